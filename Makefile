@@ -1,0 +1,39 @@
+PYTHON   ?= python3
+VENV     ?= .venv
+BIN      := $(VENV)/bin
+READY    := $(VENV)/.ready
+SEED     ?= $(shell date +%Y%m%d)
+EXAMPLES ?= 2000
+
+.PHONY: demo check lint mutants nightly bench clean
+
+demo: $(READY)  ## three comparisons: classification, regression, ranking
+	$(BIN)/equimargin compare breast_cancer --scale
+	$(BIN)/equimargin compare diabetes
+	$(BIN)/equimargin compare diabetes_ranking
+
+check: $(READY)  ## the tests; ARGS goes to pytest
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(READY)  ## style, types, direction of the imports
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict
+	$(BIN)/lint-imports
+
+mutants: $(READY)  ## the referee against formulations that are wrong on purpose
+	$(BIN)/python -m pytest -m mutants -s tests/test_mutants.py
+
+nightly: $(READY)  ## the property tests, longer and with new examples: make nightly SEED=1 EXAMPLES=500
+	EQUIMARGIN_PROFILE=nightly EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest --hypothesis-seed=$(SEED) $(ARGS)
+
+bench: $(READY)  ## wall times
+	$(BIN)/python -m pytest -m benchmark -s benchmarks
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,65 @@
+"""What is minimised: the convex programs of max-margin learning, declared."""
+
+if __name__ != "equimargin.formulations":  # a second copy of every class would exist under the bare name
+    raise ImportError("use: from equimargin.formulations import ...")
+
+from equimargin.formulations import one_norm, ranksvm, svm, svr  # each enters its declarations into the registry
+from equimargin.formulations.bounds import Interval, interval
+from equimargin.formulations.declaration import (
+    DOCUMENTS,
+    REGISTRY,
+    Declaration,
+    Formulation,
+    Printed,
+    Source,
+    declare,
+    families,
+    formulation,
+)
+from equimargin.formulations.kernels import Kernel, linear, polynomial, precomputed, rbf, sigmoid
+from equimargin.formulations.problem import (
+    MarginProblem,
+    OneNormProblem,
+    Point,
+    Problem,
+    classification,
+    one_norm_ranking,
+    ranking,
+    ranking_from_pairs,
+    ranking_vector_machine,
+    regression,
+)
+
+__all__ = [
+    "DOCUMENTS",
+    "REGISTRY",
+    "Declaration",
+    "Formulation",
+    "Interval",
+    "Kernel",
+    "MarginProblem",
+    "OneNormProblem",
+    "Point",
+    "Printed",
+    "Problem",
+    "Source",
+    "classification",
+    "declare",
+    "families",
+    "formulation",
+    "interval",
+    "linear",
+    "one_norm",
+    "one_norm_ranking",
+    "polynomial",
+    "precomputed",
+    "ranking",
+    "ranking_from_pairs",
+    "ranking_vector_machine",
+    "ranksvm",
+    "rbf",
+    "regression",
+    "sigmoid",
+    "svm",
+    "svr",
+]

@@ -1,0 +1,75 @@
+"""The one numba decorator: compiled kernels are kept on disk and never outlive their sources.
+
+numba's own cache looks at the file of the decorated function only: after an edit of a callee in another file it goes on
+running the old callee inside the cached caller. Here the cache directory is named after the content of all kernel sources.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import os
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import numba
+from numba.core import config
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_HERE = Path(__file__).parent
+_KERNEL_FOLDERS = (_HERE, _HERE.parent / "solvers")  # siblings in the checkout, behind the links and in an installed package
+_directing = threading.Lock()
+
+
+def jit(kernel: Callable[P, R]) -> Callable[P, R]:
+    """Compile a kernel at its first call, without the GIL, and keep the machine code where that is possible and safe.
+
+    The code is kept under NUMBA_CACHE_DIR if set, else under the user's cache; not at all where neither can be written or
+    the source is no file (a zip archive). Old directories are never read again and may be deleted at any time.
+    """
+    directory = cache_directory() if Path(inspect.getfile(kernel)).is_file() else None
+    if directory is None:
+        plain: Callable[P, R] = numba.njit(nogil=True)(kernel)
+        return plain
+    # numba knows no cache directory per function. It reads the global one while decorating, so it is lent ours for that
+    # long only: other packages' kernels stay where they were.
+    with _directing:
+        theirs, config.CACHE_DIR = config.CACHE_DIR, str(directory)
+        try:
+            kept: Callable[P, R] = numba.njit(cache=True, nogil=True)(kernel)
+        finally:
+            config.CACHE_DIR = theirs
+    return kept
+
+
+@functools.cache
+def cache_directory() -> Path | None:
+    """The writable directory of the compiled kernels of exactly these sources; None if there is none."""
+    try:
+        directory = _cache_root() / f"kernels-{_digest_of_sources()}"
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            return directory
+    except (OSError, RuntimeError):  # RuntimeError: a user without a home directory
+        return None
+
+
+def _cache_root() -> Path:
+    chosen = config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME")
+    return Path(chosen or Path.home() / ".cache") / "equimargin"
+
+
+def _digest_of_sources() -> str:
+    digest = hashlib.sha256()
+    for folder in _KERNEL_FOLDERS:
+        for source in sorted(folder.glob("*.py")):
+            content = source.read_bytes()
+            digest.update(f"{folder.name}/{source.name} {len(content)}\n".encode())
+            digest.update(content)
+    return digest.hexdigest()[:16]

@@ -1,0 +1,91 @@
+"""Compiled kernels: kept, never stale, and optional."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+CALLEE = """
+from equimargin.formulations.jit import jit
+
+@jit
+def step(x: int) -> int:
+    return x + {step}
+"""
+CALLER = """
+from equimargin.formulations.jit import jit
+from equimargin.formulations.callee import step
+
+@jit
+def twice(x: int) -> int:
+    return step(step(x))
+"""
+CALL = """
+from numba.core import config
+before = config.CACHE_DIR
+from equimargin.solvers.caller import twice
+value = twice(0)
+assert config.CACHE_DIR == before
+print(value, "read" if twice.stats.cache_hits else "compiled")
+"""
+
+
+@pytest.fixture
+def kernels(tmp_path: Path) -> Path:
+    """A small equimargin with a caller in solvers/ and its callee in formulations/."""
+    package = tmp_path / "site" / "equimargin"
+    for folder in (package, package / "formulations", package / "solvers"):
+        folder.mkdir(parents=True)
+        (folder / "__init__.py").touch()
+    shutil.copy(ROOT / "formulations" / "jit.py", package / "formulations")
+    (package / "solvers" / "caller.py").write_text(CALLER)
+    write_callee(package, step=10)
+    return package
+
+
+def write_callee(package: Path, step: int) -> None:
+    (package / "formulations" / "callee.py").write_text(CALLEE.format(step=step))
+
+
+def call(path: Path, **environment: str) -> str:
+    """Run the caller in a fresh interpreter that sees exactly these variables."""
+    cleared = {name: value for name, value in os.environ.items() if name not in {"HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"}}
+    environment = cleared | {"PYTHONPATH": str(path)} | environment
+    answer = subprocess.run([sys.executable, "-W", "error", "-c", CALL], env=environment, cwd=path.parent, capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout.strip()
+
+
+@pytest.mark.parametrize("variable", ["HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"])
+def test_a_changed_callee_is_never_served_from_the_cache(kernels: Path, tmp_path: Path, variable: str) -> None:
+    chosen = tmp_path / "chosen"
+    place = {"HOME": str(tmp_path / "home")} | {variable: str(chosen)}
+    assert call(kernels.parent, **place) == "20 compiled"
+    assert call(kernels.parent, **place) == "20 read"
+    write_callee(kernels, step=505)
+    assert call(kernels.parent, **place) == "1010 compiled"
+    assert list(chosen.rglob("*.nbc")) != []
+    assert list(kernels.rglob("*.nb?")) == []
+
+
+def test_without_a_writable_directory_kernels_are_compiled_anew(kernels: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.touch()  # a file stops root, too
+    assert call(kernels.parent, HOME=str(home)) == "20 compiled"
+
+
+def test_kernels_run_from_an_archive(kernels: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "equimargin.whl"
+    with zipfile.ZipFile(archive, "w") as wheel:
+        for source in kernels.rglob("*.py"):
+            wheel.write(source, source.relative_to(kernels.parent))
+    assert call(archive, HOME=str(tmp_path / "home")) == "20 compiled"
+    assert not (tmp_path / "home").exists()
