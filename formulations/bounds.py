@@ -1,0 +1,183 @@
+"""Proven intervals: rigorous lower and upper bounds on a problem's optimum from one point.
+
+Weak duality gives both sides: L(alpha) <= optimum <= U(f, b) for every feasible alpha and every (f, b). The point is first repaired to
+exact feasibility; every sum then carries an a-priori bound on its rounding (gamma_n = n u / (1 - n u), no rounding modes), and the
+entries of K carry the kernel's own bound, so the interval is about the mathematical kernel of the given floats.
+
+An interval belongs to a problem and a point, not to a solver; a wrong formulation's point has a true interval too.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from equimargin.formulations.kernels import UNIT, Array, Linear, gamma_n
+from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem, on_grid
+
+FLOOR = 1e-4
+"""Relative figures are over S = max(|lower|, |upper|, FLOOR x P(0))."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """lower <= optimum <= upper, proven; scale is P(0), the primal value at f = 0."""
+
+    lower: float
+    upper: float
+    scale: float = 0.0
+
+    @property
+    def size(self) -> float:
+        """S = max(|lower|, |upper|, 1e-4 P(0)) over the finite ones: what relative figures divide by."""
+        return max(*(abs(v) for v in (self.lower, self.upper) if np.isfinite(v)), FLOOR * self.scale, 1e-300, 1e-300)
+
+    @property
+    def relative_width(self) -> float:
+        """(upper - lower) / S; 0 where they are equal, inf where a side is missing."""
+        if self.lower == self.upper:
+            return 0.0
+        return (self.upper - self.lower) / self.size
+
+    def intersected(self, other: Interval) -> Interval:
+        """What both prove together."""
+        return Interval(max(self.lower, other.lower), min(self.upper, other.upper), max(self.scale, other.scale))
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """f at the points, (m,), |f|^2, and bounds on the errors of both."""
+
+    f: Array
+    f_error: Array
+    norm2: float
+    norm2_error: float
+
+
+def interval(problem: Problem, point: Point) -> Interval:
+    """The interval a point proves: [L(repaired alpha), U(f, b)], each side where the point has what it takes.
+
+    Parameters
+    ----------
+    problem : MarginProblem or OneNormProblem.
+    point : f (w or beta), b and alpha, each or None. Without b the best one is taken, without f the one of alpha, A' alpha.
+
+    Returns
+    -------
+    Interval : lower = -inf without alpha or without a positive semidefinite kernel; upper = inf where no repair reaches a hard row.
+
+    Source: weak duality; N. J. Higham, Accuracy and Stability of Numerical Algorithms, section 3.1, for gamma_n.
+    """
+    if isinstance(problem, OneNormProblem):
+        lower = -np.inf if point.alpha is None else _linear_lower(problem, point.alpha)
+        upper = np.inf if point.beta is None else _linear_upper(problem, point.beta)
+        return Interval(lower, upper, problem.scale)
+    alpha = None if point.alpha is None else problem.repaired(point.alpha)
+    lower = -np.inf if alpha is None or not problem.convex else _lower(problem, alpha)
+    if not point.has_function and alpha is not None:
+        point = Point(beta=problem.rows.rdot(alpha), b=point.b)
+    upper = _upper(problem, point) if point.has_function and problem.convex else np.inf
+    return Interval(lower, upper, problem.scale)
+
+
+def evaluate(problem: MarginProblem, point: Point) -> Evaluation:
+    """f at the points and |f|^2 of a point's w or beta, with error bounds; a linear kernel's beta is taken through w = X' beta.
+
+    For a linear kernel the rounded w is itself the function that is judged, so its rounding is no error.
+    """
+    if isinstance(problem.kernel, Linear):
+        w = point.w if point.w is not None else problem.X.T @ _given(point.beta)
+        return _evaluate_w(problem, np.asarray(w))
+    beta = _given(point.beta)
+    f, f_error = problem.gram.product(beta)
+    size = np.abs(beta)
+    norm2 = float(beta @ f)
+    error = float(size @ f_error) + gamma_n(problem.m + 2) * float(size @ np.abs(f))
+    return Evaluation(f, f_error, max(norm2, 0.0), error * (1 + gamma_n(problem.m + 4)))
+
+
+def _evaluate_w(problem: MarginProblem, w: Array) -> Evaluation:
+    d = len(w)
+    norm2 = float(w @ w)
+    error = gamma_n(d + 2) * (abs(problem.X) @ np.abs(w)) * (1 + gamma_n(d + 2))
+    return Evaluation(np.asarray(problem.X @ w), np.asarray(error), norm2, gamma_n(d + 2) * norm2)
+
+
+def _upper(problem: MarginProblem, point: Point) -> float:
+    """U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded up; hard rows are met by dividing (f, b) by the smallest margin."""
+    at = evaluate(problem, point)
+    b = problem.bias_at(at.f) if point.b is None else point.b
+    if not np.isfinite(b) or not np.isfinite(at.f).all():
+        return np.inf
+    rows = problem.rows
+    reach = rows.dot(at.f) + b * problem.bias_signs
+    error = rows.absolute_dot(at.f_error) * (1 + 4 * UNIT) + 6 * UNIT * (np.abs(rows.t) + rows.absolute_dot(np.abs(at.f)) + abs(b))
+    factor = 1.0
+    hard = np.isinf(problem.costs)
+    if hard.any():
+        short = hard & (rows.t - reach + error > 0)
+        if short.any():
+            margin = (reach - error)[short]
+            if not ((rows.t[hard] > 0).all() and margin.min() > 0):
+                return np.inf
+            factor = float((rows.t[short] / margin).max()) * (1 + 8 * UNIT)
+    u = np.maximum(rows.t - factor * reach + factor * error, 0.0)
+    u[hard] = 0.0
+    loss = math.fsum(problem.losses(u).tolist())
+    return (factor**2 * (at.norm2 + at.norm2_error) / 2 + loss) * (1 + 16 * UNIT)
+
+
+def _lower(problem: MarginProblem, alpha: Array) -> float:
+    """L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 [- sum alpha^2 / (4 c)] at exactly feasible multipliers, every term rounded down."""
+    hard = np.isinf(problem.costs)
+    gain, norm2 = _dual_terms(problem, alpha)
+    if hard.any() and norm2 > 0 and gain > 0:  # the best multiple of a hard dual; a ray's norm2 is rounding noise only
+        factor = gain / norm2
+        alpha = problem.repaired(alpha * (factor if hard.all() else min(factor, 1.0)))
+        gain, norm2 = _dual_terms(problem, alpha)
+    ridge = math.fsum(problem.dual_ridge(alpha).tolist()) * (1 + 8 * UNIT)
+    total = gain - norm2 / 2 - ridge
+    return total - 8 * UNIT * (abs(gain) + norm2 + ridge)
+
+
+def _dual_terms(problem: MarginProblem, alpha: Array) -> tuple[float, float]:
+    """A lower bound of t'alpha and an upper bound of |A'alpha|_K^2; A'alpha is exact, because the multipliers lie on a grid."""
+    products = problem.rows.t * alpha
+    gain = math.fsum(products.tolist()) - 4 * UNIT * math.fsum(np.abs(products).tolist())
+    beta = problem.rows.rdot(alpha)
+    if isinstance(problem.kernel, Linear):
+        w = np.asarray(problem.X.T @ beta)
+        error = gamma_n(problem.m + 2) * np.asarray(abs(problem.X).T @ np.abs(beta)) * (1 + gamma_n(problem.m + 2))
+        norm2 = float(w @ w) + 2 * float(np.abs(w) @ error) + float(error @ error)
+        return gain, norm2 * (1 + gamma_n(len(w) + 8))
+    at = evaluate(problem, Point(beta=beta))
+    return gain, at.norm2 + at.norm2_error
+
+
+def _linear_upper(problem: OneNormProblem, x: Array) -> float:
+    """1'x + C sum_r (1 - (B x)_r)_+ at x >= 0, rounded up."""
+    size = len(x)
+    x = on_grid(x, np.full(size, np.inf), np.zeros(size))
+    f, error = problem.gram.product(problem.coefficients(x))
+    xi = np.maximum(1.0 - problem.rows.dot(f) + problem.rows.absolute_dot(error + 4 * UNIT * np.abs(f)) + 4 * UNIT, 0.0)
+    return (math.fsum(x.tolist()) + problem.C * math.fsum(xi.tolist())) * (1 + 16 * UNIT)
+
+
+def _linear_lower(problem: OneNormProblem, u: Array) -> float:
+    """1'u at 0 <= u <= C with B'u <= 1, met by dividing by max(1, max B'u), rounded down."""
+    rows = problem.rows
+    u = on_grid(u, np.full(problem.p, problem.C), rows.s)
+    g, error = problem.gram.product(rows.rdot(u))
+    if problem.over == "pairs":
+        price = rows.dot(g) + rows.absolute_dot(error) + 4 * UNIT * rows.absolute_dot(np.abs(g))
+    else:
+        price = g + error
+    return math.fsum(u.tolist()) / max(1.0, float(price.max(initial=0.0))) * (1 - 16 * UNIT)
+
+
+def _given(v: Array | None) -> Array:
+    if v is None:
+        raise ValueError("the point has no coefficients beta")
+    return v

@@ -1,0 +1,170 @@
+"""What a printed problem is once declared, and the registry of all of them.
+
+The registry holds light metadata: cvxpy is imported only when a problem is declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from equimargin.formulations.kernels import Array
+from equimargin.formulations.problem import Point, Problem
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+DOCUMENTS = {
+    "T": "Yu and Kim, SVM Tutorial: Classification, Regression, and Ranking (2012)",
+    "P": "Zapien, Gasso, Gärtner, Canu, Approximation of RankSVM regularisation path (2009)",
+    "K": "Kuo, Lee, Lin, Large-scale Kernel RankSVM (2014)",
+    "W": "Ranking SVM, encyclopedia page",
+    "O": "Herbrich, Graepel, Obermayer, Support Vector Learning for Ordinal Regression (1999)",
+}
+PAIR_LIMIT = 20_000
+POINT_LIMIT = 3_000
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a problem is printed: a letter of DOCUMENTS and the equations."""
+
+    document: str
+    equations: str
+
+    def __str__(self) -> str:
+        return f"{self.document} {self.equations}"
+
+
+@dataclass(frozen=True, eq=False)
+class Printed:
+    """The printed formula in numpy at given variables: its objective, and by how much each constraint is violated (arrays, <= 0: met)."""
+
+    objective: float
+    violations: Mapping[str, Array] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Declaration:
+    """A cvxpy problem with the names its equation gives to things.
+
+    canonical : the problem it declares, at the cost it was declared with.  objective, constraints, variables, parameters : the equation's,
+    by name.  recover : the canonical point of the variables' present values.  printed : the printed formula, in numpy with the
+    canonical problem's data, at given values of the variables.  value : from the declared objective to the family's scale.
+    """
+
+    canonical: Problem
+    objective: Any
+    constraints: dict[str, Any]
+    variables: dict[str, Any]
+    parameters: dict[str, Any]
+    recover: Callable[[Declaration], Point]
+    printed: Callable[[Mapping[str, Any]], Printed]
+    value: Callable[[float], float] = lambda v: v
+    id: str = ""
+
+    @cached_property
+    def problem(self) -> cp.Problem:
+        """The cvxpy problem."""
+        import cvxpy as cp
+
+        return cp.Problem(self.objective, list(self.constraints.values()))
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The variables' present values by name; None before a solve."""
+        return {name: variable.value for name, variable in self.variables.items()}
+
+    def multiplier(self, constraint: str) -> Array | None:
+        """The present multiplier of a constraint, as cvxpy signs it; None before a solve."""
+        dual = self.constraints[constraint].dual_value
+        return None if dual is None else np.asarray(dual, dtype=np.float64)
+
+    @property
+    def point(self) -> Point:
+        """The canonical point of the variables' present values."""
+        return self.recover(self)
+
+
+@dataclass(frozen=True)
+class Formulation:
+    """A printed problem: its id, the family whose optimum it has, where it is printed, and how it is declared.
+
+    control : a misprint or look-alike that is declared to come out as disagreeing; it is not counted in the family's verdict.
+    """
+
+    id: str
+    family: str
+    sources: tuple[Source, ...]
+    builder: Callable[[Any], Declaration]
+    control: bool = False
+
+    @property
+    def statement(self) -> str:
+        """The equation in words and symbols, as the declaring function states it."""
+        return (self.builder.__doc__ or "").strip()
+
+    def refusal(self, problem: Problem) -> str | None:
+        """Why this problem cannot be declared so, in a sentence, or None."""
+        if problem.family != self.family:
+            return f"{self.id} declares {self.family}, this problem is {problem.family}"
+        if not problem.convex:
+            return "the kernel matrix is not positive semidefinite: the problem is not convex, no optimum is claimed"
+        if problem.p > PAIR_LIMIT:
+            return f"too large to declare: {problem.p:,} rows, the limit is {PAIR_LIMIT:,}"
+        if problem.m > POINT_LIMIT:
+            return f"too large to declare: {problem.m:,} points, the limit is {POINT_LIMIT:,}"
+        return None
+
+
+REGISTRY: dict[str, Formulation] = {}
+
+
+def formulation(
+    id: str, family: str, *sources: Source, control: bool = False
+) -> Callable[[Callable[[Any], Declaration]], Callable[[Any], Declaration]]:
+    """Enter a declaring function into the registry under its id.
+
+    Parameters
+    ----------
+    id : dotted name.  family : whose optimum it has.  sources : where it is printed.  control : wrong on purpose.
+    """
+
+    def enter(builder: Callable[[Any], Declaration]) -> Callable[[Any], Declaration]:
+        REGISTRY[id] = Formulation(id, family, sources, builder, control)
+        return builder
+
+    return enter
+
+
+def declare(id: str, problem: Problem) -> Declaration:
+    """The printed problem `id` as a cvxpy problem over the data of `problem`.
+
+    Parameters
+    ----------
+    id : a key of REGISTRY.  problem : MarginProblem or OneNormProblem of the formulation's family.
+
+    Returns
+    -------
+    Declaration : `.problem` is the cvxpy problem, its parameters are set.
+
+    Raises
+    ------
+    KeyError : an unknown id.  ValueError : a problem of another family, not convex, or too large.
+    """
+    if id not in REGISTRY:
+        raise KeyError(f"unknown formulation {id!r}; known: {', '.join(sorted(REGISTRY))}")
+    entry = REGISTRY[id]
+    reason = entry.refusal(problem)
+    if reason:
+        raise ValueError(reason)
+    return replace(entry.builder(problem), id=id)
+
+
+def families() -> tuple[str, ...]:
+    """The families of the registry, in the order of their first formulation."""
+    return tuple(dict.fromkeys(entry.family for entry in REGISTRY.values()))

@@ -1,0 +1,325 @@
+"""Kernels k(x, z), their Gram matrices, and bounds on the rounding of every entry.
+
+Each kernel states a bound E with |computed K_ij - k(x_i, x_j)| <= E_ij for the given floats, so that what is proved about K beta
+holds for the mathematical kernel and not for its floating-point image.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Features = Any
+"""(m, d) float64 features: an ndarray or a scipy CSR array."""
+
+UNIT = 2.0**-53
+STORED_ROWS = 6000
+"""A Gram matrix of up to this many rows is kept (288 MB); a larger one is recomputed tile by tile."""
+TILE_ROWS = 512
+
+
+def gamma_n(n: int) -> float:
+    """Higham's n u / (1 - n u): the relative error of n floating-point operations in a row, in any order."""
+    return n * UNIT / (1 - n * UNIT)
+
+
+@dataclass(frozen=True)
+class Kernel(ABC):
+    """A kernel k(x, z) with its parameters."""
+
+    name: ClassVar[str]
+    positive_semidefinite: ClassVar[bool] = True
+
+    @abstractmethod
+    def block(self, X: Features, Z: Features) -> Array:
+        """k(x_i, z_j), (m, n), for X (m, d) and Z (n, d)."""
+
+    @abstractmethod
+    def diagonal(self, X: Features) -> Array:
+        """k(x_i, x_i), (m,)."""
+
+    @abstractmethod
+    def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        """An upper bound of E v, (m,), for v >= 0 of shape (n,) and the computed K = block(X, Z)."""
+
+    def magnitude(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        """An upper bound of |K| v, (m,), for v >= 0 of shape (n,)."""
+        product: Array = np.abs(K) @ v
+        return product
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """k(x, z) = x.z."""
+
+    name = "linear"
+
+    def block(self, X: Features, Z: Features) -> Array:
+        return _dense(X @ Z.T)
+
+    def diagonal(self, X: Features) -> Array:
+        return _squared_norms(X)
+
+    def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        bound: Array = gamma_n(X.shape[1] + 2) * (abs(X) @ (abs(Z).T @ v))
+        return bound
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """k(x, z) = (gamma x.z + coef0)^degree."""
+
+    degree: int = 2
+    gamma: float = 1.0
+    coef0: float = 1.0
+
+    name = "polynomial"
+
+    def block(self, X: Features, Z: Features) -> Array:
+        K: Array = (self.gamma * _dense(X @ Z.T) + self.coef0) ** self.degree
+        return K
+
+    def diagonal(self, X: Features) -> Array:
+        k: Array = (self.gamma * _squared_norms(X) + self.coef0) ** self.degree
+        return k
+
+    def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        return self.degree * gamma_n(X.shape[1] + 8) * self.magnitude(X, Z, K, v)
+
+    def magnitude(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        product: Array = self.block(abs(X), abs(Z)) @ v
+        return product
+
+
+@dataclass(frozen=True)
+class RBF(Kernel):
+    """k(x, z) = exp(-gamma |x - z|^2)."""
+
+    gamma: float = 1.0
+
+    name = "rbf"
+
+    def block(self, X: Features, Z: Features) -> Array:
+        X, Z = _centred(X, Z)
+        K = _dense(X @ Z.T)
+        K *= 2.0
+        K -= _squared_norms(X)[:, None]
+        K -= _squared_norms(Z)[None, :]
+        np.minimum(K, 0.0, out=K)
+        K *= self.gamma
+        return np.asarray(np.exp(K, out=K))
+
+    def diagonal(self, X: Features) -> Array:
+        return np.ones(X.shape[0])
+
+    def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        """|x - z|^2 by expansion is off by gamma_{d+10} (|x| + |z|)^2 <= 2 gamma_{d+10} (|x|^2 + |z|^2); libm's exp by 4 ulp."""
+        X, Z = _centred(X, Z)
+        x, z = _squared_norms(X), _squared_norms(Z)
+        absolute = 2.02 * self.gamma * gamma_n(X.shape[1] + 10)
+        worst = absolute * (float(x.max(initial=0.0)) + float(z.max(initial=0.0)))
+        Kv = K @ v
+        if worst > 1.0:  # exp(e) - 1 is no longer near e: only 0 <= k <= 1 is known
+            return np.full(len(x), float(v.sum()) * 1.01)
+        bound: Array = np.exp(worst) * absolute * (x * Kv + K @ (z * v)) + 10 * UNIT * Kv + 1e-300 * v.sum()
+        return bound
+
+    def magnitude(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        product: Array = K @ v
+        return product
+
+
+@dataclass(frozen=True)
+class Sigmoid(Kernel):
+    """k(x, z) = tanh(gamma x.z + coef0), which is not positive semidefinite in general: no optimum is claimed with it."""
+
+    gamma: float = 1.0
+    coef0: float = 0.0
+
+    name = "sigmoid"
+    positive_semidefinite = False
+
+    def block(self, X: Features, Z: Features) -> Array:
+        return np.asarray(np.tanh(self.gamma * _dense(X @ Z.T) + self.coef0))
+
+    def diagonal(self, X: Features) -> Array:
+        return np.asarray(np.tanh(self.gamma * _squared_norms(X) + self.coef0))
+
+    def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        slack: Array = abs(self.gamma) * gamma_n(X.shape[1] + 4) * (abs(X) @ (abs(Z).T @ v)) + (abs(self.coef0) + 8) * UNIT * v.sum()
+        return slack
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """The given numbers: X is the symmetric Gram matrix itself, (m, m), or rows of it, k(x_new, x_train)."""
+
+    name = "precomputed"
+
+    def block(self, X: Features, Z: Features) -> Array:
+        return np.asarray(X, dtype=np.float64)
+
+    def diagonal(self, X: Features) -> Array:
+        return np.asarray(X, dtype=np.float64).diagonal().copy()
+
+    def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        return np.zeros(X.shape[0])
+
+
+def linear() -> Linear:
+    """k(x, z) = x.z."""
+    return Linear()
+
+
+def polynomial(degree: int = 2, gamma: float = 1.0, coef0: float = 1.0) -> Polynomial:
+    """k(x, z) = (gamma x.z + coef0)^degree; positive semidefinite for gamma > 0 and coef0 >= 0, document T, section 2.3.
+
+    Raises
+    ------
+    ValueError : degree below 1, gamma <= 0 or coef0 < 0.
+    """
+    if degree < 1 or degree != int(degree):
+        raise ValueError(f"polynomial kernel: the degree must be a positive integer, not {degree}")
+    if not gamma > 0 or not np.isfinite(gamma):
+        raise ValueError(f"polynomial kernel: gamma must be positive and finite, not {gamma}")
+    if not coef0 >= 0 or not np.isfinite(coef0):
+        raise ValueError(f"polynomial kernel: coef0 must be nonnegative and finite (it is no kernel otherwise), not {coef0}")
+    return Polynomial(int(degree), gamma, coef0)
+
+
+def rbf(gamma: float = 1.0) -> RBF:
+    """k(x, z) = exp(-gamma |x - z|^2), document T, section 2.3.
+
+    Raises
+    ------
+    ValueError : gamma <= 0 or not finite.
+    """
+    if not gamma > 0 or not np.isfinite(gamma):
+        raise ValueError(f"rbf kernel: gamma must be positive and finite, not {gamma}")
+    return RBF(gamma)
+
+
+def sigmoid(gamma: float = 1.0, coef0: float = 0.0) -> Sigmoid:
+    """k(x, z) = tanh(gamma x.z + coef0), document T, section 2.3.
+
+    Raises
+    ------
+    ValueError : a parameter that is not finite.
+    """
+    if not np.isfinite(gamma) or not np.isfinite(coef0):
+        raise ValueError("sigmoid kernel: gamma and coef0 must be finite")
+    return Sigmoid(gamma, coef0)
+
+
+def precomputed() -> Precomputed:
+    """The features are the Gram matrix, (m, m)."""
+    return Precomputed()
+
+
+class Gram:
+    """K = k(X, X) + shift I as an operator: kept up to STORED_ROWS rows, recomputed by tiles of rows above.
+
+    Parameters
+    ----------
+    kernel : the kernel.  X : (m, d) features.  shift : added to the diagonal (precomputed kernels only), part of the problem.
+    """
+
+    def __init__(self, kernel: Kernel, X: Features, shift: float = 0.0) -> None:
+        self.kernel, self.X, self.shift = kernel, X, shift
+        self.m = int(X.shape[0])
+
+    @cached_property
+    def dense(self) -> Array:
+        """The whole of K, (m, m), symmetric; about 8 m^2 bytes."""
+        K = self.kernel.block(self.X, self.X)
+        if not isinstance(self.kernel, Precomputed):
+            K[np.diag_indices(self.m)] = self.kernel.diagonal(self.X)
+        elif self.shift:
+            K = K.copy()
+            K[np.diag_indices(self.m)] += self.shift
+        return K
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """K_ii, (m,)."""
+        return self.kernel.diagonal(self.X) + self.shift
+
+    def rows(self, index: NDArray[np.intp]) -> Array:
+        """K[index], (k, m)."""
+        if "dense" in self.__dict__ or isinstance(self.kernel, Precomputed):
+            return np.asarray(self.dense[index])
+        K = self.kernel.block(self.X[index], self.X)
+        K[np.arange(len(index)), index] = self.diagonal[index]
+        return K
+
+    def __matmul__(self, v: Array) -> Array:
+        """K v, (m,)."""
+        if isinstance(self.kernel, Linear):
+            return np.asarray(self.X @ (self.X.T @ v))
+        return np.concatenate([K @ v for _, K in self._tiles()])
+
+    def product(self, v: Array) -> tuple[Array, Array]:
+        """K v and a bound on its error against the mathematical kernel, both (m,).
+
+        |computed K v - K v| <= E |v| + gamma_{m+1} |K| |v|, entry by entry.
+        """
+        f, error, size = np.empty(self.m), np.empty(self.m), np.abs(v)
+        for rows, K in self._tiles():
+            X = self.X[rows]
+            f[rows] = K @ v
+            error[rows] = self.kernel.rounding(X, self.X, K, size) + gamma_n(self.m + 1) * self.kernel.magnitude(X, self.X, K, size)
+        return f, error * (1 + gamma_n(self.m + self.X.shape[1] + 8)) + 1e-300
+
+    def _tiles(self) -> Any:
+        if self.m <= STORED_ROWS or isinstance(self.kernel, Precomputed):
+            yield slice(0, self.m), self.dense
+            return
+        for start in range(0, self.m, TILE_ROWS):
+            index = np.arange(start, min(start + TILE_ROWS, self.m))
+            yield slice(start, start + len(index)), self.rows(index)
+
+
+def proven_shift(K: Array) -> float | None:
+    """The smallest shift on a grid, 0 first, for which K + shift I is proved positive semidefinite; None for an indefinite K.
+
+    The Cholesky factorisation of A - c I, c = gamma_{n+1} / (1 - gamma_{n+1}) tr A, runs to its end only if A is positive semidefinite.
+
+    Source: S. M. Rump, Verification of positive definiteness, BIT 46 (2006), Corollary 2.4.
+    """
+    n = len(K)
+    gamma = gamma_n(n + 1) / (1 - gamma_n(n + 1))
+    step = 1.01 * gamma * float(np.abs(K.diagonal()).sum()) + 1e-300
+    for shift in (0.0, *(step * 4.0**k for k in range(8))):
+        A = K.copy()
+        A[np.diag_indices(n)] += shift
+        A[np.diag_indices(n)] -= 1.01 * gamma * A.diagonal().sum()
+        A[np.diag_indices(n)] -= 4 * UNIT * np.abs(A.diagonal())
+        try:
+            np.linalg.cholesky(A)
+        except np.linalg.LinAlgError:
+            continue
+        return shift
+    return None
+
+
+def _dense(K: Any) -> Array:
+    """A product of features as an ndarray, whatever the features were."""
+    return np.asarray(K.toarray() if hasattr(K, "toarray") else K, dtype=np.float64)
+
+
+def _centred(X: Features, Z: Features) -> tuple[Features, Features]:
+    """X and Z with the mean of Z at the origin, where the expansion of |x - z|^2 loses least; sparse features stay as they are."""
+    if hasattr(Z, "toarray") or hasattr(X, "toarray"):
+        return X, Z
+    centre = Z.mean(axis=0)
+    return X - centre, Z - centre
+
+
+def _squared_norms(X: Features) -> Array:
+    return np.asarray((X.multiply(X)).sum(axis=1), dtype=np.float64).ravel() if hasattr(X, "multiply") else np.einsum("ij,ij->i", X, X)

@@ -1,0 +1,593 @@
+"""The two canonical shapes of every printed problem, and the constructors of the public way in.
+
+    MarginProblem     min over f in H, b in R     1/2 |f|^2 + sum_r c_r loss( t_r - (A f)_r - b s_r )
+                      max over alpha              t'alpha - 1/2 alpha' A K A' alpha  [ - sum_r alpha_r^2 / (4 c_r): squared hinge ]
+                                                  s'alpha = 0,  0 <= alpha <= c      [ alpha >= 0: squared hinge, or c_r = inf ]
+    OneNormProblem    min over x >= 0             1'x + C sum_r ( 1 - (B x)_r )_+
+                      max over u                  1'u   s.t.  B'u <= 1,  0 <= u <= C
+
+loss is the hinge (u)_+ or its square, c_r = C x weight_r, and f = sum_i beta_i k(x_i, .) with beta = A' alpha at the optimum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equimargin.formulations.kernels import Array, Features, Gram, Kernel, Linear, Precomputed, linear, proven_shift
+from equimargin.formulations.rows import Pairs, Rows, Signed, Tube
+
+Loss = Literal["hinge", "squared_hinge"]
+Bias = bool | Literal["penalized"]
+SPAN = 1e-12
+"""Eigenvalues of K below this fraction of the largest are not part of the features L of K = L L'."""
+EXPLICIT_PAIRS = 10_000_000
+"""Pairs are listed one by one up to this many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A canonical point: a function f, its bias b, and multipliers alpha of the rows, each where there is one.
+
+    w : (d,) f = w.x, linear kernel only.  beta : (m,) f = sum_i beta_i k(x_i, .).  b : the bias, f(x) + b is the decision.
+    alpha : (p,) one a row.  For a OneNormProblem beta is its x >= 0 and alpha its u.
+    """
+
+    w: Array | None = None
+    beta: Array | None = None
+    b: float | None = None
+    alpha: Array | None = None
+
+    @property
+    def has_function(self) -> bool:
+        """Whether the point brings an f of its own."""
+        return self.w is not None or self.beta is not None
+
+
+@dataclass(frozen=True, eq=False)
+class MarginProblem:
+    """1/2 |f|^2 + sum_r c_r loss(t_r - (A f)_r - b s_r) over f in the kernel's space and b.
+
+    Parameters
+    ----------
+    X : (m, d) features.  kernel : k.  rows : A, t, s.  C : cost of a unit of loss, in (0, inf]; inf is the hard margin.
+    loss : "hinge" or "squared_hinge".  bias : whether b is free; False holds it at 0.
+    weights : (p,) factors of C row by row, in [0, inf].  shift : added to the diagonal of a precomputed Gram; None if it is indefinite.
+
+    Source: the catalogue's canonical shape; documents T (23)-(28), (64)-(73), (84)-(89); K (1.2), (2.3), (2.4); P (6), (8).
+    """
+
+    X: Features
+    kernel: Kernel
+    rows: Rows
+    C: float = 1.0
+    loss: Loss = "hinge"
+    bias: bool = True
+    weights: Array | None = None
+    shift: float | None = 0.0
+
+    @property
+    def m(self) -> int:
+        """Number of points."""
+        return self.rows.m
+
+    @property
+    def p(self) -> int:
+        """Number of rows."""
+        return self.rows.p
+
+    @property
+    def family(self) -> str:
+        """The id of the formulations with this optimum."""
+        kind = "hard" if np.isinf(self.C) else "l2" if self.loss == "squared_hinge" else "l1"
+        if isinstance(self.rows, Pairs):
+            return f"rank.{kind}"
+        if isinstance(self.rows, Tube):
+            return f"svr.{kind}"
+        if self.bias:
+            return "svm." + {"l1": "soft"}.get(kind, kind)
+        return {"hard": "svm.nobias_hard", "l1": "svm.nobias", "l2": "svm.nobias_l2"}[kind]
+
+    @property
+    def convex(self) -> bool:
+        """Whether K is positive semidefinite: by theory, or proved for a precomputed one."""
+        return self.kernel.positive_semidefinite and self.shift is not None
+
+    @cached_property
+    def gram(self) -> Gram:
+        """K as an operator."""
+        return Gram(self.kernel, self.X, self.shift or 0.0)
+
+    @cached_property
+    def unit_weights(self) -> Array:
+        """weight_r, (p,), ones where none were given."""
+        return np.ones(self.p) if self.weights is None else self.weights
+
+    @cached_property
+    def costs(self) -> Array:
+        """c_r = C x weight_r, (p,); a row of weight 0 costs nothing even where C = inf."""
+        c = np.zeros(self.p)
+        np.multiply(self.C, self.unit_weights, out=c, where=self.unit_weights > 0)
+        return c
+
+    @cached_property
+    def box(self) -> Array:
+        """Upper ends of alpha, (p,): c for the hinge; inf for the squared hinge, 0 where the row costs nothing."""
+        return self.costs if self.loss == "hinge" else np.where(self.costs > 0, np.inf, 0.0)
+
+    @cached_property
+    def bias_signs(self) -> Array:
+        """s_r, (p,): zeros where there is no bias."""
+        return self.rows.s if self.bias else np.zeros(self.p)
+
+    def with_cost(self, C: float) -> MarginProblem:
+        """The same problem at another C."""
+        return replace(self, C=_positive_cost(C))
+
+    def slack(self, f: Array, b: float) -> Array:
+        """u_r = t_r - (A f)_r - b s_r, (p,), the slack that each row needs; f : (m,)."""
+        u: Array = self.rows.t - self.rows.dot(f) - b * self.bias_signs
+        return u
+
+    def losses(self, u: Array) -> Array:
+        """c_r loss(u_r), (p,); inf where a hard row is violated."""
+        violated = np.maximum(u, 0.0)
+        power = violated if self.loss == "hinge" else violated**2
+        cost = np.zeros(self.p)
+        np.multiply(self.costs, power, out=cost, where=violated > 0)
+        return cost
+
+    def primal(self, f: Array, norm2: float, b: float) -> float:
+        """1/2 |f|^2 + sum_r c_r loss(u_r) in float64; f : (m,) values at the points, norm2 : |f|^2."""
+        return float(norm2 / 2 + self.losses(self.slack(f, b)).sum())
+
+    def dual(self, alpha: Array, norm2: float) -> float:
+        """t'alpha - 1/2 |A'alpha|_K^2 [- sum_r alpha_r^2 / (4 c_r)] in float64; alpha : (p,), norm2 : |A'alpha|_K^2."""
+        return float(self.rows.t @ alpha - norm2 / 2 - self.dual_ridge(alpha).sum())
+
+    def dual_ridge(self, alpha: Array) -> Array:
+        """alpha_r^2 / (4 c_r), (p,), for the squared hinge; zeros for the hinge."""
+        ridge = np.zeros(self.p)
+        if self.loss == "squared_hinge":
+            np.divide(alpha**2, 4 * self.costs, out=ridge, where=self.costs > 0)
+        return ridge
+
+    @property
+    def scale(self) -> float:
+        """P(0) = sum_r c_r loss(t_r), the primal value at f = 0, b = 0, over the finite costs: what relative figures fall back on."""
+        finite = np.isfinite(self.costs)
+        return float(self.losses(np.where(finite, self.rows.t, 0.0)).sum())
+
+    def best_bias(self, f: Array) -> tuple[float, float]:
+        """The interval of b that minimises sum_r c_r loss(t_r - (A f)_r - b s_r), in the project's sign; (0, 0) without a bias.
+
+        Hinge: piecewise linear in b, breakpoints (t_r - (A f)_r) s_r, where the slope crosses 0. Squared hinge: the root of a
+        piecewise-linear derivative. Hard rows: the interval all of them allow (its middle, twice, if there is none).
+        """
+        signed = self.bias_signs
+        active = (signed != 0) & (self.costs > 0)
+        if not active.any():
+            return 0.0, 0.0
+        s, c = signed[active], self.costs[active]
+        breakpoints = (self.rows.t - self.rows.dot(f))[active] * s
+        low = float(breakpoints[(s > 0) & np.isinf(c)].max(initial=-np.inf))
+        high = float(breakpoints[(s < 0) & np.isinf(c)].min(initial=np.inf))
+        soft = np.isfinite(c)
+        b = (-np.inf, np.inf)
+        if soft.any():
+            find = _hinge_bias if self.loss == "hinge" else _squared_hinge_bias
+            b = find(breakpoints[soft], s[soft], c[soft])
+        if low > high:
+            return (low + high) / 2, (low + high) / 2
+        lower, upper = float(np.clip(b[0], low, high)), float(np.clip(b[1], low, high))
+        return (lower, upper) if np.isfinite(lower) and np.isfinite(upper) else _finite_end(lower, upper)
+
+    def bias_at(self, f: Array) -> float:
+        """The middle of `best_bias(f)`."""
+        lower, upper = self.best_bias(f)
+        return (lower + upper) / 2
+
+    def repaired(self, alpha: Array) -> Array:
+        """Multipliers close to these with 0 <= alpha <= box and s'alpha = 0 exactly, on a grid on which A'alpha is exact in float64.
+
+        Parameters
+        ----------
+        alpha : (p,) any numbers; NaN counts as 0.
+
+        Returns
+        -------
+        alpha : (p,) multiples of a power of two; all zeros if the equality cannot be met.
+        """
+        return on_grid(alpha, self.box, self.bias_signs)
+
+    @cached_property
+    def _factor(self) -> tuple[Array, Array]:
+        values, vectors = np.linalg.eigh(self.gram.dense)
+        kept = values > SPAN * max(float(values.max(initial=0.0)), 0.0)
+        return vectors[:, kept], np.sqrt(values[kept])
+
+    def features(self) -> Features:
+        """X (m, d) for a linear kernel, otherwise L (m, r) with K = L L', so that w is f in an orthonormal basis of the span."""
+        if isinstance(self.kernel, Linear):
+            return self.X
+        vectors, roots = self._factor
+        return vectors * roots
+
+    def point_of_w(self, w: Array, b: float | None = None, alpha: Array | None = None) -> Point:
+        """The canonical point of f = w . features; w : (d,) or (r,)."""
+        if isinstance(self.kernel, Linear):
+            return Point(w=w, b=b, alpha=alpha)
+        vectors, roots = self._factor
+        return Point(beta=vectors @ (w / roots), b=b, alpha=alpha)
+
+
+@dataclass(frozen=True, eq=False)
+class OneNormProblem:
+    """1'x + C sum_r (1 - (B x)_r)_+ over x >= 0, a linear program.
+
+    Parameters
+    ----------
+    X : (m, d) features.  kernel : k.  rows : the preference pairs, A (p, m).  C : cost of a unit of slack, finite.
+    over : "points", B = A K and x = beta (m,), or "pairs", B = A K A' and x (p,).
+
+    Source: T (102)-(104) = K (2.10) over points; T (94)-(96) over pairs.
+    """
+
+    X: Features
+    kernel: Kernel
+    rows: Pairs
+    C: float = 1.0
+    over: Literal["points", "pairs"] = "points"
+    shift: float | None = 0.0
+
+    @property
+    def m(self) -> int:
+        """Number of points."""
+        return self.rows.m
+
+    @property
+    def p(self) -> int:
+        """Number of pairs."""
+        return self.rows.p
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns x."""
+        return self.m if self.over == "points" else self.p
+
+    @property
+    def family(self) -> str:
+        """The id of the formulations with this optimum."""
+        return "rvm" if self.over == "points" else "rank.onenorm"
+
+    @property
+    def convex(self) -> bool:
+        """Always: a linear program asks nothing of K."""
+        return True
+
+    @cached_property
+    def gram(self) -> Gram:
+        """K as an operator."""
+        return Gram(self.kernel, self.X, self.shift or 0.0)
+
+    @property
+    def scale(self) -> float:
+        """P(0) = C p, the primal value at x = 0."""
+        return self.C * self.p
+
+    def with_cost(self, C: float) -> OneNormProblem:
+        """The same problem at another C."""
+        return replace(self, C=_positive_cost(C))
+
+    def coefficients(self, x: Array) -> Array:
+        """beta of f = sum_i beta_i k(x_i, .), (m,)."""
+        return x if self.over == "points" else self.rows.rdot(x)
+
+    def primal(self, x: Array) -> float:
+        """1'x + C sum_r (1 - (B x)_r)_+ in float64 at x >= 0."""
+        margins = self.rows.dot(self.gram @ self.coefficients(x))
+        return float(x.sum() + self.C * np.maximum(1.0 - margins, 0.0).sum())
+
+
+Problem = MarginProblem | OneNormProblem
+
+
+def classification(
+    X: Any,
+    y: ArrayLike,
+    C: float = 1.0,
+    kernel: Kernel | None = None,
+    loss: Loss = "hinge",
+    bias: Bias = True,
+    sample_weight: ArrayLike | None = None,
+) -> MarginProblem:
+    """Max-margin classification, min 1/2 |f|^2 + C sum_i weight_i loss(1 - y_i (f(x_i) + b)).
+
+    Parameters
+    ----------
+    X : (m, d) features, or (m, m) Gram for `precomputed()`.  y : (m,) labels in {-1, +1}; one class alone is accepted.
+    C : cost in (0, inf].  kernel : linear by default.  loss : "hinge" or "squared_hinge".
+    bias : True (free), False (none).  sample_weight : (m,) factors of C, in [0, inf].
+
+    Raises
+    ------
+    ValueError : labels other than -1 and +1, shapes that do not fit, numbers that are not finite, C <= 0.
+
+    Source: T (6)-(7), (23)-(28); K (2.3); the tutorial writes w.x - b, its b is minus ours.
+    """
+    X, kernel = _features(X, kernel)
+    labels = _vector(y, X, "y")
+    if not np.isin(labels, (-1.0, 1.0)).all():
+        raise ValueError("classification: every label must be -1 or +1; encode the two classes so")
+    if bias == "penalized":
+        raise ValueError("classification: bias='penalized' is not available yet; use True or False")
+    weights = None if sample_weight is None else _weights(sample_weight, len(labels))
+    return MarginProblem(X, kernel, Signed(labels), _positive_cost(C), _known_loss(loss), bool(bias), weights, _shift(kernel, X))
+
+
+def regression(
+    X: Any,
+    y: ArrayLike,
+    C: float = 1.0,
+    epsilon: float = 0.1,
+    kernel: Kernel | None = None,
+    loss: Loss = "hinge",
+    sample_weight: ArrayLike | None = None,
+) -> MarginProblem:
+    """Epsilon-insensitive regression, min 1/2 |f|^2 + C sum_i weight_i loss(|y_i - f(x_i) - b| - epsilon).
+
+    Parameters
+    ----------
+    X : (m, d) features.  y : (m,) targets.  C : cost in (0, inf].  epsilon : >= 0, in the units of y.  The rest as in `classification`.
+
+    Raises
+    ------
+    ValueError : negative epsilon, shapes that do not fit, numbers that are not finite, C <= 0.
+
+    Source: T (57)-(73).
+    """
+    X, kernel = _features(X, kernel)
+    targets = _vector(y, X, "y")
+    if not (np.isfinite(epsilon) and epsilon >= 0):
+        raise ValueError(f"regression: epsilon must be finite and at least 0, not {epsilon}")
+    weights = None if sample_weight is None else np.tile(_weights(sample_weight, len(targets)), 2)
+    return MarginProblem(X, kernel, Tube(targets, float(epsilon)), _positive_cost(C), _known_loss(loss), True, weights, _shift(kernel, X))
+
+
+def ranking(
+    X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: float = 1.0, kernel: Kernel | None = None, loss: Loss = "hinge"
+) -> MarginProblem:
+    """RankSVM, min 1/2 |f|^2 + C sum over pairs (i preferred to j) of loss(1 - f(x_i) + f(x_j)).
+
+    Parameters
+    ----------
+    X : (m, d) features.  y : (m,) relevances, higher is better.  qid : (m,) queries; pairs are within a query. No pair at all is accepted.
+
+    Raises
+    ------
+    ValueError : shapes that do not fit, numbers that are not finite, C <= 0, more pairs than can be listed.
+
+    Source: T (84)-(86), K (1.2), (2.4), P (6), (8).
+    """
+    X, kernel = _features(X, kernel)
+    return MarginProblem(X, kernel, _pairs(X, y, qid), _positive_cost(C), _known_loss(loss), False, None, _shift(kernel, X))
+
+
+def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel | None = None, loss: Loss = "hinge") -> MarginProblem:
+    """RankSVM over given preferences.
+
+    Parameters
+    ----------
+    X : (m, d) features.  pairs : (p, 2) integers, (preferred, other).
+
+    Raises
+    ------
+    ValueError : an index outside 0 .. m - 1, a point preferred to itself.
+
+    Source: P (6), its set of preferences.
+    """
+    X, kernel = _features(X, kernel)
+    listed = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    if listed.size and not (listed.min() >= 0 and listed.max() < X.shape[0]):
+        raise ValueError(f"ranking_from_pairs: every index must be in 0 .. {X.shape[0] - 1}")
+    if (listed[:, 0] == listed[:, 1]).any():
+        raise ValueError("ranking_from_pairs: a point cannot be preferred to itself")
+    rows = Pairs(listed[:, 0], listed[:, 1], X.shape[0])
+    return MarginProblem(X, kernel, rows, _positive_cost(C), _known_loss(loss), False, None, _shift(kernel, X))
+
+
+def ranking_vector_machine(
+    X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: float = 1.0, kernel: Kernel | None = None
+) -> OneNormProblem:
+    """Ranking vector machine, min 1'beta + C sum over pairs (1 - (A K beta)_r)_+ over beta >= 0.
+
+    Parameters
+    ----------
+    As in `ranking`; C finite.
+
+    Raises
+    ------
+    ValueError : as in `ranking`, and C = inf.
+
+    Source: T (102)-(104), K (2.10).
+    """
+    X, kernel = _features(X, kernel)
+    return OneNormProblem(X, kernel, _pairs(X, y, qid), _finite_cost(C), "points", _shift(kernel, X))
+
+
+def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: float = 1.0, kernel: Kernel | None = None) -> OneNormProblem:
+    """One-norm ranking, min 1'x + C sum over pairs (1 - (A K A' x)_r)_+ over x >= 0, one unknown a pair.
+
+    Parameters
+    ----------
+    As in `ranking`; C finite.
+
+    Raises
+    ------
+    ValueError : as in `ranking`, and C = inf.
+
+    Source: T (94)-(96), with phi_ij = phi_i - phi_j.
+    """
+    X, kernel = _features(X, kernel)
+    return OneNormProblem(X, kernel, _pairs(X, y, qid), _finite_cost(C), "pairs", _shift(kernel, X))
+
+
+def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel]:
+    kernel = linear() if kernel is None else kernel
+    if hasattr(X, "tocsr"):
+        X = X.tocsr().astype(np.float64)
+        values = X.data
+    else:
+        X = values = np.ascontiguousarray(X, dtype=np.float64)
+    if X.ndim != 2 or 0 in X.shape:
+        raise ValueError(f"X must have two dimensions and at least one row and one column; its shape is {X.shape}")
+    if not np.isfinite(values).all():
+        raise ValueError("X holds NaN or an infinite number; remove or replace such rows first")
+    if isinstance(kernel, Precomputed):
+        X = X.toarray() if hasattr(X, "toarray") else X
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(f"a precomputed kernel needs the square Gram matrix; this one is {X.shape[0]} x {X.shape[1]}")
+        asymmetry = float(np.abs(X - X.T).max())
+        if asymmetry > 0:
+            raise ValueError(
+                f"the precomputed Gram matrix is not symmetric (largest difference {asymmetry:.3g}); pass (K + K.T) / 2 if that is meant"
+            )
+    return X, kernel
+
+
+def _vector(y: ArrayLike, X: Features, name: str) -> Array:
+    v = np.asarray(y, dtype=np.float64)
+    if v.shape != (X.shape[0],):
+        raise ValueError(f"{name} must have one number for each of the {X.shape[0]} rows of X; its shape is {v.shape}")
+    if not np.isfinite(v).all():
+        raise ValueError(f"{name} holds NaN or an infinite number at row {int(np.flatnonzero(~np.isfinite(v))[0])}")
+    return v
+
+
+def _weights(weights: ArrayLike, m: int) -> Array:
+    w = np.asarray(weights, dtype=np.float64)
+    if w.shape != (m,) or np.isnan(w).any() or (w < 0).any():
+        raise ValueError(f"weights must be {m} numbers in [0, inf]")
+    return w
+
+
+def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> Pairs:
+    relevance = _vector(y, X, "y")
+    query = None if qid is None else np.asarray(qid)
+    if query is not None and query.shape != (X.shape[0],):
+        raise ValueError(f"qid must have one entry for each of the {X.shape[0]} rows of X; its shape is {query.shape}")
+    query = None if query is None else np.unique(query, return_inverse=True)[1].astype(np.int64)
+    count = pair_count(relevance, query)
+    if count > EXPLICIT_PAIRS:
+        raise ValueError(
+            f"{count:,} preference pairs are more than the {EXPLICIT_PAIRS:,} that are listed one by one; sample queries or rows"
+        )
+    return Pairs.of_labels(relevance, query)
+
+
+def pair_count(y: Array, qid: NDArray[np.int64] | None) -> int:
+    """How many pairs of one query have different relevance, exactly, in O(l log l)."""
+
+    def ties(*keys: NDArray[Any]) -> int:
+        _, sizes = np.unique(np.column_stack(keys), axis=0, return_counts=True)
+        return sum(int(n) * (int(n) - 1) // 2 for n in sizes)
+
+    query = np.zeros(len(y), dtype=np.int64) if qid is None else qid
+    return ties(query) - ties(query, y)
+
+
+def _positive_cost(C: float) -> float:
+    if not C > 0:
+        raise ValueError(f"C must be a positive number or inf, not {C}")
+    return float(C)
+
+
+def _finite_cost(C: float) -> float:
+    if not (C > 0 and np.isfinite(C)):
+        raise ValueError(f"C must be a positive finite number for a one-norm problem, not {C}")
+    return float(C)
+
+
+def _known_loss(loss: str) -> Loss:
+    if loss == "hinge":
+        return "hinge"
+    if loss == "squared_hinge":
+        return "squared_hinge"
+    raise ValueError(f"loss must be 'hinge' or 'squared_hinge', not {loss!r}")
+
+
+def _shift(kernel: Kernel, X: Features) -> float | None:
+    return proven_shift(X) if isinstance(kernel, Precomputed) else 0.0
+
+
+def _hinge_bias(breakpoints: Array, s: Array, c: Array) -> tuple[float, float]:
+    """Where the slope -sum_{s=+1} c + sum of c over the breakpoints passed crosses 0."""
+    order = np.argsort(breakpoints, kind="stable")
+    slope = np.cumsum(c[order]) - c[s > 0].sum()
+    noise = 1e-14 * c.sum()
+    first = int(np.searchsorted(slope, -noise))
+    last = int(np.searchsorted(slope, noise, side="right"))
+    at = breakpoints[order]
+    lower = at[first] if c[s > 0].sum() > noise else -np.inf
+    upper = at[last] if last < len(at) else np.inf
+    return float(lower), float(upper)
+
+
+def _squared_hinge_bias(breakpoints: Array, s: Array, c: Array) -> tuple[float, float]:
+    """The root of g(b) = sum_{s=-1, b > v} c (b - v) - sum_{s=+1, b < v} c (v - b), nondecreasing and piecewise linear."""
+    order = np.argsort(breakpoints, kind="stable")
+    v, s, c = breakpoints[order], s[order], c[order]
+    up, down = np.where(s > 0, c, 0.0), np.where(s < 0, c, 0.0)
+    below, moment_below = np.cumsum(down), np.cumsum(down * v)
+    above, moment_above = up.sum() - np.cumsum(up), (up * v).sum() - np.cumsum(up * v)
+    g = below * v - moment_below - (moment_above - above * v)
+    k = int(np.searchsorted(g, 0.0))
+    if k == len(v):
+        return float(v[-1]), np.inf
+    if k == 0:
+        return (float(v[0]), float(v[0])) if up.sum() > 0 else (-np.inf, float(v[0]))
+    slope = below[k - 1] + above[k - 1]
+    b = v[k - 1] - g[k - 1] / slope if slope > 0 else v[k]
+    return float(b), float(b)
+
+
+def _finite_end(lower: float, upper: float) -> tuple[float, float]:
+    """An interval that is open to one side, shut at its finite end."""
+    end = lower if np.isfinite(lower) else upper
+    return (end, end) if np.isfinite(end) else (0.0, 0.0)
+
+
+def on_grid(alpha: Array, box: Array, s: Array) -> Array:
+    """Multipliers with 0 <= alpha <= box and s'alpha = 0 exactly, on a dyadic grid so coarse that any sum of them is exact in float64.
+
+    Parameters
+    ----------
+    alpha : (p,) any numbers; what is not finite counts as 0.  box : (p,) upper ends.  s : (p,) signs in {-1, 0, 1}.
+    """
+    p = len(alpha)
+    alpha = np.clip(np.nan_to_num(alpha, nan=0.0, posinf=0.0, neginf=0.0), 0.0, box)
+    top, total = float(alpha.max(initial=0.0)), float(alpha.sum())
+    if top == 0.0:
+        return np.zeros(p)
+    unit = 2.0 ** (np.floor(np.log2(total)) - 50)  # the total is below 2^51 units, and below 2^53 after any balancing
+    ends = np.floor(np.minimum(box, 4 * top) / unit).astype(np.int64)
+    steps = np.clip(np.rint(alpha / unit).astype(np.int64), 0, ends)
+    signs = s.astype(np.int64)
+    steps -= _balance(steps, ends, signs)
+    return steps * unit if int(steps @ signs) == 0 else np.zeros(p)
+
+
+def _balance(steps: NDArray[np.int64], ends: NDArray[np.int64], s: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What to take from `steps` so that s'steps = 0, from the rows with most room on both sides first."""
+    excess = int(steps @ s)
+    direction = int(np.sign(excess))
+    room = np.where(s == direction, steps, np.where(s == -direction, ends - steps, 0))
+    order = np.argsort(-np.minimum(steps, ends - steps), kind="stable")
+    taken = np.zeros_like(steps)
+    before = np.concatenate([[0], np.cumsum(room[order])[:-1]])
+    taken[order] = np.clip(abs(excess) - before, 0, room[order])
+    return taken * s * direction

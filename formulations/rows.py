@@ -1,0 +1,153 @@
+"""The rows A of a margin problem: what a formulation asks of f, one row an inequality.
+
+    u_r = t_r - (A f)_r - b s_r          the slack that row r needs at (f, b)
+
+Signed (classification), Tube (epsilon-SVR) and Pairs (ranking) differ in A, t and s only.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+class Rows(ABC):
+    """Rows A (p, m) with targets t (p,) and bias signs s (p,) in {-1, 0, +1}."""
+
+    m: int
+    p: int
+    t: Array
+    s: Array
+
+    @abstractmethod
+    def dot(self, f: Array) -> Array:
+        """A f, (p,), for f (m,)."""
+
+    @abstractmethod
+    def rdot(self, alpha: Array) -> Array:
+        """A' alpha, (m,), for alpha (p,)."""
+
+    @abstractmethod
+    def absolute_dot(self, f: Array) -> Array:
+        """|A| f, (p,), for f (m,)."""
+
+    @cached_property
+    @abstractmethod
+    def matrix(self) -> Any:
+        """A as a scipy CSR array, (p, m)."""
+
+
+class Signed(Rows):
+    """Classification: y_i (f(x_i) + b) >= 1, one row a point.
+
+    Parameters
+    ----------
+    y : (m,) labels in {-1, +1}.
+    """
+
+    def __init__(self, y: Array) -> None:
+        self.y = np.asarray(y, dtype=np.float64)
+        self.m = self.p = len(self.y)
+        self.t, self.s = np.ones(self.p), self.y
+
+    def dot(self, f: Array) -> Array:
+        return self.y * f
+
+    def rdot(self, alpha: Array) -> Array:
+        return self.y * alpha
+
+    def absolute_dot(self, f: Array) -> Array:
+        return f
+
+    @cached_property
+    def matrix(self) -> Any:
+        from scipy import sparse
+
+        return sparse.diags_array(self.y).tocsr()
+
+
+class Tube(Rows):
+    """Epsilon-SVR: -epsilon <= y_i - f(x_i) - b <= epsilon, first the m rows of y - f - b <= epsilon, then the m of f + b - y <= epsilon.
+
+    Parameters
+    ----------
+    y : (m,) targets.  epsilon : half the width of the tube, in the units of y.
+    """
+
+    def __init__(self, y: Array, epsilon: float) -> None:
+        self.y, self.epsilon = np.asarray(y, dtype=np.float64), epsilon
+        self.m, self.p = len(self.y), 2 * len(self.y)
+        self.t = np.concatenate([self.y - epsilon, -self.y - epsilon])
+        self.s = np.concatenate([np.ones(self.m), -np.ones(self.m)])
+
+    def dot(self, f: Array) -> Array:
+        return np.concatenate([f, -f])
+
+    def rdot(self, alpha: Array) -> Array:
+        beta: Array = alpha[: self.m] - alpha[self.m :]
+        return beta
+
+    def absolute_dot(self, f: Array) -> Array:
+        return np.concatenate([f, f])
+
+    @cached_property
+    def matrix(self) -> Any:
+        from scipy import sparse
+
+        identity = sparse.eye_array(self.m)
+        return sparse.vstack([identity, -identity]).tocsr()
+
+
+class Pairs(Rows):
+    """Ranking: f(x_i) - f(x_j) >= 1 for every i preferred to j, ordered lexicographically by (preferred, other).
+
+    Parameters
+    ----------
+    preferred, other : (p,) indices of points.  m : number of points.
+    """
+
+    def __init__(self, preferred: Index, other: Index, m: int) -> None:
+        order = np.lexsort((other, preferred))
+        self.preferred, self.other = np.asarray(preferred)[order], np.asarray(other)[order]
+        self.m, self.p = m, len(self.preferred)
+        self.t, self.s = np.ones(self.p), np.zeros(self.p)
+
+    @classmethod
+    def of_labels(cls, y: Array, qid: Index | None) -> Pairs:
+        """All pairs of one query with different relevance: y_i > y_j means that i is preferred (document K's orientation)."""
+        m = len(y)
+        query = np.zeros(m, dtype=np.int64) if qid is None else np.asarray(qid)
+        order = np.argsort(query, kind="stable")
+        preferred, other = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+        for rows in np.split(order, np.flatnonzero(np.diff(query[order])) + 1):
+            i, j = np.nonzero(y[rows][:, None] > y[rows][None, :])
+            preferred.append(rows[i])
+            other.append(rows[j])
+        return cls(np.concatenate(preferred), np.concatenate(other), m)
+
+    def dot(self, f: Array) -> Array:
+        difference: Array = f[self.preferred] - f[self.other]
+        return difference
+
+    def rdot(self, alpha: Array) -> Array:
+        return np.asarray(np.bincount(self.preferred, alpha, self.m) - np.bincount(self.other, alpha, self.m), dtype=np.float64)
+
+    def absolute_dot(self, f: Array) -> Array:
+        total: Array = f[self.preferred] + f[self.other]
+        return total
+
+    @cached_property
+    def matrix(self) -> Any:
+        from scipy import sparse
+
+        r = np.arange(self.p)
+        entries = np.concatenate([np.ones(self.p), -np.ones(self.p)])
+        where = np.concatenate([r, r]), np.concatenate([self.preferred, self.other])
+        return sparse.csr_array((entries, where), shape=(self.p, self.m))
