@@ -1,0 +1,8 @@
+"""Why to believe it: certificates, audits, derivations and machine-checked theorems."""
+
+if __name__ != "equimargin.proofs":  # a second copy of every class would exist under the bare name
+    raise ImportError("use: from equimargin.proofs import ...")
+
+from equimargin.proofs.referee import Agreement, Evidence, Family, Judgement, Verdict, examine, examine_solution, judge
+
+__all__ = ["Agreement", "Evidence", "Family", "Judgement", "Verdict", "examine", "examine_solution", "judge"]

@@ -1,0 +1,375 @@
+"""The referee: one family, many answers, three questions to each, one verdict.
+
+    claim      is the value that the answer declares the family's optimum?
+    point      are the f, b and alpha that it supplies near-optimal, after exact repair?
+    accuracy   how well did the backend solve its own problem, recomputed from its raw vectors?
+
+All figures are absolute differences on the family's value scale over S = max(|lower|, |upper|, 1e-4 P(0)). No status and no objective
+that anybody reports is believed. Weak duality puts any repaired point into a true interval, so the interval alone never says yes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from equimargin.formulations.bounds import Interval, interval
+from equimargin.formulations.kernels import Array
+from equimargin.formulations.problem import Problem
+from equimargin.solvers.convex import Answer, StandardForm
+from equimargin.solvers.solution import Solution, Status
+
+FAILED = 1e-3
+"""An answer whose recomputed accuracy is worse than this has not solved its own problem."""
+CLAIM_FACTOR, POINT_FACTOR = 10.0, 30.0
+"""An honest answer of accuracy eps claims within 10 eps, and its point, by 1/2 |f - f*|^2 <= gap, lies within 30 sqrt(eps)."""
+RAY = 1e-6
+"""A ray counts if it satisfies its conditions to this, relative to the objective along it."""
+
+
+class Agreement(StrEnum):
+    """What the referee says of one answer."""
+
+    AGREES = "agrees"
+    INACCURATE = "inaccurate"
+    DISAGREES = "disagrees"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class Verdict(StrEnum):
+    """What the referee says of a family."""
+
+    AGREE = "agree"
+    DISAGREE = "disagree"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one answer shows before the family is looked at: absolute figures on the family's value scale.
+
+    formulation : id of the declaration, None for a specialised solver.  control : wrong on purpose.  value : the declared objective,
+    mapped; +-inf where a verified ray says so.  mismatch : the larger of |declared - printed| objective and of what the violations of
+    the declared and of the printed constraints are worth.  lower, upper : the interval of the answer's own point.  has_f, has_alpha :
+    which sides it supplied.  residual : of its own problem, in units of the objective.  normwise : largest relative residual.
+    """
+
+    family: str
+    formulation: str | None
+    solver: str
+    control: bool
+    status: Status
+    reason: str
+    value: float = float("nan")
+    mismatch: float = float("inf")
+    lower: float = -np.inf
+    upper: float = np.inf
+    has_f: bool = False
+    has_alpha: bool = False
+    residual: float = float("inf")
+    normwise: float = float("inf")
+    ray: bool = False
+    skipped: bool = False
+    compile_seconds: float | None = None
+    solve_seconds: float | None = None
+    iterations: int | None = None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The evidence with the three numbers and what follows from them.
+
+    claim, off, accuracy : design's three numbers, relative to S.  relative_width : of [lower, upper] with the family's lower bound where
+    the answer supplied no alpha; lower_kind says which ("own" or "family").
+    """
+
+    evidence: Evidence
+    agreement: Agreement
+    claim: float
+    off: float
+    accuracy: float
+    lower: float
+    upper: float
+    lower_kind: str | None
+    relative_width: float
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family's verdict, with all its judgements."""
+
+    id: str
+    interval: Interval
+    verdict: Verdict
+    reason: str
+    judgements: tuple[Judgement, ...]
+    feasible: bool = True
+
+    def count(self, agreement: Agreement) -> int:
+        """How many answers, controls apart, came out so."""
+        return sum(j.agreement is agreement for j in self.judgements if not j.evidence.control)
+
+
+def skipped(family: str, formulation: str | None, solver: str, control: bool, status: Status, reason: str) -> Evidence:
+    """The evidence of what was not run, with the reason."""
+    return Evidence(family, formulation, solver, control, status, reason, skipped=True)
+
+
+def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence:
+    """What a backend's answer to a declaration shows.
+
+    Parameters
+    ----------
+    problem : the family's canonical problem, with the true data.  answer : from `solve_declaration`.  control : wrong on purpose.
+    """
+    declaration = answer.declaration
+    known = Evidence(
+        problem.family,
+        declaration.id,
+        answer.backend,
+        control,
+        answer.status,
+        answer.reason,
+        compile_seconds=answer.compile_seconds,
+        solve_seconds=answer.solve_seconds,
+        iterations=answer.iterations,
+    )
+    if answer.form is None:
+        return replace(known, skipped=answer.status is Status.UNSUPPORTED)
+    if proves_ray(answer):
+        minimised = declaration.objective.NAME == "minimize"
+        value = np.inf if minimised == (answer.status is Status.INFEASIBLE) else -np.inf
+        return replace(known, value=value, ray=True)
+    if answer.point is None or answer.values is None:
+        return known
+    objective = answer.objective
+    residual, normwise = own_residual(answer.form, answer.x, answer.z)
+    proven = interval(problem, answer.point)
+    return replace(
+        known,
+        value=declaration.value(objective),
+        mismatch=max(_spread(declaration.value, objective, worth) for worth in _worths(answer)),
+        lower=proven.lower,
+        upper=proven.upper,
+        has_f=answer.point.has_function,
+        has_alpha=answer.point.alpha is not None,
+        residual=_spread(declaration.value, objective, residual),
+        normwise=normwise,
+    )
+
+
+def examine_solution(solution: Solution) -> Evidence:
+    """What a specialised solver's solution shows: its point has both sides, its claim is its primal value, its accuracy its gap."""
+    value = solution.value
+    return Evidence(
+        solution.problem.family,
+        None,
+        solution.solver,
+        False,
+        solution.status,
+        solution.reason,
+        value=value,
+        mismatch=0.0,
+        lower=solution.lower,
+        upper=solution.upper,
+        has_f=True,
+        has_alpha=solution.dual is not None,
+        residual=max(solution.upper - solution.lower, 0.0),
+        normwise=0.0,
+        solve_seconds=solution.seconds,
+        iterations=solution.iterations,
+    )
+
+
+def judge(family: str, evidence: Sequence[Evidence], scale: float, tol: float = 1e-6, convex: bool = True) -> Family:
+    """The verdict on a family from all its answers.
+
+    Parameters
+    ----------
+    family : its id.  evidence : one entry an answer.  scale : P(0).  tol : relative, for claim and point.
+    convex : False where no optimum can be claimed; the family is undecided then.
+
+    Returns
+    -------
+    Family : interval = [max lower, min upper] over all answers but the controls; agree only with an agreeing declaration and an agreeing
+        specialised solver (two declarations where no solver takes part; two solvers where nothing is declared) and no disagreement.
+    """
+    counted = [e for e in evidence if not e.control]
+    proven = Interval(max((e.lower for e in counted), default=-np.inf), min((e.upper for e in counted), default=np.inf), scale)
+    judgements = tuple(_judgement(e, proven, tol) for e in evidence)
+    if not convex:
+        return Family(family, proven, Verdict.UNDECIDED, "the kernel is not positive semidefinite: no optimum is claimed", judgements)
+    verdict, reason = _verdict([j for j in judgements if not j.evidence.control])
+    return Family(family, proven, verdict, reason, judgements)
+
+
+def _verdict(judgements: Sequence[Judgement]) -> tuple[Verdict, str]:
+    against = [j.evidence for j in judgements if j.agreement is Agreement.DISAGREES]
+    if against:
+        names = ", ".join(f"{e.formulation or 'solver'} by {e.solver}" for e in against)
+        return Verdict.DISAGREE, f"disagreeing: {names}"
+    tried = [j for j in judgements if j.agreement is not Agreement.SKIPPED]
+    agreeing = [j.evidence for j in tried if j.agreement is Agreement.AGREES]
+    declared = {e.formulation for e in agreeing if e.formulation is not None}
+    solved = {e.solver for e in agreeing if e.formulation is None}
+    any_declared = any(j.evidence.formulation is not None for j in tried)
+    any_solved = any(j.evidence.formulation is None for j in tried)
+    if declared and solved:
+        return Verdict.AGREE, "a declaration and a specialised solver agree"
+    if len(declared) >= 2 and not any_solved:
+        return Verdict.AGREE, "two declarations agree; no specialised solver took part"
+    if len(solved) >= 2 and not any_declared:
+        return Verdict.AGREE, "two solvers of different algorithms agree; the problem is too large to declare"
+    if not tried:
+        return Verdict.UNDECIDED, "nothing was solved"
+    missing = "declaration" if any_declared and not declared else "second way of solving it" if not any_solved else "specialised solver"
+    return Verdict.UNDECIDED, f"no agreeing {missing}"
+
+
+def _judgement(e: Evidence, family: Interval, tol: float) -> Judgement:
+    if e.skipped:
+        nothing = float("nan")
+        return Judgement(e, Agreement.SKIPPED, nothing, nothing, nothing, -np.inf, np.inf, None, np.inf)
+    S = family.size
+    claim = max(_distance(e.value, family), e.mismatch) / S
+    above = (e.upper - family.lower) / S if e.has_f or e.has_alpha else np.inf
+    below = (family.upper - e.lower) / S if e.has_alpha else 0.0
+    off = max(above, below, 0.0)
+    accuracy = max(e.normwise, e.residual / S)
+    lower, kind = (e.lower, "own") if np.isfinite(e.lower) else (family.lower, "family")
+    width = Interval(lower, e.upper, family.scale)
+    agreement = _agreement(e, claim, off, accuracy, tol, finite=np.isfinite(family.upper))
+    return Judgement(e, agreement, claim, off, accuracy, lower, e.upper, kind if np.isfinite(lower) else None, width.relative_width)
+
+
+def _agreement(e: Evidence, claim: float, off: float, accuracy: float, tol: float, finite: bool) -> Agreement:
+    if e.ray:
+        return Agreement.DISAGREES if finite else Agreement.FAILED
+    if claim <= tol and off <= tol:
+        return Agreement.AGREES
+    if not accuracy <= FAILED:
+        return Agreement.FAILED
+    if claim <= max(tol, CLAIM_FACTOR * accuracy) and off <= max(tol, POINT_FACTOR * np.sqrt(accuracy)):
+        return Agreement.INACCURATE
+    return Agreement.DISAGREES
+
+
+def _distance(value: float, family: Interval) -> float:
+    """How far a value lies outside the family's interval; inf for NaN."""
+    return max(family.lower - value, value - family.upper, 0.0) if np.isfinite(value) else np.inf
+
+
+def _spread(mapping: Callable[[float], float], at: float, by: float) -> float:
+    """How far the mapped value moves when the value moves by `by`, either way."""
+    if not np.isfinite(by):
+        return np.inf
+    return max(abs(mapping(at + by) - mapping(at)), abs(mapping(at - by) - mapping(at)))
+
+
+def _worths(answer: Answer) -> tuple[float, float, float]:
+    """What is wrong with an answer by its own account, in units of its objective: |declared - printed|, and both sets of violations."""
+    values, violations, multipliers = answer.values, answer.violations, answer.multipliers
+    if values is None or violations is None or multipliers is None:
+        return (np.inf, np.inf, np.inf)
+    printed = answer.declaration.printed(values)
+    default = max(1.0, abs(answer.objective))
+
+    def worth(name: str, violation: Array) -> float:
+        weight = multipliers.get(name)
+        size = np.atleast_1d(np.maximum(violation, 0.0))
+        if weight is None or np.atleast_1d(weight).shape != size.shape:
+            return float(size.sum()) * default
+        return float(np.abs(np.atleast_1d(weight)) @ size)
+
+    return (
+        abs(float(printed.objective) - answer.objective),
+        sum(worth(name, violation) for name, violation in violations.items()),
+        sum(worth(name, np.asarray(violation)) for name, violation in printed.violations.items()),
+    )
+
+
+def own_residual(form: StandardForm, x: Array | None, z: Array | None) -> tuple[float, float]:
+    """How well a backend solved its own problem, from its raw vectors.
+
+    Returns
+    -------
+    |p - d| + |z|'|r_p| + |x|'|r_d|, which bounds the error of the objective to first order, and the largest normwise relative residual
+    (the first is 0 at x = z = 0, the second is not). inf where vectors are missing.
+    """
+    if x is None or z is None or x.shape != form.q.shape or z.shape != form.h.shape:
+        return np.inf, np.inf
+    if not (np.isfinite(x).all() and np.isfinite(z).all()):
+        return np.inf, np.inf
+    s = form.h - form.G @ x
+    primal_residual = s - _projected(s, form, dual=False)
+    z = _projected(z, form, dual=True)
+    Px = form.P @ x
+    dual_residual = Px + form.q + form.G.T @ z
+    quadratic = float(x @ Px)
+    primal = quadratic / 2 + float(form.q @ x) + form.offset
+    dual = -quadratic / 2 - float(form.h @ z) + form.offset
+    for bound, sign in ((form.lower, 1.0), (form.upper, -1.0)):  # bounds on variables are not rows: their multipliers are in the residual
+        finite = np.isfinite(bound)
+        multiplier = np.where(finite, np.maximum(0.0, sign * dual_residual), 0.0)
+        dual_residual = dual_residual - sign * multiplier
+        dual += sign * float(multiplier[finite] @ bound[finite])
+        outside = np.where(finite, np.maximum(0.0, sign * (np.where(finite, bound, 0.0) - x)), 0.0)
+        primal_residual = np.append(primal_residual, outside)
+        z = np.append(z, multiplier)
+    normwise = max(
+        _largest(primal_residual) / (1 + _largest(form.h)),
+        _largest(dual_residual) / (1 + _largest(form.q)),
+        abs(primal - dual) / (1 + abs(primal)),
+    )
+    first_order = abs(primal - dual) + float(np.abs(z) @ np.abs(primal_residual)) + float(np.abs(x) @ np.abs(dual_residual))
+    return first_order, normwise
+
+
+def proves_ray(answer: Answer) -> bool:
+    """Whether the backend's raw ray proves what its status says.
+
+    Unbounded: x with Px = 0, -Gx in the cone, q'x < 0. Infeasible (Farkas): z in the dual cone with G'z = 0, h'z < 0. Both to RAY.
+    """
+    form = answer.form
+    if form is None:
+        return False
+    if answer.status is Status.UNBOUNDED and answer.primal_ray is not None and answer.primal_ray.shape == form.q.shape:
+        x = answer.primal_ray / max(_largest(answer.primal_ray), 1e-300)
+        s = -(form.G @ x)
+        away = [_largest(form.P @ x), _largest(s - _projected(s, form, dual=False))]
+        away += [_largest(np.minimum(x[np.isfinite(form.lower)], 0.0)), _largest(np.maximum(x[np.isfinite(form.upper)], 0.0))]
+        gain = -float(form.q @ x)
+        return bool(gain > 0 and max(away) <= RAY * gain)
+    if answer.status is Status.INFEASIBLE and answer.dual_ray is not None and answer.dual_ray.shape == form.h.shape:
+        z = _projected(answer.dual_ray, form, dual=True)
+        z = z / max(_largest(z), 1e-300)
+        gain = -float(form.h @ z)
+        return bool(gain > 0 and _largest(form.G.T @ z) <= RAY * gain)
+    return False
+
+
+def _projected(s: Array, form: StandardForm, dual: bool) -> Array:
+    """The projection onto {0}^zero x R+^nonneg x second-order cones, or onto its dual (free instead of zero)."""
+    out = s.copy()
+    k = form.zero
+    if not dual:
+        out[:k] = 0.0
+    out[k : k + form.nonneg] = np.maximum(0.0, s[k : k + form.nonneg])
+    k += form.nonneg
+    for size in form.cones:
+        t, v = s[k], s[k + 1 : k + size]
+        r = float(np.linalg.norm(v))
+        if r > abs(t):
+            out[k], out[k + 1 : k + size] = (r + t) / 2, (r + t) / 2 * v / r
+        elif t < 0:
+            out[k : k + size] = 0.0
+        k += size
+    return out
+
+
+def _largest(v: Array) -> float:
+    return float(np.abs(v).max(initial=0.0))

@@ -1,0 +1,10 @@
+"""How it is minimised fast: specialised algorithms and the cvxpy backends."""
+
+if __name__ != "equimargin.solvers":  # a second copy of every class would exist under the bare name
+    raise ImportError("use: from equimargin.solvers import ...")
+
+from equimargin.solvers.convex import BACKENDS, Answer, solve_declaration
+from equimargin.solvers.registry import SOLVERS, solve
+from equimargin.solvers.solution import Limits, Solution, Status
+
+__all__ = ["BACKENDS", "SOLVERS", "Answer", "Limits", "Solution", "Status", "solve", "solve_declaration"]

@@ -1,0 +1,265 @@
+"""Declared problems through cvxpy's backends: CLARABEL, SCS, OSQP and HIGHS.
+
+A backend's status is reported and never believed. What it was given and what it answered, in its own standard form
+
+    min 1/2 x'Px + q'x + offset   s.t.   h - Gx in {0}^zero x R+^nonneg x cones,   lower <= x <= upper,
+
+goes to the referee with the raw vectors x and z (Px + q + G'z = 0, z in the dual cone), so that its accuracy can be recomputed.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.declaration import Declaration
+from equimargin.formulations.kernels import Array
+from equimargin.formulations.problem import Point
+from equimargin.solvers.solution import Status
+
+
+@dataclass(frozen=True, eq=False)
+class StandardForm:
+    """The problem as a backend was given it; `cones` are the sizes of its second-order cones."""
+
+    P: Any
+    q: Array
+    G: Any
+    h: Array
+    zero: int
+    nonneg: int
+    cones: tuple[int, ...]
+    lower: Array
+    upper: Array
+    offset: float
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A backend's answer to a declaration, read back at once.
+
+    objective : the declared objective, evaluated from its own expression tree at the variables (NaN without values).
+    values, multipliers, violations : by the declaration's names.  point : canonical, None without values.
+    form, x, z : the backend's own problem and raw vectors.  primal_ray, dual_ray : its certificates of unboundedness or infeasibility.
+    compile_seconds, solve_seconds : wall time of cvxpy's compilation and of the backend.
+    """
+
+    declaration: Declaration
+    backend: str
+    status: Status
+    reason: str
+    objective: float = float("nan")
+    values: Mapping[str, Any] | None = None
+    multipliers: Mapping[str, Array | None] | None = None
+    violations: Mapping[str, Array] | None = None
+    point: Point | None = None
+    form: StandardForm | None = None
+    x: Array | None = None
+    z: Array | None = None
+    primal_ray: Array | None = None
+    dual_ray: Array | None = None
+    compile_seconds: float = 0.0
+    solve_seconds: float = 0.0
+    iterations: int | None = None
+
+
+@dataclass(frozen=True)
+class Backend:
+    """How one backend is spoken to.
+
+    conic : whether it takes second-order cones.  suited : "any" problem, or the kind it is good at: "quadratic" or "linear".
+    ladder : factors of the tolerance, tried in turn until it says optimal.  options : tolerance, time and iteration limit in its own names.
+    vectors : (x, z, primal ray, dual ray, iterations) of its raw answer.
+    """
+
+    name: str
+    conic: bool
+    suited: str
+    ladder: tuple[float, ...]
+    options: Callable[[float, float, int | None], dict[str, Any]]
+    vectors: Callable[[Any], tuple[Any, Any, Any, Any, Any]]
+
+
+def _clarabel(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
+    return {"tol_gap_abs": tol, "tol_gap_rel": tol, "tol_feas": tol, "time_limit": seconds, "max_iter": iterations or 500, "max_threads": 1}
+
+
+def _scs(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
+    return {"eps_abs": tol, "eps_rel": tol, "time_limit_secs": seconds, "max_iters": iterations or 100_000}
+
+
+def _osqp(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
+    return {"eps_abs": tol, "eps_rel": tol, "time_limit": seconds, "max_iter": iterations or 100_000, "polishing": True}
+
+
+def _highs(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
+    feasibility = min(max(tol, 1e-10), 1e-7)  # its smallest; its quadratic solver honours neither
+    limits = {} if iterations is None else {"simplex_iteration_limit": iterations, "qp_iteration_limit": iterations}
+    tolerances = {"primal_feasibility_tolerance": feasibility, "dual_feasibility_tolerance": feasibility}
+    return {"time_limit": seconds, "threads": 1, **tolerances, **limits}
+
+
+def _highs_vectors(raw: Any) -> tuple[Any, Any, Any, Any, Any]:
+    """HiGHS signs the multipliers of rows the other way round, and hands out no rays."""
+    info, solution = raw["info"], raw["solution"]
+    iterations = max(info.simplex_iteration_count, info.ipm_iteration_count, info.qp_iteration_count)
+    return solution.col_value, -np.array(solution.row_dual), None, None, iterations
+
+
+BACKENDS = {
+    backend.name: backend
+    for backend in (
+        Backend("CLARABEL", True, "any", (0.01, 0.1, 1.0), _clarabel, lambda raw: (raw.x, raw.z, raw.x, raw.z, raw.iterations)),
+        Backend("SCS", True, "any", (1.0,), _scs, lambda raw: (raw["x"], raw["y"], raw["x"], raw["y"], raw["info"]["iter"])),
+        Backend("OSQP", False, "quadratic", (0.1,), _osqp, lambda raw: (raw.x, raw.y, raw.dual_inf_cert, raw.prim_inf_cert, raw.info.iter)),
+        Backend("HIGHS", False, "linear", (1.0,), _highs, _highs_vectors),
+    )
+}
+"""The one table of tolerance translation: options(factor x tol) for each factor of the ladder."""
+
+
+def solve_declaration(
+    declaration: Declaration, backend: str = "CLARABEL", tol: float = 1e-8, time_limit: float = 60.0, max_iter: int | None = None
+) -> Answer:
+    """Solve a declared problem with one of cvxpy's backends.
+
+    Parameters
+    ----------
+    declaration : from `declare`.  backend : a name of BACKENDS.  tol : wanted of the value; each backend gets a fraction of it in its own
+        terms.  time_limit : seconds for each attempt.  max_iter : of the backend's own iterations; None is a generous default.
+
+    Returns
+    -------
+    Answer : whatever the backend came to, with its status and reason; the referee judges it.
+
+    Raises
+    ------
+    ValueError : an unknown backend, or a tolerance or limit that is not positive.
+    """
+    if backend not in BACKENDS:
+        raise ValueError(f"unknown backend {backend!r}; known: {', '.join(BACKENDS)}")
+    if not (tol > 0 and time_limit > 0):
+        raise ValueError("tol and time_limit must be positive")
+    entry = BACKENDS[backend]
+    if not entry.conic and not declaration.problem.is_qp():
+        return Answer(declaration, backend, Status.UNSUPPORTED, f"{backend} takes no second-order cones")
+    attempts = []
+    for factor in entry.ladder:
+        attempts.append(_attempt(declaration, entry, entry.options(factor * tol, time_limit, max_iter), time_limit))
+        if attempts[-1].status in (Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED, Status.TIME_LIMIT):
+            return attempts[-1]
+    return next((answer for answer in attempts if answer.point is not None), attempts[0])
+
+
+def _attempt(declaration: Declaration, backend: Backend, options: dict[str, Any], time_limit: float) -> Answer:
+    import cvxpy as cp
+
+    problem = declaration.problem
+    started = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # cvxpy warns of inaccurate solutions: the referee recomputes the accuracy
+            data, chain, inverse = problem.get_problem_data(backend.name, solver_opts=dict(options))
+            compiled = time.perf_counter()
+            form = _standard_form(data, inverse)
+            raw = chain.solve_via_data(problem, dict(data), warm_start=False, verbose=False, solver_opts=dict(options))
+            solved = time.perf_counter()
+            status, reason = _unpack(problem, raw, chain, inverse)
+            if status is Status.ITERATION_LIMIT and solved - compiled >= 0.95 * time_limit:
+                status = Status.TIME_LIMIT  # cvxpy has one word for both
+    except (cp.error.SolverError, ValueError, ArithmeticError) as failure:
+        return Answer(declaration, backend.name, Status.NUMERICAL_FAILURE, _sentence(backend.name, failure))
+    x, z, primal_ray, dual_ray, iterations = backend.vectors(raw)
+    return _read_back(
+        declaration,
+        Answer(
+            declaration,
+            backend.name,
+            status,
+            reason,
+            form=form,
+            x=_vector(x),
+            z=_vector(z),
+            primal_ray=_vector(primal_ray) if status is Status.UNBOUNDED else None,
+            dual_ray=_vector(dual_ray) if status is Status.INFEASIBLE else None,
+            compile_seconds=compiled - started,
+            solve_seconds=solved - compiled,
+            iterations=None if iterations is None else int(iterations),
+        ),
+    )
+
+
+def _unpack(problem: Any, raw: Any, chain: Any, inverse: Any) -> tuple[Status, str]:
+    """Give the variables their values and name the status; cvxpy's own word is the reason."""
+    import cvxpy as cp
+
+    try:
+        problem.unpack_results(raw, chain, inverse)
+    except cp.error.SolverError as failure:
+        return Status.NUMERICAL_FAILURE, _sentence("cvxpy", failure)
+    word = str(problem.status)
+    statuses: dict[str, Status] = {
+        cp.OPTIMAL: Status.OPTIMAL,
+        cp.INFEASIBLE: Status.INFEASIBLE,
+        cp.UNBOUNDED: Status.UNBOUNDED,
+        cp.INFEASIBLE_INACCURATE: Status.INFEASIBLE,
+        cp.UNBOUNDED_INACCURATE: Status.UNBOUNDED,
+        cp.settings.USER_LIMIT: Status.ITERATION_LIMIT,
+    }
+    return statuses.get(word, Status.NUMERICAL_FAILURE), f"the backend says {word}"
+
+
+def _read_back(declaration: Declaration, answer: Answer) -> Answer:
+    """The answer with what the declaration's variables hold now."""
+    values = declaration.values
+    if answer.status in (Status.INFEASIBLE, Status.UNBOUNDED) or any(v is None for v in values.values()):
+        return answer
+    return replace(
+        answer,
+        objective=float(declaration.objective.args[0].value),
+        values={name: np.array(v) for name, v in values.items()},
+        multipliers={name: declaration.multiplier(name) for name in declaration.constraints},
+        violations={name: np.atleast_1d(constraint.violation()) for name, constraint in declaration.constraints.items()},
+        point=declaration.point,
+    )
+
+
+def _standard_form(data: Mapping[str, Any], inverse: Any) -> StandardForm:
+    """Both of cvxpy's forms, conic (A, b, c, dims) and quadratic (A, b, F, G, q), as one."""
+    from scipy import sparse
+
+    if "F" in data:
+        q, G = data["q"], sparse.vstack([data["A"], data["F"]]).tocsr()
+        h, zero, nonneg, cones = np.concatenate([data["b"], data["G"]]), len(data["b"]), len(data["G"]), ()
+    else:
+        q, G, h, dims = data["c"], sparse.csr_array(data["A"]), data["b"], data["dims"]
+        zero, nonneg, cones = dims.zero, dims.nonneg, tuple(dims.soc)
+    n = len(q)
+    P = data.get("P")
+    lower, upper = data.get("lower_bounds"), data.get("upper_bounds")
+    return StandardForm(
+        sparse.csr_array((n, n)) if P is None else sparse.csr_array(P),
+        np.asarray(q, dtype=np.float64),
+        G,
+        np.asarray(h, dtype=np.float64),
+        zero,
+        nonneg,
+        cones,
+        np.full(n, -np.inf) if lower is None else np.asarray(lower, dtype=np.float64),
+        np.full(n, np.inf) if upper is None else np.asarray(upper, dtype=np.float64),
+        float(inverse[-1].get("offset", 0.0)) if hasattr(inverse[-1], "get") else 0.0,
+    )
+
+
+def _vector(v: Any) -> Array | None:
+    return None if v is None else np.array(v, dtype=np.float64)
+
+
+def _sentence(who: str, failure: Exception) -> str:
+    text = " ".join(str(failure).split()).rstrip(".")
+    return f"{who} failed: {text or type(failure).__name__}"[:200]

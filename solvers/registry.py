@@ -1,0 +1,106 @@
+"""The specialised solvers by name, and the public `solve`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from equimargin.formulations.problem import Point, Problem
+from equimargin.solvers.solution import Limits, Solution
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A specialised solver: its name, its algorithm, the families it is for, and the module of `refusal` and `_solve`.
+
+    The module is imported at the first use, so that listing solvers compiles nothing.
+    """
+
+    name: str
+    algorithm: str
+    families: tuple[str, ...]
+
+    def takes(self, family: str) -> bool:
+        """Whether problems of this family are what the solver is for."""
+        return any(family.startswith(prefix) for prefix in self.families)
+
+    def refusal(self, problem: Problem) -> str | None:
+        """What the solver lacks for this problem, in a sentence, or None."""
+        reason: str | None = self._module.refusal(problem)
+        return reason
+
+    def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+        """Solve, whatever `refusal` says."""
+        run: Callable[[Problem, Limits, Point | None], Solution] = self._module._solve
+        return run(problem, limits, warm_start)
+
+    @property
+    def _module(self) -> Any:
+        return import_module(f"equimargin.solvers.{self.name}")
+
+
+SOLVERS = {
+    solver.name: solver
+    for solver in (
+        Solver(
+            "smo",
+            "sequential minimal optimisation, second-order working sets: one entry a row, with a bias",
+            ("svm.hard", "svm.soft", "svm.l2", "svr"),
+        ),
+        Solver("coordinate_descent", "dual coordinate descent: any rows without a bias", ("svm.nobias", "rank.l1", "rank.l2")),
+        Solver("linear_program", "HiGHS on the linear program", ("rvm", "rank.onenorm")),
+    )
+}
+
+
+def solve(
+    problem: Problem,
+    solver: str = "auto",
+    tol: float = 1e-6,
+    max_iter: int | None = None,
+    time_limit: float | None = None,
+    warm_start: Solution | Point | None = None,
+    callback: Callable[[int, float, float], Any] | None = None,
+) -> Solution:
+    """Solve a problem with a specialised solver.
+
+    Parameters
+    ----------
+    problem : MarginProblem or OneNormProblem.  solver : a name of SOLVERS, or "auto": the first that takes the problem.
+    tol : relative gap to reach.  max_iter : of the solver's own iterations; None is its default.  time_limit : seconds.
+    warm_start : a solution or point of a like problem to start from.  callback : called with (iterations, lower, upper); true ends the run.
+
+    Returns
+    -------
+    Solution : always a point, a status and a reason, and the interval that the point proves.
+
+    Raises
+    ------
+    ValueError : an unknown solver, one that does not take the problem (the sentence says what is missing and which would do), a
+        tolerance or limit that is not positive.
+    """
+    if not tol > 0:
+        raise ValueError(f"tol must be positive, not {tol}")
+    if (max_iter is not None and max_iter < 1) or (time_limit is not None and not time_limit > 0):
+        raise ValueError("max_iter and time_limit must be positive")
+    chosen = _choose(problem, solver)
+    start = warm_start.point if isinstance(warm_start, Solution) else warm_start
+    return chosen.run(problem, Limits(tol, max_iter, time_limit, callback), start)
+
+
+def _choose(problem: Problem, name: str) -> Solver:
+    taking = [solver for solver in SOLVERS.values() if solver.refusal(problem) is None]
+    if name == "auto":
+        if not taking:
+            reasons = "; ".join(f"{solver.name}: {solver.refusal(problem)}" for solver in SOLVERS.values())
+            raise ValueError(f"no solver takes this {problem.family} problem ({reasons})")
+        return taking[0]
+    if name not in SOLVERS:
+        raise ValueError(f"unknown solver {name!r}; known: auto, {', '.join(SOLVERS)}")
+    reason = SOLVERS[name].refusal(problem)
+    if reason:
+        would = ", ".join(solver.name for solver in taking)
+        raise ValueError(f"{name} does not take this {problem.family} problem: {reason}" + (f"; try {would}" if would else ""))
+    return SOLVERS[name]

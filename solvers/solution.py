@@ -1,0 +1,188 @@
+"""What a solver hands back: a point, why it stopped, and what the point proves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.bounds import Interval, interval
+from equimargin.formulations.kernels import Array, Linear
+from equimargin.formulations.problem import MarginProblem, Point, Problem
+
+
+class Status(StrEnum):
+    """How a solver ended, in its own word: reported, never believed."""
+
+    OPTIMAL = "optimal"
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    TIME_LIMIT = "time_limit"
+    ITERATION_LIMIT = "iteration_limit"
+    NUMERICAL_FAILURE = "numerical_failure"
+    UNSUPPORTED = "unsupported"
+    TOO_LARGE = "too_large"
+    STATIONARY = "stationary"
+
+    @property
+    def sentence(self) -> str:
+        """What the status says, for a person."""
+        return _SENTENCES[self]
+
+
+_SENTENCES = {
+    Status.OPTIMAL: "The requested accuracy was reached.",
+    Status.INFEASIBLE: "No point satisfies the constraints.",
+    Status.UNBOUNDED: "The objective has no bound.",
+    Status.TIME_LIMIT: "The time limit ended the run; the best point so far is returned.",
+    Status.ITERATION_LIMIT: "The iteration limit ended the run; the best point so far is returned.",
+    Status.NUMERICAL_FAILURE: "Double precision allowed no further progress; the best point so far is returned.",
+    Status.UNSUPPORTED: "The solver does not take this kind of problem.",
+    Status.TOO_LARGE: "The problem is too large for this way of solving it.",
+    Status.STATIONARY: "A stationary point of a problem that is not convex; no optimum is claimed.",
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop: at relative gap `tol`, after `max_iter` of the solver's iterations (None: its default) or `time_limit` seconds.
+
+    callback : called with (iterations, lower, upper) in float64 at every check of the gap; a true return ends the run.
+    """
+
+    tol: float = 1e-6
+    max_iter: int | None = None
+    time_limit: float | None = None
+    callback: Callable[[int, float, float], Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A solver's answer to a problem.
+
+    problem : what was solved.  solver : its name.  point : the best point found.  status, reason : why it stopped.
+    iterations : of the solver's own kind.  seconds : of wall time.
+    """
+
+    problem: Problem
+    solver: str
+    point: Point
+    status: Status
+    reason: str
+    iterations: int
+    seconds: float
+
+    @cached_property
+    def interval(self) -> Interval:
+        """The proven interval of the point."""
+        return interval(self.problem, self.point)
+
+    @property
+    def lower(self) -> float:
+        """Proven lower bound of the optimum."""
+        return self.interval.lower
+
+    @property
+    def upper(self) -> float:
+        """Proven upper bound of the optimum."""
+        return self.interval.upper
+
+    @property
+    def relative_gap(self) -> float:
+        """Float64 primal minus dual of the point, over S = max(|primal|, |dual|, 1e-4 P(0))."""
+        return relative_gap(*self._values, self.problem.scale)
+
+    @property
+    def value(self) -> float:
+        """The primal objective at the point, float64."""
+        return self._values[0]
+
+    @property
+    def ok(self) -> bool:
+        """Whether the requested accuracy was reached."""
+        return self.status is Status.OPTIMAL
+
+    @property
+    def dual(self) -> Array | None:
+        """The multipliers alpha of the rows, (p,)."""
+        return self.point.alpha
+
+    @cached_property
+    def beta(self) -> Array | None:
+        """Coefficients of f = sum_i beta_i k(x_i, .), (m,)."""
+        if self.point.beta is not None or self.point.alpha is None or not isinstance(self.problem, MarginProblem):
+            return self.point.beta
+        return self.problem.rows.rdot(self.point.alpha)
+
+    @cached_property
+    def w(self) -> Array | None:
+        """f = w.x for a linear kernel, (d,); None for any other."""
+        if not isinstance(self.problem.kernel, Linear):
+            return None
+        return self.point.w if self.point.w is not None else np.asarray(self.problem.X.T @ self._coefficients)
+
+    @cached_property
+    def bias_interval(self) -> tuple[float, float]:
+        """All b that are best for the point's f, in the project's sign f(x) + b."""
+        if not isinstance(self.problem, MarginProblem):
+            return 0.0, 0.0
+        return self.problem.best_bias(self._f)
+
+    @property
+    def bias(self) -> float:
+        """The point's b, or the middle of `bias_interval`."""
+        if self.point.b is not None:
+            return self.point.b
+        return sum(self.bias_interval) / 2
+
+    def decision_function(self, X: Any) -> Array:
+        """f(x) + b.
+
+        Parameters
+        ----------
+        X : (n, d) points, or (n, m) kernel values with the training points for a precomputed kernel.
+
+        Returns
+        -------
+        (n,) decision values: positive for the class +1, the regression's prediction, or the ranking score.
+        """
+        if self.w is not None:
+            return np.asarray(X @ self.w) + self.bias
+        points = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+        return self.problem.kernel.block(points, self.problem.X) @ self._coefficients + self.bias
+
+    @property
+    def _coefficients(self) -> Array:
+        if self.beta is None:
+            raise ValueError("the solution has no coefficients: the solver returned no point")
+        return self.beta
+
+    @cached_property
+    def _f(self) -> Array:
+        if self.point.w is not None:
+            return np.asarray(self.problem.X @ self.point.w)
+        return self.problem.gram @ self._coefficients
+
+    @cached_property
+    def _values(self) -> tuple[float, float]:
+        problem, point = self.problem, self.point
+        if not isinstance(problem, MarginProblem):
+            return (problem.primal(self._coefficients), self.lower)
+        f = self._f
+        norm2 = float(point.w @ point.w) if point.w is not None else float(self._coefficients @ f)
+        primal = problem.primal(f, norm2, self.bias)
+        if point.alpha is None:
+            return primal, -np.inf
+        beta = problem.rows.rdot(point.alpha)
+        return primal, problem.dual(point.alpha, float(beta @ (problem.gram @ beta)))
+
+
+def relative_gap(primal: float, dual: float, scale: float) -> float:
+    """(primal - dual) / S with S = max(|primal|, |dual|, 1e-4 scale); 0 where they are equal, inf where one is missing."""
+    if not (np.isfinite(primal) and np.isfinite(dual)):
+        return float("inf")
+    return 0.0 if primal == dual else max(primal - dual, 0.0) / max(abs(primal), abs(dual), 1e-4 * scale)
