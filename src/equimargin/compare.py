@@ -1,0 +1,315 @@
+"""Compare formulations and solvers on one's own problem: every answer judged, one verdict a family."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+
+from equimargin import __version__
+from equimargin.formulations import REGISTRY, MarginProblem, OneNormProblem, Problem, declare
+from equimargin.proofs import Agreement, Evidence, Family, Judgement, Verdict, examine, examine_solution, judge
+from equimargin.proofs.referee import skipped
+from equimargin.solvers import BACKENDS, SOLVERS, Status, solve, solve_declaration
+
+ACCURATE = "CLARABEL"
+"""The backend that runs the controls: a misprint must be solved well to be refuted."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One answer to be had: a declaration by a backend, or a specialised solver (formulation None).
+
+    asked : whether the solver was asked for by its name; otherwise a backend runs only what it is suited to.
+    """
+
+    problem: Problem
+    formulation: str | None
+    solver: str
+    tol: float
+    time_limit: float
+    asked: bool = True
+
+    def run(self) -> Evidence:
+        """Solve and examine; what cannot be run is skipped with its reason."""
+        entry = None if self.formulation is None else REGISTRY[self.formulation]
+        control = entry is not None and entry.control
+        reason = SOLVERS[self.solver].refusal(self.problem) if entry is None else entry.refusal(self.problem) or self._unsuited()
+        if reason is not None:
+            status = Status.TOO_LARGE if "too large" in reason else Status.UNSUPPORTED
+            return skipped(self.problem.family, self.formulation, self.solver, control, status, reason)
+        if entry is None:
+            return examine_solution(solve(self.problem, self.solver, tol=self.tol, time_limit=self.time_limit))
+        answer = solve_declaration(declare(entry.id, self.problem), self.solver, self.tol, self.time_limit)
+        return examine(self.problem, answer, control)
+
+    def _unsuited(self) -> str | None:
+        kind = "linear" if isinstance(self.problem, OneNormProblem) else "quadratic"
+        suited = BACKENDS[self.solver].suited
+        if self.asked or suited in ("any", kind):
+            return None
+        return f"{self.solver} is weak on {kind} programs; ask for it by name to run it"
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What `compare` found: the families with their judgements; printing it shows the table.
+
+    families : one verdict each.  data, settings : what was compared, for the record.
+    """
+
+    families: tuple[Family, ...]
+    data: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def agree(self) -> bool:
+        """Whether every family's verdict is agree and nothing that was run disagrees, controls included."""
+        return bool(self.families) and self.exit_code == 0
+
+    @property
+    def exit_code(self) -> int:
+        """0 every verdict is agree; 1 something disagrees, a control included; 3 nothing was solved; 4 a family is undecided."""
+        judgements = [j for family in self.families for j in family.judgements]
+        if any(j.agreement is Agreement.DISAGREES for j in judgements):
+            return 1
+        if not any(_ok(j) for j in judgements):
+            return 3
+        return 4 if any(family.verdict is not Verdict.AGREE for family in self.families) else 0
+
+    @property
+    def answers(self) -> list[dict[str, Any]]:
+        """One flat record an answer, finite numbers or None."""
+        return [_record(family, j) for family in self.families for j in family.judgements]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values, schema 1."""
+        return {
+            "schema": 1,
+            "equimargin": __version__,
+            "data": dict(self.data),
+            "settings": dict(self.settings),
+            "answers": self.answers,
+            "families": [_summary(family) for family in self.families],
+            "agree": self.agree,
+        }
+
+    def to_json(self) -> str:
+        """All of it as JSON text, schema 1."""
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
+
+    def to_csv(self) -> str:
+        """The answers as CSV text with a header."""
+        import csv
+
+        text = io.StringIO()
+        answers = self.answers
+        writer = csv.DictWriter(text, list(answers[0]) if answers else ["family"])
+        writer.writeheader()
+        writer.writerows(answers)
+        return text.getvalue()
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        console = Console(file=io.StringIO(), width=150, color_system=None, force_terminal=False)
+        self.show(console)
+        return str(console.file.getvalue())  # type: ignore[attr-defined]
+
+    def show(self, console: Any) -> None:
+        """Print the table of every family, its proven interval and its verdict to a rich console."""
+        for family in self.families:
+            console.print(_table(family))
+            for line in _closing_lines(family):
+                console.print(line, highlight=False, markup=False)
+            console.print()
+
+
+def compare(
+    problem: Problem | Sequence[Problem],
+    formulations: str | Sequence[str] = "*",
+    solvers: str | Sequence[str] = "*",
+    tol: float = 1e-8,
+    agree_tol: float = 1e-6,
+    time_limit: float = 60.0,
+    jobs: int = 1,
+    include_controls: bool = False,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Comparison:
+    """Solve a problem's formulations by several backends and specialised solvers, and judge every answer.
+
+    Parameters
+    ----------
+    problem : one problem, or several; each is a family.  formulations, solvers : names or patterns with * and ?.
+    tol : relative accuracy asked of every solver.  agree_tol : relative tolerance of the referee.  time_limit : seconds an answer.
+    jobs : processes; -1 is all cores.  include_controls : also declare the formulations that are wrong on purpose.
+    progress : called with (done, total, what was just done).
+
+    Returns
+    -------
+    Comparison : `.agree`, `.families`, `.answers`, `.to_json()`, and a table when printed.
+
+    Raises
+    ------
+    ValueError : a pattern that matches nothing, a tolerance or limit that is not positive.
+    """
+    if not (tol > 0 and agree_tol > 0 and time_limit > 0):
+        raise ValueError("tol, agree_tol and time_limit must be positive numbers")
+    problems = [problem] if isinstance(problem, MarginProblem | OneNormProblem) else list(problem)
+    ids = _matching(formulations, REGISTRY, "formulation")
+    names = _matching(solvers, [*BACKENDS, *SOLVERS], "solver")
+    asked = {name.upper() for name in ([solvers] if isinstance(solvers, str) else solvers)}
+    planned = [
+        [replace(job, asked=job.solver.upper() in asked) for job in _jobs(p, ids, names, tol, time_limit, include_controls)]
+        for p in problems
+    ]
+    total = sum(map(len, planned))
+    evidence = []
+    for done, (job, found) in enumerate(_run([job for group in planned for job in group], jobs), start=1):
+        evidence.append(found)
+        if progress is not None:
+            progress(done, total, f"{job.formulation or 'solver'} by {job.solver}")
+    families, start = [], 0
+    for p, group in zip(problems, planned, strict=True):
+        families.append(judge(p.family, evidence[start : start + len(group)], p.scale, agree_tol, p.convex))
+        start += len(group)
+    settings = {"tol": tol, "agree_tol": agree_tol, "time_limit": time_limit, "formulations": sorted(ids), "solvers": names}
+    return Comparison(tuple(families), settings=settings)
+
+
+def _jobs(problem: Problem, ids: Sequence[str], names: Sequence[str], tol: float, time_limit: float, controls: bool) -> Iterator[Job]:
+    """The answers to be had for one family, controls last."""
+    entries = [REGISTRY[id] for id in ids if REGISTRY[id].family == problem.family]
+    for entry in entries:
+        if not entry.control:
+            yield from (Job(problem, entry.id, name, tol, time_limit) for name in names if name in BACKENDS)
+    for name in names:
+        if name in SOLVERS and SOLVERS[name].takes(problem.family):
+            yield Job(problem, None, name, tol, time_limit)
+    if controls:
+        yield from (Job(problem, entry.id, ACCURATE, tol, time_limit) for entry in entries if entry.control)
+
+
+def _run(jobs: Sequence[Job], processes: int) -> Iterator[tuple[Job, Evidence]]:
+    if processes == 1:
+        yield from ((job, job.run()) for job in jobs)
+        return
+    from joblib import Parallel, delayed
+
+    found = Parallel(n_jobs=processes, return_as="generator")(delayed(job.run)() for job in jobs)
+    yield from zip(jobs, found, strict=True)
+
+
+def _matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> list[str]:
+    """The known names that match any of the patterns, in their own order; upper and lower case are the same."""
+    wanted = [patterns] if isinstance(patterns, str) else list(patterns)
+    names = list(known)
+    for pattern in wanted:
+        if not any(fnmatchcase(name.lower(), pattern.lower()) for name in names):
+            raise ValueError(f"unknown {what} {pattern!r}; known: {', '.join(names)}")
+    return [name for name in names if any(fnmatchcase(name.lower(), pattern.lower()) for pattern in wanted)]
+
+
+def _ok(judgement: Judgement) -> bool:
+    """Whether the answer solved its problem, be it to the last digit or not."""
+    return judgement.agreement in (Agreement.AGREES, Agreement.INACCURATE)
+
+
+def _record(family: Family, judgement: Judgement) -> dict[str, Any]:
+    e = judgement.evidence
+    return {
+        "family": family.id,
+        "formulation": e.formulation,
+        "solver": e.solver,
+        "status": str(e.status),
+        "ok": _ok(judgement),
+        "agreement": str(judgement.agreement),
+        "value": _finite(e.value),
+        "claim": _finite(judgement.claim),
+        "off": _finite(judgement.off),
+        "accuracy": _finite(judgement.accuracy),
+        "lower": _finite(judgement.lower),
+        "upper": _finite(judgement.upper),
+        "lower_kind": judgement.lower_kind,
+        "relative_width": _finite(judgement.relative_width),
+        "compile_seconds": e.compile_seconds,
+        "solve_seconds": e.solve_seconds,
+        "iterations": e.iterations,
+        "reason": e.reason,
+    }
+
+
+def _summary(family: Family) -> dict[str, Any]:
+    return {
+        "family": family.id,
+        "feasible": family.feasible,
+        "lower": _finite(family.interval.lower),
+        "upper": _finite(family.interval.upper),
+        "relative_width": _finite(family.interval.relative_width),
+        "verdict": str(family.verdict),
+        "answers": sum(not j.evidence.control for j in family.judgements),
+        "agreeing": family.count(Agreement.AGREES),
+        "inaccurate": family.count(Agreement.INACCURATE),
+        "disagreements": family.count(Agreement.DISAGREES),
+        "failures": family.count(Agreement.FAILED),
+        "skipped": family.count(Agreement.SKIPPED),
+    }
+
+
+def _finite(v: float) -> float | None:
+    return float(v) if np.isfinite(v) else None
+
+
+def _table(family: Family) -> Any:
+    from rich.table import Table
+
+    table = Table(title=family.id, title_justify="left", title_style="bold", expand=False)
+    for name in ("formulation", "source", "solver"):
+        table.add_column(name, overflow="fold")
+    for name in ("claim", "width", "agreement", "compile s", "solve s"):
+        table.add_column(name, justify="left" if name == "agreement" else "right", overflow="fold")
+    for j in family.judgements:
+        e = j.evidence
+        entry = None if e.formulation is None else REGISTRY[e.formulation]
+        name = "specialised solver" if entry is None else entry.id + (" (control)" if entry.control else "")
+        source = "" if entry is None else "; ".join(map(str, entry.sources))
+        if j.agreement is Agreement.SKIPPED:
+            table.add_row(name, source, e.solver, "", "", "skipped", "", "", style="dim")
+            continue
+        style = {Agreement.DISAGREES: "red", Agreement.FAILED: "yellow", Agreement.INACCURATE: "yellow"}.get(j.agreement, "")
+        table.add_row(
+            name,
+            source,
+            e.solver,
+            f"{e.value:.10g}",
+            f"{j.relative_width:.1e}",
+            str(j.agreement),
+            _seconds(e.compile_seconds),
+            _seconds(e.solve_seconds),
+            style=style,
+        )
+    return table
+
+
+def _closing_lines(family: Family) -> Iterator[str]:
+    """Why answers are missing or not ok, the proven interval, the verdict."""
+    reasons: dict[str, list[str]] = {}
+    for j in family.judgements:
+        e = j.evidence
+        if j.agreement in (Agreement.SKIPPED, Agreement.FAILED) or (j.agreement is Agreement.INACCURATE and e.status is not Status.OPTIMAL):
+            text = f"{j.agreement}: {e.reason}"
+            reasons.setdefault(text, []).append(f"{e.formulation or 'solver'} by {e.solver}")
+    for reason, who in reasons.items():
+        yield f"  {reason} ({', '.join(who)})"
+    lower, upper = family.interval.lower, family.interval.upper
+    yield f"  optimum proven in [{lower:.12g}, {upper:.12g}], relative width {family.interval.relative_width:.1e}"
+    yield f"  verdict: {str(family.verdict).upper()} - {family.reason}"
+
+
+def _seconds(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds:.3f}"
