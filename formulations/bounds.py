@@ -14,8 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from equimargin.formulations.interior import strictly_inside
 from equimargin.formulations.kernels import UNIT, Array, Linear, gamma_n
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem, on_grid
+from equimargin.formulations.rows import Tube
 
 FLOOR = 1e-4
 """Relative figures are over S = max(|lower|, |upper|, FLOOR x P(0))."""
@@ -106,27 +108,56 @@ def _evaluate_w(problem: MarginProblem, w: Array) -> Evaluation:
 
 
 def _upper(problem: MarginProblem, point: Point) -> float:
-    """U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded up; hard rows are met by dividing (f, b) by the smallest margin."""
+    """U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded up, where hard rows are met by repair."""
     at = evaluate(problem, point)
     b = problem.bias_at(at.f) if point.b is None else point.b
     if not np.isfinite(b) or not np.isfinite(at.f).all():
         return np.inf
-    rows = problem.rows
-    reach = rows.dot(at.f) + b * problem.bias_signs
-    error = rows.absolute_dot(at.f_error) * (1 + 4 * UNIT) + 6 * UNIT * (np.abs(rows.t) + rows.absolute_dot(np.abs(at.f)) + abs(b))
-    factor = 1.0
+    u, factor = _needed(problem, at, b), 1.0
     hard = np.isinf(problem.costs)
-    if hard.any():
-        short = hard & (rows.t - reach + error > 0)
-        if short.any():
-            margin = (reach - error)[short]
-            if not ((rows.t[hard] > 0).all() and margin.min() > 0):
-                return np.inf
-            factor = float((rows.t[short] / margin).max()) * (1 + 8 * UNIT)
-    u = np.maximum(rows.t - factor * reach + factor * error, 0.0)
-    u[hard] = 0.0
-    loss = math.fsum(problem.losses(u).tolist())
-    return (factor**2 * (at.norm2 + at.norm2_error) / 2 + loss) * (1 + 16 * UNIT)
+    if (u[hard] > 0).any():
+        if isinstance(problem.rows, Tube):
+            return _blended_upper(problem, point, u, b)
+        margin = problem.rows.t - u  # what every row reaches for sure; t = 1 here
+        if not margin[hard].min() > 0:
+            return np.inf
+        factor = float((problem.rows.t[hard] / margin[hard]).max()) * (1 + 8 * UNIT)
+        u = np.where(hard, 0.0, problem.rows.t - factor * margin + 8 * UNIT * np.abs(factor * margin))
+    return (factor**2 * (at.norm2 + at.norm2_error) / 2 + math.fsum(problem.losses(u).tolist())) * (1 + 16 * UNIT)
+
+
+def _needed(problem: MarginProblem, at: Evaluation, b: float) -> Array:
+    """An upper bound of u_r = t_r - (A f)_r - b s_r, (p,)."""
+    rows = problem.rows
+    size = np.abs(rows.t) + rows.absolute_dot(np.abs(at.f)) + abs(b)
+    return problem.slack(at.f, b) + rows.absolute_dot(at.f_error) * (1 + 4 * UNIT) + 6 * UNIT * size
+
+
+def _blended_upper(problem: MarginProblem, point: Point, u: Array, b: float) -> float:
+    """U at (1 - theta) (f, b) + theta (f0, b0): (f0, b0) strictly inside the tube, theta just enough; inf if none is."""
+    inside = strictly_inside(problem)
+    if inside is None:
+        return np.inf
+    hard = np.isinf(problem.costs)
+    room = -_needed(problem, evaluate(problem, inside), float(inside.b or 0.0))
+    short = hard & (u > 0)
+    if not room[hard].min() > 0:
+        return np.inf
+    theta = float((u[short] / (u[short] + room[short])).max()) * (1 + 1e-9) + 1e-15
+    if theta >= 1.0:
+        return _upper(problem, inside)
+    v = (1 - theta) * _coefficients(problem, point) + theta * _coefficients(problem, inside)
+    b = (1 - theta) * b + theta * float(inside.b or 0.0)
+    blend = Point(w=v, b=b) if isinstance(problem.kernel, Linear) else Point(beta=v, b=b)
+    still_short = (_needed(problem, evaluate(problem, blend), b)[hard] > 0).any()
+    return np.inf if still_short else _upper(problem, blend)
+
+
+def _coefficients(problem: MarginProblem, point: Point) -> Array:
+    """w for a linear kernel, beta otherwise."""
+    if not isinstance(problem.kernel, Linear):
+        return _given(point.beta)
+    return point.w if point.w is not None else np.asarray(problem.X.T @ _given(point.beta))
 
 
 def _lower(problem: MarginProblem, alpha: Array) -> float:

@@ -158,9 +158,17 @@ class MarginProblem:
 
     @property
     def scale(self) -> float:
-        """P(0) = sum_r c_r loss(t_r), the primal value at f = 0, b = 0, over the finite costs: what relative figures fall back on."""
+        """P(0) = sum_r c_r loss(t_r), the primal value at f = 0, b = 0, over the finite costs: what relative figures fall back on.
+
+        Where it is 0 (a tube that holds 0, no row that costs anything) the optimum is 0 too and leaves no unit to measure answers
+        in: that is what targets of size |t_r| would cost, of size 1 if all are 0, or 1 if no row costs anything.
+        """
         finite = np.isfinite(self.costs)
-        return float(self.losses(np.where(finite, self.rows.t, 0.0)).sum())
+        for size in (self.rows.t, np.abs(self.rows.t), np.ones(self.p)):
+            value = float(self.losses(np.where(finite, size, 0.0)).sum())
+            if value > 0:
+                return value
+        return 1.0
 
     def best_bias(self, f: Array) -> tuple[float, float]:
         """The interval of b that minimises sum_r c_r loss(t_r - (A f)_r - b s_r), in the project's sign; (0, 0) without a bias.
@@ -208,6 +216,8 @@ class MarginProblem:
     def _factor(self) -> tuple[Array, Array]:
         values, vectors = np.linalg.eigh(self.gram.dense)
         kept = values > SPAN * max(float(values.max(initial=0.0)), 0.0)
+        if not kept.any():  # K = 0: one column of zeros, because cvxpy refuses squares of empty variables
+            return np.zeros((self.m, 1)), np.ones(1)
         return vectors[:, kept], np.sqrt(values[kept])
 
     def features(self) -> Features:
@@ -276,8 +286,8 @@ class OneNormProblem:
 
     @property
     def scale(self) -> float:
-        """P(0) = C p, the primal value at x = 0."""
-        return self.C * self.p
+        """P(0) = C p, the primal value at x = 0; C without pairs, where an optimum of 0 would leave no unit to measure answers in."""
+        return self.C * max(self.p, 1)
 
     def with_cost(self, C: float) -> OneNormProblem:
         """The same problem at another C."""

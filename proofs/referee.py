@@ -17,8 +17,9 @@ from enum import StrEnum
 import numpy as np
 
 from equimargin.formulations.bounds import Interval, interval
+from equimargin.formulations.dual_from import dual_from
 from equimargin.formulations.kernels import Array
-from equimargin.formulations.problem import Problem
+from equimargin.formulations.problem import OneNormProblem, Point, Problem
 from equimargin.solvers.convex import Answer, StandardForm
 from equimargin.solvers.solution import Solution, Status
 
@@ -28,6 +29,8 @@ CLAIM_FACTOR, POINT_FACTOR = 10.0, 30.0
 """An honest answer of accuracy eps claims within 10 eps, and its point, by 1/2 |f - f*|^2 <= gap, lies within 30 sqrt(eps)."""
 RAY = 1e-6
 """A ray counts if it satisfies its conditions to this, relative to the objective along it."""
+BEYOND = 1e8
+"""A hard family's proven lower bound of this many times p / mean K_ii is no finite optimum's: f would need margins below 1e-4 / sqrt(p)."""
 
 
 class Agreement(StrEnum):
@@ -55,7 +58,8 @@ class Evidence:
     formulation : id of the declaration, None for a specialised solver.  control : wrong on purpose.  value : the declared objective,
     mapped; +-inf where a verified ray says so.  mismatch : the larger of |declared - printed| objective and of what the violations of
     the declared and of the printed constraints are worth.  lower, upper : the interval of the answer's own point.  has_f, has_alpha :
-    which sides it supplied.  residual : of its own problem, in units of the objective.  normwise : largest relative residual.
+    which sides it supplied.  derived_lower : proven from multipliers that we made from its f.  infeasible : whether it proves that no
+    point is feasible.  residual : of its own problem, in units of the objective.  normwise : largest relative residual.
     """
 
     family: str
@@ -70,6 +74,8 @@ class Evidence:
     upper: float = np.inf
     has_f: bool = False
     has_alpha: bool = False
+    derived_lower: float = -np.inf
+    infeasible: bool = False
     residual: float = float("inf")
     normwise: float = float("inf")
     ray: bool = False
@@ -143,20 +149,23 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
     if proves_ray(answer):
         minimised = declaration.objective.NAME == "minimize"
         value = np.inf if minimised == (answer.status is Status.INFEASIBLE) else -np.inf
-        return replace(known, value=value, ray=True)
+        return replace(known, value=value, ray=True, infeasible=value == np.inf)
     if answer.point is None or answer.values is None:
         return known
     objective = answer.objective
     residual, normwise = own_residual(answer.form, answer.x, answer.z)
     proven = interval(problem, answer.point)
+    value = declaration.value(objective)
     return replace(
         known,
-        value=declaration.value(objective),
+        value=value,
         mismatch=max(_spread(declaration.value, objective, worth) for worth in _worths(answer)),
         lower=proven.lower,
         upper=proven.upper,
         has_f=answer.point.has_function,
         has_alpha=answer.point.alpha is not None,
+        derived_lower=_derived_lower(problem, answer.point),
+        infeasible=_beyond(problem, proven.lower) or (value == np.inf and normwise <= RAY),
         residual=_spread(declaration.value, objective, residual),
         normwise=normwise,
     )
@@ -178,6 +187,7 @@ def examine_solution(solution: Solution) -> Evidence:
         upper=solution.upper,
         has_f=True,
         has_alpha=solution.dual is not None,
+        infeasible=_beyond(solution.problem, solution.lower),
         residual=max(solution.upper - solution.lower, 0.0),
         normwise=0.0,
         solve_seconds=solution.seconds,
@@ -199,12 +209,14 @@ def judge(family: str, evidence: Sequence[Evidence], scale: float, tol: float = 
         specialised solver (two declarations where no solver takes part; two solvers where nothing is declared) and no disagreement.
     """
     counted = [e for e in evidence if not e.control]
-    proven = Interval(max((e.lower for e in counted), default=-np.inf), min((e.upper for e in counted), default=np.inf), scale)
-    judgements = tuple(_judgement(e, proven, tol) for e in evidence)
+    lower = max((max(e.lower, e.derived_lower) for e in counted), default=-np.inf)
+    proven = Interval(lower, min((e.upper for e in counted), default=np.inf), scale)
+    feasible = bool(np.isfinite(proven.upper)) or not any(e.infeasible for e in counted)
+    judgements = tuple(_judgement(e, proven, tol, feasible) for e in evidence)
     if not convex:
         return Family(family, proven, Verdict.UNDECIDED, "the kernel is not positive semidefinite: no optimum is claimed", judgements)
     verdict, reason = _verdict([j for j in judgements if not j.evidence.control])
-    return Family(family, proven, verdict, reason, judgements)
+    return Family(family, proven, verdict, reason if feasible else f"infeasible: {reason}", judgements, feasible)
 
 
 def _verdict(judgements: Sequence[Judgement]) -> tuple[Verdict, str]:
@@ -230,7 +242,7 @@ def _verdict(judgements: Sequence[Judgement]) -> tuple[Verdict, str]:
     return Verdict.UNDECIDED, f"no agreeing {missing}"
 
 
-def _judgement(e: Evidence, family: Interval, tol: float) -> Judgement:
+def _judgement(e: Evidence, family: Interval, tol: float, feasible: bool) -> Judgement:
     if e.skipped:
         nothing = float("nan")
         return Judgement(e, Agreement.SKIPPED, nothing, nothing, nothing, -np.inf, np.inf, None, np.inf)
@@ -240,15 +252,18 @@ def _judgement(e: Evidence, family: Interval, tol: float) -> Judgement:
     below = (family.upper - e.lower) / S if e.has_alpha else 0.0
     off = max(above, below, 0.0)
     accuracy = max(e.normwise, e.residual / S)
-    lower, kind = (e.lower, "own") if np.isfinite(e.lower) else (family.lower, "family")
+    sides = ((e.lower, "own"), (e.derived_lower, "derived"), (family.lower, "family"))
+    lower, kind = next(((bound, kind) for bound, kind in sides if np.isfinite(bound)), (-np.inf, None))
     width = Interval(lower, e.upper, family.scale)
-    agreement = _agreement(e, claim, off, accuracy, tol, finite=np.isfinite(family.upper))
-    return Judgement(e, agreement, claim, off, accuracy, lower, e.upper, kind if np.isfinite(lower) else None, width.relative_width)
+    agreement = _agreement(e, claim, off, accuracy, tol, feasible)
+    return Judgement(e, agreement, claim, off, accuracy, lower, e.upper, kind, width.relative_width)
 
 
-def _agreement(e: Evidence, claim: float, off: float, accuracy: float, tol: float, finite: bool) -> Agreement:
+def _agreement(e: Evidence, claim: float, off: float, accuracy: float, tol: float, feasible: bool) -> Agreement:
+    if not feasible:
+        return Agreement.AGREES if e.infeasible else Agreement.FAILED
     if e.ray:
-        return Agreement.DISAGREES if finite else Agreement.FAILED
+        return Agreement.DISAGREES
     if claim <= tol and off <= tol:
         return Agreement.AGREES
     if not accuracy <= FAILED:
@@ -256,6 +271,20 @@ def _agreement(e: Evidence, claim: float, off: float, accuracy: float, tol: floa
     if claim <= max(tol, CLAIM_FACTOR * accuracy) and off <= max(tol, POINT_FACTOR * np.sqrt(accuracy)):
         return Agreement.INACCURATE
     return Agreement.DISAGREES
+
+
+def _derived_lower(problem: Problem, point: Point) -> float:
+    """What multipliers made from the point's f prove, where it brings none of its own."""
+    if point.alpha is not None or not point.has_function or isinstance(problem, OneNormProblem):
+        return -np.inf
+    return interval(problem, Point(alpha=dual_from(problem, point))).lower
+
+
+def _beyond(problem: Problem, lower: float) -> bool:
+    """Whether a proven lower bound of a hard family is so large that no finite optimum is left."""
+    if isinstance(problem, OneNormProblem) or not np.isinf(problem.C):
+        return False
+    return lower * float(problem.gram.diagonal.mean()) >= BEYOND * problem.p
 
 
 def _distance(value: float, family: Interval) -> float:

@@ -1,0 +1,50 @@
+"""A strictly feasible point of the hard tube: where an answer that violates it by a rounding error is blended towards.
+
+    min over (w, b, tau)   tau   s.t.   |y_i - w.phi_i - b| <= tau          strictly feasible iff tau < epsilon
+
+Least squares is tried first, which meets every target where the features span them; the linear program decides otherwise.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from equimargin.formulations.kernels import Array
+from equimargin.formulations.problem import MarginProblem, Point
+from equimargin.formulations.rows import Tube
+
+
+def strictly_inside(problem: MarginProblem) -> Point | None:
+    """A point (w, b) in float64 whose residuals are all smaller than epsilon, or None if there is none.
+
+    Parameters
+    ----------
+    problem : regression; anything else has no tube, and gets None.
+
+    Source: T (57)-(59), the feasibility of the hard tube.
+    """
+    if not isinstance(problem.rows, Tube):
+        return None
+    features = problem.features()
+    dense = np.asarray(features.toarray() if hasattr(features, "toarray") else features)
+    design = np.column_stack([dense, np.ones(problem.m)])
+    y, epsilon = problem.rows.y, problem.rows.epsilon
+    for solve in (_least_squares, _chebyshev):
+        v = solve(design, y)
+        if v is not None and np.abs(y - design @ v).max() < epsilon:
+            return problem.point_of_w(v[:-1], float(v[-1]))
+    return None
+
+
+def _least_squares(design: Array, y: Array) -> Array | None:
+    return np.asarray(np.linalg.lstsq(design, y, rcond=None)[0])
+
+
+def _chebyshev(design: Array, y: Array) -> Array | None:
+    from scipy.optimize import linprog
+
+    m, n = design.shape
+    ones = np.ones((m, 1))
+    rows = np.block([[-design, -ones], [design, -ones]])
+    found = linprog(np.append(np.zeros(n), 1.0), rows, np.concatenate([-y, y]), bounds=[(None, None)] * n + [(0, None)], method="highs")
+    return np.asarray(found.x[:-1]) if found.status == 0 else None

@@ -1,0 +1,180 @@
+"""The command line: what it prints, what it refuses, how it exits, and how little it loads."""
+
+from __future__ import annotations
+
+import csv
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from equimargin import __version__
+from equimargin.cli import app
+
+RUN = CliRunner()
+
+
+def compare(*arguments: str) -> tuple[int, str]:
+    """Exit status and everything printed by `equimargin compare`."""
+    result = RUN.invoke(app, ["compare", *arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.output
+
+
+def refusal(*arguments: str) -> str:
+    """The one sentence of a refused comparison."""
+    status, output = compare(*arguments)
+    assert status == 2, output
+    assert "Traceback" not in output
+    return output
+
+
+def test_xor_agrees_at_a_quarter() -> None:
+    status, output = compare("xor", "--kernel", "polynomial")
+    assert status == 0, output
+    assert "verdict: AGREE" in output
+    assert output.count("0.25") >= 5
+
+
+def test_controls_end_in_exit_one() -> None:
+    status, output = compare("xor", "--kernel", "polynomial", "-C", "0.1", "--include-controls")
+    assert status == 1, output
+    assert "svm.soft.dual.as_printed (control)" in output
+    assert "disagrees" in output
+
+
+def test_a_control_asked_for_by_name_is_run() -> None:
+    status, _ = compare("xor", "--kernel", "polynomial", "-C", "0.1", "--formulation", "svm.soft.dual.as_printed")
+    assert status == 1
+
+
+def test_one_declaration_alone_is_undecided() -> None:
+    status, output = compare("xor", "--formulation", "svm.soft.dual", "--solver", "CLARABEL")
+    assert status == 4, output
+    assert "UNDECIDED" in output
+
+
+def test_nothing_solved_is_exit_three() -> None:
+    status, output = compare("diabetes_ranking_full", "--solver", "CLARABEL", "--family", "rank.l1")
+    assert status == 3, output
+    assert "too large to declare: 97,090 rows, the limit is 20,000" in output
+
+
+def test_no_pairs_is_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "flat.txt"
+    path.write_text("1 qid:1 1:0.5\n1 qid:1 1:0.7\n2 qid:2 1:0.1\n")
+    status, output = compare(str(path))
+    assert status == 0
+    assert "nothing to rank" in output
+
+
+def test_sigmoid_claims_no_optimum() -> None:
+    status, output = compare("xor", "--kernel", "sigmoid", "--solver", "CLARABEL")
+    assert status == 3
+    assert "not positive semidefinite" in output
+
+
+def test_records_are_finite_and_complete(tmp_path: Path) -> None:
+    as_json, as_csv = tmp_path / "out.json", tmp_path / "out.csv"
+    status, output = compare("diabetes_ranking", "--sample", "20", "--json", str(as_json), "--csv", str(as_csv), "--solver", "*L*")
+    assert status == 0, output
+    found = json.loads(as_json.read_text())
+    assert found["schema"] == 1
+    assert found["agree"] is True
+    assert {family["family"] for family in found["families"]} == {"rank.l1", "rvm"}
+    for family in found["families"]:
+        parts = ("agreeing", "inaccurate", "disagreements", "failures", "skipped")
+        assert family["answers"] == sum(family[name] for name in parts)
+        assert family["lower"] <= family["upper"]
+    for answer in found["answers"]:
+        if answer["agreement"] == "agrees":
+            assert answer["claim"] <= 1e-6
+            assert answer["lower"] <= answer["upper"]
+    assert found["settings"]["tol"] == 1e-8
+    rows = list(csv.DictReader(as_csv.read_text().splitlines()))
+    assert [row["solver"] for row in rows] == [answer["solver"] for answer in found["answers"]]
+    assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nowhere.txt"], ["nowhere.txt", "no such file"]),
+        (["xor", "-C", "-1"], ["C must be"]),
+        (["xor", "-C", "nan"], ["C must be", "nan"]),
+        (["xor", "--solver", "FOO"], ["unknown solver 'FOO'", "CLARABEL"]),
+        (["xor", "--kernel", "foo"], ["--kernel", "foo"]),
+        (["xor", "--formulation", "foo"], ["unknown formulation 'foo'", "svm.soft.dual"]),
+        (["xor", "--family", "foo"], ["unknown family 'foo'", "svm.soft"]),
+        (["xor", "--kernel", "rbf", "--gamma", "-1"], ["gamma"]),
+        (["xor", "--tol", "nan"], ["tol"]),
+        (["diabetes", "--epsilon", "-1"], ["epsilon"]),
+        (["xor", "--json", "no/such/folder/x.json"], ["no/such/folder", "does not exist"]),
+        (["breast_cancer", "--kernel", "precomputed"], ["square", "569 x 30"]),
+        (["breast_cancer", "--kernel", "precomputed", "--scale"], ["--scale"]),
+        (["diabetes", "--task", "classification"], ["classif"]),
+    ],
+)
+def test_bad_arguments_are_one_sentence(arguments: list[str], words: list[str]) -> None:
+    output = refusal(*arguments)
+    for word in words:
+        assert word in output
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "words"),
+    [
+        (b"", [], ["empty"]),
+        (b"1 qid:3 1:0.5 2:", [], ["line 1"]),
+        (b"1 qid:1 1:0.5\n0 1:0.3\n", [], ["line 2", "qid"]),
+        (b"a,b,y\n1,2,1\n3,nan,0\n", [], ["line 3", "'b'"]),
+        (b"a,b,y\n1,2,1\n3,4,1\n", ["--task", "classification"], ["one class"]),
+        (b"a,b,y\n1,2,1\n3,4,0\n", ["--target", "zz"], ["'zz'", "'a', 'b', 'y'"]),
+        (bytes(range(256)) * 8, [], ["binary"]),
+        (pickle.dumps([1, 2]), [], ["pickle"]),
+    ],
+)
+def test_bad_files_are_one_sentence_with_the_place(content: bytes, arguments: list[str], words: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_bytes(content)
+    output = refusal(str(path), *arguments)
+    assert "bad.csv" in output
+    assert len(output.strip().splitlines()) == 1
+    for word in words:
+        assert word in output
+
+
+def test_an_asymmetric_gram_matrix_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "gram.npz"
+    np.savez(path, X=np.array([[1.0, 0.5], [0.4, 1.0]]), y=np.array([1.0, -1.0]))
+    assert "not symmetric" in refusal(str(path), "--kernel", "precomputed")
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom typer.testing import CliRunner\nfrom equimargin.cli import app\n"
+        "assert CliRunner().invoke(app, ['compare', '--help']).exit_code == 0\n"
+        "heavy = {'cvxpy', 'numba', 'sklearn', 'scipy', 'numpy'} & set(sys.modules)\nassert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_version_and_lists() -> None:
+    assert RUN.invoke(app, ["--version"]).output.strip() == f"equimargin {__version__}"
+    for subject in ("formulations", "solvers", "links", "families", "data"):
+        result = RUN.invoke(app, ["list", subject])
+        assert result.exit_code == 0
+        assert result.output.strip()
+
+
+def test_show_prints_the_equation_and_its_source() -> None:
+    output = RUN.invoke(app, ["show", "svm.soft.primal"]).output
+    assert "1/2 |w|^2 + C sum_i xi_i" in output
+    assert "(23)-(25)" in output
+    assert RUN.invoke(app, ["show", "nothing"]).exit_code == 2
