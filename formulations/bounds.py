@@ -143,7 +143,7 @@ def _blended_upper(problem: MarginProblem, point: Point, u: Array, b: float) -> 
     short = hard & (u > 0)
     if not room[hard].min() > 0:
         return np.inf
-    theta = float((u[short] / (u[short] + room[short])).max()) * (1 + 1e-9) + 1e-15
+    theta = 2 * float((u[short] / (u[short] + room[short])).max())  # twice what is needed leaves room for its own rounding
     if theta >= 1.0:
         return _upper(problem, inside)
     v = (1 - theta) * _coefficients(problem, point) + theta * _coefficients(problem, inside)

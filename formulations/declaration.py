@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from equimargin.formulations.completion import Completion, complete
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import Point, Problem
 
@@ -53,8 +54,9 @@ class Declaration:
     """A cvxpy problem with the names its equation gives to things.
 
     canonical : the problem it declares, at the cost it was declared with.  objective, constraints, variables, parameters : the equation's,
-    by name.  recover : the canonical point of the variables' present values.  printed : the printed formula, in numpy with the
-    canonical problem's data, at given values of the variables.  value : from the declared objective to the family's scale.
+    by name.  recover : the canonical point of the variables' present values.  express : the way back, values of the variables at a
+    completed canonical point.  printed : the printed formula, in numpy with the canonical problem's data, at given values of the variables.
+    value : from the declared objective to the family's scale.
     """
 
     canonical: Problem
@@ -63,6 +65,7 @@ class Declaration:
     variables: dict[str, Any]
     parameters: dict[str, Any]
     recover: Callable[[Declaration], Point]
+    express: Callable[[Completion], dict[str, Any]]
     printed: Callable[[Mapping[str, Any]], Printed]
     value: Callable[[float], float] = lambda v: v
     id: str = ""
@@ -89,19 +92,29 @@ class Declaration:
         """The canonical point of the variables' present values."""
         return self.recover(self)
 
+    def assign(self, point: Point) -> None:
+        """Give the variables the values of a canonical point, whichever side of it there is."""
+        for name, value in self.express(complete(self.canonical, point)).items():
+            self.variables[name].value = value
+
 
 @dataclass(frozen=True)
 class Formulation:
     """A printed problem: its id, the family whose optimum it has, where it is printed, and how it is declared.
 
+    latex : the equation.  carries : "function" if its variables are an f, "multipliers" if they are an alpha.
     control : a misprint or look-alike that is declared to come out as disagreeing; it is not counted in the family's verdict.
+    applies : why a problem of the family cannot be declared so all the same, or None.
     """
 
     id: str
     family: str
     sources: tuple[Source, ...]
     builder: Callable[[Any], Declaration]
+    latex: str
+    carries: Literal["function", "multipliers"]
     control: bool = False
+    applies: Callable[[Any], str | None] = lambda problem: None
 
     @property
     def statement(self) -> str:
@@ -118,24 +131,32 @@ class Formulation:
             return f"too large to declare: {problem.p:,} rows, the limit is {PAIR_LIMIT:,}"
         if problem.m > POINT_LIMIT:
             return f"too large to declare: {problem.m:,} points, the limit is {POINT_LIMIT:,}"
-        return None
+        if np.isinf(problem.C) and (problem.unit_weights == 0).any():
+            return "hard forms have no rows of weight 0: leave those rows out of the data"
+        return self.applies(problem)
 
 
 REGISTRY: dict[str, Formulation] = {}
 
 
 def formulation(
-    id: str, family: str, *sources: Source, control: bool = False
+    id: str,
+    family: str,
+    *sources: Source,
+    latex: str,
+    carries: Literal["function", "multipliers"],
+    control: bool = False,
+    applies: Callable[[Any], str | None] = lambda problem: None,
 ) -> Callable[[Callable[[Any], Declaration]], Callable[[Any], Declaration]]:
     """Enter a declaring function into the registry under its id.
 
     Parameters
     ----------
-    id : dotted name.  family : whose optimum it has.  sources : where it is printed.  control : wrong on purpose.
+    id : dotted name.  family : whose optimum it has.  sources : where it is printed.  The rest as in `Formulation`.
     """
 
     def enter(builder: Callable[[Any], Declaration]) -> Callable[[Any], Declaration]:
-        REGISTRY[id] = Formulation(id, family, sources, builder, control)
+        REGISTRY[id] = Formulation(id, family, sources, builder, latex, carries, control, applies)
         return builder
 
     return enter

@@ -2,7 +2,7 @@
 
     min over (w, b, tau)   tau   s.t.   |y_i - w.phi_i - b| <= tau          strictly feasible iff tau < epsilon
 
-Least squares is tried first, which meets every target where the features span them; the linear program decides otherwise.
+Least squares is tried first, which comes well inside where the features span the targets; the linear program decides otherwise.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def strictly_inside(problem: MarginProblem) -> Point | None:
     dense = np.asarray(features.toarray() if hasattr(features, "toarray") else features)
     design = np.column_stack([dense, np.ones(problem.m)])
     y, epsilon = problem.rows.y, problem.rows.epsilon
-    for solve in (_least_squares, _chebyshev):
+    for solve, reach in ((_least_squares, epsilon / 2), (_chebyshev, epsilon)):
         v = solve(design, y)
-        if v is not None and np.abs(y - design @ v).max() < epsilon:
+        if v is not None and np.abs(y - design @ v).max() < reach:
             return problem.point_of_w(v[:-1], float(v[-1]))
     return None
 

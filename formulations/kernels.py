@@ -157,6 +157,32 @@ class Sigmoid(Kernel):
 
 
 @dataclass(frozen=True)
+class Intercept(Kernel):
+    """k(x, z) + 1: the kernel whose functions bring a constant of their own, so that their bias is part of the norm.
+
+    A linear kernel's is the kernel of the features with a column of ones appended.
+    """
+
+    kernel: Kernel
+
+    name = "intercept"
+
+    @property
+    def positive_semidefinite(self) -> bool:  # type: ignore[override]
+        """As the kernel is."""
+        return self.kernel.positive_semidefinite
+
+    def block(self, X: Features, Z: Features) -> Array:
+        return self.kernel.block(X, Z) + 1.0
+
+    def diagonal(self, X: Features) -> Array:
+        return self.kernel.diagonal(X) + 1.0
+
+    def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        return self.kernel.rounding(X, Z, K, v) + 2 * UNIT * (np.abs(K) @ v + v.sum())
+
+
+@dataclass(frozen=True)
 class Precomputed(Kernel):
     """The given numbers: X is the symmetric Gram matrix itself, (m, m), or rows of it, k(x_new, x_train)."""
 

@@ -1,5 +1,7 @@
 """One-norm ranking by linear programming, as documents T (section 5) and K (section 2.3) print it.
 
+RVM has one unknown a point, the 1-norm ranking SVM one a pair.
+
 A : (p, m) one row per preference, preferred first, K : (m, m) Gram.
 """
 
@@ -8,13 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from equimargin.formulations.declaration import Declaration, Printed, Source, formulation
 from equimargin.formulations.problem import OneNormProblem, Point
 
 
-@formulation("rvm.primal", "rvm", Source("T", "(102)-(104)"), Source("K", "(2.10)"))
+@formulation(
+    "rvm.primal",
+    "rvm",
+    Source("T", "(102)-(104)"),
+    Source("K", "(2.10)"),
+    latex=r"\min_{\beta,\xi}\ 1^\top\beta + C\,1^\top\xi \quad\text{s.t.}\quad AK\beta \ge 1 - \xi,\ \beta \ge 0,\ \xi \ge 0",
+    carries="function",
+)
 def rvm_primal(problem: OneNormProblem) -> Declaration:
     """min  1'beta + C 1'xi   s.t.  A g >= 1 - xi,  beta >= 0,  xi >= 0,  g = K beta.
 
@@ -27,10 +34,10 @@ def rvm_primal(problem: OneNormProblem) -> Declaration:
     beta, g, xi = cp.Variable(problem.m, name="beta"), cp.Variable(problem.m, name="g"), cp.Variable(problem.p, name="xi")
 
     def printed(v: Mapping[str, Any]) -> Printed:
-        values = K @ v["beta"]
+        margins = A @ (K @ v["beta"])
         return Printed(
             v["beta"].sum() + C.value * v["xi"].sum(),
-            {"margin": 1 - v["xi"] - A @ values, "sign": -v["beta"], "slack": -v["xi"], "values": np.abs(values - v["g"])},
+            {"margin": 1 - v["xi"] - margins, "sign": -v["beta"], "slack": -v["xi"]},
         )
 
     return Declaration(
@@ -45,11 +52,18 @@ def rvm_primal(problem: OneNormProblem) -> Declaration:
         variables={"beta": beta, "g": g, "xi": xi},
         parameters={"C": C},
         recover=lambda d: Point(beta=beta.value, alpha=d.multiplier("margin")),
+        express=lambda at: {"beta": at.x, "g": at.f, "xi": at.xi},
         printed=printed,
     )
 
 
-@formulation("rvm.dual", "rvm", Source("T", "(102)-(104), its linear-programming dual"))
+@formulation(
+    "rvm.dual",
+    "rvm",
+    Source("T", "(102)-(104), its linear-programming dual"),
+    latex=r"\max_u\ 1^\top u \quad\text{s.t.}\quad KA^\top u \le 1,\ 0 \le u \le C",
+    carries="multipliers",
+)
 def rvm_dual(problem: OneNormProblem) -> Declaration:
     """max  1'u   s.t.  K v <= 1,  v = A'u,  0 <= u <= C.
 
@@ -62,11 +76,7 @@ def rvm_dual(problem: OneNormProblem) -> Declaration:
     u, v = cp.Variable(problem.p, name="u"), cp.Variable(problem.m, name="v")
 
     def printed(at: Mapping[str, Any]) -> Printed:
-        span = A.T @ at["u"]
-        return Printed(
-            at["u"].sum(),
-            {"price": K @ span - 1, "span": np.abs(span - at["v"]), "lower": -at["u"], "upper": at["u"] - C.value},
-        )
+        return Printed(at["u"].sum(), {"price": K @ (A.T @ at["u"]) - 1, "lower": -at["u"], "upper": at["u"] - C.value})
 
     return Declaration(
         problem,
@@ -80,5 +90,126 @@ def rvm_dual(problem: OneNormProblem) -> Declaration:
         variables={"u": u, "v": v},
         parameters={"C": C},
         recover=lambda d: Point(beta=d.multiplier("price"), alpha=u.value),
+        express=lambda at: {"u": at.alpha, "v": A.T @ at.alpha},
+        printed=printed,
+    )
+
+
+@formulation(
+    "rvm.as_printed",
+    "rvm",
+    Source("T", "(101) as printed, without the positive part"),
+    latex=r"\min_\beta\ 1^\top\beta + C\sum_{ij}(1 - (AK\beta)_{ij}) \quad\text{s.t.}\quad \beta \ge 0",
+    carries="function",
+    control=True,
+)
+def rvm_as_printed(problem: OneNormProblem) -> Declaration:
+    """min  1'beta + C sum_ij (1 - (A g)_ij)   s.t.  beta >= 0,  g = K beta.
+
+    A misprint: without the positive part a margin beyond 1 is rewarded, and the program is unbounded unless C K A'1 <= 1.
+    """
+    import cvxpy as cp
+
+    A, K = problem.rows.matrix, problem.gram.dense
+    C = cp.Parameter(nonneg=True, name="C", value=problem.C)
+    beta, g = cp.Variable(problem.m, name="beta"), cp.Variable(problem.m, name="g")
+
+    def printed(v: Mapping[str, Any]) -> Printed:
+        return Printed(v["beta"].sum() + C.value * (1 - A @ (K @ v["beta"])).sum(), {"sign": -v["beta"]})
+
+    return Declaration(
+        problem,
+        cp.Minimize(cp.sum(beta) + C * cp.sum(1 - A @ g)),
+        {
+            "sign": beta >= 0,
+            "values": g == K @ beta,
+        },
+        variables={"beta": beta, "g": g},
+        parameters={"C": C},
+        recover=lambda d: Point(beta=beta.value),
+        express=lambda at: {"beta": at.x, "g": at.f},
+        printed=printed,
+    )
+
+
+@formulation(
+    "rank.onenorm.primal",
+    "rank.onenorm",
+    Source("T", "(94)-(96), with phi_i - phi_j"),
+    latex=r"\min_{\alpha,\xi}\ 1^\top\alpha + C\,1^\top\xi \quad\text{s.t.}\quad AKA^\top\alpha \ge 1 - \xi,\ \alpha \ge 0,\ \xi \ge 0",
+    carries="function",
+)
+def onenorm_primal(problem: OneNormProblem) -> Declaration:
+    """min  1'alpha + C 1'xi   s.t.  A g >= 1 - xi,  alpha >= 0,  xi >= 0,  g = K beta,  beta = A'alpha.
+
+    The multiplier of `margin` is u >= 0 of the dual program.
+    """
+    import cvxpy as cp
+
+    A, K = problem.rows.matrix, problem.gram.dense
+    C = cp.Parameter(nonneg=True, name="C", value=problem.C)
+    alpha, xi = cp.Variable(problem.p, name="alpha"), cp.Variable(problem.p, name="xi")
+    beta, g = cp.Variable(problem.m, name="beta"), cp.Variable(problem.m, name="g")
+
+    def printed(v: Mapping[str, Any]) -> Printed:
+        margins = A @ (K @ (A.T @ v["alpha"]))
+        return Printed(
+            v["alpha"].sum() + C.value * v["xi"].sum(),
+            {"margin": 1 - v["xi"] - margins, "sign": -v["alpha"], "slack": -v["xi"]},
+        )
+
+    return Declaration(
+        problem,
+        cp.Minimize(cp.sum(alpha) + C * cp.sum(xi)),
+        {
+            "margin": A @ g >= 1 - xi,
+            "sign": alpha >= 0,
+            "slack": xi >= 0,
+            "span": beta == A.T @ alpha,
+            "values": g == K @ beta,
+        },
+        variables={"alpha": alpha, "beta": beta, "g": g, "xi": xi},
+        parameters={"C": C},
+        recover=lambda d: Point(beta=alpha.value, alpha=d.multiplier("margin")),
+        express=lambda at: {"alpha": at.x, "beta": at.beta, "g": at.f, "xi": at.xi},
+        printed=printed,
+    )
+
+
+@formulation(
+    "rank.onenorm.dual",
+    "rank.onenorm",
+    Source("T", "(94)-(96), its linear-programming dual"),
+    latex=r"\max_u\ 1^\top u \quad\text{s.t.}\quad AKA^\top u \le 1,\ 0 \le u \le C",
+    carries="multipliers",
+)
+def onenorm_dual(problem: OneNormProblem) -> Declaration:
+    """max  1'u   s.t.  A g <= 1,  g = K v,  v = A'u,  0 <= u <= C.
+
+    The multiplier of `price` is alpha >= 0 of (94).
+    """
+    import cvxpy as cp
+
+    A, K = problem.rows.matrix, problem.gram.dense
+    C = cp.Parameter(nonneg=True, name="C", value=problem.C)
+    u, v, g = cp.Variable(problem.p, name="u"), cp.Variable(problem.m, name="v"), cp.Variable(problem.m, name="g")
+
+    def printed(at: Mapping[str, Any]) -> Printed:
+        return Printed(at["u"].sum(), {"price": A @ (K @ (A.T @ at["u"])) - 1, "lower": -at["u"], "upper": at["u"] - C.value})
+
+    return Declaration(
+        problem,
+        cp.Maximize(cp.sum(u)),
+        {
+            "price": A @ g <= 1,
+            "span": v == A.T @ u,
+            "values": g == K @ v,
+            "lower": u >= 0,
+            "upper": u <= C,
+        },
+        variables={"u": u, "v": v, "g": g},
+        parameters={"C": C},
+        recover=lambda d: Point(beta=d.multiplier("price"), alpha=u.value),
+        express=lambda at: {"u": at.alpha, "v": A.T @ at.alpha, "g": K @ (A.T @ at.alpha)},
         printed=printed,
     )

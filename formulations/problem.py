@@ -11,6 +11,7 @@ loss is the hinge (u)_+ or its square, c_r = C x weight_r, and f = sum_i beta_i 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -18,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.kernels import Array, Features, Gram, Kernel, Linear, Precomputed, linear, proven_shift
+from equimargin.formulations.kernels import Array, Features, Gram, Intercept, Kernel, Linear, Precomputed, linear, proven_shift
 from equimargin.formulations.rows import Pairs, Rows, Signed, Tube
 
 Loss = Literal["hinge", "squared_hinge"]
@@ -106,6 +107,23 @@ class MarginProblem:
     def unit_weights(self) -> Array:
         """weight_r, (p,), ones where none were given."""
         return np.ones(self.p) if self.weights is None else self.weights
+
+    @cached_property
+    def hard(self) -> NDArray[np.bool_]:
+        """Which rows have an infinite weight, (p,)."""
+        return np.isinf(self.unit_weights)
+
+    @cached_property
+    def soft_weights(self) -> Array:
+        """weight_r where it is finite, 0 on the hard rows, (p,): what multiplies the slacks in an objective."""
+        return np.where(self.hard, 0.0, self.unit_weights)
+
+    @cached_property
+    def inverse_root_weights(self) -> Array:
+        """1 / sqrt(weight_r), (p,), 0 for weight 0 (its multiplier is 0) and for hard rows: what scales alpha in a squared hinge's dual."""
+        roots = np.zeros(self.p)
+        np.divide(1.0, np.sqrt(self.unit_weights), out=roots, where=self.unit_weights > 0)
+        return roots
 
     @cached_property
     def costs(self) -> Array:
@@ -321,7 +339,8 @@ def classification(
     ----------
     X : (m, d) features, or (m, m) Gram for `precomputed()`.  y : (m,) labels in {-1, +1}; one class alone is accepted.
     C : cost in (0, inf].  kernel : linear by default.  loss : "hinge" or "squared_hinge".
-    bias : True (free), False (none).  sample_weight : (m,) factors of C, in [0, inf].
+    bias : True (free), False (none), "penalized" (part of the norm: the kernel k + 1 without a bias).
+    sample_weight : (m,) factors of C, in [0, inf].
 
     Raises
     ------
@@ -333,10 +352,13 @@ def classification(
     labels = _vector(y, X, "y")
     if not np.isin(labels, (-1.0, 1.0)).all():
         raise ValueError("classification: every label must be -1 or +1; encode the two classes so")
+    if bias not in (True, False, "penalized"):
+        raise ValueError(f"classification: bias must be True, False or 'penalized', not {bias!r}")
+    shift = _shift(kernel, X)
     if bias == "penalized":
-        raise ValueError("classification: bias='penalized' is not available yet; use True or False")
+        kernel, bias = Intercept(kernel), False
     weights = None if sample_weight is None else _weights(sample_weight, len(labels))
-    return MarginProblem(X, kernel, Signed(labels), _positive_cost(C), _known_loss(loss), bool(bias), weights, _shift(kernel, X))
+    return MarginProblem(X, kernel, Signed(labels), _positive_cost(C), _known_loss(loss), bool(bias), weights, shift)
 
 
 def regression(
@@ -369,22 +391,32 @@ def regression(
 
 
 def ranking(
-    X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: float = 1.0, kernel: Kernel | None = None, loss: Loss = "hinge"
+    X: Any,
+    y: ArrayLike,
+    qid: ArrayLike | None = None,
+    C: float = 1.0,
+    kernel: Kernel | None = None,
+    loss: Loss = "hinge",
+    per_query: Literal["sum", "mean"] = "sum",
+    query_weight: Mapping[Any, float] | None = None,
 ) -> MarginProblem:
-    """RankSVM, min 1/2 |f|^2 + C sum over pairs (i preferred to j) of loss(1 - f(x_i) + f(x_j)).
+    """RankSVM, min 1/2 |f|^2 + C sum over pairs (i preferred to j) of weight_ij loss(1 - f(x_i) + f(x_j)).
 
     Parameters
     ----------
     X : (m, d) features.  y : (m,) relevances, higher is better.  qid : (m,) queries; pairs are within a query. No pair at all is accepted.
+    per_query : "sum" of the losses of a query's pairs, or their "mean".  query_weight : factor of C for a query, in [0, inf]; 1 if absent.
 
     Raises
     ------
-    ValueError : shapes that do not fit, numbers that are not finite, C <= 0, more pairs than can be listed.
+    ValueError : shapes that do not fit, numbers that are not finite, C <= 0, a negative weight, more pairs than can be listed.
 
     Source: T (84)-(86), K (1.2), (2.4), P (6), (8).
     """
     X, kernel = _features(X, kernel)
-    return MarginProblem(X, kernel, _pairs(X, y, qid), _positive_cost(C), _known_loss(loss), False, None, _shift(kernel, X))
+    rows = _pairs(X, y, qid)
+    weights = _pair_weights(rows, qid, per_query, query_weight)
+    return MarginProblem(X, kernel, rows, _positive_cost(C), _known_loss(loss), False, weights, _shift(kernel, X))
 
 
 def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel | None = None, loss: Loss = "hinge") -> MarginProblem:
@@ -497,6 +529,26 @@ def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> Pairs:
             f"{count:,} preference pairs are more than the {EXPLICIT_PAIRS:,} that are listed one by one; sample queries or rows"
         )
     return Pairs.of_labels(relevance, query)
+
+
+def _pair_weights(rows: Pairs, qid: ArrayLike | None, per_query: str, query_weight: Mapping[Any, float] | None) -> Array | None:
+    """Weights of the pairs, (p,), or None where all are 1."""
+    if per_query not in ("sum", "mean"):
+        raise ValueError(f"ranking: per_query must be 'sum' or 'mean', not {per_query!r}")
+    if per_query == "sum" and query_weight is None:
+        return None
+    query = np.zeros(rows.m, dtype=np.int64) if rows.query is None else rows.query
+    weights = np.ones(int(query.max(initial=0)) + 1)
+    if query_weight is not None:
+        names = np.zeros(1, dtype=np.int64) if qid is None else np.unique(np.asarray(qid))
+        unknown = set(query_weight) - set(names.tolist())
+        if unknown:
+            raise ValueError(f"ranking: query_weight names queries that are not in qid: {sorted(unknown)[:5]}")
+        weights = _weights([query_weight.get(name, 1.0) for name in names.tolist()], len(names))
+    of_pair = query[rows.preferred]
+    if per_query == "mean":
+        weights = weights / np.maximum(np.bincount(of_pair, minlength=len(weights)), 1)
+    return np.asarray(weights[of_pair])
 
 
 def pair_count(y: Array, qid: NDArray[np.int64] | None) -> int:

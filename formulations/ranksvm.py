@@ -1,104 +1,304 @@
-"""RankSVM with hinge loss, as documents T (section 4), K (sections 1 to 3) and P (section 3) print it.
+"""RankSVM, as documents T (section 4), K (sections 1 to 3) and P (section 3) print it.
 
 One row of A (P in document P) per preference, preferred first: +1 at i, -1 at j.  A : (p, m), K : (m, m) Gram, X : (m, d) features
 (a factor of K for a nonlinear kernel), c : (p,) weights of the cost C. The forms of document P are at lambda = 1/C, and their objective is
 C times smaller than the family's.
+
+Forms in beta keep beta; with K = L L', beta'K beta is |v|^2 for v = L'beta, and K beta is L v: a singular K leaves the backends an
+exact problem.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from equimargin.formulations.declaration import Declaration, Printed, Source, formulation
+from equimargin.formulations.hard_rows import hard_margins, length, no_slack, point_of_margin, shortfall, value_of_margin
+from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point
+
+ALL_SUBSETS = 8
+"""Up to this many pairs the 1-slack form is declared over every subset; above, over those that a cutting loop needs."""
+CUTS = 500
+CUT_TOLERANCE = 1e-9
 
 
 @formulation(
-    "rank.l1.primal", "rank.l1", Source("T", "(84)-(86)"), Source("K", "(1.2) = (3.11)"), Source("W", "both"), Source("O", "in words")
+    "rank.hard.primal",
+    "rank.hard",
+    Source("T", "(84)-(85) with xi = 0"),
+    latex=r"\min_w\ \tfrac12\|w\|^2 \quad\text{s.t.}\quad w\cdot(\phi_i-\phi_j) \ge 1",
+    carries="function",
+)
+def hard_primal(problem: MarginProblem) -> Declaration:
+    """min  1/2 |w|^2   s.t.  w.(phi_i - phi_j) >= 1   for every i preferred to j.
+
+    The multiplier of `margin` is alpha >= 0 of the dual.
+    """
+    import cvxpy as cp
+
+    X, A = problem.features(), problem.rows.matrix
+    w = cp.Variable(X.shape[1], name="w")
+    return Declaration(
+        problem,
+        cp.Minimize(cp.sum_squares(w) / 2),
+        {"margin": A @ (X @ w) >= 1},
+        variables={"w": w},
+        parameters={},
+        recover=lambda d: problem.point_of_w(w.value, 0.0, d.multiplier("margin")),
+        express=lambda at: {"w": at.w},
+        printed=lambda v: Printed(v["w"] @ v["w"] / 2, {"margin": 1 - A @ (X @ v["w"])}),
+    )
+
+
+@formulation(
+    "rank.hard.dual",
+    "rank.hard",
+    Source("T", "(84)-(85) with xi = 0, its dual"),
+    latex=r"\max_\alpha\ 1^\top\alpha - \tfrac12\beta^\top K\beta \quad\text{s.t.}\quad \beta = A^\top\alpha,\ \alpha \ge 0",
+    carries="multipliers",
+)
+def hard_dual(problem: MarginProblem) -> Declaration:
+    """max  1'alpha - 1/2 beta'K beta   s.t.  beta = A'alpha,  alpha >= 0.
+
+    Unbounded exactly where no function ranks every pair.
+    """
+    return _dual(problem, half=0.5, boxed=False)
+
+
+@formulation(
+    "rank.hard.margin",
+    "rank.hard",
+    Source("T", "Corollary 2"),
+    latex=r"\max_{u,t}\ t \quad\text{s.t.}\quad u\cdot(\phi_i-\phi_j) \ge t,\ \|u\| \le 1",
+    carries="function",
+)
+def hard_margin(problem: MarginProblem) -> Declaration:
+    """max  t   s.t.  u.(phi_i - phi_j) >= t,  |u| <= 1.
+
+    The margin t is 1 / |w|: the family's value is 1 / (2 t^2), w = u / t, and alpha = mu / t^2 for the multiplier mu of `margin`.
+    """
+    import cvxpy as cp
+
+    X, A = problem.features(), problem.rows.matrix
+    u, t = cp.Variable(X.shape[1], name="u"), cp.Variable(name="t")
+
+    def printed(v: Mapping[str, Any]) -> Printed:
+        return Printed(v["t"], {"margin": v["t"] - A @ (X @ v["u"]), "ball": np.linalg.norm(v["u"]) - 1})
+
+    return Declaration(
+        problem,
+        cp.Maximize(t),
+        {
+            "margin": A @ (X @ u) >= t,
+            "ball": cp.norm(u, 2) <= 1,
+        },
+        variables={"u": u, "t": t},
+        parameters={},
+        recover=lambda d: point_of_margin(problem, u.value, 0.0, float(t.value), d.multiplier("margin")),
+        express=lambda at: {"u": at.w / length(at.w), "t": (1 - at.u).min(initial=np.inf) / length(at.w)},
+        printed=printed,
+        value=value_of_margin,
+    )
+
+
+@formulation(
+    "rank.l1.primal",
+    "rank.l1",
+    Source("T", "(84)-(86)"),
+    Source("K", "(1.2) = (3.11)"),
+    Source("W", "both"),
+    Source("O", "in words"),
+    latex=r"\min_{w,\xi}\ \tfrac12\|w\|^2 + C\sum_{ij}\xi_{ij}"
+    r" \quad\text{s.t.}\quad w\cdot(\phi_i-\phi_j) \ge 1 - \xi_{ij},\ \xi_{ij} \ge 0",
+    carries="function",
 )
 def l1_primal(problem: MarginProblem) -> Declaration:
     """min  1/2 |w|^2 + C sum_ij xi_ij   s.t.  w.(phi_i - phi_j) >= 1 - xi_ij,  xi_ij >= 0   for every i preferred to j.
 
     The multiplier of `margin` is alpha >= 0 of (2.4).
     """
-    import cvxpy as cp
-
-    X, A, c = problem.features(), problem.rows.matrix, problem.unit_weights
-    C = cp.Parameter(nonneg=True, name="C", value=problem.C)
-    w, xi = cp.Variable(X.shape[1], name="w"), cp.Variable(problem.p, name="xi")
-
-    def printed(v: Mapping[str, Any]) -> Printed:
-        return Printed(v["w"] @ v["w"] / 2 + C.value * c @ v["xi"], {"margin": 1 - v["xi"] - A @ (X @ v["w"]), "slack": -v["xi"]})
-
-    return Declaration(
-        problem,
-        cp.Minimize(cp.sum_squares(w) / 2 + C * (c @ xi)),
-        {
-            "margin": A @ (X @ w) >= 1 - xi,
-            "slack": xi >= 0,
-        },
-        variables={"w": w, "xi": xi},
-        parameters={"C": C},
-        recover=lambda d: problem.point_of_w(w.value, 0.0, d.multiplier("margin")),
-        printed=printed,
-    )
+    return _primal(problem, power=1)
 
 
-@formulation("rank.l1.dual", "rank.l1", Source("K", "(2.4)"), Source("T", "(88)-(89), for a linear kernel and with the 1/2"))
+@formulation(
+    "rank.l1.dual",
+    "rank.l1",
+    Source("K", "(2.4)"),
+    Source("T", "(88)-(89), linear kernel, with the 1/2"),
+    latex=r"\max_\alpha\ 1^\top\alpha - \tfrac12\beta^\top K\beta \quad\text{s.t.}\quad \beta = A^\top\alpha,\ 0 \le \alpha \le C",
+    carries="multipliers",
+)
 def l1_dual(problem: MarginProblem) -> Declaration:
     """max  1'alpha - 1/2 beta'K beta   s.t.  beta = A'alpha,  0 <= alpha <= C.
 
     beta stands for A'alpha, so that Qhat = A K A', p x p, is never formed.
     """
-    return _l1_dual(problem, half=0.5)
+    return _dual(problem, half=0.5, boxed=True)
 
 
-@formulation("rank.l1.dual.as_printed", "rank.l1", Source("T", "(88)-(89) as printed, without the 1/2"), control=True)
+@formulation(
+    "rank.l1.dual.as_printed",
+    "rank.l1",
+    Source("T", "(88)-(89) as printed, without the 1/2"),
+    latex=r"\max_\alpha\ 1^\top\alpha - \beta^\top K\beta \quad\text{s.t.}\quad \beta = A^\top\alpha,\ 0 \le \alpha \le C",
+    carries="multipliers",
+    control=True,
+)
 def l1_dual_as_printed(problem: MarginProblem) -> Declaration:
-    """max  1'alpha - beta'K beta   s.t.  beta = A'alpha,  0 <= alpha <= C: a misprint, its value at C is half the right one at 2C."""
-    return _l1_dual(problem, half=1.0)
+    """max  1'alpha - beta'K beta   s.t.  beta = A'alpha,  0 <= alpha <= C.
+
+    A misprint: its optimum at C is half the right one at 2C.
+    """
+    return _dual(problem, half=1.0, boxed=True)
 
 
-def _l1_dual(problem: MarginProblem, half: float) -> Declaration:
+@formulation(
+    "rank.l1.beta",
+    "rank.l1",
+    Source("K", "(3.12)"),
+    latex=r"\min_\beta\ \tfrac12\beta^\top K\beta + C\,1^\top(1 - AK\beta)_+",
+    carries="function",
+)
+def l1_beta(problem: MarginProblem) -> Declaration:
+    """min  1/2 beta'K beta + C 1'(1 - A g)_+   s.t.  g = K beta,  beta free.
+
+    No multipliers of the rows: the point has f only.
+    """
+    return _beta(problem, power=1)
+
+
+@formulation(
+    "rank.l1.betahat",
+    "rank.l1",
+    Source("K", "(3.15)"),
+    latex=r"\min_{\hat\beta}\ \tfrac12\hat\beta^\top\hat Q\hat\beta + C\,1^\top(1 - \hat Q\hat\beta)_+,\quad \hat Q = AKA^\top",
+    carries="multipliers",
+)
+def l1_betahat(problem: MarginProblem) -> Declaration:
+    """min  1/2 betahat'Qhat betahat + C 1'(1 - Qhat betahat)_+,   Qhat = A K A',  betahat free, one number a pair.
+
+    Any optimal alpha of (2.4) is optimal here (Appendix A), not the other way round: the point has f = A'betahat only.
+    """
     import cvxpy as cp
 
-    A, K, c = problem.rows.matrix, problem.gram.dense, problem.unit_weights
+    A, K, L, c = problem.rows.matrix, problem.gram.dense, problem.features(), problem.soft_weights
     C = cp.Parameter(nonneg=True, name="C", value=problem.C)
-    alpha, beta = cp.Variable(problem.p, name="alpha"), cp.Variable(problem.m, name="beta")
+    betahat, v = cp.Variable(problem.p, name="betahat"), cp.Variable(L.shape[1], name="v")
+    beta, g = cp.Variable(problem.m, name="beta"), cp.Variable(problem.m, name="g")
 
-    def printed(v: Mapping[str, Any]) -> Printed:
-        a, b = v["alpha"], v["beta"]
-        span = A.T @ a
-        return Printed(a.sum() - half * span @ K @ span, {"span": np.abs(span - b), "lower": -a, "upper": a - C.value * c})
+    def printed(at: Mapping[str, Any]) -> Printed:
+        Qb = A @ (K @ (A.T @ at["betahat"]))
+        return Printed(at["betahat"] @ Qb / 2 + C.value * c @ np.maximum(1 - Qb, 0), shortfall(problem, 1 - Qb))
 
     return Declaration(
         problem,
-        cp.Maximize(cp.sum(alpha) - half * cp.quad_form(beta, cp.psd_wrap(K))),
+        cp.Minimize(cp.sum_squares(v) / 2 + C * (c @ cp.pos(1 - A @ g))),
         {
-            "span": beta == A.T @ alpha,
-            "lower": alpha >= 0,
-            "upper": alpha <= C * c,
+            "pairs": beta == A.T @ betahat,
+            "span": v == L.T @ beta,
+            "values": g == L @ v,
+            **hard_margins(problem, A @ g),
         },
-        variables={"alpha": alpha, "beta": beta},
+        variables={"betahat": betahat, "beta": beta, "v": v, "g": g},
         parameters={"C": C},
-        recover=lambda d: Point(alpha=alpha.value),
+        recover=lambda d: Point(beta=A.T @ betahat.value, b=0.0),
+        express=lambda at: {"betahat": at.alpha, "beta": A.T @ at.alpha, "v": L.T @ (A.T @ at.alpha), "g": K @ (A.T @ at.alpha)},
         printed=printed,
     )
 
 
-@formulation("rank.lambda.primal", "rank.l1", Source("P", "(6)"))
-def lambda_primal(problem: MarginProblem) -> Declaration:
-    """min  1'zeta + lambda/2 beta'K beta   s.t.  A g >= 1 - zeta,  zeta >= 0,  g = K beta;  lambda = 1/C.
+@formulation(
+    "rank.oneslack",
+    "rank.l1",
+    Source("K", "(2.8)"),
+    latex=r"\min_{w,\xi}\ \tfrac12\|w\|^2 + C\xi"
+    r" \quad\text{s.t.}\quad w\cdot\sum_{ij}c_{ij}(\phi_i-\phi_j) \ge \sum_{ij}c_{ij} - \xi,\ c\in\{0,1\}^p",
+    carries="function",
+    applies=lambda problem: "the 1-slack form has no hard rows" if problem.hard.any() else None,
+)
+def oneslack(problem: MarginProblem) -> Declaration:
+    """min  1/2 |w|^2 + C xi   s.t.  w.sum_ij c_ij (phi_i - phi_j) >= sum_ij c_ij - xi   for every c in {0,1}^p.
 
-    With K = L L', beta'K beta is |v|^2 for v = L'beta, and g = L v: a singular K leaves the backends an exact problem.
-    The multiplier of `margin` is alpha of (8), in [0, 1]; the family's alpha is alpha / lambda.
+    Up to ALL_SUBSETS pairs over every subset c, above over those that its own solutions violate most, until none is violated by more than
+    CUT_TOLERANCE of what is at stake. With mu >= 0 the multiplier of `subset`, alpha = sum_c mu_c c.
     """
     import cvxpy as cp
 
-    A, K, L, c = problem.rows.matrix, problem.gram.dense, problem.features(), problem.unit_weights
+    X, A, weight = problem.features(), problem.rows.matrix, problem.unit_weights
+    D = np.asarray((A @ X).toarray() if hasattr(A @ X, "toarray") else A @ X) * weight[:, None]
+    subsets = _every_subset(problem.p) if problem.p <= ALL_SUBSETS else _violated_subsets(D, weight, problem.C)
+    C = cp.Parameter(nonneg=True, name="C", value=problem.C)
+    w, xi = cp.Variable(X.shape[1], name="w"), cp.Variable(name="xi")
+
+    def printed(v: Mapping[str, Any]) -> Printed:
+        worst = np.maximum(weight - D @ v["w"], 0.0).sum() - v["xi"]
+        return Printed(v["w"] @ v["w"] / 2 + C.value * v["xi"], {"most_violated": worst})
+
+    return Declaration(
+        problem,
+        cp.Minimize(cp.sum_squares(w) / 2 + C * xi),
+        {"subset": (subsets @ D) @ w >= subsets @ weight - xi},
+        variables={"w": w, "xi": xi},
+        parameters={"C": C},
+        recover=lambda d: problem.point_of_w(w.value, 0.0, _of_subsets(subsets, weight, d.multiplier("subset"))),
+        express=lambda at: {"w": at.w, "xi": weight @ at.xi},
+        printed=printed,
+    )
+
+
+@formulation(
+    "rank.lambda.function",
+    "rank.l1",
+    Source("P", "(5), preferred first"),
+    latex=r"\min_{f\in\mathcal H,\zeta}\ 1^\top\zeta + \lambda\|f\|^2"
+    r" \quad\text{s.t.}\quad f(x_i) - f(x_j) \ge 1 - \zeta_{ij},\ \zeta \ge 0",
+    carries="function",
+)
+def lambda_function(problem: MarginProblem) -> Declaration:
+    """min  1'zeta + lambda |f|^2   s.t.  f(x_i) - f(x_j) >= 1 - zeta_ij,  zeta >= 0;   lambda = 1/(2C).
+
+    f is w in an orthonormal basis. The multiplier of `margin` is alpha of (8), in [0, 1]; the family's is C times it.
+    """
+    return _lambda_function(problem, halves=2.0)
+
+
+@formulation(
+    "rank.lambda.function.as_lambda_half",
+    "rank.l1",
+    Source("P", "(5) at the lambda of (6)"),
+    latex=r"\min_{f\in\mathcal H,\zeta}\ 1^\top\zeta + \lambda\|f\|^2"
+    r" \quad\text{s.t.}\quad f(x_i) - f(x_j) \ge 1 - \zeta_{ij},\quad \lambda = 1/C",
+    carries="function",
+    control=True,
+)
+def lambda_function_as_lambda_half(problem: MarginProblem) -> Declaration:
+    """min  1'zeta + lambda |f|^2   s.t.  f(x_i) - f(x_j) >= 1 - zeta_ij,  zeta >= 0;   lambda = 1/C.
+
+    A misprint: (5) has lambda |f|^2 where (6) has lambda/2 beta'K beta, and the document takes them for the same problem.
+    """
+    return _lambda_function(problem, halves=1.0)
+
+
+@formulation(
+    "rank.lambda.primal",
+    "rank.l1",
+    Source("P", "(6)"),
+    latex=r"\min_{\beta,\zeta}\ 1^\top\zeta + \tfrac\lambda2\beta^\top K\beta \quad\text{s.t.}\quad PK\beta \ge 1 - \zeta,\ \zeta \ge 0",
+    carries="function",
+)
+def lambda_primal(problem: MarginProblem) -> Declaration:
+    """min  1'zeta + lambda/2 beta'K beta   s.t.  A g >= 1 - zeta,  zeta >= 0,  g = K beta;   lambda = 1/C.
+
+    The multiplier of `margin` is alpha of (8), in [0, 1]; the family's is alpha / lambda.
+    """
+    import cvxpy as cp
+
+    A, K, L, c = problem.rows.matrix, problem.gram.dense, problem.features(), problem.soft_weights
     lam = cp.Parameter(nonneg=True, name="lambda", value=1 / problem.C)
     beta, v = cp.Variable(problem.m, name="beta"), cp.Variable(L.shape[1], name="v")
     g, zeta = cp.Variable(problem.m, name="g"), cp.Variable(problem.p, name="zeta")
@@ -107,12 +307,8 @@ def lambda_primal(problem: MarginProblem) -> Declaration:
         values = K @ at["beta"]
         return Printed(
             c @ at["zeta"] + lam.value / 2 * at["beta"] @ values,
-            {"margin": 1 - at["zeta"] - A @ values, "slack": -at["zeta"], "values": np.abs(values - at["g"])},
+            {"margin": 1 - at["zeta"] - A @ values, "slack": -at["zeta"], **shortfall(problem, at["zeta"])},
         )
-
-    def recover(d: Declaration) -> Point:
-        alpha = d.multiplier("margin")
-        return Point(beta=beta.value, b=0.0, alpha=None if alpha is None else alpha / lam.value)
 
     return Declaration(
         problem,
@@ -122,31 +318,39 @@ def lambda_primal(problem: MarginProblem) -> Declaration:
             "slack": zeta >= 0,
             "span": v == L.T @ beta,
             "values": g == L @ v,
+            **no_slack(problem, zeta),
         },
         variables={"beta": beta, "v": v, "g": g, "zeta": zeta},
         parameters={"lambda": lam},
-        recover=recover,
+        recover=lambda d: Point(beta=beta.value, b=0.0, alpha=_scaled(d.multiplier("margin"), 1 / lam.value)),
+        express=lambda at: {"beta": at.beta, "v": L.T @ at.beta, "g": at.f, "zeta": at.xi},
         printed=printed,
         value=lambda v: v / lam.value,
     )
 
 
-@formulation("rank.lambda.dual", "rank.l1", Source("P", "(8)"))
+@formulation(
+    "rank.lambda.dual",
+    "rank.l1",
+    Source("P", "(8)"),
+    latex=r"\max_\alpha\ \alpha^\top 1 - \tfrac1{2\lambda}\alpha^\top PKP^\top\alpha \quad\text{s.t.}\quad 0 \le \alpha \le 1",
+    carries="multipliers",
+)
 def lambda_dual(problem: MarginProblem) -> Declaration:
-    """max  1'alpha - 1/(2 lambda) beta'K beta   s.t.  beta = A'alpha,  0 <= alpha <= 1;  lambda = 1/C.
+    """max  1'alpha - 1/(2 lambda) beta'K beta   s.t.  beta = A'alpha,  0 <= alpha <= 1;   lambda = 1/C.
 
     The family's alpha is alpha / lambda.
     """
     import cvxpy as cp
 
-    A, K, c = problem.rows.matrix, problem.gram.dense, problem.unit_weights
+    A, K, c, soft = problem.rows.matrix, problem.gram.dense, problem.soft_weights, ~problem.hard
     inverse = cp.Parameter(nonneg=True, name="1/lambda", value=problem.C)
     alpha, beta = cp.Variable(problem.p, name="alpha"), cp.Variable(problem.m, name="beta")
 
     def printed(v: Mapping[str, Any]) -> Printed:
-        a, b = v["alpha"], v["beta"]
+        a = v["alpha"]
         span = A.T @ a
-        return Printed(a.sum() - inverse.value / 2 * span @ K @ span, {"span": np.abs(span - b), "lower": -a, "upper": a - c})
+        return Printed(a.sum() - inverse.value / 2 * span @ K @ span, {"lower": -a, "upper": (a - c)[soft]})
 
     return Declaration(
         problem,
@@ -154,41 +358,261 @@ def lambda_dual(problem: MarginProblem) -> Declaration:
         {
             "span": beta == A.T @ alpha,
             "lower": alpha >= 0,
-            "upper": alpha <= c,
+            "upper": alpha[soft] <= c[soft],
         },
         variables={"alpha": alpha, "beta": beta},
         parameters={"1/lambda": inverse},
         recover=lambda d: Point(alpha=alpha.value * inverse.value),
+        express=lambda at: {"alpha": at.alpha / inverse.value, "beta": A.T @ at.alpha / inverse.value},
         printed=printed,
         value=lambda v: v * inverse.value,
     )
 
 
-@formulation("rank.l1.beta", "rank.l1", Source("K", "(3.12)"))
-def l1_beta(problem: MarginProblem) -> Declaration:
-    """min  1/2 beta'K beta + C 1'(1 - A g)_+   s.t.  g = K beta,  beta free.
+@formulation(
+    "rank.l2.primal",
+    "rank.l2",
+    Source("K", "section 1, with xi squared"),
+    latex=r"\min_{w,\xi}\ \tfrac12\|w\|^2 + C\sum_{ij}\xi_{ij}^2"
+    r" \quad\text{s.t.}\quad w\cdot(\phi_i-\phi_j) \ge 1 - \xi_{ij},\ \xi_{ij} \ge 0",
+    carries="function",
+)
+def l2_primal(problem: MarginProblem) -> Declaration:
+    """min  1/2 |w|^2 + C sum_ij xi_ij^2   s.t.  w.(phi_i - phi_j) >= 1 - xi_ij,  xi_ij >= 0   for every i preferred to j.
 
-    With K = L L', beta'K beta is |v|^2 for v = L'beta, and g = L v. No multipliers of the rows: the point has f only.
+    The multiplier of `margin` is alpha >= 0 of the dual.
     """
+    return _primal(problem, power=2)
+
+
+@formulation(
+    "rank.l2.dual",
+    "rank.l2",
+    Source("K", "section 1, with xi squared, its dual"),
+    latex=r"\max_\alpha\ 1^\top\alpha - \tfrac12\alpha^\top(\hat Q + \tfrac1{2C}I)\alpha \quad\text{s.t.}\quad \alpha \ge 0",
+    carries="multipliers",
+)
+def l2_dual(problem: MarginProblem) -> Declaration:
+    """max  1'alpha - 1/2 beta'K beta - |alpha|^2/(4C)   s.t.  beta = A'alpha,  alpha >= 0."""
     import cvxpy as cp
 
-    A, K, L, c = problem.rows.matrix, problem.gram.dense, problem.features(), problem.unit_weights
-    C = cp.Parameter(nonneg=True, name="C", value=problem.C)
-    beta, v, g = cp.Variable(problem.m, name="beta"), cp.Variable(L.shape[1], name="v"), cp.Variable(problem.m, name="g")
+    A, K = problem.rows.matrix, problem.gram.dense
+    roots, free = problem.inverse_root_weights, problem.unit_weights == 0
+    inverse = cp.Parameter(nonneg=True, name="1/C", value=1 / problem.C)
+    alpha, beta = cp.Variable(problem.p, name="alpha"), cp.Variable(problem.m, name="beta")
 
-    def printed(at: Mapping[str, Any]) -> Printed:
-        values = K @ at["beta"]
-        return Printed(at["beta"] @ values / 2 + C.value * c @ np.maximum(1 - A @ values, 0), {"values": np.abs(values - at["g"])})
+    def printed(v: Mapping[str, Any]) -> Printed:
+        a = v["alpha"]
+        span = A.T @ a
+        value = a.sum() - span @ K @ span / 2 - inverse.value / 4 * ((roots * a) @ (roots * a))
+        return Printed(value, {"lower": -a, "unweighted": np.abs(a[free])})
 
     return Declaration(
         problem,
-        cp.Minimize(cp.sum_squares(v) / 2 + C * (c @ cp.pos(1 - A @ g))),
+        cp.Maximize(cp.sum(alpha) - cp.quad_form(beta, cp.psd_wrap(K)) / 2 - inverse / 4 * cp.sum_squares(cp.multiply(roots, alpha))),
+        {
+            "span": beta == A.T @ alpha,
+            "lower": alpha >= 0,
+            **({"unweighted": alpha[free] == 0} if free.any() else {}),
+        },
+        variables={"alpha": alpha, "beta": beta},
+        parameters={"1/C": inverse},
+        recover=lambda d: Point(alpha=alpha.value),
+        express=lambda at: {"alpha": at.alpha, "beta": A.T @ at.alpha},
+        printed=printed,
+    )
+
+
+@formulation(
+    "rank.l2.beta",
+    "rank.l2",
+    Source("K", "(3.13)"),
+    latex=r"\min_\beta\ \tfrac12\beta^\top K\beta + C\|(1 - AK\beta)_+\|^2",
+    carries="function",
+)
+def l2_beta(problem: MarginProblem) -> Declaration:
+    """min  1/2 beta'K beta + C |(1 - A g)_+|^2   s.t.  g = K beta,  beta free.
+
+    No multipliers of the rows: the point has f only.
+    """
+    return _beta(problem, power=2)
+
+
+@formulation(
+    "rank.l2.value.as_printed",
+    "rank.l2",
+    Source("K", "(B.1) as printed, + p_beta without C"),
+    latex=r"\tfrac12\beta^\top Q\beta + C(A_\beta Q\beta)^\top(A_\beta Q\beta - 2e_\beta) + p_\beta",
+    carries="function",
+    control=True,
+)
+def l2_value_as_printed(problem: MarginProblem) -> Declaration:
+    """1/2 beta'K beta + C (A_beta g)'(A_beta g - 2e) + p_beta   at the beta that (3.13) gives;  A_beta : the rows with (A g)_r < 1.
+
+    A misprinted read-out of a solution, not a problem: the last term is C p_beta. Equal to the right one at C = 1 only.
+    """
+    right = _beta(problem, power=2)
+    A, K = problem.rows.matrix, problem.gram.dense
+
+    def printed(at: Mapping[str, Any]) -> Printed:
+        g = K @ at["beta"]
+        margins = (A @ g)[A @ g < 1]
+        return Printed(at["beta"] @ g / 2 + right.parameters["C"].value * margins @ (margins - 2) + len(margins))
+
+    return Declaration(
+        problem, right.objective, right.constraints, right.variables, right.parameters, right.recover, right.express, printed
+    )
+
+
+def _primal(problem: MarginProblem, power: int) -> Declaration:
+    """1/2 |w|^2 + C sum_r c_r xi_r^power over the pairs."""
+    import cvxpy as cp
+
+    X, A, c = problem.features(), problem.rows.matrix, problem.soft_weights
+    C = cp.Parameter(nonneg=True, name="C", value=problem.C)
+    w, xi = cp.Variable(X.shape[1], name="w"), cp.Variable(problem.p, name="xi")
+    cost = c @ xi if power == 1 else cp.sum_squares(cp.multiply(np.sqrt(c), xi))
+
+    def printed(v: Mapping[str, Any]) -> Printed:
+        return Printed(
+            v["w"] @ v["w"] / 2 + C.value * c @ v["xi"] ** power,
+            {"margin": 1 - v["xi"] - A @ (X @ v["w"]), "slack": -v["xi"], **shortfall(problem, v["xi"])},
+        )
+
+    return Declaration(
+        problem,
+        cp.Minimize(cp.sum_squares(w) / 2 + C * cost),
+        {
+            "margin": A @ (X @ w) >= 1 - xi,
+            "slack": xi >= 0,
+            **no_slack(problem, xi),
+        },
+        variables={"w": w, "xi": xi},
+        parameters={"C": C},
+        recover=lambda d: problem.point_of_w(w.value, 0.0, d.multiplier("margin")),
+        express=lambda at: {"w": at.w, "xi": at.xi},
+        printed=printed,
+    )
+
+
+def _dual(problem: MarginProblem, half: float, boxed: bool) -> Declaration:
+    """1'alpha - half |A'alpha|_K^2, in the box or over alpha >= 0."""
+    import cvxpy as cp
+
+    A, K, soft = problem.rows.matrix, problem.gram.dense, ~problem.hard
+    c = problem.soft_weights[soft]
+    C = cp.Parameter(nonneg=True, name="C", value=problem.C if boxed else 0.0)
+    alpha, beta = cp.Variable(problem.p, name="alpha"), cp.Variable(problem.m, name="beta")
+
+    def printed(v: Mapping[str, Any]) -> Printed:
+        a = v["alpha"]
+        span = A.T @ a
+        return Printed(a.sum() - half * span @ K @ span, {"lower": -a} | ({"upper": a[soft] - C.value * c} if boxed else {}))
+
+    return Declaration(
+        problem,
+        cp.Maximize(cp.sum(alpha) - half * cp.quad_form(beta, cp.psd_wrap(K))),
+        {
+            "span": beta == A.T @ alpha,
+            "lower": alpha >= 0,
+            **({"upper": alpha[soft] <= C * c} if boxed else {}),
+        },
+        variables={"alpha": alpha, "beta": beta},
+        parameters={"C": C} if boxed else {},
+        recover=lambda d: Point(alpha=alpha.value),
+        express=lambda at: {"alpha": at.alpha, "beta": A.T @ at.alpha},
+        printed=printed,
+    )
+
+
+def _beta(problem: MarginProblem, power: int) -> Declaration:
+    """1/2 beta'K beta + C sum_r c_r (1 - A K beta)_+^power over free beta."""
+    import cvxpy as cp
+
+    A, K, L, c = problem.rows.matrix, problem.gram.dense, problem.features(), problem.soft_weights
+    C = cp.Parameter(nonneg=True, name="C", value=problem.C)
+    beta, v, g = cp.Variable(problem.m, name="beta"), cp.Variable(L.shape[1], name="v"), cp.Variable(problem.m, name="g")
+    short = cp.pos(1 - A @ g)
+    cost = c @ short if power == 1 else cp.sum_squares(cp.multiply(np.sqrt(c), short))
+
+    def printed(at: Mapping[str, Any]) -> Printed:
+        values = K @ at["beta"]
+        loss = c @ np.maximum(1 - A @ values, 0) ** power
+        return Printed(at["beta"] @ values / 2 + C.value * loss, shortfall(problem, 1 - A @ values))
+
+    return Declaration(
+        problem,
+        cp.Minimize(cp.sum_squares(v) / 2 + C * cost),
         {
             "span": v == L.T @ beta,
             "values": g == L @ v,
+            **hard_margins(problem, A @ g),
         },
         variables={"beta": beta, "v": v, "g": g},
         parameters={"C": C},
         recover=lambda d: Point(beta=beta.value, b=0.0),
+        express=lambda at: {"beta": at.beta, "v": L.T @ at.beta, "g": at.f},
         printed=printed,
     )
+
+
+def _lambda_function(problem: MarginProblem, halves: float) -> Declaration:
+    """1'zeta + lambda |f|^2 at lambda = 1 / (halves C)."""
+    import cvxpy as cp
+
+    X, A, c = problem.features(), problem.rows.matrix, problem.soft_weights
+    lam = cp.Parameter(nonneg=True, name="lambda", value=1 / (halves * problem.C))
+    f, zeta = cp.Variable(X.shape[1], name="f"), cp.Variable(problem.p, name="zeta")
+
+    def printed(v: Mapping[str, Any]) -> Printed:
+        return Printed(
+            c @ v["zeta"] + lam.value * v["f"] @ v["f"],
+            {"margin": 1 - v["zeta"] - A @ (X @ v["f"]), "slack": -v["zeta"], **shortfall(problem, v["zeta"])},
+        )
+
+    return Declaration(
+        problem,
+        cp.Minimize(c @ zeta + lam * cp.sum_squares(f)),
+        {
+            "margin": A @ (X @ f) >= 1 - zeta,
+            "slack": zeta >= 0,
+            **no_slack(problem, zeta),
+        },
+        variables={"f": f, "zeta": zeta},
+        parameters={"lambda": lam},
+        recover=lambda d: problem.point_of_w(f.value, 0.0, _scaled(d.multiplier("margin"), 1 / (halves * lam.value))),
+        express=lambda at: {"f": at.w, "zeta": at.xi},
+        printed=printed,
+        value=lambda v: v / (halves * lam.value),
+    )
+
+
+def _scaled(alpha: Array | None, factor: float) -> Array | None:
+    return None if alpha is None else alpha * factor
+
+
+def _every_subset(p: int) -> Array:
+    """All of {0,1}^p, (2^p, p)."""
+    return np.array(list(product((0.0, 1.0), repeat=p)), dtype=np.float64).reshape(-1, p)
+
+
+def _violated_subsets(D: Array, weight: Array, C: float) -> Array:
+    """The subsets that solutions of (2.8) over the subsets so far violate most, (cuts, p); D : (p, d) weighted rows of A X."""
+    import cvxpy as cp
+
+    subsets = [np.zeros(len(D)), np.ones(len(D))]
+    for _ in range(CUTS):
+        chosen = np.array(subsets)
+        w, xi = cp.Variable(D.shape[1]), cp.Variable()
+        program = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + C * xi), [(chosen @ D) @ w >= chosen @ weight - xi])
+        program.solve(cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+        short = weight - D @ w.value
+        if np.maximum(short, 0.0).sum() - xi.value <= CUT_TOLERANCE * (1 + abs(xi.value)):
+            break
+        subsets.append((short > 0).astype(np.float64))
+    return np.array(subsets)
+
+
+def _of_subsets(subsets: Array, weight: Array, mu: Array | None) -> Array | None:
+    """alpha_r = weight_r sum_c mu_c c_r."""
+    return None if mu is None else weight * (subsets.T @ mu)

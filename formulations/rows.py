@@ -19,8 +19,9 @@ Index = NDArray[np.int64]
 
 
 class Rows(ABC):
-    """Rows A (p, m) with targets t (p,) and bias signs s (p,) in {-1, 0, +1}."""
+    """Rows A (p, m) with targets t (p,) and bias signs s (p,) in {-1, 0, +1}; y (m,) is what the data call the labels, if they have any."""
 
+    y: Any
     m: int
     p: int
     t: Array
@@ -111,9 +112,11 @@ class Pairs(Rows):
     Parameters
     ----------
     preferred, other : (p,) indices of points.  m : number of points.
+    y, query : (m,) relevances and queries 0, 1, ... that the pairs come from, None where they were given one by one.
     """
 
-    def __init__(self, preferred: Index, other: Index, m: int) -> None:
+    def __init__(self, preferred: Index, other: Index, m: int, y: Array | None = None, query: Index | None = None) -> None:
+        self.y, self.query = y, query
         order = np.lexsort((other, preferred))
         self.preferred, self.other = np.asarray(preferred)[order], np.asarray(other)[order]
         self.m, self.p = m, len(self.preferred)
@@ -130,7 +133,7 @@ class Pairs(Rows):
             i, j = np.nonzero(y[rows][:, None] > y[rows][None, :])
             preferred.append(rows[i])
             other.append(rows[j])
-        return cls(np.concatenate(preferred), np.concatenate(other), m)
+        return cls(np.concatenate(preferred), np.concatenate(other), m, np.asarray(y), query)
 
     def dot(self, f: Array) -> Array:
         difference: Array = f[self.preferred] - f[self.other]

@@ -1,0 +1,44 @@
+"""Hard rows, of infinite weight: what they add to a declaration, and the way back from a max-margin form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.kernels import Array
+from equimargin.formulations.problem import MarginProblem, Point
+
+RESOLVED = 1e-6
+"""A margin below this is not told from 0: no separating function has been found."""
+
+
+def no_slack(problem: MarginProblem, xi: Any) -> dict[str, Any]:
+    """The constraint `hard`: hard rows of a form with slacks take none; nothing where no row is hard."""
+    return {"hard": xi[problem.hard] == 0} if problem.hard.any() else {}
+
+
+def hard_margins(problem: MarginProblem, margins: Any) -> dict[str, Any]:
+    """The constraint `hard`: hard rows of a form without slacks reach their margin of 1; nothing where no row is hard."""
+    return {"hard": margins[problem.hard] >= 1} if problem.hard.any() else {}
+
+
+def shortfall(problem: MarginProblem, slack: Array) -> dict[str, Array]:
+    """By how much hard rows fall short, for a printed formula."""
+    return {"hard": np.maximum(slack[problem.hard], 0.0)} if problem.hard.any() else {}
+
+
+def value_of_margin(t: float) -> float:
+    """1/2 |w|^2 = 1 / (2 t^2) of the largest margin t; inf where none was found."""
+    return 1 / (2 * t**2) if t > RESOLVED else np.inf
+
+
+def point_of_margin(problem: MarginProblem, u: Array, b: float, t: float, mu: Array | None) -> Point:
+    """The canonical point of a max-margin form: w = u / t, b / t and alpha = mu / t^2; u itself where no margin was found."""
+    t = t if t > RESOLVED else 1.0
+    return problem.point_of_w(u / t, b / t, None if mu is None else mu / t**2)
+
+
+def length(w: Array) -> float:
+    """|w|, kept from 0 to divide by."""
+    return max(float(np.linalg.norm(w)), 1e-300)
