@@ -1,0 +1,107 @@
+"""What an iterative solver of the dual has reached: the gap of every point it shows, the best of them, and whether to stop."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from equimargin.formulations.kernels import Array, Linear
+from equimargin.formulations.problem import MarginProblem, Point
+from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
+
+STALE_CHECKS = 25
+"""A run ends after so many checks in a row without progress."""
+
+
+class Progress:
+    """The judge of one run.
+
+    problem, limits : of the run.  solver : its name.  max_iter : its iteration limit.
+    alpha, f, b : the last point shown, repaired, with f (m,) freshly computed.
+    w : (d,) of a linear kernel, else None.  norm2 : |A'alpha|_K^2.  primal, dual, gap : its values.
+    status, reason : why to stop; None while there is no reason.
+    """
+
+    def __init__(self, solver: str, problem: MarginProblem, limits: Limits, max_iter: int) -> None:
+        self.solver, self.problem, self.limits, self.max_iter = solver, problem, limits, max_iter
+        self.status: Status | None = None
+        self.reason = ""
+        self.iterations = 0
+        self.primal, self.dual, self.gap, self.violation = np.inf, -np.inf, np.inf, np.inf
+        self._start = time.perf_counter()
+        self._best_gap = self._best_violation = np.inf
+        self._best_dual = -np.inf
+        self._best = Point(alpha=np.zeros(problem.p))
+        self._stale = 0
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time limit has passed."""
+        return self.limits.time_limit is not None and time.perf_counter() - self._start > self.limits.time_limit
+
+    def show(self, alpha: Array, iterations: int, violation: float = np.inf) -> bool:
+        """Judge a point; true if the run is over.
+
+        Parameters
+        ----------
+        alpha : (p,) multipliers.  iterations : so far.  violation : of the solver's own optimality conditions, a second sign of progress.
+        """
+        problem = self.problem
+        self.iterations, self.violation = iterations, violation
+        self.alpha = problem.repaired(alpha)
+        beta = problem.rows.rdot(self.alpha)
+        w = self.w = problem.X.T @ beta if isinstance(problem.kernel, Linear) else None
+        self.f = problem.gram @ beta if w is None else np.asarray(problem.X @ w)
+        self.b = problem.bias_at(self.f)
+        norm2 = self.norm2 = float(beta @ self.f) if w is None else float(w @ w)
+        self.primal, self.dual = problem.primal(self.f, norm2, self.b), problem.dual(self.alpha, norm2)
+        self.gap = relative_gap(self.primal, self.dual, problem.scale) if problem.convex else np.inf
+        self._note(Point(w=w, beta=beta if w is None else None, b=self.b, alpha=self.alpha))
+        self._judge()
+        return self.status is not None
+
+    def end(self, status: Status, reason: str) -> None:
+        """Stop for a reason of the solver's own."""
+        self.status, self.reason = status, reason
+
+    def solution(self) -> Solution:
+        """The best point, and why the run stopped."""
+        seconds = time.perf_counter() - self._start
+        status = self.status or Status.NUMERICAL_FAILURE
+        return Solution(self.problem, self.solver, self._best, status, self.reason, self.iterations, seconds)
+
+    def _note(self, point: Point) -> None:
+        """Keep the point of the smallest gap (the last one while none has a gap), and what counts as progress."""
+        rise = min(0.01 * (self.primal - self._best_dual), 1e-6 * abs(self._best_dual))
+        moving = self.gap < 0.95 * self._best_gap or self.dual > self._best_dual + rise or self.violation < 0.9 * self._best_violation
+        self._stale = 0 if moving else self._stale + 1
+        if self.gap < self._best_gap or not np.isfinite(self._best_gap):
+            self._best = point
+        self._best_gap = min(self._best_gap, self.gap)
+        self._best_dual = max(self._best_dual, self.dual)
+        self._best_violation = min(self._best_violation, self.violation)
+
+    def _judge(self) -> None:
+        limits, reached = self.limits, f"relative gap {self._best_gap:.2e} after {self.iterations:,} iterations"
+        bounds = (self.dual, self.primal) if self.problem.convex else (-np.inf, np.inf)
+        asked = limits.callback is not None and bool(limits.callback(self.iterations, *bounds))
+        if self.gap <= limits.tol:
+            self.end(Status.OPTIMAL, f"{reached}, {limits.tol:.0e} was asked")
+        elif asked:
+            self.end(Status.ITERATION_LIMIT, f"the callback ended the run: {reached}")
+        elif self.out_of_time:
+            self.end(Status.TIME_LIMIT, f"the time limit of {limits.time_limit:g} s: {reached}")
+        elif self.iterations >= self.max_iter:
+            self.end(Status.ITERATION_LIMIT, f"the limit of {self.max_iter:,} iterations: {reached}")
+        elif self._stale >= STALE_CHECKS:
+            self.end(Status.NUMERICAL_FAILURE, f"no progress in {STALE_CHECKS} checks: {reached}, {limits.tol:.0e} was asked")
+
+
+def multipliers(start: Point, problem: MarginProblem) -> Array:
+    """The multipliers to start from; zeros where the point has none."""
+    if start.alpha is None:
+        return np.zeros(problem.p)
+    if start.alpha.shape != (problem.p,):
+        raise ValueError(f"the warm start has {start.alpha.shape[0]} multipliers, the problem {problem.p} rows")
+    return start.alpha
