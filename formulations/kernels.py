@@ -109,8 +109,7 @@ class RBF(Kernel):
         X, Z = _centred(X, Z)
         K = _dense(X @ Z.T)
         K *= 2.0
-        K -= _squared_norms(X)[:, None]
-        K -= _squared_norms(Z)[None, :]
+        K -= _squared_norms(X)[:, None] + _squared_norms(Z)[None, :]  # added first, so that k(X, X) is symmetric to the bit
         np.minimum(K, 0.0, out=K)
         K *= self.gamma
         return np.asarray(np.exp(K, out=K))
@@ -288,7 +287,13 @@ class Gram:
         """K v, (m,)."""
         if isinstance(self.kernel, Linear):
             return np.asarray(self.X @ (self.X.T @ v))
-        return np.concatenate([K @ v for _, K in self._tiles()])
+        if self.m <= STORED_ROWS or isinstance(self.kernel, Precomputed):
+            return np.asarray(self.dense @ v)
+        f, support = np.zeros(self.m), np.flatnonzero(v)
+        for start in range(0, len(support), TILE_ROWS):
+            index = support[start : start + TILE_ROWS]
+            f += v[index] @ self.rows(index)
+        return f
 
     def product(self, v: Array) -> tuple[Array, Array]:
         """K v and a bound on its error against the mathematical kernel, both (m,).
@@ -344,7 +349,8 @@ def _centred(X: Features, Z: Features) -> tuple[Features, Features]:
     if hasattr(Z, "toarray") or hasattr(X, "toarray"):
         return X, Z
     centre = Z.mean(axis=0)
-    return X - centre, Z - centre
+    centred = Z - centre
+    return (centred if X is Z else X - centre), centred  # one array for both: BLAS returns a symmetric product then
 
 
 def _squared_norms(X: Features) -> Array:

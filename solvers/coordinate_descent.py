@@ -7,11 +7,11 @@ One row at a time, exactly: with u_r = t_r - (A f)_r - ridge_r alpha_r and q_r =
     alpha_r  <-  clip(alpha_r + u_r / q_r, 0, box_r),      w  <-  w + delta X'A_r'    or    f  <-  f + delta K A_r',
 
 in random order; rows that stay at a bound are left out for a while. f is held as w for a linear kernel and by its values at the points
-otherwise; A X and A K A' are never formed for all rows. From time to time Newton's method on the free rows (`face.py`) finishes what single rows
-would take long for.
+otherwise; A X and A K A' are never formed for all rows. From time to time Newton's method on the free rows (`face.py`) finishes what single
+rows would take long for.
 
-Source: Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for large-scale linear SVM (ICML 2008), Algorithms 1 and 3,
-over the rows of document K (2.4).
+Source: C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, A dual coordinate descent method for large-scale linear SVM
+(ICML 2008), Algorithms 1 and 3, over the rows of document K (2.4).
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
 class _Descent:
     """The multipliers alpha (p,) and f, kept together.
 
-    A : (p, m) rows.  V : what f is a combination of, row by row: X for a linear kernel, as CSR, or K.
-    v : (d,) w for a linear kernel, (m,) f otherwise.  q : (p,) curvatures.  sweeps : passes over the rows so far.
+    A : (p, m) rows, and for a linear kernel X (m, d), both CSR.  v : (d,) w for a linear kernel, (m,) f otherwise.  q : (p,) curvatures.
+    sweeps : passes over the rows so far.  work : multiplications in them since Newton's method was last tried.
     violation : the largest u_r that a row could still follow, in the last sweep over all of them.
     """
 

@@ -2,8 +2,9 @@
 
     max  g'd - 1/2 d'H d    s.t.  lower <= x + d <= upper,  [ 1'd = 0 ]
 
-The direction solves the equality-constrained system over the rows still inside; the step goes on at least to where the first row meets its
-bound, and on along the path bent at the bounds while that is better; rows at their bounds are then held. Every step raises the objective, so that a first-order method may call it at any time and go on from where it ends.
+The direction solves the equality-constrained system over the rows still inside; the step goes at least to where the first row meets its
+bound, and on along the path bent at the bounds while that is better; rows at their bounds are then held. Every step raises the objective,
+so that a first-order method may call it at any time and go on from where it ends.
 
 Source: J. Nocedal, S. Wright, Numerical Optimization, section 16.5, without the release of constraints, which is left to the caller.
 """

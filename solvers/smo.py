@@ -6,9 +6,9 @@ Row r is s_r e_{i(r)}: the two labels of classification, the two sides of the re
 
     max  z'a - 1/2 |f|^2 - 1/2 sum_r ridge_r a_r^2    s.t.  1'a = 0,  lower <= a <= upper,    f = K beta,  beta_i = sum of a_r with i(r) = i
 
-with z_r = s_r t_r, and one step moves a pair, a_i += delta, a_j -= delta: i of largest gradient G_r = z_r - f_{i(r)} - ridge_r a_r among the rows that
-may rise, j of largest gain (G_i - G_j)^2 / (K_ii + K_jj - 2 K_ij + ridge_i + ridge_j) among those that may fall. From time to time Newton's
-method on the free rows (`face.py`) finishes what pair steps would take long for.
+with z_r = s_r t_r, and one step moves a pair, a_i += delta, a_j -= delta: i of largest gradient G_r = z_r - f_{i(r)} - ridge_r a_r among
+the rows that may rise, j of largest gain (G_i - G_j)^2 / (K_ii + K_jj - 2 K_ij + ridge_i + ridge_j) among those that may fall. From time
+to time Newton's method on the free rows (`face.py`) finishes what pair steps would take long for.
 
 Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second order information, JMLR 6 (2005), WSS 2.
 """
@@ -51,7 +51,7 @@ def refusal(problem: Problem) -> str | None:
 
 
 def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-    """Pair steps to a violation, Newton's method on the free rows, the gap; again with a smaller violation until the gap is small enough."""
+    """Pair steps to a violation, Newton's method on the free rows, the gap; with smaller violations until the gap is small enough."""
     assert isinstance(problem, MarginProblem)
     progress = Progress("smo", problem, limits, limits.max_iter or 10_000_000 + 1000 * problem.p)
     ascent = _Ascent(problem, warm_start)
@@ -64,7 +64,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
         if not over and problem.convex and ascent.newton():
             over = progress.show(ascent.alpha, ascent.steps, ascent.violation)
         if not over and ascent.unbounded(progress):
-            progress.end(Status.INFEASIBLE, f"in double precision no f meets the hard rows: the optimum is above {ascent.ray_value(progress):.1e}")
+            progress.end(Status.INFEASIBLE, f"no f meets the hard rows: the optimum is above {ascent.ray_value(progress):.0e}")
             break
         if over or ascent.violation > eps:
             continue
@@ -113,11 +113,10 @@ class _Ascent:
         last = min(self.steps + share, progress.max_iter)
         while self.steps < last and not progress.out_of_time:
             chunk = min(last - self.steps, max(100, 30_000_000 // self.problem.p))
-            cache = self.cache
-            rows = self.point, self.z, self.lower, self.upper, self.ridge
-            done, self.violation, missing = _pair_steps(
-                cache.K, cache.slot, cache.used, *rows, self.gram.diagonal, CURVATURE_FLOOR * self.unit, self.a, self.f, eps, self.steps, chunk
-            )
+            cache, floor = self.cache, CURVATURE_FLOOR * self.unit
+            kernel = cache.K, cache.slot, cache.used, self.point, self.gram.diagonal, floor
+            rows = self.z, self.lower, self.upper, self.ridge, self.a
+            done, self.violation, missing = _pair_steps(*kernel, *rows, self.f, eps, self.steps, chunk)
             self.steps += done
             if missing >= 0:
                 cache.fetch(missing, self._wanted())
@@ -170,7 +169,8 @@ class _Ascent:
         middle = (G[rise].max() + G[fall].min()) / 2
         excess = np.maximum(np.where(rise, G - middle, 0.0), np.where(fall, middle - G, 0.0))
         worst = np.argsort(-excess, kind="stable")[: 4 * BATCH]
-        return self.point[worst[excess[worst] > 0]]
+        points: Index = self.point[worst[excess[worst] > 0]]
+        return points
 
 
 class _Cache:
@@ -205,12 +205,12 @@ def _pair_steps(
     slot: Index,
     used: Index,
     point: Index,
+    diagonal: Array,
+    floor: float,
     z: Array,
     lower: Array,
     upper: Array,
     ridge: Array,
-    diagonal: Array,
-    floor: float,
     a: Array,
     f: Array,
     eps: float,
@@ -222,16 +222,17 @@ def _pair_steps(
     for done in range(steps):
         i, top, bottom = -1, -np.inf, np.inf
         for r in range(z.size):
-            G = z[r] - f[point[r]] - ridge[r] * a[r]
-            if a[r] < upper[r] and G > top:
-                i, top = r, G
-            if a[r] > lower[r] and G < bottom:
-                bottom = G
+            g = z[r] - f[point[r]] - ridge[r] * a[r]
+            if a[r] < upper[r] and g > top:
+                i, top = r, g
+            if a[r] > lower[r] and g < bottom:
+                bottom = g
         violation = top - bottom
         if not violation > eps:
             return done, violation, -1
         if slot[point[i]] < 0:
             return done, violation, point[i]
+        used[slot[point[i]]] = clock + done + 1  # the row of i must outlast the fetching of j's
         row = K[slot[point[i]]]
         here = diagonal[point[i]] + ridge[i]
         j, gain = -1, 0.0
@@ -252,5 +253,5 @@ def _pair_steps(
         a[j] = lower[j] if delta == below else a[j] - delta
         for k in range(f.size):
             f[k] += delta * (row[k] - other[k])
-        used[slot[point[i]]] = used[slot[point[j]]] = clock + done
+        used[slot[point[j]]] = clock + done + 1
     return steps, violation, -1

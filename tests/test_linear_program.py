@@ -1,0 +1,101 @@
+"""One-norm rankings by HiGHS: proven intervals, the primal from the dual's multipliers, limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from equimargin.formulations.kernels import linear, polynomial, rbf, sigmoid
+from equimargin.formulations.problem import OneNormProblem, classification, one_norm_ranking, ranking_vector_machine
+from equimargin.solvers import linear_program
+from equimargin.solvers.registry import solve
+from equimargin.solvers.solution import Solution, Status
+
+MAKERS = (ranking_vector_machine, one_norm_ranking)
+
+
+def checked(problem: OneNormProblem, tol: float = 1e-9) -> Solution:
+    """The solution, feasible, its proven interval as asked."""
+    solution = solve(problem, "linear_program", tol=tol)
+    assert solution.status is Status.OPTIMAL, solution.reason
+    assert solution.interval.relative_width <= 1.01 * tol + 1e-8
+    assert solution.point.beta is not None
+    assert solution.dual is not None
+    assert solution.point.beta.shape == (problem.size,)
+    assert (solution.point.beta >= 0).all()
+    assert (solution.dual >= 0).all()
+    return solution
+
+
+def some_ranking(m: int = 40) -> tuple[Any, Any, Any]:
+    """X (m, 5), three levels, three queries."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(m, 5))
+    return X, np.digitize(X[:, 0] + rng.normal(size=m), [-0.5, 0.8]), rng.integers(3, size=m)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("kernel", [linear(), rbf(0.2), polynomial(2, 1.0, 1.0), sigmoid(0.1)])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_one_norm_rankings(make: Any, kernel: Any, C: float) -> None:
+    checked(make(*some_ranking(), C=C, kernel=kernel))
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_the_value_scales(make: Any, scale: float) -> None:
+    X, y, qid = some_ranking()
+    value = checked(make(scale * X, y, qid, C=1 / scale**2)).value
+    assert value * scale**2 == pytest.approx(checked(make(X, y, qid)).value, rel=1e-8)
+
+
+def test_the_look_alike_of_document_t_in_one_dimension() -> None:
+    """x = 1 preferred to x = 2, linear: x >= 0 cannot rank it, so that x = 0 and the value is C."""
+    solution = checked(ranking_vector_machine([[1.0], [2.0]], [1, 0], C=3.0))
+    assert solution.value == pytest.approx(3.0)
+    assert solution.point.beta == pytest.approx([0.0, 0.0])
+    assert checked(one_norm_ranking([[1.0], [2.0]], [1, 0], C=3.0)).value == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_no_pairs(make: Any) -> None:
+    solution = checked(make(some_ranking()[0], np.ones(40)))
+    assert solution.value == 0.0
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_limits_return_a_point_and_a_reason(make: Any) -> None:
+    problem = make(*some_ranking(200), kernel=rbf(0.2))
+    one = solve(problem, "linear_program", max_iter=1)
+    assert one.status is Status.ITERATION_LIMIT
+    soon = solve(problem, "linear_program", time_limit=1e-6)
+    assert soon.status is Status.TIME_LIMIT
+    for solution in (one, soon):
+        assert "HiGHS" in solution.reason
+        assert np.isfinite([solution.lower, solution.upper]).all()
+
+
+def test_the_callback_sees_the_end() -> None:
+    seen: list[tuple[int, float, float]] = []
+    solution = solve(ranking_vector_machine(*some_ranking()), "linear_program", callback=lambda *bounds: seen.append(bounds))
+    assert [iterations for iterations, _, _ in seen] == [solution.iterations]
+
+
+def test_refusals() -> None:
+    assert "smo" in str(linear_program.refusal(classification([[0.0], [1.0]], [1, -1])))
+    X = np.random.default_rng(0).normal(size=(2001, 2))
+    assert "the limit is 4,000,000" in str(linear_program.refusal(ranking_vector_machine(X, np.repeat([0, 1], [2000, 1]))))
+
+
+@given(st.data())
+def test_any_small_ranking(data: st.DataObject) -> None:
+    m = data.draw(st.integers(1, 7), "m")
+    X = data.draw(st.lists(st.tuples(*[st.integers(-2, 2)] * 2), min_size=m, max_size=m), "X")
+    y = data.draw(st.lists(st.integers(0, 2), min_size=m, max_size=m), "y")
+    kernel = data.draw(st.sampled_from([linear(), rbf(0.5)]), "kernel")
+    make = data.draw(st.sampled_from(MAKERS), "form")
+    checked(make(X, y, C=data.draw(st.sampled_from([0.1, 1.0, 10.0]), "C"), kernel=kernel), 1e-8)
