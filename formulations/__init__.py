@@ -3,7 +3,7 @@
 if __name__ != "equimargin.formulations":  # a second copy of every class would exist under the bare name
     raise ImportError("use: from equimargin.formulations import ...")
 
-from equimargin.formulations import look_alikes, one_norm, ranksvm, svm, svr  # each enters its declarations into the registry
+from equimargin.formulations import links, look_alikes, one_norm, ranksvm, svm, svr  # each enters its declarations into the registry
 from equimargin.formulations.bounds import Interval, interval
 from equimargin.formulations.declaration import (
     DOCUMENTS,
@@ -49,6 +49,7 @@ __all__ = [
     "formulation",
     "interval",
     "linear",
+    "links",
     "look_alikes",
     "one_norm",
     "one_norm_ranking",

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from equimargin.formulations.completion import Completion, complete
 from equimargin.formulations.kernels import Array
-from equimargin.formulations.problem import Point, Problem
+from equimargin.formulations.problem import MarginProblem, Point, Problem
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -46,7 +47,7 @@ class Printed:
     """The printed formula in numpy at given variables: its objective, and by how much each constraint is violated (arrays, <= 0: met)."""
 
     objective: float
-    violations: Mapping[str, Array] = field(default_factory=dict)
+    violations: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +120,7 @@ class Formulation:
     @property
     def statement(self) -> str:
         """The equation in words and symbols, as the declaring function states it."""
-        return (self.builder.__doc__ or "").strip()
+        return cleandoc(self.builder.__doc__ or "")
 
     def refusal(self, problem: Problem) -> str | None:
         """Why this problem cannot be declared so, in a sentence, or None."""
@@ -131,7 +132,7 @@ class Formulation:
             return f"too large to declare: {problem.p:,} rows, the limit is {PAIR_LIMIT:,}"
         if problem.m > POINT_LIMIT:
             return f"too large to declare: {problem.m:,} points, the limit is {POINT_LIMIT:,}"
-        if np.isinf(problem.C) and (problem.unit_weights == 0).any():
+        if isinstance(problem, MarginProblem) and np.isinf(problem.C) and (problem.unit_weights == 0).any():
             return "hard forms have no rows of weight 0: leave those rows out of the data"
         return self.applies(problem)
 

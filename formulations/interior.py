@@ -15,7 +15,7 @@ from equimargin.formulations.rows import Tube
 
 
 def strictly_inside(problem: MarginProblem) -> Point | None:
-    """A point (w, b) in float64 whose residuals are all smaller than epsilon, or None if there is none.
+    """A point (w, b) in float64 whose residuals are smaller than epsilon wherever a row is hard, or None if there is none.
 
     Parameters
     ----------
@@ -27,8 +27,9 @@ def strictly_inside(problem: MarginProblem) -> Point | None:
         return None
     features = problem.features()
     dense = np.asarray(features.toarray() if hasattr(features, "toarray") else features)
-    design = np.column_stack([dense, np.ones(problem.m)])
-    y, epsilon = problem.rows.y, problem.rows.epsilon
+    hard = np.logical_or(*np.split(np.isinf(problem.costs), 2))
+    design = np.column_stack([dense, np.ones(problem.m)])[hard]
+    y, epsilon = problem.rows.y[hard], problem.rows.epsilon
     for solve, reach in ((_least_squares, epsilon / 2), (_chebyshev, epsilon)):
         v = solve(design, y)
         if v is not None and np.abs(y - design @ v).max() < reach:

@@ -172,13 +172,14 @@ class Intercept(Kernel):
         return self.kernel.positive_semidefinite
 
     def block(self, X: Features, Z: Features) -> Array:
-        return self.kernel.block(X, Z) + 1.0
+        return np.asarray(self.kernel.block(X, Z) + 1.0)
 
     def diagonal(self, X: Features) -> Array:
-        return self.kernel.diagonal(X) + 1.0
+        return np.asarray(self.kernel.diagonal(X) + 1.0)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        return self.kernel.rounding(X, Z, K, v) + 2 * UNIT * (np.abs(K) @ v + v.sum())
+        bound: Array = self.kernel.rounding(X, Z, np.abs(K) + 1.0, v) + 2 * UNIT * (np.abs(K) @ v + v.sum())
+        return bound
 
 
 @dataclass(frozen=True)

@@ -1,3 +1,671 @@
-"""Which formulations have equal optima, and how a solution of one becomes a solution of another."""
+"""The graph of the printed problems: which have equal optima, how their solutions map to each other, and which only look alike.
+
+A link is data plus two maps of canonical points; its statement could stand in a paper. Values are on the families' scales: what a
+formulation's own objective is worth there is its declaration's `value`.
+"""
 
 from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from equimargin.formulations.completion import complete
+from equimargin.formulations.declaration import REGISTRY, Source
+from equimargin.formulations.kernels import Array, Intercept, Linear, linear, rbf
+from equimargin.formulations.problem import (
+    MarginProblem,
+    OneNormProblem,
+    Point,
+    Problem,
+    classification,
+    one_norm_ranking,
+    ranking,
+    ranking_from_pairs,
+    ranking_vector_machine,
+    regression,
+)
+from equimargin.formulations.rows import Pairs
+
+PointMap = Callable[[Any, Point], Point]
+EVIDENCE = "numerical evidence only"
+
+
+def to_function(problem: Problem, point: Point) -> Point:
+    """The point's f and b: its own, or f = A'alpha with the best b."""
+    at = complete(problem, point)
+    if isinstance(problem, OneNormProblem):
+        return Point(beta=at.x)
+    if isinstance(problem.kernel, Linear):
+        return Point(w=at.w, b=at.b)
+    return Point(beta=at.beta, b=at.b)
+
+
+def to_multipliers(problem: Problem, point: Point) -> Point:
+    """The point's multipliers: its own, or those made from f."""
+    return Point(alpha=complete(problem, point).alpha)
+
+
+def _same_problem(problem: Any) -> Any:
+    return problem
+
+
+def _same_value(value: float, problem: Any) -> float:
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """A relation of formulation `a` to formulation `b`.
+
+    statement : the relation in a sentence.  sources : where it is printed or follows from.  conditions : when it holds.
+    theorem : the machine-checked theorem that says so, "" where there is numerical evidence only.
+    """
+
+    kind: ClassVar[str]
+    a: str
+    b: str
+    statement: str
+    sources: tuple[Source, ...]
+    conditions: str = "always"
+    theorem: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equivalence(Link):
+    """Optimal points map to optimal points, both ways.
+
+    problem : b's problem from a's.  value : b's optimum from a's, given a's problem.
+    forward, backward : from canonical points of a's problem to those of b's, and back; both take a's problem first.
+    applies : whether a problem of a's family meets the conditions.
+    """
+
+    kind = "equivalence"
+    forward: PointMap
+    backward: PointMap
+    problem: Callable[[Any], Any] = _same_problem
+    value: Callable[[float, Any], float] = _same_value
+    applies: Callable[[Any], bool] = lambda problem: True
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrongEquivalence(Equivalence):
+    """Every feasible point maps to a feasible point of the same value, both ways: no optimum is needed to test it."""
+
+    kind = "strong equivalence"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rescaling(Equivalence):
+    """The same problem at another parameter, its objective multiplied: one optimum, two scales."""
+
+    kind = "rescaling"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relaxation(Link):
+    """The optimum of `a` is at most that of `b` on its problem, value(optimum of a) <= optimum of b.
+
+    problem : b's problem from a's.
+    """
+
+    kind = "relaxation"
+    problem: Callable[[Any], Any] = _same_problem
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotEquivalent(Link):
+    """Two problems that the texts take for one, or that a reader might: the optima differ on the counterexample.
+
+    counterexample : a problem for `a` and one for `b`.  values : what `a` and `b` are worth there, on the families' scales; -inf where
+    unbounded, and for a misprinted read-out of a solution what it claims, inf where its b misses a hard margin.
+    """
+
+    kind = "not equivalent"
+    counterexample: Callable[[], tuple[Any, Any]]
+    values: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Path:
+    """Links in a row, each walked forwards or backwards."""
+
+    steps: tuple[tuple[Equivalence, bool], ...]
+
+    def problem(self, problem: Any) -> Any:
+        """The last formulation's problem from the first's."""
+        return self._walk(problem)[-1]
+
+    def value(self, value: float, problem: Any) -> float:
+        """The last formulation's optimum from the first's."""
+        for (link, _), start in zip(self.steps, self._walk(problem), strict=False):
+            value = link.value(value, start)
+        return value
+
+    def map(self, point: Point, problem: Any) -> Point:
+        """A solution of the last formulation from one of the first.
+
+        Parameters
+        ----------
+        point : a canonical point of `problem`.  problem : of the first formulation.
+        """
+        for (link, forwards), start in zip(self.steps, self._walk(problem), strict=False):
+            point = (link.forward if forwards else link.backward)(start, point)
+        return point
+
+    def _walk(self, problem: Any) -> list[Any]:
+        problems = [problem]
+        for link, forwards in self.steps:
+            if not forwards and link.problem is not _same_problem:
+                raise ValueError(f"the link from {link.a} to {link.b} goes one way: its problem does not say which it came from")
+            problems.append(link.problem(problems[-1]) if forwards else problems[-1])
+        return problems
+
+
+def path(a: str, b: str) -> Path:
+    """The shortest chain of equivalences from formulation `a` to formulation `b`.
+
+    Raises
+    ------
+    KeyError : an unknown formulation.  ValueError : no chain; the sentence names a counterexample where one is stored.
+    """
+    for id in (a, b):
+        if id not in REGISTRY:
+            raise KeyError(f"unknown formulation {id!r}")
+    chains: dict[str, tuple[tuple[Equivalence, bool], ...]] = {a: ()}
+    queue = deque([a])
+    while queue:
+        here = queue.popleft()
+        for link in LINKS:
+            if not isinstance(link, Equivalence):
+                continue
+            for start, end, forwards in ((link.a, link.b, True), (link.b, link.a, False)):
+                if start == here and end not in chains and (forwards or link.problem is _same_problem):
+                    chains[end] = (*chains[here], (link, forwards))
+                    queue.append(end)
+    if b not in chains:
+        known = [link.statement for link in LINKS if isinstance(link, NotEquivalent) and {link.a, link.b} == {a, b}]
+        raise ValueError(f"{a} and {b} are not linked" + (f": {known[0]}" if known else ""))
+    return Path(chains[b])
+
+
+def of(id: str) -> list[Link]:
+    """The links of one formulation, equivalences first."""
+    return sorted((link for link in LINKS if id in (link.a, link.b)), key=lambda link: isinstance(link, NotEquivalent))
+
+
+def critical_cost(problem: MarginProblem, point: Point) -> float:
+    """C* = min { max alpha_r : alpha optimal for the hard dual }: the soft margin at C is the hard one exactly for C >= C*.
+
+    min C   s.t.   sum_r alpha_r A_r phi = w,  s'alpha = 0,  0 <= alpha <= C   over the rows on the margin.
+
+    Parameters
+    ----------
+    problem : a feasible hard problem.  point : its optimum, accurate.
+
+    Raises
+    ------
+    ValueError : the point is not accurate enough to tell the rows on the margin.
+    """
+    from scipy.optimize import linprog
+
+    at = complete(problem, point)
+    features = problem.features()
+    margin = np.flatnonzero(at.u > -1e-6)
+    rows = problem.rows.matrix[margin] @ features
+    span = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows).T
+    k = len(margin)
+    slack = 1e-6 * max(float(np.abs(at.w).max(initial=0.0)), 1e-300)
+    balance = np.append(problem.bias_signs[margin], 0.0)[None, :]
+    equal = np.hstack([span, np.zeros((len(at.w), 1))])
+    limits = np.vstack([np.hstack([np.eye(k), -np.ones((k, 1))]), equal, -equal])
+    ends = np.concatenate([np.zeros(k), at.w + slack, slack - at.w])
+    found = linprog(np.append(np.zeros(k), 1.0), limits, ends, balance, np.zeros(1), method="highs")
+    if found.status != 0:
+        raise ValueError("the point is not accurate enough to tell the rows on the margin")
+    return float(found.x[-1])
+
+
+def _dual_pair(a: str, b: str, *sources: Source, what: str = "Strong duality") -> Equivalence:
+    """A primal and its dual."""
+    return Equivalence(
+        a=a,
+        b=b,
+        statement=f"{what}: the optima are equal, f = A'alpha for every optimal alpha, and optimal multipliers of the rows are alpha.",
+        sources=sources,
+        forward=to_multipliers,
+        backward=to_function,
+    )
+
+
+def _same_function(a: str, b: str, statement: str, *sources: Source) -> StrongEquivalence:
+    """Two forms of one function."""
+    return StrongEquivalence(a=a, b=b, statement=statement, sources=sources, forward=to_function, backward=to_function)
+
+
+def _rescaled(a: str, b: str, statement: str, by: PointMap, *sources: Source) -> Rescaling:
+    return Rescaling(a=a, b=b, statement=statement, sources=sources, forward=by, backward=by)
+
+
+def _doubled_cost(a: str, b: str, source: Source) -> Rescaling:
+    """The law of the missing 1/2."""
+    return Rescaling(
+        a=a,
+        b=b,
+        statement="Without the 1/2 the optimum at C is half the right one at 2C, and alpha is half: v_printed(C) = v(2C) / 2.",
+        sources=(source,),
+        problem=lambda p: p.with_cost(2 * p.C),
+        value=lambda v, p: 2 * v,
+        forward=lambda p, x: Point(alpha=2 * _given(x.alpha)),
+        backward=lambda p, x: Point(alpha=_given(x.alpha) / 2),
+    )
+
+
+def _given(alpha: Array | None) -> Array:
+    if alpha is None:
+        raise ValueError("the point has no multipliers")
+    return alpha
+
+
+def _levels_of_one_query(problem: MarginProblem) -> int:
+    """How many levels the only query has; 0 for pairs without labels and for several queries."""
+    rows = problem.rows
+    if not isinstance(rows, Pairs) or rows.y is None or (rows.query is not None and rows.query.max(initial=0) > 0):
+        return 0
+    return len(np.unique(rows.y))
+
+
+def _as_classification(problem: MarginProblem) -> MarginProblem:
+    """The two levels as classes."""
+    y = np.where(problem.rows.y == problem.rows.y.max(), 1.0, -1.0)
+    return classification(problem.X, y, problem.C, problem.kernel, problem.loss)
+
+
+def _halved(problem: MarginProblem, point: Point, factor: float) -> Point:
+    """The function times a factor."""
+    at = to_function(problem, point)
+    return Point(w=None if at.w is None else factor * at.w, beta=None if at.beta is None else factor * at.beta, b=None)
+
+
+def _without_bias(problem: MarginProblem) -> MarginProblem:
+    """The no-bias problem of the kernel k + 1."""
+    return replace(problem, kernel=Intercept(problem.kernel), bias=False)
+
+
+def _into_intercept(problem: MarginProblem, point: Point) -> Point:
+    """(f, b) as one function of the kernel k + 1, whose coefficients sum to b: f's own, moved along the optimum's alpha."""
+    return Point(beta=problem.rows.rdot(_given(point.alpha)))
+
+
+def _out_of_intercept(problem: MarginProblem, point: Point) -> Point:
+    """f of the kernel k, and b the sum of the coefficients."""
+    beta = complete(_without_bias(problem), point).beta
+    if isinstance(problem.kernel, Linear):
+        return Point(w=problem.X.T @ beta, b=float(beta.sum()))
+    return Point(beta=beta, b=float(beta.sum()))
+
+
+def _symmetrised(problem: MarginProblem) -> MarginProblem:
+    """Both signs of every difference as classified points, at half the cost."""
+    A = problem.rows.matrix
+    D = np.asarray((A @ problem.X).toarray() if hasattr(problem.X, "toarray") else A @ problem.X)
+    y = np.concatenate([np.ones(len(D)), -np.ones(len(D))])
+    return classification(np.vstack([D, -D]), y, problem.C / 2, problem.kernel, problem.loss)
+
+
+def _adjacent(problem: MarginProblem) -> MarginProblem:
+    """The pairs of neighbours of a strict total order only."""
+    order = np.argsort(problem.rows.y)
+    return ranking_from_pairs(problem.X, np.column_stack([order[1:], order[:-1]]), problem.C, problem.kernel, problem.loss)
+
+
+def _pair(*x: float, kernel: Any = None) -> MarginProblem:
+    """The first point on a line preferred to the second, C = 1."""
+    return ranking(np.array(x)[:, None], np.array([1.0, 0.0]), None, 1.0, kernel)
+
+
+def _one_norm_pair() -> OneNormProblem:
+    return one_norm_ranking(np.array([[0.0], [1.0]]), np.array([1.0, 0.0]), None, 1.0, rbf(1.0))
+
+
+def _rvm_pair() -> OneNormProblem:
+    return ranking_vector_machine(np.array([[1.0], [2.0]]), np.array([1.0, 0.0]))
+
+
+def _rvm_reversed() -> OneNormProblem:
+    return ranking_vector_machine(np.array([[2.0], [1.0]]), np.array([1.0, 0.0]))
+
+
+def _figure_three() -> MarginProblem:
+    """Positive 2, negatives 0 and 3."""
+    return ranking(np.array([[0.0], [3.0], [2.0]]), np.array([0.0, 0.0, 1.0]), None, 1.0)
+
+
+def _level(loss: Any) -> MarginProblem:
+    """Targets -2 and 2 at one point: no slope helps."""
+    return regression(np.zeros((2, 1)), np.array([-2.0, 2.0]), 1.0, 0.5, linear(), loss)
+
+
+def _line(bias: bool) -> MarginProblem:
+    """x = 1 and x = 2 in two classes."""
+    return classification(np.array([[1.0], [2.0]]), np.array([-1.0, 1.0]), 1.0, linear(), "hinge", bias)
+
+
+def _alternating() -> MarginProblem:
+    return classification(np.array([[0.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0]), 1.0)
+
+
+def _alternating_ranking() -> MarginProblem:
+    return ranking(np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 0.0, 1.0]), None, 1.0)
+
+
+def _one_class_differences() -> MarginProblem:
+    """The difference of _pair(1, 0), all of class +1, with a bias."""
+    return classification(np.array([[1.0]]), np.array([1.0]), 1.0)
+
+
+def _slope() -> MarginProblem:
+    return regression(np.array([[-1.0], [1.0]]), np.array([-1.0, 1.0]), 1.0, 0.0)
+
+
+def _moved_by_three() -> MarginProblem:
+    """-2 and -1 against 2, moved by 3."""
+    return classification(np.array([[1.0], [2.0], [5.0]]), np.array([-1.0, -1.0, 1.0]), np.inf)
+
+
+def _weakly_complementary() -> MarginProblem:
+    return classification(np.array([[-1.0, 0.0], [1.0, 0.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0]), np.inf)
+
+
+def _squared_pair() -> MarginProblem:
+    return ranking(np.array([[1.0], [0.0]]), np.array([1.0, 0.0]), None, 2.0, linear(), "squared_hinge")
+
+
+def _T(equations: str) -> Source:
+    return Source("T", equations)
+
+
+def _P(equations: str) -> Source:
+    return Source("P", equations)
+
+
+def _K(equations: str) -> Source:
+    return Source("K", equations)
+
+
+def _W(equations: str) -> Source:
+    return Source("W", equations)
+
+
+LINKS: tuple[Link, ...] = (
+    _dual_pair("svm.hard.primal", "svm.hard.dual", _T("(6)-(18)")),
+    Equivalence(
+        a="svm.hard.primal",
+        b="svm.hard.margin",
+        statement="The largest margin is t = 1/|w|: u = w/|w|, and the value is 1/(2 t^2).",
+        sources=(_T("(5)-(7)"),),
+        conditions="separable data",
+        forward=to_function,
+        backward=to_function,
+    ),
+    _dual_pair("svm.soft.primal", "svm.soft.dual", _T("(23)-(28)")),
+    _doubled_cost("svm.soft.dual.as_printed", "svm.soft.dual", _T("(26)")),
+    _dual_pair("svm.l2.primal", "svm.l2.dual", _W("SVM classifier, sigma = 2")),
+    _dual_pair("svm.nobias.primal", "svm.nobias.dual", _K("(2.3)")),
+    _same_function(
+        "svm.nobias.primal",
+        "svm.nobias.beta",
+        "Representer theorem with w = sum_i y_i betabar_i phi_i; betabar = alpha where Qbar is positive definite.",
+        _K("(3.14)"),
+    ),
+    _dual_pair("svm.nobias_l2.primal", "svm.nobias_l2.dual", _K("(2.3), squared")),
+    Equivalence(
+        a="svm.penalized.primal",
+        b="svm.nobias.primal",
+        statement="A bias that is part of the norm is the constant of the kernel k + 1: the no-bias SVM of that kernel, b = sum_i beta_i.",
+        sources=(_K("(2.3)"),),
+        problem=_without_bias,
+        forward=_into_intercept,
+        backward=_out_of_intercept,
+    ),
+    _dual_pair("svr.hard.primal", "svr.hard.dual", _T("(57)-(59)")),
+    _dual_pair("svr.l1.primal", "svr.l1.dual", _T("(64)-(73)")),
+    _dual_pair("svr.l2.primal", "svr.l2.dual", _T("(60)-(63)")),
+    _dual_pair("rank.hard.primal", "rank.hard.dual", _T("(84)-(85)")),
+    Equivalence(
+        a="rank.hard.primal",
+        b="rank.hard.margin",
+        statement="The largest smallest distance of projected neighbours is t = 1/|w|: u = w/|w|, and the value is 1/(2 t^2).",
+        sources=(_T("Corollary 2"),),
+        conditions="rankable data",
+        forward=to_function,
+        backward=to_function,
+    ),
+    Equivalence(
+        a="rank.hard.primal",
+        b="svm.hard.primal",
+        statement="With two levels w_rank = w_svm / 2, so the hard ranking optimum is a quarter of the hard classification optimum.",
+        sources=(_T("(84)-(85)"), _T("(6)-(7)")),
+        conditions="two levels, one query",
+        applies=lambda p: _levels_of_one_query(p) == 2,
+        problem=_as_classification,
+        value=lambda v, p: 4 * v,
+        forward=lambda p, x: _halved(p, x, 2.0),
+        backward=lambda p, x: _halved(_as_classification(p), x, 0.5),
+    ),
+    Equivalence(
+        a="rank.hard.primal",
+        b="rank.hard.primal",
+        statement="For a strict total order the adjacent pairs imply all others: the chain has the same hard optimum.",
+        sources=(_T("(84)-(85)"),),
+        conditions="one query, all labels different",
+        applies=lambda p: _levels_of_one_query(p) == p.m,
+        problem=_adjacent,
+        forward=to_function,
+        backward=lambda p, x: to_function(_adjacent(p), x),
+    ),
+    _dual_pair("rank.l1.primal", "rank.l1.dual", _K("(1.2), (2.4)"), _T("(84)-(89)")),
+    _doubled_cost("rank.l1.dual.as_printed", "rank.l1.dual", _T("(88)")),
+    _same_function("rank.l1.primal", "rank.l1.beta", "Representer theorem: w = sum_i beta_i phi_i.", _K("(3.11)-(3.12)")),
+    Equivalence(
+        a="rank.l1.dual",
+        b="rank.l1.betahat",
+        statement="Every optimal alpha is an optimal betahat and every optimal betahat gives the optimal w, but is no alpha in general.",
+        sources=(_K("(3.15), Appendix A"),),
+        forward=to_multipliers,
+        backward=to_multipliers,
+    ),
+    _same_function("rank.l1.primal", "rank.oneslack", "One slack for all pairs: xi = sum_ij xi_ij at every w.", _K("(2.8)")),
+    _rescaled(
+        "rank.lambda.function",
+        "rank.l1.primal",
+        "P (5) at lambda = 1/(2C) has the optimum of K (1.2) at C divided by C, at the same f.",
+        to_function,
+        _P("(5)"),
+        _K("(1.2)"),
+    ),
+    _rescaled(
+        "rank.lambda.primal",
+        "rank.l1.beta",
+        "P (6) at lambda = 1/C has the optimum of K (3.12) at C divided by C, at the same beta.",
+        to_function,
+        _P("(6)"),
+        _K("(3.12)"),
+    ),
+    _rescaled(
+        "rank.lambda.dual",
+        "rank.l1.dual",
+        "P (8) at lambda = 1/C has the optimum of K (2.4) at C divided by C; its alpha is that of (2.4) divided by C.",
+        to_multipliers,
+        _P("(8)"),
+        _K("(2.4)"),
+    ),
+    Rescaling(
+        a="rank.lambda.function.as_lambda_half",
+        b="rank.lambda.function",
+        statement="P (5) at the lambda of (6) is the right problem at half the cost: v_misread(C) = 2 v(C/2).",
+        sources=(_P("(5)-(6)"),),
+        problem=lambda p: p.with_cost(p.C / 2),
+        value=lambda v, p: v / 2,
+        forward=to_function,
+        backward=lambda p, x: to_function(p.with_cost(p.C / 2), x),
+    ),
+    Equivalence(
+        a="rank.l1.primal",
+        b="svm.soft.primal",
+        statement="The differences phi_ij as class +1 and their negatives as class -1, with a bias, at C/2: the optimum is RankSVM's.",
+        sources=(_T("(87)"),),
+        conditions="linear kernel",
+        applies=lambda p: isinstance(p.kernel, Linear) and p.p > 0,
+        problem=_symmetrised,
+        forward=lambda p, x: Point(w=to_function(p, x).w, b=0.0),
+        backward=lambda p, x: Point(w=complete(_symmetrised(p), x).w, b=0.0),
+    ),
+    _dual_pair("rank.l2.primal", "rank.l2.dual", _K("section 1")),
+    _same_function("rank.l2.primal", "rank.l2.beta", "Representer theorem: w = sum_i beta_i phi_i.", _K("(3.13)")),
+    _dual_pair("rank.onenorm.primal", "rank.onenorm.dual", _T("(94)-(96)"), what="Linear-programming duality"),
+    _dual_pair("rvm.primal", "rvm.dual", _T("(102)-(104)"), _K("(2.10)"), what="Linear-programming duality"),
+    Relaxation(
+        a="svm.soft.primal",
+        b="svm.hard.primal",
+        statement="The soft optimum is at most the hard one, and equal exactly for C >= C* = min |alpha|_inf over optimal hard duals.",
+        sources=(_T("section 2.2"),),
+        problem=lambda p: p.with_cost(np.inf),
+    ),
+    Relaxation(
+        a="rank.l1.primal",
+        b="rank.hard.primal",
+        statement="The soft optimum is at most the hard one, and equal exactly for C >= C* = min |alpha|_inf over optimal hard duals.",
+        sources=(_T("section 4.1"),),
+        problem=lambda p: p.with_cost(np.inf),
+    ),
+    Relaxation(
+        a="rank.onenorm.free",
+        b="rvm.primal",
+        statement="Without beta >= 0 the optimum can only be smaller.",
+        sources=(_T("(102)"),),
+    ),
+    NotEquivalent(
+        a="rank.differences.dual",
+        b="rank.l1.dual",
+        statement="k(x_i - x_j, x_u - x_v) is not phi_ij.phi_uv for a nonlinear k: RBF, gamma = 1, 0 preferred to 1.",
+        sources=(_T("(88), (91)"),),
+        counterexample=lambda: (_pair(0.0, 1.0, kernel=rbf(1.0)), _pair(0.0, 1.0, kernel=rbf(1.0))),
+        values=(0.5, 1 / (4 * (1 - np.exp(-1.0)))),
+    ),
+    NotEquivalent(
+        a="rank.onenorm.differences",
+        b="rank.onenorm.primal",
+        statement="(94) with the kernel of differences scores pairs only: RBF, gamma = 1, 0 preferred to 1.",
+        sources=(_T("(94)"),),
+        counterexample=lambda: (_one_norm_pair(), _one_norm_pair()),
+        values=(1.0, 1 / (2 - 2 * np.exp(-1.0))),
+    ),
+    NotEquivalent(
+        a="rvm.primal",
+        b="rank.l1.primal",
+        statement="RVM has beta >= 0 and its sum for a norm: x = 1 preferred to x = 2 gets beta = 0, where RankSVM ranks it with w = -1.",
+        sources=(_T("(102)"), _K("(2.10)")),
+        counterexample=lambda: (_rvm_pair(), _pair(1.0, 2.0)),
+        values=(1.0, 0.5),
+    ),
+    NotEquivalent(
+        a="rank.onenorm.free",
+        b="rvm.primal",
+        statement="With beta free x = 1 preferred to x = 2 is ranked by beta = (0, -1/2): beta >= 0 is a restriction.",
+        sources=(_T("(102)"),),
+        counterexample=lambda: (_rvm_pair(), _rvm_pair()),
+        values=(0.5, 1.0),
+    ),
+    NotEquivalent(
+        a="rvm.as_printed",
+        b="rvm.primal",
+        statement="(101) has no positive part: it rewards margins beyond 1, and x = 2 preferred to x = 1 makes it unbounded.",
+        sources=(_T("(101)"),),
+        counterexample=lambda: (_rvm_reversed(), _rvm_reversed()),
+        values=(-np.inf, 0.5),
+    ),
+    NotEquivalent(
+        a="rank.reduced",
+        b="rank.l1.primal",
+        statement="The reduced graph orders equal labels: positive 2, negatives 0 and 3 give w < 0, the reverse of the right w = 1/2.",
+        sources=(_P("section 4, Figure 3"),),
+        counterexample=lambda: (_figure_three(), _figure_three()),
+        values=(1.7222222222222223, 1.625),
+    ),
+    NotEquivalent(
+        a="svr.l2.primal",
+        b="svr.l1.primal",
+        statement="Squared slacks, as (60) prints, are not the linear slacks of (64) on: targets -2 and 2 at one point, epsilon = 1/2.",
+        sources=(_T("(60), (64)"),),
+        counterexample=lambda: (_level("squared_hinge"), _level("hinge")),
+        values=(4.5, 3.0),
+    ),
+    NotEquivalent(
+        a="svm.nobias.primal",
+        b="svm.soft.primal",
+        statement="A bias matters: x = 1 and x = 2 in two classes.",
+        sources=(_K("(2.3)"), _T("(23)")),
+        counterexample=lambda: (_line(bias=False), _line(bias=True)),
+        values=(1.625, 1.5),
+    ),
+    NotEquivalent(
+        a="svm.penalized.primal",
+        b="svm.soft.primal",
+        statement="A bias that is part of the norm is not a free one: x = 1 and x = 2 in two classes.",
+        sources=(_K("(2.3)"), _T("(23)")),
+        counterexample=lambda: (_line(bias=True), _line(bias=True)),
+        values=(1.6, 1.5),
+    ),
+    NotEquivalent(
+        a="rank.l1.primal",
+        b="svm.soft.primal",
+        statement="Soft bipartite RankSVM is not the soft SVM of its two levels: 0 and 1 against 2.",
+        sources=(_T("(84)-(87)"),),
+        counterexample=lambda: (_alternating_ranking(), _alternating()),
+        values=(0.5, 1.5),
+    ),
+    NotEquivalent(
+        a="svm.soft.primal",
+        b="rank.l1.primal",
+        statement="The differences as one class +1, with a bias, collapse to w = 0 and b = 1.",
+        sources=(_T("(87)"),),
+        counterexample=lambda: (_one_class_differences(), _pair(1.0, 0.0)),
+        values=(0.0, 0.5),
+    ),
+    NotEquivalent(
+        a="svr.l1.dual.as_printed",
+        b="svr.l1.dual",
+        statement="(70) prints (alpha_i - alphahat_i) twice where the second index is j.",
+        sources=(_T("(70)"),),
+        counterexample=lambda: (_slope(), _slope()),
+        values=(1.0, 0.5),
+    ),
+    NotEquivalent(
+        a="svm.hard.bias.as_printed",
+        b="svm.hard.primal",
+        statement="(21) prints b = 1 - w.x_i where F(x) = w.x - b needs w.x_i - 1: -2 and -1 against 2, moved by 3, miss every margin.",
+        sources=(_T("(21)"),),
+        counterexample=lambda: (_moved_by_three(), _moved_by_three()),
+        values=(np.inf, 2 / 9),
+    ),
+    NotEquivalent(
+        a="rank.l2.value.as_printed",
+        b="rank.l2.beta",
+        statement="(B.1) prints p_beta where C p_beta is meant: wrong unless C = 1.",
+        sources=(_K("(B.1)"),),
+        counterexample=lambda: (_squared_pair(), _squared_pair()),
+        values=(-0.6, 0.4),
+    ),
+    NotEquivalent(
+        a="svm.hard.dual",
+        b="strict complementarity",
+        statement="Either alpha_i or its slack is nonzero: false; (-1,0) against (1,0), (1,1) has alpha = (1/2, 1/2, 0) and no slack.",
+        sources=(_T("after (20)"),),
+        counterexample=lambda: (_weakly_complementary(), _weakly_complementary()),
+        values=(0.0, 1.0),
+    ),
+)

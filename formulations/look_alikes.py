@@ -201,7 +201,7 @@ def hard_bias_as_printed(problem: MarginProblem) -> Declaration:
 
     def recover(d: Declaration) -> Point:
         w, alpha = right.variables["w"].value, d.multiplier("margin")
-        support = int(np.argmax(np.where(y > 0, alpha, -np.inf)))
+        support = int(np.argmax(np.where(y > 0, 0.0 if alpha is None else alpha, -np.inf)))
         return problem.point_of_w(w, -float(1 - X[support] @ w), alpha)
 
     return replace(right, recover=recover)

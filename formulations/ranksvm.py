@@ -4,8 +4,8 @@ One row of A (P in document P) per preference, preferred first: +1 at i, -1 at j
 (a factor of K for a nonlinear kernel), c : (p,) weights of the cost C. The forms of document P are at lambda = 1/C, and their objective is
 C times smaller than the family's.
 
-Forms in beta keep beta; with K = L L', beta'K beta is |v|^2 for v = L'beta, and K beta is L v: a singular K leaves the backends an
-exact problem.
+With K = L L', beta'K beta is |w|^2 for w = L'beta, and K beta is L w: forms in alpha and in beta keep them and declare w beside them,
+which the backends solve to more digits than a form in a singular or badly scaled K.
 """
 
 from __future__ import annotations
@@ -343,9 +343,11 @@ def lambda_dual(problem: MarginProblem) -> Declaration:
     """
     import cvxpy as cp
 
-    A, K, c, soft = problem.rows.matrix, problem.gram.dense, problem.soft_weights, ~problem.hard
+    A, K, L = problem.rows.matrix, problem.gram.dense, problem.features()
+    c, soft = problem.soft_weights, ~problem.hard
     inverse = cp.Parameter(nonneg=True, name="1/lambda", value=problem.C)
     alpha, beta = cp.Variable(problem.p, name="alpha"), cp.Variable(problem.m, name="beta")
+    w = cp.Variable(L.shape[1], name="w")
 
     def printed(v: Mapping[str, Any]) -> Printed:
         a = v["alpha"]
@@ -354,16 +356,17 @@ def lambda_dual(problem: MarginProblem) -> Declaration:
 
     return Declaration(
         problem,
-        cp.Maximize(cp.sum(alpha) - inverse / 2 * cp.quad_form(beta, cp.psd_wrap(K))),
+        cp.Maximize(cp.sum(alpha) - inverse / 2 * cp.sum_squares(w)),
         {
-            "span": beta == A.T @ alpha,
+            "pairs": beta == A.T @ alpha,
+            "span": w == L.T @ beta,
             "lower": alpha >= 0,
             "upper": alpha[soft] <= c[soft],
         },
-        variables={"alpha": alpha, "beta": beta},
+        variables={"alpha": alpha, "beta": beta, "w": w},
         parameters={"1/lambda": inverse},
         recover=lambda d: Point(alpha=alpha.value * inverse.value),
-        express=lambda at: {"alpha": at.alpha / inverse.value, "beta": A.T @ at.alpha / inverse.value},
+        express=lambda at: {name: v / inverse.value for name, v in _span(A, L, at.alpha).items()},
         printed=printed,
         value=lambda v: v * inverse.value,
     )
@@ -396,10 +399,11 @@ def l2_dual(problem: MarginProblem) -> Declaration:
     """max  1'alpha - 1/2 beta'K beta - |alpha|^2/(4C)   s.t.  beta = A'alpha,  alpha >= 0."""
     import cvxpy as cp
 
-    A, K = problem.rows.matrix, problem.gram.dense
+    A, K, L = problem.rows.matrix, problem.gram.dense, problem.features()
     roots, free = problem.inverse_root_weights, problem.unit_weights == 0
     inverse = cp.Parameter(nonneg=True, name="1/C", value=1 / problem.C)
     alpha, beta = cp.Variable(problem.p, name="alpha"), cp.Variable(problem.m, name="beta")
+    w = cp.Variable(L.shape[1], name="w")
 
     def printed(v: Mapping[str, Any]) -> Printed:
         a = v["alpha"]
@@ -409,16 +413,17 @@ def l2_dual(problem: MarginProblem) -> Declaration:
 
     return Declaration(
         problem,
-        cp.Maximize(cp.sum(alpha) - cp.quad_form(beta, cp.psd_wrap(K)) / 2 - inverse / 4 * cp.sum_squares(cp.multiply(roots, alpha))),
+        cp.Maximize(cp.sum(alpha) - cp.sum_squares(w) / 2 - inverse / 4 * cp.sum_squares(cp.multiply(roots, alpha))),
         {
-            "span": beta == A.T @ alpha,
+            "pairs": beta == A.T @ alpha,
+            "span": w == L.T @ beta,
             "lower": alpha >= 0,
             **({"unweighted": alpha[free] == 0} if free.any() else {}),
         },
-        variables={"alpha": alpha, "beta": beta},
+        variables={"alpha": alpha, "beta": beta, "w": w},
         parameters={"1/C": inverse},
         recover=lambda d: Point(alpha=alpha.value),
-        express=lambda at: {"alpha": at.alpha, "beta": A.T @ at.alpha},
+        express=lambda at: _span(A, L, at.alpha),
         printed=printed,
     )
 
@@ -499,10 +504,11 @@ def _dual(problem: MarginProblem, half: float, boxed: bool) -> Declaration:
     """1'alpha - half |A'alpha|_K^2, in the box or over alpha >= 0."""
     import cvxpy as cp
 
-    A, K, soft = problem.rows.matrix, problem.gram.dense, ~problem.hard
+    A, K, L, soft = problem.rows.matrix, problem.gram.dense, problem.features(), ~problem.hard
     c = problem.soft_weights[soft]
     C = cp.Parameter(nonneg=True, name="C", value=problem.C if boxed else 0.0)
     alpha, beta = cp.Variable(problem.p, name="alpha"), cp.Variable(problem.m, name="beta")
+    w = cp.Variable(L.shape[1], name="w")
 
     def printed(v: Mapping[str, Any]) -> Printed:
         a = v["alpha"]
@@ -511,16 +517,17 @@ def _dual(problem: MarginProblem, half: float, boxed: bool) -> Declaration:
 
     return Declaration(
         problem,
-        cp.Maximize(cp.sum(alpha) - half * cp.quad_form(beta, cp.psd_wrap(K))),
+        cp.Maximize(cp.sum(alpha) - half * cp.sum_squares(w)),
         {
-            "span": beta == A.T @ alpha,
+            "pairs": beta == A.T @ alpha,
+            "span": w == L.T @ beta,
             "lower": alpha >= 0,
             **({"upper": alpha[soft] <= C * c} if boxed else {}),
         },
-        variables={"alpha": alpha, "beta": beta},
+        variables={"alpha": alpha, "beta": beta, "w": w},
         parameters={"C": C} if boxed else {},
         recover=lambda d: Point(alpha=alpha.value),
-        express=lambda at: {"alpha": at.alpha, "beta": A.T @ at.alpha},
+        express=lambda at: _span(A, L, at.alpha),
         printed=printed,
     )
 
@@ -585,6 +592,12 @@ def _lambda_function(problem: MarginProblem, halves: float) -> Declaration:
         printed=printed,
         value=lambda v: v / (halves * lam.value),
     )
+
+
+def _span(A: Any, L: Any, alpha: Array) -> dict[str, Array]:
+    """alpha with its beta = A'alpha and w = L'beta."""
+    beta = A.T @ alpha
+    return {"alpha": alpha, "beta": beta, "w": L.T @ beta}
 
 
 def _scaled(alpha: Array | None, factor: float) -> Array | None:

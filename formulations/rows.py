@@ -59,10 +59,10 @@ class Signed(Rows):
         self.t, self.s = np.ones(self.p), self.y
 
     def dot(self, f: Array) -> Array:
-        return self.y * f
+        return np.asarray(self.y * f)
 
     def rdot(self, alpha: Array) -> Array:
-        return self.y * alpha
+        return np.asarray(self.y * alpha)
 
     def absolute_dot(self, f: Array) -> Array:
         return f

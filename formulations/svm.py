@@ -3,6 +3,9 @@
 The tutorial writes F(x) = w.x - b: its b is minus the project's. Variables keep the tutorial's letters and signs; `recover` turns b round.
 X : (m, d) features (a factor of K for a nonlinear kernel), y : (m,) labels, c : (m,) weights of the cost C; hard rows, of infinite weight,
 have no slack and no upper end.
+
+Dual forms keep w = sum_i alpha_i y_i phi_i, T (11), beside alpha: with K = L L' their quadratic alpha'YKY alpha is |w|^2 for w = L'Y alpha,
+which the backends solve to more digits than a form in a singular or badly scaled K.
 """
 
 from __future__ import annotations
@@ -59,8 +62,8 @@ def hard_dual(problem: MarginProblem) -> Declaration:
     """
     import cvxpy as cp
 
-    K, y = problem.gram.dense, problem.rows.s
-    alpha = cp.Variable(problem.m, name="alpha")
+    K, L, y = problem.gram.dense, problem.features(), problem.rows.s
+    alpha, w = cp.Variable(problem.m, name="alpha"), cp.Variable(L.shape[1], name="w")
 
     def printed(v: Mapping[str, Any]) -> Printed:
         a = v["alpha"]
@@ -68,12 +71,16 @@ def hard_dual(problem: MarginProblem) -> Declaration:
 
     return Declaration(
         problem,
-        cp.Maximize(cp.sum(alpha) - cp.quad_form(cp.multiply(y, alpha), cp.psd_wrap(K)) / 2),
-        {"balance": y @ alpha == 0, "lower": alpha >= 0},
-        variables={"alpha": alpha},
+        cp.Maximize(cp.sum(alpha) - cp.sum_squares(w) / 2),
+        {
+            "span": w == L.T @ cp.multiply(y, alpha),
+            "balance": y @ alpha == 0,
+            "lower": alpha >= 0,
+        },
+        variables={"alpha": alpha, "w": w},
         parameters={},
         recover=lambda d: Point(alpha=alpha.value),
-        express=lambda at: {"alpha": at.alpha},
+        express=lambda at: {"alpha": at.alpha, "w": L.T @ (y * at.alpha)},
         printed=printed,
     )
 
@@ -287,7 +294,7 @@ def _primal(problem: MarginProblem, power: int, bias: bool) -> Declaration:
     X, y, c = problem.features(), problem.rows.y, problem.soft_weights
     C = cp.Parameter(nonneg=True, name="C", value=problem.C)
     w, xi = cp.Variable(X.shape[1], name="w"), cp.Variable(problem.m, name="xi")
-    b = cp.Variable(name="b") if bias else 0.0
+    b: Any = cp.Variable(name="b") if bias else 0.0
     cost = c @ xi if power == 1 else cp.sum_squares(cp.multiply(np.sqrt(c), xi))
 
     def printed(v: Mapping[str, Any]) -> Printed:
@@ -317,10 +324,10 @@ def _dual(problem: MarginProblem, half: float, bias: bool) -> Declaration:
     """1'alpha - half alpha'YKY alpha over the box, with y'alpha = 0 where there is a bias."""
     import cvxpy as cp
 
-    K, y, soft = problem.gram.dense, problem.rows.y, ~problem.hard
+    K, L, y, soft = problem.gram.dense, problem.features(), problem.rows.y, ~problem.hard
     c = problem.soft_weights[soft]
     C = cp.Parameter(nonneg=True, name="C", value=problem.C)
-    alpha = cp.Variable(problem.m, name="alpha")
+    alpha, w = cp.Variable(problem.m, name="alpha"), cp.Variable(L.shape[1], name="w")
     balance = {"balance": y @ alpha == 0} if bias else {}
 
     def printed(v: Mapping[str, Any]) -> Printed:
@@ -330,16 +337,17 @@ def _dual(problem: MarginProblem, half: float, bias: bool) -> Declaration:
 
     return Declaration(
         problem,
-        cp.Maximize(cp.sum(alpha) - half * cp.quad_form(cp.multiply(y, alpha), cp.psd_wrap(K))),
+        cp.Maximize(cp.sum(alpha) - half * cp.sum_squares(w)),
         {
+            "span": w == L.T @ cp.multiply(y, alpha),
             **balance,
             "lower": alpha >= 0,
             "upper": alpha[soft] <= C * c,
         },
-        variables={"alpha": alpha},
+        variables={"alpha": alpha, "w": w},
         parameters={"C": C},
         recover=lambda d: Point(alpha=alpha.value),
-        express=lambda at: {"alpha": at.alpha},
+        express=lambda at: {"alpha": at.alpha, "w": L.T @ (y * at.alpha)},
         printed=printed,
     )
 
@@ -348,10 +356,10 @@ def _squared_dual(problem: MarginProblem, bias: bool) -> Declaration:
     """1'alpha - 1/2 alpha'YKY alpha - sum_i alpha_i^2 / (4 C c_i), with y'alpha = 0 where there is a bias."""
     import cvxpy as cp
 
-    K, y = problem.gram.dense, problem.rows.y
+    K, L, y = problem.gram.dense, problem.features(), problem.rows.y
     free, roots = problem.unit_weights == 0, problem.inverse_root_weights
     inverse = cp.Parameter(nonneg=True, name="1/C", value=1 / problem.C)
-    alpha = cp.Variable(problem.m, name="alpha")
+    alpha, w = cp.Variable(problem.m, name="alpha"), cp.Variable(L.shape[1], name="w")
     balance = {"balance": y @ alpha == 0} if bias else {}
 
     def printed(v: Mapping[str, Any]) -> Printed:
@@ -361,19 +369,16 @@ def _squared_dual(problem: MarginProblem, bias: bool) -> Declaration:
 
     return Declaration(
         problem,
-        cp.Maximize(
-            cp.sum(alpha)
-            - cp.quad_form(cp.multiply(y, alpha), cp.psd_wrap(K)) / 2
-            - inverse / 4 * cp.sum_squares(cp.multiply(roots, alpha))
-        ),
+        cp.Maximize(cp.sum(alpha) - cp.sum_squares(w) / 2 - inverse / 4 * cp.sum_squares(cp.multiply(roots, alpha))),
         {
+            "span": w == L.T @ cp.multiply(y, alpha),
             **balance,
             "lower": alpha >= 0,
             **({"unweighted": alpha[free] == 0} if free.any() else {}),
         },
-        variables={"alpha": alpha},
+        variables={"alpha": alpha, "w": w},
         parameters={"1/C": inverse},
         recover=lambda d: Point(alpha=alpha.value),
-        express=lambda at: {"alpha": at.alpha},
+        express=lambda at: {"alpha": at.alpha, "w": L.T @ (y * at.alpha)},
         printed=printed,
     )

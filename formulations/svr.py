@@ -1,7 +1,8 @@
 """Epsilon-insensitive regression, as document T (section 3) prints it, F(x) = w.x + b.
 
 X : (m, d) features (a factor of K for a nonlinear kernel), y : (m,) targets, epsilon : half the width of the tube,
-c, chat : (m,) weights of the cost C above and below the tube. The canonical alpha is (alpha, alphahat), 2m numbers.
+c, chat : (m,) weights of the cost C above and below the tube. The canonical alpha is (alpha, alphahat), 2m numbers. Dual forms keep
+w = sum_i (alpha_i - alphahat_i) phi_i, T (77), beside them: their quadratic is |w|^2.
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ def hard_dual(problem: MarginProblem) -> Declaration:
     """
     import cvxpy as cp
 
-    K, m, (y, epsilon) = problem.gram.dense, problem.m, _tube(problem)
-    alpha, alphahat = cp.Variable(m, name="alpha"), cp.Variable(m, name="alphahat")
+    K, L, m, (y, epsilon) = problem.gram.dense, problem.features(), problem.m, _tube(problem)
+    alpha, alphahat, w = cp.Variable(m, name="alpha"), cp.Variable(m, name="alphahat"), cp.Variable(L.shape[1], name="w")
 
     def printed(v: Mapping[str, Any]) -> Printed:
         a, ahat = v["alpha"], v["alphahat"]
@@ -77,16 +78,17 @@ def hard_dual(problem: MarginProblem) -> Declaration:
 
     return Declaration(
         problem,
-        cp.Maximize(y @ (alpha - alphahat) - epsilon * cp.sum(alpha + alphahat) - cp.quad_form(alpha - alphahat, cp.psd_wrap(K)) / 2),
+        cp.Maximize(y @ (alpha - alphahat) - epsilon * cp.sum(alpha + alphahat) - cp.sum_squares(w) / 2),
         {
+            "span": w == L.T @ (alpha - alphahat),
             "balance": cp.sum(alpha - alphahat) == 0,
             "lower": alpha >= 0,
             "lowerhat": alphahat >= 0,
         },
-        variables={"alpha": alpha, "alphahat": alphahat},
+        variables={"alpha": alpha, "alphahat": alphahat, "w": w},
         parameters={},
         recover=lambda d: Point(alpha=np.concatenate([alpha.value, alphahat.value])),
-        express=lambda at: {"alpha": at.alpha[:m], "alphahat": at.alpha[m:]},
+        express=lambda at: {"alpha": at.alpha[:m], "alphahat": at.alpha[m:], "w": L.T @ (at.alpha[:m] - at.alpha[m:])},
         printed=printed,
     )
 
@@ -166,16 +168,16 @@ def l2_primal(problem: MarginProblem) -> Declaration:
     carries="multipliers",
 )
 def l2_dual(problem: MarginProblem) -> Declaration:
-    """max  y'delta - epsilon 1'(alpha + alphahat) - 1/2 delta'K delta - |alpha, alphahat|^2/(4C)   s.t.  1'delta = 0,  alpha, alphahat >= 0.
+    """max  y'delta - epsilon 1'(alpha + alphahat) - 1/2 delta'K delta - |alpha, alphahat|^2/(4C)  s.t.  1'delta = 0,  alpha, alphahat >= 0.
 
     delta = alpha - alphahat. The multiplier of `balance`, an equality, is b up to sign.
     """
     import cvxpy as cp
 
-    K, m, (y, epsilon) = problem.gram.dense, problem.m, _tube(problem)
+    K, L, m, (y, epsilon) = problem.gram.dense, problem.features(), problem.m, _tube(problem)
     roots, free = np.split(problem.inverse_root_weights, 2), np.split(problem.unit_weights == 0, 2)
     inverse = cp.Parameter(nonneg=True, name="1/C", value=1 / problem.C)
-    alpha, alphahat = cp.Variable(m, name="alpha"), cp.Variable(m, name="alphahat")
+    alpha, alphahat, w = cp.Variable(m, name="alpha"), cp.Variable(m, name="alphahat"), cp.Variable(L.shape[1], name="w")
     ridge = cp.sum_squares(cp.multiply(roots[0], alpha)) + cp.sum_squares(cp.multiply(roots[1], alphahat))
 
     def printed(v: Mapping[str, Any]) -> Printed:
@@ -194,23 +196,19 @@ def l2_dual(problem: MarginProblem) -> Declaration:
 
     return Declaration(
         problem,
-        cp.Maximize(
-            y @ (alpha - alphahat)
-            - epsilon * cp.sum(alpha + alphahat)
-            - cp.quad_form(alpha - alphahat, cp.psd_wrap(K)) / 2
-            - inverse / 4 * ridge
-        ),
+        cp.Maximize(y @ (alpha - alphahat) - epsilon * cp.sum(alpha + alphahat) - cp.sum_squares(w) / 2 - inverse / 4 * ridge),
         {
+            "span": w == L.T @ (alpha - alphahat),
             "balance": cp.sum(alpha - alphahat) == 0,
             "lower": alpha >= 0,
             "lowerhat": alphahat >= 0,
             **({"unweighted": alpha[free[0]] == 0} if free[0].any() else {}),
             **({"unweightedhat": alphahat[free[1]] == 0} if free[1].any() else {}),
         },
-        variables={"alpha": alpha, "alphahat": alphahat},
+        variables={"alpha": alpha, "alphahat": alphahat, "w": w},
         parameters={"1/C": inverse},
         recover=lambda d: Point(alpha=np.concatenate([alpha.value, alphahat.value])),
-        express=lambda at: {"alpha": at.alpha[:m], "alphahat": at.alpha[m:]},
+        express=lambda at: {"alpha": at.alpha[:m], "alphahat": at.alpha[m:], "w": L.T @ (at.alpha[:m] - at.alpha[m:])},
         printed=printed,
     )
 
@@ -265,9 +263,10 @@ def _l1_dual(problem: MarginProblem, as_printed: bool) -> Declaration:
 
     m, (y, epsilon) = problem.m, _tube(problem)
     Q = np.diag(problem.gram.diagonal) if as_printed else problem.gram.dense
+    L = np.diag(np.sqrt(problem.gram.diagonal)) if as_printed else problem.features()
     (c, chat), (soft, softhat) = np.split(problem.soft_weights, 2), np.split(~problem.hard, 2)
     C = cp.Parameter(nonneg=True, name="C", value=problem.C)
-    alpha, alphahat = cp.Variable(m, name="alpha"), cp.Variable(m, name="alphahat")
+    alpha, alphahat, w = cp.Variable(m, name="alpha"), cp.Variable(m, name="alphahat"), cp.Variable(L.shape[1], name="w")
 
     def printed(v: Mapping[str, Any]) -> Printed:
         a, ahat = v["alpha"], v["alphahat"]
@@ -284,18 +283,19 @@ def _l1_dual(problem: MarginProblem, as_printed: bool) -> Declaration:
 
     return Declaration(
         problem,
-        cp.Maximize(y @ (alpha - alphahat) - epsilon * cp.sum(alpha + alphahat) - cp.quad_form(alpha - alphahat, cp.psd_wrap(Q)) / 2),
+        cp.Maximize(y @ (alpha - alphahat) - epsilon * cp.sum(alpha + alphahat) - cp.sum_squares(w) / 2),
         {
+            "span": w == L.T @ (alpha - alphahat),
             "balance": cp.sum(alpha - alphahat) == 0,
             "lower": alpha >= 0,
             "lowerhat": alphahat >= 0,
             "upper": alpha[soft] <= C * c[soft],
             "upperhat": alphahat[softhat] <= C * chat[softhat],
         },
-        variables={"alpha": alpha, "alphahat": alphahat},
+        variables={"alpha": alpha, "alphahat": alphahat, "w": w},
         parameters={"C": C},
         recover=lambda d: Point(alpha=np.concatenate([alpha.value, alphahat.value])),
-        express=lambda at: {"alpha": at.alpha[:m], "alphahat": at.alpha[m:]},
+        express=lambda at: {"alpha": at.alpha[:m], "alphahat": at.alpha[m:], "w": L.T @ (at.alpha[:m] - at.alpha[m:])},
         printed=printed,
     )
 

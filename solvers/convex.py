@@ -86,7 +86,8 @@ class Backend:
 
 
 def _clarabel(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
-    return {"tol_gap_abs": tol, "tol_gap_rel": tol, "tol_feas": tol, "time_limit": seconds, "max_iter": iterations or 500, "max_threads": 1}
+    tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas", "tol_infeas_abs", "tol_infeas_rel"), tol)
+    return {**tolerances, "time_limit": seconds, "max_iter": iterations or 500, "max_threads": 1}
 
 
 def _scs(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from equimargin.data import Data
     from equimargin.formulations import Kernel, Problem
 
+_ARROWS = {"equivalence": "<->", "strong equivalence": "<=>", "rescaling": "<~>", "relaxation": "<=", "not equivalent": "=/="}
+
 app = typer.Typer(
     name="equimargin",
     help="Formulations of max-margin learning, solved many ways, and proof that the answers agree.",
@@ -79,7 +81,7 @@ def compare(
     family: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only these families; may be given again.")] = None,
     formulation: Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Only these formulations, * and ? allowed.")] = None,
     solver: Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Only these backends and solvers, * and ? allowed.")] = None,
-    loss: Annotated[LossName, typer.Option(help="Loss of the slacks.")] = LossName.HINGE,
+    loss: Annotated[LossName | None, typer.Option(help="Only families with this loss of the slacks; both by default.")] = None,
     kernel: Annotated[KernelName, typer.Option(help="Kernel; precomputed takes the features as the Gram matrix.")] = KernelName.LINEAR,
     gamma: Annotated[float | None, typer.Option(help="Of rbf and sigmoid (1/d) and polynomial (1).")] = None,
     degree: Annotated[int, typer.Option(help="Of polynomial.")] = 2,
@@ -112,7 +114,7 @@ def compare(
 
         loaded = _load(data, task, target, query, scale, sample, seed, kernel)
         chosen = _kernel(kernel, gamma, degree, coef0, loaded.X.shape[1])
-        problems = _problems(loaded, chosen, cost, loss.value, epsilon, family)
+        problems = _problems(loaded, chosen, cost, loss, epsilon, family)
         if problems[0].p == 0:
             typer.echo("No preference pairs: within every query all rows have the same label, so there is nothing to rank.")
             raise typer.Exit
@@ -132,7 +134,7 @@ def compare(
             **result.settings,
             "task": loaded.task,
             "kernel": {"name": chosen.name, **vars(chosen)},
-            "loss": loss.value,
+            "loss": None if loss is None else loss.value,
             "C": cost if cost != float("inf") else "inf",
             "epsilon": epsilon,
             "scale": scale,
@@ -151,15 +153,27 @@ def compare(
 @app.command("list")
 def list_(subject: Annotated[Subject, typer.Argument(help="What to list.")]) -> None:
     """List formulations, solvers, links, families or bundled data."""
-    for name, text in _listing(subject):
-        typer.echo(f"{name:28s} {text}".rstrip())
+    entries = list(_listing(subject))
+    width = max(len(name) for name, _ in entries)
+    for name, text in entries:
+        typer.echo(f"{name:{width}s}  {text}".rstrip())
 
 
 @app.command()
 def show(id: Annotated[str, typer.Argument(metavar="ID", help="Of a formulation, a family or a solver.")]) -> None:
-    """Show one formulation with its equation and source, one family, or one solver."""
+    """Show a formulation with its equation, source, signs and links, or a family, or a solver."""
     with _sentences():
         typer.echo(_page(id))
+
+
+@app.command()
+def graph(file: Annotated[Path, typer.Argument(metavar="FILE", help="To write: .svg or .png for a drawing, .dot for graphviz.")]) -> None:
+    """Draw the families and the links between their formulations."""
+    with _sentences():
+        _check_writable(file)
+        from equimargin.graph import draw
+
+        draw(file)
 
 
 def main() -> None:
@@ -187,18 +201,28 @@ def _listing(subject: Subject) -> Iterator[tuple[str, str]]:
     else:
         from equimargin.formulations import links
 
-        yield from ((f"{link.a} -> {link.b}", link.statement) for link in links.LINKS)
+        for link in links.LINKS:
+            yield f"{link.a} {_ARROWS[link.kind]} {link.b}", f"[{link.kind}; {link.theorem or links.EVIDENCE}] {link.statement}"
 
 
 def _page(id: str) -> str:
-    from equimargin.formulations import DOCUMENTS, REGISTRY, families
+    from equimargin.formulations import DOCUMENTS, REGISTRY, families, links
     from equimargin.solvers import BACKENDS, SOLVERS
 
     if id in REGISTRY:
         entry = REGISTRY[id]
-        sources = "\n".join(f"  {source}: {DOCUMENTS[source.document]}" for source in entry.sources)
-        kind = "\nA control: wrong on purpose, it must disagree." if entry.control else ""
-        return f"{entry.id}   (family {entry.family}){kind}\n\n{entry.statement}\n\nPrinted in\n{sources}"
+        lines = [f"{entry.id}   (family {entry.family})"]
+        if entry.control:
+            lines.append("A control: wrong on purpose or a look-alike, it must disagree.")
+        lines += ["", entry.statement, "", f"LaTeX   {entry.latex}", "", "Printed in"]
+        lines += [f"  {source}: {DOCUMENTS[source.document]}" for source in entry.sources]
+        for link in links.of(id):
+            other = link.b if link.a == id else link.a
+            lines += ["", f"{link.kind.capitalize()}: {other}   [{link.theorem or links.EVIDENCE}]", f"  {link.statement}"]
+            lines += [f"  Holds for {link.conditions}."] if link.conditions != "always" else []
+            if isinstance(link, links.NotEquivalent):
+                lines.append(f"  On the counterexample {link.a} is worth {link.values[0]:.6g}, {link.b} {link.values[1]:.6g}.")
+        return "\n".join(lines)
     if id in families():
         return f"{id}\n" + "\n".join(f"  {entry.id}" for entry in REGISTRY.values() if entry.family == id)
     if id in SOLVERS:
@@ -233,20 +257,24 @@ def _kernel(name: KernelName, gamma: float | None, degree: int, coef0: float | N
     return precomputed() if name is KernelName.PRECOMPUTED else linear()
 
 
-def _problems(data: Data, kernel: Kernel, C: float, loss: str, epsilon: float, wanted: list[str] | None) -> list[Problem]:
+def _problems(data: Data, kernel: Kernel, C: float, loss: LossName | None, epsilon: float, wanted: list[str] | None) -> list[Problem]:
     """The families of the data's task, or those of them that are wanted."""
-    from equimargin.formulations import classification, ranking, ranking_vector_machine, regression
+    from equimargin.formulations import classification, one_norm_ranking, ranking, ranking_vector_machine, regression
 
-    makers: list[Callable[[], Problem]]
-    if data.task == "classification":
-        makers = [lambda: classification(data.X, data.y, C, kernel, loss)]  # type: ignore[arg-type]
-    elif data.task == "regression":
-        makers = [lambda: regression(data.X, data.y, C, epsilon, kernel, loss)]  # type: ignore[arg-type]
-    else:
-        makers = [lambda: ranking(data.X, data.y, data.qid, C, kernel, loss)]  # type: ignore[arg-type]
-        if float("inf") != C:
-            makers.append(lambda: ranking_vector_machine(data.X, data.y, data.qid, C, kernel))
-    problems = [make() for make in makers]
+    X, y, qid = data.X, data.y, data.qid
+    losses = ["hinge"] if float("inf") == C else ["hinge", "squared_hinge"] if loss is None else [loss]
+    problems: list[Problem] = []
+    for each in losses:
+        if data.task == "classification":
+            problems.append(classification(X, y, C, kernel, each))  # type: ignore[arg-type]
+            if float("inf") != C:
+                problems.append(classification(X, y, C, kernel, each, bias=False))  # type: ignore[arg-type]
+        elif data.task == "regression":
+            problems.append(regression(X, y, C, epsilon, kernel, each))  # type: ignore[arg-type]
+        else:
+            problems.append(ranking(X, y, qid, C, kernel, each))  # type: ignore[arg-type]
+    if data.task == "ranking" and float("inf") != C and loss is not LossName.SQUARED_HINGE:
+        problems += [one_norm_ranking(X, y, qid, C, kernel), ranking_vector_machine(X, y, qid, C, kernel)]
     if wanted is None:
         return problems
     known = [problem.family for problem in problems]

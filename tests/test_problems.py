@@ -1,0 +1,228 @@
+"""Weights, penalised bias, sparse features, given Gram matrices, hard and infeasible families, and look-alikes in the wrong family."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from equimargin.compare import Comparison, compare
+from equimargin.formulations import (
+    REGISTRY,
+    MarginProblem,
+    Point,
+    Problem,
+    classification,
+    declare,
+    interval,
+    linear,
+    polynomial,
+    precomputed,
+    ranking,
+    ranking_from_pairs,
+    ranking_vector_machine,
+    rbf,
+    regression,
+    sigmoid,
+)
+from equimargin.formulations.look_alikes import pair_decision, reduced_pairs
+from equimargin.proofs import Agreement, Verdict, examine, judge
+from equimargin.solvers import Status, solve, solve_declaration
+
+SOLVERS = ["CLARABEL", "smo", "coordinate_descent", "linear_program"]
+RNG = np.random.default_rng(5)
+N = 24
+X = RNG.normal(size=(N, 3))
+SIGNS = np.where(X[:, 0] + 0.6 * RNG.normal(size=N) > 0.2, 1.0, -1.0)
+TARGETS = X[:, 0] + 0.3 * RNG.normal(size=N)
+LEVELS = np.digitize(TARGETS, [-0.5, 0.5]).astype(float)
+QUERIES = np.repeat([5, 7, 9], 8)
+WEIGHTS = RNG.choice([0.0, 0.5, 1.0, 3.0], size=N)
+
+
+def agreeing(problem: Problem) -> Comparison:
+    """The comparison, which must agree with no answer failed."""
+    result = compare(problem, solvers=SOLVERS)
+    assert result.agree, str(result)
+    assert not any(j.agreement is Agreement.FAILED for family in result.families for j in family.judgements), str(result)
+    return result
+
+
+def optimum(problem: MarginProblem) -> float:
+    return solve(problem, tol=1e-10).value
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("kernel", [linear(), rbf(0.3)], ids=["linear", "rbf"])
+@pytest.mark.parametrize("hardest", [False, True], ids=["finite", "infinite"])
+def test_weights_from_zero_to_infinity(hardest: bool, kernel: Any, loss: Any) -> None:
+    weights = WEIGHTS.copy()
+    if hardest:
+        weights[np.argmax(SIGNS * X[:, 0])] = np.inf
+    queries = {5: 0.0, 7: 2.0}
+    for bias in (True, False, "penalized"):
+        agreeing(classification(X, SIGNS, 0.5, kernel, loss, bias, weights))
+    agreeing(regression(X, TARGETS, 0.5, 0.2, kernel, loss, weights))
+    agreeing(ranking(X, LEVELS, QUERIES, 0.5, kernel, loss, "mean", queries))
+
+
+def test_infinite_weight_of_a_query_is_a_hard_ranking_of_it() -> None:
+    score = X[:, 0] + X[:, 1] ** 2
+    agreeing(ranking(X, np.digitize(score, [0.3, 1.2]), QUERIES, 0.5, rbf(0.5), query_weight={9: np.inf}))
+
+
+def test_a_weight_of_zero_leaves_a_row_out_and_two_repeats_it() -> None:
+    weights = np.ones(N)
+    weights[3], weights[4] = 0.0, 2.0
+    rows = np.r_[np.delete(np.arange(N), 3), 4]
+    assert optimum(classification(X, SIGNS, 0.5, rbf(0.3), sample_weight=weights)) == pytest.approx(
+        optimum(classification(X[rows], SIGNS[rows], 0.5, rbf(0.3))), rel=1e-8
+    )
+
+
+def test_the_mean_of_a_query_divides_by_its_pairs() -> None:
+    problem = ranking(X, LEVELS, QUERIES, 0.5, per_query="mean")
+    assert problem.weights is not None
+    of_pair = QUERIES[problem.rows.preferred]  # type: ignore[attr-defined]
+    sums = [problem.weights[of_pair == q].sum() for q in np.unique(of_pair)]
+    assert sums == pytest.approx([1.0] * len(sums))
+
+
+def test_a_query_weight_needs_its_query() -> None:
+    with pytest.raises(ValueError, match="not in qid"):
+        ranking(X, LEVELS, QUERIES, query_weight={6: 2.0})
+    with pytest.raises(ValueError, match="per_query"):
+        ranking(X, LEVELS, QUERIES, per_query="median")  # type: ignore[arg-type]
+
+
+def test_a_penalised_bias_is_an_appended_column_of_ones() -> None:
+    penalised = classification(X, SIGNS, 0.5, bias="penalized")
+    appended = classification(np.column_stack([X, np.ones(N)]), SIGNS, 0.5, bias=False)
+    solution = solve(penalised, tol=1e-10)
+    assert solution.value == pytest.approx(optimum(appended), rel=1e-8)
+    assert solution.decision_function(X) == pytest.approx(solve(appended, tol=1e-10).decision_function(appended.X), abs=1e-4)
+
+
+@pytest.mark.parametrize("kernel", [linear(), rbf(0.3), polynomial()], ids=lambda kernel: kernel.name)
+def test_sparse_features_give_the_dense_optimum(kernel: Any) -> None:
+    thin = np.where(RNG.random(X.shape) < 0.4, X, 0.0)
+    csr = sparse.csr_array(thin)
+    problem = classification(csr, SIGNS, 0.5, kernel)
+    agreeing(problem)
+    agreeing(ranking(csr, LEVELS, None, 0.5, kernel))
+    agreeing(ranking_vector_machine(csr, LEVELS, None, 0.5, kernel))
+    assert optimum(problem) == pytest.approx(optimum(classification(thin, SIGNS, 0.5, kernel)), rel=1e-8)
+
+
+def test_a_given_gram_matrix_gives_the_kernels_optimum() -> None:
+    right = classification(X, SIGNS, 0.5, rbf(0.3))
+    given = classification(right.gram.dense, SIGNS, 0.5, precomputed())
+    agreeing(given)
+    assert given.shift is not None
+    assert given.shift < 1e-10
+    assert optimum(given) == pytest.approx(optimum(right), rel=1e-8)
+
+
+def test_an_indefinite_gram_matrix_gets_no_verdict() -> None:
+    K = classification(X, SIGNS, 0.5, rbf(0.3)).gram.dense - 0.5 * np.eye(N)
+    for problem in (classification(K, SIGNS, 0.5, precomputed()), classification(X, SIGNS, 0.5, sigmoid(2.0, 1.0))):
+        assert not problem.convex
+        (family,) = compare(problem, solvers=["CLARABEL", "smo"]).families
+        assert family.verdict is Verdict.UNDECIDED
+        assert all(j.evidence.status in (Status.UNSUPPORTED, Status.STATIONARY) for j in family.judgements)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        classification(X[:, :1], np.where(np.arange(N) % 2, SIGNS, -SIGNS), np.inf),
+        regression(X, TARGETS, np.inf, 0.01),
+        ranking(X[:, :1], LEVELS, None, np.inf),
+    ],
+    ids=lambda problem: problem.family,
+)
+def test_infeasible_families_agree_by_proof(problem: MarginProblem) -> None:
+    result = compare(problem, solvers=["CLARABEL", "SCS", "smo"])
+    (family,) = result.families
+    assert result.agree, str(result)
+    assert not family.feasible
+    assert np.isinf(family.interval.upper)
+
+
+def test_feasible_hard_families_agree() -> None:
+    clean = np.where(X[:, 0] > 0, 1.0, -1.0)
+    agreeing(classification(X + 0.2 * np.outer(clean, [1.0, 0.0, 0.0]), clean, np.inf))
+    agreeing(regression(X, X @ np.array([1.0, 2.0, -1.0]) + 0.02 * RNG.uniform(-1, 1, N), np.inf, 0.05))
+    agreeing(ranking(X, np.digitize(X[:, 0], [-0.5, 0.5]), None, np.inf))
+
+
+def as_member_of(problem: MarginProblem, id: str, other: Problem) -> Agreement:
+    """What the referee says of formulation `id` of another problem among the answers of this one."""
+    members = [entry.id for entry in REGISTRY.values() if entry.family == problem.family and not entry.control]
+    honest = [examine(problem, solve_declaration(declare(member, problem))) for member in members]
+    stranger = examine(problem, solve_declaration(declare(id, other)))
+    family = judge(problem.family, [*honest, replace(stranger, control=True)], problem.scale)
+    assert family.verdict is Verdict.AGREE, family.reason
+    return family.judgements[-1].agreement
+
+
+def test_look_alikes_disagree_in_the_family_they_resemble() -> None:
+    soft = classification(X, SIGNS, 0.5)
+    tube = regression(X, TARGETS, 0.5, 0.2)
+    order = ranking(X, LEVELS, None, 0.5, rbf(0.5))
+    pairs = [
+        (soft, "svm.nobias.primal", classification(X, SIGNS, 0.5, bias=False)),
+        (soft, "svm.penalized.primal", soft),
+        (soft, "svm.l2.primal", replace(soft, loss="squared_hinge")),
+        (tube, "svr.l2.primal", replace(tube, loss="squared_hinge")),
+        (order, "rank.reduced", order),
+        (order, "rank.differences.dual", order),
+        (order, "rvm.primal", ranking_vector_machine(X, LEVELS, None, 0.5, rbf(0.5))),
+    ]
+    for problem, id, other in pairs:
+        assert as_member_of(problem, id, other) is Agreement.DISAGREES, id
+
+
+def test_the_reduced_graph_has_the_edges_of_table_1() -> None:
+    """(n - n_1) + (n - n_L - (L - 1)) edges, 199 for two levels of 100."""
+    y = np.repeat([0.0, 1.0], 100)
+    assert reduced_pairs(ranking(RNG.normal(size=(200, 2)), y)).p == 199
+    levels = np.repeat([0.0, 1.0, 2.0, 3.0], [4, 5, 6, 7])
+    assert reduced_pairs(ranking(RNG.normal(size=(22, 2)), levels)).p == (22 - 4) + (22 - 7 - 3)
+    with pytest.raises(ValueError, match="relevances"):
+        reduced_pairs(ranking_from_pairs(X, [[0, 1]]))
+
+
+def test_the_kernel_of_differences_can_misrank_its_only_pair() -> None:
+    """Points scored against the origin: 6 of the 42 pairs of integers in -3 .. 3 are not ranked, 4 of them reversed; k = rbf(1)."""
+    wrong = 0
+    for i in range(-3, 4):
+        for j in range(-3, 4):
+            if i != j:
+                problem = ranking(np.array([[float(i)], [float(j)]]), [1.0, 0.0], kernel=rbf(1.0))
+                origin = np.array([[0.0]])
+                scores = [pair_decision(problem, np.array([1.0]), np.array([[float(x)]]), origin)[0] for x in (i, j)]
+                wrong += scores[0] <= scores[1]
+    assert wrong == 6
+
+
+def test_multipliers_made_from_f_prove_its_optimum() -> None:
+    for problem in (ranking(X, LEVELS, None, 0.5, rbf(0.5)), ranking(X, LEVELS, None, 0.5, loss="squared_hinge")):
+        id = f"{problem.family}.beta"
+        declared = declare(id, problem)
+        evidence = examine(problem, solve_declaration(declared))
+        assert not evidence.has_alpha
+        assert evidence.derived_lower <= evidence.upper <= evidence.derived_lower * (1 + 1e-6)
+
+
+def test_a_point_of_hard_rows_is_repaired() -> None:
+    clean = np.where(X[:, 0] > 0, 1.0, -1.0)
+    problem = classification(X + 0.2 * np.outer(clean, [1.0, 0.0, 0.0]), clean, np.inf)
+    solution = solve(problem, tol=1e-9)
+    assert solution.w is not None
+    short = Point(w=solution.w * (1 - 1e-7), b=solution.bias * (1 - 1e-7))
+    assert solution.lower <= interval(problem, short).upper <= solution.lower * (1 + 1e-5)
+    assert interval(problem, Point(w=-solution.w, b=0.0)).upper == np.inf
