@@ -189,8 +189,9 @@ def _dual_terms(problem: MarginProblem, alpha: Array) -> tuple[float, float]:
 
 def _linear_upper(problem: OneNormProblem, x: Array) -> float:
     """1'x + C sum_r (1 - (B x)_r)_+ at x >= 0, rounded up."""
-    size = len(x)
-    x = on_grid(x, np.full(size, np.inf), np.zeros(size))
+    x = np.clip(np.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0), 0.0, None)
+    if problem.over == "pairs":  # A'x must be exact
+        x = on_grid(x, np.full(len(x), np.inf), np.zeros(len(x)))
     f, error = problem.gram.product(problem.coefficients(x))
     xi = np.maximum(1.0 - problem.rows.dot(f) + problem.rows.absolute_dot(error + 4 * UNIT * np.abs(f)) + 4 * UNIT, 0.0)
     return (math.fsum(x.tolist()) + problem.C * math.fsum(xi.tolist())) * (1 + 16 * UNIT)

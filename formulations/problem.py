@@ -26,6 +26,8 @@ Loss = Literal["hinge", "squared_hinge"]
 Bias = bool | Literal["penalized"]
 SPAN = 1e-12
 """Eigenvalues of K below this fraction of the largest are not part of the features L of K = L L'."""
+TINY = 1e-280
+"""Multipliers that are all below this count as 0: a grid for them would be finer than the smallest double."""
 EXPLICIT_PAIRS = 10_000_000
 """Pairs are listed one by one up to this many."""
 
@@ -633,7 +635,7 @@ def on_grid(alpha: Array, box: Array, s: Array) -> Array:
     p = len(alpha)
     alpha = np.clip(np.nan_to_num(alpha, nan=0.0, posinf=0.0, neginf=0.0), 0.0, box)
     top, total = float(alpha.max(initial=0.0)), float(alpha.sum())
-    if top == 0.0:
+    if top < TINY:
         return np.zeros(p)
     unit = 2.0 ** (np.floor(np.log2(total)) - 50)  # the total is below 2^51 units, and below 2^53 after any balancing
     ends = np.floor(np.minimum(box, 4 * top) / unit).astype(np.int64)

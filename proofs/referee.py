@@ -247,11 +247,11 @@ def _judgement(e: Evidence, family: Interval, tol: float, feasible: bool) -> Jud
         nothing = float("nan")
         return Judgement(e, Agreement.SKIPPED, nothing, nothing, nothing, -np.inf, np.inf, None, np.inf)
     S = family.size
-    claim = max(_distance(e.value, family), e.mismatch) / S
+    claim = _worst(_distance(e.value, family), e.mismatch) / S
     above = (e.upper - family.lower) / S if e.has_f or e.has_alpha else np.inf
     below = (family.upper - e.lower) / S if e.has_alpha else 0.0
-    off = max(above, below, 0.0)
-    accuracy = max(e.normwise, e.residual / S)
+    off = _worst(above, below, 0.0)
+    accuracy = _worst(e.normwise, e.residual / S)
     sides = ((e.lower, "own"), (e.derived_lower, "derived"), (family.lower, "family"))
     lower, kind = next(((bound, kind) for bound, kind in sides if np.isfinite(bound)), (-np.inf, None))
     width = Interval(lower, e.upper, family.scale)
@@ -285,6 +285,11 @@ def _beyond(problem: Problem, lower: float) -> bool:
     if isinstance(problem, OneNormProblem) or not np.isinf(problem.C):
         return False
     return lower * float(problem.gram.diagonal.mean()) >= BEYOND * problem.p
+
+
+def _worst(*figures: float) -> float:
+    """The largest of them; inf if one is NaN, which `max` may drop."""
+    return np.inf if any(np.isnan(figures)) else max(figures)
 
 
 def _distance(value: float, family: Interval) -> float:

@@ -1,0 +1,531 @@
+"""Proven bounds against exact arithmetic: every number of a small problem is a fraction, and the bounds must lie on their sides of it.
+
+The oracle is written from the formulas with fractions.Fraction and shares no line with the code under test; an RBF entry is taken to
+60 digits. Where a bound must be near as well, it is: a bound that is infinite everywhere would pass half of these tests.
+"""
+
+from __future__ import annotations
+
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from equimargin.formulations import (
+    Kernel,
+    MarginProblem,
+    OneNormProblem,
+    Point,
+    Problem,
+    classification,
+    interval,
+    linear,
+    polynomial,
+    precomputed,
+    ranking,
+    rbf,
+    regression,
+)
+from equimargin.formulations.bounds import Interval
+from equimargin.formulations.kernels import RBF, Linear, Polynomial, proven_shift, sigmoid
+from equimargin.formulations.problem import pair_count
+from equimargin.formulations.rows import Pairs, Signed, Tube
+from equimargin.testing import FAMILIES, classification_data, costs, features, kernels, margin_problems, ranking_data, regression_data
+
+Matrix = list[list[Fraction]]
+Vector = list[Fraction]
+HIGH = Context(prec=60)
+MARGIN_FAMILIES = [family for family in FAMILIES if family not in ("rvm", "rank.onenorm")]
+SOFT_FAMILIES = [family for family in MARGIN_FAMILIES if not family.endswith("hard")]
+SLACK = Fraction(1, 10**9)
+
+
+# The oracle.
+
+
+def fractions(values: Any) -> Vector:
+    """Exactly these floats."""
+    return [Fraction(float(v)) for v in np.asarray(values, dtype=np.float64).ravel()]
+
+
+def inner(a: Vector, b: Vector) -> Fraction:
+    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+
+
+def exponential(exponent: Fraction) -> Fraction:
+    """exp to 60 digits; what is below the smallest double is 0."""
+    if exponent < -750:
+        return Fraction(0)
+    return Fraction(HIGH.exp(HIGH.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))))
+
+
+def entry(kernel: Kernel, x: Vector, z: Vector) -> Fraction:
+    """k(x, z) of the given floats."""
+    if isinstance(kernel, Linear):
+        return inner(x, z)
+    if isinstance(kernel, Polynomial):
+        return (Fraction(kernel.gamma) * inner(x, z) + Fraction(kernel.coef0)) ** kernel.degree
+    assert isinstance(kernel, RBF)
+    difference = [a - b for a, b in zip(x, z, strict=True)]
+    return exponential(-Fraction(kernel.gamma) * inner(difference, difference))
+
+
+def gram(kernel: Kernel, X: Any) -> Matrix:
+    """K of the given floats, (m, m)."""
+    points = [fractions(row) for row in X]
+    return [[entry(kernel, x, z) for z in points] for x in points]
+
+
+def exact_rows(problem: Problem) -> tuple[Matrix, Vector, Vector]:
+    """A, t and s from labels, targets and pairs."""
+    rows, m = problem.rows, problem.m
+    zero = [Fraction(0)] * m
+
+    def row(**entries: int) -> Vector:
+        return [Fraction(entries.get(f"e{i}", 0)) for i in range(m)]
+
+    if isinstance(rows, Signed):
+        y = fractions(rows.y)
+        return [[y[i] if i == j else zero[j] for j in range(m)] for i in range(m)], [Fraction(1)] * m, y
+    if isinstance(rows, Tube):
+        y, epsilon = fractions(rows.y), Fraction(rows.epsilon)
+        above = [row(**{f"e{i}": 1}) for i in range(m)]
+        below = [row(**{f"e{i}": -1}) for i in range(m)]
+        t = [v - epsilon for v in y] + [-v - epsilon for v in y]
+        return above + below, t, [Fraction(1)] * m + [Fraction(-1)] * m
+    assert isinstance(rows, Pairs)
+    A = [row(**{f"e{i}": 1, f"e{j}": -1}) for i, j in zip(rows.preferred.tolist(), rows.other.tolist(), strict=True)]
+    return A, [Fraction(1)] * len(A), [Fraction(0)] * len(A)
+
+
+def apply(M: Matrix, v: Vector) -> Vector:
+    return [inner(row, v) for row in M]
+
+
+def transposed(M: Matrix, v: Vector, size: int) -> Vector:
+    return [sum((M[r][i] * v[r] for r in range(len(M))), Fraction(0)) for i in range(size)]
+
+
+def exact_primal(problem: MarginProblem, f: Vector, norm2: Fraction, b: Fraction) -> Fraction:
+    """1/2 |f|^2 + C sum_r loss(t_r - (A f)_r - b s_r)."""
+    A, t, s = exact_rows(problem)
+    bias = b if problem.bias else Fraction(0)
+    u = [max(Fraction(0), t[r] - inner(A[r], f) - bias * s[r]) for r in range(len(A))]
+    return norm2 / 2 + Fraction(problem.C) * sum((v if problem.loss == "hinge" else v * v for v in u), Fraction(0))
+
+
+def exact_dual(problem: MarginProblem, alpha: Vector) -> tuple[Fraction, Fraction]:
+    """t'alpha - 1/2 alpha'AKA'alpha [- |alpha|^2 / (4 C)], and the sum of the terms' sizes."""
+    A, t, _ = exact_rows(problem)
+    beta = transposed(A, alpha, problem.m)
+    norm2 = inner(beta, apply(gram(problem.kernel, problem.X), beta))
+    ridge = inner(alpha, alpha) / (4 * Fraction(problem.C)) if problem.loss == "squared_hinge" else Fraction(0)
+    gain = inner(t, alpha)
+    return gain - norm2 / 2 - ridge, sum((abs(a * b) for a, b in zip(t, alpha, strict=True)), Fraction(0)) + norm2 / 2 + ridge
+
+
+def size_of_terms(problem: Problem, beta: Vector, C: float, b: Fraction) -> Fraction:
+    """How large the terms of the primal value are before they cancel; for a kernel of degree k, k times."""
+    A, t, _ = exact_rows(problem)
+    X = np.abs(problem.X)
+    K = gram(problem.kernel, X)
+    size = [abs(v) for v in beta]
+    reach = apply(K, size)
+    rows = [abs(t[r]) + sum((abs(a) * f for a, f in zip(A[r], reach, strict=True)), Fraction(0)) + abs(b) for r in range(len(A))]
+    power = 2 if getattr(problem, "loss", "hinge") == "squared_hinge" else 1
+    return inner(size, reach) + Fraction(C) * sum((v**power for v in rows), Fraction(0)) + sum(size, Fraction(0))
+
+
+def slack(problem: Problem) -> Fraction:
+    """How far a bound may lie from the number it bounds, relative to its terms: more where |x - z|^2 of an RBF cancels."""
+    gamma = problem.kernel.gamma if isinstance(problem.kernel, RBF) else 0.0
+    return SLACK * (1 + Fraction(gamma * float(np.abs(problem.X).max()) ** 2))
+
+
+def is_positive_semidefinite(K: Matrix) -> bool:
+    """By exact symmetric elimination: every pivot >= 0, and a zero pivot heads a zero column."""
+    K = [row[:] for row in K]
+    n = len(K)
+    for k in range(n):
+        if K[k][k] < 0 or (K[k][k] == 0 and any(K[i][k] != 0 for i in range(k, n))):
+            return False
+        for i in range(k + 1, n):
+            if K[i][k] != 0:
+                ratio = K[i][k] / K[k][k]
+                for j in range(k + 1, n):
+                    K[i][j] -= ratio * K[k][j]
+    return True
+
+
+# Points of problems, mostly far from any optimum.
+
+numbers = st.one_of(st.floats(-4, 4, width=32), st.floats(-1e6, 1e6), st.sampled_from([0.0, 1.0, -1.0, 1e-9]))
+
+
+@st.composite
+def problems_and_points(draw: st.DrawFn, families: tuple[str, ...], tails: bool = True) -> tuple[Problem, np.ndarray, np.ndarray, float]:
+    """A problem, any multipliers, any coefficients, any bias; multipliers in units of C."""
+    problem = draw(margin_problems(draw(st.sampled_from(families)), max_points=6, tails=tails))
+    alpha = np.array(draw(st.lists(numbers, min_size=problem.p, max_size=problem.p)))
+    size = problem.size if isinstance(problem, OneNormProblem) else problem.m
+    beta = np.array(draw(st.lists(numbers, min_size=size, max_size=size)))
+    unit = problem.C if np.isfinite(problem.C) else 1.0
+    return problem, alpha * unit, beta, draw(numbers)
+
+
+@given(problems_and_points(tuple(SOFT_FAMILIES)))
+def test_the_upper_bound_is_above_the_exact_primal_value(case: Any) -> None:
+    """And near it, relative to its terms."""
+    problem, _, beta, b = case
+    K = gram(problem.kernel, problem.X)
+    if isinstance(problem.kernel, Linear):
+        w = np.asarray(problem.X.T @ beta)
+        f = apply([fractions(x) for x in problem.X], fractions(w))
+        norm2, point = inner(fractions(w), fractions(w)), Point(w=w, b=b)
+    else:
+        f = apply(K, fractions(beta))
+        norm2, point = inner(fractions(beta), f), Point(beta=beta, b=b)
+    exact = exact_primal(problem, f, norm2, Fraction(b))
+    upper = Fraction(interval(problem, point).upper)
+    assert exact <= upper
+    assert upper - exact <= slack(problem) * size_of_terms(problem, fractions(beta), problem.C, Fraction(b)) + Fraction(1e-290)
+
+
+@given(problems_and_points(tuple(SOFT_FAMILIES)))
+def test_the_lower_bound_is_below_the_exact_dual_value(case: Any) -> None:
+    """Of the repaired multipliers; and near it, relative to its terms."""
+    problem, alpha, _, _ = case
+    exact, size = exact_dual(problem, fractions(problem.repaired(alpha)))
+    lower = Fraction(interval(problem, Point(alpha=alpha)).lower)
+    assert lower <= exact
+    loose = size_of_terms(problem, fractions(problem.rows.rdot(np.abs(problem.repaired(alpha)))), 0.0, Fraction(0))
+    assert exact - lower <= slack(problem) * (size + loose) + Fraction(1e-290)
+
+
+@given(problems_and_points(tuple(SOFT_FAMILIES)))
+def test_no_lower_bound_exceeds_an_exact_primal_value(case: Any) -> None:
+    """Weak duality, across points that have nothing to do with each other; also the upper bound that the multipliers imply."""
+    problem, alpha, beta, b = case
+    proven = interval(problem, Point(alpha=alpha))
+    f = apply(gram(problem.kernel, problem.X), fractions(beta))
+    norm2 = inner(fractions(beta), f)
+    smallest = min(exact_primal(problem, f, norm2, Fraction(b)), exact_primal(problem, [Fraction(0)] * problem.m, Fraction(0), Fraction(0)))
+    assert Fraction(proven.lower) <= smallest
+    assert proven.lower <= proven.upper
+
+
+@given(problems_and_points(tuple(FAMILIES)))
+def test_an_interval_is_never_empty(case: Any) -> None:
+    """Not even between two points of different origin, in no family."""
+    problem, alpha, beta, b = case
+    first, second = interval(problem, Point(alpha=alpha)), interval(problem, Point(beta=beta, b=b))
+    both = first.intersected(second)
+    assert both.lower <= both.upper
+    together = interval(problem, Point(beta=beta, b=b, alpha=alpha))
+    assert (together.lower, together.upper) == (first.lower, second.upper)
+
+
+def exact_margins(problem: OneNormProblem, x: Vector) -> Vector:
+    """B x."""
+    A, _, _ = exact_rows(problem)
+    beta = x if problem.over == "points" else transposed(A, x, problem.m)
+    return apply(A, apply(gram(problem.kernel, problem.X), beta))
+
+
+def exact_prices(problem: OneNormProblem, u: Vector) -> Vector:
+    """B'u."""
+    A, _, _ = exact_rows(problem)
+    prices = apply(gram(problem.kernel, problem.X), transposed(A, u, problem.m))
+    return prices if problem.over == "points" else apply(A, prices)
+
+
+@given(problems_and_points(("rvm", "rank.onenorm")))
+def test_the_bounds_of_linear_programs(case: Any) -> None:
+    """The upper one at x >= 0, the lower one at the multipliers scaled into their constraints, and weak duality."""
+    problem, alpha, beta, _ = case
+    proven = interval(problem, Point(beta=beta, alpha=alpha))
+    C = Fraction(problem.C)
+    x = [max(v, Fraction(0)) for v in fractions(beta)]
+    violations = [max(Fraction(0), 1 - margin) for margin in exact_margins(problem, x)]
+    primal = sum(x, Fraction(0)) + C * sum(violations, Fraction(0))
+    u = [min(max(v, Fraction(0)), C) for v in fractions(alpha)]
+    dual = sum(u, Fraction(0)) / max(Fraction(1), *exact_prices(problem, u), Fraction(1))
+    assert Fraction(proven.lower) <= primal
+    assert dual <= Fraction(proven.upper)
+    size = size_of_terms(problem, padded(problem, x, problem.over), problem.C, Fraction(0)) + sum(x, Fraction(0))
+    assert abs(Fraction(proven.upper) - primal) <= slack(problem) * size
+    assert Fraction(proven.lower) <= dual * (1 + slack(problem))
+    assert Fraction(proven.lower) >= dual * (1 - SLACK) / (1 + _uncertainty(problem, u))
+
+
+def padded(problem: OneNormProblem, x: Vector, over: str) -> Vector:
+    """The sizes of the coefficients of f, with room for what a grid moves: 2^-50 of the largest."""
+    x = [v + max(x) / 10**5 for v in x]
+    A, _, _ = exact_rows(problem)
+    return x if over == "points" else [sum((abs(A[r][i]) * x[r] for r in range(len(A))), Fraction(0)) for i in range(problem.m)]
+
+
+def _uncertainty(problem: OneNormProblem, u: Vector) -> Fraction:
+    """How much rounding may add to the prices."""
+    reach = apply(gram(problem.kernel, np.abs(problem.X)), padded(problem, u, "pairs"))
+    return slack(problem) * 2 * max(reach, default=Fraction(0))
+
+
+@given(problems_and_points(tuple(MARGIN_FAMILIES)))
+def test_repaired_multipliers_are_exactly_feasible(case: Any) -> None:
+    """0 <= alpha <= c and s'alpha = 0 as fractions; and A'alpha is exact in double precision."""
+    problem, alpha, _, _ = case
+    repaired = fractions(problem.repaired(alpha))
+    A, _, s = exact_rows(problem)
+    assert all(a >= 0 for a in repaired)
+    if problem.loss == "hinge" and np.isfinite(problem.C):
+        assert all(a <= Fraction(problem.C) for a in repaired)
+    assert not problem.bias or inner(s, repaired) == 0
+    assert fractions(problem.rows.rdot(problem.repaired(alpha))) == transposed(A, repaired, problem.m)
+
+
+@given(problems_and_points(tuple(MARGIN_FAMILIES)), st.floats(0, 1))
+def test_feasible_multipliers_are_hardly_moved(case: Any, share: float) -> None:
+    """Pairs of opposite rows raised together are feasible; repair must leave them where they are, up to the grid."""
+    problem, alpha, _, _ = case
+    unit = problem.C if np.isfinite(problem.C) else 1.0
+    feasible = share * np.minimum(np.abs(alpha), unit)
+    if problem.bias:
+        up, down = np.flatnonzero(problem.bias_signs > 0), np.flatnonzero(problem.bias_signs < 0)
+        paired = min(len(up), len(down))
+        feasible[up[:paired]] = feasible[down[:paired]]
+        feasible[up[paired:]], feasible[down[paired:]] = 0.0, 0.0
+    assert np.abs(problem.repaired(feasible) - feasible).max(initial=0.0) <= 1e-13 * feasible.max(initial=0.0) + 1e-279
+
+
+def test_what_is_not_finite_counts_as_zero() -> None:
+    problem = ranking(np.arange(3.0)[:, None], np.arange(3))
+    assert problem.repaired(np.array([np.nan, np.inf, 0.5])).tolist() == [0.0, 0.0, 0.5]
+    nothing = interval(problem, Point(beta=np.array([np.nan, 0.0, 0.0]), b=0.0, alpha=np.full(3, np.nan)))
+    assert (nothing.lower, nothing.upper) == (0.0, np.inf)
+
+
+@given(classification_data(max_points=6), kernels(), st.lists(st.sampled_from([0.0, 0.3, 1.0, 7.0]), min_size=6, max_size=6))
+def test_weights_bound_the_multipliers(data: Any, kernel: Kernel, weights: list[float]) -> None:
+    """c_r = C weight_r; a row of weight 0 has multiplier 0."""
+    X, y = data
+    problem = classification(X, y, 0.7, kernel, sample_weight=weights[: len(y)])
+    repaired = problem.repaired(np.full(len(y), 100.0))
+    limits = [Fraction(0.7 * weight) for weight in weights[: len(y)]]
+    assert all(0 <= a <= limit for a, limit in zip(fractions(repaired), limits, strict=True))
+    assert inner(fractions(y), fractions(repaired)) == 0
+
+
+# The best bias.
+
+
+def total_loss(problem: MarginProblem, f: np.ndarray, b: Fraction) -> Fraction:
+    """C sum_r loss(u_r) at b."""
+    return exact_primal(problem, fractions(f), Fraction(0), b)
+
+
+@given(
+    st.one_of(
+        st.builds(
+            lambda data, C, loss: classification(*data, C, loss=loss),
+            classification_data(),
+            costs(),
+            st.sampled_from(["hinge", "squared_hinge"]),
+        ),
+        st.builds(
+            lambda data, C, loss: regression(data.X, data.y, C, data.epsilon, loss=loss),
+            regression_data(),
+            costs(),
+            st.sampled_from(["hinge", "squared_hinge"]),
+        ),
+    ),
+    st.data(),
+)
+def test_the_best_bias_is_a_minimiser(problem: MarginProblem, data: st.DataObject) -> None:
+    """No breakpoint has a smaller loss; for the squared hinge no near point, either, which a convex function makes enough."""
+    f = np.array(data.draw(st.lists(numbers, min_size=problem.m, max_size=problem.m)))
+    lower, upper = problem.best_bias(f)
+    assert lower <= upper
+    A, t, s = exact_rows(problem)
+    breakpoints = [(t[r] - inner(A[r], fractions(f))) * s[r] for r in range(len(A))]
+    spread = max(map(abs, breakpoints), default=Fraction(0)) + 1
+    tries = list(breakpoints)
+    if problem.loss == "squared_hinge":
+        tries += [Fraction(lower) + sign * spread * Fraction(1, 10**k) for k in range(1, 7) for sign in (1, -1)]
+    least = min(total_loss(problem, f, b) for b in tries)
+    unit = Fraction(problem.C) * len(breakpoints) * (spread if problem.loss == "hinge" else spread**2)
+    for b in (lower, (lower + upper) / 2, upper):
+        assert total_loss(problem, f, Fraction(b)) <= least + unit * Fraction(1, 10**12)
+
+
+@given(classification_data(max_points=7, tails=False), st.data())
+def test_the_interval_of_the_best_bias_is_all_of_it(case: Any, data: st.DataObject) -> None:
+    """On integers every breakpoint is one: half a unit outside the interval the hinge loss is larger, where both classes are present."""
+    X, y = case
+    assume(len(set(y)) == 2)
+    problem = classification(X, y)
+    f = np.array(data.draw(st.lists(st.integers(-5, 5).map(float), min_size=problem.m, max_size=problem.m)))
+    lower, upper = problem.best_bias(f)
+    least = total_loss(problem, f, Fraction(lower))
+    assert total_loss(problem, f, Fraction(lower) - Fraction(1, 2)) > least
+    assert total_loss(problem, f, Fraction(upper) + Fraction(1, 2)) > least
+
+
+def test_the_bias_that_is_not_unique() -> None:
+    """x = 0 (+) and x = 1 (-) at C = 0.1: every b in [-1, 0.9] is best."""
+    problem = classification([[0.0], [1.0]], [1.0, -1.0], C=0.1)
+    assert problem.best_bias(np.array([0.0, -0.1])) == pytest.approx((-0.9, 1.0))
+
+
+def test_hard_rows_allow_an_interval_of_bias() -> None:
+    problem = classification([[2.0], [0.0]], [1.0, -1.0], C=np.inf)
+    assert problem.best_bias(np.array([4.0, 0.0])) == (-3.0, -1.0)
+
+
+# Counting pairs.
+
+
+@given(ranking_data())
+def test_pairs_are_counted_and_listed(data: Any) -> None:
+    """As many, and the same, in the order of (preferred, other), as by looking at every two points."""
+    X, y, qid = data
+    query = np.zeros(len(y)) if qid is None else qid
+    expected = [(i, j) for i in range(len(y)) for j in range(len(y)) if query[i] == query[j] and y[i] > y[j]]
+    rows = ranking(X, y, qid).rows
+    assert list(zip(rows.preferred.tolist(), rows.other.tolist(), strict=True)) == expected
+    assert pair_count(y, qid) == len(expected)
+
+
+def test_many_pairs_are_counted_exactly() -> None:
+    """More than double precision holds."""
+    y = np.arange(200_000) % 2
+    assert pair_count(y.astype(float), None) == 10**10
+    assert pair_count(np.arange(3.0e5), None) == 300_000 * 299_999 // 2
+
+
+# Positive semidefinite matrices.
+
+
+@st.composite
+def symmetric_matrices(draw: st.DrawFn) -> np.ndarray:
+    """Gram matrices of integer vectors, some singular, some with a changed entry, some scaled."""
+    n, d = draw(st.integers(1, 5)), draw(st.integers(1, 5))
+    B = np.array(draw(st.lists(st.integers(-3, 3), min_size=n * d, max_size=n * d)), dtype=float).reshape(n, d)
+    K = B @ B.T
+    if draw(st.booleans()):
+        i, j = draw(st.integers(0, n - 1)), draw(st.integers(0, n - 1))
+        K[i, j] = K[j, i] = K[i, j] + draw(st.sampled_from([1e-14, -1e-14, 1e-3, -1e-3, 1.0, -1.0]))
+    return np.asarray(K * draw(st.sampled_from([1.0, 3.0, 1e-6, 1e6])))
+
+
+@given(symmetric_matrices())
+@example(np.zeros((1, 1)))
+@example(np.array([[1.0, 1.0], [1.0, 1.0]]))
+@example(np.array([[0.0, 1.0], [1.0, 0.0]]))
+@example(np.array([[1.0, 1.0 + 2**-52], [1.0 + 2**-52, 1.0]]))
+def test_what_is_proved_positive_semidefinite_is(K: np.ndarray) -> None:
+    """Exactly, with the shift as a number and as it is added in double precision; and what is well inside is not shifted."""
+    shift = proven_shift(K)
+    smallest, largest = np.linalg.eigvalsh(K)[[0, -1]]
+    size = max(float(np.abs(K).max()), 1e-300)
+    if shift is None:
+        assert smallest < 1e-10 * size
+        return
+    assert smallest > -1e-8 * size
+    assert shift <= 1e-8 * size + 1e-290
+    assert shift == 0 or smallest <= 1e-10 * largest
+    exact = [fractions(row) for row in K]
+    for i in range(len(K)):
+        exact[i][i] += Fraction(shift)
+    assert is_positive_semidefinite(exact)
+    problem = classification(K, np.ones(len(K)), kernel=precomputed())
+    assert problem.convex
+    assert is_positive_semidefinite([fractions(row) for row in problem.gram.dense])
+
+
+@pytest.mark.parametrize("K", [np.diag([1.0, -1e-3]), np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])])
+def test_an_indefinite_matrix_is_not_convex(K: np.ndarray) -> None:
+    problem = classification(K, np.array([1.0, -1.0]), kernel=precomputed())
+    assert not is_positive_semidefinite([fractions(row) for row in K])
+    assert proven_shift(K) is None
+    assert not problem.convex
+    nothing = interval(problem, Point(alpha=np.ones(2)))
+    assert (nothing.lower, nothing.upper) == (-np.inf, np.inf)
+
+
+# Kernels.
+
+
+@given(features(max_points=5), st.one_of(kernels(), st.sampled_from([rbf(50.0), rbf(1e-6), polynomial(5, 0.1, 3.0)])))
+def test_every_entry_is_within_its_bound(X: np.ndarray, kernel: Kernel) -> None:
+    """Column by column: |computed - exact| <= E e_j; and K v within the bound of its product."""
+    m = len(X)
+    exact = gram(kernel, X)
+    K = kernel.block(X, X)
+    for j in range(m):
+        bound = fractions(kernel.rounding(X, X, K, np.eye(m)[j]))
+        assert all(abs(Fraction(K[i, j]) - exact[i][j]) <= bound[i] for i in range(m))
+    problem = classification(X, np.ones(m), kernel=kernel)
+    v = np.linspace(-1.0, 2.0, m)
+    f, error = problem.gram.product(v)
+    truth = apply(exact, fractions(v))
+    assert all(abs(a - b) <= e for a, b, e in zip(fractions(f), truth, fractions(error), strict=True))
+
+
+def test_an_entry_off_by_more_than_its_bound_is_noticed() -> None:
+    """The bounds are small: 1e-12 of the entries at unit scale."""
+    X = np.random.default_rng(3).normal(size=(6, 3))
+    for kernel in (linear(), polynomial(3, 0.5, 1.0), rbf(0.7)):
+        K = kernel.block(X, X)
+        bound = kernel.rounding(X, X, K, np.ones(6))
+        assert (bound > 0).all()
+        assert (bound < 1e-12 * kernel.magnitude(X, X, K, np.ones(6))).all()
+
+
+def test_a_sigmoid_proves_nothing() -> None:
+    """tanh(a b - 1) on {0, 0.5, 1} has a negative eigenvalue."""
+    X = np.array([[0.0], [0.5], [1.0]])
+    problem = classification(X, np.array([1.0, -1.0, 1.0]), kernel=sigmoid(1.0, -1.0))
+    assert np.linalg.eigvalsh(problem.gram.dense)[0] == pytest.approx(-1.873, abs=1e-3)
+    assert not problem.convex
+    assert interval(problem, Point(alpha=np.ones(3), beta=np.ones(3))).lower == -np.inf
+
+
+# Known optima.
+
+
+def test_two_points_one_margin() -> None:
+    """x = 2 (+) and x = 0 (-): w = 1, b = -1, and the hard optimum 1/2 from any multiple of the right point."""
+    problem = classification([[2.0], [0.0]], [1.0, -1.0], C=np.inf)
+    for factor in (1.0, 0.01, 100.0):
+        proven = interval(problem, Point(w=np.array([factor]), b=-factor, alpha=np.full(2, 0.5 * factor)))
+        assert proven.lower <= 0.5 <= proven.upper
+        if factor <= 1:
+            assert proven.relative_width < 1e-12
+    assert interval(problem, Point(w=np.array([-1.0]), b=1.0)).upper == np.inf
+    assert interval(problem, Point(alpha=np.full(2, 50.0))).lower == pytest.approx(0.5)
+
+
+@given(costs(), st.floats(0.1, 10))
+def test_one_pair_in_closed_form(C: float, distance: float) -> None:
+    """One pair at distance d: alpha = min(C, 1 / d^2), the optimum alpha - alpha^2 d^2 / 2."""
+    problem = ranking(np.array([[distance], [0.0]]), [1, 0], C=C)
+    d2 = Fraction(distance) ** 2
+    alpha = min(Fraction(C), 1 / d2)
+    optimum = alpha - alpha**2 * d2 / 2
+    proven = interval(problem, Point(alpha=np.array([float(alpha)])))
+    assert Fraction(proven.lower) <= optimum <= Fraction(proven.upper)
+    assert proven.relative_width < 1e-9
+
+
+def test_relative_figures_of_an_interval() -> None:
+    assert Interval(1.0, 2.0, 0.0).size == 2.0
+    assert Interval(1.0, 2.0, 1e5).size == pytest.approx(10.0)
+    assert Interval(-3.0, np.inf, 1.0).size == 3.0
+    assert Interval(0.0, 0.0, 0.0).relative_width == 0.0
+    assert Interval(-np.inf, 1.0, 1.0).relative_width == np.inf
+    assert Interval(0.0, 3.0, 1.0).intersected(Interval(1.0, 4.0, 2.0)) == Interval(1.0, 3.0, 2.0)
