@@ -307,7 +307,10 @@ def _closing_lines(family: Family) -> Iterator[str]:
     for reason, who in reasons.items():
         yield f"  {reason} ({', '.join(who)})"
     lower, upper = family.interval.lower, family.interval.upper
-    yield f"  optimum proven in [{lower:.12g}, {upper:.12g}], relative width {family.interval.relative_width:.1e}"
+    if not family.feasible:
+        yield "  no point is feasible: every agreeing answer proves it"
+    else:
+        yield f"  optimum proven in [{lower:.12g}, {upper:.12g}], relative width {family.interval.relative_width:.1e}"
     yield f"  verdict: {str(family.verdict).upper()} - {family.reason}"
 
 
