@@ -58,6 +58,7 @@ def tables(draw):
         ("diabetes_ranking", (60, 10), "ranking", 1767),
         ("diabetes_ranking_full", (442, 10), "ranking", 97090),
         ("wine_ranking", (178, 13), "ranking", 59 * 71 + 59 * 48 + 71 * 48),
+        ("iris_ranking", (150, 4), "ranking", 3 * 50 * 50),
         ("xor", (4, 2), "classification", {-1.0: 2, 1.0: 2}),
     ],
 )

@@ -27,6 +27,8 @@ BUNDLED: Final[Mapping[str, tuple[str, str]]] = {
     "diabetes_ranking": ("60 fixed rows of diabetes, the target is the relevance, one query: 1,767 pairs", "ranking"),
     "diabetes_ranking_full": ("all 442 rows of diabetes, the target is the relevance, one query: 97,090 pairs", "ranking"),
     "wine_ranking": ("178 x 13, the class is the relevance (2 above 1 above 0), one query: 10,429 pairs", "ranking"),
+    "iris": ("100 x 4, versicolor -1, virginica +1: no plane separates them", "classification"),
+    "iris_ranking": ("150 x 4, the class is the relevance (virginica above versicolor above setosa), one query: 7,500 pairs", "ranking"),
     "xor": ("4 x 2, +1 where the two signs differ: no line separates it", "classification"),
 }
 """Name of each bundled data set: (one-line description, default task)."""
@@ -194,6 +196,10 @@ def _bundled(name: str) -> _Table:
         y = np.where(y % 2 == 0, 1, -1)
     elif name == "wine_ranking":
         X, y = datasets.load_wine(return_X_y=True)
+    elif name.startswith("iris"):
+        X, y = datasets.load_iris(return_X_y=True)
+        if name == "iris":
+            X, y = X[y > 0], 2 * y[y > 0] - 3
     else:
         X, y = datasets.load_diabetes(return_X_y=True)
     if name == "diabetes_ranking":

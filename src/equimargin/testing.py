@@ -1,4 +1,4 @@
-"""Hypothesis strategies for max-margin problems, for tests of one's own solvers and formulations.
+"""Tests of one's own formulations: hypothesis strategies for max-margin problems, and a conformance check.
 
 Data are constructed valid, never filtered, and every strategy goes into nasty branches on purpose: repeated rows, contradicting
 labels, ties, a single class, queries of one level, zero rows and columns, fewer points than dimensions, rank-one Gram matrices,
@@ -18,9 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations import (
+    REGISTRY,
+    Declaration,
+    Formulation,
     Kernel,
+    Point,
     Problem,
     classification,
+    declare,
     linear,
     one_norm_ranking,
     polynomial,
@@ -29,6 +34,8 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
+from equimargin.proofs import Agreement, examine, examine_solution, judge
+from equimargin.solvers import SOLVERS, solve, solve_declaration
 
 try:
     from hypothesis import strategies as st
@@ -230,3 +237,95 @@ def margin_problems(draw: Draw, family: str, max_points: int = 10, tails: bool =
 
 def _vector(draw: Draw, entries: st.SearchStrategy[float], size: int) -> Array:
     return np.array(draw(st.lists(entries, min_size=size, max_size=size)), dtype=np.float64)
+
+
+def sample_problem(family: str, kernel: Kernel | None = None, seed: int = 0, n: int = 16) -> Problem:
+    """A small random problem of a family that has an optimum: noisy where slacks are paid for, feasible where they are not.
+
+    Parameters
+    ----------
+    family : a key of FAMILIES.  kernel : linear by default.  seed : of the data.  n : number of points.
+
+    Raises
+    ------
+    ValueError : an unknown family.
+    """
+    if family not in FAMILIES:
+        raise ValueError(f"unknown family {family!r}; known: {', '.join(FAMILIES)}")
+    rng = np.random.default_rng([seed, n])
+    options, direction = FAMILIES[family], np.array([1.0, -0.7, 0.4])
+    hard, loss = "hard" in options, options.get("loss", "hinge")
+    X = rng.normal(size=(n, 3)) + 0.5
+    clean = X @ direction
+    score = clean if hard else clean + 0.6 * rng.normal(size=n)
+    C = float("inf") if hard else float(10 ** rng.uniform(-1, 0.5))
+    if family.startswith("svm"):
+        y = np.where(score > np.quantile(score, 0.6), 1.0, -1.0)
+        return classification(X + 0.3 * np.outer(y, direction) if hard else X, y, C, kernel, loss, options.get("bias", True))
+    if family.startswith("svr"):
+        return regression(X, clean + 0.05 * rng.uniform(-1, 1, n) if hard else score, C, 0.1, kernel, loss)
+    y = np.digitize(score, np.quantile(score, [0.3, 0.7])).astype(np.float64)
+    if family == "rvm":
+        return ranking_vector_machine(X, y, None, C, kernel)
+    return one_norm_ranking(X, y, None, C, kernel) if family == "rank.onenorm" else ranking(X, y, None, C, kernel, loss)
+
+
+def check_formulation(id: str, backend: str = "CLARABEL") -> None:
+    """Whether a declared formulation is what it says, on small problems of its family with three kernels.
+
+    It must be disciplined with its parameters, equal to its printed formula at random values, recover what it expresses, refuse other
+    families, and agree among the right answers of its family, or disagree if it is a control.
+
+    Parameters
+    ----------
+    id : of a formulation in the registry.  backend : that solves it.
+
+    Raises
+    ------
+    KeyError : an unknown id.  AssertionError : what is wrong, in a sentence.
+    """
+    entry = REGISTRY[id]
+    _require(bool(entry.sources and entry.statement and entry.latex), f"{id} must name its source, its statement and its LaTeX")
+    stranger = sample_problem("svm.soft" if entry.family != "svm.soft" else "svr.l1")
+    _require(entry.refusal(stranger) is not None, f"{id} must refuse a problem of {stranger.family}")
+    tried = 0
+    for seed, kernel in enumerate((linear(), rbf(0.4), polynomial(2, 0.5, 1.0))):
+        problem = sample_problem(entry.family, kernel, seed)
+        if entry.refusal(problem) is None:
+            tried += 1
+            _check_declaration(entry, declare(id, problem))
+            _check_agreement(entry, problem, backend)
+    _require(tried > 0, f"{id} refuses every problem of its family")
+
+
+def _check_declaration(entry: Formulation, declared: Declaration) -> None:
+    _require(declared.problem.is_dcp(dpp=True), f"{entry.id} is not disciplined with its parameters (DPP)")
+    if entry.control:  # it may misread on purpose
+        return
+    rng, problem = np.random.default_rng(0), declared.canonical
+    size = problem.p if entry.family == "rank.onenorm" else problem.m
+    alpha = rng.uniform(0.0, 0.1, problem.p)
+    point = Point(beta=np.abs(rng.normal(size=size)), b=0.0, alpha=alpha)
+    declared.assign(point)
+    tree, printed = float(declared.objective.args[0].value), float(declared.printed(declared.values).objective)
+    _require(abs(tree - printed) <= 1e-8 * max(1.0, abs(tree)), f"{entry.id} declares {tree}, its printed formula says {printed}")
+    back = declared.point
+    side = back.alpha if entry.carries == "multipliers" and back.alpha is not None else None
+    _require(side is None or np.allclose(side, alpha), f"{entry.id} does not recover the multipliers that it expresses")
+
+
+def _check_agreement(entry: Formulation, problem: Problem, backend: str) -> None:
+    others = [e.id for e in REGISTRY.values() if e.family == entry.family and not e.control and e.id != entry.id]
+    honest = [examine(problem, solve_declaration(declare(other, problem))) for other in others if REGISTRY[other].refusal(problem) is None]
+    takes = [solver.name for solver in SOLVERS.values() if solver.takes(entry.family) and solver.refusal(problem) is None]
+    honest += [examine_solution(solve(problem, name, tol=1e-8)) for name in takes]
+    evidence = examine(problem, solve_declaration(declare(entry.id, problem), backend), entry.control)
+    judgement = judge(entry.family, [*honest, evidence], problem.scale).judgements[-1]
+    wanted = Agreement.DISAGREES if entry.control else Agreement.AGREES
+    said = f"claim {judgement.claim:.1e}, off {judgement.off:.1e}, accuracy {judgement.accuracy:.1e}: {evidence.reason}"
+    _require(judgement.agreement is wanted, f"{entry.id} {judgement.agreement} on {problem.kernel.name} where it must be {wanted} ({said})")
+
+
+def _require(holds: bool, sentence: str) -> None:
+    if not holds:
+        raise AssertionError(sentence)
