@@ -165,7 +165,7 @@ def _lower(problem: MarginProblem, alpha: Array) -> float:
     hard = np.isinf(problem.costs)
     gain, norm2 = _dual_terms(problem, alpha)
     if hard.any() and norm2 > 0 and gain > 0:  # the best multiple of a hard dual; a ray's norm2 is rounding noise only
-        factor = gain / norm2
+        factor = min(gain / norm2, 1e100 / float(alpha.max()))  # finite multipliers along a ray, too
         alpha = problem.repaired(alpha * (factor if hard.all() else min(factor, 1.0)))
         gain, norm2 = _dual_terms(problem, alpha)
     ridge = math.fsum(problem.dual_ridge(alpha).tolist()) * (1 + 8 * UNIT)

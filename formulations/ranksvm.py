@@ -237,7 +237,7 @@ def oneslack(problem: MarginProblem) -> Declaration:
 
     def printed(v: Mapping[str, Any]) -> Printed:
         worst = np.maximum(weight - D @ v["w"], 0.0).sum() - v["xi"]
-        return Printed(v["w"] @ v["w"] / 2 + C.value * v["xi"], {"most_violated": worst})
+        return Printed(v["w"] @ v["w"] / 2 + C.value * v["xi"], {"subset": worst})
 
     return Declaration(
         problem,
@@ -606,7 +606,7 @@ def _scaled(alpha: Array | None, factor: float) -> Array | None:
 
 def _every_subset(p: int) -> Array:
     """All of {0,1}^p, (2^p, p)."""
-    return np.array(list(product((0.0, 1.0), repeat=p)), dtype=np.float64).reshape(-1, p)
+    return np.array(list(product((0.0, 1.0), repeat=p)), dtype=np.float64).reshape(2**p, p)
 
 
 def _violated_subsets(D: Array, weight: Array, C: float) -> Array:

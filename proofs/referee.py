@@ -59,7 +59,8 @@ class Evidence:
     mapped; +-inf where a verified ray says so.  mismatch : the larger of |declared - printed| objective and of what the violations of
     the declared and of the printed constraints are worth.  lower, upper : the interval of the answer's own point.  has_f, has_alpha :
     which sides it supplied.  derived_lower : proven from multipliers that we made from its f.  infeasible : whether it proves that no
-    point is feasible.  residual : of its own problem, in units of the objective.  normwise : largest relative residual.
+    point is feasible.  residual : of its own problem, in units of the objective.  normwise : largest relative residual, auxiliary variables
+    eliminated too.
     """
 
     family: str
@@ -167,7 +168,7 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
         derived_lower=_derived_lower(problem, answer.point),
         infeasible=_beyond(problem, proven.lower) or (value == np.inf and normwise <= RAY),
         residual=_spread(declaration.value, objective, residual),
-        normwise=normwise,
+        normwise=max(normwise, answer.eliminated),
     )
 
 
@@ -315,8 +316,10 @@ def _worths(answer: Answer) -> tuple[float, float, float]:
     def worth(name: str, violation: Array) -> float:
         weight = multipliers.get(name)
         size = np.atleast_1d(np.maximum(violation, 0.0))
-        if weight is None or np.atleast_1d(weight).shape != size.shape:
+        if weight is None:
             return float(size.sum()) * default
+        if np.shape(weight) != np.shape(violation):  # the printed constraints are more than the declared ones of that name, or fewer
+            return float(size.sum()) * float(np.abs(weight).sum())
         return float(np.abs(np.atleast_1d(weight)) @ size)
 
     return (

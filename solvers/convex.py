@@ -44,7 +44,8 @@ class Answer:
     """A backend's answer to a declaration, read back at once.
 
     objective : the declared objective, evaluated from its own expression tree at the variables (NaN without values).
-    values, multipliers, violations : by the declaration's names.  point : canonical, None without values.
+    values, multipliers, violations : by the declaration's names.  eliminated : the largest relative violation once every variable meets
+    its bounds and every auxiliary one (v of v == A'u) its equation.  point : canonical, None without values.
     form, x, z : the backend's own problem and raw vectors.  primal_ray, dual_ray : its certificates of unboundedness or infeasibility.
     compile_seconds, solve_seconds : wall time of cvxpy's compilation and of the backend.
     """
@@ -57,6 +58,7 @@ class Answer:
     values: Mapping[str, Any] | None = None
     multipliers: Mapping[str, Array | None] | None = None
     violations: Mapping[str, Array] | None = None
+    eliminated: float = float("inf")
     point: Point | None = None
     form: StandardForm | None = None
     x: Array | None = None
@@ -227,7 +229,37 @@ def _read_back(declaration: Declaration, answer: Answer) -> Answer:
         multipliers={name: declaration.multiplier(name) for name in declaration.constraints},
         violations={name: np.atleast_1d(constraint.violation()) for name, constraint in declaration.constraints.items()},
         point=declaration.point,
+        eliminated=_eliminated_violation(declaration),
     )
+
+
+def _eliminated_violation(declaration: Declaration) -> float:
+    """The largest violation, relative to 1 + the right-hand side, once the variables meet their bounds and equations exactly.
+
+    First every variable is moved to its bounds, then every auxiliary one recomputed from its equation: a residual of u >= 0 or of
+    v == A'u looks small beside u and v, and is not where K v <= 1 has a large K.
+    """
+    import cvxpy as cp
+
+    values, constraints = declaration.values, list(declaration.constraints.values())
+    for constraint in constraints:
+        left, right = constraint.args[0], constraint.args[-1]
+        if isinstance(constraint, cp.constraints.Inequality) and left.is_constant() and isinstance(right, cp.Variable):
+            right.value = np.maximum(right.value, left.value)
+        elif isinstance(constraint, cp.constraints.Inequality) and isinstance(left, cp.Variable) and right.is_constant():
+            left.value = np.minimum(left.value, right.value)
+    for constraint in constraints:
+        if isinstance(constraint, cp.constraints.Equality) and isinstance(constraint.args[0], cp.Variable):
+            constraint.args[0].value = constraint.args[1].value
+    worst = max((_relative_violation(constraint) for constraint in constraints), default=0.0)
+    for name, variable in declaration.variables.items():
+        variable.value = values[name]
+    return worst
+
+
+def _relative_violation(constraint: Any) -> float:
+    right = np.abs(np.asarray(constraint.args[-1].value, dtype=np.float64)).max(initial=0.0)
+    return float(np.max(constraint.violation(), initial=0.0) / (1 + right))
 
 
 def _standard_form(data: Mapping[str, Any], inverse: Any) -> StandardForm:

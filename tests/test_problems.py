@@ -186,6 +186,15 @@ def test_look_alikes_disagree_in_the_family_they_resemble() -> None:
         assert as_member_of(problem, id, other) is Agreement.DISAGREES, id
 
 
+def test_a_rough_answer_that_a_large_kernel_magnifies_is_no_disagreement() -> None:
+    """SCS leaves u just outside its box, and K of some thousands makes of that a price of 5 instead of 1: failed, not disagreeing."""
+    rng = np.random.RandomState(0)
+    points = rng.uniform(0, 8, size=(30, 4))
+    problem = ranking_vector_machine(points, np.digitize(points[:, 0] + rng.normal(size=30), [3.0, 5.0]), None, 1.0, polynomial())
+    (family,) = compare(problem, "rvm.*", ["CLARABEL", "SCS", "linear_program"], time_limit=20).families
+    assert family.verdict is Verdict.AGREE, [(j.evidence.formulation, j.evidence.solver, j.agreement) for j in family.judgements]
+
+
 def test_the_reduced_graph_has_the_edges_of_table_1() -> None:
     """(n - n_1) + (n - n_L - (L - 1)) edges, 199 for two levels of 100."""
     y = np.repeat([0.0, 1.0], 100)
