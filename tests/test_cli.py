@@ -87,7 +87,7 @@ def test_records_are_finite_and_complete(tmp_path: Path) -> None:
     found = json.loads(as_json.read_text())
     assert found["schema"] == 1
     assert found["agree"] is True
-    assert {family["family"] for family in found["families"]} == {"rank.l1", "rvm"}
+    assert {family["family"] for family in found["families"]} == {"rank.l1", "rank.l2", "rank.onenorm", "rvm"}
     for family in found["families"]:
         parts = ("agreeing", "inaccurate", "disagreements", "failures", "skipped")
         assert family["answers"] == sum(family[name] for name in parts)
@@ -171,6 +171,23 @@ def test_version_and_lists() -> None:
         result = RUN.invoke(app, ["list", subject])
         assert result.exit_code == 0
         assert result.output.strip()
+
+
+def test_graph_draws_and_refuses_other_endings(tmp_path: Path) -> None:
+    for ending in (".svg", ".dot"):
+        assert RUN.invoke(app, ["graph", str(tmp_path / f"links{ending}")]).exit_code == 0
+    drawn = (tmp_path / "links.svg").read_text()
+    assert drawn.startswith("<?xml")
+    assert "svm.soft" not in (tmp_path / "links.dot").read_text().split("subgraph")[0]
+    assert '"rank.l1.primal" -- "rank.l1.dual"' in (tmp_path / "links.dot").read_text()
+    assert RUN.invoke(app, ["graph", str(tmp_path / "links.txt")]).exit_code == 2
+
+
+def test_show_prints_what_a_look_alike_is_worth() -> None:
+    output = RUN.invoke(app, ["show", "rank.differences.dual"]).output
+    assert "Not equivalent: rank.l1.dual" in output
+    assert "0.395494" in output
+    assert "LaTeX" in output
 
 
 def test_show_prints_the_equation_and_its_source() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -23,23 +23,19 @@ ACCURATE = "CLARABEL"
 
 @dataclass(frozen=True)
 class Job:
-    """One answer to be had: a declaration by a backend, or a specialised solver (formulation None).
-
-    asked : whether the solver was asked for by its name; otherwise a backend runs only what it is suited to.
-    """
+    """One answer to be had: a declaration by a backend, or a specialised solver (formulation None)."""
 
     problem: Problem
     formulation: str | None
     solver: str
     tol: float
     time_limit: float
-    asked: bool = True
 
     def run(self) -> Evidence:
         """Solve and examine; what cannot be run is skipped with its reason."""
         entry = None if self.formulation is None else REGISTRY[self.formulation]
         control = entry is not None and entry.control
-        reason = SOLVERS[self.solver].refusal(self.problem) if entry is None else entry.refusal(self.problem) or self._unsuited()
+        reason = SOLVERS[self.solver].refusal(self.problem) if entry is None else entry.refusal(self.problem)
         if reason is not None:
             status = Status.TOO_LARGE if "too large" in reason else Status.UNSUPPORTED
             return skipped(self.problem.family, self.formulation, self.solver, control, status, reason)
@@ -47,13 +43,6 @@ class Job:
             return examine_solution(solve(self.problem, self.solver, tol=self.tol, time_limit=self.time_limit))
         answer = solve_declaration(declare(entry.id, self.problem), self.solver, self.tol, self.time_limit)
         return examine(self.problem, answer, control)
-
-    def _unsuited(self) -> str | None:
-        kind = "linear" if isinstance(self.problem, OneNormProblem) else "quadratic"
-        suited = BACKENDS[self.solver].suited
-        if self.asked or suited in ("any", kind):
-            return None
-        return f"{self.solver} is weak on {kind} programs; ask for it by name to run it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +134,8 @@ def compare(
 
     Parameters
     ----------
-    problem : one problem, or several; each is a family.  formulations, solvers : names or patterns with * and ?.
+    problem : one problem, or several; each is a family.  formulations, solvers : names or patterns with * and ?. A backend that is
+        weak on a kind of program (OSQP on linear, HIGHS on quadratic ones) takes part there only if it is asked for by its full name.
     tol : relative accuracy asked of every solver.  agree_tol : relative tolerance of the referee.  time_limit : seconds an answer.
     jobs : processes; -1 is all cores.  include_controls : also declare the formulations that are wrong on purpose.
     progress : called with (done, total, what was just done).
@@ -164,10 +154,7 @@ def compare(
     ids = _matching(formulations, REGISTRY, "formulation")
     names = _matching(solvers, [*BACKENDS, *SOLVERS], "solver")
     asked = {name.upper() for name in ([solvers] if isinstance(solvers, str) else solvers)}
-    planned = [
-        [replace(job, asked=job.solver.upper() in asked) for job in _jobs(p, ids, names, tol, time_limit, include_controls)]
-        for p in problems
-    ]
+    planned = [list(_jobs(p, ids, _suited(p, names, asked), tol, time_limit, include_controls)) for p in problems]
     total = sum(map(len, planned))
     evidence = []
     for done, (job, found) in enumerate(_run([job for group in planned for job in group], jobs), start=1):
@@ -193,6 +180,12 @@ def _jobs(problem: Problem, ids: Sequence[str], names: Sequence[str], tol: float
             yield Job(problem, None, name, tol, time_limit)
     if controls:
         yield from (Job(problem, entry.id, ACCURATE, tol, time_limit) for entry in entries if entry.control)
+
+
+def _suited(problem: Problem, names: Sequence[str], asked: set[str]) -> list[str]:
+    """The solvers without the backends that are weak on this kind of problem, unless they are asked for by name."""
+    kinds = ("any", "linear" if isinstance(problem, OneNormProblem) else "quadratic")
+    return [name for name in names if name not in BACKENDS or name in asked or BACKENDS[name].suited in kinds]
 
 
 def _run(jobs: Sequence[Job], processes: int) -> Iterator[tuple[Job, Evidence]]:
