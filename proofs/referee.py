@@ -149,8 +149,8 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
         return replace(known, skipped=answer.status is Status.UNSUPPORTED)
     if proves_ray(answer):
         minimised = declaration.objective.NAME == "minimize"
-        value = np.inf if minimised == (answer.status is Status.INFEASIBLE) else -np.inf
-        return replace(known, value=value, ray=True, infeasible=value == np.inf)
+        value = declaration.value(np.inf if minimised == (answer.status is Status.INFEASIBLE) else -np.inf)
+        return replace(known, value=value, mismatch=0.0, ray=True, infeasible=value == np.inf)
     if answer.point is None or answer.values is None:
         return known
     objective = answer.objective
@@ -166,7 +166,7 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
         has_f=answer.point.has_function,
         has_alpha=answer.point.alpha is not None,
         derived_lower=_derived_lower(problem, answer.point),
-        infeasible=_beyond(problem, proven.lower) or (value == np.inf and normwise <= RAY),
+        infeasible=_beyond(problem, value, proven.lower) or (value == np.inf and normwise <= RAY),
         residual=_spread(declaration.value, objective, residual),
         normwise=max(normwise, answer.eliminated),
     )
@@ -188,7 +188,7 @@ def examine_solution(solution: Solution) -> Evidence:
         upper=solution.upper,
         has_f=True,
         has_alpha=solution.dual is not None,
-        infeasible=_beyond(solution.problem, solution.lower),
+        infeasible=_beyond(solution.problem, value, solution.lower),
         residual=max(solution.upper - solution.lower, 0.0),
         normwise=0.0,
         solve_seconds=solution.seconds,
@@ -210,8 +210,8 @@ def judge(family: str, evidence: Sequence[Evidence], scale: float, tol: float = 
         specialised solver (two declarations where no solver takes part; two solvers where nothing is declared) and no disagreement.
     """
     counted = [e for e in evidence if not e.control]
-    lower = max((max(e.lower, e.derived_lower) for e in counted), default=-np.inf)
-    proven = Interval(lower, min((e.upper for e in counted), default=np.inf), scale)
+    lower = max((bound for e in counted for bound in (e.lower, e.derived_lower) if not np.isnan(bound)), default=-np.inf)
+    proven = Interval(lower, min((e.upper for e in counted if not np.isnan(e.upper)), default=np.inf), scale)
     feasible = bool(np.isfinite(proven.upper)) or not any(e.infeasible for e in counted)
     judgements = tuple(_judgement(e, proven, tol, feasible) for e in evidence)
     if not convex:
@@ -263,7 +263,7 @@ def _judgement(e: Evidence, family: Interval, tol: float, feasible: bool) -> Jud
 def _agreement(e: Evidence, claim: float, off: float, accuracy: float, tol: float, feasible: bool) -> Agreement:
     if not feasible:
         return Agreement.AGREES if e.infeasible else Agreement.FAILED
-    if e.ray:
+    if e.ray and not claim <= tol:
         return Agreement.DISAGREES
     if claim <= tol and off <= tol:
         return Agreement.AGREES
@@ -281,11 +281,12 @@ def _derived_lower(problem: Problem, point: Point) -> float:
     return interval(problem, Point(alpha=dual_from(problem, point))).lower
 
 
-def _beyond(problem: Problem, lower: float) -> bool:
-    """Whether a proven lower bound of a hard family is so large that no finite optimum is left."""
+def _beyond(problem: Problem, claimed: float, proven: float) -> bool:
+    """Whether what is claimed of a hard family and the lower bound that is proven are so large that no finite optimum is left."""
     if isinstance(problem, OneNormProblem) or not np.isinf(problem.C):
         return False
-    return lower * float(problem.gram.diagonal.mean()) >= BEYOND * problem.p
+    unit = float(problem.gram.diagonal.mean())
+    return all(bound * unit >= BEYOND * problem.p for bound in (claimed, proven))
 
 
 def _worst(*figures: float) -> float:

@@ -9,7 +9,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from equimargin.formulations import REGISTRY, Declaration, MarginProblem, Point, Printed, classification, declare, polynomial
+from equimargin.formulations import (
+    REGISTRY,
+    Declaration,
+    Kernel,
+    MarginProblem,
+    Point,
+    Printed,
+    classification,
+    declare,
+    linear,
+    polynomial,
+    ranking,
+)
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, examine_solution, judge
 from equimargin.proofs.referee import own_residual, proves_ray, skipped
 from equimargin.solvers import SOLVERS, Status, solve, solve_declaration
@@ -78,9 +90,15 @@ def verdict(*evidence: Evidence, **options: bool) -> Verdict:
         ({"value": np.inf, "ray": True}, Agreement.DISAGREES),
         ({"value": -np.inf, "ray": True, "residual": np.inf}, Agreement.DISAGREES),
         ({"value": np.inf, "ray": False, "residual": np.inf}, Agreement.FAILED),
+        ({"value": 0.9, "ray": True, "residual": np.inf, "upper": np.inf, "has_f": False, "has_alpha": False}, Agreement.DISAGREES),
+        ({"value": 1.0, "ray": True, "residual": np.inf, "upper": np.inf, "has_f": False, "has_alpha": False}, Agreement.FAILED),
         # NaN is never right
         ({"value": np.nan}, Agreement.DISAGREES),
         ({"mismatch": np.nan}, Agreement.DISAGREES),
+        ({"upper": np.nan}, Agreement.DISAGREES),
+        ({"lower": np.nan}, Agreement.DISAGREES),
+        ({"upper": np.nan, "residual": np.inf}, Agreement.FAILED),
+        ({"derived_lower": np.nan}, Agreement.AGREES),
         ({"value": np.nan, "residual": np.nan}, Agreement.FAILED),
         ({"value": 2.0, "residual": np.nan}, Agreement.FAILED),
         ({"value": 2.0, "normwise": np.nan}, Agreement.FAILED),
@@ -172,6 +190,120 @@ def test_one_disagreement_is_enough() -> None:
     assert verdict(declared(), solved(), declared("wrong", ray=True, value=np.inf)) is Verdict.DISAGREE
 
 
+@pytest.mark.parametrize("side", ["lower", "upper", "derived_lower"])
+def test_a_bound_that_is_no_number_is_nobodys(side: str) -> None:
+    """It condemns the answer that brings it at most, wherever in the list that is."""
+    spoiled = declared("spoiled", **{side: np.nan})
+    for evidence in ([spoiled, declared(), solved()], [declared(), solved(), spoiled], [declared(), spoiled, solved()]):
+        found = judge("family", evidence, 10.0)
+        assert (found.interval.lower, found.interval.upper) == (1.0, 1.0)
+        assert [j.agreement for j in found.judgements if j.evidence is not spoiled] == [Agreement.AGREES] * 2
+
+
+# Multipliers that the referee makes from an answer's f: they are the family's, and nobody is judged by them.
+
+
+def functional(id: str = "functional", **changes: object) -> Evidence:
+    """The perfect answer of a form without multipliers."""
+    return declared(id, **{"lower": -np.inf, "has_alpha": False, "derived_lower": 1.0} | changes)
+
+
+def test_derived_multipliers_prove_a_bound_for_everybody() -> None:
+    low = declared("low", value=0.9, lower=0.9, has_f=False)
+    found = judge("family", [functional(), low], 10.0)
+    assert (found.interval.lower, found.interval.upper) == (1.0, 1.0)
+    assert [j.agreement for j in found.judgements] == [Agreement.AGREES, Agreement.DISAGREES]
+    assert judge("family", [functional(derived_lower=0.9), low], 10.0).judgements[1].claim == 0.0
+
+
+@pytest.mark.parametrize("derived", [1.0, 0.3, -np.inf])
+def test_bad_derived_multipliers_are_not_held_against_the_answer(derived: float) -> None:
+    found = judge("family", [functional(derived_lower=derived), declared(), solved()], 10.0)
+    (judgement, *_) = found.judgements
+    assert (judgement.agreement, judgement.claim, judgement.off) == (Agreement.AGREES, 0.0, 0.0)
+    assert found.verdict is Verdict.AGREE
+
+
+@pytest.mark.parametrize(
+    ("changes", "lower", "kind"),
+    [
+        ({"lower": 0.8, "derived_lower": 0.9, "has_alpha": True}, 0.8, "own"),
+        ({"derived_lower": 0.9}, 0.9, "derived"),
+        ({"derived_lower": -np.inf}, 1.0, "family"),
+    ],
+)
+def test_a_width_is_of_the_answers_own_bounds_first(changes: dict[str, object], lower: float, kind: str) -> None:
+    judgement = judge("family", [functional(**changes), declared()], 10.0).judgements[0]
+    assert (judgement.lower, judgement.lower_kind) == (lower, kind)
+    assert judgement.relative_width == pytest.approx(1 - lower)
+
+
+def test_a_controls_derived_multipliers_prove_nothing() -> None:
+    found = judge("family", [declared(), solved(), functional("control", control=True, derived_lower=3.0)], 10.0)
+    assert found.interval.lower == 1.0
+
+
+# Families without a feasible point.
+
+
+def proof(id: str | None = "one", **changes: object) -> Evidence:
+    """An answer that proves that no point is feasible."""
+    nothing = {"value": np.inf, "lower": -np.inf, "upper": np.inf, "has_f": False, "has_alpha": False, "residual": np.inf}
+    return declared(**{"formulation": id, "infeasible": True, "ray": True} | nothing | changes)
+
+
+def bound(**changes: object) -> Evidence:
+    """A solver that proves it by a bound."""
+    return proof(None, **{"solver": "solver", "ray": False, "lower": 1e20, "has_f": True, "has_alpha": True} | changes)
+
+
+def test_proofs_of_infeasibility_agree() -> None:
+    found = judge("family", [proof("one"), proof("two"), bound()], 10.0)
+    assert {j.agreement for j in found.judgements} == {Agreement.AGREES}
+    assert (found.verdict, found.feasible, found.interval.upper) == (Verdict.AGREE, False, np.inf)
+    assert found.reason.startswith("infeasible: ")
+    for evidence in ([proof("one"), proof("two")], [proof("one"), bound()]):
+        assert judge("family", evidence, 10.0).verdict is Verdict.AGREE
+
+
+@pytest.mark.parametrize("evidence", [[proof("one")], [bound()], [proof("one"), proof("one")], [proof("one", control=True), bound()]])
+def test_one_way_of_proving_infeasibility_is_not_enough(evidence: list[Evidence]) -> None:
+    found = judge("family", evidence, 10.0)
+    assert (found.verdict, found.feasible) == (Verdict.UNDECIDED, False)
+
+
+def test_one_finite_upper_bound_refutes_every_proof() -> None:
+    """Whoever brings it, were it the worst point of all; what claims more than it then disagrees."""
+    for finite in (declared("finite"), solved(), declared("far", value=7.0, lower=-np.inf, upper=1e6, residual=np.inf)):
+        found = judge("family", [proof("one"), proof("two"), bound(lower=-np.inf, has_alpha=False, residual=0.0), finite], 10.0)
+        assert found.feasible
+        assert [j.agreement for j in found.judgements[:3]] == [Agreement.DISAGREES] * 3
+        assert found.verdict is Verdict.DISAGREE
+
+
+def test_what_proves_nothing_of_an_infeasible_family_has_failed() -> None:
+    """It may hold values, be accurate by its own account and even lie in the interval: there is nothing to agree with."""
+    proofs = [proof("one"), bound()]
+    for silent in ({"value": 1.0}, {"value": np.nan}, {"value": np.inf}, {"value": 1e30, "lower": 1e19}):
+        found = judge("family", [*proofs, declared("silent", **{"upper": np.inf, "lower": 0.0} | silent)], 10.0)
+        assert found.judgements[-1].agreement is Agreement.FAILED
+        assert (found.verdict, found.feasible) == (Verdict.AGREE, False)
+    large = skipped("family", "large", "backend", False, Status.TOO_LARGE, "too large")
+    assert judge("family", [*proofs, large], 10.0).judgements[-1].agreement is Agreement.SKIPPED
+
+
+def test_a_control_says_nothing_of_feasibility() -> None:
+    found = judge("family", [proof("one"), bound(), declared("control", control=True)], 10.0)
+    assert (found.verdict, found.feasible) == (Verdict.AGREE, False)
+    found = judge("family", [declared(upper=np.inf), proof("control", control=True)], 10.0)
+    assert found.feasible
+
+
+def test_without_a_proof_a_family_counts_as_feasible() -> None:
+    found = judge("family", [declared("one", **FAILED, upper=np.inf), solved(**FAILED, upper=np.inf)], 10.0)
+    assert (found.verdict, found.feasible) == (Verdict.UNDECIDED, True)
+
+
 def test_without_convexity_nothing_is_decided() -> None:
     assert verdict(declared(), solved(), convex=False) is Verdict.UNDECIDED
 
@@ -247,6 +379,7 @@ def toy(objective: cp.Minimize | cp.Maximize, *constraints: cp.Constraint) -> De
         {"x": x},
         {},
         lambda d: Point(w=np.zeros(1), b=1.0),
+        lambda completion: {},
         lambda v: Printed(float(objective.args[0].value)),
     )
 
@@ -310,32 +443,98 @@ def test_a_farkas_vector_is_checked(z: list[float], proved: bool) -> None:
     assert proves_ray(answer) is proved
 
 
-# XOR, document T (41)-(49): kernel (x.z + 1)^2, alpha = 1/8 each, optimum 1/4.
+# XOR, document T (41)-(49): kernel (x.z + 1)^2, alpha = 1/8 each, optimum 1/4; with squared slacks 4 a - 17 a^2, at a = 2/17.
+
+XOR = {"svm.hard": 1 / 4, "svm.soft": 1 / 4, "svm.nobias": 1 / 4, "svm.l2": 4 / 17, "svm.nobias_l2": 4 / 17}
 
 
-def xor() -> MarginProblem:
-    return classification(
-        [[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]], [-1.0, 1.0, 1.0, -1.0], C=1.0, kernel=polynomial(2, 1.0, 1.0)
-    )
+def xor(family: str = "svm.soft", kernel: Kernel | None = None) -> MarginProblem:
+    X = [[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]
+    C, loss = np.inf if family == "svm.hard" else 1.0, "squared_hinge" if family.endswith("l2") else "hinge"
+    return classification(X, [-1.0, 1.0, 1.0, -1.0], C, kernel or polynomial(2, 1.0, 1.0), loss, "nobias" not in family)
 
 
-@pytest.mark.parametrize("id", [id for id, entry in REGISTRY.items() if entry.family == "svm.soft" and not entry.control])
+@pytest.mark.parametrize("id", [id for id, entry in REGISTRY.items() if entry.family in XOR and not entry.control])
 def test_xor_by_every_declaration(id: str) -> None:
-    answer = solve_declaration(declare(id, xor()))
-    assert answer.declaration.value(answer.objective) == pytest.approx(0.25, abs=1e-8)
-    evidence = examine(xor(), answer)
-    assert evidence.lower == pytest.approx(0.25, abs=1e-7)
-    assert evidence.upper == pytest.approx(0.25, abs=1e-7)
-    assert evidence.lower <= 0.25 <= evidence.upper
+    problem = xor(REGISTRY[id].family)
+    optimum = XOR[problem.family]
+    answer = solve_declaration(declare(id, problem))
+    assert answer.declaration.value(answer.objective) == pytest.approx(optimum, abs=1e-8)
+    evidence = examine(problem, answer)
+    lower = max(evidence.lower, evidence.derived_lower)
+    assert np.isfinite(evidence.derived_lower) is not evidence.has_alpha
+    assert lower == pytest.approx(optimum, abs=1e-7)
+    assert evidence.upper == pytest.approx(optimum, abs=1e-7)
+    assert lower <= optimum <= evidence.upper
+    assert not evidence.infeasible
 
 
-def test_xor_by_its_solvers() -> None:
-    solutions = [solve(xor(), name, tol=1e-9) for name, solver in SOLVERS.items() if solver.takes("svm.soft")]
+@pytest.mark.parametrize("family", XOR)
+def test_xor_by_its_solvers(family: str) -> None:
+    problem = xor(family)
+    solutions = [solve(problem, name, tol=1e-9) for name, solver in SOLVERS.items() if solver.takes(family)]
     assert solutions
     for solution in solutions:
-        assert solution.lower <= 0.25 <= solution.upper
-        assert examine_solution(solution).value == pytest.approx(0.25, abs=1e-8)
-        assert solution.decision_function(xor().X) == pytest.approx(xor().rows.t * xor().rows.s, abs=1e-4)
+        assert solution.lower <= XOR[family] <= solution.upper
+        assert examine_solution(solution).value == pytest.approx(XOR[family], abs=1e-8)
+        signs = solution.decision_function(problem.X) * problem.rows.s
+        assert signs == pytest.approx(np.full(4, 16 / 17 if family.endswith("l2") else 1.0), abs=1e-4)
+
+
+def test_xor_has_no_linear_solution() -> None:
+    """Its hard family: a Farkas vector, a ray, a margin of 0, and a bound; none of them says infeasible of the feasible one."""
+    problem = xor("svm.hard", linear())
+    ids = ("svm.hard.primal", "svm.hard.dual", "svm.hard.margin")
+    evidence = [examine(problem, solve_declaration(declare(id, problem))) for id in ids] + [examine_solution(solve(problem))]
+    assert [e.value for e in evidence] == [np.inf] * 4
+    assert [e.ray for e in evidence] == [True, True, False, False]
+    assert all(e.infeasible for e in evidence)
+    found = judge("svm.hard", evidence, problem.scale)
+    assert (found.verdict, found.feasible) == (Verdict.AGREE, False)
+
+
+def test_a_bound_proves_infeasibility_only_with_the_claim() -> None:
+    """One point of both classes: alpha = (a, a) proves any bound whatever, up to rounding, and is worth 2 a."""
+    problem = classification([[1.0], [1.0]], [1.0, -1.0], np.inf)
+
+    def evidence(alpha: list[float], **changes: object) -> Evidence:
+        d = replace(declare("svm.hard.dual", problem), **changes)  # type: ignore[arg-type]
+        d.assign(Point(alpha=np.array(alpha)))
+        nothing = {name: np.zeros(1) for name in d.constraints}
+        value = float(d.objective.args[0].value)
+        answer = Answer(d, "backend", Status.OPTIMAL, "", value, d.values, nothing, nothing, point=d.point, form=form())
+        return examine(problem, answer)
+
+    proven = evidence([1e12, 1e12])
+    assert proven.value == 2e12
+    assert proven.lower > 1e20
+    assert proven.infeasible
+    modest = evidence([1.0, 1.0])
+    assert modest.lower > 1e20
+    assert not modest.infeasible
+    for claim in (1.0, np.nan, -np.inf):
+        assert not evidence([1e12, 1e12], value=lambda v, claim=claim: claim).infeasible
+    unproven = evidence([0.0, 0.0], value=lambda v: 1e30)
+    assert (unproven.value, unproven.lower, unproven.infeasible) == (1e30, 0.0, False)
+
+
+def test_a_form_without_a_bound_may_be_worth_nothing() -> None:
+    """Of one class every margin is within reach: t has no bound, so that 1 / (2 t^2) is 0, which is no proof of infeasibility."""
+    problem = classification([[1.0], [2.0]], [1.0, 1.0], np.inf)
+    margin, *others = (examine(problem, solve_declaration(declare(f"svm.hard.{form}", problem))) for form in ("margin", "primal", "dual"))
+    assert (margin.ray, margin.value, margin.infeasible) == (True, 0.0, False)
+    found = judge("svm.hard", [margin, *others], problem.scale)
+    assert [j.agreement for j in found.judgements] == [Agreement.FAILED, Agreement.AGREES, Agreement.AGREES]
+    assert found.verdict is Verdict.AGREE
+
+
+def test_derived_multipliers_are_only_made_where_there_are_none() -> None:
+    problem = ranking([[0.0], [1.0], [1.5]], [0.0, 1.0, 0.0], None, 0.5, polynomial(2, 1.0, 1.0))
+    for id, entry in REGISTRY.items():
+        if entry.family == "rank.l1" and not entry.control:
+            evidence = examine(problem, solve_declaration(declare(id, problem)))
+            assert np.isneginf(evidence.derived_lower) == evidence.has_alpha
+            assert max(evidence.lower, evidence.derived_lower) == pytest.approx(evidence.upper, rel=1e-6)
 
 
 def test_xor_as_printed_is_refuted() -> None:
