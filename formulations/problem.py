@@ -317,6 +317,13 @@ class OneNormProblem:
         """beta of f = sum_i beta_i k(x_i, .), (m,)."""
         return x if self.over == "points" else self.rows.rdot(x)
 
+    def dual(self, u: Array) -> float:
+        """1'u in float64, u clipped to its box and divided by max(1, max B'u)."""
+        u = np.clip(u, 0.0, self.C)
+        prices = self.gram @ self.rows.rdot(u)
+        prices = prices if self.over == "points" else self.rows.dot(prices)
+        return float(u.sum() / max(1.0, float(prices.max(initial=0.0))))
+
     def primal(self, x: Array) -> float:
         """1'x + C sum_r (1 - (B x)_r)_+ in float64 at x >= 0."""
         margins = self.rows.dot(self.gram @ self.coefficients(x))
@@ -648,6 +655,8 @@ def on_grid(alpha: Array, box: Array, s: Array) -> Array:
 def _balance(steps: NDArray[np.int64], ends: NDArray[np.int64], s: NDArray[np.int64]) -> NDArray[np.int64]:
     """What to take from `steps` so that s'steps = 0, from the rows with most room on both sides first."""
     excess = int(steps @ s)
+    if excess == 0:
+        return np.zeros_like(steps)
     direction = int(np.sign(excess))
     room = np.where(s == direction, steps, np.where(s == -direction, ends - steps, 0))
     order = np.argsort(-np.minimum(steps, ends - steps), kind="stable")

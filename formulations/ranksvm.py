@@ -225,7 +225,8 @@ def oneslack(problem: MarginProblem) -> Declaration:
     """min  1/2 |w|^2 + C xi   s.t.  w.sum_ij c_ij (phi_i - phi_j) >= sum_ij c_ij - xi   for every c in {0,1}^p.
 
     Up to ALL_SUBSETS pairs over every subset c, above over those that its own solutions violate most, until none is violated by more than
-    CUT_TOLERANCE of what is at stake. With mu >= 0 the multiplier of `subset`, alpha = sum_c mu_c c.
+    CUT_TOLERANCE of what is at stake; those are the subsets of one C, so that another C is another declaration there.
+    With mu >= 0 the multiplier of `subset`, alpha = sum_c mu_c c.
     """
     import cvxpy as cp
 

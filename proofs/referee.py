@@ -172,11 +172,16 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
     )
 
 
-def examine_solution(solution: Solution) -> Evidence:
-    """What a specialised solver's solution shows: its point has both sides, its claim is its primal value, its accuracy its gap."""
-    value = solution.value
+def examine_solution(problem: Problem, solution: Solution) -> Evidence:
+    """What a specialised solver's solution shows: its point has both sides, its claim is its primal value, its accuracy its gap.
+
+    Parameters
+    ----------
+    problem : the family's canonical problem, with the true data, whatever the solution says that it solved.  solution : from `solve`.
+    """
+    value, proven = solution.value, interval(problem, solution.point)
     return Evidence(
-        solution.problem.family,
+        problem.family,
         None,
         solution.solver,
         False,
@@ -184,12 +189,12 @@ def examine_solution(solution: Solution) -> Evidence:
         solution.reason,
         value=value,
         mismatch=0.0,
-        lower=solution.lower,
-        upper=solution.upper,
+        lower=proven.lower,
+        upper=proven.upper,
         has_f=True,
         has_alpha=solution.dual is not None,
-        infeasible=_beyond(solution.problem, value, solution.lower),
-        residual=max(solution.upper - solution.lower, 0.0),
+        infeasible=_beyond(problem, value, proven.lower),
+        residual=max(proven.upper - proven.lower, 0.0),
         normwise=0.0,
         solve_seconds=solution.seconds,
         iterations=solution.iterations,
@@ -256,13 +261,16 @@ def _judgement(e: Evidence, family: Interval, tol: float, feasible: bool) -> Jud
     sides = ((e.lower, "own"), (e.derived_lower, "derived"), (family.lower, "family"))
     lower, kind = next(((bound, kind) for bound, kind in sides if np.isfinite(bound)), (-np.inf, None))
     width = Interval(lower, e.upper, family.scale)
-    agreement = _agreement(e, claim, off, accuracy, tol, feasible)
+    agreement = _agreement(e, claim, off, accuracy, tol, feasible, bool(np.isfinite(family.upper)))
     return Judgement(e, agreement, claim, off, accuracy, lower, e.upper, kind, width.relative_width)
 
 
-def _agreement(e: Evidence, claim: float, off: float, accuracy: float, tol: float, feasible: bool) -> Agreement:
+def _agreement(e: Evidence, claim: float, off: float, accuracy: float, tol: float, feasible: bool, bounded: bool) -> Agreement:
+    """The verdict on one answer; `bounded` where some answer's point is proven feasible, without which nothing can be held against any."""
     if not feasible:
         return Agreement.AGREES if e.infeasible else Agreement.FAILED
+    if not bounded:
+        return Agreement.FAILED
     if e.ray and not claim <= tol:
         return Agreement.DISAGREES
     if claim <= tol and off <= tol:

@@ -171,7 +171,7 @@ class Solution:
     def _values(self) -> tuple[float, float]:
         problem, point = self.problem, self.point
         if not isinstance(problem, MarginProblem):
-            return (problem.primal(self._coefficients), self.lower)
+            return problem.primal(self._coefficients), -np.inf if point.alpha is None else problem.dual(point.alpha)
         f = self._f
         norm2 = float(point.w @ point.w) if point.w is not None else float(self._coefficients @ f)
         primal = problem.primal(f, norm2, self.bias)

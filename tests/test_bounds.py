@@ -24,9 +24,11 @@ from equimargin.formulations import (
     classification,
     interval,
     linear,
+    one_norm_ranking,
     polynomial,
     precomputed,
     ranking,
+    ranking_vector_machine,
     rbf,
     regression,
 )
@@ -110,12 +112,20 @@ def transposed(M: Matrix, v: Vector, size: int) -> Vector:
     return [sum((M[r][i] * v[r] for r in range(len(M))), Fraction(0)) for i in range(size)]
 
 
+def exact_costs(problem: Problem) -> Vector:
+    """c_r, the double nearest to C weight_r; finite ones only."""
+    if isinstance(problem, OneNormProblem) or problem.weights is None:
+        return [Fraction(problem.C)] * problem.p
+    return [Fraction(float(problem.C * weight)) for weight in problem.weights]
+
+
 def exact_primal(problem: MarginProblem, f: Vector, norm2: Fraction, b: Fraction) -> Fraction:
     """1/2 |f|^2 + C sum_r loss(t_r - (A f)_r - b s_r)."""
     A, t, s = exact_rows(problem)
     bias = b if problem.bias else Fraction(0)
     u = [max(Fraction(0), t[r] - inner(A[r], f) - bias * s[r]) for r in range(len(A))]
-    return norm2 / 2 + Fraction(problem.C) * sum((v if problem.loss == "hinge" else v * v for v in u), Fraction(0))
+    powers = u if problem.loss == "hinge" else [v * v for v in u]
+    return norm2 / 2 + inner(exact_costs(problem), powers)
 
 
 def exact_dual(problem: MarginProblem, alpha: Vector) -> tuple[Fraction, Fraction]:
@@ -123,12 +133,14 @@ def exact_dual(problem: MarginProblem, alpha: Vector) -> tuple[Fraction, Fractio
     A, t, _ = exact_rows(problem)
     beta = transposed(A, alpha, problem.m)
     norm2 = inner(beta, apply(gram(problem.kernel, problem.X), beta))
-    ridge = inner(alpha, alpha) / (4 * Fraction(problem.C)) if problem.loss == "squared_hinge" else Fraction(0)
+    ridge = Fraction(0)
+    if problem.loss == "squared_hinge":
+        ridge = sum((a * a / (4 * c) for a, c in zip(alpha, exact_costs(problem), strict=True) if a), Fraction(0))
     gain = inner(t, alpha)
     return gain - norm2 / 2 - ridge, sum((abs(a * b) for a, b in zip(t, alpha, strict=True)), Fraction(0)) + norm2 / 2 + ridge
 
 
-def size_of_terms(problem: Problem, beta: Vector, C: float, b: Fraction) -> Fraction:
+def size_of_terms(problem: Problem, beta: Vector, costs: Vector, b: Fraction) -> Fraction:
     """How large the terms of the primal value are before they cancel; for a kernel of degree k, k times."""
     A, t, _ = exact_rows(problem)
     X = np.abs(problem.X)
@@ -137,7 +149,7 @@ def size_of_terms(problem: Problem, beta: Vector, C: float, b: Fraction) -> Frac
     reach = apply(K, size)
     rows = [abs(t[r]) + sum((abs(a) * f for a, f in zip(A[r], reach, strict=True)), Fraction(0)) + abs(b) for r in range(len(A))]
     power = 2 if getattr(problem, "loss", "hinge") == "squared_hinge" else 1
-    return inner(size, reach) + Fraction(C) * sum((v**power for v in rows), Fraction(0)) + sum(size, Fraction(0))
+    return inner(size, reach) + inner(costs, [v**power for v in rows]) + sum(size, Fraction(0))
 
 
 def slack(problem: Problem) -> Fraction:
@@ -181,6 +193,7 @@ def problems_and_points(draw: st.DrawFn, families: tuple[str, ...], tails: bool 
 def test_the_upper_bound_is_above_the_exact_primal_value(case: Any) -> None:
     """And near it, relative to its terms."""
     problem, _, beta, b = case
+    assume(np.isfinite(problem.costs).all())
     K = gram(problem.kernel, problem.X)
     if isinstance(problem.kernel, Linear):
         w = np.asarray(problem.X.T @ beta)
@@ -192,17 +205,18 @@ def test_the_upper_bound_is_above_the_exact_primal_value(case: Any) -> None:
     exact = exact_primal(problem, f, norm2, Fraction(b))
     upper = Fraction(interval(problem, point).upper)
     assert exact <= upper
-    assert upper - exact <= slack(problem) * size_of_terms(problem, fractions(beta), problem.C, Fraction(b)) + Fraction(1e-290)
+    assert upper - exact <= slack(problem) * size_of_terms(problem, fractions(beta), exact_costs(problem), Fraction(b)) + Fraction(1e-290)
 
 
 @given(problems_and_points(tuple(SOFT_FAMILIES)))
 def test_the_lower_bound_is_below_the_exact_dual_value(case: Any) -> None:
     """Of the repaired multipliers; and near it, relative to its terms."""
     problem, alpha, _, _ = case
+    assume(np.isfinite(problem.costs).all())
     exact, size = exact_dual(problem, fractions(problem.repaired(alpha)))
     lower = Fraction(interval(problem, Point(alpha=alpha)).lower)
     assert lower <= exact
-    loose = size_of_terms(problem, fractions(problem.rows.rdot(np.abs(problem.repaired(alpha)))), 0.0, Fraction(0))
+    loose = size_of_terms(problem, fractions(problem.rows.rdot(np.abs(problem.repaired(alpha)))), [Fraction(0)] * problem.p, Fraction(0))
     assert exact - lower <= slack(problem) * (size + loose) + Fraction(1e-290)
 
 
@@ -210,6 +224,7 @@ def test_the_lower_bound_is_below_the_exact_dual_value(case: Any) -> None:
 def test_no_lower_bound_exceeds_an_exact_primal_value(case: Any) -> None:
     """Weak duality, across points that have nothing to do with each other; also the upper bound that the multipliers imply."""
     problem, alpha, beta, b = case
+    assume(np.isfinite(problem.costs).all())
     proven = interval(problem, Point(alpha=alpha))
     f = apply(gram(problem.kernel, problem.X), fractions(beta))
     norm2 = inner(fractions(beta), f)
@@ -256,10 +271,10 @@ def test_the_bounds_of_linear_programs(case: Any) -> None:
     dual = sum(u, Fraction(0)) / max(Fraction(1), *exact_prices(problem, u), Fraction(1))
     assert Fraction(proven.lower) <= primal
     assert dual <= Fraction(proven.upper)
-    size = size_of_terms(problem, padded(problem, x, problem.over), problem.C, Fraction(0)) + sum(x, Fraction(0))
+    size = size_of_terms(problem, padded(problem, x, problem.over), exact_costs(problem), Fraction(0)) + sum(x, Fraction(0))
     assert abs(Fraction(proven.upper) - primal) <= slack(problem) * size
     assert Fraction(proven.lower) <= dual * (1 + slack(problem))
-    assert Fraction(proven.lower) >= dual * (1 - SLACK) / (1 + _uncertainty(problem, u))
+    assert Fraction(proven.lower) >= dual * (1 - SLACK) / (1 + _uncertainty(problem, u)) - Fraction(1e-270)
 
 
 def padded(problem: OneNormProblem, x: Vector, over: str) -> Vector:
@@ -282,8 +297,8 @@ def test_repaired_multipliers_are_exactly_feasible(case: Any) -> None:
     repaired = fractions(problem.repaired(alpha))
     A, _, s = exact_rows(problem)
     assert all(a >= 0 for a in repaired)
-    if problem.loss == "hinge" and np.isfinite(problem.C):
-        assert all(a <= Fraction(problem.C) for a in repaired)
+    if problem.loss == "hinge":
+        assert all(np.isinf(c) or a <= Fraction(float(c)) for a, c in zip(repaired, problem.costs, strict=True))
     assert not problem.bias or inner(s, repaired) == 0
     assert fractions(problem.rows.rdot(problem.repaired(alpha))) == transposed(A, repaired, problem.m)
 
@@ -293,11 +308,11 @@ def test_feasible_multipliers_are_hardly_moved(case: Any, share: float) -> None:
     """Pairs of opposite rows raised together are feasible; repair must leave them where they are, up to the grid."""
     problem, alpha, _, _ = case
     unit = problem.C if np.isfinite(problem.C) else 1.0
-    feasible = share * np.minimum(np.abs(alpha), unit)
+    feasible = share * np.minimum(np.abs(alpha), np.minimum(unit, problem.box))
     if problem.bias:
         up, down = np.flatnonzero(problem.bias_signs > 0), np.flatnonzero(problem.bias_signs < 0)
         paired = min(len(up), len(down))
-        feasible[up[:paired]] = feasible[down[:paired]]
+        feasible[up[:paired]] = feasible[down[:paired]] = np.minimum(feasible[up[:paired]], feasible[down[:paired]])
         feasible[up[paired:]], feasible[down[paired:]] = 0.0, 0.0
     assert np.abs(problem.repaired(feasible) - feasible).max(initial=0.0) <= 1e-13 * feasible.max(initial=0.0) + 1e-279
 
@@ -520,6 +535,78 @@ def test_one_pair_in_closed_form(C: float, distance: float) -> None:
     proven = interval(problem, Point(alpha=np.array([float(alpha)])))
     assert Fraction(proven.lower) <= optimum <= Fraction(proven.upper)
     assert proven.relative_width < 1e-9
+
+
+def test_a_ray_proves_a_large_bound() -> None:
+    """One point with both labels: no f separates, and any multiple of alpha = (1, 1) is a lower bound, without overflow."""
+    for X, kernel in (([[0.0], [0.0]], polynomial(1, 1.0, 0.0)), ([[0.3], [0.3]], linear()), ([[0.3], [0.3]], rbf(1.0))):
+        problem = classification(X, [1.0, -1.0], C=np.inf, kernel=kernel)
+        assert 1e10 < interval(problem, Point(alpha=np.ones(2))).lower < np.inf
+
+
+def near_points(seed: int) -> np.ndarray:
+    """Five points close to each other and far from the origin: their kernel values cancel in differences."""
+    rng = np.random.default_rng(seed)
+    return np.asarray(10.0 + 1e-4 * rng.normal(size=(5, 2)))
+
+
+@pytest.mark.parametrize("kernel", [linear(), polynomial(2, 1.0, 1.0), rbf(1.0)], ids=["linear", "polynomial", "rbf"])
+def test_bounds_hold_where_rounding_is_all_there_is(kernel: Kernel) -> None:
+    """Here values of double precision lie on the wrong side of the exact ones about every second time."""
+    wrong = 0
+    for seed in range(40):
+        X, rng = near_points(seed), np.random.default_rng(seed)
+        problem = ranking(X, rng.permutation(5), C=1e4, kernel=kernel)
+        alpha = problem.repaired(rng.uniform(0, 1e4, problem.p))
+        exact, _ = exact_dual(problem, fractions(alpha))
+        assert Fraction(interval(problem, Point(alpha=alpha)).lower) <= exact
+        beta = problem.rows.rdot(alpha)
+        w = np.asarray(problem.X.T @ beta)
+        given = Point(w=w, b=0.0) if isinstance(kernel, Linear) else Point(beta=beta, b=0.0)
+        K = gram(kernel, X)
+        f = apply([fractions(x) for x in X], fractions(w)) if isinstance(kernel, Linear) else apply(K, fractions(beta))
+        norm2 = inner(fractions(w), fractions(w)) if isinstance(kernel, Linear) else inner(fractions(beta), f)
+        primal = exact_primal(problem, f, norm2, Fraction(0))
+        assert primal <= Fraction(interval(problem, given).upper)
+        values = problem.gram @ beta
+        wrong += Fraction(problem.dual(alpha, float(beta @ values))) > exact
+        wrong += Fraction(problem.primal(values, float(beta @ values), 0.0)) < primal
+    assert wrong > 20
+
+
+@pytest.mark.parametrize("over", [ranking_vector_machine, one_norm_ranking], ids=["points", "pairs"])
+@pytest.mark.parametrize("kernel", [linear(), polynomial(2, 1.0, 1.0), rbf(1.0)], ids=["linear", "polynomial", "rbf"])
+def test_linear_bounds_hold_where_rounding_is_all_there_is(kernel: Kernel, over: Any) -> None:
+    """The same for both sides of the linear programs, where prices exceed 1 by cancellation."""
+    for seed in range(40):
+        X, rng = near_points(seed), np.random.default_rng(seed)
+        problem = over(X, rng.permutation(5), None, 1e10, kernel)
+        u, x = rng.integers(0, 2**20, problem.p) * 2.0**13, rng.integers(0, 2**10, problem.size).astype(float)  # on every grid
+        proven = interval(problem, Point(beta=x, alpha=u))
+        exact = fractions(u)
+        dual = sum(exact, Fraction(0)) / max(Fraction(1), *exact_prices(problem, exact))
+        assert Fraction(proven.lower) <= dual
+        primal = sum(fractions(x), Fraction(0)) + Fraction(problem.C) * sum(
+            (max(Fraction(0), 1 - margin) for margin in exact_margins(problem, fractions(x))), Fraction(0)
+        )
+        assert primal <= Fraction(proven.upper)
+
+
+def test_a_gram_matrix_that_rounding_made_indefinite_is_shifted() -> None:
+    """B B' of more points than dimensions has eigenvalues of rounding size on both sides of 0."""
+    indefinite = 0
+    for seed in range(40):
+        B = np.random.default_rng(seed).normal(size=(4, 2))
+        K = B @ B.T
+        K = (K + K.T) / 2
+        shift = proven_shift(K)
+        assert shift is not None
+        exact = [fractions(row) for row in K]
+        indefinite += not is_positive_semidefinite(exact)
+        shifted = [[v + Fraction(shift) * (i == j) for j, v in enumerate(row)] for i, row in enumerate(exact)]
+        assert is_positive_semidefinite(shifted)
+        assert 0 < shift < 1e-12 * np.trace(K)
+    assert indefinite > 10
 
 
 def test_relative_figures_of_an_interval() -> None:

@@ -15,6 +15,7 @@ from equimargin.formulations import (
     Declaration,
     Kernel,
     MarginProblem,
+    OneNormProblem,
     Point,
     Problem,
     classification,
@@ -40,8 +41,8 @@ from equimargin.testing import FAMILIES, sample_problem
 KERNELS: dict[str, Kernel] = {"linear": linear(), "rbf": rbf(0.5), "polynomial": polynomial(2, 0.5, 1.0)}
 IDS = list(REGISTRY)
 RIGHT = [id for id in IDS if not REGISTRY[id].control]
-NEAR = {"CLARABEL": 1e-6, "SCS": 1e-6, "OSQP": 0.1, "HIGHS": 1e-4}
-"""How near to the optimum a backend's multipliers come, relative to S (OSQP does badly on linear programs); a wrong sign is off by 1."""
+NEAR = {"CLARABEL": 1e-6, "SCS": 1e-6, "OSQP": 1e-3, "HIGHS": 1e-4}
+"""How near to the optimum a backend's multipliers come, relative to S; a wrong sign is off by 1."""
 
 WITHOUT_MULTIPLIERS = {"svm.nobias.beta", "rank.l1.beta", "rank.l1.betahat", "rank.l2.beta"}
 """Right formulations whose points have a function only."""
@@ -247,6 +248,8 @@ def test_another_cost_is_another_value_of_a_parameter(id: str, kernel: Kernel) -
 def test_the_multipliers_have_the_right_sign(id: str, kernel: Kernel, backend: str) -> None:
     """What a primal's multipliers prove from below, and a dual's from above: a wrong sign is repaired to zeros, which prove nothing."""
     d = declared(id, kernel)
+    if backend == "OSQP" and isinstance(d.canonical, OneNormProblem):
+        pytest.skip("OSQP takes no part in linear programs: it stops anywhere")
     reference = interval(d.canonical, solve_declaration(d, "CLARABEL").point)
     answer = solve_declaration(d, backend)
     if answer.status is Status.UNSUPPORTED:

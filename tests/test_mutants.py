@@ -983,7 +983,7 @@ def honest(family: str, case: Case) -> tuple[Evidence, ...]:
     problem = instance(family, case)
     declared = [examine(problem, solve_declaration(declare(id, problem), ACCURATE)) for id in DECLARED if REGISTRY[id].family == family]
     taking = [solver.name for solver in SOLVERS.values() if solver.takes(family) and solver.refusal(problem) is None]
-    return (*declared, *(examine_solution(solve(problem, name, tol=1e-8)) for name in taking))
+    return (*declared, *(examine_solution(problem, solve(problem, name, tol=1e-8)) for name in taking))
 
 
 def judged(family: str, case: Case, evidence: Evidence) -> Judgement:
@@ -1042,7 +1042,7 @@ def run_module(module: ModuleType, problem: Problem) -> Evidence:
     """What a mutated solver's solution shows; kernels that are not compiled may warn."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        return examine_solution(module._solve(problem, Limits(tol=1e-8, time_limit=0.5), None))
+        return examine_solution(problem, module._solve(problem, Limits(tol=1e-8, time_limit=0.5), None))
 
 
 def solver_cases(name: str, families: tuple[str, ...] = ()) -> Iterator[tuple[str, Case]]:

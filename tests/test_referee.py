@@ -476,7 +476,7 @@ def test_xor_by_its_solvers(family: str) -> None:
     assert solutions
     for solution in solutions:
         assert solution.lower <= XOR[family] <= solution.upper
-        assert examine_solution(solution).value == pytest.approx(XOR[family], abs=1e-8)
+        assert examine_solution(problem, solution).value == pytest.approx(XOR[family], abs=1e-8)
         signs = solution.decision_function(problem.X) * problem.rows.s
         assert signs == pytest.approx(np.full(4, 16 / 17 if family.endswith("l2") else 1.0), abs=1e-4)
 
@@ -485,7 +485,7 @@ def test_xor_has_no_linear_solution() -> None:
     """Its hard family: a Farkas vector, a ray, a margin of 0, and a bound; none of them says infeasible of the feasible one."""
     problem = xor("svm.hard", linear())
     ids = ("svm.hard.primal", "svm.hard.dual", "svm.hard.margin")
-    evidence = [examine(problem, solve_declaration(declare(id, problem))) for id in ids] + [examine_solution(solve(problem))]
+    evidence = [examine(problem, solve_declaration(declare(id, problem))) for id in ids] + [examine_solution(problem, solve(problem))]
     assert [e.value for e in evidence] == [np.inf] * 4
     assert [e.ray for e in evidence] == [True, True, False, False]
     assert all(e.infeasible for e in evidence)

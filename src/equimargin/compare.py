@@ -40,7 +40,7 @@ class Job:
             status = Status.TOO_LARGE if "too large" in reason else Status.UNSUPPORTED
             return skipped(self.problem.family, self.formulation, self.solver, control, status, reason)
         if entry is None:
-            return examine_solution(solve(self.problem, self.solver, tol=self.tol, time_limit=self.time_limit))
+            return examine_solution(self.problem, solve(self.problem, self.solver, tol=self.tol, time_limit=self.time_limit))
         answer = solve_declaration(declare(entry.id, self.problem), self.solver, self.tol, self.time_limit)
         return examine(self.problem, answer, control)
 
