@@ -34,7 +34,7 @@ class Interval:
     @property
     def size(self) -> float:
         """S = max(|lower|, |upper|, 1e-4 P(0)) over the finite ones: what relative figures divide by."""
-        return max(*(abs(v) for v in (self.lower, self.upper) if np.isfinite(v)), FLOOR * self.scale, 1e-300, 1e-300)
+        return max(*(abs(v) for v in (self.lower, self.upper) if np.isfinite(v)), FLOOR * self.scale, 1e-300)
 
     @property
     def relative_width(self) -> float:

@@ -10,7 +10,7 @@ from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point
 
 RESOLVED = 1e-6
-"""A margin below this is not told from 0: no separating function has been found."""
+"""A margin below this, over the root of the mean K_ii, is not told from 0: no separating function has been found."""
 
 
 def no_slack(problem: MarginProblem, xi: Any) -> dict[str, Any]:
@@ -28,15 +28,19 @@ def shortfall(problem: MarginProblem, slack: Array) -> dict[str, Array]:
     return {"hard": np.maximum(slack[problem.hard], 0.0)} if problem.hard.any() else {}
 
 
-def value_of_margin(t: float) -> float:
+def value_of_margin(problem: MarginProblem, t: float) -> float:
     """1/2 |w|^2 = 1 / (2 t^2) of the largest margin t; inf where none was found."""
-    return 1 / (2 * t**2) if t > RESOLVED else np.inf
+    return 1 / (2 * t**2) if t > _resolved(problem) else np.inf
 
 
 def point_of_margin(problem: MarginProblem, u: Array, b: float, t: float, mu: Array | None) -> Point:
     """The canonical point of a max-margin form: w = u / t, b / t and alpha = mu / t^2; u itself where no margin was found."""
-    t = t if t > RESOLVED else 1.0
+    t = t if t > _resolved(problem) else 1.0
     return problem.point_of_w(u / t, b / t, None if mu is None else mu / t**2)
+
+
+def _resolved(problem: MarginProblem) -> float:
+    return RESOLVED * float(np.sqrt(problem.gram.diagonal.mean()))
 
 
 def length(w: Array) -> float:

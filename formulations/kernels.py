@@ -264,11 +264,8 @@ class Gram:
     def dense(self) -> Array:
         """The whole of K, (m, m), symmetric; about 8 m^2 bytes."""
         K = self.kernel.block(self.X, self.X)
-        if not isinstance(self.kernel, Precomputed):
-            K[np.diag_indices(self.m)] = self.kernel.diagonal(self.X)
-        elif self.shift:
-            K = K.copy()
-            K[np.diag_indices(self.m)] += self.shift
+        K = K.copy() if K is self.X else K
+        K[np.diag_indices(self.m)] = self.diagonal
         return K
 
     @cached_property

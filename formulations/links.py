@@ -198,9 +198,9 @@ def of(id: str) -> list[Link]:
 
 
 def critical_cost(problem: MarginProblem, point: Point) -> float:
-    """C* = min { max alpha_r : alpha optimal for the hard dual }: the soft margin at C is the hard one exactly for C >= C*.
+    """C* = min { max alpha_r / weight_r : alpha optimal for the hard dual }: the soft margin at C is the hard one exactly for C >= C*.
 
-    min C   s.t.   sum_r alpha_r A_r phi = w,  s'alpha = 0,  0 <= alpha <= C   over the rows on the margin.
+    min C   s.t.   sum_r alpha_r A_r phi = w,  s'alpha = 0,  0 <= alpha_r <= C weight_r   over the rows on the margin.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def critical_cost(problem: MarginProblem, point: Point) -> float:
     slack = 1e-6 * max(float(np.abs(at.w).max(initial=0.0)), 1e-300)
     balance = np.append(problem.bias_signs[margin], 0.0)[None, :]
     equal = np.hstack([span, np.zeros((len(at.w), 1))])
-    limits = np.vstack([np.hstack([np.eye(k), -np.ones((k, 1))]), equal, -equal])
+    limits = np.vstack([np.hstack([np.eye(k), -problem.unit_weights[margin][:, None]]), equal, -equal])
     ends = np.concatenate([np.zeros(k), at.w + slack, slack - at.w])
     found = linprog(np.append(np.zeros(k), 1.0), limits, ends, balance, np.zeros(1), method="highs")
     if found.status != 0:
@@ -229,12 +229,25 @@ def critical_cost(problem: MarginProblem, point: Point) -> float:
     return float(found.x[-1])
 
 
-def _dual_pair(a: str, b: str, *sources: Source, what: str = "Strong duality") -> Equivalence:
+def _dual_programs(a: str, b: str, *sources: Source) -> Equivalence:
+    """A linear program and its dual."""
+    return Equivalence(
+        a=a,
+        b=b,
+        statement="Linear-programming duality: the optima are equal; x are the multipliers of B'u <= 1, and u those of the margins.",
+        sources=sources,
+        conditions="points that carry both sides, as a solved program's do: neither gives the other",
+        forward=to_multipliers,
+        backward=to_function,
+    )
+
+
+def _dual_pair(a: str, b: str, *sources: Source) -> Equivalence:
     """A primal and its dual."""
     return Equivalence(
         a=a,
         b=b,
-        statement=f"{what}: the optima are equal, f = A'alpha for every optimal alpha, and optimal multipliers of the rows are alpha.",
+        statement="Strong duality: the optima are equal, f = A'alpha for every optimal alpha, and alpha are multipliers of the rows.",
         sources=sources,
         forward=to_multipliers,
         backward=to_function,
@@ -243,7 +256,16 @@ def _dual_pair(a: str, b: str, *sources: Source, what: str = "Strong duality") -
 
 def _same_function(a: str, b: str, statement: str, *sources: Source) -> StrongEquivalence:
     """Two forms of one function."""
-    return StrongEquivalence(a=a, b=b, statement=statement, sources=sources, forward=to_function, backward=to_function)
+    spanned = b.endswith("beta")
+    return StrongEquivalence(
+        a=a,
+        b=b,
+        statement=statement,
+        sources=sources,
+        conditions="every f in the span of the points; no other is optimal" if spanned else "always",
+        forward=to_function,
+        backward=to_function,
+    )
 
 
 def _rescaled(a: str, b: str, statement: str, by: PointMap, *sources: Source) -> Rescaling:
@@ -271,9 +293,14 @@ def _given(alpha: Array | None) -> Array:
 
 
 def _levels_of_one_query(problem: MarginProblem) -> int:
-    """How many levels the only query has; 0 for pairs without labels and for several queries."""
+    """How many levels the only query has; 0 for pairs without labels, for several queries and for weighted pairs."""
     rows = problem.rows
-    if not isinstance(rows, Pairs) or rows.y is None or (rows.query is not None and rows.query.max(initial=0) > 0):
+    if (
+        not isinstance(rows, Pairs)
+        or rows.y is None
+        or problem.weights is not None
+        or (rows.query is not None and rows.query.max(initial=0) > 0)
+    ):
         return 0
     return len(np.unique(rows.y))
 
@@ -297,7 +324,7 @@ def _without_bias(problem: MarginProblem) -> MarginProblem:
 
 def _into_intercept(problem: MarginProblem, point: Point) -> Point:
     """(f, b) as one function of the kernel k + 1, whose coefficients sum to b: f's own, moved along the optimum's alpha."""
-    return Point(beta=problem.rows.rdot(_given(point.alpha)))
+    return Point(beta=problem.rows.rdot(complete(problem, point).alpha))
 
 
 def _out_of_intercept(problem: MarginProblem, point: Point) -> Point:
@@ -313,7 +340,8 @@ def _symmetrised(problem: MarginProblem) -> MarginProblem:
     A = problem.rows.matrix
     D = np.asarray((A @ problem.X).toarray() if hasattr(problem.X, "toarray") else A @ problem.X)
     y = np.concatenate([np.ones(len(D)), -np.ones(len(D))])
-    return classification(np.vstack([D, -D]), y, problem.C / 2, problem.kernel, problem.loss)
+    weights = None if problem.weights is None else np.tile(problem.weights, 2)
+    return classification(np.vstack([D, -D]), y, problem.C / 2, problem.kernel, problem.loss, sample_weight=weights)
 
 
 def _adjacent(problem: MarginProblem) -> MarginProblem:
@@ -449,7 +477,7 @@ LINKS: tuple[Link, ...] = (
         b="svm.hard.primal",
         statement="With two levels w_rank = w_svm / 2, so the hard ranking optimum is a quarter of the hard classification optimum.",
         sources=(_T("(84)-(85)"), _T("(6)-(7)")),
-        conditions="two levels, one query",
+        conditions="two levels, one query, no weights",
         applies=lambda p: _levels_of_one_query(p) == 2,
         problem=_as_classification,
         value=lambda v, p: 4 * v,
@@ -461,7 +489,7 @@ LINKS: tuple[Link, ...] = (
         b="rank.hard.primal",
         statement="For a strict total order the adjacent pairs imply all others: the chain has the same hard optimum.",
         sources=(_T("(84)-(85)"),),
-        conditions="one query, all labels different",
+        conditions="one query, all labels different, no weights",
         applies=lambda p: _levels_of_one_query(p) == p.m,
         problem=_adjacent,
         forward=to_function,
@@ -526,8 +554,8 @@ LINKS: tuple[Link, ...] = (
     ),
     _dual_pair("rank.l2.primal", "rank.l2.dual", _K("section 1")),
     _same_function("rank.l2.primal", "rank.l2.beta", "Representer theorem: w = sum_i beta_i phi_i.", _K("(3.13)")),
-    _dual_pair("rank.onenorm.primal", "rank.onenorm.dual", _T("(94)-(96)"), what="Linear-programming duality"),
-    _dual_pair("rvm.primal", "rvm.dual", _T("(102)-(104)"), _K("(2.10)"), what="Linear-programming duality"),
+    _dual_programs("rank.onenorm.primal", "rank.onenorm.dual", _T("(94)-(96)")),
+    _dual_programs("rvm.primal", "rvm.dual", _T("(102)-(104)"), _K("(2.10)")),
     Relaxation(
         a="svm.soft.primal",
         b="svm.hard.primal",

@@ -310,8 +310,8 @@ class OneNormProblem:
         return self.C * max(self.p, 1)
 
     def with_cost(self, C: float) -> OneNormProblem:
-        """The same problem at another C."""
-        return replace(self, C=_positive_cost(C))
+        """The same problem at another C, finite."""
+        return replace(self, C=_finite_cost(C))
 
     def coefficients(self, x: Array) -> Array:
         """beta of f = sum_i beta_i k(x_i, .), (m,)."""
@@ -442,7 +442,12 @@ def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel 
     Source: P (6), its set of preferences.
     """
     X, kernel = _features(X, kernel)
-    listed = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    given = np.asarray(pairs)
+    if given.size and (given.ndim != 2 or given.shape[1] != 2 or not np.issubdtype(given.dtype, np.integer)):
+        raise ValueError(
+            f"ranking_from_pairs: pairs must be integers of shape (p, 2), (preferred, other); they are {given.dtype} {given.shape}"
+        )
+    listed = given.astype(np.int64).reshape(-1, 2)
     if listed.size and not (listed.min() >= 0 and listed.max() < X.shape[0]):
         raise ValueError(f"ranking_from_pairs: every index must be in 0 .. {X.shape[0] - 1}")
     if (listed[:, 0] == listed[:, 1]).any():
@@ -531,6 +536,8 @@ def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> Pairs:
     query = None if qid is None else np.asarray(qid)
     if query is not None and query.shape != (X.shape[0],):
         raise ValueError(f"qid must have one entry for each of the {X.shape[0]} rows of X; its shape is {query.shape}")
+    if query is not None and query.dtype.kind == "f" and not np.isfinite(query).all():
+        raise ValueError(f"qid holds NaN or an infinite number at row {int(np.flatnonzero(~np.isfinite(query))[0])}")
     query = None if query is None else np.unique(query, return_inverse=True)[1].astype(np.int64)
     count = pair_count(relevance, query)
     if count > EXPLICIT_PAIRS:
@@ -642,7 +649,7 @@ def on_grid(alpha: Array, box: Array, s: Array) -> Array:
     p = len(alpha)
     alpha = np.clip(np.nan_to_num(alpha, nan=0.0, posinf=0.0, neginf=0.0), 0.0, box)
     top, total = float(alpha.max(initial=0.0)), float(alpha.sum())
-    if top < TINY:
+    if top < TINY or not np.isfinite(total):
         return np.zeros(p)
     unit = 2.0 ** (np.floor(np.log2(total)) - 50)  # the total is below 2^51 units, and below 2^53 after any balancing
     ends = np.floor(np.minimum(box, 4 * top) / unit).astype(np.int64)

@@ -10,9 +10,11 @@ which the backends solve to more digits than a form in a singular or badly scale
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from itertools import product
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -25,6 +27,8 @@ ALL_SUBSETS = 8
 """Up to this many pairs the 1-slack form is declared over every subset; above, over those that a cutting loop needs."""
 CUTS = 500
 CUT_TOLERANCE = 1e-9
+_SUBSETS: WeakKeyDictionary[MarginProblem, Array] = WeakKeyDictionary()
+"""The subsets that a problem's 1-slack form is declared over: found once for all backends."""
 
 
 @formulation(
@@ -102,7 +106,7 @@ def hard_margin(problem: MarginProblem) -> Declaration:
         recover=lambda d: point_of_margin(problem, u.value, 0.0, float(t.value), d.multiplier("margin")),
         express=lambda at: {"u": at.w / length(at.w), "t": (1 - at.u).min(initial=np.inf) / length(at.w)},
         printed=printed,
-        value=value_of_margin,
+        value=lambda margin: value_of_margin(problem, margin),
     )
 
 
@@ -232,7 +236,9 @@ def oneslack(problem: MarginProblem) -> Declaration:
 
     X, A, weight = problem.features(), problem.rows.matrix, problem.unit_weights
     D = np.asarray((A @ X).toarray() if hasattr(A @ X, "toarray") else A @ X) * weight[:, None]
-    subsets = _every_subset(problem.p) if problem.p <= ALL_SUBSETS else _violated_subsets(D, weight, problem.C)
+    if problem not in _SUBSETS:
+        _SUBSETS[problem] = _every_subset(problem.p) if problem.p <= ALL_SUBSETS else _violated_subsets(D, weight, problem.C)
+    subsets = _SUBSETS[problem]
     C = cp.Parameter(nonneg=True, name="C", value=problem.C)
     w, xi = cp.Variable(X.shape[1], name="w"), cp.Variable(name="xi")
 
@@ -619,12 +625,14 @@ def _violated_subsets(D: Array, weight: Array, C: float) -> Array:
         chosen = np.array(subsets)
         w, xi = cp.Variable(D.shape[1]), cp.Variable()
         program = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + C * xi), [(chosen @ D) @ w >= chosen @ weight - xi])
-        program.solve(cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of inaccurate solutions: the next cut sees to that
+            program.solve(cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
         short = weight - D @ w.value
         if np.maximum(short, 0.0).sum() - xi.value <= CUT_TOLERANCE * (1 + abs(xi.value)):
-            break
+            return np.array(subsets)
         subsets.append((short > 0).astype(np.float64))
-    return np.array(subsets)
+    raise ValueError(f"too large to declare: {CUTS} subsets of the 1-slack form are not enough")
 
 
 def _of_subsets(subsets: Array, weight: Array, mu: Array | None) -> Array | None:

@@ -114,7 +114,7 @@ def hard_margin(problem: MarginProblem) -> Declaration:
         recover=lambda d: point_of_margin(problem, u.value, -float(b.value), float(t.value), d.multiplier("margin")),
         express=lambda at: {"u": at.w / length(at.w), "b": -at.b / length(at.w), "t": (1 - at.u).min() / length(at.w)},
         printed=printed,
-        value=value_of_margin,
+        value=lambda margin: value_of_margin(problem, margin),
     )
 
 

@@ -212,7 +212,8 @@ def judge(family: str, evidence: Sequence[Evidence], scale: float, tol: float = 
     Returns
     -------
     Family : interval = [max lower, min upper] over all answers but the controls; agree only with an agreeing declaration and an agreeing
-        specialised solver (two declarations where no solver takes part; two solvers where nothing is declared) and no disagreement.
+        specialised solver (two declarations where no solver takes part; two solvers where nothing is declared), no disagreement, and
+        bounds that do not contradict each other.
     """
     counted = [e for e in evidence if not e.control]
     lower = max((bound for e in counted for bound in (e.lower, e.derived_lower) if not np.isnan(bound)), default=-np.inf)
@@ -221,6 +222,8 @@ def judge(family: str, evidence: Sequence[Evidence], scale: float, tol: float = 
     judgements = tuple(_judgement(e, proven, tol, feasible) for e in evidence)
     if not convex:
         return Family(family, proven, Verdict.UNDECIDED, "the kernel is not positive semidefinite: no optimum is claimed", judgements)
+    if proven.lower > proven.upper:
+        return Family(family, proven, Verdict.DISAGREE, "the proven bounds contradict each other", judgements)
     verdict, reason = _verdict([j for j in judgements if not j.evidence.control])
     return Family(family, proven, verdict, reason if feasible else f"infeasible: {reason}", judgements, feasible)
 
@@ -267,8 +270,10 @@ def _judgement(e: Evidence, family: Interval, tol: float, feasible: bool) -> Jud
 
 def _agreement(e: Evidence, claim: float, off: float, accuracy: float, tol: float, feasible: bool, bounded: bool) -> Agreement:
     """The verdict on one answer; `bounded` where some answer's point is proven feasible, without which nothing can be held against any."""
+    if not feasible and e.infeasible:
+        return Agreement.AGREES
     if not feasible:
-        return Agreement.AGREES if e.infeasible else Agreement.FAILED
+        return Agreement.DISAGREES if np.isfinite(e.value) and e.normwise <= RAY else Agreement.FAILED
     if not bounded:
         return Agreement.FAILED
     if e.ray and not claim <= tol:
@@ -291,9 +296,9 @@ def _derived_lower(problem: Problem, point: Point) -> float:
 
 def _beyond(problem: Problem, claimed: float, proven: float) -> bool:
     """Whether what is claimed of a hard family and the lower bound that is proven are so large that no finite optimum is left."""
-    if isinstance(problem, OneNormProblem) or not np.isinf(problem.C):
+    if isinstance(problem, OneNormProblem) or not np.isinf(problem.costs).any():
         return False
-    unit = float(problem.gram.diagonal.mean())
+    unit = float(problem.gram.diagonal.mean()) or 1.0
     return all(bound * unit >= BEYOND * problem.p for bound in (claimed, proven))
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.formulations.bounds import interval
 from equimargin.formulations.jit import jit
 from equimargin.formulations.kernels import Array, Gram
 from equimargin.formulations.problem import MarginProblem, Point, Problem
@@ -63,7 +64,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
         over = progress.show(ascent.alpha, ascent.steps, ascent.violation)
         if not over and problem.convex and ascent.newton():
             over = progress.show(ascent.alpha, ascent.steps, ascent.violation)
-        if not over and ascent.unbounded(progress):
+        if not over and ascent.unbounded(progress) and np.isinf(interval(problem, Point(alpha=ascent.alpha)).upper):
             progress.end(Status.INFEASIBLE, f"no f meets the hard rows: the optimum is above {ascent.ray_value(progress):.0e}")
             break
         if over or ascent.violation > eps:

@@ -19,6 +19,7 @@ from equimargin.formulations import (
     declare,
     interval,
     linear,
+    links,
     polynomial,
     precomputed,
     ranking,
@@ -235,3 +236,61 @@ def test_a_point_of_hard_rows_is_repaired() -> None:
     short = Point(w=solution.w * (1 - 1e-7), b=solution.bias * (1 - 1e-7))
     assert solution.lower <= interval(problem, short).upper <= solution.lower * (1 + 1e-5)
     assert interval(problem, Point(w=-solution.w, b=0.0)).upper == np.inf
+
+
+def test_the_shift_of_a_given_gram_matrix_is_part_of_it_everywhere() -> None:
+    """With a penalised bias too: the matrix, its diagonal and its rows are one."""
+    thin = np.round(X[:, :1], 1)
+    gram = thin @ thin.T
+    for bias in (True, "penalized"):
+        problem = classification(gram, SIGNS, 0.5, precomputed(), bias=bias)  # type: ignore[arg-type]
+        assert problem.shift
+        assert np.array_equal(problem.gram.dense.diagonal(), problem.gram.diagonal)
+        assert np.array_equal(gram, thin @ thin.T)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e6])
+def test_separable_points_far_from_the_origin_are_not_called_infeasible(offset: float) -> None:
+    problem = classification(np.array([[offset], [offset + 1e-3]]), np.array([-1.0, 1.0]), np.inf)
+    solution = solve(problem, max_iter=100_000)
+    assert solution.status is not Status.INFEASIBLE
+    assert solution.lower <= 2e6 * (1 + 1e-3)
+    assert solution.upper >= 2e6 * (1 - 1e-3)
+
+
+def test_rows_of_infinite_weight_that_contradict_each_other_are_infeasible() -> None:
+    problem = classification(np.zeros((2, 1)), np.array([-1.0, 1.0]), 1.0, sample_weight=[np.inf, np.inf])
+    (family,) = compare(problem, solvers=SOLVERS).families
+    assert (family.verdict, family.feasible) == (Verdict.AGREE, False)
+
+
+def test_a_wrong_optimum_of_an_infeasible_family_disagrees() -> None:
+    """One label turned makes the points separable: solved well, its optimum is no proof of anything."""
+    points = np.array([[0.0], [1.0], [2.0], [3.0]])
+    problem = classification(points, np.array([-1.0, 1.0, -1.0, 1.0]), np.inf)
+    proofs = [examine(problem, solve_declaration(declare(id, problem))) for id in ("svm.hard.primal", "svm.hard.dual")]
+    other = classification(points, np.array([-1.0, -1.0, -1.0, 1.0]), np.inf)
+    wrong = examine(problem, solve_declaration(declare("svm.hard.primal", other)))
+    assert judge("svm.hard", [*proofs, wrong], problem.scale).judgements[-1].agreement is Agreement.DISAGREES
+
+
+def test_bad_pairs_and_queries_are_refused() -> None:
+    for pairs in ([[0.9, 1.2]], [[0, 1, 2], [1, 2, 0]], [[0, 99]], [[1, 1]]):
+        with pytest.raises(ValueError, match="ranking_from_pairs"):
+            ranking_from_pairs(X, pairs)
+    with pytest.raises(ValueError, match="qid holds NaN"):
+        ranking(X, LEVELS, np.full(N, np.nan))
+    with pytest.raises(ValueError, match="finite"):
+        ranking_vector_machine(X, LEVELS).with_cost(np.inf)
+
+
+def test_symmetrised_differences_keep_the_weights() -> None:
+    """RankSVM as classification of the differences, with means over queries."""
+    (link,) = (link for link in links.LINKS if (link.kind, link.a, link.b) == ("equivalence", "rank.l1.primal", "svm.soft.primal"))
+    assert isinstance(link, links.Equivalence)
+    weighted = ranking(X, LEVELS, QUERIES, 0.5, per_query="mean")
+    assert optimum(link.problem(weighted)) == pytest.approx(optimum(weighted), rel=1e-7)
+    for other in ("svm.hard.primal", "rank.hard.primal"):
+        (hard,) = (link for link in links.LINKS if (link.a, link.b) == ("rank.hard.primal", other))
+        assert isinstance(hard, links.Equivalence)
+        assert not hard.applies(replace(weighted, C=np.inf))

@@ -281,15 +281,26 @@ def test_one_finite_upper_bound_refutes_every_proof() -> None:
         assert found.verdict is Verdict.DISAGREE
 
 
-def test_what_proves_nothing_of_an_infeasible_family_has_failed() -> None:
-    """It may hold values, be accurate by its own account and even lie in the interval: there is nothing to agree with."""
+def test_a_finite_optimum_claimed_of_an_infeasible_family_disagrees_if_it_was_solved() -> None:
+    """Solved badly, or with no value at all, it has failed: there is nothing to agree with."""
     proofs = [proof("one"), bound()]
-    for silent in ({"value": 1.0}, {"value": np.nan}, {"value": np.inf}, {"value": 1e30, "lower": 1e19}):
+    for claimed in ({"value": 1.0}, {"value": 1e30, "lower": 1e19}):
+        found = judge("family", [*proofs, declared("claimed", **{"upper": np.inf, "lower": 0.0} | claimed)], 10.0)
+        assert found.judgements[-1].agreement is Agreement.DISAGREES
+        assert (found.verdict, found.feasible) == (Verdict.DISAGREE, False)
+    for silent in ({"value": 1.0, "normwise": 1e-5}, {"value": np.nan}, {"value": np.inf}):
         found = judge("family", [*proofs, declared("silent", **{"upper": np.inf, "lower": 0.0} | silent)], 10.0)
         assert found.judgements[-1].agreement is Agreement.FAILED
         assert (found.verdict, found.feasible) == (Verdict.AGREE, False)
     large = skipped("family", "large", "backend", False, Status.TOO_LARGE, "too large")
     assert judge("family", [*proofs, large], 10.0).judgements[-1].agreement is Agreement.SKIPPED
+
+
+def test_proven_bounds_that_contradict_each_other_are_a_disagreement() -> None:
+    """They cannot both be true: something of ours is wrong, and no answer may profit from it."""
+    found = judge("family", [declared("one", lower=1.0, upper=1.5), declared("two", lower=2.0, upper=2.5), solved()], 10.0)
+    assert found.verdict is Verdict.DISAGREE
+    assert "contradict" in found.reason
 
 
 def test_a_control_says_nothing_of_feasibility() -> None:

@@ -114,6 +114,8 @@ def compare(
 
         loaded = _load(data, task, target, query, scale, sample, seed, kernel)
         chosen = _kernel(kernel, gamma, degree, coef0, loaded.X.shape[1])
+        if loaded.task == "classification" and len(set(loaded.y.tolist())) < 2:
+            raise ValueError(f"the {len(loaded.y)} sampled rows are of one class, and one class cannot be classified; sample more rows")
         problems = _problems(loaded, chosen, cost, loss, epsilon, family)
         if problems[0].p == 0:
             typer.echo("No preference pairs: within every query all rows have the same label, so there is nothing to rank.")
@@ -135,7 +137,7 @@ def compare(
             "task": loaded.task,
             "kernel": {"name": chosen.name, **vars(chosen)},
             "loss": None if loss is None else loss.value,
-            "C": cost if cost != float("inf") else "inf",
+            "C": cost,
             "epsilon": epsilon,
             "scale": scale,
             "sample": sample,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -41,8 +42,14 @@ class Job:
             return skipped(self.problem.family, self.formulation, self.solver, control, status, reason)
         if entry is None:
             return examine_solution(self.problem, solve(self.problem, self.solver, tol=self.tol, time_limit=self.time_limit))
-        answer = solve_declaration(declare(entry.id, self.problem), self.solver, self.tol, self.time_limit)
-        return examine(self.problem, answer, control)
+        started = time.perf_counter()
+        try:
+            declared = declare(entry.id, self.problem)
+        except ValueError as failure:
+            return skipped(self.problem.family, entry.id, self.solver, control, Status.NUMERICAL_FAILURE, str(failure))
+        declaring = time.perf_counter() - started
+        answer = solve_declaration(declared, self.solver, self.tol, self.time_limit)
+        return examine(self.problem, replace(answer, compile_seconds=answer.compile_seconds + declaring), control)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +89,7 @@ class Comparison:
             "schema": 1,
             "equimargin": __version__,
             "data": dict(self.data),
-            "settings": dict(self.settings),
+            "settings": {name: str(v) if isinstance(v, float) and not np.isfinite(v) else v for name, v in self.settings.items()},
             "answers": self.answers,
             "families": [_summary(family) for family in self.families],
             "agree": self.agree,
@@ -148,14 +155,16 @@ def compare(
     ------
     ValueError : a pattern that matches nothing, a tolerance or limit that is not positive.
     """
-    if not (tol > 0 and agree_tol > 0 and time_limit > 0):
-        raise ValueError("tol, agree_tol and time_limit must be positive numbers")
+    if not all(np.isfinite(limit) and limit > 0 for limit in (tol, agree_tol, time_limit)):
+        raise ValueError("tol, agree_tol and time_limit must be positive, finite numbers")
     problems = [problem] if isinstance(problem, MarginProblem | OneNormProblem) else list(problem)
     ids = _matching(formulations, REGISTRY, "formulation")
     names = _matching(solvers, [*BACKENDS, *SOLVERS], "solver")
     asked = {name.upper() for name in ([solvers] if isinstance(solvers, str) else solvers)}
     planned = [list(_jobs(p, ids, _suited(p, names, asked), tol, time_limit, include_controls)) for p in problems]
     total = sum(map(len, planned))
+    if not total:
+        raise ValueError(f"none of the chosen formulations and solvers is for {', '.join(p.family for p in problems)}")
     evidence = []
     for done, (job, found) in enumerate(_run([job for group in planned for job in group], jobs), start=1):
         evidence.append(found)

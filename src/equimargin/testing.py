@@ -318,7 +318,7 @@ def _check_agreement(entry: Formulation, problem: Problem, backend: str) -> None
     others = [e.id for e in REGISTRY.values() if e.family == entry.family and not e.control and e.id != entry.id]
     honest = [examine(problem, solve_declaration(declare(other, problem))) for other in others if REGISTRY[other].refusal(problem) is None]
     takes = [solver.name for solver in SOLVERS.values() if solver.takes(entry.family) and solver.refusal(problem) is None]
-    honest += [examine_solution(solve(problem, name, tol=1e-8)) for name in takes]
+    honest += [examine_solution(problem, solve(problem, name, tol=1e-8)) for name in takes]
     evidence = examine(problem, solve_declaration(declare(entry.id, problem), backend), entry.control)
     judgement = judge(entry.family, [*honest, evidence], problem.scale).judgements[-1]
     wanted = Agreement.DISAGREES if entry.control else Agreement.AGREES
