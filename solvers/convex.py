@@ -20,6 +20,7 @@ import numpy as np
 from equimargin.formulations.declaration import Declaration
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import Point
+from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.solution import Status
 
 
@@ -170,8 +171,10 @@ def _attempt(declaration: Declaration, backend: Backend, options: dict[str, Any]
             data, chain, inverse = problem.get_problem_data(backend.name, solver_opts=dict(options))
             compiled = time.perf_counter()
             form = _standard_form(data, inverse)
-            raw = chain.solve_via_data(problem, dict(data), warm_start=False, verbose=False, solver_opts=dict(options))
+            raw = interruptible(lambda: chain.solve_via_data(problem, dict(data), False, False, dict(options)))
             solved = time.perf_counter()
+            if _interrupted(raw):
+                raise KeyboardInterrupt
             status, reason = _unpack(problem, raw, chain, inverse)
             if status is Status.ITERATION_LIMIT and solved - compiled >= 0.95 * time_limit:
                 status = Status.TIME_LIMIT  # cvxpy has one word for both
@@ -195,6 +198,12 @@ def _attempt(declaration: Declaration, backend: Backend, options: dict[str, Any]
             iterations=None if iterations is None else int(iterations),
         ),
     )
+
+
+def _interrupted(raw: Any) -> bool:
+    """Whether the backend took the user's interrupt for its own, as SCS and OSQP do while they run."""
+    info = raw.get("info") if isinstance(raw, dict) else getattr(raw, "info", None)
+    return (info.get("status") if isinstance(info, dict) else getattr(info, "status", None)) == "interrupted"
 
 
 def _unpack(problem: Any, raw: Any, chain: Any, inverse: Any) -> tuple[Status, str]:

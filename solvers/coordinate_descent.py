@@ -29,10 +29,13 @@ from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.solution import Limits, Solution
 
 Index = NDArray[np.int32]
+Order = NDArray[np.int64]
 
 SEED = 0
 SWEEPS = 10
 """Sweeps between two looks at the gap, at least."""
+PIECE = 10_000_000
+"""Multiplications between two looks at the clock: a compiled kernel hears no interrupt either."""
 CURVATURE_FLOOR = 1e-12
 """Smallest curvature of a row, over the mean diagonal of K: a row of two equal points moves to its bound."""
 
@@ -63,7 +66,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
         descent.sweep_on(progress)
         over = progress.show(descent.alpha, descent.sweeps, descent.violation)
         descent.refresh(progress)
-        if not over and descent.newton():
+        if not over and descent.newton(progress):
             over = progress.show(descent.alpha, descent.sweeps, descent.violation)
     return progress.solution()
 
@@ -108,21 +111,33 @@ class _Descent:
         done = 0
         while done < SWEEPS or self.work - start < look:
             self.rng.shuffle(order)
-            rows = self.t, self.box, self.ridge, self.q, self.alpha
-            if self.linear:
-                kept, down, up, moved = _sweep_linear(order, low, high, *_parts(self.A), *_parts(self.X), *rows, self.v)
-            else:
-                kept, down, up, moved = _sweep_gram(order, low, high, *_parts(self.A), self.problem.gram.dense, *rows, self.v)
-            self.work += self.row_work * moved + 10 * len(order)
+            order, down, up = self._sweep(order, low, high, progress)
             self.sweeps, done = self.sweeps + 1, done + 1
             if done == 1:
                 self.violation = max(up, -down, 0.0)
-            order = order[:kept]
             low, high = down if down < 0 else -np.inf, up if up > 0 else np.inf
             if max(up, -down) <= 0.01 * self.violation or self.sweeps >= progress.max_iter or progress.out_of_time:
                 break
 
-    def newton(self) -> bool:
+    def _sweep(self, order: Order, low: float, high: float, progress: Progress) -> tuple[Order, float, float]:
+        """One pass, in pieces between which the clock is looked at: the rows that have not settled, the lowest and the highest pull."""
+        unsettled, down, up = [order[:0]], 0.0, 0.0
+        piece = max(1000, PIECE // self.row_work)
+        A, rows = _parts(self.A), (self.t, self.box, self.ridge, self.q, self.alpha)
+        for start in range(0, len(order), piece):
+            part = order[start : start + piece]
+            if self.linear:
+                kept, lowest, highest, moved = _sweep_linear(part, low, high, *A, *_parts(self.X), *rows, self.v)
+            else:
+                kept, lowest, highest, moved = _sweep_gram(part, low, high, *A, self.problem.gram.dense, *rows, self.v)
+            unsettled.append(part[:kept])
+            down, up = min(down, lowest), max(up, highest)
+            self.work += self.row_work * moved + 10 * len(part)
+            if progress.out_of_time:
+                break
+        return np.concatenate(unsettled), down, up
+
+    def newton(self, progress: Progress) -> bool:
         """Newton's method on the free rows where it is no dearer than the sweeps since it was last tried; whether it was tried."""
         free = np.flatnonzero((self.alpha > 0) & (self.alpha < self.box))
         most = worth(len(free), self.work)
@@ -136,8 +151,8 @@ class _Descent:
         else:
             H, u = np.asarray(A @ (A @ self.problem.gram.dense).T), self.t[free] - A @ self.v
         H[np.diag_indices(len(free))] += self.ridge[free]
-        zero = np.zeros(len(free))
-        self.alpha[free] = climb(H, u - self.ridge[free] * self.alpha[free], self.alpha[free], zero, self.box[free], False, most)
+        bounds, clock = (np.zeros(len(free)), self.box[free]), lambda: progress.out_of_time
+        self.alpha[free] = climb(H, u - self.ridge[free] * self.alpha[free], self.alpha[free], *bounds, False, most, clock)
         return True
 
 
@@ -200,7 +215,7 @@ def _pull(u: float, alpha: float, box: float) -> float:
 
 @jit
 def _sweep_linear(
-    order: NDArray[np.int64],
+    order: Order,
     low: float,
     high: float,
     indptr: Index,
@@ -243,7 +258,7 @@ def _sweep_linear(
 
 @jit
 def _sweep_gram(
-    order: NDArray[np.int64],
+    order: Order,
     low: float,
     high: float,
     indptr: Index,

@@ -11,6 +11,8 @@ Source: J. Nocedal, S. Wright, Numerical Optimization, section 16.5, without the
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
@@ -33,13 +35,14 @@ def worth(n: int, work: int) -> int:
     return (SMALL_SOLVES if n <= SMALL_FACE else 0) + 180 * work // n**3
 
 
-def climb(H: Array, g: Array, x: Array, lower: Array, upper: Array, balanced: bool, most: int) -> Array:
+def climb(H: Array, g: Array, x: Array, lower: Array, upper: Array, balanced: bool, most: int, out_of_time: Callable[[], bool]) -> Array:
     """Where Newton's method on the face ends.
 
     Parameters
     ----------
     H : (n, n) positive semidefinite.  g : (n,) gradient at x.  x : (n,) strictly inside its bounds.
     lower, upper : (n,) the bounds, possibly infinite.  balanced : whether 1'd = 0.  most : factorisations of H to spend.
+    out_of_time : whether to end before that, asked before each of them.
 
     Returns
     -------
@@ -48,7 +51,7 @@ def climb(H: Array, g: Array, x: Array, lower: Array, upper: Array, balanced: bo
     x, g = x.copy(), g.copy()
     free = np.arange(len(x))
     for _ in range(most):
-        if len(free) <= balanced:
+        if len(free) <= balanced or out_of_time():
             break
         inside = H[np.ix_(free, free)]
         d, low, high = _direction(inside, g[free], balanced), lower[free] - x[free], upper[free] - x[free]

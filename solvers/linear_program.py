@@ -17,6 +17,7 @@ import numpy as np
 
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import OneNormProblem, Point, Problem
+from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
 
 ENTRIES = 4_000_000
@@ -39,7 +40,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     """Solve at unit mean K_ii and map back; HiGHS takes no start through scipy, so that `warm_start` is not used."""
     assert isinstance(problem, OneNormProblem)
     start = time.perf_counter()
-    answer = _highs(problem, limits) if problem.p else None
+    answer = interruptible(lambda: _highs(problem, limits)) if problem.p else None
     x, u = np.zeros(problem.size), np.zeros(problem.p)
     if answer is not None and answer.x is not None:
         x, u = np.maximum(-answer.ineqlin.marginals, 0.0), np.clip(answer.x[: problem.p], 0.0, None)

@@ -34,6 +34,8 @@ BATCH = 32
 """Kernel rows computed at a time."""
 CURVATURE_FLOOR = 1e-12
 """Smallest curvature of a pair, over the mean diagonal of K."""
+PIECE = 10_000_000
+"""Multiplications between two looks at the clock: a compiled kernel hears no interrupt either."""
 FIRST_VIOLATION = 1e-3
 """Violation at which the gap is looked at first, over half the range of z."""
 UNBOUNDED = 1e16
@@ -62,7 +64,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
         ascent.f = progress.f
         ascent.run(eps, progress)
         over = progress.show(ascent.alpha, ascent.steps, ascent.violation)
-        if not over and problem.convex and ascent.newton():
+        if not over and problem.convex and ascent.newton(progress):
             over = progress.show(ascent.alpha, ascent.steps, ascent.violation)
         if not over and ascent.unbounded(progress) and np.isinf(interval(problem, Point(alpha=ascent.alpha)).upper):
             progress.end(Status.INFEASIBLE, f"no f meets the hard rows: the optimum is above {ascent.ray_value(progress):.0e}")
@@ -113,7 +115,7 @@ class _Ascent:
         share = max(3 * self.problem.m, min(self.steps, 30_000_000 // self.problem.p), 1000)
         last = min(self.steps + share, progress.max_iter)
         while self.steps < last and not progress.out_of_time:
-            chunk = min(last - self.steps, max(100, 30_000_000 // self.problem.p))
+            chunk = min(last - self.steps, max(100, PIECE // self.problem.p))
             cache, floor = self.cache, CURVATURE_FLOOR * self.unit
             kernel = cache.K, cache.slot, cache.used, self.point, self.gram.diagonal, floor
             rows = self.z, self.lower, self.upper, self.ridge, self.a
@@ -124,7 +126,7 @@ class _Ascent:
             elif self.violation <= eps:
                 break
 
-    def newton(self) -> bool:
+    def newton(self, progress: Progress) -> bool:
         """Newton's method on the free rows where it is no dearer than the pair steps since it was last tried; whether it was tried."""
         free = np.flatnonzero((self.a > self.lower) & (self.a < self.upper))
         most = worth(len(free), (self.steps - self.spent) * self.problem.p)
@@ -134,7 +136,8 @@ class _Ascent:
         at = self.point[free]
         H = self.gram.rows(at)[:, at]
         H[np.diag_indices(len(free))] += self.ridge[free]
-        self.a[free] = climb(H, self._gradient()[free], self.a[free], self.lower[free], self.upper[free], True, most)
+        bounds, clock = (self.lower[free], self.upper[free]), lambda: progress.out_of_time
+        self.a[free] = climb(H, self._gradient()[free], self.a[free], *bounds, True, most, clock)
         return True
 
     def tighten(self, cost: float) -> float:
@@ -157,7 +160,7 @@ class _Ascent:
     def ray_value(self, progress: Progress) -> float:
         """The dual value of the best multiple of the multipliers, (t'alpha)^2 / (2 |A'alpha|_K^2)."""
         gain = max(progress.dual + progress.norm2 / 2, 0.0)
-        return gain**2 / max(2 * progress.norm2, 1e-300 + 1e-32 * gain * self.unit)
+        return gain * (gain / max(2 * progress.norm2, 1e-300 + 1e-32 * gain * self.unit))
 
     def _gradient(self) -> Array:
         G: Array = self.z - self.f[self.point] - self.ridge * self.a

@@ -12,7 +12,7 @@ import numpy as np
 
 from equimargin.formulations.bounds import Interval, interval
 from equimargin.formulations.kernels import Array, Linear
-from equimargin.formulations.problem import MarginProblem, Point, Problem
+from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem
 
 
 class Status(StrEnum):
@@ -114,9 +114,10 @@ class Solution:
     @cached_property
     def beta(self) -> Array | None:
         """Coefficients of f = sum_i beta_i k(x_i, .), (m,)."""
-        if self.point.beta is not None or self.point.alpha is None or not isinstance(self.problem, MarginProblem):
-            return self.point.beta
-        return self.problem.rows.rdot(self.point.alpha)
+        problem, point = self.problem, self.point
+        if isinstance(problem, OneNormProblem):  # whose unknowns are of points or of pairs
+            return None if point.beta is None else problem.coefficients(point.beta)
+        return point.beta if point.beta is not None or point.alpha is None else problem.rows.rdot(point.alpha)
 
     @cached_property
     def w(self) -> Array | None:
@@ -171,7 +172,8 @@ class Solution:
     def _values(self) -> tuple[float, float]:
         problem, point = self.problem, self.point
         if not isinstance(problem, MarginProblem):
-            return problem.primal(self._coefficients), -np.inf if point.alpha is None else problem.dual(point.alpha)
+            primal = np.inf if point.beta is None else problem.primal(point.beta)
+            return primal, -np.inf if point.alpha is None else problem.dual(point.alpha)
         f = self._f
         norm2 = float(point.w @ point.w) if point.w is not None else float(self._coefficients @ f)
         primal = problem.primal(f, norm2, self.bias)

@@ -312,27 +312,44 @@ def _print(result: Any, headline: str) -> None:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[int, int, str], None] | None]:
-    """A progress bar on a terminal, nothing elsewhere."""
+def _progress() -> Iterator[Callable[[int, int, str], None]]:
+    """A progress bar on a terminal, nothing elsewhere; an interrupt ends the program with what it has come to."""
     from rich.console import Console
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    with Progress(console=console, transient=True) as bar:
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         line = bar.add_task("compiling and solving", total=None)
-        yield lambda done, total, what: bar.update(line, completed=done, total=total, description=what)
+        try:
+            yield lambda done, total, what: bar.update(line, completed=done, total=total, description=what)
+        except KeyboardInterrupt:
+            bar.stop()
+            task = bar.tasks[0]
+            _leave("interrupted" if task.total is None else f"interrupted after {task.completed:.0f} of {task.total:.0f} answers")
 
 
 @contextmanager
 def _sentences() -> Iterator[None]:
-    """Bad input ends in one sentence and exit status 2."""
+    """Bad input ends in one sentence and exit status 2, an interrupt in one and 130."""
     try:
         yield
     except (ValueError, OSError) as error:
         _refuse(str(error))
+    except KeyboardInterrupt:
+        _leave("interrupted")
+
+
+def _leave(sentence: str) -> NoReturn:
+    """Exit at once: native code that goes on, here or in another process, must not delay or outlive it."""
+    import multiprocessing
+    import os
+    import sys
+
+    typer.echo(f"equimargin: {sentence}", err=True)
+    sys.stdout.flush()
+    for process in multiprocessing.active_children():
+        process.kill()
+    os._exit(130)
 
 
 def _refuse(sentence: str) -> NoReturn:

@@ -1,18 +1,26 @@
-"""Tests of one's own formulations: hypothesis strategies for max-margin problems, and a conformance check.
+"""Tests of one's own formulations and solvers: hypothesis strategies for max-margin problems, and conformance checks.
 
 Data are constructed valid, never filtered, and every strategy goes into nasty branches on purpose: repeated rows, contradicting
-labels, ties, a single class, queries of one level, zero rows and columns, fewer points than dimensions, rank-one Gram matrices,
-integer grids, and scales and costs over twelve orders of magnitude.
+labels, ties, a single class, queries of one level and of one row, zero rows and columns, fewer points than dimensions, rank-one Gram
+matrices, integer grids, rows that cost nothing or must be met, and scales and costs over twelve orders of magnitude.
 
 >>> from hypothesis import given
 >>> from equimargin.testing import margin_problems
 >>> @given(margin_problems("rank.l1"))
 ... def test_my_solver(problem): ...
+
+The checks also run from the command line, on a formulation of a module by its id or on a solver's class:
+
+    python -m equimargin.testing my_module:my.formulation.id
+    python -m equimargin.testing my_module:MySolver
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+import time
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +30,12 @@ from equimargin.formulations import (
     Declaration,
     Formulation,
     Kernel,
+    MarginProblem,
     Point,
     Problem,
     classification,
     declare,
+    interval,
     linear,
     one_norm_ranking,
     polynomial,
@@ -33,9 +43,10 @@ from equimargin.formulations import (
     ranking_vector_machine,
     rbf,
     regression,
+    sigmoid,
 )
-from equimargin.proofs import Agreement, examine, examine_solution, judge
-from equimargin.solvers import SOLVERS, solve, solve_declaration
+from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
+from equimargin.solvers import SOLVERS, Limits, Solution, Status, solve, solve_declaration
 
 try:
     from hypothesis import strategies as st
@@ -119,14 +130,16 @@ def kernels() -> st.SearchStrategy[Kernel]:
 
 
 @st.composite
-def features(draw: Draw, max_points: int = 10, tails: bool = True) -> Array:
-    """X (m, d), m up to `max_points` and d up to 4, some of it degenerate.
+def features(draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Array:
+    """X (m, d), m up to `max_points` and d up to 4 or a little above m, some of it degenerate.
 
     Parameters
     ----------
-    max_points : largest m.  tails : whether entries may be as small as 1e-6 or as large as 1e6.
+    max_points, min_points : largest and smallest m.  tails : whether entries may be as small as 1e-6 or as large as 1e6.
     """
-    m, d = draw(st.integers(1, max_points)), draw(st.integers(1, 4))
+    m, d = draw(st.integers(min_points, max_points)), draw(st.integers(1, 4))
+    if m <= 10 and draw(st.integers(0, 3)) == 0:
+        d = m + draw(st.integers(1, 2))
     entries = draw(st.sampled_from([st.integers(-3, 3).map(float), st.integers(-4000, 4000).map(lambda k: k / 1000)]))
     if draw(st.booleans()) and draw(st.booleans()):
         X = np.outer(_vector(draw, entries, m), _vector(draw, entries, d))  # its linear Gram matrix has rank one
@@ -142,14 +155,14 @@ def features(draw: Draw, max_points: int = 10, tails: bool = True) -> Array:
 
 
 @st.composite
-def classification_data(draw: Draw, max_points: int = 10, tails: bool = True) -> Classes:
+def classification_data(draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Classes:
     """X and y in {-1, +1}: repeated points with the same and with contradicting labels, a single class now and then.
 
     Parameters
     ----------
     As in `features`.
     """
-    X = draw(features(max_points, tails))
+    X = draw(features(max_points, tails, min_points))
     y = _vector(draw, st.sampled_from([-1.0, 1.0]), len(X))
     if len(X) > 1 and draw(st.booleans()):
         X[-1], y[-1] = X[0], -y[0]
@@ -159,15 +172,17 @@ def classification_data(draw: Draw, max_points: int = 10, tails: bool = True) ->
 
 
 @st.composite
-def regression_data(draw: Draw, max_points: int = 10, tails: bool = True) -> Targets:
+def regression_data(draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Targets:
     """X, y and epsilon: ties, constant targets, repeated points with different targets, epsilon 0.
 
     Parameters
     ----------
     As in `features`.
     """
-    X = draw(features(max_points, tails))
-    y = _vector(draw, draw(st.sampled_from([st.integers(-3, 3).map(float), st.floats(-3, 3, width=32)])), len(X))
+    X = draw(features(max_points, tails, min_points))
+    fine = 1000 if tails else 10  # a target of 0.001 alone has an optimum of 1e-6, where backends' tolerances are absolute
+    grids = [st.integers(-3, 3).map(float), st.integers(-3 * fine, 3 * fine).map(lambda k: k / fine)]
+    y = _vector(draw, draw(st.sampled_from(grids)), len(X))
     if len(X) > 1 and draw(st.booleans()):
         X[-1], y[-1] = X[0], y[0] + 1.0
     if draw(st.integers(0, 9)) == 0:
@@ -178,14 +193,14 @@ def regression_data(draw: Draw, max_points: int = 10, tails: bool = True) -> Tar
 
 
 @st.composite
-def ranking_data(draw: Draw, max_points: int = 10, tails: bool = True) -> Relevances:
-    """X, relevances and queries: ties, all distinct levels, queries of one level or one point, no pair at all now and then.
+def ranking_data(draw: Draw, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Relevances:
+    """X, relevances and queries: ties, all distinct levels, queries of one level or one row, no pair at all now and then.
 
     Parameters
     ----------
     As in `features`.
     """
-    X = draw(features(max_points, tails))
+    X = draw(features(max_points, tails, min_points))
     m = len(X)
     levels = draw(st.sampled_from([2, 3, m]))
     y = _vector(draw, st.integers(0, levels - 1).map(float), m)
@@ -194,6 +209,8 @@ def ranking_data(draw: Draw, max_points: int = 10, tails: bool = True) -> Releva
     qid = None if draw(st.booleans()) else np.array(draw(st.lists(st.integers(1, 3), min_size=m, max_size=m)), dtype=np.int64)
     if qid is not None and draw(st.booleans()):
         y[qid == qid[0]] = y[0]
+    if qid is not None and m > 2 and draw(st.booleans()):
+        qid[0] = 4
     if draw(st.integers(0, 9)) == 0:
         y[:] = y[0]
     elif m > 1:  # one pair at least: drawn at random, most small examples would have none
@@ -204,12 +221,31 @@ def ranking_data(draw: Draw, max_points: int = 10, tails: bool = True) -> Releva
 
 
 @st.composite
-def margin_problems(draw: Draw, family: str, max_points: int = 10, tails: bool = True) -> Problem:
-    """A problem of a family.
+def weights(draw: Draw, size: int, tails: bool = True) -> Array | None:
+    """Factors of C, (size,): None as often as not, else around 1 with zeros, and with `tails` an infinite one now and then.
 
     Parameters
     ----------
-    family : a key of FAMILIES.  max_points : largest m.  tails : whether scales and costs go from 1e-6 to 1e6 or stay near 1.
+    size : how many.  tails : whether rows may have to be met at any cost.
+    """
+    if draw(st.booleans()):
+        return None
+    w = _vector(draw, st.sampled_from([1.0, 0.5, 3.0]), size)
+    if draw(st.booleans()):
+        w[draw(st.integers(0, size - 1))] = 0.0
+    if tails and draw(st.integers(0, 2)) == 0:
+        w[draw(st.integers(0, size - 1))] = np.inf
+    return w
+
+
+@st.composite
+def margin_problems(draw: Draw, family: str, max_points: int = 10, tails: bool = True, min_points: int = 1) -> Problem:
+    """A problem of a family; rows or queries of a soft margin may have weights of their own.
+
+    Parameters
+    ----------
+    family : a key of FAMILIES.  max_points, min_points : largest and smallest m.
+    tails : whether scales, costs and weights go from 1e-6 to 1e6 and to infinity, or stay near 1.
 
     Raises
     ------
@@ -222,17 +258,22 @@ def margin_problems(draw: Draw, family: str, max_points: int = 10, tails: bool =
     C = float("inf") if options.get("hard") else draw(costs(tails))
     loss: Literal["hinge", "squared_hinge"] = options.get("loss", "hinge")
     if family.startswith("svm"):
-        X, y = draw(classification_data(max_points, tails))
-        return classification(X, y, C, kernel, loss, options.get("bias", True))
+        X, y = draw(classification_data(max_points, tails, min_points))
+        sample_weight = None if np.isinf(C) else draw(weights(len(y), tails))
+        return classification(X, y, C, kernel, loss, options.get("bias", True), sample_weight)
     if family.startswith("svr"):
-        X, y, epsilon = draw(regression_data(max_points, tails))
-        return regression(X, y, C, epsilon, kernel, loss)
-    X, y, qid = draw(ranking_data(max_points, tails))
+        X, y, epsilon = draw(regression_data(max_points, tails, min_points))
+        sample_weight = None if np.isinf(C) else draw(weights(len(y), tails))
+        return regression(X, y, C, epsilon, kernel, loss, sample_weight)
+    X, y, qid = draw(ranking_data(max_points, tails, min_points))
     if family == "rvm":
         return ranking_vector_machine(X, y, qid, C, kernel)
     if family == "rank.onenorm":
         return one_norm_ranking(X, y, qid, C, kernel)
-    return ranking(X, y, qid, C, kernel, loss)
+    names = [0] if qid is None else np.unique(qid).tolist()
+    factors = None if np.isinf(C) else draw(weights(len(names), tails))
+    query_weight = None if factors is None else dict(zip(names, factors.tolist(), strict=True))
+    return ranking(X, y, qid, C, kernel, loss, query_weight=query_weight)
 
 
 def _vector(draw: Draw, entries: st.SearchStrategy[float], size: int) -> Array:
@@ -315,10 +356,8 @@ def _check_declaration(entry: Formulation, declared: Declaration) -> None:
 
 
 def _check_agreement(entry: Formulation, problem: Problem, backend: str) -> None:
-    others = [e.id for e in REGISTRY.values() if e.family == entry.family and not e.control and e.id != entry.id]
-    honest = [examine(problem, solve_declaration(declare(other, problem))) for other in others if REGISTRY[other].refusal(problem) is None]
     takes = [solver.name for solver in SOLVERS.values() if solver.takes(entry.family) and solver.refusal(problem) is None]
-    honest += [examine_solution(problem, solve(problem, name, tol=1e-8)) for name in takes]
+    honest = [*_declared(problem, entry.id), *(examine_solution(problem, solve(problem, name, tol=1e-8)) for name in takes)]
     evidence = examine(problem, solve_declaration(declare(entry.id, problem), backend), entry.control)
     judgement = judge(entry.family, [*honest, evidence], problem.scale).judgements[-1]
     wanted = Agreement.DISAGREES if entry.control else Agreement.AGREES
@@ -326,6 +365,163 @@ def _check_agreement(entry: Formulation, problem: Problem, backend: str) -> None
     _require(judgement.agreement is wanted, f"{entry.id} {judgement.agreement} on {problem.kernel.name} where it must be {wanted} ({said})")
 
 
+def _declared(problem: Problem, without: str = "") -> list[Evidence]:
+    """The answers of the problem's declared formulations, controls and the one `without` apart."""
+    ids = [id for id, entry in REGISTRY.items() if not entry.control and id != without and entry.refusal(problem) is None]
+    return [examine(problem, solve_declaration(declare(id, problem))) for id in ids]
+
+
+class SpecialisedSolver(Protocol):
+    """What `check_solver` asks for, and what the entries of SOLVERS are."""
+
+    def refusal(self, problem: Problem) -> str | None:
+        """What the solver lacks for this problem, in a sentence, or None."""
+
+    def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+        """Solve a problem that is not refused."""
+
+
+TOL = 1e-6
+"""Relative width of the proven interval that `check_solver` asks for."""
+PATIENCE = 1.0
+"""Seconds that a solver may go on after its time limit."""
+
+
+def check_solver(solver: str | SpecialisedSolver) -> None:
+    """Whether a specialised solver keeps its word, on small problems of every family that it does not refuse, with three kernels.
+
+    Its interval must be as narrow as asked, it must agree with the declared formulations, obey `max_iter`, `time_limit` and a callback that
+    stops it, give reasons, start from another solution, also one of a larger C, and refuse in a sentence what it does not take.
+
+    Parameters
+    ----------
+    solver : a name of SOLVERS, or an object with `refusal(problem)` and `run(problem, limits, warm_start)`.
+
+    Raises
+    ------
+    KeyError : an unknown name.  AssertionError : what is wrong, in a sentence.
+    """
+    checked = _Checked(SOLVERS[solver], solver) if isinstance(solver, str) else _Checked(solver, type(solver).__name__)
+    taken = [problem for problem in _samples() if checked.takes(problem)]
+    _require(bool(taken), f"{checked.name} refuses a problem of every family")
+    for problem in taken:
+        cold = checked.reaches(problem, None, "")
+        checked.agrees(cold)
+        checked.obeys(problem)
+        checked.reaches(problem, cold.point, ", started from its own solution")
+        if not np.isinf(problem.C):
+            checked.reaches(problem.with_cost(problem.C / 20), cold.point, ", started from the solution of a larger C")
+    checked.claims_nothing_without_convexity()
+
+
+def _samples() -> Iterator[Problem]:
+    for family in FAMILIES:
+        yield from (sample_problem(family, kernel, seed) for seed, kernel in enumerate((linear(), rbf(0.4), polynomial(2, 0.5, 1.0))))
+
+
+class _Checked:
+    """A solver under test, by its name."""
+
+    def __init__(self, solver: SpecialisedSolver, name: str) -> None:
+        self.solver, self.name = solver, name
+
+    def takes(self, problem: Problem) -> bool:
+        """Whether it does not refuse the problem; a refusal must be a sentence."""
+        reason = self.solver.refusal(problem)
+        said = reason is None or (isinstance(reason, str) and len(reason.split()) > 1)
+        _require(said, f"{self.name} must refuse a problem of {problem.family} in a sentence, not with {reason!r}")
+        return reason is None
+
+    def run(self, problem: Problem, limits: Limits, start: Point | None = None) -> Solution:
+        """The solution, which must be of the given problem, have a point and a reason, and not claim what it does not prove."""
+        found = self.solver.run(problem, limits, start)
+        where = f"{problem.family} with the {problem.kernel.name} kernel"
+        _require(isinstance(found, Solution), f"{self.name} must hand back a Solution on {where}, not {type(found).__name__}")
+        _require(found.problem is problem, f"{self.name} hands back the solution of another problem on {where}")
+        _require(bool(found.reason.strip()), f"{self.name} gives no reason why it stopped on {where}")
+        _require(found.point.alpha is not None, f"{self.name} hands back no multipliers on {where}, so that nothing is proven")
+        width = interval(problem, found.point).relative_width
+        kept = found.status is not Status.OPTIMAL or not problem.convex or width <= 1.1 * limits.tol
+        _require(kept, f"{self.name} says optimal on {where}, but proves a relative width of {width:.1e} only")
+        return found
+
+    def reaches(self, problem: Problem, start: Point | None, how: str) -> Solution:
+        """The solution at TOL, which must be proven."""
+        found = self.run(problem, Limits(TOL), start)
+        width = interval(problem, found.point).relative_width
+        where = f"{problem.family} with the {problem.kernel.name} kernel{how}"
+        _require(found.status is Status.OPTIMAL, f"{self.name} ends with {found.status} on {where}, width {width:.1e}: {found.reason}")
+        return found
+
+    def agrees(self, found: Solution) -> None:
+        """Its answer must be right among those of the declared formulations."""
+        problem = found.problem
+        judgement = judge(problem.family, [*_declared(problem), examine_solution(problem, found)], problem.scale, 2 * TOL).judgements[-1]
+        said = f"claim {judgement.claim:.1e}, off {judgement.off:.1e}"
+        _require(judgement.agreement is Agreement.AGREES, f"{self.name} {judgement.agreement} on {problem.family} ({said})")
+
+    def obeys(self, problem: Problem) -> None:
+        """One iteration, no time, a callback that stops: each must end the run."""
+        one = self.run(problem, Limits(TOL, max_iter=1))
+        _require(one.iterations <= 1, f"{self.name} does {one.iterations} iterations on {problem.family} where max_iter is 1")
+        started = time.perf_counter()
+        self.run(problem, Limits(TOL, time_limit=1e-6))
+        seconds = time.perf_counter() - started
+        _require(seconds <= PATIENCE, f"{self.name} goes on for {seconds:.1f} s on {problem.family} where time_limit is 1e-6 s")
+        calls: list[tuple[int, float, float]] = []
+        self.run(problem, Limits(TOL, callback=lambda *bounds: calls.append(bounds) or True))  # type: ignore[func-returns-value]
+        _require(len(calls) == 1, f"{self.name} calls a callback that stops it {len(calls)} times on {problem.family}, not once")
+        _, lower, upper = calls[0]
+        _require(lower <= upper * (1 + TOL) + TOL, f"{self.name} shows the callback lower {lower} above upper {upper} on {problem.family}")
+
+    def claims_nothing_without_convexity(self) -> None:
+        """No optimum of a problem that has no certificate."""
+        for family in FAMILIES:
+            problem = sample_problem(family, sigmoid(0.5, -1.0))
+            if isinstance(problem, MarginProblem) and not np.isinf(problem.C) and self.takes(problem):
+                found = self.run(problem, Limits(TOL, time_limit=5.0))
+                _require(found.status is not Status.OPTIMAL, f"{self.name} claims an optimum of {family} with an indefinite kernel")
+
+
 def _require(holds: bool, sentence: str) -> None:
     if not holds:
         raise AssertionError(sentence)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a check from the command line: 0 what is named conforms, 1 it does not, 2 it cannot be found; each is said in a sentence."""
+    if len(arguments) != 1:
+        print("usage: python -m equimargin.testing [MODULE:]NAME - the id of a formulation, the name of a solver, or a solver's class")
+        return 2
+    module, _, name = arguments[0].rpartition(":")
+    try:
+        check = _named(module, name)
+    except (ImportError, AttributeError, KeyError) as error:
+        print(f"{arguments[0]} cannot be found: {error}")
+        return 2
+    try:
+        check()
+    except AssertionError as wrong:
+        print(wrong)
+        return 1
+    print(f"{name} conforms")
+    return 0
+
+
+def _named(module: str, name: str) -> Callable[[], None]:
+    """The check of what has this name, once its module has been imported."""
+    home = import_module(module) if module else None
+    if name in REGISTRY:
+        return lambda: check_formulation(name)
+    if name in SOLVERS:
+        return lambda: check_solver(name)
+    if home is None:
+        raise KeyError(f"neither a formulation nor a solver is called {name}")
+    solver = getattr(home, name)()
+    return lambda: check_solver(solver)
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,65 @@
+"""Native code that runs for long, kept from deafening the interpreter to an interrupt.
+
+Python hears Ctrl-C in its main thread only, and only between two of its own steps. The solvers' compiled kernels therefore come back often;
+libraries do not, so that they run in a thread of their own while the main thread waits. Some of them (SCS, OSQP) take over the signal, too,
+and lose it while they set up: it is therefore blocked, and looked for, meanwhile.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
+
+HEARING = 0.1
+"""Seconds between two looks at pending signals."""
+
+
+def interruptible(work: Callable[[], T]) -> T:
+    """What `work` returns or raises.
+
+    Parameters
+    ----------
+    work : a call into native code that releases the GIL; after an interrupt it goes on unheeded until it ends or the process does.
+
+    Raises
+    ------
+    KeyboardInterrupt : soon after the user interrupts the main thread.
+    """
+    results: list[T] = []
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as failure:
+            failures.append(failure)
+
+    thread = threading.Thread(target=run, daemon=True)
+    with _held_back() as interrupted:
+        thread.start()
+        while thread.is_alive() and not interrupted():
+            thread.join(HEARING)
+    if not (failures or results):
+        signal.default_int_handler(signal.SIGINT, None)
+    if failures:
+        raise failures[0]
+    return results[0]
+
+
+@contextmanager
+def _held_back() -> Iterator[Callable[[], bool]]:
+    """Hold the interrupt back from every handler, and tell whether there has been one; it is delivered in the end."""
+    hearing = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+    if not hearing or not hasattr(signal, "pthread_sigmask"):
+        yield lambda: False
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield lambda: signal.SIGINT in signal.sigpending()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

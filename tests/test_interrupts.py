@@ -1,0 +1,213 @@
+"""Ctrl-C and a time limit are heard within a second, on 5,000 points, whichever solver is at work."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from equimargin.formulations import Problem, classification, linear, one_norm_ranking, ranking, ranking_vector_machine, rbf, regression
+from equimargin.solvers import Status, coordinate_descent, face, smo, solve
+from equimargin.solvers.interrupt import interruptible
+from equimargin.testing import sample_problem
+
+SOURCE = Path(__file__).resolve().parents[1] / "src"
+WITHIN = 1.0
+"""Seconds from the request to the return."""
+LIMIT = 0.5
+TRIES = 3
+"""Other processes may take the cores for a while: one of so many tries must be in time."""
+
+
+def busy(name: str, n: int = 5000) -> Problem:
+    """A problem that no solver finishes in a few seconds: noise at a large cost."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 20))
+    score = X[:, 0] + rng.normal(size=n)
+    y, queries, C = np.where(score > 0, 1.0, -1.0), np.arange(n) // 100, 1e4
+    makers = {
+        "smo rbf": lambda: classification(X, y, C, rbf(0.05)),
+        "smo linear": lambda: classification(X, y, C, linear()),
+        "smo squared hinge": lambda: classification(X, y, C, rbf(0.05), "squared_hinge"),
+        "smo tube": lambda: regression(X, score, C, 0.1, rbf(0.05)),
+        "coordinate_descent rbf": lambda: classification(X, y, C, rbf(0.05), bias=False),
+        "coordinate_descent linear": lambda: classification(X, y, C, linear(), bias=False),
+        "coordinate_descent pairs": lambda: ranking(X, score, queries, C, rbf(0.05)),
+        "coordinate_descent linear pairs": lambda: ranking(X, score, queries, C, linear()),
+        "linear_program points": lambda: ranking_vector_machine(X[:1000], np.round(2 * score[:1000]), queries[:1000], C, rbf(0.05)),
+        "linear_program pairs": lambda: one_norm_ranking(X[:1000], np.round(2 * score[:1000]), queries[:1000], C, rbf(0.05)),
+    }
+    return makers[name]()
+
+
+SOLVING = [
+    "smo rbf",
+    "smo linear",
+    "smo squared hinge",
+    "smo tube",
+    "coordinate_descent rbf",
+    "coordinate_descent linear",
+    "coordinate_descent pairs",
+    "coordinate_descent linear pairs",
+    "linear_program points",  # it takes up to 2,000 points
+    "linear_program pairs",
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled() -> None:
+    """Compiling a kernel for the first time is nobody's time limit."""
+    for family in ("svm.soft", "svm.nobias", "rank.l1"):
+        for kernel in (linear(), rbf(0.4)):
+            solve(sample_problem(family, kernel))
+
+
+@pytest.mark.parametrize("name", SOLVING)
+def test_a_time_limit_is_kept(name: str) -> None:
+    """The point and the reason come back, and the point proves a finite interval."""
+    seconds = []
+    for _ in range(TRIES):
+        problem = busy(name)
+        started = time.perf_counter()
+        solution = solve(problem, tol=1e-12, time_limit=LIMIT)
+        seconds.append(time.perf_counter() - started)
+        assert solution.status is Status.TIME_LIMIT
+        assert "limit" in solution.reason
+        assert np.isfinite([solution.lower, solution.upper]).all()
+        if seconds[-1] <= LIMIT + WITHIN:
+            return
+    pytest.fail(f"back after {seconds} s")
+
+
+INTERRUPTED = """
+import sys
+from time import perf_counter, sleep
+from threading import Thread
+sys.path.insert(0, {tests!r})
+from test_interrupts import busy
+from equimargin.solvers import solve
+problem = busy({name!r})
+def call_out():
+    sleep(1.5)
+    print("solving", flush=True)
+Thread(target=call_out, daemon=True).start()
+try:
+    print(solve(problem, tol=1e-12).status)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize("name", [name for name in SOLVING if "rbf" in name or "pairs" in name])
+def test_an_interrupt_is_heard(name: str) -> None:
+    """Python's own KeyboardInterrupt comes out of `solve`, whatever native code is running."""
+    code = INTERRUPTED.format(tests=str(Path(__file__).parent), name=name)
+    seconds = []
+    while len(seconds) < TRIES and (not seconds or seconds[-1] > WITHIN):
+        with launched(["-c", code]) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "solving\n"
+            after, out, err = interrupted(process)
+        seconds.append(after)
+        assert (out, err, process.returncode) == ("interrupted\n", "", 0)
+    assert seconds[-1] <= WITHIN, seconds
+
+
+def test_the_pieces_of_a_sweep_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass in many pieces is the pass in one."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    for kernel in (linear(), rbf(0.5)):
+        problem = ranking(X, np.round(X[:, 0] - X[:, 1], 2), None, 10.0, kernel)
+        assert problem.p > 1500
+        whole = solve(problem, "coordinate_descent", tol=1e-9)
+        with monkeypatch.context() as patched:
+            patched.setattr(coordinate_descent, "PIECE", 1)
+            pieces = solve(problem, "coordinate_descent", tol=1e-9)
+        assert (whole.lower, whole.upper, whole.iterations) == (pieces.lower, pieces.upper, pieces.iterations)
+
+
+@pytest.mark.parametrize("module", [smo, coordinate_descent])
+def test_newtons_method_looks_at_the_clock(module: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told where to look, and with the time gone it stays where it is."""
+    asked: list[bool] = []
+
+    def climb(*arguments: object) -> object:
+        asked.append(arguments[-1]())  # type: ignore[operator]
+        return arguments[2]
+
+    monkeypatch.setattr(module, "climb", climb)
+    X = np.random.default_rng(0).normal(size=(80, 5))
+    y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, 1.0, -1.0)
+    solve(classification(X, y, 10.0, rbf(0.2), bias=module is smo), tol=1e-10, time_limit=60.0)
+    assert asked
+    assert not any(asked)
+    bounds = -np.ones(3), np.ones(3)
+    assert (face.climb(np.eye(3), np.ones(3), np.zeros(3), *bounds, False, 5, lambda: True) == 0).all()
+    assert (face.climb(np.eye(3), np.ones(3), np.zeros(3), *bounds, False, 5, lambda: False) > 0.9).all()
+
+
+def test_work_in_a_thread_returns_and_raises_as_it_would() -> None:
+    assert interruptible(lambda: 7) == 7
+    with pytest.raises(ZeroDivisionError):
+        interruptible(lambda: 1 // 0)
+    with ThreadPoolExecutor(1) as pool:  # another thread hears no signals, and waits without them
+        assert pool.submit(interruptible, lambda: 7).result() == 7
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, set())
+
+
+def test_the_command_line_ends_in_a_sentence_and_130(tmp_path: Path) -> None:
+    """Early, while it imports and reads, and late, while solvers are at work: one sentence, no traceback."""
+    path = tmp_path / "noise.npz"
+    problem = busy("smo rbf")
+    np.savez(path, X=problem.X, y=problem.rows.y)
+    for pause in (1.5, 6.0):
+        with launched(["-m", "equimargin", "compare", str(path), "--kernel", "rbf", "-C", "10000", "--time-limit", "600"]) as process:
+            time.sleep(pause)
+            assert process.poll() is None
+            seconds, out, err = interrupted(process)
+        assert err.startswith("equimargin: interrupted")
+        assert len(err.splitlines()) == 1
+        assert (out, process.returncode) == ("", 130)
+        assert seconds <= WITHIN
+
+
+@pytest.mark.parametrize("backend", ["CLARABEL", "SCS", "HIGHS"])
+def test_a_backend_at_work_can_be_interrupted(backend: str, tmp_path: Path) -> None:
+    """Also SCS, which takes the signal for its own and only says that it was interrupted."""
+    path = tmp_path / "noise.npz"
+    problem = busy("smo rbf", 1500)
+    np.savez(path, X=problem.X, y=problem.rows.y)
+    options = ["--kernel", "rbf", "-C", "10000", "--tol", "1e-13", "--formulation", "svm.soft.dual", "--family", "svm.soft"]
+    with launched(["-m", "equimargin", "compare", str(path), "--solver", backend, *options]) as process:
+        time.sleep(4.0)
+        if process.poll() is not None:
+            pytest.skip(f"{backend} was done before it could be interrupted")
+        seconds, _, err = interrupted(process)
+    assert err.startswith("equimargin: interrupted")
+    assert process.returncode == 130
+    assert seconds <= WITHIN
+
+
+def launched(arguments: list[str]) -> subprocess.Popen[str]:
+    """A fresh interpreter that finds the package behind the links."""
+    environment = os.environ | {"PYTHONPATH": str(SOURCE)}
+    command = [sys.executable, *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def interrupted(process: subprocess.Popen[str]) -> tuple[float, str, str]:
+    """How long the process goes on after the interrupt, and what it prints; it never outlives this."""
+    started = time.perf_counter()
+    process.send_signal(signal.SIGINT)
+    try:
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    return time.perf_counter() - started, out, err
