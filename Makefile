@@ -26,8 +26,8 @@ mutants: $(READY)  ## the referee against formulations that are wrong on purpose
 nightly: $(READY)  ## the property tests, longer and with new examples: make nightly SEED=1 EXAMPLES=500
 	EQUIMARGIN_PROFILE=nightly EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest --hypothesis-seed=$(SEED) $(ARGS)
 
-bench: $(READY)  ## wall times
-	$(BIN)/python -m pytest -m benchmark -s benchmarks
+bench: $(READY)  ## CPU times, and the error of every map between formulations
+	$(BIN)/python -m pytest -m benchmark -s benchmarks tests/test_links.py
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
