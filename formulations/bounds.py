@@ -110,12 +110,13 @@ def _interval(problem: Problem, point: Point, way: float) -> Interval:
 def evaluate(problem: MarginProblem, point: Point) -> Evaluation:
     """f at the points and |f|^2 of a point's w or beta, with error bounds; a linear kernel's beta is taken through w = X' beta.
 
-    For a linear kernel the rounded w is itself the function that is judged, so its rounding is no error.
+    For a linear kernel the rounded w is itself the function that is judged, so its rounding is no error; for any other kernel so are the
+    rounded sums of the coefficients of equal points, which are exact where they come from multipliers.
     """
     if isinstance(problem.kernel, Linear):
         w = point.w if point.w is not None else problem.X.T @ _given(point.beta)
         return _evaluate_w(problem, np.asarray(w))
-    beta = _given(point.beta)
+    beta = problem.gram.merged(_given(point.beta))
     f, f_error = problem.gram.product(beta)
     size = np.abs(beta)
     norm2 = float(beta @ f)
@@ -167,14 +168,20 @@ def _blended_upper(problem: MarginProblem, point: Point, u: Array, b: float, way
     short = hard & (u > 0)
     if not room[hard].min() > 0:
         return np.inf
-    theta = 2 * float((u[short] / (u[short] + room[short])).max())  # twice what is needed leaves room for its own rounding
-    if theta >= 1.0:
-        return _upper(problem, inside, way)
+    theta = 2 * float((u[short] / (u[short] + room[short])).max())  # twice what is needed leaves room for its own rounding,
+    while theta < 1.0:
+        blend = _blended(problem, Point(w=point.w, beta=point.beta, b=b), inside, theta)
+        if not (_needed(problem, evaluate(problem, blend), float(blend.b or 0.0), way)[hard] > 0).any():
+            return _upper(problem, blend, way)
+        theta *= 16.0  # or not enough, where b or large coefficients are rounded
+    return _upper(problem, inside, way)
+
+
+def _blended(problem: MarginProblem, point: Point, inside: Point, theta: float) -> Point:
+    """(1 - theta) times one point and theta times the other."""
     v = (1 - theta) * _coefficients(problem, point) + theta * _coefficients(problem, inside)
-    b = (1 - theta) * b + theta * float(inside.b or 0.0)
-    blend = Point(w=v, b=b) if isinstance(problem.kernel, Linear) else Point(beta=v, b=b)
-    still_short = (_needed(problem, evaluate(problem, blend), b, way)[hard] > 0).any()
-    return np.inf if still_short else _upper(problem, blend, way)
+    b = (1 - theta) * float(point.b or 0.0) + theta * float(inside.b or 0.0)
+    return Point(w=v, b=b) if isinstance(problem.kernel, Linear) else Point(beta=v, b=b)
 
 
 def _coefficients(problem: MarginProblem, point: Point) -> Array:

@@ -293,6 +293,21 @@ class Gram:
         """K_ii, (m,)."""
         return self.kernel.diagonal(self.X) + self.shift
 
+    @cached_property
+    def _first(self) -> NDArray[np.intp]:
+        """The first point equal to each, (m,), by a checked hash of its bits; for sparse features and a given matrix each point is its own."""
+        if hasattr(self.X, "toarray") or isinstance(self.kernel, Precomputed):
+            return np.arange(self.m)
+        X = np.ascontiguousarray(self.X + 0.0)  # -0.0 is 0.0
+        odd = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+        _, first, inverse = np.unique((X.view(np.uint64) * odd).sum(axis=1, dtype=np.uint64), return_index=True, return_inverse=True)
+        found = first[inverse]
+        return np.where((X[found] == X).all(axis=1), found, np.arange(self.m))
+
+    def merged(self, v: Array) -> Array:
+        """Coefficients with those of equal points put together, (m,): K v is the same, and what cancels leaves no rounding."""
+        return np.asarray(np.bincount(self._first, v, self.m))
+
     def rows(self, index: NDArray[np.intp]) -> Array:
         """K[index], (k, m)."""
         if "dense" in self.__dict__ or isinstance(self.kernel, Precomputed):

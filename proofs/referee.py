@@ -62,7 +62,8 @@ class Evidence:
     mapped; +-inf where a verified ray says so.  mismatch : the larger of |declared - printed| objective and of what the violations of
     the declared and of the printed constraints are worth.  lower, upper : the interval of the answer's own point.  has_f, has_alpha :
     which sides it supplied.  derived_lower : proven from multipliers that we made from its f.  infeasible : whether it proves that no
-    point is feasible.  inner_lower, inner_upper : what exact arithmetic cannot pass at its own point.  residual : of its own problem, in
+    point is feasible.  inner_lower, inner_upper : what exact arithmetic cannot pass at its own point.  cancellation : rounding error of the
+    printed 1/2 beta'K beta, evaluated with K itself.  residual : of its own problem, in
     units of the objective, auxiliary variables eliminated too.  normwise : largest relative residual, likewise.  reach : of its ray.
     """
 
@@ -82,6 +83,7 @@ class Evidence:
     infeasible: bool = False
     inner_lower: float = -np.inf
     inner_upper: float = np.inf
+    cancellation: float = 0.0
     residual: float = float("inf")
     normwise: float = float("inf")
     ray: bool = False
@@ -183,6 +185,7 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
         infeasible=_beyond(problem, value, proven.lower) or (value == np.inf and normwise <= RAY),
         inner_lower=inner.lower,
         inner_upper=inner.upper,
+        cancellation=_spread(declaration.value, objective, _cancellation(problem, answer.point)),
         residual=_spread(declaration.value, objective, residual),
         normwise=max(normwise, answer.eliminated),
     )
@@ -291,7 +294,7 @@ def _agreement(e: Evidence, claim: float, off: float, accuracy: float, tol: floa
     if not feasible and e.infeasible:
         return Agreement.AGREES
     if not feasible:
-        return Agreement.DISAGREES if np.isfinite(e.value) and e.normwise <= RAY else Agreement.FAILED
+        return Agreement.DISAGREES if np.isfinite(e.value) and e.normwise <= RAY and np.isfinite(accuracy) else Agreement.FAILED
     if not np.isfinite(family.upper):
         return Agreement.FAILED
     if e.ray and not claim <= tol:
@@ -307,9 +310,11 @@ def _agreement(e: Evidence, claim: float, off: float, accuracy: float, tol: floa
 
 
 def _proven(e: Evidence, family: Interval) -> tuple[float, float]:
-    """What is left of claim and off when all rounding, ours in judging and the family's width, is taken in favour of the answer."""
-    claim = _worst(_distance(e.value, family), e.mismatch - e.rounding)
-    above = e.inner_upper - family.upper if e.has_f or e.has_alpha else np.inf
+    """What is left of claim and off when all rounding, ours in judging and the family's width, is taken in favour of the answer, and
+    when an f that we derived from its multipliers does not count: as the primal rises steeply around the optimum, no law binds it.
+    """
+    claim = _worst(_distance(e.value, family), e.mismatch - max(e.rounding, e.cancellation))
+    above = e.inner_upper - family.upper if e.has_f else 0.0 if e.has_alpha else np.inf
     below = family.lower - e.inner_lower if e.has_alpha else 0.0
     return claim / family.size, _worst(above, below, 0.0) / family.size
 
@@ -319,6 +324,14 @@ def _derived_lower(problem: Problem, point: Point) -> float:
     if point.alpha is not None or not point.has_function or isinstance(problem, OneNormProblem):
         return -np.inf
     return interval(problem, Point(alpha=dual_from(problem, point))).lower
+
+
+def _cancellation(problem: Problem, point: Point) -> float:
+    """A bound on the rounding of 1/2 beta'K beta with the entries of K, for beta = A'alpha or the point's own."""
+    if isinstance(problem, OneNormProblem):
+        return 0.0
+    betas = [beta for beta in (point.beta, None if point.alpha is None else problem.rows.rdot(point.alpha)) if beta is not None]
+    return max((float(np.abs(beta) @ problem.gram.product(beta)[1]) for beta in betas), default=0.0)
 
 
 def _beyond(problem: Problem, claimed: float, proven: float) -> bool:

@@ -69,7 +69,7 @@ def verdict(*evidence: Evidence, **options: bool) -> Verdict:
         ({"lower": 1 - 2e-6}, Agreement.DISAGREES),
         ({"lower": -np.inf}, Agreement.DISAGREES),
         ({"lower": -np.inf, "has_alpha": False}, Agreement.AGREES),
-        ({"has_f": False, "upper": np.inf}, Agreement.DISAGREES),
+        ({"has_f": False, "upper": np.inf}, Agreement.INACCURATE),
         ({"has_f": False, "has_alpha": False}, Agreement.DISAGREES),
         # rounding of ours is not held against an answer
         ({"upper": 1 + 2e-6, "inner_upper": 1.0}, Agreement.INACCURATE),
