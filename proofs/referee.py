@@ -20,7 +20,7 @@ import numpy as np
 from equimargin.formulations.bounds import Interval, inner_interval, interval
 from equimargin.formulations.dual_from import dual_from
 from equimargin.formulations.kernels import Array
-from equimargin.formulations.problem import OneNormProblem, Point, Problem
+from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem
 from equimargin.solvers.convex import Answer, StandardForm
 from equimargin.solvers.solution import Solution, Status
 
@@ -62,8 +62,8 @@ class Evidence:
     mapped; +-inf where a verified ray says so.  mismatch : the larger of |declared - printed| objective and of what the violations of
     the declared and of the printed constraints are worth.  lower, upper : the interval of the answer's own point.  has_f, has_alpha :
     which sides it supplied.  derived_lower : proven from multipliers that we made from its f.  infeasible : whether it proves that no
-    point is feasible.  inner_lower, inner_upper : what exact arithmetic cannot pass at its own point.  cancellation : rounding error of the
-    printed 1/2 beta'K beta, evaluated with K itself.  residual : of its own problem, in
+    point is feasible.  inner_lower, inner_upper : what exact arithmetic cannot pass at its own point.  cancellation : how far its
+    1/2 beta'K beta may be off as printed and as declared.  residual : of its own problem, in
     units of the objective, auxiliary variables eliminated too.  normwise : largest relative residual, likewise.  reach : of its ray.
     """
 
@@ -240,7 +240,7 @@ def judge(family: str, evidence: Sequence[Evidence], scale: float, tol: float = 
     lower = max((bound for e in counted for bound in (e.lower, e.derived_lower) if not np.isnan(bound)), default=-np.inf)
     proven = Interval(lower, min((e.upper for e in counted if not np.isnan(e.upper)), default=np.inf), scale)
     feasible = bool(np.isfinite(proven.upper)) or not any(e.infeasible for e in counted)
-    judgements = tuple(_judgement(e, proven, tol, feasible) for e in evidence)
+    judgements = _acquitted([_judgement(e, proven, tol, feasible) for e in evidence])
     if not convex:
         return Family(family, proven, Verdict.UNDECIDED, "the kernel is not positive semidefinite: no optimum is claimed", judgements)
     if proven.lower > proven.upper:
@@ -272,6 +272,20 @@ def _verdict(judgements: Sequence[Judgement]) -> tuple[Verdict, str]:
     return Verdict.UNDECIDED, f"no agreeing {missing}"
 
 
+def _acquitted(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
+    """The judgements, where a disagreement with a declaration that a better answer confirms is the backend's failure: a problem has one value."""
+
+    def better(this: Judgement, other: Judgement) -> bool:
+        agrees = other.agreement is Agreement.AGREES and other.accuracy <= FAILED
+        return agrees or (other.agreement is Agreement.INACCURATE and other.accuracy <= this.accuracy)
+
+    def acquitted(this: Judgement) -> bool:
+        same = (other for other in judgements if this.evidence.formulation == other.evidence.formulation is not None)
+        return this.agreement is Agreement.DISAGREES and any(better(this, other) for other in same)
+
+    return tuple(replace(j, agreement=Agreement.FAILED) if acquitted(j) else j for j in judgements)
+
+
 def _judgement(e: Evidence, family: Interval, tol: float, feasible: bool) -> Judgement:
     if e.skipped:
         nothing = float("nan")
@@ -281,7 +295,7 @@ def _judgement(e: Evidence, family: Interval, tol: float, feasible: bool) -> Jud
     above = (e.upper - family.lower) / S if e.has_f or e.has_alpha else np.inf
     below = (family.upper - e.lower) / S if e.has_alpha else 0.0
     off = _worst(above, below, 0.0)
-    accuracy = _worst(e.normwise, e.residual / S, e.rounding / S)  # none is better than the arithmetic that judges it
+    accuracy = _worst(e.normwise, e.residual / S, e.rounding / S, e.cancellation / S)  # none is better than the arithmetic that judges it
     sides = ((e.lower, "own"), (e.derived_lower, "derived"), (family.lower, "family"))
     lower, kind = next(((bound, kind) for bound, kind in sides if np.isfinite(bound)), (-np.inf, None))
     width = Interval(lower, e.upper, family.scale)
@@ -313,7 +327,7 @@ def _proven(e: Evidence, family: Interval) -> tuple[float, float]:
     """What is left of claim and off when all rounding, ours in judging and the family's width, is taken in favour of the answer, and
     when an f that we derived from its multipliers does not count: as the primal rises steeply around the optimum, no law binds it.
     """
-    claim = _worst(_distance(e.value, family), e.mismatch - max(e.rounding, e.cancellation))
+    claim = _worst(_distance(e.value, family), e.mismatch) - max(e.rounding, e.cancellation)
     above = e.inner_upper - family.upper if e.has_f else 0.0 if e.has_alpha else np.inf
     below = family.lower - e.inner_lower if e.has_alpha else 0.0
     return claim / family.size, _worst(above, below, 0.0) / family.size
@@ -327,11 +341,20 @@ def _derived_lower(problem: Problem, point: Point) -> float:
 
 
 def _cancellation(problem: Problem, point: Point) -> float:
-    """A bound on the rounding of 1/2 beta'K beta with the entries of K, for beta = A'alpha or the point's own."""
+    """How far 1/2 beta'K beta may be off as it is printed and as it is declared, for beta = A'alpha or the point's own.
+
+    It is printed with the entries of K, rounded; and declared with the features L of K = L L', which leave the smallest eigenvalues out.
+    """
     if isinstance(problem, OneNormProblem):
         return 0.0
     betas = [beta for beta in (point.beta, None if point.alpha is None else problem.rows.rdot(point.alpha)) if beta is not None]
-    return max((float(np.abs(beta) @ problem.gram.product(beta)[1]) for beta in betas), default=0.0)
+    return max((_cancels(problem, beta) for beta in betas), default=0.0)
+
+
+def _cancels(problem: MarginProblem, beta: Array) -> float:
+    f, error = problem.gram.product(beta)
+    w = np.asarray(problem.features().T @ beta)
+    return float(np.abs(beta) @ error) + abs(float(beta @ f) - float(w @ w)) / 2
 
 
 def _beyond(problem: Problem, claimed: float, proven: float) -> bool:
