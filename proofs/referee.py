@@ -14,9 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Literal
 
 import numpy as np
 
+from equimargin.formulations import REGISTRY
 from equimargin.formulations.bounds import Interval, inner_interval, interval
 from equimargin.formulations.dual_from import dual_from
 from equimargin.formulations.kernels import Array
@@ -61,7 +63,7 @@ class Evidence:
     formulation : id of the declaration, None for a specialised solver.  control : wrong on purpose.  value : the declared objective,
     mapped; +-inf where a verified ray says so.  mismatch : the larger of |declared - printed| objective and of what the violations of
     the declared and of the printed constraints are worth.  lower, upper : the interval of the answer's own point.  has_f, has_alpha :
-    which sides it supplied.  derived_lower : proven from multipliers that we made from its f.  infeasible : whether it proves that no
+    which sides it supplied.  shadow : the one that is the multipliers of a linear program.  derived_lower : proven from multipliers that we made from its f.  infeasible : whether it proves that no
     point is feasible.  inner_lower, inner_upper : what exact arithmetic cannot pass at its own point.  cancellation : how far its
     1/2 beta'K beta may be off as printed and as declared.  residual : of its own problem, in
     units of the objective, auxiliary variables eliminated too.  normwise : largest relative residual, likewise.  reach : of its ray.
@@ -80,6 +82,7 @@ class Evidence:
     has_f: bool = False
     has_alpha: bool = False
     derived_lower: float = -np.inf
+    shadow: Literal["f", "alpha"] | None = None
     infeasible: bool = False
     inner_lower: float = -np.inf
     inner_upper: float = np.inf
@@ -182,6 +185,7 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
         has_f=answer.point.has_function,
         has_alpha=answer.point.alpha is not None,
         derived_lower=_derived_lower(problem, answer.point),
+        shadow=_shadow(problem, answer),
         infeasible=_beyond(problem, value, proven.lower) or (value == np.inf and normwise <= RAY),
         inner_lower=inner.lower,
         inner_upper=inner.upper,
@@ -277,7 +281,7 @@ def _acquitted(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
 
     def better(this: Judgement, other: Judgement) -> bool:
         agrees = other.agreement is Agreement.AGREES and other.accuracy <= FAILED
-        return agrees or (other.agreement is Agreement.INACCURATE and other.accuracy <= this.accuracy)
+        return agrees or (other.agreement is Agreement.INACCURATE and other.accuracy <= CLAIM_FACTOR * this.accuracy)
 
     def acquitted(this: Judgement) -> bool:
         same = (other for other in judgements if this.evidence.formulation == other.evidence.formulation is not None)
@@ -324,13 +328,21 @@ def _agreement(e: Evidence, claim: float, off: float, accuracy: float, tol: floa
 
 
 def _proven(e: Evidence, family: Interval) -> tuple[float, float]:
-    """What is left of claim and off when all rounding, ours in judging and the family's width, is taken in favour of the answer, and
-    when an f that we derived from its multipliers does not count: as the primal rises steeply around the optimum, no law binds it.
+    """What is left of claim and off when all rounding, ours in judging and the family's width, is taken in favour of the answer.
+
+    An f that we derived from its alpha does not count, as the primal rises steeply around the optimum; nor does the multipliers' side of a
+    linear program, where a price of 1 stands beside a large K.
     """
     claim = _worst(_distance(e.value, family), e.mismatch) - max(e.rounding, e.cancellation)
-    above = e.inner_upper - family.upper if e.has_f else 0.0 if e.has_alpha else np.inf
-    below = family.lower - e.inner_lower if e.has_alpha else 0.0
+    above = e.inner_upper - family.upper if e.has_f and e.shadow != "f" else 0.0 if e.has_alpha else np.inf
+    below = family.lower - e.inner_lower if e.has_alpha and e.shadow != "alpha" else 0.0
     return claim / family.size, _worst(above, below, 0.0) / family.size
+
+
+def _shadow(problem: Problem, answer: Answer) -> Literal["f", "alpha"] | None:
+    if isinstance(problem, MarginProblem):
+        return None
+    return "f" if REGISTRY[answer.declaration.id].carries == "multipliers" else "alpha"
 
 
 def _derived_lower(problem: Problem, point: Point) -> float:
@@ -343,18 +355,17 @@ def _derived_lower(problem: Problem, point: Point) -> float:
 def _cancellation(problem: Problem, point: Point) -> float:
     """How far 1/2 beta'K beta may be off as it is printed and as it is declared, for beta = A'alpha or the point's own.
 
-    It is printed with the entries of K, rounded; and declared with the features L of K = L L', which leave the smallest eigenvalues out.
+    It is printed with the entries of K, rounded; and declared with features L, where K - L L' is what the eigenvalues lose. The optimum
+    moves with that by no more than 1/2 beta'(K - L L')beta at the multipliers of the true or of the declared problem.
     """
     if isinstance(problem, OneNormProblem):
         return 0.0
-    betas = [beta for beta in (point.beta, None if point.alpha is None else problem.rows.rdot(point.alpha)) if beta is not None]
-    return max((_cancels(problem, beta) for beta in betas), default=0.0)
-
-
-def _cancels(problem: MarginProblem, beta: Array) -> float:
-    f, error = problem.gram.product(beta)
-    w = np.asarray(problem.features().T @ beta)
-    return float(np.abs(beta) @ error) + abs(float(beta @ f) - float(w @ w)) / 2
+    alpha = point.alpha if point.alpha is not None else dual_from(problem, point)
+    betas = [beta for beta in (point.beta, None if alpha is None else problem.rows.rdot(alpha)) if beta is not None]
+    return max(
+        (float(np.abs(beta) @ problem.gram.product(beta)[1]) + problem.features_error * float(beta @ beta) / 2 for beta in betas),
+        default=0.0,
+    )
 
 
 def _beyond(problem: Problem, claimed: float, proven: float) -> bool:
@@ -411,7 +422,7 @@ def own_residual(form: StandardForm, x: Array | None, z: Array | None) -> tuple[
 
     Returns
     -------
-    |p - d| + |z|'|r_p| + |x|'|r_d|, which bounds the error of the objective to first order, and the largest normwise relative residual
+    |p - d| + |z|'|r_p| + |x|'|r_d| + 1/2 r_d' diag(P)^-1 r_d, about the error of the objective, and the largest normwise relative residual
     (the first is 0 at x = z = 0, the second is not). inf where vectors are missing.
     """
     if x is None or z is None or x.shape != form.q.shape or z.shape != form.h.shape:
@@ -439,8 +450,10 @@ def own_residual(form: StandardForm, x: Array | None, z: Array | None) -> tuple[
         _largest(dual_residual) / (1 + _largest(form.q)),
         abs(primal - dual) / (1 + abs(primal)),
     )
+    curved = form.P.diagonal() > 0
+    second_order = float((dual_residual[curved] ** 2 / form.P.diagonal()[curved]).sum()) / 2
     first_order = abs(primal - dual) + float(np.abs(z) @ np.abs(primal_residual)) + float(np.abs(x) @ np.abs(dual_residual))
-    return first_order, normwise
+    return first_order + second_order, normwise
 
 
 def proves_ray(answer: Answer) -> bool:

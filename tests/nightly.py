@@ -45,8 +45,6 @@ WIDTH = 1e-6
 """Relative width of a proven interval that our own solvers must reach."""
 RANGE = 1e-8, 1e8
 """C x mean K_ii at which they must."""
-HARD_RANGE = 1e-4, 1e4
-"""Scale of the features at which they must on rows that have to be met."""
 SHARE = 0.05
 """Of the instances that every branch must have."""
 
@@ -168,16 +166,19 @@ def branches(problem: Problem) -> dict[str, bool | None]:
     }
 
 
-def must_succeed(problem: Problem) -> bool:
-    """Whether our own solvers have no excuse: the rounding of C K, or rows to be met in a tube of no width, which no float64 point is."""
-    size = float(np.abs(np.asarray(problem.X)).max())
+def must_succeed(problem: Problem, family: Family) -> bool:
+    """Whether our own solvers have no excuse: the rounding of C K, or rows to be met in a tube of no width, which no float64 point is.
+
+    Where rows have to be met, the multipliers, which sum to twice the optimum, take the place of C.
+    """
     hard = isinstance(problem, MarginProblem) and bool(np.isinf(problem.costs).any())
-    if hard and size > 0 and not HARD_RANGE[0] <= size <= HARD_RANGE[1]:
-        return False
     if hard and isinstance(problem.rows, Tube) and problem.rows.epsilon == 0:
         return False
-    price = problem.C * float(problem.gram.diagonal.mean())
-    return np.isinf(problem.C) or price == 0 or RANGE[0] <= price <= RANGE[1]
+    K, t = float(problem.gram.diagonal.mean()), float(np.abs(problem.rows.t).max(initial=0.0)) if hard else 1.0
+    prices = [problem.C * K] if np.isfinite(problem.C) else []
+    if hard and t > 0:
+        prices.append(family.interval.upper * K / t**2 if family.feasible else np.inf)
+    return all(price == 0 or RANGE[0] <= price <= RANGE[1] for price in prices)
 
 
 # What is wrong with an answer.
@@ -196,7 +197,7 @@ def complaint(problem: Problem, family: Family, judgement: Judgement) -> str | N
         return f"{who} has an interval that is not true: [{e.lower!r}, {e.upper!r}]"
     if not e.reason:
         return f"{who} gives no reason"
-    if must_succeed(problem) and not _succeeds(family, judgement):
+    if must_succeed(problem, family) and not _succeeds(family, judgement):
         return f"{who} {judgement.agreement}, width {judgement.relative_width:.1e} ({told})"
     return None
 
