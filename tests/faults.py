@@ -36,6 +36,28 @@ class Fault:
 
 
 FAULTS = (
+    Fault("half the exponent", "formulations/kernels.py", "K *= 2.0", "K *= 1.0", ("bounds",)),
+    Fault(
+        "the rounding of a power",
+        "formulations/kernels.py",
+        "return self.degree * gamma_n(X.shape[1] + 8)",
+        "return 0.01 * gamma_n(X.shape[1] + 8)",
+        ("bounds",),
+    ),
+    Fault(
+        "positive semidefinite without a margin",
+        "formulations/kernels.py",
+        "A[np.diag_indices(n)] -= 1.01 * gamma * A.diagonal().sum()",
+        "A[np.diag_indices(n)] += 1.01 * gamma * A.diagonal().sum()",
+        ("bounds",),
+    ),
+    Fault(
+        "a constant left out of the kernel",
+        "formulations/kernels.py",
+        "np.asarray(self.kernel.block(X, Z) + 1.0)",
+        "np.asarray(self.kernel.block(X, Z) + 0.0)",
+        ("problems",),
+    ),
     Fault("ties are pairs", "formulations/rows.py", "y[rows][:, None] > y", "y[rows][:, None] >= y", ("bounds",)),
     Fault(
         "A' of pairs with one sign",
@@ -59,6 +81,13 @@ FAULTS = (
         ("bounds",),
     ),
     Fault(
+        "errors of a pair subtracted",
+        "formulations/rows.py",
+        "f[self.preferred] + f[self.other]",
+        "f[self.preferred] - f[self.other]",
+        ("bounds",),
+    ),
+    Fault(
         "squared hinge without the square",
         "formulations/problem.py",
         'power = violated if self.loss == "hinge" else violated**2',
@@ -79,7 +108,7 @@ FAULTS = (
         "formulations/problem.py",
         "np.bincount(of_pair, minlength",
         "np.bincount(query, minlength",
-        ("bounds",),
+        ("problems",),
     ),
     Fault(
         "the wrong end of the bias interval at ties",
@@ -103,6 +132,24 @@ FAULTS = (
         ("bounds",),
     ),
     Fault(
+        "twice the norm in the dual", "formulations/problem.py", "self.rows.t @ alpha - norm2 / 2", "self.rows.t @ alpha - norm2", ("smo",)
+    ),
+    Fault(
+        "a bias among hard rows of one class",
+        "formulations/problem.py",
+        "breakpoints[(s < 0) & np.isinf(c)].min(initial=np.inf)",
+        "breakpoints[(s < 0) & np.isinf(c)].max(initial=-np.inf)",
+        ("bounds",),
+    ),
+    Fault(
+        "balance in the wrong direction",
+        "formulations/problem.py",
+        "return taken * s * direction",
+        "return -taken * s * direction",
+        ("bounds",),
+    ),
+    Fault("pairs of two queries counted", "formulations/problem.py", "ties(query) - ties(query, y)", "ties(query) - ties(y)", ("bounds",)),
+    Fault(
         "rounding of f left out of the upper bound",
         "formulations/bounds.py",
         "+ rows.absolute_dot(at.f_error) * (1 + 4 * UNIT)",
@@ -122,61 +169,6 @@ FAULTS = (
         "/ max(1.0, float(price.max(initial=0.0))) *",
         "*",
         ("bounds",),
-    ),
-    Fault(
-        "errors of a pair subtracted",
-        "formulations/rows.py",
-        "f[self.preferred] + f[self.other]",
-        "f[self.preferred] - f[self.other]",
-        ("bounds",),
-    ),
-    Fault(
-        "twice the norm in the dual", "formulations/problem.py", "self.rows.t @ alpha - norm2 / 2", "self.rows.t @ alpha - norm2", ("smo",)
-    ),
-    Fault(
-        "a bias among hard rows of one class",
-        "formulations/problem.py",
-        "breakpoints[(s < 0) & np.isinf(c)].min(initial=np.inf)",
-        "breakpoints[(s < 0) & np.isinf(c)].max(initial=-np.inf)",
-        ("bounds",),
-    ),
-    Fault(
-        "balance in the wrong direction",
-        "formulations/problem.py",
-        "return taken * s * direction",
-        "return -taken * s * direction",
-        ("bounds",),
-    ),
-    Fault("pairs of two queries counted", "formulations/problem.py", "ties(query) - ties(query, y)", "ties(query) - ties(y)", ("bounds",)),
-    Fault("half the exponent", "formulations/kernels.py", "K *= 2.0", "K *= 1.0", ("bounds",)),
-    Fault(
-        "the rounding of a power",
-        "formulations/kernels.py",
-        "return self.degree * gamma_n(X.shape[1] + 8)",
-        "return 0.01 * gamma_n(X.shape[1] + 8)",
-        ("bounds",),
-    ),
-    Fault(
-        "positive semidefinite without a margin",
-        "formulations/kernels.py",
-        "A[np.diag_indices(n)] -= 1.01 * gamma * A.diagonal().sum()",
-        "A[np.diag_indices(n)] += 1.01 * gamma * A.diagonal().sum()",
-        ("bounds",),
-    ),
-    Fault(
-        "a constant left out of the kernel",
-        "formulations/kernels.py",
-        "np.asarray(self.kernel.block(X, Z) + 1.0)",
-        "np.asarray(self.kernel.block(X, Z) + 0.0)",
-        ("problems",),
-    ),
-    Fault("upper bounds of the negative class", "solvers/smo.py", "np.maximum(0.0, self.s * box)", "np.abs(box)", ("smo",)),
-    Fault(
-        "warm start without the signs",
-        "solvers/smo.py",
-        "else self.s * problem.repaired(multipliers(start, problem))",
-        "else problem.repaired(multipliers(start, problem))",
-        ("smo",),
     ),
     Fault(
         "f moved without the sign of the row",
@@ -206,14 +198,22 @@ FAULTS = (
         "CURVATURE_FLOOR * unit)",
         ("coordinate_descent",),
     ),
+    Fault("upper bounds of the negative class", "solvers/smo.py", "np.maximum(0.0, self.s * box)", "np.abs(box)", ("smo",)),
+    Fault(
+        "warm start without the signs",
+        "solvers/smo.py",
+        "else self.s * problem.repaired(multipliers(start, problem))",
+        "else problem.repaired(multipliers(start, problem))",
+        ("smo",),
+    ),
     Fault(
         "stale gradient on the face",
         "solvers/face.py",
         "g -= H[:, free] @ move",
         "g -= 0.0 * (H[:, free] @ move)",
-        ("smo",),
+        ("face",),
     ),
-    Fault("direction out of balance", "solvers/face.py", "d -= d.sum() / normal.sum() * normal", "d = d + 0.0 * normal", ("smo",)),
+    Fault("direction out of balance", "solvers/face.py", "d -= d.sum() / normal.sum() * normal", "d = d + 0.0 * normal", ("face",)),
     Fault("multipliers in the wrong unit", "solvers/linear_program.py", "x / unit, u / unit", "x / unit, u", ("linear_program",)),
     Fault(
         "prices of the other point", "solvers/linear_program.py", "[[A.T, -identity, None],", "[[A.T, identity, None],", ("linear_program",)

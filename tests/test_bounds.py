@@ -317,6 +317,15 @@ def test_feasible_multipliers_are_hardly_moved(case: Any, share: float) -> None:
     assert np.abs(problem.repaired(feasible) - feasible).max(initial=0.0) <= 1e-13 * feasible.max(initial=0.0) + 1e-279
 
 
+@given(problems_and_points(tuple(MARGIN_FAMILIES)))
+def test_multipliers_out_of_balance_are_moved_by_no_more_than_that(case: Any) -> None:
+    """Once within the box, |s'alpha| is what must be taken away, up to the grid."""
+    problem, alpha, _, _ = case
+    boxed = np.clip(alpha, 0.0, problem.box)
+    excess = abs(float(problem.bias_signs @ boxed))
+    assert np.abs(problem.repaired(alpha) - boxed).sum() <= excess + 1e-13 * boxed.sum() + 1e-279
+
+
 def test_what_is_not_finite_counts_as_zero() -> None:
     problem = ranking(np.arange(3.0)[:, None], np.arange(3))
     assert problem.repaired(np.array([np.nan, np.inf, 0.5])).tolist() == [0.0, 0.0, 0.5]
