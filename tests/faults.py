@@ -36,12 +36,19 @@ class Fault:
 
 
 FAULTS = (
+    Fault(
+        "coefficients of equal points lost",
+        "formulations/kernels.py",
+        "np.bincount(self._first, v, self.m)",
+        "v * (self._first == np.arange(self.m))",
+        ("bounds",),
+    ),
     Fault("half the exponent", "formulations/kernels.py", "K *= 2.0", "K *= 1.0", ("bounds",)),
     Fault(
         "the rounding of a power",
         "formulations/kernels.py",
-        "return self.degree * gamma_n(X.shape[1] + 8)",
-        "return 0.01 * gamma_n(X.shape[1] + 8)",
+        "return self.degree * gamma_n(X.shape[1] + 8, unit_of(K))",
+        "return 0.01 * gamma_n(X.shape[1] + 8, unit_of(K))",
         ("bounds",),
     ),
     Fault(
@@ -152,15 +159,15 @@ FAULTS = (
     Fault(
         "rounding of f left out of the upper bound",
         "formulations/bounds.py",
-        "+ rows.absolute_dot(at.f_error) * (1 + 4 * UNIT)",
-        "",
+        "rows.absolute_dot(at.f_error) * (1 + 4 * UNIT) + 6 * UNIT * size",
+        "6 * UNIT * size",
         ("bounds",),
     ),
     Fault(
         "rounding of the norm on the wrong side",
         "formulations/bounds.py",
-        "at.norm2 + at.norm2_error\n",
-        "at.norm2 - at.norm2_error\n",
+        "return gain, max(at.norm2 + way * at.norm2_error",
+        "return gain, max(at.norm2 - way * at.norm2_error",
         ("bounds",),
     ),
     Fault(
@@ -214,7 +221,13 @@ FAULTS = (
         ("face",),
     ),
     Fault("direction out of balance", "solvers/face.py", "d -= d.sum() / normal.sum() * normal", "d = d + 0.0 * normal", ("face",)),
-    Fault("multipliers in the wrong unit", "solvers/linear_program.py", "x / unit, u / unit", "x / unit, u", ("linear_program",)),
+    Fault(
+        "multipliers in the wrong unit",
+        "solvers/linear_program.py",
+        "unit = _unit(problem)\n    vertex_x",
+        "unit = 1.0\n    vertex_x",
+        ("linear_program",),
+    ),
     Fault(
         "prices of the other point", "solvers/linear_program.py", "[[A.T, -identity, None],", "[[A.T, identity, None],", ("linear_program",)
     ),
