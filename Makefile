@@ -5,7 +5,7 @@ READY    := $(VENV)/.ready
 SEED     ?= $(shell date +%Y%m%d)
 EXAMPLES ?= 1000
 
-.PHONY: demo check lint mutants nightly bench clean
+.PHONY: demo check lint mutants faults nightly bench clean
 
 demo: $(READY)  ## three comparisons: classification, regression, ranking
 	$(BIN)/equimargin compare breast_cancer --scale
@@ -22,6 +22,9 @@ lint: $(READY)  ## style, types, direction of the imports
 
 mutants: $(READY)  ## the referee against formulations that are wrong on purpose
 	$(BIN)/python -m pytest -m mutants -s tests/test_mutants.py
+
+faults: $(READY)  ## the tests against sources that are wrong on purpose; ARGS picks faults by parts of their names
+	$(BIN)/python tests/faults.py $(ARGS)
 
 nightly: $(READY)  ## every formulation, backend and solver on new instances: make nightly SEED=1 EXAMPLES=1000
 	$(BIN)/python tests/nightly.py --seed $(SEED) --examples $(EXAMPLES) $(ARGS)

@@ -21,7 +21,7 @@ import numpy as np
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.bounds import Interval, inner_interval, interval
 from equimargin.formulations.dual_from import dual_from
-from equimargin.formulations.kernels import Array
+from equimargin.formulations.kernels import UNIT, Array
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem
 from equimargin.solvers.convex import Answer, StandardForm
 from equimargin.solvers.solution import Solution, Status
@@ -62,11 +62,12 @@ class Evidence:
 
     formulation : id of the declaration, None for a specialised solver.  control : wrong on purpose.  value : the declared objective,
     mapped; +-inf where a verified ray says so.  mismatch : the larger of |declared - printed| objective and of what the violations of
-    the declared and of the printed constraints are worth.  lower, upper : the interval of the answer's own point.  has_f, has_alpha :
-    which sides it supplied.  shadow : the one that is the multipliers of a linear program.  derived_lower : proven from multipliers that we made from its f.  infeasible : whether it proves that no
-    point is feasible.  inner_lower, inner_upper : what exact arithmetic cannot pass at its own point.  cancellation : how far its
-    1/2 beta'K beta may be off as printed and as declared.  residual : of its own problem, in
-    units of the objective, auxiliary variables eliminated too.  normwise : largest relative residual, likewise.  reach : of its ray.
+    the declared and of the printed constraints are worth.  cancellation : how far its 1/2 beta'K beta may be off as printed and as
+    declared, or its value as computed.  lower, upper : the interval of the answer's own point.  inner_lower, inner_upper : what exact
+    arithmetic cannot pass at that point.  has_f, has_alpha : which sides it supplied.  shadow : the one that is the multipliers of a linear
+    program.  derived_lower : proven from multipliers that we made from its f.  infeasible : whether it proves that no point is feasible.
+    residual : of its own problem, in units of the objective, auxiliary variables eliminated too.  normwise : the largest relative residual,
+    likewise.  arithmetic : what float64 makes of margins in any solver.  reach : how far its ray goes.
     """
 
     family: str
@@ -89,6 +90,7 @@ class Evidence:
     cancellation: float = 0.0
     residual: float = float("inf")
     normwise: float = float("inf")
+    arithmetic: float = 0.0
     ray: bool = False
     reach: float = 0.0
     skipped: bool = False
@@ -98,9 +100,9 @@ class Evidence:
 
     @property
     def rounding(self) -> float:
-        """The larger share that rounding has in a side of [lower, upper]."""
-        sides = ((self.upper, self.inner_upper), (self.inner_lower, self.lower))
-        return max((larger - smaller for larger, smaller in sides if larger > smaller), default=0.0)
+        """The larger share that rounding has in a side of [lower, upper] that it supplied."""
+        sides = ((self.has_f, self.upper, self.inner_upper), (self.has_alpha, self.inner_lower, self.lower))
+        return max((larger - smaller for supplied, larger, smaller in sides if supplied and larger > smaller), default=0.0)
 
 
 @dataclass(frozen=True)
@@ -192,6 +194,7 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
         cancellation=_spread(declaration.value, objective, _cancellation(problem, answer.point)),
         residual=_spread(declaration.value, objective, residual),
         normwise=max(normwise, answer.eliminated),
+        arithmetic=_arithmetic(problem),
     )
 
 
@@ -219,8 +222,10 @@ def examine_solution(problem: Problem, solution: Solution) -> Evidence:
         infeasible=_beyond(problem, value, proven.lower),
         inner_lower=inner.lower,
         inner_upper=inner.upper,
+        cancellation=proven.upper - inner.upper if np.isfinite(proven.upper) else 0.0,
         residual=max(proven.upper - proven.lower, 0.0),
         normwise=0.0,
+        arithmetic=_arithmetic(problem),
         solve_seconds=solution.seconds,
         iterations=solution.iterations,
     )
@@ -277,7 +282,7 @@ def _verdict(judgements: Sequence[Judgement]) -> tuple[Verdict, str]:
 
 
 def _acquitted(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
-    """The judgements, where a disagreement with a declaration that a better answer confirms is the backend's failure: a problem has one value."""
+    """The judgements, where a disagreement is the backend's failure if a better answer to the same declaration confirms that."""
 
     def better(this: Judgement, other: Judgement) -> bool:
         agrees = other.agreement is Agreement.AGREES and other.accuracy <= FAILED
@@ -299,7 +304,7 @@ def _judgement(e: Evidence, family: Interval, tol: float, feasible: bool) -> Jud
     above = (e.upper - family.lower) / S if e.has_f or e.has_alpha else np.inf
     below = (family.upper - e.lower) / S if e.has_alpha else 0.0
     off = _worst(above, below, 0.0)
-    accuracy = _worst(e.normwise, e.residual / S, e.rounding / S, e.cancellation / S)  # none is better than the arithmetic that judges it
+    accuracy = _worst(e.normwise, e.residual / S, e.arithmetic)
     sides = ((e.lower, "own"), (e.derived_lower, "derived"), (family.lower, "family"))
     lower, kind = next(((bound, kind) for bound, kind in sides if np.isfinite(bound)), (-np.inf, None))
     width = Interval(lower, e.upper, family.scale)
@@ -321,22 +326,29 @@ def _agreement(e: Evidence, claim: float, off: float, accuracy: float, tol: floa
         return Agreement.AGREES
     if not accuracy <= FAILED:
         return Agreement.FAILED
-    proven_claim, proven_off = _proven(e, family)
-    if proven_claim <= max(tol, CLAIM_FACTOR * accuracy) and proven_off <= max(tol, POINT_FACTOR * np.sqrt(accuracy)):
-        return Agreement.INACCURATE
-    return Agreement.DISAGREES
+    return Agreement.INACCURATE if _excused(e, accuracy, tol, family) else Agreement.DISAGREES
 
 
-def _proven(e: Evidence, family: Interval) -> tuple[float, float]:
-    """What is left of claim and off when all rounding, ours in judging and the family's width, is taken in favour of the answer.
+def _excused(e: Evidence, accuracy: float, tol: float, family: Interval) -> bool:
+    """Whether an answer is as near as its accuracy, and that of the arithmetic in which it was found and is judged, let one expect.
 
     An f that we derived from its alpha does not count, as the primal rises steeply around the optimum; nor does the multipliers' side of a
     linear program, where a price of 1 stands beside a large K.
     """
-    claim = _worst(_distance(e.value, family), e.mismatch) - max(e.rounding, e.cancellation)
+    S = family.size
+    claim = _worst(_distance(e.value, family), e.mismatch) - e.cancellation
     above = e.inner_upper - family.upper if e.has_f and e.shadow != "f" else 0.0 if e.has_alpha else np.inf
     below = family.lower - e.inner_lower if e.has_alpha and e.shadow != "alpha" else 0.0
-    return claim / family.size, _worst(above, below, 0.0) / family.size
+    computed = _worst(accuracy, e.cancellation / S)
+    evaluated = _worst(computed, e.rounding / S)
+    return claim <= S * max(tol, CLAIM_FACTOR * computed) and _worst(above, below) <= S * max(tol, POINT_FACTOR * np.sqrt(evaluated))
+
+
+def _arithmetic(problem: Problem) -> float:
+    """u C K_ii over the margins asked for: f = K beta with |beta_i| up to C is computed no better than this by anybody."""
+    costs = np.full(1, problem.C) if isinstance(problem, OneNormProblem) else problem.costs[np.isfinite(problem.costs)]
+    t = float(np.abs(problem.rows.t).max(initial=0.0)) or 1.0
+    return UNIT * float(costs.max(initial=0.0)) * float(np.abs(problem.gram.diagonal).max(initial=0.0)) / t
 
 
 def _shadow(problem: Problem, answer: Answer) -> Literal["f", "alpha"] | None:

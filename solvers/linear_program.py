@@ -97,7 +97,7 @@ def _unit(problem: OneNormProblem) -> float:
 
 
 def _vertex(problem: OneNormProblem, x: Array, u: Array) -> tuple[Array, Array]:
-    """x and u at unit mean K_ii with (B x)_F = 1 and (B'u)_S = 1 solved again, S where x > 0 and F where 0 < u < C; as they were elsewhere."""
+    """x and u at unit mean K_ii with (B x)_F = 1 and (B'u)_S = 1 solved again, S where x > 0 and F where 0 < u < C."""
     A, K, C = problem.rows.matrix, problem.gram.dense / _unit(problem), problem.C * _unit(problem)
     S, F = np.flatnonzero(x > 0), np.flatnonzero((u > 0) & (u < C))
     if not (S.size and F.size):
