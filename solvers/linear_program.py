@@ -12,18 +12,23 @@ Source: documents T (102)-(104) = K (2.10), T (94)-(96); Q. Huangfu, J. A. J. Ha
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy.linalg import lstsq
 
-from equimargin.formulations.kernels import Array
-from equimargin.formulations.problem import OneNormProblem, Point, Problem
+from equimargin.formulations.bounds import interval, product
+from equimargin.formulations.kernels import UNIT, Array
+from equimargin.formulations.problem import OneNormProblem, Point, Problem, on_grid
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
 
 ENTRIES = 4_000_000
 """Largest m^2 + 4 p: the entries of the matrix that HiGHS is given."""
+
+MOVES = 4
+"""How often multipliers are moved into the inside of their constraints, at most."""
 
 _STATUSES = {0: Status.OPTIMAL, 1: Status.ITERATION_LIMIT, 2: Status.INFEASIBLE, 3: Status.UNBOUNDED, 4: Status.NUMERICAL_FAILURE}
 
@@ -47,14 +52,16 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     if answer is not None and answer.x is not None:
         x, u = np.maximum(-answer.ineqlin.marginals, 0.0), np.clip(answer.x[: problem.p], 0.0, None)
     unit = _unit(problem)
-    vertex_x, vertex_u = (v / unit for v in _vertex(problem, x, u))
-    x, u = min(x / unit, vertex_x, key=problem.primal), max(u / unit, vertex_u, key=problem.dual)
-    primal, dual = problem.primal(x), problem.dual(u)
-    gap = relative_gap(primal, dual, problem.scale)
+    first = x / unit, u / unit
+    again = _solved_again(problem, *first)
+    x = min((first[0], again[0]), key=lambda x: interval(problem, Point(beta=x)).upper)
+    u = max((first[1], *_moved_inside(problem, again[1])), key=lambda u: interval(problem, Point(alpha=u)).lower)
+    proven = interval(problem, Point(beta=x, alpha=u))
+    gap = min(relative_gap(problem.primal(x), problem.dual(u), problem.scale), proven.relative_width)  # B'u may cancel in float64
     seconds, iterations = time.perf_counter() - start, 0 if answer is None else int(answer.nit)
     status, reason = _ending(answer, gap, limits, seconds)
     if limits.callback is not None:
-        limits.callback(iterations, dual, primal)
+        limits.callback(iterations, proven.lower, proven.upper)
     return Solution(problem, "linear_program", Point(beta=x, alpha=u), status, reason, iterations, seconds)
 
 
@@ -96,17 +103,41 @@ def _unit(problem: OneNormProblem) -> float:
     return float(np.abs(problem.gram.diagonal).mean()) or 1.0
 
 
-def _vertex(problem: OneNormProblem, x: Array, u: Array) -> tuple[Array, Array]:
-    """x and u at unit mean K_ii with (B x)_F = 1 and (B'u)_S = 1 solved again, S where x > 0 and F where 0 < u < C."""
-    A, K, C = problem.rows.matrix, problem.gram.dense / _unit(problem), problem.C * _unit(problem)
-    S, F = np.flatnonzero(x > 0), np.flatnonzero((u > 0) & (u < C))
+def _solved_again(problem: OneNormProblem, x: Array, u: Array) -> tuple[Array, Array]:
+    """x and u with (B x)_F = 1 and (B'u)_S = 1 solved in float64, F where 0 < u < C, S where x > 0."""
+    A, K = problem.rows.matrix, problem.gram.dense
+    S, F = np.flatnonzero(x > 0), np.flatnonzero((u > 0) & (u < problem.C * (1 - 4 * UNIT)))
     if not (S.size and F.size):
         return x, u
-    x, u, B, prices = x.copy(), u.copy(), A[F] @ K, K @ (A.T @ u)
-    B, prices = (B[:, S], prices[S]) if problem.over == "points" else (B @ A[S].T, A[S] @ prices)
-    x[S] += lstsq(B, 1.0 - B @ x[S], lapack_driver="gelsy")[0]
-    u[F] += lstsq(B.T, 1.0 - prices, lapack_driver="gelsy")[0]
-    return np.maximum(x, 0.0), np.clip(u, 0.0, C)
+    AK, prices = A[F] @ K, _prices(problem, u)
+    B = AK[:, S] if problem.over == "points" else AK @ A[S].T
+    x, u = x.copy(), u.copy()
+    x[S] += lstsq(B, 1.0 - AK @ problem.coefficients(x), lapack_driver="gelsy")[0]
+    u[F] += lstsq(B.T, 1.0 - prices[S], lapack_driver="gelsy")[0]
+    return np.maximum(x, 0.0), np.clip(u, 0.0, problem.C)
+
+
+def _moved_inside(problem: OneNormProblem, u: Array) -> Iterator[Array]:
+    """u, and u with B'u < 1 by twice what it exceeds 1 by, a few times: that costs so much of 1'x, and dividing by it so much of 1'u."""
+    A, K = problem.rows.matrix, problem.gram.dense
+    yield u
+    for _ in range(MOVES):
+        prices = _prices(problem, u)
+        excess = float(prices.max(initial=0.0)) - 1.0
+        T, F = np.flatnonzero(prices > 1.0 - 4 * excess), np.flatnonzero((u > 0) & (u < problem.C * (1 - 4 * UNIT)))
+        if not (excess > 0 and T.size and F.size):
+            return
+        AK, u = A[F] @ K, u.copy()
+        B = AK[:, T] if problem.over == "points" else AK @ A[T].T
+        u[F] += lstsq(B.T, 1.0 - 2 * excess - prices[T], lapack_driver="gelsy")[0]
+        u = np.clip(u, 0.0, problem.C)
+        yield u
+
+
+def _prices(problem: OneNormProblem, u: Array) -> Array:
+    """B'u for the multipliers that a proof takes, which are those nearest to u on a grid."""
+    g, _ = product(problem, problem.rows.rdot(on_grid(u, np.full(problem.p, problem.C), problem.rows.s)))
+    return g if problem.over == "points" else problem.rows.dot(g)
 
 
 def _ending(answer: Any, gap: float, limits: Limits, seconds: float) -> tuple[Status, str]:

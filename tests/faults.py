@@ -222,11 +222,11 @@ FAULTS = (
     ),
     Fault("direction out of balance", "solvers/face.py", "d -= d.sum() / normal.sum() * normal", "d = d + 0.0 * normal", ("face",)),
     Fault(
-        "multipliers in the wrong unit",
+        "prices moved outside",
         "solvers/linear_program.py",
-        "unit = _unit(problem)\n    vertex_x",
-        "unit = 1.0\n    vertex_x",
-        ("linear_program",),
+        "1.0 - 2 * excess - prices",
+        "1.0 + 2 * excess - prices",
+        ("regressions",),
     ),
     Fault(
         "prices of the other point", "solvers/linear_program.py", "[[A.T, -identity, None],", "[[A.T, identity, None],", ("linear_program",)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from equimargin.formulations import classification, declare, polynomial, rbf, regression
+from equimargin.formulations import classification, declare, one_norm_ranking, polynomial, ranking_vector_machine, rbf, regression
 from equimargin.formulations.kernels import RBF, TILE_ROWS
 from equimargin.proofs.referee import proves_ray, reach_of_ray
 from equimargin.solvers import Answer, Status, solve
@@ -81,3 +81,16 @@ def test_a_ray_with_a_little_curvature_goes_as_far_as_the_optimum() -> None:
     assert proves_ray(ray(1e-8, 2.0))
     assert reach_of_ray(ray(1e-8, 2.0)) == pytest.approx(5e7)
     assert reach_of_ray(ray(0.0, 2.0)) == np.inf
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("build", [ranking_vector_machine, one_norm_ranking])
+def test_prices_of_a_linear_program_cancel_and_are_proven_all_the_same(build: Any, seed: int) -> None:
+    """At C K of 5e7 no multipliers in float64 met B'u <= 1 to 1e-6, and dividing them by their price took as much off the lower bound."""
+    rng = np.random.default_rng(seed)
+    X, y = 4 * rng.normal(size=(25, 2)).round(2), rng.integers(0, 3, 25).astype(float)
+    kernel = polynomial(3, 0.1, 0.0)
+    problem = build(X, y, None, 5e7 / kernel.diagonal(X).mean(), kernel)
+    found = solve(problem, tol=1e-8)
+    assert found.ok
+    assert found.interval.relative_width <= 1e-9
