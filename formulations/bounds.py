@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from equimargin.formulations.features import Explicit
 from equimargin.formulations.interior import strictly_inside
-from equimargin.formulations.kernels import UNIT, Array, Linear, gamma_n
+from equimargin.formulations.kernels import UNIT, Array, gamma_n
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem, on_grid
 from equimargin.formulations.rows import Tube
 
@@ -85,13 +86,12 @@ def interval(problem: Problem, point: Point) -> Interval:
 
 
 def evaluate(problem: MarginProblem, point: Point) -> Evaluation:
-    """f at the points and |f|^2 of a point's w or beta, with error bounds; a linear kernel's beta is taken through w = X' beta.
+    """f at the points and |f|^2 of a point's w or beta, with error bounds; beta is taken through w = Z' beta where there are features Z.
 
-    For a linear kernel the rounded w is itself the function that is judged, so its rounding is no error.
+    There the rounded w is itself the function that is judged, so its rounding is no error.
     """
-    if isinstance(problem.kernel, Linear):
-        w = point.w if point.w is not None else problem.X.T @ _given(point.beta)
-        return _evaluate_w(problem, np.asarray(w))
+    if problem.explicit is not None:
+        return _evaluate_w(problem.explicit, point.w if point.w is not None else problem.explicit.rdot(_given(point.beta)))
     beta = _given(point.beta)
     f, f_error = problem.gram.product(beta)
     size = np.abs(beta)
@@ -100,11 +100,10 @@ def evaluate(problem: MarginProblem, point: Point) -> Evaluation:
     return Evaluation(f, f_error, max(norm2, 0.0), error * (1 + gamma_n(problem.m + 4)))
 
 
-def _evaluate_w(problem: MarginProblem, w: Array) -> Evaluation:
-    d = len(w)
+def _evaluate_w(Z: Explicit, w: Array) -> Evaluation:
     norm2 = float(w @ w)
-    error = gamma_n(d + 2) * (abs(problem.X) @ np.abs(w)) * (1 + gamma_n(d + 2))
-    return Evaluation(np.asarray(problem.X @ w), np.asarray(error), norm2, gamma_n(d + 2) * norm2)
+    error = gamma_n(Z.q + 2) * (abs(Z) @ np.abs(w)) * (1 + gamma_n(Z.q + 2))
+    return Evaluation(Z @ w, error, norm2, gamma_n(Z.q + 2) * norm2)
 
 
 def _upper(problem: MarginProblem, point: Point) -> float:
@@ -148,16 +147,16 @@ def _blended_upper(problem: MarginProblem, point: Point, u: Array, b: float) -> 
         return _upper(problem, inside)
     v = (1 - theta) * _coefficients(problem, point) + theta * _coefficients(problem, inside)
     b = (1 - theta) * b + theta * float(inside.b or 0.0)
-    blend = Point(w=v, b=b) if isinstance(problem.kernel, Linear) else Point(beta=v, b=b)
+    blend = Point(w=v, b=b) if problem.explicit is not None else Point(beta=v, b=b)
     still_short = (_needed(problem, evaluate(problem, blend), b)[hard] > 0).any()
     return np.inf if still_short else _upper(problem, blend)
 
 
 def _coefficients(problem: MarginProblem, point: Point) -> Array:
-    """w for a linear kernel, beta otherwise."""
-    if not isinstance(problem.kernel, Linear):
+    """w where there are explicit features, beta otherwise."""
+    if problem.explicit is None:
         return _given(point.beta)
-    return point.w if point.w is not None else np.asarray(problem.X.T @ _given(point.beta))
+    return point.w if point.w is not None else problem.explicit.rdot(_given(point.beta))
 
 
 def _lower(problem: MarginProblem, alpha: Array) -> float:
@@ -178,9 +177,9 @@ def _dual_terms(problem: MarginProblem, alpha: Array) -> tuple[float, float]:
     products = problem.rows.t * alpha
     gain = math.fsum(products.tolist()) - 4 * UNIT * math.fsum(np.abs(products).tolist())
     beta = problem.rows.rdot(alpha)
-    if isinstance(problem.kernel, Linear):
-        w = np.asarray(problem.X.T @ beta)
-        error = gamma_n(problem.m + 2) * np.asarray(abs(problem.X).T @ np.abs(beta)) * (1 + gamma_n(problem.m + 2))
+    if problem.explicit is not None:
+        w = problem.explicit.rdot(beta)
+        error = gamma_n(problem.m + 2) * abs(problem.explicit).rdot(np.abs(beta)) * (1 + gamma_n(problem.m + 2))
         norm2 = float(w @ w) + 2 * float(np.abs(w) @ error) + float(error @ error)
         return gain, norm2 * (1 + gamma_n(len(w) + 8))
     at = evaluate(problem, Point(beta=beta))

@@ -19,7 +19,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.kernels import Array, Features, Gram, Intercept, Kernel, Linear, Precomputed, linear, proven_shift
+from equimargin.formulations.features import Explicit, explicit
+from equimargin.formulations.kernels import Array, Features, Gram, Intercept, Kernel, Precomputed, linear, proven_shift
 from equimargin.formulations.rows import Pairs, Rows, Signed, Tube
 
 Loss = Literal["hinge", "squared_hinge"]
@@ -36,7 +37,7 @@ EXPLICIT_PAIRS = 10_000_000
 class Point:
     """A canonical point: a function f, its bias b, and multipliers alpha of the rows, each where there is one.
 
-    w : (d,) f = w.x, linear kernel only.  beta : (m,) f = sum_i beta_i k(x_i, .).  b : the bias, f(x) + b is the decision.
+    w : (q,) f = w.z, only where the kernel has explicit features z (a linear kernel, with an intercept or without).  beta : (m,) f = sum_i beta_i k(x_i, .).  b : the bias, f(x) + b is the decision.
     alpha : (p,) one a row.  For a OneNormProblem beta is its x >= 0 and alpha its u.
     """
 
@@ -104,6 +105,11 @@ class MarginProblem:
     def gram(self) -> Gram:
         """K as an operator."""
         return Gram(self.kernel, self.X, self.shift or 0.0)
+
+    @cached_property
+    def explicit(self) -> Explicit | None:
+        """Z (m, q) with K = Z Z' where the kernel has such features without computing any, None otherwise."""
+        return explicit(self.kernel, self.X)
 
     @cached_property
     def unit_weights(self) -> Array:
@@ -176,7 +182,14 @@ class MarginProblem:
             np.divide(alpha**2, 4 * self.costs, out=ridge, where=self.costs > 0)
         return ridge
 
-    @property
+    def norm2(self, beta: Array) -> float:
+        """|f|^2 of f = sum_i beta_i k(x_i, .), beta (m,), in float64."""
+        if self.explicit is None:
+            return float(beta @ (self.gram @ beta))
+        w = self.explicit.rdot(beta)
+        return float(w @ w)
+
+    @cached_property
     def scale(self) -> float:
         """P(0) = sum_r c_r loss(t_r), the primal value at f = 0, b = 0, over the finite costs: what relative figures fall back on.
 
@@ -241,15 +254,15 @@ class MarginProblem:
         return vectors[:, kept], np.sqrt(values[kept])
 
     def features(self) -> Features:
-        """X (m, d) for a linear kernel, otherwise L (m, r) with K = L L', so that w is f in an orthonormal basis of the span."""
-        if isinstance(self.kernel, Linear):
-            return self.X
+        """Z (m, q) where the kernel has explicit features, otherwise L (m, r) with K = L L', so that w is f in a basis of the span."""
+        if self.explicit is not None:
+            return self.explicit.stored
         vectors, roots = self._factor
         return vectors * roots
 
     def point_of_w(self, w: Array, b: float | None = None, alpha: Array | None = None) -> Point:
-        """The canonical point of f = w . features; w : (d,) or (r,)."""
-        if isinstance(self.kernel, Linear):
+        """The canonical point of f = w . features; w : (q,) or (r,)."""
+        if self.explicit is not None:
             return Point(w=w, b=b, alpha=alpha)
         vectors, roots = self._factor
         return Point(beta=vectors @ (w / roots), b=b, alpha=alpha)

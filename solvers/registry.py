@@ -50,6 +50,11 @@ SOLVERS = {
             ("svm.hard", "svm.soft", "svm.l2", "svr"),
         ),
         Solver("coordinate_descent", "dual coordinate descent: any rows without a bias", ("svm.nobias", "rank.l1", "rank.l2")),
+        Solver(
+            "newton",
+            "finite Newton method in the features of f, for the squared hinge",
+            ("svm.l2", "svm.nobias_l2", "svr.l2", "rank.l2"),
+        ),
         Solver("linear_program", "HiGHS on the linear program", ("rvm", "rank.onenorm")),
     )
 }
@@ -91,12 +96,13 @@ def solve(
 
 
 def _choose(problem: Problem, name: str) -> Solver:
-    taking = [solver for solver in SOLVERS.values() if solver.refusal(problem) is None]
+    taking = (solver for solver in SOLVERS.values() if solver.refusal(problem) is None)
     if name == "auto":
-        if not taking:
+        first = next(taking, None)
+        if first is None:
             reasons = "; ".join(f"{solver.name}: {solver.refusal(problem)}" for solver in SOLVERS.values())
             raise ValueError(f"no solver takes this {problem.family} problem ({reasons})")
-        return taking[0]
+        return first
     if name not in SOLVERS:
         raise ValueError(f"unknown solver {name!r}; known: auto, {', '.join(SOLVERS)}")
     reason = SOLVERS[name].refusal(problem)
