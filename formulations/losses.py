@@ -26,7 +26,7 @@ class Smooth:
     """A convex loss, 0 and then a parabola and then, if top is finite, a line."""
 
     slope: float
-    width: float
+    width: float | Array
     top: float
 
     def value(self, u: Array) -> Array:
@@ -47,8 +47,8 @@ class Smooth:
         alpha : (p,) c_r phi'(u_r).  D : (p,) c_r where phi'' is `slope`, 0 elsewhere.
         """
         alpha, D = np.empty_like(u), np.empty_like(u)
-        product, square = _expand(u, c, self.slope, self.width, self.top, alpha, D)
-        return product - square, square - self.width * float(alpha.sum()) if self.width else square, alpha, D
+        product, square = _expand(u + self.width, c, self.slope, self.top, alpha, D)
+        return product - square, square - float(np.sum(self.width * alpha)), alpha, D
 
     def derivative(self, u: Array) -> Array:
         """phi'(u): what the multiplier of a row is, over its cost."""
@@ -74,14 +74,13 @@ def huberised(delta: float) -> Smooth:
 
 
 @jit
-def _expand(u: Array, c: Array, slope: float, width: float, top: float, alpha: Array, D: Array) -> tuple[float, float]:
+def _expand(v: Array, c: Array, slope: float, top: float, alpha: Array, D: Array) -> tuple[float, float]:
     """Fill alpha and D; sum_r alpha_r (u_r + width) and sum_r alpha_r phi'(u_r) / (2 slope)."""
     product, square = 0.0, 0.0
-    for r in range(u.size):
-        v = u[r] + width
-        z = min(max(slope * v, 0.0), top)
+    for r in range(v.size):
+        z = min(max(slope * v[r], 0.0), top)
         alpha[r] = c[r] * z
         D[r] = c[r] if 0.0 < z < top else 0.0
-        product += alpha[r] * v
+        product += alpha[r] * v[r]
         square += alpha[r] * z
     return product, square / (2.0 * slope)

@@ -32,16 +32,14 @@ from equimargin.solvers.solution import Limits, Solution
 
 MOST_POINTS = 1000
 """A kernel without explicit features is taken up to so many points, whose Gram matrix is factorised."""
-MOST_COLUMNS = 3000
-"""The Hessian of more columns is never formed."""
-CG_STEPS = 30
-"""Conjugate gradient steps that a direction is expected to take."""
-FAST = 8.0
-"""Multiplications in a matrix product for one in a matrix-vector product, as measured."""
-LOOSEST = 0.1
-"""Largest residual of a direction by conjugate gradients, over the gradient."""
+MOST_COLUMNS = 2000
+"""The Hessian of more columns is never formed: conjugate gradients take its products."""
+MOST_PRODUCTS, LOOSE = 500, 0.01
+"""Conjugate gradients end after so many products with the Hessian, or at a residual of that much of the gradient."""
 DAMPING = 1e-13
-"""Added to the diagonal of the Hessian, over itself, where rounding has made it indefinite; ten times more at each try."""
+"""Added to the diagonal of a Hessian that rounding has made indefinite, over itself; ten times more at each try."""
+FLAT = 1e-12
+"""The curvature of a free bias is at least this, over that of all rows: it is 0 where every row is on a straight piece."""
 SEARCH = 50
 """Looks at the objective along a direction, at most."""
 WORTH, PART, ROUGH = 1_000_000, 100, 0.01
@@ -94,7 +92,7 @@ def on_a_part(problem: MarginProblem, run: Callable[[Problem, Limits, Point | No
     points = np.arange(0, problem.m, stride)
     rows, index = problem.rows.part(points)
     weights = None if problem.weights is None else problem.weights[index]
-    part = replace(problem, X=problem.X[points], rows=rows, C=problem.C * problem.p / rows.p, weights=weights)
+    part = replace(problem, X=problem.X[points], rows=rows, C=problem.C * problem.p / max(rows.p, 1), weights=weights)
     return replace(run(part, Limits(ROUGH, None, limits.time_limit), None).point, alpha=None)
 
 
@@ -102,62 +100,60 @@ class Descent:
     """v = (w, b) on its way down, and what follows from it.
 
     Z : (m, q) features.  R : (q,) as in the module's formula.  v : (q,).  u : (p,) slacks.  steps : so far.
-    alpha : (p,) multipliers and G : (q,) gradient R v - Z'A'alpha of the loss last looked at.
+    alpha : (p,) multipliers, D : (p,) curvatures over phi's slope and G : (q,) gradient R v - Z'A'alpha, all of the loss last looked at.
     """
 
     def __init__(self, problem: MarginProblem, start: Point | None) -> None:
         self.problem, self.rows, self.c = problem, problem.rows, problem.costs
-        Z = problem.explicit
-        if Z is None:
-            Z = Explicit(problem.features(), problem.bias)
-        elif problem.bias:
-            Z = Explicit(Z.X, True)
-        self.Z, self.R = Z, np.ones(Z.q)
-        self.R[Z.d :] = not problem.bias
+        if problem.explicit is None:
+            self.Z = Explicit(problem.features(), problem.bias)
+        else:
+            self.Z = Explicit(problem.explicit.X, problem.explicit.constant or problem.bias)
+        self.R = np.ones(self.Z.q)
+        self.R[self.Z.q - problem.bias :] = 0.0
         self.steps = 0
-        self.curvature = _Curvature(self)
-        self.move_to(self._first(start))
+        self._formed: tuple[Array, Array] | None = None
+        self._start(start or Point(alpha=np.zeros(problem.p)))
 
-    def move_to(self, v: Array) -> None:
-        """Take v, and all that follows."""
-        self.v, self.u = v, self.rows.slack(self.Z @ v)
-
-    def _first(self, start: Point | None) -> Array:
-        """The start's f and b; those of its multipliers where it has no w."""
-        problem, v = self.problem, np.zeros(self.Z.q)
-        if start is None:
-            return v
-        w = start.w
-        if w is None:
-            w = self.Z.rdot(problem.rows.rdot(problem.repaired(multipliers(start, problem))))
-        free = self.Z.q - problem.bias
-        v[:free] = w[:free]
-        v[free:] = start.b or 0.0
-        return v
+    def _start(self, start: Point) -> None:
+        """The start's f and b: f = A'alpha where it has no function, and the best b where it has none."""
+        problem, Z = self.problem, self.Z
+        free = Z.q - problem.bias
+        self.v = np.zeros(Z.q)
+        if start.w is not None:
+            self.v[:free] = start.w
+        else:
+            self.v[:free] = Z.rdot(problem.rows.rdot(problem.repaired(multipliers(start, problem))))[:free]
+        f = Z @ self.v
+        b = problem.bias_at(f) if start.b is None else start.b
+        self.v[free:] = b
+        self.u = problem.slack(f, b)
 
     def look(self, phi: Smooth) -> None:
-        """alpha and G of a loss."""
+        """alpha, D and G of a loss."""
         self.loss, self.conjugate, self.alpha, self.D = phi.expanded(self.u, self.c)
-        self.G = self.R * self.v - self.Z.rdot(self.rows.rdot(self.alpha))
+        self.pull = self.Z.rdot(self.rows.rdot(self.alpha))
+        self.G = self.R * self.v - self.pull
 
     def show(self, progress: Progress, phi: Smooth) -> bool:
-        """Judge the point with its multipliers; true if the run is over."""
+        """Judge v with the multipliers of a loss; true if the run is over."""
         self.look(phi)
-        problem = self.problem
-        size = float(np.abs(self.G).max(initial=0.0))
-        if problem.explicit is None or problem.bias:
-            return progress.show(self.alpha, self.steps, size)
-        w = self.v - self.G
-        primal, dual = float(self.v @ self.v) / 2 + self.loss, float(self.rows.t @ self.alpha) - float(w @ w) / 2 - self.conjugate
-        return progress.weigh(Point(w=self.v, b=0.0, alpha=self.alpha), primal, dual, self.steps, size)
+        problem, v, free = self.problem, self.v, self.Z.q - self.problem.bias
+        loss, conjugate = self.loss, self.conjugate
+        if problem.loss == "hinge":
+            loss, conjugate = float(self.c @ np.maximum(self.u, 0.0)), 0.0
+        alpha, pull = self.alpha, self.pull
+        if problem.bias:
+            alpha = problem.repaired(alpha)
+            pull, conjugate = self.Z.rdot(self.rows.rdot(alpha)), float(problem.dual_ridge(alpha).sum())
+        primal = float(v[:free] @ v[:free]) / 2 + loss
+        dual = float(self.rows.t @ alpha) - float(pull[:free] @ pull[:free]) / 2 - conjugate
+        point = problem.point_of_w(v[:free], float(v[free]) if problem.bias else 0.0, alpha)
+        return progress.weigh(point, primal, dual, self.steps, float(np.abs(self.G).max()))
 
     def step(self, phi: Smooth, progress: Progress) -> None:
-        """One Newton step, to the minimum along its direction."""
-        s = self.curvature.direction(phi, -self.G, progress)
-        self.go(phi, s)
-
-    def go(self, phi: Smooth, s: Array) -> None:
-        """To the minimum along s."""
+        """One Newton step for the loss last looked at, to the minimum along its direction."""
+        s = self._direction(phi.slope, progress)
         a = self.rows.dot(self.Z @ s)
         t = self._least(phi, s, a)
         self.v = self.v + t * s
@@ -167,13 +163,12 @@ class Descent:
 
     def _least(self, phi: Smooth, s: Array, a: Array) -> float:
         """The minimum of the objective along s: Newton's method on its derivative, which is piecewise linear and increasing, in a bracket."""
-        vs, ss = float(self.R * self.v @ s), float(self.R * s @ s)
-        first = abs(float(self.G @ s))
-        low, high, t = 0.0, np.inf, 1.0
-        for tries in range(SEARCH):
-            d1, d2 = _slopes(self.u, a, self.c, t, phi.slope, phi.width, phi.top)
+        vs, ss, first = float(self.R * self.v @ s), float(self.R * s @ s), abs(float(self.G @ s))
+        low, high, t, u = 0.0, np.inf, 1.0, self.u + phi.width
+        for look in range(SEARCH):
+            d1, d2 = _slopes(u, a, self.c, t, phi.slope, phi.top)
             d1, d2 = vs + t * ss + d1, ss + d2
-            if abs(d1) <= (0.1 if tries == 0 else 1e-3) * first:
+            if abs(d1) <= (0.1 if look == 0 else 1e-3) * first:
                 break
             low, high = (t, high) if d1 < 0 else (low, t)
             t = t - d1 / d2 if d2 > 0 else np.inf
@@ -181,50 +176,56 @@ class Descent:
                 t = (low + high) / 2 if np.isfinite(high) else 2 * low
         return t
 
+    def _direction(self, slope: float, progress: Progress) -> Array:
+        """The solution s of (R + slope Z'A'D A Z) s = -G, up to rounding or to a part of G."""
+        return self._by_cholesky(slope) if self.Z.q <= MOST_COLUMNS else self._by_conjugate_gradients(slope, progress)
 
-class _Curvature:
-    """R + Z'A'D A Z of the rows where the loss is curved, kept up to date."""
-
-    def __init__(self, descent: Descent) -> None:
-        self.at = descent
-        self.D: Array | None = None
-
-    def direction(self, phi: Smooth, rhs: Array, progress: Progress) -> Array:
-        return self.solve(self.at.D, phi.slope, rhs)
-
-    def solve(self, D: Array, slope: float, rhs: Array) -> Array:
-        """The solution s of (R + slope Z'A'D A Z) s = rhs."""
-        at = self.at
-        self._update(D)
-        M = slope * self.H
-        diagonal = M.diagonal() + at.R
-        diagonal[at.Z.d :] += 1e-12 * slope * at.c.sum()
+    def _by_cholesky(self, slope: float) -> Array:
+        M = slope * self._hessian()
+        diagonal = M.diagonal() + self.R
+        diagonal[self.R == 0.0] += FLAT * slope * float(self.c.sum())
         damping = 0.0
         while True:
-            M.flat[:: len(rhs) + 1] = diagonal * (1 + damping)
-            _, s, wrong = dposv(M, rhs, lower=1)
+            M.flat[:: len(diagonal) + 1] = diagonal * (1 + damping)
+            _, s, wrong = dposv(M, -self.G, lower=1)
             if not wrong:
                 return np.asarray(s)
             damping = max(10 * damping, DAMPING)
 
-    def _update(self, D: Array) -> None:
-        """Z'A'D A Z, from the last one where few rows have changed."""
-        if self.D is not None:
-            changed = D - self.D
-            if 2 * np.count_nonzero(changed) < np.count_nonzero(D):
-                if changed.any():
-                    self.H = self.H + self.at.rows.gram_weighted(self.at.Z, changed)
-                self.D = D
-                return
-        self.D, self.H = D, self.at.rows.gram_weighted(self.at.Z, D)
+    def _hessian(self) -> Array:
+        """Z'A'D A Z, (q, q): from the last one where few rows have changed."""
+        H = None
+        if self._formed is not None:
+            changed = self.D - self._formed[0]
+            if 2 * np.count_nonzero(changed) < np.count_nonzero(self.D):
+                H = self._formed[1] + self.rows.gram_weighted(self.Z, changed)
+        if H is None:
+            H = self.rows.gram_weighted(self.Z, self.D)
+        self._formed = self.D, H
+        return H
+
+    def _by_conjugate_gradients(self, slope: float, progress: Progress) -> Array:
+        flat = np.where(self.R == 0.0, FLAT * slope * float(self.c.sum()), self.R)
+        s, r = np.zeros_like(self.v), -self.G
+        d, r2 = r, float(r @ r)
+        enough = LOOSE**2 * r2
+        for _ in range(MOST_PRODUCTS):
+            if r2 <= enough or progress.out_of_time:
+                break
+            Hd = flat * d + slope * self.Z.rdot(self.rows.hess_vec(self.D, self.Z @ d))
+            step = r2 / float(d @ Hd)
+            s, r = s + step * d, r - step * Hd
+            before, r2 = r2, float(r @ r)
+            d = r + r2 / before * d
+        return s
 
 
 @jit
-def _slopes(u: Array, a: Array, c: Array, t: float, slope: float, width: float, top: float) -> tuple[float, float]:
-    """The first and second derivative of sum_r c_r phi(u_r - t a_r) in t."""
+def _slopes(u: Array, a: Array, c: Array, t: float, slope: float, top: float) -> tuple[float, float]:
+    """The first and second derivative of sum_r c_r phi(u_r - t a_r) in t, u with phi's width added."""
     d1, d2 = 0.0, 0.0
     for r in range(u.size):
-        z = slope * (u[r] - t * a[r] + width)
+        z = slope * (u[r] - t * a[r])
         d1 -= c[r] * min(max(z, 0.0), top) * a[r]
         if 0.0 < z < top:
             d2 += c[r] * a[r] * a[r]

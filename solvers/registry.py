@@ -55,6 +55,11 @@ SOLVERS = {
             "finite Newton method in the features of f, for the squared hinge",
             ("svm.l2", "svm.nobias_l2", "svr.l2", "rank.l2"),
         ),
+        Solver(
+            "huber",
+            "Newton's method on a hinge whose kink is smoothed less and less, in the features of f",
+            ("svm.soft", "svm.nobias", "svr.l1", "rank.l1"),
+        ),
         Solver("linear_program", "HiGHS on the linear program", ("rvm", "rank.onenorm")),
     )
 }
