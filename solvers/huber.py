@@ -25,6 +25,7 @@ from equimargin.solvers.solution import Limits, Solution
 
 START = 1.0
 """First width, over the mean slack at the start."""
+STIFF = 1e3
 GROWTH = 4.0
 """Of sigma, from one minimum to the next."""
 SHARE = 0.1
@@ -45,7 +46,8 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     descent = Descent(problem, warm_start or on_a_part(problem, _solve, limits))
     size = float(np.abs(descent.u).mean()) if problem.p else 1.0
     size = size or 1.0
-    phi = huberised(START * size)
+    stiffest = STIFF / (float(descent.c.max(initial=0.0)) * (float(problem.gram.diagonal.mean()) or 1.0) or 1.0)
+    phi = Smooth(min(0.5 / size, stiffest), size, 1.0)
     over = descent.show(progress, phi)
     while not over:
         smoothing = float(descent.c @ np.maximum(descent.u, 0.0) - descent.alpha @ descent.u)

@@ -139,6 +139,8 @@ class Descent:
         """Judge v with the multipliers of a loss; true if the run is over."""
         self.look(phi)
         problem, v, free = self.problem, self.v, self.Z.q - self.problem.bias
+        if problem.explicit is None:  # v is in computed features: the kernel itself judges
+            return progress.show(self.alpha, self.steps, float(np.abs(self.G).max()))
         loss, conjugate = self.loss, self.conjugate
         if problem.loss == "hinge":
             loss, conjugate = float(self.c @ np.maximum(self.u, 0.0)), 0.0
@@ -148,7 +150,7 @@ class Descent:
             pull, conjugate = self.Z.rdot(self.rows.rdot(alpha)), float(problem.dual_ridge(alpha).sum())
         primal = float(v[:free] @ v[:free]) / 2 + loss
         dual = float(self.rows.t @ alpha) - float(pull[:free] @ pull[:free]) / 2 - conjugate
-        point = problem.point_of_w(v[:free], float(v[free]) if problem.bias else 0.0, alpha)
+        point = Point(w=v[:free], b=float(v[free]) if problem.bias else 0.0, alpha=alpha)
         return progress.weigh(point, primal, dual, self.steps, float(np.abs(self.G).max()))
 
     def step(self, phi: Smooth, progress: Progress) -> None:
