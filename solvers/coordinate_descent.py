@@ -6,7 +6,7 @@ One row at a time, exactly: with u_r = t_r - (A f)_r - ridge_r alpha_r and q_r =
 
     alpha_r  <-  clip(alpha_r + u_r / q_r, 0, box_r),      w  <-  w + delta X'A_r'    or    f  <-  f + delta K A_r',
 
-in random order; rows that stay at a bound are left out for a while. f is held as w for a linear kernel and by its values at the points
+in random order; rows that stay at a bound are left out for a while. f is held as w where there are explicit features, and by its values at the points
 otherwise; A X and A K A' are never formed for all rows. From time to time Newton's method on the free rows (`face.py`) finishes what single
 rows would take long for.
 
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.jit import jit
-from equimargin.formulations.kernels import STORED_ROWS, Array, Linear
+from equimargin.formulations.kernels import STORED_ROWS, Array
 from equimargin.formulations.problem import MarginProblem, Point, Problem
 from equimargin.solvers.face import climb, worth
 from equimargin.solvers.progress import Progress, multipliers
@@ -50,7 +50,7 @@ def refusal(problem: Problem) -> str | None:
         return "hard rows (infinite costs), on which single rows converge too slowly"
     if not problem.convex:
         return "the kernel matrix is not positive semidefinite"
-    if not isinstance(problem.kernel, Linear) and problem.m > STORED_ROWS:
+    if problem.explicit is None and problem.m > STORED_ROWS:
         return f"{problem.m:,} points, more than the {STORED_ROWS:,} whose Gram matrix is kept"
     return None
 
@@ -74,7 +74,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
 class _Descent:
     """The multipliers alpha (p,) and f, kept together.
 
-    A : (p, m) rows, and for a linear kernel X (m, d), both CSR.  v : (d,) w for a linear kernel, (m,) f otherwise.  q : (p,) curvatures.
+    A : (p, m) rows, and X (m, q) explicit features, both CSR.  v : (q,) w where there are such, (m,) f otherwise.  q : (p,) curvatures.
     sweeps : passes over the rows so far.  work : multiplications in them since Newton's method was last tried.
     violation : the largest u_r that a row could still follow, in the last sweep over all of them.
     """
@@ -82,14 +82,14 @@ class _Descent:
     def __init__(self, problem: MarginProblem, start: Point | None) -> None:
         self.problem, self.box, self.t = problem, problem.box, problem.rows.t
         self.A: Any = problem.rows.matrix
-        self.linear = isinstance(problem.kernel, Linear)
+        self.linear = problem.explicit is not None
         self.alpha = np.zeros(problem.p) if start is None else problem.repaired(multipliers(start, problem))
         self.ridge = np.zeros(problem.p)
         if problem.loss == "squared_hinge":
             np.divide(0.5, problem.costs, out=self.ridge, where=problem.costs > 0)
         if self.linear:
-            self.X = _csr(problem.X)
-            q = _norms2(*_parts(self.A), *_parts(self.X), np.zeros(problem.X.shape[1]))
+            self.X = _csr(problem.features())
+            q = _norms2(*_parts(self.A), *_parts(self.X), np.zeros(self.X.shape[1]))
             self.row_work = 4 * (self.X.nnz // problem.m + 1)
         else:
             q = _quadratics(*_parts(self.A), problem.gram.dense)
