@@ -23,12 +23,12 @@ from equimargin.solvers.newton import Descent, on_a_part, unsuited
 from equimargin.solvers.progress import Progress
 from equimargin.solvers.solution import Limits, Solution
 
-START = 1.0
+START = 0.5
 """First width, over the mean slack at the start."""
 STIFF = 1e3
 GROWTH = 4.0
 """Of sigma, from one minimum to the next."""
-SHARE = 0.1
+SHARE = 1.0
 """A minimum is found when the gradient's share of the gap is at most this much of the smoothing's."""
 
 
@@ -47,7 +47,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     size = float(np.abs(descent.u).mean()) if problem.p else 1.0
     size = size or 1.0
     stiffest = STIFF / (float(descent.c.max(initial=0.0)) * (float(problem.gram.diagonal.mean()) or 1.0) or 1.0)
-    phi = Smooth(min(0.5 / size, stiffest), size, 1.0)
+    phi = Smooth(min(0.5 / (START*size), stiffest), START*size, 1.0)
     over = descent.show(progress, phi)
     while not over:
         smoothing = float(descent.c @ np.maximum(descent.u, 0.0) - descent.alpha @ descent.u)

@@ -40,7 +40,9 @@ DAMPING = 1e-13
 """Added to the diagonal of a Hessian that rounding has made indefinite, over itself; ten times more at each try."""
 FLAT = 1e-12
 """The curvature of a free bias is at least this, over that of all rows: it is 0 where every row is on a straight piece."""
-SEARCH = 50
+NOISE = 1e-12
+"""A step that lowers the objective by less, over itself, is not worth taking."""
+SEARCH = 100
 """Looks at the objective along a direction, at most."""
 WORTH, PART, ROUGH = 1_000_000, 100, 0.01
 """For features of so many entries a start is sought on so many points a column, to such a gap."""
@@ -99,7 +101,7 @@ def on_a_part(problem: MarginProblem, run: Callable[[Problem, Limits, Point | No
 class Descent:
     """v = (w, b) on its way down, and what follows from it.
 
-    Z : (m, q) features.  R : (q,) as in the module's formula.  v : (q,).  u : (p,) slacks.  steps : so far.
+    Z : (m, q) features.  R : (q,) as in the module's formula.  v : (q,).  u : (p,) slacks.  steps : so far.  unsettled : shrinks with every step worth taking.
     alpha : (p,) multipliers, D : (p,) curvatures over phi's slope and G : (q,) gradient R v - Z'A'alpha, all of the loss last looked at.
     """
 
@@ -111,7 +113,7 @@ class Descent:
             self.Z = Explicit(problem.explicit.X, problem.explicit.constant or problem.bias)
         self.R = np.ones(self.Z.q)
         self.R[self.Z.q - problem.bias :] = 0.0
-        self.steps = 0
+        self.steps, self.unsettled = 0, 1.0
         self._formed: tuple[Array, Array] | None = None
         self._start(start or Point(alpha=np.zeros(problem.p)))
 
@@ -140,7 +142,7 @@ class Descent:
         self.look(phi)
         problem, v, free = self.problem, self.v, self.Z.q - self.problem.bias
         if problem.explicit is None:  # v is in computed features: the kernel itself judges
-            return progress.show(self.alpha, self.steps, float(np.abs(self.G).max()))
+            return progress.show(self.alpha, self.steps, self.unsettled)
         loss, conjugate = self.loss, self.conjugate
         if problem.loss == "hinge":
             loss, conjugate = float(self.c @ np.maximum(self.u, 0.0)), 0.0
@@ -151,32 +153,41 @@ class Descent:
         primal = float(v[:free] @ v[:free]) / 2 + loss
         dual = float(self.rows.t @ alpha) - float(pull[:free] @ pull[:free]) / 2 - conjugate
         point = Point(w=v[:free], b=float(v[free]) if problem.bias else 0.0, alpha=alpha)
-        return progress.weigh(point, primal, dual, self.steps, float(np.abs(self.G).max()))
+        return progress.weigh(point, primal, dual, self.steps, self.unsettled)
 
     def step(self, phi: Smooth, progress: Progress) -> None:
         """One Newton step for the loss last looked at, to the minimum along its direction."""
         s = self._direction(phi.slope, progress)
         a = self.rows.dot(self.Z @ s)
         t = self._least(phi, s, a)
+        if -t * float(self.G @ s) > NOISE * (self.loss + float(self.R * self.v @ self.v) / 2):
+            self.unsettled /= 2
         self.v = self.v + t * s
         a *= t
         self.u -= a
         self.steps += 1
 
     def _least(self, phi: Smooth, s: Array, a: Array) -> float:
-        """The minimum of the objective along s: Newton's method on its derivative, which is piecewise linear and increasing, in a bracket."""
-        vs, ss, first = float(self.R * self.v @ s), float(self.R * s @ s), abs(float(self.G @ s))
-        low, high, t, u = 0.0, np.inf, 1.0, self.u + phi.width
+        """The minimum of the objective along s: the root of its derivative, which is piecewise linear and increasing.
+
+        Newton's method in a bracket, or the secant, or the middle of the bracket where the one before would leave it or is slow.
+        """
+        vs, ss, first = float(self.R * self.v @ s), float(self.R * s @ s), float(self.G @ s)
+        low, below, high, above = 0.0, first, np.inf, np.inf
+        t, u = 1.0, self.u + phi.width
         for look in range(SEARCH):
             d1, d2 = _slopes(u, a, self.c, t, phi.slope, phi.top)
             d1, d2 = vs + t * ss + d1, ss + d2
-            if abs(d1) <= (0.1 if look == 0 else 1e-3) * first:
-                break
-            low, high = (t, high) if d1 < 0 else (low, t)
+            if abs(d1) <= (0.1 if look == 0 else 1e-3) * abs(first):
+                return t
+            if d1 < 0:
+                low, below = t, d1
+            else:
+                high, above = t, d1
             t = t - d1 / d2 if d2 > 0 else np.inf
             if not low < t < high:
-                t = (low + high) / 2 if np.isfinite(high) else 2 * low
-        return t
+                t = 2 * low if high == np.inf else (low + high) / 2 if look % 3 == 2 else low - below * (high - low) / (above - below)
+        return low
 
     def _direction(self, slope: float, progress: Progress) -> Array:
         """The solution s of (R + slope Z'A'D A Z) s = -G, up to rounding or to a part of G."""
