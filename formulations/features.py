@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.formulations.jit import jit
 from equimargin.formulations.kernels import Array, Features, Intercept, Kernel, Linear
+
+Index = NDArray[np.int64]
 
 CHUNK = 2**16
 """Entries gathered at a time for a Gram matrix: few enough to stay in the cache."""
@@ -47,18 +50,12 @@ class Explicit:
     def __abs__(self) -> Explicit:
         return Explicit(abs(self.X), self.constant)
 
-    def rows(self, index: NDArray[np.int64]) -> Any:
+    def rows(self, index: Index) -> Any:
         """Z[index], (k, q), dense or CSR as X is."""
         X = self.X[index]
-        if not self.constant:
-            return X
-        if not self.sparse:
-            return np.column_stack([X, np.ones(len(index))])
-        from scipy import sparse
+        return _appended(X, len(index)) if self.constant else X
 
-        return sparse.hstack([X, np.ones((len(index), 1))], format="csr")
-
-    def gram(self, index: NDArray[np.int64], D: Array) -> Array:
+    def gram(self, index: Index, D: Array) -> Array:
         """Z[index]' diag(D) Z[index], (q, q), for D > 0 (k,): as B' B with B = D^1/2 Z, which BLAS knows to be symmetric."""
         unit = float(D[0]) if len(D) and (D == D[0]).all() else None
         roots = np.sqrt(D) if unit is None else np.ones(len(D))
@@ -80,10 +77,20 @@ class Explicit:
             H[self.d :, self.d :] = roots @ roots
         return H if unit is None else unit * H
 
+    def product(self, D: Array, v: Array) -> Array:
+        """Z' diag(D) Z v, (q,), for D (m,) and v (q,): in one pass over the rows with D_i != 0 where X is sparse."""
+        if not self.sparse:
+            return self.rdot(D * (self @ v))
+        result = np.zeros(self.q)
+        X = self.X
+        constant = _sparse_product(X.indptr, X.indices, X.data, D, v[: self.d], float(v[self.d :].sum()), result[: self.d])
+        result[self.d :] = constant
+        return result
+
     @property
     def stored(self) -> Features:
         """Z, (m, q), with its column of ones."""
-        return self.rows(np.arange(self.m)) if self.constant else self.X
+        return _appended(self.X, self.m) if self.constant else self.X
 
 
 def explicit(kernel: Kernel, X: Features) -> Explicit | None:
@@ -98,3 +105,33 @@ def explicit(kernel: Kernel, X: Features) -> Explicit | None:
     if isinstance(kernel, Intercept) and isinstance(kernel.kernel, Linear):
         return Explicit(X, True)
     return None
+
+
+def _appended(X: Features, m: int) -> Features:
+    """X and a column of ones."""
+    if not hasattr(X, "tocsr"):
+        return np.column_stack([X, np.ones(m)])
+    from scipy import sparse
+
+    ends = X.indptr[1:] + np.arange(m, dtype=X.indptr.dtype)
+    here = np.ones(X.nnz + m, dtype=np.bool_)
+    here[ends] = False
+    indices, data = np.full(X.nnz + m, X.shape[1], dtype=X.indices.dtype), np.ones(X.nnz + m)
+    indices[here], data[here] = X.indices, X.data
+    return sparse.csr_array((data, indices, np.append(X.indptr[:1], ends + 1)), shape=(m, X.shape[1] + 1))
+
+
+@jit
+def _sparse_product(indptr: Index, indices: Index, data: Array, D: Array, v: Array, constant: float, result: Array) -> float:
+    """Add X' diag(D) (X v + constant) to `result`; the sum of diag(D) (X v + constant)."""
+    total = 0.0
+    for i in range(D.size):
+        if D[i] != 0.0:
+            f = constant
+            for e in range(indptr[i], indptr[i + 1]):
+                f += data[e] * v[indices[e]]
+            f *= D[i]
+            total += f
+            for e in range(indptr[i], indptr[i + 1]):
+                result[indices[e]] += data[e] * f
+    return total

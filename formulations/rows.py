@@ -54,6 +54,10 @@ class Rows(ABC):
     def gram_weighted(self, Z: Explicit, D: Array) -> Array:
         """Z' A' D A Z, (q, q), for features Z (m, q) and the diagonal D (p,) of either sign."""
 
+    def gram_product(self, Z: Explicit, D: Array, v: Array) -> Array:
+        """Z' A' D A Z v, (q,), for features Z (m, q), the diagonal D (p,) and v (q,)."""
+        return Z.rdot(self.hess_vec(D, Z @ v))
+
     @abstractmethod
     def part(self, points: Index) -> tuple[Rows, Index]:
         """The rows of these points alone, and which rows of the whole they are."""
@@ -106,6 +110,9 @@ class Signed(Rows):
     def gram_weighted(self, Z: Explicit, D: Array) -> Array:
         return _gram(Z, D)
 
+    def gram_product(self, Z: Explicit, D: Array, v: Array) -> Array:
+        return Z.product(D, v)
+
     def part(self, points: Index) -> tuple[Rows, Index]:
         return Signed(self.y[points]), points
 
@@ -143,6 +150,9 @@ class Tube(Rows):
 
     def gram_weighted(self, Z: Explicit, D: Array) -> Array:
         return _gram(Z, D[: self.m] + D[self.m :])
+
+    def gram_product(self, Z: Explicit, D: Array, v: Array) -> Array:
+        return Z.product(D[: self.m] + D[self.m :], v)
 
     def part(self, points: Index) -> tuple[Rows, Index]:
         return Tube(self.y[points], self.epsilon), np.concatenate([points, self.m + points])

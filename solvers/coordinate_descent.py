@@ -29,11 +29,12 @@ from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.solution import Limits, Solution
 
 Index = NDArray[np.int32]
+Unsigned = NDArray[np.uint32]
 Order = NDArray[np.int64]
 
 SEED = 0
 SWEEPS = 10
-"""Sweeps between two looks at the gap, at least."""
+"""Sweeps between two looks at the gap, at least, unless fewer will do."""
 PIECE = 10_000_000
 """Multiplications between two looks at the clock: a compiled kernel hears no interrupt either."""
 CURVATURE_FLOOR = 1e-12
@@ -75,7 +76,7 @@ class _Descent:
     """The multipliers alpha (p,) and f, kept together.
 
     A : (p, m) rows, and X (m, q) explicit features, both CSR.  v : (q,) w where there are such, (m,) f otherwise.  q : (p,) curvatures.
-    sweeps : passes over the rows so far.  work : multiplications in them since Newton's method was last tried.
+    sweeps : passes over the rows so far.  seen : sweeps and gap at the last look but one.  work : multiplications in them since Newton's method was last tried.
     violation : the largest u_r that a row could still follow, in the last sweep over all of them.
     """
 
@@ -99,6 +100,7 @@ class _Descent:
         self.movable = np.flatnonzero(self.box > 0)
         self.rng = np.random.default_rng(SEED)
         self.sweeps, self.work, self.violation = 0, 0, np.inf
+        self.seen = (0, np.inf)
 
     def refresh(self, progress: Progress) -> None:
         """Take f as freshly computed."""
@@ -108,8 +110,8 @@ class _Descent:
         """Sweeps worth a look at the gap: first over all rows, then over those that have not settled at a bound."""
         order, low, high, start = self.movable.copy(), -np.inf, np.inf, self.work
         look = 3 * (2 * self.X.nnz if self.linear else self.problem.m**2)
-        done = 0
-        while done < SWEEPS or self.work - start < look:
+        done, share = 0, self._share(progress)
+        while done < share or self.work - start < look:
             self.rng.shuffle(order)
             order, down, up = self._sweep(order, low, high, progress)
             self.sweeps, done = self.sweeps + 1, done + 1
@@ -119,15 +121,23 @@ class _Descent:
             if max(up, -down) <= 0.01 * self.violation or self.sweeps >= progress.max_iter or progress.out_of_time:
                 break
 
+    def _share(self, progress: Progress) -> int:
+        """Sweeps to the next look: SWEEPS, or fewer where the gap, falling as it did between the last two looks, will then be small enough."""
+        before, self.seen = self.seen, (self.sweeps, progress.gap)
+        sweeps, gap = self.sweeps - before[0], progress.gap
+        if not 0 < gap < before[1] < np.inf:
+            return SWEEPS
+        return max(1, min(SWEEPS, int(np.ceil(sweeps * np.log(gap / progress.limits.tol) / np.log(before[1] / gap)))))
+
     def _sweep(self, order: Order, low: float, high: float, progress: Progress) -> tuple[Order, float, float]:
         """One pass, in pieces between which the clock is looked at: the rows that have not settled, the lowest and the highest pull."""
         unsettled, down, up = [order[:0]], 0.0, 0.0
         piece = max(1000, PIECE // self.row_work)
-        A, rows = _parts(self.A), (self.t, self.box, self.ridge, self.q, self.alpha)
+        A, X, rows = _parts(self.A), _unsigned_parts(self.X) if self.linear else (), (self.t, self.box, self.ridge, self.q, self.alpha)
         for start in range(0, len(order), piece):
             part = order[start : start + piece]
             if self.linear:
-                kept, lowest, highest, moved = _sweep_linear(part, low, high, *A, *_parts(self.X), *rows, self.v)
+                kept, lowest, highest, moved = _sweep_linear(part, low, high, *A, *X, *rows, self.v)
             else:
                 kept, lowest, highest, moved = _sweep_gram(part, low, high, *A, self.problem.gram.dense, *rows, self.v)
             unsettled.append(part[:kept])
@@ -165,6 +175,11 @@ def _csr(X: Any) -> Any:
 def _parts(A: Any) -> tuple[Index, Index, Array]:
     """A CSR array as a compiled kernel sees it."""
     return A.indptr, A.indices, A.data
+
+
+def _unsigned_parts(X: Any) -> tuple[Index, Unsigned, Array]:
+    """The same with unsigned indices: numba asks of every signed one whether it counts from the end."""
+    return X.indptr, X.indices.view(np.uint64 if X.indices.itemsize == 8 else np.uint32), X.data
 
 
 @jit
@@ -214,6 +229,28 @@ def _pull(u: float, alpha: float, box: float) -> float:
 
 
 @jit
+def _dot(indices: Unsigned, x: Array, w: Array) -> float:
+    """A row of a CSR array times w: in four sums, whose additions need not wait for one another."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    whole = x.size - x.size % 4
+    for e in range(0, whole, 4):
+        a += x[e] * w[indices[e]]
+        b += x[e + 1] * w[indices[e + 1]]
+        c += x[e + 2] * w[indices[e + 2]]
+        d += x[e + 3] * w[indices[e + 3]]
+    for e in range(whole, x.size):
+        a += x[e] * w[indices[e]]
+    return (a + b) + (c + d)
+
+
+@jit
+def _add(factor: float, indices: Unsigned, x: Array, w: Array) -> None:
+    """w += factor x, for a row of a CSR array."""
+    for e in range(x.size):
+        w[indices[e]] += factor * x[e]
+
+
+@jit
 def _sweep_linear(
     order: Order,
     low: float,
@@ -222,7 +259,7 @@ def _sweep_linear(
     indices: Index,
     data: Array,
     Xptr: Index,
-    Xind: Index,
+    Xind: Unsigned,
     X: Array,
     t: Array,
     box: Array,
@@ -239,8 +276,8 @@ def _sweep_linear(
     for r in order:
         u = t[r] - ridge[r] * alpha[r]
         for k in range(indptr[r], indptr[r + 1]):
-            for e in range(Xptr[indices[k]], Xptr[indices[k] + 1]):
-                u -= data[k] * X[e] * w[Xind[e]]
+            here = slice(Xptr[indices[k]], Xptr[indices[k] + 1])
+            u -= data[k] * _dot(Xind[here], X[here], w)
         if _settled(u, alpha[r], box[r], low, high):
             continue
         order[kept] = r
@@ -251,8 +288,8 @@ def _sweep_linear(
         if pull != 0.0 and delta != 0.0:
             alpha[r] = _moved(u, alpha[r], box[r], q[r])
             for k in range(indptr[r], indptr[r + 1]):
-                for e in range(Xptr[indices[k]], Xptr[indices[k] + 1]):
-                    w[Xind[e]] += delta * data[k] * X[e]
+                here = slice(Xptr[indices[k]], Xptr[indices[k] + 1])
+                _add(delta * data[k], Xind[here], X[here], w)
     return kept, down, up, order.size
 
 

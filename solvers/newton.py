@@ -40,6 +40,7 @@ DAMPING = 1e-13
 """Added to the diagonal of a Hessian that rounding has made indefinite, over itself; ten times more at each try."""
 FLAT = 1e-12
 """The curvature of a free bias is at least this, over that of all rows: it is 0 where every row is on a straight piece."""
+CNT = 0
 NOISE = 1e-12
 """A step that lowers the objective by less, over itself, is not worth taking."""
 SEARCH = 100
@@ -225,7 +226,8 @@ class Descent:
         for _ in range(MOST_PRODUCTS):
             if r2 <= enough or progress.out_of_time:
                 break
-            Hd = flat * d + slope * self.Z.rdot(self.rows.hess_vec(self.D, self.Z @ d))
+            Hd = flat * d + slope * self.rows.gram_product(self.Z, self.D, d)
+            global CNT; CNT += 1
             step = r2 / float(d @ Hd)
             s, r = s + step * d, r - step * Hd
             before, r2 = r2, float(r @ r)
