@@ -67,10 +67,13 @@ class Explicit:
             size = min(CHUNK // self.d + 1, len(index))
             buffer = np.empty((size, self.d))
             for start in range(0, len(index), max(size, 1)):
-                root = roots[start : start + size]
-                B = np.take(self.X, index[start : start + size], axis=0, out=buffer[: len(root)], mode="clip")
-                if unit is None:
-                    B *= root[:, None]
+                here, root = index[start : start + size], roots[start : start + size]
+                if unit is not None and here[-1] - here[0] == len(here) - 1:  # consecutive rows as they are
+                    B = self.X[here[0] : here[-1] + 1]
+                else:
+                    B = np.take(self.X, here, axis=0, out=buffer[: len(root)], mode="clip")
+                    if unit is None:
+                        B *= root[:, None]
                 H[: self.d, : self.d] += B.T @ B
                 H[: self.d, self.d :] += (root @ B)[:, None]
             H[self.d :, : self.d] = H[: self.d, self.d :].T

@@ -29,6 +29,15 @@ class Smooth:
     width: float | Array
     top: float
 
+    @property
+    def shifts(self) -> bool:
+        """Whether the width is not 0 everywhere."""
+        return isinstance(self.width, np.ndarray) or self.width != 0.0
+
+    def shifted(self, u: Array) -> Array:
+        """u + width."""
+        return np.asarray(u + self.width) if self.shifts else u
+
     def value(self, u: Array) -> Array:
         """phi(u)."""
         z = self.derivative(u)
@@ -47,8 +56,8 @@ class Smooth:
         alpha : (p,) c_r phi'(u_r).  D : (p,) c_r where phi'' is `slope`, 0 elsewhere.
         """
         alpha, D = np.empty_like(u), np.empty_like(u)
-        product, square = _expand(u + self.width, c, self.slope, self.top, alpha, D)
-        return product - square, square - float(np.sum(self.width * alpha)), alpha, D
+        product, square = _expand(self.shifted(u), c, self.slope, self.top, alpha, D)
+        return product - square, square - float(np.sum(self.width * alpha)) if self.shifts else square, alpha, D
 
     def derivative(self, u: Array) -> Array:
         """phi'(u): what the multiplier of a row is, over its cost."""

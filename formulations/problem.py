@@ -136,9 +136,8 @@ class MarginProblem:
     @cached_property
     def costs(self) -> Array:
         """c_r = C x weight_r, (p,); a row of weight 0 costs nothing even where C = inf."""
-        c = np.zeros(self.p)
-        np.multiply(self.C, self.unit_weights, out=c, where=self.unit_weights > 0)
-        return c
+        w = self.unit_weights
+        return np.asarray(self.C * w if np.isfinite(self.C) else np.where(w > 0, np.inf, 0.0))
 
     @cached_property
     def box(self) -> Array:
@@ -196,9 +195,10 @@ class MarginProblem:
         Where it is 0 (a tube that holds 0, no row that costs anything) the optimum is 0 too and leaves no unit to measure answers
         in: that is what targets of size |t_r| would cost, of size 1 if all are 0, or 1 if no row costs anything.
         """
-        finite = np.isfinite(self.costs)
+        finite = np.where(np.isfinite(self.costs), self.costs, 0.0)
         for size in (self.rows.t, np.abs(self.rows.t), np.ones(self.p)):
-            value = float(self.losses(np.where(finite, size, 0.0)).sum())
+            violated = np.maximum(size, 0.0)
+            value = float(finite @ (violated if self.loss == "hinge" else violated**2))
             if value > 0:
                 return value
         return 1.0

@@ -16,7 +16,7 @@ A modified finite Newton method for fast solution of large scale linear SVMs, JM
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -40,7 +40,8 @@ DAMPING = 1e-13
 """Added to the diagonal of a Hessian that rounding has made indefinite, over itself; ten times more at each try."""
 FLAT = 1e-12
 """The curvature of a free bias is at least this, over that of all rows: it is 0 where every row is on a straight piece."""
-CNT = 0
+PIECE = 2_000_000_000
+"""Multiplications in a Hessian between two looks at the clock."""
 NOISE = 1e-12
 """A step that lowers the objective by less, over itself, is not worth taking."""
 SEARCH = 100
@@ -115,22 +116,23 @@ class Descent:
         self.R = np.ones(self.Z.q)
         self.R[self.Z.q - problem.bias :] = 0.0
         self.steps, self.unsettled = 0, 1.0
-        self._formed: tuple[Array, Array] | None = None
-        self._start(start or Point(alpha=np.zeros(problem.p)))
+        self._formed = np.zeros(problem.p), np.zeros((self.Z.q, self.Z.q) if self.Z.q <= MOST_COLUMNS else (0, 0))
+        self._start(start or Point())
 
     def _start(self, start: Point) -> None:
         """The start's f and b: f = A'alpha where it has no function, and the best b where it has none."""
         problem, Z = self.problem, self.Z
         free = Z.q - problem.bias
-        self.v = np.zeros(Z.q)
+        self.v, f = np.zeros(Z.q), np.zeros(Z.m)
         if start.w is not None:
             self.v[:free] = start.w
-        else:
+        elif start.alpha is not None:
             self.v[:free] = Z.rdot(problem.rows.rdot(problem.repaired(multipliers(start, problem))))[:free]
-        f = Z @ self.v
+        if self.v.any():
+            f = Z @ self.v
         b = problem.bias_at(f) if start.b is None else start.b
         self.v[free:] = b
-        self.u = problem.slack(f, b)
+        self.u = self.rows.slack(f + b)
 
     def look(self, phi: Smooth) -> None:
         """alpha, D and G of a loss."""
@@ -156,9 +158,16 @@ class Descent:
         point = Point(w=v[:free], b=float(v[free]) if problem.bias else 0.0, alpha=alpha)
         return progress.weigh(point, primal, dual, self.steps, self.unsettled)
 
+    def gradient_share(self, unit: float) -> float:
+        """What G adds to the gap: half its square, and for a free bias the multipliers that are not balanced, at a slack of `unit`."""
+        free = self.R == 0.0
+        return float(self.G[~free] @ self.G[~free]) / 2 + unit * float(np.abs(self.G[free]).sum())
+
     def step(self, phi: Smooth, progress: Progress) -> None:
         """One Newton step for the loss last looked at, to the minimum along its direction."""
         s = self._direction(phi.slope, progress)
+        if progress.out_of_time:
+            return
         a = self.rows.dot(self.Z @ s)
         t = self._least(phi, s, a)
         if -t * float(self.G @ s) > NOISE * (self.loss + float(self.R * self.v @ self.v) / 2):
@@ -175,7 +184,7 @@ class Descent:
         """
         vs, ss, first = float(self.R * self.v @ s), float(self.R * s @ s), float(self.G @ s)
         low, below, high, above = 0.0, first, np.inf, np.inf
-        t, u = 1.0, self.u + phi.width
+        t, u = 1.0, phi.shifted(self.u)
         for look in range(SEARCH):
             d1, d2 = _slopes(u, a, self.c, t, phi.slope, phi.top)
             d1, d2 = vs + t * ss + d1, ss + d2
@@ -192,10 +201,11 @@ class Descent:
 
     def _direction(self, slope: float, progress: Progress) -> Array:
         """The solution s of (R + slope Z'A'D A Z) s = -G, up to rounding or to a part of G."""
-        return self._by_cholesky(slope) if self.Z.q <= MOST_COLUMNS else self._by_conjugate_gradients(slope, progress)
+        by = self._by_cholesky if self.Z.q <= MOST_COLUMNS else self._by_conjugate_gradients
+        return by(slope, progress)
 
-    def _by_cholesky(self, slope: float) -> Array:
-        M = slope * self._hessian()
+    def _by_cholesky(self, slope: float, progress: Progress) -> Array:
+        M = slope * self._hessian(progress)
         diagonal = M.diagonal() + self.R
         diagonal[self.R == 0.0] += FLAT * slope * float(self.c.sum())
         damping = 0.0
@@ -206,15 +216,16 @@ class Descent:
                 return np.asarray(s)
             damping = max(10 * damping, DAMPING)
 
-    def _hessian(self) -> Array:
-        """Z'A'D A Z, (q, q): from the last one where few rows have changed."""
-        H = None
-        if self._formed is not None:
-            changed = self.D - self._formed[0]
-            if 2 * np.count_nonzero(changed) < np.count_nonzero(self.D):
-                H = self._formed[1] + self.rows.gram_weighted(self.Z, changed)
-        if H is None:
-            H = self.rows.gram_weighted(self.Z, self.D)
+    def _hessian(self, progress: Progress) -> Array:
+        """Z'A'D A Z, (q, q): from the last one where few rows have changed; part of it when time is out."""
+        before, H = self._formed
+        change = self.D - before
+        if 2 * np.count_nonzero(change) > np.count_nonzero(self.D):
+            change, H = self.D, np.zeros((self.Z.q, self.Z.q))
+        for part in _parts(change, max(PIECE // self.Z.q**2, 1)):
+            H = H + self.rows.gram_weighted(self.Z, part)
+            if progress.out_of_time:
+                break
         self._formed = self.D, H
         return H
 
@@ -227,12 +238,23 @@ class Descent:
             if r2 <= enough or progress.out_of_time:
                 break
             Hd = flat * d + slope * self.rows.gram_product(self.Z, self.D, d)
-            global CNT; CNT += 1
             step = r2 / float(d @ Hd)
             s, r = s + step * d, r - step * Hd
             before, r2 = r2, float(r @ r)
             d = r + r2 / before * d
         return s
+
+
+def _parts(D: Array, size: int) -> Iterator[Array]:
+    """D as a sum of parts of at most so many entries."""
+    if len(D) <= size:
+        yield D
+        return
+    index = np.flatnonzero(D)
+    for start in range(0, len(index), size):
+        part = np.zeros_like(D)
+        part[index[start : start + size]] = D[index[start : start + size]]
+        yield part
 
 
 @jit

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from equimargin.formulations.problem import Point, Problem
+from equimargin.formulations.problem import MarginProblem, Point, Problem
 from equimargin.solvers.solution import Limits, Solution
 
 
@@ -65,6 +65,11 @@ SOLVERS = {
 }
 
 
+TALL = ("newton", "huber")
+"""The solvers in the features of f, which "auto" asks first where points are many and features are few."""
+MANY_POINTS, POINTS_A_FEATURE, FEW_FEATURES = 1000, 2, 2000
+
+
 def solve(
     problem: Problem,
     solver: str = "auto",
@@ -78,7 +83,8 @@ def solve(
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.  solver : a name of SOLVERS, or "auto": the first that takes the problem.
+    problem : MarginProblem or OneNormProblem.  solver : a name of SOLVERS, or "auto": the first that takes the problem, newton
+        and huber being asked first where points are many and features are few.
     tol : relative gap to reach.  max_iter : of the solver's own iterations; None is its default.  time_limit : seconds.
     warm_start : a solution or point of a like problem to start from.  callback : called with (iterations, lower, upper); true ends the run.
 
@@ -101,13 +107,15 @@ def solve(
 
 
 def _choose(problem: Problem, name: str) -> Solver:
-    taking = (solver for solver in SOLVERS.values() if solver.refusal(problem) is None)
+    first = TALL if name == "auto" and _tall(problem) else ()
+    order = [*(SOLVERS[early] for early in first), *SOLVERS.values()]
+    taking = (solver for solver in order if solver.refusal(problem) is None)
     if name == "auto":
-        first = next(taking, None)
-        if first is None:
+        chosen = next(taking, None)
+        if chosen is None:
             reasons = "; ".join(f"{solver.name}: {solver.refusal(problem)}" for solver in SOLVERS.values())
             raise ValueError(f"no solver takes this {problem.family} problem ({reasons})")
-        return first
+        return chosen
     if name not in SOLVERS:
         raise ValueError(f"unknown solver {name!r}; known: auto, {', '.join(SOLVERS)}")
     reason = SOLVERS[name].refusal(problem)
@@ -115,3 +123,9 @@ def _choose(problem: Problem, name: str) -> Solver:
         would = ", ".join(solver.name for solver in taking)
         raise ValueError(f"{name} does not take this {problem.family} problem: {reason}" + (f"; try {would}" if would else ""))
     return SOLVERS[name]
+
+
+def _tall(problem: Problem) -> bool:
+    """Whether the problem has explicit features, few for its many points."""
+    Z = problem.explicit if isinstance(problem, MarginProblem) else None
+    return Z is not None and FEW_FEATURES >= Z.q and max(MANY_POINTS, POINTS_A_FEATURE * Z.q) <= Z.m
