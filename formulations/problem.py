@@ -37,7 +37,8 @@ EXPLICIT_PAIRS = 10_000_000
 class Point:
     """A canonical point: a function f, its bias b, and multipliers alpha of the rows, each where there is one.
 
-    w : (q,) f = w.z, only where the kernel has explicit features z (a linear kernel, with an intercept or without).  beta : (m,) f = sum_i beta_i k(x_i, .).  b : the bias, f(x) + b is the decision.
+    w : (q,) f = w.z, only where the kernel has explicit features z: linear, with an intercept or without.
+    beta : (m,) f = sum_i beta_i k(x_i, .).  b : the bias, f(x) + b is the decision.
     alpha : (p,) one a row.  For a OneNormProblem beta is its x >= 0 and alpha its u.
     """
 

@@ -6,9 +6,9 @@ One row at a time, exactly: with u_r = t_r - (A f)_r - ridge_r alpha_r and q_r =
 
     alpha_r  <-  clip(alpha_r + u_r / q_r, 0, box_r),      w  <-  w + delta X'A_r'    or    f  <-  f + delta K A_r',
 
-in random order; rows that stay at a bound are left out for a while. f is held as w where there are explicit features, and by its values at the points
-otherwise; A X and A K A' are never formed for all rows. From time to time Newton's method on the free rows (`face.py`) finishes what single
-rows would take long for.
+in random order; rows that stay at a bound are left out for a while. f is held as w where there are explicit features, and by its values at
+the points otherwise; A X and A K A' are never formed for all rows. From time to time Newton's method on the free rows (`face.py`) finishes
+what single rows would take long for.
 
 Source: C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, A dual coordinate descent method for large-scale linear SVM
 (ICML 2008), Algorithms 1 and 3, over the rows of document K (2.4).
@@ -76,7 +76,8 @@ class _Descent:
     """The multipliers alpha (p,) and f, kept together.
 
     A : (p, m) rows, and X (m, q) explicit features, both CSR.  v : (q,) w where there are such, (m,) f otherwise.  q : (p,) curvatures.
-    sweeps : passes over the rows so far.  seen : sweeps and gap at the last look but one.  work : multiplications in them since Newton's method was last tried.
+    sweeps : passes over the rows so far.  work : multiplications in them since Newton's method was last tried.
+    seen : sweeps and gap at the last look but one.
     violation : the largest u_r that a row could still follow, in the last sweep over all of them.
     """
 
@@ -122,7 +123,7 @@ class _Descent:
                 break
 
     def _share(self, progress: Progress) -> int:
-        """Sweeps to the next look: SWEEPS, or fewer where the gap, falling as it did between the last two looks, will then be small enough."""
+        """Sweeps to the next look: SWEEPS, or fewer where the gap will then be small enough, falling as between the last two."""
         before, self.seen = self.seen, (self.sweeps, progress.gap)
         sweeps, gap = self.sweeps - before[0], progress.gap
         if not 0 < gap < before[1] < np.inf:
@@ -133,11 +134,11 @@ class _Descent:
         """One pass, in pieces between which the clock is looked at: the rows that have not settled, the lowest and the highest pull."""
         unsettled, down, up = [order[:0]], 0.0, 0.0
         piece = max(1000, PIECE // self.row_work)
-        A, X, rows = _parts(self.A), _unsigned_parts(self.X) if self.linear else (), (self.t, self.box, self.ridge, self.q, self.alpha)
+        A, rows = _parts(self.A), (self.t, self.box, self.ridge, self.q, self.alpha)
         for start in range(0, len(order), piece):
             part = order[start : start + piece]
             if self.linear:
-                kept, lowest, highest, moved = _sweep_linear(part, low, high, *A, *X, *rows, self.v)
+                kept, lowest, highest, moved = _sweep_linear(part, low, high, *A, *_unsigned_parts(self.X), *rows, self.v)
             else:
                 kept, lowest, highest, moved = _sweep_gram(part, low, high, *A, self.problem.gram.dense, *rows, self.v)
             unsettled.append(part[:kept])

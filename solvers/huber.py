@@ -6,9 +6,10 @@ At its minimum (`newton.py`) alpha_r = c_r phi_r'(u_r) are feasible multipliers 
 
     gap(v, alpha) = 1/2 |R v - Z'A'alpha|^2  +  sum_r c_r (u_r)_+ - alpha_r u_r,
 
-the gradient's share and the smoothing's. First a_r = c_r / 2, which is Huber's function; once the gradient's share is the smaller, alpha
-takes the place of a and sigma grows: the method of multipliers. The curved piece need not shrink to 0 for the smoothing's share to do so, and
-the rows on it are hardly others at the next minimum, whereas Newton's method stalls on ever narrower functions around 0.
+the gradient's share and the smoothing's. First a are the multipliers of a warm start, or c_r / 2, which is Huber's function; once the
+gradient's share is the smaller, alpha takes the place of a and sigma grows: the method of multipliers. The curved piece need not shrink to 0
+for the smoothing's share to do so, and the rows on it are hardly others at the next minimum, whereas Newton's method stalls on ever narrower
+functions around 0.
 
 Source: O. Chapelle, Training a support vector machine in the primal, Neural Computation 19 (2007), section 2, for Huber's function;
 R. T. Rockafellar, Augmented Lagrangians and applications of the proximal point algorithm in convex programming, Mathematics of Operations
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from equimargin.formulations.kernels import Array
 from equimargin.formulations.losses import Smooth
 from equimargin.formulations.problem import MarginProblem, Point, Problem
 from equimargin.solvers.newton import Descent, on_a_part, unsuited
@@ -47,11 +49,13 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     descent = Descent(problem, warm_start or on_a_part(problem, _solve, limits))
     unit = float(np.abs(descent.u).mean()) if problem.p else 0.0
     phi = _first(problem, unit or 1.0)
+    if warm_start is not None and warm_start.alpha is not None:
+        phi = _centred(problem.repaired(warm_start.alpha), problem.costs, phi.slope)
     over = descent.show(progress, phi)
     while not over:
         smoothing = float(descent.c @ np.maximum(descent.u, 0.0) - descent.alpha @ descent.u)
         if descent.gradient_share(unit) <= smoothing:
-            phi = _centred(descent, GROWTH * phi.slope)
+            phi = _centred(descent.alpha, descent.c, GROWTH * phi.slope)
             descent.look(phi)
         descent.step(phi, progress)
         over = descent.show(progress, phi)
@@ -65,8 +69,8 @@ def _first(problem: MarginProblem, unit: float) -> Smooth:
     return Smooth(min(1 / (2 * width), STIFFEST / most) if most > 0 else 1 / (2 * width), width, 1.0)
 
 
-def _centred(descent: Descent, slope: float) -> Smooth:
-    """The smooth hinge of derivative alpha_r / c_r at u = 0."""
-    width = np.zeros_like(descent.alpha)
-    np.divide(descent.alpha, slope * descent.c, out=width, where=descent.c > 0)
+def _centred(alpha: Array, c: Array, slope: float) -> Smooth:
+    """The smooth hinge of derivative alpha_r / c_r at u_r = 0."""
+    width = np.zeros_like(alpha)
+    np.divide(alpha, slope * c, out=width, where=c > 0)
     return Smooth(slope, width, 1.0)

@@ -2,16 +2,16 @@
 
     min over v = (w, b)   1/2 v'R v + sum_r c_r phi(u_r),    u = t - A Z v,    R = diag(1, ..., 1, r)
 
-Z are the features and a column of ones for the bias; r is 0 where the bias is free and 1 where it is penalised. With alpha_r = c_r phi'(u_r)
-and D_rr = c_r phi''(u_r) a step solves
+Z are the features and a column of ones for the bias; r is 0 where the bias is free and 1 where it is penalised. With multipliers
+alpha_r = c_r phi'(u_r) and D_rr = c_r phi''(u_r) a step solves
 
     (R + Z'A'D A Z) s = Z'A'alpha - R v
 
 by Cholesky, the matrix kept up to date row by row, or by conjugate gradients where that is cheaper, and goes to the minimum along s. The
 objective is piecewise quadratic: once the pieces are right the next step ends at the optimum, and alpha are its multipliers.
 
-Source: O. L. Mangasarian, A finite Newton method for classification, Optimization Methods and Software 17 (2002); S. S. Keerthi, D. DeCoste,
-A modified finite Newton method for fast solution of large scale linear SVMs, JMLR 6 (2005).
+Source: O. L. Mangasarian, A finite Newton method for classification, Optimization Methods and Software 17 (2002); S. S. Keerthi,
+D. DeCoste, A modified finite Newton method for fast solution of large scale linear SVMs, JMLR 6 (2005).
 """
 
 from __future__ import annotations
@@ -103,7 +103,8 @@ def on_a_part(problem: MarginProblem, run: Callable[[Problem, Limits, Point | No
 class Descent:
     """v = (w, b) on its way down, and what follows from it.
 
-    Z : (m, q) features.  R : (q,) as in the module's formula.  v : (q,).  u : (p,) slacks.  steps : so far.  unsettled : shrinks with every step worth taking.
+    Z : (m, q) features.  R : (q,) as in the module's formula.  v : (q,).  u : (p,) slacks.
+    steps : so far.  unsettled : shrinks with every step worth taking.
     alpha : (p,) multipliers, D : (p,) curvatures over phi's slope and G : (q,) gradient R v - Z'A'alpha, all of the loss last looked at.
     """
 

@@ -15,6 +15,7 @@ from equimargin.solvers.solution import Limits, Solution
 class Solver:
     """A specialised solver: its name, its algorithm, the families it is for, and the module of `refusal` and `_solve`.
 
+    "svr" names all families of that kind.
     The module is imported at the first use, so that listing solvers compiles nothing.
     """
 
@@ -24,7 +25,7 @@ class Solver:
 
     def takes(self, family: str) -> bool:
         """Whether problems of this family are what the solver is for."""
-        return any(family.startswith(prefix) for prefix in self.families)
+        return any(f"{family}.".startswith(f"{name}.") for name in self.families)
 
     def refusal(self, problem: Problem) -> str | None:
         """What the solver lacks for this problem, in a sentence, or None."""
@@ -41,6 +42,7 @@ class Solver:
         return import_module(f"equimargin.solvers.{self.name}")
 
 
+NO_BIAS = ("svm.nobias", "svm.nobias_l2", "svm.nobias_hard", "rank.l1", "rank.l2")
 SOLVERS = {
     solver.name: solver
     for solver in (
@@ -49,7 +51,7 @@ SOLVERS = {
             "sequential minimal optimisation, second-order working sets: one entry a row, with a bias",
             ("svm.hard", "svm.soft", "svm.l2", "svr"),
         ),
-        Solver("coordinate_descent", "dual coordinate descent: any rows without a bias", ("svm.nobias", "rank.l1", "rank.l2")),
+        Solver("coordinate_descent", "dual coordinate descent: any rows without a bias", NO_BIAS),
         Solver(
             "newton",
             "finite Newton method in the features of f, for the squared hinge",
@@ -128,4 +130,4 @@ def _choose(problem: Problem, name: str) -> Solver:
 def _tall(problem: Problem) -> bool:
     """Whether the problem has explicit features, few for its many points."""
     Z = problem.explicit if isinstance(problem, MarginProblem) else None
-    return Z is not None and FEW_FEATURES >= Z.q and max(MANY_POINTS, POINTS_A_FEATURE * Z.q) <= Z.m
+    return Z is not None and Z.q <= FEW_FEATURES and Z.m >= max(MANY_POINTS, POINTS_A_FEATURE * Z.q)
