@@ -7,9 +7,9 @@ At its minimum (`newton.py`) alpha_r = c_r phi_r'(u_r) are feasible multipliers 
     gap(v, alpha) = 1/2 |R v - Z'A'alpha|^2  +  sum_r c_r (u_r)_+ - alpha_r u_r,
 
 the gradient's share and the smoothing's. First a are the multipliers of a warm start, or c_r / 2, which is Huber's function; once the
-gradient's share is the smaller, alpha takes the place of a and sigma grows: the method of multipliers. The curved piece need not shrink to 0
-for the smoothing's share to do so, and the rows on it are hardly others at the next minimum, whereas Newton's method stalls on ever narrower
-functions around 0.
+gradient's share is the smaller, alpha takes the place of a and sigma grows: the method of multipliers. The curved piece need not shrink to
+0 for the smoothing's share to do so, and the rows on it are hardly others at the next minimum, whereas Newton's method stalls on ever
+narrower functions around 0.
 
 Source: O. Chapelle, Training a support vector machine in the primal, Neural Computation 19 (2007), section 2, for Huber's function;
 R. T. Rockafellar, Augmented Lagrangians and applications of the proximal point algorithm in convex programming, Mathematics of Operations
