@@ -54,6 +54,10 @@ class Rows(ABC):
     def gram_weighted(self, Z: Explicit, D: Array) -> Array:
         """Z' A' D A Z, (q, q), for features Z (m, q) and the diagonal D (p,) of either sign."""
 
+    @abstractmethod
+    def take(self, Z: Explicit, index: Index) -> Any:
+        """A[index] Z, (k, q), dense or CSR as Z is: the features of some of the rows."""
+
     def gram_product(self, Z: Explicit, D: Array, v: Array) -> Array:
         """Z' A' D A Z v, (q,), for features Z (m, q), the diagonal D (p,) and v (q,)."""
         return Z.rdot(self.hess_vec(D, Z @ v))
@@ -113,6 +117,9 @@ class Signed(Rows):
     def gram_product(self, Z: Explicit, D: Array, v: Array) -> Array:
         return Z.product(D, v)
 
+    def take(self, Z: Explicit, index: Index) -> Any:
+        return _signed(Z.rows(index), self.y[index])
+
     def part(self, points: Index) -> tuple[Rows, Index]:
         return Signed(self.y[points]), points
 
@@ -153,6 +160,9 @@ class Tube(Rows):
 
     def gram_product(self, Z: Explicit, D: Array, v: Array) -> Array:
         return Z.product(D[: self.m] + D[self.m :], v)
+
+    def take(self, Z: Explicit, index: Index) -> Any:
+        return _signed(Z.rows(index % self.m), self.s[index])
 
     def part(self, points: Index) -> tuple[Rows, Index]:
         return Tube(self.y[points], self.epsilon), np.concatenate([points, self.m + points])
@@ -218,6 +228,9 @@ class Pairs(Rows):
         H = touched.T @ (laplacian[points][:, points] @ touched)
         return np.asarray(H.toarray() if hasattr(H, "toarray") else H)
 
+    def take(self, Z: Explicit, index: Index) -> Any:
+        return Z.rows(self.preferred[index]) - Z.rows(self.other[index])
+
     def part(self, points: Index) -> tuple[Rows, Index]:
         place = np.full(self.m, -1)
         place[points] = np.arange(len(points))
@@ -230,3 +243,8 @@ def _gram(Z: Explicit, D: Array) -> Array:
     more, less = np.flatnonzero(D > 0), np.flatnonzero(D < 0)
     H = Z.gram(more, D[more])
     return H - Z.gram(less, -D[less]) if len(less) else H
+
+
+def _signed(Z: Any, s: Array) -> Any:
+    """diag(s) Z for some rows of features."""
+    return Z.multiply(s[:, None]).tocsr() if hasattr(Z, "tocsr") else s[:, None] * Z

@@ -23,6 +23,7 @@ import numpy as np
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.losses import Smooth
 from equimargin.formulations.problem import MarginProblem, Point, Problem
+from equimargin.solvers.face import climb
 from equimargin.solvers.newton import Descent, on_a_part, unsuited
 from equimargin.solvers.progress import Progress
 from equimargin.solvers.solution import Limits, Solution
@@ -48,13 +49,15 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     progress = Progress("huber", problem, limits, limits.max_iter or 10_000)
     descent = Descent(problem, warm_start or on_a_part(problem, _solve, limits))
     unit = float(np.abs(descent.u).mean()) if problem.p else 0.0
-    phi = _first(problem, unit or 1.0)
+    phi = _first(problem, _width(descent))
     if warm_start is not None and warm_start.alpha is not None:
         phi = _centred(problem.repaired(warm_start.alpha), problem.costs, phi.slope)
     over = descent.show(progress, phi)
     while not over:
         smoothing = float(descent.c @ np.maximum(descent.u, 0.0) - descent.alpha @ descent.u)
         if descent.gradient_share(unit) <= smoothing:
+            if progress.gap <= NEAR and _finish(descent, progress):
+                break
             phi = _centred(descent.alpha, descent.c, GROWTH * phi.slope)
             descent.look(phi)
         descent.step(phi, progress)
@@ -62,11 +65,41 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     return progress.solution()
 
 
+CURVED = 10
+NEAR = 1e-3
+"""Gap from which on Newton's method on the rows of the curved piece is tried."""
+ROWS_A_COLUMN, FACES = 2, 20
+"""It is tried for so many rows a column of the features, and takes so many factorisations at most."""
+def _width(descent: Descent) -> float:
+    """The first half-width: of as many rows as the columns can hold on the margin, and several times as many, or all."""
+    size = np.abs(descent.u[descent.c > 0])
+    if not len(size):
+        return 1.0
+    kth = min(CURVED * descent.Z.q, len(size) - 1)
+    return float(np.partition(size, kth)[kth]) or float(size.mean()) or 1.0
+
+
 def _first(problem: MarginProblem, unit: float) -> Smooth:
     """Huber's function of a width in the unit of the slacks, or a flatter one where the costs would make it stiff."""
-    width = WIDTH * unit
+    width = unit
     most = float(problem.costs.max(initial=0.0)) * float(problem.gram.diagonal.mean())
     return Smooth(min(1 / (2 * width), STIFFEST / most) if most > 0 else 1 / (2 * width), width, 1.0)
+
+
+def _finish(descent: Descent, progress: Progress) -> bool:
+    """Put the rows of the curved piece on the margin at once (`face.py`), the others held; whether that ends the run."""
+    problem, rows, inside = descent.problem, descent.rows, np.flatnonzero(descent.D)
+    if not 0 < len(inside) <= ROWS_A_COLUMN * descent.Z.q:
+        return False
+    alpha = problem.repaired(descent.alpha)
+    w = descent.R * descent.Z.rdot(rows.rdot(alpha))
+    signs = problem.bias_signs[inside] if problem.bias else np.ones(len(inside))
+    Y, c = rows.take(descent.Z, inside), signs * problem.box[inside]
+    K = Y @ (Y * descent.R).T if isinstance(Y, np.ndarray) else (Y @ Y.multiply(descent.R).T.tocsr()).toarray()
+    u, bounds = rows.t[inside] - Y @ w, (np.minimum(c, 0.0), np.maximum(c, 0.0))
+    H = signs[:, None] * K * signs
+    alpha[inside] = signs * climb(H, signs * u, signs * alpha[inside], *bounds, problem.bias, FACES, lambda: progress.out_of_time)
+    return progress.show(alpha, descent.steps)
 
 
 def _centred(alpha: Array, c: Array, slope: float) -> Smooth:

@@ -46,7 +46,7 @@ NOISE = 1e-12
 """A step that lowers the objective by less, over itself, is not worth taking."""
 SEARCH = 100
 """Looks at the objective along a direction, at most."""
-WORTH, PART, ROUGH = 1_000_000, 100, 0.01
+WORTH, PART, ROUGH = 100_000, 100, 0.01
 """For features of so many entries a start is sought on so many points a column, to such a gap."""
 
 
