@@ -18,6 +18,9 @@ Index = NDArray[np.int64]
 CHUNK = 2**16
 """Entries gathered at a time for a Gram matrix: few enough to stay in the cache."""
 
+SAMPLE = 1000
+"""Points that an average is taken over."""
+
 
 class Explicit:
     """X (m, d), or X and a column of ones, as an operator.
@@ -54,6 +57,11 @@ class Explicit:
         """Z[index], (k, q), dense or CSR as X is."""
         X = self.X[index]
         return _appended(X, len(index)) if self.constant else X
+
+    def mean_square(self) -> float:
+        """|z|^2 of a point, on average over some of the points."""
+        Z = self.rows(np.arange(0, self.m, self.m // SAMPLE + 1))
+        return float((Z.multiply(Z) if self.sparse else Z**2).sum() / Z.shape[0])
 
     def gram(self, index: Index, D: Array) -> Array:
         """Z[index]' diag(D) Z[index], (q, q), for D > 0 (k,): as B' B with B = D^1/2 Z, which BLAS knows to be symmetric."""

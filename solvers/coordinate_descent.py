@@ -35,6 +35,8 @@ Order = NDArray[np.int64]
 SEED = 0
 SWEEPS = 10
 """Sweeps between two looks at the gap, at least, unless fewer will do."""
+RUN, CACHED = 16, 2_000_000
+"""Neighbours in a run, and bytes of features that stay in a cache. Runs make sweeps faster, and more where neighbours are alike."""
 PIECE = 10_000_000
 """Multiplications between two looks at the clock: a compiled kernel hears no interrupt either."""
 CURVATURE_FLOOR = 1e-12
@@ -113,7 +115,7 @@ class _Descent:
         look = 3 * (2 * self.X.nnz if self.linear else self.problem.m**2)
         done, share = 0, self._share(progress)
         while done < share or self.work - start < look:
-            self.rng.shuffle(order)
+            order = self._shuffled(order)
             order, down, up = self._sweep(order, low, high, progress)
             self.sweeps, done = self.sweeps + 1, done + 1
             if done == 1:
@@ -121,6 +123,15 @@ class _Descent:
             low, high = down if down < 0 else -np.inf, up if up > 0 else np.inf
             if max(up, -down) <= 0.01 * self.violation or self.sweeps >= progress.max_iter or progress.out_of_time:
                 break
+
+    def _shuffled(self, order: Order) -> Order:
+        """The rows in random order; in runs of neighbours, whose features are read one after the other, where they come from memory."""
+        if not self.linear or self.X.data.nbytes <= CACHED:
+            return self.rng.permutation(order)
+        order = np.sort(order)
+        whole = len(order) - len(order) % RUN
+        runs = self.rng.permutation(order[:whole].reshape(-1, RUN))
+        return np.concatenate([runs.ravel(), order[whole:]])
 
     def _share(self, progress: Progress) -> int:
         """Sweeps to the next look: SWEEPS, or fewer where the gap will then be small enough, falling as between the last two."""

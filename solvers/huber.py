@@ -21,19 +21,25 @@ from __future__ import annotations
 import numpy as np
 
 from equimargin.formulations.kernels import Array
-from equimargin.formulations.losses import Smooth
+from equimargin.formulations.losses import Smooth, huberised
 from equimargin.formulations.problem import MarginProblem, Point, Problem
-from equimargin.solvers.face import climb
+from equimargin.solvers.face import MOST_ROWS, climb
 from equimargin.solvers.newton import Descent, on_a_part, unsuited
 from equimargin.solvers.progress import Progress
 from equimargin.solvers.solution import Limits, Solution
 
-WIDTH = 0.5
-"""First half-width of the curved piece, over the mean slack."""
+CURVED = 10
+"""Rows on the first curved piece, a column of the features: several times as many as can lie on the margin."""
 STIFFEST = 1e3
 """First sigma at most, times the mean K_ii: where costs are huge, multipliers are not."""
 GROWTH = 4.0
 """Of sigma, from one minimum to the next."""
+NEAR = 1e-3
+"""Gap from which on the rows of the curved piece are put on the margin at once, the others held."""
+ROWS_A_COLUMN, FACES = 2, 20
+"""This is tried with so many rows a column at most, and takes so many factorisations at most."""
+WORTH = 100_000
+"""For features of so many entries a start is sought on some of the points."""
 
 
 def refusal(problem: Problem) -> str | None:
@@ -47,11 +53,11 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     """Newton steps, with the smoothing centred anew at every minimum, until the gap is small enough."""
     assert isinstance(problem, MarginProblem)
     progress = Progress("huber", problem, limits, limits.max_iter or 10_000)
-    descent = Descent(problem, warm_start or on_a_part(problem, _solve, limits))
-    unit = float(np.abs(descent.u).mean()) if problem.p else 0.0
-    phi = _first(problem, _width(descent))
+    descent = Descent(problem, warm_start or on_a_part(problem, _solve, limits, WORTH))
+    phi = _first(descent)
     if warm_start is not None and warm_start.alpha is not None:
         phi = _centred(problem.repaired(warm_start.alpha), problem.costs, phi.slope)
+    unit = float(np.abs(descent.u).mean()) if problem.p else 0.0
     over = descent.show(progress, phi)
     while not over:
         smoothing = float(descent.c @ np.maximum(descent.u, 0.0) - descent.alpha @ descent.u)
@@ -65,31 +71,21 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     return progress.solution()
 
 
-CURVED = 10
-NEAR = 1e-3
-"""Gap from which on Newton's method on the rows of the curved piece is tried."""
-ROWS_A_COLUMN, FACES = 2, 20
-"""It is tried for so many rows a column of the features, and takes so many factorisations at most."""
-def _width(descent: Descent) -> float:
-    """The first half-width: of as many rows as the columns can hold on the margin, and several times as many, or all."""
-    size = np.abs(descent.u[descent.c > 0])
-    if not len(size):
-        return 1.0
-    kth = min(CURVED * descent.Z.q, len(size) - 1)
-    return float(np.partition(size, kth)[kth]) or float(size.mean()) or 1.0
-
-
-def _first(problem: MarginProblem, unit: float) -> Smooth:
-    """Huber's function of a width in the unit of the slacks, or a flatter one where the costs would make it stiff."""
-    width = unit
-    most = float(problem.costs.max(initial=0.0)) * float(problem.gram.diagonal.mean())
-    return Smooth(min(1 / (2 * width), STIFFEST / most) if most > 0 else 1 / (2 * width), width, 1.0)
+def _first(descent: Descent) -> Smooth:
+    """Huber's function on as many rows as are wanted on its curved piece, or a flatter one where the costs would make it stiff."""
+    slacks = np.abs(descent.u[descent.c > 0])
+    if not len(slacks):
+        return huberised(1.0)
+    last = min(CURVED * descent.Z.q, len(slacks) - 1)
+    width = float(np.partition(slacks, last)[last]) or float(slacks.mean()) or 1.0
+    stiffness = float(descent.c.max()) * descent.Z.mean_square()
+    return Smooth(min(1 / (2 * width), STIFFEST / stiffness) if stiffness > 0 else 1 / (2 * width), width, 1.0)
 
 
 def _finish(descent: Descent, progress: Progress) -> bool:
     """Put the rows of the curved piece on the margin at once (`face.py`), the others held; whether that ends the run."""
     problem, rows, inside = descent.problem, descent.rows, np.flatnonzero(descent.D)
-    if not 0 < len(inside) <= ROWS_A_COLUMN * descent.Z.q:
+    if not 0 < len(inside) <= min(ROWS_A_COLUMN * descent.Z.q, MOST_ROWS):
         return False
     alpha = problem.repaired(descent.alpha)
     w = descent.R * descent.Z.rdot(rows.rdot(alpha))

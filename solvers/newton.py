@@ -46,8 +46,10 @@ NOISE = 1e-12
 """A step that lowers the objective by less, over itself, is not worth taking."""
 SEARCH = 100
 """Looks at the objective along a direction, at most."""
-WORTH, PART, ROUGH = 100_000, 100, 0.01
-"""For features of so many entries a start is sought on so many points a column, to such a gap."""
+WORTH = 1_000_000
+"""For features of so many entries a start is sought on some of the points: Newton's method takes few steps anyway."""
+PART, ROUGH = 100, 0.01
+"""It is sought on so many points a column, to such a gap."""
 
 
 def refusal(problem: Problem) -> str | None:
@@ -74,7 +76,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     """Newton steps until the gap is small enough."""
     assert isinstance(problem, MarginProblem)
     progress = Progress("newton", problem, limits, limits.max_iter or 1000)
-    descent = Descent(problem, warm_start or on_a_part(problem, _solve, limits))
+    descent = Descent(problem, warm_start or on_a_part(problem, _solve, limits, WORTH))
     over = descent.show(progress, SQUARED_HINGE)
     while not over:
         descent.step(SQUARED_HINGE, progress)
@@ -82,15 +84,15 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     return progress.solution()
 
 
-def on_a_part(problem: MarginProblem, run: Callable[[Problem, Limits, Point | None], Solution], limits: Limits) -> Point | None:
+def on_a_part(problem: MarginProblem, run: Callable[[Problem, Limits, Point | None], Solution], limits: Limits, worth: int) -> Point | None:
     """A function to start from: a rough solution on some of the points at a larger cost, where points are many; None where they are few.
 
     Parameters
     ----------
-    problem : with explicit features.  run : the solver.  limits : of which the time counts.
+    problem : any margin problem.  run : the solver.  limits : of which the time counts.  worth : entries of features that make it pay.
     """
     Z = problem.explicit
-    stride = 0 if Z is None or Z.m * Z.q < WORTH else Z.m // (PART * Z.q)
+    stride = 0 if Z is None or Z.m * Z.q < worth else Z.m // (PART * Z.q)
     if stride < 2:
         return None
     points = np.arange(0, problem.m, stride)
