@@ -208,13 +208,14 @@ class Descent:
         return by(slope, progress)
 
     def _by_cholesky(self, slope: float, progress: Progress) -> Array:
-        M = slope * self._hessian(progress)
-        diagonal = M.diagonal() + self.R
+        H = self._hessian(progress)
+        diagonal = slope * H.diagonal() + self.R
         diagonal[self.R == 0.0] += FLAT * slope * float(self.c.sum())
         damping = 0.0
         while True:
+            M = slope * H
             M.flat[:: len(diagonal) + 1] = diagonal * (1 + damping)
-            _, s, wrong = dposv(M, -self.G, lower=1)
+            _, s, wrong = dposv(M.T, -self.G, overwrite_a=1)
             if not wrong:
                 return np.asarray(s)
             damping = max(10 * damping, DAMPING)
