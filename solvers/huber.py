@@ -32,11 +32,11 @@ CURVED = 10
 """Rows on the first curved piece, a column of the features: several times as many as can lie on the margin."""
 STIFFEST = 1e3
 """First sigma at most, times the mean K_ii: where costs are huge, multipliers are not."""
-GROWTH = 4.0
+GROWTH = 3.0
 """Of sigma, from one minimum to the next."""
 NEAR = 1e-3
 """Gap from which on the rows of the curved piece are put on the margin at once, the others held."""
-ROWS_A_COLUMN, FACES = 2, 20
+ROWS_A_COLUMN, FACES = 1.2, 20
 """This is tried with so many rows a column at most, and takes so many factorisations at most."""
 WORTH = 100_000
 """For features of so many entries a start is sought on some of the points."""
