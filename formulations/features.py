@@ -17,7 +17,6 @@ Index = NDArray[np.int64]
 
 CHUNK = 2**16
 """Entries gathered at a time for a Gram matrix: few enough to stay in the cache."""
-
 SAMPLE = 1000
 """Points that an average is taken over."""
 

@@ -32,12 +32,12 @@ CURVED = 10
 """Rows on the first curved piece, a column of the features: several times as many as can lie on the margin."""
 STIFFEST = 1e3
 """First sigma at most, times the mean K_ii: where costs are huge, multipliers are not."""
-GROWTH = 3.0
+GROWTH = 4.0
 """Of sigma, from one minimum to the next."""
 NEAR = 1e-3
 """Gap from which on the rows of the curved piece are put on the margin at once, the others held."""
-ROWS_A_COLUMN, FACES = 1.2, 20
-"""This is tried with so many rows a column at most, and takes so many factorisations at most."""
+ROWS_A_COLUMN, FACES, PRODUCTS = 2, 6, 8
+"""This is tried with so many rows a column at most, for so many factorisations, or as many as cost so many products with the features."""
 WORTH = 100_000
 """For features of so many entries a start is sought on some of the points."""
 
@@ -94,7 +94,8 @@ def _finish(descent: Descent, progress: Progress) -> bool:
     K = Y @ (Y * descent.R).T if isinstance(Y, np.ndarray) else (Y @ Y.multiply(descent.R).T.tocsr()).toarray()
     u, bounds = rows.t[inside] - Y @ w, (np.minimum(c, 0.0), np.maximum(c, 0.0))
     H = signs[:, None] * K * signs
-    alpha[inside] = signs * climb(H, signs * u, signs * alpha[inside], *bounds, problem.bias, FACES, lambda: progress.out_of_time)
+    most = FACES + PRODUCTS * descent.Z.m * descent.Z.q // len(inside) ** 3
+    alpha[inside] = signs * climb(H, signs * u, signs * alpha[inside], *bounds, problem.bias, most, lambda: progress.out_of_time)
     return progress.show(alpha, descent.steps)
 
 

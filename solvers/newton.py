@@ -36,8 +36,8 @@ MOST_COLUMNS = 2000
 """The Hessian of more columns is never formed: conjugate gradients take its products."""
 MOST_PRODUCTS, LOOSE = 500, 0.01
 """Conjugate gradients end after so many products with the Hessian, or at a residual of that much of the gradient."""
-DAMPING = 1e-13
-"""Added to the diagonal of a Hessian that rounding has made indefinite, over itself; ten times more at each try."""
+DAMPINGS = (0.0, *(10.0**k for k in range(-13, 1)))
+"""Added to the diagonal of a Hessian that rounding has made indefinite, over itself, until it has a factor."""
 FLAT = 1e-12
 """The curvature of a free bias is at least this, over that of all rows: it is 0 where every row is on a straight piece."""
 PIECE = 2_000_000_000
@@ -211,14 +211,13 @@ class Descent:
         H = self._hessian(progress)
         diagonal = slope * H.diagonal() + self.R
         diagonal[self.R == 0.0] += FLAT * slope * float(self.c.sum())
-        damping = 0.0
-        while True:
+        for damping in DAMPINGS:
             M = slope * H
             M.flat[:: len(diagonal) + 1] = diagonal * (1 + damping)
             _, s, wrong = dposv(M.T, -self.G, overwrite_a=1)
             if not wrong:
                 return np.asarray(s)
-            damping = max(10 * damping, DAMPING)
+        return -self.G / diagonal
 
     def _hessian(self, progress: Progress) -> Array:
         """Z'A'D A Z, (q, q): from the last one where few rows have changed; part of it when time is out."""
