@@ -15,8 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from equimargin.formulations.features import Explicit
 from equimargin.formulations.interior import strictly_inside
-from equimargin.formulations.kernels import UNIT, Array, Linear, gamma_n, unit_of
+from equimargin.formulations.kernels import UNIT, Array, gamma_n, unit_of
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem, on_grid
 from equimargin.formulations.rows import Tube
 
@@ -110,14 +111,13 @@ def _interval(problem: Problem, point: Point, way: float) -> Interval:
 
 
 def evaluate(problem: MarginProblem, point: Point) -> Evaluation:
-    """f at the points and |f|^2 of a point's w or beta, with error bounds; a linear kernel's beta is taken through w = X' beta.
+    """f at the points and |f|^2 of a point's w or beta, with error bounds; beta is taken through w = Z' beta where there are features Z.
 
-    For a linear kernel the rounded w is itself the function that is judged, so its rounding is no error; for any other kernel so are the
-    rounded sums of the coefficients of equal points, which are exact where they come from multipliers.
+    There the rounded w is itself the function that is judged, so its rounding is no error; for any other kernel so are the rounded sums of
+    the coefficients of equal points, which are exact where they come from multipliers.
     """
-    if isinstance(problem.kernel, Linear):
-        w = point.w if point.w is not None else problem.X.T @ _given(point.beta)
-        return _evaluate_w(problem, np.asarray(w))
+    if problem.explicit is not None:
+        return _evaluate_w(problem.explicit, point.w if point.w is not None else problem.explicit.rdot(_given(point.beta)))
     beta = problem.gram.merged(_given(point.beta))
     f, f_error = product(problem, beta)
     size = np.abs(beta)
@@ -137,11 +137,10 @@ def product(problem: Problem, v: Array) -> tuple[Array, Array]:
     return f, error.astype(np.float64) + 2 * UNIT * np.abs(f) + 1e-300
 
 
-def _evaluate_w(problem: MarginProblem, w: Array) -> Evaluation:
-    d = len(w)
+def _evaluate_w(Z: Explicit, w: Array) -> Evaluation:
     norm2 = float(w @ w)
-    error = gamma_n(d + 2) * (abs(problem.X) @ np.abs(w)) * (1 + gamma_n(d + 2))
-    return Evaluation(np.asarray(problem.X @ w), np.asarray(error), norm2, gamma_n(d + 2) * norm2)
+    error = gamma_n(Z.q + 2) * (abs(Z) @ np.abs(w)) * (1 + gamma_n(Z.q + 2))
+    return Evaluation(Z @ w, error, norm2, gamma_n(Z.q + 2) * norm2)
 
 
 def _upper(problem: MarginProblem, point: Point, way: float) -> float:
@@ -194,14 +193,14 @@ def _blended(problem: MarginProblem, point: Point, inside: Point, theta: float) 
     """(1 - theta) times one point and theta times the other."""
     v = (1 - theta) * _coefficients(problem, point) + theta * _coefficients(problem, inside)
     b = (1 - theta) * float(point.b or 0.0) + theta * float(inside.b or 0.0)
-    return Point(w=v, b=b) if isinstance(problem.kernel, Linear) else Point(beta=v, b=b)
+    return Point(w=v, b=b) if problem.explicit is not None else Point(beta=v, b=b)
 
 
 def _coefficients(problem: MarginProblem, point: Point) -> Array:
-    """w for a linear kernel, beta otherwise."""
-    if not isinstance(problem.kernel, Linear):
+    """w where there are explicit features, beta otherwise."""
+    if problem.explicit is None:
         return _given(point.beta)
-    return point.w if point.w is not None else np.asarray(problem.X.T @ _given(point.beta))
+    return point.w if point.w is not None else problem.explicit.rdot(_given(point.beta))
 
 
 def _lower(problem: MarginProblem, alpha: Array, way: float) -> float:
@@ -223,20 +222,20 @@ def _dual_terms(problem: MarginProblem, alpha: Array, way: float) -> tuple[float
     products = problem.rows.t * alpha
     gain = math.fsum(products.tolist()) - way * 4 * UNIT * math.fsum(np.abs(products).tolist())
     beta = problem.rows.rdot(alpha)
-    if isinstance(problem.kernel, Linear):
-        w, error = _weights(problem, beta)
+    if problem.explicit is not None:
+        w, error = _weights(problem, problem.explicit, beta)
         size = np.maximum(np.abs(w) + way * error, 0.0)
         return gain, float(size @ size) * (1 + way * gamma_n(len(w) + 12))
     at = evaluate(problem, Point(beta=beta))
     return gain, max(at.norm2 + way * at.norm2_error, 0.0)
 
 
-def _weights(problem: MarginProblem, beta: Array) -> tuple[Array, Array]:
-    """w = X'beta of a linear kernel and a bound on its error, both (d,), in extended precision where they cancel."""
-    w, size = np.asarray(problem.X.T @ beta), np.asarray(abs(problem.X).T @ np.abs(beta))
+def _weights(problem: MarginProblem, Z: Explicit, beta: Array) -> tuple[Array, Array]:
+    """w = Z'beta and a bound on its error, both (q,), in extended precision where they cancel."""
+    w, size = Z.rdot(beta), abs(Z).rdot(np.abs(beta))
     gamma, extended = gamma_n(problem.m + 2), problem.gram.extended
     if extended is not None and float(size.max(initial=0.0)) * gamma > ROUGH * float(np.abs(w).max(initial=0.0)):
-        exact = extended.X.T @ beta
+        exact = Explicit(extended.X, Z.constant).rdot(beta.astype(np.longdouble))
         w, gamma = exact.astype(np.float64), gamma_n(problem.m + 2, unit_of(exact))
     return w, gamma * size * (1 + gamma_n(problem.m + 2)) + 2 * UNIT * np.abs(w)
 

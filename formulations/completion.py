@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from equimargin.formulations.dual_from import dual_from
-from equimargin.formulations.kernels import Array, Linear
+from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem
 
 
@@ -28,7 +28,7 @@ class Completion:
 
     @cached_property
     def w(self) -> Array:
-        """f in the problem's features, (d,) or (r,)."""
+        """f in the problem's features, (q,) or (r,)."""
         if self.point.w is not None:
             return self.point.w
         return np.asarray(self.problem.features().T @ self.beta)
@@ -39,8 +39,9 @@ class Completion:
         if self.point.beta is not None:
             return self.point.beta
         if self.point.w is not None:
-            X = self.problem.X.toarray() if hasattr(self.problem.X, "toarray") else self.problem.X
-            return np.asarray(np.linalg.lstsq(X.T, self.point.w, rcond=None)[0])
+            Z = self.problem.features()
+            Z = Z.toarray() if hasattr(Z, "toarray") else Z
+            return np.asarray(np.linalg.lstsq(Z.T, self.point.w, rcond=None)[0])
         if self.point.alpha is None:
             raise ValueError("the point has neither a function nor multipliers")
         return self.problem.rows.rdot(self.point.alpha)
@@ -48,8 +49,8 @@ class Completion:
     @cached_property
     def f(self) -> Array:
         """f at the points, (m,)."""
-        linear = isinstance(self.problem.kernel, Linear)
-        return np.asarray(self.problem.X @ self.w if linear else self.problem.gram @ self.beta)
+        Z = self.problem.explicit
+        return Z @ self.w if Z is not None else self.problem.gram @ self.beta
 
     @cached_property
     def b(self) -> float:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from equimargin.formulations.bounds import evaluate
-from equimargin.formulations.kernels import Array, Linear
+from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point
 
 WIDTHS = (1e-8, 1e-6, 1e-4)
@@ -68,8 +68,6 @@ def _in_features(problem: MarginProblem, point: Point) -> Array:
     """f as w in the problem's features."""
     if point.w is not None:
         return point.w
-    if isinstance(problem.kernel, Linear):
-        return np.asarray(problem.X.T @ point.beta)
     return np.asarray(problem.features().T @ point.beta)
 
 

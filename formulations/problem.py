@@ -19,7 +19,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.kernels import UNIT, Array, Features, Gram, Intercept, Kernel, Linear, Precomputed, linear, proven_shift
+from equimargin.formulations.features import Explicit, explicit
+from equimargin.formulations.kernels import UNIT, Array, Features, Gram, Intercept, Kernel, Precomputed, linear, proven_shift
 from equimargin.formulations.rows import Pairs, Rows, Signed, Tube
 
 Loss = Literal["hinge", "squared_hinge"]
@@ -36,7 +37,8 @@ EXPLICIT_PAIRS = 10_000_000
 class Point:
     """A canonical point: a function f, its bias b, and multipliers alpha of the rows, each where there is one.
 
-    w : (d,) f = w.x, linear kernel only.  beta : (m,) f = sum_i beta_i k(x_i, .).  b : the bias, f(x) + b is the decision.
+    w : (q,) f = w.z, only where the kernel has explicit features z: linear, with an intercept or without.
+    beta : (m,) f = sum_i beta_i k(x_i, .).  b : the bias, f(x) + b is the decision.
     alpha : (p,) one a row.  For a OneNormProblem beta is its x >= 0 and alpha its u.
     """
 
@@ -106,6 +108,11 @@ class MarginProblem:
         return Gram(self.kernel, self.X, self.shift or 0.0)
 
     @cached_property
+    def explicit(self) -> Explicit | None:
+        """Z (m, q) with K = Z Z' where the kernel has such features without computing any, None otherwise."""
+        return explicit(self.kernel, self.X)
+
+    @cached_property
     def unit_weights(self) -> Array:
         """weight_r, (p,), ones where none were given."""
         return np.ones(self.p) if self.weights is None else self.weights
@@ -130,9 +137,8 @@ class MarginProblem:
     @cached_property
     def costs(self) -> Array:
         """c_r = C x weight_r, (p,); a row of weight 0 costs nothing even where C = inf."""
-        c = np.zeros(self.p)
-        np.multiply(self.C, self.unit_weights, out=c, where=self.unit_weights > 0)
-        return c
+        w = self.unit_weights
+        return np.asarray(self.C * w if np.isfinite(self.C) else np.where(w > 0, np.inf, 0.0))
 
     @cached_property
     def box(self) -> Array:
@@ -176,16 +182,24 @@ class MarginProblem:
             np.divide(alpha**2, 4 * self.costs, out=ridge, where=self.costs > 0)
         return ridge
 
-    @property
+    def norm2(self, beta: Array) -> float:
+        """|f|^2 of f = sum_i beta_i k(x_i, .), beta (m,), in float64."""
+        if self.explicit is None:
+            return float(beta @ (self.gram @ beta))
+        w = self.explicit.rdot(beta)
+        return float(w @ w)
+
+    @cached_property
     def scale(self) -> float:
         """P(0) = sum_r c_r loss(t_r), the primal value at f = 0, b = 0, over the finite costs: what relative figures fall back on.
 
         Where it is 0 (a tube that holds 0, no row that costs anything) the optimum is 0 too and leaves no unit to measure answers
         in: that is what targets of size |t_r| would cost, of size 1 if all are 0, or 1 if no row costs anything.
         """
-        finite = np.isfinite(self.costs)
+        finite = np.where(np.isfinite(self.costs), self.costs, 0.0)
         for size in (self.rows.t, np.abs(self.rows.t), np.ones(self.p)):
-            value = float(self.losses(np.where(finite, size, 0.0)).sum())
+            violated = np.maximum(size, 0.0)
+            value = float(finite @ (violated if self.loss == "hinge" else violated**2))
             if value > 0:
                 return value
         return 1.0
@@ -235,7 +249,7 @@ class MarginProblem:
     @property
     def features_error(self) -> float:
         """About |K - L L'|_2 for the features L: the largest eigenvalue they leave out, and the rounding of the decomposition."""
-        return 0.0 if isinstance(self.kernel, Linear) else self._spectrum[2]
+        return 0.0 if self.explicit is not None else self._spectrum[2]
 
     @cached_property
     def _spectrum(self) -> tuple[Array, Array, float]:
@@ -249,15 +263,15 @@ class MarginProblem:
         return vectors[:, kept], np.sqrt(values[kept]), missed
 
     def features(self) -> Features:
-        """X (m, d) for a linear kernel, otherwise L (m, r) with K = L L', so that w is f in an orthonormal basis of the span."""
-        if isinstance(self.kernel, Linear):
-            return self.X
+        """Z (m, q) where the kernel has explicit features, otherwise L (m, r) with K = L L', so that w is f in a basis of the span."""
+        if self.explicit is not None:
+            return self.explicit.stored
         vectors, roots, _ = self._spectrum
         return vectors * roots
 
     def point_of_w(self, w: Array, b: float | None = None, alpha: Array | None = None) -> Point:
-        """The canonical point of f = w . features; w : (d,) or (r,)."""
-        if isinstance(self.kernel, Linear):
+        """The canonical point of f = w . features; w : (q,) or (r,)."""
+        if self.explicit is not None:
             return Point(w=w, b=b, alpha=alpha)
         vectors, roots, _ = self._spectrum
         return Point(beta=vectors @ (w / roots), b=b, alpha=alpha)

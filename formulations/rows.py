@@ -2,7 +2,10 @@
 
     u_r = t_r - (A f)_r - b s_r          the slack that row r needs at (f, b)
 
-Signed (classification), Tube (epsilon-SVR) and Pairs (ranking) differ in A, t and s only.
+Signed (classification), Tube (epsilon-SVR) and Pairs (ranking) differ in A, t and s only. Each has s = A 1, so that a bias is a constant
+added to f; with a smooth loss and g = f + b, all that an optimiser sees of the rows is
+
+    sum_r c_r phi(u_r),    its gradient -A' alpha in g,  alpha_r = c_r phi'(u_r),    and its Hessian A' D A,  D_rr = c_r phi''(u_r).
 """
 
 from __future__ import annotations
@@ -13,6 +16,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from equimargin.formulations.features import Explicit
+from equimargin.formulations.losses import Smooth
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -44,6 +50,38 @@ class Rows(ABC):
     def matrix(self) -> Any:
         """A as a scipy CSR array, (p, m)."""
 
+    @abstractmethod
+    def gram_weighted(self, Z: Explicit, D: Array) -> Array:
+        """Z' A' D A Z, (q, q), for features Z (m, q) and the diagonal D (p,) of either sign."""
+
+    @abstractmethod
+    def take(self, Z: Explicit, index: Index) -> Any:
+        """A[index] Z, (k, q), dense or CSR as Z is: the features of some of the rows."""
+
+    def gram_product(self, Z: Explicit, D: Array, v: Array) -> Array:
+        """Z' A' D A Z v, (q,), for features Z (m, q), the diagonal D (p,) and v (q,)."""
+        return Z.rdot(self.hess_vec(D, Z @ v))
+
+    @abstractmethod
+    def part(self, points: Index) -> tuple[Rows, Index]:
+        """The rows of these points alone, and which rows of the whole they are."""
+
+    def slack(self, g: Array) -> Array:
+        """u = t - A g, (p,), for decision values g = f + b (m,)."""
+        return np.asarray(self.t - self.dot(g))
+
+    def loss(self, phi: Smooth, c: Array, u: Array) -> float:
+        """sum_r c_r phi(u_r), for costs c (p,) and u (p,)."""
+        return float(c @ phi.value(u))
+
+    def grad(self, phi: Smooth, c: Array, u: Array) -> Array:
+        """The gradient of the loss in g, (m,)."""
+        return -self.rdot(c * phi.derivative(u))
+
+    def hess_vec(self, D: Array, v: Array) -> Array:
+        """A' D A v, (m,), for the diagonal D (p,) and v (m,)."""
+        return self.rdot(D * self.dot(v))
+
 
 class Signed(Rows):
     """Classification: y_i (f(x_i) + b) >= 1, one row a point.
@@ -72,6 +110,18 @@ class Signed(Rows):
         from scipy import sparse
 
         return sparse.diags_array(self.y).tocsr()
+
+    def gram_weighted(self, Z: Explicit, D: Array) -> Array:
+        return _gram(Z, D)
+
+    def gram_product(self, Z: Explicit, D: Array, v: Array) -> Array:
+        return Z.product(D, v)
+
+    def take(self, Z: Explicit, index: Index) -> Any:
+        return _signed(Z.rows(index), self.y[index])
+
+    def part(self, points: Index) -> tuple[Rows, Index]:
+        return Signed(self.y[points]), points
 
 
 class Tube(Rows):
@@ -104,6 +154,18 @@ class Tube(Rows):
 
         identity = sparse.eye_array(self.m)
         return sparse.vstack([identity, -identity]).tocsr()
+
+    def gram_weighted(self, Z: Explicit, D: Array) -> Array:
+        return _gram(Z, D[: self.m] + D[self.m :])
+
+    def gram_product(self, Z: Explicit, D: Array, v: Array) -> Array:
+        return Z.product(D[: self.m] + D[self.m :], v)
+
+    def take(self, Z: Explicit, index: Index) -> Any:
+        return _signed(Z.rows(index % self.m), self.s[index])
+
+    def part(self, points: Index) -> tuple[Rows, Index]:
+        return Tube(self.y[points], self.epsilon), np.concatenate([points, self.m + points])
 
 
 class Pairs(Rows):
@@ -154,3 +216,35 @@ class Pairs(Rows):
         entries = np.concatenate([np.ones(self.p), -np.ones(self.p)])
         where = np.concatenate([r, r]), np.concatenate([self.preferred, self.other])
         return sparse.csr_array((entries, where), shape=(self.p, self.m))
+
+    def gram_weighted(self, Z: Explicit, D: Array) -> Array:
+        from scipy import sparse
+
+        rows = np.flatnonzero(D)
+        A = self.matrix[rows]
+        laplacian = (A.T @ sparse.diags_array(D[rows]) @ A).tocsr()
+        points = np.unique(A.indices)
+        touched = Z.rows(points)
+        H = touched.T @ (laplacian[points][:, points] @ touched)
+        return np.asarray(H.toarray() if hasattr(H, "toarray") else H)
+
+    def take(self, Z: Explicit, index: Index) -> Any:
+        return Z.rows(self.preferred[index]) - Z.rows(self.other[index])
+
+    def part(self, points: Index) -> tuple[Rows, Index]:
+        place = np.full(self.m, -1)
+        place[points] = np.arange(len(points))
+        kept = np.flatnonzero((place[self.preferred] >= 0) & (place[self.other] >= 0))
+        return Pairs(place[self.preferred[kept]], place[self.other[kept]], len(points)), kept
+
+
+def _gram(Z: Explicit, D: Array) -> Array:
+    """Z' D Z, (q, q), for a diagonal D (m,) of either sign."""
+    more, less = np.flatnonzero(D > 0), np.flatnonzero(D < 0)
+    H = Z.gram(more, D[more])
+    return H - Z.gram(less, -D[less]) if len(less) else H
+
+
+def _signed(Z: Any, s: Array) -> Any:
+    """diag(s) Z for some rows of features."""
+    return Z.multiply(s[:, None]).tocsr() if hasattr(Z, "tocsr") else s[:, None] * Z

@@ -6,9 +6,9 @@ One row at a time, exactly: with u_r = t_r - (A f)_r - ridge_r alpha_r and q_r =
 
     alpha_r  <-  clip(alpha_r + u_r / q_r, 0, box_r),      w  <-  w + delta X'A_r'    or    f  <-  f + delta K A_r',
 
-in random order; rows that stay at a bound are left out for a while. f is held as w for a linear kernel and by its values at the points
-otherwise; A X and A K A' are never formed for all rows. From time to time Newton's method on the free rows (`face.py`) finishes what single
-rows would take long for.
+in random order; rows that stay at a bound are left out for a while. f is held as w where there are explicit features, and by its values at
+the points otherwise; A X and A K A' are never formed for all rows. From time to time Newton's method on the free rows (`face.py`) finishes
+what single rows would take long for.
 
 Source: C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, A dual coordinate descent method for large-scale linear SVM
 (ICML 2008), Algorithms 1 and 3, over the rows of document K (2.4).
@@ -22,18 +22,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.jit import jit
-from equimargin.formulations.kernels import STORED_ROWS, Array, Linear
+from equimargin.formulations.kernels import STORED_ROWS, Array
 from equimargin.formulations.problem import MarginProblem, Point, Problem
 from equimargin.solvers.face import climb, worth
 from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.solution import Limits, Solution
 
 Index = NDArray[np.int32]
+Unsigned = NDArray[np.uint32]
 Order = NDArray[np.int64]
 
 SEED = 0
 SWEEPS = 10
-"""Sweeps between two looks at the gap, at least."""
+"""Sweeps between two looks at the gap, at least, unless fewer will do."""
+RUN, CACHED = 16, 2_000_000
+"""Neighbours in a run, and bytes of features that stay in a cache. Runs make sweeps faster, and more where neighbours are alike."""
 PIECE = 10_000_000
 """Multiplications between two looks at the clock: a compiled kernel hears no interrupt either."""
 CURVATURE_FLOOR = 1e-12
@@ -50,7 +53,7 @@ def refusal(problem: Problem) -> str | None:
         return "hard rows (infinite costs), on which single rows converge too slowly"
     if not problem.convex:
         return "the kernel matrix is not positive semidefinite"
-    if not isinstance(problem.kernel, Linear) and problem.m > STORED_ROWS:
+    if problem.explicit is None and problem.m > STORED_ROWS:
         return f"{problem.m:,} points, more than the {STORED_ROWS:,} whose Gram matrix is kept"
     return None
 
@@ -74,22 +77,23 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
 class _Descent:
     """The multipliers alpha (p,) and f, kept together.
 
-    A : (p, m) rows, and for a linear kernel X (m, d), both CSR.  v : (d,) w for a linear kernel, (m,) f otherwise.  q : (p,) curvatures.
+    A : (p, m) rows, and X (m, q) explicit features, both CSR.  v : (q,) w where there are such, (m,) f otherwise.  q : (p,) curvatures.
     sweeps : passes over the rows so far.  work : multiplications in them since Newton's method was last tried.
+    seen : sweeps and gap at the last look but one.
     violation : the largest u_r that a row could still follow, in the last sweep over all of them.
     """
 
     def __init__(self, problem: MarginProblem, start: Point | None) -> None:
         self.problem, self.box, self.t = problem, problem.box, problem.rows.t
         self.A: Any = problem.rows.matrix
-        self.linear = isinstance(problem.kernel, Linear)
+        self.linear = problem.explicit is not None
         self.alpha = np.zeros(problem.p) if start is None else problem.repaired(multipliers(start, problem))
         self.ridge = np.zeros(problem.p)
         if problem.loss == "squared_hinge":
             np.divide(0.5, problem.costs, out=self.ridge, where=problem.costs > 0)
         if self.linear:
-            self.X = _csr(problem.X)
-            q = _norms2(*_parts(self.A), *_parts(self.X), np.zeros(problem.X.shape[1]))
+            self.X = _csr(problem.features())
+            q = _norms2(*_parts(self.A), *_parts(self.X), np.zeros(self.X.shape[1]))
             self.row_work = 4 * (self.X.nnz // problem.m + 1)
         else:
             q = _quadratics(*_parts(self.A), problem.gram.dense)
@@ -99,6 +103,7 @@ class _Descent:
         self.movable = np.flatnonzero(self.box > 0)
         self.rng = np.random.default_rng(SEED)
         self.sweeps, self.work, self.violation = 0, 0, np.inf
+        self.seen = (0, np.inf)
 
     def refresh(self, progress: Progress) -> None:
         """Take f as freshly computed."""
@@ -108,9 +113,9 @@ class _Descent:
         """Sweeps worth a look at the gap: first over all rows, then over those that have not settled at a bound."""
         order, low, high, start = self.movable.copy(), -np.inf, np.inf, self.work
         look = 3 * (2 * self.X.nnz if self.linear else self.problem.m**2)
-        done = 0
-        while done < SWEEPS or self.work - start < look:
-            self.rng.shuffle(order)
+        done, share = 0, self._share(progress)
+        while done < share or self.work - start < look:
+            order = self._shuffled(order)
             order, down, up = self._sweep(order, low, high, progress)
             self.sweeps, done = self.sweeps + 1, done + 1
             if done == 1:
@@ -118,6 +123,23 @@ class _Descent:
             low, high = down if down < 0 else -np.inf, up if up > 0 else np.inf
             if max(up, -down) <= 0.01 * self.violation or self.sweeps >= progress.max_iter or progress.out_of_time:
                 break
+
+    def _shuffled(self, order: Order) -> Order:
+        """The rows in random order; in runs of neighbours, whose features are read one after the other, where they come from memory."""
+        if not self.linear or self.X.data.nbytes <= CACHED:
+            return self.rng.permutation(order)
+        order = np.sort(order)
+        whole = len(order) - len(order) % RUN
+        runs = self.rng.permutation(order[:whole].reshape(-1, RUN))
+        return np.concatenate([runs.ravel(), order[whole:]])
+
+    def _share(self, progress: Progress) -> int:
+        """Sweeps to the next look: SWEEPS, or fewer where the gap will then be small enough, falling as between the last two."""
+        before, self.seen = self.seen, (self.sweeps, progress.gap)
+        sweeps, gap = self.sweeps - before[0], progress.gap
+        if not 0 < gap < before[1] < np.inf:
+            return SWEEPS
+        return max(1, min(SWEEPS, int(np.ceil(sweeps * np.log(gap / progress.limits.tol) / np.log(before[1] / gap)))))
 
     def _sweep(self, order: Order, low: float, high: float, progress: Progress) -> tuple[Order, float, float]:
         """One pass, in pieces between which the clock is looked at: the rows that have not settled, the lowest and the highest pull."""
@@ -127,7 +149,7 @@ class _Descent:
         for start in range(0, len(order), piece):
             part = order[start : start + piece]
             if self.linear:
-                kept, lowest, highest, moved = _sweep_linear(part, low, high, *A, *_parts(self.X), *rows, self.v)
+                kept, lowest, highest, moved = _sweep_linear(part, low, high, *A, *_unsigned_parts(self.X), *rows, self.v)
             else:
                 kept, lowest, highest, moved = _sweep_gram(part, low, high, *A, self.problem.gram.dense, *rows, self.v)
             unsettled.append(part[:kept])
@@ -165,6 +187,11 @@ def _csr(X: Any) -> Any:
 def _parts(A: Any) -> tuple[Index, Index, Array]:
     """A CSR array as a compiled kernel sees it."""
     return A.indptr, A.indices, A.data
+
+
+def _unsigned_parts(X: Any) -> tuple[Index, Unsigned, Array]:
+    """The same with unsigned indices: numba asks of every signed one whether it counts from the end."""
+    return X.indptr, X.indices.view(np.uint64 if X.indices.itemsize == 8 else np.uint32), X.data
 
 
 @jit
@@ -214,6 +241,28 @@ def _pull(u: float, alpha: float, box: float) -> float:
 
 
 @jit
+def _dot(indices: Unsigned, x: Array, w: Array) -> float:
+    """A row of a CSR array times w: in four sums, whose additions need not wait for one another."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    whole = x.size - x.size % 4
+    for e in range(0, whole, 4):
+        a += x[e] * w[indices[e]]
+        b += x[e + 1] * w[indices[e + 1]]
+        c += x[e + 2] * w[indices[e + 2]]
+        d += x[e + 3] * w[indices[e + 3]]
+    for e in range(whole, x.size):
+        a += x[e] * w[indices[e]]
+    return (a + b) + (c + d)
+
+
+@jit
+def _add(factor: float, indices: Unsigned, x: Array, w: Array) -> None:
+    """w += factor x, for a row of a CSR array."""
+    for e in range(x.size):
+        w[indices[e]] += factor * x[e]
+
+
+@jit
 def _sweep_linear(
     order: Order,
     low: float,
@@ -222,7 +271,7 @@ def _sweep_linear(
     indices: Index,
     data: Array,
     Xptr: Index,
-    Xind: Index,
+    Xind: Unsigned,
     X: Array,
     t: Array,
     box: Array,
@@ -239,8 +288,8 @@ def _sweep_linear(
     for r in order:
         u = t[r] - ridge[r] * alpha[r]
         for k in range(indptr[r], indptr[r + 1]):
-            for e in range(Xptr[indices[k]], Xptr[indices[k] + 1]):
-                u -= data[k] * X[e] * w[Xind[e]]
+            here = slice(Xptr[indices[k]], Xptr[indices[k] + 1])
+            u -= data[k] * _dot(Xind[here], X[here], w)
         if _settled(u, alpha[r], box[r], low, high):
             continue
         order[kept] = r
@@ -251,8 +300,8 @@ def _sweep_linear(
         if pull != 0.0 and delta != 0.0:
             alpha[r] = _moved(u, alpha[r], box[r], q[r])
             for k in range(indptr[r], indptr[r + 1]):
-                for e in range(Xptr[indices[k]], Xptr[indices[k] + 1]):
-                    w[Xind[e]] += delta * data[k] * X[e]
+                here = slice(Xptr[indices[k]], Xptr[indices[k] + 1])
+                _add(delta * data[k], Xind[here], X[here], w)
     return kept, down, up, order.size
 
 

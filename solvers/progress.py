@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from equimargin.formulations.kernels import Array, Linear
+from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point
 from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
 
@@ -19,7 +19,7 @@ class Progress:
 
     problem, limits : of the run.  solver : its name.  max_iter : its iteration limit.
     alpha, f, b : the last point shown, repaired, with f (m,) freshly computed.
-    w : (d,) of a linear kernel, else None.  norm2 : |A'alpha|_K^2.  primal, dual, gap : its values.
+    w : (q,) of a kernel with explicit features, else None.  norm2 : |A'alpha|_K^2.  primal, dual, gap : its values.
     status, reason : why to stop; None while there is no reason.
     """
 
@@ -48,16 +48,28 @@ class Progress:
         alpha : (p,) multipliers.  iterations : so far.  violation : of the solver's own optimality conditions, a second sign of progress.
         """
         problem = self.problem
-        self.iterations, self.violation = iterations, violation
         self.alpha = problem.repaired(alpha)
         beta = problem.rows.rdot(self.alpha)
-        w = self.w = problem.X.T @ beta if isinstance(problem.kernel, Linear) else None
-        self.f = problem.gram @ beta if w is None else np.asarray(problem.X @ w)
+        Z = problem.explicit
+        w = self.w = None if Z is None else Z.rdot(beta)
+        self.f = problem.gram @ beta if Z is None or w is None else Z @ w
         self.b = problem.bias_at(self.f)
         norm2 = self.norm2 = float(beta @ self.f) if w is None else float(w @ w)
-        self.primal, self.dual = problem.primal(self.f, norm2, self.b), problem.dual(self.alpha, norm2)
-        self.gap = relative_gap(self.primal, self.dual, problem.scale) if problem.convex else np.inf
-        self._note(Point(w=w, beta=beta if w is None else None, b=self.b, alpha=self.alpha))
+        point = Point(w=w, beta=beta if w is None else None, b=self.b, alpha=self.alpha)
+        return self.weigh(point, problem.primal(self.f, norm2, self.b), problem.dual(self.alpha, norm2), iterations, violation)
+
+    def weigh(self, point: Point, primal: float, dual: float, iterations: int, violation: float = np.inf) -> bool:
+        """Judge a point whose values are known; true if the run is over.
+
+        Parameters
+        ----------
+        point : with a function and multipliers.  primal, dual : its values, -inf for multipliers that are not feasible.
+        iterations, violation : as in `show`.
+        """
+        self.iterations, self.violation = iterations, violation
+        self.primal, self.dual = primal, dual
+        self.gap = relative_gap(primal, dual, self.problem.scale) if self.problem.convex else np.inf
+        self._note(point)
         self._judge()
         return self.status is not None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from equimargin.formulations.problem import Point, Problem
+from equimargin.formulations.problem import MarginProblem, Point, Problem
 from equimargin.solvers.solution import Limits, Solution
 
 
@@ -15,6 +15,7 @@ from equimargin.solvers.solution import Limits, Solution
 class Solver:
     """A specialised solver: its name, its algorithm, the families it is for, and the module of `refusal` and `_solve`.
 
+    "svr" names all families of that kind.
     The module is imported at the first use, so that listing solvers compiles nothing.
     """
 
@@ -24,7 +25,7 @@ class Solver:
 
     def takes(self, family: str) -> bool:
         """Whether problems of this family are what the solver is for."""
-        return any(family.startswith(prefix) for prefix in self.families)
+        return any(f"{family}.".startswith(f"{name}.") for name in self.families)
 
     def refusal(self, problem: Problem) -> str | None:
         """What the solver lacks for this problem, in a sentence, or None."""
@@ -41,6 +42,7 @@ class Solver:
         return import_module(f"equimargin.solvers.{self.name}")
 
 
+NO_BIAS = ("svm.nobias", "svm.nobias_l2", "svm.nobias_hard", "rank.l1", "rank.l2")
 SOLVERS = {
     solver.name: solver
     for solver in (
@@ -49,10 +51,25 @@ SOLVERS = {
             "sequential minimal optimisation, second-order working sets: one entry a row, with a bias",
             ("svm.hard", "svm.soft", "svm.l2", "svr"),
         ),
-        Solver("coordinate_descent", "dual coordinate descent: any rows without a bias", ("svm.nobias", "rank.l1", "rank.l2")),
+        Solver("coordinate_descent", "dual coordinate descent: any rows without a bias", NO_BIAS),
+        Solver(
+            "newton",
+            "finite Newton method in the features of f, for the squared hinge",
+            ("svm.l2", "svm.nobias_l2", "svr.l2", "rank.l2"),
+        ),
+        Solver(
+            "huber",
+            "Newton's method on a hinge whose kink is smoothed less and less, in the features of f",
+            ("svm.soft", "svm.nobias", "svr.l1", "rank.l1"),
+        ),
         Solver("linear_program", "HiGHS on the linear program", ("rvm", "rank.onenorm")),
     )
 }
+
+
+TALL = ("newton", "huber")
+"""The solvers in the features of f, which "auto" asks first where points are many and features are few."""
+MANY_POINTS, POINTS_A_FEATURE, FEW_FEATURES = 1000, 2, 2000
 
 
 def solve(
@@ -68,7 +85,8 @@ def solve(
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.  solver : a name of SOLVERS, or "auto": the first that takes the problem.
+    problem : MarginProblem or OneNormProblem.  solver : a name of SOLVERS, or "auto": the first that takes the problem, newton
+        and huber being asked first where points are many and features are few.
     tol : relative gap to reach.  max_iter : of the solver's own iterations; None is its default.  time_limit : seconds.
     warm_start : a solution or point of a like problem to start from.  callback : called with (iterations, lower, upper); true ends the run.
 
@@ -91,12 +109,15 @@ def solve(
 
 
 def _choose(problem: Problem, name: str) -> Solver:
-    taking = [solver for solver in SOLVERS.values() if solver.refusal(problem) is None]
+    first = TALL if name == "auto" and _tall(problem) else ()
+    order = [*(SOLVERS[early] for early in first), *SOLVERS.values()]
+    taking = (solver for solver in order if solver.refusal(problem) is None)
     if name == "auto":
-        if not taking:
+        chosen = next(taking, None)
+        if chosen is None:
             reasons = "; ".join(f"{solver.name}: {solver.refusal(problem)}" for solver in SOLVERS.values())
             raise ValueError(f"no solver takes this {problem.family} problem ({reasons})")
-        return taking[0]
+        return chosen
     if name not in SOLVERS:
         raise ValueError(f"unknown solver {name!r}; known: auto, {', '.join(SOLVERS)}")
     reason = SOLVERS[name].refusal(problem)
@@ -104,3 +125,9 @@ def _choose(problem: Problem, name: str) -> Solver:
         would = ", ".join(solver.name for solver in taking)
         raise ValueError(f"{name} does not take this {problem.family} problem: {reason}" + (f"; try {would}" if would else ""))
     return SOLVERS[name]
+
+
+def _tall(problem: Problem) -> bool:
+    """Whether the problem has explicit features, few for its many points."""
+    Z = problem.explicit if isinstance(problem, MarginProblem) else None
+    return Z is not None and Z.q <= FEW_FEATURES and Z.m >= max(MANY_POINTS, POINTS_A_FEATURE * Z.q)

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.bounds import Interval, interval
-from equimargin.formulations.kernels import Array, Linear
+from equimargin.formulations.features import explicit
+from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem
 
 
@@ -121,10 +122,11 @@ class Solution:
 
     @cached_property
     def w(self) -> Array | None:
-        """f = w.x for a linear kernel, (d,); None for any other."""
-        if not isinstance(self.problem.kernel, Linear):
-            return None
-        return self.point.w if self.point.w is not None else np.asarray(self.problem.X.T @ self._coefficients)
+        """f = w.x for a linear kernel, (d,), followed by the constant of f where the bias is penalised; None for any other kernel."""
+        if self.point.w is not None:
+            return self.point.w
+        Z = explicit(self.problem.kernel, self.problem.X)
+        return None if Z is None else Z.rdot(self._coefficients)
 
     @cached_property
     def bias_interval(self) -> tuple[float, float]:
@@ -151,9 +153,10 @@ class Solution:
         -------
         (n,) decision values: positive for the class +1, the regression's prediction, or the ranking score.
         """
-        if self.w is not None:
-            return np.asarray(X @ self.w) + self.bias
         points = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+        Z = explicit(self.problem.kernel, points)
+        if self.w is not None and Z is not None:
+            return Z @ self.w + self.bias
         return self.problem.kernel.block(points, self.problem.X) @ self._coefficients + self.bias
 
     @property
@@ -164,9 +167,8 @@ class Solution:
 
     @cached_property
     def _f(self) -> Array:
-        if self.point.w is not None:
-            return np.asarray(self.problem.X @ self.point.w)
-        return self.problem.gram @ self._coefficients
+        Z = explicit(self.problem.kernel, self.problem.X)
+        return self.problem.gram @ self._coefficients if Z is None or self.w is None else Z @ self.w
 
     @cached_property
     def _values(self) -> tuple[float, float]:
@@ -174,13 +176,9 @@ class Solution:
         if not isinstance(problem, MarginProblem):
             primal = np.inf if point.beta is None else problem.primal(point.beta)
             return primal, -np.inf if point.alpha is None else problem.dual(point.alpha)
-        f = self._f
-        norm2 = float(point.w @ point.w) if point.w is not None else float(self._coefficients @ f)
-        primal = problem.primal(f, norm2, self.bias)
-        if point.alpha is None:
-            return primal, -np.inf
-        beta = problem.rows.rdot(point.alpha)
-        return primal, problem.dual(point.alpha, float(beta @ (problem.gram @ beta)))
+        norm2 = float(self.w @ self.w) if self.w is not None else float(self._coefficients @ self._f)
+        primal = problem.primal(self._f, norm2, self.bias)
+        return primal, -np.inf if point.alpha is None else problem.dual(point.alpha, problem.norm2(problem.rows.rdot(point.alpha)))
 
 
 def relative_gap(primal: float, dual: float, scale: float) -> float:

@@ -1,0 +1,147 @@
+"""Features Z (m, q) with K = Z Z', where the kernel has them as they are: X, or X with a column of ones that is never stored.
+
+f(x) = w.z, and for a column of ones w ends with the constant of f.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.jit import jit
+from equimargin.formulations.kernels import Array, Features, Intercept, Kernel, Linear
+
+Index = NDArray[np.int64]
+
+CHUNK = 2**16
+"""Entries gathered at a time for a Gram matrix: few enough to stay in the cache."""
+SAMPLE = 1000
+"""Points that an average is taken over."""
+
+
+class Explicit:
+    """X (m, d), or X and a column of ones, as an operator.
+
+    Parameters
+    ----------
+    X : (m, d) features, dense or CSR.  constant : whether the column of ones belongs to them.
+    """
+
+    def __init__(self, X: Features, constant: bool) -> None:
+        self.X, self.constant = X, constant
+        self.m, self.d = int(X.shape[0]), int(X.shape[1])
+        self.q = self.d + constant
+        self.sparse = hasattr(X, "tocsr")
+
+    def __matmul__(self, w: Array) -> Array:
+        """Z w, (m,), for w (q,)."""
+        f = np.asarray(self.X @ w[: self.d])
+        if self.constant:
+            f += w[self.d]
+        return f
+
+    def rdot(self, beta: Array) -> Array:
+        """Z' beta, (q,), for beta (m,)."""
+        w = np.empty(self.q, beta.dtype)
+        w[: self.d] = self.X.T @ beta
+        w[self.d :] = beta.sum()
+        return w
+
+    def __abs__(self) -> Explicit:
+        return Explicit(abs(self.X), self.constant)
+
+    def rows(self, index: Index) -> Any:
+        """Z[index], (k, q), dense or CSR as X is."""
+        X = self.X[index]
+        return _appended(X, len(index)) if self.constant else X
+
+    def mean_square(self) -> float:
+        """|z|^2 of a point, on average over some of the points."""
+        Z = self.rows(np.arange(0, self.m, self.m // SAMPLE + 1))
+        return float((Z.multiply(Z) if self.sparse else Z**2).sum() / Z.shape[0])
+
+    def gram(self, index: Index, D: Array) -> Array:
+        """Z[index]' diag(D) Z[index], (q, q), for D > 0 (k,): as B' B with B = D^1/2 Z, which BLAS knows to be symmetric."""
+        unit = float(D[0]) if len(D) and not np.ptp(D) else None
+        roots = np.sqrt(D) if unit is None else np.ones(len(D))
+        if self.sparse:
+            B = self.rows(index).multiply(roots[:, None]).tocsr()
+            H = np.asarray((B.T @ B).toarray())
+        else:
+            H = np.zeros((self.q, self.q))
+            size = min(CHUNK // self.d + 1, len(index))
+            buffer = np.empty((size, self.d))
+            for start in range(0, len(index), max(size, 1)):
+                here, root = index[start : start + size], roots[start : start + size]
+                if unit is not None and here[-1] - here[0] == len(here) - 1:  # consecutive rows as they are
+                    B = self.X[here[0] : here[-1] + 1]
+                else:
+                    B = np.take(self.X, here, axis=0, out=buffer[: len(root)], mode="clip")
+                    if unit is None:
+                        B *= root[:, None]
+                H[: self.d, : self.d] += B.T @ B
+                H[: self.d, self.d :] += (root @ B)[:, None]
+            H[self.d :, : self.d] = H[: self.d, self.d :].T
+            H[self.d :, self.d :] = roots @ roots
+        return H if unit is None else unit * H
+
+    def product(self, D: Array, v: Array) -> Array:
+        """Z' diag(D) Z v, (q,), for D (m,) and v (q,): in one pass over the rows with D_i != 0 where X is sparse."""
+        if not self.sparse:
+            return self.rdot(D * (self @ v))
+        result = np.zeros(self.q)
+        X = self.X
+        constant = _sparse_product(X.indptr, X.indices, X.data, D, v[: self.d], float(v[self.d :].sum()), result[: self.d])
+        result[self.d :] = constant
+        return result
+
+    @property
+    def stored(self) -> Features:
+        """Z, (m, q), with its column of ones."""
+        return _appended(self.X, self.m) if self.constant else self.X
+
+
+def explicit(kernel: Kernel, X: Features) -> Explicit | None:
+    """The features of a linear kernel, with or without an intercept; None for any other kernel.
+
+    Parameters
+    ----------
+    kernel : k.  X : (m, d) features.
+    """
+    if isinstance(kernel, Linear):
+        return Explicit(X, False)
+    if isinstance(kernel, Intercept) and isinstance(kernel.kernel, Linear):
+        return Explicit(X, True)
+    return None
+
+
+def _appended(X: Features, m: int) -> Features:
+    """X and a column of ones."""
+    if not hasattr(X, "tocsr"):
+        return np.column_stack([X, np.ones(m)])
+    from scipy import sparse
+
+    ends = X.indptr[1:] + np.arange(m, dtype=X.indptr.dtype)
+    here = np.ones(X.nnz + m, dtype=np.bool_)
+    here[ends] = False
+    indices, data = np.full(X.nnz + m, X.shape[1], dtype=X.indices.dtype), np.ones(X.nnz + m)
+    indices[here], data[here] = X.indices, X.data
+    return sparse.csr_array((data, indices, np.append(X.indptr[:1], ends + 1)), shape=(m, X.shape[1] + 1))
+
+
+@jit
+def _sparse_product(indptr: Index, indices: Index, data: Array, D: Array, v: Array, constant: float, result: Array) -> float:
+    """Add X' diag(D) (X v + constant) to `result`; the sum of diag(D) (X v + constant)."""
+    total = 0.0
+    for i in range(D.size):
+        if D[i] != 0.0:
+            f = constant
+            for e in range(indptr[i], indptr[i + 1]):
+                f += data[e] * v[indices[e]]
+            f *= D[i]
+            total += f
+            for e in range(indptr[i], indptr[i + 1]):
+                result[indices[e]] += data[e] * f
+    return total

@@ -1,0 +1,106 @@
+"""Newton's method for margin problems with the hinge, whose kink is smoothed around the multipliers found so far.
+
+    min over v = (w, b)   1/2 v'R v + sum_r c_r phi_r(u_r),    c_r phi_r'(u) = min((a_r + sigma_r u)_+, c_r),    u = t - A Z v
+
+At its minimum (`newton.py`) alpha_r = c_r phi_r'(u_r) are feasible multipliers with v = Z'A'alpha but for the gradient, and
+
+    gap(v, alpha) = 1/2 |R v - Z'A'alpha|^2  +  sum_r c_r (u_r)_+ - alpha_r u_r,
+
+the gradient's share and the smoothing's. First a are the multipliers of a warm start, or c_r / 2, which is Huber's function; once the
+gradient's share is the smaller, alpha takes the place of a and sigma grows: the method of multipliers. The curved piece need not shrink to
+0 for the smoothing's share to do so, and the rows on it are hardly others at the next minimum, whereas Newton's method stalls on ever
+narrower functions around 0.
+
+Source: O. Chapelle, Training a support vector machine in the primal, Neural Computation 19 (2007), section 2, for Huber's function;
+R. T. Rockafellar, Augmented Lagrangians and applications of the proximal point algorithm in convex programming, Mathematics of Operations
+Research 1 (1976).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from equimargin.formulations.kernels import Array
+from equimargin.formulations.losses import Smooth, huberised
+from equimargin.formulations.problem import MarginProblem, Point, Problem
+from equimargin.solvers.face import MOST_ROWS, climb
+from equimargin.solvers.newton import Descent, on_a_part, unsuited
+from equimargin.solvers.progress import Progress
+from equimargin.solvers.solution import Limits, Solution
+
+CURVED = 10
+"""Rows on the first curved piece, a column of the features: several times as many as can lie on the margin."""
+STIFFEST = 1e3
+"""First sigma at most, times the mean K_ii: where costs are huge, multipliers are not."""
+GROWTH = 4.0
+"""Of sigma, from one minimum to the next."""
+NEAR = 1e-3
+"""Gap from which on the rows of the curved piece are put on the margin at once, the others held."""
+ROWS_A_COLUMN, FACES, PRODUCTS = 2, 6, 8
+"""This is tried with so many rows a column at most, for so many factorisations, or as many as cost so many products with the features."""
+WORTH = 100_000
+"""For features of so many entries a start is sought on some of the points."""
+
+
+def refusal(problem: Problem) -> str | None:
+    """Why this problem is not for Huber's function, in a sentence, or None."""
+    if isinstance(problem, MarginProblem) and problem.loss == "squared_hinge":
+        return "the squared hinge has a derivative: newton"
+    return unsuited(problem)
+
+
+def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+    """Newton steps, with the smoothing centred anew at every minimum, until the gap is small enough."""
+    assert isinstance(problem, MarginProblem)
+    progress = Progress("huber", problem, limits, limits.max_iter or 10_000)
+    descent = Descent(problem, warm_start or on_a_part(problem, _solve, limits, WORTH))
+    phi = _first(descent)
+    if warm_start is not None and warm_start.alpha is not None:
+        phi = _centred(problem.repaired(warm_start.alpha), problem.costs, phi.slope)
+    unit = float(np.abs(descent.u).mean()) if problem.p else 0.0
+    over = descent.show(progress, phi)
+    while not over:
+        smoothing = float(descent.c @ np.maximum(descent.u, 0.0) - descent.alpha @ descent.u)
+        if descent.gradient_share(unit) <= smoothing:
+            if progress.gap <= NEAR and _finish(descent, progress):
+                break
+            phi = _centred(descent.alpha, descent.c, GROWTH * phi.slope)
+            descent.look(phi)
+        descent.step(phi, progress)
+        over = descent.show(progress, phi)
+    return progress.solution()
+
+
+def _first(descent: Descent) -> Smooth:
+    """Huber's function on as many rows as are wanted on its curved piece, or a flatter one where the costs would make it stiff."""
+    slacks = np.abs(descent.u[descent.c > 0])
+    if not len(slacks):
+        return huberised(1.0)
+    last = min(CURVED * descent.Z.q, len(slacks) - 1)
+    width = float(np.partition(slacks, last)[last]) or float(slacks.mean()) or 1.0
+    stiffness = float(descent.c.max()) * descent.Z.mean_square()
+    return Smooth(min(1 / (2 * width), STIFFEST / stiffness) if stiffness > 0 else 1 / (2 * width), width, 1.0)
+
+
+def _finish(descent: Descent, progress: Progress) -> bool:
+    """Put the rows of the curved piece on the margin at once (`face.py`), the others held; whether that ends the run."""
+    problem, rows, inside = descent.problem, descent.rows, np.flatnonzero(descent.D)
+    if not 0 < len(inside) <= min(ROWS_A_COLUMN * descent.Z.q, MOST_ROWS):
+        return False
+    alpha = problem.repaired(descent.alpha)
+    w = descent.R * descent.Z.rdot(rows.rdot(alpha))
+    signs = problem.bias_signs[inside] if problem.bias else np.ones(len(inside))
+    Y, c = rows.take(descent.Z, inside), signs * problem.box[inside]
+    K = Y @ (Y * descent.R).T if isinstance(Y, np.ndarray) else (Y @ Y.multiply(descent.R).T.tocsr()).toarray()
+    u, bounds = rows.t[inside] - Y @ w, (np.minimum(c, 0.0), np.maximum(c, 0.0))
+    H = signs[:, None] * K * signs
+    most = FACES + PRODUCTS * descent.Z.m * descent.Z.q // len(inside) ** 3
+    alpha[inside] = signs * climb(H, signs * u, signs * alpha[inside], *bounds, problem.bias, most, lambda: progress.out_of_time)
+    return progress.show(alpha, descent.steps)
+
+
+def _centred(alpha: Array, c: Array, slope: float) -> Smooth:
+    """The smooth hinge of derivative alpha_r / c_r at u_r = 0."""
+    width = np.zeros_like(alpha)
+    np.divide(alpha, slope * c, out=width, where=c > 0)
+    return Smooth(slope, width, 1.0)
