@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 
 from equimargin.formulations.kernels import Array, Linear
 from equimargin.formulations.problem import MarginProblem, Point
 from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
+
+Product = Callable[[Array], Array]
 
 STALE_CHECKS = 25
 """A run ends after so many checks in a row without progress."""
@@ -17,14 +20,16 @@ STALE_CHECKS = 25
 class Progress:
     """The judge of one run.
 
-    problem, limits : of the run.  solver : its name.  max_iter : its iteration limit.
+    problem, limits : of the run.  solver : its name.  max_iter : its iteration limit.  product : beta -> K beta, (m,), the Gram operator's own if
+    the solver has no faster one.
     alpha, f, b : the last point shown, repaired, with f (m,) freshly computed.
     w : (d,) of a linear kernel, else None.  norm2 : |A'alpha|_K^2.  primal, dual, gap : its values.
     status, reason : why to stop; None while there is no reason.
     """
 
-    def __init__(self, solver: str, problem: MarginProblem, limits: Limits, max_iter: int) -> None:
+    def __init__(self, solver: str, problem: MarginProblem, limits: Limits, max_iter: int, product: Product | None = None) -> None:
         self.solver, self.problem, self.limits, self.max_iter = solver, problem, limits, max_iter
+        self.product = product or problem.gram.__matmul__
         self.status: Status | None = None
         self.reason = ""
         self.iterations = 0
@@ -52,7 +57,7 @@ class Progress:
         self.alpha = problem.repaired(alpha)
         beta = problem.rows.rdot(self.alpha)
         w = self.w = problem.X.T @ beta if isinstance(problem.kernel, Linear) else None
-        self.f = problem.gram @ beta if w is None else np.asarray(problem.X @ w)
+        self.f = self.product(beta) if w is None else np.asarray(problem.X @ w)
         self.b = problem.bias_at(self.f)
         norm2 = self.norm2 = float(beta @ self.f) if w is None else float(w @ w)
         self.primal, self.dual = problem.primal(self.f, norm2, self.b), problem.dual(self.alpha, norm2)
