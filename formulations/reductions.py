@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 
 from equimargin.formulations.jit import fast
 
-_NONE = np.int32(2**31 - 1)
+_PIECE = np.uintp(128)
 
 
 def _selection(comparison: str) -> Any:
@@ -63,9 +63,15 @@ def exponential(x: Any) -> Any:
 
 @fast
 def first_at_least(a: Any, level: Any) -> Any:
-    """The first index of an entry that is at least `level`; 2^31 - 1 if there is none."""
-    first = _NONE
-    for k in range(a.shape[0]):
-        at = np.int32(k) if a[k] >= level else _NONE
-        first = at if at < first else first
-    return first
+    """The first index of an entry that is at least `level`; the length if there is none."""
+    n = np.uintp(a.shape[0])  # unsigned, so that no index can count from the end: such a check would keep the loop from vectorising
+    for start in range(np.uintp(0), n, _PIECE):
+        stop = min(start + _PIECE, n)
+        top = a[start]
+        for k in range(start, stop):
+            top = larger(top, a[k])
+        if top >= level:
+            for k in range(start, stop):
+                if a[k] >= level:
+                    return np.int64(k)
+    return np.int64(n)

@@ -13,6 +13,7 @@ Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second ord
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,8 @@ from equimargin.formulations.bounds import interval
 from equimargin.formulations.jit import jit
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point, Problem
-from equimargin.formulations.tiles import add_rows, tiles
+from equimargin.formulations.tiles import Tiles, add_rows, tiles
+from equimargin.solvers.face import climb, worth
 from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.solution import Limits, Solution, Status
 from equimargin.solvers.working_set import NEVER, Index, best_partner, choose, moved, slopes
@@ -36,6 +38,8 @@ PIECE = 10_000_000
 """Multiplications between two looks at the clock: a compiled kernel hears no interrupt either."""
 FIRST_VIOLATION = 1e-3
 """Violation at which the gap is looked at first where it cannot be estimated, over half the range of z."""
+PATIENCE = 6
+"""The gap is computed anew after so many rounds without progress."""
 UNBOUNDED = 1e16
 """A hard optimum above this, in units of spread^2 / mean K_ii, is a margin below double precision."""
 
@@ -57,15 +61,19 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     with _BLAS.limit(limits=1, user_api="blas"):
         descent = _Descent(problem, warm_start, limits)
         progress = Progress("smo", problem, limits, limits.max_iter or 10_000_000 + 1000 * problem.p, descent.product)
+        descent.look()
+        watched = limits.callback is not None or warm_start is not None
         while True:
-            descent.look()
-            if descent.ready or progress.out_of_time or descent.steps >= progress.max_iter:
-                if progress.show(descent.alpha, descent.steps, descent.violation):
+            if watched or descent.ready or progress.out_of_time or descent.steps >= progress.max_iter:
+                over = progress.show(descent.alpha, descent.steps, descent.violation)
+                descent.refresh(progress)
+                if over or descent.ended(progress):
                     break
-                if descent.ended(progress):
-                    break
-                descent.correct(progress)
+                if descent.ready:
+                    descent.correct(progress)
+                watched = limits.callback is not None
             descent.run(progress)
+            descent.newton(progress)
         return progress.solution()
 
 
@@ -86,10 +94,9 @@ class _Descent:
         self.point = np.abs(rows.dot(np.arange(1.0, m + 1))).astype(np.intp) - 1
         self.above, self.below = np.flatnonzero(rows.s > 0), np.flatnonzero(rows.s < 0)
         z = rows.s * rows.t
-        self.spread = float(np.ptp(z)) / 2 or 1.0
+        self.spread, self.middle = float(np.ptp(z)) / 2 or 1.0, (float(z.max()) + float(z.min())) / 2
         self.unit = float(np.abs(problem.gram.diagonal).mean()) or 1.0
         self.scale = self.unit / self.spread
-        targets = self._by_side(rows.s * (z - (z.max() + z.min()) / 2) / self.spread, np.nan)
         self.costs = self._by_side(problem.costs * self.scale, 0.0)
         box = self._by_side(problem.box * self.scale, 0.0)
         self.lower, self.upper = -box[0], box[1]
@@ -97,25 +104,25 @@ class _Descent:
         if problem.loss == "squared_hinge":
             np.divide(0.5 / self.unit, problem.costs, out=ridge, where=problem.costs > 0)
         self.ridge = self._by_side(ridge, 0.0)
-        alone = np.isnan(targets)
-        targets[0] *= -1.0
-        targets = np.where(alone, targets[::-1], targets)
-        self.z, self.width = targets.mean(axis=0), (targets[0] - targets[1]) / 2
+        self.z, self.width = self._targets(rows.t)
         self.hard = np.isinf(problem.costs)
         self.claims = problem.convex
-        self.rise, self.fall = np.empty(m), np.empty(m)
+        self.rise, self.fall, self.free = np.empty(m), np.empty(m), np.empty(m, dtype=bool)
+        self.least_value = 1e-4 * problem.scale * self.scale / self.spread
         self.a = np.zeros(m)
         self.G = -self.z
         self.dtype = np.dtype(np.float32 if self.claims and not self.hard.any() else np.float64)
-        self.tiles = tiles(problem.gram, self.unit, self.dtype, self.n_jobs)
+        self.tiles = tiles(problem.gram, self.unit, np.float32, self.n_jobs) if self.dtype == np.float32 else self.exact
         if start is not None:
-            alpha = rows.s * problem.repaired(multipliers(start, problem))
-            np.add.at(self.a, self.point, alpha * self.scale)
-            self.tiles.add_product(np.flatnonzero(self.a), self.a[self.a != 0], self.G)
+            alpha = multipliers(start, problem)
+            inside = (problem.box > 0) & (alpha > 0)
+            alpha = alpha * min(1.0, float((problem.box[inside] / alpha[inside]).min(initial=1.0)))  # shrunk into a smaller box
+            np.add.at(self.a, self.point, rows.s * problem.repaired(alpha) * self.scale)
         self.before = np.zeros(0, dtype=np.intp)
         self.steps, self.rounds = 0, 0
-        self.goal, self.best = 0.9 * self.tol, np.inf
+        self.goal, self.best, self.idle = 0.9 * self.tol, np.inf, 0
         self.K = None
+        self.work, self.tightening, self.eps = 0, 1.0, max(FIRST_VIOLATION, self.tol)
 
     def _by_side(self, v: Array, missing: float) -> Array:
         """Numbers of rows, (p,), by their points, (2, m): of the rows below 0, of those above."""
@@ -123,17 +130,24 @@ class _Descent:
         sides[0, self.point[self.below]], sides[1, self.point[self.above]] = v[self.below], v[self.above]
         return sides
 
+    def _targets(self, t: Array) -> tuple[Array, Array]:
+        """z and width, (m,): the middle of z_r = s_r t_r on both sides of a point and half their distance, or the z_r of its one row."""
+        below, above = self._by_side((self.problem.rows.s * t - self.middle) / self.spread, np.nan)
+        below, above = np.where(np.isnan(below), above, below), np.where(np.isnan(above), below, above)
+        return (below + above) / 2, (below - above) / 2
+
     @property
     def alpha(self) -> Array:
         """alpha_r, (p,): the part of a_i above or below 0."""
         return np.maximum(self.problem.rows.s * self.a[self.point], 0.0) / self.scale
 
+    @cached_property
+    def exact(self) -> Tiles:
+        """The tiles of float64."""
+        return tiles(self.problem.gram, self.unit, np.float64, self.n_jobs)
+
     def product(self, beta: Array) -> Array:
         """K beta in float64, (m,)."""
-        if self.tiles.dtype != np.float64:
-            self.exact = tiles(self.problem.gram, self.unit, np.float64, self.n_jobs)
-        else:
-            self.exact = self.tiles
         f, support = np.zeros(self.m), np.flatnonzero(beta)
         self.exact.add_product(support, beta[support] * self.unit, f)
         return f
@@ -141,29 +155,92 @@ class _Descent:
     def look(self) -> None:
         """The slopes, the violation and an estimate of the gap."""
         sides = self.a, self.lower, self.upper, self.width, self.ridge
-        self.least, self.most = slopes(self.G, *sides, self.rise, self.fall)
+        self.least, self.most, self.level = slopes(self.G, *sides, self.rise, self.fall, self.free)
         self.violation = self.most - self.least
-        self.free = (self.a > self.lower) & (self.a < self.upper) & ((self.a != 0.0) | (self.width <= 0.0))
-        level = (self.least + self.most) / 2
-        if self.free.any():
-            level = float(np.clip((self.rise[self.free]).mean(), self.least, self.most))
-        gap, dual = estimate(self.G, self.a, self.z, self.width, self.ridge, self.costs, level)
-        self.gap = gap / max(abs(dual + gap), abs(dual), 1e-4 * self.problem.scale * self.scale / self.spread)
+        gap, dual = estimate(self.G, self.a, self.z, self.width, self.ridge, self.costs, self.level)
+        self.gap = gap / max(abs(dual + gap), abs(dual), self.least_value) if np.isfinite(gap) else np.inf
+        progress = min(self.gap, self.violation) if self.hard.any() else self.gap
+        self.idle = 0 if progress < 0.9 * self.best else self.idle + 1
+        self.best = min(self.best, progress)
 
     @property
     def ready(self) -> bool:
-        return self.gap <= self.goal or self.violation <= 0
+        """Whether it is time to compute the gap: by its estimate, or where there is none by the violation; or for want of progress."""
+        close = self.violation <= self.eps if self.hard.any() or not self.claims else self.gap <= self.goal
+        return close or self.violation <= 0 or self.idle >= PATIENCE
 
     def ended(self, progress: Progress) -> bool:
-        return False
+        """Whether there is nothing more to find: no optimum, or none that could be told from a stationary point."""
+        if self.hard.any() and self.unbounded(progress) and np.isinf(interval(self.problem, Point(alpha=self.alpha)).upper):
+            progress.end(Status.INFEASIBLE, f"no f meets the hard rows: the optimum is above {self.ray_value(progress):.0e}")
+        elif not self.problem.convex and self.violation <= self.tol:
+            progress.end(Status.STATIONARY, f"the optimality conditions hold to {max(self.violation, 0.0):.2e}")
+        return progress.status is not None
 
     def correct(self, progress: Progress) -> None:
-        """Go on in float64, from the gradient just computed."""
+        """Go on in float64, to a smaller gap."""
         if self.dtype == np.float32:
             self.dtype, self.tiles, self.K = np.dtype(np.float64), self.exact, None
-        self.G = progress.f / self.spread - self.z
+        self.eps *= float(np.clip(0.3 * self.tol / progress.gap, 0.01, 0.5)) if np.isfinite(progress.gap) else 0.1
         self.goal *= 0.5
+        if self.problem.convex and np.isinf(progress.primal):
+            self.tighten(0.25 * self.tol * progress.dual)
+        self.best, self.idle = np.inf, 0
         self.look()
+
+    def refresh(self, progress: Progress) -> None:
+        """Take the gradient just computed."""
+        self.G = progress.f / self.spread - self.z
+        self.look()
+
+    def tighten(self, cost: float) -> None:
+        """Ask more of the hard rows, so that f meets them exactly where it now does up to rounding.
+
+        The first time it raises the optimum by `cost`, each further time by four times more.
+        """
+        total = float(self.alpha[self.hard].sum())
+        if total <= 0 or cost <= 0:
+            return
+        more = self.tightening * cost / total
+        self.tightening *= 4.0
+        self.eps = min(self.eps, more / self.spread)
+        f = self.G + self.z
+        self.z, self.width = self._targets(self.problem.rows.t + more * self.hard)
+        self.G = f - self.z
+
+    def unbounded(self, progress: Progress) -> bool:
+        """Whether the multipliers are a ray of the hard dual, as far as double precision can tell."""
+        return self.problem.convex and self.ray_value(progress) > UNBOUNDED * self.spread / self.scale
+
+    def ray_value(self, progress: Progress) -> float:
+        """The dual value of the best multiple of the multipliers, (t'alpha)^2 / (2 |A'alpha|_K^2)."""
+        gain = max(progress.dual + progress.norm2 / 2, 0.0)
+        return gain * (gain / max(2 * progress.norm2, 1e-300 + 1e-32 * gain * self.unit))
+
+    def newton(self, progress: Progress) -> None:
+        """Newton's method on the free points where it is no dearer than the pair steps since it was last tried."""
+        free = np.flatnonzero(self.free)
+        most = worth(len(free), self.work // 8)
+        if not most or not self.problem.convex:
+            return
+        self.work = 0
+        a = self.a[free]
+        H = self.tiles.block(free, free) if self.K is None else self.K[np.ix_(free, free)]
+        H[np.diag_indices(len(free))] += np.where(a > 0, self.ridge[1, free], self.ridge[0, free]).astype(H.dtype)
+        lower, upper = np.where(a > 0, 0.0, self.lower[free]), np.where(a < 0, 0.0, self.upper[free])
+        new = climb(H, self.level - self.rise[free], a, lower, upper, True, most, lambda: progress.out_of_time)
+        self._move(free, new)
+        self.look()
+
+    def _move(self, points: Index, a: Array) -> None:
+        """Put new multipliers in place, and the gradient after them."""
+        delta = a - self.a[points]
+        moved = np.flatnonzero(delta)
+        self.a[points] = a
+        if self.K is not None:
+            add_rows(self.K, points[moved], delta[moved], self.G, 0, self.m)
+        else:
+            self.tiles.add_product(points[moved], delta[moved], self.G)
 
     def run(self, progress: Progress) -> None:
         """Pair steps on a working set."""
@@ -175,26 +252,21 @@ class _Descent:
                 self.K = self.tiles.block(W, W)
             K = self.K
         else:
-            size = min(max(self.m // 5, SMALLEST_SET), LARGEST_SET)
+            size = min(max(2 * self.m // 5, SMALLEST_SET), LARGEST_SET)
             W = choose(self.rise, self.fall, self.least, self.most, self.a, self.free, self.before, size)
             K = self.tiles.block(W, W)
             self.before = W
         a = self.a[W]
-        eps = self.violation * min(max(0.5 * self.goal / self.gap, 0.1), 0.5)
+        eps = self.violation * min(max(0.5 * self.goal / max(self.gap, self.goal), 0.1), 0.5)
         chunk = min(max(100, PIECE // len(W)), progress.max_iter - self.steps)
-        level = (self.least + self.most) / 2
         done, self.inner = pair_steps(
-            K, (self.G[W] - level).astype(K.dtype), a, self.lower[W], self.upper[W], self.width[W], self.ridge[:, W], K.diagonal().astype(np.float64),
+            K, (self.G[W] - self.level).astype(K.dtype), a, self.lower[W], self.upper[W], self.width[W], self.ridge[:, W], K.diagonal().astype(np.float64),
             CURVATURE_FLOOR[K.dtype], eps, chunk,
         )
         self.steps += done
-        delta = a - self.a[W]
-        self.a[W] = a
-        new = np.flatnonzero(delta)
-        if whole:
-            add_rows(K, new, delta[new], self.G, 0, self.m)
-        else:
-            self.tiles.add_product(W[new], delta[new], self.G)
+        self.work += 2 * done * len(W)
+        self._move(W, a)
+        self.look()
 
 
 @jit

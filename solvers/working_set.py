@@ -53,15 +53,25 @@ def moved(G: Any, rise: Any, row: Any, other: Any, step: Any, slopes: Any) -> in
 
 
 @fast
-def slopes(G: Array, a: Array, lower: Array, upper: Array, width: Array, ridge: Array, rise: Array, fall: Array) -> tuple[float, float]:
-    """The slopes of every point to both sides, into `rise` and `fall`, and the least to rise and the largest to fall."""
-    least, most = NEVER, -NEVER
+def slopes(
+    G: Array, a: Array, lower: Array, upper: Array, width: Array, ridge: Array, rise: Array, fall: Array, free: Any
+) -> tuple[float, float, float]:
+    """The slopes of every point to both sides, into `rise` and `fall`, and which points are free: where both are equal, into `free`.
+
+    Returns the least slope to rise, the largest to fall, and the level between them at which the free points are on average.
+    """
+    least, most, total, count = NEVER, -NEVER, 0.0, 0
     for k in range(G.shape[0]):
         above, below = width[k] + ridge[1, k] * a[k], ridge[0, k] * a[k] - width[k]
         rise[k] = NEVER if a[k] >= upper[k] else G[k] + (above if a[k] >= 0.0 else below)
         fall[k] = -NEVER if a[k] <= lower[k] else G[k] + (above if a[k] > 0.0 else below)
         least, most = smaller(least, rise[k]), larger(most, fall[k])
-    return least, most
+        free[k] = rise[k] == fall[k]
+        if free[k]:
+            total += rise[k]
+            count += 1
+    level = total / count if count else 0.5 * (least + most)
+    return least, most, larger(smaller(level, larger(least, most)), smaller(least, most))
 
 
 def choose(rise: Array, fall: Array, least: float, most: float, a: Array, free: Any, before: Index, size: int) -> Index:
