@@ -34,6 +34,8 @@ WHOLE = 1024
 SMALLEST_SET, LARGEST_SET = 512, 2048
 CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12}
 """Smallest curvature of a pair, over the mean diagonal of K."""
+SHARE = 5
+"""Pair steps of a working set between two tries of Newton's method, in sizes of the set, at least."""
 PIECE = 10_000_000
 """Multiplications between two looks at the clock: a compiled kernel hears no interrupt either."""
 FIRST_VIOLATION = 1e-3
@@ -258,7 +260,7 @@ class _Descent:
             self.before = W
         a = self.a[W]
         eps = self.violation * min(max(0.5 * self.goal / max(self.gap, self.goal), 0.1), 0.5)
-        chunk = min(max(100, PIECE // len(W)), progress.max_iter - self.steps)
+        chunk = min(max(100, PIECE // len(W)), max(SHARE * len(W), 1000, self.steps // 2), progress.max_iter - self.steps)
         done, self.inner = pair_steps(
             K, (self.G[W] - self.level).astype(K.dtype), a, self.lower[W], self.upper[W], self.width[W], self.ridge[:, W], K.diagonal().astype(np.float64),
             CURVATURE_FLOOR[K.dtype], eps, chunk,
