@@ -4,7 +4,8 @@ Weak duality gives both sides: L(alpha) <= optimum <= U(f, b) for every feasible
 exact feasibility; every sum then carries an a-priori bound on its rounding (gamma_n = n u / (1 - n u), no rounding modes), and the
 entries of K carry the kernel's own bound, so the interval is about the mathematical kernel of the given floats.
 
-An interval belongs to a problem and a point, not to a solver; a wrong formulation's point has a true interval too.
+An interval belongs to a problem and a point, not to a solver; a wrong formulation's point has a true interval too. The same sums with
+every rounding taken the other way give the inner interval: what can be held against a point for certain.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from equimargin.formulations.rows import Tube
 
 FLOOR = 1e-4
 """Relative figures are over S = max(|lower|, |upper|, FLOOR x P(0))."""
+OUTWARD, INWARD = 1.0, -1.0
+"""Which way a bound on rounding is added: to prove the optimum inside, or the point's own exact values outside."""
 
 
 @dataclass(frozen=True)
@@ -72,27 +75,48 @@ def interval(problem: Problem, point: Point) -> Interval:
 
     Source: weak duality; N. J. Higham, Accuracy and Stability of Numerical Algorithms, section 3.1, for gamma_n.
     """
+    return _interval(problem, point, OUTWARD)
+
+
+def inner_interval(problem: Problem, point: Point) -> Interval:
+    """What exact arithmetic cannot pass at a point: L(repaired alpha) <= lower and upper <= U(f, b), both of the exact values.
+
+    It differs from `interval` by the rounding alone, and says how bad a point is for certain; its lower may exceed its upper.
+
+    Parameters
+    ----------
+    As in `interval`.
+
+    Returns
+    -------
+    Interval : lower = -inf and upper = inf as in `interval`.
+    """
+    return _interval(problem, point, INWARD)
+
+
+def _interval(problem: Problem, point: Point, way: float) -> Interval:
     if isinstance(problem, OneNormProblem):
-        lower = -np.inf if point.alpha is None else _linear_lower(problem, point.alpha)
-        upper = np.inf if point.beta is None else _linear_upper(problem, point.beta)
+        lower = -np.inf if point.alpha is None else _linear_lower(problem, point.alpha, way)
+        upper = np.inf if point.beta is None else _linear_upper(problem, point.beta, way)
         return Interval(lower, upper, problem.scale)
     alpha = None if point.alpha is None else problem.repaired(point.alpha)
-    lower = -np.inf if alpha is None or not problem.convex else _lower(problem, alpha)
+    lower = -np.inf if alpha is None or not problem.convex else _lower(problem, alpha, way)
     if not point.has_function and alpha is not None:
         point = Point(beta=problem.rows.rdot(alpha), b=point.b)
-    upper = _upper(problem, point) if point.has_function and problem.convex else np.inf
+    upper = _upper(problem, point, way) if point.has_function and problem.convex else np.inf
     return Interval(lower, upper, problem.scale)
 
 
 def evaluate(problem: MarginProblem, point: Point) -> Evaluation:
     """f at the points and |f|^2 of a point's w or beta, with error bounds; a linear kernel's beta is taken through w = X' beta.
 
-    For a linear kernel the rounded w is itself the function that is judged, so its rounding is no error.
+    For a linear kernel the rounded w is itself the function that is judged, so its rounding is no error; for any other kernel so are the
+    rounded sums of the coefficients of equal points, which are exact where they come from multipliers.
     """
     if isinstance(problem.kernel, Linear):
         w = point.w if point.w is not None else problem.X.T @ _given(point.beta)
         return _evaluate_w(problem, np.asarray(w))
-    beta = _given(point.beta)
+    beta = problem.gram.merged(_given(point.beta))
     f, f_error = problem.gram.product(beta)
     size = np.abs(beta)
     norm2 = float(beta @ f)
@@ -107,50 +131,57 @@ def _evaluate_w(problem: MarginProblem, w: Array) -> Evaluation:
     return Evaluation(np.asarray(problem.X @ w), np.asarray(error), norm2, gamma_n(d + 2) * norm2)
 
 
-def _upper(problem: MarginProblem, point: Point) -> float:
-    """U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded up, where hard rows are met by repair."""
+def _upper(problem: MarginProblem, point: Point, way: float) -> float:
+    """U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded one way, where hard rows are met by repair."""
     at = evaluate(problem, point)
     b = problem.bias_at(at.f) if point.b is None else point.b
     if not np.isfinite(b) or not np.isfinite(at.f).all():
         return np.inf
-    u, factor = _needed(problem, at, b), 1.0
+    u, factor = _needed(problem, at, b, way), 1.0
     hard = np.isinf(problem.costs)
     if (u[hard] > 0).any():
         if isinstance(problem.rows, Tube):
-            return _blended_upper(problem, point, u, b)
+            return _blended_upper(problem, point, u, b, way)
         margin = problem.rows.t - u  # what every row reaches for sure; t = 1 here
         if not margin[hard].min() > 0:
             return np.inf
-        factor = float((problem.rows.t[hard] / margin[hard]).max()) * (1 + 8 * UNIT)
-        u = np.where(hard, 0.0, problem.rows.t - factor * margin + 8 * UNIT * np.abs(factor * margin))
-    return (factor**2 * (at.norm2 + at.norm2_error) / 2 + math.fsum(problem.losses(u).tolist())) * (1 + 16 * UNIT)
+        factor = float((problem.rows.t[hard] / margin[hard]).max()) * (1 + way * 8 * UNIT)
+        u = np.where(hard, 0.0, problem.rows.t - factor * margin + way * 8 * UNIT * np.abs(factor * margin))
+    norm2 = max(at.norm2 + way * at.norm2_error, 0.0)
+    return (factor**2 * norm2 / 2 + math.fsum(problem.losses(u).tolist())) * (1 + way * 16 * UNIT)
 
 
-def _needed(problem: MarginProblem, at: Evaluation, b: float) -> Array:
-    """An upper bound of u_r = t_r - (A f)_r - b s_r, (p,)."""
+def _needed(problem: MarginProblem, at: Evaluation, b: float, way: float) -> Array:
+    """An upper bound of u_r = t_r - (A f)_r - b s_r, (p,); inward a lower one."""
     rows = problem.rows
     size = np.abs(rows.t) + rows.absolute_dot(np.abs(at.f)) + abs(b)
-    return problem.slack(at.f, b) + rows.absolute_dot(at.f_error) * (1 + 4 * UNIT) + 6 * UNIT * size
+    return problem.slack(at.f, b) + way * (rows.absolute_dot(at.f_error) * (1 + 4 * UNIT) + 6 * UNIT * size)
 
 
-def _blended_upper(problem: MarginProblem, point: Point, u: Array, b: float) -> float:
+def _blended_upper(problem: MarginProblem, point: Point, u: Array, b: float, way: float) -> float:
     """U at (1 - theta) (f, b) + theta (f0, b0): (f0, b0) strictly inside the tube, theta just enough; inf if none is."""
     inside = strictly_inside(problem)
     if inside is None:
         return np.inf
     hard = np.isinf(problem.costs)
-    room = -_needed(problem, evaluate(problem, inside), float(inside.b or 0.0))
+    room = -_needed(problem, evaluate(problem, inside), float(inside.b or 0.0), way)
     short = hard & (u > 0)
     if not room[hard].min() > 0:
         return np.inf
-    theta = 2 * float((u[short] / (u[short] + room[short])).max())  # twice what is needed leaves room for its own rounding
-    if theta >= 1.0:
-        return _upper(problem, inside)
+    theta = 2 * float((u[short] / (u[short] + room[short])).max())  # twice what is needed leaves room for its own rounding,
+    while theta < 1.0:
+        blend = _blended(problem, Point(w=point.w, beta=point.beta, b=b), inside, theta)
+        if not (_needed(problem, evaluate(problem, blend), float(blend.b or 0.0), way)[hard] > 0).any():
+            return _upper(problem, blend, way)
+        theta *= 16.0  # or not enough, where b or large coefficients are rounded
+    return _upper(problem, inside, way)
+
+
+def _blended(problem: MarginProblem, point: Point, inside: Point, theta: float) -> Point:
+    """(1 - theta) times one point and theta times the other."""
     v = (1 - theta) * _coefficients(problem, point) + theta * _coefficients(problem, inside)
-    b = (1 - theta) * b + theta * float(inside.b or 0.0)
-    blend = Point(w=v, b=b) if isinstance(problem.kernel, Linear) else Point(beta=v, b=b)
-    still_short = (_needed(problem, evaluate(problem, blend), b)[hard] > 0).any()
-    return np.inf if still_short else _upper(problem, blend)
+    b = (1 - theta) * float(point.b or 0.0) + theta * float(inside.b or 0.0)
+    return Point(w=v, b=b) if isinstance(problem.kernel, Linear) else Point(beta=v, b=b)
 
 
 def _coefficients(problem: MarginProblem, point: Point) -> Array:
@@ -160,53 +191,55 @@ def _coefficients(problem: MarginProblem, point: Point) -> Array:
     return point.w if point.w is not None else np.asarray(problem.X.T @ _given(point.beta))
 
 
-def _lower(problem: MarginProblem, alpha: Array) -> float:
-    """L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 [- sum alpha^2 / (4 c)] at exactly feasible multipliers, every term rounded down."""
+def _lower(problem: MarginProblem, alpha: Array, way: float) -> float:
+    """L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 [- sum alpha^2 / (4 c)] at exactly feasible multipliers, every term rounded one way."""
     hard = np.isinf(problem.costs)
-    gain, norm2 = _dual_terms(problem, alpha)
-    if hard.any() and norm2 > 0 and gain > 0:  # the best multiple of a hard dual; a ray's norm2 is rounding noise only
-        factor = min(gain / norm2, 1e100 / float(alpha.max()))  # finite multipliers along a ray, too
+    gain, norm2 = _dual_terms(problem, alpha, way)
+    if hard.any() and gain > 0:  # the best multiple of a hard dual; a ray's norm2 is 0 or rounding noise only
+        factor = min(gain / max(norm2, 1e-300), 1e100 / float(alpha.max()))  # finite multipliers along a ray, too
         alpha = problem.repaired(alpha * (factor if hard.all() else min(factor, 1.0)))
-        gain, norm2 = _dual_terms(problem, alpha)
-    ridge = math.fsum(problem.dual_ridge(alpha).tolist()) * (1 + 8 * UNIT)
-    total = gain - norm2 / 2 - ridge
-    return total - 8 * UNIT * (abs(gain) + norm2 + ridge)
+        gain, norm2 = _dual_terms(problem, alpha, way)
+    ridge = math.fsum(problem.dual_ridge(alpha).tolist()) * (1 + way * 8 * UNIT)
+    return gain - norm2 / 2 - ridge - way * 8 * UNIT * (abs(gain) + norm2 + ridge)
 
 
-def _dual_terms(problem: MarginProblem, alpha: Array) -> tuple[float, float]:
-    """A lower bound of t'alpha and an upper bound of |A'alpha|_K^2; A'alpha is exact, because the multipliers lie on a grid."""
+def _dual_terms(problem: MarginProblem, alpha: Array, way: float) -> tuple[float, float]:
+    """A lower bound of t'alpha and an upper bound of |A'alpha|_K^2, inward the other way round; A'alpha is exact, because the multipliers
+    lie on a grid.
+    """
     products = problem.rows.t * alpha
-    gain = math.fsum(products.tolist()) - 4 * UNIT * math.fsum(np.abs(products).tolist())
+    gain = math.fsum(products.tolist()) - way * 4 * UNIT * math.fsum(np.abs(products).tolist())
     beta = problem.rows.rdot(alpha)
     if isinstance(problem.kernel, Linear):
         w = np.asarray(problem.X.T @ beta)
         error = gamma_n(problem.m + 2) * np.asarray(abs(problem.X).T @ np.abs(beta)) * (1 + gamma_n(problem.m + 2))
-        norm2 = float(w @ w) + 2 * float(np.abs(w) @ error) + float(error @ error)
-        return gain, norm2 * (1 + gamma_n(len(w) + 8))
+        size = np.maximum(np.abs(w) + way * error, 0.0)
+        return gain, float(size @ size) * (1 + way * gamma_n(len(w) + 12))
     at = evaluate(problem, Point(beta=beta))
-    return gain, at.norm2 + at.norm2_error
+    return gain, max(at.norm2 + way * at.norm2_error, 0.0)
 
 
-def _linear_upper(problem: OneNormProblem, x: Array) -> float:
-    """1'x + C sum_r (1 - (B x)_r)_+ at x >= 0, rounded up."""
+def _linear_upper(problem: OneNormProblem, x: Array, way: float) -> float:
+    """1'x + C sum_r (1 - (B x)_r)_+ at x >= 0, rounded one way."""
     x = np.clip(np.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0), 0.0, None)
     if problem.over == "pairs":  # A'x must be exact
         x = on_grid(x, np.full(len(x), np.inf), np.zeros(len(x)))
     f, error = problem.gram.product(problem.coefficients(x))
-    xi = np.maximum(1.0 - problem.rows.dot(f) + problem.rows.absolute_dot(error + 4 * UNIT * np.abs(f)) + 4 * UNIT, 0.0)
-    return (math.fsum(x.tolist()) + problem.C * math.fsum(xi.tolist())) * (1 + 16 * UNIT)
+    noise = problem.rows.absolute_dot(error + 4 * UNIT * np.abs(f)) + 4 * UNIT
+    xi = np.maximum(1.0 - problem.rows.dot(f) + way * noise, 0.0)
+    return (math.fsum(x.tolist()) + problem.C * math.fsum(xi.tolist())) * (1 + way * 16 * UNIT)
 
 
-def _linear_lower(problem: OneNormProblem, u: Array) -> float:
-    """1'u at 0 <= u <= C with B'u <= 1, met by dividing by max(1, max B'u), rounded down."""
+def _linear_lower(problem: OneNormProblem, u: Array, way: float) -> float:
+    """1'u at 0 <= u <= C with B'u <= 1, met by dividing by max(1, max B'u), rounded one way."""
     rows = problem.rows
     u = on_grid(u, np.full(problem.p, problem.C), rows.s)
     g, error = problem.gram.product(rows.rdot(u))
     if problem.over == "pairs":
-        price = rows.dot(g) + rows.absolute_dot(error) + 4 * UNIT * rows.absolute_dot(np.abs(g))
+        price = rows.dot(g) + way * (rows.absolute_dot(error) + 4 * UNIT * rows.absolute_dot(np.abs(g)))
     else:
-        price = g + error
-    return math.fsum(u.tolist()) / max(1.0, float(price.max(initial=0.0))) * (1 - 16 * UNIT)
+        price = g + way * error
+    return math.fsum(u.tolist()) / max(1.0, float(price.max(initial=0.0))) * (1 - way * 16 * UNIT)
 
 
 def _given(v: Array | None) -> Array:

@@ -22,6 +22,8 @@ UNIT = 2.0**-53
 STORED_ROWS = 6000
 """A Gram matrix of up to this many rows is kept (288 MB); a larger one is recomputed tile by tile."""
 TILE_ROWS = 512
+FAR = 30.0
+"""gamma (|x|^2 + |z|^2) from which the expansion of |x - z|^2 would cost the exponent digits that the differences keep."""
 
 
 def gamma_n(n: int) -> float:
@@ -99,13 +101,17 @@ class Polynomial(Kernel):
 
 @dataclass(frozen=True)
 class RBF(Kernel):
-    """k(x, z) = exp(-gamma |x - z|^2)."""
+    """k(x, z) = exp(-gamma |x - z|^2), the square by expansion, one matrix product, or far from the origin by differences."""
 
     gamma: float = 1.0
 
     name = "rbf"
 
     def block(self, X: Features, Z: Features) -> Array:
+        if self._far(X, Z):
+            from scipy.spatial.distance import cdist
+
+            return np.asarray(np.exp(-self.gamma * cdist(X, Z, "sqeuclidean")))
         X, Z = _centred(X, Z)
         K = _dense(X @ Z.T)
         K *= 2.0
@@ -118,7 +124,13 @@ class RBF(Kernel):
         return np.ones(X.shape[0])
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        """|x - z|^2 by expansion is off by gamma_{d+10} (|x| + |z|)^2 <= 2 gamma_{d+10} (|x|^2 + |z|^2); libm's exp by 4 ulp."""
+        """|x - z|^2 by expansion is off by gamma_{d+10} (|x| + |z|)^2 <= 2 gamma_{d+10} (|x|^2 + |z|^2), by differences by gamma_{d+6} of
+        itself, which is -log k / gamma; libm's exp by 4 ulp.
+        """
+        if self._far(X, Z):
+            spread = -K * np.log(K, where=K > 0, out=np.zeros_like(K))
+            exact: Array = 1.02 * gamma_n(X.shape[1] + 6) * (np.maximum(spread, 0.0) @ v) + 10 * UNIT * (K @ v) + 1e-300 * v.sum()
+            return exact
         X, Z = _centred(X, Z)
         x, z = _squared_norms(X), _squared_norms(Z)
         absolute = 2.02 * self.gamma * gamma_n(X.shape[1] + 10)
@@ -132,6 +144,13 @@ class RBF(Kernel):
     def magnitude(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         product: Array = K @ v
         return product
+
+    def _far(self, X: Features, Z: Features) -> bool:
+        """Whether dense features are so far from their mean that an expansion would show."""
+        if hasattr(Z, "toarray") or hasattr(X, "toarray"):
+            return False
+        X, Z = _centred(X, Z)
+        return self.gamma * float(_squared_norms(X).max(initial=0.0) + _squared_norms(Z).max(initial=0.0)) > FAR
 
 
 @dataclass(frozen=True)
@@ -178,7 +197,8 @@ class Intercept(Kernel):
         return np.asarray(self.kernel.diagonal(X) + 1.0)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        bound: Array = self.kernel.rounding(X, Z, np.abs(K) + 1.0, v) + 2 * UNIT * (np.abs(K) @ v + v.sum())
+        within = np.abs(K - 1.0) + 2 * UNIT * np.abs(K)  # of the kernel itself, from its sum with 1
+        bound: Array = self.kernel.rounding(X, Z, within, v) + 4 * UNIT * (np.abs(K) @ v + v.sum())
         return bound
 
 
@@ -272,6 +292,21 @@ class Gram:
     def diagonal(self) -> Array:
         """K_ii, (m,)."""
         return self.kernel.diagonal(self.X) + self.shift
+
+    @cached_property
+    def _first(self) -> NDArray[np.intp]:
+        """The first point equal to each, (m,), by a checked hash of its bits; for sparse features and a given matrix each point is its own."""
+        if hasattr(self.X, "toarray") or isinstance(self.kernel, Precomputed):
+            return np.arange(self.m)
+        X = np.ascontiguousarray(self.X + 0.0)  # -0.0 is 0.0
+        odd = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+        _, first, inverse = np.unique((X.view(np.uint64) * odd).sum(axis=1, dtype=np.uint64), return_index=True, return_inverse=True)
+        found = first[inverse]
+        return np.where((X[found] == X).all(axis=1), found, np.arange(self.m))
+
+    def merged(self, v: Array) -> Array:
+        """Coefficients with those of equal points put together, (m,): K v is the same, and what cancels leaves no rounding."""
+        return np.asarray(np.bincount(self._first, v, self.m))
 
     def rows(self, index: NDArray[np.intp]) -> Array:
         """K[index], (k, m)."""

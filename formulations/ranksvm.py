@@ -627,7 +627,10 @@ def _violated_subsets(D: Array, weight: Array, C: float) -> Array:
         program = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + C * xi), [(chosen @ D) @ w >= chosen @ weight - xi])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of inaccurate solutions: the next cut sees to that
-            program.solve(cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+            try:
+                program.solve(cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+            except cp.error.SolverError:
+                raise ValueError("not declared: the problem is too badly scaled for the cutting planes of the 1-slack form") from None
         short = weight - D @ w.value
         if np.maximum(short, 0.0).sum() - xi.value <= CUT_TOLERANCE * (1 + abs(xi.value)):
             return np.array(subsets)

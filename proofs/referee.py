@@ -5,7 +5,8 @@
     accuracy   how well did the backend solve its own problem, recomputed from its raw vectors?
 
 All figures are absolute differences on the family's value scale over S = max(|lower|, |upper|, 1e-4 P(0)). No status and no objective
-that anybody reports is believed. Weak duality puts any repaired point into a true interval, so the interval alone never says yes.
+that anybody reports is believed. Weak duality puts any repaired point into a true interval, so the interval alone never says yes; and
+a disagreement is proven: our own rounding is never held against an answer.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from equimargin.formulations.bounds import Interval, interval
+from equimargin.formulations.bounds import Interval, inner_interval, interval
 from equimargin.formulations.dual_from import dual_from
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import OneNormProblem, Point, Problem
@@ -29,6 +30,8 @@ CLAIM_FACTOR, POINT_FACTOR = 10.0, 30.0
 """An honest answer of accuracy eps claims within 10 eps, and its point, by 1/2 |f - f*|^2 <= gap, lies within 30 sqrt(eps)."""
 RAY = 1e-6
 """A ray counts if it satisfies its conditions to this, relative to the objective along it."""
+REACH = 100.0
+"""A ray contradicts a finite optimum if the objective along it passes so many S before the conditions are off by RAY of their size."""
 BEYOND = 1e8
 """A hard family's proven lower bound of this many times p / mean K_ii is no finite optimum's: f would need margins below 1e-4 / sqrt(p)."""
 
@@ -59,8 +62,9 @@ class Evidence:
     mapped; +-inf where a verified ray says so.  mismatch : the larger of |declared - printed| objective and of what the violations of
     the declared and of the printed constraints are worth.  lower, upper : the interval of the answer's own point.  has_f, has_alpha :
     which sides it supplied.  derived_lower : proven from multipliers that we made from its f.  infeasible : whether it proves that no
-    point is feasible.  residual : of its own problem, in units of the objective.  normwise : largest relative residual, auxiliary variables
-    eliminated too.
+    point is feasible.  inner_lower, inner_upper : what exact arithmetic cannot pass at its own point.  cancellation : rounding error of the
+    printed 1/2 beta'K beta, evaluated with K itself.  residual : of its own problem, in
+    units of the objective, auxiliary variables eliminated too.  normwise : largest relative residual, likewise.  reach : of its ray.
     """
 
     family: str
@@ -77,13 +81,23 @@ class Evidence:
     has_alpha: bool = False
     derived_lower: float = -np.inf
     infeasible: bool = False
+    inner_lower: float = -np.inf
+    inner_upper: float = np.inf
+    cancellation: float = 0.0
     residual: float = float("inf")
     normwise: float = float("inf")
     ray: bool = False
+    reach: float = 0.0
     skipped: bool = False
     compile_seconds: float | None = None
     solve_seconds: float | None = None
     iterations: int | None = None
+
+    @property
+    def rounding(self) -> float:
+        """The larger share that rounding has in a side of [lower, upper]."""
+        sides = ((self.upper, self.inner_upper), (self.inner_lower, self.lower))
+        return max((larger - smaller for larger, smaller in sides if larger > smaller), default=0.0)
 
 
 @dataclass(frozen=True)
@@ -150,12 +164,14 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
     if proves_ray(answer):
         minimised = declaration.objective.NAME == "minimize"
         value = declaration.value(np.inf if minimised == (answer.status is Status.INFEASIBLE) else -np.inf)
-        return replace(known, value=value, mismatch=0.0, ray=True, infeasible=value == np.inf)
+        reach = _spread(declaration.value, 0.0, reach_of_ray(answer))
+        return replace(known, value=value, mismatch=0.0, ray=True, reach=reach, infeasible=value == np.inf)
     if answer.point is None or answer.values is None:
         return known
     objective = answer.objective
     residual, normwise = own_residual(answer.form, answer.x, answer.z)
-    proven = interval(problem, answer.point)
+    residual = _worst(residual, abs(answer.eliminated_objective - objective))
+    proven, inner = interval(problem, answer.point), inner_interval(problem, answer.point)
     value = declaration.value(objective)
     return replace(
         known,
@@ -167,6 +183,9 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
         has_alpha=answer.point.alpha is not None,
         derived_lower=_derived_lower(problem, answer.point),
         infeasible=_beyond(problem, value, proven.lower) or (value == np.inf and normwise <= RAY),
+        inner_lower=inner.lower,
+        inner_upper=inner.upper,
+        cancellation=_spread(declaration.value, objective, _cancellation(problem, answer.point)),
         residual=_spread(declaration.value, objective, residual),
         normwise=max(normwise, answer.eliminated),
     )
@@ -179,7 +198,7 @@ def examine_solution(problem: Problem, solution: Solution) -> Evidence:
     ----------
     problem : the family's canonical problem, with the true data, whatever the solution says that it solved.  solution : from `solve`.
     """
-    value, proven = solution.value, interval(problem, solution.point)
+    value, proven, inner = solution.value, interval(problem, solution.point), inner_interval(problem, solution.point)
     return Evidence(
         problem.family,
         None,
@@ -194,6 +213,8 @@ def examine_solution(problem: Problem, solution: Solution) -> Evidence:
         has_f=True,
         has_alpha=solution.dual is not None,
         infeasible=_beyond(problem, value, proven.lower),
+        inner_lower=inner.lower,
+        inner_upper=inner.upper,
         residual=max(proven.upper - proven.lower, 0.0),
         normwise=0.0,
         solve_seconds=solution.seconds,
@@ -260,31 +281,42 @@ def _judgement(e: Evidence, family: Interval, tol: float, feasible: bool) -> Jud
     above = (e.upper - family.lower) / S if e.has_f or e.has_alpha else np.inf
     below = (family.upper - e.lower) / S if e.has_alpha else 0.0
     off = _worst(above, below, 0.0)
-    accuracy = _worst(e.normwise, e.residual / S)
+    accuracy = _worst(e.normwise, e.residual / S, e.rounding / S)  # none is better than the arithmetic that judges it
     sides = ((e.lower, "own"), (e.derived_lower, "derived"), (family.lower, "family"))
     lower, kind = next(((bound, kind) for bound, kind in sides if np.isfinite(bound)), (-np.inf, None))
     width = Interval(lower, e.upper, family.scale)
-    agreement = _agreement(e, claim, off, accuracy, tol, feasible, bool(np.isfinite(family.upper)))
+    agreement = _agreement(e, claim, off, accuracy, tol, feasible, family)
     return Judgement(e, agreement, claim, off, accuracy, lower, e.upper, kind, width.relative_width)
 
 
-def _agreement(e: Evidence, claim: float, off: float, accuracy: float, tol: float, feasible: bool, bounded: bool) -> Agreement:
-    """The verdict on one answer; `bounded` where some answer's point is proven feasible, without which nothing can be held against any."""
+def _agreement(e: Evidence, claim: float, off: float, accuracy: float, tol: float, feasible: bool, family: Interval) -> Agreement:
+    """The verdict on one answer; nothing can be held against any unless some answer's point is proven feasible."""
     if not feasible and e.infeasible:
         return Agreement.AGREES
     if not feasible:
-        return Agreement.DISAGREES if np.isfinite(e.value) and e.normwise <= RAY else Agreement.FAILED
-    if not bounded:
+        return Agreement.DISAGREES if np.isfinite(e.value) and e.normwise <= RAY and np.isfinite(accuracy) else Agreement.FAILED
+    if not np.isfinite(family.upper):
         return Agreement.FAILED
     if e.ray and not claim <= tol:
-        return Agreement.DISAGREES
+        return Agreement.DISAGREES if e.reach >= REACH * family.size else Agreement.FAILED
     if claim <= tol and off <= tol:
         return Agreement.AGREES
     if not accuracy <= FAILED:
         return Agreement.FAILED
-    if claim <= max(tol, CLAIM_FACTOR * accuracy) and off <= max(tol, POINT_FACTOR * np.sqrt(accuracy)):
+    proven_claim, proven_off = _proven(e, family)
+    if proven_claim <= max(tol, CLAIM_FACTOR * accuracy) and proven_off <= max(tol, POINT_FACTOR * np.sqrt(accuracy)):
         return Agreement.INACCURATE
     return Agreement.DISAGREES
+
+
+def _proven(e: Evidence, family: Interval) -> tuple[float, float]:
+    """What is left of claim and off when all rounding, ours in judging and the family's width, is taken in favour of the answer, and
+    when an f that we derived from its multipliers does not count: as the primal rises steeply around the optimum, no law binds it.
+    """
+    claim = _worst(_distance(e.value, family), e.mismatch - max(e.rounding, e.cancellation))
+    above = e.inner_upper - family.upper if e.has_f else 0.0 if e.has_alpha else np.inf
+    below = family.lower - e.inner_lower if e.has_alpha else 0.0
+    return claim / family.size, _worst(above, below, 0.0) / family.size
 
 
 def _derived_lower(problem: Problem, point: Point) -> float:
@@ -292,6 +324,14 @@ def _derived_lower(problem: Problem, point: Point) -> float:
     if point.alpha is not None or not point.has_function or isinstance(problem, OneNormProblem):
         return -np.inf
     return interval(problem, Point(alpha=dual_from(problem, point))).lower
+
+
+def _cancellation(problem: Problem, point: Point) -> float:
+    """A bound on the rounding of 1/2 beta'K beta with the entries of K, for beta = A'alpha or the point's own."""
+    if isinstance(problem, OneNormProblem):
+        return 0.0
+    betas = [beta for beta in (point.beta, None if point.alpha is None else problem.rows.rdot(point.alpha)) if beta is not None]
+    return max((float(np.abs(beta) @ problem.gram.product(beta)[1]) for beta in betas), default=0.0)
 
 
 def _beyond(problem: Problem, claimed: float, proven: float) -> bool:
@@ -401,6 +441,25 @@ def proves_ray(answer: Answer) -> bool:
         gain = -float(form.h @ z)
         return bool(gain > 0 and _largest(form.G.T @ z) <= RAY * gain)
     return False
+
+
+def reach_of_ray(answer: Answer) -> float:
+    """How far the objective goes along a ray that `proves_ray`, until its curvature turns it or a condition is off by RAY of its size."""
+    form = answer.form
+    if form is None:
+        return 0.0
+    if answer.status is Status.UNBOUNDED and answer.primal_ray is not None:
+        x = answer.primal_ray / _largest(answer.primal_ray)
+        gain, curvature, size = -float(form.q @ x), float(x @ (form.P @ x)), _largest(form.h)
+        s = -(form.G @ x)
+        away = _largest(s - _projected(s, form, dual=False))
+    elif answer.dual_ray is not None:
+        z = _projected(answer.dual_ray, form, dual=True)
+        gain, curvature, size, away = -float(form.h @ z), 0.0, _largest(form.q), _largest(form.G.T @ z)
+    else:
+        return 0.0
+    turn = gain**2 / (2 * curvature) if curvature > 0 else np.inf
+    return min(turn, RAY * (1 + size) * gain / away if away > 0 else np.inf)
 
 
 def _projected(s: Array, form: StandardForm, dual: bool) -> Array:

@@ -45,8 +45,9 @@ class Answer:
     """A backend's answer to a declaration, read back at once.
 
     objective : the declared objective, evaluated from its own expression tree at the variables (NaN without values).
-    values, multipliers, violations : by the declaration's names.  eliminated : the largest relative violation once every variable meets
-    its bounds and every auxiliary one (v of v == A'u) its equation.  point : canonical, None without values.
+    values, multipliers, violations : by the declaration's names.  eliminated, eliminated_objective : the largest relative violation and the
+    objective once every variable meets its bounds and every auxiliary one (v of v == A'u) its equation.  point : canonical, None without
+    values.
     form, x, z : the backend's own problem and raw vectors.  primal_ray, dual_ray : its certificates of unboundedness or infeasibility.
     compile_seconds, solve_seconds : wall time of cvxpy's compilation and of the backend.
     """
@@ -60,6 +61,7 @@ class Answer:
     multipliers: Mapping[str, Array | None] | None = None
     violations: Mapping[str, Array] | None = None
     eliminated: float = float("inf")
+    eliminated_objective: float = float("nan")
     point: Point | None = None
     form: StandardForm | None = None
     x: Array | None = None
@@ -231,22 +233,23 @@ def _read_back(declaration: Declaration, answer: Answer) -> Answer:
     values = declaration.values
     if answer.status in (Status.INFEASIBLE, Status.UNBOUNDED) or any(v is None for v in values.values()):
         return answer
-    return replace(
+    found = replace(
         answer,
         objective=float(declaration.objective.args[0].value),
         values={name: np.array(v) for name, v in values.items()},
         multipliers={name: declaration.multiplier(name) for name in declaration.constraints},
         violations={name: np.atleast_1d(constraint.violation()) for name, constraint in declaration.constraints.items()},
         point=declaration.point,
-        eliminated=_eliminated_violation(declaration),
     )
+    eliminated, objective = _eliminated(declaration)
+    return replace(found, eliminated=eliminated, eliminated_objective=objective)
 
 
-def _eliminated_violation(declaration: Declaration) -> float:
-    """The largest violation, relative to 1 + the right-hand side, once the variables meet their bounds and equations exactly.
+def _eliminated(declaration: Declaration) -> tuple[float, float]:
+    """The largest violation, relative to 1 + the right-hand side, and the objective, once the variables meet bounds and equations exactly.
 
     First every variable is moved to its bounds, then every auxiliary one recomputed from its equation: a residual of u >= 0 or of
-    v == A'u looks small beside u and v, and is not where K v <= 1 has a large K.
+    v == A'u looks small beside u and v, and is not where K v <= 1 or 1/2 |v|^2 has a large K.
     """
     import cvxpy as cp
 
@@ -261,9 +264,10 @@ def _eliminated_violation(declaration: Declaration) -> float:
         if isinstance(constraint, cp.constraints.Equality) and isinstance(constraint.args[0], cp.Variable):
             constraint.args[0].value = constraint.args[1].value
     worst = max((_relative_violation(constraint) for constraint in constraints), default=0.0)
+    objective = float(declaration.objective.args[0].value)
     for name, variable in declaration.variables.items():
         variable.value = values[name]
-    return worst
+    return worst, objective
 
 
 def _relative_violation(constraint: Any) -> float:

@@ -26,7 +26,7 @@ DAMPING = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-13}
 
 MOST_ROWS = 2000
 """Larger faces are left to the caller's own steps."""
-SMALL_FACE, SMALL_SOLVES = 200, 50
+SMALL_FACE, SMALL_SOLVES = 500, 50
 """Faces of up to so many rows are worth so many factorisations, whatever was done before."""
 
 

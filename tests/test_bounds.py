@@ -32,8 +32,8 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
-from equimargin.formulations.bounds import Interval
-from equimargin.formulations.kernels import RBF, Linear, Polynomial, proven_shift, sigmoid
+from equimargin.formulations.bounds import Interval, inner_interval
+from equimargin.formulations.kernels import RBF, Intercept, Linear, Polynomial, proven_shift, sigmoid
 from equimargin.formulations.problem import pair_count
 from equimargin.formulations.rows import Pairs, Signed, Tube
 from equimargin.testing import FAMILIES, classification_data, costs, features, kernels, margin_problems, ranking_data, regression_data
@@ -67,6 +67,8 @@ def exponential(exponent: Fraction) -> Fraction:
 
 def entry(kernel: Kernel, x: Vector, z: Vector) -> Fraction:
     """k(x, z) of the given floats."""
+    if isinstance(kernel, Intercept):
+        return entry(kernel.kernel, x, z) + 1
     if isinstance(kernel, Linear):
         return inner(x, z)
     if isinstance(kernel, Polynomial):
@@ -191,7 +193,7 @@ def problems_and_points(draw: st.DrawFn, families: tuple[str, ...], tails: bool 
 
 @given(problems_and_points(tuple(SOFT_FAMILIES)))
 def test_the_upper_bound_is_above_the_exact_primal_value(case: Any) -> None:
-    """And near it, relative to its terms."""
+    """And near it, relative to its terms; the inner one is below it."""
     problem, _, beta, b = case
     assume(np.isfinite(problem.costs).all())
     K = gram(problem.kernel, problem.X)
@@ -204,18 +206,18 @@ def test_the_upper_bound_is_above_the_exact_primal_value(case: Any) -> None:
         norm2, point = inner(fractions(beta), f), Point(beta=beta, b=b)
     exact = exact_primal(problem, f, norm2, Fraction(b))
     upper = Fraction(interval(problem, point).upper)
-    assert exact <= upper
+    assert Fraction(inner_interval(problem, point).upper) <= exact <= upper
     assert upper - exact <= slack(problem) * size_of_terms(problem, fractions(beta), exact_costs(problem), Fraction(b)) + Fraction(1e-290)
 
 
 @given(problems_and_points(tuple(SOFT_FAMILIES)))
 def test_the_lower_bound_is_below_the_exact_dual_value(case: Any) -> None:
-    """Of the repaired multipliers; and near it, relative to its terms."""
+    """Of the repaired multipliers; and near it, relative to its terms; the inner one is above it."""
     problem, alpha, _, _ = case
     assume(np.isfinite(problem.costs).all())
     exact, size = exact_dual(problem, fractions(problem.repaired(alpha)))
     lower = Fraction(interval(problem, Point(alpha=alpha)).lower)
-    assert lower <= exact
+    assert lower <= exact <= Fraction(inner_interval(problem, Point(alpha=alpha)).lower)
     loose = size_of_terms(problem, fractions(problem.rows.rdot(np.abs(problem.repaired(alpha)))), [Fraction(0)] * problem.p, Fraction(0))
     assert exact - lower <= slack(problem) * (size + loose) + Fraction(1e-290)
 
@@ -475,7 +477,11 @@ def test_an_indefinite_matrix_is_not_convex(K: np.ndarray) -> None:
 # Kernels.
 
 
-@given(features(max_points=5), st.one_of(kernels(), st.sampled_from([rbf(50.0), rbf(1e-6), polynomial(5, 0.1, 3.0)])))
+@given(
+    features(max_points=5),
+    st.one_of(kernels(), st.sampled_from([rbf(50.0), rbf(1e-6), polynomial(5, 0.1, 3.0), Intercept(rbf(50.0)), Intercept(rbf(0.1))])),
+)
+@example(np.array([[1e6, 0.0], [1e6 + 0.5, 1e-3]]), rbf(1.0))
 def test_every_entry_is_within_its_bound(X: np.ndarray, kernel: Kernel) -> None:
     """Column by column: |computed - exact| <= E e_j; and K v within the bound of its product."""
     m = len(X)

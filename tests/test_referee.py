@@ -31,12 +31,13 @@ from equimargin.solvers.convex import Answer, StandardForm
 
 
 def declared(id: str = "one", **changes: object) -> Evidence:
-    """A declaration's perfect answer, changed."""
+    """A declaration's perfect answer, changed; its bounds are exact and its ray, if it has one, goes on for ever."""
     perfect = Evidence(
         "family", id, "backend", False, Status.OPTIMAL, "", value=1.0, mismatch=0.0, lower=1.0, upper=1.0,
-        has_f=True, has_alpha=True, residual=0.0, normwise=0.0,
+        has_f=True, has_alpha=True, residual=0.0, normwise=0.0, reach=np.inf,
     )  # fmt: skip
-    return replace(perfect, **changes)  # type: ignore[arg-type]
+    changed = replace(perfect, **changes)  # type: ignore[arg-type]
+    return replace(changed, **{"inner_lower": changed.lower, "inner_upper": changed.upper} | changes)  # type: ignore[arg-type]
 
 
 def solved(name: str = "solver", **changes: object) -> Evidence:
@@ -68,8 +69,15 @@ def verdict(*evidence: Evidence, **options: bool) -> Verdict:
         ({"lower": 1 - 2e-6}, Agreement.DISAGREES),
         ({"lower": -np.inf}, Agreement.DISAGREES),
         ({"lower": -np.inf, "has_alpha": False}, Agreement.AGREES),
-        ({"has_f": False, "upper": np.inf}, Agreement.DISAGREES),
+        ({"has_f": False, "upper": np.inf}, Agreement.INACCURATE),
         ({"has_f": False, "has_alpha": False}, Agreement.DISAGREES),
+        # rounding of ours is not held against an answer
+        ({"upper": 1 + 2e-6, "inner_upper": 1.0}, Agreement.INACCURATE),
+        ({"upper": 1.9, "inner_upper": 1.8999}, Agreement.DISAGREES),
+        ({"lower": 0.5, "inner_lower": 1.0}, Agreement.FAILED),
+        ({"upper": np.inf, "inner_upper": 1.0}, Agreement.FAILED),
+        ({"mismatch": 2e-6, "lower": 1 - 2e-6, "inner_lower": 1.0}, Agreement.INACCURATE),
+        ({"mismatch": 2e-4, "lower": 1 - 2e-6, "inner_lower": 1.0}, Agreement.DISAGREES),
         # claims: within ten times the accuracy
         ({"value": 1 + 9e-5, "residual": 1e-5}, Agreement.INACCURATE),
         ({"value": 1 + 1.1e-4, "residual": 1e-5}, Agreement.DISAGREES),

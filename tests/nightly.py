@@ -1,0 +1,350 @@
+"""Every formulation, backend and solver on many drawn problems: how often they are right, and what went wrong, ready to be run again.
+
+    python tests/nightly.py --seed 1 --examples 1000
+
+Exit status 1 if anything disagrees, if a solver of our own fails where it must not, or if anything raises or hangs. Backends may fail: that
+is counted and shown. Every instance of which something is to be said becomes a script of its own under build/nightly.
+"""
+
+from __future__ import annotations
+
+import os
+
+for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+import argparse
+import faulthandler
+import signal
+import sys
+import time
+import traceback
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from equimargin import compare
+from equimargin.formulations import MarginProblem, Problem
+from equimargin.formulations.rows import Pairs, Signed, Tube
+from equimargin.proofs import Agreement, Family, Judgement
+from equimargin.testing import FAMILIES, margin_problems
+
+SMALL, LARGE = (1, 19), (20, 32)
+"""Smallest and largest number of points of the two parts of the instances."""
+LARGE_SHARE = 0.4
+TIME_LIMIT = 5.0
+"""Seconds an answer."""
+HANG = 300.0
+"""Seconds an instance: more is a hang."""
+WIDTH = 1e-6
+"""Relative width of a proven interval that our own solvers must reach."""
+RANGE = 1e-8, 1e8
+"""C x mean K_ii at which they must."""
+HARD_RANGE = 1e-4, 1e4
+"""Scale of the features at which they must on rows that have to be met."""
+SHARE = 0.05
+"""Of the instances that every branch must have."""
+
+
+@dataclass
+class Found:
+    """What came of one instance: its family's judgements, or what was raised."""
+
+    problem: Problem
+    family: Family | None
+    error: str
+    seconds: float
+
+
+@dataclass
+class Report:
+    """The lines on a family, and what is to be counted as a failure."""
+
+    lines: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+
+# Drawing.
+
+
+def drawn(family: str, count: int, number: int) -> list[Problem]:
+    """So many instances of a family, always the same ones for a seed."""
+    large = round(LARGE_SHARE * count)
+    return [*_drawn(family, count - large, SMALL, number), *_drawn(family, large, LARGE, number)]
+
+
+def _drawn(family: str, count: int, points: tuple[int, int], number: int) -> list[Problem]:
+    if count == 0:
+        return []
+    found: list[Problem] = []
+
+    @seed(f"{number} {family} {points}")  # type: ignore[arg-type]
+    @settings(max_examples=count, phases=[Phase.generate], database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(margin_problems(family, points[1], min_points=points[0]))
+    def collect(problem: Problem) -> None:
+        found.append(problem)
+
+    collect()
+    return found[:count]
+
+
+# Solving.
+
+
+class Hang(Exception):
+    """An instance took longer than it may."""
+
+
+def examined(problem: Problem) -> Found:
+    """All answers to an instance, watched."""
+    started = time.perf_counter()
+    signal.signal(signal.SIGALRM, _hang)
+    signal.setitimer(signal.ITIMER_REAL, HANG)
+    faulthandler.dump_traceback_later(2 * HANG, exit=True)  # native code that never comes back ends the process
+    family, error = None, ""
+    try:
+        family = compare(problem, time_limit=TIME_LIMIT).families[0]
+    except Exception:
+        error = traceback.format_exc()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        faulthandler.cancel_dump_traceback_later()
+    return Found(problem, family, error, time.perf_counter() - started)
+
+
+def _hang(*_: Any) -> None:
+    raise Hang(f"no end after {HANG:g} s")
+
+
+def run(problems: Sequence[Problem], processes: int) -> Iterator[Found]:
+    """What came of each, in order."""
+    if processes == 1:
+        yield from map(examined, problems)
+        return
+    from joblib import Parallel, delayed
+
+    yield from Parallel(n_jobs=processes, return_as="generator", batch_size=1)(delayed(examined)(problem) for problem in problems)
+
+
+# What an instance has of everything nasty.
+
+
+def branches(problem: Problem) -> dict[str, bool | None]:
+    """Which nasty branches an instance is in; None where a branch makes no sense for its family."""
+    X, rows, m = np.asarray(problem.X), problem.rows, problem.m
+    y, pairs = rows.y, isinstance(rows, Pairs)
+    query = np.zeros(m) if not isinstance(rows, Pairs) or rows.query is None else rows.query
+    size = float(np.abs(X).max())
+    points = np.unique(X, axis=0, return_inverse=True)[1].ravel()
+    weights = problem.unit_weights if isinstance(problem, MarginProblem) and not np.isinf(problem.C) else None
+    groups = [y[query == name] for name in np.unique(query)]
+    same = (points[:, None] == points) & (query[:, None] == query)
+    soft = not np.isinf(problem.C)
+    return {
+        "duplicated rows": len(set(points.tolist())) < m,
+        "contradicting duplicates": bool((same & (y[:, None] != y)).any()),
+        "ties": None if isinstance(rows, Signed) else any(len(np.unique(group)) < len(group) for group in groups),
+        "one query": len(groups) == 1 if pairs else None,
+        "single-level query": any(len(group) > 1 and len(np.unique(group)) == 1 for group in groups) if pairs else None,
+        "one-row query": m > 1 and any(len(group) == 1 for group in groups) if pairs else None,
+        "single class": len(np.unique(y)) == 1 or problem.p == 0,
+        "many levels": max(len(np.unique(group)) for group in groups) >= 5 if pairs else None,
+        "zero rows": not X.any(axis=1).all(),
+        "zero columns": not X.any(axis=0).all(),
+        "n < d": m < X.shape[1],
+        "singular Gram": int(np.linalg.matrix_rank(problem.gram.dense)) < m,
+        "rank one": int(np.linalg.matrix_rank(X)) == 1,
+        "integer grid": bool((np.rint(X) == X).all()),
+        "scale <= 1e-4": 0 < size <= 1e-4,
+        "scale >= 1e4": size >= 1e4,
+        "C <= 1e-4": problem.C <= 1e-4 if soft else None,
+        "C >= 1e4": problem.C >= 1e4 if soft else None,
+        "zero weights": None if weights is None else bool((weights == 0).any()),
+        "infinite weights": None if weights is None else bool(np.isinf(weights).any()),
+    }
+
+
+def must_succeed(problem: Problem) -> bool:
+    """Whether our own solvers have no excuse: the rounding of C K, or a tube without width that has to be met, which no float64 point does."""
+    size = float(np.abs(np.asarray(problem.X)).max())
+    hard = isinstance(problem, MarginProblem) and bool(np.isinf(problem.costs).any())
+    if hard and size > 0 and not HARD_RANGE[0] <= size <= HARD_RANGE[1]:
+        return False
+    if hard and isinstance(problem.rows, Tube) and problem.rows.epsilon == 0:
+        return False
+    price = problem.C * float(problem.gram.diagonal.mean())
+    return np.isinf(problem.C) or price == 0 or RANGE[0] <= price <= RANGE[1]
+
+
+# What is wrong with an answer.
+
+
+def complaint(problem: Problem, family: Family, judgement: Judgement) -> str | None:
+    """What is to be held against an answer, in a sentence, or None."""
+    e = judgement.evidence
+    who = f"{e.formulation or 'solver'} by {e.solver}"
+    told = f"{e.status}, claim {judgement.claim:.1e}, off {judgement.off:.1e}, accuracy {judgement.accuracy:.1e}: {e.reason}"
+    if judgement.agreement is Agreement.DISAGREES:
+        return f"{who} disagrees ({told})"
+    if e.formulation is not None or judgement.agreement is Agreement.SKIPPED:
+        return None
+    if not (e.lower <= e.upper and e.lower <= family.interval.upper and family.interval.lower <= e.upper):
+        return f"{who} has an interval that is not true: [{e.lower!r}, {e.upper!r}]"
+    if not e.reason:
+        return f"{who} gives no reason"
+    if must_succeed(problem) and not _succeeds(family, judgement):
+        return f"{who} {judgement.agreement}, width {judgement.relative_width:.1e} ({told})"
+    return None
+
+
+def _succeeds(family: Family, judgement: Judgement) -> bool:
+    narrow = judgement.relative_width <= WIDTH or not family.feasible
+    return judgement.agreement is Agreement.AGREES and narrow
+
+
+# A script that shows it again.
+
+
+def script(problem: Problem, sentences: Sequence[str]) -> str:
+    """A self-contained program that rebuilds the instance to the last bit and compares."""
+    said = "\n".join(sentences)
+    return (
+        f'"""{said}"""\n\nimport numpy as np\n\nfrom equimargin import compare\n'
+        "from equimargin.formulations import MarginProblem, OneNormProblem\n"
+        "from equimargin.formulations.kernels import RBF, Linear, Polynomial\n"
+        "from equimargin.formulations.rows import Pairs, Signed, Tube\n\ninf = np.inf\n"
+        f"X = np.array({np.asarray(problem.X).tolist()!r})\nrows = {_rows_text(problem)}\nproblem = {_problem_text(problem)}\n"
+        f"print(compare(problem, time_limit={TIME_LIMIT}))\n"
+    )
+
+
+def _rows_text(problem: Problem) -> str:
+    rows = problem.rows
+    y = f"np.array({rows.y.tolist()!r})"
+    if isinstance(rows, Pairs):
+        query = "None" if rows.query is None else f"np.array({rows.query.tolist()!r})"
+        return f"Pairs.of_labels({y}, {query})"
+    return f"Tube({y}, {rows.epsilon!r})" if isinstance(rows, Tube) else f"Signed({y})"
+
+
+def _problem_text(problem: Problem) -> str:
+    if not isinstance(problem, MarginProblem):
+        return f"OneNormProblem(X, {problem.kernel!r}, rows, {problem.C!r}, {problem.over!r})"
+    weights = "None" if problem.weights is None else f"np.array({problem.weights.tolist()!r})"
+    return f"MarginProblem(X, {problem.kernel!r}, rows, {problem.C!r}, {problem.loss!r}, {problem.bias!r}, {weights})"
+
+
+# The report.
+
+
+def report(id: str, found: Sequence[Found], folder: Path) -> Report:
+    """All that is said of a family."""
+    out = Report()
+    sizes = np.array([f.problem.m for f in found])
+    seconds = sum(f.seconds for f in found)
+    out.lines.append(
+        f"\n{id}: {len(found)} instances, n from {sizes.min()} to {sizes.max()}, median {np.median(sizes):.0f}, "
+        f"{np.mean(sizes >= 20):.0%} with n >= 20, {seconds:.0f} s"
+    )
+    out.lines += _branch_lines(found, out)
+    out.lines += _solver_lines(found)
+    for number, each in enumerate(found):
+        sentences = _complaints(each)
+        if sentences:
+            path = folder / f"{id}-{number}.py"
+            path.write_text(script(each.problem, sentences), encoding="utf-8")
+            out.failures += [f"{path}: {sentence}" for sentence in sentences]
+    return out
+
+
+def _complaints(found: Found) -> list[str]:
+    if found.family is None:
+        return [found.error.strip().splitlines()[-1]]
+    family = found.family
+    return [said for j in family.judgements if (said := complaint(found.problem, family, j)) is not None]
+
+
+def _branch_lines(found: Sequence[Found], out: Report) -> Iterator[str]:
+    """Counts of the branches; one that is too rare is a failure once there are enough instances to tell."""
+    counts: dict[str, int | None] = {}
+    for each in found:
+        for name, here in branches(each.problem).items():
+            counts[name] = None if here is None else (counts.get(name) or 0) + here
+    yield "  " + ", ".join(f"{name} {'-' if count is None else count}" for name, count in counts.items())
+    rare = [name for name, count in counts.items() if count is not None and count < SHARE * len(found)]
+    if rare and len(found) >= 60:
+        out.failures.append(f"too few instances: {', '.join(rare)}")
+
+
+def _solver_lines(found: Sequence[Found]) -> Iterator[str]:
+    """One line a backend or solver: how many answers, how they were judged, how they ended, and the worst figures."""
+    groups: dict[tuple[bool, str], list[tuple[Found, Judgement]]] = defaultdict(list)
+    for each in found:
+        for j in each.family.judgements if each.family is not None else ():
+            if j.agreement is not Agreement.SKIPPED:
+                groups[j.evidence.formulation is None, j.evidence.solver].append((each, j))
+    form = "  {:<20} {:>7} {:>8} {:>9} {:>9} {:>8}   {}"
+    yield form.format("", "answers", "ok", "claim", "width", "seconds", "agreement; status")
+    for (own, name), group in sorted(groups.items()):
+        judgements = [j for _, j in group]
+        ok = [(f, j) for f, j in group if j.agreement in (Agreement.AGREES, Agreement.INACCURATE)]
+        agreements = Counter(str(j.agreement) for j in judgements)
+        statuses = Counter(str(j.evidence.status) for j in judgements)
+        yield form.format(
+            name,
+            len(group),
+            f"{len(ok) / len(group):.2%}",
+            _worst(j.claim for f, j in ok if _feasible(f)),
+            _worst(j.relative_width for f, j in ok if own and _feasible(f)),
+            f"{max(j.evidence.solve_seconds or 0.0 for j in judgements):.1f}",
+            f"{_counted(agreements)}; {_counted(statuses)}",
+        )
+    undecided = Counter(str(each.family.verdict) for each in found if each.family is not None)
+    infeasible = sum(each.family is not None and not each.family.feasible for each in found)
+    yield f"  verdicts: {_counted(undecided)}; {infeasible} infeasible"
+
+
+def _feasible(found: Found) -> bool:
+    return found.family is not None and found.family.feasible
+
+
+def _worst(figures: Iterator[float]) -> str:
+    worst = max(figures, default=float("nan"))
+    return "-" if np.isnan(worst) else f"{worst:.1e}"
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.most_common())
+
+
+def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
+    """Draw, solve, report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--examples", type=int, default=130, help="instances, over all families")
+    parser.add_argument("--family", action="append", choices=list(FAMILIES), help="only these")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--folder", type=Path, default=Path("build/nightly"))
+    options = parser.parse_args(arguments)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    families = options.family or list(FAMILIES)
+    share = [options.examples // len(families) + (k < options.examples % len(families)) for k in range(len(families))]
+    started, failures = time.perf_counter(), []
+    for family, count in zip(families, share, strict=True):
+        if count:
+            found = list(run(drawn(family, count, options.seed), options.processes))
+            of_family = report(family, found, options.folder)
+            failures += of_family.failures
+            for line in [*of_family.lines, *(f"  ! {failure}" for failure in of_family.failures)]:
+                say(line)
+    say(f"\n{sum(share)} instances, {len(failures)} failures, {time.perf_counter() - started:.0f} s, seed {options.seed}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
