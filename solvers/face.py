@@ -59,12 +59,15 @@ def climb(
         low, high = lower[free] - x[free], upper[free] - x[free]
         first, move, spent = _moves(inside, g[free], low, high, balanced, most, out_of_time)
         most -= spent
-        step = _best_step(inside, g[free], move)
-        if step <= 0.0:
-            move, step = first, _room(first, low, high)
-        move = np.clip(step * move, low, high)
+        full = spent == 1 and move is first
+        if not full:
+            move = max(
+                (_best_step(inside, g[free], move) * move, _bent(inside, g[free], first, low, high, balanced)),
+                key=lambda d: float(g[free] @ d - d @ (inside @ d) / 2),
+            )
+        move = np.clip(move, low, high)
         x[free] = np.where(move >= high, upper[free], np.where(move <= low, lower[free], x[free] + move))
-        if spent == 1 and step == 1.0:
+        if full:
             break
         g -= H[:, free] @ move
         free = free[(x[free] > lower[free]) & (x[free] < upper[free])]
@@ -102,9 +105,29 @@ def _room(d: Array, low: Array, high: Array) -> float:
 
 
 def _best_step(H: NDArray[Any], g: Array, d: Array) -> float:
-    """argmax over 0 <= step <= 1 of step g'd - step^2 / 2 d'H d; not above 0 where d does not rise."""
+    """argmax over 0 <= step <= 1 of step g'd - step^2 / 2 d'H d; 0 where d does not rise."""
     slope, curvature = float(g @ d), float(d @ (H @ d))
-    return slope / curvature if slope < curvature else float(slope > 0)
+    return max(slope / curvature, 0.0) if slope < curvature else 1.0
+
+
+def _bent(H: NDArray[Any], g: Array, d: Array, low: Array, high: Array, balanced: bool) -> Array:
+    """d up to the first bound, or the best of twice, four times, ... as far with the rows that meet their bounds left there."""
+    step = _room(d, low, high)
+    best = step * d
+    value = float(g @ best - best @ (H @ best) / 2)
+    while step < 1.0:
+        step *= 2.0
+        move = np.clip(step * d, low, high)
+        if balanced:
+            inner = (move > low) & (move < high)
+            move[inner] -= move.sum() / max(int(inner.sum()), 1)
+            if (move > high).any() or (move < low).any() or not inner.any():
+                break
+        new = float(g @ move - move @ (H @ move) / 2)
+        if new <= value:
+            break
+        best, value = move, new
+    return best
 
 
 def _direction(H: NDArray[Any], g: Array, total: float | None) -> Array:
