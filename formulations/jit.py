@@ -25,6 +25,8 @@ R = TypeVar("R")
 _HERE = Path(__file__).parent
 _KERNEL_FOLDERS = (_HERE, _HERE.parent / "solvers")  # siblings in the checkout, behind the links and in an installed package
 _directing = threading.Lock()
+FAST: dict[str, Any] = {"fastmath": {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}, "error_model": "numpy"}
+"""Sums in any order and no NaN, but infinities; a division by 0 is one."""
 
 
 def jit(kernel: Callable[P, R]) -> Callable[P, R]:
@@ -38,7 +40,7 @@ def jit(kernel: Callable[P, R]) -> Callable[P, R]:
 
 def fast(kernel: Callable[P, R]) -> Callable[P, R]:
     """As `jit`, for loops of plain arithmetic over numbers, infinities among them but no NaN: sums in any order, so that they vectorise."""
-    return _compiled(kernel, fastmath={"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}, error_model="numpy")
+    return _compiled(kernel, **FAST)
 
 
 def _compiled(kernel: Callable[P, R], **options: Any) -> Callable[P, R]:

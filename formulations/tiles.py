@@ -8,7 +8,10 @@ more columns, (sqrt(2 gamma) x, -gamma |x|^2, 1) and (sqrt(2 gamma) z, 1, -gamma
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,6 +27,10 @@ Block = NDArray[Any]
 
 TILE_ROWS, TILE_COLUMNS = 128, 1024
 """A tile of 512 KB or 1 MB stays in the second-level cache."""
+PANEL = 256
+"""Columns whose features, and whose exponents of four rows, stay in the first-level cache."""
+SUMMED = 128
+"""Rows summed in float32 before they are added up in float64."""
 
 
 def tiles(gram: Gram, unit: float, dtype: DTypeLike, n_jobs: int = 1) -> Tiles:
@@ -34,7 +41,7 @@ def tiles(gram: Gram, unit: float, dtype: DTypeLike, n_jobs: int = 1) -> Tiles:
     gram : K.  unit : what it is divided by.  dtype : float32 or float64.  n_jobs : threads of a product.
     """
     kernel, sparse = gram.kernel, hasattr(gram.X, "tocsr")
-    if isinstance(kernel, RBF) and not sparse:
+    if isinstance(kernel, RBF) and not sparse and not kernel.far(gram.X, gram.X):
         return RBFTiles(gram, unit, dtype, n_jobs)
     if isinstance(kernel, Linear):
         return LinearTiles(gram, unit, dtype, n_jobs)
@@ -49,9 +56,9 @@ class Tiles:
     def __init__(self, gram: Gram, unit: float, dtype: DTypeLike, n_jobs: int) -> None:
         self.gram, self.unit, self.dtype, self.n_jobs = gram, unit, np.dtype(dtype), n_jobs
 
-    def block(self, rows: Index, columns: Index) -> Block:
-        """K[rows, columns] / unit, (r, c)."""
-        return np.asarray(self.gram.block(rows, columns) / self.unit, dtype=self.dtype)
+    def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
+        """K[rows, columns] / unit, (r, c); into `out` (r, c), if given: memory that is new costs as much as the numbers in it."""
+        return np.divide(self.gram.block(rows, columns), self.unit, out=out, dtype=self.dtype, casting="same_kind")
 
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
         """f <- f + K[:, rows] v / unit, in place.
@@ -61,12 +68,16 @@ class Tiles:
         rows : (r,) points.  v : (r,) coefficients.  f : (m,) float64.
         """
         starts = range(0, self.gram.m, TILE_COLUMNS)
-        if self.n_jobs == 1 or len(starts) == 1:
-            for start in starts:
-                self._add_columns(rows, v, f, start)
+        self._share(lambda start: self._add_columns(rows, v, f, start), ((start,) for start in starts))
+
+    def _share(self, work: Callable[..., None], parts: Iterable[tuple[int, ...]]) -> None:
+        """Share out the parts of a work among threads."""
+        if self.n_jobs == 1:
+            for part in parts:
+                work(*part)
             return
         with ThreadPoolExecutor(self.n_jobs) as pool:
-            list(pool.map(lambda start: self._add_columns(rows, v, f, start), starts))
+            list(pool.map(lambda part: work(*part), parts))
 
     def _add_columns(self, rows: Index, v: Array, f: Array, start: int) -> None:
         columns = np.arange(start, min(start + TILE_COLUMNS, self.gram.m))
@@ -76,42 +87,43 @@ class Tiles:
 
 
 class RBFTiles(Tiles):
-    """exp(-gamma |x - z|^2) of dense features."""
+    """exp(-gamma |x - z|^2) of dense features, not too far from their mean for the expansion of the square.
+
+    left : (m, e) features of the rows.  panels : (n, e, PANEL) features of the columns, PANEL columns at a time; e is a multiple of 4.
+    """
 
     def __init__(self, gram: Gram, unit: float, dtype: DTypeLike, n_jobs: int) -> None:
         super().__init__(gram, unit, dtype, n_jobs)
         gamma = gram.kernel.gamma  # type: ignore[attr-defined]
         X = gram.X - gram.X.mean(axis=0)
-        m, d = X.shape
-        self.left = np.empty((m, d + 2), self.dtype)
+        d = X.shape[1]
+        self.left = np.zeros((gram.m, (d + 2 + 3) // 4 * 4), self.dtype)
         np.multiply(X, np.sqrt(2 * gamma), out=self.left[:, :d], casting="same_kind")
         self.left[:, d] = -gamma * np.einsum("ij,ij->i", X, X)
         self.left[:, d + 1] = 1.0
-        self.right = np.ascontiguousarray(self.left.T)
-        self.right[[d, d + 1]] = self.right[[d + 1, d]]
+        self.swapped = np.arange(self.left.shape[1])
+        self.swapped[[d, d + 1]] = d + 1, d
 
-    def block(self, rows: Index, columns: Index) -> Block:
-        K: Block = self.left[rows] @ self.right[:, columns]
-        return self._exp(K)
+    @cached_property
+    def panels(self) -> Block:
+        """The features of all columns."""
+        return self._panels(np.arange(self.gram.m))
+
+    def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
+        K = np.empty((len(rows), len(columns)), self.dtype) if out is None else out
+        panels = self.panels if len(columns) == self.gram.m else self._panels(columns)
+        _exponentials(self.left, rows, panels, K)
+        return K
 
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
-        self.chosen = self.left[rows]
-        super().add_product(rows, v, f)
+        count = len(self.panels)
+        parts = np.linspace(0, count, min(self.n_jobs, count) + 1).astype(int).tolist()
+        self._share(lambda first, last: _add_exponentials(self.left, rows, v, self.panels, f, first, last), pairwise(parts))
 
-    def _add_columns(self, rows: Index, v: Array, f: Array, start: int) -> None:
-        right = self.right[:, start : start + TILE_COLUMNS]
-        for first in range(0, len(v), TILE_ROWS):
-            E, part = self.chosen[first : first + TILE_ROWS] @ right, v[first : first + TILE_ROWS]
-            if self.dtype == np.float32:
-                _add_exponentials(E, part, f[start : start + TILE_COLUMNS])
-            else:
-                f[start : start + TILE_COLUMNS] += part @ np.exp(E, out=E)
-
-    def _exp(self, E: Block) -> Block:
-        if self.dtype == np.float32:
-            _exponentials(E)
-            return E
-        return np.asarray(np.exp(E, out=E))
+    def _panels(self, columns: Index) -> Block:
+        padded = np.zeros((-(-len(columns) // PANEL) * PANEL, self.left.shape[1]), self.dtype)
+        padded[: len(columns)] = self.left[columns][:, self.swapped]
+        return np.ascontiguousarray(padded.reshape(-1, PANEL, self.left.shape[1]).transpose(0, 2, 1))
 
 
 class LinearTiles(Tiles):
@@ -133,28 +145,55 @@ class GivenTiles(Tiles):
 
 
 @fast
-def _exponentials(E: Block) -> None:
-    """exp of every entry, in place; E : (r, c) float32."""
-    for i in range(E.shape[0]):
-        for k in range(E.shape[1]):
-            E[i, k] = exponential(E[i, k])
+def _exponents(left: Block, a: int, b: int, c: int, d: int, panel: Block, E: Block) -> None:
+    """E <- the four rows' products with a panel's columns, (4 PANEL,): one pass over four features at a time, all in registers."""
+    E[:] = 0
+    for t in range(0, panel.shape[0], 4):
+        a0, a1, a2, a3 = left[a, t], left[a, t + 1], left[a, t + 2], left[a, t + 3]
+        b0, b1, b2, b3 = left[b, t], left[b, t + 1], left[b, t + 2], left[b, t + 3]
+        c0, c1, c2, c3 = left[c, t], left[c, t + 1], left[c, t + 2], left[c, t + 3]
+        d0, d1, d2, d3 = left[d, t], left[d, t + 1], left[d, t + 2], left[d, t + 3]
+        for k in range(PANEL):
+            x, y, z, w = panel[t, k], panel[t + 1, k], panel[t + 2, k], panel[t + 3, k]
+            E[k] += a0 * x + a1 * y + a2 * z + a3 * w
+            E[PANEL + k] += b0 * x + b1 * y + b2 * z + b3 * w
+            E[2 * PANEL + k] += c0 * x + c1 * y + c2 * z + c3 * w
+            E[3 * PANEL + k] += d0 * x + d1 * y + d2 * z + d3 * w
 
 
 @fast
-def _add_exponentials(E: Block, v: Array, f: Array) -> None:
-    """f <- f + exp(E)' v; E : (r, c) float32, four rows at a time."""
-    r = 0
-    while r + 4 <= E.shape[0]:
-        p, q, s, t = np.float32(v[r]), np.float32(v[r + 1]), np.float32(v[r + 2]), np.float32(v[r + 3])
-        a, b, c, d = E[r], E[r + 1], E[r + 2], E[r + 3]
-        for k in range(f.shape[0]):
-            f[k] += np.float64(p * exponential(a[k]) + q * exponential(b[k]) + s * exponential(c[k]) + t * exponential(d[k]))
-        r += 4
-    while r < E.shape[0]:
-        p, a = np.float32(v[r]), E[r]
-        for k in range(f.shape[0]):
-            f[k] += np.float64(p * exponential(a[k]))
-        r += 1
+def _exponentials(left: Block, rows: Index, panels: Block, K: Block) -> None:
+    """K <- exp of the products of rows with the columns of the panels, (r, c)."""
+    E, n = np.empty(4 * PANEL, left.dtype), rows.shape[0]
+    for p in range(panels.shape[0]):
+        start = p * PANEL
+        width = min(PANEL, K.shape[1] - start)
+        for r in range(0, n, 4):
+            _exponents(left, rows[r], rows[min(r + 1, n - 1)], rows[min(r + 2, n - 1)], rows[min(r + 3, n - 1)], panels[p], E)
+            for j in range(min(4, n - r)):
+                row, exponents = K[r + j, start : start + width], E[j * PANEL : j * PANEL + width]
+                for k in range(row.shape[0]):
+                    row[k] = exponential(exponents[k])
+
+
+@fast
+def _add_exponentials(left: Block, rows: Index, v: Array, panels: Block, f: Array, first: int, last: int) -> None:
+    """f <- f + exp(left[rows] panels)' v over the panels first .. last; sums of so many rows in the precision of the features."""
+    E, h, n = np.empty(4 * PANEL, left.dtype), np.empty(PANEL, left.dtype), rows.shape[0]
+    for p in range(first, last):
+        part = f[p * PANEL : (p + 1) * PANEL]
+        for start in range(0, n, SUMMED):
+            h[:] = 0
+            for r in range(start, min(start + SUMMED, n), 4):
+                b, c, d = min(r + 1, n - 1), min(r + 2, n - 1), min(r + 3, n - 1)
+                _exponents(left, rows[r], rows[b], rows[c], rows[d], panels[p], E)
+                p_a, p_b = left.dtype.type(v[r]), left.dtype.type(v[b] if b == r + 1 else 0.0)
+                p_c, p_d = left.dtype.type(v[c] if c == r + 2 else 0.0), left.dtype.type(v[d] if d == r + 3 else 0.0)
+                for k in range(PANEL):
+                    h[k] += p_a * exponential(E[k]) + p_b * exponential(E[PANEL + k])
+                    h[k] += p_c * exponential(E[2 * PANEL + k]) + p_d * exponential(E[3 * PANEL + k])
+            for k in range(part.shape[0]):
+                part[k] += h[k]
 
 
 @fast

@@ -24,16 +24,18 @@ from equimargin.formulations.jit import jit
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point, Problem
 from equimargin.formulations.tiles import Tiles, add_rows, tiles
-from equimargin.solvers.face import climb, worth
+from equimargin.solvers.face import SMALL_FACE, climb, worth
 from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.solution import Limits, Solution, Status
 from equimargin.solvers.working_set import NEVER, Index, best_partner, choose, moved, slopes
 
-WHOLE = 1024
+WHOLE = 2048
 """Up to so many points are one working set."""
 SMALLEST_SET, LARGEST_SET = 512, 2048
 CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12}
 """Smallest curvature of a pair, over the mean diagonal of K."""
+MOST_FREE = 4000
+"""Newton's method is left out where more points are free."""
 SHARE = 5
 """Pair steps of a working set between two tries of Newton's method, in sizes of the set, at least."""
 PIECE = 10_000_000
@@ -121,6 +123,7 @@ class _Descent:
             alpha = alpha * min(1.0, float((problem.box[inside] / alpha[inside]).min(initial=1.0)))  # shrunk into a smaller box
             np.add.at(self.a, self.point, rows.s * problem.repaired(alpha) * self.scale)
         self.before = np.zeros(0, dtype=np.intp)
+        self.memory: Any = np.zeros(0)
         self.steps, self.rounds = 0, 0
         self.goal, self.best, self.idle = 0.9 * self.tol, np.inf, 0
         self.K = None
@@ -222,7 +225,7 @@ class _Descent:
     def newton(self, progress: Progress) -> None:
         """Newton's method on the free points where it is no dearer than the pair steps since it was last tried."""
         free = np.flatnonzero(self.free)
-        most = worth(len(free), self.work // 8)
+        most = self._affordable(len(free))
         if not most or not self.problem.convex:
             return
         self.work = 0
@@ -233,6 +236,15 @@ class _Descent:
         new = climb(H, self.level - self.rise[free], a, lower, upper, True, most, lambda: progress.out_of_time)
         self._move(free, new)
         self.look()
+
+    def _affordable(self, n: int) -> int:
+        """How many factorisations of n free points are worth trying now; in units of a pair step's work on one point of its set, as measured."""
+        if self.dtype == np.float64 and n <= SMALL_FACE:
+            return worth(n, self.work // 8)
+        if not 2 <= n <= MOST_FREE:
+            return 0
+        once, each = 600_000 + 12 * n**2 + (0 if self.K is not None else 4 * n * self.m), 200_000 + n**3 // 20
+        return max(0, min((self.work - once) // each, 8))
 
     def _move(self, points: Index, a: Array) -> None:
         """Put new multipliers in place, and the gradient after them."""
@@ -254,9 +266,11 @@ class _Descent:
                 self.K = self.tiles.block(W, W)
             K = self.K
         else:
-            size = min(max(2 * self.m // 5, SMALLEST_SET), LARGEST_SET)
+            size = min(int(512 + 1.5 * np.count_nonzero(self.free)), LARGEST_SET)
             W = choose(self.rise, self.fall, self.least, self.most, self.a, self.free, self.before, size)
-            K = self.tiles.block(W, W)
+            if self.memory.dtype != self.dtype:
+                self.memory = np.empty(LARGEST_SET**2, self.dtype)
+            K = self.tiles.block(W, W, self.memory[: len(W) ** 2].reshape(len(W), len(W)))
             self.before = W
         a = self.a[W]
         eps = self.violation * min(max(0.5 * self.goal / max(self.gap, self.goal), 0.1), 0.5)
@@ -266,7 +280,7 @@ class _Descent:
             CURVATURE_FLOOR[K.dtype], eps, chunk,
         )
         self.steps += done
-        self.work += 2 * done * len(W)
+        self.work += done * (2 * len(W) + 600)
         self._move(W, a)
         self.look()
 
