@@ -108,7 +108,7 @@ class RBF(Kernel):
     name = "rbf"
 
     def block(self, X: Features, Z: Features) -> Array:
-        if self.far(X, Z):
+        if self._far(X, Z):
             from scipy.spatial.distance import cdist
 
             return np.asarray(np.exp(-self.gamma * cdist(X, Z, "sqeuclidean")))
@@ -127,7 +127,7 @@ class RBF(Kernel):
         """|x - z|^2 by expansion is off by gamma_{d+10} (|x| + |z|)^2 <= 2 gamma_{d+10} (|x|^2 + |z|^2), by differences by gamma_{d+6} of
         itself, which is -log k / gamma; libm's exp by 4 ulp.
         """
-        if self.far(X, Z):
+        if self._far(X, Z):
             spread = -K * np.log(K, where=K > 0, out=np.zeros_like(K))
             exact: Array = 1.02 * gamma_n(X.shape[1] + 6) * (np.maximum(spread, 0.0) @ v) + 10 * UNIT * (K @ v) + 1e-300 * v.sum()
             return exact
@@ -145,7 +145,7 @@ class RBF(Kernel):
         product: Array = K @ v
         return product
 
-    def far(self, X: Features, Z: Features) -> bool:
+    def _far(self, X: Features, Z: Features) -> bool:
         """Whether dense features are so far from their mean that an expansion would show."""
         if hasattr(Z, "toarray") or hasattr(X, "toarray"):
             return False

@@ -41,13 +41,17 @@ def tiles(gram: Gram, unit: float, dtype: DTypeLike, n_jobs: int = 1) -> Tiles:
     gram : K.  unit : what it is divided by.  dtype : float32 or float64.  n_jobs : threads of a product.
     """
     kernel, sparse = gram.kernel, hasattr(gram.X, "tocsr")
-    if isinstance(kernel, RBF) and not sparse and not kernel.far(gram.X, gram.X):
+    if isinstance(kernel, RBF) and not sparse and kernel.gamma * float(np.var(gram.X, axis=0).sum()) < EXPANDED:
         return RBFTiles(gram, unit, dtype, n_jobs)
     if isinstance(kernel, Linear):
         return LinearTiles(gram, unit, dtype, n_jobs)
     if isinstance(kernel, Precomputed):
         return GivenTiles(gram, unit, dtype, n_jobs)
     return Tiles(gram, unit, dtype, n_jobs)
+
+
+EXPANDED = 1e3
+"""Mean of gamma |x - mean|^2 up to which |x - z|^2 is expanded: the exponent then loses three digits."""
 
 
 class Tiles:

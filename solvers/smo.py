@@ -27,13 +27,17 @@ from equimargin.formulations.tiles import Tiles, add_rows, tiles
 from equimargin.solvers.face import SMALL_FACE, climb, worth
 from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.solution import Limits, Solution, Status
-from equimargin.solvers.working_set import NEVER, Index, best_partner, choose, moved, slopes
+from equimargin.solvers.working_set import NEVER, Index, best_partner, choose, moved, slopes, violators_outside
+from equimargin.solvers.workspace import square
 
 WHOLE = 2048
 """Up to so many points are one working set."""
-SMALLEST_SET, LARGEST_SET = 512, 2048
+SMALLEST_SET = 512
+LARGEST_SET = {np.dtype(np.float32): 4096, np.dtype(np.float64): 2048}
 CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12}
 """Smallest curvature of a pair, over the mean diagonal of K."""
+FIRST_NEWTON = 0.3
+"""Newton's method is left out while the gap is larger: the free points are still others than in the end."""
 MOST_FREE = 4000
 """Newton's method is left out where more points are free."""
 SHARE = 5
@@ -42,6 +46,8 @@ PIECE = 10_000_000
 """Multiplications between two looks at the clock: a compiled kernel hears no interrupt either."""
 FIRST_VIOLATION = 1e-3
 """Violation at which the gap is looked at first where it cannot be estimated, over half the range of z."""
+MOST_STEPS = 100
+"""Pair steps a point in float32, at most: a problem that takes more is one for Newton's method in float64."""
 PATIENCE = 6
 """The gap is computed anew after so many rounds without progress."""
 UNBOUNDED = 1e16
@@ -123,11 +129,11 @@ class _Descent:
             alpha = alpha * min(1.0, float((problem.box[inside] / alpha[inside]).min(initial=1.0)))  # shrunk into a smaller box
             np.add.at(self.a, self.point, rows.s * problem.repaired(alpha) * self.scale)
         self.before = np.zeros(0, dtype=np.intp)
-        self.memory: Any = np.zeros(0)
-        self.steps, self.rounds = 0, 0
-        self.goal, self.best, self.idle = 0.9 * self.tol, np.inf, 0
-        self.K = None
-        self.work, self.tightening, self.eps = 0, 1.0, max(FIRST_VIOLATION, self.tol)
+        self.steps, self.price, self.pace = 0, 0, 0.0
+        self.goal, self.best, self.reached, self.idle = 0.9 * self.tol, np.inf, -np.inf, 0
+        self.K: Any = None
+        self.block: Any = None
+        self.spent, self.work, self.tightening, self.eps = 0, 0, 1.0, max(FIRST_VIOLATION, self.tol)
 
     def _by_side(self, v: Array, missing: float) -> Array:
         """Numbers of rows, (p,), by their points, (2, m): of the rows below 0, of those above."""
@@ -164,15 +170,17 @@ class _Descent:
         self.violation = self.most - self.least
         gap, dual = estimate(self.G, self.a, self.z, self.width, self.ridge, self.costs, self.level)
         self.gap = gap / max(abs(dual + gap), abs(dual), self.least_value) if np.isfinite(gap) else np.inf
-        progress = min(self.gap, self.violation) if self.hard.any() else self.gap
-        self.idle = 0 if progress < 0.9 * self.best else self.idle + 1
-        self.best = min(self.best, progress)
+        lead = dual - self.reached > 0.01 * gap if np.isfinite(gap) else self.violation < 0.9 * self.best
+        self.idle = 0 if lead or self.gap < 0.9 * self.best else self.idle + 1
+        self.best = min(self.best, self.gap if np.isfinite(gap) else self.violation)
+        self.reached = dual
 
     @property
     def ready(self) -> bool:
         """Whether it is time to compute the gap: by its estimate, or where there is none by the violation; or for want of progress."""
         close = self.violation <= self.eps if self.hard.any() or not self.claims else self.gap <= self.goal
-        return close or self.violation <= 0 or self.idle >= PATIENCE
+        slow = self.dtype == np.float32 and self.steps > MOST_STEPS * self.m
+        return close or slow or self.violation <= 0 or self.idle >= PATIENCE
 
     def ended(self, progress: Progress) -> bool:
         """Whether there is nothing more to find: no optimum, or none that could be told from a stationary point."""
@@ -185,7 +193,7 @@ class _Descent:
     def correct(self, progress: Progress) -> None:
         """Go on in float64, to a smaller gap."""
         if self.dtype == np.float32:
-            self.dtype, self.tiles, self.K = np.dtype(np.float64), self.exact, None
+            self.dtype, self.tiles, self.K, self.block = np.dtype(np.float64), self.exact, None, None
         self.eps *= float(np.clip(0.3 * self.tol / progress.gap, 0.01, 0.5)) if np.isfinite(progress.gap) else 0.1
         self.goal *= 0.5
         if self.problem.convex and np.isinf(progress.primal):
@@ -228,23 +236,26 @@ class _Descent:
         most = self._affordable(len(free))
         if not most or not self.problem.convex:
             return
-        self.work = 0
         a = self.a[free]
-        H = self.tiles.block(free, free) if self.K is None else self.K[np.ix_(free, free)]
+        H = self.tiles.block(free, free, square("face", len(free), self.dtype)) if self.K is None else self.K[np.ix_(free, free)]
         H[np.diag_indices(len(free))] += np.where(a > 0, self.ridge[1, free], self.ridge[0, free]).astype(H.dtype)
         lower, upper = np.where(a > 0, 0.0, self.lower[free]), np.where(a < 0, 0.0, self.upper[free])
         new = climb(H, self.level - self.rise[free], a, lower, upper, True, most, lambda: progress.out_of_time)
+        started = self.work
         self._move(free, new)
+        self.spent, self.work = self.work - started + 4 * len(free) ** 2, 0
         self.look()
 
     def _affordable(self, n: int) -> int:
         """How many factorisations of n free points are worth trying now; in units of a pair step's work on one point of its set, as measured."""
         if self.dtype == np.float64 and n <= SMALL_FACE:
             return worth(n, self.work // 8)
-        if not 2 <= n <= MOST_FREE:
+        once, each = 600_000 + 8 * n**2 + (0 if self.K is not None else 4 * n * self.m), 200_000 + 8 * n**2 + n**3 // 36
+        cost = once + 3 * each
+        if not 2 <= n <= MOST_FREE or self.gap > FIRST_NEWTON or self.work < 2 * self.spent:
             return 0
-        once, each = 600_000 + 12 * n**2 + (0 if self.K is not None else 4 * n * self.m), 200_000 + n**3 // 20
-        return max(0, min((self.work - once) // each, 8))
+        ahead = self.price * float(np.log(self.gap / self.goal)) / max(self.pace, 0.05)
+        return 8 if cost < ahead else 0
 
     def _move(self, points: Index, a: Array) -> None:
         """Put new multipliers in place, and the gradient after them."""
@@ -255,34 +266,43 @@ class _Descent:
             add_rows(self.K, points[moved], delta[moved], self.G, 0, self.m)
         else:
             self.tiles.add_product(points[moved], delta[moved], self.G)
+            self.work += 3 * len(moved) * self.m
+
+    def _working_set(self) -> tuple[Index, Any]:
+        """The points of the next pair steps and their block of K: all of few points, else a set that is kept while it holds all violators."""
+        if self.m <= WHOLE:
+            if self.K is None:
+                self.before = np.arange(self.m)
+                self.K = self.tiles.block(self.before, self.before, square("set", self.m, self.dtype))
+            return self.before, self.K
+        size = min(max(self.m // 10, SMALLEST_SET) + int(1.2 * np.count_nonzero(self.free)), LARGEST_SET[self.dtype])
+        if self.block is None or violators_outside(self.rise, self.fall, self.level, 0.1 * self.violation, self.before):
+            W = self.before = choose(self.rise, self.fall, self.least, self.most, self.a, self.free, self.before, size)
+            self.block = self.tiles.block(W, W, square("set", len(W), self.dtype))
+            self.work += 4 * len(W) ** 2
+        return self.before, self.block
 
     def run(self, progress: Progress) -> None:
         """Pair steps on a working set."""
-        self.rounds += 1
-        whole = self.m <= WHOLE
-        if whole:
-            W = np.arange(self.m)
-            if self.K is None:
-                self.K = self.tiles.block(W, W)
-            K = self.K
-        else:
-            size = min(int(512 + 1.5 * np.count_nonzero(self.free)), LARGEST_SET)
-            W = choose(self.rise, self.fall, self.least, self.most, self.a, self.free, self.before, size)
-            if self.memory.dtype != self.dtype:
-                self.memory = np.empty(LARGEST_SET**2, self.dtype)
-            K = self.tiles.block(W, W, self.memory[: len(W) ** 2].reshape(len(W), len(W)))
-            self.before = W
+        W, K = self._working_set()
+        started = self.work
         a = self.a[W]
-        eps = self.violation * min(max(0.5 * self.goal / max(self.gap, self.goal), 0.1), 0.5)
-        chunk = min(max(100, PIECE // len(W)), max(SHARE * len(W), 1000, self.steps // 2), progress.max_iter - self.steps)
-        done, self.inner = pair_steps(
-            K, (self.G[W] - self.level).astype(K.dtype), a, self.lower[W], self.upper[W], self.width[W], self.ridge[:, W], K.diagonal().astype(np.float64),
-            CURVATURE_FLOOR[K.dtype], eps, chunk,
-        )
-        self.steps += done
+        eps = self.violation * min(max(0.5 * self.goal / max(self.gap, self.goal), 0.03), 0.5)
+        G, limit = (self.G[W] - self.level).astype(K.dtype), max(SHARE * len(W), 1000, self.steps // 2)
+        rows = a, self.lower[W], self.upper[W], self.width[W], self.ridge[:, W], K.diagonal().astype(np.float64)
+        done = 0
+        while done < limit and self.steps < progress.max_iter and not progress.out_of_time:
+            chunk = min(max(100, PIECE // len(W)), limit - done, progress.max_iter - self.steps)
+            steps, violation = pair_steps(K, G, *rows, CURVATURE_FLOOR[K.dtype], eps, chunk)
+            done, self.steps = done + steps, self.steps + steps
+            if violation <= eps or steps < chunk:
+                break
         self.work += done * (2 * len(W) + 600)
         self._move(W, a)
+        before = self.gap
         self.look()
+        self.price = self.work - started
+        self.pace = float(np.log(before / self.gap)) if 0.0 < self.gap < before < np.inf else 0.0
 
 
 @jit

@@ -75,8 +75,8 @@ def slopes(
 
 
 def choose(rise: Array, fall: Array, least: float, most: float, a: Array, free: Any, before: Index, size: int) -> Index:
-    """A working set: the worst violators of both sides, half of the set after the first time, and the free and other points it had before."""
-    half = (size // 2 if len(before) else size) // 2
+    """A working set: the worst violators of both sides, half of the set or what the free points it had before leave, and these."""
+    half = max(size // 2, size - int(np.count_nonzero(free[before]))) // 2
     chosen = np.zeros(len(a), dtype=bool)
     for candidates, key in ((np.flatnonzero(rise < most), rise), (np.flatnonzero(fall > least), -fall)):
         if len(candidates) > half:
@@ -89,3 +89,10 @@ def choose(rise: Array, fall: Array, least: float, most: float, a: Array, free: 
         kept = np.concatenate([kept[inside], kept[~inside]])[:room]
     chosen[kept] = True
     return np.flatnonzero(chosen)
+
+
+def violators_outside(rise: Array, fall: Array, level: float, margin: float, W: Index) -> bool:
+    """Whether a point outside of the set W violates optimality at this level by more than a margin."""
+    violating = (rise < level - margin) | (fall > level + margin)
+    violating[W] = False
+    return bool(violating.any())

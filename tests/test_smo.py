@@ -231,12 +231,13 @@ def test_a_precomputed_gram_is_its_kernel() -> None:
     assert checked(given_gram, 1e-9).value == pytest.approx(checked(problem, 1e-9).value, rel=1e-8)
 
 
-def test_a_bounded_cache_finds_the_same_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_working_sets_find_the_same_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = classification(SCALED, LABELS, 10.0, rbf(1 / 30))
     whole = checked(problem)
-    for rows in (0, 7, 100):
-        monkeypatch.setattr(smo, "CACHE_BYTES", 8 * problem.m * rows)
-        part = checked(classification(SCALED, LABELS, 10.0, rbf(1 / 30)))
+    monkeypatch.setattr(smo, "WHOLE", 10)
+    for size in (4, 50, 200):
+        monkeypatch.setattr(smo, "SMALLEST_SET", size)
+        part = checked(problem)
         assert part.value == pytest.approx(whole.value, rel=1e-6)
 
 
