@@ -75,11 +75,12 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
         watched = limits.callback is not None or warm_start is not None
         while True:
             if watched or descent.ready or progress.out_of_time or descent.steps >= progress.max_iter:
+                before, stuck = progress.gap, descent.stuck
                 over = progress.show(descent.alpha, descent.steps, descent.violation)
                 descent.refresh(progress)
                 if over or descent.ended(progress):
                     break
-                if descent.ready:
+                if stuck or descent.ready or progress.gap > 0.1 * before:
                     descent.correct(progress)
                 watched = limits.callback is not None
             descent.run(progress)
@@ -179,8 +180,12 @@ class _Descent:
     def ready(self) -> bool:
         """Whether it is time to compute the gap: by its estimate, or where there is none by the violation; or for want of progress."""
         close = self.violation <= self.eps if self.hard.any() or not self.claims else self.gap <= self.goal
-        slow = self.dtype == np.float32 and self.steps > MOST_STEPS * self.m
-        return close or slow or self.violation <= 0 or self.idle >= PATIENCE
+        return close or self.violation <= 0 or self.stuck
+
+    @property
+    def stuck(self) -> bool:
+        """Whether pair steps in this precision have ceased to lead on, or would take too many."""
+        return self.idle >= PATIENCE or (self.dtype == np.float32 and self.steps > MOST_STEPS * self.m)
 
     def ended(self, progress: Progress) -> bool:
         """Whether there is nothing more to find: no optimum, or none that could be told from a stationary point."""
