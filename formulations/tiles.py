@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from equimargin.formulations.jit import fast
 from equimargin.formulations.kernels import RBF, Array, Gram, Linear, Precomputed
@@ -27,27 +28,30 @@ Block = NDArray[Any]
 
 TILE_ROWS, TILE_COLUMNS = 128, 1024
 """A tile of 512 KB or 1 MB stays in the second-level cache."""
-PANEL = 256
+PANEL = 128
 """Columns whose features, and whose exponents of four rows, stay in the first-level cache."""
 SUMMED = 128
 """Rows summed in float32 before they are added up in float64."""
 
 
-def tiles(gram: Gram, unit: float, dtype: DTypeLike, n_jobs: int = 1) -> Tiles:
-    """K / unit by tiles, the fastest way there is for the kernel.
+def tiles(gram: Gram, unit: float, n_jobs: int = 1) -> Tiles:
+    """K / unit by tiles in float64, the fastest way there is for the kernel.
 
     Parameters
     ----------
-    gram : K.  unit : what it is divided by.  dtype : float32 or float64.  n_jobs : threads of a product.
+    gram : K.  unit : what it is divided by.  n_jobs : threads of a product.
     """
-    kernel, sparse = gram.kernel, hasattr(gram.X, "tocsr")
-    if isinstance(kernel, RBF) and not sparse and kernel.gamma * float(np.var(gram.X, axis=0).sum()) < EXPANDED:
-        return RBFTiles(gram, unit, dtype, n_jobs)
+    kernel = gram.kernel
+    if isinstance(kernel, RBF) and not hasattr(gram.X, "tocsr"):
+        X = gram.X - gram.X.mean(axis=0)
+        exponents = kernel.gamma * np.einsum("ij,ij->i", X, X)
+        if float(exponents.mean()) < EXPANDED:
+            return RBFTiles(gram, unit, n_jobs, np.sqrt(2 * kernel.gamma) * X, exponents)
     if isinstance(kernel, Linear):
-        return LinearTiles(gram, unit, dtype, n_jobs)
+        return LinearTiles(gram, unit, n_jobs)
     if isinstance(kernel, Precomputed):
-        return GivenTiles(gram, unit, dtype, n_jobs)
-    return Tiles(gram, unit, dtype, n_jobs)
+        return GivenTiles(gram, unit, n_jobs)
+    return Tiles(gram, unit, n_jobs)
 
 
 EXPANDED = 1e3
@@ -57,12 +61,19 @@ EXPANDED = 1e3
 class Tiles:
     """K / unit by the kernel's own formula."""
 
-    def __init__(self, gram: Gram, unit: float, dtype: DTypeLike, n_jobs: int) -> None:
-        self.gram, self.unit, self.dtype, self.n_jobs = gram, unit, np.dtype(dtype), n_jobs
+    def __init__(self, gram: Gram, unit: float, n_jobs: int) -> None:
+        self.gram, self.unit, self.dtype, self.n_jobs = gram, unit, np.dtype(np.float64), n_jobs
+
+    def single(self) -> Tiles:
+        """The same in float32."""
+        tiles = copy(self)
+        tiles.dtype = np.dtype(np.float32)
+        return tiles
 
     def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
         """K[rows, columns] / unit, (r, c); into `out` (r, c), if given: memory that is new costs as much as the numbers in it."""
-        return np.divide(self.gram.block(rows, columns), self.unit, out=out, dtype=self.dtype, casting="same_kind")
+        K = np.empty((len(rows), len(columns)), self.dtype) if out is None else out
+        return np.divide(self.gram.block(rows, columns), self.unit, out=K, casting="same_kind")
 
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
         """f <- f + K[:, rows] v / unit, in place.
@@ -96,17 +107,18 @@ class RBFTiles(Tiles):
     left : (m, e) features of the rows.  panels : (n, e, PANEL) features of the columns, PANEL columns at a time; e is a multiple of 4.
     """
 
-    def __init__(self, gram: Gram, unit: float, dtype: DTypeLike, n_jobs: int) -> None:
-        super().__init__(gram, unit, dtype, n_jobs)
-        gamma = gram.kernel.gamma  # type: ignore[attr-defined]
-        X = gram.X - gram.X.mean(axis=0)
+    def __init__(self, gram: Gram, unit: float, n_jobs: int, X: Array, exponents: Array) -> None:
+        super().__init__(gram, unit, n_jobs)
         d = X.shape[1]
         self.left = np.zeros((gram.m, (d + 2 + 3) // 4 * 4), self.dtype)
-        np.multiply(X, np.sqrt(2 * gamma), out=self.left[:, :d], casting="same_kind")
-        self.left[:, d] = -gamma * np.einsum("ij,ij->i", X, X)
-        self.left[:, d + 1] = 1.0
+        self.left[:, :d], self.left[:, d], self.left[:, d + 1] = X, -exponents, 1.0
         self.swapped = np.arange(self.left.shape[1])
         self.swapped[[d, d + 1]] = d + 1, d
+
+    def single(self) -> Tiles:
+        tiles = copy(self)
+        tiles.dtype, tiles.left = np.dtype(np.float32), self.left.astype(np.float32)
+        return tiles
 
     @cached_property
     def panels(self) -> Block:
@@ -116,7 +128,7 @@ class RBFTiles(Tiles):
     def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
         K = np.empty((len(rows), len(columns)), self.dtype) if out is None else out
         panels = self.panels if len(columns) == self.gram.m else self._panels(columns)
-        _exponentials(self.left, rows, panels, K)
+        _exponentials(self.left, rows, panels, K, rows is columns)
         return K
 
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
@@ -166,18 +178,22 @@ def _exponents(left: Block, a: int, b: int, c: int, d: int, panel: Block, E: Blo
 
 
 @fast
-def _exponentials(left: Block, rows: Index, panels: Block, K: Block) -> None:
-    """K <- exp of the products of rows with the columns of the panels, (r, c)."""
+def _exponentials(left: Block, rows: Index, panels: Block, K: Block, symmetric: bool) -> None:
+    """K <- exp of the products of rows with the columns of the panels, (r, c); half of them where rows and columns are the same."""
     E, n = np.empty(4 * PANEL, left.dtype), rows.shape[0]
     for p in range(panels.shape[0]):
         start = p * PANEL
         width = min(PANEL, K.shape[1] - start)
-        for r in range(0, n, 4):
+        for r in range(0, min(start + PANEL, n) if symmetric else n, 4):
             _exponents(left, rows[r], rows[min(r + 1, n - 1)], rows[min(r + 2, n - 1)], rows[min(r + 3, n - 1)], panels[p], E)
             for j in range(min(4, n - r)):
                 row, exponents = K[r + j, start : start + width], E[j * PANEL : j * PANEL + width]
                 for k in range(row.shape[0]):
                     row[k] = exponential(exponents[k])
+        if symmetric:
+            for r in range(start, start + width):
+                for k in range(start):
+                    K[r, k] = K[k, r]
 
 
 @fast

@@ -123,7 +123,8 @@ class _Descent:
         self.a = np.zeros(m)
         self.G = -self.z
         self.dtype = np.dtype(np.float32 if self.claims and not self.hard.any() else np.float64)
-        self.tiles = tiles(problem.gram, self.unit, np.float32, self.n_jobs) if self.dtype == np.float32 else self.exact
+        self.exact = tiles(problem.gram, self.unit, self.n_jobs)
+        self.tiles = self.exact.single() if self.dtype == np.float32 else self.exact
         if start is not None:
             alpha = multipliers(start, problem)
             inside = (problem.box > 0) & (alpha > 0)
@@ -152,11 +153,6 @@ class _Descent:
     def alpha(self) -> Array:
         """alpha_r, (p,): the part of a_i above or below 0."""
         return np.maximum(self.problem.rows.s * self.a[self.point], 0.0) / self.scale
-
-    @cached_property
-    def exact(self) -> Tiles:
-        """The tiles of float64."""
-        return tiles(self.problem.gram, self.unit, np.float64, self.n_jobs)
 
     def product(self, beta: Array) -> Array:
         """K beta in float64, (m,)."""
