@@ -295,7 +295,7 @@ class Gram:
 
     @cached_property
     def _first(self) -> NDArray[np.intp]:
-        """The first point equal to each, (m,), by a checked hash of its bits; for sparse features and a given matrix each point is its own."""
+        """The first point equal to each, (m,), by a checked hash of its bits; for sparse features and a given matrix every point is."""
         if hasattr(self.X, "toarray") or isinstance(self.kernel, Precomputed):
             return np.arange(self.m)
         X = np.ascontiguousarray(self.X + 0.0)  # -0.0 is 0.0

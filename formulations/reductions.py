@@ -95,7 +95,9 @@ def _exponential64(x: Any) -> Any:
     return p * _double_of((np.int64(n) + 1023) << 52)
 
 
-overload(exponential, jit_options=FAST)(lambda x: (lambda x: _exponential32(x)) if x == types.float32 else (lambda x: _exponential64(x)))
+overload(exponential, jit_options=dict(FAST))(  # type: ignore[arg-type]
+    lambda x: (lambda x: _exponential32(x)) if x == types.float32 else (lambda x: _exponential64(x))
+)
 
 
 @fast

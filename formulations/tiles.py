@@ -62,7 +62,8 @@ class Tiles:
     """K / unit by the kernel's own formula."""
 
     def __init__(self, gram: Gram, unit: float, n_jobs: int) -> None:
-        self.gram, self.unit, self.dtype, self.n_jobs = gram, unit, np.dtype(np.float64), n_jobs
+        self.gram, self.unit, self.n_jobs = gram, unit, n_jobs
+        self.dtype: np.dtype[Any] = np.dtype(np.float64)
 
     def single(self) -> Tiles:
         """The same in float32."""

@@ -6,7 +6,7 @@ The direction solves the equality-constrained system over the rows still inside;
 bounds and the others solved for again. An exact line search, or where even that does not rise the step of the first system up to the first
 bound, makes every step raise the objective, so that a first-order method may call it at any time and go on from where it ends.
 
-Source: J. Nocedal, S. Wright, Numerical Optimization, section 16.5 (without the release of constraints, which is left to the caller) and 16.7.
+Source: J. Nocedal, S. Wright, Numerical Optimization, sections 16.5, without the release of constraints, and 16.7.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ STALE_CHECKS = 25
 class Progress:
     """The judge of one run.
 
-    problem, limits : of the run.  solver : its name.  max_iter : its iteration limit.  product : beta -> K beta, (m,), the Gram operator's own if
-    the solver has no faster one.
+    problem, limits : of the run.  solver : its name.  max_iter : its iteration limit.
+    product : beta -> K beta, (m,): the Gram operator's own unless the solver has a faster one.
     alpha, f, b : the last point shown, repaired, with f (m,) freshly computed.
     w : (d,) of a linear kernel, else None.  norm2 : |A'alpha|_K^2.  primal, dual, gap : its values.
     status, reason : why to stop; None while there is no reason.

@@ -13,7 +13,6 @@ Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second ord
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,11 +22,11 @@ from equimargin.formulations.bounds import interval
 from equimargin.formulations.jit import jit
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point, Problem
-from equimargin.formulations.tiles import Tiles, add_rows, tiles
+from equimargin.formulations.tiles import add_rows, tiles
 from equimargin.solvers.face import SMALL_FACE, climb, worth
 from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.solution import Limits, Solution, Status
-from equimargin.solvers.working_set import NEVER, Index, best_partner, choose, moved, slopes, violators_outside
+from equimargin.solvers.working_set import NEVER, Index, best_partner, choose, estimate, moved, slopes, violators_outside
 from equimargin.solvers.workspace import square
 
 WHOLE = 2048
@@ -92,11 +91,15 @@ _BLAS = ThreadpoolController()
 
 
 class _Descent:
-    """The multipliers a (m,) on their way down, and the gradient G = K a - z, in units in which K has a mean diagonal of 1 and z a spread of 1.
+    """The multipliers a (m,) on their way down, and the gradient G = K a - z.
 
-    lower, upper, z, width : (m,) as in the module's formula.  ridge : (2, m) below and above 0.  costs : (2, m) likewise.
-    rise, fall : (m,) slopes to both sides.  violation : the largest fall above the least rise.  gap : estimated, relative.
-    steps : pair steps so far.  tol : asked.  goal : estimated gap at which the true one is looked at.  eps : violation at which it is.
+    Units are such that K has a mean diagonal of 1 and z half a range of 1: a = alpha x scale, f = K a x spread.
+    lower, upper, z, width : (m,) as in the module's formula.  ridge, costs : (2, m) of the rows below and above 0.
+    rise, fall, free : (m,) slopes to both sides, and where they are equal.  level : of the free points, minus the bias.
+    violation : the largest slope to fall above the least to rise.  gap : relative, estimated.  steps : pair steps so far.
+    goal : the estimated gap, and eps the violation, at which the true gap is looked at.  best, reached, idle : the least gap and the last
+    dual value so far, and how many rounds have not led on.  K : the kernel matrix of few points.  before, block : the last working set.
+    work, price, pace : work since Newton's method was last tried, that of the last round, and by how much it lowered log gap.
     """
 
     def __init__(self, problem: MarginProblem, start: Point | None, limits: Limits) -> None:
@@ -155,7 +158,9 @@ class _Descent:
         return np.maximum(self.problem.rows.s * self.a[self.point], 0.0) / self.scale
 
     def product(self, beta: Array) -> Array:
-        """K beta in float64, (m,)."""
+        """K beta in float64, (m,); where rows are hard, to the last bit as anybody else computes it, so that they are met for all."""
+        if self.hard.any():
+            return self.problem.gram @ beta
         f, support = np.zeros(self.m), np.flatnonzero(beta)
         self.exact.add_product(support, beta[support] * self.unit, f)
         return f
@@ -196,7 +201,7 @@ class _Descent:
         if self.dtype == np.float32:
             self.dtype, self.tiles, self.K, self.block = np.dtype(np.float64), self.exact, None, None
         self.eps *= float(np.clip(0.3 * self.tol / progress.gap, 0.01, 0.5)) if np.isfinite(progress.gap) else 0.1
-        self.goal *= 0.5
+        self.goal = max(0.5 * self.goal, 1e-3 * self.tol)
         if self.problem.convex and np.isinf(progress.primal):
             self.tighten(0.25 * self.tol * progress.dual)
         self.best, self.idle = np.inf, 0
@@ -248,7 +253,10 @@ class _Descent:
         self.look()
 
     def _affordable(self, n: int) -> int:
-        """How many factorisations of n free points are worth trying now; in units of a pair step's work on one point of its set, as measured."""
+        """How many factorisations of n free points are worth trying now: some, if they cost less than the pair steps that seem to be left.
+
+        Work is in units of what a pass of pair steps spends on a point, as measured.
+        """
         if self.dtype == np.float64 and n <= SMALL_FACE:
             return worth(n, self.work // 8)
         once, each = 600_000 + 8 * n**2 + (0 if self.K is not None else 4 * n * self.m), 200_000 + 8 * n**2 + n**3 // 36
@@ -270,7 +278,7 @@ class _Descent:
             self.work += 3 * len(moved) * self.m
 
     def _working_set(self) -> tuple[Index, Any]:
-        """The points of the next pair steps and their block of K: all of few points, else a set that is kept while it holds all violators."""
+        """The points of the next pair steps and their block of K: all if they are few, else a set, kept while it holds all violators."""
         if self.m <= WHOLE:
             if self.K is None:
                 self.before = np.arange(self.m)
@@ -304,26 +312,6 @@ class _Descent:
         self.look()
         self.price = self.work - started
         self.pace = float(np.log(before / self.gap)) if 0.0 < self.gap < before < np.inf else 0.0
-
-
-@jit
-def estimate(G: Array, a: Array, z: Array, width: Array, ridge: Array, costs: Array, level: float) -> tuple[float, float]:
-    """The gap of f = K a with the bias -level, and the dual value."""
-    gap, dual = 0.0, 0.0
-    for k in range(G.size):
-        dual += z[k] * a[k] - width[k] * abs(a[k]) - 0.5 * a[k] * (G[k] + z[k])
-        for side in range(2):
-            part = max(a[k], 0.0) if side == 1 else max(-a[k], 0.0)
-            u = level - G[k] - width[k] if side == 1 else G[k] - width[k] - level
-            c, r = costs[side, k], ridge[side, k]
-            if c > 0.0:
-                gap -= part * u
-                if r > 0.0:
-                    dual -= 0.5 * r * part**2
-                    gap += 0.5 * max(u, 0.0) ** 2 / r + 0.5 * r * part**2
-                elif u > 0.0:
-                    gap += c * u
-    return gap, dual
 
 
 @jit
@@ -362,15 +350,18 @@ def pair_steps(
         rise[k] = rising(a[k], upper[k], width[k], ridge[0, k], ridge[1, k])
         fall[k] = falling(a[k], lower[k], width[k], ridge[0, k], ridge[1, k])
         curvature[k] = diagonal[k] + (ridge[1, k] if a[k] > 0.0 else ridge[0, k])
-    i, violation = np.argmin(G + rise), np.inf
+    i: Any = np.argmin(G + rise)
+    violation = np.inf
     for done in range(steps):
+        if i >= a.size:  # nothing is least among numbers that are none
+            return done, np.inf
         here = diagonal[i] + (ridge[1, i] if a[i] >= 0.0 else ridge[0, i])
         slope, own = G[i] + rise[i], fall[i]
         fall[i] = -NEVER  # its curvature with itself is rounding only: it must not be its own partner
         j, worst = best_partner(G, fall, K[i], curvature, slope, G.dtype.type(here), G.dtype.type(floor), work)
         fall[i] = own
         violation = float(worst)
-        if not violation > eps or j < 0:
+        if not violation > eps or not 0 <= j < a.size:
             return done, violation
         delta = float(G[j] + fall[j] - slope) / max(here + float(curvature[j]) - 2.0 * float(K[i, j]), floor)
         top, bottom = (upper[i] if a[i] >= 0.0 else 0.0), (lower[j] if a[j] <= 0.0 else 0.0)

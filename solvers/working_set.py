@@ -24,7 +24,7 @@ NEVER = 1e30
 
 
 @fast
-def best_partner(G: Any, fall: Any, row: Any, diagonal: Any, slope: Any, curvature: Any, floor: Any, gain: Any) -> tuple[int, float]:
+def best_partner(G: Any, fall: Any, row: Any, diagonal: Any, slope: Any, curvature: Any, floor: Any, gain: Any) -> tuple[Any, Any]:
     """Who should fall while i rises, or -1, and the largest violation of any pair with i.
 
     G, fall, row, diagonal : (m,) slopes, K_i and K_kk + ridge.  slope, curvature : G_i + rise_i and K_ii + ridge of i.  floor : of the
@@ -42,7 +42,7 @@ def best_partner(G: Any, fall: Any, row: Any, diagonal: Any, slope: Any, curvatu
 
 
 @fast
-def moved(G: Any, rise: Any, row: Any, other: Any, step: Any, slopes: Any) -> int:
+def moved(G: Any, rise: Any, row: Any, other: Any, step: Any, slopes: Any) -> Any:
     """Who is to rise next, after G <- G + step (K_i - K_j) in place; slopes : (m,) to work on."""
     least = G.dtype.type(-NEVER)
     for k in range(G.shape[0]):
@@ -72,6 +72,26 @@ def slopes(
             count += 1
     level = total / count if count else 0.5 * (least + most)
     return least, most, larger(smaller(level, larger(least, most)), smaller(least, most))
+
+
+@fast
+def estimate(G: Array, a: Array, z: Array, width: Array, ridge: Array, costs: Array, level: float) -> tuple[float, float]:
+    """The gap of f = K a with the bias -level, and the dual value."""
+    gap, dual = 0.0, 0.0
+    for k in range(G.size):
+        dual += z[k] * a[k] - width[k] * abs(a[k]) - 0.5 * a[k] * (G[k] + z[k])
+        for side in range(2):
+            part = max(a[k], 0.0) if side == 1 else max(-a[k], 0.0)
+            u = level - G[k] - width[k] if side == 1 else G[k] - width[k] - level
+            c, r = costs[side, k], ridge[side, k]
+            if c > 0.0:
+                gap -= part * u
+                if r > 0.0:
+                    dual -= 0.5 * r * part**2
+                    gap += 0.5 * max(u, 0.0) ** 2 / r + 0.5 * r * part**2
+                elif u > 0.0:
+                    gap += c * u
+    return gap, dual
 
 
 def choose(rise: Array, fall: Array, least: float, most: float, a: Array, free: Any, before: Index, size: int) -> Index:
