@@ -8,11 +8,10 @@ more columns, (sqrt(2 gamma) x, -gamma |x|^2, 1) and (sqrt(2 gamma) z, 1, -gamma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,8 @@ Block = NDArray[Any]
 
 TILE_ROWS, TILE_COLUMNS = 128, 1024
 """A tile of 512 KB or 1 MB stays in the second-level cache."""
+PARTS = 4
+"""Parts of a product for every thread."""
 PANEL = 128
 """Columns whose features, and whose exponents of four rows, stay in the first-level cache."""
 SUMMED = 128
@@ -83,17 +84,17 @@ class Tiles:
         ----------
         rows : (r,) points.  v : (r,) coefficients.  f : (m,) float64.
         """
-        starts = range(0, self.gram.m, TILE_COLUMNS)
-        self._share(lambda start: self._add_columns(rows, v, f, start), ((start,) for start in starts))
+        count = -(-self.gram.m // TILE_COLUMNS)
+        self._share(lambda part: [self._add_columns(rows, v, f, k * TILE_COLUMNS) for k in part], count)
 
-    def _share(self, work: Callable[..., None], parts: Iterable[tuple[int, ...]]) -> None:
-        """Share out the parts of a work among threads."""
-        if self.n_jobs == 1:
-            for part in parts:
-                work(*part)
+    def _share(self, work: Callable[[range], object], count: int) -> None:
+        """Do `work` on the parts of range(count), several a thread: the last ones may be the longest."""
+        if self.n_jobs == 1 or count == 1:
+            work(range(count))
             return
+        step = max(count // (PARTS * self.n_jobs), 1)
         with ThreadPoolExecutor(self.n_jobs) as pool:
-            list(pool.map(lambda part: work(*part), parts))
+            list(pool.map(work, [range(start, min(start + step, count)) for start in range(0, count, step)]))
 
     def _add_columns(self, rows: Index, v: Array, f: Array, start: int) -> None:
         columns = np.arange(start, min(start + TILE_COLUMNS, self.gram.m))
@@ -129,13 +130,11 @@ class RBFTiles(Tiles):
     def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
         K = np.empty((len(rows), len(columns)), self.dtype) if out is None else out
         panels = self.panels if len(columns) == self.gram.m else self._panels(columns)
-        _exponentials(self.left, rows, panels, K, rows is columns)
+        self._share(lambda part: _exponentials(self.left, rows, panels, K, rows is columns, part[0], part[-1] + 1), len(panels))
         return K
 
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
-        count = len(self.panels)
-        parts = np.linspace(0, count, min(self.n_jobs, count) + 1).astype(int).tolist()
-        self._share(lambda first, last: _add_exponentials(self.left, rows, v, self.panels, f, first, last), pairwise(parts))
+        self._share(lambda part: _add_exponentials(self.left, rows, v, self.panels, f, part[0], part[-1] + 1), len(self.panels))
 
     def _panels(self, columns: Index) -> Block:
         padded = np.zeros((-(-len(columns) // PANEL) * PANEL, self.left.shape[1]), self.dtype)
@@ -179,10 +178,10 @@ def _exponents(left: Block, a: int, b: int, c: int, d: int, panel: Block, E: Blo
 
 
 @fast
-def _exponentials(left: Block, rows: Index, panels: Block, K: Block, symmetric: bool) -> None:
-    """K <- exp of the products of rows with the columns of the panels, (r, c); half of them where rows and columns are the same."""
+def _exponentials(left: Block, rows: Index, panels: Block, K: Block, symmetric: bool, first: int, last: int) -> None:
+    """K <- exp of the products of rows with the columns of the panels first .. last; half of them where rows and columns are the same."""
     E, n = np.empty(4 * PANEL, left.dtype), rows.shape[0]
-    for p in range(panels.shape[0]):
+    for p in range(first, last):
         start = p * PANEL
         width = min(PANEL, K.shape[1] - start)
         for r in range(0, min(start + PANEL, n) if symmetric else n, 4):

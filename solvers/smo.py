@@ -103,7 +103,7 @@ class _Descent:
     """
 
     def __init__(self, problem: MarginProblem, start: Point | None, limits: Limits) -> None:
-        self.problem, self.m, self.tol, self.n_jobs = problem, problem.m, limits.tol, 1
+        self.problem, self.m, self.tol = problem, problem.m, limits.tol
         rows, m = problem.rows, problem.m
         self.point = np.abs(rows.dot(np.arange(1.0, m + 1))).astype(np.intp) - 1
         self.above, self.below = np.flatnonzero(rows.s > 0), np.flatnonzero(rows.s < 0)
@@ -126,7 +126,7 @@ class _Descent:
         self.a = np.zeros(m)
         self.G = -self.z
         self.dtype = np.dtype(np.float32 if self.claims and not self.hard.any() else np.float64)
-        self.exact = tiles(problem.gram, self.unit, self.n_jobs)
+        self.exact = tiles(problem.gram, self.unit, limits.n_jobs)
         self.tiles = self.exact.single() if self.dtype == np.float32 else self.exact
         if start is not None:
             alpha = multipliers(start, problem)
