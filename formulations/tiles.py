@@ -87,6 +87,12 @@ class Tiles:
         count = -(-self.gram.m // TILE_COLUMNS)
         self._share(lambda part: [self._add_columns(rows, v, f, k * TILE_COLUMNS) for k in part], count)
 
+    def product(self, rows: Index, v: Array, columns: Index) -> Array:
+        """K[columns, rows] v / unit, (c,): the product at some of the points."""
+        f = np.zeros(self.gram.m)
+        self.add_product(rows, v, f)
+        return f[columns]
+
     def _share(self, work: Callable[[range], object], count: int) -> None:
         """Do `work` on the parts of range(count), several a thread: the last ones may be the longest."""
         if self.n_jobs == 1 or count == 1:
@@ -135,6 +141,11 @@ class RBFTiles(Tiles):
 
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
         self._share(lambda part: _add_exponentials(self.left, rows, v, self.panels, f, part[0], part[-1] + 1), len(self.panels))
+
+    def product(self, rows: Index, v: Array, columns: Index) -> Array:
+        f, panels = np.zeros(len(columns)), self._panels(columns)
+        self._share(lambda part: _add_exponentials(self.left, rows, v, panels, f, part[0], part[-1] + 1), len(panels))
+        return f
 
     def _panels(self, columns: Index) -> Block:
         padded = np.zeros((-(-len(columns) // PANEL) * PANEL, self.left.shape[1]), self.dtype)

@@ -35,7 +35,9 @@ SMALLEST_SET = 512
 LARGEST_SET = {np.dtype(np.float32): 4096, np.dtype(np.float64): 2048}
 CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12}
 """Smallest curvature of a pair, over the mean diagonal of K."""
-FIRST_NEWTON = 0.3
+SURE, RESOLUTION = 0.1, 1e-5
+"""A point is sure to cost nothing if its slack is this large, in units of z and of norm(a)_1: more than errors of float32 entries add up to."""
+FIRST_NEWTON = 0.01
 """Newton's method is left out while the gap is larger: the free points are still others than in the end."""
 MOST_FREE = 4000
 """Newton's method is left out where more points are free."""
@@ -158,11 +160,18 @@ class _Descent:
         return np.maximum(self.problem.rows.s * self.a[self.point], 0.0) / self.scale
 
     def product(self, beta: Array) -> Array:
-        """K beta in float64, (m,); where rows are hard, to the last bit as anybody else computes it, so that they are met for all."""
+        """K beta in float64, (m,).
+
+        Points that cost nothing by more than float32 can be wrong keep their value of the run: their loss and multipliers are 0. Where rows
+        are hard, K beta is computed to the last bit as anybody else does, so that they are met for all.
+        """
         if self.hard.any():
             return self.problem.gram @ beta
-        f, support = np.zeros(self.m), np.flatnonzero(beta)
-        self.exact.add_product(support, beta[support] * self.unit, f)
+        slack = np.minimum(self.rise - self.level, self.level - self.fall)
+        far = (slack > np.maximum(SURE, RESOLUTION * np.abs(self.a).sum())) & (self.a == 0)
+        support, near = np.flatnonzero(beta), np.flatnonzero(~far)
+        f = (self.G + self.z) * self.spread
+        f[near] = self.exact.product(support, beta[support] * self.unit, near)
         return f
 
     def look(self) -> None:
