@@ -202,9 +202,10 @@ def _exponentials(left: Block, rows: Index, panels: Block, K: Block, symmetric: 
                 for k in range(row.shape[0]):
                     row[k] = exponential(exponents[k])
         if symmetric:
-            for r in range(start, start + width):
-                for k in range(start):
-                    K[r, k] = K[k, r]
+            for above in range(0, start, 16):  # a cache line of every row at a time
+                for r in range(start, start + width):
+                    for k in range(above, above + 16):
+                        K[r, k] = K[k, r]
 
 
 @fast

@@ -32,7 +32,7 @@ from equimargin.solvers.workspace import square
 WHOLE = 2048
 """Up to so many points are one working set."""
 SMALLEST_SET = 512
-LARGEST_SET = {np.dtype(np.float32): 4096, np.dtype(np.float64): 2048}
+LARGEST_SET = {np.dtype(np.float32): 4000, np.dtype(np.float64): 2000}
 CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12}
 """Smallest curvature of a pair, over the mean diagonal of K."""
 SURE, RESOLUTION = 0.1, 1e-5
@@ -275,16 +275,23 @@ class _Descent:
         ahead = self.price * float(np.log(self.gap / self.goal)) / max(self.pace, 0.05)
         return 8 if cost < ahead else 0
 
-    def _move(self, points: Index, a: Array) -> None:
-        """Put new multipliers in place, and the gradient after them."""
+    def _move(self, points: Index, a: Array, K: Any = None) -> None:
+        """Put new multipliers in place, and the gradient after them; K is the block of these points, if it is at hand."""
         delta = a - self.a[points]
         moved = np.flatnonzero(delta)
         self.a[points] = a
         if self.K is not None:
             add_rows(self.K, points[moved], delta[moved], self.G, 0, self.m)
-        else:
+        elif K is None:
             self.tiles.add_product(points[moved], delta[moved], self.G)
             self.work += 3 * len(moved) * self.m
+        else:
+            G, others = self.G[points], np.ones(self.m, dtype=bool)
+            add_rows(K, moved, delta[moved], G, 0, len(points))
+            others[points] = False
+            self.G[points] = G
+            self.G[others] += self.tiles.product(points[moved], delta[moved], np.flatnonzero(others))
+            self.work += 3 * len(moved) * (self.m - len(points))
 
     def _working_set(self) -> tuple[Index, Any]:
         """The points of the next pair steps and their block of K: all if they are few, else a set, kept while it holds all violators."""
@@ -316,7 +323,7 @@ class _Descent:
             if violation <= eps or steps < chunk:
                 break
         self.work += done * (2 * len(W) + 600)
-        self._move(W, a)
+        self._move(W, a, K)
         before = self.gap
         self.look()
         self.price = self.work - started
