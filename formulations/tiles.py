@@ -95,6 +95,8 @@ class Tiles:
 
     def _share(self, work: Callable[[range], object], count: int) -> None:
         """Do `work` on the parts of range(count), several a thread: the last ones may be the longest."""
+        if count == 0:
+            return
         if self.n_jobs == 1 or count == 1:
             work(range(count))
             return
