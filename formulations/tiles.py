@@ -165,6 +165,13 @@ class LinearTiles(Tiles):
 class GivenTiles(Tiles):
     """The given numbers, read where they are."""
 
+    def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
+        K = np.empty((len(rows), len(columns)), self.dtype) if out is None else out
+        _gather(self.gram.X, rows, columns, 1 / self.unit, K, rows is columns)
+        if self.gram.shift:
+            K[rows[:, None] == columns] += self.gram.shift / self.unit
+        return K
+
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
         super().add_product(rows, v / self.unit, f)
         f[rows] += self.gram.shift * v / self.unit
@@ -228,6 +235,20 @@ def _add_exponentials(left: Block, rows: Index, v: Array, panels: Block, f: Arra
                     h[k] += p_c * exponential(E[2 * PANEL + k]) + p_d * exponential(E[3 * PANEL + k])
             for k in range(part.shape[0]):
                 part[k] += h[k]
+
+
+@fast
+def _gather(G: Array, rows: Index, columns: Index, factor: float, K: Block, symmetric: bool) -> None:
+    """K <- factor G[rows, columns]; half of it where rows and columns are the same."""
+    for r in range(rows.shape[0]):
+        given, row = G[rows[r]], K[r]
+        for c in range(r if symmetric else 0, columns.shape[0]):
+            row[c] = factor * given[columns[c]]
+    if symmetric:
+        for above in range(0, rows.shape[0], 16):  # a cache line of every row at a time
+            for r in range(above + 1, rows.shape[0]):
+                for k in range(above, min(above + 16, r)):
+                    K[r, k] = K[k, r]
 
 
 @fast

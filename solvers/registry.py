@@ -95,16 +95,16 @@ def solve(
 
 
 def _choose(problem: Problem, name: str) -> Solver:
-    taking = [solver for solver in SOLVERS.values() if solver.refusal(problem) is None]
     if name == "auto":
-        if not taking:
-            reasons = "; ".join(f"{solver.name}: {solver.refusal(problem)}" for solver in SOLVERS.values())
-            raise ValueError(f"no solver takes this {problem.family} problem ({reasons})")
-        return taking[0]
+        for solver in SOLVERS.values():
+            if solver.refusal(problem) is None:
+                return solver
+        reasons = "; ".join(f"{solver.name}: {solver.refusal(problem)}" for solver in SOLVERS.values())
+        raise ValueError(f"no solver takes this {problem.family} problem ({reasons})")
     if name not in SOLVERS:
         raise ValueError(f"unknown solver {name!r}; known: auto, {', '.join(SOLVERS)}")
     reason = SOLVERS[name].refusal(problem)
     if reason:
-        would = ", ".join(solver.name for solver in taking)
+        would = ", ".join(solver.name for solver in SOLVERS.values() if solver.refusal(problem) is None)
         raise ValueError(f"{name} does not take this {problem.family} problem: {reason}" + (f"; try {would}" if would else ""))
     return SOLVERS[name]
