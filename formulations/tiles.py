@@ -85,7 +85,12 @@ class Tiles:
         rows : (r,) points.  v : (r,) coefficients.  f : (m,) float64.
         """
         count = -(-self.gram.m // TILE_COLUMNS)
-        self._share(lambda part: [self._add_columns(rows, v, f, k * TILE_COLUMNS) for k in part], count)
+
+        def add(part: range) -> None:
+            for k in part:
+                self._add_columns(rows, v, f, k * TILE_COLUMNS)
+
+        self._share(add, count)
 
     def product(self, rows: Index, v: Array, columns: Index) -> Array:
         """K[columns, rows] v / unit, (c,): the product at some of the points."""

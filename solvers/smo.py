@@ -36,7 +36,7 @@ LARGEST_SET = {np.dtype(np.float32): 4000, np.dtype(np.float64): 2000}
 CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12}
 """Smallest curvature of a pair, over the mean diagonal of K."""
 SURE, RESOLUTION = 0.1, 1e-5
-"""A point is sure to cost nothing if its slack is this large, in units of z and of norm(a)_1: more than errors of float32 entries add up to."""
+"""A point of a larger slack, in units of z and of norm(a)_1, costs nothing: errors of float32 entries do not add up to as much."""
 FIRST_NEWTON = 0.01
 """Newton's method is left out while the gap is larger: the free points are still others than in the end."""
 MOST_FREE = 4000
