@@ -3,9 +3,9 @@ VENV     ?= .venv
 BIN      := $(VENV)/bin
 READY    := $(VENV)/.ready
 SEED     ?= $(shell date +%Y%m%d)
-EXAMPLES ?= 2000
+EXAMPLES ?= 1000
 
-.PHONY: demo check lint mutants nightly bench clean
+.PHONY: demo check lint mutants faults nightly bench clean
 
 demo: $(READY)  ## three comparisons: classification, regression, ranking
 	$(BIN)/equimargin compare breast_cancer --scale
@@ -23,8 +23,11 @@ lint: $(READY)  ## style, types, direction of the imports
 mutants: $(READY)  ## the referee against formulations that are wrong on purpose
 	$(BIN)/python -m pytest -m mutants -s tests/test_mutants.py
 
-nightly: $(READY)  ## the property tests, longer and with new examples: make nightly SEED=1 EXAMPLES=500
-	EQUIMARGIN_PROFILE=nightly EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest --hypothesis-seed=$(SEED) $(ARGS)
+faults: $(READY)  ## the tests against sources that are wrong on purpose; ARGS picks faults by parts of their names
+	$(BIN)/python tests/faults.py $(ARGS)
+
+nightly: $(READY)  ## every formulation, backend and solver on new instances: make nightly SEED=1 EXAMPLES=1000
+	$(BIN)/python tests/nightly.py --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 bench: $(READY)  ## CPU times, and the error of every map between formulations
 	$(BIN)/python -m pytest -m benchmark -s benchmarks tests/test_links.py

@@ -16,12 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from equimargin.formulations.interior import strictly_inside
-from equimargin.formulations.kernels import UNIT, Array, Linear, gamma_n
+from equimargin.formulations.kernels import UNIT, Array, Linear, gamma_n, unit_of
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem, on_grid
 from equimargin.formulations.rows import Tube
 
 FLOOR = 1e-4
 """Relative figures are over S = max(|lower|, |upper|, FLOOR x P(0))."""
+ROUGH = 1e-11
+"""An f that is known no better than this is evaluated in extended precision: rows ask for margins of the order of 1."""
 OUTWARD, INWARD = 1.0, -1.0
 """Which way a bound on rounding is added: to prove the optimum inside, or the point's own exact values outside."""
 
@@ -117,11 +119,22 @@ def evaluate(problem: MarginProblem, point: Point) -> Evaluation:
         w = point.w if point.w is not None else problem.X.T @ _given(point.beta)
         return _evaluate_w(problem, np.asarray(w))
     beta = problem.gram.merged(_given(point.beta))
-    f, f_error = problem.gram.product(beta)
+    f, f_error = product(problem, beta)
     size = np.abs(beta)
     norm2 = float(beta @ f)
     error = float(size @ f_error) + gamma_n(problem.m + 2) * float(size @ np.abs(f))
     return Evaluation(f, f_error, max(norm2, 0.0), error * (1 + gamma_n(problem.m + 4)))
+
+
+def product(problem: Problem, v: Array) -> tuple[Array, Array]:
+    """K v and a bound on its error, both (m,), in float64; computed in extended precision where float64 would leave more than ROUGH."""
+    f, error = problem.gram.product(v)
+    extended = problem.gram.extended if float(error.max(initial=0.0)) > ROUGH else None
+    if extended is None:
+        return f, error
+    exact, error = extended.product(v)
+    f = exact.astype(np.float64)
+    return f, error.astype(np.float64) + 2 * UNIT * np.abs(f) + 1e-300
 
 
 def _evaluate_w(problem: MarginProblem, w: Array) -> Evaluation:
@@ -211,12 +224,21 @@ def _dual_terms(problem: MarginProblem, alpha: Array, way: float) -> tuple[float
     gain = math.fsum(products.tolist()) - way * 4 * UNIT * math.fsum(np.abs(products).tolist())
     beta = problem.rows.rdot(alpha)
     if isinstance(problem.kernel, Linear):
-        w = np.asarray(problem.X.T @ beta)
-        error = gamma_n(problem.m + 2) * np.asarray(abs(problem.X).T @ np.abs(beta)) * (1 + gamma_n(problem.m + 2))
+        w, error = _weights(problem, beta)
         size = np.maximum(np.abs(w) + way * error, 0.0)
         return gain, float(size @ size) * (1 + way * gamma_n(len(w) + 12))
     at = evaluate(problem, Point(beta=beta))
     return gain, max(at.norm2 + way * at.norm2_error, 0.0)
+
+
+def _weights(problem: MarginProblem, beta: Array) -> tuple[Array, Array]:
+    """w = X'beta of a linear kernel and a bound on its error, both (d,), in extended precision where they cancel."""
+    w, size = np.asarray(problem.X.T @ beta), np.asarray(abs(problem.X).T @ np.abs(beta))
+    gamma, extended = gamma_n(problem.m + 2), problem.gram.extended
+    if extended is not None and float(size.max(initial=0.0)) * gamma > ROUGH * float(np.abs(w).max(initial=0.0)):
+        exact = extended.X.T @ beta
+        w, gamma = exact.astype(np.float64), gamma_n(problem.m + 2, unit_of(exact))
+    return w, gamma * size * (1 + gamma_n(problem.m + 2)) + 2 * UNIT * np.abs(w)
 
 
 def _linear_upper(problem: OneNormProblem, x: Array, way: float) -> float:
@@ -224,7 +246,7 @@ def _linear_upper(problem: OneNormProblem, x: Array, way: float) -> float:
     x = np.clip(np.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0), 0.0, None)
     if problem.over == "pairs":  # A'x must be exact
         x = on_grid(x, np.full(len(x), np.inf), np.zeros(len(x)))
-    f, error = problem.gram.product(problem.coefficients(x))
+    f, error = product(problem, problem.coefficients(x))
     noise = problem.rows.absolute_dot(error + 4 * UNIT * np.abs(f)) + 4 * UNIT
     xi = np.maximum(1.0 - problem.rows.dot(f) + way * noise, 0.0)
     return (math.fsum(x.tolist()) + problem.C * math.fsum(xi.tolist())) * (1 + way * 16 * UNIT)
@@ -234,7 +256,7 @@ def _linear_lower(problem: OneNormProblem, u: Array, way: float) -> float:
     """1'u at 0 <= u <= C with B'u <= 1, met by dividing by max(1, max B'u), rounded one way."""
     rows = problem.rows
     u = on_grid(u, np.full(problem.p, problem.C), rows.s)
-    g, error = problem.gram.product(rows.rdot(u))
+    g, error = product(problem, rows.rdot(u))
     if problem.over == "pairs":
         price = rows.dot(g) + way * (rows.absolute_dot(error) + 4 * UNIT * rows.absolute_dot(np.abs(g)))
     else:

@@ -1,7 +1,8 @@
 """Kernels k(x, z), their Gram matrices, and bounds on the rounding of every entry.
 
 Each kernel states a bound E with |computed K_ij - k(x_i, x_j)| <= E_ij for the given floats, so that what is proved about K beta
-holds for the mathematical kernel and not for its floating-point image.
+holds for the mathematical kernel and not for its floating-point image. Everything is computed in the precision of the features: float64,
+or the platform's extended one where a bound needs it.
 """
 
 from __future__ import annotations
@@ -22,13 +23,20 @@ UNIT = 2.0**-53
 STORED_ROWS = 6000
 """A Gram matrix of up to this many rows is kept (288 MB); a larger one is recomputed tile by tile."""
 TILE_ROWS = 512
+EXTENDED_WORK = 20_000_000
+"""Products m^2 d up to which a Gram matrix is worth computing in extended precision."""
 FAR = 30.0
 """gamma (|x|^2 + |z|^2) from which the expansion of |x - z|^2 would cost the exponent digits that the differences keep."""
 
 
-def gamma_n(n: int) -> float:
+def gamma_n(n: int, unit: float = UNIT) -> float:
     """Higham's n u / (1 - n u): the relative error of n floating-point operations in a row, in any order."""
-    return n * UNIT / (1 - n * UNIT)
+    return n * unit / (1 - n * unit)
+
+
+def unit_of(v: Array) -> float:
+    """The unit roundoff u of the precision in which these numbers are."""
+    return float(np.finfo(v.dtype).eps) / 2
 
 
 @dataclass(frozen=True)
@@ -69,7 +77,7 @@ class Linear(Kernel):
         return _squared_norms(X)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        bound: Array = gamma_n(X.shape[1] + 2) * (abs(X) @ (abs(Z).T @ v))
+        bound: Array = gamma_n(X.shape[1] + 2, unit_of(K)) * (abs(X) @ (abs(Z).T @ v))
         return bound
 
 
@@ -92,7 +100,7 @@ class Polynomial(Kernel):
         return k
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        return self.degree * gamma_n(X.shape[1] + 8) * self.magnitude(X, Z, K, v)
+        return self.degree * gamma_n(X.shape[1] + 8, unit_of(K)) * self.magnitude(X, Z, K, v)
 
     def magnitude(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         product: Array = self.block(abs(X), abs(Z)) @ v
@@ -109,9 +117,7 @@ class RBF(Kernel):
 
     def block(self, X: Features, Z: Features) -> Array:
         if self._far(X, Z):
-            from scipy.spatial.distance import cdist
-
-            return np.asarray(np.exp(-self.gamma * cdist(X, Z, "sqeuclidean")))
+            return np.asarray(np.exp(-self.gamma * _squared_distances(X, Z)))
         X, Z = _centred(X, Z)
         K = _dense(X @ Z.T)
         K *= 2.0
@@ -127,18 +133,19 @@ class RBF(Kernel):
         """|x - z|^2 by expansion is off by gamma_{d+10} (|x| + |z|)^2 <= 2 gamma_{d+10} (|x|^2 + |z|^2), by differences by gamma_{d+6} of
         itself, which is -log k / gamma; libm's exp by 4 ulp.
         """
+        unit = unit_of(K)
         if self._far(X, Z):
             spread = -K * np.log(K, where=K > 0, out=np.zeros_like(K))
-            exact: Array = 1.02 * gamma_n(X.shape[1] + 6) * (np.maximum(spread, 0.0) @ v) + 10 * UNIT * (K @ v) + 1e-300 * v.sum()
+            exact: Array = 1.02 * gamma_n(X.shape[1] + 6, unit) * (np.maximum(spread, 0.0) @ v) + 10 * unit * (K @ v) + 1e-300 * v.sum()
             return exact
         X, Z = _centred(X, Z)
         x, z = _squared_norms(X), _squared_norms(Z)
-        absolute = 2.02 * self.gamma * gamma_n(X.shape[1] + 10)
+        absolute = 2.02 * self.gamma * gamma_n(X.shape[1] + 10, unit)
         worst = absolute * (float(x.max(initial=0.0)) + float(z.max(initial=0.0)))
         Kv = K @ v
         if worst > 1.0:  # exp(e) - 1 is no longer near e: only 0 <= k <= 1 is known
             return np.full(len(x), float(v.sum()) * 1.01)
-        bound: Array = np.exp(worst) * absolute * (x * Kv + K @ (z * v)) + 10 * UNIT * Kv + 1e-300 * v.sum()
+        bound: Array = np.exp(worst) * absolute * (x * Kv + K @ (z * v)) + 10 * unit * Kv + 1e-300 * v.sum()
         return bound
 
     def magnitude(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
@@ -170,7 +177,8 @@ class Sigmoid(Kernel):
         return np.asarray(np.tanh(self.gamma * _squared_norms(X) + self.coef0))
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        slack: Array = abs(self.gamma) * gamma_n(X.shape[1] + 4) * (abs(X) @ (abs(Z).T @ v)) + (abs(self.coef0) + 8) * UNIT * v.sum()
+        unit = unit_of(K)
+        slack: Array = abs(self.gamma) * gamma_n(X.shape[1] + 4, unit) * (abs(X) @ (abs(Z).T @ v)) + (abs(self.coef0) + 8) * unit * v.sum()
         return slack
 
 
@@ -197,8 +205,9 @@ class Intercept(Kernel):
         return np.asarray(self.kernel.diagonal(X) + 1.0)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        within = np.abs(K - 1.0) + 2 * UNIT * np.abs(K)  # of the kernel itself, from its sum with 1
-        bound: Array = self.kernel.rounding(X, Z, within, v) + 4 * UNIT * (np.abs(K) @ v + v.sum())
+        unit = unit_of(K)
+        within = np.abs(K - 1.0) + 2 * unit * np.abs(K)  # of the kernel itself, from its sum with 1
+        bound: Array = self.kernel.rounding(X, Z, within, v) + 4 * unit * (np.abs(K) @ v + v.sum())
         return bound
 
 
@@ -209,10 +218,10 @@ class Precomputed(Kernel):
     name = "precomputed"
 
     def block(self, X: Features, Z: Features) -> Array:
-        return np.asarray(X, dtype=np.float64)
+        return np.asarray(X)
 
     def diagonal(self, X: Features) -> Array:
-        return np.asarray(X, dtype=np.float64).diagonal().copy()
+        return np.asarray(X).diagonal().copy()
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         return np.zeros(X.shape[0])
@@ -294,8 +303,16 @@ class Gram:
         return self.kernel.diagonal(self.X) + self.shift
 
     @cached_property
+    def extended(self) -> Gram | None:
+        """The same in the platform's extended precision; None where there is none, or where it would take long."""
+        sparse = hasattr(self.X, "toarray")
+        if sparse or self.m**2 * self.X.shape[1] > EXTENDED_WORK or not np.finfo(np.longdouble).eps < np.finfo(np.float64).eps:
+            return None
+        return Gram(self.kernel, np.asarray(self.X, dtype=np.longdouble), self.shift)
+
+    @cached_property
     def _first(self) -> NDArray[np.intp]:
-        """The first point equal to each, (m,), by a checked hash of its bits; for sparse features and a given matrix every point is."""
+        """The first point equal to each, (m,), by a checked hash of its bits; sparse features and a given matrix are not looked at."""
         if hasattr(self.X, "toarray") or isinstance(self.kernel, Precomputed):
             return np.arange(self.m)
         X = np.ascontiguousarray(self.X + 0.0)  # -0.0 is 0.0
@@ -324,9 +341,10 @@ class Gram:
         return self.kernel.block(self.X[rows], self.X[columns])
 
     def __matmul__(self, v: Array) -> Array:
-        """K v, (m,)."""
+        """K v, (m,), the coefficients of equal points put together first."""
         if isinstance(self.kernel, Linear):
             return np.asarray(self.X @ (self.X.T @ v))
+        v = self.merged(v)
         if self.m <= STORED_ROWS or isinstance(self.kernel, Precomputed):
             return np.asarray(self.dense @ v)
         f, support = np.zeros(self.m), np.flatnonzero(v)
@@ -340,11 +358,12 @@ class Gram:
 
         |computed K v - K v| <= E |v| + gamma_{m+1} |K| |v|, entry by entry.
         """
-        f, error, size = np.empty(self.m), np.empty(self.m), np.abs(v)
+        f, error, size = np.empty(self.m, self.X.dtype), np.empty(self.m, self.X.dtype), np.abs(v)
+        gamma = gamma_n(self.m + 1, unit_of(f))
         for rows, K in self._tiles():
             X = self.X[rows]
             f[rows] = K @ v
-            error[rows] = self.kernel.rounding(X, self.X, K, size) + gamma_n(self.m + 1) * self.kernel.magnitude(X, self.X, K, size)
+            error[rows] = self.kernel.rounding(X, self.X, K, size) + gamma * self.kernel.magnitude(X, self.X, K, size)
         return f, error * (1 + gamma_n(self.m + self.X.shape[1] + 8)) + 1e-300
 
     def _tiles(self) -> Any:
@@ -381,7 +400,19 @@ def proven_shift(K: Array) -> float | None:
 
 def _dense(K: Any) -> Array:
     """A product of features as an ndarray, whatever the features were."""
-    return np.asarray(K.toarray() if hasattr(K, "toarray") else K, dtype=np.float64)
+    return np.asarray(K.toarray() if hasattr(K, "toarray") else K)
+
+
+def _squared_distances(X: Array, Z: Array) -> Array:
+    """|x_i - z_j|^2 from the differences, (m, n)."""
+    if X.dtype == np.float64:
+        from scipy.spatial.distance import cdist
+
+        return np.asarray(cdist(X, Z, "sqeuclidean"))
+    squares = np.zeros((len(X), len(Z)), X.dtype)
+    for k in range(X.shape[1]):
+        squares += np.subtract.outer(X[:, k], Z[:, k]) ** 2
+    return squares
 
 
 def _centred(X: Features, Z: Features) -> tuple[Features, Features]:

@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.kernels import Array, Features, Gram, Intercept, Kernel, Linear, Precomputed, linear, proven_shift
+from equimargin.formulations.kernels import UNIT, Array, Features, Gram, Intercept, Kernel, Linear, Precomputed, linear, proven_shift
 from equimargin.formulations.rows import Pairs, Rows, Signed, Tube
 
 Loss = Literal["hinge", "squared_hinge"]
@@ -232,26 +232,34 @@ class MarginProblem:
         """
         return on_grid(alpha, self.box, self.bias_signs)
 
+    @property
+    def features_error(self) -> float:
+        """About |K - L L'|_2 for the features L: the largest eigenvalue they leave out, and the rounding of the decomposition."""
+        return 0.0 if isinstance(self.kernel, Linear) else self._spectrum[2]
+
     @cached_property
-    def _factor(self) -> tuple[Array, Array]:
+    def _spectrum(self) -> tuple[Array, Array, float]:
+        """The features of K, their scales, and what they miss of K."""
         values, vectors = np.linalg.eigh(self.gram.dense)
-        kept = values > SPAN * max(float(values.max(initial=0.0)), 0.0)
+        largest = max(float(values.max(initial=0.0)), 0.0)
+        kept = values > SPAN * largest
+        missed = float(np.abs(values[~kept]).max(initial=0.0)) + 16 * UNIT * largest
         if not kept.any():  # K = 0: one column of zeros, because cvxpy refuses squares of empty variables
-            return np.zeros((self.m, 1)), np.ones(1)
-        return vectors[:, kept], np.sqrt(values[kept])
+            return np.zeros((self.m, 1)), np.ones(1), missed
+        return vectors[:, kept], np.sqrt(values[kept]), missed
 
     def features(self) -> Features:
         """X (m, d) for a linear kernel, otherwise L (m, r) with K = L L', so that w is f in an orthonormal basis of the span."""
         if isinstance(self.kernel, Linear):
             return self.X
-        vectors, roots = self._factor
+        vectors, roots, _ = self._spectrum
         return vectors * roots
 
     def point_of_w(self, w: Array, b: float | None = None, alpha: Array | None = None) -> Point:
         """The canonical point of f = w . features; w : (d,) or (r,)."""
         if isinstance(self.kernel, Linear):
             return Point(w=w, b=b, alpha=alpha)
-        vectors, roots = self._factor
+        vectors, roots, _ = self._spectrum
         return Point(beta=vectors @ (w / roots), b=b, alpha=alpha)
 
 

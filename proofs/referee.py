@@ -14,13 +14,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Literal
 
 import numpy as np
 
+from equimargin.formulations import REGISTRY
 from equimargin.formulations.bounds import Interval, inner_interval, interval
 from equimargin.formulations.dual_from import dual_from
-from equimargin.formulations.kernels import Array
-from equimargin.formulations.problem import OneNormProblem, Point, Problem
+from equimargin.formulations.kernels import UNIT, Array
+from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem
 from equimargin.solvers.convex import Answer, StandardForm
 from equimargin.solvers.solution import Solution, Status
 
@@ -60,11 +62,12 @@ class Evidence:
 
     formulation : id of the declaration, None for a specialised solver.  control : wrong on purpose.  value : the declared objective,
     mapped; +-inf where a verified ray says so.  mismatch : the larger of |declared - printed| objective and of what the violations of
-    the declared and of the printed constraints are worth.  lower, upper : the interval of the answer's own point.  has_f, has_alpha :
-    which sides it supplied.  derived_lower : proven from multipliers that we made from its f.  infeasible : whether it proves that no
-    point is feasible.  inner_lower, inner_upper : what exact arithmetic cannot pass at its own point.  cancellation : rounding error of the
-    printed 1/2 beta'K beta, evaluated with K itself.  residual : of its own problem, in
-    units of the objective, auxiliary variables eliminated too.  normwise : largest relative residual, likewise.  reach : of its ray.
+    the declared and of the printed constraints are worth.  cancellation : how far its 1/2 beta'K beta may be off as printed and as
+    declared, or its value as computed.  lower, upper : the interval of the answer's own point.  inner_lower, inner_upper : what exact
+    arithmetic cannot pass at that point.  has_f, has_alpha : which sides it supplied.  shadow : the one that is the multipliers of a linear
+    program.  derived_lower : proven from multipliers that we made from its f.  infeasible : whether it proves that no point is feasible.
+    residual : of its own problem, in units of the objective, auxiliary variables eliminated too.  normwise : the largest relative residual,
+    likewise.  arithmetic : what float64 makes of margins in any solver.  reach : how far its ray goes.
     """
 
     family: str
@@ -80,12 +83,14 @@ class Evidence:
     has_f: bool = False
     has_alpha: bool = False
     derived_lower: float = -np.inf
+    shadow: Literal["f", "alpha"] | None = None
     infeasible: bool = False
     inner_lower: float = -np.inf
     inner_upper: float = np.inf
     cancellation: float = 0.0
     residual: float = float("inf")
     normwise: float = float("inf")
+    arithmetic: float = 0.0
     ray: bool = False
     reach: float = 0.0
     skipped: bool = False
@@ -95,9 +100,9 @@ class Evidence:
 
     @property
     def rounding(self) -> float:
-        """The larger share that rounding has in a side of [lower, upper]."""
-        sides = ((self.upper, self.inner_upper), (self.inner_lower, self.lower))
-        return max((larger - smaller for larger, smaller in sides if larger > smaller), default=0.0)
+        """The larger share that rounding has in a side of [lower, upper] that it supplied."""
+        sides = ((self.has_f, self.upper, self.inner_upper), (self.has_alpha, self.inner_lower, self.lower))
+        return max((larger - smaller for supplied, larger, smaller in sides if supplied and larger > smaller), default=0.0)
 
 
 @dataclass(frozen=True)
@@ -182,12 +187,14 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
         has_f=answer.point.has_function,
         has_alpha=answer.point.alpha is not None,
         derived_lower=_derived_lower(problem, answer.point),
+        shadow=_shadow(problem, answer),
         infeasible=_beyond(problem, value, proven.lower) or (value == np.inf and normwise <= RAY),
         inner_lower=inner.lower,
         inner_upper=inner.upper,
         cancellation=_spread(declaration.value, objective, _cancellation(problem, answer.point)),
         residual=_spread(declaration.value, objective, residual),
         normwise=max(normwise, answer.eliminated),
+        arithmetic=_arithmetic(problem),
     )
 
 
@@ -215,8 +222,10 @@ def examine_solution(problem: Problem, solution: Solution) -> Evidence:
         infeasible=_beyond(problem, value, proven.lower),
         inner_lower=inner.lower,
         inner_upper=inner.upper,
+        cancellation=proven.upper - inner.upper if np.isfinite(proven.upper) else 0.0,
         residual=max(proven.upper - proven.lower, 0.0),
         normwise=0.0,
+        arithmetic=_arithmetic(problem),
         solve_seconds=solution.seconds,
         iterations=solution.iterations,
     )
@@ -240,7 +249,7 @@ def judge(family: str, evidence: Sequence[Evidence], scale: float, tol: float = 
     lower = max((bound for e in counted for bound in (e.lower, e.derived_lower) if not np.isnan(bound)), default=-np.inf)
     proven = Interval(lower, min((e.upper for e in counted if not np.isnan(e.upper)), default=np.inf), scale)
     feasible = bool(np.isfinite(proven.upper)) or not any(e.infeasible for e in counted)
-    judgements = tuple(_judgement(e, proven, tol, feasible) for e in evidence)
+    judgements = _acquitted([_judgement(e, proven, tol, feasible) for e in evidence])
     if not convex:
         return Family(family, proven, Verdict.UNDECIDED, "the kernel is not positive semidefinite: no optimum is claimed", judgements)
     if proven.lower > proven.upper:
@@ -272,6 +281,20 @@ def _verdict(judgements: Sequence[Judgement]) -> tuple[Verdict, str]:
     return Verdict.UNDECIDED, f"no agreeing {missing}"
 
 
+def _acquitted(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
+    """The judgements, where a disagreement is the backend's failure if a better answer to the same declaration confirms that."""
+
+    def better(this: Judgement, other: Judgement) -> bool:
+        agrees = other.agreement is Agreement.AGREES and other.accuracy <= FAILED
+        return agrees or (other.agreement is Agreement.INACCURATE and other.accuracy <= CLAIM_FACTOR * this.accuracy)
+
+    def acquitted(this: Judgement) -> bool:
+        same = (other for other in judgements if this.evidence.formulation == other.evidence.formulation is not None)
+        return this.agreement is Agreement.DISAGREES and any(better(this, other) for other in same)
+
+    return tuple(replace(j, agreement=Agreement.FAILED) if acquitted(j) else j for j in judgements)
+
+
 def _judgement(e: Evidence, family: Interval, tol: float, feasible: bool) -> Judgement:
     if e.skipped:
         nothing = float("nan")
@@ -281,7 +304,7 @@ def _judgement(e: Evidence, family: Interval, tol: float, feasible: bool) -> Jud
     above = (e.upper - family.lower) / S if e.has_f or e.has_alpha else np.inf
     below = (family.upper - e.lower) / S if e.has_alpha else 0.0
     off = _worst(above, below, 0.0)
-    accuracy = _worst(e.normwise, e.residual / S, e.rounding / S)  # none is better than the arithmetic that judges it
+    accuracy = _worst(e.normwise, e.residual / S, e.arithmetic)
     sides = ((e.lower, "own"), (e.derived_lower, "derived"), (family.lower, "family"))
     lower, kind = next(((bound, kind) for bound, kind in sides if np.isfinite(bound)), (-np.inf, None))
     width = Interval(lower, e.upper, family.scale)
@@ -303,20 +326,35 @@ def _agreement(e: Evidence, claim: float, off: float, accuracy: float, tol: floa
         return Agreement.AGREES
     if not accuracy <= FAILED:
         return Agreement.FAILED
-    proven_claim, proven_off = _proven(e, family)
-    if proven_claim <= max(tol, CLAIM_FACTOR * accuracy) and proven_off <= max(tol, POINT_FACTOR * np.sqrt(accuracy)):
-        return Agreement.INACCURATE
-    return Agreement.DISAGREES
+    return Agreement.INACCURATE if _excused(e, accuracy, tol, family) else Agreement.DISAGREES
 
 
-def _proven(e: Evidence, family: Interval) -> tuple[float, float]:
-    """What is left of claim and off when all rounding, ours in judging and the family's width, is taken in favour of the answer, and
-    when an f that we derived from its multipliers does not count: as the primal rises steeply around the optimum, no law binds it.
+def _excused(e: Evidence, accuracy: float, tol: float, family: Interval) -> bool:
+    """Whether an answer is as near as its accuracy, and that of the arithmetic in which it was found and is judged, let one expect.
+
+    An f that we derived from its alpha does not count, as the primal rises steeply around the optimum; nor does the multipliers' side of a
+    linear program, where a price of 1 stands beside a large K.
     """
-    claim = _worst(_distance(e.value, family), e.mismatch - max(e.rounding, e.cancellation))
-    above = e.inner_upper - family.upper if e.has_f else 0.0 if e.has_alpha else np.inf
-    below = family.lower - e.inner_lower if e.has_alpha else 0.0
-    return claim / family.size, _worst(above, below, 0.0) / family.size
+    S = family.size
+    claim = _worst(_distance(e.value, family), e.mismatch) - e.cancellation
+    above = e.inner_upper - family.upper if e.has_f and e.shadow != "f" else 0.0 if e.has_alpha else np.inf
+    below = family.lower - e.inner_lower if e.has_alpha and e.shadow != "alpha" else 0.0
+    computed = _worst(accuracy, e.cancellation / S)
+    evaluated = _worst(computed, e.rounding / S)
+    return claim <= S * max(tol, CLAIM_FACTOR * computed) and _worst(above, below) <= S * max(tol, POINT_FACTOR * np.sqrt(evaluated))
+
+
+def _arithmetic(problem: Problem) -> float:
+    """u C K_ii over the margins asked for: f = K beta with |beta_i| up to C is computed no better than this by anybody."""
+    costs = np.full(1, problem.C) if isinstance(problem, OneNormProblem) else problem.costs[np.isfinite(problem.costs)]
+    t = float(np.abs(problem.rows.t).max(initial=0.0)) or 1.0
+    return UNIT * float(costs.max(initial=0.0)) * float(np.abs(problem.gram.diagonal).max(initial=0.0)) / t
+
+
+def _shadow(problem: Problem, answer: Answer) -> Literal["f", "alpha"] | None:
+    if isinstance(problem, MarginProblem):
+        return None
+    return "f" if REGISTRY[answer.declaration.id].carries == "multipliers" else "alpha"
 
 
 def _derived_lower(problem: Problem, point: Point) -> float:
@@ -327,11 +365,19 @@ def _derived_lower(problem: Problem, point: Point) -> float:
 
 
 def _cancellation(problem: Problem, point: Point) -> float:
-    """A bound on the rounding of 1/2 beta'K beta with the entries of K, for beta = A'alpha or the point's own."""
+    """How far 1/2 beta'K beta may be off as it is printed and as it is declared, for beta = A'alpha or the point's own.
+
+    It is printed with the entries of K, rounded; and declared with features L, where K - L L' is what the eigenvalues lose. The optimum
+    moves with that by no more than 1/2 beta'(K - L L')beta at the multipliers of the true or of the declared problem.
+    """
     if isinstance(problem, OneNormProblem):
         return 0.0
-    betas = [beta for beta in (point.beta, None if point.alpha is None else problem.rows.rdot(point.alpha)) if beta is not None]
-    return max((float(np.abs(beta) @ problem.gram.product(beta)[1]) for beta in betas), default=0.0)
+    alpha = point.alpha if point.alpha is not None else dual_from(problem, point)
+    betas = [beta for beta in (point.beta, None if alpha is None else problem.rows.rdot(alpha)) if beta is not None]
+    return max(
+        (float(np.abs(beta) @ problem.gram.product(beta)[1]) + problem.features_error * float(beta @ beta) / 2 for beta in betas),
+        default=0.0,
+    )
 
 
 def _beyond(problem: Problem, claimed: float, proven: float) -> bool:
@@ -388,7 +434,7 @@ def own_residual(form: StandardForm, x: Array | None, z: Array | None) -> tuple[
 
     Returns
     -------
-    |p - d| + |z|'|r_p| + |x|'|r_d|, which bounds the error of the objective to first order, and the largest normwise relative residual
+    |p - d| + |z|'|r_p| + |x|'|r_d| + 1/2 r_d' diag(P)^-1 r_d, about the error of the objective, and the largest normwise relative residual
     (the first is 0 at x = z = 0, the second is not). inf where vectors are missing.
     """
     if x is None or z is None or x.shape != form.q.shape or z.shape != form.h.shape:
@@ -416,8 +462,10 @@ def own_residual(form: StandardForm, x: Array | None, z: Array | None) -> tuple[
         _largest(dual_residual) / (1 + _largest(form.q)),
         abs(primal - dual) / (1 + abs(primal)),
     )
+    curved = form.P.diagonal() > 0
+    second_order = float((dual_residual[curved] ** 2 / form.P.diagonal()[curved]).sum()) / 2
     first_order = abs(primal - dual) + float(np.abs(z) @ np.abs(primal_residual)) + float(np.abs(x) @ np.abs(dual_residual))
-    return first_order, normwise
+    return first_order + second_order, normwise
 
 
 def proves_ray(answer: Answer) -> bool:

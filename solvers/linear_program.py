@@ -3,7 +3,8 @@
     max  1'u    s.t.  B'u <= 1,  0 <= u <= C        B = A K (over points)  or  A K A' (over pairs)
 
 B is never formed: h = A'u, and over pairs g = K h, are unknowns of their own, so that the matrix holds K once and the rest is sparse. The
-primal x >= 0 of  min 1'x + C sum_r (1 - (B x)_r)_+  are the multipliers of B'u <= 1.
+primal x >= 0 of  min 1'x + C sum_r (1 - (B x)_r)_+  are the multipliers of B'u <= 1. Where HiGHS ends, within its absolute tolerances, the
+equations of the vertex are solved once more.
 
 Source: documents T (102)-(104) = K (2.10), T (94)-(96); Q. Huangfu, J. A. J. Hall, Parallelizing the dual revised simplex method (2018).
 """
@@ -14,6 +15,7 @@ import time
 from typing import Any
 
 import numpy as np
+from scipy.linalg import lstsq
 
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import OneNormProblem, Point, Problem
@@ -45,8 +47,9 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     if answer is not None and answer.x is not None:
         x, u = np.maximum(-answer.ineqlin.marginals, 0.0), np.clip(answer.x[: problem.p], 0.0, None)
     unit = _unit(problem)
-    x, u = x / unit, u / unit
-    primal, dual = problem.primal(x), _dual(problem, u)
+    vertex_x, vertex_u = (v / unit for v in _vertex(problem, x, u))
+    x, u = min(x / unit, vertex_x, key=problem.primal), max(u / unit, vertex_u, key=problem.dual)
+    primal, dual = problem.primal(x), problem.dual(u)
     gap = relative_gap(primal, dual, problem.scale)
     seconds, iterations = time.perf_counter() - start, 0 if answer is None else int(answer.nit)
     status, reason = _ending(answer, gap, limits, seconds)
@@ -93,13 +96,17 @@ def _unit(problem: OneNormProblem) -> float:
     return float(np.abs(problem.gram.diagonal).mean()) or 1.0
 
 
-def _dual(problem: OneNormProblem, u: Array) -> float:
-    """1'u in float64 after clipping to the box and dividing by max(1, max B'u)."""
-    u = np.minimum(u, problem.C)
-    price = problem.gram @ problem.rows.rdot(u)
-    if problem.over == "pairs":
-        price = problem.rows.dot(price)
-    return float(u.sum()) / max(1.0, float(price.max(initial=0.0)))
+def _vertex(problem: OneNormProblem, x: Array, u: Array) -> tuple[Array, Array]:
+    """x and u at unit mean K_ii with (B x)_F = 1 and (B'u)_S = 1 solved again, S where x > 0 and F where 0 < u < C."""
+    A, K, C = problem.rows.matrix, problem.gram.dense / _unit(problem), problem.C * _unit(problem)
+    S, F = np.flatnonzero(x > 0), np.flatnonzero((u > 0) & (u < C))
+    if not (S.size and F.size):
+        return x, u
+    x, u, B, prices = x.copy(), u.copy(), A[F] @ K, K @ (A.T @ u)
+    B, prices = (B[:, S], prices[S]) if problem.over == "points" else (B @ A[S].T, A[S] @ prices)
+    x[S] += lstsq(B, 1.0 - B @ x[S], lapack_driver="gelsy")[0]
+    u[F] += lstsq(B.T, 1.0 - prices, lapack_driver="gelsy")[0]
+    return np.maximum(x, 0.0), np.clip(u, 0.0, C)
 
 
 def _ending(answer: Any, gap: float, limits: Limits, seconds: float) -> tuple[Status, str]:

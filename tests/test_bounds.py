@@ -319,6 +319,15 @@ def test_feasible_multipliers_are_hardly_moved(case: Any, share: float) -> None:
     assert np.abs(problem.repaired(feasible) - feasible).max(initial=0.0) <= 1e-13 * feasible.max(initial=0.0) + 1e-279
 
 
+@given(problems_and_points(tuple(MARGIN_FAMILIES)))
+def test_multipliers_out_of_balance_are_moved_by_no_more_than_that(case: Any) -> None:
+    """Once within the box, |s'alpha| is what must be taken away, up to the grid."""
+    problem, alpha, _, _ = case
+    boxed = np.clip(alpha, 0.0, problem.box)
+    excess = abs(float(problem.bias_signs @ boxed))
+    assert np.abs(problem.repaired(alpha) - boxed).sum() <= excess + 1e-13 * boxed.sum() + 1e-279
+
+
 def test_what_is_not_finite_counts_as_zero() -> None:
     problem = ranking(np.arange(3.0)[:, None], np.arange(3))
     assert problem.repaired(np.array([np.nan, np.inf, 0.5])).tolist() == [0.0, 0.0, 0.5]
@@ -335,6 +344,12 @@ def test_weights_bound_the_multipliers(data: Any, kernel: Kernel, weights: list[
     limits = [Fraction(0.7 * weight) for weight in weights[: len(y)]]
     assert all(0 <= a <= limit for a, limit in zip(fractions(repaired), limits, strict=True))
     assert inner(fractions(y), fractions(repaired)) == 0
+
+
+def test_a_weight_of_the_tube_goes_with_its_own_point() -> None:
+    """On both of its sides; the exact oracles take the weights as they are given."""
+    problem = regression([[0.0], [1.0]], [0.0, 1.0], 1.0, 0.1, sample_weight=[2.0, 5.0])
+    assert problem.costs.tolist() == [2.0, 5.0, 2.0, 5.0]
 
 
 # The best bias.
@@ -578,6 +593,19 @@ def test_bounds_hold_where_rounding_is_all_there_is(kernel: Kernel) -> None:
         wrong += Fraction(problem.dual(alpha, float(beta @ values))) > exact
         wrong += Fraction(problem.primal(values, float(beta @ values), 0.0)) < primal
     assert wrong > 20
+
+
+def test_the_upper_bound_covers_the_rounding_of_f() -> None:
+    """Coefficients of 1e7 cancel in f, at a cost of 1e12."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X, y = np.tile(rng.normal(size=(3, 2)), (2, 1)), rng.choice([-1.0, 1.0], size=6)
+        X[3:] += 1e-7 * rng.normal(size=(3, 2))
+        problem = classification(X, y, 1e12, polynomial(2, 0.5, 1.0))
+        point = Point(beta=1e7 * np.repeat([1.0, -1.0], 3), b=float(rng.normal()))
+        f = apply(gram(problem.kernel, X), fractions(point.beta))
+        exact = exact_primal(problem, f, inner(fractions(point.beta), f), Fraction(point.b or 0.0))
+        assert exact <= Fraction(interval(problem, point).upper)
 
 
 @pytest.mark.parametrize("over", [ranking_vector_machine, one_norm_ranking], ids=["points", "pairs"])

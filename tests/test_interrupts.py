@@ -71,13 +71,13 @@ def compiled() -> None:
 
 @pytest.mark.parametrize("name", SOLVING)
 def test_a_time_limit_is_kept(name: str) -> None:
-    """The point and the reason come back, and the point proves a finite interval."""
+    """The point and the reason come back, and the point proves a finite interval; in CPU time, which other processes do not lengthen."""
     seconds = []
     for _ in range(TRIES):
         problem = busy(name)
-        started = time.perf_counter()
+        started = time.process_time()
         solution = solve(problem, tol=1e-12, time_limit=LIMIT)
-        seconds.append(time.perf_counter() - started)
+        seconds.append(time.process_time() - started)
         assert solution.status is Status.TIME_LIMIT
         assert "limit" in solution.reason
         assert np.isfinite([solution.lower, solution.upper]).all()

@@ -61,6 +61,15 @@ def test_the_look_alike_of_document_t_in_one_dimension() -> None:
     assert checked(one_norm_ranking([[1.0], [2.0]], [1, 0], C=3.0)).value == pytest.approx(1.0)
 
 
+def test_a_one_norm_ranking_decides_by_its_points() -> None:
+    """Its unknowns are of pairs, here three of three points: f = sum_r x_r (k(x_i, .) - k(x_j, .))."""
+    X = np.array([[0.0], [1.0], [3.0]])
+    problem = one_norm_ranking(X, [0, 1, 2], C=10.0, kernel=rbf(0.5))
+    solution = checked(problem)
+    xi = np.maximum(1.0 - problem.rows.dot(solution.decision_function(X)), 0.0)
+    assert solution.value == pytest.approx(solution.point.beta.sum() + 10.0 * xi.sum())
+
+
 @pytest.mark.parametrize("make", MAKERS)
 def test_no_pairs(make: Any) -> None:
     solution = checked(make(some_ranking()[0], np.ones(40)))

@@ -885,7 +885,7 @@ SOURCES: dict[str, dict[str, Change]] = {
     "linear_program": {
         "solves and reports 2 C": Change(ANOTHER[0].replace("Margin", "OneNorm"), ANOTHER[1]),
         "twice the cost": Change("(0.0, problem.C * unit)", "(0.0, 2 * problem.C * unit)"),
-        "prices 1.01": Change("b_ub=np.ones(", "b_ub=1.01 * np.ones("),
+        "prices 2": Change("b_ub=np.ones(", "b_ub=2.0 * np.ones("),
         "sign of the multipliers": Change("np.maximum(-answer.ineqlin.marginals, 0.0)", "np.maximum(answer.ineqlin.marginals, 0.0)"),
         "orientation over points": Change(
             "block_array([[A.T, -identity]])", "block_array([[A.T, identity]])", same={"rank.onenorm": ELSEWHERE}
@@ -998,7 +998,12 @@ def honest(family: str, case: Case) -> tuple[Evidence, ...]:
 
 def judged(family: str, case: Case, evidence: Evidence) -> Judgement:
     """What the referee says of an answer among the family's right ones."""
-    return judge(family, [*honest(family, case), evidence], instance(family, case).scale).judgements[-1]
+    return judge(family, [*others(family, case, evidence), evidence], instance(family, case).scale).judgements[-1]
+
+
+def others(family: str, case: Case, evidence: Evidence) -> list[Evidence]:
+    """The right answers but those to the declaration itself, which would acquit a wrong one."""
+    return [e for e in honest(family, case) if e.formulation is None or e.formulation != evidence.formulation]
 
 
 def blind(answer: Answer) -> Answer:
@@ -1139,7 +1144,7 @@ def test_a_wrong_claim_of_infeasibility_is_not_believed(id: str, case: Case) -> 
     evidence = examine(problem, solve_declaration(mutant.mutate(problem, id), ACCURATE))
     assert evidence.infeasible
     assert evidence.ray is (mutant.outcome is Agreement.DISAGREES)
-    found = judge(family, [*honest(family, case), evidence], problem.scale)
+    found = judge(family, [*others(family, case, evidence), evidence], problem.scale)
     assert found.feasible
     assert found.judgements[-1].agreement is mutant.outcome
     assert found.verdict is (Verdict.DISAGREE if evidence.ray else Verdict.AGREE)

@@ -204,6 +204,14 @@ def test_hard_rows_that_nothing_meets(problem: MarginProblem) -> None:
     assert solution.lower > 1e10
 
 
+@pytest.mark.parametrize("y", [[1, -1], [1, -1, -1, -1, -1]])
+def test_a_hard_margin_in_an_empty_space_ends(y: list[int]) -> None:
+    """A given Gram matrix of zeros is proved positive semidefinite by 1e-300 on its diagonal: values near the end of float64."""
+    solution = solve(classification(np.zeros((len(y), len(y))), y, np.inf, precomputed()), tol=1e-9)
+    assert solution.lower <= solution.upper
+    assert solution.reason
+
+
 def test_a_hard_problem_that_rounding_cannot_meet_ends_with_a_reason() -> None:
     solution = solve(regression(SCALED[:30], LABELS[:30], np.inf, 0.0, rbf(1.0)), "smo", time_limit=20)
     assert not solution.ok

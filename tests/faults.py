@@ -1,0 +1,296 @@
+"""Faults seeded into the rows, the problems, the bounds and the solvers: the ordinary tests must catch every one.
+
+    python tests/faults.py
+
+Each is a change of one source text in a temporary copy of the tree, where the tests named with it run until the first one fails. Exit
+status 1 if a fault survives, or if a test fails without any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+COPIED = ("formulations", "solvers", "proofs", "src", "tests", "examples", "pyproject.toml")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is changed where, and the tests that must notice, by the middle of their files' names."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+FAULTS = (
+    Fault(
+        "coefficients of equal points lost",
+        "formulations/kernels.py",
+        "np.bincount(self._first, v, self.m)",
+        "v * (self._first == np.arange(self.m))",
+        ("bounds",),
+    ),
+    Fault("half the exponent", "formulations/kernels.py", "K *= 2.0", "K *= 1.0", ("bounds",)),
+    Fault(
+        "the rounding of a power",
+        "formulations/kernels.py",
+        "return self.degree * gamma_n(X.shape[1] + 8, unit_of(K))",
+        "return 0.01 * gamma_n(X.shape[1] + 8, unit_of(K))",
+        ("bounds",),
+    ),
+    Fault(
+        "positive semidefinite without a margin",
+        "formulations/kernels.py",
+        "A[np.diag_indices(n)] -= 1.01 * gamma * A.diagonal().sum()",
+        "A[np.diag_indices(n)] += 1.01 * gamma * A.diagonal().sum()",
+        ("bounds",),
+    ),
+    Fault(
+        "a constant left out of the kernel",
+        "formulations/kernels.py",
+        "np.asarray(self.kernel.block(X, Z) + 1.0)",
+        "np.asarray(self.kernel.block(X, Z) + 0.0)",
+        ("problems",),
+    ),
+    Fault("ties are pairs", "formulations/rows.py", "y[rows][:, None] > y", "y[rows][:, None] >= y", ("bounds",)),
+    Fault(
+        "A' of pairs with one sign",
+        "formulations/rows.py",
+        "np.bincount(self.preferred, alpha, self.m) - np.bincount(",
+        "np.bincount(self.preferred, alpha, self.m) + np.bincount(",
+        ("bounds",),
+    ),
+    Fault(
+        "a tube open below",
+        "formulations/rows.py",
+        "[self.y - epsilon, -self.y - epsilon]",
+        "[self.y - epsilon, -self.y]",
+        ("bounds",),
+    ),
+    Fault(
+        "bias signs of the tube",
+        "formulations/rows.py",
+        "self.s = np.concatenate([np.ones(self.m), -np.ones(self.m)])",
+        "self.s = np.concatenate([np.ones(self.m), np.ones(self.m)])",
+        ("bounds",),
+    ),
+    Fault(
+        "errors of a pair subtracted",
+        "formulations/rows.py",
+        "f[self.preferred] + f[self.other]",
+        "f[self.preferred] - f[self.other]",
+        ("bounds",),
+    ),
+    Fault(
+        "squared hinge without the square",
+        "formulations/problem.py",
+        'power = violated if self.loss == "hinge" else violated**2',
+        "power = violated",
+        ("bounds",),
+    ),
+    Fault("half of the ridge", "formulations/problem.py", "alpha**2, 4 * self.costs", "alpha**2, 8 * self.costs", ("bounds",)),
+    Fault(
+        "weights forgotten",
+        "formulations/problem.py",
+        "np.multiply(self.C, self.unit_weights, out=c",
+        "np.multiply(self.C, np.ones(self.p), out=c",
+        ("bounds",),
+    ),
+    Fault("weights of the tube in another order", "formulations/problem.py", "np.tile(_weights(", "np.repeat(_weights(", ("bounds",)),
+    Fault(
+        "mean over points instead of pairs",
+        "formulations/problem.py",
+        "np.bincount(of_pair, minlength",
+        "np.bincount(query, minlength",
+        ("problems",),
+    ),
+    Fault(
+        "the wrong end of the bias interval at ties",
+        "formulations/problem.py",
+        "np.searchsorted(slope, -noise)",
+        "np.searchsorted(slope, noise)",
+        ("bounds",),
+    ),
+    Fault(
+        "a bias of the squared hinge from the wrong segment",
+        "formulations/problem.py",
+        "b = v[k - 1] - g[k - 1] / slope",
+        "b = v[k] - g[k - 1] / slope",
+        ("bounds",),
+    ),
+    Fault(
+        "multipliers one step above their box",
+        "formulations/problem.py",
+        "ends = np.floor(np.minimum(box, 4 * top) / unit)",
+        "ends = np.ceil(np.minimum(box, 4 * top) / unit)",
+        ("bounds",),
+    ),
+    Fault(
+        "twice the norm in the dual", "formulations/problem.py", "self.rows.t @ alpha - norm2 / 2", "self.rows.t @ alpha - norm2", ("smo",)
+    ),
+    Fault(
+        "a bias among hard rows of one class",
+        "formulations/problem.py",
+        "breakpoints[(s < 0) & np.isinf(c)].min(initial=np.inf)",
+        "breakpoints[(s < 0) & np.isinf(c)].max(initial=-np.inf)",
+        ("bounds",),
+    ),
+    Fault(
+        "balance in the wrong direction",
+        "formulations/problem.py",
+        "return taken * s * direction",
+        "return -taken * s * direction",
+        ("bounds",),
+    ),
+    Fault("pairs of two queries counted", "formulations/problem.py", "ties(query) - ties(query, y)", "ties(query) - ties(y)", ("bounds",)),
+    Fault(
+        "rounding of f left out of the upper bound",
+        "formulations/bounds.py",
+        "rows.absolute_dot(at.f_error) * (1 + 4 * UNIT) + 6 * UNIT * size",
+        "6 * UNIT * size",
+        ("bounds",),
+    ),
+    Fault(
+        "rounding of the norm on the wrong side",
+        "formulations/bounds.py",
+        "return gain, max(at.norm2 + way * at.norm2_error",
+        "return gain, max(at.norm2 - way * at.norm2_error",
+        ("bounds",),
+    ),
+    Fault(
+        "prices of the linear program unpaid",
+        "formulations/bounds.py",
+        "/ max(1.0, float(price.max(initial=0.0))) *",
+        "*",
+        ("bounds",),
+    ),
+    Fault(
+        "f moved without the sign of the row",
+        "solvers/coordinate_descent.py",
+        "delta * data[k] * row[i]",
+        "delta * row[i]",
+        ("coordinate_descent",),
+    ),
+    Fault(
+        "twice the ridge",
+        "solvers/coordinate_descent.py",
+        "np.divide(0.5, problem.costs, out=self.ridge",
+        "np.divide(1.0, problem.costs, out=self.ridge",
+        ("coordinate_descent",),
+    ),
+    Fault(
+        "rows at their upper end stay there",
+        "solvers/coordinate_descent.py",
+        "return min(u, 0.0) if alpha == box else u",
+        "return max(u, 0.0) if alpha == box else u",
+        ("coordinate_descent",),
+    ),
+    Fault(
+        "curvature without its ridge",
+        "solvers/coordinate_descent.py",
+        "CURVATURE_FLOOR * unit) + self.ridge",
+        "CURVATURE_FLOOR * unit)",
+        ("coordinate_descent",),
+    ),
+    Fault("upper bounds of the negative class", "solvers/smo.py", "np.maximum(0.0, self.s * box)", "np.abs(box)", ("smo",)),
+    Fault(
+        "warm start without the signs",
+        "solvers/smo.py",
+        "else self.s * problem.repaired(multipliers(start, problem))",
+        "else problem.repaired(multipliers(start, problem))",
+        ("smo",),
+    ),
+    Fault(
+        "stale gradient on the face",
+        "solvers/face.py",
+        "g -= H[:, free] @ move",
+        "g -= 0.0 * (H[:, free] @ move)",
+        ("face",),
+    ),
+    Fault("direction out of balance", "solvers/face.py", "d -= d.sum() / normal.sum() * normal", "d = d + 0.0 * normal", ("face",)),
+    Fault(
+        "multipliers in the wrong unit",
+        "solvers/linear_program.py",
+        "unit = _unit(problem)\n    vertex_x",
+        "unit = 1.0\n    vertex_x",
+        ("linear_program",),
+    ),
+    Fault(
+        "prices of the other point", "solvers/linear_program.py", "[[A.T, -identity, None],", "[[A.T, identity, None],", ("linear_program",)
+    ),
+    Fault("cost forgotten", "solvers/linear_program.py", "(0.0, problem.C * unit)", "(0.0, unit)", ("linear_program",)),
+)
+
+
+def first_failure(tree: Path, tests: Sequence[str], caches: Path) -> str | None:
+    """The first test that fails there, or None; an error of any other kind is nobody's catch."""
+    files = [f"tests/test_{name}.py" for name in tests]
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(caches), "PYTHONPATH": str(tree / "src"), "EQUIMARGIN_PROFILE": "faults"}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *files]
+    answer = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
+    if answer.returncode == 0:
+        return None
+    found = re.search(r"^FAILED tests/(\S+)", answer.stdout, re.MULTILINE)
+    if answer.returncode != 1 or found is None:
+        raise RuntimeError(answer.stdout[-2000:] + answer.stderr[-2000:])
+    return found[1]
+
+
+def copied(target: Path) -> Path:
+    """A copy of the tree, links and all."""
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, target / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, target / name)
+    return target
+
+
+def caught(fault: Fault, caches: Path) -> str | None:
+    """The first test that fails with the fault, or None."""
+    with tempfile.TemporaryDirectory() as folder:
+        tree = copied(Path(folder))
+        path = tree / fault.file
+        path.write_text(path.read_text(encoding="utf-8").replace(fault.old, fault.new), encoding="utf-8")
+        return first_failure(tree, fault.tests, caches)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Try every fault, and first none at all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="only the faults whose names contain one of these")
+    names = parser.parse_args(arguments).names
+    survivors = 0
+    with tempfile.TemporaryDirectory() as caches:
+        wanted = [fault for fault in FAULTS if not names or any(name in fault.name for name in names)]
+        tests = sorted({test for fault in wanted for test in fault.tests})
+        with tempfile.TemporaryDirectory() as folder:
+            broken = first_failure(copied(Path(folder)), tests, Path(caches))
+        if broken is not None:
+            print(f"without any fault this fails already: {broken}")
+            return 1
+        for fault in wanted:
+            started = time.perf_counter()
+            test = caught(fault, Path(caches))
+            survivors += test is None
+            print(f"{fault.file:<32} {fault.name:<52} {test or 'SURVIVES'}  ({time.perf_counter() - started:.0f} s)", flush=True)
+    print(f"{len(wanted)} faults, {survivors} survive")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

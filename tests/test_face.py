@@ -1,0 +1,30 @@
+"""Newton's method on a face: where it ends, nothing is left to gain over the rows still inside their bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from equimargin.solvers.face import climb
+
+
+@pytest.mark.parametrize("balanced", [False, True], ids=["free", "balanced"])
+@given(st.integers(0, 2**32 - 1))
+def test_it_ends_at_the_optimum_of_the_rows_inside(balanced: bool, seed: int) -> None:
+    """Within the bounds, 1'x kept, the objective risen, and the gradient over the rows inside 0, or the same for all of them."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 12))
+    B = rng.normal(size=(n, n + 5))
+    H, g, x = B @ B.T, 10.0 ** rng.uniform(-1, 2) * rng.normal(size=n), rng.uniform(0.01, 0.99, size=n)
+    lower, upper = np.zeros(n), np.where(rng.random(n) < 0.3, np.inf, 1.0)
+    end = climb(H, g, x, lower, upper, balanced, 50, lambda: False)
+    d = end - x
+    assert ((lower <= end) & (end <= upper)).all()
+    assert g @ d - d @ H @ d / 2 >= -1e-12 * np.abs(g).max()
+    assert not balanced or abs(d.sum()) <= 1e-12 * (1 + np.abs(end).max())
+    inside = (lower < end) & (end < upper)
+    gradient = (g - H @ d)[inside]
+    level = gradient.mean() if balanced and inside.any() else 0.0
+    assert np.abs(gradient - level).max(initial=0.0) <= 1e-9 * np.abs(g).max()
