@@ -60,7 +60,12 @@ EXPANDED = 1e3
 
 
 class Tiles:
-    """K / unit by the kernel's own formula."""
+    """K / unit by the kernel's own formula.
+
+    resolution : what an entry may be off by in float32, sums of many of them included, with a margin.
+    """
+
+    resolution = 1e-5
 
     def __init__(self, gram: Gram, unit: float, n_jobs: int) -> None:
         self.gram, self.unit, self.n_jobs = gram, unit, n_jobs
@@ -127,6 +132,7 @@ class RBFTiles(Tiles):
         d = X.shape[1]
         self.left = np.zeros((gram.m, (d + 2 + 3) // 4 * 4), self.dtype)
         self.left[:, :d], self.left[:, d], self.left[:, d + 1] = X, -exponents, 1.0
+        self.resolution = 1e-5 + 1e-6 * float(exponents.max())
         self.swapped = np.arange(self.left.shape[1])
         self.swapped[[d, d + 1]] = d + 1, d
 

@@ -35,8 +35,8 @@ SMALLEST_SET = 512
 LARGEST_SET = {np.dtype(np.float32): 4000, np.dtype(np.float64): 2000}
 CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12}
 """Smallest curvature of a pair, over the mean diagonal of K."""
-SURE, RESOLUTION = 0.1, 1e-5
-"""A point of a larger slack, in units of z and of norm(a)_1, costs nothing: errors of float32 entries do not add up to as much."""
+SURE = 0.1
+"""A point of a larger slack, over half the range of z, costs nothing, if errors of float32 entries do not add up to as much."""
 FIRST_NEWTON = 0.01
 """Newton's method is left out while the gap is larger: the free points are still others than in the end."""
 MOST_FREE = 4000
@@ -168,7 +168,7 @@ class _Descent:
         if self.hard.any():
             return self.problem.gram @ beta
         slack = np.minimum(self.rise - self.level, self.level - self.fall)
-        far = (slack > np.maximum(SURE, RESOLUTION * np.abs(self.a).sum())) & (self.a == 0)
+        far = (slack > max(SURE, self.exact.resolution * float(np.abs(self.a).sum()))) & (self.a == 0)
         support, near = np.flatnonzero(beta), np.flatnonzero(~far)
         f = (self.G + self.z) * self.spread
         f[near] = self.exact.product(support, beta[support] * self.unit, near)
