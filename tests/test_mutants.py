@@ -885,7 +885,7 @@ SOURCES: dict[str, dict[str, Change]] = {
     "linear_program": {
         "solves and reports 2 C": Change(ANOTHER[0].replace("Margin", "OneNorm"), ANOTHER[1]),
         "twice the cost": Change("(0.0, problem.C * unit)", "(0.0, 2 * problem.C * unit)"),
-        "prices 2": Change("b_ub=np.ones(", "b_ub=2.0 * np.ones("),
+        "diagonal of K alone": Change("csr_array(problem.gram.dense / unit)", "csr_array(np.diag(problem.gram.diagonal) / unit)"),
         "sign of the multipliers": Change("np.maximum(-answer.ineqlin.marginals, 0.0)", "np.maximum(answer.ineqlin.marginals, 0.0)"),
         "orientation over points": Change(
             "block_array([[A.T, -identity]])", "block_array([[A.T, identity]])", same={"rank.onenorm": ELSEWHERE}
