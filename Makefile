@@ -30,6 +30,7 @@ nightly: $(READY)  ## every formulation, backend and solver on new instances: ma
 	$(BIN)/python tests/nightly.py --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 bench: $(READY)  ## CPU times, and the error of every map between formulations
+	$(BIN)/python benchmarks/svm.py
 	$(BIN)/python -m pytest -m benchmark -s benchmarks tests/test_links.py
 
 $(READY): pyproject.toml constraints.txt

@@ -14,7 +14,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numba
 from numba.core import config
@@ -25,6 +25,8 @@ R = TypeVar("R")
 _HERE = Path(__file__).parent
 _KERNEL_FOLDERS = (_HERE, _HERE.parent / "solvers")  # siblings in the checkout, behind the links and in an installed package
 _directing = threading.Lock()
+FAST: dict[str, Any] = {"fastmath": {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}, "error_model": "numpy"}
+"""Sums in any order and no NaN, but infinities; a division by 0 is one."""
 
 
 def jit(kernel: Callable[P, R]) -> Callable[P, R]:
@@ -33,16 +35,25 @@ def jit(kernel: Callable[P, R]) -> Callable[P, R]:
     The code is kept under NUMBA_CACHE_DIR if set, else under the user's cache; not at all where neither can be written or
     the source is no file (a zip archive). Old directories are never read again and may be deleted at any time.
     """
+    return _compiled(kernel)
+
+
+def fast(kernel: Callable[P, R]) -> Callable[P, R]:
+    """As `jit`, for loops of plain arithmetic over numbers, infinities among them but no NaN: sums in any order, so that they vectorise."""
+    return _compiled(kernel, **FAST)
+
+
+def _compiled(kernel: Callable[P, R], **options: Any) -> Callable[P, R]:
     directory = cache_directory() if Path(inspect.getfile(kernel)).is_file() else None
     if directory is None:
-        plain: Callable[P, R] = numba.njit(nogil=True)(kernel)
+        plain: Callable[P, R] = numba.njit(nogil=True, **options)(kernel)
         return plain
     # numba knows no cache directory per function. It reads the global one while decorating, so it is lent ours for that
     # long only: other packages' kernels stay where they were.
     with _directing:
         theirs, config.CACHE_DIR = config.CACHE_DIR, str(directory)
         try:
-            kept: Callable[P, R] = numba.njit(cache=True, nogil=True)(kernel)
+            kept: Callable[P, R] = numba.njit(cache=True, nogil=True, **options)(kernel)
         finally:
             config.CACHE_DIR = theirs
     return kept

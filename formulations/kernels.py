@@ -333,6 +333,13 @@ class Gram:
         K[np.arange(len(index)), index] = self.diagonal[index]
         return K
 
+    def block(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
+        """K[rows, columns], (r, c)."""
+        if isinstance(self.kernel, Precomputed):
+            K: Array = self.X[np.ix_(rows, columns)]
+            return K + self.shift * (rows[:, None] == columns) if self.shift else K
+        return self.kernel.block(self.X[rows], self.X[columns])
+
     def __matmul__(self, v: Array) -> Array:
         """K v, (m,), the coefficients of equal points put together first."""
         if isinstance(self.kernel, Linear):

@@ -2,23 +2,25 @@
 
     max  g'd - 1/2 d'H d    s.t.  lower <= x + d <= upper,  [ 1'd = 0 ]
 
-The direction solves the equality-constrained system over the rows still inside; the step goes at least to where the first row meets its
-bound, and on along the path bent at the bounds while that is better; rows at their bounds are then held. Every step raises the objective,
-so that a first-order method may call it at any time and go on from where it ends.
+The direction solves the equality-constrained system over the rows still inside; those that it would carry out of the box are set at their
+bounds and the others solved for again. An exact line search, or where even that does not rise the step of the first system up to the first
+bound, makes every step raise the objective, so that a first-order method may call it at any time and go on from where it ends.
 
-Source: J. Nocedal, S. Wright, Numerical Optimization, section 16.5, without the release of constraints, which is left to the caller.
+Source: J. Nocedal, S. Wright, Numerical Optimization, sections 16.5, without the release of constraints, and 16.7.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from equimargin.formulations.kernels import Array
 
-DAMPING = 1e-13
+DAMPING = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-13}
 """Added to the diagonal of H, over its mean: H is singular wherever points outnumber dimensions."""
 
 
@@ -35,12 +37,14 @@ def worth(n: int, work: int) -> int:
     return (SMALL_SOLVES if n <= SMALL_FACE else 0) + 180 * work // n**3
 
 
-def climb(H: Array, g: Array, x: Array, lower: Array, upper: Array, balanced: bool, most: int, out_of_time: Callable[[], bool]) -> Array:
+def climb(
+    H: NDArray[Any], g: Array, x: Array, lower: Array, upper: Array, balanced: bool, most: int, out_of_time: Callable[[], bool]
+) -> Array:
     """Where Newton's method on the face ends.
 
     Parameters
     ----------
-    H : (n, n) positive semidefinite.  g : (n,) gradient at x.  x : (n,) strictly inside its bounds.
+    H : (n, n) positive semidefinite, in the precision to work in.  g : (n,) gradient at x.  x : (n,) strictly inside its bounds.
     lower, upper : (n,) the bounds, possibly infinite.  balanced : whether 1'd = 0.  most : factorisations of H to spend.
     out_of_time : whether to end before that, asked before each of them.
 
@@ -50,29 +54,67 @@ def climb(H: Array, g: Array, x: Array, lower: Array, upper: Array, balanced: bo
     """
     x, g = x.copy(), g.copy()
     free = np.arange(len(x))
-    for _ in range(most):
-        if len(free) <= balanced or out_of_time():
+    while most > 0 and len(free) > balanced and not out_of_time():
+        inside = H if len(free) == len(x) else H[np.ix_(free, free)]
+        low, high = lower[free] - x[free], upper[free] - x[free]
+        first, move, spent = _moves(inside, g[free], low, high, balanced, most, out_of_time)
+        most -= spent
+        full = spent == 1 and move is first
+        if not full:
+            move = max(
+                (_best_step(inside, g[free], move) * move, _bent(inside, g[free], first, low, high, balanced)),
+                key=lambda d: float(g[free] @ d - d @ (inside @ d) / 2),
+            )
+        move = np.clip(move, low, high)
+        x[free] = np.where(move >= high, upper[free], np.where(move <= low, lower[free], x[free] + move))
+        if full:
             break
-        inside = H[np.ix_(free, free)]
-        d, low, high = _direction(inside, g[free], balanced), lower[free] - x[free], upper[free] - x[free]
-        room = np.full(len(free), np.inf)
-        np.divide(np.where(d > 0, high, low), d, out=room, where=d != 0)
-        step = min(1.0, float(room.min()))
-        move = step * d if step == 1.0 else _bent(inside, g[free], d, step, low, high, balanced)
-        x[free] += move
         g -= H[:, free] @ move
-        if step == 1.0:
-            break
-        x[free] = np.where((move >= high) | (room <= step) & (d > 0), upper[free], x[free])
-        x[free] = np.where((move <= low) | (room <= step) & (d < 0), lower[free], x[free])
         free = free[(x[free] > lower[free]) & (x[free] < upper[free])]
     return np.clip(x, lower, upper)
 
 
-def _bent(H: Array, g: Array, d: Array, step: float, low: Array, high: Array, balanced: bool) -> Array:
-    """step d, or the best of twice, four times, ... as far with the rows that meet their bounds left there, while the objective rises."""
+def _moves(
+    H: NDArray[Any], g: Array, low: Array, high: Array, balanced: bool, most: int, out_of_time: Callable[[], bool]
+) -> tuple[Array, Array, int]:
+    """The Newton direction, one within low .. high with the rows it carries out set at their ends, and the factorisations spent."""
+    inside, move, spent = np.ones(len(g), dtype=bool), np.zeros(len(g)), 0
+    first = move
+    while True:
+        rest = np.flatnonzero(inside)
+        held = -float(move[~inside].sum()) if balanced else None
+        if spent == 0:
+            move = first = _direction(H, g, held)
+        else:
+            move[rest] = _direction(H[np.ix_(rest, rest)], g[rest] - H[np.ix_(rest, np.flatnonzero(~inside))] @ move[~inside], held)
+        spent += 1
+        out = inside & ((move < low) | (move > high))
+        if not out.any():
+            return first, move, spent
+        if spent == most or np.count_nonzero(inside & ~out) <= balanced or out_of_time():
+            return first, _room(move, low, high) * move, spent
+        move = np.where(out, np.clip(move, low, high), move)
+        inside &= ~out
+
+
+def _room(d: Array, low: Array, high: Array) -> float:
+    """How much of d stays within low .. high, at most all of it."""
+    room = np.full(len(d), np.inf)
+    np.divide(np.where(d > 0, high, low), d, out=room, where=d != 0)
+    return min(1.0, float(room.min()))
+
+
+def _best_step(H: NDArray[Any], g: Array, d: Array) -> float:
+    """argmax over 0 <= step <= 1 of step g'd - step^2 / 2 d'H d; 0 where d does not rise."""
+    slope, curvature = float(g @ d), float(d @ (H @ d))
+    return max(slope / curvature, 0.0) if slope < curvature else 1.0
+
+
+def _bent(H: NDArray[Any], g: Array, d: Array, low: Array, high: Array, balanced: bool) -> Array:
+    """d up to the first bound, or the best of twice, four times, ... as far with the rows that meet their bounds left there."""
+    step = _room(d, low, high)
     best = step * d
-    value = float(g @ best - best @ H @ best / 2)
+    value = float(g @ best - best @ (H @ best) / 2)
     while step < 1.0:
         step *= 2.0
         move = np.clip(step * d, low, high)
@@ -81,17 +123,17 @@ def _bent(H: Array, g: Array, d: Array, step: float, low: Array, high: Array, ba
             move[inner] -= move.sum() / max(int(inner.sum()), 1)
             if (move > high).any() or (move < low).any() or not inner.any():
                 break
-        new = float(g @ move - move @ H @ move / 2)
+        new = float(g @ move - move @ (H @ move) / 2)
         if new <= value:
             break
         best, value = move, new
     return best
 
 
-def _direction(H: Array, g: Array, balanced: bool) -> Array:
-    """argmax g'd - 1/2 d'(H + damping I)d, [1'd = 0]."""
+def _direction(H: NDArray[Any], g: Array, total: float | None) -> Array:
+    """argmax g'd - 1/2 d'(H + damping I)d, [1'd = total]."""
     mean = float(H.diagonal().mean())
-    damping = DAMPING * (mean or 1.0)
+    damping = DAMPING[H.dtype] * (mean or 1.0)
     while True:
         damped = H.copy()
         damped[np.diag_indices(len(g))] += damping
@@ -100,9 +142,9 @@ def _direction(H: Array, g: Array, balanced: bool) -> Array:
             break
         except LinAlgError:
             damping *= 10.0
-    d: Array = cho_solve(factor, g, check_finite=False)
-    if balanced:
-        normal = cho_solve(factor, np.ones(len(g)), check_finite=False)
-        d -= d.sum() / normal.sum() * normal
-        d -= d.mean()
+    d: Array = cho_solve(factor, g.astype(H.dtype), check_finite=False).astype(np.float64)
+    if total is not None:
+        normal: Array = cho_solve(factor, np.ones(len(g), H.dtype), check_finite=False).astype(np.float64)
+        d += (total - d.sum()) / normal.sum() * normal
+        d += (total - d.sum()) / len(d)
     return d

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point
 from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
+
+Product = Callable[[Array], Array]
 
 STALE_CHECKS = 25
 """A run ends after so many checks in a row without progress."""
@@ -18,13 +21,15 @@ class Progress:
     """The judge of one run.
 
     problem, limits : of the run.  solver : its name.  max_iter : its iteration limit.
+    product : beta -> K beta, (m,): the Gram operator's own unless the solver has a faster one.
     alpha, f, b : the last point shown, repaired, with f (m,) freshly computed.
     w : (q,) of a kernel with explicit features, else None.  norm2 : |A'alpha|_K^2.  primal, dual, gap : its values.
     status, reason : why to stop; None while there is no reason.
     """
 
-    def __init__(self, solver: str, problem: MarginProblem, limits: Limits, max_iter: int) -> None:
+    def __init__(self, solver: str, problem: MarginProblem, limits: Limits, max_iter: int, product: Product | None = None) -> None:
         self.solver, self.problem, self.limits, self.max_iter = solver, problem, limits, max_iter
+        self.product = product or problem.gram.__matmul__
         self.status: Status | None = None
         self.reason = ""
         self.iterations = 0
@@ -52,7 +57,7 @@ class Progress:
         beta = problem.rows.rdot(self.alpha)
         Z = problem.explicit
         w = self.w = None if Z is None else Z.rdot(beta)
-        self.f = problem.gram @ beta if Z is None or w is None else Z @ w
+        self.f = self.product(beta) if Z is None or w is None else Z @ w
         self.b = problem.bias_at(self.f)
         norm2 = self.norm2 = float(beta @ self.f) if w is None else float(w @ w)
         point = Point(w=w, beta=beta if w is None else None, b=self.b, alpha=self.alpha)

@@ -80,6 +80,7 @@ def solve(
     time_limit: float | None = None,
     warm_start: Solution | Point | None = None,
     callback: Callable[[int, float, float], Any] | None = None,
+    n_jobs: int = 1,
 ) -> Solution:
     """Solve a problem with a specialised solver.
 
@@ -89,6 +90,7 @@ def solve(
         and huber being asked first where points are many and features are few.
     tol : relative gap to reach.  max_iter : of the solver's own iterations; None is its default.  time_limit : seconds.
     warm_start : a solution or point of a like problem to start from.  callback : called with (iterations, lower, upper); true ends the run.
+    n_jobs : threads for a large problem, where the solver has any use for them.
 
     Returns
     -------
@@ -97,15 +99,17 @@ def solve(
     Raises
     ------
     ValueError : an unknown solver, one that does not take the problem (the sentence says what is missing and which would do), a
-        tolerance or limit that is not positive.
+        tolerance, limit or number of threads that is not positive.
     """
     if not tol > 0:
         raise ValueError(f"tol must be positive, not {tol}")
     if (max_iter is not None and max_iter < 1) or (time_limit is not None and not time_limit > 0):
         raise ValueError("max_iter and time_limit must be positive")
+    if n_jobs < 1:
+        raise ValueError(f"n_jobs must be at least 1, not {n_jobs}")
     chosen = _choose(problem, solver)
     start = warm_start.point if isinstance(warm_start, Solution) else warm_start
-    return chosen.run(problem, Limits(tol, max_iter, time_limit, callback), start)
+    return chosen.run(problem, Limits(tol, max_iter, time_limit, callback, n_jobs), start)
 
 
 def _choose(problem: Problem, name: str) -> Solver:
@@ -122,7 +126,7 @@ def _choose(problem: Problem, name: str) -> Solver:
         raise ValueError(f"unknown solver {name!r}; known: auto, {', '.join(SOLVERS)}")
     reason = SOLVERS[name].refusal(problem)
     if reason:
-        would = ", ".join(solver.name for solver in taking)
+        would = ", ".join(solver.name for solver in SOLVERS.values() if solver.refusal(problem) is None)
         raise ValueError(f"{name} does not take this {problem.family} problem: {reason}" + (f"; try {would}" if would else ""))
     return SOLVERS[name]
 

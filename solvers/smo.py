@@ -1,43 +1,56 @@
 """Sequential minimal optimisation for margin problems of one entry a row, with a bias.
 
-    max  t'alpha - 1/2 |A'alpha|_K^2 [ - sum_r alpha_r^2 / (4 c_r) ]    s.t.  s'alpha = 0,  0 <= alpha <= box
+    min  1/2 a'K a - z'a + width'|a| + 1/2 sum_i ridge_i a_i^2    s.t.  lower <= a <= upper,  1'a = 0
 
-Row r is s_r e_{i(r)}: the two labels of classification, the two sides of the regression tube. In a_r = s_r alpha_r the signs are gone,
-
-    max  z'a - 1/2 |f|^2 - 1/2 sum_r ridge_r a_r^2    s.t.  1'a = 0,  lower <= a <= upper,    f = K beta,  beta_i = sum of a_r with i(r) = i
-
-with z_r = s_r t_r, and one step moves a pair, a_i += delta, a_j -= delta: i of largest gradient G_r = z_r - f_{i(r)} - ridge_r a_r among
-the rows that may rise, j of largest gain (G_i - G_j)^2 / (K_ii + K_jj - 2 K_ij + ridge_i + ridge_j) among those that may fall. From time
-to time Newton's method on the free rows (`face.py`) finishes what pair steps would take long for.
+One number a_i a point, the sum of s_r alpha_r of its rows: a row with s_r = 1 is its part above 0, one with s_r = -1 the part below, so
+that classification (one row a point) and the regression tube (two) are one problem. Pair steps a_i += delta, a_j -= delta on a working
+set whose kernel block stays in the processor's cache, first in float32; from time to time Newton's method on the free points (`face.py`)
+finishes what pair steps would take long for. Gradients of all points go through tiles of K that are never kept. The gap is that of
+f = K a evaluated anew in float64; where float32 has led no further, the same method goes on in float64.
 
 Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second order information, JMLR 6 (2005), WSS 2.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from equimargin.formulations.bounds import interval
 from equimargin.formulations.jit import jit
-from equimargin.formulations.kernels import Array, Gram
+from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point, Problem
-from equimargin.solvers.face import climb, worth
+from equimargin.formulations.tiles import add_rows, tiles
+from equimargin.solvers.face import SMALL_FACE, climb, worth
 from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.solution import Limits, Solution, Status
+from equimargin.solvers.working_set import NEVER, Index, best_partner, choose, estimate, moved, slopes, violators_outside
+from equimargin.solvers.workspace import square
 
-Index = NDArray[np.int64]
-
-CACHE_BYTES = 256 * 2**20
-"""Kernel rows kept at a time; a Gram matrix that fits is kept whole."""
-BATCH = 32
-"""Kernel rows computed at a time."""
-CURVATURE_FLOOR = 1e-12
+WHOLE = 2048
+"""Up to so many points are one working set."""
+SMALLEST_SET = 512
+LARGEST_SET = {np.dtype(np.float32): 4000, np.dtype(np.float64): 2000}
+CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12}
 """Smallest curvature of a pair, over the mean diagonal of K."""
+SURE = 0.1
+"""A point of a larger slack, over half the range of z, costs nothing, if errors of float32 entries do not add up to as much."""
+FIRST_NEWTON = 0.01
+"""Newton's method is left out while the gap is larger: the free points are still others than in the end."""
+MOST_FREE = 4000
+"""Newton's method is left out where more points are free."""
+SHARE = 5
+"""Pair steps of a working set between two tries of Newton's method, in sizes of the set, at least."""
 PIECE = 10_000_000
 """Multiplications between two looks at the clock: a compiled kernel hears no interrupt either."""
 FIRST_VIOLATION = 1e-3
-"""Violation at which the gap is looked at first, over half the range of z."""
+"""Violation at which the gap is looked at first where it cannot be estimated, over half the range of z."""
+MOST_STEPS = 100
+"""Pair steps a point in float32, at most: a problem that takes more is one for Newton's method in float64."""
+PATIENCE = 6
+"""The gap is computed anew after so many rounds without progress."""
 UNBOUNDED = 1e16
 """A hard optimum above this, in units of spread^2 / mean K_ii, is a margin below double precision."""
 
@@ -48,214 +61,333 @@ def refusal(problem: Problem) -> str | None:
         return "a linear program: linear_program"
     if not problem.bias_signs.all():
         return "there is no bias, so that no pair has to be moved together: coordinate_descent"
-    if problem.rows.matrix.nnz != problem.p:
+    if (problem.rows.absolute_dot(np.ones(problem.m)) != 1.0).any():
         return "rows with more than one entry: coordinate_descent"
     return None
 
 
 def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-    """Pair steps to a violation, Newton's method on the free rows, the gap; with smaller violations until the gap is small enough."""
+    """Pair steps and Newton's method until the estimated gap is small enough, the gap, and on in float64 until it is."""
     assert isinstance(problem, MarginProblem)
-    progress = Progress("smo", problem, limits, limits.max_iter or 10_000_000 + 1000 * problem.p)
-    ascent = _Ascent(problem, warm_start)
-    eps = max(FIRST_VIOLATION, limits.tol) * ascent.spread
-    over = progress.show(ascent.alpha, 0)
-    while not over:
-        ascent.f = progress.f
-        ascent.run(eps, progress)
-        over = progress.show(ascent.alpha, ascent.steps, ascent.violation)
-        if not over and problem.convex and ascent.newton(progress):
-            over = progress.show(ascent.alpha, ascent.steps, ascent.violation)
-        if not over and ascent.unbounded(progress) and np.isinf(interval(problem, Point(alpha=ascent.alpha)).upper):
-            progress.end(Status.INFEASIBLE, f"no f meets the hard rows: the optimum is above {ascent.ray_value(progress):.0e}")
-            break
-        if over or ascent.violation > eps:
-            continue
-        if not problem.convex and ascent.violation <= limits.tol * ascent.spread:
-            progress.end(Status.STATIONARY, f"the optimality conditions hold to {max(ascent.violation, 0.0):.2e}")
-            break
-        eps *= float(np.clip(0.3 * limits.tol / progress.gap, 0.01, 0.5)) if np.isfinite(progress.gap) else 0.1
-        if problem.convex and np.isinf(progress.primal):
-            eps = min(eps, ascent.tighten(0.25 * limits.tol * progress.dual))
-    return progress.solution()
+    with _BLAS.limit(limits=1, user_api="blas"):
+        descent = _Descent(problem, warm_start, limits)
+        progress = Progress("smo", problem, limits, limits.max_iter or 10_000_000 + 1000 * problem.p, descent.product)
+        descent.look()
+        watched = limits.callback is not None or warm_start is not None
+        while True:
+            if watched or descent.ready or progress.out_of_time or descent.steps >= progress.max_iter:
+                before, stuck = progress.gap, descent.stuck
+                over = progress.show(descent.alpha, descent.steps, descent.violation)
+                descent.refresh(progress)
+                if over or descent.ended(progress):
+                    break
+                if stuck or descent.ready or progress.gap > 0.1 * before:
+                    descent.correct(progress)
+                watched = limits.callback is not None
+            descent.run(progress)
+            descent.newton(progress)
+        return progress.solution()
 
 
-class _Ascent:
-    """The signed multipliers a (p,) on their way up, and the kernel rows they have needed.
+_BLAS = ThreadpoolController()
 
-    z, lower, upper, ridge : (p,) as in the module's formula.  point : (p,) i(r).  f : (m,) K beta.  steps : pair steps so far.
-    violation : largest G_i - G_j of a row that may rise and one that may fall.  spread : half the range of z, the unit of violations.
-    unit : mean diagonal of K.  spent : pair steps when Newton's method was last tried.
+
+class _Descent:
+    """The multipliers a (m,) on their way down, and the gradient G = K a - z.
+
+    Units are such that K has a mean diagonal of 1 and z half a range of 1: a = alpha x scale, f = K a x spread.
+    lower, upper, z, width : (m,) as in the module's formula.  ridge, costs : (2, m) of the rows below and above 0.
+    rise, fall, free : (m,) slopes to both sides, and where they are equal.  level : of the free points, minus the bias.
+    violation : the largest slope to fall above the least to rise.  gap : relative, estimated.  steps : pair steps so far.
+    goal : the estimated gap, and eps the violation, at which the true gap is looked at.  best, reached, idle : the least gap and the last
+    dual value so far, and how many rounds have not led on.  K : the kernel matrix of few points.  before, block : the last working set.
+    work, price, pace : work since Newton's method was last tried, that of the last round, and by how much it lowered log gap.
     """
 
-    def __init__(self, problem: MarginProblem, start: Point | None) -> None:
-        self.problem, self.gram = problem, problem.gram
-        self.point = problem.rows.matrix.indices.astype(np.int64)
-        self.s, box = problem.bias_signs, problem.box
-        self.z = self.s * problem.rows.t
-        self.lower, self.upper = np.minimum(0.0, self.s * box), np.maximum(0.0, self.s * box)
-        self.hard = np.isinf(problem.costs)
-        self.ridge = np.zeros(problem.p)
+    def __init__(self, problem: MarginProblem, start: Point | None, limits: Limits) -> None:
+        self.problem, self.m, self.tol = problem, problem.m, limits.tol
+        rows, m = problem.rows, problem.m
+        self.point = np.abs(rows.dot(np.arange(1.0, m + 1))).astype(np.intp) - 1
+        self.above, self.below = np.flatnonzero(rows.s > 0), np.flatnonzero(rows.s < 0)
+        z = rows.s * rows.t
+        self.spread, self.middle = float(np.ptp(z)) / 2 or 1.0, (float(z.max()) + float(z.min())) / 2
+        self.unit = float(np.abs(problem.gram.diagonal).mean()) or 1.0
+        self.scale = self.unit / self.spread
+        self.costs = self._by_side(problem.costs * self.scale, 0.0)
+        box = self._by_side(problem.box * self.scale, 0.0)
+        self.lower, self.upper = -box[0], box[1]
+        ridge = np.zeros(problem.p)
         if problem.loss == "squared_hinge":
-            np.divide(0.5, problem.costs, out=self.ridge, where=problem.costs > 0)
-        self.unit = float(np.abs(self.gram.diagonal).mean()) or 1.0
-        self.spread = float(np.ptp(self.z)) / 2 or 1.0
-        self.cache = _Cache(self.gram)
-        self.a = np.zeros(problem.p) if start is None else self.s * problem.repaired(multipliers(start, problem))
-        self.f = np.zeros(problem.m)
-        self.steps, self.spent, self.violation, self.tightening = 0, 0, np.inf, 1.0
+            np.divide(0.5 / self.unit, problem.costs, out=ridge, where=problem.costs > 0)
+        self.ridge = self._by_side(ridge, 0.0)
+        self.z, self.width = self._targets(rows.t)
+        self.hard = np.isinf(problem.costs)
+        self.claims = problem.convex
+        self.rise, self.fall, self.free = np.empty(m), np.empty(m), np.empty(m, dtype=bool)
+        self.least_value = 1e-4 * problem.scale * self.scale / self.spread
+        self.a = np.zeros(m)
+        self.G = -self.z
+        self.dtype = np.dtype(np.float32 if self.claims and not self.hard.any() else np.float64)
+        self.exact = tiles(problem.gram, self.unit, limits.n_jobs)
+        self.tiles = self.exact.single() if self.dtype == np.float32 else self.exact
+        if start is not None:
+            alpha = multipliers(start, problem)
+            inside = (problem.box > 0) & (alpha > 0)
+            alpha = alpha * min(1.0, float((problem.box[inside] / alpha[inside]).min(initial=1.0)))  # shrunk into a smaller box
+            np.add.at(self.a, self.point, rows.s * problem.repaired(alpha) * self.scale)
+        self.before = np.zeros(0, dtype=np.intp)
+        self.steps, self.price, self.pace = 0, 0, 0.0
+        self.goal, self.best, self.reached, self.idle = 0.9 * self.tol, np.inf, -np.inf, 0
+        self.K: Any = None
+        self.block: Any = None
+        self.spent, self.work, self.tightening, self.eps = 0, 0, 1.0, max(FIRST_VIOLATION, self.tol)
+
+    def _by_side(self, v: Array, missing: float) -> Array:
+        """Numbers of rows, (p,), by their points, (2, m): of the rows below 0, of those above."""
+        sides = np.full((2, self.m), missing)
+        sides[0, self.point[self.below]], sides[1, self.point[self.above]] = v[self.below], v[self.above]
+        return sides
+
+    def _targets(self, t: Array) -> tuple[Array, Array]:
+        """z and width, (m,): the middle of z_r = s_r t_r on both sides of a point and half their distance, or the z_r of its one row."""
+        below, above = self._by_side((self.problem.rows.s * t - self.middle) / self.spread, np.nan)
+        below, above = np.where(np.isnan(below), above, below), np.where(np.isnan(above), below, above)
+        return (below + above) / 2, (below - above) / 2
 
     @property
     def alpha(self) -> Array:
-        """alpha_r = s_r a_r, (p,)."""
-        return self.s * self.a
+        """alpha_r, (p,): the part of a_i above or below 0."""
+        return np.maximum(self.problem.rows.s * self.a[self.point], 0.0) / self.scale
 
-    def run(self, eps: float, progress: Progress) -> None:
-        """Pair steps until the violation is `eps`, a share of them is done, or the run's limits are met."""
-        share = max(3 * self.problem.m, min(self.steps, 30_000_000 // self.problem.p), 1000)
-        last = min(self.steps + share, progress.max_iter)
-        while self.steps < last and not progress.out_of_time:
-            chunk = min(last - self.steps, max(100, PIECE // self.problem.p))
-            cache, floor = self.cache, CURVATURE_FLOOR * self.unit
-            kernel = cache.K, cache.slot, cache.used, self.point, self.gram.diagonal, floor
-            rows = self.z, self.lower, self.upper, self.ridge, self.a
-            done, self.violation, missing = _pair_steps(*kernel, *rows, self.f, eps, self.steps, chunk)
-            self.steps += done
-            if missing >= 0:
-                cache.fetch(missing, self._wanted())
-            elif self.violation <= eps:
-                break
+    def product(self, beta: Array) -> Array:
+        """K beta in float64, (m,).
 
-    def newton(self, progress: Progress) -> bool:
-        """Newton's method on the free rows where it is no dearer than the pair steps since it was last tried; whether it was tried."""
-        free = np.flatnonzero((self.a > self.lower) & (self.a < self.upper))
-        most = worth(len(free), (self.steps - self.spent) * self.problem.p)
-        if not most:
-            return False
-        self.spent = self.steps
-        at = self.point[free]
-        H = self.gram.rows(at)[:, at]
-        H[np.diag_indices(len(free))] += self.ridge[free]
-        bounds, clock = (self.lower[free], self.upper[free]), lambda: progress.out_of_time
-        self.a[free] = climb(H, self._gradient()[free], self.a[free], *bounds, True, most, clock)
-        return True
+        Points that cost nothing by more than float32 can be wrong keep their value of the run: their loss and multipliers are 0. Where rows
+        are hard, K beta is computed to the last bit as anybody else does, so that they are met for all.
+        """
+        if self.hard.any():
+            return self.problem.gram @ beta
+        slack = np.minimum(self.rise - self.level, self.level - self.fall)
+        far = (slack > max(SURE, self.exact.resolution * float(np.abs(self.a).sum()))) & (self.a == 0)
+        support, near = np.flatnonzero(beta), np.flatnonzero(~far)
+        f = (self.G + self.z) * self.spread
+        f[near] = self.exact.product(support, beta[support] * self.unit, near)
+        return f
 
-    def tighten(self, cost: float) -> float:
-        """Ask more of the hard rows, so that f meets them exactly where it now does up to rounding: how much more.
+    def look(self) -> None:
+        """The slopes, the violation and an estimate of the gap."""
+        sides = self.a, self.lower, self.upper, self.width, self.ridge
+        self.least, self.most, self.level = slopes(self.G, *sides, self.rise, self.fall, self.free)
+        self.violation = self.most - self.least
+        gap, dual = estimate(self.G, self.a, self.z, self.width, self.ridge, self.costs, self.level)
+        self.gap = gap / max(abs(dual + gap), abs(dual), self.least_value) if np.isfinite(gap) else np.inf
+        lead = dual - self.reached > 0.01 * gap if np.isfinite(gap) else self.violation < 0.9 * self.best
+        self.idle = 0 if lead or self.gap < 0.9 * self.best else self.idle + 1
+        self.best = min(self.best, self.gap if np.isfinite(gap) else self.violation)
+        self.reached = dual
+
+    @property
+    def ready(self) -> bool:
+        """Whether it is time to compute the gap: by its estimate, or where there is none by the violation; or for want of progress."""
+        close = self.violation <= self.eps if self.hard.any() or not self.claims else self.gap <= self.goal
+        return close or self.violation <= 0 or self.stuck
+
+    @property
+    def stuck(self) -> bool:
+        """Whether pair steps in this precision have ceased to lead on, or would take too many."""
+        return self.idle >= PATIENCE or (self.dtype == np.float32 and self.steps > MOST_STEPS * self.m)
+
+    def ended(self, progress: Progress) -> bool:
+        """Whether there is nothing more to find: no optimum, or none that could be told from a stationary point."""
+        if self.hard.any() and self.unbounded(progress) and np.isinf(interval(self.problem, Point(alpha=self.alpha)).upper):
+            progress.end(Status.INFEASIBLE, f"no f meets the hard rows: the optimum is above {self.ray_value(progress):.0e}")
+        elif not self.problem.convex and self.violation <= self.tol:
+            progress.end(Status.STATIONARY, f"the optimality conditions hold to {max(self.violation, 0.0):.2e}")
+        return progress.status is not None
+
+    def correct(self, progress: Progress) -> None:
+        """Go on in float64, to a smaller gap."""
+        if self.dtype == np.float32:
+            self.dtype, self.tiles, self.K, self.block = np.dtype(np.float64), self.exact, None, None
+        self.eps *= float(np.clip(0.3 * self.tol / progress.gap, 0.01, 0.5)) if np.isfinite(progress.gap) else 0.1
+        self.goal = max(0.5 * self.goal, 1e-3 * self.tol)
+        if self.problem.convex and np.isinf(progress.primal):
+            self.tighten(0.25 * self.tol * progress.dual)
+        self.best, self.idle = np.inf, 0
+        self.look()
+
+    def refresh(self, progress: Progress) -> None:
+        """Take the gradient just computed."""
+        self.G = progress.f / self.spread - self.z
+        self.look()
+
+    def tighten(self, cost: float) -> None:
+        """Ask more of the hard rows, so that f meets them exactly where it now does up to rounding.
 
         The first time it raises the optimum by `cost`, each further time by four times more.
         """
         total = float(self.alpha[self.hard].sum())
         if total <= 0 or cost <= 0:
-            return np.inf
+            return
         more = self.tightening * cost / total
         self.tightening *= 4.0
-        self.z = self.s * (self.problem.rows.t + more * self.hard)
-        return more
+        self.eps = min(self.eps, more / self.spread)
+        f = self.G + self.z
+        self.z, self.width = self._targets(self.problem.rows.t + more * self.hard)
+        self.G = f - self.z
 
     def unbounded(self, progress: Progress) -> bool:
         """Whether the multipliers are a ray of the hard dual, as far as double precision can tell."""
-        return self.problem.convex and bool(self.hard.any()) and self.ray_value(progress) > UNBOUNDED * self.spread**2 / self.unit
+        return self.problem.convex and self.ray_value(progress) > UNBOUNDED * self.spread / self.scale
 
     def ray_value(self, progress: Progress) -> float:
         """The dual value of the best multiple of the multipliers, (t'alpha)^2 / (2 |A'alpha|_K^2)."""
         gain = max(progress.dual + progress.norm2 / 2, 0.0)
         return gain * (gain / max(2 * progress.norm2, 1e-300 + 1e-32 * gain * self.unit))
 
-    def _gradient(self) -> Array:
-        G: Array = self.z - self.f[self.point] - self.ridge * self.a
-        return G
+    def newton(self, progress: Progress) -> None:
+        """Newton's method on the free points where it is no dearer than the pair steps since it was last tried."""
+        free = np.flatnonzero(self.free)
+        most = self._affordable(len(free))
+        if not most or not self.problem.convex:
+            return
+        a = self.a[free]
+        H = self.tiles.block(free, free, square("face", len(free), self.dtype)) if self.K is None else self.K[np.ix_(free, free)]
+        H[np.diag_indices(len(free))] += np.where(a > 0, self.ridge[1, free], self.ridge[0, free]).astype(H.dtype)
+        lower, upper = np.where(a > 0, 0.0, self.lower[free]), np.where(a < 0, 0.0, self.upper[free])
+        new = climb(H, self.level - self.rise[free], a, lower, upper, True, most, lambda: progress.out_of_time)
+        started = self.work
+        self._move(free, new)
+        self.spent, self.work = self.work - started + 4 * len(free) ** 2, 0
+        self.look()
 
-    def _wanted(self) -> Index:
-        """Points whose rows violate optimality, the worst first: their kernel rows will be asked for soon."""
-        G = self._gradient()
-        rise, fall = self.a < self.upper, self.a > self.lower
-        middle = (G[rise].max() + G[fall].min()) / 2
-        excess = np.maximum(np.where(rise, G - middle, 0.0), np.where(fall, middle - G, 0.0))
-        worst = np.argsort(-excess, kind="stable")[: 4 * BATCH]
-        points: Index = self.point[worst[excess[worst] > 0]]
-        return points
+    def _affordable(self, n: int) -> int:
+        """How many factorisations of n free points are worth trying now: some, if they cost less than the pair steps that seem to be left.
 
+        Work is in units of what a pass of pair steps spends on a point, as measured.
+        """
+        if self.dtype == np.float64 and n <= SMALL_FACE:
+            return worth(n, self.work // 8)
+        once, each = 600_000 + 8 * n**2 + (0 if self.K is not None else 4 * n * self.m), 200_000 + 8 * n**2 + n**3 // 36
+        cost = once + 3 * each
+        if not 2 <= n <= MOST_FREE or self.gap > FIRST_NEWTON or self.work < 2 * self.spent:
+            return 0
+        ahead = self.price * float(np.log(self.gap / self.goal)) / max(self.pace, 0.05)
+        return 8 if cost < ahead else 0
 
-class _Cache:
-    """Rows of K: all of them where they fit into CACHE_BYTES, else the most recently used.
-
-    K : (slots, m).  slot : (m,) where the row of a point is, -1 if nowhere.  used : (slots,) step of the last use.
-    """
-
-    def __init__(self, gram: Gram) -> None:
-        self.gram = gram
-        slots = min(gram.m, max(CACHE_BYTES // (8 * gram.m), 4))
-        if slots == gram.m:
-            self.K, self.slot = gram.dense, np.arange(gram.m)
+    def _move(self, points: Index, a: Array, K: Any = None) -> None:
+        """Put new multipliers in place, and the gradient after them; K is the block of these points, if it is at hand."""
+        delta = a - self.a[points]
+        moved = np.flatnonzero(delta)
+        self.a[points] = a
+        if self.K is not None:
+            add_rows(self.K, points[moved], delta[moved], self.G, 0, self.m)
+        elif K is None:
+            self.tiles.add_product(points[moved], delta[moved], self.G)
+            self.work += 3 * len(moved) * self.m
         else:
-            self.K, self.slot = np.empty((slots, gram.m)), np.full(gram.m, -1)
-        self.used = np.full(slots, -1)
+            G, others = self.G[points], np.ones(self.m, dtype=bool)
+            add_rows(K, moved, delta[moved], G, 0, len(points))
+            others[points] = False
+            self.G[points] = G
+            self.G[others] += self.tiles.product(points[moved], delta[moved], np.flatnonzero(others))
+            self.work += 3 * len(moved) * (self.m - len(points))
 
-    def fetch(self, missing: int, wanted: Index) -> None:
-        """Compute the row of `missing`, and with it rows of `wanted` points, in place of the least recently used."""
-        absent = wanted[(self.slot[wanted] < 0) & (wanted != missing)]
-        new = np.concatenate([[missing], list(dict.fromkeys(absent.tolist()))[: min(BATCH, len(self.K) // 2) - 1]]).astype(np.int64)
-        old = np.argsort(self.used, kind="stable")[: len(new)]
-        self.slot[np.isin(self.slot, old)] = -1
-        self.K[old] = self.gram.rows(new)
-        self.slot[new] = old
-        self.used[old] = self.used.max(initial=0)
+    def _working_set(self) -> tuple[Index, Any]:
+        """The points of the next pair steps and their block of K: all if they are few, else a set, kept while it holds all violators."""
+        if self.m <= WHOLE:
+            if self.K is None:
+                self.before = np.arange(self.m)
+                self.K = self.tiles.block(self.before, self.before, square("set", self.m, self.dtype))
+            return self.before, self.K
+        size = min(max(self.m // 10, SMALLEST_SET) + int(1.2 * np.count_nonzero(self.free)), LARGEST_SET[self.dtype])
+        if self.block is None or violators_outside(self.rise, self.fall, self.level, 0.1 * self.violation, self.before):
+            W = self.before = choose(self.rise, self.fall, self.least, self.most, self.a, self.free, self.before, size)
+            self.block = self.tiles.block(W, W, square("set", len(W), self.dtype))
+            self.work += 4 * len(W) ** 2
+        return self.before, self.block
+
+    def run(self, progress: Progress) -> None:
+        """Pair steps on a working set."""
+        W, K = self._working_set()
+        started = self.work
+        a = self.a[W]
+        eps = self.violation * min(max(0.5 * self.goal / max(self.gap, self.goal), 0.03), 0.5)
+        G, limit = (self.G[W] - self.level).astype(K.dtype), max(SHARE * len(W), 1000, self.steps // 2)
+        rows = a, self.lower[W], self.upper[W], self.width[W], self.ridge[:, W], K.diagonal().astype(np.float64)
+        done = 0
+        while done < limit and self.steps < progress.max_iter and not progress.out_of_time:
+            chunk = min(max(100, PIECE // len(W)), limit - done, progress.max_iter - self.steps)
+            steps, violation = pair_steps(K, G, *rows, CURVATURE_FLOOR[K.dtype], eps, chunk)
+            done, self.steps = done + steps, self.steps + steps
+            if violation <= eps or steps < chunk:
+                break
+        self.work += done * (2 * len(W) + 600)
+        self._move(W, a, K)
+        before = self.gap
+        self.look()
+        self.price = self.work - started
+        self.pace = float(np.log(before / self.gap)) if 0.0 < self.gap < before < np.inf else 0.0
 
 
 @jit
-def _pair_steps(
-    K: Array,
-    slot: Index,
-    used: Index,
-    point: Index,
-    diagonal: Array,
-    floor: float,
-    z: Array,
+def rising(a: float, upper: float, width: float, below: float, above: float) -> float:
+    """The slope of the separable part where a grows."""
+    if a >= upper:
+        return NEVER
+    return width + above * a if a >= 0.0 else below * a - width
+
+
+@jit
+def falling(a: float, lower: float, width: float, below: float, above: float) -> float:
+    """The slope of the separable part where a shrinks."""
+    if a <= lower:
+        return -NEVER
+    return width + above * a if a > 0.0 else below * a - width
+
+
+@jit
+def pair_steps(
+    K: Any,
+    G: Any,
+    a: Array,
     lower: Array,
     upper: Array,
+    width: Array,
     ridge: Array,
-    a: Array,
-    f: Array,
+    diagonal: Array,
+    floor: float,
     eps: float,
-    clock: int,
     steps: int,
-) -> tuple[int, float, int]:
-    """Pair steps in place, until the violation is eps: the number done, the violation, and the point whose kernel row is missing or -1."""
+) -> tuple[int, float]:
+    """Pair steps in place, until the violation is eps: their number and the violation. K : (q, q) and G : (q,) of one precision."""
+    rise, fall, curvature, work = np.empty_like(G), np.empty_like(G), np.empty_like(G), np.empty_like(G)
+    for k in range(a.size):
+        rise[k] = rising(a[k], upper[k], width[k], ridge[0, k], ridge[1, k])
+        fall[k] = falling(a[k], lower[k], width[k], ridge[0, k], ridge[1, k])
+        curvature[k] = diagonal[k] + (ridge[1, k] if a[k] > 0.0 else ridge[0, k])
+    i: Any = np.argmin(G + rise)
     violation = np.inf
     for done in range(steps):
-        i, top, bottom = -1, -np.inf, np.inf
-        for r in range(z.size):
-            g = z[r] - f[point[r]] - ridge[r] * a[r]
-            if a[r] < upper[r] and g > top:
-                i, top = r, g
-            if a[r] > lower[r] and g < bottom:
-                bottom = g
-        violation = top - bottom
-        if not violation > eps:
-            return done, violation, -1
-        if slot[point[i]] < 0:
-            return done, violation, point[i]
-        used[slot[point[i]]] = clock + done + 1  # the row of i must outlast the fetching of j's
-        row = K[slot[point[i]]]
-        here = diagonal[point[i]] + ridge[i]
-        j, gain = -1, 0.0
-        for r in range(z.size):
-            rise = top - (z[r] - f[point[r]] - ridge[r] * a[r])
-            if a[r] > lower[r] and rise > 0.0:
-                curvature = max(here + diagonal[point[r]] + ridge[r] - 2.0 * row[point[r]], floor)
-                if rise * rise > gain * curvature:
-                    j, gain = r, rise * rise / curvature
-        if slot[point[j]] < 0:
-            return done, violation, point[j]
-        other = K[slot[point[j]]]
-        rise = top - (z[j] - f[point[j]] - ridge[j] * a[j])
-        delta = rise / max(here + diagonal[point[j]] + ridge[j] - 2.0 * row[point[j]], floor)
-        above, below = upper[i] - a[i], a[j] - lower[j]
-        delta = min(delta, above, below)
-        a[i] = upper[i] if delta == above else a[i] + delta  # a bound is met exactly: rounding must not leave the row free
-        a[j] = lower[j] if delta == below else a[j] - delta
-        for k in range(f.size):
-            f[k] += delta * (row[k] - other[k])
-        used[slot[point[j]]] = clock + done + 1
-    return steps, violation, -1
+        if i >= a.size:  # nothing is least among numbers that are none
+            return done, np.inf
+        here = diagonal[i] + (ridge[1, i] if a[i] >= 0.0 else ridge[0, i])
+        slope, own = G[i] + rise[i], fall[i]
+        fall[i] = -NEVER  # its curvature with itself is rounding only: it must not be its own partner
+        j, worst = best_partner(G, fall, K[i], curvature, slope, G.dtype.type(here), G.dtype.type(floor), work)
+        fall[i] = own
+        violation = float(worst)
+        if not violation > eps or not 0 <= j < a.size:
+            return done, violation
+        delta = float(G[j] + fall[j] - slope) / max(here + float(curvature[j]) - 2.0 * float(K[i, j]), floor)
+        top, bottom = (upper[i] if a[i] >= 0.0 else 0.0), (lower[j] if a[j] <= 0.0 else 0.0)
+        up, down = top - a[i], a[j] - bottom
+        delta = min(delta, up, down)
+        a[i] = top if delta == up else a[i] + delta  # an end is met exactly: rounding must not leave the point free
+        a[j] = bottom if delta == down else a[j] - delta
+        for k in (i, j):
+            rise[k] = rising(a[k], upper[k], width[k], ridge[0, k], ridge[1, k])
+            fall[k] = falling(a[k], lower[k], width[k], ridge[0, k], ridge[1, k])
+            curvature[k] = diagonal[k] + (ridge[1, k] if a[k] > 0.0 else ridge[0, k])
+        i = moved(G, rise, K[i], K[j], G.dtype.type(delta), work)
+    return steps, violation

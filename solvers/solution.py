@@ -50,15 +50,18 @@ _SENTENCES = {
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop: at relative gap `tol`, after `max_iter` of the solver's iterations (None: its default) or `time_limit` seconds.
+    """What a run may spend: it stops at relative gap `tol`, after `max_iter` of the solver's iterations (None: its default) or
+    `time_limit` seconds.
 
     callback : called with (iterations, lower, upper) in float64 at every check of the gap; a true return ends the run.
+    n_jobs : threads that a solver may use.
     """
 
     tol: float = 1e-6
     max_iter: int | None = None
     time_limit: float | None = None
     callback: Callable[[int, float, float], Any] | None = None
+    n_jobs: int = 1
 
 
 @dataclass(frozen=True, eq=False)

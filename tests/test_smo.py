@@ -239,13 +239,73 @@ def test_a_precomputed_gram_is_its_kernel() -> None:
     assert checked(given_gram, 1e-9).value == pytest.approx(checked(problem, 1e-9).value, rel=1e-8)
 
 
-def test_a_bounded_cache_finds_the_same_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_working_sets_find_the_same_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = classification(SCALED, LABELS, 10.0, rbf(1 / 30))
     whole = checked(problem)
-    for rows in (0, 7, 100):
-        monkeypatch.setattr(smo, "CACHE_BYTES", 8 * problem.m * rows)
-        part = checked(classification(SCALED, LABELS, 10.0, rbf(1 / 30)))
+    monkeypatch.setattr(smo, "WHOLE", 10)
+    for size in (4, 50, 200):
+        monkeypatch.setattr(smo, "SMALLEST_SET", size)
+        part = checked(problem)
         assert part.value == pytest.approx(whole.value, rel=1e-6)
+
+
+def clusters(n: int, seed: int = 0) -> tuple[Any, Any]:
+    """Two classes that a curve separates, with a tenth of the labels turned."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    y = np.where(X[:, 0] + X[:, 1] ** 2 > 1.0, 1.0, -1.0)
+    return X, np.where(rng.random(n) < 0.1, -y, y)
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
+def test_many_points_take_working_sets(C: float) -> None:
+    """More points than one working set holds: LIBSVM's optimum, and a gap below what the interval's bounds on rounding resolve."""
+    X, y = clusters(2500)
+    problem = classification(X, y, C, rbf(1 / 6))
+    model = SVC(C=C, gamma=1 / 6, tol=1e-4, cache_size=500).fit(X, y)
+    assert_no_worse(checked(problem), libsvm_value(problem, model, model.dual_coef_[0]))
+    assert solve(problem, "smo", tol=1e-9).relative_gap <= 1e-9
+
+
+def test_threads_change_nothing_but_rounding() -> None:
+    X, y = clusters(2500)
+    one, two = (solve(classification(X, y, 1.0, rbf(1 / 6)), "smo", tol=1e-8, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert one.ok
+    assert two.ok
+    assert two.value == pytest.approx(one.value, rel=1e-7)
+    with pytest.raises(ValueError, match="n_jobs must be at least 1"):
+        solve(classification(X, y), "smo", n_jobs=0)
+
+
+@pytest.mark.parametrize("kernel", [linear(), rbf(1 / 30), polynomial(2, 0.1, 1.0)])
+def test_sparse_features_are_their_dense_ones(kernel: Any) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    X = np.where(np.abs(SCALED) > 0.5, SCALED, 0.0)
+    dense = checked(classification(X, LABELS, 1.0, kernel))
+    assert checked(classification(sparse.csr_array(X), LABELS, 1.0, kernel)).value == pytest.approx(dense.value, rel=1e-6)
+
+
+def test_far_points_lose_no_digits() -> None:
+    """gamma |x|^2 in the thousands: products of features have no digits left for the exponent, differences have."""
+    X = 200.0 * SCALED[:200]
+    checked(classification(X, LABELS[:200], 1.0, rbf(0.5)))
+
+
+def test_a_point_is_never_its_own_partner() -> None:
+    """Its curvature with itself is rounding, over which any slope is a large gain: the sum of a would be lost in a tube around 0."""
+    X = DIABETES.data * 20
+    for epsilon in (0.0, 1e-9, 1.0):
+        solution = checked(regression(X, DIABETES.target, 100.0, epsilon, rbf(0.05)), 1e-8)
+        assert solution.dual is not None
+        assert solution.dual @ solution.problem.rows.s == 0
+
+
+def test_weights_of_both_sides_of_a_tube_may_differ() -> None:
+    """Rows weigh what their own weight says, also where the squared hinge makes it a ridge."""
+    for loss in ("hinge", "squared_hinge"):
+        even = regression(DIABETES.data[:150], DIABETES.target[:150], 1.0, 5.0, rbf(10.0), loss)
+        weights = np.random.default_rng(0).uniform(0.1, 3.0, even.p)
+        checked(MarginProblem(even.X, even.kernel, even.rows, 1.0, even.loss, True, weights), 1e-8)
 
 
 def test_warm_start() -> None:
