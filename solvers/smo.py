@@ -272,7 +272,7 @@ class _Descent:
         cost = once + 3 * each
         if not 2 <= n <= MOST_FREE or self.gap > FIRST_NEWTON or self.work < 2 * self.spent:
             return 0
-        ahead = self.price * float(np.log(self.gap / self.goal)) / max(self.pace, 0.05)
+        ahead = self.price * float(np.log(max(self.gap, self.goal) / self.goal)) / max(self.pace, 0.05)
         return 8 if cost < ahead else 0
 
     def _move(self, points: Index, a: Array, K: Any = None) -> None:

@@ -105,8 +105,8 @@ FAULTS = (
     Fault(
         "weights forgotten",
         "formulations/problem.py",
-        "np.multiply(self.C, self.unit_weights, out=c",
-        "np.multiply(self.C, np.ones(self.p), out=c",
+        "self.C * w if np.isfinite(self.C)",
+        "self.C * np.ones(self.p) if np.isfinite(self.C)",
         ("bounds",),
     ),
     Fault("weights of the tube in another order", "formulations/problem.py", "np.tile(_weights(", "np.repeat(_weights(", ("bounds",)),
@@ -205,12 +205,14 @@ FAULTS = (
         "CURVATURE_FLOOR * unit)",
         ("coordinate_descent",),
     ),
-    Fault("upper bounds of the negative class", "solvers/smo.py", "np.maximum(0.0, self.s * box)", "np.abs(box)", ("smo",)),
+    Fault(
+        "no box below 0", "solvers/smo.py", "self.lower, self.upper = -box[0], box[1]", "self.lower, self.upper = -box[1], box[1]", ("smo",)
+    ),
     Fault(
         "warm start without the signs",
         "solvers/smo.py",
-        "else self.s * problem.repaired(multipliers(start, problem))",
-        "else problem.repaired(multipliers(start, problem))",
+        "rows.s * problem.repaired(alpha) * self.scale",
+        "problem.repaired(alpha) * self.scale",
         ("smo",),
     ),
     Fault(
@@ -220,7 +222,9 @@ FAULTS = (
         "g -= 0.0 * (H[:, free] @ move)",
         ("face",),
     ),
-    Fault("direction out of balance", "solvers/face.py", "d -= d.sum() / normal.sum() * normal", "d = d + 0.0 * normal", ("face",)),
+    Fault(
+        "direction out of balance", "solvers/face.py", "d += (total - d.sum()) / normal.sum() * normal", "d = d + 0.0 * normal", ("face",)
+    ),
     Fault(
         "prices moved outside",
         "solvers/linear_program.py",

@@ -103,7 +103,7 @@ from test_interrupts import busy
 from equimargin.solvers import solve
 problem = busy({name!r})
 def call_out():
-    sleep(1.5)
+    sleep(0.5)
     print("solving", flush=True)
 Thread(target=call_out, daemon=True).start()
 try:

@@ -77,7 +77,7 @@ def test_what_is_held_against_an_answer_ends_in_a_script(tmp_path: Path) -> None
     assert found.error == ""
     assert nightly.report("svm.soft", [found], tmp_path).failures == []
     evidence = [j.evidence for j in found.family.judgements]
-    wrong = [replace(e, value=2 * e.value) if e.formulation is None else e for e in evidence]
+    wrong = [replace(e, value=2 * e.value) if e.solver == "smo" else e for e in evidence]
     bad = replace(found, family=judge("svm.soft", wrong, problem.scale))
     (failure,) = nightly.report("svm.soft", [bad], tmp_path).failures
     assert re.search(r"svm\.soft-0\.py: solver by smo disagrees", failure)
