@@ -36,6 +36,7 @@ from equimargin.formulations.bounds import Interval, inner_interval
 from equimargin.formulations.kernels import RBF, Intercept, Linear, Polynomial, proven_shift, sigmoid
 from equimargin.formulations.problem import pair_count
 from equimargin.formulations.rows import Pairs, Signed, Tube
+from equimargin.solvers import solve
 from equimargin.testing import FAMILIES, classification_data, costs, features, kernels, margin_problems, ranking_data, regression_data
 
 Matrix = list[list[Fraction]]
@@ -510,6 +511,35 @@ def test_every_entry_is_within_its_bound(X: np.ndarray, kernel: Kernel) -> None:
     f, error = problem.gram.product(v)
     truth = apply(exact, fractions(v))
     assert all(abs(a - b) <= e for a, b, e in zip(fractions(f), truth, fractions(error), strict=True))
+
+
+@given(features(max_points=4), st.one_of(kernels(), st.sampled_from([rbf(50.0), polynomial(5, 0.1, 3.0), Intercept(rbf(0.1))])))
+@example(np.array([[1e6, 0.0], [1e6 + 0.5, 1e-3]]), rbf(1.0))
+def test_every_entry_in_extended_precision_is_within_a_smaller_bound(X: np.ndarray, kernel: Kernel) -> None:
+    extended = classification(X, np.ones(len(X)), kernel=kernel).gram.extended
+    if extended is None:  # the platform has none
+        return
+    exact, ones = gram(kernel, X), np.ones(len(X))
+    bound = kernel.rounding(extended.X, extended.X, extended.dense, ones)
+    K = [[Fraction(*float128.as_integer_ratio()) for float128 in row] for row in extended.dense]
+    for i in range(len(X)):
+        off = sum((abs(K[i][j] - exact[i][j]) for j in range(len(X))), Fraction(0))
+        assert off <= Fraction(*bound[i].as_integer_ratio())
+    plain = kernel.block(X, X)
+    assert (bound <= kernel.rounding(X, X, plain, ones) / 1000 + 1e-290).all()
+
+
+@pytest.mark.parametrize("seed", [2, 4, 10, 13])
+def test_what_cancels_is_proven_in_extended_precision(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Contradicting pairs at C K of 1e7, whose coefficients cancel: bounds in float64 are wider than 1e-5."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-3, 4, size=(8, 2)).astype(float), rng.integers(0, 2, 8).astype(float)
+    problem = ranking(X, y, None, 7e5, polynomial(2, 2.0, 0.0))
+    point = solve(problem, tol=1e-7).point
+    if problem.gram.extended is not None:
+        assert interval(problem, point).relative_width < 2e-7
+    monkeypatch.setattr("equimargin.formulations.bounds.ROUGH", np.inf)
+    assert interval(problem, point).relative_width > 1e-5
 
 
 def test_an_entry_off_by_more_than_its_bound_is_noticed() -> None:

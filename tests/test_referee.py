@@ -347,6 +347,44 @@ def test_a_solution_has_no_residual() -> None:
     assert residual(0.5, 0.5) == (0.0, 0.0)
 
 
+def test_a_better_answer_to_the_same_declaration_acquits_it() -> None:
+    """Two answers to one problem cannot both be right: the more accurate one tells whether the declaration or the backend is wrong."""
+    wrong = declared("one", value=1.1, residual=1e-8)
+
+    def found(*others: Evidence) -> Agreement:
+        return judge("family", [declared("right"), solved(), *others, wrong], 10.0).judgements[-1].agreement
+
+    assert found() is Agreement.DISAGREES
+    assert found(declared("other")) is Agreement.DISAGREES
+    assert found(declared("one")) is Agreement.FAILED
+    assert found(declared("one", value=1 + 1e-5, residual=1e-5)) is Agreement.DISAGREES  # inaccurate, and more so
+    assert found(declared("one", mismatch=1.5e-6, residual=5e-8, cancellation=1e-6)) is Agreement.FAILED  # inaccurate, and no more so
+    both = judge("family", [declared("right"), solved(), solved(value=1.1), solved()], 10.0)
+    assert both.judgements[2].agreement is Agreement.DISAGREES  # solvers answer for themselves
+
+
+def test_a_short_ray_contradicts_nothing() -> None:
+    """Rounding makes a ray of an optimum: it must lead 100 S beyond before its own conditions fail."""
+    ray = {"value": np.inf, "ray": True, "residual": np.inf, "upper": np.inf, "has_f": False, "has_alpha": False}
+    assert agreement(declared("judged", **ray, reach=101.0)) is Agreement.DISAGREES
+    assert agreement(declared("judged", **ray, reach=99.0)) is Agreement.FAILED
+
+
+@pytest.mark.parametrize(("shadow", "expected"), [(None, Agreement.DISAGREES), ("f", Agreement.INACCURATE), ("alpha", Agreement.DISAGREES)])
+def test_no_law_binds_the_multipliers_of_a_linear_program(shadow: str | None, expected: Agreement) -> None:
+    assert agreement(declared("judged", upper=2.0, shadow=shadow)) is expected
+    assert agreement(declared("judged", upper=2.0, value=1.1, shadow=shadow)) is Agreement.DISAGREES
+
+
+def test_where_float64_leaves_nothing_of_the_margins_nothing_is_held_against_anybody() -> None:
+    """u C K_ii: 1e-10 at C K of 1e6, 1e-2 at 1e14."""
+    X = np.array([[1.0], [-1.0]])
+    examined = [examine_solution(p, solve(p)) for p in (classification(1e3 * X, [1, -1], 1.0), classification(1e7 * X, [1, -1], 1.0))]
+    assert [e.arithmetic for e in examined] == pytest.approx([2**-53 * 1e6, 2**-53 * 1e14])
+    assert agreement(declared("judged", value=2.0, arithmetic=1e-10)) is Agreement.DISAGREES
+    assert agreement(declared("judged", value=2.0, arithmetic=1e-2)) is Agreement.FAILED
+
+
 def test_residuals_by_hand() -> None:
     """x = 1, z = 1/2: r_p = 1/2, r_d = 1/2, p = 2.5, d = 2.25; at zeros only the second-order term sees r_d."""
     first_order, normwise = residual(1.0, 0.5)
