@@ -169,14 +169,17 @@ def branches(problem: Problem) -> dict[str, bool | None]:
 def must_succeed(problem: Problem, family: Family) -> bool:
     """Whether our own solvers have no excuse: the rounding of C K, or rows to be met in a tube of no width, which no float64 point is.
 
-    Where rows have to be met, the multipliers, which sum to twice the optimum, take the place of C.
+    The margins that a tube asks for are its targets: of the hinge's problem, C K over them is what is scale-free. Where rows have to be
+    met, the multipliers, which sum to twice the optimum, take the place of C.
     """
     hard = isinstance(problem, MarginProblem) and bool(np.isinf(problem.costs).any())
     if hard and isinstance(problem.rows, Tube) and problem.rows.epsilon == 0:
         return False
-    K, t = float(problem.gram.diagonal.mean()), float(np.abs(problem.rows.t).max(initial=0.0)) if hard else 1.0
+    K, t = float(problem.gram.diagonal.mean()), float(np.abs(problem.rows.t).max(initial=0.0)) or 1.0
     prices = [problem.C * K] if np.isfinite(problem.C) else []
-    if hard and t > 0:
+    if prices and isinstance(problem, MarginProblem) and problem.loss == "hinge":
+        prices.append(problem.C * K / t)
+    if hard:
         prices.append(family.interval.upper * K / t**2 if family.feasible else np.inf)
     return all(price == 0 or RANGE[0] <= price <= RANGE[1] for price in prices)
 
