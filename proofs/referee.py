@@ -174,7 +174,7 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
     if answer.point is None or answer.values is None:
         return known
     objective = answer.objective
-    residual, normwise = own_residual(answer.form, answer.x, answer.z)
+    residual, normwise = own_residual(answer.form, answer.x, answer.z, _sizes(problem, answer))
     residual = _worst(residual, abs(answer.eliminated_objective - objective))
     proven, inner = interval(problem, answer.point), inner_interval(problem, answer.point)
     value = declaration.value(objective)
@@ -249,7 +249,8 @@ def judge(family: str, evidence: Sequence[Evidence], scale: float, tol: float = 
     counted = [e for e in evidence if not e.control]
     lower = max((bound for e in counted for bound in (e.lower, e.derived_lower) if not np.isnan(bound)), default=-np.inf)
     proven = Interval(lower, min((e.upper for e in counted if not np.isnan(e.upper)), default=np.inf), scale)
-    feasible = bool(np.isfinite(proven.upper)) or not any(e.infeasible for e in counted)
+    excluded = any(e.infeasible and (not e.ray or e.reach >= REACH * proven.size) for e in counted)
+    feasible = bool(np.isfinite(proven.upper)) or not excluded
     judgements = _acquitted([_judgement(e, proven, tol, feasible) for e in evidence])
     if not convex:
         return Family(family, proven, Verdict.UNDECIDED, "the kernel is not positive semidefinite: no optimum is claimed", judgements)
@@ -352,6 +353,22 @@ def _arithmetic(problem: Problem) -> float:
     return UNIT * float(costs.max(initial=0.0)) * float(np.abs(problem.gram.diagonal).max(initial=0.0)) / t
 
 
+def _sizes(problem: Problem, answer: Answer) -> Array | None:
+    """|x_i| of the backend's answer, or of the point that its multipliers make where that is larger: a flat direction hides in small x."""
+    point = answer.point
+    if answer.x is None or point is None or isinstance(problem, OneNormProblem):
+        return None
+    sizes, d = np.abs(answer.x), answer.declaration
+    d.assign(Point(alpha=point.alpha if point.alpha is not None else dual_from(problem, point)))
+    for name, columns in answer.columns.items():
+        value = d.variables[name].value
+        if value is not None:
+            sizes[columns] = np.maximum(sizes[columns], np.abs(np.ravel(value, order="F")))
+    for name, value in (answer.values or {}).items():
+        d.variables[name].value = value
+    return sizes
+
+
 def _shadow(problem: Problem, answer: Answer) -> Literal["f", "alpha"] | None:
     if isinstance(problem, MarginProblem):
         return None
@@ -430,8 +447,8 @@ def _worths(answer: Answer) -> tuple[float, float, float]:
     )
 
 
-def own_residual(form: StandardForm, x: Array | None, z: Array | None) -> tuple[float, float]:
-    """How well a backend solved its own problem, from its raw vectors.
+def own_residual(form: StandardForm, x: Array | None, z: Array | None, sizes: Array | None = None) -> tuple[float, float]:
+    """How well a backend solved its own problem, from its raw vectors; `sizes` are those of x and of the optimum, as far as it is known.
 
     Returns
     -------
@@ -442,6 +459,7 @@ def own_residual(form: StandardForm, x: Array | None, z: Array | None) -> tuple[
         return np.inf, np.inf
     if not (np.isfinite(x).all() and np.isfinite(z).all()):
         return np.inf, np.inf
+    sizes = np.abs(x) if sizes is None else sizes
     s = form.h - form.G @ x
     primal_residual = s - _projected(s, form, dual=False)
     z = _projected(z, form, dual=True)
@@ -465,7 +483,7 @@ def own_residual(form: StandardForm, x: Array | None, z: Array | None) -> tuple[
     )
     curved = form.P.diagonal() > 0
     second_order = float((dual_residual[curved] ** 2 / form.P.diagonal()[curved]).sum()) / 2
-    first_order = abs(primal - dual) + float(np.abs(z) @ np.abs(primal_residual)) + float(np.abs(x) @ np.abs(dual_residual))
+    first_order = abs(primal - dual) + float(np.abs(z) @ np.abs(primal_residual)) + float(sizes @ np.abs(dual_residual))
     return first_order + second_order, normwise
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,8 @@ class Answer:
     values, multipliers, violations : by the declaration's names.  eliminated, eliminated_objective : the largest relative violation and the
     objective once every variable meets its bounds and every auxiliary one (v of v == A'u) its equation.  point : canonical, None without
     values.
-    form, x, z : the backend's own problem and raw vectors.  primal_ray, dual_ray : its certificates of unboundedness or infeasibility.
+    form, x, z : the backend's own problem and raw vectors.  columns : where the declaration's variables are in x.
+    primal_ray, dual_ray : its certificates of unboundedness or infeasibility.
     compile_seconds, solve_seconds : wall time of cvxpy's compilation and of the backend.
     """
 
@@ -64,6 +65,7 @@ class Answer:
     eliminated_objective: float = float("nan")
     point: Point | None = None
     form: StandardForm | None = None
+    columns: Mapping[str, slice] = field(default_factory=dict)
     x: Array | None = None
     z: Array | None = None
     primal_ray: Array | None = None
@@ -191,6 +193,7 @@ def _attempt(declaration: Declaration, backend: Backend, options: dict[str, Any]
             status,
             reason,
             form=form,
+            columns=_columns(declaration, data),
             x=_vector(x),
             z=_vector(z),
             primal_ray=_vector(primal_ray) if status is Status.UNBOUNDED else None,
@@ -300,6 +303,13 @@ def _standard_form(data: Mapping[str, Any], inverse: Any) -> StandardForm:
         np.full(n, np.inf) if upper is None else np.asarray(upper, dtype=np.float64),
         float(inverse[-1].get("offset", 0.0)) if hasattr(inverse[-1], "get") else 0.0,
     )
+
+
+def _columns(declaration: Declaration, data: Mapping[str, Any]) -> dict[str, slice]:
+    """Where the declaration's variables are among the backend's own, as far as cvxpy kept them."""
+    starts = data["param_prob"].var_id_to_col
+    found = {name: variable for name, variable in declaration.variables.items() if variable.id in starts}
+    return {name: slice(starts[variable.id], starts[variable.id] + variable.size) for name, variable in found.items()}
 
 
 def _vector(v: Any) -> Array | None:
