@@ -24,7 +24,7 @@ from equimargin.formulations.rows import Tube
 FLOOR = 1e-4
 """Relative figures are over S = max(|lower|, |upper|, FLOOR x P(0))."""
 ROUGH = 1e-11
-"""An f that is known no better than this is evaluated in extended precision: rows ask for margins of the order of 1."""
+"""An f that is known no better than this, over the margins that rows ask for, is evaluated in extended precision."""
 OUTWARD, INWARD = 1.0, -1.0
 """Which way a bound on rounding is added: to prove the optimum inside, or the point's own exact values outside."""
 
@@ -129,7 +129,8 @@ def evaluate(problem: MarginProblem, point: Point) -> Evaluation:
 def product(problem: Problem, v: Array) -> tuple[Array, Array]:
     """K v and a bound on its error, both (m,), in float64; computed in extended precision where float64 would leave more than ROUGH."""
     f, error = problem.gram.product(v)
-    extended = problem.gram.extended if float(error.max(initial=0.0)) > ROUGH else None
+    asked = float(np.abs(problem.rows.t).max(initial=0.0)) or 1.0
+    extended = problem.gram.extended if float(error.max(initial=0.0)) > ROUGH * asked else None
     if extended is None:
         return f, error
     exact, error = extended.product(v)
