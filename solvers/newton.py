@@ -147,8 +147,8 @@ class Descent:
         """Judge v with the multipliers of a loss; true if the run is over."""
         self.look(phi)
         problem, v, free = self.problem, self.v, self.Z.q - self.problem.bias
-        if problem.explicit is None:  # v is in computed features: the kernel itself judges
-            return progress.show(self.alpha, self.steps, self.unsettled)
+        if problem.explicit is None:
+            return self._show_in_computed_features(progress)
         loss, conjugate = self.loss, self.conjugate
         if problem.loss == "hinge":
             loss, conjugate = float(self.c @ np.maximum(self.u, 0.0)), 0.0
@@ -159,6 +159,16 @@ class Descent:
         primal = float(v[:free] @ v[:free]) / 2 + loss
         dual = float(self.rows.t @ alpha) - float(pull[:free] @ pull[:free]) / 2 - conjugate
         point = Point(w=v[:free], b=float(v[free]) if problem.bias else 0.0, alpha=alpha)
+        return progress.weigh(point, primal, dual, self.steps, self.unsettled)
+
+    def _show_in_computed_features(self, progress: Progress) -> bool:
+        """As `show`, where the kernel itself judges both sides."""
+        problem, free, gram = self.problem, self.Z.q - self.problem.bias, self.problem.gram
+        alpha, b = problem.repaired(self.alpha), float(self.v[free]) if problem.bias else 0.0
+        point, pulled = problem.point_of_w(self.v[:free], b, alpha), self.rows.rdot(alpha)
+        beta = np.zeros(problem.m) if point.beta is None else point.beta
+        f = gram @ beta
+        primal, dual = problem.primal(f, float(beta @ f), b), problem.dual(alpha, float(pulled @ (gram @ pulled)))
         return progress.weigh(point, primal, dual, self.steps, self.unsettled)
 
     def gradient_share(self, unit: float) -> float:
