@@ -174,7 +174,7 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
     if answer.point is None or answer.values is None:
         return known
     objective = answer.objective
-    residual, normwise = own_residual(answer.form, answer.x, answer.z, _sizes(problem, answer))
+    residual, normwise = own_residual(answer.form, answer.x, answer.z, _sizes(answer))
     residual = _worst(residual, abs(answer.eliminated_objective - objective))
     proven, inner = interval(problem, answer.point), inner_interval(problem, answer.point)
     value = declaration.value(objective)
@@ -354,13 +354,16 @@ def _arithmetic(problem: Problem, alpha: Array | None) -> float:
     return UNIT * float(largest.max(initial=0.0)) * float(np.abs(problem.gram.diagonal).max(initial=0.0)) / t
 
 
-def _sizes(problem: Problem, answer: Answer) -> Array | None:
+def _sizes(answer: Answer) -> Array | None:
     """|x_i| of the backend's answer, or of the point that its multipliers make where that is larger: a flat direction hides in small x."""
-    point = answer.point
-    if answer.x is None or point is None or isinstance(problem, OneNormProblem):
+    point, d = answer.point, answer.declaration
+    if answer.x is None or point is None or not isinstance(d.canonical, MarginProblem):
         return None
-    sizes, d = np.abs(answer.x), answer.declaration
-    d.assign(Point(alpha=point.alpha if point.alpha is not None else dual_from(problem, point)))
+    alpha = point.alpha if point.alpha is not None or not point.has_function else dual_from(d.canonical, point)
+    if alpha is None or len(alpha) != d.canonical.p:  # a declaration of other rows
+        return None
+    sizes = np.abs(answer.x)
+    d.assign(Point(alpha=alpha))
     for name, columns in answer.columns.items():
         value = d.variables[name].value
         if value is not None:
