@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.formulations.feature_rows import row_add, row_clear, row_dot, row_of, stored_rows
 from equimargin.formulations.jit import jit
 from equimargin.formulations.kernels import STORED_ROWS, Array
 from equimargin.formulations.problem import MarginProblem, Point, Problem
@@ -29,7 +30,6 @@ from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.solution import Limits, Solution
 
 Index = NDArray[np.int32]
-Unsigned = NDArray[np.uint32]
 Order = NDArray[np.int64]
 
 SEED = 0
@@ -77,7 +77,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
 class _Descent:
     """The multipliers alpha (p,) and f, kept together.
 
-    A : (p, m) rows, and X (m, q) explicit features, both CSR.  v : (q,) w where there are such, (m,) f otherwise.  q : (p,) curvatures.
+    A : (p, m) rows, CSR.  X : the explicit features Z (m, q) as compiled code sees them.  v : (q,) w where there are such, (m,) f otherwise.  q : (p,) curvatures.
     sweeps : passes over the rows so far.  work : multiplications in them since Newton's method was last tried.
     seen : sweeps and gap at the last look but one.
     violation : the largest u_r that a row could still follow, in the last sweep over all of them.
@@ -86,15 +86,15 @@ class _Descent:
     def __init__(self, problem: MarginProblem, start: Point | None) -> None:
         self.problem, self.box, self.t = problem, problem.box, problem.rows.t
         self.A: Any = problem.rows.matrix
-        self.linear = problem.explicit is not None
+        self.Z = problem.explicit
         self.alpha = np.zeros(problem.p) if start is None else problem.repaired(multipliers(start, problem))
         self.ridge = np.zeros(problem.p)
         if problem.loss == "squared_hinge":
             np.divide(0.5, problem.costs, out=self.ridge, where=problem.costs > 0)
-        if self.linear:
-            self.X = _csr(problem.features())
-            q = _norms2(*_parts(self.A), *_parts(self.X), np.zeros(self.X.shape[1]))
-            self.row_work = 4 * (self.X.nnz // problem.m + 1)
+        if self.Z is not None:
+            self.X = stored_rows(self.Z)
+            q = _norms2(*_parts(self.A), self.X, np.zeros(self.Z.q))
+            self.row_work = 4 * (self.Z.entries // problem.m + 1)
         else:
             q = _quadratics(*_parts(self.A), problem.gram.dense)
             self.row_work = 2 * problem.m
@@ -112,7 +112,7 @@ class _Descent:
     def sweep_on(self, progress: Progress) -> None:
         """Sweeps worth a look at the gap: first over all rows, then over those that have not settled at a bound."""
         order, low, high, start = self.movable.copy(), -np.inf, np.inf, self.work
-        look = 3 * (2 * self.X.nnz if self.linear else self.problem.m**2)
+        look = 3 * (2 * self.Z.entries if self.Z is not None else self.problem.m**2)
         done, share = 0, self._share(progress)
         while done < share or self.work - start < look:
             order = self._shuffled(order)
@@ -126,8 +126,9 @@ class _Descent:
 
     def _shuffled(self, order: Order) -> Order:
         """The rows in random order; in runs of neighbours, whose features are read one after the other, where they come from memory."""
-        if not self.linear or self.X.data.nbytes <= CACHED:
-            return self.rng.permutation(order)
+        if self.Z is None or 8 * self.Z.entries <= CACHED:
+            _shuffle(order, self.rng.integers(2**63, dtype=np.uint64))
+            return order
         order = np.sort(order)
         whole = len(order) - len(order) % RUN
         runs = self.rng.permutation(order[:whole].reshape(-1, RUN))
@@ -148,8 +149,8 @@ class _Descent:
         A, rows = _parts(self.A), (self.t, self.box, self.ridge, self.q, self.alpha)
         for start in range(0, len(order), piece):
             part = order[start : start + piece]
-            if self.linear:
-                kept, lowest, highest, moved = _sweep_linear(part, low, high, *A, *_unsigned_parts(self.X), *rows, self.v)
+            if self.Z is not None:
+                kept, lowest, highest, moved = _sweep_linear(part, low, high, *A, self.X, *rows, self.v)
             else:
                 kept, lowest, highest, moved = _sweep_gram(part, low, high, *A, self.problem.gram.dense, *rows, self.v)
             unsettled.append(part[:kept])
@@ -166,11 +167,12 @@ class _Descent:
         if not most:
             return False
         self.work = 0
-        A = self.A[free]
-        if self.linear:
-            Z = A @ self.X
-            H, u = (Z @ Z.T).toarray(), self.t[free] - Z @ self.v
+        if self.Z is not None:
+            Y = self.problem.rows.take(self.Z, free)
+            H, u = Y @ Y.T, self.t[free] - Y @ self.v
+            H = H.toarray() if self.Z.sparse else H
         else:
+            A = self.A[free]
             H, u = np.asarray(A @ (A @ self.problem.gram.dense).T), self.t[free] - A @ self.v
         H[np.diag_indices(len(free))] += self.ridge[free]
         bounds, clock = (np.zeros(len(free)), self.box[free]), lambda: progress.out_of_time
@@ -178,34 +180,31 @@ class _Descent:
         return True
 
 
-def _csr(X: Any) -> Any:
-    from scipy import sparse
-
-    return sparse.csr_array(X)
-
-
 def _parts(A: Any) -> tuple[Index, Index, Array]:
     """A CSR array as a compiled kernel sees it."""
     return A.indptr, A.indices, A.data
 
 
-def _unsigned_parts(X: Any) -> tuple[Index, Unsigned, Array]:
-    """The same with unsigned indices: numba asks of every signed one whether it counts from the end."""
-    return X.indptr, X.indices.view(np.uint64 if X.indices.itemsize == 8 else np.uint32), X.data
+@jit
+def _shuffle(order: Order, state: Any) -> None:
+    """Put the rows in random order, in place: Fisher and Yates with a linear congruential generator, of which the high bits are used."""
+    for k in range(order.size - 1, 0, -1):
+        state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+        other = np.int64(((state >> np.uint64(32)) * np.uint64(k + 1)) >> np.uint64(32))
+        order[k], order[other] = order[other], order[k]
 
 
 @jit
-def _norms2(indptr: Index, indices: Index, data: Array, Xptr: Index, Xind: Index, X: Array, x: Array) -> Array:
-    """|A_r X|^2, (p,); x : (d,) zeros to work on."""
+def _norms2(indptr: Index, indices: Index, data: Array, X: Any, z: Array) -> Array:
+    """|A_r Z|^2, (p,); z : (q,) zeros to work on."""
     q = np.zeros(indptr.size - 1)
     for r in range(q.size):
         for k in range(indptr[r], indptr[r + 1]):
-            for e in range(Xptr[indices[k]], Xptr[indices[k] + 1]):
-                x[Xind[e]] += data[k] * X[e]
+            row_add(data[k], row_of(X, indices[k]), z)
         for k in range(indptr[r], indptr[r + 1]):
-            for e in range(Xptr[indices[k]], Xptr[indices[k] + 1]):
-                q[r] += x[Xind[e]] ** 2
-                x[Xind[e]] = 0.0
+            q[r] += data[k] * row_dot(row_of(X, indices[k]), z)
+        for k in range(indptr[r], indptr[r + 1]):
+            row_clear(row_of(X, indices[k]), z)
     return q
 
 
@@ -241,28 +240,6 @@ def _pull(u: float, alpha: float, box: float) -> float:
 
 
 @jit
-def _dot(indices: Unsigned, x: Array, w: Array) -> float:
-    """A row of a CSR array times w: in four sums, whose additions need not wait for one another."""
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    whole = x.size - x.size % 4
-    for e in range(0, whole, 4):
-        a += x[e] * w[indices[e]]
-        b += x[e + 1] * w[indices[e + 1]]
-        c += x[e + 2] * w[indices[e + 2]]
-        d += x[e + 3] * w[indices[e + 3]]
-    for e in range(whole, x.size):
-        a += x[e] * w[indices[e]]
-    return (a + b) + (c + d)
-
-
-@jit
-def _add(factor: float, indices: Unsigned, x: Array, w: Array) -> None:
-    """w += factor x, for a row of a CSR array."""
-    for e in range(x.size):
-        w[indices[e]] += factor * x[e]
-
-
-@jit
 def _sweep_linear(
     order: Order,
     low: float,
@@ -270,9 +247,7 @@ def _sweep_linear(
     indptr: Index,
     indices: Index,
     data: Array,
-    Xptr: Index,
-    Xind: Unsigned,
-    X: Array,
+    X: Any,
     t: Array,
     box: Array,
     ridge: Array,
@@ -288,8 +263,7 @@ def _sweep_linear(
     for r in order:
         u = t[r] - ridge[r] * alpha[r]
         for k in range(indptr[r], indptr[r + 1]):
-            here = slice(Xptr[indices[k]], Xptr[indices[k] + 1])
-            u -= data[k] * _dot(Xind[here], X[here], w)
+            u -= data[k] * row_dot(row_of(X, indices[k]), w)
         if _settled(u, alpha[r], box[r], low, high):
             continue
         order[kept] = r
@@ -300,8 +274,7 @@ def _sweep_linear(
         if pull != 0.0 and delta != 0.0:
             alpha[r] = _moved(u, alpha[r], box[r], q[r])
             for k in range(indptr[r], indptr[r + 1]):
-                here = slice(Xptr[indices[k]], Xptr[indices[k] + 1])
-                _add(delta * data[k], Xind[here], X[here], w)
+                row_add(delta * data[k], row_of(X, indices[k]), w)
     return kept, down, up, order.size
 
 
