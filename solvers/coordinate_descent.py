@@ -16,12 +16,14 @@ Source: C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, A d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.feature_rows import row_add, row_clear, row_dot, row_of, stored_rows
+from equimargin.formulations.features import Explicit
 from equimargin.formulations.jit import jit
 from equimargin.formulations.kernels import STORED_ROWS, Array
 from equimargin.formulations.problem import MarginProblem, Point, Problem
@@ -180,6 +182,32 @@ class _Descent:
         return True
 
 
+def swept(
+    Y: Any, t: Array, box: Array, alpha: Array, w: Array, enough: float, most: int, out_of_time: Callable[[], bool]
+) -> tuple[Array, Array, bool]:
+    """Where sweeps over some rows of a hinge lead, the others held.
+
+    Parameters
+    ----------
+    Y : (k, q) features of the rows, dense or CSR.  t, box, alpha : (k,) their targets, upper ends and multipliers.
+    w : (q,) of all rows, these among them.  enough : what these rows may be left to add to the gap.
+    most : sweeps to spend.  out_of_time : whether to end before that, asked from time to time.
+
+    Returns
+    -------
+    alpha : (k,) within 0 .. box.  w : (q,) that goes with it, up to rounding.  settled : whether no more is left.
+    """
+    Z = Explicit(Y, False)
+    X, order, alpha, w = stored_rows(Z), np.arange(Z.m), alpha.copy(), w.copy()
+    part = 1 + PIECE // (4 * Z.entries + 1)
+    for start in range(0, most, part):
+        if out_of_time():
+            break
+        if _sweeps(X, order, t, box, alpha, w, enough, min(part, most - start), start):
+            return alpha, w, True
+    return alpha, w, False
+
+
 def _parts(A: Any) -> tuple[Index, Index, Array]:
     """A CSR array as a compiled kernel sees it."""
     return A.indptr, A.indices, A.data
@@ -276,6 +304,45 @@ def _sweep_linear(
             for k in range(indptr[r], indptr[r + 1]):
                 row_add(delta * data[k], row_of(X, indices[k]), w)
     return kept, down, up, order.size
+
+
+@jit
+def _sweeps(X: Any, order: Order, t: Array, box: Array, alpha: Array, w: Array, enough: float, most: int, seed: int) -> bool:
+    """At most so many passes over the rows of a hinge, in place; whether what they add to the gap has become small enough."""
+    q = np.empty(t.size)
+    z = np.zeros(w.size)
+    for r in range(t.size):
+        row_add(1.0, row_of(X, r), z)
+        q[r] = row_dot(row_of(X, r), z)
+        row_clear(row_of(X, r), z)
+    floor = CURVATURE_FLOOR * q.mean()
+    visits, active, low, high = most * t.size, t.size, -np.inf, np.inf
+    while visits > 0:
+        visits -= active
+        _shuffle(order[:active], np.uint64(seed + visits))
+        share, down, up, k = 0.0, 0.0, 0.0, 0
+        while k < active:
+            r = order[k]
+            x = row_of(X, r)
+            u = t[r] - row_dot(x, w)
+            if _settled(u, alpha[r], box[r], low, high):
+                active -= 1
+                order[k], order[active] = order[active], r
+                continue
+            k += 1
+            share += box[r] * max(u, 0.0) - alpha[r] * u
+            pull = _pull(u, alpha[r], box[r])
+            down, up = min(down, pull), max(up, pull)
+            moved = _moved(u, alpha[r], box[r], max(q[r], floor))
+            if pull != 0.0 and moved != alpha[r]:
+                row_add(moved - alpha[r], x, w)
+                alpha[r] = moved
+        low, high = down if down < 0 else -np.inf, up if up > 0 else np.inf
+        if share <= enough:
+            if active == t.size:
+                return True
+            active, low, high = t.size, -np.inf, np.inf
+    return False
 
 
 @jit

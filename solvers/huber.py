@@ -23,6 +23,7 @@ import numpy as np
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.losses import Smooth, huberised
 from equimargin.formulations.problem import MarginProblem, Point, Problem
+from equimargin.solvers.coordinate_descent import swept
 from equimargin.solvers.face import MOST_ROWS, climb
 from equimargin.solvers.newton import Descent, on_a_part, unsuited
 from equimargin.solvers.progress import Progress
@@ -38,6 +39,10 @@ NEAR = 1e-3
 """Gap from which on the rows of the curved piece are put on the margin at once, the others held."""
 ROWS_A_COLUMN, FACES, PRODUCTS = 2, 6, 8
 """This is tried with so many rows a column at most, for so many factorisations, or as many as cost so many products with the features."""
+ENOUGH = 0.5
+"""Of the gap asked for, what the rows of the curved piece may be left to add."""
+SWEPT = 3
+"""Sweeps over them before that cost so many products with the features."""
 WORTH = 100_000
 """For features of so many entries a start is sought on some of the points."""
 
@@ -83,19 +88,33 @@ def _first(descent: Descent) -> Smooth:
 
 
 def _finish(descent: Descent, progress: Progress) -> bool:
-    """Put the rows of the curved piece on the margin at once (`face.py`), the others held; whether that ends the run."""
+    """Settle the rows of the curved piece among themselves, the others held, by sweeps and by Newton's method on the face (`face.py`).
+
+    Whether that ends the run.
+    """
     problem, rows, inside = descent.problem, descent.rows, np.flatnonzero(descent.D)
-    if not 0 < len(inside) <= min(ROWS_A_COLUMN * descent.Z.q, MOST_ROWS):
+    if not len(inside):
         return False
     alpha = problem.repaired(descent.alpha)
     w = descent.R * descent.Z.rdot(rows.rdot(alpha))
+    Y, t, box = rows.take(descent.Z, inside), rows.t[inside], problem.box[inside]
+    clock = lambda: progress.out_of_time
+    if not problem.bias:
+        enough, most = ENOUGH * progress.limits.tol * progress.primal, SWEPT * descent.Z.m // len(inside)
+        alpha[inside], w, settled = swept(Y, t, box, alpha[inside], w, enough, most, clock)
+        if progress.show(alpha, descent.steps) or settled:
+            return progress.status is not None
+    free = np.flatnonzero((alpha[inside] > 0) & (alpha[inside] < box))
+    if not 0 < len(free) <= min(ROWS_A_COLUMN * descent.Z.q, MOST_ROWS):
+        return False
+    inside, Y, t, box = inside[free], Y[free], t[free], box[free]
     signs = problem.bias_signs[inside] if problem.bias else np.ones(len(inside))
-    Y, c = rows.take(descent.Z, inside), signs * problem.box[inside]
+    c = signs * box
     K = Y @ (Y * descent.R).T if isinstance(Y, np.ndarray) else (Y @ Y.multiply(descent.R).T.tocsr()).toarray()
-    u, bounds = rows.t[inside] - Y @ w, (np.minimum(c, 0.0), np.maximum(c, 0.0))
+    u, bounds = t - Y @ w, (np.minimum(c, 0.0), np.maximum(c, 0.0))
     H = signs[:, None] * K * signs
     most = FACES + PRODUCTS * descent.Z.m * descent.Z.q // len(inside) ** 3
-    alpha[inside] = signs * climb(H, signs * u, signs * alpha[inside], *bounds, problem.bias, most, lambda: progress.out_of_time)
+    alpha[inside] = signs * climb(H, signs * u, signs * alpha[inside], *bounds, problem.bias, most, clock)
     return progress.show(alpha, descent.steps)
 
 
