@@ -41,6 +41,8 @@ RUN, CACHED = 16, 2_000_000
 """Neighbours in a run, and bytes of features that stay in a cache. Runs make sweeps faster, and more where neighbours are alike."""
 PIECE = 10_000_000
 """Multiplications between two looks at the clock: a compiled kernel hears no interrupt either."""
+TRIED, PACE = 0.05, 0.5
+"""After that share of the sweeps allowed they end where they have not gone that share of the way that they should have, in logarithms."""
 CURVATURE_FLOOR = 1e-12
 """Smallest curvature of a row, over the mean diagonal of K: a row of two equal points moves to its bound."""
 
@@ -199,7 +201,7 @@ def swept(
     """
     Z = Explicit(Y, False)
     X, order, alpha, w = stored_rows(Z), np.arange(Z.m), alpha.copy(), w.copy()
-    part = 1 + PIECE // (4 * Z.entries + 1)
+    part = 1 + 10 * PIECE // (4 * Z.entries + 1)
     for start in range(0, most, part):
         if out_of_time():
             break
@@ -308,7 +310,10 @@ def _sweep_linear(
 
 @jit
 def _sweeps(X: Any, order: Order, t: Array, box: Array, alpha: Array, w: Array, enough: float, most: int, seed: int) -> bool:
-    """At most so many passes over the rows of a hinge, in place; whether what they add to the gap has become small enough."""
+    """At most so many passes over the rows of a hinge, in place; whether what they add to the gap has become small enough.
+
+    They end early where that falls too slowly.
+    """
     q = np.empty(t.size)
     z = np.zeros(w.size)
     for r in range(t.size):
@@ -316,9 +321,9 @@ def _sweeps(X: Any, order: Order, t: Array, box: Array, alpha: Array, w: Array, 
         q[r] = row_dot(row_of(X, r), z)
         row_clear(row_of(X, r), z)
     floor = CURVATURE_FLOOR * q.mean()
-    visits, active, low, high = most * t.size, t.size, -np.inf, np.inf
-    while visits > 0:
-        visits -= active
+    visits, budget, active, low, high, first = 0, most * t.size, t.size, -np.inf, np.inf, 0.0
+    while visits < budget:
+        visits += active
         _shuffle(order[:active], np.uint64(seed + visits))
         share, down, up, k = 0.0, 0.0, 0.0, 0
         while k < active:
@@ -337,7 +342,9 @@ def _sweeps(X: Any, order: Order, t: Array, box: Array, alpha: Array, w: Array, 
             if pull != 0.0 and moved != alpha[r]:
                 row_add(moved - alpha[r], x, w)
                 alpha[r] = moved
-        low, high = down if down < 0 else -np.inf, up if up > 0 else np.inf
+        low, high, first = down if down < 0 else -np.inf, up if up > 0 else np.inf, first or share
+        if visits > TRIED * budget and share > first * (enough / first) ** (PACE * visits / budget):
+            return False
         if share <= enough:
             if active == t.size:
                 return True

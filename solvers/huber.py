@@ -41,7 +41,7 @@ ROWS_A_COLUMN, FACES, PRODUCTS = 2, 6, 8
 """This is tried with so many rows a column at most, for so many factorisations, or as many as cost so many products with the features."""
 ENOUGH = 0.5
 """Of the gap asked for, what the rows of the curved piece may be left to add."""
-SWEPT = 3
+SWEPT = 5
 """Sweeps over them before that cost so many products with the features."""
 WORTH = 100_000
 """For features of so many entries a start is sought on some of the points."""
