@@ -41,7 +41,7 @@ RUN, CACHED = 16, 2_000_000
 """Neighbours in a run, and bytes of features that stay in a cache. Runs make sweeps faster, and more where neighbours are alike."""
 PIECE = 10_000_000
 """Multiplications between two looks at the clock: a compiled kernel hears no interrupt either."""
-TRIED, PACE = 0.05, 0.5
+TRIED, PACE = 0.03, 1.0
 """After that share of the sweeps allowed they end where they have not gone that share of the way that they should have, in logarithms."""
 CURVATURE_FLOOR = 1e-12
 """Smallest curvature of a row, over the mean diagonal of K: a row of two equal points moves to its bound."""
