@@ -78,10 +78,23 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     return progress.solution()
 
 
+def after_sweeps(problem: MarginProblem, sweeps: int, progress: Progress) -> Array:
+    """The multipliers (p,) after some sweeps over all rows from 0, of a problem that `refusal` does not refuse."""
+    descent = _Descent(problem, None)
+    order, low, high = descent.movable, -np.inf, np.inf
+    for _ in range(sweeps):
+        order, down, up = descent.sweep(descent.shuffled(order), low, high, progress)
+        low, high = down if down < 0 else -np.inf, up if up > 0 else np.inf
+        if progress.out_of_time:
+            break
+    return descent.alpha
+
+
 class _Descent:
     """The multipliers alpha (p,) and f, kept together.
 
-    A : (p, m) rows, CSR.  X : the explicit features Z (m, q) as compiled code sees them.  v : (q,) w where there are such, (m,) f otherwise.  q : (p,) curvatures.
+    A : (p, m) rows, CSR.  X : the explicit features Z (m, q) as compiled code sees them.  q : (p,) curvatures.
+    v : (q,) w where there are such, (m,) f otherwise: 0 until `refresh`.
     sweeps : passes over the rows so far.  work : multiplications in them since Newton's method was last tried.
     seen : sweeps and gap at the last look but one.
     violation : the largest u_r that a row could still follow, in the last sweep over all of them.
@@ -108,6 +121,7 @@ class _Descent:
         self.rng = np.random.default_rng(SEED)
         self.sweeps, self.work, self.violation = 0, 0, np.inf
         self.seen = (0, np.inf)
+        self.v = np.zeros(problem.m if self.Z is None else self.Z.q)
 
     def refresh(self, progress: Progress) -> None:
         """Take f as freshly computed."""
@@ -119,8 +133,8 @@ class _Descent:
         look = 3 * (2 * self.Z.entries if self.Z is not None else self.problem.m**2)
         done, share = 0, self._share(progress)
         while done < share or self.work - start < look:
-            order = self._shuffled(order)
-            order, down, up = self._sweep(order, low, high, progress)
+            order = self.shuffled(order)
+            order, down, up = self.sweep(order, low, high, progress)
             self.sweeps, done = self.sweeps + 1, done + 1
             if done == 1:
                 self.violation = max(up, -down, 0.0)
@@ -128,7 +142,7 @@ class _Descent:
             if max(up, -down) <= 0.01 * self.violation or self.sweeps >= progress.max_iter or progress.out_of_time:
                 break
 
-    def _shuffled(self, order: Order) -> Order:
+    def shuffled(self, order: Order) -> Order:
         """The rows in random order; in runs of neighbours, whose features are read one after the other, where they come from memory."""
         if self.Z is None or 8 * self.Z.entries <= CACHED:
             _shuffle(order, self.rng.integers(2**63, dtype=np.uint64))
@@ -146,7 +160,7 @@ class _Descent:
             return SWEEPS
         return max(1, min(SWEEPS, int(np.ceil(sweeps * np.log(gap / progress.limits.tol) / np.log(before[1] / gap)))))
 
-    def _sweep(self, order: Order, low: float, high: float, progress: Progress) -> tuple[Order, float, float]:
+    def sweep(self, order: Order, low: float, high: float, progress: Progress) -> tuple[Order, float, float]:
         """One pass, in pieces between which the clock is looked at: the rows that have not settled, the lowest and the highest pull."""
         unsettled, down, up = [order[:0]], 0.0, 0.0
         piece = max(1000, PIECE // self.row_work)

@@ -23,7 +23,7 @@ import numpy as np
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.losses import Smooth, huberised
 from equimargin.formulations.problem import MarginProblem, Point, Problem
-from equimargin.solvers.coordinate_descent import swept
+from equimargin.solvers import coordinate_descent
 from equimargin.solvers.face import MOST_ROWS, climb
 from equimargin.solvers.newton import Descent, on_a_part, unsuited
 from equimargin.solvers.progress import Progress
@@ -41,6 +41,8 @@ ROWS_A_COLUMN, FACES, PRODUCTS = 2, 6, 8
 """This is tried with so many rows a column at most, for so many factorisations, or as many as cost so many products with the features."""
 ENOUGH = 0.5
 """Of the gap asked for, what the rows of the curved piece may be left to add."""
+COLUMNS_A_SWEEP, ROUGH = 20, 0.01
+"""One sweep over all rows for so many columns is worth a try; where that leads counts as near up to such a gap."""
 SWEPT = 5
 """Sweeps over them before that cost so many products with the features."""
 WORTH = 100_000
@@ -58,12 +60,13 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     """Newton steps, with the smoothing centred anew at every minimum, until the gap is small enough."""
     assert isinstance(problem, MarginProblem)
     progress = Progress("huber", problem, limits, limits.max_iter or 10_000)
-    descent = Descent(problem, warm_start or on_a_part(problem, _solve, limits, WORTH))
+    start = warm_start or _by_sweeps(problem, progress) or on_a_part(problem, _solve, limits, WORTH)
+    descent = Descent(problem, start)
     phi = _first(descent)
-    if warm_start is not None and warm_start.alpha is not None:
-        phi = _centred(problem.repaired(warm_start.alpha), problem.costs, phi.slope)
+    if start is not None and start.alpha is not None:
+        phi = _centred(problem.repaired(start.alpha), problem.costs, phi.slope)
     unit = float(np.abs(descent.u).mean()) if problem.p else 0.0
-    over = descent.show(progress, phi)
+    over = progress.status is not None or descent.show(progress, phi)
     while not over:
         smoothing = float(descent.c @ np.maximum(descent.u, 0.0) - descent.alpha @ descent.u)
         if descent.gradient_share(unit) <= smoothing:
@@ -74,6 +77,16 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
         descent.step(phi, progress)
         over = descent.show(progress, phi)
     return progress.solution()
+
+
+def _by_sweeps(problem: MarginProblem, progress: Progress) -> Point | None:
+    """Where as many sweeps of coordinate descent lead as cost a step or two of Newton's method; None where that is not near."""
+    sweeps = 0 if problem.explicit is None else problem.explicit.q // COLUMNS_A_SWEEP
+    if not sweeps or coordinate_descent.refusal(problem):
+        return None
+    alpha = coordinate_descent.after_sweeps(problem, sweeps, progress)
+    progress.show(alpha, 0)
+    return Point(w=progress.w, b=progress.b, alpha=progress.alpha) if progress.gap <= ROUGH else None
 
 
 def _first(descent: Descent) -> Smooth:
@@ -98,10 +111,9 @@ def _finish(descent: Descent, progress: Progress) -> bool:
     alpha = problem.repaired(descent.alpha)
     w = descent.R * descent.Z.rdot(rows.rdot(alpha))
     Y, t, box = rows.take(descent.Z, inside), rows.t[inside], problem.box[inside]
-    clock = lambda: progress.out_of_time
     if not problem.bias:
         enough, most = ENOUGH * progress.limits.tol * progress.primal, SWEPT * descent.Z.m // len(inside)
-        alpha[inside], w, settled = swept(Y, t, box, alpha[inside], w, enough, most, clock)
+        alpha[inside], w, settled = coordinate_descent.swept(Y, t, box, alpha[inside], w, enough, most, lambda: progress.out_of_time)
         if progress.show(alpha, descent.steps) or settled:
             return progress.status is not None
     free = np.flatnonzero((alpha[inside] > 0) & (alpha[inside] < box))
@@ -114,7 +126,7 @@ def _finish(descent: Descent, progress: Progress) -> bool:
     u, bounds = t - Y @ w, (np.minimum(c, 0.0), np.maximum(c, 0.0))
     H = signs[:, None] * K * signs
     most = FACES + PRODUCTS * descent.Z.m * descent.Z.q // len(inside) ** 3
-    alpha[inside] = signs * climb(H, signs * u, signs * alpha[inside], *bounds, problem.bias, most, clock)
+    alpha[inside] = signs * climb(H, signs * u, signs * alpha[inside], *bounds, problem.bias, most, lambda: progress.out_of_time)
     return progress.show(alpha, descent.steps)
 
 
