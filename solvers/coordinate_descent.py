@@ -41,8 +41,8 @@ RUN, CACHED = 16, 2_000_000
 """Neighbours in a run, and bytes of features that stay in a cache. Runs make sweeps faster, and more where neighbours are alike."""
 PIECE = 10_000_000
 """Multiplications between two looks at the clock: a compiled kernel hears no interrupt either."""
-TRIED, PACE = 0.03, 1.0
-"""After that share of the sweeps allowed they end where they have not gone that share of the way that they should have, in logarithms."""
+TRIED = 0.03
+"""Some rows are swept on after that share of the sweeps allowed only as long as what they add to the gap falls fast enough."""
 CURVATURE_FLOOR = 1e-12
 """Smallest curvature of a row, over the mean diagonal of K: a row of two equal points moves to its bound."""
 
@@ -334,7 +334,7 @@ def _sweeps(X: Any, order: Order, t: Array, box: Array, alpha: Array, w: Array, 
         row_add(1.0, row_of(X, r), z)
         q[r] = row_dot(row_of(X, r), z)
         row_clear(row_of(X, r), z)
-    floor = CURVATURE_FLOOR * q.mean()
+    floor = CURVATURE_FLOOR * (q.mean() or 1.0)
     visits, budget, active, low, high, first = 0, most * t.size, t.size, -np.inf, np.inf, 0.0
     while visits < budget:
         visits += active
@@ -357,12 +357,12 @@ def _sweeps(X: Any, order: Order, t: Array, box: Array, alpha: Array, w: Array, 
                 row_add(moved - alpha[r], x, w)
                 alpha[r] = moved
         low, high, first = down if down < 0 else -np.inf, up if up > 0 else np.inf, first or share
-        if visits > TRIED * budget and share > first * (enough / first) ** (PACE * visits / budget):
-            return False
         if share <= enough:
             if active == t.size:
                 return True
             active, low, high = t.size, -np.inf, np.inf
+        elif visits > TRIED * budget and share > first * (enough / first) ** (visits / budget):
+            return False
     return False
 
 

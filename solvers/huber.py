@@ -25,7 +25,7 @@ from equimargin.formulations.losses import Smooth, huberised
 from equimargin.formulations.problem import MarginProblem, Point, Problem
 from equimargin.solvers import coordinate_descent
 from equimargin.solvers.face import MOST_ROWS, climb
-from equimargin.solvers.newton import Descent, on_a_part, unsuited
+from equimargin.solvers.newton import MOST_COLUMNS, Descent, on_a_part, unsuited
 from equimargin.solvers.progress import Progress
 from equimargin.solvers.solution import Limits, Solution
 
@@ -35,16 +35,14 @@ STIFFEST = 1e3
 """First sigma at most, times the mean K_ii: where costs are huge, multipliers are not."""
 GROWTH = 4.0
 """Of sigma, from one minimum to the next."""
-NEAR = 1e-3
-"""Gap from which on the rows of the curved piece are put on the margin at once, the others held."""
-ROWS_A_COLUMN, FACES, PRODUCTS = 2, 6, 8
-"""This is tried with so many rows a column at most, for so many factorisations, or as many as cost so many products with the features."""
-ENOUGH = 0.5
-"""Of the gap asked for, what the rows of the curved piece may be left to add."""
 COLUMNS_A_SWEEP, ROUGH = 20, 0.01
-"""One sweep over all rows for so many columns is worth a try; where that leads counts as near up to such a gap."""
-SWEPT = 5
-"""Sweeps over them before that cost so many products with the features."""
+"""One sweep of coordinate descent for so many columns, fewer where rows outnumber points, is worth a try; near is such a gap."""
+NEAR = 1e-3
+"""Gap from which on the rows of the curved piece are settled among themselves."""
+SWEPT, ENOUGH = 5, 0.5
+"""By sweeps that visit them as often as so many sweeps would all points, until they add only so much of the gap asked for;"""
+ROWS_A_COLUMN, FACES, PRODUCTS = 2, 6, 8
+"""or, with so many free rows a column at most, by so many factorisations, or as many as cost so many products with the features."""
 WORTH = 100_000
 """For features of so many entries a start is sought on some of the points."""
 
@@ -81,7 +79,8 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
 
 def _by_sweeps(problem: MarginProblem, progress: Progress) -> Point | None:
     """Where as many sweeps of coordinate descent lead as cost a step or two of Newton's method; None where that is not near."""
-    sweeps = 0 if problem.explicit is None else problem.explicit.q // COLUMNS_A_SWEEP
+    Z = problem.explicit
+    sweeps = 0 if Z is None else Z.m * min(Z.q, MOST_COLUMNS) // (COLUMNS_A_SWEEP * max(problem.p, 1))
     if not sweeps or coordinate_descent.refusal(problem):
         return None
     alpha = coordinate_descent.after_sweeps(problem, sweeps, progress)
@@ -106,7 +105,7 @@ def _finish(descent: Descent, progress: Progress) -> bool:
     Whether that ends the run.
     """
     problem, rows, inside = descent.problem, descent.rows, np.flatnonzero(descent.D)
-    if not len(inside):
+    if not 0 < len(inside) <= descent.Z.m:
         return False
     alpha = problem.repaired(descent.alpha)
     w = descent.R * descent.Z.rdot(rows.rdot(alpha))
