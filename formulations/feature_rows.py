@@ -1,4 +1,4 @@
-"""Rows of features z_i in compiled code, one at a time: of an array (m, d), or of the three arrays of a CSR matrix.
+"""Rows of features z_i one at a time, for compiled code: of an array (m, d), or of the three arrays of a CSR matrix.
 
     row_of(X, i)              x, what the others take
     row_dot(x, w)             z_i.w
@@ -32,23 +32,36 @@ def stored_rows(Z: Explicit) -> Any:
 
 
 def row_of(X: Any, i: Any) -> Any:
-    """Row i of `stored_rows`, in compiled code."""
-    raise NotImplementedError
+    """Row i of `stored_rows`."""
+    if not isinstance(X, tuple):
+        return X[i]
+    indptr, indices, data, d = X
+    return indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]], d
 
 
 def row_dot(x: Any, w: Any) -> Any:
-    """z.w, in compiled code."""
-    raise NotImplementedError
+    """z.w."""
+    return _vector(x, w) @ w
 
 
 def row_add(factor: Any, x: Any, w: Any) -> None:
-    """w <- w + factor z, in compiled code."""
-    raise NotImplementedError
+    """w <- w + factor z."""
+    w += factor * _vector(x, w)
 
 
 def row_clear(x: Any, w: Any) -> None:
-    """w <- 0 where z is not 0, in compiled code."""
-    raise NotImplementedError
+    """w <- 0 where z is not 0."""
+    w[_vector(x, w) != 0.0] = 0.0
+
+
+def _vector(x: Any, w: Any) -> Any:
+    """z, (q,), for a row and w (q,)."""
+    z = np.ones_like(w)
+    if isinstance(x, tuple):
+        z[: x[2]] = np.bincount(x[0].astype(np.int64), x[1], x[2])
+    else:
+        z[: x.size] = x
+    return z
 
 
 @fast

@@ -145,7 +145,7 @@ class _Descent:
     def shuffled(self, order: Order) -> Order:
         """The rows in random order; in runs of neighbours, whose features are read one after the other, where they come from memory."""
         if self.Z is None or 8 * self.Z.entries <= CACHED:
-            _shuffle(order, self.rng.integers(2**63, dtype=np.uint64))
+            _shuffle(order, int(self.rng.integers(2**31)))
             return order
         order = np.sort(order)
         whole = len(order) - len(order) % RUN
@@ -230,11 +230,12 @@ def _parts(A: Any) -> tuple[Index, Index, Array]:
 
 
 @jit
-def _shuffle(order: Order, state: Any) -> None:
-    """Put the rows in random order, in place: Fisher and Yates with a linear congruential generator, of which the high bits are used."""
+def _shuffle(order: Order, seed: int) -> None:
+    """Put the rows in random order, in place: Fisher's and Yates's exchanges, Park's and Miller's minimal standard generator."""
+    state = 1 + seed % 2147483646
     for k in range(order.size - 1, 0, -1):
-        state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-        other = np.int64(((state >> np.uint64(32)) * np.uint64(k + 1)) >> np.uint64(32))
+        state = state * 48271 % 2147483647
+        other = state * (k + 1) // 2147483647
         order[k], order[other] = order[other], order[k]
 
 
@@ -338,7 +339,7 @@ def _sweeps(X: Any, order: Order, t: Array, box: Array, alpha: Array, w: Array, 
     visits, budget, active, low, high, first = 0, most * t.size, t.size, -np.inf, np.inf, 0.0
     while visits < budget:
         visits += active
-        _shuffle(order[:active], np.uint64(seed + visits))
+        _shuffle(order[:active], 7919 * (seed + 1) + visits)
         share, down, up, k = 0.0, 0.0, 0.0, 0
         while k < active:
             r = order[k]

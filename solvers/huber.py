@@ -64,7 +64,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     if start is not None and start.alpha is not None:
         phi = _centred(problem.repaired(start.alpha), problem.costs, phi.slope)
     unit = float(np.abs(descent.u).mean()) if problem.p else 0.0
-    over = progress.status is not None or descent.show(progress, phi)
+    over = descent.show(progress, phi)
     while not over:
         smoothing = float(descent.c @ np.maximum(descent.u, 0.0) - descent.alpha @ descent.u)
         if descent.gradient_share(unit) <= smoothing:

@@ -222,12 +222,12 @@ def test_sweeps_over_some_rows_settle_them(thin: bool) -> None:
     np.testing.assert_allclose(w, rest + Y.T @ alpha, rtol=0, atol=1e-12)
 
 
-def test_sweeps_end_when_time_is_out_or_they_lead_nowhere() -> None:
+@pytest.mark.parametrize("out_of_time", [False, True])
+def test_sweeps_end_when_time_is_out_or_they_lead_nowhere(out_of_time: bool) -> None:
     rng = np.random.default_rng(0)
     Y, box = rng.normal(size=(200, 3)), np.full(200, 1e6)
     start, rest = np.full(200, 5e5), np.zeros(3)
-    for out_of_time in (True, False):
-        alpha, _, settled = coordinate_descent.swept(Y, np.ones(200), box, start, rest + Y.T @ start, 1e-12, 20, lambda: out_of_time)
-        assert not settled
-        assert ((alpha >= 0) & (alpha <= box)).all()
-        assert (alpha == start).all() == out_of_time
+    alpha, _, settled = coordinate_descent.swept(Y, np.ones(200), box, start, rest + Y.T @ start, 1e-12, 20, lambda: out_of_time)
+    assert not settled
+    assert ((alpha >= 0) & (alpha <= box)).all()
+    assert (alpha == start).all() == out_of_time
