@@ -35,8 +35,9 @@ STIFFEST = 1e3
 """First sigma at most, times the mean K_ii: where costs are huge, multipliers are not."""
 GROWTH = 4.0
 """Of sigma, from one minimum to the next."""
-COLUMNS_A_SWEEP, ROUGH = 20, 0.01
-"""One sweep of coordinate descent for so many columns, fewer where rows outnumber points, is worth a try; near is such a gap."""
+COLUMNS_A_SWEEP, FEWEST_SWEEPS, ROUGH = 20, 10, 0.01
+"""One sweep of coordinate descent for so many columns, fewer where rows outnumber points, is worth a try; less than ten lead nowhere.
+Near is such a gap."""
 NEAR = 1e-3
 """Gap from which on the rows of the curved piece are settled among themselves."""
 SWEPT, ENOUGH = 5, 0.5
@@ -81,7 +82,7 @@ def _by_sweeps(problem: MarginProblem, progress: Progress) -> Point | None:
     """Where as many sweeps of coordinate descent lead as cost a step or two of Newton's method; None where that is not near."""
     Z = problem.explicit
     sweeps = 0 if Z is None else Z.m * min(Z.q, MOST_COLUMNS) // (COLUMNS_A_SWEEP * max(problem.p, 1))
-    if not sweeps or coordinate_descent.refusal(problem):
+    if sweeps < FEWEST_SWEEPS or coordinate_descent.refusal(problem):
         return None
     alpha = coordinate_descent.after_sweeps(problem, sweeps, progress)
     progress.show(alpha, 0)
