@@ -206,7 +206,7 @@ def swept(
     Parameters
     ----------
     Y : (k, q) features of the rows, dense or CSR.  t, box, alpha : (k,) their targets, upper ends and multipliers.
-    w : (q,) of all rows, these among them.  enough : what these rows may be left to add to the gap.
+    w : (q,) of all rows, these among them.  enough : > 0, what these rows may be left to add to the gap.
     most : sweeps to spend.  out_of_time : whether to end before that, asked from time to time.
 
     Returns
@@ -336,7 +336,8 @@ def _sweeps(X: Any, order: Order, t: Array, box: Array, alpha: Array, w: Array, 
         q[r] = row_dot(row_of(X, r), z)
         row_clear(row_of(X, r), z)
     floor = CURVATURE_FLOOR * (q.mean() or 1.0)
-    visits, budget, active, low, high, first = 0, most * t.size, t.size, -np.inf, np.inf, 0.0
+    visits, budget, active, low, high = 0, most * t.size, t.size, -np.inf, np.inf
+    mark, first = 0, np.inf
     while visits < budget:
         visits += active
         _shuffle(order[:active], 7919 * (seed + 1) + visits)
@@ -357,12 +358,14 @@ def _sweeps(X: Any, order: Order, t: Array, box: Array, alpha: Array, w: Array, 
             if pull != 0.0 and moved != alpha[r]:
                 row_add(moved - alpha[r], x, w)
                 alpha[r] = moved
-        low, high, first = down if down < 0 else -np.inf, up if up > 0 else np.inf, first or share
+        low, high = down if down < 0 else -np.inf, up if up > 0 else np.inf
         if share <= enough:
             if active == t.size:
                 return True
             active, low, high = t.size, -np.inf, np.inf
-        elif visits > TRIED * budget and share > first * (enough / first) ** (visits / budget):
+        elif mark <= TRIED * budget:
+            mark, first = visits, max(share, enough)
+        elif visits > 2 * mark and share > first * (enough / first) ** ((visits - mark) / (budget - mark)):
             return False
     return False
 
