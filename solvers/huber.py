@@ -114,8 +114,8 @@ def _finish(descent: Descent, progress: Progress) -> bool:
     if not problem.bias:
         enough, most = ENOUGH * progress.limits.tol * progress.primal, SWEPT * descent.Z.m // len(inside)
         alpha[inside], w, settled = coordinate_descent.swept(Y, t, box, alpha[inside], w, enough, most, lambda: progress.out_of_time)
-        if progress.show(alpha, descent.steps) or settled:
-            return progress.status is not None
+        if settled:
+            return progress.show(alpha, descent.steps)
     free = np.flatnonzero((alpha[inside] > 0) & (alpha[inside] < box))
     if not 0 < len(free) <= min(ROWS_A_COLUMN * descent.Z.q, MOST_ROWS):
         return False
