@@ -35,6 +35,11 @@ class Explicit:
         self.q = self.d + constant
         self.sparse = hasattr(X, "tocsr")
 
+    @property
+    def entries(self) -> int:
+        """How many entries of X are stored."""
+        return int(self.X.nnz) if self.sparse else self.m * self.d
+
     def __matmul__(self, w: Array) -> Array:
         """Z w, (m,), for w (q,)."""
         f = np.asarray(self.X @ w[: self.d])

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.jit import jit
+from equimargin.formulations.jit import fast
 from equimargin.formulations.kernels import Array
+from equimargin.formulations.reductions import larger, smaller
 
 
 @dataclass(frozen=True)
@@ -82,14 +83,15 @@ def huberised(delta: float) -> Smooth:
     return Smooth(1 / (2 * delta), delta, 1.0)
 
 
-@jit
+@fast
 def _expand(v: Array, c: Array, slope: float, top: float, alpha: Array, D: Array) -> tuple[float, float]:
     """Fill alpha and D; sum_r alpha_r (u_r + width) and sum_r alpha_r phi'(u_r) / (2 slope)."""
     product, square = 0.0, 0.0
     for r in range(v.size):
-        z = min(max(slope * v[r], 0.0), top)
+        z = slope * v[r]
+        D[r] = c[r] if (z > 0.0) & (z < top) else 0.0
+        z = smaller(larger(z, 0.0), top)
         alpha[r] = c[r] * z
-        D[r] = c[r] if 0.0 < z < top else 0.0
         product += alpha[r] * v[r]
         square += alpha[r] * z
     return product, square / (2.0 * slope)

@@ -16,11 +16,14 @@ Source: C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, A d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.formulations.feature_rows import row_add, row_clear, row_dot, row_of, stored_rows
+from equimargin.formulations.features import Explicit
 from equimargin.formulations.jit import jit
 from equimargin.formulations.kernels import STORED_ROWS, Array
 from equimargin.formulations.problem import MarginProblem, Point, Problem
@@ -29,7 +32,6 @@ from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.solution import Limits, Solution
 
 Index = NDArray[np.int32]
-Unsigned = NDArray[np.uint32]
 Order = NDArray[np.int64]
 
 SEED = 0
@@ -39,6 +41,8 @@ RUN, CACHED = 16, 2_000_000
 """Neighbours in a run, and bytes of features that stay in a cache. Runs make sweeps faster, and more where neighbours are alike."""
 PIECE = 10_000_000
 """Multiplications between two looks at the clock: a compiled kernel hears no interrupt either."""
+TRIED = 0.03
+"""Some rows are swept on after that share of the sweeps allowed only as long as what they add to the gap falls fast enough."""
 CURVATURE_FLOOR = 1e-12
 """Smallest curvature of a row, over the mean diagonal of K: a row of two equal points moves to its bound."""
 
@@ -74,10 +78,23 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     return progress.solution()
 
 
+def after_sweeps(problem: MarginProblem, sweeps: int, progress: Progress) -> Array:
+    """The multipliers (p,) after some sweeps over all rows from 0, of a problem that `refusal` does not refuse."""
+    descent = _Descent(problem, None)
+    order, low, high = descent.movable, -np.inf, np.inf
+    for _ in range(sweeps):
+        order, down, up = descent.sweep(descent.shuffled(order), low, high, progress)
+        low, high = down if down < 0 else -np.inf, up if up > 0 else np.inf
+        if progress.out_of_time:
+            break
+    return descent.alpha
+
+
 class _Descent:
     """The multipliers alpha (p,) and f, kept together.
 
-    A : (p, m) rows, and X (m, q) explicit features, both CSR.  v : (q,) w where there are such, (m,) f otherwise.  q : (p,) curvatures.
+    A : (p, m) rows, CSR.  X : the explicit features Z (m, q) as compiled code sees them.  q : (p,) curvatures.
+    v : (q,) w where there are such, (m,) f otherwise: 0 until `refresh`.
     sweeps : passes over the rows so far.  work : multiplications in them since Newton's method was last tried.
     seen : sweeps and gap at the last look but one.
     violation : the largest u_r that a row could still follow, in the last sweep over all of them.
@@ -86,15 +103,15 @@ class _Descent:
     def __init__(self, problem: MarginProblem, start: Point | None) -> None:
         self.problem, self.box, self.t = problem, problem.box, problem.rows.t
         self.A: Any = problem.rows.matrix
-        self.linear = problem.explicit is not None
+        self.Z = problem.explicit
         self.alpha = np.zeros(problem.p) if start is None else problem.repaired(multipliers(start, problem))
         self.ridge = np.zeros(problem.p)
         if problem.loss == "squared_hinge":
             np.divide(0.5, problem.costs, out=self.ridge, where=problem.costs > 0)
-        if self.linear:
-            self.X = _csr(problem.features())
-            q = _norms2(*_parts(self.A), *_parts(self.X), np.zeros(self.X.shape[1]))
-            self.row_work = 4 * (self.X.nnz // problem.m + 1)
+        if self.Z is not None:
+            self.X = stored_rows(self.Z)
+            q = _norms2(*_parts(self.A), self.X, np.zeros(self.Z.q))
+            self.row_work = 4 * (self.Z.entries // problem.m + 1)
         else:
             q = _quadratics(*_parts(self.A), problem.gram.dense)
             self.row_work = 2 * problem.m
@@ -104,6 +121,7 @@ class _Descent:
         self.rng = np.random.default_rng(SEED)
         self.sweeps, self.work, self.violation = 0, 0, np.inf
         self.seen = (0, np.inf)
+        self.v = np.zeros(problem.m if self.Z is None else self.Z.q)
 
     def refresh(self, progress: Progress) -> None:
         """Take f as freshly computed."""
@@ -112,11 +130,11 @@ class _Descent:
     def sweep_on(self, progress: Progress) -> None:
         """Sweeps worth a look at the gap: first over all rows, then over those that have not settled at a bound."""
         order, low, high, start = self.movable.copy(), -np.inf, np.inf, self.work
-        look = 3 * (2 * self.X.nnz if self.linear else self.problem.m**2)
+        look = 3 * (2 * self.Z.entries if self.Z is not None else self.problem.m**2)
         done, share = 0, self._share(progress)
         while done < share or self.work - start < look:
-            order = self._shuffled(order)
-            order, down, up = self._sweep(order, low, high, progress)
+            order = self.shuffled(order)
+            order, down, up = self.sweep(order, low, high, progress)
             self.sweeps, done = self.sweeps + 1, done + 1
             if done == 1:
                 self.violation = max(up, -down, 0.0)
@@ -124,10 +142,11 @@ class _Descent:
             if max(up, -down) <= 0.01 * self.violation or self.sweeps >= progress.max_iter or progress.out_of_time:
                 break
 
-    def _shuffled(self, order: Order) -> Order:
+    def shuffled(self, order: Order) -> Order:
         """The rows in random order; in runs of neighbours, whose features are read one after the other, where they come from memory."""
-        if not self.linear or self.X.data.nbytes <= CACHED:
-            return self.rng.permutation(order)
+        if self.Z is None or 8 * self.Z.entries <= CACHED:
+            _shuffle(order, int(self.rng.integers(2**31)))
+            return order
         order = np.sort(order)
         whole = len(order) - len(order) % RUN
         runs = self.rng.permutation(order[:whole].reshape(-1, RUN))
@@ -141,15 +160,15 @@ class _Descent:
             return SWEEPS
         return max(1, min(SWEEPS, int(np.ceil(sweeps * np.log(gap / progress.limits.tol) / np.log(before[1] / gap)))))
 
-    def _sweep(self, order: Order, low: float, high: float, progress: Progress) -> tuple[Order, float, float]:
+    def sweep(self, order: Order, low: float, high: float, progress: Progress) -> tuple[Order, float, float]:
         """One pass, in pieces between which the clock is looked at: the rows that have not settled, the lowest and the highest pull."""
         unsettled, down, up = [order[:0]], 0.0, 0.0
         piece = max(1000, PIECE // self.row_work)
         A, rows = _parts(self.A), (self.t, self.box, self.ridge, self.q, self.alpha)
         for start in range(0, len(order), piece):
             part = order[start : start + piece]
-            if self.linear:
-                kept, lowest, highest, moved = _sweep_linear(part, low, high, *A, *_unsigned_parts(self.X), *rows, self.v)
+            if self.Z is not None:
+                kept, lowest, highest, moved = _sweep_linear(part, low, high, *A, self.X, *rows, self.v)
             else:
                 kept, lowest, highest, moved = _sweep_gram(part, low, high, *A, self.problem.gram.dense, *rows, self.v)
             unsettled.append(part[:kept])
@@ -166,11 +185,12 @@ class _Descent:
         if not most:
             return False
         self.work = 0
-        A = self.A[free]
-        if self.linear:
-            Z = A @ self.X
-            H, u = (Z @ Z.T).toarray(), self.t[free] - Z @ self.v
+        if self.Z is not None:
+            Y = self.problem.rows.take(self.Z, free)
+            H, u = Y @ Y.T, self.t[free] - Y @ self.v
+            H = H.toarray() if self.Z.sparse else H
         else:
+            A = self.A[free]
             H, u = np.asarray(A @ (A @ self.problem.gram.dense).T), self.t[free] - A @ self.v
         H[np.diag_indices(len(free))] += self.ridge[free]
         bounds, clock = (np.zeros(len(free)), self.box[free]), lambda: progress.out_of_time
@@ -178,10 +198,30 @@ class _Descent:
         return True
 
 
-def _csr(X: Any) -> Any:
-    from scipy import sparse
+def swept(
+    Y: Any, t: Array, box: Array, alpha: Array, w: Array, enough: float, most: int, out_of_time: Callable[[], bool]
+) -> tuple[Array, Array, bool]:
+    """Where sweeps over some rows of a hinge lead, the others held.
 
-    return sparse.csr_array(X)
+    Parameters
+    ----------
+    Y : (k, q) features of the rows, dense or CSR.  t, box, alpha : (k,) their targets, upper ends and multipliers.
+    w : (q,) of all rows, these among them.  enough : > 0, what these rows may be left to add to the gap.
+    most : sweeps to spend.  out_of_time : whether to end before that, asked from time to time.
+
+    Returns
+    -------
+    alpha : (k,) within 0 .. box.  w : (q,) that goes with it, up to rounding.  settled : whether no more is left.
+    """
+    Z = Explicit(Y, False)
+    X, order, alpha, w = stored_rows(Z), np.arange(Z.m), alpha.copy(), w.copy()
+    part = 1 + 10 * PIECE // (4 * Z.entries + 1)
+    for start in range(0, most, part):
+        if out_of_time():
+            break
+        if _sweeps(X, order, t, box, alpha, w, enough, min(part, most - start), start):
+            return alpha, w, True
+    return alpha, w, False
 
 
 def _parts(A: Any) -> tuple[Index, Index, Array]:
@@ -189,23 +229,27 @@ def _parts(A: Any) -> tuple[Index, Index, Array]:
     return A.indptr, A.indices, A.data
 
 
-def _unsigned_parts(X: Any) -> tuple[Index, Unsigned, Array]:
-    """The same with unsigned indices: numba asks of every signed one whether it counts from the end."""
-    return X.indptr, X.indices.view(np.uint64 if X.indices.itemsize == 8 else np.uint32), X.data
+@jit
+def _shuffle(order: Order, seed: int) -> None:
+    """Put the rows in random order, in place: Fisher's and Yates's exchanges, Park's and Miller's minimal standard generator."""
+    state = 1 + seed % 2147483646
+    for k in range(order.size - 1, 0, -1):
+        state = state * 48271 % 2147483647
+        other = state * (k + 1) // 2147483647
+        order[k], order[other] = order[other], order[k]
 
 
 @jit
-def _norms2(indptr: Index, indices: Index, data: Array, Xptr: Index, Xind: Index, X: Array, x: Array) -> Array:
-    """|A_r X|^2, (p,); x : (d,) zeros to work on."""
+def _norms2(indptr: Index, indices: Index, data: Array, X: Any, z: Array) -> Array:
+    """|A_r Z|^2, (p,); z : (q,) zeros to work on."""
     q = np.zeros(indptr.size - 1)
     for r in range(q.size):
         for k in range(indptr[r], indptr[r + 1]):
-            for e in range(Xptr[indices[k]], Xptr[indices[k] + 1]):
-                x[Xind[e]] += data[k] * X[e]
+            row_add(data[k], row_of(X, indices[k]), z)
         for k in range(indptr[r], indptr[r + 1]):
-            for e in range(Xptr[indices[k]], Xptr[indices[k] + 1]):
-                q[r] += x[Xind[e]] ** 2
-                x[Xind[e]] = 0.0
+            q[r] += data[k] * row_dot(row_of(X, indices[k]), z)
+        for k in range(indptr[r], indptr[r + 1]):
+            row_clear(row_of(X, indices[k]), z)
     return q
 
 
@@ -241,28 +285,6 @@ def _pull(u: float, alpha: float, box: float) -> float:
 
 
 @jit
-def _dot(indices: Unsigned, x: Array, w: Array) -> float:
-    """A row of a CSR array times w: in four sums, whose additions need not wait for one another."""
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    whole = x.size - x.size % 4
-    for e in range(0, whole, 4):
-        a += x[e] * w[indices[e]]
-        b += x[e + 1] * w[indices[e + 1]]
-        c += x[e + 2] * w[indices[e + 2]]
-        d += x[e + 3] * w[indices[e + 3]]
-    for e in range(whole, x.size):
-        a += x[e] * w[indices[e]]
-    return (a + b) + (c + d)
-
-
-@jit
-def _add(factor: float, indices: Unsigned, x: Array, w: Array) -> None:
-    """w += factor x, for a row of a CSR array."""
-    for e in range(x.size):
-        w[indices[e]] += factor * x[e]
-
-
-@jit
 def _sweep_linear(
     order: Order,
     low: float,
@@ -270,9 +292,7 @@ def _sweep_linear(
     indptr: Index,
     indices: Index,
     data: Array,
-    Xptr: Index,
-    Xind: Unsigned,
-    X: Array,
+    X: Any,
     t: Array,
     box: Array,
     ridge: Array,
@@ -288,8 +308,7 @@ def _sweep_linear(
     for r in order:
         u = t[r] - ridge[r] * alpha[r]
         for k in range(indptr[r], indptr[r + 1]):
-            here = slice(Xptr[indices[k]], Xptr[indices[k] + 1])
-            u -= data[k] * _dot(Xind[here], X[here], w)
+            u -= data[k] * row_dot(row_of(X, indices[k]), w)
         if _settled(u, alpha[r], box[r], low, high):
             continue
         order[kept] = r
@@ -300,9 +319,55 @@ def _sweep_linear(
         if pull != 0.0 and delta != 0.0:
             alpha[r] = _moved(u, alpha[r], box[r], q[r])
             for k in range(indptr[r], indptr[r + 1]):
-                here = slice(Xptr[indices[k]], Xptr[indices[k] + 1])
-                _add(delta * data[k], Xind[here], X[here], w)
+                row_add(delta * data[k], row_of(X, indices[k]), w)
     return kept, down, up, order.size
+
+
+@jit
+def _sweeps(X: Any, order: Order, t: Array, box: Array, alpha: Array, w: Array, enough: float, most: int, seed: int) -> bool:
+    """At most so many passes over the rows of a hinge, in place; whether what they add to the gap has become small enough.
+
+    They end early where that falls too slowly.
+    """
+    q = np.empty(t.size)
+    z = np.zeros(w.size)
+    for r in range(t.size):
+        row_add(1.0, row_of(X, r), z)
+        q[r] = row_dot(row_of(X, r), z)
+        row_clear(row_of(X, r), z)
+    floor = CURVATURE_FLOOR * (q.mean() or 1.0)
+    visits, budget, active, low, high = 0, most * t.size, t.size, -np.inf, np.inf
+    mark, first = 0, np.inf
+    while visits < budget:
+        visits += active
+        _shuffle(order[:active], 7919 * (seed + 1) + visits)
+        share, down, up, k = 0.0, 0.0, 0.0, 0
+        while k < active:
+            r = order[k]
+            x = row_of(X, r)
+            u = t[r] - row_dot(x, w)
+            if _settled(u, alpha[r], box[r], low, high):
+                active -= 1
+                order[k], order[active] = order[active], r
+                continue
+            k += 1
+            share += box[r] * max(u, 0.0) - alpha[r] * u
+            pull = _pull(u, alpha[r], box[r])
+            down, up = min(down, pull), max(up, pull)
+            moved = _moved(u, alpha[r], box[r], max(q[r], floor))
+            if pull != 0.0 and moved != alpha[r]:
+                row_add(moved - alpha[r], x, w)
+                alpha[r] = moved
+        low, high = down if down < 0 else -np.inf, up if up > 0 else np.inf
+        if share <= enough:
+            if active == t.size:
+                return True
+            active, low, high = t.size, -np.inf, np.inf
+        elif mark <= TRIED * budget:
+            mark, first = visits, max(share, enough)
+        elif visits > 2 * mark and share > first * (enough / first) ** ((visits - mark) / (budget - mark)):
+            return False
+    return False
 
 
 @jit

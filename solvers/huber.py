@@ -23,8 +23,9 @@ import numpy as np
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.losses import Smooth, huberised
 from equimargin.formulations.problem import MarginProblem, Point, Problem
+from equimargin.solvers import coordinate_descent
 from equimargin.solvers.face import MOST_ROWS, climb
-from equimargin.solvers.newton import Descent, on_a_part, unsuited
+from equimargin.solvers.newton import MOST_COLUMNS, Descent, on_a_part, unsuited
 from equimargin.solvers.progress import Progress
 from equimargin.solvers.solution import Limits, Solution
 
@@ -34,10 +35,15 @@ STIFFEST = 1e3
 """First sigma at most, times the mean K_ii: where costs are huge, multipliers are not."""
 GROWTH = 4.0
 """Of sigma, from one minimum to the next."""
+COLUMNS_A_SWEEP, FEWEST_SWEEPS, ROUGH = 20, 10, 0.01
+"""One sweep of coordinate descent for so many columns, fewer where rows outnumber points, is worth a try; less than ten lead nowhere.
+Near is such a gap."""
 NEAR = 1e-3
-"""Gap from which on the rows of the curved piece are put on the margin at once, the others held."""
+"""Gap from which on the rows of the curved piece are settled among themselves."""
+SWEPT, ENOUGH = 5, 0.5
+"""By sweeps that visit them as often as so many sweeps would all points, until they add only so much of the gap asked for;"""
 ROWS_A_COLUMN, FACES, PRODUCTS = 2, 6, 8
-"""This is tried with so many rows a column at most, for so many factorisations, or as many as cost so many products with the features."""
+"""or, with so many free rows a column at most, by so many factorisations, or as many as cost so many products with the features."""
 WORTH = 100_000
 """For features of so many entries a start is sought on some of the points."""
 
@@ -53,10 +59,11 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     """Newton steps, with the smoothing centred anew at every minimum, until the gap is small enough."""
     assert isinstance(problem, MarginProblem)
     progress = Progress("huber", problem, limits, limits.max_iter or 10_000)
-    descent = Descent(problem, warm_start or on_a_part(problem, _solve, limits, WORTH))
+    start = warm_start or _by_sweeps(problem, progress) or on_a_part(problem, _solve, limits, WORTH)
+    descent = Descent(problem, start)
     phi = _first(descent)
-    if warm_start is not None and warm_start.alpha is not None:
-        phi = _centred(problem.repaired(warm_start.alpha), problem.costs, phi.slope)
+    if start is not None and start.alpha is not None:
+        phi = _centred(problem.repaired(start.alpha), problem.costs, phi.slope)
     unit = float(np.abs(descent.u).mean()) if problem.p else 0.0
     over = descent.show(progress, phi)
     while not over:
@@ -71,6 +78,17 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     return progress.solution()
 
 
+def _by_sweeps(problem: MarginProblem, progress: Progress) -> Point | None:
+    """Where as many sweeps of coordinate descent lead as cost a step or two of Newton's method; None where that is not near."""
+    Z = problem.explicit
+    sweeps = 0 if Z is None else Z.m * min(Z.q, MOST_COLUMNS) // (COLUMNS_A_SWEEP * max(problem.p, 1))
+    if sweeps < FEWEST_SWEEPS or coordinate_descent.refusal(problem):
+        return None
+    alpha = coordinate_descent.after_sweeps(problem, sweeps, progress)
+    progress.show(alpha, 0)
+    return Point(w=progress.w, b=progress.b, alpha=progress.alpha) if progress.gap <= ROUGH else None
+
+
 def _first(descent: Descent) -> Smooth:
     """Huber's function on as many rows as are wanted on its curved piece, or a flatter one where the costs would make it stiff."""
     slacks = np.abs(descent.u[descent.c > 0])
@@ -83,16 +101,29 @@ def _first(descent: Descent) -> Smooth:
 
 
 def _finish(descent: Descent, progress: Progress) -> bool:
-    """Put the rows of the curved piece on the margin at once (`face.py`), the others held; whether that ends the run."""
+    """Settle the rows of the curved piece among themselves, the others held, by sweeps and by Newton's method on the face (`face.py`).
+
+    Whether that ends the run.
+    """
     problem, rows, inside = descent.problem, descent.rows, np.flatnonzero(descent.D)
-    if not 0 < len(inside) <= min(ROWS_A_COLUMN * descent.Z.q, MOST_ROWS):
+    if not 0 < len(inside) <= descent.Z.m:
         return False
     alpha = problem.repaired(descent.alpha)
     w = descent.R * descent.Z.rdot(rows.rdot(alpha))
+    Y, t, box = rows.take(descent.Z, inside), rows.t[inside], problem.box[inside]
+    if not problem.bias:
+        enough, most = ENOUGH * progress.limits.tol * progress.primal, SWEPT * descent.Z.m // len(inside)
+        alpha[inside], w, settled = coordinate_descent.swept(Y, t, box, alpha[inside], w, enough, most, lambda: progress.out_of_time)
+        if settled:
+            return progress.show(alpha, descent.steps)
+    free = np.flatnonzero((alpha[inside] > 0) & (alpha[inside] < box))
+    if not 0 < len(free) <= min(ROWS_A_COLUMN * descent.Z.q, MOST_ROWS):
+        return False
+    inside, Y, t, box = inside[free], Y[free], t[free], box[free]
     signs = problem.bias_signs[inside] if problem.bias else np.ones(len(inside))
-    Y, c = rows.take(descent.Z, inside), signs * problem.box[inside]
+    c = signs * box
     K = Y @ (Y * descent.R).T if isinstance(Y, np.ndarray) else (Y @ Y.multiply(descent.R).T.tocsr()).toarray()
-    u, bounds = rows.t[inside] - Y @ w, (np.minimum(c, 0.0), np.maximum(c, 0.0))
+    u, bounds = t - Y @ w, (np.minimum(c, 0.0), np.maximum(c, 0.0))
     H = signs[:, None] * K * signs
     most = FACES + PRODUCTS * descent.Z.m * descent.Z.q // len(inside) ** 3
     alpha[inside] = signs * climb(H, signs * u, signs * alpha[inside], *bounds, problem.bias, most, lambda: progress.out_of_time)

@@ -23,10 +23,11 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from equimargin.formulations.features import Explicit
-from equimargin.formulations.jit import jit
+from equimargin.formulations.jit import fast
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.losses import SQUARED_HINGE, Smooth
 from equimargin.formulations.problem import MarginProblem, Point, Problem
+from equimargin.formulations.reductions import larger, smaller
 from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.solution import Limits, Solution
 
@@ -270,13 +271,13 @@ def _parts(D: Array, size: int) -> Iterator[Array]:
         yield part
 
 
-@jit
+@fast
 def _slopes(u: Array, a: Array, c: Array, t: float, slope: float, top: float) -> tuple[float, float]:
     """The first and second derivative of sum_r c_r phi(u_r - t a_r) in t, u with phi's width added."""
     d1, d2 = 0.0, 0.0
     for r in range(u.size):
         z = slope * (u[r] - t * a[r])
-        d1 -= c[r] * min(max(z, 0.0), top) * a[r]
-        if 0.0 < z < top:
-            d2 += c[r] * a[r] * a[r]
+        pull = c[r] * a[r]
+        d1 -= smaller(larger(z, 0.0), top) * pull
+        d2 += pull * a[r] if (z > 0.0) & (z < top) else 0.0
     return d1, slope * d2

@@ -195,3 +195,39 @@ def test_letor(name: str, rows: int, C: float, kernel: Any, loss: Loss) -> None:
     X, y, qid = load_svmlight_file(str(DATA / name), query_id=True)
     order = np.argsort(qid, kind="stable")[:rows]
     checked(ranking(X.toarray()[order], y[order], qid[order], C, kernel, loss), 1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("bias", [False, "penalized"])
+def test_dense_and_sparse_features_are_alike(bias: Any, loss: Loss) -> None:
+    X = np.where(np.abs(SCALED) > 0.5, SCALED, 0.0)
+    X[:3] = 0.0
+    dense, thin = (checked(classification(F, LABELS, 0.1, loss=loss, bias=bias), 1e-9) for F in (X, sparse.csr_array(X)))
+    assert max(dense.lower, thin.lower) <= min(dense.upper, thin.upper)
+    assert dense.iterations == thin.iterations
+
+
+@pytest.mark.parametrize("thin", [False, True])
+def test_sweeps_over_some_rows_settle_them(thin: bool) -> None:
+    rng = np.random.default_rng(0)
+    Y, rest, t, box = rng.normal(size=(40, 6)), rng.normal(size=6), np.ones(40), rng.uniform(0.1, 1.0, 40)
+    Y[5] = 0.0
+    start = rng.uniform(size=40) * box
+    features = sparse.csr_array(Y) if thin else Y
+    alpha, w, settled = coordinate_descent.swept(features, t, box, start, rest + Y.T @ start, 1e-9, 10_000, lambda: False)
+    u = t - Y @ (rest + Y.T @ alpha)
+    assert settled
+    assert ((alpha >= 0) & (alpha <= box)).all()
+    assert box @ np.maximum(u, 0.0) - alpha @ u <= 1e-8
+    np.testing.assert_allclose(w, rest + Y.T @ alpha, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("out_of_time", [False, True])
+def test_sweeps_end_when_time_is_out_or_they_lead_nowhere(out_of_time: bool) -> None:
+    rng = np.random.default_rng(0)
+    Y, box = rng.normal(size=(200, 3)), np.full(200, 1e6)
+    start, rest = np.full(200, 5e5), np.zeros(3)
+    alpha, _, settled = coordinate_descent.swept(Y, np.ones(200), box, start, rest + Y.T @ start, 1e-12, 20, lambda: out_of_time)
+    assert not settled
+    assert ((alpha >= 0) & (alpha <= box)).all()
+    assert (alpha == start).all() == out_of_time
