@@ -315,7 +315,7 @@ class _Descent:
         started = self.work
         a = self.a[W]
         eps = self.violation * min(max(0.5 * self.goal / max(self.gap, self.goal), 0.03), 0.5)
-        G, limit = (self.G[W] - self.level).astype(K.dtype), max(SHARE * len(W), 1000, self.steps // 2)
+        G, limit = (self.G[W] - self.level).astype(K.dtype), max(SHARE * len(W), 1000, self.steps // 2 if K.dtype == np.float32 else 0)
         rows = a, self.lower[W], self.upper[W], self.width[W], self.ridge[:, W], K.diagonal().astype(np.float64)
         done = 0
         while done < limit and self.steps < progress.max_iter and not progress.out_of_time:
