@@ -26,7 +26,7 @@ from equimargin.formulations.tiles import add_rows, tiles
 from equimargin.solvers.face import SMALL_FACE, climb, worth
 from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.solution import Limits, Solution, Status
-from equimargin.solvers.working_set import NEVER, Index, best_partner, choose, estimate, moved, slopes, violators_outside
+from equimargin.solvers.working_set import NEVER, Index, best_partner, choose, estimate, moved, seated, slopes, violators_outside
 from equimargin.solvers.workspace import square
 
 WHOLE = 2048
@@ -34,10 +34,12 @@ WHOLE = 2048
 SMALLEST_SET = 512
 LARGEST_SET = {np.dtype(np.float32): 6000, np.dtype(np.float64): 2000}
 """A set that leaves out free points is changed every time, and its block computed anew: 144 MB pay for themselves."""
+RENEWED = 3
+"""A block of which less than one part in so many is new is not computed anew but in its new rows and columns."""
 CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12}
 """Smallest curvature of a pair, over the mean diagonal of K."""
 SURE = 0.1
-"""A point of a larger slack, over half the range of z, costs nothing, if errors of float32 entries do not add up to as much."""
+"""Points that are less far inside their margin, over half the range of z, are not worth the question whether that is for sure."""
 FIRST_NEWTON = 0.01
 """Newton's method is left out while the gap is larger: the free points are still others than in the end."""
 MOST_FREE = 4000
@@ -100,6 +102,7 @@ class _Descent:
     lower, upper, z, width : (m,) as in the module's formula.  ridge, costs : (2, m) of the rows below and above 0.
     rise, fall, free : (m,) slopes to both sides, and where they are equal.  level : of the free points, minus the bias.
     violation : the largest slope to fall above the least to rise.  gap : relative, estimated.  steps : pair steps so far.
+    drift : sum of all |changes of a| since G was computed anew at every point, inf while it has not been.
     goal : the estimated gap, and eps the violation, at which the true gap is looked at.  best, reached, idle : the least gap and the last
     dual value so far, and how many rounds have not led on.  K : the kernel matrix of few points.  before, block : the last working set.
     work, price, pace : work since Newton's method was last tried, that of the last round, and by how much it lowered log gap.
@@ -131,6 +134,7 @@ class _Descent:
         self.dtype = np.dtype(np.float32 if self.claims and not self.hard.any() else np.float64)
         self.exact = tiles(problem.gram, self.unit, limits.n_jobs)
         self.tiles = self.exact.single() if self.dtype == np.float32 else self.exact
+        self.drift = 0.0 if start is None else np.inf
         if start is not None:
             alpha = multipliers(start, problem)
             inside = (problem.box > 0) & (alpha > 0)
@@ -163,16 +167,22 @@ class _Descent:
     def product(self, beta: Array) -> Array:
         """K beta in float64, (m,).
 
-        Points that cost nothing by more than float32 can be wrong keep their value of the run: their loss and multipliers are 0. Where rows
-        are hard, K beta is computed to the last bit as anybody else does, so that they are met for all.
+        Points whose multipliers are 0 keep their value of the run where it cannot be off by as much as they are inside their margin at the
+        best bias: their loss is 0 for sure, so that the gap is that of values all computed anew. Where rows are hard, K beta is computed
+        to the last bit as anybody else does, so that they are met for all.
         """
         if self.hard.any():
             return self.problem.gram @ beta
-        slack = np.minimum(self.rise - self.level, self.level - self.fall)
-        far = (slack > max(SURE, self.exact.resolution * float(np.abs(self.a).sum()))) & (self.a == 0)
-        support, near = np.flatnonzero(beta), np.flatnonzero(~far)
-        f = (self.G + self.z) * self.spread
-        f[near] = self.exact.product(support, beta[support] * self.unit, near)
+        f, support, error = (self.G + self.z) * self.spread, np.flatnonzero(beta), self.drift * self.exact.resolution * self.spread
+        fresh = np.zeros(self.m, dtype=bool)
+        unsure = (self.a != 0) | (np.minimum(self.rise - self.level, self.level - self.fall) * self.spread <= error + SURE * self.spread)
+        while unsure.any():
+            fresh |= unsure
+            f[unsure] = self.exact.product(support, beta[support] * self.unit, np.flatnonzero(unsure))
+            slack = self._by_side(self.problem.slack(f, self.problem.bias_at(f)), -np.inf).max(axis=0)
+            unsure = ~fresh & (slack >= -error)
+        if fresh.all():
+            self.drift = 0.0
         return f
 
     def look(self) -> None:
@@ -280,6 +290,7 @@ class _Descent:
         """Put new multipliers in place, and the gradient after them; K is the block of these points, if it is at hand."""
         delta = a - self.a[points]
         moved = np.flatnonzero(delta)
+        self.drift += float(np.abs(delta).sum())
         self.a[points] = a
         if self.K is not None:
             add_rows(self.K, points[moved], delta[moved], self.G, 0, self.m)
@@ -301,12 +312,18 @@ class _Descent:
                 self.before = np.arange(self.m)
                 self.K = self.tiles.block(self.before, self.before, square("set", self.m, self.dtype))
             return self.before, self.K
-        size = min(max(self.m // 10, SMALLEST_SET) + int(1.2 * np.count_nonzero(self.free)), LARGEST_SET[self.dtype])
         if self.block is None or violators_outside(self.rise, self.fall, self.level, 0.1 * self.violation, self.before):
-            W = self.before = choose(self.rise, self.fall, self.least, self.most, self.a, self.free, self.before, size)
-            self.block = None  # its memory is free for the next
-            self.block = self.tiles.block(W, W, square("set", len(W), self.dtype))
-            self.work += 4 * len(W) ** 2
+            wanted, kept = max(self.m // 10, SMALLEST_SET) + int(1.2 * np.count_nonzero(self.free)), self.before
+            size = min(wanted if wanted > 1.1 * len(kept) else len(kept), LARGEST_SET[self.dtype])
+            W = choose(self.rise, self.fall, self.least, self.most, self.a, self.free, kept, size)
+            self.before, places = seated(W, kept)
+            if self.block is None or len(kept) != len(W) or len(places) > len(W) // RENEWED:
+                self.block = None  # its memory is free for the next
+                self.block = self.tiles.block(self.before, self.before, square("set", len(W), self.dtype))
+                self.work += 4 * len(W) ** 2
+            else:
+                self.tiles.renew(self.block, self.before, places)
+                self.work += 8 * len(W) * len(places)
         return self.before, self.block
 
     def run(self, progress: Progress) -> None:
