@@ -13,6 +13,7 @@ Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second ord
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -70,26 +71,45 @@ def refusal(problem: Problem) -> str | None:
 
 
 def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-    """Pair steps and Newton's method until the estimated gap is small enough, the gap, and on in float64 until it is."""
+    """The optimum of one problem."""
     assert isinstance(problem, MarginProblem)
     with _BLAS.limit(limits=1, user_api="blas"):
-        descent = _Descent(problem, warm_start, limits)
-        progress = Progress("smo", problem, limits, limits.max_iter or 10_000_000 + 1000 * problem.p, descent.product)
-        descent.look()
-        watched = limits.callback is not None or warm_start is not None
-        while True:
-            if watched or descent.ready or progress.out_of_time or descent.steps >= progress.max_iter:
-                before, stuck = progress.gap, descent.stuck
-                over = progress.show(descent.alpha, descent.steps, descent.violation)
-                descent.refresh(progress)
-                if over or descent.ended(progress):
-                    break
-                if stuck or descent.ready or progress.gap > 0.1 * before:
-                    descent.correct(progress)
-                watched = limits.callback is not None
-            descent.run(progress)
-            descent.newton(progress)
-        return progress.solution()
+        return _descend(_Descent(problem, warm_start, limits), limits, warm_start is not None)
+
+
+def _solve_grid(problems: Iterable[MarginProblem], limits: Limits) -> Iterator[Solution]:
+    """The optima of problems that differ in C and weights, each from the one before where only C differs; blocks of K are kept."""
+    descent: _Descent | None = None
+    for problem in problems:
+        with _BLAS.limit(limits=1, user_api="blas"):
+            if descent is None:
+                descent = _Descent(problem, None, limits)
+            else:
+                descent.turn_to(problem)
+            yield _descend(descent, limits, False)
+
+
+def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:
+    """Pair steps and Newton's method until the estimated gap is small enough, the gap, and on in float64 until it is.
+
+    watched : whether the gap of the start is asked for, too; with a callback that of every round is.
+    """
+    progress = Progress("smo", descent.problem, limits, limits.max_iter or 10_000_000 + 1000 * descent.problem.p, descent.product)
+    descent.look()
+    watched = watched or limits.callback is not None
+    while True:
+        if watched or descent.ready or progress.out_of_time or descent.steps >= progress.max_iter:
+            before, stuck = progress.gap, descent.stuck
+            over = progress.show(descent.alpha, descent.steps, descent.violation)
+            descent.refresh(progress)
+            if over or descent.ended(progress):
+                break
+            if stuck or descent.ready or progress.gap > 0.1 * before:
+                descent.correct(progress)
+            watched = limits.callback is not None
+        descent.run(progress)
+        descent.newton(progress)
+    return progress.solution()
 
 
 _BLAS = ThreadpoolController()
@@ -109,7 +129,7 @@ class _Descent:
     """
 
     def __init__(self, problem: MarginProblem, start: Point | None, limits: Limits) -> None:
-        self.problem, self.m, self.tol = problem, problem.m, limits.tol
+        self.m, self.tol = problem.m, limits.tol
         rows, m = problem.rows, problem.m
         self.point = np.abs(rows.dot(np.arange(1.0, m + 1))).astype(np.intp) - 1
         self.above, self.below = np.flatnonzero(rows.s > 0), np.flatnonzero(rows.s < 0)
@@ -117,6 +137,26 @@ class _Descent:
         self.spread, self.middle = float(np.ptp(z)) / 2 or 1.0, (float(z.max()) + float(z.min())) / 2
         self.unit = float(np.abs(problem.gram.diagonal).mean()) or 1.0
         self.scale = self.unit / self.spread
+        self.claims = problem.convex
+        self.rise, self.fall, self.free = np.empty(m), np.empty(m), np.empty(m, dtype=bool)
+        self.exact = tiles(problem.gram, self.unit, limits.n_jobs)
+        self.single = self.exact.single()
+        self.a, self.drift = np.zeros(m), 0.0
+        self.before = np.zeros(0, dtype=np.intp)
+        self.K: Any = None
+        self.block: Any = None
+        self._start(problem)
+        self.G = -self.z
+        if start is not None:
+            alpha = multipliers(start, problem)
+            inside = (problem.box > 0) & (alpha > 0)
+            alpha = alpha * min(1.0, float((problem.box[inside] / alpha[inside]).min(initial=1.0)))  # shrunk into a smaller box
+            np.add.at(self.a, self.point, rows.s * problem.repaired(alpha) * self.scale)
+            self.drift = np.inf
+
+    def _start(self, problem: MarginProblem) -> None:
+        """What depends on the costs, and the counters of a run."""
+        self.problem = problem
         self.costs = self._by_side(problem.costs * self.scale, 0.0)
         box = self._by_side(problem.box * self.scale, 0.0)
         self.lower, self.upper = -box[0], box[1]
@@ -124,28 +164,28 @@ class _Descent:
         if problem.loss == "squared_hinge":
             np.divide(0.5 / self.unit, problem.costs, out=ridge, where=problem.costs > 0)
         self.ridge = self._by_side(ridge, 0.0)
-        self.z, self.width = self._targets(rows.t)
+        self.z, self.width = self._targets(problem.rows.t)
         self.hard = np.isinf(problem.costs)
-        self.claims = problem.convex
-        self.rise, self.fall, self.free = np.empty(m), np.empty(m), np.empty(m, dtype=bool)
         self.least_value = 1e-4 * problem.scale * self.scale / self.spread
-        self.a = np.zeros(m)
-        self.G = -self.z
-        self.dtype = np.dtype(np.float32 if self.claims and not self.hard.any() else np.float64)
-        self.exact = tiles(problem.gram, self.unit, limits.n_jobs)
-        self.tiles = self.exact.single() if self.dtype == np.float32 else self.exact
-        self.drift = 0.0 if start is None else np.inf
-        if start is not None:
-            alpha = multipliers(start, problem)
-            inside = (problem.box > 0) & (alpha > 0)
-            alpha = alpha * min(1.0, float((problem.box[inside] / alpha[inside]).min(initial=1.0)))  # shrunk into a smaller box
-            np.add.at(self.a, self.point, rows.s * problem.repaired(alpha) * self.scale)
-        self.before = np.zeros(0, dtype=np.intp)
+        self._work_in(np.dtype(np.float32 if self.claims and not self.hard.any() else np.float64))
         self.steps, self.price, self.pace = 0, 0, 0.0
         self.goal, self.best, self.reached, self.idle = 0.9 * self.tol, np.inf, -np.inf, 0
-        self.K: Any = None
-        self.block: Any = None
         self.spent, self.work, self.tightening, self.eps = 0, 0, 1.0, max(FIRST_VIOLATION, self.tol)
+
+    def _work_in(self, dtype: np.dtype[Any]) -> None:
+        """Take pair steps in this precision; blocks in another are forgotten."""
+        self.dtype, self.tiles = dtype, self.single if dtype == np.float32 else self.exact
+        for K in (self.K, self.block):
+            if K is not None and K.dtype != dtype:
+                self.K = self.block = None
+
+    def turn_to(self, problem: MarginProblem) -> None:
+        """Go on with the same problem at another C, its multipliers and f multiplied by the ratio; with other weights from 0."""
+        ratio = problem.C / self.problem.C if problem.weights is self.problem.weights else 0.0
+        f = self.G + self.z
+        self._start(problem)
+        self.a, self.drift = np.clip(ratio * self.a, self.lower, self.upper), ratio * self.drift
+        self.G = ratio * f - self.z
 
     def _by_side(self, v: Array, missing: float) -> Array:
         """Numbers of rows, (p,), by their points, (2, m): of the rows below 0, of those above."""
@@ -219,7 +259,7 @@ class _Descent:
     def correct(self, progress: Progress) -> None:
         """Go on in float64, to a smaller gap."""
         if self.dtype == np.float32:
-            self.dtype, self.tiles, self.K, self.block = np.dtype(np.float64), self.exact, None, None
+            self._work_in(np.dtype(np.float64))
         self.eps *= float(np.clip(0.3 * self.tol / progress.gap, 0.01, 0.5)) if np.isfinite(progress.gap) else 0.1
         self.goal = max(0.5 * self.goal, 1e-3 * self.tol)
         if self.problem.convex and np.isinf(progress.primal):
@@ -318,7 +358,7 @@ class _Descent:
             W = choose(self.rise, self.fall, self.least, self.most, self.a, self.free, kept, size)
             self.before, places = seated(W, kept)
             if self.block is None or len(kept) != len(W) or len(places) > len(W) // RENEWED:
-                self.block = None  # its memory is free for the next
+                self.before, self.block = W, None  # its memory is free for the next
                 self.block = self.tiles.block(self.before, self.before, square("set", len(W), self.dtype))
                 self.work += 4 * len(W) ** 2
             else:
