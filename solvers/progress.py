@@ -23,7 +23,8 @@ class Progress:
     problem, limits : of the run.  solver : its name.  max_iter : its iteration limit.
     product : beta -> K beta, (m,): the Gram operator's own unless the solver has a faster one.
     alpha, f, b : the last point shown: its multipliers repaired, and f (m,) freshly computed, of the multipliers as they were shown where
-        the kernel has no explicit features: the grid of a repair is too coarse for an f that is to be good to ten digits.
+        the kernel has no explicit features: the grid of a repair is too coarse for an f that is to be good to ten digits. Hard rows keep
+        to the grid, on which coefficients of equal points add up exactly.
     w : (q,) of a kernel with explicit features, else None.  norm2 : |A'alpha|_K^2, at most.  primal, dual, gap : its values.
     status, reason : why to stop; None while there is no reason.
     """
@@ -57,7 +58,8 @@ class Progress:
         self.alpha = problem.repaired(alpha)
         beta = problem.rows.rdot(self.alpha)
         if Z is None:
-            self.w, beta, on_grid = None, problem.rows.rdot(alpha), beta
+            on_grid, soft = beta, not np.isinf(problem.costs).any()
+            self.w, beta = None, problem.rows.rdot(alpha) if soft else on_grid
             self.f = self.product(beta)
             norm2 = float(beta @ self.f)
             self.norm2 = norm2 + self._rise(on_grid - beta)
