@@ -41,7 +41,7 @@ CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12}
 """Smallest curvature of a pair, over the mean diagonal of K."""
 SURE = 0.1
 """Points that are less far inside their margin, over half the range of z, are not worth the question whether that is for sure."""
-FIRST_NEWTON = 0.01
+FIRST_NEWTON = 0.003
 """Newton's method is left out while the gap is larger: the free points are still others than in the end."""
 MOST_FREE = 4000
 """Newton's method is left out where more points are free."""
