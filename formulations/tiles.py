@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.jit import fast
-from equimargin.formulations.kernels import RBF, Array, Gram, Linear, Precomputed
+from equimargin.formulations.kernels import RBF, Array, Gram, Linear, Precomputed, gamma_n
 from equimargin.formulations.reductions import exponential
 
 Index = NDArray[np.intp]
@@ -27,12 +27,18 @@ Block = NDArray[Any]
 
 TILE_ROWS, TILE_COLUMNS = 128, 1024
 """A tile of 512 KB or 1 MB stays in the second-level cache."""
+RENEWED_ROWS = 256
+"""Rows of a block that are renewed at a time."""
 PARTS = 4
 """Parts of a product for every thread."""
 PANEL = 128
 """Columns whose features, and whose exponents of four rows, stay in the first-level cache."""
 SUMMED = 128
 """Rows summed in float32 before they are added up in float64."""
+
+
+SINGLE = 2.0**-24
+"""Unit roundoff of float32."""
 
 
 def tiles(gram: Gram, unit: float, n_jobs: int = 1) -> Tiles:
@@ -62,14 +68,15 @@ EXPANDED = 1e3
 class Tiles:
     """K / unit by the kernel's own formula.
 
-    resolution : what an entry may be off by in float32, sums of many of them included, with a margin.
+    resolution : (m,) what K v / unit may be off by in float32, over |v|_1: an entry of K, at most sqrt(K_ii K_jj), is rounded, and so are
+    sums of SUMMED products.
     """
-
-    resolution = 1e-5
 
     def __init__(self, gram: Gram, unit: float, n_jobs: int) -> None:
         self.gram, self.unit, self.n_jobs = gram, unit, n_jobs
         self.dtype: np.dtype[Any] = np.dtype(np.float64)
+        roots = np.sqrt(np.abs(gram.diagonal) / unit)
+        self.resolution: Array = gamma_n(SUMMED + 8, SINGLE) * float(roots.max(initial=0.0)) * roots
 
     def single(self) -> Tiles:
         """The same in float32."""
@@ -81,6 +88,12 @@ class Tiles:
         """K[rows, columns] / unit, (r, c); into `out` (r, c), if given: memory that is new costs as much as the numbers in it."""
         K = np.empty((len(rows), len(columns)), self.dtype) if out is None else out
         return np.divide(self.gram.block(rows, columns), self.unit, out=K, casting="same_kind")
+
+    def renew(self, K: Block, points: Index, places: Index) -> None:
+        """The rows and columns of K = block(points, points) at these places, computed anew, in place."""
+        for start in range(0, len(places), RENEWED_ROWS):
+            part = places[start : start + RENEWED_ROWS]
+            _place(self.block(points[part], points), part, K)
 
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
         """f <- f + K[:, rows] v / unit, in place.
@@ -132,7 +145,8 @@ class RBFTiles(Tiles):
         d = X.shape[1]
         self.left = np.zeros((gram.m, (d + 2 + 3) // 4 * 4), self.dtype)
         self.left[:, :d], self.left[:, d], self.left[:, d + 1] = X, -exponents, 1.0
-        self.resolution = 1e-5 + 1e-6 * float(exponents.max())
+        terms = 2 * (float(exponents.max(initial=0.0)) + exponents)  # sum of the sizes of an exponent's terms, and its error to first order
+        self.resolution = self.resolution + np.expm1(np.minimum(gamma_n(self.left.shape[1] + 4, SINGLE) * terms, 700.0))
         self.swapped = np.arange(self.left.shape[1])
         self.swapped[[d, d + 1]] = d + 1, d
 
@@ -246,6 +260,17 @@ def _add_exponentials(left: Block, rows: Index, v: Array, panels: Block, f: Arra
                     h[k] += p_c * exponential(E[2 * PANEL + k]) + p_d * exponential(E[3 * PANEL + k])
             for k in range(part.shape[0]):
                 part[k] += h[k]
+
+
+@fast
+def _place(R: Block, places: Index, K: Block) -> None:
+    """K[places] <- R and K[:, places] <- R', a cache line of every row of R at a time."""
+    for j in range(places.shape[0]):
+        K[places[j]] = R[j]
+    for start in range(0, K.shape[0], 16):
+        for j in range(places.shape[0]):
+            for r in range(start, min(start + 16, K.shape[0])):
+                K[r, places[j]] = R[j, r]
 
 
 @fast

@@ -4,7 +4,8 @@ if __name__ != "equimargin.solvers":  # a second copy of every class would exist
     raise ImportError("use: from equimargin.solvers import ...")
 
 from equimargin.solvers.convex import BACKENDS, Answer, solve_declaration
+from equimargin.solvers.grid import solve_grid
 from equimargin.solvers.registry import SOLVERS, solve
 from equimargin.solvers.solution import Limits, Solution, Status
 
-__all__ = ["BACKENDS", "SOLVERS", "Answer", "Limits", "Solution", "Status", "solve", "solve_declaration"]
+__all__ = ["BACKENDS", "SOLVERS", "Answer", "Limits", "Solution", "Status", "solve", "solve_declaration", "solve_grid"]

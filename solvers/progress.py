@@ -22,8 +22,10 @@ class Progress:
 
     problem, limits : of the run.  solver : its name.  max_iter : its iteration limit.
     product : beta -> K beta, (m,): the Gram operator's own unless the solver has a faster one.
-    alpha, f, b : the last point shown, repaired, with f (m,) freshly computed.
-    w : (q,) of a kernel with explicit features, else None.  norm2 : |A'alpha|_K^2.  primal, dual, gap : its values.
+    alpha, f, b : the last point shown: its multipliers repaired, and f (m,) freshly computed, of the multipliers as they were shown where
+        the kernel has no explicit features: the grid of a repair is too coarse for an f that is to be good to ten digits. Hard rows keep
+        to the grid, on which coefficients of equal points add up exactly.
+    w : (q,) of a kernel with explicit features, else None.  norm2 : |A'alpha|_K^2, at most.  primal, dual, gap : its values.
     status, reason : why to stop; None while there is no reason.
     """
 
@@ -52,16 +54,26 @@ class Progress:
         ----------
         alpha : (p,) multipliers.  iterations : so far.  violation : of the solver's own optimality conditions, a second sign of progress.
         """
-        problem = self.problem
+        problem, Z = self.problem, self.problem.explicit
         self.alpha = problem.repaired(alpha)
         beta = problem.rows.rdot(self.alpha)
-        Z = problem.explicit
-        w = self.w = None if Z is None else Z.rdot(beta)
-        self.f = self.product(beta) if Z is None or w is None else Z @ w
+        if Z is None:
+            on_grid, soft = beta, not np.isinf(problem.costs).any()
+            self.w, beta = None, problem.rows.rdot(alpha) if soft else on_grid
+            self.f = self.product(beta)
+            norm2 = float(beta @ self.f)
+            self.norm2 = norm2 + self._rise(on_grid - beta)
+        else:
+            self.w = Z.rdot(beta)
+            self.f = Z @ self.w
+            norm2 = self.norm2 = float(self.w @ self.w)
         self.b = problem.bias_at(self.f)
-        norm2 = self.norm2 = float(beta @ self.f) if w is None else float(w @ w)
-        point = Point(w=w, beta=beta if w is None else None, b=self.b, alpha=self.alpha)
-        return self.weigh(point, problem.primal(self.f, norm2, self.b), problem.dual(self.alpha, norm2), iterations, violation)
+        point = Point(w=self.w, beta=beta if Z is None else None, b=self.b, alpha=self.alpha)
+        return self.weigh(point, problem.primal(self.f, norm2, self.b), problem.dual(self.alpha, self.norm2), iterations, violation)
+
+    def _rise(self, delta: Array) -> float:
+        """How much larger |f|^2 is at most where the coefficients are larger by delta, (m,): 2 delta'f + (sum_i |delta_i| sqrt(K_ii))^2."""
+        return float(2 * delta @ self.f + (np.abs(delta) @ np.sqrt(np.abs(self.problem.gram.diagonal))) ** 2)
 
     def weigh(self, point: Point, primal: float, dual: float, iterations: int, violation: float = np.inf) -> bool:
         """Judge a point whose values are known; true if the run is over.

@@ -13,6 +13,7 @@ Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second ord
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,18 +27,21 @@ from equimargin.formulations.tiles import add_rows, tiles
 from equimargin.solvers.face import SMALL_FACE, climb, worth
 from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.solution import Limits, Solution, Status
-from equimargin.solvers.working_set import NEVER, Index, best_partner, choose, estimate, moved, slopes, violators_outside
+from equimargin.solvers.working_set import NEVER, Index, best_partner, choose, estimate, moved, seated, slopes, violators_outside
 from equimargin.solvers.workspace import square
 
 WHOLE = 2048
 """Up to so many points are one working set."""
 SMALLEST_SET = 512
-LARGEST_SET = {np.dtype(np.float32): 4000, np.dtype(np.float64): 2000}
+LARGEST_SET = {np.dtype(np.float32): 6000, np.dtype(np.float64): 2000}
+"""A set that leaves out free points is changed every time, and its block computed anew: 144 MB pay for themselves."""
+RENEWED = 3
+"""A block of which less than one part in so many is new is not computed anew but in its new rows and columns."""
 CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12}
 """Smallest curvature of a pair, over the mean diagonal of K."""
 SURE = 0.1
-"""A point of a larger slack, over half the range of z, costs nothing, if errors of float32 entries do not add up to as much."""
-FIRST_NEWTON = 0.01
+"""Points that are less far inside their margin, over half the range of z, are not worth the question whether that is for sure."""
+FIRST_NEWTON = 0.003
 """Newton's method is left out while the gap is larger: the free points are still others than in the end."""
 MOST_FREE = 4000
 """Newton's method is left out where more points are free."""
@@ -67,26 +71,45 @@ def refusal(problem: Problem) -> str | None:
 
 
 def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-    """Pair steps and Newton's method until the estimated gap is small enough, the gap, and on in float64 until it is."""
+    """The optimum of one problem."""
     assert isinstance(problem, MarginProblem)
     with _BLAS.limit(limits=1, user_api="blas"):
-        descent = _Descent(problem, warm_start, limits)
-        progress = Progress("smo", problem, limits, limits.max_iter or 10_000_000 + 1000 * problem.p, descent.product)
-        descent.look()
-        watched = limits.callback is not None or warm_start is not None
-        while True:
-            if watched or descent.ready or progress.out_of_time or descent.steps >= progress.max_iter:
-                before, stuck = progress.gap, descent.stuck
-                over = progress.show(descent.alpha, descent.steps, descent.violation)
-                descent.refresh(progress)
-                if over or descent.ended(progress):
-                    break
-                if stuck or descent.ready or progress.gap > 0.1 * before:
-                    descent.correct(progress)
-                watched = limits.callback is not None
-            descent.run(progress)
-            descent.newton(progress)
-        return progress.solution()
+        return _descend(_Descent(problem, warm_start, limits), limits, warm_start is not None)
+
+
+def _solve_grid(problems: Iterable[MarginProblem], limits: Limits) -> Iterator[Solution]:
+    """The optima of problems that differ in C and weights, each from the one before where only C differs; blocks of K are kept."""
+    descent: _Descent | None = None
+    for problem in problems:
+        with _BLAS.limit(limits=1, user_api="blas"):
+            if descent is None:
+                descent = _Descent(problem, None, limits)
+            else:
+                descent.turn_to(problem)
+            yield _descend(descent, limits, False)
+
+
+def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:
+    """Pair steps and Newton's method until the estimated gap is small enough, the gap, and on in float64 until it is.
+
+    watched : whether the gap of the start is asked for, too; with a callback that of every round is.
+    """
+    progress = Progress("smo", descent.problem, limits, limits.max_iter or 10_000_000 + 1000 * descent.problem.p, descent.product)
+    descent.look()
+    watched = watched or limits.callback is not None
+    while True:
+        if watched or descent.ready or progress.out_of_time or descent.steps >= progress.max_iter:
+            before, stuck = progress.gap, descent.stuck
+            over = progress.show(descent.alpha, descent.steps, descent.violation)
+            descent.refresh(progress)
+            if over or descent.ended(progress):
+                break
+            if stuck or descent.ready or progress.gap > 0.1 * before:
+                descent.correct(progress)
+            watched = limits.callback is not None
+        descent.run(progress)
+        descent.newton(progress)
+    return progress.solution()
 
 
 _BLAS = ThreadpoolController()
@@ -99,13 +122,14 @@ class _Descent:
     lower, upper, z, width : (m,) as in the module's formula.  ridge, costs : (2, m) of the rows below and above 0.
     rise, fall, free : (m,) slopes to both sides, and where they are equal.  level : of the free points, minus the bias.
     violation : the largest slope to fall above the least to rise.  gap : relative, estimated.  steps : pair steps so far.
+    drift : sum of all |changes of a| since G was computed anew at every point, inf while it has not been.
     goal : the estimated gap, and eps the violation, at which the true gap is looked at.  best, reached, idle : the least gap and the last
     dual value so far, and how many rounds have not led on.  K : the kernel matrix of few points.  before, block : the last working set.
     work, price, pace : work since Newton's method was last tried, that of the last round, and by how much it lowered log gap.
     """
 
     def __init__(self, problem: MarginProblem, start: Point | None, limits: Limits) -> None:
-        self.problem, self.m, self.tol = problem, problem.m, limits.tol
+        self.m, self.tol = problem.m, limits.tol
         rows, m = problem.rows, problem.m
         self.point = np.abs(rows.dot(np.arange(1.0, m + 1))).astype(np.intp) - 1
         self.above, self.below = np.flatnonzero(rows.s > 0), np.flatnonzero(rows.s < 0)
@@ -113,6 +137,26 @@ class _Descent:
         self.spread, self.middle = float(np.ptp(z)) / 2 or 1.0, (float(z.max()) + float(z.min())) / 2
         self.unit = float(np.abs(problem.gram.diagonal).mean()) or 1.0
         self.scale = self.unit / self.spread
+        self.claims = problem.convex
+        self.rise, self.fall, self.free = np.empty(m), np.empty(m), np.empty(m, dtype=bool)
+        self.exact = tiles(problem.gram, self.unit, limits.n_jobs)
+        self.single = self.exact.single()
+        self.a, self.drift = np.zeros(m), 0.0
+        self.before = np.zeros(0, dtype=np.intp)
+        self.K: Any = None
+        self.block: Any = None
+        self._start(problem)
+        self.G = -self.z
+        if start is not None:
+            alpha = multipliers(start, problem)
+            inside = (problem.box > 0) & (alpha > 0)
+            alpha = alpha * min(1.0, float((problem.box[inside] / alpha[inside]).min(initial=1.0)))  # shrunk into a smaller box
+            np.add.at(self.a, self.point, rows.s * problem.repaired(alpha) * self.scale)
+            self.drift = np.inf
+
+    def _start(self, problem: MarginProblem) -> None:
+        """What depends on the costs, and the counters of a run."""
+        self.problem = problem
         self.costs = self._by_side(problem.costs * self.scale, 0.0)
         box = self._by_side(problem.box * self.scale, 0.0)
         self.lower, self.upper = -box[0], box[1]
@@ -120,27 +164,28 @@ class _Descent:
         if problem.loss == "squared_hinge":
             np.divide(0.5 / self.unit, problem.costs, out=ridge, where=problem.costs > 0)
         self.ridge = self._by_side(ridge, 0.0)
-        self.z, self.width = self._targets(rows.t)
+        self.z, self.width = self._targets(problem.rows.t)
         self.hard = np.isinf(problem.costs)
-        self.claims = problem.convex
-        self.rise, self.fall, self.free = np.empty(m), np.empty(m), np.empty(m, dtype=bool)
         self.least_value = 1e-4 * problem.scale * self.scale / self.spread
-        self.a = np.zeros(m)
-        self.G = -self.z
-        self.dtype = np.dtype(np.float32 if self.claims and not self.hard.any() else np.float64)
-        self.exact = tiles(problem.gram, self.unit, limits.n_jobs)
-        self.tiles = self.exact.single() if self.dtype == np.float32 else self.exact
-        if start is not None:
-            alpha = multipliers(start, problem)
-            inside = (problem.box > 0) & (alpha > 0)
-            alpha = alpha * min(1.0, float((problem.box[inside] / alpha[inside]).min(initial=1.0)))  # shrunk into a smaller box
-            np.add.at(self.a, self.point, rows.s * problem.repaired(alpha) * self.scale)
-        self.before = np.zeros(0, dtype=np.intp)
+        self._work_in(np.dtype(np.float32 if self.claims and not self.hard.any() else np.float64))
         self.steps, self.price, self.pace = 0, 0, 0.0
         self.goal, self.best, self.reached, self.idle = 0.9 * self.tol, np.inf, -np.inf, 0
-        self.K: Any = None
-        self.block: Any = None
         self.spent, self.work, self.tightening, self.eps = 0, 0, 1.0, max(FIRST_VIOLATION, self.tol)
+
+    def _work_in(self, dtype: np.dtype[Any]) -> None:
+        """Take pair steps in this precision; blocks in another are forgotten."""
+        self.dtype, self.tiles = dtype, self.single if dtype == np.float32 else self.exact
+        for K in (self.K, self.block):
+            if K is not None and K.dtype != dtype:
+                self.K = self.block = None
+
+    def turn_to(self, problem: MarginProblem) -> None:
+        """Go on with the same problem at another C, its multipliers and f multiplied by the ratio; with other weights from 0."""
+        ratio = problem.C / self.problem.C if problem.weights is self.problem.weights else 0.0
+        f = self.G + self.z
+        self._start(problem)
+        self.a, self.drift = np.clip(ratio * self.a, self.lower, self.upper), ratio * self.drift
+        self.G = ratio * f - self.z
 
     def _by_side(self, v: Array, missing: float) -> Array:
         """Numbers of rows, (p,), by their points, (2, m): of the rows below 0, of those above."""
@@ -162,16 +207,22 @@ class _Descent:
     def product(self, beta: Array) -> Array:
         """K beta in float64, (m,).
 
-        Points that cost nothing by more than float32 can be wrong keep their value of the run: their loss and multipliers are 0. Where rows
-        are hard, K beta is computed to the last bit as anybody else does, so that they are met for all.
+        Points whose multipliers are 0 keep their value of the run where it cannot be off by as much as they are inside their margin at the
+        best bias: their loss is 0 for sure, so that the gap is that of values all computed anew. Where rows are hard, K beta is computed
+        to the last bit as anybody else does, so that they are met for all.
         """
         if self.hard.any():
             return self.problem.gram @ beta
-        slack = np.minimum(self.rise - self.level, self.level - self.fall)
-        far = (slack > max(SURE, self.exact.resolution * float(np.abs(self.a).sum()))) & (self.a == 0)
-        support, near = np.flatnonzero(beta), np.flatnonzero(~far)
-        f = (self.G + self.z) * self.spread
-        f[near] = self.exact.product(support, beta[support] * self.unit, near)
+        f, support, error = (self.G + self.z) * self.spread, np.flatnonzero(beta), self.drift * self.exact.resolution * self.spread
+        fresh = np.zeros(self.m, dtype=bool)
+        unsure = (self.a != 0) | (np.minimum(self.rise - self.level, self.level - self.fall) * self.spread <= error + SURE * self.spread)
+        while unsure.any():
+            fresh |= unsure
+            f[unsure] = self.exact.product(support, beta[support] * self.unit, np.flatnonzero(unsure))
+            slack = self._by_side(self.problem.slack(f, self.problem.bias_at(f)), -np.inf).max(axis=0)
+            unsure = ~fresh & (slack >= -error)
+        if fresh.all():
+            self.drift = 0.0
         return f
 
     def look(self) -> None:
@@ -208,7 +259,7 @@ class _Descent:
     def correct(self, progress: Progress) -> None:
         """Go on in float64, to a smaller gap."""
         if self.dtype == np.float32:
-            self.dtype, self.tiles, self.K, self.block = np.dtype(np.float64), self.exact, None, None
+            self._work_in(np.dtype(np.float64))
         self.eps *= float(np.clip(0.3 * self.tol / progress.gap, 0.01, 0.5)) if np.isfinite(progress.gap) else 0.1
         self.goal = max(0.5 * self.goal, 1e-3 * self.tol)
         if self.problem.convex and np.isinf(progress.primal):
@@ -279,6 +330,7 @@ class _Descent:
         """Put new multipliers in place, and the gradient after them; K is the block of these points, if it is at hand."""
         delta = a - self.a[points]
         moved = np.flatnonzero(delta)
+        self.drift += float(np.abs(delta).sum())
         self.a[points] = a
         if self.K is not None:
             add_rows(self.K, points[moved], delta[moved], self.G, 0, self.m)
@@ -300,11 +352,18 @@ class _Descent:
                 self.before = np.arange(self.m)
                 self.K = self.tiles.block(self.before, self.before, square("set", self.m, self.dtype))
             return self.before, self.K
-        size = min(max(self.m // 10, SMALLEST_SET) + int(1.2 * np.count_nonzero(self.free)), LARGEST_SET[self.dtype])
         if self.block is None or violators_outside(self.rise, self.fall, self.level, 0.1 * self.violation, self.before):
-            W = self.before = choose(self.rise, self.fall, self.least, self.most, self.a, self.free, self.before, size)
-            self.block = self.tiles.block(W, W, square("set", len(W), self.dtype))
-            self.work += 4 * len(W) ** 2
+            wanted, kept = max(self.m // 10, SMALLEST_SET) + int(1.2 * np.count_nonzero(self.free)), self.before
+            size = min(wanted if wanted > 1.1 * len(kept) else len(kept), LARGEST_SET[self.dtype])
+            W = choose(self.rise, self.fall, self.least, self.most, self.a, self.free, kept, size)
+            self.before, places = seated(W, kept)
+            if self.block is None or len(kept) != len(W) or len(places) > len(W) // RENEWED:
+                self.before, self.block = W, None  # its memory is free for the next
+                self.block = self.tiles.block(self.before, self.before, square("set", len(W), self.dtype))
+                self.work += 4 * len(W) ** 2
+            else:
+                self.tiles.renew(self.block, self.before, places)
+                self.work += 8 * len(W) * len(places)
         return self.before, self.block
 
     def run(self, progress: Progress) -> None:
@@ -313,7 +372,7 @@ class _Descent:
         started = self.work
         a = self.a[W]
         eps = self.violation * min(max(0.5 * self.goal / max(self.gap, self.goal), 0.03), 0.5)
-        G, limit = (self.G[W] - self.level).astype(K.dtype), max(SHARE * len(W), 1000, self.steps // 2)
+        G, limit = (self.G[W] - self.level).astype(K.dtype), max(SHARE * len(W), 1000, self.steps // 2 if K.dtype == np.float32 else 0)
         rows = a, self.lower[W], self.upper[W], self.width[W], self.ridge[:, W], K.diagonal().astype(np.float64)
         done = 0
         while done < limit and self.steps < progress.max_iter and not progress.out_of_time:

@@ -95,7 +95,9 @@ def estimate(G: Array, a: Array, z: Array, width: Array, ridge: Array, costs: Ar
 
 
 def choose(rise: Array, fall: Array, least: float, most: float, a: Array, free: Any, before: Index, size: int) -> Index:
-    """A working set: the worst violators of both sides, half of the set or what the free points it had before leave, and these."""
+    """A working set: the worst violators of both sides, half of the set or what the free points it had before leave, these, and who is next
+    to violate.
+    """
     half = max(size // 2, size - int(np.count_nonzero(free[before]))) // 2
     chosen = np.zeros(len(a), dtype=bool)
     for candidates, key in ((np.flatnonzero(rise < most), rise), (np.flatnonzero(fall > least), -fall)):
@@ -108,7 +110,21 @@ def choose(rise: Array, fall: Array, least: float, most: float, a: Array, free: 
         inside = free[kept]
         kept = np.concatenate([kept[inside], kept[~inside]])[:room]
     chosen[kept] = True
+    rest, room = np.flatnonzero(~chosen), size - int(np.count_nonzero(chosen))
+    if 0 < room < len(rest):
+        slack = np.minimum(rise[rest] - least, most - fall[rest])
+        chosen[rest[np.argpartition(slack, room)[:room]]] = True
     return np.flatnonzero(chosen)
+
+
+def seated(W: Index, before: Index) -> tuple[Index, Index]:
+    """The points of W, those that were in the set before in their places, and the places of the others."""
+    order = np.full(len(W), -1)
+    stay = np.flatnonzero(np.isin(before[: len(W)], W))
+    order[stay] = before[stay]
+    places = np.flatnonzero(order < 0)
+    order[places] = np.setdiff1d(W, before[stay], assume_unique=True)
+    return order, places
 
 
 def violators_outside(rise: Array, fall: Array, level: float, margin: float, W: Index) -> bool:

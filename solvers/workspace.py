@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-KEPT_BYTES = 64 * 2**20
+KEPT_BYTES = 144 * 2**20
 """A square of up to so many bytes is kept for the next run."""
 
 

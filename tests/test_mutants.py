@@ -844,8 +844,8 @@ AT_ONCE = """over = {}
     from equimargin.solvers.solution import Status as Word
     progress.end(Word.OPTIMAL, "what it says")
     over = True"""
-AT_ONCE_SMO = f"""{AT_ONCE.format("descent").replace(chr(10), chr(10) + "    ")}
-        return progress.solution()"""
+AT_ONCE_SMO = f"""{AT_ONCE.format("descent")}
+    return progress.solution()"""
 ANOTHER = ("assert isinstance(problem, MarginProblem)\n", "problem = problem.with_cost(2 * problem.C)\n")
 READ_OUT = """s = progress.solution()
     from dataclasses import replace
@@ -861,7 +861,7 @@ SOURCES: dict[str, dict[str, Change]] = {
         "no ridge": Change(
             "np.divide(0.5 / self.unit, problem.costs", "np.divide(0.0, problem.costs", families=("svm.l2", "svr.l2")
         ),
-        "optimal at once": Change("watched = limits.callback is not None or warm_start is not None", AT_ONCE_SMO),
+        "optimal at once": Change("watched = watched or limits.callback is not None", AT_ONCE_SMO),
         "bias forgotten": Change("return progress.solution()", READ_OUT.format("b=0.0")),
         "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b")),
     },

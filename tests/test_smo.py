@@ -15,6 +15,7 @@ from sklearn.svm import SVC, SVR
 from equimargin.formulations.kernels import linear, polynomial, precomputed, rbf, sigmoid
 from equimargin.formulations.problem import Loss, MarginProblem, Point, classification, one_norm_ranking, ranking, regression
 from equimargin.formulations.rows import Pairs
+from equimargin.formulations.tiles import tiles
 from equimargin.solvers import smo
 from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Solution, Status
@@ -381,3 +382,39 @@ def test_the_order_of_points_does_not_matter(order: list[int], C: float) -> None
     other = checked(classification(X[order], y[order], C, rbf(1 / 30)), 1e-9)
     assert one.lower <= other.upper
     assert other.lower <= one.upper
+
+
+def test_ten_digits_where_the_multipliers_grid_is_coarser() -> None:
+    """The grid is as coarse as the sum of all multipliers is large: f is not taken from it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 4))
+    y = np.where(rng.random(900) < 0.5, 1.0, -1.0)
+    solution = solve(classification(X, y, 1e4, rbf(0.05)), "smo", tol=1e-10)
+    assert solution.ok, solution.reason
+    assert solution.relative_gap <= 1e-10
+
+
+def test_regression_of_few_dimensions_and_huge_products() -> None:
+    """442 points, 66 dimensions, K of 1e14: the free points are found by turns of pair steps and Newton's method, and by many turns."""
+    X = StandardScaler().fit_transform(DIABETES.data)
+    y = (DIABETES.target - DIABETES.target.mean()) / DIABETES.target.std()
+    problem = regression(1e3 * X, y, 1e-6, 0.1, polynomial(2, 1.0, 1.0))
+    solution = solve(problem, "smo", tol=1e-6, max_iter=1_000_000)
+    assert solution.ok, solution.reason
+    assert solution.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("kernel", [rbf(0.1), rbf(3.0), polynomial(3, 0.2, 1.0), linear()], ids=["rbf", "narrow", "polynomial", "linear"])
+def test_products_in_float32_are_off_by_no_more_than_they_say(kernel: Any) -> None:
+    """The bound decides which points are sure to cost nothing."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(700, 12)) * rng.choice([0.1, 1.0, 2.0], size=(700, 1))
+    gram = classification(X, np.ones(700), kernel=kernel).gram
+    unit = float(gram.diagonal.mean())
+    exact = tiles(gram, unit)
+    for v in (rng.normal(size=700), np.ones(700), 10.0 ** rng.uniform(-8, 8, size=700)):
+        rough, f = np.zeros(700), np.zeros(700)
+        exact.single().add_product(np.arange(700), v, rough)
+        exact.add_product(np.arange(700), v, f)
+        share = np.abs(rough - f) / (exact.resolution * np.abs(v).sum())
+        assert share.max() <= 1.0
