@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from equimargin.formulations.kernels import Array
+from equimargin.formulations.kernels import UNIT, Array
 from equimargin.formulations.problem import MarginProblem, Point
 from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
 
@@ -95,10 +96,22 @@ class Progress:
         self.status, self.reason = status, reason
 
     def solution(self) -> Solution:
-        """The best point, and why the run stopped."""
+        """The best point, and why the run stopped; where C K cancels in float64, a gap that was reached is computed once more."""
         seconds = time.perf_counter() - self._start
         status = self.status or Status.NUMERICAL_FAILURE
-        return Solution(self.problem, self.solver, self._best, status, self.reason, self.iterations, seconds)
+        found = Solution(self.problem, self.solver, self._best, status, self.reason, self.iterations, seconds)
+        if status is not Status.OPTIMAL or not self._cancels or found.relative_gap <= self.limits.tol:
+            return found
+        reason = f"double precision is not enough: computed once more, {self.reason} is {found.relative_gap:.2e}"
+        return replace(found, status=Status.NUMERICAL_FAILURE, reason=reason)
+
+    @property
+    def _cancels(self) -> bool:
+        """Whether the rounding of C K may be as large as the gap that was asked for."""
+        costs = self.problem.costs[np.isfinite(self.problem.costs)]
+        unit = float(np.abs(self.problem.rows.t).max(initial=0.0)) or 1.0
+        size = float(costs.max(initial=0.0)) * float(np.abs(self.problem.gram.diagonal).max(initial=0.0)) / unit
+        return UNIT * size > 0.1 * self.limits.tol
 
     def _note(self, point: Point) -> None:
         """Keep the point of the smallest gap (the last one while none has a gap), and what counts as progress."""

@@ -94,3 +94,10 @@ def test_prices_of_a_linear_program_cancel_and_are_proven_all_the_same(build: An
     found = solve(problem, tol=1e-8)
     assert found.ok
     assert found.interval.relative_width <= 1e-9
+
+
+def test_a_gap_that_cancels_is_computed_once_more() -> None:
+    """K of 6e19: by its own product the solver had reached 1e-6, by anybody else's it had not."""
+    problem = regression([[2000.0], [0.0], [1000.0]], [0.0, 0.0, 1.0], 1.0, 0.1, polynomial(3, 1.0, 1.0))
+    found = solve(problem, "smo", tol=1e-6)
+    assert found.status is Status.NUMERICAL_FAILURE or found.relative_gap <= 1e-6
