@@ -138,6 +138,19 @@ def product(problem: Problem, v: Array) -> tuple[Array, Array]:
     return f, error.astype(np.float64) + 2 * UNIT * np.abs(f) + 1e-300
 
 
+def arithmetic(problem: Problem, alpha: Array | None = None) -> float:
+    """u C K_ii over the margins asked for: f = K beta with |beta_i| up to C is computed no better by anybody in float64.
+
+    Parameters
+    ----------
+    problem : MarginProblem or OneNormProblem.  alpha : (p,) multipliers, which on hard rows take the place of C; 0 without.
+    """
+    costs = np.full(problem.p, problem.C) if isinstance(problem, OneNormProblem) else problem.costs
+    largest = np.where(np.isfinite(costs), costs, 0.0 if alpha is None else np.abs(np.nan_to_num(alpha)))
+    t = float(np.abs(problem.rows.t).max(initial=0.0)) or 1.0
+    return UNIT * float(largest.max(initial=0.0)) * float(np.abs(problem.gram.diagonal).max(initial=0.0)) / t
+
+
 def _evaluate_w(Z: Explicit, w: Array) -> Evaluation:
     norm2 = float(w @ w)
     error = gamma_n(Z.q + 2) * (abs(Z) @ np.abs(w)) * (1 + gamma_n(Z.q + 2))

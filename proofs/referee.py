@@ -19,9 +19,9 @@ from typing import Literal
 import numpy as np
 
 from equimargin.formulations import REGISTRY
-from equimargin.formulations.bounds import Interval, inner_interval, interval
+from equimargin.formulations.bounds import Interval, arithmetic, inner_interval, interval
 from equimargin.formulations.dual_from import dual_from
-from equimargin.formulations.kernels import UNIT, Array
+from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem
 from equimargin.solvers.convex import Answer, StandardForm
 from equimargin.solvers.solution import Solution, Status
@@ -194,7 +194,7 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
         cancellation=_spread(declaration.value, objective, _cancellation(problem, answer.point)),
         residual=_spread(declaration.value, objective, residual),
         normwise=max(normwise, answer.eliminated),
-        arithmetic=_arithmetic(problem, answer.point.alpha),
+        arithmetic=arithmetic(problem, answer.point.alpha),
     )
 
 
@@ -226,7 +226,7 @@ def examine_solution(problem: Problem, solution: Solution) -> Evidence:
         cancellation=proven.upper - inner.upper if np.isfinite(proven.upper) else 0.0,
         residual=max(proven.upper - proven.lower, 0.0),
         normwise=0.0,
-        arithmetic=_arithmetic(problem, solution.dual),
+        arithmetic=arithmetic(problem, solution.dual),
         solve_seconds=solution.seconds,
         iterations=solution.iterations,
     )
@@ -344,14 +344,6 @@ def _excused(e: Evidence, accuracy: float, tol: float, family: Interval) -> bool
     computed = _worst(accuracy, e.cancellation / S)
     evaluated = _worst(computed, e.rounding / S)
     return claim <= S * max(tol, CLAIM_FACTOR * computed) and _worst(above, below) <= S * max(tol, POINT_FACTOR * np.sqrt(evaluated))
-
-
-def _arithmetic(problem: Problem, alpha: Array | None) -> float:
-    """u C K_ii over the margins asked for: f = K beta with |beta_i| up to C, or to alpha on hard rows, is computed no better by anybody."""
-    costs = np.full(problem.p, problem.C) if isinstance(problem, OneNormProblem) else problem.costs
-    largest = np.where(np.isfinite(costs), costs, 0.0 if alpha is None else np.abs(np.nan_to_num(alpha)))
-    t = float(np.abs(problem.rows.t).max(initial=0.0)) or 1.0
-    return UNIT * float(largest.max(initial=0.0)) * float(np.abs(problem.gram.diagonal).max(initial=0.0)) / t
 
 
 def _sizes(answer: Answer) -> Array | None:

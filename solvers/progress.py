@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from equimargin.formulations.kernels import UNIT, Array
+from equimargin.formulations.bounds import arithmetic
+from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point
 from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
 
@@ -100,18 +101,10 @@ class Progress:
         seconds = time.perf_counter() - self._start
         status = self.status or Status.NUMERICAL_FAILURE
         found = Solution(self.problem, self.solver, self._best, status, self.reason, self.iterations, seconds)
-        if status is not Status.OPTIMAL or not self._cancels or found.relative_gap <= self.limits.tol:
+        if status is not Status.OPTIMAL or arithmetic(self.problem) <= 0.1 * self.limits.tol or found.relative_gap <= self.limits.tol:
             return found
         reason = f"double precision is not enough: computed once more, {self.reason} is {found.relative_gap:.2e}"
         return replace(found, status=Status.NUMERICAL_FAILURE, reason=reason)
-
-    @property
-    def _cancels(self) -> bool:
-        """Whether the rounding of C K may be as large as the gap that was asked for."""
-        costs = self.problem.costs[np.isfinite(self.problem.costs)]
-        unit = float(np.abs(self.problem.rows.t).max(initial=0.0)) or 1.0
-        size = float(costs.max(initial=0.0)) * float(np.abs(self.problem.gram.diagonal).max(initial=0.0)) / unit
-        return UNIT * size > 0.1 * self.limits.tol
 
     def _note(self, point: Point) -> None:
         """Keep the point of the smallest gap (the last one while none has a gap), and what counts as progress."""
