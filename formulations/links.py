@@ -340,7 +340,7 @@ def _symmetrised(problem: MarginProblem) -> MarginProblem:
     A = problem.rows.matrix
     D = np.asarray((A @ problem.X).toarray() if hasattr(problem.X, "toarray") else A @ problem.X)
     y = np.concatenate([np.ones(len(D)), -np.ones(len(D))])
-    weights = None if problem.weights is None else np.tile(problem.weights, 2)
+    weights = None if problem.weights is None else np.tile(problem.unit_weights, 2)
     return classification(np.vstack([D, -D]), y, problem.C / 2, problem.kernel, problem.loss, sample_weight=weights)
 
 

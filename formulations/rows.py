@@ -32,6 +32,50 @@ class Rows(ABC):
     p: int
     t: Array
     s: Array
+    many = False
+    """Whether the rows are too many to be looked at one by one."""
+
+    @property
+    def groups(self) -> int:
+        """Into how many groups the rows fall whose costs are the same: as many as rows, or queries."""
+        return self.p
+
+    def spread(self, values: Array) -> Array:
+        """A value per group, (groups,), row by row, (p,)."""
+        return values
+
+    @cached_property
+    def largest_target(self) -> float:
+        """max |t_r|, or 1 where that is 0."""
+        return float(np.abs(self.t).max(initial=0.0)) or 1.0
+
+    def scale(self, squared: bool, costs: Array) -> float:
+        """sum_r c_r loss(t_r), the loss at f = 0, b = 0; finite costs (groups,), `squared` which hinge.
+
+        Where it is 0 (a tube that holds 0, no row that costs anything) the optimum is 0 too and leaves no unit to measure answers
+        in: that is what targets of size |t_r| would cost, of size 1 if all are 0, or 1 if no row costs anything.
+        """
+        for size in (self.t, np.abs(self.t), np.ones(self.p)):
+            violated = np.maximum(size, 0.0)
+            value = float(costs @ (violated**2 if squared else violated))
+            if value > 0:
+                return value
+        return 1.0
+
+    def total_loss(self, squared: bool, costs: Array, f: Array, b: float, signed: bool) -> float:
+        """sum_r c_r loss(u_r) at f (m,) and b, which counts where `signed`; costs (groups,), inf where a row of infinite cost is violated."""
+        u = self.t - self.dot(f)
+        if signed:
+            u -= b * self.s
+        return float(weighed(self.spread(costs), u, squared).sum())
+
+    def gain(self, alpha: Any) -> float:
+        """t'alpha, for multipliers (p,)."""
+        return float(self.t @ alpha)
+
+    def ridge(self, alpha: Any, costs: Array) -> float:
+        """sum_r alpha_r^2 / (4 c_r), for multipliers (p,) and costs (groups,)."""
+        return float(ridge(alpha, self.spread(costs)).sum())
 
     @abstractmethod
     def dot(self, f: Array) -> Array:
@@ -174,28 +218,38 @@ class Pairs(Rows):
     Parameters
     ----------
     preferred, other : (p,) indices of points.  m : number of points.
-    y, query : (m,) relevances and queries 0, 1, ... that the pairs come from, None where they were given one by one.
+
+    query : (m,) queries that pairs of labels come from, None where the pairs were given one by one.
     """
 
-    def __init__(self, preferred: Index, other: Index, m: int, y: Array | None = None, query: Index | None = None) -> None:
-        self.y, self.query = y, query
-        order = np.lexsort((other, preferred))
-        self.preferred, self.other = np.asarray(preferred)[order], np.asarray(other)[order]
-        self.m, self.p = m, len(self.preferred)
-        self.t, self.s = np.ones(self.p), np.zeros(self.p)
+    query: Index | None = None
+    largest_target = 1.0
 
-    @classmethod
-    def of_labels(cls, y: Array, qid: Index | None) -> Pairs:
-        """All pairs of one query with different relevance: y_i > y_j means that i is preferred (document K's orientation)."""
-        m = len(y)
-        query = np.zeros(m, dtype=np.int64) if qid is None else np.asarray(qid)
-        order = np.argsort(query, kind="stable")
-        preferred, other = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-        for rows in np.split(order, np.flatnonzero(np.diff(query[order])) + 1):
-            i, j = np.nonzero(y[rows][:, None] > y[rows][None, :])
-            preferred.append(rows[i])
-            other.append(rows[j])
-        return cls(np.concatenate(preferred), np.concatenate(other), m, np.asarray(y), query)
+    def __init__(self, preferred: Index, other: Index, m: int) -> None:
+        self.y = None
+        order = np.lexsort((other, preferred))
+        self._listed = np.asarray(preferred)[order], np.asarray(other)[order]
+        self.m, self.p = m, len(preferred)
+
+    @property
+    def preferred(self) -> Index:
+        """(p,) the points that are to come first."""
+        return self._listed[0]
+
+    @property
+    def other(self) -> Index:
+        """(p,) the points that they are preferred to."""
+        return self._listed[1]
+
+    @cached_property
+    def t(self) -> Array:  # type: ignore[override]
+        """Ones, (p,)."""
+        return np.ones(self.p)
+
+    @cached_property
+    def s(self) -> Array:  # type: ignore[override]
+        """Zeros, (p,): a constant cancels."""
+        return np.zeros(self.p)
 
     def dot(self, f: Array) -> Array:
         difference: Array = f[self.preferred] - f[self.other]
@@ -248,3 +302,18 @@ def _gram(Z: Explicit, D: Array) -> Array:
 def _signed(Z: Any, s: Array) -> Any:
     """diag(s) Z for some rows of features."""
     return Z.multiply(s[:, None]).tocsr() if hasattr(Z, "tocsr") else s[:, None] * Z
+
+
+def weighed(costs: Array, u: Array, squared: bool) -> Array:
+    """c_r loss(u_r), (p,), for costs (p,) and slacks u (p,); inf where a row of infinite cost is violated."""
+    violated = np.maximum(u, 0.0)
+    cost = np.zeros(len(u))
+    np.multiply(costs, violated**2 if squared else violated, out=cost, where=violated > 0)
+    return cost
+
+
+def ridge(alpha: Array, costs: Array) -> Array:
+    """alpha_r^2 / (4 c_r), (p,), 0 where a row costs nothing; alpha, costs : (p,)."""
+    out = np.zeros(len(costs))
+    np.divide(alpha**2, 4 * costs, out=out, where=costs > 0)
+    return out

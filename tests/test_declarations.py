@@ -33,7 +33,7 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.ranksvm import ALL_SUBSETS
-from equimargin.formulations.rows import Pairs
+from equimargin.formulations.labelled_pairs import LabelledPairs
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, judge
 from equimargin.solvers import BACKENDS, Status, solve_declaration
 from equimargin.testing import FAMILIES, sample_problem
@@ -76,7 +76,7 @@ def problem_of(family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones
         return one_norm_ranking(X, y, None, C, kernel)
     if factors is None:
         return ranking(X, y, None, C, kernel, loss)
-    rows = Pairs.of_labels(y, None)  # weights of pairs have no public way in
+    rows = LabelledPairs(y, None).listed()  # weights of pairs have no public way in
     factors = np.resize(WEIGHTS[weights], rows.p)
     if weights == "one infinite":
         factors[np.argmax(score[rows.preferred] - score[rows.other])] = np.inf

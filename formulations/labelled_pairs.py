@@ -1,0 +1,363 @@
+"""All pairs of one query with different relevance: counted, summed over and differentiated without being listed.
+
+    Slacks of a decision f:   u_ij = 1 - f_i + f_j          every sum over pairs from counts and prefix sums of f (`pair_sweeps.py`)
+
+A loss with two kinks is a difference of two squared hinges, so that it takes the pairs within two thresholds, high = 1 + width and
+low = high - top / slope:
+
+    phi'(u) = slope ((high - m)_+ - (low - m)_+),      phi(u) = slope / 2 ((high - m)_+^2 - (low - m)_+^2),      m = f_i - f_j
+
+Source: document K, section 3.2, (3.17)-(3.18), for the squared hinge.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.features import Explicit
+from equimargin.formulations.kernels import UNIT, Array, gamma_n
+from equimargin.formulations.losses import Smooth
+from equimargin.formulations.pair_sweeps import (
+    Index,
+    Level,
+    by_query,
+    gathered,
+    laplacian_gram,
+    laplacian_gram_by_buckets,
+    laplacian_product,
+    within,
+)
+from equimargin.formulations.rows import Pairs, Rows
+
+LISTED = 10_000_000
+"""Pairs are listed one by one up to this many."""
+MANY = 1_000_000
+"""Up to this many they are looked at one by one where that proves more."""
+BUCKETS, NEIGHBOURS = 256, 256
+"""A Hessian is good enough for Newton's method with so many buckets of levels and so many points compared at their middle,"""
+BUCKETED = 20_000
+"""in queries of so many points on average, where a tree of vectors would leave the cache."""
+
+
+class LabelledPairs(Pairs):
+    """Ranking by relevance: f(x_i) - f(x_j) >= 1 for every i and j of one query with y_i > y_j (document K's orientation).
+
+    Parameters
+    ----------
+    y : (m,) relevances.  query : (m,) queries 0, 1, ..., or None for a single one.
+
+    active : (l,) the points that are in some pair, by query and level.  p : how many pairs, exactly.
+    pairs_of : (queries,) how many pairs every query has.
+    """
+
+    def __init__(self, y: Array, query: Index | None) -> None:
+        self.y, self.m = np.asarray(y, dtype=np.float64), len(y)
+        self.query = np.zeros(self.m, dtype=np.int64) if query is None else np.asarray(query, dtype=np.int64)
+        order = np.argsort(self.y, kind="stable") if query is None else np.lexsort((self.y, self.query))
+        q, levels = self.query[order], self.y[order]
+        new_query = np.append(True, q[1:] != q[:-1])
+        new_level = new_query | np.append(True, levels[1:] != levels[:-1])
+        queries = int(q[-1]) + 1
+        sizes, ties = np.bincount(q, minlength=queries), np.diff(np.append(np.flatnonzero(new_level), self.m))
+        tied = np.zeros(queries, dtype=np.int64)
+        np.add.at(tied, q[new_level], ties * (ties - 1) // 2)
+        self.pairs_of: Index = sizes * (sizes - 1) // 2 - tied
+        self.p = int(self.pairs_of.sum())
+        kept = self.pairs_of[q] > 0
+        self.active = order[kept]
+        self._queries = np.flatnonzero(self.pairs_of > 0)
+        self._starts = np.append(0, np.cumsum(sizes[self._queries]))
+        levels_of = np.bincount(q[new_level], minlength=queries)
+        self._levels: Index = levels_of[self._queries]
+        place = np.cumsum(new_level) - 1
+        self._level: Level = np.zeros(self.m, dtype=np.int32)
+        self._level[order] = place - place[np.flatnonzero(new_query)][np.cumsum(new_query) - 1]
+        position = np.full(queries, -1)
+        position[self._queries] = np.arange(len(self._queries))
+        self._place: Index = position[self.query]
+
+    @property
+    def many(self) -> bool:  # type: ignore[override]
+        """Whether sums over the pairs are taken by sweeps alone."""
+        return self.p > MANY
+
+    @cached_property
+    def _listed(self) -> tuple[Index, Index]:
+        if self.p > LISTED:
+            raise ValueError(f"{self.p:,} preference pairs are more than the {LISTED:,} that are listed one by one")
+        preferred, other = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+        for start, stop in zip(self._starts[:-1], self._starts[1:], strict=True):
+            points = self.active[start:stop]
+            i, j = np.nonzero(self._level[points][:, None] > self._level[points][None, :])
+            preferred.append(points[i])
+            other.append(points[j])
+        i, j = np.concatenate(preferred), np.concatenate(other)
+        order = np.lexsort((j, i))
+        return i[order], j[order]
+
+    @property
+    def groups(self) -> int:
+        return len(self.pairs_of)
+
+    def spread(self, values: Array) -> Array:
+        return np.asarray(values[self.query[self.preferred]])
+
+    def scale(self, squared: bool, costs: Array) -> float:
+        return float(costs @ self.pairs_of) or 1.0
+
+    def total_loss(self, squared: bool, costs: Array, f: Array, b: float, signed: bool) -> float:
+        if not self.many:
+            return super().total_loss(squared, costs, f, b, signed)
+        slacks = self.slacks(f, costs)
+        return slacks.squared_hinge() if squared else slacks.hinge()
+
+    def rdot(self, alpha: Any) -> Array:
+        return alpha.rmatvec() if isinstance(alpha, PairMultipliers) else super().rdot(alpha)
+
+    def gain(self, alpha: Any) -> float:
+        return alpha.sum() if isinstance(alpha, PairMultipliers) else super().gain(alpha)
+
+    def ridge(self, alpha: Any, costs: Array) -> float:
+        return alpha.ridge() if isinstance(alpha, PairMultipliers) else super().ridge(alpha, costs)
+
+    def part(self, points: Index) -> tuple[Rows, Any]:
+        part = LabelledPairs(self.y[points], self.query[points])
+        return part, slice(part.groups)
+
+    def listed(self) -> Pairs:
+        """The same pairs one by one."""
+        return Pairs(self.preferred, self.other, self.m)
+
+    def slacks(self, f: Array, costs: Array) -> PairSlacks:
+        """What losses make of the slacks at f.
+
+        Parameters
+        ----------
+        f : (m,) decision values.  costs : (queries,) c of the pairs of a query.
+        """
+        return PairSlacks(self, f, costs)
+
+
+@dataclass(frozen=True, eq=False)
+class Within:
+    """The pairs within a threshold at some f, and their slacks u_ij = tau - f_i + f_j > 0.
+
+    count : (n,) pairs of a point, l+ + l- of K (3.17)-(3.18).  pull : (n,) A'u.  total, square, pairs : (queries,) sums of u, u^2, 1.
+    In sorted order, of the queries that have pairs.
+    """
+
+    count: Array
+    pull: Array
+    total: Array
+    square: Array
+    pairs: Array
+
+
+class PairSlacks:
+    """The slacks of all pairs at decision values f, sorted once.
+
+    Parameters
+    ----------
+    rows : the pairs.  f : (m,) decision values.  costs : (queries,) c of the pairs of a query.
+    """
+
+    def __init__(self, rows: LabelledPairs, f: Array, costs: Array) -> None:
+        self.rows, self.f = rows, np.ascontiguousarray(f, dtype=np.float64)
+        self.costs = costs[rows._queries]
+        n = len(rows.active)
+        self.order: Index = np.empty(n, dtype=np.int64)
+        by_query(np.argsort(self.f), rows._place, rows._starts, self.order)
+        self.z, self.level = np.empty(n), np.empty(n, dtype=np.int32)
+        gathered(self.order, self.f, rows._level, rows._starts, self.z, self.level)
+        self._within: dict[float, Within] = {}
+
+    def within(self, tau: float) -> Within:
+        """The pairs with f_i - f_j < tau, and sums of u = tau - f_i + f_j over them."""
+        if tau not in self._within:
+            rows, n, queries = self.rows, len(self.z), len(self.costs)
+            found = Within(np.empty(n), np.empty(n), np.empty(queries), np.empty(queries), np.empty(queries))
+            if n and tau > -np.inf:
+                sums = found.count, found.pull, found.total, found.square, found.pairs
+                within(self.z, self.level, rows._starts, rows._levels, tau, *sums)
+            else:
+                for sums_of_none in (found.count, found.pull, found.total, found.square, found.pairs):
+                    sums_of_none[:] = 0.0
+            self._within[tau] = found
+        return self._within[tau]
+
+    def hinge(self, tau: float = 1.0) -> float:
+        """sum of c (tau - f_i + f_j)_+."""
+        return float(self.costs @ self.within(tau).total)
+
+    def squared_hinge(self, tau: float = 1.0) -> float:
+        """sum of c (tau - f_i + f_j)_+^2."""
+        return float(self.costs @ self.within(tau).square)
+
+    def scattered(self, values: Array) -> Array:
+        """Values in sorted order, (n,), back at their points, (m,)."""
+        out = np.zeros(self.rows.m)
+        out[self.order] = values
+        return out
+
+    @cached_property
+    def point_costs(self) -> Array:
+        """c of the query of every point, (n,), in sorted order."""
+        return np.repeat(self.costs, np.diff(self.rows._starts))
+
+    def rounding(self, tau: float) -> Array:
+        """What a slack in the sums of `within(tau)` may be off by on average, (queries,).
+
+        Sums of n numbers up to the largest |z|, and a few operations more, are wrong by gamma_n for every summand: pull by that times
+        count, total by that times pairs, square by that times pairs times twice the largest slack.
+        """
+        sizes = np.diff(self.rows._starts) + 100.0
+        return sizes * UNIT / (1 - sizes * UNIT) * self._reach(tau)
+
+    def _reach(self, tau: float) -> Array:
+        """The largest |tau| + 2 |z| of every query."""
+        largest = np.maximum(np.abs(self.z[self.rows._starts[:-1]]), np.abs(self.z[self.rows._starts[1:] - 1]))
+        return np.asarray(abs(tau) + 2 * largest)
+
+    def loss_bound(self, squared: bool, error: float, way: float) -> float:
+        """A bound of sum of c loss(u), from above for way = 1, from below for way = -1.
+
+        Parameters
+        ----------
+        squared : which hinge.  error : of an entry of f, at most.
+        """
+        widest = float(self._reach(1.0).max(initial=1.0))
+        tau = 1.0 + way * (2.02 * error + 8 * UNIT * widest)  # the subtracted middle, and pairs a rounding error from a margin of 1
+        sums, off = self.within(tau), self.rounding(tau) * 1.01
+        value = sums.square + way * 2 * off * self._reach(tau) * sums.pairs if squared else sums.total + way * off * sums.pairs
+        return max(float(self.costs @ value), 0.0) * (1 + way * gamma_n(len(value) + 4))
+
+
+class PairMultipliers:
+    """alpha_ij = c phi'(u_ij) of all pairs at some f, for a smooth loss phi: feasible by construction, and never stored.
+
+    Parameters
+    ----------
+    slacks : of the pairs at f.  phi : the loss.
+    """
+
+    def __init__(self, slacks: PairSlacks, phi: Smooth) -> None:
+        if isinstance(phi.width, np.ndarray):
+            raise ValueError("the loss of implicit pairs has one width for all")
+        self.slacks, self.phi = slacks, phi
+        self.high = 1.0 + phi.width
+        self.low = self.high - phi.top / phi.slope
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(p,)."""
+        return (self.slacks.rows.p,)
+
+    def sum(self) -> float:
+        """sum of alpha."""
+        high, low = self.slacks.within(self.high), self.slacks.within(self.low)
+        return float(self.phi.slope * (self.slacks.costs @ (high.total - low.total)))
+
+    def sumsq(self) -> float:
+        """sum of alpha^2."""
+        return float(self._squares(self.slacks.costs**2))
+
+    def ridge(self) -> float:
+        """sum of alpha^2 / (4 c), what a squared hinge takes from the dual."""
+        return float(self._squares(self.slacks.costs)) / 4
+
+    def _squares(self, weights: Array) -> float:
+        high, low = self.slacks.within(self.high), self.slacks.within(self.low)
+        beyond = 2 * (self.high - self.low) * low.total if self.low > -np.inf else 0.0
+        return float(self.phi.slope**2 * (weights @ (high.square - low.square - beyond)))
+
+    def rmatvec(self) -> Array:
+        """A'alpha, (m,)."""
+        high, low = self.slacks.within(self.high), self.slacks.within(self.low)
+        return self.slacks.scattered(self.phi.slope * self.slacks.point_costs * (high.pull - low.pull))
+
+    def rmatvec_error(self) -> float:
+        """A bound on sum over the points of the error of `rmatvec`."""
+        slacks, off = self.slacks, 0.0
+        for tau in (self.high, self.low):
+            if tau > -np.inf:
+                off += float((slacks.costs * slacks.rounding(tau)) @ slacks.within(tau).pairs)
+        return 2.04 * self.phi.slope * off + 8 * UNIT * float(np.abs(self.rmatvec()).sum())
+
+    def dual_bound(self, squared: bool, way: float) -> float:
+        """A bound of sum alpha [ - sum alpha^2 / (4 c) ], from below for way = 1, from above for way = -1; the latter for `squared`."""
+        slacks, off = self.slacks, 0.0
+        for tau in (self.high, self.low):
+            if tau > -np.inf:
+                each = slacks.rounding(tau) * (1 + (self.phi.slope * slacks._reach(tau) if squared else 0.0))
+                off += float((slacks.costs * each) @ slacks.within(tau).pairs)
+        value = self.sum() - (self.ridge() if squared else 0.0)
+        return value - way * (1.02 * self.phi.slope * off + gamma_n(len(slacks.costs) + 16) * (self.sum() + self.ridge()))
+
+    def at(self, preferred: int, other: int) -> float:
+        """alpha of one pair.
+
+        Raises
+        ------
+        ValueError : points of which the first is not preferred to the other.
+        """
+        rows = self.slacks.rows
+        if rows.query[preferred] != rows.query[other] or not rows._level[preferred] > rows._level[other]:
+            raise ValueError(f"point {preferred} is not preferred to point {other}")
+        u = 1.0 - self.slacks.f[preferred] + self.slacks.f[other]
+        cost = self.slacks.costs[rows._place[preferred]]
+        return float(cost * self.phi.derivative(np.array([u]))[0])
+
+    def to_array(self) -> Array:
+        """alpha, (p,), in the order of explicit pairs.
+
+        Raises
+        ------
+        ValueError : more pairs than are listed one by one.
+        """
+        rows, f = self.slacks.rows, self.slacks.f
+        i, j = rows.preferred, rows.other
+        return np.asarray(self.slacks.costs[rows._place[i]] * self.phi.derivative(1.0 - f[i] + f[j]))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return self.to_array() if dtype is None else self.to_array().astype(dtype)
+
+
+class PairCurvature:
+    """D of the Hessian A' D A, D_ij = c where phi'' is `slope` and 0 elsewhere.
+
+    Parameters
+    ----------
+    As in PairMultipliers.
+    """
+
+    def __init__(self, alpha: PairMultipliers) -> None:
+        self.slacks, self.high, self.low = alpha.slacks, alpha.high, alpha.low
+        count = self.slacks.within(self.high).count
+        self.count = count - self.slacks.within(self.low).count if self.low > -np.inf else count
+
+    def hess_vec(self, v: Array) -> Array:
+        """A' D A v, (m,), for v (m,)."""
+        slacks, rows = self.slacks, self.slacks.rows
+        Lv = laplacian_product(
+            slacks.z, slacks.level, rows._starts, rows._levels, self.high, self.low, self.count, np.ascontiguousarray(v)[slacks.order]
+        )
+        return slacks.scattered(slacks.point_costs * Lv)
+
+    def gram(self, Z: Explicit) -> Array:
+        """Z' A' D A Z, (q, q); nearly, where a query has very many points."""
+        slacks, rows = self.slacks, self.slacks.rows
+        H = np.zeros((Z.q, Z.q))
+        if not len(slacks.z):
+            return H
+        sorted_pairs = slacks.z, slacks.level, slacks.order, rows._starts, rows._levels, slacks.costs, self.high, self.low, self.count
+        X = np.ascontiguousarray(Z.X)
+        if len(slacks.z) >= BUCKETED * len(slacks.costs):
+            H[: Z.d, : Z.d] = laplacian_gram_by_buckets(X, X.mean(axis=0), *sorted_pairs, BUCKETS, NEIGHBOURS)
+        else:
+            H[: Z.d, : Z.d] = laplacian_gram(X, *sorted_pairs)
+        return H
