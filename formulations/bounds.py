@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from equimargin.formulations.features import Explicit
 from equimargin.formulations.interior import strictly_inside
 from equimargin.formulations.kernels import UNIT, Array, gamma_n, unit_of
+from equimargin.formulations.labelled_pairs import LabelledPairs, PairMultipliers
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem, on_grid
 from equimargin.formulations.rows import Tube
 
@@ -129,7 +131,7 @@ def evaluate(problem: MarginProblem, point: Point) -> Evaluation:
 def product(problem: Problem, v: Array) -> tuple[Array, Array]:
     """K v and a bound on its error, both (m,), in float64; computed in extended precision where float64 would leave more than ROUGH."""
     f, error = problem.gram.product(v)
-    asked = float(np.abs(problem.rows.t).max(initial=0.0)) or 1.0
+    asked = problem.rows.largest_target
     extended = problem.gram.extended if float(error.max(initial=0.0)) > ROUGH * asked else None
     if extended is None:
         return f, error
@@ -145,10 +147,14 @@ def arithmetic(problem: Problem, alpha: Array | None = None) -> float:
     ----------
     problem : MarginProblem or OneNormProblem.  alpha : (p,) multipliers, which on hard rows take the place of C; 0 without.
     """
-    costs = np.full(problem.p, problem.C) if isinstance(problem, OneNormProblem) else problem.costs
-    largest = np.where(np.isfinite(costs), costs, 0.0 if alpha is None else np.abs(np.nan_to_num(alpha)))
-    t = float(np.abs(problem.rows.t).max(initial=0.0)) or 1.0
-    return UNIT * float(largest.max(initial=0.0)) * float(np.abs(problem.gram.diagonal).max(initial=0.0)) / t
+    if isinstance(problem, OneNormProblem):
+        largest = problem.C
+    else:
+        finite = problem.group_costs[np.isfinite(problem.group_costs)]
+        largest = float(finite.max(initial=0.0))
+        if len(finite) < len(problem.group_costs) and alpha is not None:
+            largest = max(largest, float(np.abs(np.nan_to_num(alpha)).max(initial=0.0, where=np.isinf(problem.costs))))
+    return UNIT * largest * float(np.abs(problem.gram.diagonal).max(initial=0.0)) / problem.rows.largest_target
 
 
 def _evaluate_w(Z: Explicit, w: Array) -> Evaluation:
@@ -160,6 +166,10 @@ def _evaluate_w(Z: Explicit, w: Array) -> Evaluation:
 def _upper(problem: MarginProblem, point: Point, way: float) -> float:
     """U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded one way, where hard rows are met by repair."""
     at = evaluate(problem, point)
+    if isinstance(problem.rows, LabelledPairs) and problem.rows.many:
+        slacks = problem.rows.slacks(at.f, problem.group_costs)
+        loss = slacks.loss_bound(problem.squared, float(at.f_error.max(initial=0.0)), way)
+        return (max(at.norm2 + way * at.norm2_error, 0.0) / 2 + loss) * (1 + way * 16 * UNIT)
     b = problem.bias_at(at.f) if point.b is None else point.b
     if not np.isfinite(b) or not np.isfinite(at.f).all():
         return np.inf
@@ -217,8 +227,10 @@ def _coefficients(problem: MarginProblem, point: Point) -> Array:
     return point.w if point.w is not None else problem.explicit.rdot(_given(point.beta))
 
 
-def _lower(problem: MarginProblem, alpha: Array, way: float) -> float:
+def _lower(problem: MarginProblem, alpha: Any, way: float) -> float:
     """L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 [- sum alpha^2 / (4 c)] at exactly feasible multipliers, every term rounded one way."""
+    if problem.rows.many:
+        return _lower_by_sweeps(problem, alpha, way)
     hard = np.isinf(problem.costs)
     gain, norm2 = _dual_terms(problem, alpha, way)
     if hard.any() and gain > 0:  # the best multiple of a hard dual; a ray's norm2 is 0 or rounding noise only
@@ -235,13 +247,26 @@ def _dual_terms(problem: MarginProblem, alpha: Array, way: float) -> tuple[float
     """
     products = problem.rows.t * alpha
     gain = math.fsum(products.tolist()) - way * 4 * UNIT * math.fsum(np.abs(products).tolist())
-    beta = problem.rows.rdot(alpha)
+    return gain, _norm2_bound(problem, problem.rows.rdot(alpha), way)
+
+
+def _norm2_bound(problem: MarginProblem, beta: Array, way: float) -> float:
+    """An upper bound of |f|^2 of the coefficients beta (m,), inward a lower one."""
     if problem.explicit is not None:
         w, error = _weights(problem, problem.explicit, beta)
         size = np.maximum(np.abs(w) + way * error, 0.0)
-        return gain, float(size @ size) * (1 + way * gamma_n(len(w) + 12))
+        return float(size @ size) * (1 + way * gamma_n(len(w) + 12))
     at = evaluate(problem, Point(beta=beta))
-    return gain, max(at.norm2 + way * at.norm2_error, 0.0)
+    return max(at.norm2 + way * at.norm2_error, 0.0)
+
+
+def _lower_by_sweeps(problem: MarginProblem, alpha: PairMultipliers, way: float) -> float:
+    """As `_lower` for implicit multipliers, whose A'alpha carries the rounding of its sums: |f|_K by at most its sum times sqrt(K_ii)."""
+    reach = math.sqrt(float(np.abs(problem.gram.diagonal).max(initial=0.0)))
+    norm = math.sqrt(_norm2_bound(problem, alpha.rmatvec(), way)) + way * 1.01 * alpha.rmatvec_error() * reach
+    norm2 = max(norm, 0.0) ** 2 * (1 + way * 8 * UNIT)
+    gain = alpha.dual_bound(problem.squared, way)
+    return gain - norm2 / 2 - way * 8 * UNIT * (abs(gain) + norm2)
 
 
 def _weights(problem: MarginProblem, Z: Explicit, beta: Array) -> tuple[Array, Array]:

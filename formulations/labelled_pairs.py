@@ -12,7 +12,7 @@ Source: document K, section 3.2, (3.17)-(3.18), for the squared hinge.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,7 @@ from equimargin.formulations.pair_sweeps import (
     within,
 )
 from equimargin.formulations.rows import Pairs, Rows
+from equimargin.formulations.slacks import Expansion, Line, Slacks
 
 LISTED = 10_000_000
 """Pairs are listed one by one up to this many."""
@@ -116,6 +117,12 @@ class LabelledPairs(Pairs):
         slacks = self.slacks(f, costs)
         return slacks.squared_hinge() if squared else slacks.hinge()
 
+    def hess_vec(self, D: Any, v: Array) -> Array:
+        return D.hess_vec(v) if isinstance(D, PairCurvature) else super().hess_vec(D, v)
+
+    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
+        return D.gram(Z) if isinstance(D, PairCurvature) else super().gram_weighted(Z, D)
+
     def rdot(self, alpha: Any) -> Array:
         return alpha.rmatvec() if isinstance(alpha, PairMultipliers) else super().rdot(alpha)
 
@@ -158,7 +165,7 @@ class Within:
     pairs: Array
 
 
-class PairSlacks:
+class PairSlacks(Slacks):
     """The slacks of all pairs at decision values f, sorted once.
 
     Parameters
@@ -168,13 +175,14 @@ class PairSlacks:
 
     def __init__(self, rows: LabelledPairs, f: Array, costs: Array) -> None:
         self.rows, self.f = rows, np.ascontiguousarray(f, dtype=np.float64)
-        self.costs = costs[rows._queries]
+        self.all_costs, self.costs = costs, costs[rows._queries]
         n = len(rows.active)
         self.order: Index = np.empty(n, dtype=np.int64)
         by_query(np.argsort(self.f), rows._place, rows._starts, self.order)
         self.z, self.level = np.empty(n), np.empty(n, dtype=np.int32)
         gathered(self.order, self.f, rows._level, rows._starts, self.z, self.level)
         self._within: dict[float, Within] = {}
+        self._expanded: dict[Smooth, Expansion] = {}
 
     def within(self, tau: float) -> Within:
         """The pairs with f_i - f_j < tau, and sums of u = tau - f_i + f_j over them."""
@@ -197,6 +205,16 @@ class PairSlacks:
     def squared_hinge(self, tau: float = 1.0) -> float:
         """sum of c (tau - f_i + f_j)_+^2."""
         return float(self.costs @ self.within(tau).square)
+
+    def expanded(self, phi: Smooth) -> Expansion:
+        if phi not in self._expanded:
+            alpha = PairMultipliers(self, phi)
+            conjugate = alpha.sum() - float(alpha.rmatvec() @ self.f) - alpha.loss()
+            self._expanded[phi] = Expansion(alpha.loss(), conjugate, alpha, PairCurvature(alpha))
+        return self._expanded[phi]
+
+    def along(self, h: Array) -> Line:
+        return _PairLine(self, h)
 
     def scattered(self, values: Array) -> Array:
         """Values in sorted order, (n,), back at their points, (m,)."""
@@ -252,10 +270,24 @@ class PairMultipliers:
         self.high = 1.0 + phi.width
         self.low = self.high - phi.top / phi.slope
 
+    def within_box(self, squared: bool, costs: Array) -> PairMultipliers:
+        """The same where they are at most costs (queries,), or for a squared hinge, cut off there otherwise."""
+        slacks, phi = self.slacks, self.phi
+        if not np.array_equal(costs[slacks.rows._queries], slacks.costs):
+            slacks = slacks.rows.slacks(slacks.f, costs)
+        elif squared or phi.top <= 1.0:
+            return self
+        return PairMultipliers(slacks, phi if squared else replace(phi, top=min(phi.top, 1.0)))
+
     @property
     def shape(self) -> tuple[int]:
         """(p,)."""
         return (self.slacks.rows.p,)
+
+    def loss(self) -> float:
+        """sum of c phi(u)."""
+        high, low = self.slacks.within(self.high), self.slacks.within(self.low)
+        return float(self.phi.slope / 2 * (self.slacks.costs @ (high.square - low.square)))
 
     def sum(self) -> float:
         """sum of alpha."""
@@ -277,8 +309,14 @@ class PairMultipliers:
 
     def rmatvec(self) -> Array:
         """A'alpha, (m,)."""
-        high, low = self.slacks.within(self.high), self.slacks.within(self.low)
-        return self.slacks.scattered(self.phi.slope * self.slacks.point_costs * (high.pull - low.pull))
+        return self._pulled
+
+    @cached_property
+    def _pulled(self) -> Array:
+        pull = self.slacks.within(self.high).pull
+        if self.low > -np.inf:
+            pull = pull - self.slacks.within(self.low).pull
+        return self.slacks.scattered(self.phi.slope * self.slacks.point_costs * pull)
 
     def rmatvec_error(self) -> float:
         """A bound on sum over the points of the error of `rmatvec`."""
@@ -325,6 +363,26 @@ class PairMultipliers:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return self.to_array() if dtype is None else self.to_array().astype(dtype)
+
+
+class _PairLine(Line):
+    """The decision values f + t h; the slacks at every t that was looked at are kept for the step there."""
+
+    def __init__(self, start: PairSlacks, h: Array) -> None:
+        self.start, self.h = start, h
+        self._seen: dict[float, PairSlacks] = {0.0: start}
+
+    def slope(self, phi: Smooth, t: float) -> float:
+        return -float(self.to(t).expanded(phi).alpha.rmatvec() @ self.h)
+
+    def curvature(self, phi: Smooth, t: float) -> float:
+        return float(phi.slope * (self.h @ self.to(t).expanded(phi).D.hess_vec(self.h)))
+
+    def to(self, t: float) -> PairSlacks:
+        if t not in self._seen:
+            start = self.start
+            self._seen[t] = PairSlacks(start.rows, start.f + t * self.h, start.all_costs)
+        return self._seen[t]
 
 
 class PairCurvature:

@@ -240,7 +240,7 @@ class MarginProblem:
         alpha : (p,) multiples of a power of two; all zeros if the equality cannot be met.
         """
         if self.rows.many:
-            return alpha
+            return alpha.within_box(self.squared, self.group_costs)
         return on_grid(np.asarray(alpha), self.box, self.bias_signs)
 
     @property

@@ -3,7 +3,7 @@
     u_r = t_r - (A f)_r - b s_r          the slack that row r needs at (f, b)
 
 Signed (classification), Tube (epsilon-SVR) and Pairs (ranking) differ in A, t and s only. Each has s = A 1, so that a bias is a constant
-added to f; with a smooth loss and g = f + b, all that an optimiser sees of the rows is
+added to f; with a smooth loss and g = f + b, all that an optimiser sees of the rows (`slacks.py`) is
 
     sum_r c_r phi(u_r),    its gradient -A' alpha in g,  alpha_r = c_r phi'(u_r),    and its Hessian A' D A,  D_rr = c_r phi''(u_r).
 """
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.features import Explicit
-from equimargin.formulations.losses import Smooth
+from equimargin.formulations.slacks import RowSlacks, Slacks
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -82,7 +82,7 @@ class Rows(ABC):
         """A f, (p,), for f (m,)."""
 
     @abstractmethod
-    def rdot(self, alpha: Array) -> Array:
+    def rdot(self, alpha: Any) -> Array:
         """A' alpha, (m,), for alpha (p,)."""
 
     @abstractmethod
@@ -95,14 +95,14 @@ class Rows(ABC):
         """A as a scipy CSR array, (p, m)."""
 
     @abstractmethod
-    def gram_weighted(self, Z: Explicit, D: Array) -> Array:
+    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
         """Z' A' D A Z, (q, q), for features Z (m, q) and the diagonal D (p,) of either sign."""
 
     @abstractmethod
     def take(self, Z: Explicit, index: Index) -> Any:
         """A[index] Z, (k, q), dense or CSR as Z is: the features of some of the rows."""
 
-    def gram_product(self, Z: Explicit, D: Array, v: Array) -> Array:
+    def gram_product(self, Z: Explicit, D: Any, v: Array) -> Array:
         """Z' A' D A Z v, (q,), for features Z (m, q), the diagonal D (p,) and v (q,)."""
         return Z.rdot(self.hess_vec(D, Z @ v))
 
@@ -114,15 +114,11 @@ class Rows(ABC):
         """u = t - A g, (p,), for decision values g = f + b (m,)."""
         return np.asarray(self.t - self.dot(g))
 
-    def loss(self, phi: Smooth, c: Array, u: Array) -> float:
-        """sum_r c_r phi(u_r), for costs c (p,) and u (p,)."""
-        return float(c @ phi.value(u))
+    def slacks(self, g: Array, costs: Array) -> Slacks:
+        """What losses make of the slacks at decision values g = f + b, (m,); costs (groups,)."""
+        return RowSlacks(self, self.slack(g), costs)
 
-    def grad(self, phi: Smooth, c: Array, u: Array) -> Array:
-        """The gradient of the loss in g, (m,)."""
-        return -self.rdot(c * phi.derivative(u))
-
-    def hess_vec(self, D: Array, v: Array) -> Array:
+    def hess_vec(self, D: Any, v: Array) -> Array:
         """A' D A v, (m,), for the diagonal D (p,) and v (m,)."""
         return self.rdot(D * self.dot(v))
 
@@ -143,7 +139,7 @@ class Signed(Rows):
     def dot(self, f: Array) -> Array:
         return np.asarray(self.y * f)
 
-    def rdot(self, alpha: Array) -> Array:
+    def rdot(self, alpha: Any) -> Array:
         return np.asarray(self.y * alpha)
 
     def absolute_dot(self, f: Array) -> Array:
@@ -155,10 +151,10 @@ class Signed(Rows):
 
         return sparse.diags_array(self.y).tocsr()
 
-    def gram_weighted(self, Z: Explicit, D: Array) -> Array:
+    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
         return _gram(Z, D)
 
-    def gram_product(self, Z: Explicit, D: Array, v: Array) -> Array:
+    def gram_product(self, Z: Explicit, D: Any, v: Array) -> Array:
         return Z.product(D, v)
 
     def take(self, Z: Explicit, index: Index) -> Any:
@@ -185,7 +181,7 @@ class Tube(Rows):
     def dot(self, f: Array) -> Array:
         return np.concatenate([f, -f])
 
-    def rdot(self, alpha: Array) -> Array:
+    def rdot(self, alpha: Any) -> Array:
         beta: Array = alpha[: self.m] - alpha[self.m :]
         return beta
 
@@ -199,10 +195,10 @@ class Tube(Rows):
         identity = sparse.eye_array(self.m)
         return sparse.vstack([identity, -identity]).tocsr()
 
-    def gram_weighted(self, Z: Explicit, D: Array) -> Array:
+    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
         return _gram(Z, D[: self.m] + D[self.m :])
 
-    def gram_product(self, Z: Explicit, D: Array, v: Array) -> Array:
+    def gram_product(self, Z: Explicit, D: Any, v: Array) -> Array:
         return Z.product(D[: self.m] + D[self.m :], v)
 
     def take(self, Z: Explicit, index: Index) -> Any:
@@ -255,7 +251,7 @@ class Pairs(Rows):
         difference: Array = f[self.preferred] - f[self.other]
         return difference
 
-    def rdot(self, alpha: Array) -> Array:
+    def rdot(self, alpha: Any) -> Array:
         return np.asarray(np.bincount(self.preferred, alpha, self.m) - np.bincount(self.other, alpha, self.m), dtype=np.float64)
 
     def absolute_dot(self, f: Array) -> Array:
@@ -271,7 +267,7 @@ class Pairs(Rows):
         where = np.concatenate([r, r]), np.concatenate([self.preferred, self.other])
         return sparse.csr_array((entries, where), shape=(self.p, self.m))
 
-    def gram_weighted(self, Z: Explicit, D: Array) -> Array:
+    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
         from scipy import sparse
 
         rows = np.flatnonzero(D)
