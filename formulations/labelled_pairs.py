@@ -39,6 +39,8 @@ LISTED = 10_000_000
 """Pairs are listed one by one up to this many."""
 MANY = 1_000_000
 """Up to this many they are looked at one by one where that proves more."""
+FEW = 10
+"""Points of a query that stand for all of them; where these would be fewer, some queries stand for all."""
 BUCKETS, NEIGHBOURS = 256, 256
 """A Hessian is good enough for Newton's method with so many buckets of levels and so many points compared at their middle,"""
 BUCKETED = 20_000
@@ -135,6 +137,12 @@ class LabelledPairs(Pairs):
     def part(self, points: Index) -> tuple[Rows, Any]:
         part = LabelledPairs(self.y[points], self.query[points])
         return part, slice(part.groups)
+
+    def spaced(self, stride: int) -> Index:
+        if len(self.active) >= FEW * stride * len(self._queries):
+            return self.active[stride // 2 :: stride]
+        chosen = np.arange(len(self._queries)) % stride == 0
+        return self.active[np.repeat(chosen, np.diff(self._starts))]
 
     def listed(self) -> Pairs:
         """The same pairs one by one."""

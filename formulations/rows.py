@@ -116,7 +116,15 @@ class Rows(ABC):
 
     def slacks(self, g: Array, costs: Array) -> Slacks:
         """What losses make of the slacks at decision values g = f + b, (m,); costs (groups,)."""
-        return RowSlacks(self, self.slack(g), costs)
+        return self.slacks_by_row(g, costs)
+
+    def slacks_by_row(self, g: Array, costs: Array) -> RowSlacks:
+        """As `slacks`, with arrays of one number a row."""
+        return RowSlacks(self, self.slack(g), self.spread(costs))
+
+    def spaced(self, stride: int) -> Index:
+        """About one point in `stride`, whose rows are like all rows."""
+        return np.arange(0, self.m, stride)
 
     def hess_vec(self, D: Any, v: Array) -> Array:
         """A' D A v, (m,), for the diagonal D (p,) and v (m,)."""

@@ -26,6 +26,7 @@ from equimargin.formulations.feature_rows import row_add, row_clear, row_dot, ro
 from equimargin.formulations.features import Explicit
 from equimargin.formulations.jit import jit
 from equimargin.formulations.kernels import STORED_ROWS, Array
+from equimargin.formulations.labelled_pairs import LISTED
 from equimargin.formulations.problem import MarginProblem, Point, Problem
 from equimargin.solvers.face import climb, worth
 from equimargin.solvers.progress import Progress, multipliers
@@ -51,9 +52,11 @@ def refusal(problem: Problem) -> str | None:
     """Why this problem is none of coordinate descent's, in a sentence, or None."""
     if not isinstance(problem, MarginProblem):
         return "a linear program: linear_program"
-    if problem.bias_signs.any():
+    if problem.bias and problem.bias_signs.any():
         return "there is a bias, so that single rows cannot move: smo"
-    if np.isinf(problem.costs).any():
+    if problem.p > LISTED:
+        return f"{problem.p:,} pairs, more than the {LISTED:,} that are listed one by one"
+    if np.isinf(problem.group_costs).any():
         return "hard rows (infinite costs), on which single rows converge too slowly"
     if not problem.convex:
         return "the kernel matrix is not positive semidefinite"

@@ -20,9 +20,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from equimargin.formulations.features import Explicit
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.losses import Smooth, huberised
 from equimargin.formulations.problem import MarginProblem, Point, Problem
+from equimargin.formulations.slacks import RowSlacks
 from equimargin.solvers import coordinate_descent
 from equimargin.solvers.face import MOST_ROWS, climb
 from equimargin.solvers.newton import MOST_COLUMNS, Descent, on_a_part, unsuited
@@ -44,6 +46,8 @@ SWEPT, ENOUGH = 5, 0.5
 """By sweeps that visit them as often as so many sweeps would all points, until they add only so much of the gap asked for;"""
 ROWS_A_COLUMN, FACES, PRODUCTS = 2, 6, 8
 """or, with so many free rows a column at most, by so many factorisations, or as many as cost so many products with the features."""
+NARROWEST = 10
+"""Widths tried at a start, of which each is a fraction of the one before."""
 WORTH = 100_000
 """For features of so many entries a start is sought on some of the points."""
 
@@ -60,18 +64,17 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     assert isinstance(problem, MarginProblem)
     progress = Progress("huber", problem, limits, limits.max_iter or 10_000)
     start = warm_start or _by_sweeps(problem, progress) or on_a_part(problem, _solve, limits, WORTH)
-    descent = Descent(problem, start)
-    phi = _first(descent)
-    if start is not None and start.alpha is not None:
+    descent = Descent(problem, start, by_row=not problem.rows.many)
+    phi = _first(descent.slacks, descent.Z) if isinstance(descent.slacks, RowSlacks) else _of_least_gap(descent)
+    if descent.by_row and start is not None and start.alpha is not None:
         phi = _centred(problem.repaired(start.alpha), problem.costs, phi.slope)
-    unit = float(np.abs(descent.u).mean()) if problem.p else 0.0
+    unit = float(np.abs(descent.slacks.u).mean()) if problem.bias and isinstance(descent.slacks, RowSlacks) else 0.0
     over = descent.show(progress, phi)
     while not over:
-        smoothing = float(descent.c @ np.maximum(descent.u, 0.0) - descent.alpha @ descent.u)
-        if descent.gradient_share(unit) <= smoothing:
+        if descent.gradient_share(unit) <= descent.smoothing_share():
             if progress.gap <= NEAR and _finish(descent, progress):
                 break
-            phi = _centred(descent.alpha, descent.c, GROWTH * phi.slope)
+            phi = _sharper(descent, phi)
             descent.look(phi)
         descent.step(phi, progress)
         over = descent.show(progress, phi)
@@ -89,15 +92,35 @@ def _by_sweeps(problem: MarginProblem, progress: Progress) -> Point | None:
     return Point(w=progress.w, b=progress.b, alpha=progress.alpha) if progress.gap <= ROUGH else None
 
 
-def _first(descent: Descent) -> Smooth:
+def _first(slacks: RowSlacks, Z: Explicit) -> Smooth:
     """Huber's function on as many rows as are wanted on its curved piece, or a flatter one where the costs would make it stiff."""
-    slacks = np.abs(descent.u[descent.c > 0])
-    if not len(slacks):
+    sizes = np.abs(slacks.u[slacks.c > 0])
+    if not len(sizes):
         return huberised(1.0)
-    last = min(CURVED * descent.Z.q, len(slacks) - 1)
-    width = float(np.partition(slacks, last)[last]) or float(slacks.mean()) or 1.0
-    stiffness = float(descent.c.max()) * descent.Z.mean_square()
+    last = min(CURVED * Z.q, len(sizes) - 1)
+    width = float(np.partition(sizes, last)[last]) or float(sizes.mean()) or 1.0
+    stiffness = float(slacks.c.max()) * Z.mean_square()
     return Smooth(min(1 / (2 * width), STIFFEST / stiffness) if stiffness > 0 else 1 / (2 * width), width, 1.0)
+
+
+def _of_least_gap(descent: Descent) -> Smooth:
+    """Huber's function as wide as makes the gap least where the descent starts: no wider than what its start was good for."""
+    phi, least = huberised(1.0), np.inf
+    for k in range(NARROWEST):
+        narrower = huberised(GROWTH**-k)
+        descent.look(narrower)
+        gap = descent.gradient_share(0.0) + descent.smoothing_share()
+        if gap >= least:
+            break
+        phi, least = narrower, gap
+    return phi
+
+
+def _sharper(descent: Descent, phi: Smooth) -> Smooth:
+    """The next loss: centred at the multipliers found, or narrower around 0 where they are not listed."""
+    if descent.by_row:
+        return _centred(descent.alpha, descent.problem.costs, GROWTH * phi.slope)
+    return huberised(1 / (2 * GROWTH * phi.slope))
 
 
 def _finish(descent: Descent, progress: Progress) -> bool:
@@ -105,6 +128,8 @@ def _finish(descent: Descent, progress: Progress) -> bool:
 
     Whether that ends the run.
     """
+    if not descent.by_row:
+        return False
     problem, rows, inside = descent.problem, descent.rows, np.flatnonzero(descent.D)
     if not 0 < len(inside) <= descent.Z.m:
         return False

@@ -17,17 +17,17 @@ D. DeCoste, A modified finite Newton method for fast solution of large scale lin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg.lapack import dposv
 
 from equimargin.formulations.features import Explicit
-from equimargin.formulations.jit import fast
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.losses import SQUARED_HINGE, Smooth
 from equimargin.formulations.problem import MarginProblem, Point, Problem
-from equimargin.formulations.reductions import larger, smaller
+from equimargin.formulations.slacks import Line, Slacks
 from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.solution import Limits, Solution
 
@@ -49,8 +49,8 @@ SEARCH = 100
 """Looks at the objective along a direction, at most."""
 WORTH = 1_000_000
 """For features of so many entries a start is sought on some of the points: Newton's method takes few steps anyway."""
-PART, ROUGH = 100, 0.01
-"""It is sought on so many points a column, to such a gap."""
+PART, STAGE = 100, 20
+"""It is sought on so many points a column, or on one in so many, to a gap of a column over these points."""
 
 
 def refusal(problem: Problem) -> str | None:
@@ -64,7 +64,7 @@ def unsuited(problem: Problem) -> str | None:
     """Why this problem is none of a solver's in the features of f, in a sentence, or None."""
     if not isinstance(problem, MarginProblem):
         return "a linear program: linear_program"
-    if np.isinf(problem.costs).any():
+    if np.isinf(problem.group_costs).any():
         return "hard rows (infinite costs), whose loss has no derivative: smo"
     if not problem.convex:
         return "the kernel matrix is not positive semidefinite"
@@ -77,7 +77,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     """Newton steps until the gap is small enough."""
     assert isinstance(problem, MarginProblem)
     progress = Progress("newton", problem, limits, limits.max_iter or 1000)
-    descent = Descent(problem, warm_start or on_a_part(problem, _solve, limits, WORTH))
+    descent = Descent(problem, warm_start or on_a_part(problem, _solve, limits, WORTH), by_row=False)
     over = descent.show(progress, SQUARED_HINGE)
     while not over:
         descent.step(SQUARED_HINGE, progress)
@@ -93,41 +93,58 @@ def on_a_part(problem: MarginProblem, run: Callable[[Problem, Limits, Point | No
     problem : any margin problem.  run : the solver.  limits : of which the time counts.  worth : entries of features that make it pay.
     """
     Z = problem.explicit
-    stride = 0 if Z is None or Z.m * Z.q < worth else Z.m // (PART * Z.q)
+    if Z is None or Z.m * Z.q < worth:
+        return None
+    size = max(PART * Z.q, Z.m // STAGE)
+    stride = Z.m // size
     if stride < 2:
         return None
-    points = np.arange(0, problem.m, stride)
+    points = problem.rows.spaced(stride)
     rows, index = problem.rows.part(points)
     weights = None if problem.weights is None else problem.weights[index]
     part = replace(problem, X=problem.X[points], rows=rows, C=problem.C * problem.p / max(rows.p, 1), weights=weights)
-    return replace(run(part, Limits(ROUGH, None, limits.time_limit), None).point, alpha=None)
+    return replace(run(part, Limits(Z.q / size, None, limits.time_limit), None).point, alpha=None)
+
+
+@dataclass(frozen=True, eq=False)
+class Move:
+    """A direction: s of the unknowns, h (m,) = Z s of the decision values, and R's products v's, s's and G's with it."""
+
+    s: Array
+    h: Array
+    vs: float
+    ss: float
+    first: float
 
 
 class Descent:
     """v = (w, b) on its way down, and what follows from it.
 
-    Z : (m, q) features.  R : (q,) as in the module's formula.  v : (q,).  u : (p,) slacks.
+    Z : (m, q) features.  R : (q,) as in the module's formula.  v : (q,).  slacks : of the rows there.
     steps : so far.  unsettled : shrinks with every step worth taking.
-    alpha : (p,) multipliers, D : (p,) curvatures over phi's slope and G : (q,) gradient R v - Z'A'alpha, all of the loss last looked at.
+    alpha : multipliers, D : curvatures over phi's slope and G : (q,) gradient R v - Z'A'alpha, all of the loss last looked at.
+
+    Parameters
+    ----------
+    problem : any margin problem.  start : a point to start from.  by_row : whether pairs of labels are looked at one by one.
     """
 
-    def __init__(self, problem: MarginProblem, start: Point | None) -> None:
-        self.problem, self.rows, self.c = problem, problem.rows, problem.costs
-        if problem.explicit is None:
-            self.Z = Explicit(problem.features(), problem.bias)
-        else:
-            self.Z = Explicit(problem.explicit.X, problem.explicit.constant or problem.bias)
-        self.R = np.ones(self.Z.q)
-        self.R[self.Z.q - problem.bias :] = 0.0
+    def __init__(self, problem: MarginProblem, start: Point | None, by_row: bool) -> None:
+        self.problem, self.rows, self.by_row = problem, problem.rows, by_row
         self.steps, self.unsettled = 0, 1.0
-        self._formed = np.zeros(problem.p), np.zeros((self.Z.q, self.Z.q) if self.Z.q <= MOST_COLUMNS else (0, 0))
         self._start(start or Point())
 
     def _start(self, start: Point) -> None:
         """The start's f and b: f = A'alpha where it has no function, and the best b where it has none."""
-        problem, Z = self.problem, self.Z
+        problem = self.problem
+        if problem.explicit is None:
+            Z = Explicit(problem.features(), problem.bias)
+        else:
+            Z = Explicit(problem.explicit.X, problem.explicit.constant or problem.bias)
         free = Z.q - problem.bias
-        self.v, f = np.zeros(Z.q), np.zeros(Z.m)
+        self.Z, self.R, self.v, f = Z, np.ones(Z.q), np.zeros(Z.q), np.zeros(Z.m)
+        self.R[free:] = 0.0
+        self._formed = np.zeros(0), np.zeros((Z.q, Z.q) if Z.q <= MOST_COLUMNS else (0, 0))
         if start.w is not None:
             self.v[:free] = start.w
         elif start.alpha is not None:
@@ -136,11 +153,16 @@ class Descent:
             f = Z @ self.v
         b = problem.bias_at(f) if start.b is None else start.b
         self.v[free:] = b
-        self.u = self.rows.slack(f + b)
+        self.slacks = self.slacks_at(f + b)
+
+    def slacks_at(self, g: Array) -> Slacks:
+        """The rows at decision values g (m,)."""
+        return (self.rows.slacks_by_row if self.by_row else self.rows.slacks)(g, self.problem.group_costs)
 
     def look(self, phi: Smooth) -> None:
         """alpha, D and G of a loss."""
-        self.loss, self.conjugate, self.alpha, self.D = phi.expanded(self.u, self.c)
+        seen = self.slacks.expanded(phi)
+        self.loss, self.conjugate, self.alpha, self.D = seen.loss, seen.conjugate, seen.alpha, seen.D
         self.pull = self.Z.rdot(self.rows.rdot(self.alpha))
         self.G = self.R * self.v - self.pull
 
@@ -152,13 +174,13 @@ class Descent:
             return self._show_in_computed_features(progress)
         loss, conjugate = self.loss, self.conjugate
         if problem.loss == "hinge":
-            loss, conjugate = float(self.c @ np.maximum(self.u, 0.0)), 0.0
+            loss, conjugate = self.slacks.hinge(), 0.0
         alpha, pull = self.alpha, self.pull
         if problem.bias:
             alpha = problem.repaired(alpha)
             pull, conjugate = self.Z.rdot(self.rows.rdot(alpha)), float(problem.dual_ridge(alpha).sum())
         primal = float(v[:free] @ v[:free]) / 2 + loss
-        dual = float(self.rows.t @ alpha) - float(pull[:free] @ pull[:free]) / 2 - conjugate
+        dual = self.rows.gain(alpha) - float(pull[:free] @ pull[:free]) / 2 - conjugate
         point = Point(w=v[:free], b=float(v[free]) if problem.bias else 0.0, alpha=alpha)
         return progress.weigh(point, primal, dual, self.steps, self.unsettled)
 
@@ -172,38 +194,49 @@ class Descent:
         primal, dual = problem.primal(f, float(beta @ f), b), problem.dual(alpha, float(pulled @ (gram @ pulled)))
         return progress.weigh(point, primal, dual, self.steps, self.unsettled)
 
+    @cached_property
+    def _flat(self) -> float:
+        """sum_r c_r FLAT where there is a free bias."""
+        return FLAT * float(self.problem.costs.sum()) if self.problem.bias else 0.0
+
     def gradient_share(self, unit: float) -> float:
         """What G adds to the gap: half its square, and for a free bias the multipliers that are not balanced, at a slack of `unit`."""
         free = self.R == 0.0
         return float(self.G[~free] @ self.G[~free]) / 2 + unit * float(np.abs(self.G[free]).sum())
 
+    def smoothing_share(self) -> float:
+        """What a smoothed hinge adds to the gap: sum_r c_r (u_r)_+ - alpha_r u_r."""
+        return self.slacks.hinge() - self.loss - self.conjugate
+
     def step(self, phi: Smooth, progress: Progress) -> None:
         """One Newton step for the loss last looked at, to the minimum along its direction."""
-        s = self._direction(phi.slope, progress)
+        move = self._move(phi.slope, progress)
         if progress.out_of_time:
             return
-        a = self.rows.dot(self.Z @ s)
-        t = self._least(phi, s, a)
-        if -t * float(self.G @ s) > NOISE * (self.loss + float(self.R * self.v @ self.v) / 2):
+        line = self.slacks.along(move.h)
+        t = self._least(phi, move, line)
+        if -t * move.first > NOISE * (self.loss + self.half_norm2()):
             self.unsettled /= 2
-        self.v = self.v + t * s
-        a *= t
-        self.u -= a
+        self.v = self.v + t * move.s
+        self.slacks = line.to(t)
         self.steps += 1
 
-    def _least(self, phi: Smooth, s: Array, a: Array) -> float:
-        """The minimum of the objective along s: the root of its derivative, which is piecewise linear and increasing.
+    def half_norm2(self) -> float:
+        """1/2 v'R v."""
+        return float(self.R * self.v @ self.v) / 2
+
+    def _least(self, phi: Smooth, move: Move, line: Line) -> float:
+        """The minimum of the objective along a direction: the root of its derivative, which is piecewise linear and increasing.
 
         Newton's method in a bracket, or the secant, or the middle of the bracket where the one before would leave it or is slow.
         """
-        vs, ss, first = float(self.R * self.v @ s), float(self.R * s @ s), float(self.G @ s)
-        low, below, high, above = 0.0, first, np.inf, np.inf
-        t, u = 1.0, phi.shifted(self.u)
+        low, below, high, above = 0.0, move.first, np.inf, np.inf
+        t = 1.0
         for look in range(SEARCH):
-            d1, d2 = _slopes(u, a, self.c, t, phi.slope, phi.top)
-            d1, d2 = vs + t * ss + d1, ss + d2
-            if abs(d1) <= (0.1 if look == 0 else 1e-3) * abs(first):
+            d1 = move.vs + t * move.ss + line.slope(phi, t)
+            if abs(d1) <= (0.1 if look == 0 else 1e-3) * abs(move.first):
                 return t
+            d2 = move.ss + line.curvature(phi, t)
             if d1 < 0:
                 low, below = t, d1
             else:
@@ -213,6 +246,10 @@ class Descent:
                 t = 2 * low if high == np.inf else (low + high) / 2 if look % 3 == 2 else low - below * (high - low) / (above - below)
         return low
 
+    def _move(self, slope: float, progress: Progress) -> Move:
+        s = self._direction(slope, progress)
+        return Move(s, self.Z @ s, float(self.R * self.v @ s), float(self.R * s @ s), float(self.G @ s))
+
     def _direction(self, slope: float, progress: Progress) -> Array:
         """The solution s of (R + slope Z'A'D A Z) s = -G, up to rounding or to a part of G."""
         by = self._by_cholesky if self.Z.q <= MOST_COLUMNS else self._by_conjugate_gradients
@@ -221,7 +258,7 @@ class Descent:
     def _by_cholesky(self, slope: float, progress: Progress) -> Array:
         H = self._hessian(progress)
         diagonal = slope * H.diagonal() + self.R
-        diagonal[self.R == 0.0] += FLAT * slope * float(self.c.sum())
+        diagonal[self.R == 0.0] += slope * self._flat
         for damping in DAMPINGS:
             M = slope * H
             M.flat[:: len(diagonal) + 1] = diagonal * (1 + damping)
@@ -232,8 +269,10 @@ class Descent:
 
     def _hessian(self, progress: Progress) -> Array:
         """Z'A'D A Z, (q, q): from the last one where few rows have changed; part of it when time is out."""
+        if not isinstance(self.D, np.ndarray):
+            return self.rows.gram_weighted(self.Z, self.D)
         before, H = self._formed
-        change = self.D - before
+        change = self.D - before if len(before) else self.D
         if 2 * np.count_nonzero(change) > np.count_nonzero(self.D):
             change, H = self.D, np.zeros((self.Z.q, self.Z.q))
         for part in _parts(change, max(PIECE // self.Z.q**2, 1)):
@@ -244,7 +283,7 @@ class Descent:
         return H
 
     def _by_conjugate_gradients(self, slope: float, progress: Progress) -> Array:
-        flat = np.where(self.R == 0.0, FLAT * slope * float(self.c.sum()), self.R)
+        flat = np.where(self.R == 0.0, slope * self._flat, self.R)
         s, r = np.zeros_like(self.v), -self.G
         d, r2 = r, float(r @ r)
         enough = LOOSE**2 * r2
@@ -269,15 +308,3 @@ def _parts(D: Array, size: int) -> Iterator[Array]:
         part = np.zeros_like(D)
         part[index[start : start + size]] = D[index[start : start + size]]
         yield part
-
-
-@fast
-def _slopes(u: Array, a: Array, c: Array, t: float, slope: float, top: float) -> tuple[float, float]:
-    """The first and second derivative of sum_r c_r phi(u_r - t a_r) in t, u with phi's width added."""
-    d1, d2 = 0.0, 0.0
-    for r in range(u.size):
-        z = slope * (u[r] - t * a[r])
-        pull = c[r] * a[r]
-        d1 -= smaller(larger(z, 0.0), top) * pull
-        d2 += pull * a[r] if (z > 0.0) & (z < top) else 0.0
-    return d1, slope * d2

@@ -41,7 +41,7 @@ class Progress:
         self._start = time.perf_counter()
         self._best_gap = self._best_violation = np.inf
         self._best_dual = -np.inf
-        self._best = Point(alpha=np.zeros(problem.p))
+        self._best = Point()
         self._stale = 0
 
     @property
@@ -60,7 +60,7 @@ class Progress:
         self.alpha = problem.repaired(alpha)
         beta = problem.rows.rdot(self.alpha)
         if Z is None:
-            on_grid, soft = beta, not np.isinf(problem.costs).any()
+            on_grid, soft = beta, not np.isinf(problem.group_costs).any()
             self.w, beta = None, problem.rows.rdot(alpha) if soft else on_grid
             self.f = self.product(beta)
             norm2 = float(beta @ self.f)
