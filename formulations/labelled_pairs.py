@@ -27,6 +27,7 @@ from equimargin.formulations.pair_sweeps import (
     Level,
     by_query,
     gathered,
+    middles,
     laplacian_gram,
     laplacian_gram_by_buckets,
     laplacian_product,
@@ -41,6 +42,8 @@ MANY = 1_000_000
 """Up to this many they are looked at one by one where that proves more."""
 FEW = 10
 """Points of a query that stand for all of them; where these would be fewer, some queries stand for all."""
+WIDEST, BELOW_ALL = 8.0, -(2**62)
+"""Thresholds of implicit pairs, at most, and the one in units that no pair is within."""
 BUCKETS, NEIGHBOURS = 256, 256
 """A Hessian is good enough for Newton's method with so many buckets of levels and so many points compared at their middle,"""
 BUCKETED = 20_000
@@ -162,19 +165,21 @@ class LabelledPairs(Pairs):
 class Within:
     """The pairs within a threshold at some f, and their slacks u_ij = tau - f_i + f_j > 0.
 
-    count : (n,) pairs of a point, l+ + l- of K (3.17)-(3.18).  pull : (n,) A'u.  total, square, pairs : (queries,) sums of u, u^2, 1.
-    In sorted order, of the queries that have pairs.
+    count : (n,) pairs of a point, l+ + l- of K (3.17)-(3.18).  pull : (n,) A'u, over the unit.  In sorted order, both exact.
+    total, square, pairs : (queries,) sums of u, of u^2 and of 1, of the queries that have pairs.
     """
 
-    count: Array
-    pull: Array
+    count: Index
+    pull: Index
     total: Array
     square: Array
-    pairs: Array
+    pairs: Index
 
 
 class PairSlacks(Slacks):
     """The slacks of all pairs at decision values f, sorted once.
+
+    f is taken to a grid on which sums over a query's points are exact: relative to the middle of its query, in multiples of `unit`.
 
     Parameters
     ----------
@@ -184,41 +189,49 @@ class PairSlacks(Slacks):
     def __init__(self, rows: LabelledPairs, f: Array, costs: Array) -> None:
         self.rows, self.f = rows, np.ascontiguousarray(f, dtype=np.float64)
         self.all_costs, self.costs = costs, costs[rows._queries]
-        n = len(rows.active)
+        n, sizes = len(rows.active), np.diff(rows._starts)
         self.order: Index = np.empty(n, dtype=np.int64)
         by_query(np.argsort(self.f), rows._place, rows._starts, self.order)
-        self.z, self.level = np.empty(n), np.empty(n, dtype=np.int32)
-        gathered(self.order, self.f, rows._level, rows._starts, self.z, self.level)
-        self._within: dict[float, Within] = {}
+        middle = np.empty(len(sizes))
+        self.reach = middles(self.order, self.f, rows._starts, middle) if n else 0.0
+        largest = 2 * (self.reach + WIDEST) * float(sizes.max(initial=1))
+        self.unit = 2.0 ** (np.ceil(np.log2(largest)) - 62)
+        self.z, self.level = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int32)
+        gathered(self.order, self.f, rows._level, rows._starts, middle, self.unit, self.z, self.level)
+        self._within: dict[int, Within] = {}
         self._expanded: dict[Smooth, Expansion] = {}
 
-    def within(self, tau: float) -> Within:
-        """The pairs with f_i - f_j < tau, and sums of u = tau - f_i + f_j over them."""
+    def on_grid(self, tau: float) -> int:
+        """A threshold over the unit, rounded; -2^62, below all margins, for -inf."""
+        if tau == -np.inf:
+            return BELOW_ALL
+        if not abs(tau) <= WIDEST:
+            raise ValueError(f"a threshold of implicit pairs must be at most {WIDEST:g}, not {tau:g}")
+        return int(np.rint(tau / self.unit))
+
+    def within(self, tau: int) -> Within:
+        """The pairs with f_i - f_j < tau, and sums of u = tau - f_i + f_j over them; tau in units."""
         if tau not in self._within:
             rows, n, queries = self.rows, len(self.z), len(self.costs)
-            found = Within(np.empty(n), np.empty(n), np.empty(queries), np.empty(queries), np.empty(queries))
-            if n and tau > -np.inf:
-                sums = found.count, found.pull, found.total, found.square, found.pairs
-                within(self.z, self.level, rows._starts, rows._levels, tau, *sums)
-            else:
-                for sums_of_none in (found.count, found.pull, found.total, found.square, found.pairs):
-                    sums_of_none[:] = 0.0
-            self._within[tau] = found
+            count, pull, pairs = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(queries, dtype=np.int64)
+            total, square = np.zeros(queries), np.zeros(queries)
+            if n and tau > BELOW_ALL:
+                within(self.z, self.level, rows._starts, rows._levels, tau, count, pull, total, square, pairs)
+            self._within[tau] = Within(count, pull, total * self.unit, square * self.unit**2, pairs)
         return self._within[tau]
 
-    def hinge(self, tau: float = 1.0) -> float:
-        """sum of c (tau - f_i + f_j)_+."""
-        return float(self.costs @ self.within(tau).total)
+    def hinge(self) -> float:
+        return float(self.costs @ self.within(self.on_grid(1.0)).total)
 
-    def squared_hinge(self, tau: float = 1.0) -> float:
-        """sum of c (tau - f_i + f_j)_+^2."""
-        return float(self.costs @ self.within(tau).square)
+    def squared_hinge(self) -> float:
+        """sum of c (u)_+^2."""
+        return float(self.costs @ self.within(self.on_grid(1.0)).square)
 
     def expanded(self, phi: Smooth) -> Expansion:
         if phi not in self._expanded:
             alpha = PairMultipliers(self, phi)
-            conjugate = alpha.sum() - float(alpha.rmatvec() @ self.f) - alpha.loss()
-            self._expanded[phi] = Expansion(alpha.loss(), conjugate, alpha, PairCurvature(alpha))
+            loss = alpha.loss()
+            self._expanded[phi] = Expansion(loss, alpha.sum() - float(alpha.rmatvec() @ self.f) - loss, alpha, PairCurvature(alpha))
         return self._expanded[phi]
 
     def along(self, h: Array) -> Line:
@@ -235,19 +248,10 @@ class PairSlacks(Slacks):
         """c of the query of every point, (n,), in sorted order."""
         return np.repeat(self.costs, np.diff(self.rows._starts))
 
-    def rounding(self, tau: float) -> Array:
-        """What a slack in the sums of `within(tau)` may be off by on average, (queries,).
-
-        Sums of n numbers up to the largest |z|, and a few operations more, are wrong by gamma_n for every summand: pull by that times
-        count, total by that times pairs, square by that times pairs times twice the largest slack.
-        """
-        sizes = np.diff(self.rows._starts) + 100.0
-        return sizes * UNIT / (1 - sizes * UNIT) * self._reach(tau)
-
-    def _reach(self, tau: float) -> Array:
-        """The largest |tau| + 2 |z| of every query."""
-        largest = np.maximum(np.abs(self.z[self.rows._starts[:-1]]), np.abs(self.z[self.rows._starts[1:] - 1]))
-        return np.asarray(abs(tau) + 2 * largest)
+    def square_error(self, tau: int) -> float:
+        """A bound on the error of sum of c u^2 within tau: of tau sum u - sum z A'u, whose sums are compensated."""
+        widest = abs(tau) * self.unit + 2 * self.reach
+        return gamma_n(32) * widest**2 * float(self.costs @ self.within(tau).pairs)
 
     def loss_bound(self, squared: bool, error: float, way: float) -> float:
         """A bound of sum of c loss(u), from above for way = 1, from below for way = -1.
@@ -256,11 +260,12 @@ class PairSlacks(Slacks):
         ----------
         squared : which hinge.  error : of an entry of f, at most.
         """
-        widest = float(self._reach(1.0).max(initial=1.0))
-        tau = 1.0 + way * (2.02 * error + 8 * UNIT * widest)  # the subtracted middle, and pairs a rounding error from a margin of 1
-        sums, off = self.within(tau), self.rounding(tau) * 1.01
-        value = sums.square + way * 2 * off * self._reach(tau) * sums.pairs if squared else sums.total + way * off * sums.pairs
-        return max(float(self.costs @ value), 0.0) * (1 + way * gamma_n(len(value) + 4))
+        off = 2.02 * (error + 4 * UNIT * self.reach + self.unit)
+        tau = self.on_grid(1.0) + int(way) * (1 + int(np.ceil(off / self.unit)))
+        sums = self.within(tau)
+        value = float(self.costs @ (sums.square if squared else sums.total))
+        value += way * self.square_error(tau) if squared else 0.0
+        return max(value * (1 + way * gamma_n(len(self.costs) + 16)), 0.0)
 
 
 class PairMultipliers:
@@ -269,14 +274,16 @@ class PairMultipliers:
     Parameters
     ----------
     slacks : of the pairs at f.  phi : the loss.
+
+    high, low : in units of the slacks' grid, low so that no multiplier exceeds c top.
     """
 
     def __init__(self, slacks: PairSlacks, phi: Smooth) -> None:
         if isinstance(phi.width, np.ndarray):
             raise ValueError("the loss of implicit pairs has one width for all")
         self.slacks, self.phi = slacks, phi
-        self.high = 1.0 + phi.width
-        self.low = self.high - phi.top / phi.slope
+        self.high = slacks.on_grid(1.0 + phi.width)
+        self.low = BELOW_ALL if phi.top == np.inf else self.high - int(np.floor(phi.top / phi.slope / slacks.unit))
 
     def within_box(self, squared: bool, costs: Array) -> PairMultipliers:
         """The same where they are at most costs (queries,), or for a squared hinge, cut off there otherwise."""
@@ -304,15 +311,15 @@ class PairMultipliers:
 
     def sumsq(self) -> float:
         """sum of alpha^2."""
-        return float(self._squares(self.slacks.costs**2))
+        return self._squares(self.slacks.costs**2)
 
     def ridge(self) -> float:
         """sum of alpha^2 / (4 c), what a squared hinge takes from the dual."""
-        return float(self._squares(self.slacks.costs)) / 4
+        return self._squares(self.slacks.costs) / 4
 
     def _squares(self, weights: Array) -> float:
         high, low = self.slacks.within(self.high), self.slacks.within(self.low)
-        beyond = 2 * (self.high - self.low) * low.total if self.low > -np.inf else 0.0
+        beyond = 2 * (self.high - self.low) * self.slacks.unit * low.total if self.low > BELOW_ALL else 0.0
         return float(self.phi.slope**2 * (weights @ (high.square - low.square - beyond)))
 
     def rmatvec(self) -> Array:
@@ -322,27 +329,24 @@ class PairMultipliers:
     @cached_property
     def _pulled(self) -> Array:
         pull = self.slacks.within(self.high).pull
-        if self.low > -np.inf:
+        if self.low > BELOW_ALL:
             pull = pull - self.slacks.within(self.low).pull
-        return self.slacks.scattered(self.phi.slope * self.slacks.point_costs * pull)
+        return self.slacks.scattered(self.phi.slope * self.slacks.unit * self.slacks.point_costs * pull)
 
     def rmatvec_error(self) -> float:
-        """A bound on sum over the points of the error of `rmatvec`."""
-        slacks, off = self.slacks, 0.0
-        for tau in (self.high, self.low):
-            if tau > -np.inf:
-                off += float((slacks.costs * slacks.rounding(tau)) @ slacks.within(tau).pairs)
-        return 2.04 * self.phi.slope * off + 8 * UNIT * float(np.abs(self.rmatvec()).sum())
+        """A bound on the error of `rmatvec`, summed over the points: that of a few products."""
+        return 8 * UNIT * float(np.abs(self._pulled).sum())
 
     def dual_bound(self, squared: bool, way: float) -> float:
         """A bound of sum alpha [ - sum alpha^2 / (4 c) ], from below for way = 1, from above for way = -1; the latter for `squared`."""
-        slacks, off = self.slacks, 0.0
-        for tau in (self.high, self.low):
-            if tau > -np.inf:
-                each = slacks.rounding(tau) * (1 + (self.phi.slope * slacks._reach(tau) if squared else 0.0))
-                off += float((slacks.costs * each) @ slacks.within(tau).pairs)
-        value = self.sum() - (self.ridge() if squared else 0.0)
-        return value - way * (1.02 * self.phi.slope * off + gamma_n(len(slacks.costs) + 16) * (self.sum() + self.ridge()))
+        slacks, slope = self.slacks, self.phi.slope
+        high, low = (float(slacks.costs @ slacks.within(tau).total) for tau in (self.high, self.low))
+        off = gamma_n(len(slacks.costs) + 32) * slope * (high + low)
+        value = self.sum()
+        if squared:
+            off += slope**2 * (slacks.square_error(self.high) + slacks.square_error(self.low)) + 32 * UNIT * self.ridge()
+            value -= self.ridge()
+        return value - way * (off + 16 * UNIT * abs(value))
 
     def at(self, preferred: int, other: int) -> float:
         """alpha of one pair.
@@ -403,8 +407,7 @@ class PairCurvature:
 
     def __init__(self, alpha: PairMultipliers) -> None:
         self.slacks, self.high, self.low = alpha.slacks, alpha.high, alpha.low
-        count = self.slacks.within(self.high).count
-        self.count = count - self.slacks.within(self.low).count if self.low > -np.inf else count
+        self.count = self.slacks.within(self.high).count - self.slacks.within(self.low).count
 
     def hess_vec(self, v: Array) -> Array:
         """A' D A v, (m,), for v (m,)."""

@@ -2,8 +2,7 @@
 
 A pair (i, j), the level of i above that of j, lies within tau where z_i - z_j < tau. With the points of a query sorted by z, those j with
 z_j > z_i - tau are a final segment that grows as z_i falls; counts and sums of them by level are kept in a Fenwick tree, and likewise of the
-i for every j. The comparison is z_j > fl(z_i - tau) in both sweeps, so that they agree on every pair, and it holds for no pair of a
-margin of tau or more: rounding is monotone.
+i for every j. z and tau are integers, multiples of a unit so large that no sum overflows: counts and sums are exact, ties included.
 
 Source: document K, (3.17)-(3.18), for the counts l+ and l-; P. M. Fenwick, A new data structure for cumulative frequency tables (1994).
 """
@@ -38,18 +37,28 @@ def by_query(order: Index, query: Index, starts: Index, out: Index) -> None:
 
 
 @jit
-def gathered(order: Index, f: Array, level: Level, starts: Index, z: Array, levels: Level) -> None:
-    """z and levels in sorted order, z without the middle value of its query: where points are far from 0, sums would lose digits."""
+def middles(order: Index, f: Array, starts: Index, middle: Array) -> float:
+    """The middle value of every query into `middle`, (queries,); the largest distance from it."""
+    largest = 0.0
     for q in range(starts.size - 1):
-        middle = f[order[(starts[q] + starts[q + 1]) // 2]]
+        a, b = starts[q], starts[q + 1]
+        middle[q] = f[order[(a + b) // 2]]
+        largest = max(largest, f[order[b - 1]] - middle[q], middle[q] - f[order[a]])
+    return largest
+
+
+@jit
+def gathered(order: Index, f: Array, level: Level, starts: Index, middle: Array, unit: float, z: Index, levels: Level) -> None:
+    """z = (f - middle) / unit, rounded, and levels, both in sorted order."""
+    for q in range(starts.size - 1):
         for t in range(starts[q], starts[q + 1]):
-            z[t] = f[order[t]] - middle
+            z[t] = np.int64(np.rint((f[order[t]] - middle[q]) / unit))
             levels[t] = level[order[t]]
 
 
 @jit
 def within(
-    z: Array, level: Level, starts: Index, levels: Index, tau: float, count: Array, pull: Array, total: Array, square: Array, pairs: Array
+    z: Index, level: Level, starts: Index, levels: Index, tau: int, count: Index, pull: Index, total: Array, square: Array, pairs: Index
 ) -> None:
     """The pairs within tau, with u_ij = tau - z_i + z_j > 0.
 
@@ -57,23 +66,23 @@ def within(
     ----------
     z, level : (n,) sorted by (query, z).  starts : (queries + 1,).  levels : (queries,) how many every query has.
     count : (n,) becomes the number of pairs of a point, l+ + l-.  pull : (n,) A'u.
-    total, square, pairs : (queries,) sums of u, of u^2, of 1.
+    total, square, pairs : (queries,) sums of u and of u^2, nearly, and of 1.
     """
-    T = np.zeros((levels.max() + 2, 2))
+    T = np.zeros((levels.max() + 2, 2), np.int64)
     for q in range(levels.size):
         a, b, k = starts[q], starts[q + 1], levels[q]
-        T[: k + 1] = 0.0
-        p, number, all_u, lost = b - 1, 0.0, 0.0, 0.0
+        T[: k + 1] = 0
+        p, number, all_u, lost = b - 1, 0, 0.0, 0.0
         for t in range(b - 1, a - 1, -1):
             edge = z[t] - tau
             while p >= a and z[p] > edge:
                 r = np.int64(level[p]) + 1
                 while r <= k:
-                    T[r, 0] += 1.0
+                    T[r, 0] += 1
                     T[r, 1] += z[p]
                     r += r & -r
                 p -= 1
-            r, c, s = np.int64(level[t]), 0.0, 0.0
+            r, c, s = np.int64(level[t]), 0, 0
             while r > 0:
                 c += T[r, 0]
                 s += T[r, 1]
@@ -81,33 +90,30 @@ def within(
             u = (tau - z[t]) * c + s
             count[t], pull[t] = c, u
             number += c
-            exactly = u - lost  # Kahan's sum
-            larger = all_u + exactly
-            lost = (larger - all_u) - exactly
-            all_u = larger
-        T[: k + 1] = 0.0
-        p, squares = a, 0.0
+            all_u, lost = _added(all_u, lost, np.float64(u))
+        T[: k + 1] = 0
+        p, squares, lost = a, 0.0, 0.0
         for t in range(a, b):
             while p < b and z[p] - tau < z[t]:
                 r = k - np.int64(level[p])
                 while r <= k:
-                    T[r, 0] += 1.0
+                    T[r, 0] += 1
                     T[r, 1] += z[p]
                     r += r & -r
                 p += 1
-            r, c, s = k - 1 - np.int64(level[t]), 0.0, 0.0
+            r, c, s = k - 1 - np.int64(level[t]), 0, 0
             while r > 0:
                 c += T[r, 0]
                 s += T[r, 1]
                 r -= r & -r
             count[t] += c
             pull[t] -= (tau + z[t]) * c - s
-            squares += z[t] * pull[t]
+            squares, lost = _added(squares, lost, np.float64(z[t]) * np.float64(pull[t]))
         total[q], square[q], pairs[q] = all_u, max(tau * all_u - squares, 0.0), number
 
 
 @jit
-def laplacian_product(z: Array, level: Level, starts: Index, levels: Index, high: float, low: float, count: Array, v: Array) -> Array:
+def laplacian_product(z: Index, level: Level, starts: Index, levels: Index, high: int, low: int, count: Index, v: Array) -> Array:
     """L v, (n,): L the Laplacian of the graph of the pairs with low <= z_i - z_j < high, count its diagonal, v (n,) in sorted order."""
     T = np.zeros(levels.max() + 2)
     out = count * v
@@ -138,7 +144,7 @@ def laplacian_product(z: Array, level: Level, starts: Index, levels: Index, high
 
 @jit
 def laplacian_gram(
-    X: Array, z: Array, level: Level, order: Index, starts: Index, levels: Index, costs: Array, high: float, low: float, count: Array
+    X: Array, z: Index, level: Level, order: Index, starts: Index, levels: Index, costs: Array, high: int, low: int, count: Index
 ) -> Array:
     """X' L X, (d, d), with L as in `laplacian_product`, the part of a query times its cost: X'diag(count)X - M - M', M = sum_i x_i m_i'.
 
@@ -161,7 +167,7 @@ def laplacian_gram(
             while taken > p and z[taken] > z[t] - low:
                 _add_row(T, np.int64(level[taken]) + 1, k, -1.0, X[order[taken]])
                 taken -= 1
-            if count[t] == 0.0:
+            if count[t] == 0:
                 continue
             x, half = X[order[t]], 0.5 * count[t]
             for e in range(d):
@@ -184,15 +190,15 @@ def laplacian_gram(
 def laplacian_gram_by_buckets(
     X: Array,
     centre: Array,
-    z: Array,
+    z: Index,
     level: Level,
     order: Index,
     starts: Index,
     levels: Index,
     costs: Array,
-    high: float,
-    low: float,
-    count: Array,
+    high: int,
+    low: int,
+    count: Index,
     buckets: int,
     rows: int,
 ) -> Array:
@@ -240,6 +246,14 @@ def laplacian_gram_by_buckets(
             H += A[: stop - start].T @ S[: stop - start]
             stop = start
     return H + H.T
+
+
+@jit
+def _added(total: float, lost: float, v: float) -> tuple[float, float]:
+    """Kahan's sum: total + v, and what rounding left out of it."""
+    exactly = v - lost
+    larger = total + exactly
+    return larger, (larger - total) - exactly
 
 
 @jit
