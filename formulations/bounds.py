@@ -18,7 +18,7 @@ import numpy as np
 
 from equimargin.formulations.features import Explicit
 from equimargin.formulations.interior import strictly_inside
-from equimargin.formulations.kernels import UNIT, Array, gamma_n, unit_of
+from equimargin.formulations.kernels import STORED_ROWS, UNIT, Array, gamma_n, unit_of
 from equimargin.formulations.labelled_pairs import LabelledPairs, PairMultipliers
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem, on_grid
 from equimargin.formulations.rows import Tube
@@ -130,7 +130,7 @@ def evaluate(problem: MarginProblem, point: Point) -> Evaluation:
 
 def product(problem: Problem, v: Array) -> tuple[Array, Array]:
     """K v and a bound on its error, both (m,), in float64; computed in extended precision where float64 would leave more than ROUGH."""
-    f, error = problem.gram.product(v)
+    f, error = _touched_product(problem, v) if problem.m > STORED_ROWS else problem.gram.product(v)
     asked = problem.rows.largest_target
     extended = problem.gram.extended if float(error.max(initial=0.0)) > ROUGH * asked else None
     if extended is None:
@@ -138,6 +138,14 @@ def product(problem: Problem, v: Array) -> tuple[Array, Array]:
     exact, error = extended.product(v)
     f = exact.astype(np.float64)
     return f, error.astype(np.float64) + 2 * UNIT * np.abs(f) + 1e-300
+
+
+def _touched_product(problem: Problem, v: Array) -> tuple[Array, Array]:
+    """K v and a bound on its error where a row or v looks, 0 elsewhere."""
+    points = np.union1d(problem.rows.touched, np.flatnonzero(v))
+    f, error = np.zeros(problem.m), np.zeros(problem.m)
+    f[points], error[points] = (problem.gram if len(points) == problem.m else problem.gram.part(points)).product(v[points])
+    return f, error
 
 
 def arithmetic(problem: Problem, alpha: Array | None = None) -> float:

@@ -302,6 +302,11 @@ class Gram:
         """K_ii, (m,)."""
         return self.kernel.diagonal(self.X) + self.shift
 
+    def part(self, points: NDArray[np.intp]) -> Gram:
+        """K at some of the points."""
+        X = self.X[np.ix_(points, points)] if isinstance(self.kernel, Precomputed) else self.X[points]
+        return Gram(self.kernel, X, self.shift)
+
     @cached_property
     def extended(self) -> Gram | None:
         """The same in the platform's extended precision; None where there is none, or where it would take long."""

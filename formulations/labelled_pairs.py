@@ -107,6 +107,10 @@ class LabelledPairs(Pairs):
         return i[order], j[order]
 
     @property
+    def touched(self) -> Index:
+        return np.sort(self.active)
+
+    @property
     def groups(self) -> int:
         return len(self.pairs_of)
 

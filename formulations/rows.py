@@ -44,6 +44,11 @@ class Rows(ABC):
         """A value per group, (groups,), row by row, (p,)."""
         return values
 
+    @property
+    def touched(self) -> Index:
+        """The points that are in some row."""
+        return np.arange(self.m)
+
     @cached_property
     def largest_target(self) -> float:
         """max |t_r|, or 1 where that is 0."""
@@ -244,6 +249,10 @@ class Pairs(Rows):
     def other(self) -> Index:
         """(p,) the points that they are preferred to."""
         return self._listed[1]
+
+    @property
+    def touched(self) -> Index:
+        return np.unique(np.concatenate([self.preferred, self.other]))
 
     @cached_property
     def t(self) -> Array:  # type: ignore[override]

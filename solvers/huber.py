@@ -20,14 +20,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from equimargin.formulations.features import Explicit
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.losses import Smooth, huberised
 from equimargin.formulations.problem import MarginProblem, Point, Problem
 from equimargin.formulations.slacks import RowSlacks
 from equimargin.solvers import coordinate_descent
 from equimargin.solvers.face import MOST_ROWS, climb
-from equimargin.solvers.newton import MOST_COLUMNS, Descent, on_a_part, unsuited
+from equimargin.solvers.newton import MOST_COLUMNS, Descent, descent_for, on_a_part, unsuited
 from equimargin.solvers.progress import Progress
 from equimargin.solvers.solution import Limits, Solution
 
@@ -64,8 +63,8 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     assert isinstance(problem, MarginProblem)
     progress = Progress("huber", problem, limits, limits.max_iter or 10_000)
     start = warm_start or _by_sweeps(problem, progress) or on_a_part(problem, _solve, limits, WORTH)
-    descent = Descent(problem, start, by_row=not problem.rows.many)
-    phi = _first(descent.slacks, descent.Z) if isinstance(descent.slacks, RowSlacks) else _of_least_gap(descent)
+    descent = descent_for(problem, start, by_row=not problem.rows.many)
+    phi = _first(descent, descent.slacks) if isinstance(descent.slacks, RowSlacks) else _of_least_gap(descent)
     if descent.by_row and start is not None and start.alpha is not None:
         phi = _centred(problem.repaired(start.alpha), problem.costs, phi.slope)
     unit = float(np.abs(descent.slacks.u).mean()) if problem.bias and isinstance(descent.slacks, RowSlacks) else 0.0
@@ -92,14 +91,14 @@ def _by_sweeps(problem: MarginProblem, progress: Progress) -> Point | None:
     return Point(w=progress.w, b=progress.b, alpha=progress.alpha) if progress.gap <= ROUGH else None
 
 
-def _first(slacks: RowSlacks, Z: Explicit) -> Smooth:
+def _first(descent: Descent, slacks: RowSlacks) -> Smooth:
     """Huber's function on as many rows as are wanted on its curved piece, or a flatter one where the costs would make it stiff."""
     sizes = np.abs(slacks.u[slacks.c > 0])
     if not len(sizes):
         return huberised(1.0)
-    last = min(CURVED * Z.q, len(sizes) - 1)
+    last = min(CURVED * len(descent.v), len(sizes) - 1)
     width = float(np.partition(sizes, last)[last]) or float(sizes.mean()) or 1.0
-    stiffness = float(slacks.c.max()) * Z.mean_square()
+    stiffness = float(slacks.c.max()) * float(np.abs(descent.problem.gram.diagonal).mean())
     return Smooth(min(1 / (2 * width), STIFFEST / stiffness) if stiffness > 0 else 1 / (2 * width), width, 1.0)
 
 
@@ -128,7 +127,7 @@ def _finish(descent: Descent, progress: Progress) -> bool:
 
     Whether that ends the run.
     """
-    if not descent.by_row:
+    if not descent.by_row or descent.Z is None:
         return False
     problem, rows, inside = descent.problem, descent.rows, np.flatnonzero(descent.D)
     if not 0 < len(inside) <= descent.Z.m:

@@ -68,8 +68,8 @@ def unsuited(problem: Problem) -> str | None:
         return "hard rows (infinite costs), whose loss has no derivative: smo"
     if not problem.convex:
         return "the kernel matrix is not positive semidefinite"
-    if problem.explicit is None and problem.m > MOST_POINTS:
-        return f"{problem.m:,} points of a kernel without explicit features, more than the {MOST_POINTS:,} whose Gram matrix is factorised"
+    if problem.explicit is None and problem.m > MOST_POINTS and problem.bias:
+        return f"a bias beside {problem.m:,} points of a kernel without explicit features, more than {MOST_POINTS:,}"
     return None
 
 
@@ -77,12 +77,20 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     """Newton steps until the gap is small enough."""
     assert isinstance(problem, MarginProblem)
     progress = Progress("newton", problem, limits, limits.max_iter or 1000)
-    descent = Descent(problem, warm_start or on_a_part(problem, _solve, limits, WORTH), by_row=False)
+    descent = descent_for(problem, warm_start or on_a_part(problem, _solve, limits, WORTH), by_row=False)
     over = descent.show(progress, SQUARED_HINGE)
     while not over:
         descent.step(SQUARED_HINGE, progress)
         over = descent.show(progress, SQUARED_HINGE)
     return progress.solution()
+
+
+def descent_for(problem: MarginProblem, start: Point | None, by_row: bool) -> Descent:
+    """In the features of f where it has some or few points, in the norm of its space otherwise; the parameters are those of Descent."""
+    from equimargin.solvers.rkhs import KernelDescent
+
+    kind = Descent if problem.explicit is not None or problem.m <= MOST_POINTS else KernelDescent
+    return kind(problem, start, by_row)
 
 
 def on_a_part(problem: MarginProblem, run: Callable[[Problem, Limits, Point | None], Solution], limits: Limits, worth: int) -> Point | None:
@@ -132,6 +140,7 @@ class Descent:
     def __init__(self, problem: MarginProblem, start: Point | None, by_row: bool) -> None:
         self.problem, self.rows, self.by_row = problem, problem.rows, by_row
         self.steps, self.unsettled = 0, 1.0
+        self.Z: Explicit | None = None
         self._start(start or Point())
 
     def _start(self, start: Point) -> None:

@@ -68,8 +68,8 @@ SOLVERS = {
 
 
 TALL = ("newton", "huber")
-"""The solvers in the features of f, which "auto" asks first where points are many and features are few."""
-MANY_POINTS, POINTS_A_FEATURE, FEW_FEATURES = 1000, 2, 2000
+"""The solvers in f, which "auto" asks first where points are many and features are few, or pairs are many."""
+MANY_POINTS, POINTS_A_FEATURE, FEW_FEATURES, PAIRS_A_POINT = 1000, 2, 2000, 3
 
 
 def solve(
@@ -132,6 +132,9 @@ def _choose(problem: Problem, name: str) -> Solver:
 
 
 def _tall(problem: Problem) -> bool:
-    """Whether the problem has explicit features, few for its many points."""
-    Z = problem.explicit if isinstance(problem, MarginProblem) else None
-    return Z is not None and Z.q <= FEW_FEATURES and Z.m >= max(MANY_POINTS, POINTS_A_FEATURE * Z.q)
+    """Whether there are more rows than any solver should visit one by one: few features for many points, or many pairs of points."""
+    if not isinstance(problem, MarginProblem):
+        return False
+    Z = problem.explicit
+    few = Z is not None and Z.q <= FEW_FEATURES and Z.m >= max(MANY_POINTS, POINTS_A_FEATURE * Z.q)
+    return few or problem.p >= max(MANY_POINTS, PAIRS_A_POINT * problem.m)
