@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.feature_rows import row_add, row_clear, row_dot, row_of, stored_rows
+from equimargin.formulations.feature_rows import Index, row_add, row_clear, row_dot, stored_entries, stored_rows
 from equimargin.formulations.features import Explicit
 from equimargin.formulations.jit import jit
 from equimargin.formulations.kernels import STORED_ROWS, Array
@@ -31,7 +31,6 @@ from equimargin.solvers.face import climb, worth
 from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.solution import Limits, Solution
 
-Index = NDArray[np.int32]
 Order = NDArray[np.int64]
 
 SEED = 0
@@ -43,6 +42,8 @@ PIECE = 10_000_000
 """Multiplications between two looks at the clock: a compiled kernel hears no interrupt either."""
 TRIED = 0.03
 """Some rows are swept on after that share of the sweeps allowed only as long as what they add to the gap falls fast enough."""
+BEYOND = 1.3
+"""Single rows move so many times as far as is best for them alone, which is closer to what is best for all: over-relaxation."""
 CURVATURE_FLOOR = 1e-12
 """Smallest curvature of a row, over the mean diagonal of K: a row of two equal points moves to its bound."""
 
@@ -93,7 +94,7 @@ def after_sweeps(problem: MarginProblem, sweeps: int, progress: Progress) -> Arr
 class _Descent:
     """The multipliers alpha (p,) and f, kept together.
 
-    A : (p, m) rows, CSR.  X : the explicit features Z (m, q) as compiled code sees them.  q : (p,) curvatures.
+    A : (p, m) rows, CSR, as compiled code sees them.  X : the explicit features Z (m, q) as compiled code sees them.  q : (p,) curvatures.
     v : (q,) w where there are such, (m,) f otherwise: 0 until `refresh`.
     sweeps : passes over the rows so far.  work : multiplications in them since Newton's method was last tried.
     seen : sweeps and gap at the last look but one.
@@ -102,7 +103,7 @@ class _Descent:
 
     def __init__(self, problem: MarginProblem, start: Point | None) -> None:
         self.problem, self.box, self.t = problem, problem.box, problem.rows.t
-        self.A: Any = problem.rows.matrix
+        self.A = stored_entries(problem.rows.matrix)
         self.Z = problem.explicit
         self.alpha = np.zeros(problem.p) if start is None else problem.repaired(multipliers(start, problem))
         self.ridge = np.zeros(problem.p)
@@ -110,10 +111,10 @@ class _Descent:
             np.divide(0.5, problem.costs, out=self.ridge, where=problem.costs > 0)
         if self.Z is not None:
             self.X = stored_rows(self.Z)
-            q = _norms2(*_parts(self.A), self.X, np.zeros(self.Z.q))
+            q = _norms2(*self.A, self.X, np.zeros(self.Z.q))
             self.row_work = 4 * (self.Z.entries // problem.m + 1)
         else:
-            q = _quadratics(*_parts(self.A), problem.gram.dense)
+            q = _quadratics(*self.A, problem.gram.dense)
             self.row_work = 2 * problem.m
         unit = float(problem.gram.diagonal.mean()) or 1.0
         self.q = np.maximum(q, CURVATURE_FLOOR * unit) + self.ridge
@@ -164,7 +165,7 @@ class _Descent:
         """One pass, in pieces between which the clock is looked at: the rows that have not settled, the lowest and the highest pull."""
         unsettled, down, up = [order[:0]], 0.0, 0.0
         piece = max(1000, PIECE // self.row_work)
-        A, rows = _parts(self.A), (self.t, self.box, self.ridge, self.q, self.alpha)
+        A, rows = self.A, (self.t, self.box, self.ridge, self.q, self.alpha)
         for start in range(0, len(order), piece):
             part = order[start : start + piece]
             if self.Z is not None:
@@ -190,7 +191,7 @@ class _Descent:
             H, u = Y @ Y.T, self.t[free] - Y @ self.v
             H = H.toarray() if self.Z.sparse else H
         else:
-            A = self.A[free]
+            A = self.problem.rows.matrix[free]
             H, u = np.asarray(A @ (A @ self.problem.gram.dense).T), self.t[free] - A @ self.v
         H[np.diag_indices(len(free))] += self.ridge[free]
         bounds, clock = (np.zeros(len(free)), self.box[free]), lambda: progress.out_of_time
@@ -224,11 +225,6 @@ def swept(
     return alpha, w, False
 
 
-def _parts(A: Any) -> tuple[Index, Index, Array]:
-    """A CSR array as a compiled kernel sees it."""
-    return A.indptr, A.indices, A.data
-
-
 @jit
 def _shuffle(order: Order, seed: int) -> None:
     """Put the rows in random order, in place: Fisher's and Yates's exchanges, Park's and Miller's minimal standard generator."""
@@ -245,11 +241,11 @@ def _norms2(indptr: Index, indices: Index, data: Array, X: Any, z: Array) -> Arr
     q = np.zeros(indptr.size - 1)
     for r in range(q.size):
         for k in range(indptr[r], indptr[r + 1]):
-            row_add(data[k], row_of(X, indices[k]), z)
+            row_add(data[k], X, indices[k], z)
         for k in range(indptr[r], indptr[r + 1]):
-            q[r] += data[k] * row_dot(row_of(X, indices[k]), z)
+            q[r] += data[k] * row_dot(X, indices[k], z)
         for k in range(indptr[r], indptr[r + 1]):
-            row_clear(row_of(X, indices[k]), z)
+            row_clear(X, indices[k], z)
     return q
 
 
@@ -266,8 +262,8 @@ def _quadratics(indptr: Index, indices: Index, data: Array, K: Array) -> Array:
 
 @jit
 def _moved(u: float, alpha: float, box: float, q: float) -> float:
-    """The best value of one multiplier."""
-    return min(max(alpha + u / q, 0.0), box)
+    """Where one multiplier goes: beyond its best value, within the box."""
+    return min(max(alpha + BEYOND * u / q, 0.0), box)
 
 
 @jit
@@ -308,7 +304,7 @@ def _sweep_linear(
     for r in order:
         u = t[r] - ridge[r] * alpha[r]
         for k in range(indptr[r], indptr[r + 1]):
-            u -= data[k] * row_dot(row_of(X, indices[k]), w)
+            u -= data[k] * row_dot(X, indices[k], w)
         if _settled(u, alpha[r], box[r], low, high):
             continue
         order[kept] = r
@@ -319,7 +315,7 @@ def _sweep_linear(
         if pull != 0.0 and delta != 0.0:
             alpha[r] = _moved(u, alpha[r], box[r], q[r])
             for k in range(indptr[r], indptr[r + 1]):
-                row_add(delta * data[k], row_of(X, indices[k]), w)
+                row_add(delta * data[k], X, indices[k], w)
     return kept, down, up, order.size
 
 
@@ -332,9 +328,9 @@ def _sweeps(X: Any, order: Order, t: Array, box: Array, alpha: Array, w: Array, 
     q = np.empty(t.size)
     z = np.zeros(w.size)
     for r in range(t.size):
-        row_add(1.0, row_of(X, r), z)
-        q[r] = row_dot(row_of(X, r), z)
-        row_clear(row_of(X, r), z)
+        row_add(1.0, X, r, z)
+        q[r] = row_dot(X, r, z)
+        row_clear(X, r, z)
     floor = CURVATURE_FLOOR * (q.mean() or 1.0)
     visits, budget, active, low, high = 0, most * t.size, t.size, -np.inf, np.inf
     mark, first = 0, np.inf
@@ -344,8 +340,7 @@ def _sweeps(X: Any, order: Order, t: Array, box: Array, alpha: Array, w: Array, 
         share, down, up, k = 0.0, 0.0, 0.0, 0
         while k < active:
             r = order[k]
-            x = row_of(X, r)
-            u = t[r] - row_dot(x, w)
+            u = t[r] - row_dot(X, r, w)
             if _settled(u, alpha[r], box[r], low, high):
                 active -= 1
                 order[k], order[active] = order[active], r
@@ -356,7 +351,7 @@ def _sweeps(X: Any, order: Order, t: Array, box: Array, alpha: Array, w: Array, 
             down, up = min(down, pull), max(up, pull)
             moved = _moved(u, alpha[r], box[r], max(q[r], floor))
             if pull != 0.0 and moved != alpha[r]:
-                row_add(moved - alpha[r], x, w)
+                row_add(moved - alpha[r], X, r, w)
                 alpha[r] = moved
         low, high = down if down < 0 else -np.inf, up if up > 0 else np.inf
         if share <= enough:

@@ -868,11 +868,11 @@ SOURCES: dict[str, dict[str, Change]] = {
     "coordinate_descent": {
         "solves and reports 2 C": Change(*ANOTHER),
         "no clip to the box": Change(
-            "return min(max(alpha + u / q, 0.0), box)",
-            "return max(alpha + u / q, 0.0)",
+            "return min(max(alpha + BEYOND * u / q, 0.0), box)",
+            "return max(alpha + BEYOND * u / q, 0.0)",
             same={"svm.nobias_l2": NO_UPPER_END, "rank.l2": NO_UPPER_END},
         ),
-        "step the wrong way": Change("return min(max(alpha + u / q, 0.0), box)", "return min(max(alpha - u / q, 0.0), box)"),
+        "step the wrong way": Change("return min(max(alpha + BEYOND * u / q, 0.0), box)", "return min(max(alpha - BEYOND * u / q, 0.0), box)"),
         "targets 1 % off": Change("problem.box, problem.rows.t", "problem.box, 1.01 * problem.rows.t"),
         "no ridge": Change(
             "np.divide(0.5, problem.costs, out=self.ridge",
