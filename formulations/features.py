@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.jit import jit
+from equimargin.formulations.jit import fast, jit
 from equimargin.formulations.kernels import Array, Features, Intercept, Kernel, Linear
 
 Index = NDArray[np.int64]
@@ -61,6 +61,12 @@ class Explicit:
         """Z[index], (k, q), dense or CSR as X is."""
         X = self.X[index]
         return _appended(X, len(index)) if self.constant else X
+
+    def largest_square(self) -> float:
+        """max_i |z_i|^2."""
+        if self.sparse:
+            return float(self.X.multiply(self.X).sum(axis=1).max()) + self.constant
+        return float(_largest_square(self.X)) + self.constant
 
     def mean_square(self) -> float:
         """|z|^2 of a point, on average over some of the points."""
@@ -134,6 +140,18 @@ def _appended(X: Features, m: int) -> Features:
     indices, data = np.full(X.nnz + m, X.shape[1], dtype=X.indices.dtype), np.ones(X.nnz + m)
     indices[here], data[here] = X.indices, X.data
     return sparse.csr_array((data, indices, np.append(X.indptr[:1], ends + 1)), shape=(m, X.shape[1] + 1))
+
+
+@fast
+def _largest_square(X: Array) -> float:
+    """max_i |x_i|^2."""
+    largest = 0.0
+    for i in range(X.shape[0]):
+        x, total = X[i], 0.0
+        for j in range(x.size):
+            total += x[j] * x[j]
+        largest = max(largest, total)
+    return largest
 
 
 @jit

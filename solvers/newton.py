@@ -50,7 +50,7 @@ SEARCH = 100
 WORTH = 1_000_000
 """For features of so many entries a start is sought on some of the points: Newton's method takes few steps anyway."""
 PART, ROUGH = 100, 0.01
-"""It is sought on so many points a column, to such a gap."""
+"""It is sought on so many points a column, to such a gap; so many rows a column are enough for a first Hessian, too."""
 
 
 def refusal(problem: Problem) -> str | None:
@@ -231,16 +231,20 @@ class Descent:
         return -self.G / diagonal
 
     def _hessian(self, progress: Progress) -> Array:
-        """Z'A'D A Z, (q, q): from the last one where few rows have changed; part of it when time is out."""
+        """Z'A'D A Z, (q, q): from the last one where few rows have changed; part of it when time is out.
+
+        At 0, where all rows are on one piece of phi, far from where they will be, those of a part of them stand for all.
+        """
         before, H = self._formed
-        change = self.D - before
-        if 2 * np.count_nonzero(change) > np.count_nonzero(self.D):
-            change, H = self.D, np.zeros((self.Z.q, self.Z.q))
+        D = self.D if self.steps or self.v.any() else _part(self.D, PART * self.Z.q)
+        change = D - before
+        if 2 * np.count_nonzero(change) > np.count_nonzero(D):
+            change, H = D, np.zeros((self.Z.q, self.Z.q))
         for part in _parts(change, max(PIECE // self.Z.q**2, 1)):
             H = H + self.rows.gram_weighted(self.Z, part)
             if progress.out_of_time:
                 break
-        self._formed = self.D, H
+        self._formed = D, H
         return H
 
     def _by_conjugate_gradients(self, slope: float, progress: Progress) -> Array:
@@ -257,6 +261,14 @@ class Descent:
             before, r2 = r2, float(r @ r)
             d = r + r2 / before * d
         return s
+
+
+def _part(D: Array, size: int) -> Array:
+    """D on at least so many of its entries, larger by as much as these are fewer; 0 on the others."""
+    stride = max(np.count_nonzero(D) // size, 1)
+    some = np.zeros_like(D)
+    some[::stride] = stride * D[::stride]
+    return some
 
 
 def _parts(D: Array, size: int) -> Iterator[Array]:
