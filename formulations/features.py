@@ -17,6 +17,8 @@ Index = NDArray[np.int64]
 
 CHUNK = 2**16
 """Entries gathered at a time for a Gram matrix: few enough to stay in the cache."""
+FEW = 1_000_000
+"""Products of up to so many multiplications end sooner than BLAS begins."""
 SAMPLE = 1000
 """Points that an average is taken over."""
 
@@ -74,7 +76,18 @@ class Explicit:
         return float((Z.multiply(Z) if self.sparse else Z**2).sum() / Z.shape[0])
 
     def gram(self, index: Index, D: Array) -> Array:
-        """Z[index]' diag(D) Z[index], (q, q), for D > 0 (k,): as B' B with B = D^1/2 Z, which BLAS knows to be symmetric."""
+        """Z[index]' diag(D) Z[index], (q, q), for D (k,) of either sign, no 0 among them."""
+        if not self.sparse and len(index) * self.q**2 <= FEW:
+            H = np.zeros((self.q, self.q))
+            _few_products(self.X, index, D, H)
+            return H
+        more = D > 0.0
+        if more.all():
+            return self._squared(index, D)
+        return self._squared(index[more], D[more]) - self._squared(index[~more], -D[~more])
+
+    def _squared(self, index: Index, D: Array) -> Array:
+        """As `gram` for D > 0: B' B with B = D^1/2 Z, which BLAS knows to be symmetric."""
         unit = float(D[0]) if len(D) and not np.ptp(D) else None
         roots = np.sqrt(D) if unit is None else np.ones(len(D))
         if self.sparse:
@@ -152,6 +165,27 @@ def _largest_square(X: Array) -> float:
             total += x[j] * x[j]
         largest = max(largest, total)
     return largest
+
+
+@fast
+def _few_products(X: Array, index: Index, D: Array, H: Array) -> None:
+    """Put Z[index]' diag(D) Z[index] into H, 0 before, four rows at a time; Z is X, or X and a column of ones where H is larger."""
+    d, q = X.shape[1], H.shape[0]
+    B, c = np.ones((4, q)), np.zeros(4)
+    v, x, y, z = B[0], B[1], B[2], B[3]
+    for start in range(0, index.size, 4):
+        c[:] = 0.0
+        for k in range(min(4, index.size - start)):
+            c[k] = D[start + k]
+            B[k, :d] = X[index[start + k]]
+        for i in range(q):
+            h = H[i]
+            cv, cx, cy, cz = c[0] * v[i], c[1] * x[i], c[2] * y[i], c[3] * z[i]
+            for j in range(i + 1):
+                h[j] += cv * v[j] + cx * x[j] + cy * y[j] + cz * z[j]
+    for i in range(q):
+        for j in range(i):
+            H[j, i] = H[i, j]
 
 
 @jit

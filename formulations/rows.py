@@ -241,11 +241,7 @@ class Pairs(Rows):
 def _gram(Z: Explicit, D: Array) -> Array:
     """Z' D Z, (q, q), for a diagonal D (m,) of either sign."""
     index = np.flatnonzero(D != 0.0)
-    D = D[index]
-    more = D > 0.0
-    if more.all():
-        return Z.gram(index, D)
-    return Z.gram(index[more], D[more]) - Z.gram(index[~more], -D[~more])
+    return Z.gram(index, D[index])
 
 
 def _signed(Z: Any, s: Array) -> Any:

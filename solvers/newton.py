@@ -108,6 +108,7 @@ class Descent:
 
     Z : (m, q) features.  R : (q,) as in the module's formula.  v : (q,).  u : (p,) slacks.
     steps : so far.  unsettled : shrinks with every step worth taking.
+    loss, conjugate, hinge : sums over the rows as `Smooth.expanded` has them.
     alpha : (p,) multipliers, D : (p,) curvatures over phi's slope and G : (q,) gradient R v - Z'A'alpha, all of the loss last looked at.
     """
 
@@ -140,7 +141,7 @@ class Descent:
 
     def look(self, phi: Smooth) -> None:
         """alpha, D and G of a loss."""
-        self.loss, self.conjugate, self.alpha, self.D = phi.expanded(self.u, self.c)
+        self.loss, self.conjugate, self.hinge, self.alpha, self.D = phi.expanded(self.u, self.c)
         self.pull = self.Z.rdot(self.rows.rdot(self.alpha))
         self.G = self.R * self.v - self.pull
 
@@ -152,7 +153,7 @@ class Descent:
             return self._show_in_computed_features(progress)
         loss, conjugate = self.loss, self.conjugate
         if problem.loss == "hinge":
-            loss, conjugate = float(self.c @ np.maximum(self.u, 0.0)), 0.0
+            loss, conjugate = self.hinge, 0.0
         alpha, pull = self.alpha, self.pull
         if problem.bias:
             alpha = problem.repaired(alpha)

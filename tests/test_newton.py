@@ -242,7 +242,8 @@ def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool) -> None:
         u, step = rows.slack(g), 1e-6
         change = rows.loss(phi, c, rows.slack(g + step * h)) - rows.loss(phi, c, rows.slack(g - step * h))
         assert rows.grad(phi, c, u) @ h == pytest.approx(change / (2 * step), abs=1e-6)
-        value, conjugate, alpha, curvature = phi.expanded(u, c)
+        value, conjugate, hinge, alpha, curvature = phi.expanded(u, c)
+        assert hinge == pytest.approx(c @ np.maximum(u, 0.0))
         assert value == pytest.approx(rows.loss(phi, c, u))
         assert alpha == pytest.approx(c * phi.derivative(u))
         assert curvature == pytest.approx(c * phi.curved(u))
