@@ -17,8 +17,8 @@ Index = NDArray[np.int64]
 
 CHUNK = 2**16
 """Entries gathered at a time for a Gram matrix: few enough to stay in the cache."""
-FEW = 1_000_000
-"""Products of up to so many multiplications end sooner than BLAS begins."""
+FEW = 50_000
+"""Rows of so many entries in all have their products summed sooner than BLAS would."""
 SAMPLE = 1000
 """Points that an average is taken over."""
 
@@ -77,7 +77,7 @@ class Explicit:
 
     def gram(self, index: Index, D: Array) -> Array:
         """Z[index]' diag(D) Z[index], (q, q), for D (k,) of either sign, no 0 among them."""
-        if not self.sparse and len(index) * self.q**2 <= FEW:
+        if not self.sparse and len(index) * self.q <= FEW:
             H = np.zeros((self.q, self.q))
             _few_products(self.X, index, D, H)
             return H
@@ -88,16 +88,16 @@ class Explicit:
 
     def _squared(self, index: Index, D: Array) -> Array:
         """As `gram` for D > 0: B' B with B = D^1/2 Z, which BLAS knows to be symmetric."""
-        unit = float(D[0]) if len(D) and not np.ptp(D) else None
+        unit = float(D[0]) if len(D) and (D == D[0]).all() else None
         roots = np.sqrt(D) if unit is None else np.ones(len(D))
         if self.sparse:
             B = self.rows(index).multiply(roots[:, None]).tocsr()
             H = np.asarray((B.T @ B).toarray())
         else:
             H = np.zeros((self.q, self.q))
-            size = min(CHUNK // self.d + 1, len(index))
-            buffer = np.empty((size, self.d))
-            for start in range(0, len(index), max(size, 1)):
+            size = max(min(max(CHUNK // self.d + 1, self.d), len(index)), 1)
+            buffer, products = np.empty((size, self.d)), np.empty((self.d, self.d))
+            for start in range(0, len(index), size):
                 here, root = index[start : start + size], roots[start : start + size]
                 if unit is not None and here[-1] - here[0] == len(here) - 1:  # consecutive rows as they are
                     B = self.X[here[0] : here[-1] + 1]
@@ -105,11 +105,13 @@ class Explicit:
                     B = np.take(self.X, here, axis=0, out=buffer[: len(root)], mode="clip")
                     if unit is None:
                         B *= root[:, None]
-                H[: self.d, : self.d] += B.T @ B
+                H[: self.d, : self.d] += np.matmul(B.T, B, out=products)
                 H[: self.d, self.d :] += (root @ B)[:, None]
             H[self.d :, : self.d] = H[: self.d, self.d :].T
             H[self.d :, self.d :] = roots @ roots
-        return H if unit is None else unit * H
+        if unit is not None and unit != 1.0:
+            H *= unit
+        return H
 
     def product(self, D: Array, v: Array) -> Array:
         """Z' diag(D) Z v, (q,), for D (m,) and v (q,): in one pass over the rows with D_i != 0 where X is sparse."""

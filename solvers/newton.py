@@ -121,7 +121,8 @@ class Descent:
         self.R = np.ones(self.Z.q)
         self.R[self.Z.q - problem.bias :] = 0.0
         self.steps, self.unsettled = 0, 1.0
-        self._formed = np.zeros(problem.p), np.zeros((self.Z.q, self.Z.q) if self.Z.q <= MOST_COLUMNS else (0, 0))
+        shape = (self.Z.q, self.Z.q) if self.Z.q <= MOST_COLUMNS else (0, 0)
+        self._formed, self._factor = (np.zeros(problem.p), np.zeros(shape)), np.empty(shape)
         self._start(start or Point())
 
     def _start(self, start: Point) -> None:
@@ -224,7 +225,7 @@ class Descent:
         diagonal = slope * H.diagonal() + self.R
         diagonal[self.R == 0.0] += FLAT * slope * float(self.c.sum())
         for damping in DAMPINGS:
-            M = slope * H
+            M = np.multiply(slope, H, out=self._factor)
             M.flat[:: len(diagonal) + 1] = diagonal * (1 + damping)
             _, s, wrong = dposv(M.T, -self.G, overwrite_a=1)
             if not wrong:
@@ -242,7 +243,7 @@ class Descent:
         if 2 * np.count_nonzero(change) > np.count_nonzero(D):
             change, H = D, np.zeros((self.Z.q, self.Z.q))
         for part in _parts(change, max(PIECE // self.Z.q**2, 1)):
-            H = H + self.rows.gram_weighted(self.Z, part)
+            H += self.rows.gram_weighted(self.Z, part)
             if progress.out_of_time:
                 break
         self._formed = D, H
