@@ -88,7 +88,7 @@ class Explicit:
 
     def _squared(self, index: Index, D: Array) -> Array:
         """As `gram` for D > 0: B' B with B = D^1/2 Z, which BLAS knows to be symmetric."""
-        unit = float(D[0]) if len(D) and (D == D[0]).all() else None
+        unit = float(D[0]) if len(D) and not np.ptp(D) else None
         roots = np.sqrt(D) if unit is None else np.ones(len(D))
         if self.sparse:
             B = self.rows(index).multiply(roots[:, None]).tocsr()

@@ -44,8 +44,8 @@ SWEPT, ENOUGH = 5, 0.5
 """By sweeps that visit them as often as so many sweeps would all points, until they add only so much of the gap asked for;"""
 ROWS_A_COLUMN, FACES, PRODUCTS = 2, 6, 8
 """or, with so many free rows a column at most, by so many factorisations, or as many as cost so many products with the features."""
-WORTH = 100_000
-"""For features of so many entries a start is sought on some of the points."""
+WORTH, PART = 100_000, 60
+"""For features of so many entries a start is sought on some of the points: so many a column."""
 
 
 def refusal(problem: Problem) -> str | None:
@@ -59,7 +59,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     """Newton steps, with the smoothing centred anew at every minimum, until the gap is small enough."""
     assert isinstance(problem, MarginProblem)
     progress = Progress("huber", problem, limits, limits.max_iter or 10_000)
-    start = warm_start or _by_sweeps(problem, progress) or on_a_part(problem, _solve, limits, WORTH)
+    start = warm_start or _by_sweeps(problem, progress) or on_a_part(problem, _solve, limits, WORTH, PART)
     descent = Descent(problem, start)
     phi = _first(descent)
     if start is not None and start.alpha is not None:

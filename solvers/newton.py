@@ -49,7 +49,7 @@ SEARCH = 100
 """Looks at the objective along a direction, at most."""
 WORTH = 1_000_000
 """For features of so many entries a start is sought on some of the points: Newton's method takes few steps anyway."""
-PART, ROUGH = 100, 0.01
+PART, ROUGH = 100, 0.03
 """It is sought on so many points a column, to such a gap; so many rows a column are enough for a first Hessian, too."""
 
 
@@ -77,7 +77,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     """Newton steps until the gap is small enough."""
     assert isinstance(problem, MarginProblem)
     progress = Progress("newton", problem, limits, limits.max_iter or 1000)
-    descent = Descent(problem, warm_start or on_a_part(problem, _solve, limits, WORTH))
+    descent = Descent(problem, warm_start or on_a_part(problem, _solve, limits, WORTH, PART))
     over = descent.show(progress, SQUARED_HINGE)
     while not over:
         descent.step(SQUARED_HINGE, progress)
@@ -85,22 +85,25 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     return progress.solution()
 
 
-def on_a_part(problem: MarginProblem, run: Callable[[Problem, Limits, Point | None], Solution], limits: Limits, worth: int) -> Point | None:
+def on_a_part(
+    problem: MarginProblem, run: Callable[[Problem, Limits, Point | None], Solution], limits: Limits, worth: int, part: int
+) -> Point | None:
     """A function to start from: a rough solution on some of the points at a larger cost, where points are many; None where they are few.
 
     Parameters
     ----------
     problem : any margin problem.  run : the solver.  limits : of which the time counts.  worth : entries of features that make it pay.
+    part : points a column to solve on.
     """
     Z = problem.explicit
-    stride = 0 if Z is None or Z.m * Z.q < worth else Z.m // (PART * Z.q)
+    stride = 0 if Z is None or Z.m * Z.q < worth else Z.m // (part * Z.q)
     if stride < 2:
         return None
     points = np.arange(0, problem.m, stride)
     rows, index = problem.rows.part(points)
     weights = None if problem.weights is None else problem.weights[index]
-    part = replace(problem, X=problem.X[points], rows=rows, C=problem.C * problem.p / max(rows.p, 1), weights=weights)
-    return replace(run(part, Limits(ROUGH, None, limits.time_limit), None).point, alpha=None)
+    few = replace(problem, X=problem.X[points], rows=rows, C=problem.C * problem.p / max(rows.p, 1), weights=weights)
+    return replace(run(few, Limits(ROUGH, None, limits.time_limit), None).point, alpha=None)
 
 
 class Descent:
@@ -267,7 +270,7 @@ class Descent:
 
 def _part(D: Array, size: int) -> Array:
     """D on at least so many of its entries, larger by as much as these are fewer; 0 on the others."""
-    stride = max(np.count_nonzero(D) // size, 1)
+    stride = max(int(np.count_nonzero(D)) // size, 1)
     some = np.zeros_like(D)
     some[::stride] = stride * D[::stride]
     return some
