@@ -2,16 +2,17 @@
 
     max  t'alpha - 1/2 |A'alpha|_K^2 [ - sum_r alpha_r^2 / (4 c_r) ]    s.t.  0 <= alpha <= c  [ alpha >= 0 ]
 
-One row at a time, exactly: with u_r = t_r - (A f)_r - ridge_r alpha_r and q_r = (A K A')_rr + ridge_r,
+One row at a time, a little beyond what is best for it alone: with u_r = t_r - (A f)_r - ridge_r alpha_r and q_r = (A K A')_rr + ridge_r,
 
-    alpha_r  <-  clip(alpha_r + u_r / q_r, 0, box_r),      w  <-  w + delta X'A_r'    or    f  <-  f + delta K A_r',
+    alpha_r  <-  clip(alpha_r + omega u_r / q_r, 0, box_r),   omega = BEYOND,      w  <-  w + delta X'A_r'    or    f  <-  f + delta K A_r',
 
 in random order; rows that stay at a bound are left out for a while. f is held as w where there are explicit features, and by its values at
 the points otherwise; A X and A K A' are never formed for all rows. From time to time Newton's method on the free rows (`face.py`) finishes
 what single rows would take long for.
 
 Source: C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, A dual coordinate descent method for large-scale linear SVM
-(ICML 2008), Algorithms 1 and 3, over the rows of document K (2.4).
+(ICML 2008), Algorithms 1 and 3, over the rows of document K (2.4); C. W. Cryer, The solution of a quadratic programming problem using
+systematic overrelaxation, SIAM Journal on Control 9 (1971), for omega in (0, 2).
 """
 
 from __future__ import annotations

@@ -11,7 +11,9 @@ by Cholesky, the matrix kept up to date row by row, or by conjugate gradients wh
 objective is piecewise quadratic: once the pieces are right the next step ends at the optimum, and alpha are its multipliers.
 
 Source: O. L. Mangasarian, A finite Newton method for classification, Optimization Methods and Software 17 (2002); S. S. Keerthi,
-D. DeCoste, A modified finite Newton method for fast solution of large scale linear SVMs, JMLR 6 (2005).
+D. DeCoste, A modified finite Newton method for fast solution of large scale linear SVMs, JMLR 6 (2005); R. H. Byrd, G. M. Chin,
+W. Neveitt, J. Nocedal, On the use of stochastic Hessian information in optimization methods for machine learning, SIAM Journal on
+Optimization 21 (2011), for the Hessian of a part of the rows.
 """
 
 from __future__ import annotations
