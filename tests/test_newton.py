@@ -233,8 +233,8 @@ def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool, few: int
     A, c, D = rows.matrix.toarray(), rng.uniform(0.5, 2.0, rows.p), rng.normal(size=rows.p)
     stored = np.column_stack([X, np.ones(5)]) if constant else X
     v = rng.normal(size=stored.shape[1])
-    for given in (X, sparse.csr_array(X)):
-        Z = Explicit(given, constant)
+    for X_given in (X, sparse.csr_array(X)):
+        Z = Explicit(X_given, constant)
         assert Z.largest_square() == pytest.approx((stored**2).sum(axis=1).max())
         assert rows.gram_weighted(Z, D) == pytest.approx(stored.T @ A.T @ np.diag(D) @ A @ stored)
         assert rows.gram_product(Z, D, v) == pytest.approx(stored.T @ A.T @ (D * (A @ (stored @ v))))
