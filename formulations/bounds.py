@@ -148,7 +148,9 @@ def arithmetic(problem: Problem, alpha: Array | None = None) -> float:
     costs = np.full(problem.p, problem.C) if isinstance(problem, OneNormProblem) else problem.costs
     largest = np.where(np.isfinite(costs), costs, 0.0 if alpha is None else np.abs(np.nan_to_num(alpha)))
     t = float(np.abs(problem.rows.t).max(initial=0.0)) or 1.0
-    return UNIT * float(largest.max(initial=0.0)) * float(np.abs(problem.gram.diagonal).max(initial=0.0)) / t
+    Z = problem.explicit if isinstance(problem, MarginProblem) else None
+    square = float(np.abs(problem.gram.diagonal).max(initial=0.0)) if Z is None else Z.largest_square()
+    return UNIT * float(largest.max(initial=0.0)) * square / t
 
 
 def _evaluate_w(Z: Explicit, w: Array) -> Evaluation:

@@ -197,8 +197,8 @@ class MarginProblem:
         in: that is what targets of size |t_r| would cost, of size 1 if all are 0, or 1 if no row costs anything.
         """
         finite = np.where(np.isfinite(self.costs), self.costs, 0.0)
-        for size in (self.rows.t, np.abs(self.rows.t), np.ones(self.p)):
-            violated = np.maximum(size, 0.0)
+        for size in (np.positive, np.abs, np.ones_like):
+            violated = np.maximum(size(self.rows.t), 0.0)
             value = float(finite @ (violated if self.loss == "hinge" else violated**2))
             if value > 0:
                 return value

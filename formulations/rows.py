@@ -240,9 +240,8 @@ class Pairs(Rows):
 
 def _gram(Z: Explicit, D: Array) -> Array:
     """Z' D Z, (q, q), for a diagonal D (m,) of either sign."""
-    more, less = np.flatnonzero(D > 0), np.flatnonzero(D < 0)
-    H = Z.gram(more, D[more])
-    return H - Z.gram(less, -D[less]) if len(less) else H
+    index = np.flatnonzero(D != 0.0)
+    return Z.gram(index, D[index])
 
 
 def _signed(Z: Any, s: Array) -> Any:

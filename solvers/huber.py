@@ -33,7 +33,7 @@ CURVED = 10
 """Rows on the first curved piece, a column of the features: several times as many as can lie on the margin."""
 STIFFEST = 1e3
 """First sigma at most, times the mean K_ii: where costs are huge, multipliers are not."""
-GROWTH = 4.0
+GROWTH = 2.0
 """Of sigma, from one minimum to the next."""
 COLUMNS_A_SWEEP, FEWEST_SWEEPS, ROUGH = 20, 10, 0.01
 """One sweep of coordinate descent for so many columns, fewer where rows outnumber points, is worth a try; less than ten lead nowhere.
@@ -44,8 +44,8 @@ SWEPT, ENOUGH = 5, 0.5
 """By sweeps that visit them as often as so many sweeps would all points, until they add only so much of the gap asked for;"""
 ROWS_A_COLUMN, FACES, PRODUCTS = 2, 6, 8
 """or, with so many free rows a column at most, by so many factorisations, or as many as cost so many products with the features."""
-WORTH = 100_000
-"""For features of so many entries a start is sought on some of the points."""
+WORTH, PART = 100_000, 60
+"""For features of so many entries a start is sought on some of the points: so many a column."""
 
 
 def refusal(problem: Problem) -> str | None:
@@ -59,7 +59,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     """Newton steps, with the smoothing centred anew at every minimum, until the gap is small enough."""
     assert isinstance(problem, MarginProblem)
     progress = Progress("huber", problem, limits, limits.max_iter or 10_000)
-    start = warm_start or _by_sweeps(problem, progress) or on_a_part(problem, _solve, limits, WORTH)
+    start = warm_start or _by_sweeps(problem, progress) or on_a_part(problem, _solve, limits, WORTH, PART)
     descent = Descent(problem, start)
     phi = _first(descent)
     if start is not None and start.alpha is not None:
@@ -67,8 +67,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     unit = float(np.abs(descent.u).mean()) if problem.p else 0.0
     over = descent.show(progress, phi)
     while not over:
-        smoothing = float(descent.c @ np.maximum(descent.u, 0.0) - descent.alpha @ descent.u)
-        if descent.gradient_share(unit) <= smoothing:
+        if descent.gradient_share(unit) <= descent.hinge - (descent.loss + descent.conjugate):
             if progress.gap <= NEAR and _finish(descent, progress):
                 break
             phi = _centred(descent.alpha, descent.c, GROWTH * phi.slope)
@@ -94,8 +93,9 @@ def _first(descent: Descent) -> Smooth:
     slacks = np.abs(descent.u[descent.c > 0])
     if not len(slacks):
         return huberised(1.0)
-    last = min(CURVED * descent.Z.q, len(slacks) - 1)
-    width = float(np.partition(slacks, last)[last]) or float(slacks.mean()) or 1.0
+    wanted = CURVED * descent.Z.q
+    last = min(wanted, len(slacks) - 1)
+    width = (float(np.partition(slacks, last)[last]) or float(slacks.mean()) or 1.0) * max(1.0, wanted / len(slacks))
     stiffness = float(descent.c.max()) * descent.Z.mean_square()
     return Smooth(min(1 / (2 * width), STIFFEST / stiffness) if stiffness > 0 else 1 / (2 * width), width, 1.0)
 
@@ -108,8 +108,10 @@ def _finish(descent: Descent, progress: Progress) -> bool:
     problem, rows, inside = descent.problem, descent.rows, np.flatnonzero(descent.D)
     if not 0 < len(inside) <= descent.Z.m:
         return False
-    alpha = problem.repaired(descent.alpha)
-    w = descent.R * descent.Z.rdot(rows.rdot(alpha))
+    alpha, w = descent.alpha.copy(), descent.R * descent.pull
+    if problem.bias:
+        alpha = problem.repaired(alpha)
+        w = descent.R * descent.Z.rdot(rows.rdot(alpha))
     Y, t, box = rows.take(descent.Z, inside), rows.t[inside], problem.box[inside]
     if not problem.bias:
         enough, most = ENOUGH * progress.limits.tol * progress.primal, SWEPT * descent.Z.m // len(inside)

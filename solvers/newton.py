@@ -11,7 +11,9 @@ by Cholesky, the matrix kept up to date row by row, or by conjugate gradients wh
 objective is piecewise quadratic: once the pieces are right the next step ends at the optimum, and alpha are its multipliers.
 
 Source: O. L. Mangasarian, A finite Newton method for classification, Optimization Methods and Software 17 (2002); S. S. Keerthi,
-D. DeCoste, A modified finite Newton method for fast solution of large scale linear SVMs, JMLR 6 (2005).
+D. DeCoste, A modified finite Newton method for fast solution of large scale linear SVMs, JMLR 6 (2005); R. H. Byrd, G. M. Chin,
+W. Neveitt, J. Nocedal, On the use of stochastic Hessian information in optimization methods for machine learning, SIAM Journal on
+Optimization 21 (2011), for the Hessian of a part of the rows.
 """
 
 from __future__ import annotations
@@ -49,8 +51,8 @@ SEARCH = 100
 """Looks at the objective along a direction, at most."""
 WORTH = 1_000_000
 """For features of so many entries a start is sought on some of the points: Newton's method takes few steps anyway."""
-PART, ROUGH = 100, 0.01
-"""It is sought on so many points a column, to such a gap."""
+PART, ROUGH = 100, 0.03
+"""It is sought on so many points a column, to such a gap; so many rows a column are enough for a first Hessian, too."""
 
 
 def refusal(problem: Problem) -> str | None:
@@ -77,7 +79,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     """Newton steps until the gap is small enough."""
     assert isinstance(problem, MarginProblem)
     progress = Progress("newton", problem, limits, limits.max_iter or 1000)
-    descent = Descent(problem, warm_start or on_a_part(problem, _solve, limits, WORTH))
+    descent = Descent(problem, warm_start or on_a_part(problem, _solve, limits, WORTH, PART))
     over = descent.show(progress, SQUARED_HINGE)
     while not over:
         descent.step(SQUARED_HINGE, progress)
@@ -85,22 +87,25 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     return progress.solution()
 
 
-def on_a_part(problem: MarginProblem, run: Callable[[Problem, Limits, Point | None], Solution], limits: Limits, worth: int) -> Point | None:
+def on_a_part(
+    problem: MarginProblem, run: Callable[[Problem, Limits, Point | None], Solution], limits: Limits, worth: int, part: int
+) -> Point | None:
     """A function to start from: a rough solution on some of the points at a larger cost, where points are many; None where they are few.
 
     Parameters
     ----------
     problem : any margin problem.  run : the solver.  limits : of which the time counts.  worth : entries of features that make it pay.
+    part : points a column to solve on.
     """
     Z = problem.explicit
-    stride = 0 if Z is None or Z.m * Z.q < worth else Z.m // (PART * Z.q)
+    stride = 0 if Z is None or Z.m * Z.q < worth else Z.m // (part * Z.q)
     if stride < 2:
         return None
     points = np.arange(0, problem.m, stride)
     rows, index = problem.rows.part(points)
     weights = None if problem.weights is None else problem.weights[index]
-    part = replace(problem, X=problem.X[points], rows=rows, C=problem.C * problem.p / max(rows.p, 1), weights=weights)
-    return replace(run(part, Limits(ROUGH, None, limits.time_limit), None).point, alpha=None)
+    few = replace(problem, X=problem.X[points], rows=rows, C=problem.C * problem.p / max(rows.p, 1), weights=weights)
+    return replace(run(few, Limits(ROUGH, None, limits.time_limit), None).point, alpha=None)
 
 
 class Descent:
@@ -108,6 +113,7 @@ class Descent:
 
     Z : (m, q) features.  R : (q,) as in the module's formula.  v : (q,).  u : (p,) slacks.
     steps : so far.  unsettled : shrinks with every step worth taking.
+    loss, conjugate, hinge : sums over the rows as `Smooth.expanded` has them.
     alpha : (p,) multipliers, D : (p,) curvatures over phi's slope and G : (q,) gradient R v - Z'A'alpha, all of the loss last looked at.
     """
 
@@ -120,7 +126,8 @@ class Descent:
         self.R = np.ones(self.Z.q)
         self.R[self.Z.q - problem.bias :] = 0.0
         self.steps, self.unsettled = 0, 1.0
-        self._formed = np.zeros(problem.p), np.zeros((self.Z.q, self.Z.q) if self.Z.q <= MOST_COLUMNS else (0, 0))
+        shape = (self.Z.q, self.Z.q) if self.Z.q <= MOST_COLUMNS else (0, 0)
+        self._formed, self._factor = (np.zeros(problem.p), np.zeros(shape)), np.empty(shape)
         self._start(start or Point())
 
     def _start(self, start: Point) -> None:
@@ -140,7 +147,7 @@ class Descent:
 
     def look(self, phi: Smooth) -> None:
         """alpha, D and G of a loss."""
-        self.loss, self.conjugate, self.alpha, self.D = phi.expanded(self.u, self.c)
+        self.loss, self.conjugate, self.hinge, self.alpha, self.D = phi.expanded(self.u, self.c)
         self.pull = self.Z.rdot(self.rows.rdot(self.alpha))
         self.G = self.R * self.v - self.pull
 
@@ -152,7 +159,7 @@ class Descent:
             return self._show_in_computed_features(progress)
         loss, conjugate = self.loss, self.conjugate
         if problem.loss == "hinge":
-            loss, conjugate = float(self.c @ np.maximum(self.u, 0.0)), 0.0
+            loss, conjugate = self.hinge, 0.0
         alpha, pull = self.alpha, self.pull
         if problem.bias:
             alpha = problem.repaired(alpha)
@@ -223,7 +230,7 @@ class Descent:
         diagonal = slope * H.diagonal() + self.R
         diagonal[self.R == 0.0] += FLAT * slope * float(self.c.sum())
         for damping in DAMPINGS:
-            M = slope * H
+            M = np.multiply(slope, H, out=self._factor)
             M.flat[:: len(diagonal) + 1] = diagonal * (1 + damping)
             _, s, wrong = dposv(M.T, -self.G, overwrite_a=1)
             if not wrong:
@@ -231,16 +238,20 @@ class Descent:
         return -self.G / diagonal
 
     def _hessian(self, progress: Progress) -> Array:
-        """Z'A'D A Z, (q, q): from the last one where few rows have changed; part of it when time is out."""
+        """Z'A'D A Z, (q, q): from the last one where few rows have changed; part of it when time is out.
+
+        At 0, where all rows are on one piece of phi, far from where they will be, those of a part of them stand for all.
+        """
         before, H = self._formed
-        change = self.D - before
-        if 2 * np.count_nonzero(change) > np.count_nonzero(self.D):
-            change, H = self.D, np.zeros((self.Z.q, self.Z.q))
+        D = self.D if self.steps or self.v.any() else _part(self.D, PART * self.Z.q)
+        change = D - before
+        if 2 * np.count_nonzero(change) > np.count_nonzero(D):
+            change, H = D, np.zeros((self.Z.q, self.Z.q))
         for part in _parts(change, max(PIECE // self.Z.q**2, 1)):
-            H = H + self.rows.gram_weighted(self.Z, part)
+            H += self.rows.gram_weighted(self.Z, part)
             if progress.out_of_time:
                 break
-        self._formed = self.D, H
+        self._formed = D, H
         return H
 
     def _by_conjugate_gradients(self, slope: float, progress: Progress) -> Array:
@@ -257,6 +268,14 @@ class Descent:
             before, r2 = r2, float(r @ r)
             d = r + r2 / before * d
         return s
+
+
+def _part(D: Array, size: int) -> Array:
+    """D on at least so many of its entries, larger by as much as these are fewer; 0 on the others."""
+    stride = max(int(np.count_nonzero(D)) // size, 1)
+    some = np.zeros_like(D)
+    some[::stride] = stride * D[::stride]
+    return some
 
 
 def _parts(D: Array, size: int) -> Iterator[Array]:

@@ -13,6 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, make_classificat
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 
+from equimargin.formulations import features
 from equimargin.formulations.features import Explicit
 from equimargin.formulations.kernels import linear, polynomial, rbf, sigmoid
 from equimargin.formulations.losses import SQUARED_HINGE, huberised
@@ -223,15 +224,18 @@ ROWS: list[Rows] = [
 
 @pytest.mark.parametrize("rows", ROWS, ids=lambda rows: type(rows).__name__)
 @pytest.mark.parametrize("constant", [False, True])
-def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool) -> None:
+@pytest.mark.parametrize("few", [0, features.FEW], ids=["by BLAS", "compiled"])
+def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Loss, gradient, Hessian and weighted Gram matrix, against the explicit matrix A and differences."""
+    monkeypatch.setattr(features, "FEW", few)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(5, 3)) * (rng.random((5, 3)) < 0.7)
     A, c, D = rows.matrix.toarray(), rng.uniform(0.5, 2.0, rows.p), rng.normal(size=rows.p)
     stored = np.column_stack([X, np.ones(5)]) if constant else X
     v = rng.normal(size=stored.shape[1])
-    for features in (X, sparse.csr_array(X)):
-        Z = Explicit(features, constant)
+    for X_given in (X, sparse.csr_array(X)):
+        Z = Explicit(X_given, constant)
+        assert Z.largest_square() == pytest.approx((stored**2).sum(axis=1).max())
         assert rows.gram_weighted(Z, D) == pytest.approx(stored.T @ A.T @ np.diag(D) @ A @ stored)
         assert rows.gram_product(Z, D, v) == pytest.approx(stored.T @ A.T @ (D * (A @ (stored @ v))))
     g, h = rng.normal(size=5), rng.normal(size=5)
@@ -242,7 +246,8 @@ def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool) -> None:
         u, step = rows.slack(g), 1e-6
         change = rows.loss(phi, c, rows.slack(g + step * h)) - rows.loss(phi, c, rows.slack(g - step * h))
         assert rows.grad(phi, c, u) @ h == pytest.approx(change / (2 * step), abs=1e-6)
-        value, conjugate, alpha, curvature = phi.expanded(u, c)
+        value, conjugate, hinge, alpha, curvature = phi.expanded(u, c)
+        assert hinge == pytest.approx(c @ np.maximum(u, 0.0))
         assert value == pytest.approx(rows.loss(phi, c, u))
         assert alpha == pytest.approx(c * phi.derivative(u))
         assert curvature == pytest.approx(c * phi.curved(u))
