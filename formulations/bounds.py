@@ -156,13 +156,14 @@ def arithmetic(problem: Problem, alpha: Array | None = None) -> float:
     problem : MarginProblem or OneNormProblem.  alpha : (p,) multipliers, which on hard rows take the place of C; 0 without.
     """
     if isinstance(problem, OneNormProblem):
-        largest = problem.C
+        largest, square = problem.C, float(np.abs(problem.gram.diagonal).max(initial=0.0))
     else:
-        finite = problem.group_costs[np.isfinite(problem.group_costs)]
+        finite, Z = problem.group_costs[np.isfinite(problem.group_costs)], problem.explicit
         largest = float(finite.max(initial=0.0))
         if len(finite) < len(problem.group_costs) and alpha is not None:
             largest = max(largest, float(np.abs(np.nan_to_num(alpha)).max(initial=0.0, where=np.isinf(problem.costs))))
-    return UNIT * largest * float(np.abs(problem.gram.diagonal).max(initial=0.0)) / problem.rows.largest_target
+        square = float(np.abs(problem.gram.diagonal).max(initial=0.0)) if Z is None else Z.largest_square()
+    return UNIT * largest * square / problem.rows.largest_target
 
 
 def _evaluate_w(Z: Explicit, w: Array) -> Evaluation:

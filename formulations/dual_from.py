@@ -38,7 +38,7 @@ def dual_from(problem: MarginProblem, point: Point) -> Array | None:
     b = problem.bias_at(f) if point.b is None else point.b
     u = problem.slack(f, b)
     if problem.loss == "squared_hinge" and np.isfinite(problem.costs).all():
-        return problem.repaired(2 * problem.costs * np.maximum(u, 0.0))
+        return np.asarray(problem.repaired(2 * problem.costs * np.maximum(u, 0.0)))
     candidates = [alpha for width in WIDTHS if (alpha := _hinge_multipliers(problem, point, u, width)) is not None]
     return max(candidates, key=lambda alpha: _dual_value(problem, alpha), default=None)
 
@@ -61,7 +61,7 @@ def _hinge_multipliers(problem: MarginProblem, point: Point, u: Array, width: fl
         wanted = np.append(target, -weight * float(problem.bias_signs @ alpha))
         method = "bvls" if len(margin) < 200 else "trf"
         alpha[margin] = lsq_linear(system, wanted, (0.0, problem.box[margin]), method=method, tol=1e-14, lsmr_tol="auto").x
-    return problem.repaired(alpha)
+    return np.asarray(problem.repaired(alpha))
 
 
 def _in_features(problem: MarginProblem, point: Point) -> Array:

@@ -1,9 +1,8 @@
 """Rows of features z_i one at a time, for compiled code: of an array (m, d), or of the three arrays of a CSR matrix.
 
-    row_of(X, i)              x, what the others take
-    row_dot(x, w)             z_i.w
-    row_add(factor, x, w)     w <- w + factor z_i
-    row_clear(x, w)           w <- 0 where z_i is not 0
+    row_dot(X, i, w)             z_i.w
+    row_add(factor, X, i, w)     w <- w + factor z_i
+    row_clear(X, i, w)           w <- 0 where z_i is not 0
 
 w (q,) is longer than a row by one where z_i ends with a 1 that is not stored, the constant of f.
 """
@@ -15,118 +14,99 @@ from typing import Any
 import numpy as np
 from numba import types
 from numba.extending import overload
+from numpy.typing import NDArray
 
 from equimargin.formulations.features import Explicit
-from equimargin.formulations.jit import FAST, fast, jit
+from equimargin.formulations.jit import FAST
+from equimargin.formulations.kernels import Array
+
+Index = NDArray[np.unsignedinteger[Any]]
 
 
 def stored_rows(Z: Explicit) -> Any:
-    """The features as compiled code sees them: X, or (indptr, indices, data, d) with unsigned indices.
-
-    numba asks of every signed index whether it counts from the end.
-    """
-    if not Z.sparse:
-        return Z.X
-    unsigned = np.uint64 if Z.X.indices.itemsize == 8 else np.uint32
-    return Z.X.indptr, Z.X.indices.view(unsigned), Z.X.data, Z.d
+    """The features as compiled code sees them: X, or (indptr, indices, data, d) of a CSR matrix."""
+    return (*stored_entries(Z.X), Z.d) if Z.sparse else Z.X
 
 
-def row_of(X: Any, i: Any) -> Any:
-    """Row i of `stored_rows`."""
-    if not isinstance(X, tuple):
-        return X[i]
-    indptr, indices, data, d = X
-    return indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]], d
+def stored_entries(A: Any) -> tuple[Index, Index, Array]:
+    """The three arrays of a CSR array, the first two unsigned: numba asks of every signed index whether it counts from the end."""
+    return A.indptr.view(f"u{A.indptr.itemsize}"), A.indices.view(f"u{A.indices.itemsize}"), A.data
 
 
-def row_dot(x: Any, w: Any) -> Any:
-    """z.w."""
-    return _vector(x, w) @ w
+def row_dot(X: Any, i: Any, w: Any) -> Any:
+    """z_i.w."""
+    return _vector(X, i, w) @ w
 
 
-def row_add(factor: Any, x: Any, w: Any) -> None:
-    """w <- w + factor z."""
-    w += factor * _vector(x, w)
+def row_add(factor: Any, X: Any, i: Any, w: Any) -> None:
+    """w <- w + factor z_i."""
+    w += factor * _vector(X, i, w)
 
 
-def row_clear(x: Any, w: Any) -> None:
-    """w <- 0 where z is not 0."""
-    w[_vector(x, w) != 0.0] = 0.0
+def row_clear(X: Any, i: Any, w: Any) -> None:
+    """w <- 0 where z_i is not 0."""
+    w[_vector(X, i, w) != 0.0] = 0.0
 
 
-def _vector(x: Any, w: Any) -> Any:
-    """z, (q,), for a row and w (q,)."""
+def _vector(X: Any, i: Any, w: Any) -> Any:
+    """z_i, (q,), for w (q,)."""
     z = np.ones_like(w)
-    if isinstance(x, tuple):
-        z[: x[2]] = np.bincount(x[0].astype(np.int64), x[1], x[2])
+    if isinstance(X, tuple):
+        indptr, indices, data, d = X
+        entries = slice(indptr[i], indptr[i + 1])
+        z[:d] = np.bincount(indices[entries].astype(np.int64), data[entries], d)
     else:
-        z[: x.size] = x
+        z[: X.shape[1]] = X[i]
     return z
 
 
-@fast
-def _dot(x: Any, w: Any) -> Any:
-    total = 0.0
-    for j in range(x.size):
-        total += x[j] * w[j]
-    return total
-
-
-@jit
-def _dot_sparse(indices: Any, data: Any, w: Any) -> Any:
-    """In four sums, whose additions need not wait for one another; gathered into vectors they would be slower."""
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    whole = data.size - data.size % 4
-    for e in range(0, whole, 4):
-        a += data[e] * w[indices[e]]
-        b += data[e + 1] * w[indices[e + 1]]
-        c += data[e + 2] * w[indices[e + 2]]
-        d += data[e + 3] * w[indices[e + 3]]
-    for e in range(whole, data.size):
-        a += data[e] * w[indices[e]]
-    return (a + b) + (c + d)
-
-
-@overload(row_of, strict=False, jit_options=dict(FAST))  # type: ignore[arg-type]
-def _row_of(X: Any, i: Any) -> Any:
-    if isinstance(X, types.Array):
-        return lambda X, i: X[i]
-    return lambda X, i: (X[1][X[0][i] : X[0][i + 1]], X[2][X[0][i] : X[0][i + 1]], X[3])
-
-
 @overload(row_dot, strict=False, jit_options=dict(FAST))  # type: ignore[arg-type]
-def _row_dot(x: Any, w: Any) -> Any:
-    if isinstance(x, types.Array):
-        return lambda x, w: _dot(x, w) + (w[x.size] if w.size > x.size else 0.0)
-    return lambda x, w: _dot_sparse(x[0], x[1], w) + (w[x[2]] if w.size > x[2] else 0.0)
+def _row_dot(X: Any, i: Any, w: Any) -> Any:
+    def dense(X: Any, i: Any, w: Any) -> Any:
+        x = X[i]
+        total = 0.0
+        for j in range(x.size):
+            total += x[j] * w[j]
+        return total + (w[x.size] if w.size > x.size else 0.0)
+
+    def thin(X: Any, i: Any, w: Any) -> Any:
+        indptr, indices, data, d = X
+        total = w[d] if w.size > d else 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            total += data[e] * w[indices[e]]
+        return total
+
+    return dense if isinstance(X, types.Array) else thin
 
 
 @overload(row_add, strict=False, jit_options=dict(FAST))  # type: ignore[arg-type]
-def _row_add(factor: Any, x: Any, w: Any) -> Any:
-    def dense(factor: Any, x: Any, w: Any) -> None:
+def _row_add(factor: Any, X: Any, i: Any, w: Any) -> Any:
+    def dense(factor: Any, X: Any, i: Any, w: Any) -> None:
+        x = X[i]
         for j in range(x.size):
             w[j] += factor * x[j]
         if w.size > x.size:
             w[x.size] += factor
 
-    def thin(factor: Any, x: Any, w: Any) -> None:
-        indices, data, d = x
-        for e in range(data.size):
+    def thin(factor: Any, X: Any, i: Any, w: Any) -> None:
+        indptr, indices, data, d = X
+        for e in range(indptr[i], indptr[i + 1]):
             w[indices[e]] += factor * data[e]
         if w.size > d:
             w[d] += factor
 
-    return dense if isinstance(x, types.Array) else thin
+    return dense if isinstance(X, types.Array) else thin
 
 
 @overload(row_clear, strict=False)
-def _row_clear(x: Any, w: Any) -> Any:
-    def dense(x: Any, w: Any) -> None:
+def _row_clear(X: Any, i: Any, w: Any) -> Any:
+    def dense(X: Any, i: Any, w: Any) -> None:
         w[:] = 0.0
 
-    def thin(x: Any, w: Any) -> None:
-        for j in x[0]:
-            w[j] = 0.0
-        w[x[2] :] = 0.0
+    def thin(X: Any, i: Any, w: Any) -> None:
+        indptr, indices, _, d = X
+        for e in range(indptr[i], indptr[i + 1]):
+            w[indices[e]] = 0.0
+        w[d:] = 0.0
 
-    return dense if isinstance(x, types.Array) else thin
+    return dense if isinstance(X, types.Array) else thin

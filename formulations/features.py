@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.jit import jit
+from equimargin.formulations.jit import fast, jit
 from equimargin.formulations.kernels import Array, Features, Intercept, Kernel, Linear
 
 Index = NDArray[np.int64]
 
 CHUNK = 2**16
 """Entries gathered at a time for a Gram matrix: few enough to stay in the cache."""
+FEW = 50_000
+"""Rows of so many entries in all have their products summed sooner than BLAS would."""
 SAMPLE = 1000
 """Points that an average is taken over."""
 
@@ -62,13 +64,30 @@ class Explicit:
         X = self.X[index]
         return _appended(X, len(index)) if self.constant else X
 
+    def largest_square(self) -> float:
+        """max_i |z_i|^2."""
+        if self.sparse:
+            return float(self.X.multiply(self.X).sum(axis=1).max()) + self.constant
+        return float(_largest_square(self.X)) + self.constant
+
     def mean_square(self) -> float:
         """|z|^2 of a point, on average over some of the points."""
         Z = self.rows(np.arange(0, self.m, self.m // SAMPLE + 1))
         return float((Z.multiply(Z) if self.sparse else Z**2).sum() / Z.shape[0])
 
     def gram(self, index: Index, D: Array) -> Array:
-        """Z[index]' diag(D) Z[index], (q, q), for D > 0 (k,): as B' B with B = D^1/2 Z, which BLAS knows to be symmetric."""
+        """Z[index]' diag(D) Z[index], (q, q), for D (k,) of either sign, no 0 among them."""
+        if not self.sparse and len(index) * self.q <= FEW:
+            H = np.zeros((self.q, self.q))
+            _few_products(self.X, index, D, H)
+            return H
+        more = D > 0.0
+        if more.all():
+            return self._squared(index, D)
+        return self._squared(index[more], D[more]) - self._squared(index[~more], -D[~more])
+
+    def _squared(self, index: Index, D: Array) -> Array:
+        """As `gram` for D > 0: B' B with B = D^1/2 Z, which BLAS knows to be symmetric."""
         unit = float(D[0]) if len(D) and not np.ptp(D) else None
         roots = np.sqrt(D) if unit is None else np.ones(len(D))
         if self.sparse:
@@ -76,9 +95,9 @@ class Explicit:
             H = np.asarray((B.T @ B).toarray())
         else:
             H = np.zeros((self.q, self.q))
-            size = min(CHUNK // self.d + 1, len(index))
-            buffer = np.empty((size, self.d))
-            for start in range(0, len(index), max(size, 1)):
+            size = max(min(max(CHUNK // self.d + 1, self.d), len(index)), 1)
+            buffer, products = np.empty((size, self.d)), np.empty((self.d, self.d))
+            for start in range(0, len(index), size):
                 here, root = index[start : start + size], roots[start : start + size]
                 if unit is not None and here[-1] - here[0] == len(here) - 1:  # consecutive rows as they are
                     B = self.X[here[0] : here[-1] + 1]
@@ -86,11 +105,13 @@ class Explicit:
                     B = np.take(self.X, here, axis=0, out=buffer[: len(root)], mode="clip")
                     if unit is None:
                         B *= root[:, None]
-                H[: self.d, : self.d] += B.T @ B
+                H[: self.d, : self.d] += np.matmul(B.T, B, out=products)
                 H[: self.d, self.d :] += (root @ B)[:, None]
             H[self.d :, : self.d] = H[: self.d, self.d :].T
             H[self.d :, self.d :] = roots @ roots
-        return H if unit is None else unit * H
+        if unit is not None and unit != 1.0:
+            H *= unit
+        return H
 
     def product(self, D: Array, v: Array) -> Array:
         """Z' diag(D) Z v, (q,), for D (m,) and v (q,): in one pass over the rows with D_i != 0 where X is sparse."""
@@ -134,6 +155,39 @@ def _appended(X: Features, m: int) -> Features:
     indices, data = np.full(X.nnz + m, X.shape[1], dtype=X.indices.dtype), np.ones(X.nnz + m)
     indices[here], data[here] = X.indices, X.data
     return sparse.csr_array((data, indices, np.append(X.indptr[:1], ends + 1)), shape=(m, X.shape[1] + 1))
+
+
+@fast
+def _largest_square(X: Array) -> float:
+    """max_i |x_i|^2."""
+    largest = 0.0
+    for i in range(X.shape[0]):
+        x, total = X[i], 0.0
+        for j in range(x.size):
+            total += x[j] * x[j]
+        largest = max(largest, total)
+    return largest
+
+
+@fast
+def _few_products(X: Array, index: Index, D: Array, H: Array) -> None:
+    """Put Z[index]' diag(D) Z[index] into H, 0 before, four rows at a time; Z is X, or X and a column of ones where H is larger."""
+    d, q = X.shape[1], H.shape[0]
+    B, c = np.ones((4, q)), np.zeros(4)
+    v, x, y, z = B[0], B[1], B[2], B[3]
+    for start in range(0, index.size, 4):
+        c[:] = 0.0
+        for k in range(min(4, index.size - start)):
+            c[k] = D[start + k]
+            B[k, :d] = X[index[start + k]]
+        for i in range(q):
+            h = H[i]
+            cv, cx, cy, cz = c[0] * v[i], c[1] * x[i], c[2] * y[i], c[3] * z[i]
+            for j in range(i + 1):
+                h[j] += cv * v[j] + cx * x[j] + cy * y[j] + cz * z[j]
+    for i in range(q):
+        for j in range(i):
+            H[j, i] = H[i, j]
 
 
 @jit

@@ -387,6 +387,8 @@ def proven_shift(K: Array) -> float | None:
 
     Source: S. M. Rump, Verification of positive definiteness, BIT 46 (2006), Corollary 2.4.
     """
+    from scipy.linalg import LinAlgError, cho_factor
+
     n = len(K)
     gamma = gamma_n(n + 1) / (1 - gamma_n(n + 1))
     step = 1.01 * gamma * float(np.abs(K.diagonal()).sum()) + 1e-300
@@ -396,8 +398,8 @@ def proven_shift(K: Array) -> float | None:
         A[np.diag_indices(n)] -= 1.01 * gamma * A.diagonal().sum()
         A[np.diag_indices(n)] -= 4 * UNIT * np.abs(A.diagonal())
         try:
-            np.linalg.cholesky(A)
-        except np.linalg.LinAlgError:
+            cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)  # in place: A.T is as LAPACK has matrices
+        except LinAlgError:
             continue
         return shift
     return None

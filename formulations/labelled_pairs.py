@@ -27,10 +27,10 @@ from equimargin.formulations.pair_sweeps import (
     Level,
     by_query,
     gathered,
-    middles,
     laplacian_gram,
     laplacian_gram_by_buckets,
     laplacian_product,
+    middles,
     within,
 )
 from equimargin.formulations.rows import Pairs, Rows
@@ -63,12 +63,13 @@ class LabelledPairs(Pairs):
 
     def __init__(self, y: Array, query: Index | None) -> None:
         self.y, self.m = np.asarray(y, dtype=np.float64), len(y)
-        self.query = np.zeros(self.m, dtype=np.int64) if query is None else np.asarray(query, dtype=np.int64)
+        self.query: Index = np.zeros(self.m, dtype=np.int64) if query is None else np.asarray(query, dtype=np.int64)
         order = np.argsort(self.y, kind="stable") if query is None else np.lexsort((self.y, self.query))
         q, levels = self.query[order], self.y[order]
-        new_query = np.append(True, q[1:] != q[:-1])
-        new_level = new_query | np.append(True, levels[1:] != levels[:-1])
-        queries = int(q[-1]) + 1
+        first = np.arange(self.m) == 0
+        new_query = first | (q != np.roll(q, 1))
+        new_level = new_query | (levels != np.roll(levels, 1))
+        queries = int(q[-1]) + 1 if self.m else 0
         sizes, ties = np.bincount(q, minlength=queries), np.diff(np.append(np.flatnonzero(new_level), self.m))
         tied = np.zeros(queries, dtype=np.int64)
         np.add.at(tied, q[new_level], ties * (ties - 1) // 2)
@@ -88,12 +89,11 @@ class LabelledPairs(Pairs):
         self._place: Index = position[self.query]
 
     @property
-    def many(self) -> bool:  # type: ignore[override]
-        """Whether sums over the pairs are taken by sweeps alone."""
+    def many(self) -> bool:
         return self.p > MANY
 
     @cached_property
-    def _listed(self) -> tuple[Index, Index]:
+    def _listed(self) -> tuple[Index, Index]:  # type: ignore[override]
         if self.p > LISTED:
             raise ValueError(f"{self.p:,} preference pairs are more than the {LISTED:,} that are listed one by one")
         preferred, other = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
@@ -147,9 +147,9 @@ class LabelledPairs(Pairs):
 
     def spaced(self, stride: int) -> Index:
         if len(self.active) >= FEW * stride * len(self._queries):
-            return self.active[stride // 2 :: stride]
+            return np.asarray(self.active[stride // 2 :: stride])
         chosen = np.arange(len(self._queries)) % stride == 0
-        return self.active[np.repeat(chosen, np.diff(self._starts))]
+        return np.asarray(self.active[np.repeat(chosen, np.diff(self._starts))])
 
     def listed(self) -> Pairs:
         """The same pairs one by one."""
@@ -197,7 +197,7 @@ class PairSlacks(Slacks):
         self.order: Index = np.empty(n, dtype=np.int64)
         by_query(np.argsort(self.f), rows._place, rows._starts, self.order)
         middle = np.empty(len(sizes))
-        self.reach = middles(self.order, self.f, rows._starts, middle) if n else 0.0
+        self.reach: float = middles(self.order, self.f, rows._starts, middle) if n else 0.0
         largest = 2 * (self.reach + WIDEST) * float(sizes.max(initial=1))
         self.unit = 2.0 ** (np.ceil(np.log2(largest)) - 62)
         self.z, self.level = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int32)
@@ -254,8 +254,8 @@ class PairSlacks(Slacks):
 
     def square_error(self, tau: int) -> float:
         """A bound on the error of sum of c u^2 within tau: of tau sum u - sum z A'u, whose sums are compensated."""
-        widest = abs(tau) * self.unit + 2 * self.reach
-        return gamma_n(32) * widest**2 * float(self.costs @ self.within(tau).pairs)
+        widest = abs(tau) * self.unit + 2 * float(self.reach)
+        return float(gamma_n(32) * widest**2 * (self.costs @ self.within(tau).pairs))
 
     def loss_bound(self, squared: bool, error: float, way: float) -> float:
         """A bound of sum of c loss(u), from above for way = 1, from below for way = -1.
@@ -416,6 +416,8 @@ class PairCurvature:
     def hess_vec(self, v: Array) -> Array:
         """A' D A v, (m,), for v (m,)."""
         slacks, rows = self.slacks, self.slacks.rows
+        if not len(slacks.z):
+            return np.zeros(rows.m)
         Lv = laplacian_product(
             slacks.z, slacks.level, rows._starts, rows._levels, self.high, self.low, self.count, np.ascontiguousarray(v)[slacks.order]
         )

@@ -44,7 +44,7 @@ class Smooth:
         z = self.derivative(u)
         return np.asarray(z * (u + self.width) - z**2 / (2 * self.slope))
 
-    def expanded(self, u: Array, c: Array) -> tuple[float, float, Array, Array]:
+    def expanded(self, u: Array, c: Array) -> tuple[float, float, float, Array, Array]:
         """All of sum_r c_r phi(u_r) at once.
 
         Parameters
@@ -53,12 +53,12 @@ class Smooth:
 
         Returns
         -------
-        value : sum_r c_r phi(u_r).  conjugate : sum_r c_r phi*(alpha_r / c_r).
+        value : sum_r c_r phi(u_r).  conjugate : sum_r c_r phi*(alpha_r / c_r).  hinge : sum_r c_r (u_r)_+.
         alpha : (p,) c_r phi'(u_r).  D : (p,) c_r where phi'' is `slope`, 0 elsewhere.
         """
         alpha, D = np.empty_like(u), np.empty_like(u)
-        product, square = _expand(self.shifted(u), c, self.slope, self.top, alpha, D)
-        return product - square, square - float(np.sum(self.width * alpha)) if self.shifts else square, alpha, D
+        value, product, hinge = _expand(u, self.shifted(u), c, self.slope, self.top, alpha, D)
+        return value, product - value, hinge, alpha, D
 
     def derivative(self, u: Array) -> Array:
         """phi'(u): what the multiplier of a row is, over its cost."""
@@ -84,14 +84,16 @@ def huberised(delta: float) -> Smooth:
 
 
 @fast
-def _expand(v: Array, c: Array, slope: float, top: float, alpha: Array, D: Array) -> tuple[float, float]:
-    """Fill alpha and D; sum_r alpha_r (u_r + width) and sum_r alpha_r phi'(u_r) / (2 slope)."""
-    product, square = 0.0, 0.0
+def _expand(u: Array, v: Array, c: Array, slope: float, top: float, alpha: Array, D: Array) -> tuple[float, float, float]:
+    """Fill alpha and D, v being u + width; sum_r c_r phi(u_r), alpha'u and sum_r c_r (u_r)_+."""
+    product, square, shifted, hinge = 0.0, 0.0, 0.0, 0.0
     for r in range(v.size):
         z = slope * v[r]
         D[r] = c[r] if (z > 0.0) & (z < top) else 0.0
         z = smaller(larger(z, 0.0), top)
         alpha[r] = c[r] * z
-        product += alpha[r] * v[r]
+        product += alpha[r] * u[r]
+        shifted += alpha[r] * v[r]
         square += alpha[r] * z
-    return product, square / (2.0 * slope)
+        hinge += c[r] * larger(u[r], 0.0)
+    return shifted - square / (2.0 * slope), product, hinge

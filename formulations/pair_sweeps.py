@@ -1,13 +1,15 @@
 """Sums over the preference pairs of a query that lie within a margin, in O(n log k) for n points of k levels: no pair is ever listed.
 
 A pair (i, j), the level of i above that of j, lies within tau where z_i - z_j < tau. With the points of a query sorted by z, those j with
-z_j > z_i - tau are a final segment that grows as z_i falls; counts and sums of them by level are kept in a Fenwick tree, and likewise of the
-i for every j. z and tau are integers, multiples of a unit so large that no sum overflows: counts and sums are exact, ties included.
+z_j > z_i - tau are a final segment that grows as z_i falls; counts and sums of them by level are kept in a Fenwick tree, and likewise of
+the i for every j. z and tau are integers, multiples of a unit so large that no sum overflows: counts and sums are exact, ties included.
 
 Source: document K, (3.17)-(3.18), for the counts l+ and l-; P. M. Fenwick, A new data structure for cumulative frequency tables (1994).
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -257,7 +259,7 @@ def _added(total: float, lost: float, v: float) -> tuple[float, float]:
 
 
 @jit
-def _add(T: Array, r: int, k: int, v: float) -> None:
+def _add(T: Array, r: Any, k: Any, v: float) -> None:
     """Add v to entry r of a Fenwick tree of k entries."""
     while r <= k:
         T[r] += v
@@ -265,7 +267,7 @@ def _add(T: Array, r: int, k: int, v: float) -> None:
 
 
 @jit
-def _sum(T: Array, r: int) -> float:
+def _sum(T: Array, r: Any) -> float:
     """The sum of the first r entries."""
     s = 0.0
     while r > 0:
@@ -275,7 +277,7 @@ def _sum(T: Array, r: int) -> float:
 
 
 @jit
-def _add_row(T: Array, r: int, k: int, sign: float, x: Array) -> None:
+def _add_row(T: Array, r: Any, k: Any, sign: float, x: Array) -> None:
     """Add sign x to entry r of a Fenwick tree of vectors."""
     while r <= k:
         for e in range(x.size):

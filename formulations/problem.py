@@ -60,7 +60,8 @@ class MarginProblem:
     ----------
     X : (m, d) features.  kernel : k.  rows : A, t, s.  C : cost of a unit of loss, in (0, inf]; inf is the hard margin.
     loss : "hinge" or "squared_hinge".  bias : whether b is free; False holds it at 0.
-    weights : (groups,) factors of C in [0, inf], row by row, or query by query where pairs come from labels.  shift : added to the diagonal of a precomputed Gram; None if it is indefinite.
+    weights : (groups,) factors of C in [0, inf], row by row, or query by query where pairs come from labels.
+    shift : added to the diagonal of a precomputed Gram; None if it is indefinite.
 
     Source: the catalogue's canonical shape; documents T (23)-(28), (64)-(73), (84)-(89); K (1.2), (2.3), (2.4); P (6), (8).
     """
@@ -560,9 +561,7 @@ def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> LabelledPairs:
     return LabelledPairs(relevance, None if query is None else np.unique(query, return_inverse=True)[1].astype(np.int64))
 
 
-def _query_weights(
-    rows: LabelledPairs, qid: ArrayLike | None, per_query: str, query_weight: Mapping[Any, float] | None
-) -> Array | None:
+def _query_weights(rows: LabelledPairs, qid: ArrayLike | None, per_query: str, query_weight: Mapping[Any, float] | None) -> Array | None:
     """Weights of the pairs of every query, (queries,), or None where all are 1."""
     if per_query not in ("sum", "mean"):
         raise ValueError(f"ranking: per_query must be 'sum' or 'mean', not {per_query!r}")

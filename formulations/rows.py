@@ -32,8 +32,11 @@ class Rows(ABC):
     p: int
     t: Array
     s: Array
-    many = False
-    """Whether the rows are too many to be looked at one by one."""
+
+    @property
+    def many(self) -> bool:
+        """Whether the rows are too many to be looked at one by one."""
+        return False
 
     @property
     def groups(self) -> int:
@@ -60,15 +63,15 @@ class Rows(ABC):
         Where it is 0 (a tube that holds 0, no row that costs anything) the optimum is 0 too and leaves no unit to measure answers
         in: that is what targets of size |t_r| would cost, of size 1 if all are 0, or 1 if no row costs anything.
         """
-        for size in (self.t, np.abs(self.t), np.ones(self.p)):
-            violated = np.maximum(size, 0.0)
+        for size in (np.positive, np.abs, np.ones_like):
+            violated = np.maximum(size(self.t), 0.0)
             value = float(costs @ (violated**2 if squared else violated))
             if value > 0:
                 return value
         return 1.0
 
     def total_loss(self, squared: bool, costs: Array, f: Array, b: float, signed: bool) -> float:
-        """sum_r c_r loss(u_r) at f (m,) and b, which counts where `signed`; costs (groups,), inf where a row of infinite cost is violated."""
+        """sum_r c_r loss(u_r) at f (m,) and b, which counts where `signed`; costs (groups,); inf where a hard row is violated."""
         u = self.t - self.dot(f)
         if signed:
             u -= b * self.s
@@ -307,9 +310,8 @@ class Pairs(Rows):
 
 def _gram(Z: Explicit, D: Array) -> Array:
     """Z' D Z, (q, q), for a diagonal D (m,) of either sign."""
-    more, less = np.flatnonzero(D > 0), np.flatnonzero(D < 0)
-    H = Z.gram(more, D[more])
-    return H - Z.gram(less, -D[less]) if len(less) else H
+    index = np.flatnonzero(D != 0.0)
+    return Z.gram(index, D[index])
 
 
 def _signed(Z: Any, s: Array) -> Any:

@@ -79,12 +79,14 @@ class RowSlacks(Slacks):
 
     def __init__(self, rows: Rows, u: Array, c: Array) -> None:
         self.rows, self.u, self.c = rows, u, c
+        self._hinge: float | None = None
 
     def expanded(self, phi: Smooth) -> Expansion:
-        return Expansion(*phi.expanded(self.u, self.c))
+        loss, conjugate, self._hinge, alpha, D = phi.expanded(self.u, self.c)
+        return Expansion(loss, conjugate, alpha, D)
 
     def hinge(self) -> float:
-        return float(self.c @ np.maximum(self.u, 0.0))
+        return float(self.c @ np.maximum(self.u, 0.0)) if self._hinge is None else self._hinge
 
     def along(self, h: Array) -> Line:
         return _RowLine(self, self.rows.dot(h))

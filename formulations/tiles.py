@@ -192,7 +192,7 @@ class GivenTiles(Tiles):
 
     def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
         K = np.empty((len(rows), len(columns)), self.dtype) if out is None else out
-        _gather(self.gram.X, rows, columns, 1 / self.unit, K, rows is columns)
+        _gather(self.gram.X, rows, columns.astype(np.uintp), 1 / self.unit, K, rows is columns)
         if self.gram.shift:
             K[rows[:, None] == columns] += self.gram.shift / self.unit
         return K
@@ -274,12 +274,18 @@ def _place(R: Block, places: Index, K: Block) -> None:
 
 
 @fast
-def _gather(G: Array, rows: Index, columns: Index, factor: float, K: Block, symmetric: bool) -> None:
+def _pick(given: Array, columns: Any, factor: float, row: Block) -> None:
+    """row <- factor given[columns]; columns of an unsigned type need not be looked at for negative ones, so that the loop vectorises."""
+    for k in range(columns.shape[0]):
+        row[k] = factor * given[columns[k]]
+
+
+@fast
+def _gather(G: Array, rows: Index, columns: Any, factor: float, K: Block, symmetric: bool) -> None:
     """K <- factor G[rows, columns]; half of it where rows and columns are the same."""
     for r in range(rows.shape[0]):
-        given, row = G[rows[r]], K[r]
-        for c in range(r if symmetric else 0, columns.shape[0]):
-            row[c] = factor * given[columns[c]]
+        start = r if symmetric else 0
+        _pick(G[rows[r]], columns[start:], factor, K[r, start:])
     if symmetric:
         for above in range(0, rows.shape[0], 16):  # a cache line of every row at a time
             for r in range(above + 1, rows.shape[0]):

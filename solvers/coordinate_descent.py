@@ -2,16 +2,17 @@
 
     max  t'alpha - 1/2 |A'alpha|_K^2 [ - sum_r alpha_r^2 / (4 c_r) ]    s.t.  0 <= alpha <= c  [ alpha >= 0 ]
 
-One row at a time, exactly: with u_r = t_r - (A f)_r - ridge_r alpha_r and q_r = (A K A')_rr + ridge_r,
+One row at a time, a little beyond what is best for it alone: with u_r = t_r - (A f)_r - ridge_r alpha_r and q_r = (A K A')_rr + ridge_r,
 
-    alpha_r  <-  clip(alpha_r + u_r / q_r, 0, box_r),      w  <-  w + delta X'A_r'    or    f  <-  f + delta K A_r',
+    alpha_r  <-  clip(alpha_r + omega u_r / q_r, 0, box_r),   omega = BEYOND,      w  <-  w + delta X'A_r'    or    f  <-  f + delta K A_r',
 
 in random order; rows that stay at a bound are left out for a while. f is held as w where there are explicit features, and by its values at
 the points otherwise; A X and A K A' are never formed for all rows. From time to time Newton's method on the free rows (`face.py`) finishes
 what single rows would take long for.
 
 Source: C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, A dual coordinate descent method for large-scale linear SVM
-(ICML 2008), Algorithms 1 and 3, over the rows of document K (2.4).
+(ICML 2008), Algorithms 1 and 3, over the rows of document K (2.4); C. W. Cryer, The solution of a quadratic programming problem using
+systematic overrelaxation, SIAM Journal on Control 9 (1971), for omega in (0, 2).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.feature_rows import row_add, row_clear, row_dot, row_of, stored_rows
+from equimargin.formulations.feature_rows import Index, row_add, row_clear, row_dot, stored_entries, stored_rows
 from equimargin.formulations.features import Explicit
 from equimargin.formulations.jit import jit
 from equimargin.formulations.kernels import STORED_ROWS, Array
@@ -32,7 +33,6 @@ from equimargin.solvers.face import climb, worth
 from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.solution import Limits, Solution
 
-Index = NDArray[np.int32]
 Order = NDArray[np.int64]
 
 SEED = 0
@@ -44,6 +44,8 @@ PIECE = 10_000_000
 """Multiplications between two looks at the clock: a compiled kernel hears no interrupt either."""
 TRIED = 0.03
 """Some rows are swept on after that share of the sweeps allowed only as long as what they add to the gap falls fast enough."""
+BEYOND = 1.3
+"""Single rows move so many times as far as is best for them alone, which is closer to what is best for all: over-relaxation."""
 CURVATURE_FLOOR = 1e-12
 """Smallest curvature of a row, over the mean diagonal of K: a row of two equal points moves to its bound."""
 
@@ -96,7 +98,7 @@ def after_sweeps(problem: MarginProblem, sweeps: int, progress: Progress) -> Arr
 class _Descent:
     """The multipliers alpha (p,) and f, kept together.
 
-    A : (p, m) rows, CSR.  X : the explicit features Z (m, q) as compiled code sees them.  q : (p,) curvatures.
+    A : (p, m) rows, CSR, as compiled code sees them.  X : the explicit features Z (m, q) as compiled code sees them.  q : (p,) curvatures.
     v : (q,) w where there are such, (m,) f otherwise: 0 until `refresh`.
     sweeps : passes over the rows so far.  work : multiplications in them since Newton's method was last tried.
     seen : sweeps and gap at the last look but one.
@@ -105,7 +107,7 @@ class _Descent:
 
     def __init__(self, problem: MarginProblem, start: Point | None) -> None:
         self.problem, self.box, self.t = problem, problem.box, problem.rows.t
-        self.A: Any = problem.rows.matrix
+        self.A = stored_entries(problem.rows.matrix)
         self.Z = problem.explicit
         self.alpha = np.zeros(problem.p) if start is None else problem.repaired(multipliers(start, problem))
         self.ridge = np.zeros(problem.p)
@@ -113,10 +115,10 @@ class _Descent:
             np.divide(0.5, problem.costs, out=self.ridge, where=problem.costs > 0)
         if self.Z is not None:
             self.X = stored_rows(self.Z)
-            q = _norms2(*_parts(self.A), self.X, np.zeros(self.Z.q))
+            q = _norms2(*self.A, self.X, np.zeros(self.Z.q))
             self.row_work = 4 * (self.Z.entries // problem.m + 1)
         else:
-            q = _quadratics(*_parts(self.A), problem.gram.dense)
+            q = _quadratics(*self.A, problem.gram.dense)
             self.row_work = 2 * problem.m
         unit = float(problem.gram.diagonal.mean()) or 1.0
         self.q = np.maximum(q, CURVATURE_FLOOR * unit) + self.ridge
@@ -167,7 +169,7 @@ class _Descent:
         """One pass, in pieces between which the clock is looked at: the rows that have not settled, the lowest and the highest pull."""
         unsettled, down, up = [order[:0]], 0.0, 0.0
         piece = max(1000, PIECE // self.row_work)
-        A, rows = _parts(self.A), (self.t, self.box, self.ridge, self.q, self.alpha)
+        A, rows = self.A, (self.t, self.box, self.ridge, self.q, self.alpha)
         for start in range(0, len(order), piece):
             part = order[start : start + piece]
             if self.Z is not None:
@@ -193,7 +195,7 @@ class _Descent:
             H, u = Y @ Y.T, self.t[free] - Y @ self.v
             H = H.toarray() if self.Z.sparse else H
         else:
-            A = self.A[free]
+            A = self.problem.rows.matrix[free]
             H, u = np.asarray(A @ (A @ self.problem.gram.dense).T), self.t[free] - A @ self.v
         H[np.diag_indices(len(free))] += self.ridge[free]
         bounds, clock = (np.zeros(len(free)), self.box[free]), lambda: progress.out_of_time
@@ -227,11 +229,6 @@ def swept(
     return alpha, w, False
 
 
-def _parts(A: Any) -> tuple[Index, Index, Array]:
-    """A CSR array as a compiled kernel sees it."""
-    return A.indptr, A.indices, A.data
-
-
 @jit
 def _shuffle(order: Order, seed: int) -> None:
     """Put the rows in random order, in place: Fisher's and Yates's exchanges, Park's and Miller's minimal standard generator."""
@@ -248,11 +245,11 @@ def _norms2(indptr: Index, indices: Index, data: Array, X: Any, z: Array) -> Arr
     q = np.zeros(indptr.size - 1)
     for r in range(q.size):
         for k in range(indptr[r], indptr[r + 1]):
-            row_add(data[k], row_of(X, indices[k]), z)
+            row_add(data[k], X, indices[k], z)
         for k in range(indptr[r], indptr[r + 1]):
-            q[r] += data[k] * row_dot(row_of(X, indices[k]), z)
+            q[r] += data[k] * row_dot(X, indices[k], z)
         for k in range(indptr[r], indptr[r + 1]):
-            row_clear(row_of(X, indices[k]), z)
+            row_clear(X, indices[k], z)
     return q
 
 
@@ -269,8 +266,8 @@ def _quadratics(indptr: Index, indices: Index, data: Array, K: Array) -> Array:
 
 @jit
 def _moved(u: float, alpha: float, box: float, q: float) -> float:
-    """The best value of one multiplier."""
-    return min(max(alpha + u / q, 0.0), box)
+    """Where one multiplier goes: beyond its best value, within the box."""
+    return min(max(alpha + BEYOND * u / q, 0.0), box)
 
 
 @jit
@@ -311,7 +308,7 @@ def _sweep_linear(
     for r in order:
         u = t[r] - ridge[r] * alpha[r]
         for k in range(indptr[r], indptr[r + 1]):
-            u -= data[k] * row_dot(row_of(X, indices[k]), w)
+            u -= data[k] * row_dot(X, indices[k], w)
         if _settled(u, alpha[r], box[r], low, high):
             continue
         order[kept] = r
@@ -322,7 +319,7 @@ def _sweep_linear(
         if pull != 0.0 and delta != 0.0:
             alpha[r] = _moved(u, alpha[r], box[r], q[r])
             for k in range(indptr[r], indptr[r + 1]):
-                row_add(delta * data[k], row_of(X, indices[k]), w)
+                row_add(delta * data[k], X, indices[k], w)
     return kept, down, up, order.size
 
 
@@ -335,9 +332,9 @@ def _sweeps(X: Any, order: Order, t: Array, box: Array, alpha: Array, w: Array, 
     q = np.empty(t.size)
     z = np.zeros(w.size)
     for r in range(t.size):
-        row_add(1.0, row_of(X, r), z)
-        q[r] = row_dot(row_of(X, r), z)
-        row_clear(row_of(X, r), z)
+        row_add(1.0, X, r, z)
+        q[r] = row_dot(X, r, z)
+        row_clear(X, r, z)
     floor = CURVATURE_FLOOR * (q.mean() or 1.0)
     visits, budget, active, low, high = 0, most * t.size, t.size, -np.inf, np.inf
     mark, first = 0, np.inf
@@ -347,8 +344,7 @@ def _sweeps(X: Any, order: Order, t: Array, box: Array, alpha: Array, w: Array, 
         share, down, up, k = 0.0, 0.0, 0.0, 0
         while k < active:
             r = order[k]
-            x = row_of(X, r)
-            u = t[r] - row_dot(x, w)
+            u = t[r] - row_dot(X, r, w)
             if _settled(u, alpha[r], box[r], low, high):
                 active -= 1
                 order[k], order[active] = order[active], r
@@ -359,7 +355,7 @@ def _sweeps(X: Any, order: Order, t: Array, box: Array, alpha: Array, w: Array, 
             down, up = min(down, pull), max(up, pull)
             moved = _moved(u, alpha[r], box[r], max(q[r], floor))
             if pull != 0.0 and moved != alpha[r]:
-                row_add(moved - alpha[r], x, w)
+                row_add(moved - alpha[r], X, r, w)
                 alpha[r] = moved
         low, high = down if down < 0 else -np.inf, up if up > 0 else np.inf
         if share <= enough:

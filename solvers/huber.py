@@ -25,8 +25,10 @@ from equimargin.formulations.losses import Smooth, huberised
 from equimargin.formulations.problem import MarginProblem, Point, Problem
 from equimargin.formulations.slacks import RowSlacks
 from equimargin.solvers import coordinate_descent
+from equimargin.solvers.descent import Descent
 from equimargin.solvers.face import MOST_ROWS, climb
-from equimargin.solvers.newton import MOST_COLUMNS, Descent, descent_for, on_a_part, unsuited
+from equimargin.solvers.feature_descent import MOST_COLUMNS, FeatureDescent
+from equimargin.solvers.newton import descent_for, on_a_part, unsuited
 from equimargin.solvers.progress import Progress
 from equimargin.solvers.solution import Limits, Solution
 
@@ -34,7 +36,7 @@ CURVED = 10
 """Rows on the first curved piece, a column of the features: several times as many as can lie on the margin."""
 STIFFEST = 1e3
 """First sigma at most, times the mean K_ii: where costs are huge, multipliers are not."""
-GROWTH = 4.0
+GROWTH = 2.0
 """Of sigma, from one minimum to the next."""
 COLUMNS_A_SWEEP, FEWEST_SWEEPS, ROUGH = 20, 10, 0.01
 """One sweep of coordinate descent for so many columns, fewer where rows outnumber points, is worth a try; less than ten lead nowhere.
@@ -47,8 +49,8 @@ ROWS_A_COLUMN, FACES, PRODUCTS = 2, 6, 8
 """or, with so many free rows a column at most, by so many factorisations, or as many as cost so many products with the features."""
 NARROWEST = 10
 """Widths tried at a start, of which each is a fraction of the one before."""
-WORTH = 100_000
-"""For features of so many entries a start is sought on some of the points."""
+WORTH, PART = 100_000, 60
+"""For features of so many entries a start is sought on some of the points: so many a column."""
 
 
 def refusal(problem: Problem) -> str | None:
@@ -62,7 +64,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     """Newton steps, with the smoothing centred anew at every minimum, until the gap is small enough."""
     assert isinstance(problem, MarginProblem)
     progress = Progress("huber", problem, limits, limits.max_iter or 10_000)
-    start = warm_start or _by_sweeps(problem, progress) or on_a_part(problem, _solve, limits, WORTH)
+    start = warm_start or _by_sweeps(problem, progress) or on_a_part(problem, _solve, limits, WORTH, PART)
     descent = descent_for(problem, start, by_row=not problem.rows.many)
     phi = _first(descent, descent.slacks) if isinstance(descent.slacks, RowSlacks) else _of_least_gap(descent)
     if descent.by_row and start is not None and start.alpha is not None:
@@ -96,9 +98,10 @@ def _first(descent: Descent, slacks: RowSlacks) -> Smooth:
     sizes = np.abs(slacks.u[slacks.c > 0])
     if not len(sizes):
         return huberised(1.0)
-    last = min(CURVED * len(descent.v), len(sizes) - 1)
-    width = float(np.partition(sizes, last)[last]) or float(sizes.mean()) or 1.0
-    stiffness = float(slacks.c.max()) * float(np.abs(descent.problem.gram.diagonal).mean())
+    wanted = CURVED * len(descent.v)
+    last = min(wanted, len(sizes) - 1)
+    width = (float(np.partition(sizes, last)[last]) or float(sizes.mean()) or 1.0) * max(1.0, wanted / len(sizes))
+    stiffness = float(slacks.c.max()) * descent.mean_square
     return Smooth(min(1 / (2 * width), STIFFEST / stiffness) if stiffness > 0 else 1 / (2 * width), width, 1.0)
 
 
@@ -127,13 +130,15 @@ def _finish(descent: Descent, progress: Progress) -> bool:
 
     Whether that ends the run.
     """
-    if not descent.by_row or descent.Z is None:
+    if not (descent.by_row and isinstance(descent, FeatureDescent)):
         return False
     problem, rows, inside = descent.problem, descent.rows, np.flatnonzero(descent.D)
     if not 0 < len(inside) <= descent.Z.m:
         return False
-    alpha = problem.repaired(descent.alpha)
-    w = descent.R * descent.Z.rdot(rows.rdot(alpha))
+    alpha, w = descent.alpha.copy(), descent.R * descent.pull
+    if problem.bias:
+        alpha = problem.repaired(alpha)
+        w = descent.R * descent.Z.rdot(rows.rdot(alpha))
     Y, t, box = rows.take(descent.Z, inside), rows.t[inside], problem.box[inside]
     if not problem.bias:
         enough, most = ENOUGH * progress.limits.tol * progress.primal, SWEPT * descent.Z.m // len(inside)

@@ -22,7 +22,8 @@ from equimargin.formulations.kernels import Array, Gram
 from equimargin.formulations.losses import Smooth
 from equimargin.formulations.problem import Point
 from equimargin.formulations.tiles import tiles
-from equimargin.solvers.newton import MOST_PRODUCTS, Descent, Move
+from equimargin.solvers.descent import Descent, Move
+from equimargin.solvers.feature_descent import MOST_PRODUCTS
 from equimargin.solvers.progress import Progress, multipliers
 
 Index = NDArray[np.intp]
@@ -75,15 +76,15 @@ class GramProducts:
 class KernelDescent(Descent):
     """beta on its way down; v : (n,) beta at the points that rows touch.  f : (n,) K v.  KG : (n,) K G."""
 
-    def _start(self, start: Point) -> None:
+    def start(self, point: Point) -> None:
         problem = self.problem
         self.points = problem.rows.touched
         self.K = GramProducts(problem.gram, self.points)
         self.v = np.zeros(len(self.points))
-        if start.beta is not None:
-            self.v = start.beta[self.points]
-        elif start.alpha is not None:
-            self.v = problem.rows.rdot(problem.repaired(multipliers(start, problem)))[self.points]
+        if point.beta is not None:
+            self.v = point.beta[self.points]
+        elif point.alpha is not None:
+            self.v = problem.rows.rdot(problem.repaired(multipliers(point, problem)))[self.points]
         self._first_square = np.inf
         self._evaluate()
 
@@ -98,8 +99,7 @@ class KernelDescent(Descent):
         return out
 
     def look(self, phi: Smooth) -> None:
-        seen = self.slacks.expanded(phi)
-        self.loss, self.conjugate, self.alpha, self.D = seen.loss, seen.conjugate, seen.alpha, seen.D
+        self.expand(phi)
         self.G = self.v - self.rows.rdot(self.alpha)[self.points]
         self.KG = self.K.rough(self.G)
 
@@ -120,11 +120,15 @@ class KernelDescent(Descent):
     def half_norm2(self) -> float:
         return float(self.v @ self.f) / 2
 
+    @property
+    def mean_square(self) -> float:
+        return float(np.abs(self.problem.gram.diagonal).mean())
+
     def step(self, phi: Smooth, progress: Progress) -> None:
         super().step(phi, progress)
         self._evaluate()
 
-    def _move(self, slope: float, progress: Progress) -> Move:
+    def move(self, slope: float, progress: Progress) -> Move:
         """Conjugate gradients in the inner product of K."""
         s, Ks = np.zeros_like(self.v), np.zeros_like(self.v)
         r, Kr = -self.G, -self.KG

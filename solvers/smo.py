@@ -353,7 +353,7 @@ class _Descent:
                 self.K = self.tiles.block(self.before, self.before, square("set", self.m, self.dtype))
             return self.before, self.K
         if self.block is None or violators_outside(self.rise, self.fall, self.level, 0.1 * self.violation, self.before):
-            wanted, kept = max(self.m // 10, SMALLEST_SET) + int(1.2 * np.count_nonzero(self.free)), self.before
+            wanted, kept = max(self.m // 10, SMALLEST_SET) + int(np.count_nonzero(self.free)), self.before
             size = min(wanted if wanted > 1.1 * len(kept) else len(kept), LARGEST_SET[self.dtype])
             W = choose(self.rise, self.fall, self.least, self.most, self.a, self.free, kept, size)
             self.before, places = seated(W, kept)

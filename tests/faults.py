@@ -216,6 +216,13 @@ FAULTS = (
         ("smo",),
     ),
     Fault(
+        "votes for the other class",
+        "solvers/one_vs_one.py",
+        "np.where(positive[points], 1.0, -1.0)",
+        "np.where(positive[points], -1.0, 1.0)",
+        ("one_vs_one",),
+    ),
+    Fault(
         "stale gradient on the face",
         "solvers/face.py",
         "g -= H[:, free] @ move",

@@ -220,7 +220,8 @@ def script(problem: Problem, sentences: Sequence[str]) -> str:
         f'"""{said}"""\n\nimport numpy as np\n\nfrom equimargin import compare\n'
         "from equimargin.formulations import MarginProblem, OneNormProblem\n"
         "from equimargin.formulations.kernels import RBF, Linear, Polynomial\n"
-        "from equimargin.formulations.labelled_pairs import LabelledPairs\nfrom equimargin.formulations.rows import Signed, Tube\n\ninf = np.inf\n"
+        "from equimargin.formulations.labelled_pairs import LabelledPairs\n"
+        "from equimargin.formulations.rows import Signed, Tube\n\ninf = np.inf\n"
         f"X = np.array({np.asarray(problem.X).tolist()!r})\nrows = {_rows_text(problem)}\nproblem = {_problem_text(problem)}\n"
         f"print(compare(problem, time_limit={TIME_LIMIT}))\n"
     )

@@ -32,8 +32,8 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
-from equimargin.formulations.ranksvm import ALL_SUBSETS
 from equimargin.formulations.labelled_pairs import LabelledPairs
+from equimargin.formulations.ranksvm import ALL_SUBSETS
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, judge
 from equimargin.solvers import BACKENDS, Status, solve_declaration
 from equimargin.testing import FAMILIES, sample_problem

@@ -858,9 +858,7 @@ SOURCES: dict[str, dict[str, Change]] = {
         "step the wrong way": Change("G.dtype.type(delta), work)", "G.dtype.type(-delta), work)"),
         "balance forgotten": Change("a[j] = bottom if delta == down else a[j] - delta", "pass"),
         "no clip to the box": Change("delta = min(delta, up, down)", "pass", families=("svm.soft", "svr.l1")),
-        "no ridge": Change(
-            "np.divide(0.5 / self.unit, problem.costs", "np.divide(0.0, problem.costs", families=("svm.l2", "svr.l2")
-        ),
+        "no ridge": Change("np.divide(0.5 / self.unit, problem.costs", "np.divide(0.0, problem.costs", families=("svm.l2", "svr.l2")),
         "optimal at once": Change("watched = watched or limits.callback is not None", AT_ONCE_SMO),
         "bias forgotten": Change("return progress.solution()", READ_OUT.format("b=0.0")),
         "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b")),
@@ -868,11 +866,13 @@ SOURCES: dict[str, dict[str, Change]] = {
     "coordinate_descent": {
         "solves and reports 2 C": Change(*ANOTHER),
         "no clip to the box": Change(
-            "return min(max(alpha + u / q, 0.0), box)",
-            "return max(alpha + u / q, 0.0)",
+            "return min(max(alpha + BEYOND * u / q, 0.0), box)",
+            "return max(alpha + BEYOND * u / q, 0.0)",
             same={"svm.nobias_l2": NO_UPPER_END, "rank.l2": NO_UPPER_END},
         ),
-        "step the wrong way": Change("return min(max(alpha + u / q, 0.0), box)", "return min(max(alpha - u / q, 0.0), box)"),
+        "step the wrong way": Change(
+            "return min(max(alpha + BEYOND * u / q, 0.0), box)", "return min(max(alpha - BEYOND * u / q, 0.0), box)"
+        ),
         "targets 1 % off": Change("problem.box, problem.rows.t", "problem.box, 1.01 * problem.rows.t"),
         "no ridge": Change(
             "np.divide(0.5, problem.costs, out=self.ridge",

@@ -13,12 +13,13 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, make_classificat
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 
+from equimargin.formulations import features
 from equimargin.formulations.features import Explicit
 from equimargin.formulations.kernels import linear, polynomial, rbf, sigmoid
 from equimargin.formulations.losses import SQUARED_HINGE, huberised
 from equimargin.formulations.problem import MarginProblem, Point, classification, one_norm_ranking, ranking, regression
 from equimargin.formulations.rows import Pairs, Rows, Signed, Tube
-from equimargin.solvers import Solution, Status, newton, solve
+from equimargin.solvers import Solution, Status, feature_descent, newton, solve
 from equimargin.testing import margin_problems
 
 CANCER = load_breast_cancer()
@@ -115,7 +116,7 @@ def test_fewer_points_than_features() -> None:
 def test_conjugate_gradients_find_the_same_optimum(bias: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     thin = np.where(np.abs(SCALED) > 0.7, SCALED, 0.0)
     by_factor = checked(squared(thin, LABELS, bias=bias), 1e-9)
-    monkeypatch.setattr(newton, "MOST_COLUMNS", 0)
+    monkeypatch.setattr(feature_descent, "MOST_COLUMNS", 0)
     for X in (thin, sparse.csr_array(thin)):
         same_optimum(by_factor, checked(squared(X, LABELS, bias=bias), 1e-9))
 
@@ -223,15 +224,18 @@ ROWS: list[Rows] = [
 
 @pytest.mark.parametrize("rows", ROWS, ids=lambda rows: type(rows).__name__)
 @pytest.mark.parametrize("constant", [False, True])
-def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool) -> None:
+@pytest.mark.parametrize("few", [0, features.FEW], ids=["by BLAS", "compiled"])
+def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Loss, gradient, Hessian and weighted Gram matrix, against the explicit matrix A and differences."""
+    monkeypatch.setattr(features, "FEW", few)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(5, 3)) * (rng.random((5, 3)) < 0.7)
     A, c, D = rows.matrix.toarray(), rng.uniform(0.5, 2.0, rows.p), rng.normal(size=rows.p)
     stored = np.column_stack([X, np.ones(5)]) if constant else X
     v = rng.normal(size=stored.shape[1])
-    for features in (X, sparse.csr_array(X)):
-        Z = Explicit(features, constant)
+    for X_given in (X, sparse.csr_array(X)):
+        Z = Explicit(X_given, constant)
+        assert Z.largest_square() == pytest.approx((stored**2).sum(axis=1).max())
         assert rows.gram_weighted(Z, D) == pytest.approx(stored.T @ A.T @ np.diag(D) @ A @ stored)
         assert rows.gram_product(Z, D, v) == pytest.approx(stored.T @ A.T @ (D * (A @ (stored @ v))))
     g, h = rng.normal(size=5), rng.normal(size=5)
@@ -239,14 +243,18 @@ def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool) -> None:
     assert rows.s == pytest.approx(A @ np.ones(5))
     assert rows.hess_vec(D, h) == pytest.approx(A.T @ (D * (A @ h)))
     for phi in (SQUARED_HINGE, huberised(0.7)):
-        u, step = rows.slack(g), 1e-6
-        change = rows.loss(phi, c, rows.slack(g + step * h)) - rows.loss(phi, c, rows.slack(g - step * h))
-        assert rows.grad(phi, c, u) @ h == pytest.approx(change / (2 * step), abs=1e-6)
-        value, conjugate, alpha, curvature = phi.expanded(u, c)
-        assert value == pytest.approx(rows.loss(phi, c, u))
-        assert alpha == pytest.approx(c * phi.derivative(u))
-        assert curvature == pytest.approx(c * phi.curved(u))
-        assert value + conjugate == pytest.approx(alpha @ u)  # Fenchel's equality
+        u, line, step = rows.slack(g), rows.slacks_by_row(g, c).along(h), 1e-6
+        slacks = rows.slacks_by_row(g, c)
+        seen = slacks.expanded(phi)
+        change = line.to(step).expanded(phi).loss - line.to(-step).expanded(phi).loss
+        assert line.slope(phi, 0.0) == pytest.approx(change / (2 * step), abs=1e-6)
+        assert -rows.rdot(seen.alpha) @ h == pytest.approx(line.slope(phi, 0.0))
+        assert line.curvature(phi, 0.0) == pytest.approx(phi.slope * (h @ rows.hess_vec(seen.D, h)))
+        assert slacks.hinge() == pytest.approx(c @ np.maximum(u, 0.0)) == rows.slacks_by_row(g, c).hinge()
+        assert seen.loss == pytest.approx(c @ phi.value(u))
+        assert seen.alpha == pytest.approx(c * phi.derivative(u))
+        assert pytest.approx(c * phi.curved(u)) == seen.D
+        assert seen.loss + seen.conjugate == pytest.approx(seen.alpha @ u)  # Fenchel's equality
     part, index = rows.part(np.array([0, 2, 4]))
     assert part.matrix.toarray() == pytest.approx(A[index][:, [0, 2, 4]])
     assert part.t == pytest.approx(rows.t[index])
