@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.formulations.labels import Index, numbers, queries
 from equimargin.formulations.problem import Loss
 
+
 def reduced_preferences(y: ArrayLike, qid: ArrayLike | None = None, maximum: ArrayLike | None = None) -> Index:
     """The reduced preference graph, as pairs for `ranking_from_pairs`.
 
