@@ -71,7 +71,8 @@ def reduction_factor(y: ArrayLike, qid: ArrayLike | None = None, loss: Loss = "h
 
     Returns
     -------
-    max(n+, n-) for a hinge and two levels of more than one point; the largest congestion in general; at least 1.
+    The largest congestion, times L for the squared hinge; max(n+, n-) for a hinge and two levels, the lower of more than one point; 1
+    at least, and where the reduced pairs are all pairs of two levels.
 
     Raises
     ------

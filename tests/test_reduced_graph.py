@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from itertools import permutations
+from itertools import pairwise, permutations
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from equimargin.data import load
-from equimargin.formulations import ranking, ranking_from_pairs, reduced_preferences, reduction_factor
+from equimargin.formulations import links, ranking, ranking_from_pairs, reduced_preferences, reduction_factor
 from equimargin.solvers import solve
 from equimargin.testing import Relevances, ranking_data
 
@@ -36,7 +36,7 @@ def paths_of(y: Any, maximum: dict[float, int], i: int, j: int) -> list[tuple[in
     levels = sorted(level for level in maximum if y[j] <= level < y[i])
     stops = [i, *(maximum[level] for level in reversed(levels))]
     stops += [j] if stops[-1] != j else []
-    return list(zip(stops[:-1], stops[1:], strict=True))
+    return list(pairwise(stops))
 
 
 def test_the_edges_of_three_levels() -> None:
@@ -66,7 +66,7 @@ def test_the_bound_holds_for_every_function(data: Relevances, seed: int) -> None
     for scale in (0.1, 1.0, 30.0):
         for f in (scale * rng.normal(size=len(y)), y * scale, np.zeros(len(y))):
             for power, loss in ((1, "hinge"), (2, "squared_hinge")):
-                kappa = reduction_factor(y, qid, loss)  # type: ignore[arg-type]
+                kappa = reduction_factor(y, qid, loss)
                 assert total_loss(full, f, power) <= kappa * total_loss(reduced, f, power) * (1 + 1e-12)
 
 
@@ -112,6 +112,12 @@ def test_the_optimum_over_all_pairs_is_below_that_of_the_reduced_graph_at_kappa_
         assert full.lower <= reduced.upper
 
 
+def test_the_relaxation_takes_the_largest_weight_of_a_query() -> None:
+    (link,) = (link for link in links.LINKS if link.b == "rank.reduced" and isinstance(link, links.Relaxation))
+    problem = ranking(np.eye(5), [0, 0, 0, 1, 1], [1, 1, 1, 1, 1], 0.5, query_weight={1: 4.0})
+    assert link.problem(problem).C == 0.5 * 4 * 3
+
+
 @pytest.mark.parametrize(("highest", "slope"), [([0, 1, 2], 1 / 3), ([2, 1, 0], -1 / 3)])
 def test_three_points_suffice_to_tell_them_apart(highest: list[int], slope: float) -> None:
     """Negatives 0 and 3, positive 2, C = 1: w = 1/2 over all pairs; 1/3, or -1/3, the ranking reversed, by which one is the maximum."""
@@ -148,4 +154,4 @@ def test_bad_input_is_a_sentence() -> None:
         with pytest.raises(ValueError, match=message):
             reduced_preferences(*arguments)
     with pytest.raises(ValueError, match="loss must be 'hinge' or 'squared_hinge', not 'logistic'"):
-        reduction_factor([0, 1], loss="logistic")  # type: ignore[arg-type]
+        reduction_factor([0, 1], loss="logistic")
