@@ -65,6 +65,10 @@ def rank_boundaries(solution: Solution) -> RankBoundaries:
     ----------
     solution : of a problem of `ranking`, `one_norm_ranking` or `ranking_vector_machine`.
 
+    Returns
+    -------
+    L - 1 thresholds for L ranks of training points.
+
     Raises
     ------
     ValueError : a problem of other labels or of pairs, which have no ranks; a solution without a point.
@@ -97,6 +101,10 @@ def boundaries_between(y: ArrayLike, f: ArrayLike) -> RankBoundaries:
     Parameters
     ----------
     y : (n,) ranks.  f : (n,) utilities.
+
+    Returns
+    -------
+    L - 1 thresholds for L ranks.
 
     Raises
     ------

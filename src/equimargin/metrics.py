@@ -93,6 +93,10 @@ def concordance(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> Con
     ----------
     y : (n,) relevances.  f : (n,) decision values.  qid : (n,) queries; None: a single one.
 
+    Returns
+    -------
+    Counts of every query.
+
     Raises
     ------
     ValueError : shapes that do not fit, no row at all, numbers that are not finite.
@@ -122,6 +126,10 @@ def pairwise_accuracy(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None, 
     ----------
     As in `concordance`.  ties : what a pair with f_i = f_j counts; "wrong" is the printed definition, which a constant f cannot satisfy.
 
+    Returns
+    -------
+    Of every query, in [0, 1]; NaN without a pair.
+
     Raises
     ------
     ValueError : as in `concordance`, unknown ties.
@@ -145,6 +153,10 @@ def kendall_tau(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> Per
     Parameters
     ----------
     As in `concordance`.
+
+    Returns
+    -------
+    Of every query, in [-1, 1]; NaN where y or f is constant.
 
     Raises
     ------
@@ -184,6 +196,10 @@ def ndcg(
 
     LETOR's script is the default with ties = "ordinal"; scikit-learn's `ndcg_score` is gain = "linear", discount = "shifted".
 
+    Returns
+    -------
+    Of every query, in [0, 1].
+
     Raises
     ------
     ValueError : as in `concordance`, a negative relevance, k < 1, an unknown gain, discount or treatment of ties.
@@ -211,6 +227,10 @@ def mean_ndcg(
     Parameters
     ----------
     As in `ndcg`; relevances in the thousands do not overflow.
+
+    Returns
+    -------
+    Of every query, in [0, 1].
 
     Raises
     ------
@@ -240,6 +260,10 @@ def average_precision(
     y : (n,) relevances.  f : (n,) decision values.  qid : (n,) queries; None: a single one.  threshold : relevant is y >= threshold.
     ties : of documents with the same f: "average", the mean over their orders; "ordinal", the order of the rows, as LETOR's script has
         them; "max", all in the last of their places, as scikit-learn's `average_precision_score` has them.
+
+    Returns
+    -------
+    Of every query, in [0, 1].
 
     Raises
     ------
