@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.formulations.features import Explicit, explicit
 from equimargin.formulations.kernels import UNIT, Array, Features, Gram, Intercept, Kernel, Precomputed, linear, proven_shift
 from equimargin.formulations.labelled_pairs import LabelledPairs
+from equimargin.formulations.labels import numbers, queries
 from equimargin.formulations.rows import Pairs, Rows, Signed, Tube, ridge, weighed
 
 Loss = Literal["hinge", "squared_hinge"]
@@ -378,7 +379,7 @@ def classification(
     Source: T (6)-(7), (23)-(28); K (2.3); the tutorial writes w.x - b, its b is minus ours.
     """
     X, kernel = _features(X, kernel)
-    labels = _vector(y, X, "y")
+    labels = numbers(y, X.shape[0], "y")
     if not np.isin(labels, (-1.0, 1.0)).all():
         raise ValueError("classification: every label must be -1 or +1; encode the two classes so")
     if bias not in (True, False, "penalized"):
@@ -412,7 +413,7 @@ def regression(
     Source: T (57)-(73).
     """
     X, kernel = _features(X, kernel)
-    targets = _vector(y, X, "y")
+    targets = numbers(y, X.shape[0], "y")
     if not (np.isfinite(epsilon) and epsilon >= 0):
         raise ValueError(f"regression: epsilon must be finite and at least 0, not {epsilon}")
     weights = None if sample_weight is None else np.tile(_weights(sample_weight, len(targets)), 2)
@@ -535,15 +536,6 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel]:
     return X, kernel
 
 
-def _vector(y: ArrayLike, X: Features, name: str) -> Array:
-    v = np.asarray(y, dtype=np.float64)
-    if v.shape != (X.shape[0],):
-        raise ValueError(f"{name} must have one number for each of the {X.shape[0]} rows of X; its shape is {v.shape}")
-    if not np.isfinite(v).all():
-        raise ValueError(f"{name} holds NaN or an infinite number at row {int(np.flatnonzero(~np.isfinite(v))[0])}")
-    return v
-
-
 def _weights(weights: ArrayLike, m: int) -> Array:
     w = np.asarray(weights, dtype=np.float64)
     if w.shape != (m,) or np.isnan(w).any() or (w < 0).any():
@@ -552,13 +544,8 @@ def _weights(weights: ArrayLike, m: int) -> Array:
 
 
 def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> LabelledPairs:
-    relevance = _vector(y, X, "y")
-    query = None if qid is None else np.asarray(qid)
-    if query is not None and query.shape != (X.shape[0],):
-        raise ValueError(f"qid must have one entry for each of the {X.shape[0]} rows of X; its shape is {query.shape}")
-    if query is not None and query.dtype.kind == "f" and not np.isfinite(query).all():
-        raise ValueError(f"qid holds NaN or an infinite number at row {int(np.flatnonzero(~np.isfinite(query))[0])}")
-    return LabelledPairs(relevance, None if query is None else np.unique(query, return_inverse=True)[1].astype(np.int64))
+    m = X.shape[0]
+    return LabelledPairs(numbers(y, m, "y"), None if qid is None else queries(qid, m)[1])
 
 
 def _query_weights(rows: LabelledPairs, qid: ArrayLike | None, per_query: str, query_weight: Mapping[Any, float] | None) -> Array | None:
