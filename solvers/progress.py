@@ -41,7 +41,7 @@ class Progress:
         self._start = time.perf_counter()
         self._best_gap = self._best_violation = np.inf
         self._best_dual = -np.inf
-        self._best = Point(alpha=np.zeros(problem.p))
+        self._best = Point()
         self._stale = 0
 
     @property
