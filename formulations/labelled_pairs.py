@@ -12,6 +12,9 @@ Source: document K, section 3.2, (3.17)-(3.18), for the squared hinge.
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -124,13 +127,16 @@ class LabelledPairs(Pairs):
         return D.gram(Z) if isinstance(D, PairCurvature) else super().gram_weighted(Z, D)
 
     def rdot(self, alpha: Any) -> Array:
-        return alpha.rmatvec() if isinstance(alpha, PairMultipliers) else super().rdot(alpha)
+        return alpha.rmatvec() if isinstance(alpha, ImplicitMultipliers) else super().rdot(alpha)
 
     def gain(self, alpha: Any) -> float:
-        return alpha.sum() if isinstance(alpha, PairMultipliers) else super().gain(alpha)
+        return alpha.sum() if isinstance(alpha, ImplicitMultipliers) else super().gain(alpha)
 
     def ridge(self, alpha: Any, costs: Array) -> float:
-        return alpha.ridge() if isinstance(alpha, PairMultipliers) else super().ridge(alpha, costs)
+        return alpha.ridge() if isinstance(alpha, ImplicitMultipliers) else super().ridge(alpha, costs)
+
+    def mixed(self, mu: Array, subsets: Sequence[PairSubset], costs: Array) -> MixedMultipliers:  # type: ignore[override]
+        return MixedMultipliers(self, mu, subsets, costs)
 
     def part(self, points: Index) -> tuple[Rows, Any]:
         part = LabelledPairs(self.y[points], self.query[points])
@@ -154,11 +160,13 @@ class LabelledPairs(Pairs):
 class Within:
     """The pairs within a threshold at some f, and their slacks u_ij = tau - f_i + f_j > 0.
 
-    count : (n,) pairs of a point, l+ + l- of K (3.17)-(3.18).  pull : (n,) A'u.  total, square, pairs : (queries,) sums of u, u^2, 1.
+    count, balance : (n,) pairs of a point, l- + l+ of K (3.17)-(3.18), and A'1, l- - l+.  pull : (n,) A'u.
+    total, square, pairs : (queries,) sums of u, u^2, 1.
     In sorted order, of the queries that have pairs.
     """
 
     count: Array
+    balance: Array
     pull: Array
     total: Array
     square: Array
@@ -188,14 +196,10 @@ class PairSlacks(Slacks):
         """The pairs with f_i - f_j < tau, and sums of u = tau - f_i + f_j over them."""
         if tau not in self._within:
             rows, n, queries = self.rows, len(self.z), len(self.costs)
-            found = Within(np.empty(n), np.empty(n), np.empty(queries), np.empty(queries), np.empty(queries))
+            sums = *(np.zeros(n) for _ in range(3)), *(np.zeros(queries) for _ in range(3))
             if n and tau > -np.inf:
-                sums = found.count, found.pull, found.total, found.square, found.pairs
                 within(self.z, self.level, rows._starts, rows._levels, tau, *sums)
-            else:
-                for sums_of_none in (found.count, found.pull, found.total, found.square, found.pairs):
-                    sums_of_none[:] = 0.0
-            self._within[tau] = found
+            self._within[tau] = Within(*sums)
         return self._within[tau]
 
     def hinge(self, tau: float = 1.0) -> float:
@@ -212,6 +216,10 @@ class PairSlacks(Slacks):
             conjugate = alpha.sum() - float(alpha.rmatvec() @ self.f) - alpha.loss()
             self._expanded[phi] = Expansion(alpha.loss(), conjugate, alpha, PairCurvature(alpha))
         return self._expanded[phi]
+
+    def violated(self) -> PairSubset:
+        sums = self.within(1.0)
+        return PairSubset(self.rows, self.scattered(self.z), self.scattered(sums.balance), sums.pairs)
 
     def along(self, h: Array) -> Line:
         return _PairLine(self, h)
@@ -255,7 +263,54 @@ class PairSlacks(Slacks):
         return max(float(self.costs @ value), 0.0) * (1 + way * gamma_n(len(value) + 4))
 
 
-class PairMultipliers:
+class ImplicitMultipliers(ABC):
+    """Multipliers of all pairs that are never stored: what the dual asks of them, with bounds on the rounding of every sum."""
+
+    rows: LabelledPairs
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(p,)."""
+        return (self.rows.p,)
+
+    @abstractmethod
+    def within_box(self, squared: bool, costs: Array) -> ImplicitMultipliers:
+        """Multipliers like these that are feasible at costs (queries,), for the squared hinge or for the hinge."""
+
+    @abstractmethod
+    def sum(self) -> float:
+        """sum of alpha."""
+
+    @abstractmethod
+    def ridge(self) -> float:
+        """sum of alpha^2 / (4 c), what a squared hinge takes from the dual."""
+
+    @abstractmethod
+    def rmatvec(self) -> Array:
+        """A'alpha, (m,)."""
+
+    @abstractmethod
+    def rmatvec_error(self) -> float:
+        """A bound on sum over the points of the error of `rmatvec`."""
+
+    @abstractmethod
+    def dual_bound(self, squared: bool, way: float) -> float:
+        """A bound of sum alpha [ - sum alpha^2 / (4 c) ], from below for way = 1, from above for way = -1; the latter for `squared`."""
+
+    @abstractmethod
+    def to_array(self) -> Array:
+        """alpha, (p,), in the order of explicit pairs.
+
+        Raises
+        ------
+        ValueError : more pairs than are listed one by one.
+        """
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return self.to_array() if dtype is None else self.to_array().astype(dtype)
+
+
+class PairMultipliers(ImplicitMultipliers):
     """alpha_ij = c phi'(u_ij) of all pairs at some f, for a smooth loss phi: feasible by construction, and never stored.
 
     Parameters
@@ -266,12 +321,11 @@ class PairMultipliers:
     def __init__(self, slacks: PairSlacks, phi: Smooth) -> None:
         if isinstance(phi.width, np.ndarray):
             raise ValueError("the loss of implicit pairs has one width for all")
-        self.slacks, self.phi = slacks, phi
+        self.rows, self.slacks, self.phi = slacks.rows, slacks, phi
         self.high = 1.0 + phi.width
         self.low = self.high - phi.top / phi.slope
 
     def within_box(self, squared: bool, costs: Array) -> PairMultipliers:
-        """The same where they are at most costs (queries,), or for a squared hinge, cut off there otherwise."""
         slacks, phi = self.slacks, self.phi
         if not np.array_equal(costs[slacks.rows._queries], slacks.costs):
             slacks = slacks.rows.slacks(slacks.f, costs)
@@ -279,18 +333,12 @@ class PairMultipliers:
             return self
         return PairMultipliers(slacks, phi if squared else replace(phi, top=min(phi.top, 1.0)))
 
-    @property
-    def shape(self) -> tuple[int]:
-        """(p,)."""
-        return (self.slacks.rows.p,)
-
     def loss(self) -> float:
         """sum of c phi(u)."""
         high, low = self.slacks.within(self.high), self.slacks.within(self.low)
         return float(self.phi.slope / 2 * (self.slacks.costs @ (high.square - low.square)))
 
     def sum(self) -> float:
-        """sum of alpha."""
         high, low = self.slacks.within(self.high), self.slacks.within(self.low)
         return float(self.phi.slope * (self.slacks.costs @ (high.total - low.total)))
 
@@ -299,7 +347,6 @@ class PairMultipliers:
         return float(self._squares(self.slacks.costs**2))
 
     def ridge(self) -> float:
-        """sum of alpha^2 / (4 c), what a squared hinge takes from the dual."""
         return float(self._squares(self.slacks.costs)) / 4
 
     def _squares(self, weights: Array) -> float:
@@ -308,7 +355,6 @@ class PairMultipliers:
         return float(self.phi.slope**2 * (weights @ (high.square - low.square - beyond)))
 
     def rmatvec(self) -> Array:
-        """A'alpha, (m,)."""
         return self._pulled
 
     @cached_property
@@ -319,7 +365,6 @@ class PairMultipliers:
         return self.slacks.scattered(self.phi.slope * self.slacks.point_costs * pull)
 
     def rmatvec_error(self) -> float:
-        """A bound on sum over the points of the error of `rmatvec`."""
         slacks, off = self.slacks, 0.0
         for tau in (self.high, self.low):
             if tau > -np.inf:
@@ -327,7 +372,6 @@ class PairMultipliers:
         return 2.04 * self.phi.slope * off + 8 * UNIT * float(np.abs(self.rmatvec()).sum())
 
     def dual_bound(self, squared: bool, way: float) -> float:
-        """A bound of sum alpha [ - sum alpha^2 / (4 c) ], from below for way = 1, from above for way = -1; the latter for `squared`."""
         slacks, off = self.slacks, 0.0
         for tau in (self.high, self.low):
             if tau > -np.inf:
@@ -351,18 +395,75 @@ class PairMultipliers:
         return float(cost * self.phi.derivative(np.array([u]))[0])
 
     def to_array(self) -> Array:
-        """alpha, (p,), in the order of explicit pairs.
-
-        Raises
-        ------
-        ValueError : more pairs than are listed one by one.
-        """
         rows, f = self.slacks.rows, self.slacks.f
         i, j = rows.preferred, rows.other
         return np.asarray(self.slacks.costs[rows._place[i]] * self.phi.derivative(1.0 - f[i] + f[j]))
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return self.to_array() if dtype is None else self.to_array().astype(dtype)
+
+@dataclass(frozen=True, eq=False)
+class PairSubset:
+    """The pairs within a margin of 1 at some f.
+
+    z : (m,) f without the middle value of its query.  balance : (m,) A'1, exact.  pairs : (queries,) how many, of those that have pairs.
+    """
+
+    rows: LabelledPairs
+    z: Array
+    balance: Array
+    pairs: Array
+
+    def listed(self) -> NDArray[np.bool_]:
+        """Which pairs, (p,), by the same comparison as in the sweeps."""
+        return np.asarray(self.z[self.rows.preferred] - 1.0 < self.z[self.rows.other])
+
+
+class MixedMultipliers(ImplicitMultipliers):
+    """alpha_ij = c times the sum of mu_k over the subsets k with the pair: the multipliers of K (2.8), feasible for the hinge.
+
+    Parameters
+    ----------
+    rows : the pairs.  mu : (k,) >= 0, of a sum that is 1 at most, made so where rounding has it otherwise.
+    subsets : k subsets.  costs : (queries,) c of the pairs of a query.
+    """
+
+    def __init__(self, rows: LabelledPairs, mu: Array, subsets: Sequence[PairSubset], costs: Array) -> None:
+        total = math.fsum(mu.tolist())
+        self.rows, self.subsets, self.all_costs = rows, subsets, costs
+        self.mu = mu if total < 1.0 else mu * ((1 - 8 * UNIT) / total)
+
+    def within_box(self, squared: bool, costs: Array) -> MixedMultipliers:
+        return self if np.array_equal(costs, self.all_costs) else MixedMultipliers(self.rows, self.mu, self.subsets, costs)
+
+    def sum(self) -> float:
+        costs = self.all_costs[self.rows._queries]
+        return float(sum(mu * float(costs @ subset.pairs) for mu, subset in zip(self.mu.tolist(), self.subsets, strict=True)))
+
+    def ridge(self) -> float:
+        return self.rows.ridge(self.to_array(), self.all_costs)
+
+    def rmatvec(self) -> Array:
+        return self._pulled
+
+    @cached_property
+    def _pulled(self) -> Array:
+        pull = np.zeros(self.rows.m)
+        for mu, subset in zip(self.mu.tolist(), self.subsets, strict=True):
+            pull += mu * subset.balance
+        return pull * self.all_costs[self.rows.query]
+
+    def rmatvec_error(self) -> float:
+        return gamma_n(len(self.mu) + 8) * 2.02 * self.sum()
+
+    def dual_bound(self, squared: bool, way: float) -> float:
+        gain, ridge = self.sum(), self.ridge() if squared else 0.0
+        added = len(self.mu) + len(self.rows._queries) + (self.rows.p if squared else 0)
+        return gain - ridge - way * gamma_n(added + 16) * (gain + ridge)
+
+    def to_array(self) -> Array:
+        alpha = np.zeros(self.rows.p)
+        for mu, subset in zip(self.mu.tolist(), self.subsets, strict=True):
+            alpha += mu * subset.listed()
+        return self.rows.spread(self.all_costs) * alpha
 
 
 class _PairLine(Line):

@@ -49,14 +49,24 @@ def gathered(order: Index, f: Array, level: Level, starts: Index, z: Array, leve
 
 @jit
 def within(
-    z: Array, level: Level, starts: Index, levels: Index, tau: float, count: Array, pull: Array, total: Array, square: Array, pairs: Array
+    z: Array,
+    level: Level,
+    starts: Index,
+    levels: Index,
+    tau: float,
+    count: Array,
+    balance: Array,
+    pull: Array,
+    total: Array,
+    square: Array,
+    pairs: Array,
 ) -> None:
     """The pairs within tau, with u_ij = tau - z_i + z_j > 0.
 
     Parameters
     ----------
     z, level : (n,) sorted by (query, z).  starts : (queries + 1,).  levels : (queries,) how many every query has.
-    count : (n,) becomes the number of pairs of a point, l+ + l-.  pull : (n,) A'u.
+    count : (n,) becomes the number of pairs of a point, l+ + l-.  balance : (n,) A'1, l- - l+.  pull : (n,) A'u.
     total, square, pairs : (queries,) sums of u, of u^2, of 1.
     """
     T = np.zeros((levels.max() + 2, 2))
@@ -79,7 +89,7 @@ def within(
                 s += T[r, 1]
                 r -= r & -r
             u = (tau - z[t]) * c + s
-            count[t], pull[t] = c, u
+            count[t], balance[t], pull[t] = c, c, u
             number += c
             exactly = u - lost  # Kahan's sum
             larger = all_u + exactly
@@ -101,6 +111,7 @@ def within(
                 s += T[r, 1]
                 r -= r & -r
             count[t] += c
+            balance[t] -= c
             pull[t] -= (tau + z[t]) * c - s
             squares += z[t] * pull[t]
         total[q], square[q], pairs[q] = all_u, max(tau * all_u - squares, 0.0), number

@@ -65,6 +65,7 @@ SOLVERS = {
         ),
         Solver("tron", "trust-region Newton method as published, for the squared hinge", ("svm.nobias_l2", "rank.l2"), reference=True),
         Solver("linear_program", "HiGHS on the linear program", ("rvm", "rank.onenorm")),
+        Solver("cutting_plane", "cutting planes for the 1-slack form, for the hinge", ("rank.l1",)),
     )
 }
 
