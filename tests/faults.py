@@ -235,6 +235,35 @@ FAULTS = (
     Fault(
         "prices of the other point", "solvers/linear_program.py", "[[A.T, -identity, None],", "[[A.T, identity, None],", ("linear_program",)
     ),
+    Fault(
+        "half the curvature",
+        "solvers/tron.py",
+        "s + SQUARED_HINGE.slope * self.problem.rows.gram_product",
+        "s + self.problem.rows.gram_product",
+        ("tron",),
+    ),
+    Fault("regions that never grow", "solvers/tron.py", "min(a * length, SIGMA_3 * radius))", "min(a * length, radius))", ("tron",)),
+    Fault(
+        "the dual without its ridge",
+        "formulations/problem.py",
+        "ridge = self.rows.ridge(alpha, self.group_costs) if",
+        "ridge = 0.0 if",
+        ("tron",),
+    ),
+    Fault(
+        "the wrong constraint left out", "solvers/cutting_plane.py", "cut.idle = 0 if mu > 0", "cut.idle = 0 if mu == 0", ("cutting_plane",)
+    ),
+    Fault(
+        "a mixture of more than 1", "formulations/labelled_pairs.py", "mu if total < 1.0 else", "mu if total < 2.0 else", ("cutting_plane",)
+    ),
+    Fault("the other's pairs not taken off", "formulations/pair_sweeps.py", "balance[t] -= c", "balance[t] -= 0.0 * c", ("cutting_plane",)),
+    Fault(
+        "bounds of mixtures without rounding",
+        "formulations/labelled_pairs.py",
+        "gamma_n(added + 16)",
+        "0.0 * gamma_n(added + 16)",
+        ("cutting_plane",),
+    ),
     Fault("cost forgotten", "solvers/linear_program.py", "(0.0, problem.C * unit)", "(0.0, unit)", ("linear_program",)),
 )
 
