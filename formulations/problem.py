@@ -560,7 +560,9 @@ def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> LabelledPairs:
     return LabelledPairs(relevance, None if query is None else np.unique(query, return_inverse=True)[1].astype(np.int64))
 
 
-def _query_weights(rows: LabelledPairs, qid: ArrayLike | None, per_query: str, query_weight: Mapping[Any, float] | None) -> Array | None:
+def _query_weights(
+    rows: LabelledPairs, qid: ArrayLike | None, per_query: str, query_weight: Mapping[Any, float] | None
+) -> Array | None:
     """Weights of the pairs of every query, (queries,), or None where all are 1."""
     if per_query not in ("sum", "mean"):
         raise ValueError(f"ranking: per_query must be 'sum' or 'mean', not {per_query!r}")

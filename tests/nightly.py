@@ -3,7 +3,7 @@
     python tests/nightly.py --seed 1 --examples 1000
 
 Exit status 1 if anything disagrees, if a solver of our own fails where it must not, or if anything raises or hangs. Backends and reference
-solvers may fail: that is counted and shown. Every instance of which something is to be said becomes a script of its own under build/nightly.
+solvers may fail: that is counted and shown. Every instance of which something is to be said becomes a script under build/nightly.
 """
 
 from __future__ import annotations

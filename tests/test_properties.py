@@ -21,7 +21,7 @@ SOLVED = [family for family in FAMILIES if any(solver.takes(family) for solver i
 
 
 def answers(problem: Problem) -> list[Evidence]:
-    """Every declaration of the family by the accurate backend, and every specialised solver that is meant for it, references apart: as slow as they were published."""
+    """Every declaration of the family by the accurate backend, and every solver that is meant for it, but for references, which may be slow."""
     ids = [id for id, entry in REGISTRY.items() if not entry.control and entry.refusal(problem) is None]
     names = [
         name

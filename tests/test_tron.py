@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -147,14 +148,14 @@ def test_the_trajectory(kernel: Any) -> None:
     assert [step.iteration for step in steps] == list(range(solution.iterations + 1))
     values, products = [step.value for step in steps], [step.products for step in steps]
     assert values[0] == pytest.approx(solution.problem.scale)
-    assert all(after <= before * (1 + 1e-12) for before, after in zip(values, values[1:], strict=False))
-    assert all(after > before for before, after in zip(products, products[1:], strict=False))
+    assert all(after <= before * (1 + 1e-12) for before, after in pairwise(values))
+    assert all(after > before for before, after in pairwise(products))
     assert min(step.gap for step in steps) <= 1e-8
     assert all(step.radius > 0 for step in steps)
 
 
 def test_queries_weigh_and_pairs_are_listed_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y, qid = levels()
+    X, _, _ = levels()
     for options in ({"per_query": "mean"}, {"query_weight": {0: 0.0, 1: 3.0}}):
         problem = ranked(1.0, **options)
         same_optimum(checked(problem, 1e-9), solve(problem, "coordinate_descent", tol=1e-9))
