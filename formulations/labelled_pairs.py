@@ -59,6 +59,8 @@ class LabelledPairs(Pairs):
     pairs_of : (queries,) how many pairs every query has.
     """
 
+    query: Index
+
     def __init__(self, y: Array, query: Index | None) -> None:
         self.y, self.m = np.asarray(y, dtype=np.float64), len(y)
         self.query = np.zeros(self.m, dtype=np.int64) if query is None else np.asarray(query, dtype=np.int64)
@@ -135,7 +137,7 @@ class LabelledPairs(Pairs):
     def ridge(self, alpha: Any, costs: Array) -> float:
         return alpha.ridge() if isinstance(alpha, ImplicitMultipliers) else super().ridge(alpha, costs)
 
-    def mixed(self, mu: Array, subsets: Sequence[PairSubset], costs: Array) -> MixedMultipliers:  # type: ignore[override]
+    def mixed(self, mu: Array, subsets: Sequence[PairSubset], costs: Array) -> MixedMultipliers:
         return MixedMultipliers(self, mu, subsets, costs)
 
     def part(self, points: Index) -> tuple[Rows, Any]:

@@ -207,7 +207,7 @@ class InFeatures(Objective):
         return self.Z.rdot(self.problem.rows.rdot(self.alpha))
 
     @cached_property
-    def grad(self) -> Array:  # type: ignore[override]
+    def grad(self) -> Array:
         return self.v - self.pulled
 
     def hess_vec(self, s: Array) -> Array:
@@ -245,7 +245,7 @@ class InCoefficients(Objective):
         return self.problem.gram @ self.pull
 
     @cached_property
-    def grad(self) -> Array:  # type: ignore[override]
+    def grad(self) -> Array:
         return self.g - self.pulled
 
     def hess_vec(self, s: Array) -> Array:

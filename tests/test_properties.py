@@ -21,7 +21,7 @@ SOLVED = [family for family in FAMILIES if any(solver.takes(family) for solver i
 
 
 def answers(problem: Problem) -> list[Evidence]:
-    """Every declaration of the family by the accurate backend, and every solver that is meant for it, but for references, which may be slow."""
+    """Every declaration of the family by the accurate backend, and every solver meant for it but references, which may be slow."""
     ids = [id for id, entry in REGISTRY.items() if not entry.control and entry.refusal(problem) is None]
     names = [
         name
