@@ -89,8 +89,8 @@ def solve(
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.  solver : a name of SOLVERS, or "auto": the first that takes the problem, newton
-        and huber being asked first where points are many and features are few.
+    problem : MarginProblem or OneNormProblem.  solver : a name of SOLVERS, or "auto": the first that takes the problem and is no reference,
+        newton and huber being asked first where points are many and features are few.
     tol : relative gap to reach.  max_iter : of the solver's own iterations; None is its default.  time_limit : seconds.
     warm_start : a solution or point of a like problem to start from.  callback : called with (iterations, lower, upper); true ends the run.
     n_jobs : threads for a large problem, where the solver has any use for them.

@@ -11,7 +11,8 @@ H is the generalised Hessian, K (B.3). With rho = (f(v + s) - f(v)) / q(s) the s
                    [Delta_k, sigma_3 Delta_k]                      if rho >= eta_2
 
 is the point next to a |s|, a the minimum of the parabola through f(v), f(v + s) and g's. The run ends on the duality gap, which for
-alpha = 2 c (u)_+ is 1/2 |v - A'alpha|^2 in the norm of f; no preconditioner, no other line search: this is the method to compare with.
+alpha = 2 c (u)_+ is half the squared norm of f less the f of alpha. No preconditioner, no line search: this is the method to compare with,
+and where costs are large and kinks steep it crawls as published.
 
 Source: C.-J. Lin, R. C. Weng, S. S. Keerthi, Trust region Newton method for large-scale logistic regression, JMLR 9 (2008), Algorithms 1
 and 2, (10)-(13); C.-J. Lin, J. J. Moré, Newton's method for large bound-constrained optimization problems, SIAM J. Optimization 9 (1999),
@@ -24,7 +25,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -272,7 +273,7 @@ def objective(problem: MarginProblem, start: Point | None) -> Objective:
     problem : one that `refusal` does not refuse.  start : a point of a like problem.
     """
     Z = problem.explicit
-    v: Any = np.zeros(problem.m if Z is None else Z.q)
+    v = np.zeros(problem.m if Z is None else Z.q)
     if start is not None and start.w is not None:
         v = start.w
     elif start is not None:
