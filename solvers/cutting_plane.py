@@ -34,9 +34,9 @@ IDLE = 50
 """A constraint is left out once its multiplier has been 0 for so many rounds."""
 SHARE = 1e-3
 """The restricted problem is solved to that much of the gap asked for."""
-NOISE = 1e-14
-"""A bound that rises by less, over itself, has not risen; one that has is worth that much of the patience with a gap that does not fall."""
-PATIENCE = 0.88
+NOISE, PATIENCE = 1e-14, 0.88
+"""A lower bound that rises by more, over itself, is progress, which `Progress` takes note of as a factor below 0.9; 0.88 to the power of
+ROUNDS is still a number."""
 
 
 def refusal(problem: Problem) -> str | None:
