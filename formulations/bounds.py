@@ -19,7 +19,7 @@ import numpy as np
 from equimargin.formulations.features import Explicit
 from equimargin.formulations.interior import strictly_inside
 from equimargin.formulations.kernels import STORED_ROWS, UNIT, Array, gamma_n, unit_of
-from equimargin.formulations.labelled_pairs import LabelledPairs, PairMultipliers
+from equimargin.formulations.labelled_pairs import ImplicitMultipliers, LabelledPairs
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem, on_grid
 from equimargin.formulations.rows import Tube
 
@@ -269,7 +269,7 @@ def _norm2_bound(problem: MarginProblem, beta: Array, way: float) -> float:
     return max(at.norm2 + way * at.norm2_error, 0.0)
 
 
-def _lower_by_sweeps(problem: MarginProblem, alpha: PairMultipliers, way: float) -> float:
+def _lower_by_sweeps(problem: MarginProblem, alpha: ImplicitMultipliers, way: float) -> float:
     """As `_lower` for implicit multipliers, whose A'alpha carries the rounding of its sums: |f|_K by at most its sum times sqrt(K_ii)."""
     reach = math.sqrt(float(np.abs(problem.gram.diagonal).max(initial=0.0)))
     norm = math.sqrt(_norm2_bound(problem, alpha.rmatvec(), way)) + way * 1.01 * alpha.rmatvec_error() * reach

@@ -12,6 +12,9 @@ Source: document K, section 3.2, (3.17)-(3.18), for the squared hinge.
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -60,6 +63,8 @@ class LabelledPairs(Pairs):
     active : (l,) the points that are in some pair, by query and level.  p : how many pairs, exactly.
     pairs_of : (queries,) how many pairs every query has.
     """
+
+    query: Index
 
     def __init__(self, y: Array, query: Index | None) -> None:
         self.y, self.m = np.asarray(y, dtype=np.float64), len(y)
@@ -133,13 +138,16 @@ class LabelledPairs(Pairs):
         return D.gram(Z) if isinstance(D, PairCurvature) else super().gram_weighted(Z, D)
 
     def rdot(self, alpha: Any) -> Array:
-        return alpha.rmatvec() if isinstance(alpha, PairMultipliers) else super().rdot(alpha)
+        return alpha.rmatvec() if isinstance(alpha, ImplicitMultipliers) else super().rdot(alpha)
 
     def gain(self, alpha: Any) -> float:
-        return alpha.sum() if isinstance(alpha, PairMultipliers) else super().gain(alpha)
+        return alpha.sum() if isinstance(alpha, ImplicitMultipliers) else super().gain(alpha)
 
     def ridge(self, alpha: Any, costs: Array) -> float:
-        return alpha.ridge() if isinstance(alpha, PairMultipliers) else super().ridge(alpha, costs)
+        return alpha.ridge() if isinstance(alpha, ImplicitMultipliers) else super().ridge(alpha, costs)
+
+    def mixed(self, mu: Array, subsets: Sequence[PairSubset], costs: Array) -> MixedMultipliers:
+        return MixedMultipliers(self, mu, subsets, costs)
 
     def part(self, points: Index) -> tuple[Rows, Any]:
         part = LabelledPairs(self.y[points], self.query[points])
@@ -169,11 +177,13 @@ class LabelledPairs(Pairs):
 class Within:
     """The pairs within a threshold at some f, and their slacks u_ij = tau - f_i + f_j > 0.
 
-    count : (n,) pairs of a point, l+ + l- of K (3.17)-(3.18).  pull : (n,) A'u, over the unit.  In sorted order, both exact.
+    count, balance : (n,) pairs of a point, l+ + l- of K (3.17)-(3.18), and A'1, l- - l+.  pull : (n,) A'u, over the unit.  All exact and
+    in sorted order.
     total, square, pairs : (queries,) sums of u, of u^2 and of 1, of the queries that have pairs.
     """
 
     count: Index
+    balance: Index
     pull: Index
     total: Array
     square: Array
@@ -217,11 +227,11 @@ class PairSlacks(Slacks):
         """The pairs with f_i - f_j < tau, and sums of u = tau - f_i + f_j over them; tau in units."""
         if tau not in self._within:
             rows, n, queries = self.rows, len(self.z), len(self.costs)
-            count, pull, pairs = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(queries, dtype=np.int64)
-            total, square = np.zeros(queries), np.zeros(queries)
+            count, balance, pull = (np.zeros(n, dtype=np.int64) for _ in range(3))
+            total, square, pairs = np.zeros(queries), np.zeros(queries), np.zeros(queries, dtype=np.int64)
             if n and tau > BELOW_ALL:
-                within(self.z, self.level, rows._starts, rows._levels, tau, count, pull, total, square, pairs)
-            self._within[tau] = Within(count, pull, total * self.unit, square * self.unit**2, pairs)
+                within(self.z, self.level, rows._starts, rows._levels, tau, count, balance, pull, total, square, pairs)
+            self._within[tau] = Within(count, balance, pull, total * self.unit, square * self.unit**2, pairs)
         return self._within[tau]
 
     def hinge(self) -> float:
@@ -238,12 +248,17 @@ class PairSlacks(Slacks):
             self._expanded[phi] = Expansion(loss, alpha.sum() - float(alpha.rmatvec() @ self.f) - loss, alpha, PairCurvature(alpha))
         return self._expanded[phi]
 
+    def violated(self) -> PairSubset:
+        one = self.on_grid(1.0)
+        sums = self.within(one)
+        return PairSubset(self.rows, one, self.scattered(self.z), self.scattered(sums.balance), sums.pairs)
+
     def along(self, h: Array) -> Line:
         return _PairLine(self, h)
 
-    def scattered(self, values: Array) -> Array:
+    def scattered(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values in sorted order, (n,), back at their points, (m,)."""
-        out = np.zeros(self.rows.m)
+        out = np.zeros(self.rows.m, values.dtype)
         out[self.order] = values
         return out
 
@@ -272,7 +287,54 @@ class PairSlacks(Slacks):
         return max(value * (1 + way * gamma_n(len(self.costs) + 16)), 0.0)
 
 
-class PairMultipliers:
+class ImplicitMultipliers(ABC):
+    """Multipliers of all pairs that are never stored: what the dual asks of them, with bounds on the rounding of every sum."""
+
+    rows: LabelledPairs
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(p,)."""
+        return (self.rows.p,)
+
+    @abstractmethod
+    def within_box(self, squared: bool, costs: Array) -> ImplicitMultipliers:
+        """Multipliers like these that are feasible at costs (queries,), for the squared hinge or for the hinge."""
+
+    @abstractmethod
+    def sum(self) -> float:
+        """sum of alpha."""
+
+    @abstractmethod
+    def ridge(self) -> float:
+        """sum of alpha^2 / (4 c), what a squared hinge takes from the dual."""
+
+    @abstractmethod
+    def rmatvec(self) -> Array:
+        """A'alpha, (m,)."""
+
+    @abstractmethod
+    def rmatvec_error(self) -> float:
+        """A bound on sum over the points of the error of `rmatvec`."""
+
+    @abstractmethod
+    def dual_bound(self, squared: bool, way: float) -> float:
+        """A bound of sum alpha [ - sum alpha^2 / (4 c) ], from below for way = 1, from above for way = -1; the latter for `squared`."""
+
+    @abstractmethod
+    def to_array(self) -> Array:
+        """alpha, (p,), in the order of explicit pairs.
+
+        Raises
+        ------
+        ValueError : more pairs than are listed one by one.
+        """
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return self.to_array() if dtype is None else self.to_array().astype(dtype)
+
+
+class PairMultipliers(ImplicitMultipliers):
     """alpha_ij = c phi'(u_ij) of all pairs at some f, for a smooth loss phi: feasible by construction, and never stored.
 
     Parameters
@@ -285,12 +347,11 @@ class PairMultipliers:
     def __init__(self, slacks: PairSlacks, phi: Smooth) -> None:
         if isinstance(phi.width, np.ndarray):
             raise ValueError("the loss of implicit pairs has one width for all")
-        self.slacks, self.phi = slacks, phi
+        self.rows, self.slacks, self.phi = slacks.rows, slacks, phi
         self.high = slacks.on_grid(1.0 + phi.width)
         self.low = BELOW_ALL if phi.top == np.inf else self.high - int(np.floor(phi.top / phi.slope / slacks.unit))
 
     def within_box(self, squared: bool, costs: Array) -> PairMultipliers:
-        """The same where they are at most costs (queries,), or for a squared hinge, cut off there otherwise."""
         slacks, phi = self.slacks, self.phi
         if not np.array_equal(costs[slacks.rows._queries], slacks.costs):
             slacks = slacks.rows.slacks(slacks.f, costs)
@@ -298,18 +359,12 @@ class PairMultipliers:
             return self
         return PairMultipliers(slacks, phi if squared else replace(phi, top=min(phi.top, 1.0)))
 
-    @property
-    def shape(self) -> tuple[int]:
-        """(p,)."""
-        return (self.slacks.rows.p,)
-
     def loss(self) -> float:
         """sum of c phi(u)."""
         high, low = self.slacks.within(self.high), self.slacks.within(self.low)
         return float(self.phi.slope / 2 * (self.slacks.costs @ (high.square - low.square)))
 
     def sum(self) -> float:
-        """sum of alpha."""
         high, low = self.slacks.within(self.high), self.slacks.within(self.low)
         return float(self.phi.slope * (self.slacks.costs @ (high.total - low.total)))
 
@@ -318,7 +373,6 @@ class PairMultipliers:
         return self._squares(self.slacks.costs**2)
 
     def ridge(self) -> float:
-        """sum of alpha^2 / (4 c), what a squared hinge takes from the dual."""
         return self._squares(self.slacks.costs) / 4
 
     def _squares(self, weights: Array) -> float:
@@ -327,7 +381,6 @@ class PairMultipliers:
         return float(self.phi.slope**2 * (weights @ (high.square - low.square - beyond)))
 
     def rmatvec(self) -> Array:
-        """A'alpha, (m,)."""
         return self._pulled
 
     @cached_property
@@ -338,11 +391,9 @@ class PairMultipliers:
         return self.slacks.scattered(self.phi.slope * self.slacks.unit * self.slacks.point_costs * pull)
 
     def rmatvec_error(self) -> float:
-        """A bound on the error of `rmatvec`, summed over the points: that of a few products."""
         return 8 * UNIT * float(np.abs(self._pulled).sum())
 
     def dual_bound(self, squared: bool, way: float) -> float:
-        """A bound of sum alpha [ - sum alpha^2 / (4 c) ], from below for way = 1, from above for way = -1; the latter for `squared`."""
         slacks, slope = self.slacks, self.phi.slope
         high, low = (float(slacks.costs @ slacks.within(tau).total) for tau in (self.high, self.low))
         off = gamma_n(len(slacks.costs) + 32) * slope * (high + low)
@@ -367,18 +418,77 @@ class PairMultipliers:
         return float(cost * self.phi.derivative(np.array([u]))[0])
 
     def to_array(self) -> Array:
-        """alpha, (p,), in the order of explicit pairs.
-
-        Raises
-        ------
-        ValueError : more pairs than are listed one by one.
-        """
         rows, f = self.slacks.rows, self.slacks.f
         i, j = rows.preferred, rows.other
         return np.asarray(self.slacks.costs[rows._place[i]] * self.phi.derivative(1.0 - f[i] + f[j]))
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return self.to_array() if dtype is None else self.to_array().astype(dtype)
+
+@dataclass(frozen=True, eq=False)
+class PairSubset:
+    """The pairs within a margin of 1 at some f.
+
+    one : the margin and z : (m,) f without the middle value of its query, on the grid.  balance : (m,) A'1, exact.
+    pairs : (queries,) how many, of those that have pairs.
+    """
+
+    rows: LabelledPairs
+    one: int
+    z: Index
+    balance: Index
+    pairs: Index
+
+    def listed(self) -> NDArray[np.bool_]:
+        """Which pairs, (p,), by the same comparison as in the sweeps."""
+        return np.asarray(self.z[self.rows.preferred] - self.one < self.z[self.rows.other])
+
+
+class MixedMultipliers(ImplicitMultipliers):
+    """alpha_ij = c times the sum of mu_k over the subsets k with the pair: the multipliers of K (2.8), feasible for the hinge.
+
+    Parameters
+    ----------
+    rows : the pairs.  mu : (k,) >= 0, of a sum that is 1 at most, made so where rounding has it otherwise.
+    subsets : k subsets.  costs : (queries,) c of the pairs of a query.
+    """
+
+    def __init__(self, rows: LabelledPairs, mu: Array, subsets: Sequence[PairSubset], costs: Array) -> None:
+        total = math.fsum(mu.tolist())
+        self.rows, self.subsets, self.all_costs = rows, subsets, costs
+        self.mu = mu if total < 1.0 else mu * ((1 - 8 * UNIT) / total)
+
+    def within_box(self, squared: bool, costs: Array) -> MixedMultipliers:
+        return self if np.array_equal(costs, self.all_costs) else MixedMultipliers(self.rows, self.mu, self.subsets, costs)
+
+    def sum(self) -> float:
+        costs = self.all_costs[self.rows._queries]
+        return float(sum(mu * float(costs @ subset.pairs) for mu, subset in zip(self.mu.tolist(), self.subsets, strict=True)))
+
+    def ridge(self) -> float:
+        return self.rows.ridge(self.to_array(), self.all_costs)
+
+    def rmatvec(self) -> Array:
+        return self._pulled
+
+    @cached_property
+    def _pulled(self) -> Array:
+        pull = np.zeros(self.rows.m)
+        for mu, subset in zip(self.mu.tolist(), self.subsets, strict=True):
+            pull += mu * subset.balance
+        return pull * self.all_costs[self.rows.query]
+
+    def rmatvec_error(self) -> float:
+        return gamma_n(len(self.mu) + 8) * 2.02 * self.sum()
+
+    def dual_bound(self, squared: bool, way: float) -> float:
+        gain, ridge = self.sum(), self.ridge() if squared else 0.0
+        added = len(self.mu) + len(self.rows._queries) + (self.rows.p if squared else 0)
+        return gain - ridge - way * gamma_n(added + 16) * (gain + ridge)
+
+    def to_array(self) -> Array:
+        alpha = np.zeros(self.rows.p)
+        for mu, subset in zip(self.mu.tolist(), self.subsets, strict=True):
+            alpha += mu * subset.listed()
+        return self.rows.spread(self.all_costs) * alpha
 
 
 class _PairLine(Line):

@@ -60,14 +60,24 @@ def gathered(order: Index, f: Array, level: Level, starts: Index, middle: Array,
 
 @jit
 def within(
-    z: Index, level: Level, starts: Index, levels: Index, tau: int, count: Index, pull: Index, total: Array, square: Array, pairs: Index
+    z: Index,
+    level: Level,
+    starts: Index,
+    levels: Index,
+    tau: int,
+    count: Index,
+    balance: Index,
+    pull: Index,
+    total: Array,
+    square: Array,
+    pairs: Index,
 ) -> None:
     """The pairs within tau, with u_ij = tau - z_i + z_j > 0.
 
     Parameters
     ----------
     z, level : (n,) sorted by (query, z).  starts : (queries + 1,).  levels : (queries,) how many every query has.
-    count : (n,) becomes the number of pairs of a point, l+ + l-.  pull : (n,) A'u.
+    count : (n,) becomes the number of pairs of a point, l+ + l-.  balance : (n,) A'1, l- - l+.  pull : (n,) A'u.
     total, square, pairs : (queries,) sums of u and of u^2, nearly, and of 1.
     """
     T = np.zeros((levels.max() + 2, 2), np.int64)
@@ -90,7 +100,7 @@ def within(
                 s += T[r, 1]
                 r -= r & -r
             u = (tau - z[t]) * c + s
-            count[t], pull[t] = c, u
+            count[t], balance[t], pull[t] = c, c, u
             number += c
             all_u, lost = _added(all_u, lost, np.float64(u))
         T[: k + 1] = 0
@@ -109,6 +119,7 @@ def within(
                 s += T[r, 1]
                 r -= r & -r
             count[t] += c
+            balance[t] -= c
             pull[t] -= (tau + z[t]) * c - s
             squares, lost = _added(squares, lost, np.float64(z[t]) * np.float64(pull[t]))
         total[q], square[q], pairs[q] = all_u, max(tau * all_u - squares, 0.0), number

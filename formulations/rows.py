@@ -11,6 +11,7 @@ added to f; with a smooth loss and g = f + b, all that an optimiser sees of the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -133,6 +134,18 @@ class Rows(ABC):
     def spaced(self, stride: int) -> Index:
         """About one point in `stride`, whose rows are like all rows."""
         return np.arange(0, self.m, stride)
+
+    def mixed(self, mu: Array, subsets: Sequence[Any], costs: Array) -> Any:
+        """alpha_r = c_r times the sum of mu_k over the subsets k with row r, (p,): feasible for the hinge if mu >= 0 sums to 1 at most.
+
+        Parameters
+        ----------
+        mu : (k,).  subsets : k of `Slacks.violated`.  costs : (groups,).
+        """
+        alpha = np.zeros(self.p)
+        for weight, subset in zip(mu.tolist(), subsets, strict=True):
+            alpha += weight * subset
+        return self.spread(costs) * alpha
 
     def hess_vec(self, D: Any, v: Array) -> Array:
         """A' D A v, (m,), for the diagonal D (p,) and v (m,)."""

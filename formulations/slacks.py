@@ -49,6 +49,10 @@ class Slacks(ABC):
         """sum_r c_r (u_r)_+."""
 
     @abstractmethod
+    def violated(self) -> Any:
+        """Which rows have u_r > 0, for `Rows.mixed`."""
+
+    @abstractmethod
     def along(self, h: Array) -> Line:
         """The slacks as the decision values move by t h, h (m,)."""
 
@@ -87,6 +91,9 @@ class RowSlacks(Slacks):
 
     def hinge(self) -> float:
         return float(self.c @ np.maximum(self.u, 0.0)) if self._hinge is None else self._hinge
+
+    def violated(self) -> Any:
+        return self.u > 0.0
 
     def along(self, h: Array) -> Line:
         return _RowLine(self, self.rows.dot(h))

@@ -15,13 +15,14 @@ from equimargin.solvers.solution import Limits, Solution
 class Solver:
     """A specialised solver: its name, its algorithm, the families it is for, and the module of `refusal` and `_solve`.
 
-    "svr" names all families of that kind.
+    "svr" names all families of that kind. A `reference` is there to be compared with: "auto" never chooses it.
     The module is imported at the first use, so that listing solvers compiles nothing.
     """
 
     name: str
     algorithm: str
     families: tuple[str, ...]
+    reference: bool = False
 
     def takes(self, family: str) -> bool:
         """Whether problems of this family are what the solver is for."""
@@ -62,7 +63,9 @@ SOLVERS = {
             "Newton's method on a hinge whose kink is smoothed less and less, in the features of f",
             ("svm.soft", "svm.nobias", "svr.l1", "rank.l1"),
         ),
+        Solver("tron", "trust-region Newton method as published, for the squared hinge", ("svm.nobias_l2", "rank.l2"), reference=True),
         Solver("linear_program", "HiGHS on the linear program", ("rvm", "rank.onenorm")),
+        Solver("cutting_plane", "cutting planes for the 1-slack form, for the hinge", ("rank.l1",)),
     )
 }
 
@@ -86,8 +89,8 @@ def solve(
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.  solver : a name of SOLVERS, or "auto": the first that takes the problem, newton
-        and huber being asked first where points are many and features are few.
+    problem : MarginProblem or OneNormProblem.  solver : a name of SOLVERS, or "auto": the first that takes the problem and is no reference,
+        newton and huber being asked first where points are many and features are few.
     tol : relative gap to reach.  max_iter : of the solver's own iterations; None is its default.  time_limit : seconds.
     warm_start : a solution or point of a like problem to start from.  callback : called with (iterations, lower, upper); true ends the run.
     n_jobs : threads for a large problem, where the solver has any use for them.
@@ -115,11 +118,11 @@ def solve(
 def _choose(problem: Problem, name: str) -> Solver:
     first = TALL if name == "auto" and _tall(problem) else ()
     order = [*(SOLVERS[early] for early in first), *SOLVERS.values()]
-    taking = (solver for solver in order if solver.refusal(problem) is None)
+    taking = (solver for solver in order if not solver.reference and solver.refusal(problem) is None)
     if name == "auto":
         chosen = next(taking, None)
         if chosen is None:
-            reasons = "; ".join(f"{solver.name}: {solver.refusal(problem)}" for solver in SOLVERS.values())
+            reasons = "; ".join(f"{solver.name}: {solver.refusal(problem) or 'only by its name'}" for solver in SOLVERS.values())
             raise ValueError(f"no solver takes this {problem.family} problem ({reasons})")
         return chosen
     if name not in SOLVERS:

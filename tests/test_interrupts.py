@@ -44,6 +44,10 @@ def busy(name: str, n: int = 5000) -> Problem:
         "coordinate_descent linear pairs": lambda: ranking(X, score, queries, C, linear()),
         "newton wide": lambda: classification(wide, y[:4000], C, linear(), "squared_hinge"),
         "huber wide": lambda: classification(wide, y[:4000], C, linear()),
+        "tron rbf": lambda: classification(X, y, C, rbf(0.05), "squared_hinge", bias=False),
+        "tron pairs": lambda: ranking(X, score, queries, C, rbf(0.05), "squared_hinge"),
+        "cutting_plane pairs": lambda: ranking(X, score, queries, C, rbf(0.05)),
+        "cutting_plane linear pairs": lambda: ranking(X, score, queries, C, linear()),
         "linear_program points": lambda: ranking_vector_machine(X[:1000], np.round(2 * score[:1000]), queries[:1000], C, rbf(0.05)),
         "linear_program pairs": lambda: one_norm_ranking(X[:1000], np.round(2 * score[:1000]), queries[:1000], C, rbf(0.05)),
     }
@@ -61,6 +65,10 @@ SOLVING = [
     "coordinate_descent linear pairs",
     "newton wide",
     "huber wide",
+    "tron rbf",
+    "tron pairs",
+    "cutting_plane pairs",
+    "cutting_plane linear pairs",
     "linear_program points",  # it takes up to 2,000 points
     "linear_program pairs",
 ]
@@ -69,7 +77,7 @@ SOLVING = [
 @pytest.fixture(scope="module", autouse=True)
 def compiled() -> None:
     """Compiling a kernel for the first time is nobody's time limit."""
-    for family in ("svm.soft", "svm.l2", "svm.nobias", "rank.l1"):
+    for family in ("svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2", "rank.l1", "rank.l2"):
         for kernel in (linear(), rbf(0.4)):
             problem = sample_problem(family, kernel)
             for solver in SOLVERS.values():

@@ -850,6 +850,7 @@ ANOTHER = ("assert isinstance(problem, MarginProblem)\n", "problem = problem.wit
 READ_OUT = """s = progress.solution()
     from dataclasses import replace
     return replace(s, point=replace(s.point, {}))"""
+REVERSED = "alpha=problem.repaired(found.point.alpha)", "alpha=problem.repaired(found.point.alpha)[::-1]"
 
 SOURCES: dict[str, dict[str, Change]] = {
     "smo": {
@@ -903,6 +904,30 @@ SOURCES: dict[str, dict[str, Change]] = {
         ),
         "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b"), families=("svm.soft", "svr.l1")),
         "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")),
+    },
+    "tron": {
+        "solves and reports 2 C": Change(*ANOTHER),
+        "half the loss": Change("/ 2 + expansion.loss", "/ 2 + expansion.loss / 2"),
+        "step the wrong way": Change("trial = at.moved(s)", "trial = at.moved(-s)"),
+        "slope of another loss": Change(".expanded(SQUARED_HINGE)", ".expanded(replace(SQUARED_HINGE, slope=2.2))"),
+        "optimal at once": Change(
+            "over = progress.weigh(at.point, at.fun, at.dual, 0)", AT_ONCE.format("progress.weigh(at.point, at.fun, at.dual, 0)")
+        ),
+        "multipliers in reverse": Change(*REVERSED),
+    },
+    "cutting_plane": {
+        "solves and reports 2 C": Change(*ANOTHER),
+        "gain 1 % off": Change("problem.rows.gain(alpha), pull", "1.01 * problem.rows.gain(alpha), pull"),
+        "f with the other sign": Change(
+            "v += mu * cut.pull\n            image += mu * cut.image", "v -= mu * cut.pull\n            image -= mu * cut.image"
+        ),
+        "optimal at once": Change(
+            "        if over:\n",
+            "        from equimargin.solvers.solution import Status as Word\n"
+            "        progress.end(Word.OPTIMAL, 'what it says')\n"
+            "        if True:\n",
+        ),
+        "multipliers in reverse": Change(*REVERSED),
     },
     "linear_program": {
         "solves and reports 2 C": Change(ANOTHER[0].replace("Margin", "OneNorm"), ANOTHER[1]),

@@ -109,7 +109,7 @@ def concordance(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> Con
     slacks = rows.slacks(ranks, np.ones(rows.groups))
     some = rows.pairs_of > 0
     discordant, misordered = np.zeros_like(rows.pairs_of), np.zeros_like(rows.pairs_of)
-    discordant[some], misordered[some] = slacks.within(0.0).pairs, slacks.within(0.5).pairs
+    discordant[some], misordered[some] = slacks.within(0).pairs, slacks.within(slacks.on_grid(0.5)).pairs
     apart = LabelledPairs(ranks, given.query).pairs_of
     return Concordance(given.names, rows.pairs_of - misordered, discordant, misordered - discordant, apart)
 
