@@ -129,7 +129,7 @@ class Rows(ABC):
 
     def slacks_by_row(self, g: Array, costs: Array) -> RowSlacks:
         """As `slacks`, with arrays of one number a row."""
-        return RowSlacks(self, self.slack(g), self.spread(costs))
+        return RowSlacks(self.dot, self.slack(g), self.spread(costs))
 
     def spaced(self, stride: int) -> Index:
         """About one point in `stride`, whose rows are like all rows."""

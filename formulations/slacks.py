@@ -9,8 +9,9 @@ answer with objects instead (`labelled_pairs.py`), which `Rows.rdot`, `hess_vec`
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +19,6 @@ from equimargin.formulations.jit import fast
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.losses import Smooth
 from equimargin.formulations.reductions import larger, smaller
-
-if TYPE_CHECKING:
-    from equimargin.formulations.rows import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +76,11 @@ class RowSlacks(Slacks):
 
     Parameters
     ----------
-    rows : A.  u : (p,) slacks.  c : (p,) costs.
+    dot : h (m,) -> A h (p,).  u : (p,) slacks.  c : (p,) costs.
     """
 
-    def __init__(self, rows: Rows, u: Array, c: Array) -> None:
-        self.rows, self.u, self.c = rows, u, c
+    def __init__(self, dot: Callable[[Array], Array], u: Array, c: Array) -> None:
+        self.dot, self.u, self.c = dot, u, c
         self._hinge: float | None = None
 
     def expanded(self, phi: Smooth) -> Expansion:
@@ -96,7 +94,7 @@ class RowSlacks(Slacks):
         return self.u > 0.0
 
     def along(self, h: Array) -> Line:
-        return _RowLine(self, self.rows.dot(h))
+        return _RowLine(self, self.dot(h))
 
 
 class _RowLine(Line):
@@ -114,7 +112,7 @@ class _RowLine(Line):
 
     def to(self, t: float) -> RowSlacks:
         start = self.start
-        return RowSlacks(start.rows, start.u - t * self.a, start.c)
+        return RowSlacks(start.dot, start.u - t * self.a, start.c)
 
     def _slopes(self, phi: Smooth, t: float) -> tuple[Smooth, float, float, float]:
         if self._last is None or self._last[0] is not phi or self._last[1] != t:

@@ -25,7 +25,7 @@ from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point, Problem
 from equimargin.formulations.slacks import Slacks
 from equimargin.solvers.progress import Progress, multipliers
-from equimargin.solvers.simplex import maximum
+from equimargin.solvers.simplex_qp import maximum
 from equimargin.solvers.solution import Limits, Solution
 
 ROUNDS = 5000

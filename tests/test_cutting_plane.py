@@ -19,7 +19,7 @@ from equimargin.formulations.kernels import linear, polynomial, rbf, sigmoid
 from equimargin.formulations.labelled_pairs import LabelledPairs, MixedMultipliers
 from equimargin.formulations.problem import MarginProblem, Point, classification, one_norm_ranking, ranking, ranking_from_pairs
 from equimargin.solvers import Solution, Status, cutting_plane, solve, solve_declaration
-from equimargin.solvers.simplex import maximum
+from equimargin.solvers.simplex_qp import maximum
 from equimargin.testing import margin_problems, sample_problem
 
 KERNELS = [linear(), rbf(0.2), polynomial(2, 0.5, 1.0)]
