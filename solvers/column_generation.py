@@ -1,0 +1,284 @@
+"""Column generation for one-norm margin problems too large for one matrix: kernel columns by their prices, pairs in groups.
+
+    min over x >= 0   sum_{j in S} x_j + C sum_G |G| (1 - mean_G B x)_+        S some of the columns, G a partition of the pairs
+    max over u        1'u   s.t.  (B'u)_S <= 1,  0 <= u <= C,  u constant on every G
+
+The simplex method solves this restricted program. Every round proves both sides of the whole one: u divided by max(1, max B'u), and x with
+the slacks of all pairs one by one. B'u is one product of K with A'u; the most violated of B'u <= 1 join S. A group with slacks of either
+sign is divided, by side and by how far its pairs are from a margin of 1; groups that are far away are put together again, which changes
+neither u nor the value. The basis of the last program starts the next one, dual feasible: what is not basic is at the bound of its side.
+
+Source: documents T (102)-(104) = K (2.10), T (94)-(96); G. B. Dantzig, P. Wolfe, Decomposition principle for linear programs (1960); for the
+groups, I. Litvinchev, V. Tsurkov, Aggregation in large-scale optimization (2003), and R. E. Bixby et al., sifting (1992).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.kernels import Array
+from equimargin.formulations.problem import OneNormProblem, Point
+from equimargin.formulations.tiles import Tiles, tiles
+from equimargin.solvers.interrupt import interruptible
+from equimargin.solvers.progress import Judge
+from equimargin.solvers.solution import Limits, Solution, Status
+
+Index = NDArray[np.intp]
+Flags = NDArray[np.bool_]
+
+ADDED = 25
+"""Columns that join at a time."""
+FINE, COARSE = 2.0, 100.0
+"""Of n pairs on one side, a log(1 + n / a) groups are made: of a divided group with a = FINE, of all that are far away with a = COARSE."""
+MOST_GROUPS = 4000
+"""More groups than these are put together where they are far away."""
+SHARE = 0.1
+"""The restricted program is solved to this share of the gap that is left."""
+HEARD = 20_000_000
+"""Entries of K evaluated between two looks at an interrupt."""
+MAX_ITER = 1_000_000
+"""Simplex iterations, if no limit is given."""
+
+
+def generate(problem: OneNormProblem, unit: float, limits: Limits, warm_start: Point | None) -> Solution:
+    """Solve by column generation.
+
+    Parameters
+    ----------
+    problem : to solve.  unit : K is divided by it, because the simplex method's tolerances are absolute.
+    limits : `max_iter` counts simplex iterations.  warm_start : the support of its x are the first columns, its u the first prices.
+    """
+    judge = Judge("linear_program", problem, limits, MAX_ITER if limits.max_iter is None else limits.max_iter)
+    kernel = tiles(problem.gram, unit)
+    x, u = _start(problem, warm_start)
+    master = Master(problem, kernel, unit, x * unit)
+    best, (primal, dual) = Point(beta=x, alpha=u), (np.inf, -np.inf)
+    u = u * unit
+    while True:
+        prices = _prices(problem, kernel, u)
+        lower = float(u.sum()) / max(1.0, float(prices.max(initial=0.0))) / unit
+        if lower > dual:
+            dual, best = lower, Point(beta=best.beta, alpha=u / unit)
+        if master.value / unit < primal:
+            primal, best = master.value / unit, Point(beta=master.x / unit, alpha=best.alpha)
+        if judge.weigh(best, primal, dual, master.iterations):
+            break
+        joined = master.join(prices)
+        wanted = SHARE * max(primal - dual, judge.limits.tol * abs(primal)) * unit
+        if not master.solve(judge, wanted) and not joined:
+            judge.end(Status.NUMERICAL_FAILURE, f"no column and no group is left: relative gap {judge.gap:.2e}, {limits.tol:.0e} was asked")
+            break
+        u = master.u
+    return judge.solution()
+
+
+def _start(problem: OneNormProblem, warm_start: Point | None) -> tuple[Array, Array]:
+    """x and u to start from: 0 and C without a warm start."""
+    x = np.zeros(problem.size) if warm_start is None or warm_start.beta is None else np.maximum(warm_start.beta, 0.0)
+    u = np.full(problem.p, problem.C) if warm_start is None or warm_start.alpha is None else np.clip(warm_start.alpha, 0.0, problem.C)
+    if x.shape != (problem.size,) or u.shape != (problem.p,):
+        raise ValueError(f"the warm start has {len(x)} coefficients and {len(u)} multipliers, the problem {problem.size} and {problem.p}")
+    return x, u
+
+
+def _prices(problem: OneNormProblem, kernel: Tiles, u: Array) -> Array:
+    """B'u, (size,)."""
+    v, g = problem.rows.rdot(u), np.zeros(problem.m)
+    support = np.flatnonzero(v)
+    step = max(HEARD // problem.m, 1)
+    for start in range(0, len(support), step):
+        part = support[start : start + step]
+        kernel.add_product(part, v[part], g)
+    return g if problem.over == "points" else problem.rows.dot(g)
+
+
+@dataclass
+class Basis:
+    """Which unknowns are basic: v of a group, (n,), and the slack of a column's constraint, (s,)."""
+
+    groups: Flags
+    columns: Flags
+
+
+class Master:
+    """The restricted program, for K / unit and C unit.
+
+    Parameters
+    ----------
+    problem : the whole.  kernel : K / unit.  unit : what K is divided by.  x : (size,) where to start.
+
+    columns : (s,) S.  F : (m, s) decision values of a unit of each.  x, u : the last solution, (size,) and (p,).
+    z : (p,) B x.  value : the whole program's objective at x.  iterations : of the simplex method.
+    group : (p,) the group of every pair.
+    """
+
+    def __init__(self, problem: OneNormProblem, kernel: Tiles, unit: float, x: Array) -> None:
+        self.problem, self.kernel, self.C = problem, kernel, problem.C * unit
+        self.columns: Index = np.flatnonzero(x)
+        self.F = self._decisions(self.columns)
+        self.u = np.full(problem.p, self.C)
+        self._move(x[self.columns])
+        self.group, _ = graded(np.zeros(problem.p, dtype=np.intp), self.z, np.full(problem.p, COARSE))
+        n = int(self.group.max()) + 1
+        self.basis = Basis(np.zeros(n, dtype=bool), np.ones(len(self.columns), dtype=bool))
+        self.iterations = 0
+
+    def join(self, prices: Array) -> int:
+        """Add the columns whose constraints B'u <= 1 are violated most; how many there are."""
+        open_ = prices.copy()
+        open_[self.columns] = 0.0
+        new = np.argpartition(-open_, min(ADDED, len(open_)) - 1)[:ADDED]
+        new = new[open_[new] > 1.0]
+        self.columns = np.append(self.columns, new)
+        self.F = np.hstack([self.F, self._decisions(new)])
+        self.basis.columns = np.append(self.basis.columns, np.ones(len(new), dtype=bool))
+        return len(new)
+
+    def solve(self, judge: Judge, wanted: float) -> bool:
+        """Solve the restricted program, dividing groups until they hide no more than `wanted`; whether any was divided.
+
+        judge : of the run, whose limits are kept.
+        """
+        divided = False
+        while True:
+            sizes = np.bincount(self.group)
+            value, x, v, ended = self._simplex(sizes, judge)
+            self.u = (v / sizes)[self.group]
+            self._move(x)
+            if not ended or self.value - value <= wanted or judge.out_of_time or not self._divide():
+                return divided
+            divided = True
+
+    def _decisions(self, columns: Index) -> Array:
+        """f of a unit of each column, (m, columns)."""
+        problem, everywhere = self.problem, np.arange(self.problem.m)
+        if problem.over == "points":
+            return self.kernel.block(columns, everywhere).T
+        preferred, other = problem.rows.preferred[columns], problem.rows.other[columns]
+        return (self.kernel.block(preferred, everywhere) - self.kernel.block(other, everywhere)).T
+
+    def _move(self, x: Array) -> None:
+        """Take x (s,) for the solution."""
+        self.x = np.zeros(self.problem.size)
+        self.x[self.columns] = x
+        self.z = self.problem.rows.dot(self.F @ x)
+        self.value = float(x.sum() + self.C * np.maximum(1.0 - self.z, 0.0).sum())
+
+    def _simplex(self, sizes: Index, judge: Judge) -> tuple[float, Array, Array, bool]:
+        """The value, x (s,), the sums v (n,) of u over the groups, and whether the simplex method ended of itself."""
+        import highspy
+
+        problem, s, n = self.problem, len(self.columns), len(sizes)
+        B = _means(problem, self.group, sizes) @ self.F
+        program = highspy.HighsLp()
+        program.num_col_, program.num_row_ = n, s
+        program.col_cost_, program.col_lower_, program.col_upper_ = -np.ones(n), np.zeros(n), self.C * sizes
+        program.row_lower_, program.row_upper_ = np.full(s, -np.inf), np.ones(s)
+        program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        program.a_matrix_.start_ = np.arange(n + 1, dtype=np.int32) * s
+        program.a_matrix_.index_ = np.tile(np.arange(s, dtype=np.int32), n)
+        program.a_matrix_.value_ = B.ravel()
+        highs = highspy.Highs()
+        for option, setting in _options(judge, self.iterations).items():
+            highs.setOptionValue(option, setting)
+        highs.passModel(program)
+        highs.setBasis(self._started(sizes))
+        interruptible(highs.run)
+        self.iterations += max(int(highs.getInfo().simplex_iteration_count), 0)
+        solution, basis = highs.getSolution(), highs.getBasis()
+        basic = highspy.HighsBasisStatus.kBasic
+        self.basis = Basis(np.array([k == basic for k in basis.col_status]), np.array([k == basic for k in basis.row_status]))
+        x, v = np.maximum(-np.array(solution.row_dual), 0.0), np.clip(np.array(solution.col_value), 0.0, self.C * sizes)
+        return float(v.sum()), x, v, highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+
+    def _started(self, sizes: Index) -> Any:
+        """The basis to start from: what is not basic is at the bound of its group's side of the margin."""
+        import highspy
+
+        status = highspy.HighsBasisStatus
+        low = np.bincount(self.group, self.z) < sizes
+        basis = highspy.HighsBasis()
+        basis.col_status = [
+            status.kBasic if is_basic else status.kUpper if below else status.kLower
+            for is_basic, below in zip(self.basis.groups.tolist(), low.tolist(), strict=True)
+        ]
+        basis.row_status = [status.kBasic if is_basic else status.kUpper for is_basic in self.basis.columns.tolist()]
+        basis.valid = True
+        return basis
+
+    def _divide(self) -> bool:
+        """Divide the groups with slacks of either sign; whether there are any."""
+        z, group, basic = self.z, self.group, self.basis.groups
+        n = len(basic)
+        low, size = np.bincount(group, z < 1.0, n), np.bincount(group, minlength=n)
+        mixed = (low > 0) & (low < size)
+        if not mixed.any():
+            return False
+        far = ~mixed & ~basic if n > MOST_GROUPS else np.zeros(n, dtype=bool)
+        kept = ~mixed & ~far
+        again = np.flatnonzero(~kept[group])
+        parent = np.where(far, n, np.arange(n))[group[again]]
+        children, parents = graded(parent, z[again], np.where(parent < n, FINE, COARSE))
+        self.group = np.where(kept, np.cumsum(kept) - 1, 0)[group]
+        self.group[again] = np.count_nonzero(kept) + children
+        order = np.lexsort((-np.bincount(children), parents))
+        eldest = order[np.unique(parents[order], return_index=True)[1]]
+        heirs = np.zeros(len(parents), dtype=bool)
+        heirs[eldest] = np.append(basic, False)[parents[eldest]]
+        self.basis.groups = np.append(basic[kept], heirs)
+        return True
+
+
+def graded(parent: Index, z: Array, a: Array) -> tuple[Index, Index]:
+    """Groups of pairs of one parent on one side of the margin, smaller where z is nearer to 1: a log(1 + n / a) of n pairs.
+
+    Parameters
+    ----------
+    parent : (k,) of every pair.  z : (k,) its margin.  a : (k,) of its parent.
+
+    Returns
+    -------
+    group : (k,) of every pair, 0, 1, ...  parents : (groups,) of every group.
+    """
+    side = z < 1.0
+    order = np.lexsort((np.abs(z - 1.0), side, parent))
+    parent, side, a = parent[order], side[order], a[order]
+    turn = np.append(True, (parent[1:] != parent[:-1]) | (side[1:] != side[:-1]))
+    first = np.maximum.accumulate(np.where(turn, np.arange(len(z)), 0))
+    grade = np.floor(a * np.log1p((np.arange(len(z)) - first) / a))
+    new = turn | np.append(True, grade[1:] != grade[:-1])
+    group = np.empty(len(z), dtype=np.intp)
+    group[order] = np.cumsum(new) - 1
+    return group, parent[new]
+
+
+def _means(problem: OneNormProblem, group: Index, sizes: Index) -> Any:
+    """The mean of the rows of A over every group, CSR (n, m)."""
+    from scipy import sparse
+
+    rows = problem.rows
+    share = (1.0 / sizes)[group]
+    entries = np.concatenate([share, -share])
+    where = np.concatenate([group, group]), np.concatenate([rows.preferred, rows.other])
+    return sparse.csr_array((entries, where), shape=(len(sizes), problem.m))
+
+
+def _options(judge: Judge, iterations: int) -> dict[str, Any]:
+    """Of HiGHS: one thread, and what is left of the run's limits."""
+    limits, tolerance = judge.limits, float(np.clip(0.1 * judge.limits.tol, 1e-10, 1e-7))
+    options: dict[str, Any] = {
+        "output_flag": False,
+        "threads": 1,
+        "presolve": "off",
+        "solver": "simplex",
+        "primal_feasibility_tolerance": tolerance,
+        "dual_feasibility_tolerance": tolerance,
+        "simplex_iteration_limit": max(judge.max_iter - iterations, 0),
+    }
+    if limits.time_limit is not None:
+        options["time_limit"] = max(limits.time_limit - judge.seconds, 0.0)
+    return options
