@@ -4,12 +4,14 @@
     max over u        1'u   s.t.  (B'u)_S <= 1,  0 <= u <= C,  u constant on every G
 
 The simplex method solves this restricted program. Every round proves both sides of the whole one: u divided by max(1, max B'u), and x with
-the slacks of all pairs one by one. B'u is one product of K with A'u; the most violated of B'u <= 1 join S. A group with slacks of either
-sign is divided, by side and by how far its pairs are from a margin of 1; groups that are far away are put together again, which changes
-neither u nor the value. The basis of the last program starts the next one, dual feasible: what is not basic is at the bound of its side.
+the slacks of all pairs one by one. B'u is one product of K with A'u; the most violated of B'u <= 1 join S. A group with slacks of either sign is divided by their sign; groups far from a margin of 1 are put together
+again from time to time, which changes neither u nor the value. The basis of the last program starts the next one, dual feasible: what is
+not basic is at the bound of its side.
 
-Source: documents T (102)-(104) = K (2.10), T (94)-(96); G. B. Dantzig, P. Wolfe, Decomposition principle for linear programs (1960); for the
-groups, I. Litvinchev, V. Tsurkov, Aggregation in large-scale optimization (2003), and R. E. Bixby et al., sifting (1992).
+Source: documents T (102)-(104) = K (2.10), T (94)-(96); P. C. Gilmore, R. E. Gomory, A linear programming approach to the cutting-stock
+problem (1961), for columns by their prices; K. P. Bennett, O. L. Mangasarian et al. on one-norm machines by columns: A. Demiriz, K. P.
+Bennett, J. Shawe-Taylor, Linear programming boosting via column generation (2002); R. E. Bixby et al., Very large-scale linear programming:
+a case study in combining interior point and simplex methods (1992), for rows and columns set aside.
 """
 
 from __future__ import annotations
@@ -32,10 +34,10 @@ Flags = NDArray[np.bool_]
 
 ADDED = 25
 """Columns that join at a time."""
-FINE, COARSE = 2.0, 100.0
-"""Of n pairs on one side, a log(1 + n / a) groups are made: of a divided group with a = FINE, of all that are far away with a = COARSE."""
+SINGLE = 100.0
+"""Of n pairs on one side of the margin a log(1 + n / a) groups are made, a = SINGLE: about so many of one pair alone, the nearest."""
 MOST_GROUPS = 4000
-"""More groups than these are put together where they are far away."""
+"""Where there are more groups, those whose pairs are all on one side are put together."""
 SHARE = 0.1
 """The restricted program is solved to this share of the gap that is left."""
 HEARD = 20_000_000
@@ -69,7 +71,7 @@ def generate(problem: OneNormProblem, unit: float, limits: Limits, warm_start: P
             break
         joined = master.join(prices)
         wanted = SHARE * max(primal - dual, judge.limits.tol * abs(primal)) * unit
-        if not master.solve(judge, wanted) and not joined:
+        if not master.solve(judge, wanted, joined):
             judge.end(Status.NUMERICAL_FAILURE, f"no column and no group is left: relative gap {judge.gap:.2e}, {limits.tol:.0e} was asked")
             break
         u = master.u
@@ -122,9 +124,8 @@ class Master:
         self.F = self._decisions(self.columns)
         self.u = np.full(problem.p, self.C)
         self._move(x[self.columns])
-        self.group, _ = graded(np.zeros(problem.p, dtype=np.intp), self.z, np.full(problem.p, COARSE))
-        n = int(self.group.max()) + 1
-        self.basis = Basis(np.zeros(n, dtype=bool), np.ones(len(self.columns), dtype=bool))
+        self.group = graded(self.z)
+        self.basis = Basis(np.zeros(self.group.max() + 1, dtype=bool), np.ones(len(self.columns), dtype=bool))
         self.iterations = 0
 
     def join(self, prices: Array) -> int:
@@ -138,20 +139,17 @@ class Master:
         self.basis.columns = np.append(self.basis.columns, np.ones(len(new), dtype=bool))
         return len(new)
 
-    def solve(self, judge: Judge, wanted: float) -> bool:
-        """Solve the restricted program, dividing groups until they hide no more than `wanted`; whether any was divided.
+    def solve(self, judge: Judge, wanted: float, joined: int) -> bool:
+        """Solve the restricted program, dividing groups until they hide no more than `wanted`; false if there was nothing to do.
 
-        judge : of the run, whose limits are kept.
+        judge : of the run, whose limits are kept.  joined : how many columns have joined since it was solved.
         """
-        divided = False
+        if not (joined or self._divide()):
+            return False
         while True:
-            sizes = np.bincount(self.group)
-            value, x, v, ended = self._simplex(sizes, judge)
-            self.u = (v / sizes)[self.group]
-            self._move(x)
-            if not ended or self.value - value <= wanted or judge.out_of_time or not self._divide():
-                return divided
-            divided = True
+            hidden = self._simplex(judge)
+            if hidden <= wanted or judge.out_of_time or self.iterations >= judge.max_iter or not self._divide():
+                return True
 
     def _decisions(self, columns: Index) -> Array:
         """f of a unit of each column, (m, columns)."""
@@ -168,12 +166,13 @@ class Master:
         self.z = self.problem.rows.dot(self.F @ x)
         self.value = float(x.sum() + self.C * np.maximum(1.0 - self.z, 0.0).sum())
 
-    def _simplex(self, sizes: Index, judge: Judge) -> tuple[float, Array, Array, bool]:
-        """The value, x (s,), the sums v (n,) of u over the groups, and whether the simplex method ended of itself."""
+    def _simplex(self, judge: Judge) -> float:
+        """Take the solution of the restricted program; what its groups hide of the slacks, inf where the simplex method was not through."""
         import highspy
 
-        problem, s, n = self.problem, len(self.columns), len(sizes)
-        B = _means(problem, self.group, sizes) @ self.F
+        sizes = np.bincount(self.group)
+        s, n = len(self.columns), len(sizes)
+        B = _means(self.problem, self.group, sizes) @ self.F
         program = highspy.HighsLp()
         program.num_col_, program.num_row_ = n, s
         program.col_cost_, program.col_lower_, program.col_upper_ = -np.ones(n), np.zeros(n), self.C * sizes
@@ -190,10 +189,14 @@ class Master:
         interruptible(highs.run)
         self.iterations += max(int(highs.getInfo().simplex_iteration_count), 0)
         solution, basis = highs.getSolution(), highs.getBasis()
+        if not (solution.value_valid and solution.dual_valid and basis.valid):
+            return np.inf
         basic = highspy.HighsBasisStatus.kBasic
         self.basis = Basis(np.array([k == basic for k in basis.col_status]), np.array([k == basic for k in basis.row_status]))
-        x, v = np.maximum(-np.array(solution.row_dual), 0.0), np.clip(np.array(solution.col_value), 0.0, self.C * sizes)
-        return float(v.sum()), x, v, highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+        v = np.clip(np.array(solution.col_value), 0.0, self.C * sizes)
+        self.u = (v / sizes)[self.group]
+        self._move(np.maximum(-np.array(solution.row_dual), 0.0))
+        return self.value - float(v.sum()) if highs.getModelStatus() == highspy.HighsModelStatus.kOptimal else np.inf
 
     def _started(self, sizes: Index) -> Any:
         """The basis to start from: what is not basic is at the bound of its group's side of the margin."""
@@ -212,48 +215,48 @@ class Master:
 
     def _divide(self) -> bool:
         """Divide the groups with slacks of either sign; whether there are any."""
-        z, group, basic = self.z, self.group, self.basis.groups
-        n = len(basic)
-        low, size = np.bincount(group, z < 1.0, n), np.bincount(group, minlength=n)
-        mixed = (low > 0) & (low < size)
+        mixed, low, size = self._mixed()
         if not mixed.any():
             return False
-        far = ~mixed & ~basic if n > MOST_GROUPS else np.zeros(n, dtype=bool)
-        kept = ~mixed & ~far
-        again = np.flatnonzero(~kept[group])
-        parent = np.where(far, n, np.arange(n))[group[again]]
-        children, parents = graded(parent, z[again], np.where(parent < n, FINE, COARSE))
-        self.group = np.where(kept, np.cumsum(kept) - 1, 0)[group]
-        self.group[again] = np.count_nonzero(kept) + children
-        order = np.lexsort((-np.bincount(children), parents))
-        eldest = order[np.unique(parents[order], return_index=True)[1]]
-        heirs = np.zeros(len(parents), dtype=bool)
-        heirs[eldest] = np.append(basic, False)[parents[eldest]]
-        self.basis.groups = np.append(basic[kept], heirs)
+        if len(mixed) > MOST_GROUPS:
+            self._put_together(~mixed & ~self.basis.groups)
+            mixed, low, size = self._mixed()
+        below = mixed[self.group] & (self.z < 1.0)
+        self.group = self.group.copy()
+        self.group[below] = len(mixed) + (np.cumsum(mixed) - 1)[self.group[below]]
+        basic, heirs = self.basis.groups.copy(), 2 * low > size
+        inherited = (basic & heirs)[mixed]
+        basic[mixed & heirs] = False
+        self.basis.groups = np.append(basic, inherited)
         return True
 
+    def _mixed(self) -> tuple[Flags, Array, Index]:
+        """Which groups have slacks of either sign, how many positive ones, and how many in all, (n,) each."""
+        n = len(self.basis.groups)
+        low, size = np.bincount(self.group, self.z < 1.0, n), np.bincount(self.group, minlength=n)
+        return (low > 0) & (low < size), low, size
 
-def graded(parent: Index, z: Array, a: Array) -> tuple[Index, Index]:
-    """Groups of pairs of one parent on one side of the margin, smaller where z is nearer to 1: a log(1 + n / a) of n pairs.
+    def _put_together(self, far: Flags) -> None:
+        """Group anew the pairs of groups (n,) that are not basic and on one side of the margin each."""
+        kept = np.count_nonzero(~far)
+        again = np.flatnonzero(far[self.group])
+        self.group = (np.cumsum(~far) - 1)[self.group]
+        regrouped = graded(self.z[again])
+        self.group[again] = kept + regrouped
+        self.basis.groups = np.append(self.basis.groups[~far], np.zeros(regrouped.max(initial=-1) + 1, dtype=bool))
 
-    Parameters
-    ----------
-    parent : (k,) of every pair.  z : (k,) its margin.  a : (k,) of its parent.
 
-    Returns
-    -------
-    group : (k,) of every pair, 0, 1, ...  parents : (groups,) of every group.
-    """
-    side = z < 1.0
-    order = np.lexsort((np.abs(z - 1.0), side, parent))
-    parent, side, a = parent[order], side[order], a[order]
-    turn = np.append(True, (parent[1:] != parent[:-1]) | (side[1:] != side[:-1]))
-    first = np.maximum.accumulate(np.where(turn, np.arange(len(z)), 0))
-    grade = np.floor(a * np.log1p((np.arange(len(z)) - first) / a))
-    new = turn | np.append(True, grade[1:] != grade[:-1])
+def graded(z: Array) -> Index:
+    """Groups 0, 1, ... of pairs on one side of the margin, smaller where their margins z (k,) are nearer to 1, (k,)."""
+    low = z < 1.0
+    order = np.lexsort((np.abs(z - 1.0), low))
+    rank = np.arange(len(z))
+    rank[len(z) - np.count_nonzero(low) :] -= len(z) - np.count_nonzero(low)
+    grade = np.floor(SINGLE * np.log1p(rank / SINGLE))
+    new = np.append(False, (grade[1:] != grade[:-1]) | (rank[1:] == 0)) if len(z) else np.zeros(0, dtype=bool)
     group = np.empty(len(z), dtype=np.intp)
-    group[order] = np.cumsum(new) - 1
-    return group, parent[new]
+    group[order] = np.cumsum(new)
+    return group
 
 
 def _means(problem: OneNormProblem, group: Index, sizes: Index) -> Any:
