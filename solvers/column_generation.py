@@ -4,14 +4,13 @@
     max over u        1'u   s.t.  (B'u)_S <= 1,  0 <= u <= C,  u constant on every G
 
 The simplex method solves this restricted program. Every round proves both sides of the whole one: u divided by max(1, max B'u), and x with
-the slacks of all pairs one by one. B'u is one product of K with A'u; the most violated of B'u <= 1 join S. A group with slacks of either sign is divided by their sign; groups far from a margin of 1 are put together
-again from time to time, which changes neither u nor the value. The basis of the last program starts the next one, dual feasible: what is
-not basic is at the bound of its side.
+the slacks of all pairs one by one. B'u is one product of K with A'u; the columns that violate B'u <= 1 most join S. A group with slacks of
+either sign is divided by their sign; groups on one side of the margin are put together again when they are many, which changes neither u
+nor the value. The basis of the last program starts the next one, dual feasible: what is not basic is at the bound of its side.
 
-Source: documents T (102)-(104) = K (2.10), T (94)-(96); P. C. Gilmore, R. E. Gomory, A linear programming approach to the cutting-stock
-problem (1961), for columns by their prices; K. P. Bennett, O. L. Mangasarian et al. on one-norm machines by columns: A. Demiriz, K. P.
-Bennett, J. Shawe-Taylor, Linear programming boosting via column generation (2002); R. E. Bixby et al., Very large-scale linear programming:
-a case study in combining interior point and simplex methods (1992), for rows and columns set aside.
+Source: documents T (102)-(104) = K (2.10), T (94)-(96); A. Demiriz, K. P. Bennett, J. Shawe-Taylor, Linear programming boosting via column
+generation (2002), for the columns; R. E. Bixby, J. W. Gregory, I. J. Lustig, R. E. Marsten, D. F. Shanno, Very large-scale linear
+programming: a case study in combining interior point and simplex methods (1992), for solving by parts.
 """
 
 from __future__ import annotations
@@ -69,9 +68,9 @@ def generate(problem: OneNormProblem, unit: float, limits: Limits, warm_start: P
             primal, best = master.value / unit, Point(beta=master.x / unit, alpha=best.alpha)
         if judge.weigh(best, primal, dual, master.iterations):
             break
-        joined = master.join(prices)
+        master.join(prices)
         wanted = SHARE * max(primal - dual, judge.limits.tol * abs(primal)) * unit
-        if not master.solve(judge, wanted, joined):
+        if not master.solve(judge, wanted):
             judge.end(Status.NUMERICAL_FAILURE, f"no column and no group is left: relative gap {judge.gap:.2e}, {limits.tol:.0e} was asked")
             break
         u = master.u
@@ -115,7 +114,7 @@ class Master:
 
     columns : (s,) S.  F : (m, s) decision values of a unit of each.  x, u : the last solution, (size,) and (p,).
     z : (p,) B x.  value : the whole program's objective at x.  iterations : of the simplex method.
-    group : (p,) the group of every pair.
+    group : (p,) the group of every pair.  solved : whether no column has joined since the solution.
     """
 
     def __init__(self, problem: OneNormProblem, kernel: Tiles, unit: float, x: Array) -> None:
@@ -126,10 +125,11 @@ class Master:
         self._move(x[self.columns])
         self.group = graded(self.z)
         self.basis = Basis(np.zeros(self.group.max() + 1, dtype=bool), np.ones(len(self.columns), dtype=bool))
+        self.solved = False
         self.iterations = 0
 
-    def join(self, prices: Array) -> int:
-        """Add the columns whose constraints B'u <= 1 are violated most; how many there are."""
+    def join(self, prices: Array) -> None:
+        """Add the columns whose constraints B'u <= 1 are violated most."""
         open_ = prices.copy()
         open_[self.columns] = 0.0
         new = np.argpartition(-open_, min(ADDED, len(open_)) - 1)[:ADDED]
@@ -137,15 +137,16 @@ class Master:
         self.columns = np.append(self.columns, new)
         self.F = np.hstack([self.F, self._decisions(new)])
         self.basis.columns = np.append(self.basis.columns, np.ones(len(new), dtype=bool))
-        return len(new)
+        self.solved = self.solved and not len(new)
 
-    def solve(self, judge: Judge, wanted: float, joined: int) -> bool:
-        """Solve the restricted program, dividing groups until they hide no more than `wanted`; false if there was nothing to do.
+    def solve(self, judge: Judge, wanted: float) -> bool:
+        """Solve the restricted program, dividing groups until they hide no more than `wanted`; false if there is nothing to do.
 
-        judge : of the run, whose limits are kept.  joined : how many columns have joined since it was solved.
+        judge : of the run, whose limits are kept.
         """
-        if not (joined or self._divide()):
+        if self.solved and not self._divide():
             return False
+        self.solved = True
         while True:
             hidden = self._simplex(judge)
             if hidden <= wanted or judge.out_of_time or self.iterations >= judge.max_iter or not self._divide():
@@ -252,7 +253,7 @@ def graded(z: Array) -> Index:
     order = np.lexsort((np.abs(z - 1.0), low))
     rank = np.arange(len(z))
     rank[len(z) - np.count_nonzero(low) :] -= len(z) - np.count_nonzero(low)
-    grade = np.floor(SINGLE * np.log1p(rank / SINGLE))
+    grade = np.ceil(SINGLE * np.log1p(rank / SINGLE))
     new = np.append(False, (grade[1:] != grade[:-1]) | (rank[1:] == 0)) if len(z) else np.zeros(0, dtype=bool)
     group = np.empty(len(z), dtype=np.intp)
     group[order] = np.cumsum(new)
