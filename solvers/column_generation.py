@@ -15,7 +15,6 @@ programming: a case study in combining interior point and simplex methods (1992)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,12 +23,11 @@ from numpy.typing import NDArray
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import OneNormProblem, Point
 from equimargin.formulations.tiles import Tiles, tiles
-from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.progress import Judge
+from equimargin.solvers.simplex import Basis, Flags, dual_simplex
 from equimargin.solvers.solution import Limits, Solution, Status
 
 Index = NDArray[np.intp]
-Flags = NDArray[np.bool_]
 
 ADDED = 25
 """Columns that join at a time."""
@@ -39,6 +37,10 @@ MOST_GROUPS = 4000
 """Where there are more groups, those whose pairs are all on one side are put together."""
 SHARE = 0.1
 """The restricted program is solved to this share of the gap that is left."""
+DIVISIONS = 10
+"""So often groups are divided between two looks at the prices, at most."""
+PATIENCE = 250
+"""Looks at the prices without progress after which a run ends: columns come slowly, but there are only so many."""
 HEARD = 20_000_000
 """Entries of K evaluated between two looks at an interrupt."""
 MAX_ITER = 1_000_000
@@ -53,7 +55,7 @@ def generate(problem: OneNormProblem, unit: float, limits: Limits, warm_start: P
     problem : to solve.  unit : K is divided by it, because the simplex method's tolerances are absolute.
     limits : `max_iter` counts simplex iterations.  warm_start : the support of its x are the first columns, its u the first prices.
     """
-    judge = Judge("linear_program", problem, limits, MAX_ITER if limits.max_iter is None else limits.max_iter)
+    judge = Judge("linear_program", problem, limits, MAX_ITER if limits.max_iter is None else limits.max_iter, PATIENCE)
     kernel = tiles(problem.gram, unit)
     x, u = _start(problem, warm_start)
     master = Master(problem, kernel, unit, x * unit)
@@ -97,14 +99,6 @@ def _prices(problem: OneNormProblem, kernel: Tiles, u: Array) -> Array:
     return g if problem.over == "points" else problem.rows.dot(g)
 
 
-@dataclass
-class Basis:
-    """Which unknowns are basic: v of a group, (n,), and the slack of a column's constraint, (s,)."""
-
-    groups: Flags
-    columns: Flags
-
-
 class Master:
     """The restricted program, for K / unit and C unit.
 
@@ -130,13 +124,10 @@ class Master:
 
     def join(self, prices: Array) -> None:
         """Add the columns whose constraints B'u <= 1 are violated most."""
-        open_ = prices.copy()
-        open_[self.columns] = 0.0
-        new = np.argpartition(-open_, min(ADDED, len(open_)) - 1)[:ADDED]
-        new = new[open_[new] > 1.0]
+        new = self._most_violated(prices)
         self.columns = np.append(self.columns, new)
         self.F = np.hstack([self.F, self._decisions(new)])
-        self.basis.columns = np.append(self.basis.columns, np.ones(len(new), dtype=bool))
+        self.basis.slacks = np.append(self.basis.slacks, np.ones(len(new), dtype=bool))
         self.solved = self.solved and not len(new)
 
     def solve(self, judge: Judge, wanted: float) -> bool:
@@ -147,10 +138,24 @@ class Master:
         if self.solved and not self._divide():
             return False
         self.solved = True
-        while True:
+        for _ in range(DIVISIONS):
             hidden = self._simplex(judge)
             if hidden <= wanted or judge.out_of_time or self.iterations >= judge.max_iter or not self._divide():
-                return True
+                break
+        return True
+
+    def _most_violated(self, prices: Array) -> Index:
+        """Columns that are not in S by their prices, highest first; over pairs one for each preferred point and for each other one, because
+        the columns of pairs with a point in common are much alike.
+        """
+        outside = np.ones(len(prices), dtype=bool)
+        outside[self.columns] = False
+        new = np.flatnonzero(outside & (prices > 1.0))
+        new = new[np.argsort(-prices[new])]
+        if self.problem.over == "pairs":
+            for points in (self.problem.rows.preferred, self.problem.rows.other):
+                new = new[np.sort(np.unique(points[new], return_index=True)[1])]
+        return new[:ADDED]
 
     def _decisions(self, columns: Index) -> Array:
         """f of a unit of each column, (m, columns)."""
@@ -169,50 +174,23 @@ class Master:
 
     def _simplex(self, judge: Judge) -> float:
         """Take the solution of the restricted program; what its groups hide of the slacks, inf where the simplex method was not through."""
-        import highspy
-
-        sizes = np.bincount(self.group)
-        s, n = len(self.columns), len(sizes)
-        B = _means(self.problem, self.group, sizes) @ self.F
-        program = highspy.HighsLp()
-        program.num_col_, program.num_row_ = n, s
-        program.col_cost_, program.col_lower_, program.col_upper_ = -np.ones(n), np.zeros(n), self.C * sizes
-        program.row_lower_, program.row_upper_ = np.full(s, -np.inf), np.ones(s)
-        program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        program.a_matrix_.start_ = np.arange(n + 1, dtype=np.int32) * s
-        program.a_matrix_.index_ = np.tile(np.arange(s, dtype=np.int32), n)
-        program.a_matrix_.value_ = B.ravel()
-        highs = highspy.Highs()
-        for option, setting in _options(judge, self.iterations).items():
-            highs.setOptionValue(option, setting)
-        highs.passModel(program)
-        highs.setBasis(self._started(sizes))
-        interruptible(highs.run)
-        self.iterations += max(int(highs.getInfo().simplex_iteration_count), 0)
-        solution, basis = highs.getSolution(), highs.getBasis()
-        if not (solution.value_valid and solution.dual_valid and basis.valid):
+        limits, sizes = judge.limits, np.bincount(self.group)
+        vertex, iterations = dual_simplex(
+            _means(self.problem, self.group, sizes) @ self.F,
+            self.C * sizes.astype(np.float64),
+            self.basis,
+            np.bincount(self.group, self.z) < sizes,
+            float(np.clip(0.1 * limits.tol, 1e-10, 1e-7)),
+            judge.max_iter - self.iterations,
+            None if limits.time_limit is None else max(limits.time_limit - judge.seconds, 0.0),
+        )
+        self.iterations += iterations
+        if vertex is None:
             return np.inf
-        basic = highspy.HighsBasisStatus.kBasic
-        self.basis = Basis(np.array([k == basic for k in basis.col_status]), np.array([k == basic for k in basis.row_status]))
-        v = np.clip(np.array(solution.col_value), 0.0, self.C * sizes)
-        self.u = (v / sizes)[self.group]
-        self._move(np.maximum(-np.array(solution.row_dual), 0.0))
-        return self.value - float(v.sum()) if highs.getModelStatus() == highspy.HighsModelStatus.kOptimal else np.inf
-
-    def _started(self, sizes: Index) -> Any:
-        """The basis to start from: what is not basic is at the bound of its group's side of the margin."""
-        import highspy
-
-        status = highspy.HighsBasisStatus
-        low = np.bincount(self.group, self.z) < sizes
-        basis = highspy.HighsBasis()
-        basis.col_status = [
-            status.kBasic if is_basic else status.kUpper if below else status.kLower
-            for is_basic, below in zip(self.basis.groups.tolist(), low.tolist(), strict=True)
-        ]
-        basis.row_status = [status.kBasic if is_basic else status.kUpper for is_basic in self.basis.columns.tolist()]
-        basis.valid = True
-        return basis
+        self.basis = vertex.basis
+        self.u = (vertex.v / sizes)[self.group]
+        self._move(vertex.x)
+        return self.value - float(vertex.v.sum()) if vertex.optimal else np.inf
 
     def _divide(self) -> bool:
         """Divide the groups with slacks of either sign; whether there are any."""
@@ -220,21 +198,21 @@ class Master:
         if not mixed.any():
             return False
         if len(mixed) > MOST_GROUPS:
-            self._put_together(~mixed & ~self.basis.groups)
+            self._put_together(~mixed & ~self.basis.v)
             mixed, low, size = self._mixed()
         below = mixed[self.group] & (self.z < 1.0)
         self.group = self.group.copy()
         self.group[below] = len(mixed) + (np.cumsum(mixed) - 1)[self.group[below]]
-        basic, heirs = self.basis.groups.copy(), 2 * low > size
+        basic, heirs = self.basis.v.copy(), 2 * low > size
         inherited = (basic & heirs)[mixed]
         basic[mixed & heirs] = False
-        self.basis.groups = np.append(basic, inherited)
+        self.basis.v = np.append(basic, inherited)
         return True
 
-    def _mixed(self) -> tuple[Flags, Array, Index]:
+    def _mixed(self) -> tuple[Flags, Index, Index]:
         """Which groups have slacks of either sign, how many positive ones, and how many in all, (n,) each."""
-        n = len(self.basis.groups)
-        low, size = np.bincount(self.group, self.z < 1.0, n), np.bincount(self.group, minlength=n)
+        n = len(self.basis.v)
+        low, size = np.bincount(self.group[self.z < 1.0], minlength=n), np.bincount(self.group, minlength=n)
         return (low > 0) & (low < size), low, size
 
     def _put_together(self, far: Flags) -> None:
@@ -244,7 +222,7 @@ class Master:
         self.group = (np.cumsum(~far) - 1)[self.group]
         regrouped = graded(self.z[again])
         self.group[again] = kept + regrouped
-        self.basis.groups = np.append(self.basis.groups[~far], np.zeros(regrouped.max(initial=-1) + 1, dtype=bool))
+        self.basis.v = np.append(self.basis.v[~far], np.zeros(regrouped.max(initial=-1) + 1, dtype=bool))
 
 
 def graded(z: Array) -> Index:
@@ -269,20 +247,3 @@ def _means(problem: OneNormProblem, group: Index, sizes: Index) -> Any:
     entries = np.concatenate([share, -share])
     where = np.concatenate([group, group]), np.concatenate([rows.preferred, rows.other])
     return sparse.csr_array((entries, where), shape=(len(sizes), problem.m))
-
-
-def _options(judge: Judge, iterations: int) -> dict[str, Any]:
-    """Of HiGHS: one thread, and what is left of the run's limits."""
-    limits, tolerance = judge.limits, float(np.clip(0.1 * judge.limits.tol, 1e-10, 1e-7))
-    options: dict[str, Any] = {
-        "output_flag": False,
-        "threads": 1,
-        "presolve": "off",
-        "solver": "simplex",
-        "primal_feasibility_tolerance": tolerance,
-        "dual_feasibility_tolerance": tolerance,
-        "simplex_iteration_limit": max(judge.max_iter - iterations, 0),
-    }
-    if limits.time_limit is not None:
-        options["time_limit"] = max(limits.time_limit - judge.seconds, 0.0)
-    return options

@@ -28,7 +28,7 @@ from equimargin.solvers.column_generation import generate
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
 
-DIRECT = {"points": 60_000, "pairs": 400_000}
+DIRECT = {"points": 60_000, "pairs": 250_000}
 """Up to so many entries, m^2 + 4 p, HiGHS is given the whole matrix, where that is faster: columns over pairs are many and much alike."""
 
 MOVES = 4

@@ -16,20 +16,20 @@ from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
 Product = Callable[[Array], Array]
 
 STALE_CHECKS = 25
-"""A run ends after so many checks in a row without progress."""
+"""A run ends after so many checks in a row without progress, if nothing else is said."""
 
 
 class Judge:
     """The judge of one run: it keeps the point of the smallest gap and says when to stop.
 
-    problem, limits : of the run.  solver : its name.  max_iter : its iteration limit.
+    problem, limits : of the run.  solver : its name.  max_iter : its iteration limit.  patience : checks in a row without progress.
     primal, dual, gap : of the last point.  status, reason : why to stop; None while there is no reason.
     """
 
     problem: Problem
 
-    def __init__(self, solver: str, problem: Problem, limits: Limits, max_iter: int) -> None:
-        self.solver, self.problem, self.limits, self.max_iter = solver, problem, limits, max_iter
+    def __init__(self, solver: str, problem: Problem, limits: Limits, max_iter: int, patience: int = STALE_CHECKS) -> None:
+        self.solver, self.problem, self.limits, self.max_iter, self.patience = solver, problem, limits, max_iter, patience
         self.status: Status | None = None
         self.reason = ""
         self.iterations = 0
@@ -101,8 +101,8 @@ class Judge:
             self.end(Status.TIME_LIMIT, f"the time limit of {limits.time_limit:g} s: {reached}")
         elif self.iterations >= self.max_iter:
             self.end(Status.ITERATION_LIMIT, f"the limit of {self.max_iter:,} iterations: {reached}")
-        elif self._stale >= STALE_CHECKS:
-            self.end(Status.NUMERICAL_FAILURE, f"no progress in {STALE_CHECKS} checks: {reached}, {limits.tol:.0e} was asked")
+        elif self._stale >= self.patience:
+            self.end(Status.NUMERICAL_FAILURE, f"no progress in {self.patience} checks: {reached}, {limits.tol:.0e} was asked")
 
 
 class Progress(Judge):
