@@ -54,6 +54,16 @@ def generate(problem: OneNormProblem, unit: float, limits: Limits, warm_start: P
     ----------
     problem : to solve.  unit : K is divided by it, because the simplex method's tolerances are absolute.
     limits : `max_iter` counts simplex iterations.  warm_start : the support of its x are the first columns, its u the first prices.
+
+    Returns
+    -------
+    Solution : the best x and the best u of all rounds.
+
+    Raises
+    ------
+    ValueError : a warm start of other shapes.
+
+    Source: as above.
     """
     judge = Judge("linear_program", problem, limits, MAX_ITER if limits.max_iter is None else limits.max_iter, PATIENCE)
     kernel = tiles(problem.gram, unit)
@@ -81,15 +91,16 @@ def generate(problem: OneNormProblem, unit: float, limits: Limits, warm_start: P
 
 def _start(problem: OneNormProblem, warm_start: Point | None) -> tuple[Array, Array]:
     """x and u to start from: 0 and C without a warm start."""
-    x = np.zeros(problem.size) if warm_start is None or warm_start.beta is None else np.maximum(warm_start.beta, 0.0)
-    u = np.full(problem.p, problem.C) if warm_start is None or warm_start.alpha is None else np.clip(warm_start.alpha, 0.0, problem.C)
+    point = Point() if warm_start is None else warm_start
+    x = np.zeros(problem.size) if point.beta is None else np.maximum(np.nan_to_num(point.beta), 0.0)
+    u = np.full(problem.p, problem.C) if point.alpha is None else np.clip(np.nan_to_num(point.alpha), 0.0, problem.C)
     if x.shape != (problem.size,) or u.shape != (problem.p,):
         raise ValueError(f"the warm start has {len(x)} coefficients and {len(u)} multipliers, the problem {problem.size} and {problem.p}")
     return x, u
 
 
 def _prices(problem: OneNormProblem, kernel: Tiles, u: Array) -> Array:
-    """B'u, (size,)."""
+    """B'u for K / unit, (size,)."""
     v, g = problem.rows.rdot(u), np.zeros(problem.m)
     support = np.flatnonzero(v)
     step = max(HEARD // problem.m, 1)
