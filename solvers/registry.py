@@ -62,7 +62,7 @@ SOLVERS = {
             "Newton's method on a hinge whose kink is smoothed less and less, in the features of f",
             ("svm.soft", "svm.nobias", "svr.l1", "rank.l1"),
         ),
-        Solver("linear_program", "HiGHS on the linear program", ("rvm", "rank.onenorm")),
+        Solver("linear_program", "HiGHS on the linear program, by column generation where it is large", ("rvm", "rank.onenorm")),
     )
 }
 
