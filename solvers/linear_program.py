@@ -31,6 +31,9 @@ from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
 DIRECT = {"points": 60_000, "pairs": 250_000}
 """Up to so many entries, m^2 + 4 p, HiGHS is given the whole matrix, where that is faster: columns over pairs are many and much alike."""
 
+EQUATIONS = 20_000_000
+"""Rows of A K for the multipliers inside their box are formed up to so many entries."""
+
 MOVES = 4
 """How often multipliers are moved into the inside of their constraints, at most."""
 
@@ -73,11 +76,14 @@ def _direct(problem: OneNormProblem, limits: Limits) -> Solution:
 
 
 def _refined(found: Solution, limits: Limits) -> Solution:
-    """A solution that missed its tolerance, with the equations of its vertex solved once more."""
-    assert isinstance(found.problem, OneNormProblem)
-    assert found.point.beta is not None
-    assert found.point.alpha is not None
-    point, gap = _best(found.problem, found.point.beta, found.point.alpha)
+    """A solution that missed its tolerance, with the equations of its vertex solved once more, if they are not too many."""
+    problem, x, u = found.problem, found.point.beta, found.point.alpha
+    assert isinstance(problem, OneNormProblem)
+    assert x is not None
+    assert u is not None
+    if np.count_nonzero((u > 0) & (u < problem.C)) * problem.m > EQUATIONS:
+        return found
+    point, gap = _best(problem, x, u)
     if gap <= limits.tol:
         reached = f"relative gap {gap:.2e}, {limits.tol:.0e} was asked"
         return replace(found, point=point, status=Status.OPTIMAL, reason=reached)
