@@ -2,8 +2,9 @@
 
     max  1'u    s.t.  B'u <= 1,  0 <= u <= C        B = A K (over points)  or  A K A' (over pairs)
 
-B is never formed: h = A'u, and over pairs g = K h, are unknowns of their own, so that the matrix holds K once and the rest is sparse. The
-primal x >= 0 of  min 1'x + C sum_r (1 - (B x)_r)_+  are the multipliers of B'u <= 1. Where HiGHS ends, within its absolute tolerances, the
+A large problem is solved by column generation (`column_generation.py`). A small one is handed over whole, and even so B is never formed:
+h = A'u, and over pairs g = K h, are unknowns of their own, so that the matrix holds K once and the rest is sparse. The primal x >= 0 of
+min 1'x + C sum_r (1 - (B x)_r)_+  are the multipliers of B'u <= 1. Where either way ends, within the absolute tolerances of HiGHS, the
 equations of the vertex are solved once more.
 
 Source: documents T (102)-(104) = K (2.10), T (94)-(96); Q. Huangfu, J. A. J. Hall, Parallelizing the dual revised simplex method (2018).
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,12 +22,17 @@ from scipy.linalg import lstsq
 
 from equimargin.formulations.bounds import interval, product
 from equimargin.formulations.kernels import UNIT, Array
+from equimargin.formulations.labelled_pairs import LISTED
 from equimargin.formulations.problem import OneNormProblem, Point, Problem, on_grid
+from equimargin.solvers.column_generation import generate
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
 
-ENTRIES = 4_000_000
-"""Largest m^2 + 4 p: the entries of the matrix that HiGHS is given."""
+DIRECT = {"points": 60_000, "pairs": 250_000}
+"""Up to so many entries, m^2 + 4 p, HiGHS is given the whole matrix, where that is faster: columns over pairs are many and much alike."""
+
+EQUATIONS = 20_000_000
+"""Rows of A K for the multipliers inside their box are formed up to so many entries."""
 
 MOVES = 4
 """How often multipliers are moved into the inside of their constraints, at most."""
@@ -37,32 +44,60 @@ def refusal(problem: Problem) -> str | None:
     """Why this problem is none of the linear program's, in a sentence, or None."""
     if not isinstance(problem, OneNormProblem):
         return "a quadratic problem: smo with a bias, coordinate_descent without"
-    entries = problem.m**2 + 4 * problem.p
-    if entries > ENTRIES:
-        return f"too large: m^2 + 4 p = {entries:,} for {problem.m:,} points and {problem.p:,} pairs, the limit is {ENTRIES:,}"
+    if problem.p > LISTED:
+        return f"too large: {problem.p:,} pairs, and there is a multiplier for each; the limit is {LISTED:,}"
     return None
 
 
 def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-    """Solve at unit mean K_ii and map back; HiGHS takes no start through scipy, so that `warm_start` is not used."""
+    """Solve at unit mean K_ii and map back; HiGHS takes no start through scipy, so that `warm_start` serves column generation only."""
     assert isinstance(problem, OneNormProblem)
+    if problem.p == 0 or problem.m**2 + 4 * problem.p <= DIRECT[problem.over]:
+        return _direct(problem, limits)
+    found = generate(problem, _unit(problem), limits, warm_start)
+    return _refined(found, limits) if found.status is Status.NUMERICAL_FAILURE else found
+
+
+def _direct(problem: OneNormProblem, limits: Limits) -> Solution:
+    """Solve the whole linear program at once."""
     start = time.perf_counter()
     answer = interruptible(lambda: _highs(problem, limits)) if problem.p else None
     x, u = np.zeros(problem.size), np.zeros(problem.p)
     if answer is not None and answer.x is not None:
         x, u = np.maximum(-answer.ineqlin.marginals, 0.0), np.clip(answer.x[: problem.p], 0.0, None)
     unit = _unit(problem)
-    first = x / unit, u / unit
-    again = _solved_again(problem, *first)
-    x = min((first[0], again[0]), key=lambda x: interval(problem, Point(beta=x)).upper)
-    u = max((first[1], *_moved_inside(problem, again[1])), key=lambda u: interval(problem, Point(alpha=u)).lower)
-    proven = interval(problem, Point(beta=x, alpha=u))
-    gap = min(relative_gap(problem.primal(x), problem.dual(u), problem.scale), proven.relative_width)  # B'u may cancel in float64
+    point, gap = _best(problem, x / unit, u / unit)
     seconds, iterations = time.perf_counter() - start, 0 if answer is None else int(answer.nit)
     status, reason = _ending(answer, gap, limits, seconds)
     if limits.callback is not None:
+        proven = interval(problem, point)
         limits.callback(iterations, proven.lower, proven.upper)
-    return Solution(problem, "linear_program", Point(beta=x, alpha=u), status, reason, iterations, seconds)
+    return Solution(problem, "linear_program", point, status, reason, iterations, seconds)
+
+
+def _refined(found: Solution, limits: Limits) -> Solution:
+    """A solution that missed its tolerance, with the equations of its vertex solved once more, if they are not too many."""
+    problem, x, u = found.problem, found.point.beta, found.point.alpha
+    assert isinstance(problem, OneNormProblem)
+    assert x is not None
+    assert u is not None
+    if np.count_nonzero((u > 0) & (u < problem.C)) * problem.m > EQUATIONS:
+        return found
+    point, gap = _best(problem, x, u)
+    if gap <= limits.tol:
+        reached = f"relative gap {gap:.2e}, {limits.tol:.0e} was asked"
+        return replace(found, point=point, status=Status.OPTIMAL, reason=reached)
+    return replace(found, point=point)
+
+
+def _best(problem: OneNormProblem, x: Array, u: Array) -> tuple[Point, float]:
+    """The better of x, of u, and of those of the vertex solved once more; their relative gap."""
+    again = _solved_again(problem, x, u)
+    x = min((x, again[0]), key=lambda x: interval(problem, Point(beta=x)).upper)
+    u = max((u, *_moved_inside(problem, again[1])), key=lambda u: interval(problem, Point(alpha=u)).lower)
+    point = Point(beta=x, alpha=u)
+    gap = min(relative_gap(problem.primal(x), problem.dual(u), problem.scale), interval(problem, point).relative_width)
+    return point, gap  # B'u may cancel in float64
 
 
 def _highs(problem: OneNormProblem, limits: Limits) -> Any:
@@ -105,12 +140,11 @@ def _unit(problem: OneNormProblem) -> float:
 
 def _solved_again(problem: OneNormProblem, x: Array, u: Array) -> tuple[Array, Array]:
     """x and u with (B x)_F = 1 and (B'u)_S = 1 solved in float64, F where 0 < u < C, S where x > 0."""
-    A, K = problem.rows.matrix, problem.gram.dense
     S, F = np.flatnonzero(x > 0), np.flatnonzero((u > 0) & (u < problem.C * (1 - 4 * UNIT)))
     if not (S.size and F.size):
         return x, u
-    AK, prices = A[F] @ K, _prices(problem, u)
-    B = AK[:, S] if problem.over == "points" else AK @ A[S].T
+    AK, prices = _rows(problem, F), _prices(problem, u)
+    B = AK[:, S] if problem.over == "points" else AK @ problem.rows.matrix[S].T
     x, u = x.copy(), u.copy()
     x[S] += lstsq(B, 1.0 - AK @ problem.coefficients(x), lapack_driver="gelsy")[0]
     u[F] += lstsq(B.T, 1.0 - prices[S], lapack_driver="gelsy")[0]
@@ -119,7 +153,6 @@ def _solved_again(problem: OneNormProblem, x: Array, u: Array) -> tuple[Array, A
 
 def _moved_inside(problem: OneNormProblem, u: Array) -> Iterator[Array]:
     """u, and u with B'u < 1 by twice what it exceeds 1 by, a few times: that costs so much of 1'x, and dividing by it so much of 1'u."""
-    A, K = problem.rows.matrix, problem.gram.dense
     yield u
     for _ in range(MOVES):
         prices = _prices(problem, u)
@@ -127,11 +160,18 @@ def _moved_inside(problem: OneNormProblem, u: Array) -> Iterator[Array]:
         T, F = np.flatnonzero(prices > 1.0 - 4 * excess), np.flatnonzero((u > 0) & (u < problem.C * (1 - 4 * UNIT)))
         if not (excess > 0 and T.size and F.size):
             return
-        AK, u = A[F] @ K, u.copy()
-        B = AK[:, T] if problem.over == "points" else AK @ A[T].T
+        AK, u = _rows(problem, F), u.copy()
+        B = AK[:, T] if problem.over == "points" else AK @ problem.rows.matrix[T].T
         u[F] += lstsq(B.T, 1.0 - 2 * excess - prices[T], lapack_driver="gelsy")[0]
         u = np.clip(u, 0.0, problem.C)
         yield u
+
+
+def _rows(problem: OneNormProblem, F: Any) -> Array:
+    """A[F] K, (F, m)."""
+    A = problem.rows.matrix[F]
+    points = np.unique(A.indices)
+    return np.asarray(A[:, points] @ problem.gram.rows(points))
 
 
 def _prices(problem: OneNormProblem, u: Array) -> Array:

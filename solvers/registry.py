@@ -64,7 +64,7 @@ SOLVERS = {
             ("svm.soft", "svm.nobias", "svr.l1", "rank.l1"),
         ),
         Solver("tron", "trust-region Newton method as published, for the squared hinge", ("svm.nobias_l2", "rank.l2"), reference=True),
-        Solver("linear_program", "HiGHS on the linear program", ("rvm", "rank.onenorm")),
+        Solver("linear_program", "HiGHS on the linear program, by column generation where it is large", ("rvm", "rank.onenorm")),
         Solver("cutting_plane", "cutting planes for the 1-slack form, for the hinge", ("rank.l1",)),
     )
 }

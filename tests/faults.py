@@ -311,6 +311,23 @@ FAULTS = (
         "0.0 * gamma_n(added + 16)",
         ("cutting_plane",),
     ),
+    Fault(
+        "columns left outside",
+        "solvers/column_generation.py",
+        "outside & (prices > 1.0)",
+        "outside & (prices > 1.5)",
+        ("column_generation",),
+    ),
+    Fault(
+        "a column of sums", "solvers/column_generation.py", "- self.kernel.block(other", "+ self.kernel.block(other", ("column_generation",)
+    ),
+    Fault(
+        "half the slacks",
+        "solvers/column_generation.py",
+        "self.C * np.maximum(1.0 - self.z, 0.0).sum()",
+        "0.5 * self.C * np.maximum(1.0 - self.z, 0.0).sum()",
+        ("column_generation",),
+    ),
     Fault("cost forgotten", "solvers/linear_program.py", "(0.0, problem.C * unit)", "(0.0, unit)", ("linear_program",)),
 )
 

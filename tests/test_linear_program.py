@@ -96,8 +96,9 @@ def test_the_callback_sees_the_end() -> None:
 
 def test_refusals() -> None:
     assert "smo" in str(linear_program.refusal(classification([[0.0], [1.0]], [1, -1])))
-    X = np.random.default_rng(0).normal(size=(2001, 2))
-    assert "the limit is 4,000,000" in str(linear_program.refusal(ranking_vector_machine(X, np.repeat([0, 1], [2000, 1]))))
+    X = np.random.default_rng(0).normal(size=(7000, 2))
+    assert linear_program.refusal(ranking_vector_machine(X, np.repeat([0, 1], [6000, 1000]))) is None
+    assert "12,250,000 pairs" in str(linear_program.refusal(ranking_vector_machine(X, np.repeat([0, 1], 3500))))
 
 
 @given(st.data())
