@@ -540,7 +540,7 @@ class PairCurvature:
         if not len(slacks.z):
             return H
         sorted_pairs = slacks.z, slacks.level, slacks.order, rows._starts, rows._levels, slacks.costs, self.high, self.low, self.count
-        X = np.ascontiguousarray(Z.X)
+        X = Z.dense
         if len(slacks.z) >= BUCKETED * len(slacks.costs):
             H[: Z.d, : Z.d] = laplacian_gram_by_buckets(X, X.mean(axis=0), *sorted_pairs, BUCKETS, NEIGHBOURS)
         else:

@@ -15,15 +15,18 @@ from scipy.linalg.lapack import dposv
 
 from equimargin.formulations.features import Explicit
 from equimargin.formulations.kernels import Array
+from equimargin.formulations.labelled_pairs import LabelledPairs
 from equimargin.formulations.losses import Smooth
 from equimargin.formulations.problem import Point
 from equimargin.solvers.descent import Descent, Move
 from equimargin.solvers.progress import Progress, multipliers
 
-MOST_COLUMNS = 2000
-"""The Hessian of more columns is never formed: conjugate gradients take its products."""
-MOST_PRODUCTS, LOOSE = 500, 0.01
+MOST_COLUMNS, MOST_ENTRIES = 2000, 25_000_000
+"""The Hessian of more columns is never formed, nor that of sparse features with implicit pairs which take so many entries when dense."""
+MOST_PRODUCTS, LOOSE = 500, 0.1
 """Conjugate gradients end after so many products with the Hessian, or at a residual of that much of the gradient."""
+COLUMNS_A_PRODUCT, FEWEST_PRODUCTS = 5, 20
+"""A Hessian that cannot be kept up to date is tried without first, by one product for so many columns, unless these are too few."""
 DAMPINGS = (0.0, *(10.0**k for k in range(-13, 1)))
 """Added to the diagonal of a Hessian that rounding has made indefinite, over itself, until it has a factor."""
 FLAT = 1e-12
@@ -50,6 +53,8 @@ class FeatureDescent(Descent):
         self.Z, self.R, self.v, f = Z, np.ones(Z.q), np.zeros(Z.q), np.zeros(Z.m)
         self.R[free:] = 0.0
         shape = (Z.q, Z.q) if Z.q <= MOST_COLUMNS else (0, 0)
+        self._forms = Z.q <= MOST_COLUMNS and not (Z.sparse and isinstance(problem.rows, LabelledPairs) and Z.m * Z.q > MOST_ENTRIES)
+        self._easy, self._first_square = True, 0.0
         self._formed, self._factor = (np.zeros(0), np.zeros(shape)), np.empty(shape)
         if point.w is not None:
             self.v[:free] = point.w
@@ -115,8 +120,14 @@ class FeatureDescent(Descent):
 
     def _direction(self, slope: float, progress: Progress) -> Array:
         """The solution s of (R + slope Z'A'D A Z) s = -G, up to rounding or to a part of G."""
-        by = self._by_cholesky if self.Z.q <= MOST_COLUMNS else self._by_conjugate_gradients
-        return by(slope, progress)
+        if not self._forms:
+            return self._by_conjugate_gradients(slope, progress, MOST_PRODUCTS)[0]
+        most = self.Z.q // COLUMNS_A_PRODUCT
+        if most >= FEWEST_PRODUCTS and self._easy and not isinstance(self.D, np.ndarray):
+            s, self._easy = self._by_conjugate_gradients(slope, progress, most)
+            if self._easy:
+                return s
+        return self._by_cholesky(slope, progress)
 
     def _by_cholesky(self, slope: float, progress: Progress) -> Array:
         H = self._hessian(progress)
@@ -149,12 +160,14 @@ class FeatureDescent(Descent):
         self._formed = D, H
         return H
 
-    def _by_conjugate_gradients(self, slope: float, progress: Progress) -> Array:
+    def _by_conjugate_gradients(self, slope: float, progress: Progress, most: int) -> tuple[Array, bool]:
+        """A direction, and whether so many products led near enough: what is left of the residual r adds r'r / 2 to the gap."""
         flat = np.where(self.R == 0.0, slope * self._flat, self.R)
         s, r = np.zeros_like(self.v), -self.G
         d, r2 = r, float(r @ r)
-        enough = LOOSE**2 * r2
-        for _ in range(MOST_PRODUCTS):
+        self._first_square = self._first_square or r2
+        enough = max(0.5 * progress.limits.tol * abs(progress.primal), min(LOOSE**2, float(np.sqrt(r2 / self._first_square))) * r2)
+        for _ in range(most):
             if r2 <= enough or progress.out_of_time:
                 break
             Hd = flat * d + slope * self.rows.gram_product(self.Z, self.D, d)
@@ -162,7 +175,7 @@ class FeatureDescent(Descent):
             s, r = s + step * d, r - step * Hd
             before, r2 = r2, float(r @ r)
             d = r + r2 / before * d
-        return s
+        return s, r2 <= enough
 
 
 def _part(D: Array, size: int) -> Array:
