@@ -238,7 +238,7 @@ def _coefficients(problem: MarginProblem, point: Point) -> Array:
 
 def _lower(problem: MarginProblem, alpha: Any, way: float) -> float:
     """L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 [- sum alpha^2 / (4 c)] at exactly feasible multipliers, every term rounded one way."""
-    if problem.rows.many:
+    if problem.rows.many and isinstance(alpha, ImplicitMultipliers):
         return _lower_by_sweeps(problem, alpha, way)
     hard = np.isinf(problem.costs)
     gain, norm2 = _dual_terms(problem, alpha, way)

@@ -122,6 +122,9 @@ class LabelledPairs(Pairs):
     def spread(self, values: Array) -> Array:
         return np.asarray(values[self.query[self.preferred]])
 
+    def used(self, values: Array) -> Array:
+        return np.where(self.pairs_of > 0, values, 0.0)
+
     def scale(self, squared: bool, costs: Array) -> float:
         return float(costs @ self.pairs_of) or 1.0
 

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.features import Explicit, explicit
 from equimargin.formulations.kernels import UNIT, Array, Features, Gram, Intercept, Kernel, Precomputed, linear, proven_shift
-from equimargin.formulations.labelled_pairs import LabelledPairs
+from equimargin.formulations.labelled_pairs import ImplicitMultipliers, LabelledPairs
 from equimargin.formulations.labels import numbers, queries
 from equimargin.formulations.rows import Pairs, Rows, Signed, Tube, ridge, weighed
 
@@ -137,8 +137,8 @@ class MarginProblem:
 
     @cached_property
     def group_costs(self) -> Array:
-        """c of the rows of every group, (groups,), C x weight; a row of weight 0 costs nothing even where C = inf."""
-        w = np.ones(self.rows.groups) if self.weights is None else self.weights
+        """c of the rows of every group, (groups,), C x weight; 0 for weight 0 even where C = inf, and for a group without rows."""
+        w = self.rows.used(np.ones(self.rows.groups) if self.weights is None else self.weights)
         return np.asarray(self.C * w if np.isfinite(self.C) else np.where(w > 0, np.inf, 0.0))
 
     @cached_property
@@ -241,7 +241,7 @@ class MarginProblem:
         -------
         alpha : (p,) multiples of a power of two; all zeros if the equality cannot be met.
         """
-        if self.rows.many:
+        if self.rows.many and isinstance(alpha, ImplicitMultipliers):
             return alpha.within_box(self.squared, self.group_costs)
         return on_grid(np.asarray(alpha), self.box, self.bias_signs)
 

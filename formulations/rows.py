@@ -53,6 +53,10 @@ class Rows(ABC):
         """The points that are in some row."""
         return np.arange(self.m)
 
+    def used(self, values: Array) -> Array:
+        """A value per group, (groups,), 0 where a group has no rows."""
+        return values
+
     @cached_property
     def largest_target(self) -> float:
         """max |t_r|, or 1 where that is 0."""

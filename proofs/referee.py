@@ -396,7 +396,7 @@ def _cancellation(problem: Problem, point: Point) -> float:
 
 def _beyond(problem: Problem, claimed: float, proven: float) -> bool:
     """Whether what is claimed of a hard family and the lower bound that is proven are so large that no finite optimum is left."""
-    if isinstance(problem, OneNormProblem) or not np.isinf(problem.costs).any():
+    if isinstance(problem, OneNormProblem) or not np.isinf(problem.group_costs).any():
         return False
     unit = float(problem.gram.diagonal.mean()) or 1.0
     return all(bound * unit >= BEYOND * problem.p for bound in (claimed, proven))
