@@ -244,8 +244,15 @@ def _lower(problem: MarginProblem, alpha: Any, way: float) -> float:
     gain, norm2 = _dual_terms(problem, alpha, way)
     if hard.any() and gain > 0:  # the best multiple of a hard dual; a ray's norm2 is 0 or rounding noise only
         factor = min(gain / max(norm2, 1e-300), 1e100 / float(alpha.max()))  # finite multipliers along a ray, too
-        alpha = problem.repaired(alpha * (factor if hard.all() else min(factor, 1.0)))
-        gain, norm2 = _dual_terms(problem, alpha, way)
+        factor = factor if hard.all() else min(factor, 1.0)
+        even = 2.0 ** np.floor(np.log2(factor))  # scales to the bit, so that what cancels in a ray goes on cancelling
+        return max(_dual_value(problem, problem.repaired(multiple * alpha), way) for multiple in (factor, even))
+    return _dual_value(problem, alpha, way)
+
+
+def _dual_value(problem: MarginProblem, alpha: Array, way: float) -> float:
+    """L of multipliers as they are, every term rounded one way."""
+    gain, norm2 = _dual_terms(problem, alpha, way)
     ridge = math.fsum(problem.dual_ridge(alpha).tolist()) * (1 + way * 8 * UNIT)
     return gain - norm2 / 2 - ridge - way * 8 * UNIT * (abs(gain) + norm2 + ridge)
 

@@ -14,14 +14,16 @@ Retrieval 13 (2010), section 3.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dgemv, sgemv
+from scipy.linalg.blas import dsymv, ssymv
 
 from equimargin.formulations.kernels import Array, Gram
 from equimargin.formulations.losses import Smooth
 from equimargin.formulations.problem import Point
-from equimargin.formulations.tiles import tiles
+from equimargin.formulations.tiles import Tiles, tiles
 from equimargin.solvers.descent import Descent, Move
 from equimargin.solvers.feature_descent import MOST_PRODUCTS
 from equimargin.solvers.progress import Progress, multipliers
@@ -32,6 +34,8 @@ SINGLE, DOUBLE = 8e9, 1e9
 """Bytes of a Gram matrix that is kept, in float32 and in float64; a larger one is computed anew, tile by tile, for every product."""
 CACHED = 5e7
 """Bytes of a float64 one that float32 would not make faster."""
+PANEL = 1024
+"""Rows of it that are computed at a time."""
 LOOSE = 0.1
 """Conjugate gradients end at a residual of that much of the gradient, or less where the gradient has fallen."""
 
@@ -50,18 +54,18 @@ class GramProducts:
         self.points, self.count = points, 0
         entries = float(len(points)) ** 2
         self._tiles = tiles(gram, 1.0)
-        self._double = self._tiles.block(points, points) if 8 * entries <= DOUBLE else None
+        self._double = _lower_triangle(self._tiles, points) if 8 * entries <= DOUBLE else None
         self._single = None
         if self._double is not None and 8 * entries > CACHED:
             self._single = self._double.astype(np.float32)
         elif self._double is None and 4 * entries <= SINGLE:
-            self._single = self._tiles.single().block(points, points)
+            self._single = _lower_triangle(self._tiles.single(), points)
 
     def __call__(self, v: Array) -> Array:
         """K v, (n,)."""
         self.count += 1
         if self._double is not None:
-            return np.asarray(dgemv(1.0, self._double.T, v, trans=1)) if len(v) else v
+            return np.asarray(dsymv(1.0, self._double.T, v)) if len(v) else v
         return self._tiles.product(self.points, v, self.points)
 
     def rough(self, v: Array) -> Array:
@@ -70,7 +74,7 @@ class GramProducts:
             return self(v)
         self.count += 1
         size = float(np.abs(v).max(initial=0.0)) or 1.0  # float32 has little room for small numbers
-        return np.asarray(sgemv(1.0, self._single.T, (v / size).astype(np.float32), trans=1), dtype=np.float64) * size
+        return np.asarray(ssymv(1.0, self._single.T, (v / size).astype(np.float32)), dtype=np.float64) * size
 
 
 class KernelDescent(Descent):
@@ -146,3 +150,13 @@ class KernelDescent(Descent):
             before, r2 = r2, float(r @ Kr)
             d, Kd = r + r2 / before * d, Kr + r2 / before * Kd
         return Move(s, self._at_all(Ks), float(self.f @ s), float(s @ Ks), float(self.G @ Ks))
+
+
+def _lower_triangle(blocks: Tiles, points: Index) -> NDArray[Any]:
+    """K at the points, (n, n); what is above its diagonal blocks is not set."""
+    n = len(points)
+    K = np.empty((n, n), blocks.dtype)
+    for start in range(0, n, PANEL):
+        stop = min(start + PANEL, n)
+        K[start:stop, :stop] = blocks.block(points[start:stop], points[:stop])
+    return K

@@ -31,7 +31,7 @@ def busy(name: str, n: int = 5000) -> Problem:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 20))
     score = X[:, 0] + rng.normal(size=n)
-    wide = rng.normal(size=(4000, 1500)) if "wide" in name else X
+    wide = rng.normal(size=(n, 1900)) if "wide" in name else X
     y, queries, C = np.where(score > 0, 1.0, -1.0), np.arange(n) // 100, 1e4
     makers = {
         "smo rbf": lambda: classification(X, y, C, rbf(0.05)),
@@ -42,8 +42,10 @@ def busy(name: str, n: int = 5000) -> Problem:
         "coordinate_descent linear": lambda: classification(X, y, C, linear(), bias=False),
         "coordinate_descent pairs": lambda: ranking(X, score, queries, C, rbf(0.05)),
         "coordinate_descent linear pairs": lambda: ranking(X, score, queries, C, linear()),
-        "newton wide": lambda: classification(wide, y[:4000], C, linear(), "squared_hinge"),
-        "huber wide": lambda: classification(wide, y[:4000], C, linear()),
+        "newton wide": lambda: classification(wide, y, C, linear(), "squared_hinge"),
+        "huber wide": lambda: classification(wide, y, C, linear()),
+        "newton rbf pairs": lambda: ranking(X, score, queries, C, rbf(0.05), "squared_hinge"),
+        "huber rbf pairs": lambda: ranking(X, score, queries, C, rbf(0.05)),
         "tron rbf": lambda: classification(X, y, C, rbf(0.05), "squared_hinge", bias=False),
         "tron pairs": lambda: ranking(X, score, queries, C, rbf(0.05), "squared_hinge"),
         "cutting_plane pairs": lambda: ranking(X, score, queries, C, rbf(0.05)),
@@ -65,6 +67,8 @@ SOLVING = [
     "coordinate_descent linear pairs",
     "newton wide",
     "huber wide",
+    "newton rbf pairs",
+    "huber rbf pairs",
     "tron rbf",
     "tron pairs",
     "cutting_plane pairs",

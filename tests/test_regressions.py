@@ -101,3 +101,15 @@ def test_a_gap_that_cancels_is_computed_once_more() -> None:
     problem = regression([[2000.0], [0.0], [1000.0]], [0.0, 0.0, 1.0], 1.0, 0.1, polynomial(3, 1.0, 1.0))
     found = solve(problem, "smo", tol=1e-6)
     assert found.status is Status.NUMERICAL_FAILURE or found.relative_gap <= 1e-6
+
+
+def test_a_ray_of_cancelling_points_stays_a_ray_when_it_is_scaled() -> None:
+    """Rounded multiples of a ray no longer cancelled at points given twice: the lower bound of an infeasible problem was -1e32."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        m = int(rng.integers(3, 10))
+        x, y = rng.integers(0, 5, m) / 4, rng.choice([-1.0, 1.0], m)
+        found = solve(classification(x[:, None], y, np.inf), "smo", tol=1e-9)
+        below, above = x[y < 0].max(initial=-np.inf), x[y > 0].min(initial=np.inf)
+        separable = below < above or x[y < 0].min(initial=np.inf) > x[y > 0].max(initial=-np.inf)
+        assert np.isfinite(found.upper) if separable else found.lower > 1e8
