@@ -54,7 +54,7 @@ SHARE = 0.05
 LEVELS = 60, 1000, 5000
 """Levels of the rankings whose pairs are summed one by one, in turn: listed pairs, too many to look at one by one, too many to list."""
 RANKINGS = 30
-"""One of them for so many instances of a family that implicit pairs are for, and one more."""
+"""One of each, and one more for so many instances of a family that implicit pairs are for."""
 ROUNDED = 1e-9
 """Relative difference of two sums over the same pairs."""
 
@@ -155,7 +155,7 @@ def _hang(*_: Any) -> None:
 
 def summed(problem: Problem) -> Found:
     """All answers to a ranking of many levels, and what its pairs one by one say of the first solver's."""
-    found = examined(problem, PATIENT)
+    found = examined(problem, PATIENT if problem.rows.many else TIME_LIMIT)
     assert isinstance(problem, MarginProblem)
     wrong = "" if found.error else _wrong_sums(problem)
     return replace(found, family=None, error=wrong) if wrong else found
@@ -410,7 +410,7 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = la
             found = list(run(drawn(family, count, options.seed), options.processes))
             of_family = report(family, found, options.folder)
             if family in ("rank.l1", "rank.l2"):
-                rankings = many_levels(family, 1 + count // RANKINGS, options.seed)
+                rankings = many_levels(family, len(LEVELS) + count // RANKINGS, options.seed)
                 of_family.add_rankings(family, list(run(rankings, options.processes, summed)))
             failures += of_family.failures
             for line in [*of_family.lines, *(f"  ! {failure}" for failure in of_family.failures)]:
