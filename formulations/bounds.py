@@ -159,7 +159,7 @@ def arithmetic(problem: Problem, alpha: Array | None = None) -> float:
         largest, square = problem.C, float(np.abs(problem.gram.diagonal).max(initial=0.0))
     else:
         finite, Z = problem.group_costs[np.isfinite(problem.group_costs)], problem.explicit
-        largest = float(finite.max(initial=0.0))
+        largest = float(finite.max(initial=0.0)) or (problem.C if np.isfinite(problem.C) else 0.0)  # noise, where nothing may cost
         if len(finite) < len(problem.group_costs) and alpha is not None:
             largest = max(largest, float(np.abs(np.nan_to_num(alpha)).max(initial=0.0, where=np.isinf(problem.costs))))
         square = float(np.abs(problem.gram.diagonal).max(initial=0.0)) if Z is None else Z.largest_square()

@@ -30,6 +30,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from equimargin import compare
 from equimargin.formulations import MarginProblem, Problem, ranking, rbf
+from equimargin.formulations.declaration import PAIR_LIMIT
 from equimargin.formulations.labelled_pairs import PairMultipliers
 from equimargin.formulations.rows import Pairs, Signed, Tube
 from equimargin.proofs import Agreement, Family, Judgement
@@ -155,7 +156,7 @@ def _hang(*_: Any) -> None:
 
 def summed(problem: Problem) -> Found:
     """All answers to a ranking of many levels, and what its pairs one by one say of the first solver's."""
-    found = examined(problem, PATIENT if problem.rows.many else TIME_LIMIT)
+    found = examined(problem, TIME_LIMIT if problem.p <= PAIR_LIMIT else PATIENT)
     assert isinstance(problem, MarginProblem)
     wrong = "" if found.error else _wrong_sums(problem)
     return replace(found, family=None, error=wrong) if wrong else found
