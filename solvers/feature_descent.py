@@ -89,13 +89,17 @@ class FeatureDescent(Descent):
         return progress.weigh(point, primal, dual, self.steps, self.unsettled)
 
     def _show_in_computed_features(self, progress: Progress) -> bool:
-        """As `show`, where the kernel itself judges both sides."""
+        """As `show`, where the kernel itself judges both sides, and A'alpha where the features leave too much of it out."""
         problem, free, gram = self.problem, self.Z.q - self.problem.bias, self.problem.gram
         alpha, b = problem.repaired(self.alpha), float(self.v[free]) if problem.bias else 0.0
         point, pulled = problem.point_of_w(self.v[:free], b, alpha), self.rows.rdot(alpha)
         beta = np.zeros(problem.m) if point.beta is None else point.beta
-        f = gram @ beta
-        primal, dual = problem.primal(f, float(beta @ f), b), problem.dual(alpha, float(pulled @ (gram @ pulled)))
+        f, f_alpha = gram @ beta, gram @ pulled
+        primal, dual = problem.primal(f, float(beta @ f), b), problem.dual(alpha, float(pulled @ f_alpha))
+        b_alpha = problem.bias_at(f_alpha)
+        primal_alpha = problem.primal(f_alpha, float(pulled @ f_alpha), b_alpha)
+        if primal_alpha < primal:
+            point, primal = Point(beta=pulled, b=b_alpha, alpha=alpha), primal_alpha
         return progress.weigh(point, primal, dual, self.steps, self.unsettled)
 
     @cached_property
