@@ -119,8 +119,24 @@ def test_what_computed_features_leave_out_of_a_kernel_is_not_left_out_of_f() -> 
     """Points within 1e-2 under an RBF kernel at C of 1e6: f in features cut at 1e-12 of the largest eigenvalue stood 1.2e-6 too high."""
     u = 0.00153
     X = u * np.array(
-        [[-3, 3, 2], [-1, 3, 3], [-1, -2, -1], [-1, -2, 1], [-3, 3, -1], [0, 2, -3], [-1, -3, -3], [-2, 0, -2]]
-        + [[1, -1, 1], [3, 3, 1], [1, -2, -2], [0, 1, -1], [3, 0, 3], [3, -1, -3], [-1, -2, 3], [2, 3, -3]]
+        [
+            [-3, 3, 2],
+            [-1, 3, 3],
+            [-1, -2, -1],
+            [-1, -2, 1],
+            [-3, 3, -1],
+            [0, 2, -3],
+            [-1, -3, -3],
+            [-2, 0, -2],
+            [1, -1, 1],
+            [3, 3, 1],
+            [1, -2, -2],
+            [0, 1, -1],
+            [3, 0, 3],
+            [3, -1, -3],
+            [-1, -2, 3],
+            [2, 3, -3],
+        ]
     )
     y, query = [0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 2, 2, 2, 0, 1, 2], [3, 0, 2, 1, 0, 2, 0, 1, 0, 2, 0, 1, 0, 2, 0, 0]
     assert solve(ranking(X, y, query, 1e6, rbf(2.0), "squared_hinge"), "newton", tol=1e-8).ok
