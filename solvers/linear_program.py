@@ -47,7 +47,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     """Solve at unit mean K_ii and map back; HiGHS takes no start through scipy, so that `warm_start` is not used."""
     assert isinstance(problem, OneNormProblem)
     start = time.perf_counter()
-    answer = interruptible(lambda: _highs(problem, limits)) if problem.p else None
+    answer = interruptible(lambda: _highs(problem, limits, start)) if problem.p else None
     x, u = np.zeros(problem.size), np.zeros(problem.p)
     if answer is not None and answer.x is not None:
         x, u = np.maximum(-answer.ineqlin.marginals, 0.0), np.clip(answer.x[: problem.p], 0.0, None)
@@ -60,8 +60,10 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     return found
 
 
-def _highs(problem: OneNormProblem, limits: Limits) -> Any:
-    """scipy's answer to the dual in the unknowns u and what every factor of B' but the last makes of them, with K / unit and C unit."""
+def _highs(problem: OneNormProblem, limits: Limits, start: float) -> Any:
+    """scipy's answer to the dual in the unknowns u and what every factor of B' but the last makes of them, with K / unit and C unit; HiGHS
+    has what is left of the time since `start`.
+    """
     from scipy import sparse
     from scipy.optimize import linprog
 
@@ -70,18 +72,19 @@ def _highs(problem: OneNormProblem, limits: Limits) -> Any:
     definitions = [[None] * len(sizes) for _ in inner]
     for k, factor in enumerate(inner):
         definitions[k][k : k + 2] = factor, -sparse.eye_array(sizes[k + 1])
-    prices = sparse.block_array([[*(sparse.csr_array((last.shape[0], size)) for size in sizes[:-1]), last]])
+    equalities = sparse.block_array(definitions, format="csr")
+    prices = sparse.block_array([[*(sparse.csr_array((last.shape[0], size)) for size in sizes[:-1]), last]], format="csr")
     tolerance = float(np.clip(0.1 * limits.tol, 1e-10, 1e-7))
     options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
     if limits.time_limit is not None:
-        options["time_limit"] = limits.time_limit
+        options["time_limit"] = max(limits.time_limit - (time.perf_counter() - start), 0.0)
     if limits.max_iter is not None:
         options["maxiter"] = limits.max_iter
     return linprog(
         np.concatenate([-np.ones(problem.p), np.zeros(sum(sizes[1:]))]),
-        A_ub=prices.tocsr(),
+        A_ub=prices,
         b_ub=np.ones(last.shape[0]),
-        A_eq=sparse.block_array(definitions).tocsr(),
+        A_eq=equalities,
         b_eq=np.zeros(sum(sizes[1:])),
         bounds=np.array([(0.0, problem.C * unit(problem))] * problem.p + [(-np.inf, np.inf)] * sum(sizes[1:])),
         method="highs-ds",

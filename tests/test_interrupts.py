@@ -48,8 +48,8 @@ def busy(name: str, n: int = 5000) -> Problem:
         "tron pairs": lambda: ranking(X, score, queries, C, rbf(0.05), "squared_hinge"),
         "cutting_plane pairs": lambda: ranking(X, score, queries, C, rbf(0.05)),
         "cutting_plane linear pairs": lambda: ranking(X, score, queries, C, linear()),
-        "linear_program points": lambda: ranking_vector_machine(X[:1500], score[:1500], queries[:1500], C, rbf(0.05)),
-        "linear_program pairs": lambda: one_norm_ranking(X[:1500], score[:1500], queries[:1500], C, rbf(0.05)),
+        "linear_program points": lambda: ranking_vector_machine(X[:1000], score[:1000], queries[:1000], C, rbf(0.05)),
+        "linear_program pairs": lambda: one_norm_ranking(X[:1000], score[:1000], queries[:1000], C, rbf(0.05)),
         "column_generation points": lambda: ranking_vector_machine(X, score, queries, C, rbf(0.05)),
         "column_generation pairs": lambda: one_norm_ranking(X, score, queries, C, rbf(0.05)),
     }
