@@ -943,7 +943,6 @@ SOURCES: dict[str, dict[str, Change]] = {
         "half the slacks": Change("self.value = float(x.sum() + self.C *", "self.value = float(x.sum() + 0.5 * self.C *"),
         "orientation": Change("np.concatenate([share, -share])", "np.concatenate([-share, share])"),
         "columns of sums": Change("- self.kernel.block(other", "+ self.kernel.block(other", same={"rvm": ELSEWHERE}),
-        "columns left outside": Change("outside & (prices > 1.0)", "outside & (prices > 1.5)"),
         "optimal at once": Change(
             "        if judge.weigh(shown, primal, dual, master.iterations):\n",
             "        judge.weigh(shown, primal, dual, master.iterations)\n"
