@@ -1,4 +1,4 @@
-"""Ctrl-C and a time limit are heard within a second, on 5,000 points, whichever solver is at work."""
+"""Ctrl-C and a time limit are heard within a second, on 5,000 points, 1,000 for a whole linear program, whichever solver is at work."""
 
 from __future__ import annotations
 
