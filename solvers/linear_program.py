@@ -23,7 +23,7 @@ from equimargin.solvers.solution import Limits, Solution, Status
 from equimargin.solvers.vertex import best, unit
 
 ENTRIES = 4_000_000
-"""HiGHS is given matrices of up to so many entries: in a minute it is done with them."""
+"""HiGHS is given matrices of up to so many entries: half a minute for web documents and an RBF kernel; noise over pairs may take longer."""
 
 _STATUSES = {0: Status.OPTIMAL, 1: Status.ITERATION_LIMIT, 2: Status.INFEASIBLE, 3: Status.UNBOUNDED, 4: Status.NUMERICAL_FAILURE}
 
