@@ -325,6 +325,11 @@ class OneNormProblem:
         """K as an operator."""
         return Gram(self.kernel, self.X, self.shift or 0.0)
 
+    @cached_property
+    def explicit(self) -> Explicit | None:
+        """Z (m, q) with K = Z Z' where the kernel has such features without computing any, None otherwise."""
+        return explicit(self.kernel, self.X)
+
     @property
     def scale(self) -> float:
         """P(0) = C p, the primal value at x = 0; C without pairs, where an optimum of 0 would leave no unit to measure answers in."""

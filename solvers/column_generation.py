@@ -1,4 +1,4 @@
-"""Column generation for one-norm margin problems too large for one matrix: kernel columns by their prices, pairs in groups.
+"""Column generation for one-norm margin problems: kernel columns by their prices, pairs in groups, however large K is.
 
     min over x >= 0   sum_{j in S} x_j + C sum_G |G| (1 - mean_G B x)_+        S some of the columns, G a partition of the pairs
     max over u        1'u   s.t.  (B'u)_S <= 1,  0 <= u <= C,  u constant on every G
@@ -15,17 +15,21 @@ programming: a case study in combining interior point and simplex methods (1992)
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.kernels import Array
-from equimargin.formulations.problem import OneNormProblem, Point
+from equimargin.formulations.labelled_pairs import LISTED
+from equimargin.formulations.problem import OneNormProblem, Point, Problem
 from equimargin.formulations.tiles import Tiles, tiles
+from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.progress import Judge
 from equimargin.solvers.simplex import Basis, Flags, dual_simplex
 from equimargin.solvers.solution import Limits, Solution, Status
+from equimargin.solvers.vertex import best, unit
 
 Index = NDArray[np.intp]
 
@@ -47,46 +51,63 @@ MAX_ITER = 1_000_000
 """Simplex iterations, if no limit is given."""
 
 
-def generate(problem: OneNormProblem, unit: float, limits: Limits, warm_start: Point | None) -> Solution:
-    """Solve by column generation.
+def refusal(problem: Problem) -> str | None:
+    """Why this problem is none of column generation's, in a sentence, or None."""
+    if not isinstance(problem, OneNormProblem):
+        return "a quadratic problem: smo with a bias, coordinate_descent without"
+    if problem.p > LISTED:
+        return f"too large: {problem.p:,} pairs, and there is a multiplier for each; the limit is {LISTED:,}"
+    return None
 
-    Parameters
-    ----------
-    problem : to solve.  unit : K is divided by it, because the simplex method's tolerances are absolute.
-    limits : `max_iter` counts simplex iterations.  warm_start : the support of its x are the first columns, its u the first prices.
 
-    Returns
-    -------
-    Solution : the best x and the best u of all rounds.
+def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+    """Solve at unit mean K_ii and map back; of `warm_start`, the support of x are the first columns, u the first prices.
 
-    Raises
-    ------
-    ValueError : a warm start of other shapes.
-
-    Source: as above.
+    `limits.max_iter` counts simplex iterations.
     """
-    judge = Judge("linear_program", problem, limits, MAX_ITER if limits.max_iter is None else limits.max_iter, PATIENCE)
-    kernel = tiles(problem.gram, unit)
+    assert isinstance(problem, OneNormProblem)
+    found = _generate(problem, limits, warm_start)
+    return _refined(found, limits) if found.status is Status.NUMERICAL_FAILURE else found
+
+
+def _generate(problem: OneNormProblem, limits: Limits, warm_start: Point | None) -> Solution:
+    """The best x and the best u of all rounds."""
+    judge = Judge("column_generation", problem, limits, MAX_ITER if limits.max_iter is None else limits.max_iter, PATIENCE)
+    scale = unit(problem)
+    kernel = tiles(problem.gram, scale)
     x, u = _start(problem, warm_start)
-    master = Master(problem, kernel, unit, x * unit)
-    best, (primal, dual) = Point(beta=x, alpha=u), (np.inf, -np.inf)
-    u = u * unit
+    master = Master(problem, kernel, scale, x * scale)
+    shown, (primal, dual) = Point(beta=x, alpha=u), (np.inf, -np.inf)
+    u = u * scale
     while True:
         prices = _prices(problem, kernel, u)
-        lower = float(u.sum()) / max(1.0, float(prices.max(initial=0.0))) / unit
+        lower = float(u.sum()) / max(1.0, float(prices.max(initial=0.0))) / scale
         if lower > dual:
-            dual, best = lower, Point(beta=best.beta, alpha=u / unit)
-        if master.value / unit < primal:
-            primal, best = master.value / unit, Point(beta=master.x / unit, alpha=best.alpha)
-        if judge.weigh(best, primal, dual, master.iterations):
+            dual, shown = lower, Point(beta=shown.beta, alpha=u / scale)
+        if master.value / scale < primal:
+            primal, shown = master.value / scale, Point(beta=master.x / scale, alpha=shown.alpha)
+        if judge.weigh(shown, primal, dual, master.iterations):
             break
         master.join(prices)
-        wanted = SHARE * max(primal - dual, judge.limits.tol * abs(primal)) * unit
+        wanted = SHARE * max(primal - dual, judge.limits.tol * abs(primal)) * scale
         if not master.solve(judge, wanted):
             judge.end(Status.NUMERICAL_FAILURE, f"no column and no group is left: relative gap {judge.gap:.2e}, {limits.tol:.0e} was asked")
             break
         u = master.u
     return judge.solution()
+
+
+def _refined(found: Solution, limits: Limits) -> Solution:
+    """A solution that missed its tolerance, with the equations of its vertex solved once more."""
+    problem, x, u = found.problem, found.point.beta, found.point.alpha
+    assert isinstance(problem, OneNormProblem)
+    assert x is not None
+    assert u is not None
+    point, gap = interruptible(lambda: best(problem, x, u))
+    if gap <= limits.tol:
+        reached = f"relative gap {gap:.2e}, {limits.tol:.0e} was asked"
+        return replace(found, point=point, status=Status.OPTIMAL, reason=reached)
+    return replace(found, point=point)
 
 
 def _start(problem: OneNormProblem, warm_start: Point | None) -> tuple[Array, Array]:
@@ -129,7 +150,7 @@ class Master:
         self.u = np.full(problem.p, self.C)
         self._move(x[self.columns])
         self.group = graded(self.z)
-        self.basis = Basis(np.zeros(self.group.max() + 1, dtype=bool), np.ones(len(self.columns), dtype=bool))
+        self.basis = Basis(np.zeros(self.group.max(initial=-1) + 1, dtype=bool), np.ones(len(self.columns), dtype=bool))
         self.solved = False
         self.iterations = 0
 

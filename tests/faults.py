@@ -274,13 +274,13 @@ FAULTS = (
     ),
     Fault(
         "prices moved outside",
-        "solvers/linear_program.py",
+        "solvers/vertex.py",
         "1.0 - 2 * excess - prices",
         "1.0 + 2 * excess - prices",
         ("regressions",),
     ),
     Fault(
-        "prices of the other point", "solvers/linear_program.py", "[[A.T, -identity, None],", "[[A.T, identity, None],", ("linear_program",)
+        "prices of the other sign", "solvers/linear_program.py", "-sparse.eye_array(sizes", "sparse.eye_array(sizes", ("linear_program",)
     ),
     Fault(
         "half the curvature",
@@ -328,7 +328,7 @@ FAULTS = (
         "0.5 * self.C * np.maximum(1.0 - self.z, 0.0).sum()",
         ("column_generation",),
     ),
-    Fault("cost forgotten", "solvers/linear_program.py", "(0.0, problem.C * unit)", "(0.0, unit)", ("linear_program",)),
+    Fault("cost forgotten", "solvers/linear_program.py", "(0.0, problem.C * unit(problem))", "(0.0, unit(problem))", ("linear_program",)),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,21 +12,21 @@ from hypothesis import strategies as st
 
 from equimargin.formulations import kernels
 from equimargin.formulations.kernels import Gram, linear, polynomial, precomputed, rbf, sigmoid
-from equimargin.formulations.problem import OneNormProblem, Point, one_norm_ranking, ranking_from_pairs, ranking_vector_machine
-from equimargin.solvers import column_generation, linear_program
+from equimargin.formulations.problem import (
+    OneNormProblem,
+    Point,
+    classification,
+    one_norm_ranking,
+    ranking_from_pairs,
+    ranking_vector_machine,
+)
+from equimargin.solvers import column_generation
 from equimargin.solvers.registry import solve
-from equimargin.solvers.solution import Limits, Solution, Status
+from equimargin.solvers.solution import Solution, Status
 
 MAKERS = (ranking_vector_machine, one_norm_ranking)
+by_columns = partial(solve, solver="column_generation")
 KERNELS = [linear(), rbf(0.2), polynomial(2, 1.0, 1.0), sigmoid(0.1)]
-
-
-@pytest.fixture(autouse=True)
-def however_small() -> Iterator[None]:
-    """Column generation for all sizes."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linear_program, "DIRECT", {"points": 0, "pairs": 0})
-        yield
 
 
 def some_ranking(m: int = 40, d: int = 5) -> tuple[Any, Any, Any]:
@@ -38,10 +38,10 @@ def some_ranking(m: int = 40, d: int = 5) -> tuple[Any, Any, Any]:
 
 def both_ways(problem: OneNormProblem, tol: float = 1e-8) -> Solution:
     """The solution by columns, its proven interval as narrow as asked and met by that of the direct way."""
-    solution = solve(problem, tol=tol)
+    solution = by_columns(problem, tol=tol)
     assert solution.status is Status.OPTIMAL, solution.reason
     assert solution.interval.relative_width <= 1.01 * tol + 1e-8
-    direct = linear_program._direct(problem, Limits(tol=tol))
+    direct = solve(problem, "linear_program", tol=tol)
     assert solution.lower <= direct.upper
     assert direct.lower <= solution.upper
     return solution
@@ -93,7 +93,7 @@ def test_equal_points_of_different_labels(make: Any) -> None:
 def test_every_round_proves_both_sides() -> None:
     seen: list[tuple[int, float, float]] = []
     problem = ranking_vector_machine(*some_ranking(200), C=0.1, kernel=rbf(0.2))
-    solution = solve(problem, tol=1e-7, callback=lambda *bounds: seen.append(bounds))
+    solution = by_columns(problem, tol=1e-7, callback=lambda *bounds: seen.append(bounds))
     assert len(seen) > 3
     iterations, lower, upper = (np.array(column) for column in zip(*seen, strict=True))
     assert (np.diff(iterations) >= 0).all()
@@ -131,8 +131,8 @@ def test_groups_are_on_one_side_and_smaller_near_the_margin(margins: list[float]
 @pytest.mark.parametrize("make", MAKERS)
 def test_a_warm_start_helps_along_c(make: Any) -> None:
     problem = make(*some_ranking(120), C=0.1, kernel=rbf(0.2))
-    near, there = solve(problem.with_cost(0.09)), solve(problem)
-    again, on = solve(problem, warm_start=there), solve(problem, warm_start=near)
+    near, there = by_columns(problem.with_cost(0.09)), by_columns(problem)
+    again, on = by_columns(problem, warm_start=there), by_columns(problem, warm_start=near)
     assert again.iterations == 0
     assert 0 < on.iterations < there.iterations
     for solution in (again, on):
@@ -140,27 +140,41 @@ def test_a_warm_start_helps_along_c(make: Any) -> None:
         assert max(solution.lower, there.lower) <= min(solution.upper, there.upper)
 
 
+@pytest.mark.parametrize("make", MAKERS)
+def test_no_pairs(make: Any) -> None:
+    solution = by_columns(make(some_ranking()[0], np.ones(40)))
+    assert solution.ok
+    assert solution.value == solution.lower == 0.0
+
+
+def test_refusals() -> None:
+    assert "smo" in str(column_generation.refusal(classification([[0.0], [1.0]], [1, -1])))
+    X = np.random.default_rng(0).normal(size=(7000, 2))
+    assert column_generation.refusal(ranking_vector_machine(X, np.repeat([0, 1], [6000, 1000]))) is None
+    assert "12,250,000 pairs" in str(column_generation.refusal(ranking_vector_machine(X, np.repeat([0, 1], 3500))))
+
+
 def test_a_start_without_prices() -> None:
     problem = ranking_vector_machine(*some_ranking(), kernel=rbf(0.2))
-    cold, warm = solve(problem), solve(problem, warm_start=Point(beta=np.zeros(40), alpha=np.zeros(problem.p)))
+    cold, warm = by_columns(problem), by_columns(problem, warm_start=Point(beta=np.zeros(40), alpha=np.zeros(problem.p)))
     assert warm.ok
     assert max(warm.lower, cold.lower) <= min(warm.upper, cold.upper)
 
 
 def test_a_warm_start_of_another_problem() -> None:
     with pytest.raises(ValueError, match="the warm start has 3 coefficients and 4 multipliers"):
-        solve(ranking_vector_machine(*some_ranking()), warm_start=Point(beta=np.ones(3), alpha=np.ones(4)))
+        by_columns(ranking_vector_machine(*some_ranking()), warm_start=Point(beta=np.ones(3), alpha=np.ones(4)))
 
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_limits_return_a_point_and_a_reason(make: Any) -> None:
     problem = make(*some_ranking(100), kernel=rbf(0.2))
     for limits, status in (({"max_iter": 1}, Status.ITERATION_LIMIT), ({"time_limit": 1e-6}, Status.TIME_LIMIT)):
-        solution = solve(problem, "linear_program", **limits)
+        solution = by_columns(problem, **limits)
         assert solution.status is status
         assert "limit" in solution.reason
         assert np.isfinite([solution.lower, solution.upper]).all()
-    ended = solve(problem, callback=lambda iterations, lower, upper: True)
+    ended = by_columns(problem, callback=lambda iterations, lower, upper: True)
     assert ended.status is Status.ITERATION_LIMIT
     assert "callback" in ended.reason
 

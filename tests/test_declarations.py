@@ -27,6 +27,7 @@ from equimargin.formulations import (
     polynomial,
     precomputed,
     ranking,
+    ranking_from_pairs,
     ranking_vector_machine,
     rbf,
     regression,
@@ -327,6 +328,15 @@ def test_too_many_rows_are_refused() -> None:
 def test_too_many_points_are_refused() -> None:
     with pytest.raises(ValueError, match="too large to declare: 3,001 points, the limit is 3,000"):
         declare("svm.soft.dual", classification(np.zeros((3001, 1)), np.ones(3001)))
+
+
+def test_too_many_rows_and_points_together_are_refused() -> None:
+    """Of 2,000 points 10,000 pairs are declared, not one more."""
+    pairs = [(i, j) for i in range(1000, 1006) for j in range(2000) if i != j][:10_001]
+    entry = REGISTRY["rank.l1.dual"]
+    assert entry.refusal(ranking_from_pairs(np.zeros((2000, 1)), pairs[:10_000])) is None
+    words = "too large to declare: 10,001 rows x 2,000 points = 20,002,000 entries, the limit is 20,000,000"
+    assert entry.refusal(ranking_from_pairs(np.zeros((2000, 1)), pairs)) == words
 
 
 def test_a_kernel_that_is_none_is_refused() -> None:

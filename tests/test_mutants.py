@@ -931,14 +931,23 @@ SOURCES: dict[str, dict[str, Change]] = {
     },
     "linear_program": {
         "solves and reports 2 C": Change(ANOTHER[0].replace("Margin", "OneNorm"), ANOTHER[1]),
-        "twice the cost": Change("(0.0, problem.C * unit)", "(0.0, 2 * problem.C * unit)"),
-        "diagonal of K alone": Change("csr_array(problem.gram.dense / unit)", "csr_array(np.diag(problem.gram.diagonal) / unit)"),
+        "twice the cost": Change("(0.0, problem.C * unit(", "(0.0, 2 * problem.C * unit("),
+        "identity for K": Change("return [A.T, *kernel] if", "kernel = [sparse.eye_array(problem.m)]\n    return [A.T, *kernel] if"),
         "sign of the multipliers": Change("np.maximum(-answer.ineqlin.marginals, 0.0)", "np.maximum(answer.ineqlin.marginals, 0.0)"),
-        "orientation over points": Change(
-            "block_array([[A.T, -identity]])", "block_array([[A.T, identity]])", same={"rank.onenorm": ELSEWHERE}
-        ),
-        "orientation over pairs": Change(
-            "block_array([[A.T, -identity, None]", "block_array([[A.T, identity, None]", same={"rvm": ELSEWHERE}
+        "orientation over points": Change("return [A.T, *kernel] if", "return [-A.T, *kernel] if", same={"rank.onenorm": ELSEWHERE}),
+        "orientation over pairs": Change("else [A.T, *kernel, A]", "else [-A.T, *kernel, A]", same={"rvm": ELSEWHERE}),
+    },
+    "column_generation": {
+        "solves and reports 2 C": Change(ANOTHER[0].replace("Margin", "OneNorm"), ANOTHER[1]),
+        "half the cost": Change("self.C * sizes.astype(np.float64)", "0.5 * self.C * sizes.astype(np.float64)"),
+        "half the slacks": Change("self.value = float(x.sum() + self.C *", "self.value = float(x.sum() + 0.5 * self.C *"),
+        "orientation": Change("np.concatenate([share, -share])", "np.concatenate([-share, share])"),
+        "columns of sums": Change("- self.kernel.block(other", "+ self.kernel.block(other", same={"rvm": ELSEWHERE}),
+        "optimal at once": Change(
+            "        if judge.weigh(shown, primal, dual, master.iterations):\n",
+            "        judge.weigh(shown, primal, dual, master.iterations)\n"
+            "        judge.end(Status.OPTIMAL, 'what it says')\n"
+            "        if True:\n",
         ),
     },
 }
