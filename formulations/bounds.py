@@ -19,7 +19,7 @@ import numpy as np
 from equimargin.formulations.features import Explicit
 from equimargin.formulations.interior import strictly_inside
 from equimargin.formulations.kernels import STORED_ROWS, UNIT, Array, gamma_n, unit_of
-from equimargin.formulations.labelled_pairs import ImplicitMultipliers, LabelledPairs
+from equimargin.formulations.labelled_pairs import LISTED, ImplicitMultipliers, LabelledPairs
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem, on_grid
 from equimargin.formulations.rows import Tube
 
@@ -109,7 +109,7 @@ def _interval(problem: Problem, point: Point, way: float) -> Interval:
     if not point.has_function and alpha is not None:
         point = Point(beta=problem.rows.rdot(alpha), b=point.b)
     upper = _upper(problem, point, way) if point.has_function and problem.convex else np.inf
-    return Interval(lower, upper, problem.scale)
+    return Interval(-np.inf if np.isnan(lower) else lower, np.inf if np.isnan(upper) else upper, problem.scale)
 
 
 def evaluate(problem: MarginProblem, point: Point) -> Evaluation:
@@ -175,12 +175,14 @@ def _evaluate_w(Z: Explicit, w: Array) -> Evaluation:
 def _upper(problem: MarginProblem, point: Point, way: float) -> float:
     """U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded one way, where hard rows are met by repair."""
     at = evaluate(problem, point)
-    if isinstance(problem.rows, LabelledPairs) and problem.rows.many:
+    if not np.isfinite(at.f).all() or (problem.rows.p > LISTED and not problem.swept):
+        return np.inf
+    if isinstance(problem.rows, LabelledPairs) and problem.swept:
         slacks = problem.rows.slacks(at.f, problem.group_costs)
         loss = slacks.loss_bound(problem.squared, float(at.f_error.max(initial=0.0)), way)
         return (max(at.norm2 + way * at.norm2_error, 0.0) / 2 + loss) * (1 + way * 16 * UNIT)
     b = problem.bias_at(at.f) if point.b is None else point.b
-    if not np.isfinite(b) or not np.isfinite(at.f).all():
+    if not np.isfinite(b):
         return np.inf
     u, factor = _needed(problem, at, b, way), 1.0
     hard = np.isinf(problem.costs)
@@ -238,7 +240,7 @@ def _coefficients(problem: MarginProblem, point: Point) -> Array:
 
 def _lower(problem: MarginProblem, alpha: Any, way: float) -> float:
     """L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 [- sum alpha^2 / (4 c)] at exactly feasible multipliers, every term rounded one way."""
-    if problem.rows.many and isinstance(alpha, ImplicitMultipliers):
+    if problem.swept and isinstance(alpha, ImplicitMultipliers):
         return _lower_by_sweeps(problem, alpha, way)
     hard = np.isinf(problem.costs)
     gain, norm2 = _dual_terms(problem, alpha, way)
@@ -279,7 +281,10 @@ def _norm2_bound(problem: MarginProblem, beta: Array, way: float) -> float:
 def _lower_by_sweeps(problem: MarginProblem, alpha: ImplicitMultipliers, way: float) -> float:
     """As `_lower` for implicit multipliers, whose A'alpha carries the rounding of its sums: |f|_K by at most its sum times sqrt(K_ii)."""
     reach = math.sqrt(float(np.abs(problem.gram.diagonal).max(initial=0.0)))
-    norm = math.sqrt(_norm2_bound(problem, alpha.rmatvec(), way)) + way * 1.01 * alpha.rmatvec_error() * reach
+    beta, error = alpha.rmatvec(), alpha.rmatvec_error()
+    if problem.explicit is None:  # coefficients of equal points are put together
+        error += gamma_n(problem.m) * float(np.abs(beta).sum())
+    norm = math.sqrt(_norm2_bound(problem, beta, way)) + way * 1.01 * error * reach
     norm2 = max(norm, 0.0) ** 2 * (1 + way * 8 * UNIT)
     gain = alpha.dual_bound(problem.squared, way)
     return gain - norm2 / 2 - way * 8 * UNIT * (abs(gain) + norm2)

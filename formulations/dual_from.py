@@ -14,6 +14,7 @@ import numpy as np
 
 from equimargin.formulations.bounds import evaluate
 from equimargin.formulations.kernels import Array
+from equimargin.formulations.labelled_pairs import LISTED
 from equimargin.formulations.problem import MarginProblem, Point
 
 WIDTHS = (1e-8, 1e-6, 1e-4)
@@ -30,10 +31,12 @@ def dual_from(problem: MarginProblem, point: Point) -> Array | None:
 
     Returns
     -------
-    alpha : (p,) with 0 <= alpha <= box and s'alpha = 0 exactly, or None where too many rows lie on the margin.
+    alpha : (p,) with 0 <= alpha <= box and s'alpha = 0 exactly, or None where too many rows lie on the margin, or there are too many.
 
     Source: the stationarity conditions of T (23)-(28), K (3.13); the catalogue's "Dual from f".
     """
+    if problem.p > LISTED:
+        return None
     f = evaluate(problem, point).f
     b = problem.bias_at(f) if point.b is None else point.b
     u = problem.slack(f, b)

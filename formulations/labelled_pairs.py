@@ -156,6 +156,12 @@ class LabelledPairs(Pairs):
         part = LabelledPairs(self.y[points], self.query[points])
         return part, slice(part.groups)
 
+    def same(self, other: Rows) -> bool:
+        """Whether these are the same pairs."""
+        if self is other or not isinstance(other, LabelledPairs):
+            return self is other
+        return np.array_equal(self.y, other.y) and np.array_equal(self.query, other.query)
+
     def spaced(self, stride: int) -> Index:
         if len(self.active) >= FEW * stride * len(self._queries):
             return np.asarray(self.active[stride // 2 :: stride])
@@ -283,6 +289,10 @@ class PairSlacks(Slacks):
         squared : which hinge.  error : of an entry of f, at most.
         """
         off = 2.02 * (error + 4 * UNIT * self.reach + self.unit)
+        if not 1.0 + off + 2 * self.unit <= WIDEST:  # f is hardly known: all pairs are as far apart as they can be
+            most = (1.0 + off + 2.02 * self.reach) ** (2 if squared else 1)
+            worst = float(self.costs @ self.rows.pairs_of[self.rows._queries]) * most * (1 + gamma_n(len(self.costs) + 16))
+            return 0.0 if way < 0 else worst if worst < np.inf else np.inf
         tau = self.on_grid(1.0) + int(way) * (1 + int(np.ceil(off / self.unit)))
         sums = self.within(tau)
         value = float(self.costs @ (sums.square if squared else sums.total))
@@ -391,7 +401,7 @@ class PairMultipliers(ImplicitMultipliers):
         pull = self.slacks.within(self.high).pull
         if self.low > BELOW_ALL:
             pull = pull - self.slacks.within(self.low).pull
-        return self.slacks.scattered(self.phi.slope * self.slacks.unit * self.slacks.point_costs * pull)
+        return self.slacks.scattered(self.phi.slope * self.slacks.point_costs * (self.slacks.unit * pull))
 
     def rmatvec_error(self) -> float:
         return 8 * UNIT * float(np.abs(self._pulled).sum())
@@ -483,6 +493,8 @@ class MixedMultipliers(ImplicitMultipliers):
         return gamma_n(len(self.mu) + 8) * 2.02 * self.sum()
 
     def dual_bound(self, squared: bool, way: float) -> float:
+        if squared and self.rows.p > LISTED:
+            return -way * np.inf
         gain, ridge = self.sum(), self.ridge() if squared else 0.0
         added = len(self.mu) + len(self.rows._queries) + (self.rows.p if squared else 0)
         return gain - ridge - way * gamma_n(added + 16) * (gain + ridge)
@@ -495,11 +507,11 @@ class MixedMultipliers(ImplicitMultipliers):
 
 
 class _PairLine(Line):
-    """The decision values f + t h; the slacks at every t that was looked at are kept for the step there."""
+    """The decision values f + t h; the slacks that were looked at last are kept for a step there."""
 
     def __init__(self, start: PairSlacks, h: Array) -> None:
         self.start, self.h = start, h
-        self._seen: dict[float, PairSlacks] = {0.0: start}
+        self._last = 0.0, start
 
     def slope(self, phi: Smooth, t: float) -> float:
         return -float(self.to(t).expanded(phi).alpha.rmatvec() @ self.h)
@@ -508,10 +520,10 @@ class _PairLine(Line):
         return float(phi.slope * (self.h @ self.to(t).expanded(phi).D.hess_vec(self.h)))
 
     def to(self, t: float) -> PairSlacks:
-        if t not in self._seen:
+        if t != self._last[0]:
             start = self.start
-            self._seen[t] = PairSlacks(start.rows, start.f + t * self.h, start.all_costs)
-        return self._seen[t]
+            self._last = t, PairSlacks(start.rows, start.f + t * self.h, start.all_costs)
+        return self._last[1]
 
 
 class PairCurvature:

@@ -170,6 +170,11 @@ class MarginProblem:
         return weighed(self.costs, u, self.squared)
 
     @property
+    def swept(self) -> bool:
+        """Whether sums over the rows are taken by sweeps alone: they are many, and none must be met."""
+        return self.rows.many and bool(np.isfinite(self.group_costs).all())
+
+    @property
     def squared(self) -> bool:
         """Whether the loss is the squared hinge."""
         return self.loss == "squared_hinge"
@@ -235,13 +240,15 @@ class MarginProblem:
 
         Parameters
         ----------
-        alpha : (p,) any numbers; NaN counts as 0. Those of pairs too many to be looked at one by one are feasible as they are.
+        alpha : (p,) any numbers; NaN counts as 0. Those of pairs too many to be looked at one by one are cut off at their costs.
 
         Returns
         -------
         alpha : (p,) multiples of a power of two; all zeros if the equality cannot be met.
         """
-        if self.rows.many and isinstance(alpha, ImplicitMultipliers):
+        if self.swept and isinstance(alpha, ImplicitMultipliers):
+            if not alpha.rows.same(self.rows):
+                raise ValueError("these multipliers are of other pairs than the problem's")
             return alpha.within_box(self.squared, self.group_costs)
         return on_grid(np.asarray(alpha), self.box, self.bias_signs)
 

@@ -109,7 +109,7 @@ class _Descent:
         self.problem, self.box, self.t = problem, problem.box, problem.rows.t
         self.A = stored_entries(problem.rows.matrix)
         self.Z = problem.explicit
-        self.alpha = np.zeros(problem.p) if start is None else problem.repaired(multipliers(start, problem))
+        self.alpha = np.zeros(problem.p) if start is None else problem.repaired(np.asarray(multipliers(start, problem)))
         self.ridge = np.zeros(problem.p)
         if problem.loss == "squared_hinge":
             np.divide(0.5, problem.costs, out=self.ridge, where=problem.costs > 0)

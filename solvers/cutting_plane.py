@@ -68,10 +68,10 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     assert isinstance(problem, MarginProblem)
     progress = Progress("cutting_plane", problem, limits, limits.max_iter or ROUNDS)
     restricted = Restricted(problem)
-    at, upper, best, iteration, unsettled = restricted.at(), np.inf, np.zeros(0), 0, 1.0
+    at, upper, iteration, unsettled = restricted.at(), np.inf, 0, 1.0
     if warm_start is not None:
         at = _started(problem, warm_start)
-    trajectory = []
+    best, trajectory = at.v, []
     while True:
         slacks = problem.rows.slacks(at.g, problem.group_costs)
         value = at.norm2 / 2 + slacks.hinge()

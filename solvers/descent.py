@@ -113,14 +113,14 @@ class Descent(ABC):
         if progress.out_of_time:
             return
         line = self.slacks.along(move.h)
-        t = self._least(phi, move, line)
+        t = self._least(phi, move, line, progress)
         if -t * move.first > NOISE * (self.loss + self.half_norm2()):
             self.unsettled /= 2
         self.v = self.v + t * move.s
         self.slacks = line.to(t)
         self.steps += 1
 
-    def _least(self, phi: Smooth, move: Move, line: Line) -> float:
+    def _least(self, phi: Smooth, move: Move, line: Line, progress: Progress) -> float:
         """The minimum of the objective along a direction: the root of its derivative, which is piecewise linear and increasing.
 
         Newton's method in a bracket, or the secant, or the middle of the bracket where the one before would leave it or is slow.
@@ -131,6 +131,8 @@ class Descent(ABC):
             d1 = move.vs + t * move.ss + line.slope(phi, t)
             if abs(d1) <= (0.1 if look == 0 else 1e-3) * abs(move.first):
                 return t
+            if progress.out_of_time:
+                break
             d2 = move.ss + line.curvature(phi, t)
             if d1 < 0:
                 low, below = t, d1

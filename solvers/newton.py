@@ -93,5 +93,8 @@ def on_a_part(
     points = problem.rows.spaced(stride)
     rows, index = problem.rows.part(points)
     weights = None if problem.weights is None else problem.weights[index]
-    few = replace(problem, X=problem.X[points], rows=rows, C=problem.C * problem.p / max(rows.p, 1), weights=weights)
+    C = problem.C * (problem.p / max(rows.p, 1))
+    if not np.isfinite(C):
+        return None
+    few = replace(problem, X=problem.X[points], rows=rows, C=C, weights=weights)
     return replace(run(few, Limits(min(ROUGH, 3 * Z.q / size), None, limits.time_limit), None).point, alpha=None)

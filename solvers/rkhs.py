@@ -36,6 +36,8 @@ CACHED = 5e7
 """Bytes of a float64 one that float32 would not make faster."""
 PANEL = 1024
 """Rows of it that are computed at a time."""
+SLOW = 0.5
+"""A gap that falls no faster in a step than this says that float32 does not find the way."""
 LOOSE = 0.1
 """Conjugate gradients end at a residual of that much of the gradient, or less where the gradient has fallen."""
 
@@ -67,6 +69,10 @@ class GramProducts:
         if self._double is not None:
             return np.asarray(dsymv(1.0, self._double.T, v)) if len(v) else v
         return self._tiles.product(self.points, v, self.points)
+
+    def forget_rough(self) -> None:
+        """From now on nothing is rough."""
+        self._single = None
 
     def rough(self, v: Array) -> Array:
         """K v, (n,), to about seven digits."""
@@ -105,7 +111,7 @@ class KernelDescent(Descent):
     def look(self, phi: Smooth) -> None:
         self.expand(phi)
         self.G = self.v - self.rows.rdot(self.alpha)[self.points]
-        self.KG = self.K.rough(self.G)
+        self.KG = self.K(self.G)
 
     def show(self, progress: Progress, phi: Smooth) -> bool:
         self.look(phi)
@@ -115,8 +121,11 @@ class KernelDescent(Descent):
         norm2 = float(self.v @ self.f)
         dual_norm2 = norm2 - 2 * float(self.G @ self.f) + float(self.G @ self.KG)
         point = Point(beta=self._at_all(self.v), b=0.0, alpha=self.alpha)
-        dual = self.rows.gain(self.alpha) - dual_norm2 / 2 - conjugate
-        return progress.weigh(point, norm2 / 2 + loss, dual, self.steps, self.unsettled)
+        dual, before = self.rows.gain(self.alpha) - dual_norm2 / 2 - conjugate, progress.gap
+        over = progress.weigh(point, norm2 / 2 + loss, dual, self.steps, self.unsettled)
+        if progress.gap > SLOW * before:
+            self.K.forget_rough()
+        return over
 
     def gradient_share(self, unit: float) -> float:
         return float(self.G @ self.KG) / 2
@@ -153,9 +162,9 @@ class KernelDescent(Descent):
 
 
 def _lower_triangle(blocks: Tiles, points: Index) -> NDArray[Any]:
-    """K at the points, (n, n); what is above its diagonal blocks is not set."""
+    """K at the points, (n, n); 0 above its diagonal blocks."""
     n = len(points)
-    K = np.empty((n, n), blocks.dtype)
+    K = np.zeros((n, n), blocks.dtype)
     for start in range(0, n, PANEL):
         stop = min(start + PANEL, n)
         K[start:stop, :stop] = blocks.block(points[start:stop], points[:stop])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from equimargin.formulations import interval, labelled_pairs, linear, ranking, rbf
+from equimargin.formulations import interval, labelled_pairs, linear, polynomial, ranking, rbf
 from equimargin.formulations.bounds import inner_interval
 from equimargin.formulations.features import Explicit
 from equimargin.formulations.labelled_pairs import LabelledPairs, PairMultipliers
 from equimargin.formulations.losses import SQUARED_HINGE, Smooth, huberised
 from equimargin.formulations.problem import Point
-from equimargin.solvers import Status, solve
+from equimargin.solvers import Status, rkhs, solve
 from equimargin.testing import ranking_data
 
 Array = Any
@@ -187,3 +188,109 @@ def test_a_limit_of_time_leaves_a_proven_point() -> None:
     solution = solve(ranking(X, X @ np.ones(3) + rng.normal(size=6000), None, 1e-3), tol=1e-12, max_iter=1)
     assert solution.status is Status.ITERATION_LIMIT
     assert np.isfinite([solution.lower, solution.upper]).all()
+
+
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Treat any number of pairs as too many to be looked at one by one."""
+    monkeypatch.setattr(labelled_pairs, "MANY", -1)
+
+
+@pytest.mark.parametrize("offset", [1e15, 1e17, 2e18, 1e150])
+def test_a_bound_of_an_f_that_is_hardly_known_is_not_sharp_but_true(offset: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A constant column: f is known to its rounding only, which a grid of small margins has no room for."""
+    many(monkeypatch)
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=40), np.full(40, offset)])
+    for loss in ("hinge", "squared_hinge"):
+        problem = ranking(X, rng.integers(0, 5, 40), None, 1.0, loss=loss)
+        value = problem.p * 1.0  # f = 0, up to a constant
+        for way in (interval, inner_interval):
+            found = way(problem, Point(w=np.array([0.0, 1.0])))
+            assert found.upper >= value if way is interval else found.upper <= value + 0.5 * offset**2
+    assert interval(problem, Point(w=np.array([np.nan, 0.0]))).upper == np.inf
+
+
+def test_multipliers_of_other_pairs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    many(monkeypatch)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)), rng.integers(0, 4, 20)
+    problem, other = ranking(X, y, loss="squared_hinge"), ranking(X, y[::-1], loss="squared_hinge")
+    solution = solve(problem, "newton")
+    assert interval(ranking(X, y, loss="squared_hinge"), solution.point).relative_width < 2e-6
+    with pytest.raises(ValueError, match="of other pairs"):
+        interval(other, solution.point)
+
+
+def test_coefficients_of_equal_points_are_put_together_with_their_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two points, each given many times: the exact L of the implicit multipliers is the oracle."""
+    many(monkeypatch)
+    rng = np.random.default_rng(0)
+    X = np.array([[1.0, 2.0], [2.0, 1.0]])[rng.integers(0, 2, 400)]
+    y = rng.integers(0, 2, 400)
+    for _ in range(20):
+        problem = ranking(X, y, None, 10.0 ** rng.uniform(-6, 0), polynomial(2), "squared_hinge")
+        rows: Any = problem.rows
+        alpha = PairMultipliers(rows.slacks(rng.uniform(-1, 1, 2)[(X[:, 0] == 2.0).astype(int)], problem.group_costs), SQUARED_HINGE)
+        slacks, C = alpha.slacks, Fraction(problem.C)
+        kinds = [[t for t in range(400) if (X[slacks.order[t], 0] == 2.0) == k and slacks.level[t] == v] for v in (0, 1) for k in (0, 1)]
+        one, unit = slacks.on_grid(1.0), Fraction(slacks.unit)
+        gain, ridge, beta = Fraction(0), Fraction(0), [Fraction(0), Fraction(0)]
+        for i, high in enumerate(kinds[2:]):
+            for j, low in enumerate(kinds[:2]):
+                if high and low:
+                    u = max(one - int(slacks.z[high[0]]) + int(slacks.z[low[0]]), 0) * unit
+                    each, pairs = 2 * C * u, len(high) * len(low)
+                    gain, ridge = gain + pairs * each, ridge + pairs * each**2 / (4 * C)
+                    beta[i] += pairs * each
+                    beta[j] -= pairs * each
+        K = [
+            [(Fraction(int(a @ b)) + 1) ** 2 for b in (X[X[:, 0] == 1.0][0], X[X[:, 0] == 2.0][0])]
+            for a in (X[X[:, 0] == 1.0][0], X[X[:, 0] == 2.0][0])
+        ]
+        exact = gain - ridge - sum(beta[i] * K[i][j] * beta[j] for i in (0, 1) for j in (0, 1)) / 2
+        assert Fraction(interval(problem, Point(alpha=alpha)).lower) <= exact
+
+
+def test_tiny_costs_do_not_make_the_gradient_vanish(monkeypatch: pytest.MonkeyPatch) -> None:
+    """slope C unit is subnormal where slope C pull is not."""
+    many(monkeypatch)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2)) * 1e153
+    problem = ranking(X, rng.integers(0, 4, 30), None, 5e-302, loss="squared_hinge")
+    rows: Any = problem.rows
+    alpha = PairMultipliers(rows.slacks(np.zeros(30), problem.group_costs), SQUARED_HINGE)
+    assert alpha.rmatvec() == pytest.approx(1e-301 * (rows.listed().rdot(np.ones(rows.p))), rel=1e-12, abs=0.0)
+
+
+def test_rows_that_must_be_met_are_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.arange(6.0)[:, None]
+    problem = ranking(x, np.arange(6), None, np.inf)
+    listed = interval(problem, Point(w=np.array([1.0 + 1e-9])))
+    many(monkeypatch)
+    assert interval(problem, Point(w=np.array([1.0 + 1e-9]))) == listed
+    monkeypatch.setattr("equimargin.formulations.bounds.LISTED", 3)
+    assert interval(problem, Point(w=np.array([2.0]))).upper == np.inf
+
+
+@pytest.mark.parametrize("gamma", [1e-6, 1e-2])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_gap_is_never_what_float32_makes_of_it(gamma: float, loss: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A nearly constant kernel, of which float32 keeps nothing: what is called reached is reached."""
+    monkeypatch.setattr(rkhs, "CACHED", 0.0)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 2))
+    problem = ranking(X, np.round(X[:, 0] + rng.normal(size=1200)), None, 1.0, rbf(gamma), loss)
+    solution = solve(problem.with_cost(1e5 / problem.p), "huber" if loss == "hinge" else "newton", tol=1e-5)
+    assert solution.ok
+    assert solution.relative_gap <= 1.01e-5
+
+
+def test_a_start_from_implicit_multipliers_and_no_pairs_at_all() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    problem = ranking(X, np.round(X[:, 0] + rng.normal(size=60)), None, 0.1, loss="squared_hinge")
+    start = solve(problem, "newton")
+    assert solve(problem, "coordinate_descent", warm_start=start).ok
+    for m in (1, 2, 50):
+        none = solve(ranking(X[:m], np.zeros(m)))
+        assert (none.lower, none.upper) == (0.0, 0.0)
