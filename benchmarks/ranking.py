@@ -3,7 +3,7 @@
     python benchmarks/ranking.py [--quick] [--only TEXT] [--data DIR] [--json FILE]
 
 Our side builds the problem and solves it through the public `solve` with a target as its tolerance, which its gap reaches. A peer may stop
-as soon as its suboptimality is small enough: tron, cutting_plane and coordinate_descent where their callback is told of such a primal value,
+as soon as its suboptimality is small enough: tron, cutting_plane and coordinate_descent where their callback hears of such a primal value,
 CLARABEL (on the declared primal) and scikit-learn's LinearSVC (on the difference vectors, formed before, every other with its sign and its
 label flipped) at the loosest tolerance and the fewest iterations that reach it. Suboptimalities are measured outside of the clock, from a
 proven lower bound: of a run at 1e-9 where there are peers, of our own run otherwise. All sides run in turn (A B A B) in one process; a
