@@ -2,15 +2,15 @@
 
     python benchmarks/ranking.py [--quick] [--only TEXT] [--data DIR] [--json FILE]
 
-Our side builds the problem and solves it through the public `solve` with a target as its tolerance, which its gap reaches. A peer may stop
-as soon as its suboptimality is small enough: tron, cutting_plane and coordinate_descent where their callback hears of such a primal value,
-CLARABEL (on the declared primal) and scikit-learn's LinearSVC (on the difference vectors, formed before, every other with its sign and its
-label flipped) at the loosest tolerance and the fewest iterations that reach it. Suboptimalities are measured outside of the clock, from a
-proven lower bound: of a run at 1e-9 where there are peers, of our own run otherwise. All sides run in turn (A B A B) in one process; a
-figure is the median of their CPU times after a run each to warm up, which is the only one of a side that is slow. A peer that has not
-reached the target after its time limit, or does not take the problem, is a line all the same: its ratio is then a lower bound, marked ">",
-and what is asked for is OPEN where that bound is too low. SHORT is what is missed. The ratios of RBF rows are of Gram products, ours to a
-proven 1e-6 and tron's to 1e-3: two for each product with its Hessian, and one for each function that it tries.
+Our side builds the problem and solves it through the public `solve` with a target as its tolerance, which its gap reaches. Its peers may
+stop as soon as their suboptimality is small enough, and ratios are over our solver "stopped" alike: those of this package where their
+callback hears of such a primal value, CLARABEL (on the declared primal) and scikit-learn's LinearSVC (on the difference vectors, formed
+before, every other with its sign and its label flipped) at the loosest tolerance and the fewest iterations that reach it. Suboptimalities
+are measured outside of the clock, from a proven lower bound: of a run at 1e-9 where there are peers, of our own run otherwise. All sides
+run in turn (A B A B) in one process; a figure is the median of their CPU times after a run each to warm up, which is the only one of a side
+that is slow. A peer that has not reached the target after its time limit, or does not take the problem, is a line all the same: its ratio
+is then a lower bound, marked ">", and what is asked for is OPEN where that bound is too low. SHORT is what is missed. Ratios of RBF rows
+are of Gram products, ours to a proven 1e-6 and tron's to 1e-3: two for each product with its Hessian, and one for each function it tries.
 
 "proof" is what the proven interval costs after `solve`; "width" is its relative width. A row that is alone has a process of its own, whose
 peak memory, data included, is shown. Rows of files that are not in DIR (mq2008/S1.txt to S3.txt, LETOR 4.0) are left out with a sentence.
@@ -84,7 +84,7 @@ class Row:
     data : X, relevances and queries.  C : of a pair, or of all pairs together where `total`.
     gamma : of the RBF kernel, None for the linear.  peers : their names.
     loose : the peers' accuracy where it is not ours; ratios are of Gram products then.
-    room : GB that a process of its own may take; None where it needs none.
+    room : GB that a process of its own may take, inf without a bound; None where it needs none.
     """
 
     name: str
@@ -233,7 +233,7 @@ def many_pairs(quick: bool) -> Iterator[Row]:
             yield Row(f"{n} x 20 {kind}", partial(many, n, kind), "squared_hinge", C, (smooth,), peers, total=True, room=1)
     for C in costs[1:2] if quick else costs:
         peers = ("cutting_plane",) if costs[1] == C else ()
-        yield Row(f"{n} x 20 real", partial(many, n, "real"), "hinge", C, (Target(1e-4, 60, proven=True),), peers, total=True, room=1)
+        yield Row(f"{n} x 20 real", partial(many, n, "real"), "hinge", C, (Target(1e-4, 60, proven=True),), peers, total=True, room=np.inf)
     if not quick:
         for C in costs:
             data = partial(many, 4_000_000, "real")
@@ -390,7 +390,8 @@ def measured(row: Row, limit: float) -> list[Line]:
         lines = []
         for target, seconds, solution, products, proof, interval in firsts:
             tol = row.loose or target.tol
-            peers = {side: settled(side, row, problem, tol, lower, limit) for side in row.peers}
+            alike = (solution.solver,) if row.peers and not row.loose else ()
+            peers = {side: settled(side, row, problem, tol, lower, limit) for side in (*alike, *row.peers)}
             away = {side: suboptimality(peer.answer.primal, lower) for side, peer in peers.items()}
             again = {side: peer.run for side, peer in peers.items() if away[side] <= tol and peer.seconds <= limit * SHARE}
             if seconds <= SLOW:
@@ -398,22 +399,29 @@ def measured(row: Row, limit: float) -> list[Line]:
             timed = {OURS: seconds, **{side: peer.seconds for side, peer in peers.items()}, **in_turn(again)}
             reached, width = suboptimality(primal_of(problem, solution.point), lower), interval.relative_width
             line = Line(row.title, solution.solver, target.tol, timed[OURS], reached, reached <= target.tol, said=solution.reason)
-            line = replace(line, proof=proof, width=width, within=target.within, memory=memory, room=row.room, products=products)
-            lines.append(replace(line, value=solution.value, met=met(line, target)))
+            line = replace(line, proof=proof, width=width, within=bound(target.within), memory=memory, room=bound(row.room))
+            lines.append(replace(line, products=products, value=solution.value, met=met(line, target.proven)))
             for side, peer in peers.items():
                 used, must = peer.answer.products, target.ratios.get(side)
-                ratio = used / products if used and products and row.loose else timed[side] / timed[OURS]
-                line = Line(row.title, side, tol, timed[side], away[side], away[side] <= tol, products=used, said=peer.answer.reason)
+                ratio = used / products if used and products else timed[side] / timed.get(solution.solver, timed[OURS])
+                name = f"{side}, stopped" if side in alike else side
+                line = Line(row.title, name, tol, timed[side], away[side], away[side] <= tol, products=used, said=peer.answer.reason)
                 lines.append(replace(line, ratio=ratio, must=must, met=must is None or ratio >= must))
     return lines
 
 
-def met(line: Line, target: Target) -> bool:
+def bound(at_most: float | None) -> float | None:
+    """None for inf, which JSON does not know."""
+    return None if at_most is None or np.isinf(at_most) else at_most
+
+
+def met(line: Line, proven: bool) -> bool:
     """Whether our side is as accurate, fast and small as is asked for."""
     seconds, error = line.seconds, line.suboptimality
-    if target.proven:
+    if proven:
         seconds, error = seconds + (line.proof or 0.0), max(error, line.width or 0.0)
-    return seconds <= target.within and error <= target.tol and (line.room is None or (line.memory or 0.0) <= line.room)
+    fast, small = line.within is None or seconds <= line.within, line.room is None or (line.memory or 0.0) <= line.room
+    return error <= line.tol and fast and small
 
 
 def in_turn(runs: Mapping[str, Run]) -> dict[str, float]:
@@ -432,12 +440,12 @@ def shown(line: Line) -> str:
     parts = [f"  {line.side:18s} {line.tol:6.0e} {' ' if line.reached else '>'}{line.seconds:9.4f} s subopt. {line.suboptimality:8.1e}"]
     if line.ratio is not None:
         parts.append(f"ratio {' ' if line.reached else '>'}{line.ratio:7.1f}" + ("" if line.must is None else f" must {line.must:g}"))
-    if line.within is not None and np.isfinite(line.within):
+    if line.within is not None:
         parts.append(f"within {line.within:g} s")
     if line.proof is not None:
         parts.append(f"proof {line.proof:7.4f} s width {line.width:7.1e}")
     if line.memory is not None:
-        parts.append(f"{line.memory:5.2f} GB of {line.room:g}")
+        parts.append(f"{line.memory:5.2f} GB" + ("" if line.room is None else f" of {line.room:g}"))
     if line.value is not None:
         parts.append(f"value {line.value:.8g}")
     if line.products is not None:
