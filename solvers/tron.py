@@ -29,10 +29,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equimargin.formulations.kernels import Array
+from equimargin.formulations.kernels import STORED_ROWS, Array
 from equimargin.formulations.losses import SQUARED_HINGE
 from equimargin.formulations.problem import MarginProblem, Point, Problem
 from equimargin.solvers.progress import Progress, multipliers
+from equimargin.solvers.rkhs import GramProducts
 from equimargin.solvers.solution import Limits, Solution
 
 ETA_0, ETA_1, ETA_2 = 1e-4, 0.25, 0.75
@@ -229,8 +230,9 @@ class InFeatures(Objective):
 class InCoefficients(Objective):
     """v = beta, K (3.13): f = K beta, and a Gram product wherever the linear one has a product with the features."""
 
-    def __init__(self, problem: MarginProblem, beta: Array) -> None:
-        super().__init__(problem, beta, problem.gram @ beta)
+    def __init__(self, problem: MarginProblem, beta: Array, K: Callable[[Array], Array]) -> None:
+        super().__init__(problem, beta, K(beta))
+        self.K = K
 
     def _norm2(self) -> float:
         return float(self.v @ self.g)
@@ -243,15 +245,14 @@ class InCoefficients(Objective):
     @cached_property
     def pulled(self) -> Array:
         """K A'alpha, (m,): the dual's f, and the loss's part of the gradient."""
-        return self.problem.gram @ self.pull
+        return self.K(self.pull)
 
     @cached_property
     def grad(self) -> Array:
         return self.g - self.pulled
 
     def hess_vec(self, s: Array) -> Array:
-        K = self.problem.gram
-        return K @ (s + SQUARED_HINGE.slope * self.problem.rows.hess_vec(self.D, K @ s))
+        return self.K(s + SQUARED_HINGE.slope * self.problem.rows.hess_vec(self.D, self.K(s)))
 
     @property
     def dual(self) -> float:
@@ -262,7 +263,7 @@ class InCoefficients(Objective):
         return Point(beta=self.v, b=0.0, alpha=self.alpha)
 
     def moved(self, s: Array) -> InCoefficients:
-        return InCoefficients(self.problem, self.v + s)
+        return InCoefficients(self.problem, self.v + s, self.K)
 
 
 def objective(problem: MarginProblem, start: Point | None) -> Objective:
@@ -279,4 +280,8 @@ def objective(problem: MarginProblem, start: Point | None) -> Objective:
     elif start is not None:
         beta = start.beta if start.beta is not None else problem.rows.rdot(problem.repaired(multipliers(start, problem)))
         v = beta if Z is None else Z.rdot(beta)
-    return InCoefficients(problem, v) if Z is None else InFeatures(problem, v)
+    if Z is not None:
+        return InFeatures(problem, v)
+    return InCoefficients(
+        problem, v, problem.gram.__matmul__ if problem.m <= STORED_ROWS else GramProducts(problem.gram, np.arange(problem.m))
+    )
