@@ -32,6 +32,8 @@ nightly: $(READY)  ## every formulation, backend and solver on new instances: ma
 bench: $(READY)  ## CPU times, and the error of every map between formulations
 	$(BIN)/python benchmarks/svm.py
 	$(BIN)/python benchmarks/linear.py
+	$(BIN)/python benchmarks/one_norm.py
+	$(BIN)/python benchmarks/ranking.py
 	$(BIN)/python -m pytest -m benchmark -s benchmarks tests/test_links.py
 
 $(READY): pyproject.toml constraints.txt

@@ -29,6 +29,7 @@ from equimargin.formulations.problem import (
     ranking_vector_machine,
     regression,
 )
+from equimargin.formulations.reduced_graph import reduced_preferences, reduction_factor
 
 __all__ = [
     "DOCUMENTS",
@@ -60,6 +61,8 @@ __all__ = [
     "ranking_vector_machine",
     "ranksvm",
     "rbf",
+    "reduced_preferences",
+    "reduction_factor",
     "regression",
     "sigmoid",
     "svm",

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from equimargin.formulations.features import Explicit
 from equimargin.formulations.interior import strictly_inside
-from equimargin.formulations.kernels import UNIT, Array, gamma_n, unit_of
+from equimargin.formulations.kernels import STORED_ROWS, UNIT, Array, gamma_n, unit_of
+from equimargin.formulations.labelled_pairs import LISTED, ImplicitMultipliers, LabelledPairs
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem, on_grid
 from equimargin.formulations.rows import Tube
 
@@ -107,7 +109,7 @@ def _interval(problem: Problem, point: Point, way: float) -> Interval:
     if not point.has_function and alpha is not None:
         point = Point(beta=problem.rows.rdot(alpha), b=point.b)
     upper = _upper(problem, point, way) if point.has_function and problem.convex else np.inf
-    return Interval(lower, upper, problem.scale)
+    return Interval(-np.inf if np.isnan(lower) else lower, np.inf if np.isnan(upper) else upper, problem.scale)
 
 
 def evaluate(problem: MarginProblem, point: Point) -> Evaluation:
@@ -128,14 +130,22 @@ def evaluate(problem: MarginProblem, point: Point) -> Evaluation:
 
 def product(problem: Problem, v: Array) -> tuple[Array, Array]:
     """K v and a bound on its error, both (m,), in float64; computed in extended precision where float64 would leave more than ROUGH."""
-    f, error = problem.gram.product(v)
-    asked = float(np.abs(problem.rows.t).max(initial=0.0)) or 1.0
+    f, error = _touched_product(problem, v) if problem.m > STORED_ROWS else problem.gram.product(v)
+    asked = problem.rows.largest_target
     extended = problem.gram.extended if float(error.max(initial=0.0)) > ROUGH * asked else None
     if extended is None:
         return f, error
     exact, error = extended.product(v)
     f = exact.astype(np.float64)
     return f, error.astype(np.float64) + 2 * UNIT * np.abs(f) + 1e-300
+
+
+def _touched_product(problem: Problem, v: Array) -> tuple[Array, Array]:
+    """K v and a bound on its error where a row or v looks, 0 elsewhere."""
+    points = np.union1d(problem.rows.touched, np.flatnonzero(v))
+    f, error = np.zeros(problem.m), np.zeros(problem.m)
+    f[points], error[points] = (problem.gram if len(points) == problem.m else problem.gram.part(points)).product(v[points])
+    return f, error
 
 
 def arithmetic(problem: Problem, alpha: Array | None = None) -> float:
@@ -145,12 +155,15 @@ def arithmetic(problem: Problem, alpha: Array | None = None) -> float:
     ----------
     problem : MarginProblem or OneNormProblem.  alpha : (p,) multipliers, which on hard rows take the place of C; 0 without.
     """
-    costs = np.full(problem.p, problem.C) if isinstance(problem, OneNormProblem) else problem.costs
-    largest = np.where(np.isfinite(costs), costs, 0.0 if alpha is None else np.abs(np.nan_to_num(alpha)))
-    t = float(np.abs(problem.rows.t).max(initial=0.0)) or 1.0
-    Z = problem.explicit if isinstance(problem, MarginProblem) else None
-    square = float(np.abs(problem.gram.diagonal).max(initial=0.0)) if Z is None else Z.largest_square()
-    return UNIT * float(largest.max(initial=0.0)) * square / t
+    if isinstance(problem, OneNormProblem):
+        largest, square = problem.C, float(np.abs(problem.gram.diagonal).max(initial=0.0))
+    else:
+        finite, Z = problem.group_costs[np.isfinite(problem.group_costs)], problem.explicit
+        largest = float(finite.max(initial=0.0)) or (problem.C if np.isfinite(problem.C) else 0.0)  # noise, where nothing may cost
+        if len(finite) < len(problem.group_costs) and alpha is not None:
+            largest = max(largest, float(np.abs(np.nan_to_num(alpha)).max(initial=0.0, where=np.isinf(problem.costs))))
+        square = float(np.abs(problem.gram.diagonal).max(initial=0.0)) if Z is None else Z.largest_square()
+    return UNIT * largest * square / problem.rows.largest_target
 
 
 def _evaluate_w(Z: Explicit, w: Array) -> Evaluation:
@@ -162,8 +175,14 @@ def _evaluate_w(Z: Explicit, w: Array) -> Evaluation:
 def _upper(problem: MarginProblem, point: Point, way: float) -> float:
     """U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded one way, where hard rows are met by repair."""
     at = evaluate(problem, point)
+    if not np.isfinite(at.f).all() or (problem.rows.p > LISTED and not problem.swept):
+        return np.inf
+    if isinstance(problem.rows, LabelledPairs) and problem.swept:
+        slacks = problem.rows.slacks(at.f, problem.group_costs)
+        loss = slacks.loss_bound(problem.squared, float(at.f_error.max(initial=0.0)), way)
+        return (max(at.norm2 + way * at.norm2_error, 0.0) / 2 + loss) * (1 + way * 16 * UNIT)
     b = problem.bias_at(at.f) if point.b is None else point.b
-    if not np.isfinite(b) or not np.isfinite(at.f).all():
+    if not np.isfinite(b):
         return np.inf
     u, factor = _needed(problem, at, b, way), 1.0
     hard = np.isinf(problem.costs)
@@ -219,14 +238,23 @@ def _coefficients(problem: MarginProblem, point: Point) -> Array:
     return point.w if point.w is not None else problem.explicit.rdot(_given(point.beta))
 
 
-def _lower(problem: MarginProblem, alpha: Array, way: float) -> float:
+def _lower(problem: MarginProblem, alpha: Any, way: float) -> float:
     """L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 [- sum alpha^2 / (4 c)] at exactly feasible multipliers, every term rounded one way."""
+    if problem.swept and isinstance(alpha, ImplicitMultipliers):
+        return _lower_by_sweeps(problem, alpha, way)
     hard = np.isinf(problem.costs)
     gain, norm2 = _dual_terms(problem, alpha, way)
     if hard.any() and gain > 0:  # the best multiple of a hard dual; a ray's norm2 is 0 or rounding noise only
         factor = min(gain / max(norm2, 1e-300), 1e100 / float(alpha.max()))  # finite multipliers along a ray, too
-        alpha = problem.repaired(alpha * (factor if hard.all() else min(factor, 1.0)))
-        gain, norm2 = _dual_terms(problem, alpha, way)
+        factor = factor if hard.all() else min(factor, 1.0)
+        even = 2.0 ** np.floor(np.log2(factor))  # scales to the bit, so that what cancels in a ray goes on cancelling
+        return max(_dual_value(problem, problem.repaired(multiple * alpha), way) for multiple in (factor, even))
+    return _dual_value(problem, alpha, way)
+
+
+def _dual_value(problem: MarginProblem, alpha: Array, way: float) -> float:
+    """L of multipliers as they are, every term rounded one way."""
+    gain, norm2 = _dual_terms(problem, alpha, way)
     ridge = math.fsum(problem.dual_ridge(alpha).tolist()) * (1 + way * 8 * UNIT)
     return gain - norm2 / 2 - ridge - way * 8 * UNIT * (abs(gain) + norm2 + ridge)
 
@@ -237,13 +265,29 @@ def _dual_terms(problem: MarginProblem, alpha: Array, way: float) -> tuple[float
     """
     products = problem.rows.t * alpha
     gain = math.fsum(products.tolist()) - way * 4 * UNIT * math.fsum(np.abs(products).tolist())
-    beta = problem.rows.rdot(alpha)
+    return gain, _norm2_bound(problem, problem.rows.rdot(alpha), way)
+
+
+def _norm2_bound(problem: MarginProblem, beta: Array, way: float) -> float:
+    """An upper bound of |f|^2 of the coefficients beta (m,), inward a lower one."""
     if problem.explicit is not None:
         w, error = _weights(problem, problem.explicit, beta)
         size = np.maximum(np.abs(w) + way * error, 0.0)
-        return gain, float(size @ size) * (1 + way * gamma_n(len(w) + 12))
+        return float(size @ size) * (1 + way * gamma_n(len(w) + 12))
     at = evaluate(problem, Point(beta=beta))
-    return gain, max(at.norm2 + way * at.norm2_error, 0.0)
+    return max(at.norm2 + way * at.norm2_error, 0.0)
+
+
+def _lower_by_sweeps(problem: MarginProblem, alpha: ImplicitMultipliers, way: float) -> float:
+    """As `_lower` for implicit multipliers, whose A'alpha carries the rounding of its sums: |f|_K by at most its sum times sqrt(K_ii)."""
+    reach = math.sqrt(float(np.abs(problem.gram.diagonal).max(initial=0.0)))
+    beta, error = alpha.rmatvec(), alpha.rmatvec_error()
+    if problem.explicit is None:  # coefficients of equal points are put together
+        error += gamma_n(problem.m) * float(np.abs(beta).sum())
+    norm = math.sqrt(_norm2_bound(problem, beta, way)) + way * 1.01 * error * reach
+    norm2 = max(norm, 0.0) ** 2 * (1 + way * 8 * UNIT)
+    gain = alpha.dual_bound(problem.squared, way)
+    return gain - norm2 / 2 - way * 8 * UNIT * (abs(gain) + norm2)
 
 
 def _weights(problem: MarginProblem, Z: Explicit, beta: Array) -> tuple[Array, Array]:

@@ -29,6 +29,7 @@ DOCUMENTS = {
 }
 PAIR_LIMIT = 20_000
 POINT_LIMIT = 3_000
+ENTRY_LIMIT = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,9 @@ class Formulation:
             return f"too large to declare: {problem.p:,} rows, the limit is {PAIR_LIMIT:,}"
         if problem.m > POINT_LIMIT:
             return f"too large to declare: {problem.m:,} points, the limit is {POINT_LIMIT:,}"
+        if problem.p * problem.m > ENTRY_LIMIT:
+            entries = f"{problem.p:,} rows x {problem.m:,} points = {problem.p * problem.m:,} entries"
+            return f"too large to declare: {entries}, the limit is {ENTRY_LIMIT:,}"
         if isinstance(problem, MarginProblem) and np.isinf(problem.C) and (problem.unit_weights == 0).any():
             return "hard forms have no rows of weight 0: leave those rows out of the data"
         return self.applies(problem)

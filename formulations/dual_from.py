@@ -14,6 +14,7 @@ import numpy as np
 
 from equimargin.formulations.bounds import evaluate
 from equimargin.formulations.kernels import Array
+from equimargin.formulations.labelled_pairs import LISTED
 from equimargin.formulations.problem import MarginProblem, Point
 
 WIDTHS = (1e-8, 1e-6, 1e-4)
@@ -30,15 +31,17 @@ def dual_from(problem: MarginProblem, point: Point) -> Array | None:
 
     Returns
     -------
-    alpha : (p,) with 0 <= alpha <= box and s'alpha = 0 exactly, or None where too many rows lie on the margin.
+    alpha : (p,) with 0 <= alpha <= box and s'alpha = 0 exactly, or None where too many rows lie on the margin, or there are too many.
 
     Source: the stationarity conditions of T (23)-(28), K (3.13); the catalogue's "Dual from f".
     """
+    if problem.p > LISTED:
+        return None
     f = evaluate(problem, point).f
     b = problem.bias_at(f) if point.b is None else point.b
     u = problem.slack(f, b)
     if problem.loss == "squared_hinge" and np.isfinite(problem.costs).all():
-        return problem.repaired(2 * problem.costs * np.maximum(u, 0.0))
+        return np.asarray(problem.repaired(2 * problem.costs * np.maximum(u, 0.0)))
     candidates = [alpha for width in WIDTHS if (alpha := _hinge_multipliers(problem, point, u, width)) is not None]
     return max(candidates, key=lambda alpha: _dual_value(problem, alpha), default=None)
 
@@ -61,7 +64,7 @@ def _hinge_multipliers(problem: MarginProblem, point: Point, u: Array, width: fl
         wanted = np.append(target, -weight * float(problem.bias_signs @ alpha))
         method = "bvls" if len(margin) < 200 else "trf"
         alpha[margin] = lsq_linear(system, wanted, (0.0, problem.box[margin]), method=method, tol=1e-14, lsmr_tol="auto").x
-    return problem.repaired(alpha)
+    return np.asarray(problem.repaired(alpha))
 
 
 def _in_features(problem: MarginProblem, point: Point) -> Array:

@@ -5,6 +5,7 @@ f(x) = w.z, and for a column of ones w ends with the constant of f.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,11 @@ class Explicit:
     def entries(self) -> int:
         """How many entries of X are stored."""
         return int(self.X.nnz) if self.sparse else self.m * self.d
+
+    @cached_property
+    def dense(self) -> Array:
+        """X as an ndarray, (m, d), row by row."""
+        return np.ascontiguousarray(self.X.toarray() if self.sparse else self.X)
 
     def __matmul__(self, w: Array) -> Array:
         """Z w, (m,), for w (q,)."""

@@ -8,6 +8,7 @@ or the platform's extended one where a bound needs it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -302,6 +303,11 @@ class Gram:
         """K_ii, (m,)."""
         return self.kernel.diagonal(self.X) + self.shift
 
+    def part(self, points: NDArray[np.intp]) -> Gram:
+        """K at some of the points."""
+        X = self.X[np.ix_(points, points)] if isinstance(self.kernel, Precomputed) else self.X[points]
+        return Gram(self.kernel, X, self.shift)
+
     @cached_property
     def extended(self) -> Gram | None:
         """The same in the platform's extended precision; None where there is none, or where it would take long."""
@@ -345,7 +351,7 @@ class Gram:
         if isinstance(self.kernel, Linear):
             return np.asarray(self.X @ (self.X.T @ v))
         v = self.merged(v)
-        if self.m <= STORED_ROWS or isinstance(self.kernel, Precomputed):
+        if self._kept:
             return np.asarray(self.dense @ v)
         f, support = np.zeros(self.m), np.flatnonzero(v)
         for start in range(0, len(support), TILE_ROWS):
@@ -356,23 +362,36 @@ class Gram:
     def product(self, v: Array) -> tuple[Array, Array]:
         """K v and a bound on its error against the mathematical kernel, both (m,).
 
-        |computed K v - K v| <= E |v| + gamma_{m+1} |K| |v|, entry by entry.
+        |computed K v - K v| <= E |v| + gamma_{m+1} |K| |v|, entry by entry; of a K that is not kept, the columns where v is not 0.
         """
-        f, error, size = np.empty(self.m, self.X.dtype), np.empty(self.m, self.X.dtype), np.abs(v)
+        f, error = np.empty(self.m, self.X.dtype), np.empty(self.m, self.X.dtype)
         gamma = gamma_n(self.m + 1, unit_of(f))
-        for rows, K in self._tiles():
+        support = np.arange(self.m) if self._kept else np.flatnonzero(v) if v.any() else np.zeros(1, dtype=np.intp)
+        Z, v = (self.X, v) if self._kept else (self.X[support], v[support])
+        size = np.abs(v)
+        for rows, K in self._tiles(support):
             X = self.X[rows]
             f[rows] = K @ v
-            error[rows] = self.kernel.rounding(X, self.X, K, size) + gamma * self.kernel.magnitude(X, self.X, K, size)
+            error[rows] = self.kernel.rounding(X, Z, K, size) + gamma * self.kernel.magnitude(X, Z, K, size)
         return f, error * (1 + gamma_n(self.m + self.X.shape[1] + 8)) + 1e-300
 
-    def _tiles(self) -> Any:
-        if self.m <= STORED_ROWS or isinstance(self.kernel, Precomputed):
+    @property
+    def _kept(self) -> bool:
+        return self.m <= STORED_ROWS or isinstance(self.kernel, Precomputed)
+
+    def _tiles(self, columns: NDArray[np.intp]) -> Iterator[tuple[slice, Array]]:
+        """K[:, columns], some rows at a time; the whole of it where it is kept."""
+        if self._kept:
             yield slice(0, self.m), self.dense
             return
+        place = np.full(self.m, -1)
+        place[columns] = np.arange(len(columns))
         for start in range(0, self.m, TILE_ROWS):
-            index = np.arange(start, min(start + TILE_ROWS, self.m))
-            yield slice(start, start + len(index)), self.rows(index)
+            rows = slice(start, min(start + TILE_ROWS, self.m))
+            K = self.kernel.block(self.X[rows], self.X[columns])
+            own = np.flatnonzero(place[rows] >= 0)
+            K[own, place[rows][own]] = self.diagonal[rows][own]
+            yield rows, K
 
 
 def proven_shift(K: Array) -> float | None:

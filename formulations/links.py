@@ -28,6 +28,7 @@ from equimargin.formulations.problem import (
     ranking_vector_machine,
     regression,
 )
+from equimargin.formulations.reduced_graph import reduction_factor
 from equimargin.formulations.rows import Pairs
 
 PointMap = Callable[[Any, Point], Point]
@@ -340,7 +341,7 @@ def _symmetrised(problem: MarginProblem) -> MarginProblem:
     A = problem.rows.matrix
     D = np.asarray((A @ problem.X).toarray() if hasattr(problem.X, "toarray") else A @ problem.X)
     y = np.concatenate([np.ones(len(D)), -np.ones(len(D))])
-    weights = None if problem.weights is None else np.tile(problem.weights, 2)
+    weights = None if problem.weights is None else np.tile(problem.unit_weights, 2)
     return classification(np.vstack([D, -D]), y, problem.C / 2, problem.kernel, problem.loss, sample_weight=weights)
 
 
@@ -575,6 +576,13 @@ LINKS: tuple[Link, ...] = (
         b="rvm.primal",
         statement="Without beta >= 0 the optimum can only be smaller.",
         sources=(_T("(102)"),),
+    ),
+    Relaxation(
+        a="rank.l1.primal",
+        b="rank.reduced",
+        statement="The optimum over all pairs is at most that over the reduced graph at kappa times the cost, max(n+, n-) for two levels.",
+        sources=(_P("section 4, Figure 3"),),
+        problem=lambda p: p.with_cost(float(p.group_costs.max()) * reduction_factor(p.rows.y, p.rows.query)),  # which weighs no query
     ),
     NotEquivalent(
         a="rank.differences.dual",

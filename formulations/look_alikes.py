@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from equimargin.formulations.declaration import Declaration, Printed, Source, formulation
 from equimargin.formulations.kernels import Array, Features, Linear, Precomputed
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem
+from equimargin.formulations.reduced_graph import reduced_preferences
 from equimargin.formulations.rows import Pairs
 from equimargin.formulations.svm import hard_primal
 
@@ -42,23 +42,15 @@ def pair_decision(problem: Problem, alpha: Array, preferred: Features, other: Fe
 
 
 def reduced_pairs(problem: MarginProblem) -> Pairs:
-    """The reduced graph: in every query, the first point of each level but the top one is preferred to the rest of its level, and every
-    point of the next level is preferred to it.
+    """The reduced graph of a ranking problem's relevances, the first point of every level being its maximum.
 
     Source: P, section 4 and Figure 3.
     """
     pairs = _pairs(problem)
     if pairs.y is None:
         raise ValueError("the reduced graph needs relevances, not pairs")
-    query = np.zeros(problem.m, dtype=np.int64) if pairs.query is None else pairs.query
-    edges: list[tuple[int, int]] = []
-    for q in np.unique(query):
-        members = np.flatnonzero(query == q)
-        levels = [members[pairs.y[members] == level] for level in np.unique(pairs.y[members])]
-        for level, above in pairwise(levels):
-            edges += [(int(level[0]), int(i)) for i in level[1:]] + [(int(i), int(level[0])) for i in above]
-    listed = np.array(edges, dtype=np.int64).reshape(-1, 2)
-    return Pairs(listed[:, 0], listed[:, 1], problem.m)
+    edges = reduced_preferences(pairs.y, pairs.query)
+    return Pairs(edges[:, 0], edges[:, 1], problem.m)
 
 
 @formulation(

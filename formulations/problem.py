@@ -21,7 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.features import Explicit, explicit
 from equimargin.formulations.kernels import UNIT, Array, Features, Gram, Intercept, Kernel, Precomputed, linear, proven_shift
-from equimargin.formulations.rows import Pairs, Rows, Signed, Tube
+from equimargin.formulations.labelled_pairs import ImplicitMultipliers, LabelledPairs
+from equimargin.formulations.labels import numbers, queries
+from equimargin.formulations.rows import Pairs, Rows, Signed, Tube, ridge, weighed
 
 Loss = Literal["hinge", "squared_hinge"]
 Bias = bool | Literal["penalized"]
@@ -29,8 +31,6 @@ SPAN = 1e-12
 """Eigenvalues of K below this fraction of the largest are not part of the features L of K = L L'."""
 TINY = 1e-280
 """Multipliers that are all below this count as 0: a grid for them would be finer than the smallest double."""
-EXPLICIT_PAIRS = 10_000_000
-"""Pairs are listed one by one up to this many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,8 @@ class MarginProblem:
     ----------
     X : (m, d) features.  kernel : k.  rows : A, t, s.  C : cost of a unit of loss, in (0, inf]; inf is the hard margin.
     loss : "hinge" or "squared_hinge".  bias : whether b is free; False holds it at 0.
-    weights : (p,) factors of C row by row, in [0, inf].  shift : added to the diagonal of a precomputed Gram; None if it is indefinite.
+    weights : (groups,) factors of C in [0, inf], row by row, or query by query where pairs come from labels.
+    shift : added to the diagonal of a precomputed Gram; None if it is indefinite.
 
     Source: the catalogue's canonical shape; documents T (23)-(28), (64)-(73), (84)-(89); K (1.2), (2.3), (2.4); P (6), (8).
     """
@@ -115,7 +116,7 @@ class MarginProblem:
     @cached_property
     def unit_weights(self) -> Array:
         """weight_r, (p,), ones where none were given."""
-        return np.ones(self.p) if self.weights is None else self.weights
+        return np.ones(self.p) if self.weights is None else self.rows.spread(self.weights)
 
     @cached_property
     def hard(self) -> NDArray[np.bool_]:
@@ -135,10 +136,15 @@ class MarginProblem:
         return roots
 
     @cached_property
-    def costs(self) -> Array:
-        """c_r = C x weight_r, (p,); a row of weight 0 costs nothing even where C = inf."""
-        w = self.unit_weights
+    def group_costs(self) -> Array:
+        """c of the rows of every group, (groups,), C x weight; 0 for weight 0 even where C = inf, and for a group without rows."""
+        w = self.rows.used(np.ones(self.rows.groups) if self.weights is None else self.weights)
         return np.asarray(self.C * w if np.isfinite(self.C) else np.where(w > 0, np.inf, 0.0))
+
+    @cached_property
+    def costs(self) -> Array:
+        """c_r, (p,)."""
+        return self.rows.spread(self.group_costs)
 
     @cached_property
     def box(self) -> Array:
@@ -161,26 +167,30 @@ class MarginProblem:
 
     def losses(self, u: Array) -> Array:
         """c_r loss(u_r), (p,); inf where a hard row is violated."""
-        violated = np.maximum(u, 0.0)
-        power = violated if self.loss == "hinge" else violated**2
-        cost = np.zeros(self.p)
-        np.multiply(self.costs, power, out=cost, where=violated > 0)
-        return cost
+        return weighed(self.costs, u, self.squared)
+
+    @property
+    def swept(self) -> bool:
+        """Whether sums over the rows are taken by sweeps alone: they are many, and none must be met."""
+        return self.rows.many and bool(np.isfinite(self.group_costs).all())
+
+    @property
+    def squared(self) -> bool:
+        """Whether the loss is the squared hinge."""
+        return self.loss == "squared_hinge"
 
     def primal(self, f: Array, norm2: float, b: float) -> float:
         """1/2 |f|^2 + sum_r c_r loss(u_r) in float64; f : (m,) values at the points, norm2 : |f|^2."""
-        return float(norm2 / 2 + self.losses(self.slack(f, b)).sum())
+        return norm2 / 2 + self.rows.total_loss(self.squared, self.group_costs, f, b, self.bias)
 
-    def dual(self, alpha: Array, norm2: float) -> float:
+    def dual(self, alpha: Any, norm2: float) -> float:
         """t'alpha - 1/2 |A'alpha|_K^2 [- sum_r alpha_r^2 / (4 c_r)] in float64; alpha : (p,), norm2 : |A'alpha|_K^2."""
-        return float(self.rows.t @ alpha - norm2 / 2 - self.dual_ridge(alpha).sum())
+        ridge = self.rows.ridge(alpha, self.group_costs) if self.squared else 0.0
+        return self.rows.gain(alpha) - norm2 / 2 - ridge
 
     def dual_ridge(self, alpha: Array) -> Array:
         """alpha_r^2 / (4 c_r), (p,), for the squared hinge; zeros for the hinge."""
-        ridge = np.zeros(self.p)
-        if self.loss == "squared_hinge":
-            np.divide(alpha**2, 4 * self.costs, out=ridge, where=self.costs > 0)
-        return ridge
+        return ridge(alpha, self.costs) if self.squared else np.zeros(self.p)
 
     def norm2(self, beta: Array) -> float:
         """|f|^2 of f = sum_i beta_i k(x_i, .), beta (m,), in float64."""
@@ -191,18 +201,8 @@ class MarginProblem:
 
     @cached_property
     def scale(self) -> float:
-        """P(0) = sum_r c_r loss(t_r), the primal value at f = 0, b = 0, over the finite costs: what relative figures fall back on.
-
-        Where it is 0 (a tube that holds 0, no row that costs anything) the optimum is 0 too and leaves no unit to measure answers
-        in: that is what targets of size |t_r| would cost, of size 1 if all are 0, or 1 if no row costs anything.
-        """
-        finite = np.where(np.isfinite(self.costs), self.costs, 0.0)
-        for size in (np.positive, np.abs, np.ones_like):
-            violated = np.maximum(size(self.rows.t), 0.0)
-            value = float(finite @ (violated if self.loss == "hinge" else violated**2))
-            if value > 0:
-                return value
-        return 1.0
+        """P(0) = sum_r c_r loss(t_r), the primal value at f = 0, b = 0, over the finite costs: what relative figures fall back on."""
+        return self.rows.scale(self.squared, np.where(np.isfinite(self.group_costs), self.group_costs, 0.0))
 
     def best_bias(self, f: Array) -> tuple[float, float]:
         """The interval of b that minimises sum_r c_r loss(t_r - (A f)_r - b s_r), in the project's sign; (0, 0) without a bias.
@@ -210,6 +210,8 @@ class MarginProblem:
         Hinge: piecewise linear in b, breakpoints (t_r - (A f)_r) s_r, where the slope crosses 0. Squared hinge: the root of a
         piecewise-linear derivative. Hard rows: the interval all of them allow (its middle, twice, if there is none).
         """
+        if not self.bias:
+            return 0.0, 0.0
         signed = self.bias_signs
         active = (signed != 0) & (self.costs > 0)
         if not active.any():
@@ -233,18 +235,22 @@ class MarginProblem:
         lower, upper = self.best_bias(f)
         return (lower + upper) / 2
 
-    def repaired(self, alpha: Array) -> Array:
+    def repaired(self, alpha: Any) -> Any:
         """Multipliers close to these with 0 <= alpha <= box and s'alpha = 0 exactly, on a grid on which A'alpha is exact in float64.
 
         Parameters
         ----------
-        alpha : (p,) any numbers; NaN counts as 0.
+        alpha : (p,) any numbers; NaN counts as 0. Those of pairs too many to be looked at one by one are cut off at their costs.
 
         Returns
         -------
         alpha : (p,) multiples of a power of two; all zeros if the equality cannot be met.
         """
-        return on_grid(alpha, self.box, self.bias_signs)
+        if self.swept and isinstance(alpha, ImplicitMultipliers):
+            if not alpha.rows.same(self.rows):
+                raise ValueError("these multipliers are of other pairs than the problem's")
+            return alpha.within_box(self.squared, self.group_costs)
+        return on_grid(np.asarray(alpha), self.box, self.bias_signs)
 
     @property
     def features_error(self) -> float:
@@ -326,6 +332,11 @@ class OneNormProblem:
         """K as an operator."""
         return Gram(self.kernel, self.X, self.shift or 0.0)
 
+    @cached_property
+    def explicit(self) -> Explicit | None:
+        """Z (m, q) with K = Z Z' where the kernel has such features without computing any, None otherwise."""
+        return explicit(self.kernel, self.X)
+
     @property
     def scale(self) -> float:
         """P(0) = C p, the primal value at x = 0; C without pairs, where an optimum of 0 would leave no unit to measure answers in."""
@@ -380,7 +391,7 @@ def classification(
     Source: T (6)-(7), (23)-(28); K (2.3); the tutorial writes w.x - b, its b is minus ours.
     """
     X, kernel = _features(X, kernel)
-    labels = _vector(y, X, "y")
+    labels = numbers(y, X.shape[0], "y")
     if not np.isin(labels, (-1.0, 1.0)).all():
         raise ValueError("classification: every label must be -1 or +1; encode the two classes so")
     if bias not in (True, False, "penalized"):
@@ -414,7 +425,7 @@ def regression(
     Source: T (57)-(73).
     """
     X, kernel = _features(X, kernel)
-    targets = _vector(y, X, "y")
+    targets = numbers(y, X.shape[0], "y")
     if not (np.isfinite(epsilon) and epsilon >= 0):
         raise ValueError(f"regression: epsilon must be finite and at least 0, not {epsilon}")
     weights = None if sample_weight is None else np.tile(_weights(sample_weight, len(targets)), 2)
@@ -440,13 +451,13 @@ def ranking(
 
     Raises
     ------
-    ValueError : shapes that do not fit, numbers that are not finite, C <= 0, a negative weight, more pairs than can be listed.
+    ValueError : shapes that do not fit, numbers that are not finite, C <= 0, a negative weight.
 
     Source: T (84)-(86), K (1.2), (2.4), P (6), (8).
     """
     X, kernel = _features(X, kernel)
     rows = _pairs(X, y, qid)
-    weights = _pair_weights(rows, qid, per_query, query_weight)
+    weights = _query_weights(rows, qid, per_query, query_weight)
     return MarginProblem(X, kernel, rows, _positive_cost(C), _known_loss(loss), False, weights, _shift(kernel, X))
 
 
@@ -537,15 +548,6 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel]:
     return X, kernel
 
 
-def _vector(y: ArrayLike, X: Features, name: str) -> Array:
-    v = np.asarray(y, dtype=np.float64)
-    if v.shape != (X.shape[0],):
-        raise ValueError(f"{name} must have one number for each of the {X.shape[0]} rows of X; its shape is {v.shape}")
-    if not np.isfinite(v).all():
-        raise ValueError(f"{name} holds NaN or an infinite number at row {int(np.flatnonzero(~np.isfinite(v))[0])}")
-    return v
-
-
 def _weights(weights: ArrayLike, m: int) -> Array:
     w = np.asarray(weights, dtype=np.float64)
     if w.shape != (m,) or np.isnan(w).any() or (w < 0).any():
@@ -553,51 +555,25 @@ def _weights(weights: ArrayLike, m: int) -> Array:
     return w
 
 
-def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> Pairs:
-    relevance = _vector(y, X, "y")
-    query = None if qid is None else np.asarray(qid)
-    if query is not None and query.shape != (X.shape[0],):
-        raise ValueError(f"qid must have one entry for each of the {X.shape[0]} rows of X; its shape is {query.shape}")
-    if query is not None and query.dtype.kind == "f" and not np.isfinite(query).all():
-        raise ValueError(f"qid holds NaN or an infinite number at row {int(np.flatnonzero(~np.isfinite(query))[0])}")
-    query = None if query is None else np.unique(query, return_inverse=True)[1].astype(np.int64)
-    count = pair_count(relevance, query)
-    if count > EXPLICIT_PAIRS:
-        raise ValueError(
-            f"{count:,} preference pairs are more than the {EXPLICIT_PAIRS:,} that are listed one by one; sample queries or rows"
-        )
-    return Pairs.of_labels(relevance, query)
+def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> LabelledPairs:
+    m = X.shape[0]
+    return LabelledPairs(numbers(y, m, "y"), None if qid is None else queries(qid, m)[1])
 
 
-def _pair_weights(rows: Pairs, qid: ArrayLike | None, per_query: str, query_weight: Mapping[Any, float] | None) -> Array | None:
-    """Weights of the pairs, (p,), or None where all are 1."""
+def _query_weights(rows: LabelledPairs, qid: ArrayLike | None, per_query: str, query_weight: Mapping[Any, float] | None) -> Array | None:
+    """Weights of the pairs of every query, (queries,), or None where all are 1."""
     if per_query not in ("sum", "mean"):
         raise ValueError(f"ranking: per_query must be 'sum' or 'mean', not {per_query!r}")
     if per_query == "sum" and query_weight is None:
         return None
-    query = np.zeros(rows.m, dtype=np.int64) if rows.query is None else rows.query
-    weights = np.ones(int(query.max(initial=0)) + 1)
+    weights = np.ones(rows.groups)
     if query_weight is not None:
         names = np.zeros(1, dtype=np.int64) if qid is None else np.unique(np.asarray(qid))
         unknown = set(query_weight) - set(names.tolist())
         if unknown:
             raise ValueError(f"ranking: query_weight names queries that are not in qid: {sorted(unknown)[:5]}")
         weights = _weights([query_weight.get(name, 1.0) for name in names.tolist()], len(names))
-    of_pair = query[rows.preferred]
-    if per_query == "mean":
-        weights = weights / np.maximum(np.bincount(of_pair, minlength=len(weights)), 1)
-    return np.asarray(weights[of_pair])
-
-
-def pair_count(y: Array, qid: NDArray[np.int64] | None) -> int:
-    """How many pairs of one query have different relevance, exactly, in O(l log l)."""
-
-    def ties(*keys: NDArray[Any]) -> int:
-        _, sizes = np.unique(np.column_stack(keys), axis=0, return_counts=True)
-        return sum(int(n) * (int(n) - 1) // 2 for n in sizes)
-
-    query = np.zeros(len(y), dtype=np.int64) if qid is None else qid
-    return ties(query) - ties(query, y)
+    return weights / np.maximum(rows.pairs_of, 1) if per_query == "mean" else weights
 
 
 def _positive_cost(C: float) -> float:

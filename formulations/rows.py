@@ -3,7 +3,7 @@
     u_r = t_r - (A f)_r - b s_r          the slack that row r needs at (f, b)
 
 Signed (classification), Tube (epsilon-SVR) and Pairs (ranking) differ in A, t and s only. Each has s = A 1, so that a bias is a constant
-added to f; with a smooth loss and g = f + b, all that an optimiser sees of the rows is
+added to f; with a smooth loss and g = f + b, all that an optimiser sees of the rows (`slacks.py`) is
 
     sum_r c_r phi(u_r),    its gradient -A' alpha in g,  alpha_r = c_r phi'(u_r),    and its Hessian A' D A,  D_rr = c_r phi''(u_r).
 """
@@ -11,6 +11,7 @@ added to f; with a smooth loss and g = f + b, all that an optimiser sees of the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.features import Explicit
-from equimargin.formulations.losses import Smooth
+from equimargin.formulations.slacks import RowSlacks, Slacks
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -33,12 +34,68 @@ class Rows(ABC):
     t: Array
     s: Array
 
+    @property
+    def many(self) -> bool:
+        """Whether the rows are too many to be looked at one by one."""
+        return False
+
+    @property
+    def groups(self) -> int:
+        """Into how many groups the rows fall whose costs are the same: as many as rows, or queries."""
+        return self.p
+
+    def spread(self, values: Array) -> Array:
+        """A value per group, (groups,), row by row, (p,)."""
+        return values
+
+    @property
+    def touched(self) -> Index:
+        """The points that are in some row."""
+        return np.arange(self.m)
+
+    def used(self, values: Array) -> Array:
+        """A value per group, (groups,), 0 where a group has no rows."""
+        return values
+
+    @cached_property
+    def largest_target(self) -> float:
+        """max |t_r|, or 1 where that is 0."""
+        return float(np.abs(self.t).max(initial=0.0)) or 1.0
+
+    def scale(self, squared: bool, costs: Array) -> float:
+        """sum_r c_r loss(t_r), the loss at f = 0, b = 0; finite costs (groups,), `squared` which hinge.
+
+        Where it is 0 (a tube that holds 0, no row that costs anything) the optimum is 0 too and leaves no unit to measure answers
+        in: that is what targets of size |t_r| would cost, of size 1 if all are 0, or 1 if no row costs anything.
+        """
+        for size in (np.positive, np.abs, np.ones_like):
+            violated = np.maximum(size(self.t), 0.0)
+            value = float(costs @ (violated**2 if squared else violated))
+            if value > 0:
+                return value
+        return 1.0
+
+    def total_loss(self, squared: bool, costs: Array, f: Array, b: float, signed: bool) -> float:
+        """sum_r c_r loss(u_r) at f (m,) and b, which counts where `signed`; costs (groups,); inf where a hard row is violated."""
+        u = self.t - self.dot(f)
+        if signed:
+            u -= b * self.s
+        return float(weighed(self.spread(costs), u, squared).sum())
+
+    def gain(self, alpha: Any) -> float:
+        """t'alpha, for multipliers (p,)."""
+        return float(self.t @ alpha)
+
+    def ridge(self, alpha: Any, costs: Array) -> float:
+        """sum_r alpha_r^2 / (4 c_r), for multipliers (p,) and costs (groups,)."""
+        return float(ridge(alpha, self.spread(costs)).sum())
+
     @abstractmethod
     def dot(self, f: Array) -> Array:
         """A f, (p,), for f (m,)."""
 
     @abstractmethod
-    def rdot(self, alpha: Array) -> Array:
+    def rdot(self, alpha: Any) -> Array:
         """A' alpha, (m,), for alpha (p,)."""
 
     @abstractmethod
@@ -51,14 +108,14 @@ class Rows(ABC):
         """A as a scipy CSR array, (p, m)."""
 
     @abstractmethod
-    def gram_weighted(self, Z: Explicit, D: Array) -> Array:
+    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
         """Z' A' D A Z, (q, q), for features Z (m, q) and the diagonal D (p,) of either sign."""
 
     @abstractmethod
     def take(self, Z: Explicit, index: Index) -> Any:
         """A[index] Z, (k, q), dense or CSR as Z is: the features of some of the rows."""
 
-    def gram_product(self, Z: Explicit, D: Array, v: Array) -> Array:
+    def gram_product(self, Z: Explicit, D: Any, v: Array) -> Array:
         """Z' A' D A Z v, (q,), for features Z (m, q), the diagonal D (p,) and v (q,)."""
         return Z.rdot(self.hess_vec(D, Z @ v))
 
@@ -70,15 +127,31 @@ class Rows(ABC):
         """u = t - A g, (p,), for decision values g = f + b (m,)."""
         return np.asarray(self.t - self.dot(g))
 
-    def loss(self, phi: Smooth, c: Array, u: Array) -> float:
-        """sum_r c_r phi(u_r), for costs c (p,) and u (p,)."""
-        return float(c @ phi.value(u))
+    def slacks(self, g: Array, costs: Array) -> Slacks:
+        """What losses make of the slacks at decision values g = f + b, (m,); costs (groups,)."""
+        return self.slacks_by_row(g, costs)
 
-    def grad(self, phi: Smooth, c: Array, u: Array) -> Array:
-        """The gradient of the loss in g, (m,)."""
-        return -self.rdot(c * phi.derivative(u))
+    def slacks_by_row(self, g: Array, costs: Array) -> RowSlacks:
+        """As `slacks`, with arrays of one number a row."""
+        return RowSlacks(self.dot, self.slack(g), self.spread(costs))
 
-    def hess_vec(self, D: Array, v: Array) -> Array:
+    def spaced(self, stride: int) -> Index:
+        """About one point in `stride`, whose rows are like all rows."""
+        return np.arange(0, self.m, stride)
+
+    def mixed(self, mu: Array, subsets: Sequence[Any], costs: Array) -> Any:
+        """alpha_r = c_r times the sum of mu_k over the subsets k with row r, (p,): feasible for the hinge if mu >= 0 sums to 1 at most.
+
+        Parameters
+        ----------
+        mu : (k,).  subsets : k of `Slacks.violated`.  costs : (groups,).
+        """
+        alpha = np.zeros(self.p)
+        for weight, subset in zip(mu.tolist(), subsets, strict=True):
+            alpha += weight * subset
+        return self.spread(costs) * alpha
+
+    def hess_vec(self, D: Any, v: Array) -> Array:
         """A' D A v, (m,), for the diagonal D (p,) and v (m,)."""
         return self.rdot(D * self.dot(v))
 
@@ -99,7 +172,7 @@ class Signed(Rows):
     def dot(self, f: Array) -> Array:
         return np.asarray(self.y * f)
 
-    def rdot(self, alpha: Array) -> Array:
+    def rdot(self, alpha: Any) -> Array:
         return np.asarray(self.y * alpha)
 
     def absolute_dot(self, f: Array) -> Array:
@@ -111,10 +184,10 @@ class Signed(Rows):
 
         return sparse.diags_array(self.y).tocsr()
 
-    def gram_weighted(self, Z: Explicit, D: Array) -> Array:
+    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
         return _gram(Z, D)
 
-    def gram_product(self, Z: Explicit, D: Array, v: Array) -> Array:
+    def gram_product(self, Z: Explicit, D: Any, v: Array) -> Array:
         return Z.product(D, v)
 
     def take(self, Z: Explicit, index: Index) -> Any:
@@ -141,7 +214,7 @@ class Tube(Rows):
     def dot(self, f: Array) -> Array:
         return np.concatenate([f, -f])
 
-    def rdot(self, alpha: Array) -> Array:
+    def rdot(self, alpha: Any) -> Array:
         beta: Array = alpha[: self.m] - alpha[self.m :]
         return beta
 
@@ -155,10 +228,10 @@ class Tube(Rows):
         identity = sparse.eye_array(self.m)
         return sparse.vstack([identity, -identity]).tocsr()
 
-    def gram_weighted(self, Z: Explicit, D: Array) -> Array:
+    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
         return _gram(Z, D[: self.m] + D[self.m :])
 
-    def gram_product(self, Z: Explicit, D: Array, v: Array) -> Array:
+    def gram_product(self, Z: Explicit, D: Any, v: Array) -> Array:
         return Z.product(D[: self.m] + D[self.m :], v)
 
     def take(self, Z: Explicit, index: Index) -> Any:
@@ -174,34 +247,48 @@ class Pairs(Rows):
     Parameters
     ----------
     preferred, other : (p,) indices of points.  m : number of points.
-    y, query : (m,) relevances and queries 0, 1, ... that the pairs come from, None where they were given one by one.
+
+    query : (m,) queries that pairs of labels come from, None where the pairs were given one by one.
     """
 
-    def __init__(self, preferred: Index, other: Index, m: int, y: Array | None = None, query: Index | None = None) -> None:
-        self.y, self.query = y, query
-        order = np.lexsort((other, preferred))
-        self.preferred, self.other = np.asarray(preferred)[order], np.asarray(other)[order]
-        self.m, self.p = m, len(self.preferred)
-        self.t, self.s = np.ones(self.p), np.zeros(self.p)
+    query: Index | None = None
+    largest_target = 1.0
 
-    @classmethod
-    def of_labels(cls, y: Array, qid: Index | None) -> Pairs:
-        """All pairs of one query with different relevance: y_i > y_j means that i is preferred (document K's orientation)."""
-        m = len(y)
-        query = np.zeros(m, dtype=np.int64) if qid is None else np.asarray(qid)
-        order = np.argsort(query, kind="stable")
-        preferred, other = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-        for rows in np.split(order, np.flatnonzero(np.diff(query[order])) + 1):
-            i, j = np.nonzero(y[rows][:, None] > y[rows][None, :])
-            preferred.append(rows[i])
-            other.append(rows[j])
-        return cls(np.concatenate(preferred), np.concatenate(other), m, np.asarray(y), query)
+    def __init__(self, preferred: Index, other: Index, m: int) -> None:
+        self.y = None
+        order = np.lexsort((other, preferred))
+        self._listed = np.asarray(preferred)[order], np.asarray(other)[order]
+        self.m, self.p = m, len(preferred)
+
+    @property
+    def preferred(self) -> Index:
+        """(p,) the points that are to come first."""
+        return self._listed[0]
+
+    @property
+    def other(self) -> Index:
+        """(p,) the points that they are preferred to."""
+        return self._listed[1]
+
+    @property
+    def touched(self) -> Index:
+        return np.unique(np.concatenate([self.preferred, self.other]))
+
+    @cached_property
+    def t(self) -> Array:  # type: ignore[override]
+        """Ones, (p,)."""
+        return np.ones(self.p)
+
+    @cached_property
+    def s(self) -> Array:  # type: ignore[override]
+        """Zeros, (p,): a constant cancels."""
+        return np.zeros(self.p)
 
     def dot(self, f: Array) -> Array:
         difference: Array = f[self.preferred] - f[self.other]
         return difference
 
-    def rdot(self, alpha: Array) -> Array:
+    def rdot(self, alpha: Any) -> Array:
         return np.asarray(np.bincount(self.preferred, alpha, self.m) - np.bincount(self.other, alpha, self.m), dtype=np.float64)
 
     def absolute_dot(self, f: Array) -> Array:
@@ -217,7 +304,7 @@ class Pairs(Rows):
         where = np.concatenate([r, r]), np.concatenate([self.preferred, self.other])
         return sparse.csr_array((entries, where), shape=(self.p, self.m))
 
-    def gram_weighted(self, Z: Explicit, D: Array) -> Array:
+    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
         from scipy import sparse
 
         rows = np.flatnonzero(D)
@@ -247,3 +334,18 @@ def _gram(Z: Explicit, D: Array) -> Array:
 def _signed(Z: Any, s: Array) -> Any:
     """diag(s) Z for some rows of features."""
     return Z.multiply(s[:, None]).tocsr() if hasattr(Z, "tocsr") else s[:, None] * Z
+
+
+def weighed(costs: Array, u: Array, squared: bool) -> Array:
+    """c_r loss(u_r), (p,), for costs (p,) and slacks u (p,); inf where a row of infinite cost is violated."""
+    violated = np.maximum(u, 0.0)
+    cost = np.zeros(len(u))
+    np.multiply(costs, violated**2 if squared else violated, out=cost, where=violated > 0)
+    return cost
+
+
+def ridge(alpha: Array, costs: Array) -> Array:
+    """alpha_r^2 / (4 c_r), (p,), 0 where a row costs nothing; alpha, costs : (p,)."""
+    out = np.zeros(len(costs))
+    np.divide(alpha**2, 4 * costs, out=out, where=costs > 0)
+    return out

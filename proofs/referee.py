@@ -170,7 +170,8 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
         minimised = declaration.objective.NAME == "minimize"
         value = declaration.value(np.inf if minimised == (answer.status is Status.INFEASIBLE) else -np.inf)
         reach = _spread(declaration.value, 0.0, reach_of_ray(answer))
-        return replace(known, value=value, mismatch=0.0, ray=True, reach=reach, infeasible=value == np.inf)
+        floor = arithmetic(problem)
+        return replace(known, value=value, mismatch=0.0, ray=True, reach=reach, infeasible=value == np.inf, arithmetic=floor)
     if answer.point is None or answer.values is None:
         return known
     objective = answer.objective
@@ -323,7 +324,7 @@ def _agreement(e: Evidence, claim: float, off: float, accuracy: float, tol: floa
     if not np.isfinite(family.upper):
         return Agreement.FAILED
     if e.ray and not claim <= tol:
-        return Agreement.DISAGREES if e.reach >= REACH * family.size else Agreement.FAILED
+        return Agreement.DISAGREES if e.reach >= REACH * family.size and e.arithmetic <= FAILED else Agreement.FAILED
     if claim <= tol and off <= tol:
         return Agreement.AGREES
     if not accuracy <= FAILED:
@@ -396,7 +397,7 @@ def _cancellation(problem: Problem, point: Point) -> float:
 
 def _beyond(problem: Problem, claimed: float, proven: float) -> bool:
     """Whether what is claimed of a hard family and the lower bound that is proven are so large that no finite optimum is left."""
-    if isinstance(problem, OneNormProblem) or not np.isinf(problem.costs).any():
+    if isinstance(problem, OneNormProblem) or not np.isinf(problem.group_costs).any():
         return False
     unit = float(problem.gram.diagonal.mean()) or 1.0
     return all(bound * unit >= BEYOND * problem.p for bound in (claimed, proven))

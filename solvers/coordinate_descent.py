@@ -27,6 +27,7 @@ from equimargin.formulations.feature_rows import Index, row_add, row_clear, row_
 from equimargin.formulations.features import Explicit
 from equimargin.formulations.jit import jit
 from equimargin.formulations.kernels import STORED_ROWS, Array
+from equimargin.formulations.labelled_pairs import LISTED
 from equimargin.formulations.problem import MarginProblem, Point, Problem
 from equimargin.solvers.face import climb, worth
 from equimargin.solvers.progress import Progress, multipliers
@@ -53,9 +54,11 @@ def refusal(problem: Problem) -> str | None:
     """Why this problem is none of coordinate descent's, in a sentence, or None."""
     if not isinstance(problem, MarginProblem):
         return "a linear program: linear_program"
-    if problem.bias_signs.any():
+    if problem.bias and problem.bias_signs.any():
         return "there is a bias, so that single rows cannot move: smo"
-    if np.isinf(problem.costs).any():
+    if problem.p > LISTED:
+        return f"{problem.p:,} pairs, more than the {LISTED:,} that are listed one by one"
+    if np.isinf(problem.group_costs).any():
         return "hard rows (infinite costs), on which single rows converge too slowly"
     if not problem.convex:
         return "the kernel matrix is not positive semidefinite"
@@ -106,7 +109,7 @@ class _Descent:
         self.problem, self.box, self.t = problem, problem.box, problem.rows.t
         self.A = stored_entries(problem.rows.matrix)
         self.Z = problem.explicit
-        self.alpha = np.zeros(problem.p) if start is None else problem.repaired(multipliers(start, problem))
+        self.alpha = np.zeros(problem.p) if start is None else problem.repaired(np.asarray(multipliers(start, problem)))
         self.ridge = np.zeros(problem.p)
         if problem.loss == "squared_hinge":
             np.divide(0.5, problem.costs, out=self.ridge, where=problem.costs > 0)

@@ -23,9 +23,12 @@ import numpy as np
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.losses import Smooth, huberised
 from equimargin.formulations.problem import MarginProblem, Point, Problem
+from equimargin.formulations.slacks import RowSlacks
 from equimargin.solvers import coordinate_descent
+from equimargin.solvers.descent import Descent
 from equimargin.solvers.face import MOST_ROWS, climb
-from equimargin.solvers.newton import MOST_COLUMNS, Descent, on_a_part, unsuited
+from equimargin.solvers.feature_descent import MOST_COLUMNS, FeatureDescent
+from equimargin.solvers.newton import descent_for, on_a_part, unsuited
 from equimargin.solvers.progress import Progress
 from equimargin.solvers.solution import Limits, Solution
 
@@ -44,6 +47,8 @@ SWEPT, ENOUGH = 5, 0.5
 """By sweeps that visit them as often as so many sweeps would all points, until they add only so much of the gap asked for;"""
 ROWS_A_COLUMN, FACES, PRODUCTS = 2, 6, 8
 """or, with so many free rows a column at most, by so many factorisations, or as many as cost so many products with the features."""
+NARROWEST = 10
+"""Widths tried at a start, of which each is a fraction of the one before."""
 WORTH, PART = 100_000, 60
 """For features of so many entries a start is sought on some of the points: so many a column."""
 
@@ -60,17 +65,17 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     assert isinstance(problem, MarginProblem)
     progress = Progress("huber", problem, limits, limits.max_iter or 10_000)
     start = warm_start or _by_sweeps(problem, progress) or on_a_part(problem, _solve, limits, WORTH, PART)
-    descent = Descent(problem, start)
-    phi = _first(descent)
-    if start is not None and start.alpha is not None:
+    descent = descent_for(problem, start, by_row=not problem.rows.many)
+    phi = _first(descent, descent.slacks) if isinstance(descent.slacks, RowSlacks) else _of_least_gap(descent)
+    if descent.by_row and start is not None and start.alpha is not None:
         phi = _centred(problem.repaired(start.alpha), problem.costs, phi.slope)
-    unit = float(np.abs(descent.u).mean()) if problem.p else 0.0
+    unit = float(np.abs(descent.slacks.u).mean()) if problem.bias and isinstance(descent.slacks, RowSlacks) else 0.0
     over = descent.show(progress, phi)
     while not over:
-        if descent.gradient_share(unit) <= descent.hinge - (descent.loss + descent.conjugate):
+        if descent.gradient_share(unit) <= descent.smoothing_share():
             if progress.gap <= NEAR and _finish(descent, progress):
                 break
-            phi = _centred(descent.alpha, descent.c, GROWTH * phi.slope)
+            phi = _sharper(descent, phi)
             descent.look(phi)
         descent.step(phi, progress)
         over = descent.show(progress, phi)
@@ -88,16 +93,36 @@ def _by_sweeps(problem: MarginProblem, progress: Progress) -> Point | None:
     return Point(w=progress.w, b=progress.b, alpha=progress.alpha) if progress.gap <= ROUGH else None
 
 
-def _first(descent: Descent) -> Smooth:
+def _first(descent: Descent, slacks: RowSlacks) -> Smooth:
     """Huber's function on as many rows as are wanted on its curved piece, or a flatter one where the costs would make it stiff."""
-    slacks = np.abs(descent.u[descent.c > 0])
-    if not len(slacks):
+    sizes = np.abs(slacks.u[slacks.c > 0])
+    if not len(sizes):
         return huberised(1.0)
-    wanted = CURVED * descent.Z.q
-    last = min(wanted, len(slacks) - 1)
-    width = (float(np.partition(slacks, last)[last]) or float(slacks.mean()) or 1.0) * max(1.0, wanted / len(slacks))
-    stiffness = float(descent.c.max()) * descent.Z.mean_square()
+    wanted = CURVED * len(descent.v)
+    last = min(wanted, len(sizes) - 1)
+    width = (float(np.partition(sizes, last)[last]) or float(sizes.mean()) or 1.0) * max(1.0, wanted / len(sizes))
+    stiffness = float(slacks.c.max()) * descent.mean_square
     return Smooth(min(1 / (2 * width), STIFFEST / stiffness) if stiffness > 0 else 1 / (2 * width), width, 1.0)
+
+
+def _of_least_gap(descent: Descent) -> Smooth:
+    """Huber's function as wide as makes the gap least where the descent starts: no wider than what its start was good for."""
+    phi, least = huberised(1.0), np.inf
+    for k in range(NARROWEST):
+        narrower = huberised(GROWTH**-k)
+        descent.look(narrower)
+        gap = descent.gradient_share(0.0) + descent.smoothing_share()
+        if gap >= least:
+            break
+        phi, least = narrower, gap
+    return phi
+
+
+def _sharper(descent: Descent, phi: Smooth) -> Smooth:
+    """The next loss: centred at the multipliers found, or narrower around 0 where they are not listed."""
+    if descent.by_row:
+        return _centred(descent.alpha, descent.problem.costs, GROWTH * phi.slope)
+    return huberised(1 / (2 * GROWTH * phi.slope))
 
 
 def _finish(descent: Descent, progress: Progress) -> bool:
@@ -105,6 +130,8 @@ def _finish(descent: Descent, progress: Progress) -> bool:
 
     Whether that ends the run.
     """
+    if not (descent.by_row and isinstance(descent, FeatureDescent)):
+        return False
     problem, rows, inside = descent.problem, descent.rows, np.flatnonzero(descent.D)
     if not 0 < len(inside) <= descent.Z.m:
         return False

@@ -1,10 +1,10 @@
-"""One-norm margin problems by the simplex method of HiGHS on their dual.
+"""One-norm margin problems by the simplex method of HiGHS on their dual, all of it at once.
 
-    max  1'u    s.t.  B'u <= 1,  0 <= u <= C        B = A K (over points)  or  A K A' (over pairs)
+    max  1'u    s.t.  B'u <= 1,  0 <= u <= C        B' = K A' (over points)  or  A K A' (over pairs)
 
-B is never formed: h = A'u, and over pairs g = K h, are unknowns of their own, so that the matrix holds K once and the rest is sparse. The
-primal x >= 0 of  min 1'x + C sum_r (1 - (B x)_r)_+  are the multipliers of B'u <= 1. Where HiGHS ends, within its absolute tolerances, the
-equations of the vertex are solved once more.
+B is never formed: it is a product of sparse matrices and of K, or of Z and Z' where the kernel has features K = Z Z', and what each makes
+of u is an unknown of its own: h = A'u, w = Z'h, g = Z w. The primal x >= 0 of min 1'x + C sum_r (1 - (B x)_r)_+ are the multipliers of
+B'u <= 1. Within the absolute tolerances of HiGHS, the equations of the vertex are solved once more (`vertex.py`).
 
 Source: documents T (102)-(104) = K (2.10), T (94)-(96); Q. Huangfu, J. A. J. Hall, Parallelizing the dual revised simplex method (2018).
 """
@@ -12,23 +12,18 @@ Source: documents T (102)-(104) = K (2.10), T (94)-(96); Q. Huangfu, J. A. J. Ha
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lstsq
 
-from equimargin.formulations.bounds import interval, product
-from equimargin.formulations.kernels import UNIT, Array
-from equimargin.formulations.problem import OneNormProblem, Point, Problem, on_grid
+from equimargin.formulations.features import Explicit
+from equimargin.formulations.problem import OneNormProblem, Point, Problem
 from equimargin.solvers.interrupt import interruptible
-from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
+from equimargin.solvers.solution import Limits, Solution, Status
+from equimargin.solvers.vertex import best, unit
 
 ENTRIES = 4_000_000
-"""Largest m^2 + 4 p: the entries of the matrix that HiGHS is given."""
-
-MOVES = 4
-"""How often multipliers are moved into the inside of their constraints, at most."""
+"""HiGHS is given matrices of up to so many entries: half a minute for web documents and an RBF kernel; noise over pairs may take longer."""
 
 _STATUSES = {0: Status.OPTIMAL, 1: Status.ITERATION_LIMIT, 2: Status.INFEASIBLE, 3: Status.UNBOUNDED, 4: Status.NUMERICAL_FAILURE}
 
@@ -37,107 +32,88 @@ def refusal(problem: Problem) -> str | None:
     """Why this problem is none of the linear program's, in a sentence, or None."""
     if not isinstance(problem, OneNormProblem):
         return "a quadratic problem: smo with a bias, coordinate_descent without"
-    entries = problem.m**2 + 4 * problem.p
-    if entries > ENTRIES:
-        return f"too large: m^2 + 4 p = {entries:,} for {problem.m:,} points and {problem.p:,} pairs, the limit is {ENTRIES:,}"
+    if entries(problem) > ENTRIES:
+        return f"too large: {entries(problem):,} entries for {problem.m:,} points and {problem.p:,} pairs, the limit is {ENTRIES:,}"
     return None
+
+
+def entries(problem: OneNormProblem) -> int:
+    """How many entries the matrix has, at most: 4 p, and those of K or of Z and Z'."""
+    Z = _features(problem)
+    return 4 * problem.p + (problem.m**2 if Z is None else 2 * _stored(Z))
 
 
 def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
     """Solve at unit mean K_ii and map back; HiGHS takes no start through scipy, so that `warm_start` is not used."""
     assert isinstance(problem, OneNormProblem)
     start = time.perf_counter()
-    answer = interruptible(lambda: _highs(problem, limits)) if problem.p else None
+    answer = interruptible(lambda: _highs(problem, limits, start)) if problem.p else None
     x, u = np.zeros(problem.size), np.zeros(problem.p)
     if answer is not None and answer.x is not None:
         x, u = np.maximum(-answer.ineqlin.marginals, 0.0), np.clip(answer.x[: problem.p], 0.0, None)
-    unit = _unit(problem)
-    first = x / unit, u / unit
-    again = _solved_again(problem, *first)
-    x = min((first[0], again[0]), key=lambda x: interval(problem, Point(beta=x)).upper)
-    u = max((first[1], *_moved_inside(problem, again[1])), key=lambda u: interval(problem, Point(alpha=u)).lower)
-    proven = interval(problem, Point(beta=x, alpha=u))
-    gap = min(relative_gap(problem.primal(x), problem.dual(u), problem.scale), proven.relative_width)  # B'u may cancel in float64
+    point, gap = interruptible(lambda: best(problem, x / unit(problem), u / unit(problem)))
     seconds, iterations = time.perf_counter() - start, 0 if answer is None else int(answer.nit)
     status, reason = _ending(answer, gap, limits, seconds)
+    found = Solution(problem, "linear_program", point, status, reason, iterations, seconds)
     if limits.callback is not None:
-        limits.callback(iterations, proven.lower, proven.upper)
-    return Solution(problem, "linear_program", Point(beta=x, alpha=u), status, reason, iterations, seconds)
+        limits.callback(iterations, found.lower, found.upper)
+    return found
 
 
-def _highs(problem: OneNormProblem, limits: Limits) -> Any:
-    """scipy's answer to the dual in the unknowns (u, h) or (u, h, g), with K / unit and C unit."""
+def _highs(problem: OneNormProblem, limits: Limits, start: float) -> Any:
+    """scipy's answer to the dual in the unknowns u and what every factor of B' but the last makes of them, with K / unit and C unit; HiGHS
+    has what is left of the time since `start`.
+    """
     from scipy import sparse
     from scipy.optimize import linprog
 
-    unit, m, p, A = _unit(problem), problem.m, problem.p, problem.rows.matrix
-    K = sparse.csr_array(problem.gram.dense / unit)
-    identity = sparse.eye_array(m)
-    if problem.over == "points":
-        prices = sparse.block_array([[sparse.csr_array((m, p)), K]])
-        definitions = sparse.block_array([[A.T, -identity]])
-    else:
-        prices = sparse.block_array([[sparse.csr_array((p, p)), sparse.csr_array((p, m)), A]])
-        definitions = sparse.block_array([[A.T, -identity, None], [None, K, -identity]])
-    others = prices.shape[1] - p
+    *inner, last = _factors(problem)
+    sizes = [problem.p, *(factor.shape[0] for factor in inner)]
+    definitions = [[None] * len(sizes) for _ in inner]
+    for k, factor in enumerate(inner):
+        definitions[k][k : k + 2] = factor, -sparse.eye_array(sizes[k + 1])
+    equalities = sparse.block_array(definitions, format="csr")
+    prices = sparse.block_array([[*(sparse.csr_array((last.shape[0], size)) for size in sizes[:-1]), last]], format="csr")
     tolerance = float(np.clip(0.1 * limits.tol, 1e-10, 1e-7))
     options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
     if limits.time_limit is not None:
-        options["time_limit"] = limits.time_limit
+        options["time_limit"] = max(limits.time_limit - (time.perf_counter() - start), 0.0)
     if limits.max_iter is not None:
         options["maxiter"] = limits.max_iter
     return linprog(
-        np.concatenate([-np.ones(p), np.zeros(others)]),
-        A_ub=prices.tocsr(),
-        b_ub=np.ones(prices.shape[0]),
-        A_eq=definitions.tocsr(),
-        b_eq=np.zeros(definitions.shape[0]),
-        bounds=np.array([(0.0, problem.C * unit)] * p + [(-np.inf, np.inf)] * others),
+        np.concatenate([-np.ones(problem.p), np.zeros(sum(sizes[1:]))]),
+        A_ub=prices,
+        b_ub=np.ones(last.shape[0]),
+        A_eq=equalities,
+        b_eq=np.zeros(sum(sizes[1:])),
+        bounds=np.array([(0.0, problem.C * unit(problem))] * problem.p + [(-np.inf, np.inf)] * sum(sizes[1:])),
         method="highs-ds",
         options=options,
     )
 
 
-def _unit(problem: OneNormProblem) -> float:
-    """Mean |K_ii|: the simplex method's tolerances are absolute."""
-    return float(np.abs(problem.gram.diagonal).mean()) or 1.0
+def _factors(problem: OneNormProblem) -> list[Any]:
+    """The sparse arrays whose product is B' / unit, first the one that is applied first."""
+    from scipy import sparse
+
+    A, Z = problem.rows.matrix, _features(problem)
+    if Z is None:
+        kernel = [sparse.csr_array(problem.gram.dense / unit(problem))]
+    else:
+        scaled = sparse.csr_array(Z.stored) / np.sqrt(unit(problem))
+        kernel = [scaled.T, scaled]
+    return [A.T, *kernel] if problem.over == "points" else [A.T, *kernel, A]
 
 
-def _solved_again(problem: OneNormProblem, x: Array, u: Array) -> tuple[Array, Array]:
-    """x and u with (B x)_F = 1 and (B'u)_S = 1 solved in float64, F where 0 < u < C, S where x > 0."""
-    A, K = problem.rows.matrix, problem.gram.dense
-    S, F = np.flatnonzero(x > 0), np.flatnonzero((u > 0) & (u < problem.C * (1 - 4 * UNIT)))
-    if not (S.size and F.size):
-        return x, u
-    AK, prices = A[F] @ K, _prices(problem, u)
-    B = AK[:, S] if problem.over == "points" else AK @ A[S].T
-    x, u = x.copy(), u.copy()
-    x[S] += lstsq(B, 1.0 - AK @ problem.coefficients(x), lapack_driver="gelsy")[0]
-    u[F] += lstsq(B.T, 1.0 - prices[S], lapack_driver="gelsy")[0]
-    return np.maximum(x, 0.0), np.clip(u, 0.0, problem.C)
+def _features(problem: OneNormProblem) -> Explicit | None:
+    """Z where it and Z' have fewer entries than K."""
+    Z = problem.explicit
+    return Z if Z is not None and 2 * _stored(Z) < problem.m**2 else None
 
 
-def _moved_inside(problem: OneNormProblem, u: Array) -> Iterator[Array]:
-    """u, and u with B'u < 1 by twice what it exceeds 1 by, a few times: that costs so much of 1'x, and dividing by it so much of 1'u."""
-    A, K = problem.rows.matrix, problem.gram.dense
-    yield u
-    for _ in range(MOVES):
-        prices = _prices(problem, u)
-        excess = float(prices.max(initial=0.0)) - 1.0
-        T, F = np.flatnonzero(prices > 1.0 - 4 * excess), np.flatnonzero((u > 0) & (u < problem.C * (1 - 4 * UNIT)))
-        if not (excess > 0 and T.size and F.size):
-            return
-        AK, u = A[F] @ K, u.copy()
-        B = AK[:, T] if problem.over == "points" else AK @ A[T].T
-        u[F] += lstsq(B.T, 1.0 - 2 * excess - prices[T], lapack_driver="gelsy")[0]
-        u = np.clip(u, 0.0, problem.C)
-        yield u
-
-
-def _prices(problem: OneNormProblem, u: Array) -> Array:
-    """B'u for the multipliers that a proof takes, which are those nearest to u on a grid."""
-    g, _ = product(problem, problem.rows.rdot(on_grid(u, np.full(problem.p, problem.C), problem.rows.s)))
-    return g if problem.over == "points" else problem.rows.dot(g)
+def _stored(Z: Explicit) -> int:
+    """Entries of Z."""
+    return Z.entries + Z.constant * Z.m
 
 
 def _ending(answer: Any, gap: float, limits: Limits, seconds: float) -> tuple[Status, str]:

@@ -1,4 +1,4 @@
-"""What an iterative solver of the dual has reached: the gap of every point it shows, the best of them, and whether to stop."""
+"""What an iterative solver has reached: the gap of every point it shows, the best of them, and whether to stop."""
 
 from __future__ import annotations
 
@@ -10,30 +10,26 @@ import numpy as np
 
 from equimargin.formulations.bounds import arithmetic
 from equimargin.formulations.kernels import Array
-from equimargin.formulations.problem import MarginProblem, Point
+from equimargin.formulations.problem import MarginProblem, Point, Problem
 from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
 
 Product = Callable[[Array], Array]
 
 STALE_CHECKS = 25
-"""A run ends after so many checks in a row without progress."""
+"""A run ends after so many checks in a row without progress, if nothing else is said."""
 
 
-class Progress:
-    """The judge of one run.
+class Judge:
+    """The judge of one run: it keeps the point of the smallest gap and says when to stop.
 
-    problem, limits : of the run.  solver : its name.  max_iter : its iteration limit.
-    product : beta -> K beta, (m,): the Gram operator's own unless the solver has a faster one.
-    alpha, f, b : the last point shown: its multipliers repaired, and f (m,) freshly computed, of the multipliers as they were shown where
-        the kernel has no explicit features: the grid of a repair is too coarse for an f that is to be good to ten digits. Hard rows keep
-        to the grid, on which coefficients of equal points add up exactly.
-    w : (q,) of a kernel with explicit features, else None.  norm2 : |A'alpha|_K^2, at most.  primal, dual, gap : its values.
-    status, reason : why to stop; None while there is no reason.
+    problem, limits : of the run.  solver : its name.  max_iter : its iteration limit.  patience : checks in a row without progress.
+    primal, dual, gap : of the last point.  status, reason : why to stop; None while there is no reason.
     """
 
-    def __init__(self, solver: str, problem: MarginProblem, limits: Limits, max_iter: int, product: Product | None = None) -> None:
-        self.solver, self.problem, self.limits, self.max_iter = solver, problem, limits, max_iter
-        self.product = product or problem.gram.__matmul__
+    problem: Problem
+
+    def __init__(self, solver: str, problem: Problem, limits: Limits, max_iter: int, patience: int = STALE_CHECKS) -> None:
+        self.solver, self.problem, self.limits, self.max_iter, self.patience = solver, problem, limits, max_iter, patience
         self.status: Status | None = None
         self.reason = ""
         self.iterations = 0
@@ -41,41 +37,18 @@ class Progress:
         self._start = time.perf_counter()
         self._best_gap = self._best_violation = np.inf
         self._best_dual = -np.inf
-        self._best = Point(alpha=np.zeros(problem.p))
+        self._best = Point()
         self._stale = 0
+
+    @property
+    def seconds(self) -> float:
+        """Of wall time, since the start."""
+        return time.perf_counter() - self._start
 
     @property
     def out_of_time(self) -> bool:
         """Whether the time limit has passed."""
-        return self.limits.time_limit is not None and time.perf_counter() - self._start > self.limits.time_limit
-
-    def show(self, alpha: Array, iterations: int, violation: float = np.inf) -> bool:
-        """Judge a point; true if the run is over.
-
-        Parameters
-        ----------
-        alpha : (p,) multipliers.  iterations : so far.  violation : of the solver's own optimality conditions, a second sign of progress.
-        """
-        problem, Z = self.problem, self.problem.explicit
-        self.alpha = problem.repaired(alpha)
-        beta = problem.rows.rdot(self.alpha)
-        if Z is None:
-            on_grid, soft = beta, not np.isinf(problem.costs).any()
-            self.w, beta = None, problem.rows.rdot(alpha) if soft else on_grid
-            self.f = self.product(beta)
-            norm2 = float(beta @ self.f)
-            self.norm2 = norm2 + self._rise(on_grid - beta)
-        else:
-            self.w = Z.rdot(beta)
-            self.f = Z @ self.w
-            norm2 = self.norm2 = float(self.w @ self.w)
-        self.b = problem.bias_at(self.f)
-        point = Point(w=self.w, beta=beta if Z is None else None, b=self.b, alpha=self.alpha)
-        return self.weigh(point, problem.primal(self.f, norm2, self.b), problem.dual(self.alpha, self.norm2), iterations, violation)
-
-    def _rise(self, delta: Array) -> float:
-        """How much larger |f|^2 is at most where the coefficients are larger by delta, (m,): 2 delta'f + (sum_i |delta_i| sqrt(K_ii))^2."""
-        return float(2 * delta @ self.f + (np.abs(delta) @ np.sqrt(np.abs(self.problem.gram.diagonal))) ** 2)
+        return self.limits.time_limit is not None and self.seconds > self.limits.time_limit
 
     def weigh(self, point: Point, primal: float, dual: float, iterations: int, violation: float = np.inf) -> bool:
         """Judge a point whose values are known; true if the run is over.
@@ -98,9 +71,8 @@ class Progress:
 
     def solution(self) -> Solution:
         """The best point, and why the run stopped; where C K cancels in float64, a gap that was reached is computed once more."""
-        seconds = time.perf_counter() - self._start
         status = self.status or Status.NUMERICAL_FAILURE
-        found = Solution(self.problem, self.solver, self._best, status, self.reason, self.iterations, seconds)
+        found = Solution(self.problem, self.solver, self._best, status, self.reason, self.iterations, self.seconds)
         if status is not Status.OPTIMAL or arithmetic(self.problem) <= 0.1 * self.limits.tol or found.relative_gap <= self.limits.tol:
             return found
         reason = f"double precision is not enough: computed once more, {self.reason} is {found.relative_gap:.2e}"
@@ -129,8 +101,53 @@ class Progress:
             self.end(Status.TIME_LIMIT, f"the time limit of {limits.time_limit:g} s: {reached}")
         elif self.iterations >= self.max_iter:
             self.end(Status.ITERATION_LIMIT, f"the limit of {self.max_iter:,} iterations: {reached}")
-        elif self._stale >= STALE_CHECKS:
-            self.end(Status.NUMERICAL_FAILURE, f"no progress in {STALE_CHECKS} checks: {reached}, {limits.tol:.0e} was asked")
+        elif self._stale >= self.patience:
+            self.end(Status.NUMERICAL_FAILURE, f"no progress in {self.patience} checks: {reached}, {limits.tol:.0e} was asked")
+
+
+class Progress(Judge):
+    """The judge of a run in the dual of a margin problem.
+
+    product : beta -> K beta, (m,): the Gram operator's own unless the solver has a faster one.
+    alpha, f, b : the last point shown: its multipliers repaired, and f (m,) freshly computed, of the multipliers as they were shown where
+        the kernel has no explicit features: the grid of a repair is too coarse for an f that is to be good to ten digits. Hard rows keep
+        to the grid, on which coefficients of equal points add up exactly.
+    w : (q,) of a kernel with explicit features, else None.  norm2 : |A'alpha|_K^2, at most.
+    """
+
+    problem: MarginProblem
+
+    def __init__(self, solver: str, problem: MarginProblem, limits: Limits, max_iter: int, product: Product | None = None) -> None:
+        super().__init__(solver, problem, limits, max_iter)
+        self.product = product or problem.gram.__matmul__
+
+    def show(self, alpha: Array, iterations: int, violation: float = np.inf) -> bool:
+        """Judge a point; true if the run is over.
+
+        Parameters
+        ----------
+        alpha : (p,) multipliers.  iterations : so far.  violation : of the solver's own optimality conditions, a second sign of progress.
+        """
+        problem, Z = self.problem, self.problem.explicit
+        self.alpha = problem.repaired(alpha)
+        beta = problem.rows.rdot(self.alpha)
+        if Z is None:
+            on_grid, soft = beta, not np.isinf(problem.group_costs).any()
+            self.w, beta = None, problem.rows.rdot(alpha) if soft else on_grid
+            self.f = self.product(beta)
+            norm2 = float(beta @ self.f)
+            self.norm2 = norm2 + self._rise(on_grid - beta)
+        else:
+            self.w = Z.rdot(beta)
+            self.f = Z @ self.w
+            norm2 = self.norm2 = float(self.w @ self.w)
+        self.b = problem.bias_at(self.f)
+        point = Point(w=self.w, beta=beta if Z is None else None, b=self.b, alpha=self.alpha)
+        return self.weigh(point, problem.primal(self.f, norm2, self.b), problem.dual(self.alpha, self.norm2), iterations, violation)
+
+    def _rise(self, delta: Array) -> float:
+        """How much larger |f|^2 is at most where the coefficients are larger by delta, (m,): 2 delta'f + (sum_i |delta_i| sqrt(K_ii))^2."""
+        return float(2 * delta @ self.f + (np.abs(delta) @ np.sqrt(np.abs(self.problem.gram.diagonal))) ** 2)
 
 
 def multipliers(start: Point, problem: MarginProblem) -> Array:

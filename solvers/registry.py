@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from equimargin.formulations.problem import MarginProblem, Point, Problem
+from equimargin.formulations.problem import OneNormProblem, Point, Problem
+from equimargin.solvers.linear_program import entries
 from equimargin.solvers.solution import Limits, Solution
 
 
@@ -15,13 +16,14 @@ from equimargin.solvers.solution import Limits, Solution
 class Solver:
     """A specialised solver: its name, its algorithm, the families it is for, and the module of `refusal` and `_solve`.
 
-    "svr" names all families of that kind.
+    "svr" names all families of that kind. A `reference` is there to be compared with: "auto" never chooses it.
     The module is imported at the first use, so that listing solvers compiles nothing.
     """
 
     name: str
     algorithm: str
     families: tuple[str, ...]
+    reference: bool = False
 
     def takes(self, family: str) -> bool:
         """Whether problems of this family are what the solver is for."""
@@ -62,14 +64,19 @@ SOLVERS = {
             "Newton's method on a hinge whose kink is smoothed less and less, in the features of f",
             ("svm.soft", "svm.nobias", "svr.l1", "rank.l1"),
         ),
-        Solver("linear_program", "HiGHS on the linear program", ("rvm", "rank.onenorm")),
+        Solver("tron", "trust-region Newton method as published, for the squared hinge", ("svm.nobias_l2", "rank.l2"), reference=True),
+        Solver("linear_program", "the dual simplex method of HiGHS on the whole linear program", ("rvm", "rank.onenorm")),
+        Solver("column_generation", "columns by their prices and pairs in groups, for linear programs", ("rvm", "rank.onenorm")),
+        Solver("cutting_plane", "cutting planes for the 1-slack form, for the hinge", ("rank.l1",)),
     )
 }
 
 
 TALL = ("newton", "huber")
-"""The solvers in the features of f, which "auto" asks first where points are many and features are few."""
-MANY_POINTS, POINTS_A_FEATURE, FEW_FEATURES = 1000, 2, 2000
+"""The solvers in f, which "auto" asks first where points are many and features are few, or pairs are many."""
+MANY_POINTS, POINTS_A_FEATURE, FEW_FEATURES, PAIRS_A_POINT = 1000, 2, 2000, 3
+DIRECT = {"points": 60_000, "pairs": 250_000}
+"""Up to so many entries "auto" gives HiGHS the whole linear program, where that is faster: columns over pairs are many and much alike."""
 
 
 def solve(
@@ -86,8 +93,8 @@ def solve(
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.  solver : a name of SOLVERS, or "auto": the first that takes the problem, newton
-        and huber being asked first where points are many and features are few.
+    problem : MarginProblem or OneNormProblem.  solver : a name of SOLVERS, or "auto": the first that takes the problem and is no reference,
+        newton and huber being asked first where points are many and features are few, column_generation where a linear program is large.
     tol : relative gap to reach.  max_iter : of the solver's own iterations; None is its default.  time_limit : seconds.
     warm_start : a solution or point of a like problem to start from.  callback : called with (iterations, lower, upper); true ends the run.
     n_jobs : threads for a large problem, where the solver has any use for them.
@@ -113,13 +120,12 @@ def solve(
 
 
 def _choose(problem: Problem, name: str) -> Solver:
-    first = TALL if name == "auto" and _tall(problem) else ()
-    order = [*(SOLVERS[early] for early in first), *SOLVERS.values()]
-    taking = (solver for solver in order if solver.refusal(problem) is None)
+    order = [*(SOLVERS[early] for early in _asked_first(problem)), *SOLVERS.values()]
+    taking = (solver for solver in order if not solver.reference and solver.refusal(problem) is None)
     if name == "auto":
         chosen = next(taking, None)
         if chosen is None:
-            reasons = "; ".join(f"{solver.name}: {solver.refusal(problem)}" for solver in SOLVERS.values())
+            reasons = "; ".join(f"{solver.name}: {solver.refusal(problem) or 'only by its name'}" for solver in SOLVERS.values())
             raise ValueError(f"no solver takes this {problem.family} problem ({reasons})")
         return chosen
     if name not in SOLVERS:
@@ -131,7 +137,10 @@ def _choose(problem: Problem, name: str) -> Solver:
     return SOLVERS[name]
 
 
-def _tall(problem: Problem) -> bool:
-    """Whether the problem has explicit features, few for its many points."""
-    Z = problem.explicit if isinstance(problem, MarginProblem) else None
-    return Z is not None and Z.q <= FEW_FEATURES and Z.m >= max(MANY_POINTS, POINTS_A_FEATURE * Z.q)
+def _asked_first(problem: Problem) -> tuple[str, ...]:
+    """The solvers that "auto" asks before all others: those for more rows, or more entries, than any solver should visit one by one."""
+    if isinstance(problem, OneNormProblem):
+        return ("column_generation",) if entries(problem) > DIRECT[problem.over] else ()
+    Z = problem.explicit
+    few = Z is not None and Z.q <= FEW_FEATURES and Z.m >= max(MANY_POINTS, POINTS_A_FEATURE * Z.q)
+    return TALL if few or problem.p >= max(MANY_POINTS, PAIRS_A_POINT * problem.m) else ()

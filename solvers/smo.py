@@ -63,7 +63,7 @@ def refusal(problem: Problem) -> str | None:
     """Why this problem is none of SMO's, in a sentence, or None."""
     if not isinstance(problem, MarginProblem):
         return "a linear program: linear_program"
-    if not problem.bias_signs.all():
+    if not problem.bias or not problem.bias_signs.all():
         return "there is no bias, so that no pair has to be moved together: coordinate_descent"
     if (problem.rows.absolute_dot(np.ones(problem.m)) != 1.0).any():
         return "rows with more than one entry: coordinate_descent"

@@ -70,6 +70,7 @@ class Solution:
 
     problem : what was solved.  solver : its name.  point : the best point found.  status, reason : why it stopped.
     iterations : of the solver's own kind.  seconds : of wall time.
+    trajectory : what an iteration left behind, one named tuple each, where the solver keeps them.
     """
 
     problem: Problem
@@ -79,6 +80,7 @@ class Solution:
     reason: str
     iterations: int
     seconds: float
+    trajectory: tuple[Any, ...] = ()
 
     @cached_property
     def interval(self) -> Interval:

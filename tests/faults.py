@@ -65,7 +65,37 @@ FAULTS = (
         "np.asarray(self.kernel.block(X, Z) + 0.0)",
         ("problems",),
     ),
-    Fault("ties are pairs", "formulations/rows.py", "y[rows][:, None] > y", "y[rows][:, None] >= y", ("bounds",)),
+    Fault("ties are pairs", "formulations/labelled_pairs.py", "[:, None] > self._level", "[:, None] >= self._level", ("bounds",)),
+    Fault(
+        "levels of two queries are one",
+        "formulations/labelled_pairs.py",
+        "new_query | (levels !=",
+        "first | (levels !=",
+        ("labelled_pairs",),
+    ),
+    Fault("a margin of exactly 1 is violated", "formulations/pair_sweeps.py", "z[p] > edge", "z[p] >= edge", ("labelled_pairs",)),
+    Fault("half of A'u", "formulations/pair_sweeps.py", "pull[t] -= (tau", "pull[t] += (tau", ("labelled_pairs",)),
+    Fault(
+        "a multiplier beyond its box",
+        "formulations/labelled_pairs.py",
+        "PairMultipliers(slacks, phi if squared else replace(phi, top=min(phi.top, 1.0)))",
+        "PairMultipliers(slacks, phi)",
+        ("labelled_pairs",),
+    ),
+    Fault(
+        "costs of queries forgotten in the Hessian",
+        "formulations/labelled_pairs.py",
+        "slacks.scattered(slacks.point_costs * Lv)",
+        "slacks.scattered(Lv)",
+        ("labelled_pairs",),
+    ),
+    Fault(
+        "rounding of f left out of the bound by sweeps",
+        "formulations/labelled_pairs.py",
+        "tau = self.on_grid(1.0) + int(way) * (1 + int(np.ceil(off / self.unit)))",
+        "tau = self.on_grid(1.0) - int(way) * (1 + int(np.ceil(off / self.unit)))",
+        ("labelled_pairs",),
+    ),
     Fault(
         "A' of pairs with one sign",
         "formulations/rows.py",
@@ -96,12 +126,12 @@ FAULTS = (
     ),
     Fault(
         "squared hinge without the square",
-        "formulations/problem.py",
-        'power = violated if self.loss == "hinge" else violated**2',
-        "power = violated",
+        "formulations/rows.py",
+        "violated**2 if squared else violated, out=cost",
+        "violated, out=cost",
         ("bounds",),
     ),
-    Fault("half of the ridge", "formulations/problem.py", "alpha**2, 4 * self.costs", "alpha**2, 8 * self.costs", ("bounds",)),
+    Fault("half of the ridge", "formulations/rows.py", "alpha**2, 4 * costs", "alpha**2, 8 * costs", ("bounds",)),
     Fault(
         "weights forgotten",
         "formulations/problem.py",
@@ -113,8 +143,8 @@ FAULTS = (
     Fault(
         "mean over points instead of pairs",
         "formulations/problem.py",
-        "np.bincount(of_pair, minlength",
-        "np.bincount(query, minlength",
+        "weights / np.maximum(rows.pairs_of, 1)",
+        "weights / np.maximum(np.bincount(rows.query), 1)",
         ("problems",),
     ),
     Fault(
@@ -139,7 +169,11 @@ FAULTS = (
         ("bounds",),
     ),
     Fault(
-        "twice the norm in the dual", "formulations/problem.py", "self.rows.t @ alpha - norm2 / 2", "self.rows.t @ alpha - norm2", ("smo",)
+        "twice the norm in the dual",
+        "formulations/problem.py",
+        "self.rows.gain(alpha) - norm2 / 2",
+        "self.rows.gain(alpha) - norm2",
+        ("smo",),
     ),
     Fault(
         "a bias among hard rows of one class",
@@ -155,7 +189,13 @@ FAULTS = (
         "return -taken * s * direction",
         ("bounds",),
     ),
-    Fault("pairs of two queries counted", "formulations/problem.py", "ties(query) - ties(query, y)", "ties(query) - ties(y)", ("bounds",)),
+    Fault(
+        "pairs of two queries",
+        "formulations/labelled_pairs.py",
+        "zip(self._starts[:-1], self._starts[1:]",
+        "zip(self._starts[:1], self._starts[-1:]",
+        ("bounds",),
+    ),
     Fault(
         "rounding of f left out of the upper bound",
         "formulations/bounds.py",
@@ -166,8 +206,8 @@ FAULTS = (
     Fault(
         "rounding of the norm on the wrong side",
         "formulations/bounds.py",
-        "return gain, max(at.norm2 + way * at.norm2_error",
-        "return gain, max(at.norm2 - way * at.norm2_error",
+        "at = evaluate(problem, Point(beta=beta))\n    return max(at.norm2 + way",
+        "at = evaluate(problem, Point(beta=beta))\n    return max(at.norm2 - way",
         ("bounds",),
     ),
     Fault(
@@ -234,15 +274,61 @@ FAULTS = (
     ),
     Fault(
         "prices moved outside",
-        "solvers/linear_program.py",
+        "solvers/vertex.py",
         "1.0 - 2 * excess - prices",
         "1.0 + 2 * excess - prices",
         ("regressions",),
     ),
     Fault(
-        "prices of the other point", "solvers/linear_program.py", "[[A.T, -identity, None],", "[[A.T, identity, None],", ("linear_program",)
+        "prices of the other sign", "solvers/linear_program.py", "-sparse.eye_array(sizes", "sparse.eye_array(sizes", ("linear_program",)
     ),
-    Fault("cost forgotten", "solvers/linear_program.py", "(0.0, problem.C * unit)", "(0.0, unit)", ("linear_program",)),
+    Fault(
+        "half the curvature",
+        "solvers/tron.py",
+        "s + SQUARED_HINGE.slope * self.problem.rows.gram_product",
+        "s + self.problem.rows.gram_product",
+        ("tron",),
+    ),
+    Fault("regions that never grow", "solvers/tron.py", "min(a * length, SIGMA_3 * radius))", "min(a * length, radius))", ("tron",)),
+    Fault(
+        "the dual without its ridge",
+        "formulations/problem.py",
+        "ridge = self.rows.ridge(alpha, self.group_costs) if",
+        "ridge = 0.0 if",
+        ("tron",),
+    ),
+    Fault(
+        "the wrong constraint left out", "solvers/cutting_plane.py", "cut.idle = 0 if mu > 0", "cut.idle = 0 if mu == 0", ("cutting_plane",)
+    ),
+    Fault(
+        "a mixture of more than 1", "formulations/labelled_pairs.py", "mu if total < 1.0 else", "mu if total < 2.0 else", ("cutting_plane",)
+    ),
+    Fault("the other's pairs not taken off", "formulations/pair_sweeps.py", "balance[t] -= c", "balance[t] -= 0.0 * c", ("cutting_plane",)),
+    Fault(
+        "bounds of mixtures without rounding",
+        "formulations/labelled_pairs.py",
+        "gamma_n(added + 16)",
+        "0.0 * gamma_n(added + 16)",
+        ("cutting_plane",),
+    ),
+    Fault(
+        "columns left outside",
+        "solvers/column_generation.py",
+        "outside & (prices > 1.0)",
+        "outside & (prices > 1.5)",
+        ("column_generation",),
+    ),
+    Fault(
+        "a column of sums", "solvers/column_generation.py", "- self.kernel.block(other", "+ self.kernel.block(other", ("column_generation",)
+    ),
+    Fault(
+        "half the slacks",
+        "solvers/column_generation.py",
+        "self.C * np.maximum(1.0 - self.z, 0.0).sum()",
+        "0.5 * self.C * np.maximum(1.0 - self.z, 0.0).sum()",
+        ("column_generation",),
+    ),
+    Fault("cost forgotten", "solvers/linear_program.py", "(0.0, problem.C * unit(problem))", "(0.0, unit(problem))", ("linear_program",)),
 )
 
 

@@ -2,8 +2,8 @@
 
     python tests/nightly.py --seed 1 --examples 1000
 
-Exit status 1 if anything disagrees, if a solver of our own fails where it must not, or if anything raises or hangs. Backends may fail: that
-is counted and shown. Every instance of which something is to be said becomes a script of its own under build/nightly.
+Exit status 1 if anything disagrees, if a solver of our own fails where it must not, or if anything raises or hangs. Backends and reference
+solvers may fail: that is counted and shown. Every instance of which something is to be said becomes a script under build/nightly.
 """
 
 from __future__ import annotations
@@ -21,17 +21,20 @@ import time
 import traceback
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from equimargin import compare
-from equimargin.formulations import MarginProblem, Problem
+from equimargin.formulations import MarginProblem, Problem, ranking, rbf
+from equimargin.formulations.declaration import PAIR_LIMIT
+from equimargin.formulations.labelled_pairs import PairMultipliers
 from equimargin.formulations.rows import Pairs, Signed, Tube
 from equimargin.proofs import Agreement, Family, Judgement
+from equimargin.solvers import SOLVERS, solve
 from equimargin.testing import FAMILIES, margin_problems
 
 SMALL, LARGE = (1, 19), (20, 32)
@@ -39,6 +42,8 @@ SMALL, LARGE = (1, 19), (20, 32)
 LARGE_SHARE = 0.4
 TIME_LIMIT = 5.0
 """Seconds an answer."""
+PATIENT = 60.0
+"""Seconds an answer where the pairs are many."""
 HANG = 300.0
 """Seconds an instance: more is a hang."""
 WIDTH = 1e-6
@@ -47,6 +52,12 @@ RANGE = 1e-8, 1e8
 """C x mean K_ii at which they must."""
 SHARE = 0.05
 """Of the instances that every branch must have."""
+LEVELS = 60, 1000, 5000
+"""Levels of the rankings whose pairs are summed one by one, in turn: listed pairs, too many to look at one by one, too many to list."""
+RANKINGS = 30
+"""One of each, and one more for so many instances of a family that implicit pairs are for."""
+ROUNDED = 1e-9
+"""Relative difference of two sums over the same pairs."""
 
 
 @dataclass
@@ -65,6 +76,13 @@ class Report:
 
     lines: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+
+    def add_rankings(self, id: str, found: Sequence[Found]) -> None:
+        """What is said of rankings with many levels, which a seed makes again."""
+        pairs = ", ".join(f"{each.problem.p:,}" for each in found)
+        self.lines.append(f"  many levels: {pairs} pairs, {sum(each.seconds for each in found):.0f} s")
+        for number, each in enumerate(found):
+            self.failures += [f"{id}, many levels, number {number}: {sentence}" for sentence in _complaints(each)]
 
 
 # Drawing.
@@ -90,6 +108,24 @@ def _drawn(family: str, points: tuple[int, int], name: str) -> Problem:
     return found[-1]
 
 
+def many_levels(family: str, count: int, number: int) -> list[Problem]:
+    """Rankings with many levels: ties of features and of labels, several queries, all scales; the same ones for a seed."""
+    return [_of_levels(family, LEVELS[k % len(LEVELS)], [number, k]) for k in range(count)]
+
+
+def _of_levels(family: str, levels: int, number: list[int]) -> Problem:
+    rng = np.random.default_rng(number)
+    m, d = levels + int(rng.integers(1, levels)), int(rng.integers(1, 6))
+    X = np.round(rng.normal(size=(m, d)) * 8) / 8 if rng.integers(2) else rng.normal(size=(m, d))
+    y = np.argsort(np.argsort(X @ rng.normal(size=d) + rng.normal(size=m))) * levels // m
+    qid = None if rng.integers(2) else rng.integers(0, 4, m)
+    loss: Literal["hinge", "squared_hinge"] = "hinge" if family == "rank.l1" else "squared_hinge"
+    kernel = rbf(10.0 ** rng.uniform(-1, 0.5)) if rng.integers(2) and m < 2500 else None
+    scale = 10.0 ** rng.uniform(-2, 2) if kernel is None else 1.0
+    whole = ranking(scale * X, y.astype(float), qid, 1.0, kernel, loss)
+    return whole.with_cost(10.0 ** rng.uniform(0, 4) / max(whole.p, 1) / scale**2)
+
+
 # Solving.
 
 
@@ -97,7 +133,7 @@ class Hang(Exception):
     """An instance took longer than it may."""
 
 
-def examined(problem: Problem) -> Found:
+def examined(problem: Problem, time_limit: float = TIME_LIMIT) -> Found:
     """All answers to an instance, watched."""
     started = time.perf_counter()
     signal.signal(signal.SIGALRM, _hang)
@@ -105,7 +141,7 @@ def examined(problem: Problem) -> Found:
     faulthandler.dump_traceback_later(2 * HANG, exit=True)  # native code that never comes back ends the process
     family, error = None, ""
     try:
-        family = compare(problem, time_limit=TIME_LIMIT).families[0]
+        family = compare(problem, time_limit=time_limit).families[0]
     except Exception:
         error = traceback.format_exc()
     finally:
@@ -118,14 +154,45 @@ def _hang(*_: Any) -> None:
     raise Hang(f"no end after {HANG:g} s")
 
 
-def run(problems: Sequence[Problem], processes: int) -> Iterator[Found]:
+def summed(problem: Problem) -> Found:
+    """All answers to a ranking of many levels, and what its pairs one by one say of the first solver's."""
+    found = examined(problem, TIME_LIMIT if problem.p <= PAIR_LIMIT else PATIENT)
+    assert isinstance(problem, MarginProblem)
+    wrong = "" if found.error else _wrong_sums(problem)
+    return replace(found, family=None, error=wrong) if wrong else found
+
+
+def _wrong_sums(problem: MarginProblem) -> str:
+    """Where a solution's value or A'alpha is not what its pairs sum to, in a sentence."""
+    solution, y, query = solve(problem, time_limit=PATIENT), problem.rows.y, problem.rows.query
+    f, beta, squared = solution.decision_function(problem.X), np.zeros(problem.m), problem.loss == "squared_hinge"
+    alpha, loss = solution.dual, 0.0
+    for i in range(problem.m):
+        losers = np.flatnonzero((y < y[i]) & (query == query[i]))
+        u = np.maximum(1.0 - f[i] + f[losers], 0.0)
+        loss += problem.C * float((u**2 if squared else u).sum())
+        if isinstance(alpha, PairMultipliers):
+            pull = problem.C * alpha.phi.derivative(1.0 - alpha.slacks.f[i] + alpha.slacks.f[losers])
+            beta[i] += pull.sum()
+            beta[losers] -= pull
+    norm2 = float(solution.w @ solution.w) if solution.w is not None else float(solution.beta @ f)
+    value = norm2 / 2 + loss
+    if abs(value - solution.value) > ROUNDED * abs(value):
+        return f"the value is {solution.value!r}, its pairs sum to {value!r}"
+    if not solution.lower <= value * (1 + ROUNDED):
+        return f"the lower bound {solution.lower!r} is above the value {value!r} that the pairs sum to"
+    off = np.abs(alpha.rmatvec() - beta).max() / max(np.abs(beta).max(), 1e-300) if isinstance(alpha, PairMultipliers) else 0.0
+    return f"A'alpha is off by {off:.1e} from the sum over the pairs" if off > ROUNDED else ""
+
+
+def run(problems: Sequence[Problem], processes: int, of_each: Callable[[Problem], Found] = examined) -> Iterator[Found]:
     """What came of each, in order."""
     if processes == 1:
-        yield from map(examined, problems)
+        yield from map(of_each, problems)
         return
     from joblib import Parallel, delayed
 
-    yield from Parallel(n_jobs=processes, return_as="generator", batch_size=1)(delayed(examined)(problem) for problem in problems)
+    yield from Parallel(n_jobs=processes, return_as="generator", batch_size=1)(delayed(of_each)(problem) for problem in problems)
 
 
 # What an instance has of everything nasty.
@@ -172,10 +239,10 @@ def must_succeed(problem: Problem, family: Family) -> bool:
     The margins that a tube asks for are its targets: of the hinge's problem, C K over them is what is scale-free. Where rows have to be
     met, the multipliers, which sum to twice the optimum, take the place of C.
     """
-    hard = isinstance(problem, MarginProblem) and bool(np.isinf(problem.costs).any())
+    hard = isinstance(problem, MarginProblem) and bool(np.isinf(problem.group_costs).any())
     if hard and isinstance(problem.rows, Tube) and problem.rows.epsilon == 0:
         return False
-    K, t = float(problem.gram.diagonal.mean()), float(np.abs(problem.rows.t).max(initial=0.0)) or 1.0
+    K, t = float(problem.gram.diagonal.mean()), problem.rows.largest_target
     prices = [problem.C * K] if np.isfinite(problem.C) else []
     if prices and isinstance(problem, MarginProblem) and problem.loss == "hinge":
         prices.append(problem.C * K / t)
@@ -200,7 +267,7 @@ def complaint(problem: Problem, family: Family, judgement: Judgement) -> str | N
         return f"{who} has an interval that is not true: [{e.lower!r}, {e.upper!r}]"
     if not e.reason:
         return f"{who} gives no reason"
-    if must_succeed(problem, family) and not _succeeds(family, judgement):
+    if must_succeed(problem, family) and not SOLVERS[e.solver].reference and not _succeeds(family, judgement):
         return f"{who} {judgement.agreement}, width {judgement.relative_width:.1e} ({told})"
     return None
 
@@ -220,7 +287,8 @@ def script(problem: Problem, sentences: Sequence[str]) -> str:
         f'"""{said}"""\n\nimport numpy as np\n\nfrom equimargin import compare\n'
         "from equimargin.formulations import MarginProblem, OneNormProblem\n"
         "from equimargin.formulations.kernels import RBF, Linear, Polynomial\n"
-        "from equimargin.formulations.rows import Pairs, Signed, Tube\n\ninf = np.inf\n"
+        "from equimargin.formulations.labelled_pairs import LabelledPairs\n"
+        "from equimargin.formulations.rows import Signed, Tube\n\ninf = np.inf\n"
         f"X = np.array({np.asarray(problem.X).tolist()!r})\nrows = {_rows_text(problem)}\nproblem = {_problem_text(problem)}\n"
         f"print(compare(problem, time_limit={TIME_LIMIT}))\n"
     )
@@ -231,7 +299,7 @@ def _rows_text(problem: Problem) -> str:
     y = f"np.array({rows.y.tolist()!r})"
     if isinstance(rows, Pairs):
         query = "None" if rows.query is None else f"np.array({rows.query.tolist()!r})"
-        return f"Pairs.of_labels({y}, {query})"
+        return f"LabelledPairs({y}, {query})"
     return f"Tube({y}, {rows.epsilon!r})" if isinstance(rows, Tube) else f"Signed({y})"
 
 
@@ -342,6 +410,9 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = la
         if count:
             found = list(run(drawn(family, count, options.seed), options.processes))
             of_family = report(family, found, options.folder)
+            if family in ("rank.l1", "rank.l2"):
+                rankings = many_levels(family, len(LEVELS) + count // RANKINGS, options.seed)
+                of_family.add_rankings(family, list(run(rankings, options.processes, summed)))
             failures += of_family.failures
             for line in [*of_family.lines, *(f"  ! {failure}" for failure in of_family.failures)]:
                 say(line)

@@ -34,7 +34,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.bounds import Interval, inner_interval
 from equimargin.formulations.kernels import RBF, Intercept, Linear, Polynomial, proven_shift, sigmoid
-from equimargin.formulations.problem import pair_count
+from equimargin.formulations.labelled_pairs import LabelledPairs
 from equimargin.formulations.rows import Pairs, Signed, Tube
 from equimargin.solvers import solve
 from equimargin.testing import FAMILIES, classification_data, costs, features, kernels, margin_problems, ranking_data, regression_data
@@ -119,7 +119,7 @@ def exact_costs(problem: Problem) -> Vector:
     """c_r, the double nearest to C weight_r; finite ones only."""
     if isinstance(problem, OneNormProblem) or problem.weights is None:
         return [Fraction(problem.C)] * problem.p
-    return [Fraction(float(problem.C * weight)) for weight in problem.weights]
+    return [Fraction(float(problem.C * weight)) for weight in problem.unit_weights]
 
 
 def exact_primal(problem: MarginProblem, f: Vector, norm2: Fraction, b: Fraction) -> Fraction:
@@ -430,14 +430,14 @@ def test_pairs_are_counted_and_listed(data: Any) -> None:
     expected = [(i, j) for i in range(len(y)) for j in range(len(y)) if query[i] == query[j] and y[i] > y[j]]
     rows = ranking(X, y, qid).rows
     assert list(zip(rows.preferred.tolist(), rows.other.tolist(), strict=True)) == expected
-    assert pair_count(y, qid) == len(expected)
+    assert rows.p == len(expected)
 
 
 def test_many_pairs_are_counted_exactly() -> None:
     """More than double precision holds."""
     y = np.arange(200_000) % 2
-    assert pair_count(y.astype(float), None) == 10**10
-    assert pair_count(np.arange(3.0e5), None) == 300_000 * 299_999 // 2
+    assert LabelledPairs(y.astype(float), None).p == 10**10
+    assert LabelledPairs(np.arange(3.0e5), None).p == 300_000 * 299_999 // 2
 
 
 # Positive semidefinite matrices.

@@ -190,8 +190,8 @@ def test_what_is_wrong_is_said(solver: Wrong, words: str) -> None:
 
 
 def test_an_unknown_name_is_a_key_error() -> None:
-    with pytest.raises(KeyError, match="cutting_plane"):
-        check_solver("cutting_plane")
+    with pytest.raises(KeyError, match="simulated_annealing"):
+        check_solver("simulated_annealing")
 
 
 @pytest.mark.parametrize(

@@ -27,13 +27,14 @@ from equimargin.formulations import (
     polynomial,
     precomputed,
     ranking,
+    ranking_from_pairs,
     ranking_vector_machine,
     rbf,
     regression,
     sigmoid,
 )
+from equimargin.formulations.labelled_pairs import LabelledPairs
 from equimargin.formulations.ranksvm import ALL_SUBSETS
-from equimargin.formulations.rows import Pairs
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, judge
 from equimargin.solvers import BACKENDS, Status, solve_declaration
 from equimargin.testing import FAMILIES, sample_problem
@@ -76,7 +77,7 @@ def problem_of(family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones
         return one_norm_ranking(X, y, None, C, kernel)
     if factors is None:
         return ranking(X, y, None, C, kernel, loss)
-    rows = Pairs.of_labels(y, None)  # weights of pairs have no public way in
+    rows = LabelledPairs(y, None).listed()  # weights of pairs have no public way in
     factors = np.resize(WEIGHTS[weights], rows.p)
     if weights == "one infinite":
         factors[np.argmax(score[rows.preferred] - score[rows.other])] = np.inf
@@ -327,6 +328,15 @@ def test_too_many_rows_are_refused() -> None:
 def test_too_many_points_are_refused() -> None:
     with pytest.raises(ValueError, match="too large to declare: 3,001 points, the limit is 3,000"):
         declare("svm.soft.dual", classification(np.zeros((3001, 1)), np.ones(3001)))
+
+
+def test_too_many_rows_and_points_together_are_refused() -> None:
+    """Of 2,000 points 10,000 pairs are declared, not one more."""
+    pairs = [(i, j) for i in range(1000, 1006) for j in range(2000) if i != j][:10_001]
+    entry = REGISTRY["rank.l1.dual"]
+    assert entry.refusal(ranking_from_pairs(np.zeros((2000, 1)), pairs[:10_000])) is None
+    words = "too large to declare: 10,001 rows x 2,000 points = 20,002,000 entries, the limit is 20,000,000"
+    assert entry.refusal(ranking_from_pairs(np.zeros((2000, 1)), pairs)) == words
 
 
 def test_a_kernel_that_is_none_is_refused() -> None:

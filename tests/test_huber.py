@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 from equimargin.formulations.kernels import linear, polynomial, rbf, sigmoid
 from equimargin.formulations.losses import huberised
 from equimargin.formulations.problem import MarginProblem, Point, classification, one_norm_ranking, ranking, regression
-from equimargin.solvers import Solution, Status, huber, newton, solve
+from equimargin.solvers import Solution, Status, feature_descent, huber, solve
 from equimargin.testing import margin_problems
 
 CANCER = load_breast_cancer()
@@ -112,7 +112,7 @@ def test_sparse_features_and_conjugate_gradients(bias: Any, monkeypatch: pytest.
     thin = np.where(np.abs(SCALED) > 0.7, SCALED, 0.0)
     dense = checked(classification(thin, LABELS, bias=bias), 1e-9)
     same_optimum(dense, checked(classification(sparse.csr_array(thin), LABELS, bias=bias), 1e-9))
-    monkeypatch.setattr(newton, "MOST_COLUMNS", 0)
+    monkeypatch.setattr(feature_descent, "MOST_COLUMNS", 0)
     same_optimum(dense, checked(classification(sparse.csr_array(thin), LABELS, bias=bias), 1e-9))
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C and a time limit are heard within a second, on 5,000 points, whichever solver is at work."""
+"""Ctrl-C and a time limit are heard within a second, on 5,000 points, 1,000 for a whole linear program, whichever solver is at work."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def busy(name: str, n: int = 5000) -> Problem:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 20))
     score = X[:, 0] + rng.normal(size=n)
-    wide = rng.normal(size=(4000, 1500)) if "wide" in name else X
+    wide = rng.normal(size=(n, 1900)) if "wide" in name else X
     y, queries, C = np.where(score > 0, 1.0, -1.0), np.arange(n) // 100, 1e4
     makers = {
         "smo rbf": lambda: classification(X, y, C, rbf(0.05)),
@@ -42,10 +42,18 @@ def busy(name: str, n: int = 5000) -> Problem:
         "coordinate_descent linear": lambda: classification(X, y, C, linear(), bias=False),
         "coordinate_descent pairs": lambda: ranking(X, score, queries, C, rbf(0.05)),
         "coordinate_descent linear pairs": lambda: ranking(X, score, queries, C, linear()),
-        "newton wide": lambda: classification(wide, y[:4000], C, linear(), "squared_hinge"),
-        "huber wide": lambda: classification(wide, y[:4000], C, linear()),
-        "linear_program points": lambda: ranking_vector_machine(X[:1000], np.round(2 * score[:1000]), queries[:1000], C, rbf(0.05)),
-        "linear_program pairs": lambda: one_norm_ranking(X[:1000], np.round(2 * score[:1000]), queries[:1000], C, rbf(0.05)),
+        "newton wide": lambda: classification(wide, y, C, linear(), "squared_hinge"),
+        "huber wide": lambda: classification(wide, y, C, linear()),
+        "newton rbf pairs": lambda: ranking(X, score, queries, C, rbf(0.05), "squared_hinge"),
+        "huber rbf pairs": lambda: ranking(X, score, queries, C, rbf(0.05)),
+        "tron rbf": lambda: classification(X, y, C, rbf(0.05), "squared_hinge", bias=False),
+        "tron pairs": lambda: ranking(X, score, queries, C, rbf(0.05), "squared_hinge"),
+        "cutting_plane pairs": lambda: ranking(X, score, queries, C, rbf(0.05)),
+        "cutting_plane linear pairs": lambda: ranking(X, score, queries, C, linear()),
+        "linear_program points": lambda: ranking_vector_machine(X[:1000], score[:1000], queries[:1000], C, rbf(0.05)),
+        "linear_program pairs": lambda: one_norm_ranking(X[:1000], score[:1000], queries[:1000], C, rbf(0.05)),
+        "column_generation points": lambda: ranking_vector_machine(X, score, queries, C, rbf(0.05)),
+        "column_generation pairs": lambda: one_norm_ranking(X, score, queries, C, rbf(0.05)),
     }
     return makers[name]()
 
@@ -61,15 +69,23 @@ SOLVING = [
     "coordinate_descent linear pairs",
     "newton wide",
     "huber wide",
-    "linear_program points",  # it takes up to 2,000 points
+    "newton rbf pairs",
+    "huber rbf pairs",
+    "tron rbf",
+    "tron pairs",
+    "cutting_plane pairs",
+    "cutting_plane linear pairs",
+    "linear_program points",
     "linear_program pairs",
+    "column_generation points",
+    "column_generation pairs",
 ]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled() -> None:
     """Compiling a kernel for the first time is nobody's time limit."""
-    for family in ("svm.soft", "svm.l2", "svm.nobias", "rank.l1"):
+    for family in ("svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2", "rank.l1", "rank.l2"):
         for kernel in (linear(), rbf(0.4)):
             problem = sample_problem(family, kernel)
             for solver in SOLVERS.values():

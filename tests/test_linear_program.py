@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
-from equimargin.formulations.kernels import linear, polynomial, rbf, sigmoid
+from equimargin.formulations.kernels import Intercept, linear, polynomial, precomputed, rbf, sigmoid
 from equimargin.formulations.problem import OneNormProblem, classification, one_norm_ranking, ranking_vector_machine
 from equimargin.solvers import linear_program
 from equimargin.solvers.registry import solve
@@ -96,8 +97,42 @@ def test_the_callback_sees_the_end() -> None:
 
 def test_refusals() -> None:
     assert "smo" in str(linear_program.refusal(classification([[0.0], [1.0]], [1, -1])))
-    X = np.random.default_rng(0).normal(size=(2001, 2))
-    assert "the limit is 4,000,000" in str(linear_program.refusal(ranking_vector_machine(X, np.repeat([0, 1], [2000, 1]))))
+    X = np.random.default_rng(0).normal(size=(7000, 2))
+    assert linear_program.refusal(ranking_vector_machine(X[:1000], np.repeat([0, 1], 500), None, 1.0, rbf(0.2))) is None
+    many = ranking_vector_machine(X, np.repeat([0, 1], [6000, 1000]))
+    assert "too large: 24,028,000 entries for 7,000 points and 6,000,000 pairs" in str(linear_program.refusal(many))
+
+
+def test_features_take_the_place_of_k_where_they_are_fewer() -> None:
+    """The matrix has 4 p entries and those of Z and Z', or those of K."""
+    X, y, qid = some_ranking()
+    problem = ranking_vector_machine(X, y, qid)
+    assert linear_program.entries(problem) == 4 * problem.p + 2 * 40 * 5
+    wide = np.hstack([X, np.ones((40, 30))])
+    assert linear_program.entries(ranking_vector_machine(wide, y, qid)) == 4 * problem.p + 40**2
+    assert linear_program.entries(ranking_vector_machine(csr_array(X * (X > 0)), y, qid)) == 4 * problem.p + 2 * np.count_nonzero(X > 0)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("constant", [False, True])
+def test_features_and_k_have_one_optimum(make: Any, constant: bool) -> None:
+    """Dense, sparse, with a column of ones, and as a given matrix: the proven intervals meet."""
+    X, y, qid = some_ranking()
+    kernel = Intercept(linear()) if constant else linear()
+    dense = make(X, y, qid, kernel=kernel)
+    sparse = make(csr_array(X), y, qid, kernel=kernel)
+    assert dense.explicit is not None
+    matrix = make(kernel.block(X, X), y, qid, kernel=precomputed())
+    assert matrix.explicit is None
+    found = [checked(problem) for problem in (dense, sparse, matrix)]
+    assert max(solution.lower for solution in found) <= min(solution.upper for solution in found)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_auto_asks_column_generation_where_the_matrix_is_large(make: Any) -> None:
+    small, large = some_ranking(), some_ranking(600)
+    assert solve(make(*small, kernel=rbf(0.2))).solver == "linear_program"
+    assert solve(make(*large, kernel=rbf(0.2)), max_iter=1).solver == "column_generation"
 
 
 @given(st.data())

@@ -850,6 +850,7 @@ ANOTHER = ("assert isinstance(problem, MarginProblem)\n", "problem = problem.wit
 READ_OUT = """s = progress.solution()
     from dataclasses import replace
     return replace(s, point=replace(s.point, {}))"""
+REVERSED = "alpha=problem.repaired(found.point.alpha)", "alpha=problem.repaired(found.point.alpha)[::-1]"
 
 SOURCES: dict[str, dict[str, Change]] = {
     "smo": {
@@ -904,16 +905,49 @@ SOURCES: dict[str, dict[str, Change]] = {
         "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b"), families=("svm.soft", "svr.l1")),
         "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")),
     },
+    "tron": {
+        "solves and reports 2 C": Change(*ANOTHER),
+        "half the loss": Change("/ 2 + expansion.loss", "/ 2 + expansion.loss / 2"),
+        "step the wrong way": Change("trial = at.moved(s)", "trial = at.moved(-s)"),
+        "slope of another loss": Change(".expanded(SQUARED_HINGE)", ".expanded(replace(SQUARED_HINGE, slope=2.2))"),
+        "optimal at once": Change(
+            "over = progress.weigh(at.point, at.fun, at.dual, 0)", AT_ONCE.format("progress.weigh(at.point, at.fun, at.dual, 0)")
+        ),
+        "multipliers in reverse": Change(*REVERSED),
+    },
+    "cutting_plane": {
+        "solves and reports 2 C": Change(*ANOTHER),
+        "gain 1 % off": Change("problem.rows.gain(alpha), pull", "1.01 * problem.rows.gain(alpha), pull"),
+        "f with the other sign": Change(
+            "v += mu * cut.pull\n            image += mu * cut.image", "v -= mu * cut.pull\n            image -= mu * cut.image"
+        ),
+        "optimal at once": Change(
+            "        if over:\n",
+            "        from equimargin.solvers.solution import Status as Word\n"
+            "        progress.end(Word.OPTIMAL, 'what it says')\n"
+            "        if True:\n",
+        ),
+        "multipliers in reverse": Change(*REVERSED),
+    },
     "linear_program": {
         "solves and reports 2 C": Change(ANOTHER[0].replace("Margin", "OneNorm"), ANOTHER[1]),
-        "twice the cost": Change("(0.0, problem.C * unit)", "(0.0, 2 * problem.C * unit)"),
-        "diagonal of K alone": Change("csr_array(problem.gram.dense / unit)", "csr_array(np.diag(problem.gram.diagonal) / unit)"),
+        "twice the cost": Change("(0.0, problem.C * unit(", "(0.0, 2 * problem.C * unit("),
+        "identity for K": Change("return [A.T, *kernel] if", "kernel = [sparse.eye_array(problem.m)]\n    return [A.T, *kernel] if"),
         "sign of the multipliers": Change("np.maximum(-answer.ineqlin.marginals, 0.0)", "np.maximum(answer.ineqlin.marginals, 0.0)"),
-        "orientation over points": Change(
-            "block_array([[A.T, -identity]])", "block_array([[A.T, identity]])", same={"rank.onenorm": ELSEWHERE}
-        ),
-        "orientation over pairs": Change(
-            "block_array([[A.T, -identity, None]", "block_array([[A.T, identity, None]", same={"rvm": ELSEWHERE}
+        "orientation over points": Change("return [A.T, *kernel] if", "return [-A.T, *kernel] if", same={"rank.onenorm": ELSEWHERE}),
+        "orientation over pairs": Change("else [A.T, *kernel, A]", "else [-A.T, *kernel, A]", same={"rvm": ELSEWHERE}),
+    },
+    "column_generation": {
+        "solves and reports 2 C": Change(ANOTHER[0].replace("Margin", "OneNorm"), ANOTHER[1]),
+        "half the cost": Change("self.C * sizes.astype(np.float64)", "0.5 * self.C * sizes.astype(np.float64)"),
+        "half the slacks": Change("self.value = float(x.sum() + self.C *", "self.value = float(x.sum() + 0.5 * self.C *"),
+        "orientation": Change("np.concatenate([share, -share])", "np.concatenate([-share, share])"),
+        "columns of sums": Change("- self.kernel.block(other", "+ self.kernel.block(other", same={"rvm": ELSEWHERE}),
+        "optimal at once": Change(
+            "        if judge.weigh(shown, primal, dual, master.iterations):\n",
+            "        judge.weigh(shown, primal, dual, master.iterations)\n"
+            "        judge.end(Status.OPTIMAL, 'what it says')\n"
+            "        if True:\n",
         ),
     },
 }

@@ -19,7 +19,7 @@ from equimargin.formulations.kernels import linear, polynomial, rbf, sigmoid
 from equimargin.formulations.losses import SQUARED_HINGE, huberised
 from equimargin.formulations.problem import MarginProblem, Point, classification, one_norm_ranking, ranking, regression
 from equimargin.formulations.rows import Pairs, Rows, Signed, Tube
-from equimargin.solvers import Solution, Status, newton, solve
+from equimargin.solvers import Solution, Status, feature_descent, newton, solve
 from equimargin.testing import margin_problems
 
 CANCER = load_breast_cancer()
@@ -116,7 +116,7 @@ def test_fewer_points_than_features() -> None:
 def test_conjugate_gradients_find_the_same_optimum(bias: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     thin = np.where(np.abs(SCALED) > 0.7, SCALED, 0.0)
     by_factor = checked(squared(thin, LABELS, bias=bias), 1e-9)
-    monkeypatch.setattr(newton, "MOST_COLUMNS", 0)
+    monkeypatch.setattr(feature_descent, "MOST_COLUMNS", 0)
     for X in (thin, sparse.csr_array(thin)):
         same_optimum(by_factor, checked(squared(X, LABELS, bias=bias), 1e-9))
 
@@ -243,15 +243,18 @@ def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool, few: int
     assert rows.s == pytest.approx(A @ np.ones(5))
     assert rows.hess_vec(D, h) == pytest.approx(A.T @ (D * (A @ h)))
     for phi in (SQUARED_HINGE, huberised(0.7)):
-        u, step = rows.slack(g), 1e-6
-        change = rows.loss(phi, c, rows.slack(g + step * h)) - rows.loss(phi, c, rows.slack(g - step * h))
-        assert rows.grad(phi, c, u) @ h == pytest.approx(change / (2 * step), abs=1e-6)
-        value, conjugate, hinge, alpha, curvature = phi.expanded(u, c)
-        assert hinge == pytest.approx(c @ np.maximum(u, 0.0))
-        assert value == pytest.approx(rows.loss(phi, c, u))
-        assert alpha == pytest.approx(c * phi.derivative(u))
-        assert curvature == pytest.approx(c * phi.curved(u))
-        assert value + conjugate == pytest.approx(alpha @ u)  # Fenchel's equality
+        u, line, step = rows.slack(g), rows.slacks_by_row(g, c).along(h), 1e-6
+        slacks = rows.slacks_by_row(g, c)
+        seen = slacks.expanded(phi)
+        change = line.to(step).expanded(phi).loss - line.to(-step).expanded(phi).loss
+        assert line.slope(phi, 0.0) == pytest.approx(change / (2 * step), abs=1e-6)
+        assert -rows.rdot(seen.alpha) @ h == pytest.approx(line.slope(phi, 0.0))
+        assert line.curvature(phi, 0.0) == pytest.approx(phi.slope * (h @ rows.hess_vec(seen.D, h)))
+        assert slacks.hinge() == pytest.approx(c @ np.maximum(u, 0.0)) == rows.slacks_by_row(g, c).hinge()
+        assert seen.loss == pytest.approx(c @ phi.value(u))
+        assert seen.alpha == pytest.approx(c * phi.derivative(u))
+        assert pytest.approx(c * phi.curved(u)) == seen.D
+        assert seen.loss + seen.conjugate == pytest.approx(seen.alpha @ u)  # Fenchel's equality
     part, index = rows.part(np.array([0, 2, 4]))
     assert part.matrix.toarray() == pytest.approx(A[index][:, [0, 2, 4]])
     assert part.t == pytest.approx(rows.t[index])

@@ -11,7 +11,8 @@ import pytest
 
 from equimargin.formulations import MarginProblem, OneNormProblem, Problem
 from equimargin.formulations.kernels import RBF, Polynomial
-from equimargin.formulations.rows import Pairs, Signed, Tube
+from equimargin.formulations.labelled_pairs import LabelledPairs
+from equimargin.formulations.rows import Signed, Tube
 
 _SPEC = importlib.util.spec_from_file_location("nightly_judge", Path(__file__).with_name("nightly.py"))
 assert _SPEC is not None
@@ -47,7 +48,7 @@ def found() -> dict[str, Problem]:
                 ]
             ),
             Polynomial(degree=1, gamma=2.0, coef0=0.0),
-            Pairs.of_labels(array([1.0, 0.0, 1.0, 0.0, 0.0, 1.0]), array([2, 0, 0, 1, 1, 1])),
+            LabelledPairs(array([1.0, 0.0, 1.0, 0.0, 0.0, 1.0]), array([2, 0, 0, 1, 1, 1])),
             135810.00652416173,
             "hinge",
             False,
@@ -56,7 +57,7 @@ def found() -> dict[str, Problem]:
         "K of 4e39: nothing is left of a margin": MarginProblem(
             array([[0.0, 3938734.735236013, 1312911.5784120043], [0.0, -5908102.102854019, -1969367.3676180064]]),
             Polynomial(degree=3, gamma=0.5, coef0=1.0),
-            Pairs.of_labels(array([0.0, 1.0]), array([0, 0])),
+            LabelledPairs(array([0.0, 1.0]), array([0, 0])),
             inf,
             "hinge",
             False,
@@ -74,14 +75,14 @@ def found() -> dict[str, Problem]:
                 ]
             ),
             Polynomial(degree=3, gamma=1.0, coef0=0.0),
-            Pairs.of_labels(array([2.0, 0.0, 2.0, 1.0, 1.0, 2.0]), array([3, 1, 0, 2, 2, 2])),
+            LabelledPairs(array([2.0, 0.0, 2.0, 1.0, 1.0, 2.0]), array([3, 1, 0, 2, 2, 2])),
             3.2706081021633414e-06,
             "pairs",
         ),
         "the same beside a K of 3e19": OneNormProblem(
             array([[-173014.79578958754, 115343.19719305835, 0.0, 173014.79578958754], [0.0, 0.0, 0.0, 0.0]]),
             Polynomial(degree=2, gamma=0.1, coef0=1.0),
-            Pairs.of_labels(array([0.0, 1.0]), array([0, 0])),
+            LabelledPairs(array([0.0, 1.0]), array([0, 0])),
             2.5594758886368066e-05,
             "pairs",
         ),
@@ -227,7 +228,7 @@ def found() -> dict[str, Problem]:
                 ]
             ),
             RBF(gamma=2.0),
-            Pairs.of_labels(array([0.0, 1.0, 2.0, 2.0, 1.0, 2.0, 3.0]), array([2, 1, 1, 2, 1, 0, 0])),
+            LabelledPairs(array([0.0, 1.0, 2.0, 2.0, 1.0, 2.0, 3.0]), array([2, 1, 1, 2, 1, 0, 0])),
             31622.776601683792,
             "points",
         ),

@@ -88,7 +88,7 @@ def test_the_mean_of_a_query_divides_by_its_pairs() -> None:
     problem = ranking(X, LEVELS, QUERIES, 0.5, per_query="mean")
     assert problem.weights is not None
     of_pair = QUERIES[problem.rows.preferred]  # type: ignore[attr-defined]
-    sums = [problem.weights[of_pair == q].sum() for q in np.unique(of_pair)]
+    sums = [problem.unit_weights[of_pair == q].sum() for q in np.unique(of_pair)]
     assert sums == pytest.approx([1.0] * len(sums))
 
 

@@ -21,9 +21,13 @@ SOLVED = [family for family in FAMILIES if any(solver.takes(family) for solver i
 
 
 def answers(problem: Problem) -> list[Evidence]:
-    """Every declaration of the family by the accurate backend, and every specialised solver that is meant for it."""
+    """Every declaration of the family by the accurate backend, and every solver meant for it but references, which may be slow."""
     ids = [id for id, entry in REGISTRY.items() if not entry.control and entry.refusal(problem) is None]
-    names = [name for name, solver in SOLVERS.items() if solver.takes(problem.family) and solver.refusal(problem) is None]
+    names = [
+        name
+        for name, solver in SOLVERS.items()
+        if not solver.reference and solver.takes(problem.family) and solver.refusal(problem) is None
+    ]
     declared = [examine(problem, solve_declaration(declare(id, problem))) for id in ids]
     return declared + [examine_solution(problem, solve(problem, name, tol=1e-8)) for name in names]
 

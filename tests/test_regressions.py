@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from equimargin.formulations import classification, declare, one_norm_ranking, polynomial, ranking_vector_machine, rbf, regression
+from equimargin.formulations import classification, declare, one_norm_ranking, polynomial, ranking, ranking_vector_machine, rbf, regression
 from equimargin.formulations.kernels import RBF, TILE_ROWS
 from equimargin.proofs.referee import proves_ray, reach_of_ray
 from equimargin.solvers import Answer, Status, solve
@@ -101,3 +101,42 @@ def test_a_gap_that_cancels_is_computed_once_more() -> None:
     problem = regression([[2000.0], [0.0], [1000.0]], [0.0, 0.0, 1.0], 1.0, 0.1, polynomial(3, 1.0, 1.0))
     found = solve(problem, "smo", tol=1e-6)
     assert found.status is Status.NUMERICAL_FAILURE or found.relative_gap <= 1e-6
+
+
+def test_a_ray_of_cancelling_points_stays_a_ray_when_it_is_scaled() -> None:
+    """Rounded multiples of a ray no longer cancelled at points given twice: the lower bound of an infeasible problem was -1e32."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        m = int(rng.integers(3, 10))
+        x, y = rng.integers(0, 5, m) / 4, rng.choice([-1.0, 1.0], m)
+        found = solve(classification(x[:, None], y, np.inf), "smo", tol=1e-9)
+        below, above = x[y < 0].max(initial=-np.inf), x[y > 0].min(initial=np.inf)
+        separable = below < above or x[y < 0].min(initial=np.inf) > x[y > 0].max(initial=-np.inf)
+        assert np.isfinite(found.upper) if separable else found.lower > 1e8
+
+
+def test_what_computed_features_leave_out_of_a_kernel_is_not_left_out_of_f() -> None:
+    """Points within 1e-2 under an RBF kernel at C of 1e6: f in features cut at 1e-12 of the largest eigenvalue stood 1.2e-6 too high."""
+    u = 0.00153
+    X = u * np.array(
+        [
+            [-3, 3, 2],
+            [-1, 3, 3],
+            [-1, -2, -1],
+            [-1, -2, 1],
+            [-3, 3, -1],
+            [0, 2, -3],
+            [-1, -3, -3],
+            [-2, 0, -2],
+            [1, -1, 1],
+            [3, 3, 1],
+            [1, -2, -2],
+            [0, 1, -1],
+            [3, 0, 3],
+            [3, -1, -3],
+            [-1, -2, 3],
+            [2, 3, -3],
+        ]
+    )
+    y, query = [0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 2, 2, 2, 0, 1, 2], [3, 0, 2, 1, 0, 2, 0, 1, 0, 2, 0, 1, 0, 2, 0, 0]
+    assert solve(ranking(X, y, query, 1e6, rbf(2.0), "squared_hinge"), "newton", tol=1e-8).ok

@@ -1,0 +1,486 @@
+"""RankSVM: CPU seconds of one BLAS thread to a relative suboptimality, our solver and others in turn; Gram products; peak memory.
+
+    python benchmarks/ranking.py [--quick] [--only TEXT] [--data DIR] [--json FILE]
+
+Our side builds the problem and solves it through the public `solve` with a target as its tolerance, which its gap reaches. Its peers may
+stop as soon as their suboptimality is small enough, and ratios are over our solver "stopped" alike: those of this package where their
+callback hears of such a primal value, CLARABEL (on the declared primal) and scikit-learn's LinearSVC (on the difference vectors, formed
+before, every other with its sign and its label flipped) at the loosest tolerance and the fewest iterations that reach it. Suboptimalities
+are measured outside of the clock, from a proven lower bound: of a run at 1e-9 where there are peers, of our own run otherwise. All sides
+run in turn (A B A B) in one process; a figure is the median of their CPU times after a run each to warm up, which is the only one of a side
+that is slow. A peer that has not reached the target after its time limit, or does not take the problem, is a line all the same: its ratio
+is then a lower bound, marked ">", and what is asked for is OPEN where that bound is too low. SHORT is what is missed. Ratios of RBF rows
+are of Gram products, ours to a proven 1e-6 and tron's to 1e-3: two for each product with its Hessian, and one for each function it tries.
+
+"proof" is what the proven interval costs after `solve`; "width" is its relative width. A row that is alone has a process of its own, whose
+peak memory, data included, is shown. Rows of files that are not in DIR (mq2008/S1.txt to S3.txt, LETOR 4.0) are left out with a sentence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, partial
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
+
+from equimargin.data import load
+from equimargin.formulations import MarginProblem, Point, declare, ranking, rbf
+from equimargin.formulations.declaration import REGISTRY
+from equimargin.formulations.kernels import Gram
+from equimargin.formulations.problem import Loss
+from equimargin.solvers import SOLVERS, Solution, rkhs, solve, solve_declaration
+
+Array = Any
+Data = tuple[Any, Array, Array | None]
+"""X, relevances and queries."""
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+OUT = Path(__file__).resolve().parents[1] / "build" / "ranking.json"
+REFERENCE, PATIENCE = 1e-9, 60.0
+"""Relative gap of the solution whose proven lower bound suboptimalities are measured from, and seconds that it may take."""
+REPEATS, SLOW = 3, 4.0
+"""Runs of either side, and CPU seconds from which on the first of ours is not repeated."""
+LIMIT, QUICK_LIMIT, SHARE = 10.0, 1.0, 0.2
+"""Seconds after which a peer is not waited for any longer, and the share of them from which on its first run is not repeated."""
+OURS = "ours"
+DIFFERENCES = 100_000
+"""Pairs whose differences are formed, at most."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """An accuracy and what is asked for at it.
+
+    tol : relative suboptimality.  within : CPU seconds of our side.  proven : whether these are to hold with the proof, of that width.
+    ratios : how many times the CPU seconds, or Gram products, of ours a peer must take.
+    """
+
+    tol: float
+    within: float = np.inf
+    proven: bool = False
+    ratios: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A problem, the accuracies it is solved to, and who else solves it.
+
+    data : X, relevances and queries.  C : of a pair, or of all pairs together where `total`.
+    gamma : of the RBF kernel, None for the linear.  peers : their names.
+    loose : the peers' accuracy where it is not ours; ratios are of Gram products then.
+    room : GB that a process of its own may take, inf without a bound; None where it needs none.
+    """
+
+    name: str
+    data: Callable[[], Data]
+    loss: Loss
+    C: float
+    targets: tuple[Target, ...]
+    peers: tuple[str, ...] = ()
+    gamma: float | None = None
+    total: bool = False
+    loose: float | None = None
+    room: float | None = None
+
+    @property
+    def title(self) -> str:
+        """What the row is called."""
+        kernel = "linear" if self.gamma is None else f"RBF {self.gamma:g}"
+        return f"{self.name}, {kernel}, {self.loss.replace('_', ' ')}, C{' x pairs' if self.total else ''} = {self.C:g}"
+
+    def problem(self) -> MarginProblem:
+        """The problem, built anew."""
+        X, y, queries = self.data()
+        built = ranking(X, y, queries, self.C, None if self.gamma is None else rbf(self.gamma), self.loss)
+        return built.with_cost(self.C / built.p) if self.total else built
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the table: one side of a row at one target.
+
+    seconds : CPU, building included.  proof : CPU of the interval of relative width `width`.  memory : GB at most, `room` what it may be.
+    products : with the Gram matrix.  ratio : the peer's seconds, or products, over ours.
+    reached : whether the target was.  value : of the objective.  met : whether all that is asked for holds.
+    """
+
+    row: str
+    side: str
+    tol: float
+    seconds: float
+    suboptimality: float
+    reached: bool
+    proof: float | None = None
+    width: float | None = None
+    within: float | None = None
+    memory: float | None = None
+    room: float | None = None
+    products: int | None = None
+    ratio: float | None = None
+    must: float | None = None
+    value: float | None = None
+    met: bool = True
+    said: str = ""
+
+
+Run = Callable[[], Any]
+"""Solves a problem that it builds; what it returns has a `point`."""
+
+
+class Counted(rkhs.GramProducts):
+    """Those of the last run: it counts as it goes."""
+
+    last: Counted | None = None
+
+    def __init__(self, gram: Gram, points: rkhs.Index) -> None:
+        super().__init__(gram, points)
+        Counted.last = self
+
+
+@cache
+def mq2008(folder: Path, rows: int | None) -> Data:
+    """Training set of the first fold, or the first of its rows."""
+    parts = [load(folder / "mq2008" / f"S{part}.txt", task="ranking") for part in (1, 2, 3)]
+    X = np.vstack([sparse.csr_array(part.X).toarray() for part in parts])[:rows]
+    return X, np.concatenate([part.y for part in parts])[:rows], np.concatenate([part.qid for part in parts])[:rows]
+
+
+@cache
+def many(n: int, kind: str) -> Data:
+    """n normal points of 20 features and a noisy linear score: as it is, or of another kind."""
+    rng, d = np.random.default_rng(0), 20
+    if kind == "sparse":
+        columns = np.argpartition(rng.random((n, d), dtype=np.float32), 2, axis=1)[:, :2].astype(np.int32)
+        X = sparse.csr_array((rng.normal(size=2 * n), columns.ravel(), np.arange(0, 2 * n + 1, 2, dtype=np.int32)), shape=(n, d))
+    else:
+        X = rng.normal(size=(n, d))
+    y = X @ rng.normal(size=d) + 2 * rng.normal(size=n)
+    queries = rng.integers(0, int(kind.split()[0]), n) if kind.endswith("queries") else None
+    if kind.endswith("levels"):
+        levels = int(kind.split()[0])
+        y = np.floor(y.argsort().argsort() * levels / n)
+    if kind == "ties":
+        for array in (X, y):
+            np.divide(np.rint(np.multiply(array, 4, out=array), out=array), 4, out=array)
+    if kind == "badly scaled":
+        X *= 10.0 ** rng.uniform(-2, 2, d)
+    return X, y, queries
+
+
+@cache
+def wide() -> Data:
+    """3,000 points of 300 features, a third of them not 0, in 201 queries and five levels, the higher the rarer."""
+    rng, m, d = np.random.default_rng(0), 3000, 300
+    queries = np.sort(rng.integers(0, 201, m))
+    X = np.round(np.where(rng.random((m, d)) < 0.35, rng.random((m, d)) ** 2, 0.0) * rng.uniform(0.2, 2, d), 2)
+    score = (X - X.mean(axis=0)) @ rng.normal(size=d)
+    score += rng.normal(size=m) * score.std()
+    return X, np.digitize(score, np.quantile(score, [0.4, 0.7, 0.88, 0.97])).astype(float), queries
+
+
+@cache
+def tall() -> Data:
+    """42,000 points of 46 features in [0, 1], in 1,017 queries of 41 or 42, whose pairs of three levels are 233,864."""
+    rng, m, d = np.random.default_rng(0), 42_000, 46
+    X = rng.random((m, d)) ** 2
+    queries = np.sort(np.arange(m) % 1017)
+    score = X[:, :5].sum(axis=1) + 0.5 * rng.normal(size=m)
+    return X, np.digitize(score, np.quantile(score, [0.84, 0.97])).astype(float), queries
+
+
+LINEAR = "tron", "coordinate_descent", "CLARABEL", "LinearSVC"
+KINKED = "cutting_plane", "coordinate_descent", "CLARABEL", "LinearSVC"
+KINDS = "5 levels", "1000 levels", "ties", "100 queries", "10000 queries", "sparse", "badly scaled"
+
+
+def rows(folder: Path, quick: bool) -> Iterator[Row]:
+    """All rows, those in a process of their own first, while this one is small."""
+    yield from many_pairs(quick)
+    no_slower = tuple(Target(tol, ratios={"tron": 1}) for tol in (1e-3, 1e-6))
+    yield Row("3000 x 300", wide, "squared_hinge", 0.01, no_slower, LINEAR)
+    if not (folder / "mq2008").is_dir():
+        print(f"{folder} has no folder mq2008: its rows are left out")
+    else:
+        yield from letor(folder, quick)
+    if not quick:
+        for C in (1 / 16, 1.0):
+            yield Row("42000 x 46", tall, "squared_hinge", C, (Target(1e-3, proven=True),), gamma=0.25, room=16)
+
+
+def many_pairs(quick: bool) -> Iterator[Row]:
+    """All pairs of many points: 5e9 of 100,000, 8e12 of 4,000,000."""
+    costs, smooth = (10.0, 500.0, 25_000.0), Target(1e-6, 3, proven=True)
+    n = 100_000 if quick else 1_000_000
+    for kind in ("real", *KINDS):
+        for C in costs[1:2] if quick else costs:
+            peers = ("tron",) if kind == "real" else ()
+            yield Row(f"{n} x 20 {kind}", partial(many, n, kind), "squared_hinge", C, (smooth,), peers, total=True, room=1)
+    for C in costs[1:2] if quick else costs:
+        peers = ("cutting_plane",) if costs[1] == C else ()
+        yield Row(f"{n} x 20 real", partial(many, n, "real"), "hinge", C, (Target(1e-4, 60, proven=True),), peers, total=True, room=np.inf)
+    if not quick:
+        for C in costs:
+            data = partial(many, 4_000_000, "real")
+            yield Row("4000000 x 20 real", data, "squared_hinge", C, (Target(1e-6, 20, proven=True),), total=True, room=3)
+
+
+def letor(folder: Path, quick: bool) -> Iterator[Row]:
+    """MQ2008, its first fold."""
+    name, data = "MQ2008 fold 1", partial(mq2008, folder, None)
+    for C in (0.01, 1.0, 100.0):
+        targets = Target(1e-3), Target(1e-6, 0.025, ratios={"tron": 3} if C >= 1 else {})
+        yield Row(name, data, "squared_hinge", C, targets, LINEAR)
+    for C, within in ((0.02, 0.3), (2.0, 0.45)):
+        yield Row(name, data, "hinge", C, (Target(1e-3), Target(1e-6, within, ratios={"cutting_plane": 3})), KINKED)
+    first = f"{name}, 1500 rows", partial(mq2008, folder, 1500)
+    for named, source in (first,) if quick else (first, (name, data)):
+        for C, smooth, kinked in ((1 / 16, 4.0, 6.0), (1.0, 8.0, 25.0)):
+            proven = Target(1e-6, smooth, proven=True, ratios={"tron": 10})
+            yield Row(named, source, "squared_hinge", C, (proven,), ("tron",), gamma=0.25, loose=1e-3)
+            yield Row(named, source, "hinge", C, (Target(1e-3, kinked, proven=True),), gamma=0.25)
+
+
+def suboptimality(primal: float, lower: float) -> float:
+    """(P - lower) / P, inf where there is no P."""
+    return (primal - lower) / primal if np.isfinite(primal) else np.inf
+
+
+def primal_of(problem: MarginProblem, point: Any) -> float:
+    """P at a point's function, inf where it has none."""
+    Z = problem.explicit
+    if point is None or not point.has_function:
+        return np.inf
+    if Z is None:
+        f = problem.gram @ point.beta
+        return problem.primal(f, float(point.beta @ f), 0.0)
+    w = Z.rdot(point.beta) if point.w is None else point.w
+    return problem.primal(Z @ w, float(w @ w), 0.0)
+
+
+def refusal(side: str, problem: MarginProblem) -> str | None:
+    """Why a peer does not take the problem, or None."""
+    if side == "CLARABEL":
+        return REGISTRY[f"{problem.family}.primal"].refusal(problem)
+    if side == "LinearSVC":
+        return None if problem.p <= DIFFERENCES else f"{problem.p:,} differences, more than {DIFFERENCES:,}"
+    return SOLVERS[side].refusal(problem)
+
+
+def efforts(side: str, row: Row, problem: MarginProblem, tol: float, lower: float, limit: float) -> Iterator[Run]:
+    """A peer's runs, each with more effort than the one before.
+
+    problem : the row's, for what a peer is given outside of the clock.  lower : bound of its optimum.  limit : seconds.
+    """
+    if side == "CLARABEL":
+        for factor in (100.0, 10.0, 1.0):
+            yield partial(clarabel, row, problem, factor * tol, limit)
+    elif side == "LinearSVC":
+        y = np.where(np.arange(problem.p) % 2, -1.0, 1.0)
+        D = (problem.rows.matrix @ problem.X) * y[:, None]
+        iterations = 1
+        while True:
+            yield partial(linear_svc, D, y, problem, iterations)
+            iterations = max(iterations + 1, iterations * 5 // 4)
+    else:
+        yield partial(stopped, side, row, tol, lower, limit)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A peer's: the primal objective of its best function, why it stopped, and products with the Gram matrix where it tells."""
+
+    primal: float
+    reason: str
+    products: int | None = None
+
+
+def stopped(side: str, row: Row, tol: float, lower: float, limit: float) -> Answer:
+    """A solver of ours, by its name, which ends as soon as its callback is told of a primal value that is low enough."""
+    best = np.inf
+
+    def enough(_: int, dual: float, primal: float) -> bool:
+        nonlocal best
+        best = min(best, primal)
+        return suboptimality(best, lower) <= tol
+
+    found = solve(row.problem(), side, tol=tol, time_limit=limit, callback=enough)
+    products = 2 * found.trajectory[-1].products + found.iterations if side == "tron" and row.gamma is not None else None
+    return Answer(best, found.reason, products)
+
+
+def clarabel(row: Row, problem: MarginProblem, tol: float, limit: float) -> Answer:
+    """CLARABEL on the declared primal."""
+    found = solve_declaration(declare(f"{problem.family}.primal", row.problem()), "CLARABEL", tol=tol, time_limit=limit)
+    return Answer(primal_of(problem, found.point), found.reason)
+
+
+def linear_svc(D: Array, y: Array, problem: MarginProblem, iterations: int) -> Answer:
+    """LIBLINEAR on differences, after so many iterations."""
+    model = LinearSVC(C=problem.C, loss=problem.loss, fit_intercept=False, tol=1e-14, max_iter=iterations, random_state=0)
+    return Answer(primal_of(problem, Point(w=model.fit(D, y).coef_[0])), f"{iterations} iterations")
+
+
+def cpu(run: Run) -> tuple[float, Any]:
+    """CPU seconds of a call, and what it returns."""
+    start = time.process_time()
+    result = run()
+    return time.process_time() - start, result
+
+
+@dataclass(frozen=True)
+class Peer:
+    """What a peer has come to: a run, its CPU seconds and what it answers."""
+
+    run: Run
+    seconds: float
+    answer: Answer
+
+
+def settled(side: str, row: Row, problem: MarginProblem, tol: float, lower: float, limit: float) -> Peer:
+    """The first of a peer's runs that reaches the target, or the last within the time."""
+    reason = refusal(side, problem)
+    peer = Peer(dict, np.nan, Answer(np.inf, reason or ""))
+    if reason is None:
+        for run in efforts(side, row, problem, tol, lower, limit):
+            peer = Peer(run, *cpu(run))
+            if suboptimality(peer.answer.primal, lower) <= tol or peer.seconds > limit:
+                break
+    return peer
+
+
+def ours(row: Row, tol: float) -> Solution:
+    """The public way, from the data on."""
+    with patch.object(rkhs, "GramProducts", Counted):
+        return solve(row.problem(), tol=tol)
+
+
+def measured(row: Row, limit: float) -> list[Line]:
+    """All sides at all targets."""
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        firsts = []
+        for target in row.targets:
+            Counted.last = None
+            seconds, solution = cpu(partial(ours, row, target.tol))
+            products = None if Counted.last is None else Counted.last.count
+            Counted.last = None
+            proof, interval = cpu(partial(getattr, solution, "interval"))
+            firsts.append((target, seconds, solution, products, proof, interval))
+        memory = None if row.room is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        problem = row.problem()
+        lower = max(interval.lower for *_, interval in firsts)
+        if row.peers:
+            lower = max(lower, solve(problem, tol=REFERENCE, time_limit=PATIENCE).lower)
+        lines = []
+        for target, seconds, solution, products, proof, interval in firsts:
+            tol = row.loose or target.tol
+            alike = (solution.solver,) if row.peers and not row.loose else ()
+            peers = {side: settled(side, row, problem, tol, lower, limit) for side in (*alike, *row.peers)}
+            away = {side: suboptimality(peer.answer.primal, lower) for side, peer in peers.items()}
+            again = {side: peer.run for side, peer in peers.items() if away[side] <= tol and peer.seconds <= limit * SHARE}
+            if seconds <= SLOW:
+                again[OURS] = partial(ours, row, target.tol)
+            timed = {OURS: seconds, **{side: peer.seconds for side, peer in peers.items()}, **in_turn(again)}
+            reached, width = suboptimality(primal_of(problem, solution.point), lower), interval.relative_width
+            line = Line(row.title, solution.solver, target.tol, timed[OURS], reached, reached <= target.tol, said=solution.reason)
+            line = replace(line, proof=proof, width=width, within=bound(target.within), memory=memory, room=bound(row.room))
+            lines.append(replace(line, products=products, value=solution.value, met=met(line, target.proven)))
+            for side, peer in peers.items():
+                used, must = peer.answer.products, target.ratios.get(side)
+                ratio = used / products if used and products else timed[side] / timed.get(solution.solver, timed[OURS])
+                name = f"{side}, stopped" if side in alike else side
+                line = Line(row.title, name, tol, timed[side], away[side], away[side] <= tol, products=used, said=peer.answer.reason)
+                lines.append(replace(line, ratio=ratio, must=must, met=must is None or ratio >= must))
+    return lines
+
+
+def bound(at_most: float | None) -> float | None:
+    """None for inf, which JSON does not know."""
+    return None if at_most is None or np.isinf(at_most) else at_most
+
+
+def met(line: Line, proven: bool) -> bool:
+    """Whether our side is as accurate, fast and small as is asked for."""
+    seconds, error = line.seconds, line.suboptimality
+    if proven:
+        seconds, error = seconds + (line.proof or 0.0), max(error, line.width or 0.0)
+    fast, small = line.within is None or seconds <= line.within, line.room is None or (line.memory or 0.0) <= line.room
+    return error <= line.tol and fast and small
+
+
+def in_turn(runs: Mapping[str, Run]) -> dict[str, float]:
+    """Medians of CPU seconds of warm runs."""
+    times: dict[str, list[float]] = {side: [] for side in runs}
+    for _ in range(REPEATS):
+        for side, run in runs.items():
+            times[side].append(cpu(run)[0])
+    return {side: median(seconds) for side, seconds in times.items()}
+
+
+def shown(line: Line) -> str:
+    """A line for a person."""
+    if np.isnan(line.seconds):
+        return f"  {line.side:18s} {line.tol:6.0e}  does not take it: {line.said}"
+    parts = [f"  {line.side:18s} {line.tol:6.0e} {' ' if line.reached else '>'}{line.seconds:9.4f} s subopt. {line.suboptimality:8.1e}"]
+    if line.ratio is not None:
+        parts.append(f"ratio {' ' if line.reached else '>'}{line.ratio:7.1f}" + ("" if line.must is None else f" must {line.must:g}"))
+    if line.within is not None:
+        parts.append(f"within {line.within:g} s")
+    if line.proof is not None:
+        parts.append(f"proof {line.proof:7.4f} s width {line.width:7.1e}")
+    if line.memory is not None:
+        parts.append(f"{line.memory:5.2f} GB" + ("" if line.room is None else f" of {line.room:g}"))
+    if line.value is not None:
+        parts.append(f"value {line.value:.8g}")
+    if line.products is not None:
+        parts.append(f"{line.products} Gram products")
+    verdict = [] if line.met else ["SHORT" if line.reached else "OPEN"]
+    return " | ".join([*parts, *verdict, line.said])
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="fewer points, rows and seconds for the peers: about a minute")
+    parser.add_argument("--only", default="", help="rows whose title holds this text")
+    parser.add_argument("--data", type=Path, default=DATA, help="the folder of mq2008/S1.txt to S3.txt")
+    parser.add_argument("--json", type=Path, default=OUT, help="where to write all figures")
+    arguments = parser.parse_args()
+    limit = QUICK_LIMIT if arguments.quick else LIMIT
+    lines: list[Line] = []
+    for row in rows(arguments.data, arguments.quick):
+        if arguments.only not in row.title:
+            continue
+        print(f"{row.title}    load {os.getloadavg()[0]:.1f}", flush=True)
+        if row.room is None:
+            found = measured(row, limit)
+        else:
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as own:
+                found = own.submit(measured, row, limit).result()
+        for line in found:
+            print(shown(line), flush=True)
+        lines += found
+    missed = [line for line in lines if not line.met]
+    print(f"{len(lines)} lines, {len(missed)} not met" + "".join(f"\n  {line.row}: {line.side} at {line.tol:g}" for line in missed))
+    arguments.json.parent.mkdir(exist_ok=True)
+    arguments.json.write_text(json.dumps([asdict(line) for line in lines], indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""Ordinal regression: ranks as intervals of the utility that a ranking problem learns.
+
+    h(x) = the rank k with theta_(k-1) <= f(x) < theta_k,      theta_k between the utilities of ranks k and k + 1
+
+Where f separates two neighbouring ranks, theta is the middle of the closest pair of points, one of each, which is the large margin rank
+boundary. Where their utilities overlap there is no such middle; theta then is that of the two neighbouring utilities between which the
+fewest training points of all ranks are on the wrong side,
+
+    E_k(theta) = #{ y <= k, f >= theta } + #{ y > k, f < theta },
+
+the lowest of equally good places. Together the thresholds minimise the sum over training points of |h(x_i) - y_i|, counted in ranks, and
+they are never decreasing: E_(k+1) - E_k falls in theta. One may lie below or above all utilities, -inf or inf; the ranks beyond it are
+then never predicted. The middle of the closest pair of zero slack alone would be neither in order nor free of errors where f separates
+the ranks by less than a margin of 1: utilities 0, 0.9 against 1, 1.95 would be cut at 1/2.
+
+Source: O, section 1: "modeling ranks as intervals on the real line", "large margin rank boundaries"; its text prints no formula.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equimargin.formulations.labelled_pairs import LabelledPairs
+from equimargin.formulations.labels import numbers
+from equimargin.solvers import Solution
+
+Array = NDArray[np.float64]
+
+__all__ = ["RankBoundaries", "boundaries_between", "predict_rank", "rank_boundaries"]
+
+
+@dataclass(frozen=True, eq=False)
+class RankBoundaries:
+    """Thresholds between the utilities of neighbouring ranks.
+
+    ranks : (L,) the ranks of the training points, ascending; no other is ever predicted.  thresholds : (L - 1,) non-decreasing.
+    """
+
+    ranks: Array
+    thresholds: Array
+
+    def rank(self, f: ArrayLike) -> Array:
+        """The ranks of utilities f (n,); a utility on a threshold has the higher rank.
+
+        Raises
+        ------
+        ValueError : NaN.
+        """
+        utility = np.asarray(f, dtype=np.float64)
+        if np.isnan(utility).any():
+            raise ValueError(f"f holds NaN at row {int(np.flatnonzero(np.isnan(utility))[0])}")
+        return np.asarray(self.ranks[np.searchsorted(self.thresholds, utility, side="right")])
+
+
+def rank_boundaries(solution: Solution) -> RankBoundaries:
+    """The rank boundaries of a solved ranking problem, from the utilities of its training points.
+
+    Points of all queries count together: f is one function of x, though no pair ever compared two queries.
+
+    Parameters
+    ----------
+    solution : of a problem of `ranking`, `one_norm_ranking` or `ranking_vector_machine`.
+
+    Returns
+    -------
+    L - 1 thresholds for L ranks of training points.
+
+    Raises
+    ------
+    ValueError : a problem of other labels or of pairs, which have no ranks; a solution without a point.
+
+    Source: O, section 1.
+    """
+    problem = solution.problem
+    if not isinstance(problem.rows, LabelledPairs):
+        raise ValueError("rank boundaries need a ranking problem with a relevance for every point")
+    return boundaries_between(problem.rows.y, solution.decision_function(problem.X))
+
+
+def predict_rank(solution: Solution, X: Any, boundaries: RankBoundaries) -> Array:
+    """The rank of every point.
+
+    Parameters
+    ----------
+    solution : whose decision function is the utility.  X : (n, d) points.  boundaries : of that solution.
+
+    Returns
+    -------
+    (n,) ranks, of those of the training points.
+    """
+    return boundaries.rank(solution.decision_function(X))
+
+
+def boundaries_between(y: ArrayLike, f: ArrayLike) -> RankBoundaries:
+    """Thresholds between given utilities, in O(n log n + n L) for L ranks.
+
+    Parameters
+    ----------
+    y : (n,) ranks.  f : (n,) utilities.
+
+    Returns
+    -------
+    L - 1 thresholds for L ranks.
+
+    Raises
+    ------
+    ValueError : shapes that do not fit, no point, numbers that are not finite.
+
+    Source: O, section 1, as above.
+    """
+    n = np.asarray(y).size
+    if n == 0:
+        raise ValueError("y is empty: rank boundaries need one point at least")
+    rank, utility = numbers(y, n, "y"), numbers(f, n, "f")
+    values, group = np.unique(utility, return_inverse=True)
+    edges = np.concatenate([[-np.inf], _between(values[:-1], values[1:]), [np.inf]])
+    ranks = np.unique(rank)
+    return RankBoundaries(ranks, np.array([edges[np.argmin(_errors(rank > k, group, len(values)))] for k in ranks[:-1]], dtype=np.float64))
+
+
+def _errors(above: NDArray[np.bool_], group: NDArray[np.int64], groups: int) -> Array:
+    """Points on the wrong side of a threshold below the first of the sorted values, after it, ..., after the last: (groups + 1,)."""
+    change = np.bincount(group, np.where(above, 1.0, -1.0), groups)
+    return np.append(0.0, np.cumsum(change)) + float((~above).sum())
+
+
+def _between(low: Array, high: Array) -> Array:
+    """The middles of low < high, rounded into (low, high]."""
+    middle = low / 2 + high / 2
+    return np.where(middle > low, np.minimum(middle, high), high)

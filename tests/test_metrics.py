@@ -1,0 +1,282 @@
+"""Measures of a ranking against scipy, scikit-learn, all pairs, all orders, and LETOR's conventions."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations, product
+from math import log2
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.stats import kendalltau
+from sklearn.metrics import average_precision_score, ndcg_score, roc_auc_score
+
+from equimargin.metrics import (
+    PerQuery,
+    average_precision,
+    average_precision_bound,
+    concordance,
+    kendall_tau,
+    mean_ndcg,
+    ndcg,
+    pairwise_accuracy,
+)
+from equimargin.testing import Relevances, ranking_data
+
+Array = NDArray[np.float64]
+close = {"rtol": 1e-12, "atol": 1e-12}
+
+
+@st.composite
+def rankings(draw: st.DrawFn) -> tuple[Array, Array, Any]:
+    """y, f and qid: relevances with ties, queries of one level and of one row; f with ties, negative zeros, and neighbouring floats."""
+    data: Relevances = draw(ranking_data(tails=False))
+    m = len(data.y)
+    coarse = st.integers(-2, 2).map(float) | st.just(-0.0)
+    fine = st.floats(-1e300, 1e300) | st.sampled_from([1e16, np.nextafter(1e16, 2e16), 0.3, np.nextafter(0.3, 1.0)])
+    f = np.array(draw(st.lists(draw(st.sampled_from([coarse, fine])), min_size=m, max_size=m)))
+    return data.y, data.y * 1.0 if draw(st.integers(0, 5)) == 0 else f, data.qid
+
+
+def each(y: Array, f: Array, qid: Any) -> list[tuple[Array, Array]]:
+    """y and f of every query, by name."""
+    return [(y, f)] if qid is None else [(y[qid == q], f[qid == q]) for q in np.unique(qid)]
+
+
+@given(rankings())
+def test_concordance_counts_all_pairs(data: Any) -> None:
+    counts = concordance(*data)
+    for q, (y, f) in enumerate(each(*data)):
+        pairs = [(i, j) for i, j in permutations(range(len(y)), 2) if y[i] > y[j]]
+        assert counts.concordant[q] == sum(f[i] > f[j] for i, j in pairs)
+        assert counts.discordant[q] == sum(f[i] < f[j] for i, j in pairs)
+        assert counts.tied[q] == sum(f[i] == f[j] for i, j in pairs)
+        assert counts.apart[q] == sum(f[i] != f[j] for i, j in combinations(range(len(y)), 2))
+        assert counts.pairs[q] == len(pairs)
+
+
+def test_concordance_of_many_points_needs_no_list_of_them() -> None:
+    y = np.arange(200_000.0)
+    counts = concordance(y, -np.floor(y / 2))
+    assert (counts.concordant[0], counts.tied[0]) == (0, 100_000)
+    assert counts.discordant[0] == 200_000 * 199_999 // 2 - 100_000
+
+
+@given(rankings())
+def test_pairwise_accuracy_weighs_queries_by_their_pairs(data: Any) -> None:
+    half, wrong, counts = pairwise_accuracy(*data), pairwise_accuracy(*data, ties="wrong"), concordance(*data)
+    some = counts.pairs > 0
+    np.testing.assert_array_equal(np.isnan(half.values), ~some)
+    if some.any():
+        assert wrong.mean == counts.concordant.sum() / counts.pairs.sum()
+        assert half.mean == (counts.concordant.sum() + counts.tied.sum() / 2) / counts.pairs.sum()
+    else:
+        assert np.isnan(half.mean)
+
+
+@given(rankings())
+def test_pairwise_accuracy_of_two_levels_is_the_area_under_the_roc_curve(data: Any) -> None:
+    y, f, qid = data
+    level = (y > y.min()).astype(float)
+    ranks = np.unique(f, return_inverse=True)[1]  # roc_auc_score overlooks small differences
+    values = pairwise_accuracy(level, f, qid).values
+    for value, (wanted, scores) in zip(values, each(level, ranks, qid), strict=True):
+        if len(np.unique(wanted)) == 2:
+            np.testing.assert_allclose(value, roc_auc_score(wanted, scores), **close)
+        else:
+            assert np.isnan(value)
+
+
+@given(rankings())
+def test_kendalls_tau_is_scipys(data: Any) -> None:
+    tau = kendall_tau(*data)
+    for value, (y, f) in zip(tau.values, each(*data), strict=True):
+        np.testing.assert_allclose(value, kendalltau(y, f).statistic if len(y) > 1 else np.nan, **close)
+    defined = tau.values[~np.isnan(tau.values)]
+    np.testing.assert_allclose(tau.mean, defined.mean() if len(defined) else np.nan, **close)
+
+
+def test_kendalls_tau_of_the_tutorials_example() -> None:
+    """T section 5.3 calls its accuracy of 0.7 tau; W's is 2 x 0.7 - 1."""
+    wanted, ranked = [5, 4, 3, 2, 1], [3, 4, 5, 2, 1]
+    assert pairwise_accuracy(wanted, ranked).mean == 0.7
+    assert kendall_tau(wanted, ranked).mean == pytest.approx(0.4, abs=1e-15)
+    assert kendall_tau(wanted, wanted).mean == 1.0
+
+
+@given(rankings(), st.integers(1, 12))
+def test_ndcg_is_scikit_learns(data: Any, k: int) -> None:
+    values = ndcg(*data, k=k, gain="linear", discount="shifted").values
+    for value, (y, f) in zip(values, each(*data), strict=True):
+        if len(y) > 1:
+            ranks = np.unique(f, return_inverse=True)[1]
+            np.testing.assert_allclose(value, ndcg_score([y], [ranks], k=k), **close)
+        else:
+            assert value == float(y[0] > 0)
+
+
+def letors_ndcg(y: list[float]) -> list[float]:
+    """NDCG@k for k = 1, ..., l of relevances in the order that is judged, as K's section 4.2 has it with pi-bar in the numerator."""
+    ratios, best = [], sorted(y, reverse=True)
+    for m in range(1, len(y) + 1):
+        dcg, ideal = (sum((2**r - 1) / log2(max(2, i)) for i, r in enumerate(order[:m], 1)) for order in (y, best))
+        ratios.append(dcg / ideal if ideal > 0 else 0.0)
+    return ratios
+
+
+@given(rankings(), st.integers(1, 12))
+def test_ndcg_and_its_mean_are_letors(data: Any, k: int) -> None:
+    at_k, at_all = ndcg(*data, k=k, ties="ordinal"), mean_ndcg(*data, ties="ordinal")
+    for q, (y, f) in enumerate(each(*data)):
+        ratios = letors_ndcg(y[np.argsort(-f, kind="stable")].tolist())
+        np.testing.assert_allclose(at_k.values[q], ratios[min(k, len(y)) - 1], **close)
+        np.testing.assert_allclose(at_all.values[q], np.mean(ratios), **close)
+    np.testing.assert_allclose(at_k.mean, at_k.values.mean(), **close)
+
+
+small = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=5)
+
+
+@given(small)
+@example([(0, 0)])
+@example([(1, 0), (0, 0)])
+def test_documents_with_the_same_score_count_the_mean_over_their_orders(documents: list[tuple[int, int]]) -> None:
+    y, f = (np.array(column, dtype=float) for column in zip(*documents, strict=True))
+    shuffled = [list(order) for order in permutations(range(len(y)))]
+    for metric in (ndcg, mean_ndcg, average_precision, lambda *a, **ties: ndcg(*a, k=2, **ties)):
+        over_orders = np.mean([metric(y[o], f[o], ties="ordinal").mean for o in shuffled])
+        for o in shuffled[:3]:
+            np.testing.assert_allclose(metric(y[o], f[o]).mean, over_orders, **close)
+
+
+def test_ndcg_as_printed_is_always_one() -> None:
+    """K prints the ideal order pi in the numerator and in I_m; with the order that is judged the same ranking has 0.908."""
+    best, judged = sorted([0.0, 2.0, 1.0], reverse=True), [0.0, 2.0, 1.0]
+    assert letors_ndcg(best) == [1.0, 1.0, 1.0]
+    assert ndcg(judged, [3, 2, 1]).mean == pytest.approx((3 + 1 / log2(3)) / 4) == pytest.approx(0.9077, abs=5e-5)
+    assert ndcg(judged, judged).mean == 1.0
+
+
+def test_ndcg_of_a_thousand_levels_does_not_overflow() -> None:
+    """2^y does from 1,024 on: K has no mean NDCG of MQ2007-list, with its 1,268 levels."""
+    y = np.arange(1268.0)
+    assert mean_ndcg(y, y).mean == 1.0
+    assert 0 < mean_ndcg(y, -y).mean < 0.1
+    assert ndcg([2000.0, 1999.0], [0, 1], k=1).mean == 0.5
+    assert ndcg([1e-30, 0.0], [1, 0]).mean == 1.0
+
+
+@given(rankings(), st.sampled_from([1.0, 2.0, 0.5]))
+def test_average_precision_is_scikit_learns(data: Any, threshold: float) -> None:
+    values = average_precision(*data, threshold=threshold, ties="max").values
+    for value, (y, f) in zip(values, each(*data), strict=True):
+        relevant = y >= threshold
+        ranks = np.unique(f, return_inverse=True)[1]
+        np.testing.assert_allclose(value, average_precision_score(relevant, ranks) if relevant.any() else 0.0, **close)
+
+
+def test_average_precision_is_bounded_by_the_inversions() -> None:
+    """W's bound for every ranking of up to 7 documents, equal in 28 of 247; with one inversion less than counted it is broken."""
+    equal = broken = 0
+    configurations = [c for n in range(1, 8) for c in product([0, 1], repeat=n) if any(c)]
+    for relevant in configurations:
+        best_first = -np.arange(len(relevant))
+        R, Q = sum(relevant), concordance(relevant, best_first).discordant[0]
+        precision = average_precision(relevant, best_first).mean
+        assert precision >= average_precision_bound(R, Q) * (1 - 1e-12)
+        equal += precision <= average_precision_bound(R, Q) * (1 + 1e-12)
+        broken += Q > 0 and precision < average_precision_bound(R, Q - 1) * (1 - 1e-12)
+    assert (len(configurations), equal) == (247, 28)
+    assert broken > 0
+
+
+@given(small)
+def test_the_bound_of_average_precision_holds_with_ties_and_levels(documents: list[tuple[int, int]]) -> None:
+    y, f = (np.array(column, dtype=float) for column in zip(*documents, strict=True))
+    R = int((y >= 1).sum())
+    if R == 0:
+        y[0], R = 1.0, 1
+    for levels in (y >= 1, y):
+        counts = concordance(levels, f)
+        discordant, tied = counts.discordant[0], counts.tied[0]
+        assert average_precision(y, f).mean >= average_precision_bound(R, discordant + tied / 2) * (1 - 1e-12)
+        for ties in ("ordinal", "max"):
+            assert average_precision(y, f, ties=ties).mean >= average_precision_bound(R, discordant + tied) * (1 - 1e-12)
+
+
+def test_the_bound_is_broadcast() -> None:
+    bound = average_precision_bound([1, 2], [[0, 0], [3, 3]])
+    assert bound.shape == (2, 2)
+    assert bound[1, 0] == average_precision_bound(1, 3) == 1 / 4
+    assert average_precision_bound(3, 0) < 1  # not attained: a perfect ranking has 1
+
+
+def test_queries_without_a_pair_or_a_relevant_document() -> None:
+    """Of three queries one has no pair, one no relevant document; LETOR counts 0 for NDCG and average precision there."""
+    y, f, qid = [2, 2, 1, 0, 0, 0], [1, 0, 1, 0, 1, 0], ["a", "a", "b", "b", "c", "c"]
+    np.testing.assert_array_equal(pairwise_accuracy(y, f, qid).values, [np.nan, 1.0, np.nan])
+    np.testing.assert_array_equal(kendall_tau(y, f, qid).values, [np.nan, 1.0, np.nan])
+    assert pairwise_accuracy(y, f, qid).mean == kendall_tau(y, f, qid).mean == 1.0
+    for metric in (ndcg, mean_ndcg, average_precision):
+        answer: PerQuery = metric(y, f, qid)
+        assert answer.query.tolist() == ["a", "b", "c"]
+        assert answer.values.tolist() == [1.0, 1.0, 0.0]
+        assert answer.mean == 2 / 3
+
+
+def test_one_document() -> None:
+    assert np.isnan(pairwise_accuracy([1], [0.5]).mean)
+    assert np.isnan(kendall_tau([1], [0.5]).mean)
+    assert [metric([1], [0.5]).mean for metric in (ndcg, mean_ndcg, average_precision)] == [1.0, 1.0, 1.0]
+    assert [metric([0], [0.5]).mean for metric in (ndcg, mean_ndcg, average_precision)] == [0.0, 0.0, 0.0]
+
+
+EVERY = [concordance, pairwise_accuracy, kendall_tau, ndcg, mean_ndcg, average_precision]
+
+
+@pytest.mark.parametrize("metric", EVERY)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([], []), "y is empty"),
+        (([1, 0], [1.0]), "f must have one number for each of the 2 rows"),
+        (([[1, 0]], [1.0, 0.0]), "y must have one number for each"),
+        (([1, np.nan], [1.0, 0.0]), "y holds NaN or an infinite number at row 1"),
+        (([1, 0], [np.inf, 0.0]), "f holds NaN or an infinite number at row 0"),
+        (([1, 0], [1.0, 0.0], [1]), "qid must have one entry for each of the 2 rows"),
+        (([1, 0], [1.0, 0.0], [1, np.nan]), "qid holds NaN"),
+    ],
+)
+def test_bad_input_is_a_sentence(metric: Any, arguments: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        metric(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        (ndcg, {"k": 0}, "k must be a whole number"),
+        (ndcg, {"k": 1.5}, "k must be a whole number"),
+        (ndcg, {"gain": "quadratic"}, "gain must be 'exponential' or 'linear', not 'quadratic'"),
+        (mean_ndcg, {"discount": "none"}, "discount must be"),
+        (ndcg, {"ties": "max"}, "ties must be"),
+        (average_precision, {"ties": "half"}, "ties must be"),
+        (average_precision, {"threshold": np.nan}, "threshold must be a finite number"),
+        (pairwise_accuracy, {"ties": "right"}, "ties must be 'half' or 'wrong', not 'right'"),
+    ],
+)
+def test_unknown_options_are_a_sentence(metric: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        metric([1, 0], [1.0, 0.0], **options)
+
+
+def test_what_has_no_gain_or_no_bound_is_a_sentence() -> None:
+    with pytest.raises(ValueError, match="negative relevance at row 1"):
+        ndcg([1, -1], [1, 0])
+    with pytest.raises(ValueError, match="without a relevant document"):
+        average_precision_bound(0, 1)
+    with pytest.raises(ValueError, match="inversions"):
+        average_precision_bound(1, -1)
