@@ -254,7 +254,7 @@ def turned(problem: Problem) -> Problem:
     """Every pair the other way round, in the same order: A becomes -A."""
     rows = copy.copy(problem.rows)
     rows.__dict__.pop("matrix", None)
-    rows.preferred, rows.other = rows.other, rows.preferred
+    rows._listed = rows.other, rows.preferred
     return replace(problem, rows=rows)
 
 
@@ -831,15 +831,18 @@ class Change:
 
     old, new : the piece.  same : families where it changes nothing, with the argument; they are then expected to agree.
     families : the families it is meant for, all that the solver is for if empty: without upper ends a missing clip is made up for by
-    later steps, without a ridge nothing is dropped.
+    later steps, without a ridge nothing is dropped.  module : whose source it is, one of DESCENTS or the solver's own.
     """
 
     old: str
     new: str
     same: Mapping[str, str] = field(default_factory=dict)
     families: tuple[str, ...] = ()
+    module: str = ""
 
 
+DESCENTS = "descent", "feature_descent", "rkhs"
+"""What newton and huber are made of, each of the ones before."""
 AT_ONCE = """over = {}
     from equimargin.solvers.solution import Status as Word
     progress.end(Word.OPTIMAL, "what it says")
@@ -885,16 +888,16 @@ SOURCES: dict[str, dict[str, Change]] = {
     },
     "newton": {
         "solves and reports 2 C": Change(*ANOTHER),
-        "targets 1 % off": Change("self.u = self.rows.slack(f + b)", "self.u = self.rows.slack(f + b) + 0.01 * self.rows.t"),
-        "half the pull": Change("self.G = self.R * self.v - self.pull", "self.G = self.R * self.v - self.pull / 2"),
-        "step the wrong way": Change("t = self._least(phi, s, a)", "t = -self._least(phi, s, a)"),
-        "slacks that do not follow": Change("self.u -= a\n", "self.u -= 0.9 * a\n"),
+        "costs 2 % off": Change("(g, self.problem.group_costs)", "(g, 1.02 * self.problem.group_costs)", module="descent"),
+        "half the pull": Change("self.R * self.v - self.pull", "self.R * self.v - self.pull / 2", module="feature_descent"),
+        "step the wrong way": Change("t = self._least(", "t = -self._least(", module="descent"),
+        "slacks that do not follow": Change("self.slacks = line.to(t)", "self.slacks = line.to(0.9 * t)", module="descent"),
         "optimal at once": Change(
             "over = descent.show(progress, SQUARED_HINGE)\n    while",
             AT_ONCE.format("descent.show(progress, SQUARED_HINGE)") + "\n    while",
         ),
         "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b"), families=("svm.l2", "svr.l2")),
-        "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")),
+        "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=np.asarray(s.point.alpha)[::-1]")),
     },
     "huber": {
         "solves and reports 2 C": Change(*ANOTHER),
@@ -1097,13 +1100,22 @@ def zeroed(answer: Answer) -> Answer:
 
 def compiled(name: str, change: Change, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """A solver's module with a changed source, its kernels interpreted: nothing of it gets into the cache of kernels."""
+    if change.module:
+        for part in DESCENTS:
+            executed(part, f"equimargin.solvers.{part}", change if part == change.module else None, monkeypatch)
+        return executed(name, f"mutant_{name}", None, monkeypatch)
+    return executed(name, f"mutant_{name}", change, monkeypatch)
+
+
+def executed(name: str, known: str, change: Change | None, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A module of solvers, changed or as it is, under another name or its own."""
     original = import_module(f"equimargin.solvers.{name}")
     source = Path(str(original.__file__)).read_text(encoding="utf-8")
-    assert change.old in source, f"{name} has changed: {change.old!r} is not in it"
-    source = source.replace(change.old, change.new).replace(
-        "from equimargin.formulations.jit import jit\n", "jit = lambda kernel: kernel\n"
-    )
-    module = ModuleType(f"mutant_{name}")
+    if change is not None:
+        assert change.old in source, f"{name} has changed: {change.old!r} is not in it"
+        source = source.replace(change.old, change.new)
+    source = source.replace("from equimargin.formulations.jit import jit\n", "jit = lambda kernel: kernel\n")
+    module = ModuleType(known)
     monkeypatch.setitem(sys.modules, module.__name__, module)
     exec(compile(source, f"<{module.__name__}>", "exec"), module.__dict__)
     return module
