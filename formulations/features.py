@@ -76,6 +76,12 @@ class Explicit:
             return float(self.X.multiply(self.X).sum(axis=1).max()) + self.constant
         return float(_largest_square(self.X)) + self.constant
 
+    def column_means(self) -> tuple[Array, Array]:
+        """Means of z and of z^2 over the points, (q,) each."""
+        ones = np.full(self.m, 1 / self.m)
+        squares = self.X.multiply(self.X).T @ ones if self.sparse else np.einsum("ij,ij->j", self.X, self.X) / self.m
+        return self.rdot(ones), np.append(squares, np.ones(self.q - self.d))
+
     def mean_square(self) -> float:
         """|z|^2 of a point, on average over some of the points."""
         Z = self.rows(np.arange(0, self.m, self.m // SAMPLE + 1))

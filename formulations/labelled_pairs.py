@@ -134,6 +134,9 @@ class LabelledPairs(Pairs):
         slacks = self.slacks(f, costs)
         return slacks.squared_hinge() if squared else slacks.hinge()
 
+    def weight(self, D: Any) -> float:
+        return D.weight() if isinstance(D, PairCurvature) else super().weight(D)
+
     def hess_vec(self, D: Any, v: Array) -> Array:
         return D.hess_vec(v) if isinstance(D, PairCurvature) else super().hess_vec(D, v)
 
@@ -537,6 +540,10 @@ class PairCurvature:
     def __init__(self, alpha: PairMultipliers) -> None:
         self.slacks, self.high, self.low = alpha.slacks, alpha.high, alpha.low
         self.count = self.slacks.within(self.high).count - self.slacks.within(self.low).count
+
+    def weight(self) -> float:
+        """sum of D over the pairs, twice."""
+        return float(self.slacks.point_costs @ self.count)
 
     def hess_vec(self, v: Array) -> Array:
         """A' D A v, (m,), for v (m,)."""

@@ -53,6 +53,15 @@ class Rows(ABC):
         """The points that are in some row."""
         return np.arange(self.m)
 
+    @property
+    def invariant(self) -> bool:
+        """Whether a constant added to f changes nothing."""
+        return False
+
+    def weight(self, D: Any) -> float:
+        """sum over the rows and their points of D: |A|'D 1."""
+        return float(D.sum())
+
     def used(self, values: Array) -> Array:
         """A value per group, (groups,), 0 where a group has no rows."""
         return values
@@ -259,6 +268,13 @@ class Pairs(Rows):
         order = np.lexsort((other, preferred))
         self._listed = np.asarray(preferred)[order], np.asarray(other)[order]
         self.m, self.p = m, len(preferred)
+
+    @property
+    def invariant(self) -> bool:
+        return True
+
+    def weight(self, D: Any) -> float:
+        return 2 * float(D.sum())
 
     @property
     def preferred(self) -> Index:

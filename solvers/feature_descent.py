@@ -1,4 +1,4 @@
-"""Newton's method in the features of f: its Hessian by Cholesky, kept up to date row by row, or conjugate gradients.
+"""Newton's method in the features of f: its Hessian by Cholesky, kept up to date row by row, or preconditioned conjugate gradients.
 
     (R + Z'A'D A Z) s = Z'A'alpha - R v,    R = diag(1, ..., 1, r)
 
@@ -114,6 +114,12 @@ class FeatureDescent(Descent):
     def half_norm2(self) -> float:
         return float(self.R * self.v @ self.v) / 2
 
+    @cached_property
+    def _spread(self) -> Array:
+        """The Hessian's diagonal over the weight of its rows, nearly, (q,): mean squares of the columns, about their means for differences."""
+        mean, square = self.Z.column_means()
+        return np.maximum(square - mean**2, 0.0) if self.rows.invariant else square
+
     @property
     def mean_square(self) -> float:
         return self.Z.mean_square()
@@ -167,18 +173,21 @@ class FeatureDescent(Descent):
     def _by_conjugate_gradients(self, slope: float, progress: Progress, most: int) -> tuple[Array, bool]:
         """A direction, and whether so many products led near enough: what is left of the residual r adds r'r / 2 to the gap."""
         flat = np.where(self.R == 0.0, slope * self._flat, self.R)
+        scale = 1 / (flat + slope * self.rows.weight(self.D) * self._spread)
         s, r = np.zeros_like(self.v), -self.G
-        d, r2 = r, float(r @ r)
+        d, r2 = scale * r, float(r @ r)
+        rho = float(r @ d)
         self._first_square = self._first_square or r2
         enough = max(0.5 * progress.limits.tol * abs(progress.primal), min(LOOSE**2, float(np.sqrt(r2 / self._first_square))) * r2)
         for _ in range(most):
             if r2 <= enough or progress.out_of_time:
                 break
             Hd = flat * d + slope * self.rows.gram_product(self.Z, self.D, d)
-            step = r2 / float(d @ Hd)
+            step = rho / float(d @ Hd)
             s, r = s + step * d, r - step * Hd
-            before, r2 = r2, float(r @ r)
-            d = r + r2 / before * d
+            r2, y = float(r @ r), scale * r
+            before, rho = rho, float(r @ y)
+            d = y + rho / before * d
         return s, r2 <= enough
 
 

@@ -66,13 +66,7 @@ FAULTS = (
         ("problems",),
     ),
     Fault("ties are pairs", "formulations/labelled_pairs.py", "[:, None] > self._level", "[:, None] >= self._level", ("bounds",)),
-    Fault(
-        "levels of two queries are one",
-        "formulations/labelled_pairs.py",
-        "new_query | (levels !=",
-        "first | (levels !=",
-        ("labelled_pairs",),
-    ),
+    Fault("ties counted", "formulations/labelled_pairs.py", "ties * (ties - 1) // 2", "ties * (ties - 2) // 2", ("labelled_pairs",)),
     Fault("a margin of exactly 1 is violated", "formulations/pair_sweeps.py", "z[p] > edge", "z[p] >= edge", ("labelled_pairs",)),
     Fault("half of A'u", "formulations/pair_sweeps.py", "pull[t] -= (tau", "pull[t] += (tau", ("labelled_pairs",)),
     Fault(

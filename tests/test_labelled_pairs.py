@@ -60,6 +60,7 @@ def test_sums_over_pairs_that_are_not_listed(name: str) -> None:
         assert line.curvature(phi, 0.3) == pytest.approx(same.curvature(phi, 0.3), abs=1e-9)
         moved = line.to(0.3).expanded(phi)  # no margin at a kink, where curvatures differ by choice
         D = same.to(0.3).expanded(phi).D
+        assert rows.weight(moved.D) == pytest.approx(2 * D.sum())
         assert rows.hess_vec(moved.D, h) == pytest.approx(listed.hess_vec(D, h), abs=1e-9)
         assert rows.gram_weighted(Explicit(X, False), moved.D) == pytest.approx(listed.gram_weighted(Explicit(X, False), D), abs=1e-9)
 

@@ -242,6 +242,8 @@ def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool, few: int
     assert rows.slack(g) == pytest.approx(rows.t - A @ g)
     assert rows.s == pytest.approx(A @ np.ones(5))
     assert rows.hess_vec(D, h) == pytest.approx(A.T @ (D * (A @ h)))
+    assert rows.weight(D) == pytest.approx(np.sum(np.abs(A).T @ D))
+    assert rows.invariant is bool((A @ np.ones(5) == 0).all())
     for phi in (SQUARED_HINGE, huberised(0.7)):
         u, line, step = rows.slack(g), rows.slacks_by_row(g, c).along(h), 1e-6
         slacks = rows.slacks_by_row(g, c)
