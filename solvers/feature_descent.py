@@ -116,7 +116,7 @@ class FeatureDescent(Descent):
 
     @cached_property
     def _spread(self) -> Array:
-        """The Hessian's diagonal over the weight of its rows, nearly, (q,): mean squares of the columns, of differences about their means."""
+        """The Hessian's diagonal over the weight of its rows, nearly, (q,): mean squares of the columns, for differences about the mean."""
         mean, square = self.Z.column_means()
         return np.maximum(square - mean**2, 0.0) if self.rows.invariant else square
 
