@@ -47,6 +47,10 @@ def test_sums_over_pairs_that_are_not_listed(name: str) -> None:
         assert seen.loss == pytest.approx(expected.loss)
         assert seen.loss + seen.conjugate == pytest.approx(expected.loss + expected.conjugate)
         assert slacks.hinge() == pytest.approx(one_by_one.hinge())
+        found, violated = slacks.within(slacks.on_grid(1.0)), listed.slack(f) > 0.0
+        touched = listed.preferred[violated], listed.other[violated]
+        assert int(found.pairs.sum()) == int(violated.sum())
+        assert (slacks.scattered(found.count) == sum(np.bincount(points, minlength=rows.m) for points in touched)).all()
         assert alpha.to_array() == pytest.approx(expected.alpha)
         assert alpha.sum() == pytest.approx(expected.alpha.sum())
         assert alpha.sumsq() == pytest.approx((expected.alpha**2).sum())
