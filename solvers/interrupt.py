@@ -17,14 +17,17 @@ T = TypeVar("T")
 
 HEARING = 0.1
 """Seconds between two looks at pending signals."""
+GRACE = 0.5
+"""Seconds that interrupted work has to end in: a thread that comes back while the interpreter shuts down takes the process with it."""
 
 
-def interruptible(work: Callable[[], T]) -> T:
+def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: None) -> T:
     """What `work` returns or raises.
 
     Parameters
     ----------
     work : a call into native code that releases the GIL; after an interrupt it goes on unheeded until it ends or the process does.
+    cancel : asks it to end, where it can be asked.
 
     Raises
     ------
@@ -32,18 +35,24 @@ def interruptible(work: Callable[[], T]) -> T:
     """
     results: list[T] = []
     failures: list[BaseException] = []
+    done = threading.Event()
 
     def run() -> None:
         try:
             results.append(work())
         except BaseException as failure:
             failures.append(failure)
+        done.set()
 
-    thread = threading.Thread(target=run, daemon=True)
-    with _held_back() as interrupted:
-        thread.start()
-        while thread.is_alive() and not interrupted():
-            thread.join(HEARING)
+    try:
+        with _held_back() as interrupted:
+            threading.Thread(target=run, daemon=True).start()
+            while not (done.wait(HEARING) or interrupted()):
+                pass
+    finally:
+        if not done.is_set():
+            cancel()
+            done.wait(GRACE)
     if not (failures or results):
         signal.default_int_handler(signal.SIGINT, None)
     if failures:

@@ -73,7 +73,8 @@ def dual_simplex(
     start.row_status = np.where(basis.slacks, status.kBasic, status.kUpper).tolist()
     start.valid = True
     highs.setBasis(start)
-    interruptible(highs.run)
+    highs.HandleUserInterrupt = True
+    interruptible(highs.run, highs.cancelSolve)
     iterations = max(int(highs.getInfo().simplex_iteration_count), 0)
     solution, end = highs.getSolution(), highs.getBasis()
     if not (solution.value_valid and solution.dual_valid and end.valid):

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -184,6 +185,19 @@ def test_work_in_a_thread_returns_and_raises_as_it_would() -> None:
     with ThreadPoolExecutor(1) as pool:  # another thread hears no signals, and waits without them
         assert pool.submit(interruptible, lambda: 7).result() == 7
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, set())
+
+
+def test_interrupted_work_is_asked_to_end() -> None:
+    """And has time to: a thread of native code that comes back while the interpreter shuts down ends the process by a signal."""
+    asked = threading.Event()
+    before = threading.active_count()
+    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(lambda: asked.wait(20), asked.set)
+    timer.join()
+    assert asked.is_set()
+    assert threading.active_count() == before
 
 
 def test_the_command_line_ends_in_a_sentence_and_130(tmp_path: Path) -> None:
