@@ -29,7 +29,8 @@ from equimargin.solvers.solution import Solution, Status
 FAILED = 1e-3
 """An answer whose recomputed accuracy is worse than this has not solved its own problem."""
 CLAIM_FACTOR, POINT_FACTOR = 10.0, 30.0
-"""An honest answer of accuracy eps claims within 10 eps, and its point, by 1/2 |f - f*|^2 <= gap, lies within 30 sqrt(eps)."""
+"""An honest answer of accuracy eps claims within 10 eps, and its point, by 1/2 |f - f*|^2 <= gap, lies within 30 sqrt(eps), its losses by
+the length of f - f* and 1/2 |f|^2 by the square."""
 RAY = 1e-6
 """A ray counts if it satisfies its conditions to this, relative to the objective along it."""
 REACH = 100.0
@@ -192,7 +193,7 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
         infeasible=_beyond(problem, value, proven.lower) or (value == np.inf and normwise <= RAY),
         inner_lower=inner.lower,
         inner_upper=inner.upper,
-        cancellation=_spread(declaration.value, objective, _cancellation(problem, answer.point)),
+        cancellation=_cancellation(problem, answer.point),
         residual=_spread(declaration.value, objective, residual),
         normwise=max(normwise, answer.eliminated),
         arithmetic=arithmetic(problem, answer.point.alpha),
@@ -344,7 +345,8 @@ def _excused(e: Evidence, accuracy: float, tol: float, family: Interval) -> bool
     below = family.lower - e.inner_lower if e.has_alpha and e.shadow != "alpha" else 0.0
     computed = _worst(accuracy, e.cancellation / S)
     evaluated = _worst(computed, e.rounding / S)
-    return claim <= S * max(tol, CLAIM_FACTOR * computed) and _worst(above, below) <= S * max(tol, POINT_FACTOR * np.sqrt(evaluated))
+    near = POINT_FACTOR * max(evaluated, np.sqrt(evaluated))
+    return claim <= S * max(tol, CLAIM_FACTOR * computed) and _worst(above, below) <= S * max(tol, near)
 
 
 def _sizes(answer: Answer) -> Array | None:

@@ -370,6 +370,26 @@ def found() -> dict[str, Problem]:
                 ]
             ),
         ),
+        "a constant feature beside features of 1e8: what the declared features lose is worth more beside lambda than beside C": MarginProblem(
+            array(
+                [
+                    [20000.0, -30000.0, -30000.0, 0.0],
+                    [30000.0, 0.0, -20000.0, 0.0],
+                    [20000.0, -30000.0, 10000.0, 0.0],
+                    [-20000.0, -30000.0, -20000.0, 0.0],
+                    [0.0, 0.0, 0.0, 0.0],
+                    [0.0, 0.0, -10000.0, 0.0],
+                    [-10000.0, 10000.0, 30000.0, 0.0],
+                    [10000.0, 30000.0, -20000.0, 0.0],
+                ]
+            ),
+            Polynomial(degree=2, gamma=0.1, coef0=1.0),
+            LabelledPairs(array([1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0]), array([0, 0, 0, 0, 0, 0, 0, 0])),
+            8.601692392377678e-05,
+            "hinge",
+            False,
+            None,
+        ),
     }
 
 

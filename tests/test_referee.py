@@ -86,6 +86,9 @@ def verdict(*evidence: Evidence, **options: bool) -> Verdict:
         # points: within thirty times its square root
         ({"upper": 1 + 2.9e-2, "residual": 1e-6}, Agreement.INACCURATE),
         ({"upper": 1 + 3.1e-2, "residual": 1e-6}, Agreement.DISAGREES),
+        # where the arithmetic is off by more than the whole, thirty times itself: 1/2 |f|^2 is off by a square
+        ({"upper": 290.0, "cancellation": 10.0}, Agreement.INACCURATE),
+        ({"upper": 310.0, "cancellation": 10.0}, Agreement.DISAGREES),
         # nothing is excused beyond 1e-3
         ({"value": 1.005, "residual": 9e-4}, Agreement.INACCURATE),
         ({"value": 1.005, "residual": 1.1e-3}, Agreement.FAILED),
