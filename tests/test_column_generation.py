@@ -23,17 +23,11 @@ from equimargin.formulations.problem import (
 from equimargin.solvers import column_generation
 from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Solution, Status
+from optima import three_levels
 
 MAKERS = (ranking_vector_machine, one_norm_ranking)
 by_columns = partial(solve, solver="column_generation")
 KERNELS = [linear(), rbf(0.2), polynomial(2, 1.0, 1.0), sigmoid(0.1)]
-
-
-def some_ranking(m: int = 40, d: int = 5) -> tuple[Any, Any, Any]:
-    """X (m, d), three levels, three queries."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(m, d))
-    return X, np.digitize(X[:, 0] + rng.normal(size=m), [-0.5, 0.8]), rng.integers(3, size=m)
 
 
 def both_ways(problem: OneNormProblem, tol: float = 1e-8) -> Solution:
@@ -51,13 +45,13 @@ def both_ways(problem: OneNormProblem, tol: float = 1e-8) -> Solution:
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_the_optimum_of_the_direct_way(make: Any, kernel: Any, C: float) -> None:
-    both_ways(make(*some_ranking(), C=C, kernel=kernel))
+    both_ways(make(*three_levels(), C=C, kernel=kernel))
 
 
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
 def test_other_units(make: Any, scale: float) -> None:
-    X, y, qid = some_ranking()
+    X, y, qid = three_levels()
     both_ways(make(scale * X, y, qid, C=1 / scale**2))
 
 
@@ -72,7 +66,7 @@ def test_any_small_ranking(data: st.DataObject) -> None:
 
 
 def test_a_given_matrix_and_given_pairs() -> None:
-    X, y, qid = some_ranking()
+    X, y, qid = three_levels()
     K = rbf(0.2).block(X, X)
     assert both_ways(ranking_vector_machine(K, y, qid, kernel=precomputed())).value == pytest.approx(
         both_ways(ranking_vector_machine(X, y, qid, kernel=rbf(0.2))).value, rel=1e-7
@@ -85,14 +79,14 @@ def test_a_given_matrix_and_given_pairs() -> None:
 @pytest.mark.parametrize("make", MAKERS)
 def test_equal_points_of_different_labels(make: Any) -> None:
     """A pair of no margin at all costs C whatever x is."""
-    X, y, qid = some_ranking()
+    X, y, qid = three_levels()
     X[1::2], qid[1::2] = X[::2], qid[::2]
     both_ways(make(X, y, qid, C=0.3, kernel=rbf(0.2)))
 
 
 def test_every_round_proves_both_sides() -> None:
     seen: list[tuple[int, float, float]] = []
-    problem = ranking_vector_machine(*some_ranking(200), C=0.1, kernel=rbf(0.2))
+    problem = ranking_vector_machine(*three_levels(200), C=0.1, kernel=rbf(0.2))
     solution = by_columns(problem, tol=1e-7, callback=lambda *bounds: seen.append(bounds))
     assert len(seen) > 3
     iterations, lower, upper = (np.array(column) for column in zip(*seen, strict=True))
@@ -107,7 +101,7 @@ def test_every_round_proves_both_sides() -> None:
 def test_groups_that_are_put_together_change_nothing(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(column_generation, "MOST_GROUPS", most)
     monkeypatch.setattr(column_generation, "SINGLE", 3.0)
-    both_ways(ranking_vector_machine(*some_ranking(100), C=0.1, kernel=rbf(0.2)))
+    both_ways(ranking_vector_machine(*three_levels(100), C=0.1, kernel=rbf(0.2)))
 
 
 @given(st.lists(st.floats(-5, 5), max_size=60))
@@ -130,7 +124,7 @@ def test_groups_are_on_one_side_and_smaller_near_the_margin(margins: list[float]
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_a_warm_start_helps_along_c(make: Any) -> None:
-    problem = make(*some_ranking(120), C=0.1, kernel=rbf(0.2))
+    problem = make(*three_levels(120), C=0.1, kernel=rbf(0.2))
     near, there = by_columns(problem.with_cost(0.09)), by_columns(problem)
     again, on = by_columns(problem, warm_start=there), by_columns(problem, warm_start=near)
     assert again.iterations == 0
@@ -142,7 +136,7 @@ def test_a_warm_start_helps_along_c(make: Any) -> None:
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_no_pairs(make: Any) -> None:
-    solution = by_columns(make(some_ranking()[0], np.ones(40)))
+    solution = by_columns(make(three_levels()[0], np.ones(40)))
     assert solution.ok
     assert solution.value == solution.lower == 0.0
 
@@ -155,7 +149,7 @@ def test_refusals() -> None:
 
 
 def test_a_start_without_prices() -> None:
-    problem = ranking_vector_machine(*some_ranking(), kernel=rbf(0.2))
+    problem = ranking_vector_machine(*three_levels(), kernel=rbf(0.2))
     cold, warm = by_columns(problem), by_columns(problem, warm_start=Point(beta=np.zeros(40), alpha=np.zeros(problem.p)))
     assert warm.ok
     assert max(warm.lower, cold.lower) <= min(warm.upper, cold.upper)
@@ -163,12 +157,12 @@ def test_a_start_without_prices() -> None:
 
 def test_a_warm_start_of_another_problem() -> None:
     with pytest.raises(ValueError, match="the warm start has 3 coefficients and 4 multipliers"):
-        by_columns(ranking_vector_machine(*some_ranking()), warm_start=Point(beta=np.ones(3), alpha=np.ones(4)))
+        by_columns(ranking_vector_machine(*three_levels()), warm_start=Point(beta=np.ones(3), alpha=np.ones(4)))
 
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_limits_return_a_point_and_a_reason(make: Any) -> None:
-    problem = make(*some_ranking(100), kernel=rbf(0.2))
+    problem = make(*three_levels(100), kernel=rbf(0.2))
     for limits, status in (({"max_iter": 1}, Status.ITERATION_LIMIT), ({"time_limit": 1e-6}, Status.TIME_LIMIT)):
         solution = by_columns(problem, **limits)
         assert solution.status is status

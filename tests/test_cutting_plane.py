@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise, product
 from typing import Any
 
@@ -18,37 +19,19 @@ from equimargin.formulations.declaration import declare
 from equimargin.formulations.kernels import linear, polynomial, rbf, sigmoid
 from equimargin.formulations.labelled_pairs import LabelledPairs, MixedMultipliers
 from equimargin.formulations.problem import MarginProblem, Point, classification, one_norm_ranking, ranking, ranking_from_pairs
-from equimargin.solvers import Solution, Status, cutting_plane, solve, solve_declaration
+from equimargin.solvers import Status, cutting_plane, solve, solve_declaration
 from equimargin.solvers.simplex_qp import maximum
 from equimargin.testing import margin_problems, sample_problem
+from optima import noisy_levels, reached, same_optimum
+
+checked = partial(reached, "cutting_plane")
 
 KERNELS = [linear(), rbf(0.2), polynomial(2, 0.5, 1.0)]
 
 
-def levels(m: int = 60, seed: int = 0) -> tuple[Any, Any, Any]:
-    """Noisy relevances in three queries."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(m, 4))
-    return X, np.round(X[:, 0] + rng.normal(size=m)), np.arange(m) * 3 // m
-
-
 def ranked(C: float = 1.0, kernel: Any = None, **options: Any) -> MarginProblem:
     """A ranking problem with the hinge."""
-    return ranking(*levels(), C, kernel, **options)
-
-
-def checked(problem: MarginProblem, tol: float = 1e-6, **limits: Any) -> Solution:
-    """The solution, its gap and its proven interval as asked."""
-    solution = solve(problem, "cutting_plane", tol=tol, **limits)
-    assert solution.status is Status.OPTIMAL, solution.reason
-    assert solution.relative_gap <= tol
-    assert solution.interval.relative_width <= 1.01 * tol + 1e-9
-    return solution
-
-
-def same_optimum(a: Solution, b: Solution) -> None:
-    """The proven intervals meet."""
-    assert max(a.lower, b.lower) <= min(a.upper, b.upper)
+    return ranking(*noisy_levels(), C, kernel, **options)
 
 
 @pytest.mark.parametrize("C", [1e-6, 0.01, 1.0, 100.0])
@@ -73,14 +56,14 @@ def test_clarabel_agrees(kernel: Any) -> None:
 
 def test_rows_of_any_kind() -> None:
     """The form asks nothing of the rows but the hinge: a classification without a free bias has it, too."""
-    X, y, _ = levels()
+    X, y, _ = noisy_levels()
     for bias in (False, "penalized"):
         problem = classification(X, np.where(y > 0, 1.0, -1.0), 1.0, bias=bias)  # type: ignore[arg-type]
         same_optimum(checked(problem, 1e-8), solve(problem, "coordinate_descent", tol=1e-8))
 
 
 def test_queries_weigh_and_pairs_are_listed_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, _, _ = levels()
+    X, _, _ = noisy_levels()
     for options in ({"per_query": "mean"}, {"query_weight": {0: 0.0, 1: 3.0}}):
         problem = ranked(1.0, **options)
         same_optimum(checked(problem, 1e-8), solve(problem, "coordinate_descent", tol=1e-8))
@@ -188,7 +171,7 @@ def test_idle_constraints_change_no_optimum(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_nasty_data() -> None:
-    X, y, qid = levels()
+    X, y, qid = noisy_levels()
     assert checked(ranking(X, np.ones(60), qid)).value == 0.0  # no pairs
     assert checked(ranked(1.0, query_weight={0: 0.0, 1: 0.0, 2: 0.0})).value == 0.0
     assert checked(ranking(np.zeros((3, 2)), [1.0, 1.0, 2.0])).value == pytest.approx(2.0)
@@ -226,7 +209,7 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
 
 
 def test_refusals() -> None:
-    X, y, qid = levels()
+    X, y, qid = noisy_levels()
     assert "newton" in str(cutting_plane.refusal(ranking(X, y, qid, loss="squared_hinge")))
     assert "linear_program" in str(cutting_plane.refusal(one_norm_ranking(X, y, qid)))
     assert "hard rows" in str(cutting_plane.refusal(ranked(np.inf)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,28 +17,17 @@ from sklearn.svm import LinearSVC
 from equimargin.formulations.kernels import linear, polynomial, rbf, sigmoid
 from equimargin.formulations.losses import huberised
 from equimargin.formulations.problem import MarginProblem, Point, classification, one_norm_ranking, ranking, regression
-from equimargin.solvers import Solution, Status, feature_descent, huber, solve
+from equimargin.solvers import Status, feature_descent, huber, solve
 from equimargin.testing import margin_problems
+from optima import reached, same_optimum
+
+checked = partial(reached, "huber")
 
 CANCER = load_breast_cancer()
 SCALED = StandardScaler().fit_transform(CANCER.data)
 LABELS = np.where(CANCER.target == 1, 1.0, -1.0)
 DIABETES = load_diabetes()
 BIASES = (True, False, "penalized")
-
-
-def checked(problem: MarginProblem, tol: float = 1e-6, **limits: Any) -> Solution:
-    """The solution, its gap and its proven interval as asked."""
-    solution = solve(problem, "huber", tol=tol, **limits)
-    assert solution.status is Status.OPTIMAL, solution.reason
-    assert solution.relative_gap <= tol
-    assert solution.interval.relative_width <= 1.01 * tol + 1e-9
-    return solution
-
-
-def same_optimum(a: Solution, b: Solution) -> None:
-    """The proven intervals meet."""
-    assert max(a.lower, b.lower) <= min(a.upper, b.upper)
 
 
 def clusters(n: int, d: int, seed: int = 0) -> tuple[Any, Any]:

@@ -15,6 +15,7 @@ from equimargin.formulations.problem import OneNormProblem, classification, one_
 from equimargin.solvers import linear_program
 from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Solution, Status
+from optima import three_levels
 
 MAKERS = (ranking_vector_machine, one_norm_ranking)
 
@@ -32,24 +33,17 @@ def checked(problem: OneNormProblem, tol: float = 1e-9) -> Solution:
     return solution
 
 
-def some_ranking(m: int = 40) -> tuple[Any, Any, Any]:
-    """X (m, 5), three levels, three queries."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(m, 5))
-    return X, np.digitize(X[:, 0] + rng.normal(size=m), [-0.5, 0.8]), rng.integers(3, size=m)
-
-
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.2), polynomial(2, 1.0, 1.0), sigmoid(0.1)])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_one_norm_rankings(make: Any, kernel: Any, C: float) -> None:
-    checked(make(*some_ranking(), C=C, kernel=kernel))
+    checked(make(*three_levels(), C=C, kernel=kernel))
 
 
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
 def test_the_value_scales(make: Any, scale: float) -> None:
-    X, y, qid = some_ranking()
+    X, y, qid = three_levels()
     value = checked(make(scale * X, y, qid, C=1 / scale**2)).value
     assert value * scale**2 == pytest.approx(checked(make(X, y, qid)).value, rel=1e-8)
 
@@ -73,13 +67,13 @@ def test_a_one_norm_ranking_decides_by_its_points() -> None:
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_no_pairs(make: Any) -> None:
-    solution = checked(make(some_ranking()[0], np.ones(40)))
+    solution = checked(make(three_levels()[0], np.ones(40)))
     assert solution.value == 0.0
 
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_limits_return_a_point_and_a_reason(make: Any) -> None:
-    problem = make(*some_ranking(200), kernel=rbf(0.2))
+    problem = make(*three_levels(200), kernel=rbf(0.2))
     one = solve(problem, "linear_program", max_iter=1)
     assert one.status is Status.ITERATION_LIMIT
     soon = solve(problem, "linear_program", time_limit=1e-6)
@@ -91,7 +85,7 @@ def test_limits_return_a_point_and_a_reason(make: Any) -> None:
 
 def test_the_callback_sees_the_end() -> None:
     seen: list[tuple[int, float, float]] = []
-    solution = solve(ranking_vector_machine(*some_ranking()), "linear_program", callback=lambda *bounds: seen.append(bounds))
+    solution = solve(ranking_vector_machine(*three_levels()), "linear_program", callback=lambda *bounds: seen.append(bounds))
     assert [iterations for iterations, _, _ in seen] == [solution.iterations]
 
 
@@ -105,7 +99,7 @@ def test_refusals() -> None:
 
 def test_features_take_the_place_of_k_where_they_are_fewer() -> None:
     """The matrix has 4 p entries and those of Z and Z', or those of K."""
-    X, y, qid = some_ranking()
+    X, y, qid = three_levels()
     problem = ranking_vector_machine(X, y, qid)
     assert linear_program.entries(problem) == 4 * problem.p + 2 * 40 * 5
     wide = np.hstack([X, np.ones((40, 30))])
@@ -117,7 +111,7 @@ def test_features_take_the_place_of_k_where_they_are_fewer() -> None:
 @pytest.mark.parametrize("constant", [False, True])
 def test_features_and_k_have_one_optimum(make: Any, constant: bool) -> None:
     """Dense, sparse, with a column of ones, and as a given matrix: the proven intervals meet."""
-    X, y, qid = some_ranking()
+    X, y, qid = three_levels()
     kernel = Intercept(linear()) if constant else linear()
     dense = make(X, y, qid, kernel=kernel)
     sparse = make(csr_array(X), y, qid, kernel=kernel)
@@ -130,7 +124,7 @@ def test_features_and_k_have_one_optimum(make: Any, constant: bool) -> None:
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_auto_asks_column_generation_where_the_matrix_is_large(make: Any) -> None:
-    small, large = some_ranking(), some_ranking(600)
+    small, large = three_levels(), three_levels(600)
     assert solve(make(*small, kernel=rbf(0.2))).solver == "linear_program"
     assert solve(make(*large, kernel=rbf(0.2)), max_iter=1).solver == "column_generation"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,11 @@ from equimargin.formulations.kernels import linear, polynomial, rbf, sigmoid
 from equimargin.formulations.losses import SQUARED_HINGE, huberised
 from equimargin.formulations.problem import MarginProblem, Point, classification, one_norm_ranking, ranking, regression
 from equimargin.formulations.rows import Pairs, Rows, Signed, Tube
-from equimargin.solvers import Solution, Status, feature_descent, newton, solve
+from equimargin.solvers import Status, feature_descent, newton, solve
 from equimargin.testing import margin_problems
+from optima import reached, same_optimum
+
+checked = partial(reached, "newton")
 
 CANCER = load_breast_cancer()
 SCALED = StandardScaler().fit_transform(CANCER.data)
@@ -32,20 +36,6 @@ BIASES = (True, False, "penalized")
 def squared(X: Any, y: Any, C: float = 1.0, **options: Any) -> MarginProblem:
     """Classification with the squared hinge."""
     return classification(X, y, C, loss="squared_hinge", **options)
-
-
-def checked(problem: MarginProblem, tol: float = 1e-6, **limits: Any) -> Solution:
-    """The solution, its gap and its proven interval as asked."""
-    solution = solve(problem, "newton", tol=tol, **limits)
-    assert solution.status is Status.OPTIMAL, solution.reason
-    assert solution.relative_gap <= tol
-    assert solution.interval.relative_width <= 1.01 * tol + 1e-9
-    return solution
-
-
-def same_optimum(a: Solution, b: Solution) -> None:
-    """The proven intervals meet."""
-    assert max(a.lower, b.lower) <= min(a.upper, b.upper)
 
 
 @pytest.mark.parametrize("tol", [1e-6, 1e-10])

@@ -370,7 +370,7 @@ def found() -> dict[str, Problem]:
                 ]
             ),
         ),
-        "a constant feature beside features of 1e8: what the declared features lose is worth more beside lambda than beside C": MarginProblem(
+        "a constant feature beside features of 1e8: what the declared features lose is worth more beside lambda": MarginProblem(
             array(
                 [
                     [20000.0, -30000.0, -30000.0, 0.0],

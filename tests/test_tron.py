@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -17,8 +18,11 @@ from equimargin.formulations import labelled_pairs
 from equimargin.formulations.declaration import declare
 from equimargin.formulations.kernels import linear, polynomial, precomputed, rbf, sigmoid
 from equimargin.formulations.problem import MarginProblem, Point, classification, one_norm_ranking, ranking, ranking_from_pairs
-from equimargin.solvers import SOLVERS, Solution, Status, registry, solve, solve_declaration, tron
+from equimargin.solvers import SOLVERS, Status, registry, solve, solve_declaration, tron
 from equimargin.testing import margin_problems, sample_problem
+from optima import noisy_levels, reached, same_optimum
+
+checked = partial(reached, "tron")
 
 CANCER = load_breast_cancer()
 SCALED = StandardScaler().fit_transform(CANCER.data)
@@ -31,30 +35,9 @@ def signed(X: Any, y: Any, C: float = 1.0, bias: Any = False, **options: Any) ->
     return classification(X, y, C, loss="squared_hinge", bias=bias, **options)
 
 
-def levels(m: int = 60, seed: int = 0) -> tuple[Any, Any, Any]:
-    """Noisy relevances in three queries."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(m, 4))
-    return X, np.round(X[:, 0] + rng.normal(size=m)), np.arange(m) * 3 // m
-
-
 def ranked(C: float = 1.0, kernel: Any = None, **options: Any) -> MarginProblem:
     """A ranking problem with the squared hinge."""
-    return ranking(*levels(), C, kernel, "squared_hinge", **options)
-
-
-def checked(problem: MarginProblem, tol: float = 1e-6, **limits: Any) -> Solution:
-    """The solution, its gap and its proven interval as asked."""
-    solution = solve(problem, "tron", tol=tol, **limits)
-    assert solution.status is Status.OPTIMAL, solution.reason
-    assert solution.relative_gap <= tol
-    assert solution.interval.relative_width <= 1.01 * tol + 1e-9
-    return solution
-
-
-def same_optimum(a: Solution, b: Solution) -> None:
-    """The proven intervals meet."""
-    assert max(a.lower, b.lower) <= min(a.upper, b.upper)
+    return ranking(*noisy_levels(), C, kernel, "squared_hinge", **options)
 
 
 @pytest.mark.parametrize("C", [1e-6, 0.01, 1.0, 100.0])
@@ -155,7 +138,7 @@ def test_the_trajectory(kernel: Any) -> None:
 
 
 def test_queries_weigh_and_pairs_are_listed_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, _, _ = levels()
+    X, _, _ = noisy_levels()
     for options in ({"per_query": "mean"}, {"query_weight": {0: 0.0, 1: 3.0}}):
         problem = ranked(1.0, **options)
         same_optimum(checked(problem, 1e-9), solve(problem, "coordinate_descent", tol=1e-9))
@@ -185,13 +168,13 @@ def test_ten_million_pairs_and_more() -> None:
 def test_sparse_features_and_a_given_gram_matrix() -> None:
     thin = np.where(np.abs(SCALED) > 0.7, SCALED, 0.0)
     same_optimum(checked(signed(thin, LABELS), 1e-9), checked(signed(sparse.csr_array(thin), LABELS), 1e-9))
-    X, y, qid = levels()
+    X, y, qid = noisy_levels()
     given_gram = ranking(X @ X.T, y, qid, 0.01, precomputed(), "squared_hinge")
     same_optimum(checked(given_gram, 1e-8), checked(ranked(0.01), 1e-8))
 
 
 def test_nasty_data() -> None:
-    X, y, qid = levels()
+    X, y, qid = noisy_levels()
     assert checked(ranking(X, np.ones(60), qid, loss="squared_hinge")).value == 0.0  # no pairs
     assert checked(signed(SCALED, LABELS, sample_weight=np.zeros(len(LABELS)))).value == 0.0
     assert checked(signed(np.zeros((3, 2)), [1.0, 1.0, -1.0])).value == pytest.approx(3.0)

@@ -1,0 +1,38 @@
+"""What the tests of every solver ask of its solutions, and rankings to ask it of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations import Problem
+from equimargin.solvers import Solution, Status, solve
+
+
+def reached(solver: str, problem: Problem, tol: float = 1e-6, **limits: Any) -> Solution:
+    """The solution, its gap and its proven interval as asked."""
+    solution = solve(problem, solver, tol=tol, **limits)
+    assert solution.status is Status.OPTIMAL, solution.reason
+    assert solution.relative_gap <= tol
+    assert solution.interval.relative_width <= 1.01 * tol + 1e-9
+    return solution
+
+
+def same_optimum(a: Solution, b: Solution) -> None:
+    """The proven intervals meet."""
+    assert max(a.lower, b.lower) <= min(a.upper, b.upper)
+
+
+def noisy_levels(m: int = 60, seed: int = 0) -> tuple[Any, Any, Any]:
+    """X (m, 4), noisy relevances, three queries."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 4))
+    return X, np.round(X[:, 0] + rng.normal(size=m)), np.arange(m) * 3 // m
+
+
+def three_levels(m: int = 40, d: int = 5) -> tuple[Any, Any, Any]:
+    """X (m, d), three levels, three queries."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(m, d))
+    return X, np.digitize(X[:, 0] + rng.normal(size=m), [-0.5, 0.8]), rng.integers(3, size=m)
