@@ -19,6 +19,7 @@ Research 1 (1976).
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.losses import Smooth, huberised
@@ -31,6 +32,8 @@ from equimargin.solvers.feature_descent import MOST_COLUMNS, FeatureDescent
 from equimargin.solvers.newton import descent_for, on_a_part, unsuited
 from equimargin.solvers.progress import Progress
 from equimargin.solvers.solution import Limits, Solution
+
+Index = NDArray[np.intp]
 
 CURVED = 10
 """Rows on the first curved piece, a column of the features: several times as many as can lie on the margin."""
@@ -148,15 +151,29 @@ def _finish(descent: Descent, progress: Progress) -> bool:
     free = np.flatnonzero((alpha[inside] > 0) & (alpha[inside] < box))
     if not 0 < len(free) <= min(ROWS_A_COLUMN * descent.Z.q, MOST_ROWS):
         return False
-    inside, Y, t, box = inside[free], Y[free], t[free], box[free]
+    inside = inside[free]
     signs = problem.bias_signs[inside] if problem.bias else np.ones(len(inside))
-    c = signs * box
-    K = Y @ (Y * descent.R).T if isinstance(Y, np.ndarray) else (Y @ Y.multiply(descent.R).T.tocsr()).toarray()
-    u, bounds = t - Y @ w, (np.minimum(c, 0.0), np.maximum(c, 0.0))
+    c = signs * box[free]
+    K, u = _face(descent, inside, alpha, w)
+    bounds = np.minimum(c, 0.0), np.maximum(c, 0.0)
     H = signs[:, None] * K * signs
     most = FACES + PRODUCTS * descent.Z.m * descent.Z.q // len(inside) ** 3
     alpha[inside] = signs * climb(H, signs * u, signs * alpha[inside], *bounds, problem.bias, most, lambda: progress.out_of_time)
     return progress.show(alpha, descent.steps)
+
+
+def _face(descent: FeatureDescent, inside: Index, alpha: Array, w: Array) -> tuple[Array, Array]:
+    """A K A' of some rows, (k, k), and their slacks, (k,), at multipliers alpha (p,), of which w (q,) is made; no bias.
+
+    By the kernel itself where the features are computed from it, which leaves some of it out.
+    """
+    problem, rows = descent.problem, descent.rows
+    if problem.explicit is None:
+        A = rows.matrix[inside]
+        return A @ (A @ problem.gram.dense).T, rows.t[inside] - A @ (problem.gram @ rows.rdot(alpha))
+    Y = rows.take(descent.Z, inside)
+    K = Y @ (Y * descent.R).T if isinstance(Y, np.ndarray) else (Y @ Y.multiply(descent.R).T.tocsr()).toarray()
+    return K, rows.t[inside] - Y @ w
 
 
 def _centred(alpha: Array, c: Array, slope: float) -> Smooth:
