@@ -10,10 +10,12 @@ import functools
 import hashlib
 import inspect
 import os
+import signal
 import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
 import numba
@@ -45,18 +47,37 @@ def fast(kernel: Callable[P, R]) -> Callable[P, R]:
 
 def _compiled(kernel: Callable[P, R], **options: Any) -> Callable[P, R]:
     directory = cache_directory() if Path(inspect.getfile(kernel)).is_file() else None
-    if directory is None:
-        plain: Callable[P, R] = numba.njit(nogil=True, **options)(kernel)
-        return plain
     # numba knows no cache directory per function. It reads the global one while decorating, so it is lent ours for that
     # long only: other packages' kernels stay where they were.
     with _directing:
-        theirs, config.CACHE_DIR = config.CACHE_DIR, str(directory)
+        theirs, config.CACHE_DIR = config.CACHE_DIR, str(directory) if directory else config.CACHE_DIR
         try:
-            kept: Callable[P, R] = numba.njit(cache=True, nogil=True, **options)(kernel)
+            dispatcher: Any = numba.njit(cache=directory is not None, nogil=True, **options)(kernel)
         finally:
             config.CACHE_DIR = theirs
-    return kept
+    dispatcher.compile = _undisturbed(dispatcher.compile)
+    compiled: Callable[P, R] = dispatcher
+    return compiled
+
+
+def _undisturbed(compile: Callable[P, R]) -> Callable[P, R]:
+    """As `compile`; an interrupt waits until it is done, because LLVM calls back into Python, where an exception is lost."""
+
+    @functools.wraps(compile)
+    def undisturbed(*arguments: P.args, **options: P.kwargs) -> R:
+        handler = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is not threading.main_thread() or not callable(handler):
+            return compile(*arguments, **options)
+        heard: list[tuple[int, FrameType | None]] = []
+        signal.signal(signal.SIGINT, lambda number, frame: heard.append((number, frame)))
+        try:
+            return compile(*arguments, **options)
+        finally:
+            signal.signal(signal.SIGINT, handler)
+            if heard:
+                handler(*heard[0])
+
+    return undisturbed
 
 
 @functools.cache

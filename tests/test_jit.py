@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+from numba.core import event
+
+from equimargin.formulations import jit
 
 ROOT = Path(__file__).parents[1]
 
@@ -89,3 +93,22 @@ def test_kernels_run_from_an_archive(kernels: Path, tmp_path: Path) -> None:
             wheel.write(source, source.relative_to(kernels.parent))
     assert call(archive, HOME=str(tmp_path / "home")) == "20 compiled"
     assert not (tmp_path / "home").exists()
+
+
+def test_an_interrupt_waits_until_a_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the middle of it the interrupt is lost, or the compiler loses its way."""
+    monkeypatch.setattr(jit, "cache_directory", lambda: None)
+    kernel = jit.jit(lambda x: x + 1)
+
+    class Interrupting(event.Listener):
+        def on_start(self, started: event.Event) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+        def on_end(self, ended: event.Event) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Interrupting()), pytest.raises(KeyboardInterrupt):
+        kernel(1)
+    assert len(kernel.signatures) == 1
+    assert kernel(1) == 2
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
