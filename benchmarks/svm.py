@@ -335,6 +335,11 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="where to write all figures")
     arguments = parser.parse_args()
     outcomes, single = [], []
+    if not arguments.only:  # first, because a child process inherits the peak memory of its parent
+        for figure in figures(arguments.quick):
+            single.append(figure)
+            shown = "-" if figure.value is None else f"{figure.value:.2f}"
+            print(f"{figure.name:44s} {shown:>6s}  must {figure.must:g}, aim {figure.aim:g}  {figure.said}", flush=True)
     with threadpool_limits(1):
         for contest in contests(arguments.quick):
             if arguments.only in f"{contest.work} {contest.name}":
@@ -344,11 +349,6 @@ def main() -> None:
             if arguments.only in f"RBF SVC, many classes {name}":
                 outcomes.append(many_classes(name, C))
                 print(line(outcomes[-1]), flush=True)
-    if not arguments.only:
-        for figure in figures(arguments.quick):
-            single.append(figure)
-            shown = "-" if figure.value is None else f"{figure.value:.2f}"
-            print(f"{figure.name:44s} {shown:>6s}  must {figure.must:g}, aim {figure.aim:g}  {figure.said}", flush=True)
     print()
     for work in dict.fromkeys(outcome.work for outcome in outcomes):
         group = [outcome for outcome in outcomes if outcome.work == work]

@@ -30,13 +30,13 @@ def shortfall(problem: MarginProblem, slack: Array) -> dict[str, Array]:
 
 def value_of_margin(problem: MarginProblem, t: float) -> float:
     """1/2 |w|^2 = 1 / (2 t^2) of the largest margin t; inf where none was found."""
-    return 1 / (2 * t**2) if t > _resolved(problem) else np.inf
+    return 0.5 / t / t if t > _resolved(problem) else np.inf
 
 
 def point_of_margin(problem: MarginProblem, u: Array, b: float, t: float, mu: Array | None) -> Point:
     """The canonical point of a max-margin form: w = u / t, b / t and alpha = mu / t^2; u itself where no margin was found."""
     t = t if t > _resolved(problem) else 1.0
-    return problem.point_of_w(u / t, b / t, None if mu is None else mu / t**2)
+    return problem.point_of_w(u / t, b / t, None if mu is None else mu / t / t)
 
 
 def _resolved(problem: MarginProblem) -> float:

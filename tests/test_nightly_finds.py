@@ -390,6 +390,15 @@ def found() -> dict[str, Problem]:
             False,
             None,
         ),
+        "a residual of 1e160 from a backend that found no margin: its square is no float": MarginProblem(
+            array([[0.0, 0.0], [437.313735406447, 0.0], [-1311.941206219341, 0.0]]),
+            Polynomial(degree=1, gamma=1.0, coef0=0.0),
+            Signed(array([-1.0, 1.0, 1.0])),
+            inf,
+            "hinge",
+            True,
+            None,
+        ),
     }
 
 
