@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 HEARING = 0.1
 """Seconds between two looks at pending signals."""
-GRACE = 0.5
+GRACE = 0.2
 """Seconds that interrupted work has to end in: a thread that comes back while the interpreter shuts down takes the process with it."""
 
 
