@@ -28,7 +28,6 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point
 from equimargin.solvers.exact_numbers import Integers, Integral, as_integers
 from equimargin.solvers.solution import Status

@@ -191,9 +191,11 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
     AK = problem.rows.matrix @ (problem.gram.dense / scale)
     B = AK if problem.over == "points" else AK @ problem.rows.matrix.T
     M = sparse.csc_array(sparse.hstack([sparse.csc_array(B), sparse.eye_array(p)]))
-    highs = highspy.Highs()
-    for name, value in {"output_flag": False, "solver": "simplex", "time_limit": time_limit, "threads": 1}.items():
-        highs.setOptionValue(name, value)
+    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    highs.setOptionValue("output_flag", False)
+    highs.setOptionValue("solver", "simplex")
+    highs.setOptionValue("time_limit", time_limit)
+    highs.setOptionValue("threads", 1)
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = n + p, p
     lp.col_cost_ = np.concatenate([np.ones(n), np.full(p, problem.C * scale)])
