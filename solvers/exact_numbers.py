@@ -176,7 +176,7 @@ def semidefinite(problem: Problem, numbers: Integral) -> str:
     """
     if isinstance(problem, OneNormProblem):
         return "a linear program asks nothing of K"
-    if not isinstance(problem.kernel, Precomputed):
+    if not problem.kernel.given:
         return f"the {problem.kernel.name} kernel is positive semidefinite by construction"
     if problem.m <= LDL_POINTS:
         if not _has_square_root(numbers):
