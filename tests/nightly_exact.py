@@ -2,9 +2,9 @@
 
     python tests/nightly_exact.py --seed 1 --examples 1000
 
-Every instance has an exact optimum, or an exact ray, that holds in the definitions: feasible, primal value = dual value, every end of b. The
-proven interval of every float solver contains that optimum, and those of random points contain the exact values of the points themselves.
-Exit status 1 if anything does not hold; nothing here is shared with the code that is checked but the problems and their data.
+Every instance has an exact optimum, or an exact ray, that holds in the definitions: feasible, primal value = dual value, every end of b.
+The proven interval of every float solver contains that optimum, and those of random points contain the exact values of the points
+themselves. Exit status 1 if anything does not hold; all that is shared with what is checked is the problems and their data.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations import (
-    MarginProblem,
     OneNormProblem,
     Point,
     Problem,
@@ -99,10 +98,10 @@ def drawn(family: str, number: Sequence[int]) -> Problem:
     if kind == "svm":
         y = rng.choice([-1.0, 1.0], m)
         bias: Any = "penalized" if "penalized" in family else "nobias" not in family
-        problem: Problem = classification(X, y, C, kernel, loss, bias, None if C == inf else _weights(rng, m))
+        problem: Problem = classification(X, y, C, kernel, loss, bias, None if inf == C else _weights(rng, m))
     elif kind == "svr":
         y, epsilon = rng.integers(-2, 3, m).astype(np.float64), float(rng.choice([0.0, 0.5, 1.0, 0.1]))
-        problem = regression(X, y, C, epsilon, kernel, loss, None if C == inf else _weights(rng, m))
+        problem = regression(X, y, C, epsilon, kernel, loss, None if inf == C else _weights(rng, m))
     else:
         y = rng.integers(0, int(rng.integers(1, 4)) + 1, m).astype(np.float64)
         qid = None if rng.integers(2) else rng.integers(0, 2, m)
@@ -112,7 +111,7 @@ def drawn(family: str, number: Sequence[int]) -> Problem:
             problem = one_norm_ranking(X, y, qid, C, kernel)
         else:
             names = [0] if qid is None else np.unique(qid).tolist()
-            weights = None if C == inf else _weights(rng, len(names))
+            weights = None if inf == C else _weights(rng, len(names))
             by_query = None if weights is None else dict(zip(names, weights.tolist(), strict=True))
             problem = ranking(X, y, qid, C, kernel, loss, query_weight=by_query)
     return given_gram(problem) if kernel.name == "rbf" else problem
@@ -203,7 +202,7 @@ class Definition:
         """0 <= alpha <= box and s'alpha = 0."""
         if sum((s * a for s, a in zip(self.s, alpha, strict=True)), Fraction(0)) != 0:
             return False
-        return all(0 <= a and (c is None or (self.squared and c > 0) or a <= c) for a, c in zip(alpha, self.c, strict=True))
+        return all(a >= 0 and (c is None or (self.squared and c > 0) or a <= c) for a, c in zip(alpha, self.c, strict=True))
 
     def prices(self, u: Vector) -> list[Fraction]:
         """B'u of a one-norm problem."""
