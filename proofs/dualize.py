@@ -188,14 +188,14 @@ def _bounded(program: Program) -> Program | None:
         used = np.flatnonzero(row)
         if len(used) > 1:
             continue
-        rest = {"F": np.delete(program.F, r, 0), "f": np.delete(program.f, r)}
-        if len(used) == 0:
-            return replace(program, **rest) if program.f[r] >= 0 else None
-        k = int(used[0])
-        end = program.f[r] / row[k]
-        if row[k] > 0:
-            return replace(program, **rest, upper=_with(program.upper, k, end, min))
-        return replace(program, **rest, lower=_with(program.lower, k, end, max))
+        rest, end = replace(program, F=np.delete(program.F, r, 0), f=np.delete(program.f, r)), program.f[r]
+        if len(used) == 0 and end >= 0:
+            return rest
+        if len(used) == 1:
+            k, over = int(used[0]), row[used[0]]
+            if over > 0:
+                return replace(rest, upper=_with(rest.upper, k, end / over, min))
+            return replace(rest, lower=_with(rest.lower, k, end / over, max))
     return None
 
 
@@ -319,7 +319,7 @@ def homogeneous(program: Program) -> Program:
     bounds = all(b in (None, 0) for b in (*program.lower, *program.upper))
     if program.e.any() or program.f.any() or not bounds or program.constant:
         raise ValueError("only a program over a cone has a homogeneous form")
-    E, e = np.vstack([program.E, -program.g[None, :]]), np.append(program.e, ONE)
+    E, e = np.vstack([program.E, -program.g[None, :]]), np.concatenate([program.e, [ONE]])
     return replace(program, H=zeros(program.n, program.n), g=zeros(program.n), E=E, e=e, norm=program.H)
 
 

@@ -2,7 +2,7 @@
 
     python tests/nightly_exact.py --seed 1 --examples 1000
 
-Every instance has an exact optimum, or an exact ray, that holds in the definitions: feasible, primal value = dual value, every end of b.
+Every instance has an exact optimum, or an exact ray, that holds in the definitions: feasible, primal value = dual value, all ends of b.
 The proven interval of every float solver contains that optimum, and those of random points contain the exact values of the points
 themselves. Exit status 1 if anything does not hold; all that is shared with what is checked is the problems and their data.
 """

@@ -35,9 +35,9 @@ MISPRINTED = {
     "rank.l1.dual.as_printed": ("rank.l1.primal", ["quadratic"]),
     "rank.differences.dual": ("rank.l1.primal", ["quadratic"]),
     "rank.lambda.function.as_lambda_half": ("rank.lambda.dual", ["quadratic"]),
-    "rank.reduced": ("rank.l1.dual", ["4 unknowns and 8"]),
+    "rank.reduced": ("rank.l1.dual", ["5 unknowns and 8"]),
     "rank.onenorm.differences": ("rank.onenorm.dual", ["inequalities"]),
-    "rank.onenorm.free": ("rvm.dual", ["inequalities"]),
+    "rank.onenorm.free": ("rvm.dual", ["18 unknowns and 8"]),
     "rvm.as_printed": ("rvm.dual", ["0 unknowns and 8"]),
     "svm.penalized.primal": ("svm.soft.dual", ["quadratic", "equations"]),
 }
