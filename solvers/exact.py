@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -48,15 +48,15 @@ class ExactOptimum:
     semidefinite : how K is known to be positive semidefinite.  pivots : exact ones.  seconds : of wall time.
     """
 
-    problem: Problem
+    problem: Problem = field(repr=False)
     status: Status
     reason: str
-    value: Fraction | None
-    alpha: tuple[Fraction, ...]
-    beta: tuple[Fraction, ...]
-    w: tuple[Fraction, ...] | None
-    bias: Ends
-    ray: tuple[Fraction, ...] | None
+    value: Fraction | None = field(repr=False)  # Python prints no integer of thousands of digits
+    alpha: tuple[Fraction, ...] = field(repr=False)
+    beta: tuple[Fraction, ...] = field(repr=False)
+    w: tuple[Fraction, ...] | None = field(repr=False)
+    bias: Ends = field(repr=False)
+    ray: tuple[Fraction, ...] | None = field(repr=False)
     semidefinite: str
     pivots: int
     seconds: float
