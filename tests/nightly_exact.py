@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations import (
+    MarginProblem,
     OneNormProblem,
     Point,
     Problem,
@@ -43,6 +44,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.bounds import inner_interval
 from equimargin.formulations.kernels import Intercept, Kernel, Linear, Polynomial, Precomputed
+from equimargin.formulations.problem import on_grid
 from equimargin.formulations.rows import Pairs, Tube
 from equimargin.solvers import SOLVERS, ExactOptimum, Status, exact_optimum, solve
 from equimargin.solvers.exact import given_gram
@@ -293,11 +295,14 @@ def _contains(lower: float, upper: float, value: Fraction | None) -> bool:
     return below and (upper == inf or (value is not None and value <= Fraction(upper)))
 
 
-def wrong_bounds(at: Definition, rng: np.random.Generator, value: Fraction | None) -> Iterator[str]:
-    """Where a random point's proven interval does not contain the point's exact values, or the optimum; inner ones the other way round."""
-    problem = at.problem
-    for _ in range(POINTS):
-        point = _random_point(problem, rng)
+def wrong_bounds(at: Definition, rng: np.random.Generator, found: ExactOptimum) -> Iterator[str]:
+    """Where a random point's proven interval does not contain the point's exact values, or the optimum; inner ones the other way round.
+
+    Every other point is the optimum, rounded and a little moved.
+    """
+    problem, value = at.problem, found.value
+    for k in range(POINTS):
+        point = _near(found, rng) if k % 2 else _random_point(problem, rng)
         outer, inner = interval(problem, point), inner_interval(problem, point)
         if not _contains(outer.lower, outer.upper, value):
             yield f"a point proves [{outer.lower!r}, {outer.upper!r}], the optimum is {value}"
@@ -321,23 +326,38 @@ def _random_point(problem: Problem, rng: np.random.Generator) -> Point:
     return Point(beta=scale * rng.normal(size=problem.m), b=b, alpha=alpha)
 
 
+def _near(found: ExactOptimum, rng: np.random.Generator) -> Point:
+    """The optimum, or where it ended, in float64 and each number off by a random part."""
+    rounded, size = found.point, 10.0 ** rng.uniform(-17, -3)
+
+    def moved(v: Any) -> Any:
+        return v * (1 + size * rng.normal(size=np.shape(v)))
+
+    b = float(moved(rounded.b))
+    if isinstance(found.problem, MarginProblem) and found.w is not None:
+        return Point(w=moved(np.array([float(v) for v in found.w])), b=b, alpha=moved(rounded.alpha))
+    return Point(beta=moved(rounded.beta), b=b, alpha=moved(rounded.alpha))
+
+
 def _exact_values(at: Definition, point: Point) -> tuple[Fraction | None, Fraction | None]:
-    """L(repaired alpha) and U(f, b) as `interval` means them; None where it takes another point because rows are hard."""
+    """L and U of a point as `interval` means them, on its grid; None where it takes another point because rows are hard."""
     problem = at.problem
     if isinstance(problem, OneNormProblem):
-        return None, at.cost([Fraction(v) for v in point.beta.tolist()]) if problem.over == "points" else None
+        u = _fractions(on_grid(point.alpha, np.full(problem.p, problem.C), np.zeros(problem.p)))
+        x = point.beta if problem.over == "points" else on_grid(point.beta, np.full(problem.p, inf), np.zeros(problem.p))
+        return sum(u, Fraction(0)) / max([Fraction(1), *at.prices(u)]), at.cost(_fractions(x))
     if None in at.c:
         return None, None
-    repaired = [Fraction(v) for v in problem.repaired(point.alpha).tolist()]
-    b = Fraction(point.b)
+    lower, b = at.dual(_fractions(problem.repaired(point.alpha))), Fraction(point.b)
     if problem.explicit is None:
-        upper = at.primal([Fraction(v) for v in point.beta.tolist()], b)
-    else:
-        w = [Fraction(v) for v in point.w.tolist()]
-        Z = [[Fraction(v) for v in row] for row in np.asarray(problem.explicit.stored).tolist()]
-        f = [sum((z * v for z, v in zip(row, w, strict=True)), Fraction(0)) for row in Z]
-        upper = at.primal_of(f, sum((v**2 for v in w), Fraction(0)), b)
-    return at.dual(repaired), upper
+        return lower, at.primal(_fractions(point.beta), b)
+    w, Z = _fractions(point.w), [_fractions(row) for row in np.asarray(problem.explicit.stored)]
+    f = [sum((z * v for z, v in zip(row, w, strict=True)), Fraction(0)) for row in Z]
+    return lower, at.primal_of(f, sum((v**2 for v in w), Fraction(0)), b)
+
+
+def _fractions(values: Any) -> list[Fraction]:
+    return [Fraction(v) for v in np.asarray(values).tolist()]
 
 
 # The run.
@@ -356,7 +376,7 @@ def checked(family: str, number: Sequence[int]) -> Checked:
     problem = drawn(family, number)
     at, found = Definition(problem), exact_optimum(problem)
     rng = np.random.default_rng([*number, 1])
-    complaints = [*wrong_optimum(at, found), *wrong_intervals(problem, found.value), *wrong_bounds(at, rng, found.value)]
+    complaints = [*wrong_optimum(at, found), *wrong_intervals(problem, found.value), *wrong_bounds(at, rng, found)]
     return Checked(found, complaints)
 
 
