@@ -19,8 +19,20 @@ import numpy as np
 
 from equimargin.formulations.features import explicit
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem
-from equimargin.solvers.exact_active_set import ActiveSet, Ends, Spent, as_fractions, common, fractions, identified, verified
-from equimargin.solvers.exact_numbers import Integers, Integral, dyadic, given_gram, integral, refusal, semidefinite
+from equimargin.solvers.exact_active_set import ActiveSet, Ends, identified, verified
+from equimargin.solvers.exact_numbers import (
+    Fractions,
+    Integers,
+    Integral,
+    as_fractions,
+    common,
+    dyadic,
+    fractions,
+    given_gram,
+    integral,
+    refusal,
+    semidefinite,
+)
 from equimargin.solvers.exact_simplex import Program, highs_basis
 from equimargin.solvers.exact_simplex import verified as verified_vertex
 from equimargin.solvers.registry import solve
@@ -96,9 +108,9 @@ def exact_optimum(problem: Problem, time_limit: float | None = None, max_iter: i
 
     def check(pivots: int) -> None:
         if pivots > max_iter:
-            raise Spent(Status.ITERATION_LIMIT)
+            raise _Spent(Status.ITERATION_LIMIT)
         if time_limit is not None and time.perf_counter() - started > time_limit:
-            raise Spent(Status.TIME_LIMIT)
+            raise _Spent(Status.TIME_LIMIT)
 
     seconds = FLOAT_SECONDS if time_limit is None else min(FLOAT_SECONDS, time_limit)
     if isinstance(problem, OneNormProblem):
@@ -121,18 +133,26 @@ def exact_optimum(problem: Problem, time_limit: float | None = None, max_iter: i
     )
 
 
+class _Spent(Exception):
+    """The time or the pivots that a run may take are spent; the status says which."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status.sentence)
+        self.status = status
+
+
 @dataclass(frozen=True, eq=False)
 class _End:
     """How the pivots ended."""
 
     status: Status
     reason: str
-    alpha: Integers
-    beta: Integers
+    alpha: Fractions
+    beta: Fractions
     pivots: int
     value: Fraction | None = None
     bias: Ends = (Fraction(0), Fraction(0))
-    ray: Integers | None = None
+    ray: Fractions | None = None
 
 
 def _quadratic(problem: MarginProblem, state: ActiveSet, seconds: float, start: Point | None) -> _End:
@@ -140,7 +160,7 @@ def _quadratic(problem: MarginProblem, state: ActiveSet, seconds: float, start: 
     try:
         state.start(*identified(problem, numbers, start or _float_solution(problem, seconds)))
         ray = state.run()
-    except Spent as spent:
+    except _Spent as spent:
         beta = _combined(numbers.rdot, state.alpha)
         return _End(spent.status, f"{spent} {_pivots(state.pivots)}", state.alpha, beta, state.pivots)
     alpha, beta = state.alpha, _combined(numbers.rdot, state.alpha)
@@ -156,7 +176,7 @@ def _quadratic(problem: MarginProblem, state: ActiveSet, seconds: float, start: 
 def _linear(problem: OneNormProblem, program: Program, seconds: float) -> _End:
     try:
         vertex = program.solve(highs_basis(problem, seconds))
-    except Spent as spent:
+    except _Spent as spent:
         return _End(spent.status, f"{spent} {_pivots(program.pivots)}", fractions(problem.p), program.x, program.pivots)
     value = verified_vertex(program, vertex)
     reason = f"the basis of HiGHS, {_pivots(program.pivots)}; every condition of the optimum checked"
@@ -176,13 +196,13 @@ def _pivots(count: int) -> str:
     return f"{count} exact pivots"
 
 
-def _combined(product: Callable[[Integers], Integers], v: Integers) -> Integers:
+def _combined(product: Callable[[Integers], Integers], v: Fractions) -> Fractions:
     """A product with integers, of Fractions."""
     values, den = common(v)
     return as_fractions([Fraction(u, den) for u in product(values).tolist()])
 
 
-def _weights(problem: Problem, numbers: Integral, beta: Integers) -> tuple[Fraction, ...] | None:
+def _weights(problem: Problem, numbers: Integral, beta: Fractions) -> tuple[Fraction, ...] | None:
     """Z'beta for the features Z of a linear kernel, with the column of ones of a penalised bias."""
     Z = explicit(problem.kernel, problem.X)
     if Z is None:

@@ -8,6 +8,7 @@ exact products C x weight, targets of a tube the exact differences y - epsilon a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -23,6 +24,8 @@ from equimargin.formulations.rows import Pairs, Tube
 
 Integers = NDArray[Any]
 """An array of Python's integers."""
+Fractions = NDArray[Any]
+"""An array of Fractions."""
 POINTS = 1500
 """K is formed of up to so many points."""
 PAIRS = 100_000
@@ -155,6 +158,24 @@ def as_integers(values: Any) -> Integers:
     array = np.empty(len(values), dtype=object)
     array[:] = [int(v) for v in values]
     return array
+
+
+def fractions(size: int) -> Fractions:
+    """Zeros, as Fractions."""
+    return as_fractions([Fraction(0)] * size)
+
+
+def as_fractions(values: Sequence[Fraction]) -> Fractions:
+    """An array of Fractions."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def common(values: Fractions) -> tuple[Integers, int]:
+    """Integers and their smallest common denominator."""
+    den = lcm(*{v.denominator for v in values})
+    return as_integers([v.numerator * (den // v.denominator) if v else 0 for v in values.tolist()]), den
 
 
 def dyadic(M: Array) -> tuple[Integers, int]:

@@ -340,7 +340,10 @@ def _near(found: ExactOptimum, rng: np.random.Generator) -> Point:
 
 
 def _exact_values(at: Definition, point: Point) -> tuple[Fraction | None, Fraction | None]:
-    """L and U of a point as `interval` means them, on its grid; None where it takes another point because rows are hard."""
+    """L and U of a point as `interval` means them, None where it takes another point because rows are hard.
+
+    Multipliers are on their grid, and the rounded sums of the coefficients of equal points are those that are judged.
+    """
     problem = at.problem
     if isinstance(problem, OneNormProblem):
         u = _fractions(on_grid(point.alpha, np.full(problem.p, problem.C), np.zeros(problem.p)))
@@ -350,7 +353,7 @@ def _exact_values(at: Definition, point: Point) -> tuple[Fraction | None, Fracti
         return None, None
     lower, b = at.dual(_fractions(problem.repaired(point.alpha))), Fraction(point.b)
     if problem.explicit is None:
-        return lower, at.primal(_fractions(point.beta), b)
+        return lower, at.primal(_fractions(problem.gram.merged(point.beta)), b)
     w, Z = _fractions(point.w), [_fractions(row) for row in np.asarray(problem.explicit.stored)]
     f = [sum((z * v for z, v in zip(row, w, strict=True)), Fraction(0)) for row in Z]
     return lower, at.primal_of(f, sum((v**2 for v in w), Fraction(0)), b)

@@ -32,8 +32,8 @@ from equimargin.formulations import (
 )
 from equimargin.solvers import Status, exact_optimum
 from equimargin.solvers.exact import given_gram
-from equimargin.solvers.exact_active_set import as_fractions, verified
-from equimargin.solvers.exact_numbers import dyadic, integral
+from equimargin.solvers.exact_active_set import verified
+from equimargin.solvers.exact_numbers import as_fractions, dyadic, integral
 from equimargin.solvers.exact_simplex import Program
 from equimargin.solvers.exact_simplex import verified as verified_vertex
 
