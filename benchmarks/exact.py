@@ -95,6 +95,7 @@ ROWS = [
     Row("SVR, RBF Gram, n = 400, C = 10", svr(400, 10.0)),
     Row("RankSVM, RBF Gram, 200 points, 19,900 pairs", ranks(200, 1 / 16), 2.0),
     Row("RankSVM, RBF Gram, 200 points, C = 10", ranks(200, 10.0)),
+    Row("RankSVM, RBF Gram, 200 points, squared", ranks(200, 1 / 16, "squared_hinge")),
     Row("RankSVM, integer grid, 200 points", grid(200, 1 / 16)),
     Row("RVM, RBF Gram, 50 points, 500 pairs", rvm(50, 500), 1.0),
     Row("RVM, RBF Gram, 100 points, 2,000 pairs", rvm(100, 2000)),

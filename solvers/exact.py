@@ -86,7 +86,8 @@ def exact_optimum(problem: Problem, time_limit: float | None = None, max_iter: i
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.  time_limit : seconds, looked at between linear systems.  max_iter : exact pivots, at most.
+    problem : MarginProblem or OneNormProblem.  time_limit : seconds; no linear system is begun that may take longer.
+    max_iter : exact pivots, at most.
     start : a float solution, whose multipliers are close to optimal; None asks the solvers for one. Linear programs take none.
 
     Returns
@@ -106,10 +107,10 @@ def exact_optimum(problem: Problem, time_limit: float | None = None, max_iter: i
     numbers = integral(problem)
     why = semidefinite(problem, numbers)
 
-    def check(pivots: int) -> None:
+    def check(pivots: int, more: float) -> None:
         if pivots > max_iter:
             raise _Spent(Status.ITERATION_LIMIT)
-        if time_limit is not None and time.perf_counter() - started > time_limit:
+        if time_limit is not None and time.perf_counter() - started + more > time_limit:
             raise _Spent(Status.TIME_LIMIT)
 
     seconds = FLOAT_SECONDS if time_limit is None else min(FLOAT_SECONDS, time_limit)

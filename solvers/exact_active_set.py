@@ -23,16 +23,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point
-from equimargin.solvers.exact_numbers import Fractions, Integers, Integral, as_fractions, common, fractions
+from equimargin.solvers.exact_numbers import Fractions, Integers, Integral, as_fractions, as_integers, common, forecast, fractions, solved
 
-SOLVED = 1500
-"""Unknowns of a linear system, at most: a dense one of so many takes a minute."""
+SOLVED = 1000
+"""Unknowns of a linear system, at most: one of so many takes ten seconds or more, in which nothing else is heard."""
 PRIME = 2**61 - 1
 PLACES = 40
 """Binary places, below the largest multiplier, of those that are kept where a float solution has them."""
@@ -45,12 +46,13 @@ class ActiveSet:
 
     Parameters
     ----------
-    numbers : the problem in integers.  check : called before every linear system; may raise to end it.
+    numbers : the problem in integers.  check : called before every linear system with the pivots so far and the
+        seconds that it may take; may raise to end it.
 
     alpha : (p,) Fractions.  T : the rows that are solved for.  pivots : rows that have moved so far.
     """
 
-    def __init__(self, numbers: Integral, check: Callable[[int], None]) -> None:
+    def __init__(self, numbers: Integral, check: Callable[[int, float], None]) -> None:
         self.numbers, self.check = numbers, check
         self.alpha: Fractions = fractions(numbers.p)
         self.T: list[int] = []
@@ -182,20 +184,38 @@ class ActiveSet:
 
     def _solved(self, T: Sequence[int], right: Sequence[int], balance: Sequence[int]) -> list[Fraction]:
         """The solution of [ H_TT s_T; s_T' 0 ] (d, b) = (right, balance), H as integers; without a bias neither s nor b."""
-        from flint import fmpz_mat
-
-        self.check(self.pivots)
+        numbers = self.numbers
         if not T:
             return []
-        matrix = self.numbers.block(T, T)
+        if not numbers.biased and len(T) > numbers.m and numbers.ridge[T].all():
+            return self._solved_by_points(T, as_integers(right))
+        matrix = numbers.block(T, T)
         if balance:
-            s = self.numbers.s[T]
+            s = numbers.s[T]
             matrix = np.block([[matrix, s[:, None]], [s[None, :], np.zeros((1, 1), dtype=object)]])
-        size = len(matrix)
-        if size > SOLVED:
-            raise ValueError(f"too large: {size:,} rows inside the box, the limit of exact arithmetic is {SOLVED:,}")
-        solution = fmpz_mat(size, size, matrix.ravel().tolist()).solve(fmpz_mat(size, 1, [*right, *balance]))
-        return [Fraction(int(v.p), int(v.q)) for v in solution.entries()]
+        return self._system(matrix, [*right, *balance])
+
+    def _solved_by_points(self, T: Sequence[int], right: Integers) -> list[Fraction]:
+        """As `_solved` for more rows than points: d = D^-1 (right - A_T Z beta) with (I + A_T'D^-1 A_T Z) beta = A_T'D^-1 right."""
+        numbers, D = self.numbers, self.numbers.ridge[T]
+        index, entry, unit = numbers.index[T], numbers.entry[T], lcm(*set(D.tolist()))
+        weight, laplacian, pull = unit // D, np.zeros((numbers.m, numbers.m), dtype=object), np.zeros(numbers.m, dtype=object)
+        for i, a in zip(index.T, entry.T, strict=True):
+            np.add.at(pull, i, a * weight * right)
+            for j, b in zip(index.T, entry.T, strict=True):
+                np.add.at(laplacian, (i, j), a * b * weight)
+        matrix = numbers.times(laplacian)
+        matrix[np.diag_indices(numbers.m)] += unit
+        beta, den = common(as_fractions(self._system(matrix, pull.tolist())))
+        margins = (entry * numbers.product(beta)[index]).sum(axis=1)
+        return [Fraction(v, d) for v, d in zip((right * den - margins).tolist(), (D * den).tolist(), strict=True)]
+
+    def _system(self, matrix: Integers, right: Sequence[int]) -> list[Fraction]:
+        """The solution of a system of integers, once it has been asked whether there is time for it."""
+        if len(matrix) > SOLVED:
+            raise ValueError(f"too large: a linear system of {len(matrix):,} unknowns, the limit of exact arithmetic is {SOLVED:,}")
+        self.check(self.pivots, forecast(matrix))
+        return solved(matrix, right)
 
     def _independent(self, rows: list[int]) -> list[int]:
         """A largest part of these rows whose system is not singular: H, with s s' added for a bias, is not singular modulo a prime."""
@@ -276,7 +296,7 @@ def verified(numbers: Integral, alpha: Fractions, b: Fraction) -> Fraction:
     ------
     ArithmeticError : a condition does not hold.
     """
-    state = ActiveSet(numbers, lambda pivots: None)
+    state = ActiveSet(numbers, lambda pivots, seconds: None)
     state.alpha = alpha
     g0, den = state.gradient()
     g = g0 * b.denominator + numbers.s * (b.numerator * den)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.problem import OneNormProblem
-from equimargin.solvers.exact_numbers import Fractions, Integers, Integral, as_fractions, as_integers, common, fractions
+from equimargin.solvers.exact_numbers import Fractions, Integers, Integral, as_fractions, as_integers, common, forecast, fractions, solved
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.vertex import unit as mean_square
 
@@ -53,12 +53,13 @@ class Program:
 
     Parameters
     ----------
-    problem : the program.  numbers : it in integers.  check : called before every linear system; may raise to end it.
+    problem : the program.  numbers : it in integers.  check : called before every linear system with the pivots so far and
+        the seconds that it may take; may raise to end it.
 
     x : (n,) of the last vertex, 0 before one.  pivots : how many so far.
     """
 
-    def __init__(self, problem: OneNormProblem, numbers: Integral, check: Callable[[int], None]) -> None:
+    def __init__(self, problem: OneNormProblem, numbers: Integral, check: Callable[[int, float], None]) -> None:
         self.numbers, self.check = numbers, check
         self.n, self.p, self.C = problem.size, problem.p, Fraction(problem.C)
         self.pairs = problem.over == "pairs"
@@ -166,14 +167,8 @@ class Program:
 
     def _solved(self, matrix: Integers, right: Integers, den: int) -> Fractions:
         """y with matrix y = right / den, Fractions; ZeroDivisionError where the matrix is singular."""
-        from flint import fmpz_mat
-
-        self.check(self.pivots)
-        size = len(matrix)
-        if not size:
-            return fractions(0)
-        solution = fmpz_mat(size, size, matrix.ravel().tolist()).solve(fmpz_mat(size, 1, right.tolist()))
-        return as_fractions([Fraction(int(v.p), int(v.q) * den) for v in solution.entries()])
+        self.check(self.pivots, forecast(matrix))
+        return as_fractions([v / den for v in solved(matrix, right.tolist())])
 
 
 def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:

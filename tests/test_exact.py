@@ -189,7 +189,7 @@ def test_the_simplex_method_reaches_the_optimum_from_any_basis(family: str) -> N
         problem = nightly.drawn(family, [11, nightly.FAMILIES.index(family), i])
         found, n, p = exact_optimum(problem), problem.size, problem.p
         for basis in (range(n, n + p), range(n + p, n + 2 * p), range(min(n, p)), [*range(n), *range(n, n + p)]):
-            program = Program(problem, integral(problem), lambda pivots: None)
+            program = Program(problem, integral(problem), lambda pivots, seconds: None)
             assert verified_vertex(program, program.solve(frozenset(basis))) == found.value
             pivots += program.pivots
     assert pivots > 0
