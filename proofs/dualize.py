@@ -30,12 +30,17 @@ from equimargin.solvers.convex import standard_form
 Rational = NDArray[Any]
 """An array of Fractions."""
 Bound = Fraction | None
-DUAL_OF = {
-    **{f"{family}.primal": f"{family}.dual" for family in ("svm.hard", "svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2")},
-    **{f"{family}.primal": f"{family}.dual" for family in ("svr.hard", "svr.l1", "svr.l2", "rank.hard", "rank.l1", "rank.l2")},
-    **{f"{family}.primal": f"{family}.dual" for family in ("rank.lambda", "rank.onenorm", "rvm")},
-    **{"svm.nobias.beta": "svm.nobias.dual", "rank.l1.beta": "rank.l1.dual", "rank.l2.beta": "rank.l2.dual"},
-    **{"rank.lambda.function": "rank.lambda.dual", "svm.hard.margin": "svm.hard.dual", "rank.hard.margin": "rank.hard.dual"},
+PAIRED = (
+    *("svm.hard", "svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2", "svr.hard", "svr.l1", "svr.l2"),
+    *("rank.hard", "rank.l1", "rank.l2", "rank.lambda", "rank.onenorm", "rvm"),
+)
+DUAL_OF = {f"{family}.primal": f"{family}.dual" for family in PAIRED} | {
+    "svm.hard.margin": "svm.hard.dual",
+    "svm.nobias.beta": "svm.nobias.dual",
+    "rank.hard.margin": "rank.hard.dual",
+    "rank.l1.beta": "rank.l1.dual",
+    "rank.l2.beta": "rank.l2.dual",
+    "rank.lambda.function": "rank.lambda.dual",
 }
 """The declarations that are the Lagrangian dual of another."""
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -45,10 +50,10 @@ ZERO, ONE = Fraction(0), Fraction(1)
 class Program:
     """min 1/2 z'Hz + g'z + sqrt(z'Nz) + constant   s.t.  E z = e,  F z <= f,  lower <= z <= upper,  |M z| <= m'z for every cone.
 
-    names : of the unknowns: those of a declaration, or x and z of a dual and a number.  cones : rows m and M, over z.  norm : N, or None.
+    H, N : (n, n), N None without a norm.  g : (n,).  E, F : (rows, n).  lower, upper : (n,), None where there is no bound.
+    cones : rows m and M, over z.
     """
 
-    names: tuple[str, ...]
     H: Rational
     g: Rational
     constant: Fraction
@@ -86,7 +91,6 @@ def dualize(declaration: Declaration) -> Program:
     H = zeros(x + rows, x + rows)
     H[:x, :x] = form.H[np.ix_(curved, curved)]
     dual = Program(
-        (*(f"x{k}" for k in curved), *(f"z{r}" for r in range(rows))),
         H,
         np.concatenate([zeros(x), h, zeros(rows - len(h))]),
         -form.constant,
@@ -148,14 +152,12 @@ def canonical(declaration: Declaration) -> Program:
     n = len(form.q)
     own = [k for name in declaration.variables if name in columns for k in range(columns[name].start, columns[name].stop)]
     order = [*own, *sorted(set(range(n)) - set(own))]
-    names = {k: f"{name}{k - part.start}" for name, part in columns.items() for k in range(part.start, part.stop)}
     G, h = exact(form.G.toarray())[:, order], exact(form.h)
     ends = np.cumsum([form.zero, form.nonneg, *form.cones])
     cones = tuple(-G[start:stop] for start, stop in pairwise(ends[1:]))
     if any(v != 0 for v in h[ends[1] :]):
         raise ValueError("a cone whose rows have a constant is not dualised")
     return Program(
-        tuple(names.get(k, f"aux{k}") for k in order),
         exact(form.P.toarray())[np.ix_(order, order)],
         exact(form.q)[order],
         Fraction(form.offset),
@@ -228,7 +230,6 @@ def _eliminated(program: Program, r: int, k: int) -> Program:
 
     H, g, E, F = program.H, program.g + program.H[:, k] * c, program.E, program.F
     return Program(
-        tuple(program.names[j] for j in rest),
         columns(columns(H).T),
         g[rest] + a * g[k],
         program.constant + program.g[k] * c + H[k, k] * c * c / 2,
@@ -291,7 +292,6 @@ def _without(program: Program, k: int) -> Program:
     rest = [j for j in range(program.n) if j != k]
     return replace(
         program,
-        names=tuple(program.names[j] for j in rest),
         H=program.H[np.ix_(rest, rest)],
         g=program.g[rest],
         E=program.E[:, rest],

@@ -35,7 +35,7 @@ from equimargin.solvers.exact_numbers import (
 )
 from equimargin.solvers.exact_simplex import Program, highs_basis
 from equimargin.solvers.exact_simplex import verified as verified_vertex
-from equimargin.solvers.registry import solve
+from equimargin.solvers.registry import SOLVERS, solve
 from equimargin.solvers.solution import Status
 
 __all__ = ["ExactOptimum", "exact_optimum", "given_gram"]
@@ -44,6 +44,7 @@ FLOAT_TOL = 1e-10
 """Relative gap of the float solution that the pivots start from."""
 FLOAT_SECONDS = 60.0
 """What it may take."""
+NO_BIAS: Ends = (Fraction(0), Fraction(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,8 @@ class ExactOptimum:
     alpha : (p,) optimal multipliers, or feasible ones where it ended early; u for a OneNormProblem.
     beta : (m,) f = sum_i beta_i k(x_i, .) with beta = A'alpha; for a OneNormProblem its x >= 0, (size,).
     w : (q,) f = w.z where the kernel is linear, with the constant of f last where the bias is penalised; None otherwise.
-    bias : the ends of all b that are optimal with f, in the project's sign f(x) + b; None for an end at infinity; (0, 0) without a bias.
+    bias : the ends of all b that are optimal with f, in the project's sign f(x) + b; None for an end at infinity, and for both of a free
+    bias unless optimal; (0, 0) without a bias.
     ray : (p,) of an infeasible problem: alpha >= 0, positive on hard rows alone, A K A'alpha = 0, s'alpha = 0 and t'alpha > 0.
     semidefinite : how K is known to be positive semidefinite.  pivots : exact ones.  seconds : of wall time.
     """
@@ -152,23 +154,23 @@ class _End:
     beta: Fractions
     pivots: int
     value: Fraction | None = None
-    bias: Ends = (Fraction(0), Fraction(0))
+    bias: Ends = NO_BIAS
     ray: Fractions | None = None
 
 
 def _quadratic(problem: MarginProblem, state: ActiveSet, seconds: float, start: Point | None) -> _End:
-    numbers = state.numbers
+    numbers, unknown = state.numbers, NO_BIAS if not state.numbers.biased else (None, None)
     try:
         state.start(*identified(problem, numbers, start or _float_solution(problem, seconds)))
         ray = state.run()
     except _Spent as spent:
         beta = _combined(numbers.rdot, state.alpha)
-        return _End(spent.status, f"{spent} {_pivots(state.pivots)}", state.alpha, beta, state.pivots)
+        return _End(spent.status, f"{spent} {_pivots(state.pivots)}", state.alpha, beta, state.pivots, bias=unknown)
     alpha, beta = state.alpha, _combined(numbers.rdot, state.alpha)
     if ray is not None:
         reason = f"the multipliers grow without bound along an exact ray; {_pivots(state.pivots)}"
-        return _End(Status.INFEASIBLE, reason, alpha, beta, state.pivots, ray=ray)
-    low, high = state.bias() if numbers.biased else (Fraction(0), Fraction(0))
+        return _End(Status.INFEASIBLE, reason, alpha, beta, state.pivots, bias=unknown, ray=ray)
+    low, high = state.bias() if numbers.biased else NO_BIAS
     value = verified(numbers, alpha, low if low is not None else high if high is not None else Fraction(0))
     free = f"{len(state.T)} multipliers by one linear system, {_pivots(state.pivots)}; every condition of the optimum checked"
     return _End(Status.OPTIMAL, free, alpha, beta, state.pivots, value, (low, high))
@@ -186,11 +188,11 @@ def _linear(problem: OneNormProblem, program: Program, seconds: float) -> _End:
 
 def _float_solution(problem: MarginProblem, seconds: float) -> Point:
     """A float solution of whichever solver takes the problem; multipliers of 0 where none does, or where it brings none."""
-    try:
+    if any(not solver.reference and solver.refusal(problem) is None for solver in SOLVERS.values()):
         point = solve(problem, tol=FLOAT_TOL, time_limit=seconds).point
-    except ValueError:
-        return Point(alpha=np.zeros(problem.p))
-    return point if point.alpha is not None else Point(alpha=np.zeros(problem.p))
+        if point.alpha is not None:
+            return point
+    return Point(alpha=np.zeros(problem.p))
 
 
 def _pivots(count: int) -> str:

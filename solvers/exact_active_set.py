@@ -57,7 +57,6 @@ class ActiveSet:
         self.alpha: Fractions = fractions(numbers.p)
         self.T: list[int] = []
         self.pivots = 0
-        self._movable = np.array([box != 0 for box in numbers.box], dtype=np.bool_)
 
     def start(self, alpha: Fractions, inside: Sequence[int]) -> None:
         """Go to the optimum of the face of these rows, or as far as the box allows.
@@ -107,11 +106,11 @@ class ActiveSet:
     def _may_rise(self) -> NDArray[np.bool_]:
         """Which rows are below their upper bound, (p,)."""
         box = self.numbers.box
-        return self._movable & np.array([b is None or a < b for a, b in zip(self.alpha, box, strict=True)], dtype=np.bool_)
+        return np.array([b is None or a < b for a, b in zip(self.alpha, box, strict=True)], dtype=np.bool_)
 
     def _may_fall(self) -> NDArray[np.bool_]:
         """Which rows are above 0, (p,)."""
-        return self._movable & (self.alpha > 0).astype(np.bool_)
+        return np.asarray(self.alpha > 0, dtype=np.bool_)
 
     def _violating(self) -> tuple[int, int, Fraction] | None:
         """The row that violates most, which way it has to move, and the slope of q in it; None at the optimum."""

@@ -340,13 +340,6 @@ FAULTS = (
         "costs rounded", "solvers/exact_numbers.py", "Fraction(problem.C) * Fraction(w) for w", "Fraction(problem.C * w) for w", ("exact",)
     ),
     Fault("a zero pivot is passed over", "solvers/exact_numbers.py", "(first[0] == 0 and any(v != 0 for v in first))", "False", ("exact",)),
-    Fault(
-        "rows of no cost move",
-        "solvers/exact_active_set.py",
-        "[box != 0 for box in numbers.box]",
-        "[True for box in numbers.box]",
-        ("exact",),
-    ),
     Fault("dependent rows solved for", "solvers/exact_active_set.py", "return pivots\n", "return rows\n", ("exact",)),
     Fault("the way of a ray", "solvers/exact_active_set.py", "ray[rows] = d\n", "ray[rows] = [-v for v in d]\n", ("exact",)),
     Fault("half a curvature", "solvers/exact_active_set.py", "+ pull + numbers.s[i] * price)", "+ numbers.s[i] * price)", ("exact",)),

@@ -46,8 +46,7 @@ from equimargin.formulations.bounds import inner_interval
 from equimargin.formulations.kernels import Intercept, Kernel, Linear, Polynomial, Precomputed
 from equimargin.formulations.problem import on_grid
 from equimargin.formulations.rows import Pairs, Tube
-from equimargin.solvers import SOLVERS, ExactOptimum, Status, exact_optimum, solve
-from equimargin.solvers.exact import given_gram
+from equimargin.solvers import SOLVERS, ExactOptimum, Status, exact_optimum, given_gram, solve
 
 FAMILIES = (
     "svm.hard",

@@ -44,18 +44,25 @@ MISPRINTED = {
 """Every control, the declaration that it must not be dual to, and in what it differs from that."""
 
 
-def problem_of(family: str, kernel: Kernel, C: float = 0.5) -> Problem:
-    """Five points on a grid, with numbers that every declaration computes with exactly."""
+def grid(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Four points in eighths, and scores with one point of its own level and both classes."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(-40, 41, (4, 3)) / 8, rng.permutation([2.0, 1.0, 0.0, 0.0])
+
+
+def problem_of(family: str, kernel: Kernel, C: float = 0.5, data: tuple[np.ndarray, np.ndarray] = (POINTS, SCORES)) -> Problem:
+    """A problem on a grid, with numbers that every declaration computes with exactly."""
+    points, scores = data
     loss = "squared_hinge" if family.endswith("l2") else "hinge"
     C, kind = (np.inf if family.endswith("hard") else C), family.partition(".")[0]
-    X = POINTS @ POINTS.T if kernel.name == "precomputed" else POINTS
+    X = points @ points.T if kernel.name == "precomputed" else points
     if kind == "svm":
-        return classification(X, np.sign(SCORES - 0.5), C, kernel, loss, "nobias" not in family)
+        return classification(X, np.sign(scores - 0.5), C, kernel, loss, "nobias" not in family)
     if kind == "svr":
-        return regression(X, SCORES - 0.75, C, 0.25, kernel, loss)
+        return regression(X, scores - 0.75, C, 0.25, kernel, loss)
     if family == "rvm":
-        return ranking_vector_machine(X, SCORES, None, C, kernel)
-    return one_norm_ranking(X, SCORES, None, C, kernel) if family == "rank.onenorm" else ranking(X, SCORES, None, C, kernel, loss)
+        return ranking_vector_machine(X, scores, None, C, kernel)
+    return one_norm_ranking(X, scores, None, C, kernel) if family == "rank.onenorm" else ranking(X, scores, None, C, kernel, loss)
 
 
 def takes_no_differences(family: str) -> bool:
@@ -70,6 +77,13 @@ def test_the_derived_dual_is_the_declared_one(primal: str, dual: str) -> None:
     for kernel in (linear(), *others):
         assert same_dual(primal, dual, problem_of(family, kernel))
     assert same_dual(primal, dual, problem_of(family, linear(), C=4.0))
+
+
+@pytest.mark.parametrize(("primal", "dual"), DUAL_OF.items())
+def test_so_it_is_on_other_data(primal: str, dual: str) -> None:
+    """Entry by entry both duals are polynomials in the data: equal at points drawn at random, they are equal."""
+    for seed in (1, 2):
+        assert same_dual(primal, dual, problem_of(REGISTRY[primal].family, linear(), C=2.0, data=grid(seed)))
 
 
 @pytest.mark.parametrize("control", MISPRINTED)
@@ -120,6 +134,18 @@ def test_one_number_changed_anywhere_is_seen(family: str) -> None:
         *([replace(declared, F=_nudged(declared.F)), replace(declared, f=_nudged(declared.f))] if len(declared.F) else []),
     ]
     assert all(differences(derived, wrong) for wrong in changed)
+
+
+def test_an_equation_is_put_into_a_quadratic() -> None:
+    """min z0^2 + z1 with z0 + z1 = 2 and z1 >= 0 is min z1^2 - 3 z1 + 4."""
+    one, none = Fraction(1), exact(np.zeros(0))
+    program = Program(
+        exact(np.diag([2.0, 0.0])), exact(np.array([0.0, 1.0])), 0 * one, exact(np.ones((1, 2))), exact(np.array([2.0])),
+        exact(np.zeros((0, 2))), none, (None, 0 * one), (None, None),
+    )  # fmt: skip
+    after = reduced(program)
+    assert (after.H.tolist(), after.g.tolist(), after.constant) == ([[2]], [-3], 4)
+    assert (after.lower, after.upper, len(after.E)) == ((0,), (None,), 0)
 
 
 def test_equations_are_compared_by_their_solutions() -> None:

@@ -30,8 +30,7 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
-from equimargin.solvers import Status, exact_optimum
-from equimargin.solvers.exact import given_gram
+from equimargin.solvers import Status, exact_optimum, given_gram
 from equimargin.solvers.exact_active_set import verified
 from equimargin.solvers.exact_numbers import as_fractions, dyadic, integral
 from equimargin.solvers.exact_simplex import Program
@@ -79,7 +78,7 @@ def test_a_single_class_leaves_the_bias_without_an_end() -> None:
 
 def test_contradicting_points_have_a_ray() -> None:
     found = exact_optimum(classification([[1.0], [1.0]], [1, -1], C=np.inf))
-    assert (found.status, found.value) == (Status.INFEASIBLE, None)
+    assert (found.status, found.value, found.bias) == (Status.INFEASIBLE, None, (None, None))
     assert found.ray is not None
     assert found.ray[0] == found.ray[1] > 0
 
@@ -108,6 +107,16 @@ def test_a_tube_is_as_wide_as_the_floats_say() -> None:
 def test_degenerate_problems_hold_in_the_definitions(family: str) -> None:
     for i in range(6):
         assert nightly.checked(family, [5, nightly.FAMILIES.index(family), i]).complaints == []
+
+
+def test_more_pairs_than_points_with_a_weight_for_every_query() -> None:
+    X = np.random.default_rng(0).integers(-3, 4, (12, 3)).astype(np.float64)
+    problem = ranking(X, np.tile(np.arange(6.0), 2), np.repeat([0, 1], 6), 0.25, linear(), "squared_hinge", query_weight={1: 3.0})
+    for each in (problem, given_gram(replace(problem, kernel=rbf(0.5)))):
+        found = exact_optimum(each)
+        assert sum(a > 0 for a in found.alpha) > each.m
+        assert list(nightly.wrong_optimum(nightly.Definition(each), found)) == []
+        assert found.pivots == 0
 
 
 def test_an_intercept_over_a_given_matrix_keeps_equal_points_apart() -> None:
