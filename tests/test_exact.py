@@ -113,10 +113,10 @@ def test_more_pairs_than_points_with_a_weight_for_every_query() -> None:
     X = np.random.default_rng(0).integers(-3, 4, (12, 3)).astype(np.float64)
     problem = ranking(X, np.tile(np.arange(6.0), 2), np.repeat([0, 1], 6), 0.25, linear(), "squared_hinge", query_weight={1: 3.0})
     for each in (problem, given_gram(replace(problem, kernel=rbf(0.5)))):
-        found = exact_optimum(each)
+        found = exact_optimum(each, max_iter=1)
+        assert (found.status, found.pivots) == (Status.OPTIMAL, 0)
         assert sum(a > 0 for a in found.alpha) > each.m
         assert list(nightly.wrong_optimum(nightly.Definition(each), found)) == []
-        assert found.pivots == 0
 
 
 def test_an_intercept_over_a_given_matrix_keeps_equal_points_apart() -> None:
