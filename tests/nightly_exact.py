@@ -66,6 +66,8 @@ FAMILIES = (
     "rank.onenorm",
     "rvm",
 )
+LARGE_ONE_IN = 10
+"""One instance in so many has up to 30 points, the others have up to 8."""
 POINTS = 10
 """Random points an instance."""
 TIME_LIMIT = 5.0
@@ -83,7 +85,7 @@ Row = dict[int, int]
 def drawn(family: str, number: Sequence[int]) -> Problem:
     """A degenerate problem of a family: an integer grid with repeated points, ties and contradictions; always the same for a number."""
     rng = np.random.default_rng(number)
-    m, d = int(rng.integers(1, 9)), int(rng.integers(1, 4))
+    m, d = int(rng.integers(1, 9) if rng.integers(LARGE_ONE_IN) else rng.integers(9, 31)), int(rng.integers(1, 4))
     X = rng.integers(-2, 3, (m, d)).astype(np.float64)
     if rng.integers(2):
         X = X[rng.integers(m, size=m)]

@@ -30,6 +30,7 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
+from equimargin.formulations.bounds import inner_interval
 from equimargin.solvers import Status, exact_optimum, given_gram
 from equimargin.solvers.exact_active_set import verified
 from equimargin.solvers.exact_numbers import as_fractions, dyadic, integral
@@ -120,11 +121,14 @@ def test_more_pairs_than_points_with_a_weight_for_every_query() -> None:
 
 
 def test_an_intercept_over_a_given_matrix_keeps_equal_points_apart() -> None:
-    number = [0, 6, 6]
-    problem = nightly.drawn("svm.penalized", number)
+    G = np.array([[2.0, 1.0], [2.0, 1.0], [0.0, 1.0], [-1.0, 1.0]])
+    problem = classification(G @ G.T, [1, -1, 1, -1], 1000.0, precomputed(), bias="penalized")
     assert problem.kernel.given
-    assert problem.shift > 0
-    assert nightly.checked("svm.penalized", number).complaints == []
+    assert problem.shift  # which is on the diagonal alone, so that rows of K that were equal no longer are
+    beta = np.array([1e3, -1e3, 1.0, 0.0])
+    exact = nightly.Definition(problem).primal([Fraction(v) for v in beta.tolist()], Fraction(0))
+    proven = interval(problem, Point(beta=beta, b=0.0))
+    assert Fraction(inner_interval(problem, Point(beta=beta, b=0.0)).upper) <= exact <= Fraction(proven.upper)
     points = np.array([1, 3])
     assert np.array_equal(problem.gram.block(points, points), problem.gram.dense[np.ix_(points, points)])
     assert np.array_equal(problem.gram.part(points).dense, problem.gram.dense[np.ix_(points, points)])
@@ -149,7 +153,7 @@ def test_the_definitions_see_what_is_wrong_with_an_optimum() -> None:
 
 
 def test_the_definitions_see_what_is_wrong_with_a_vertex() -> None:
-    found = exact_optimum(nightly.drawn("rvm", [0, 15, 1]))
+    found = exact_optimum(nightly.drawn("rvm", [0, 15, 0]))
     at, little = nightly.Definition(found.problem), Fraction(1, 10**30)
     assert found.value
     assert list(nightly.wrong_optimum(at, found)) == []
