@@ -147,9 +147,15 @@ def canonical(declaration: Declaration) -> Program:
     """cvxpy's conic form of a declaration in exact fractions; of a maximisation it is that of minus the objective.
 
     The declaration's own variables come first, in its order.
+
+    Raises
+    ------
+    ValueError : bounds that are no constraints, or cones with a constant.
     """
     form, columns = standard_form(declaration)
     n = len(form.q)
+    if np.isfinite(form.lower).any() or np.isfinite(form.upper).any():
+        raise ValueError("bounds that a variable brings with it are not dualised: declare them as constraints")
     own = [k for name in declaration.variables if name in columns for k in range(columns[name].start, columns[name].stop)]
     order = [*own, *sorted(set(range(n)) - set(own))]
     G, h = exact(form.G.toarray())[:, order], exact(form.h)

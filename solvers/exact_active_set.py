@@ -35,6 +35,7 @@ from equimargin.solvers.exact_numbers import Fractions, Integers, Integral, as_f
 SOLVED = 1000
 """Unknowns of a linear system, at most: one of so many takes ten seconds or more, in which nothing else is heard."""
 PRIME = 2**61 - 1
+"""Rows that are independent modulo it are independent; those that only seem not to be are kept, and may move later."""
 PLACES = 40
 """Binary places, below the largest multiplier, of those that are kept where a float solution has them."""
 
@@ -46,8 +47,8 @@ class ActiveSet:
 
     Parameters
     ----------
-    numbers : the problem in integers.  check : called before every linear system with the pivots so far and the
-        seconds that it may take; may raise to end it.
+    numbers : the problem in integers.
+    check : called before every linear system with the pivots so far and the seconds that it may take; may raise to end the run.
 
     alpha : (p,) Fractions.  T : the rows that are solved for.  pivots : rows that have moved so far.
     """
@@ -117,7 +118,7 @@ class ActiveSet:
         g, den = self.gradient()
         numbers = self.numbers
         if numbers.biased and not self.T:
-            (low, i), (high, j) = self._ends(g, den)
+            (low, _), (high, j) = self._ends(g, den)
             if low is None or high is None or low <= high:
                 return None
             self.T = [j]

@@ -53,8 +53,8 @@ class Program:
 
     Parameters
     ----------
-    problem : the program.  numbers : it in integers.  check : called before every linear system with the pivots so far and
-        the seconds that it may take; may raise to end it.
+    problem : the program.  numbers : it in integers.
+    check : called before every linear system with the pivots so far and the seconds that it may take; may raise to end the run.
 
     x : (n,) of the last vertex, 0 before one.  pivots : how many so far.
     """
