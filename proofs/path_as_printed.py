@@ -126,7 +126,7 @@ def path_as_printed(
         alpha = alpha - (lam - max(ahead, lambda_min)) * eta
         if ahead > lambda_min:
             together = pairs == "all" or not (place == Place.MARGIN).any()  # 5.1: "the pairs which maximize"
-            moved = np.flatnonzero(at >= ahead - EQUAL * lam) if together else at.argmax(keepdims=True)
+            moved = np.flatnonzero(at >= ahead - EQUAL * lam) if together else np.array([at.argmax()])
             alpha[moved], place[moved] = moved_on(alpha[moved], place[moved])
         else:
             ending = Ending.REACHED
