@@ -153,18 +153,16 @@ class ParametricQP:
         if len(undecided):
             self._fill(undecided)
         self._evaluate()
-        self.side = np.where(self.alpha > 0.0, -1.0, 1.0)
-        c = 0.0
-        if len(undecided):
-            c = self._settle(undecided)
+        c = self._settle(undecided) if len(undecided) else 0.0
+        self.side = np.where(self.W.inside, 0.0, np.where(self.alpha > 0.0, -1.0, 1.0))
         y = self.g[self.of.i] - self.g[self.of.j]
         if self.balanced and not self.W.size:
             self.lam, self.b = self.closing(y)
-            return
-        decided = excess != 0.0
-        meets = np.divide(y + c * self.of.s, excess, out=np.zeros(len(y)), where=decided)
-        self.lam = float(meets.max(initial=0.0)) if self._noise() < float(np.abs(self.g).max(initial=0.0)) else 0.0
-        self.b = self.lam * level + c
+        else:
+            meets = np.divide(y + c * self.of.s, excess, out=np.zeros(len(y)), where=excess != 0.0)
+            self.lam = float(meets.max(initial=0.0)) if self._noise() < float(np.abs(self.g).max(initial=0.0)) else 0.0
+            self.b = self.lam * level + c
+        self._evaluate()
 
     def _fill(self, undecided: Index) -> None:
         """s'alpha = 0 from these rows, of one sign, one after the other; the last one in part."""
