@@ -156,11 +156,12 @@ class ParametricQP:
         c = self._settle(undecided) if len(undecided) else 0.0
         self.side = np.where(self.W.inside, 0.0, np.where(self.alpha > 0.0, -1.0, 1.0))
         y = self.g[self.of.i] - self.g[self.of.j]
-        if self.balanced and not self.W.size:
+        if float(np.abs(self.g).max(initial=0.0)) <= 4 * self._noise():
+            self.lam, self.b = 0.0, 0.0
+        elif self.balanced and not self.W.size:
             self.lam, self.b = self.closing(y)
         else:
-            meets = np.divide(y + c * self.of.s, excess, out=np.zeros(len(y)), where=excess != 0.0)
-            self.lam = float(meets.max(initial=0.0)) if self._noise() < float(np.abs(self.g).max(initial=0.0)) else 0.0
+            self.lam = float(np.divide(y + c * self.of.s, excess, out=np.zeros(len(y)), where=excess != 0.0).max(initial=0.0))
             self.b = self.lam * level + c
         self._evaluate()
 
