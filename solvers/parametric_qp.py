@@ -40,6 +40,8 @@ AT_BOUND = 1e-11
 """An alpha so near to a bound, over its weight, is at it."""
 ENDED = 1e-11
 """A breakpoint at less than this share of lambda is at 0."""
+VANISHING = 1e-9
+"""A segment that would lead to a g and to multipliers outside of the box no larger than this, over g and the weights, leads to lambda = 0."""
 STEPS = 64
 """Solves between two looks at the clock."""
 REFACTORED = 200
@@ -377,11 +379,9 @@ class ParametricQP:
             step, place = crossing, -1
         end = self.lam - step
         last = alpha + self.lam * x
-        vanishing = np.abs(self.g + self.lam * self.state.g).max() <= 1e-9 * np.abs(self.g).max() + 10 * self.noise
-        if vanishing and (last >= -1e-9 * w).all() and (last <= (1 + 1e-9) * w).all():
-            end = 0.0
-        if end <= max(ENDED * self.lam, 30 * self.noise):
-            end = 0.0
+        vanishing = np.abs(self.g + self.lam * self.state.g).max() <= VANISHING * np.abs(self.g).max() + 10 * self.noise
+        if (vanishing and (last >= -VANISHING * w).all() and (last <= (1 + VANISHING) * w).all()) or end <= ENDED * self.lam:
+            return 0.0, 0.0, -1
         if end < lambda_min:
             end, place = lambda_min, -1
         return end, self.b + (self.lam - end) * rise, place
@@ -400,15 +400,15 @@ class ParametricQP:
     def _end(self, trace: Trace, moved: Index, b: float) -> None:
         """The last segment, to lambda = 0, along which f is constant."""
         rows = self.W.members
-        self.alpha[rows] = np.clip(self.alpha[rows] + self.lam * self.state.x[rows], 0.0, self.w[rows])
+        last, w = self.alpha[rows] + self.lam * self.state.x[rows], self.w[rows]
+        self.alpha[rows] = np.where(last <= VANISHING * w, 0.0, np.where(last >= (1 - VANISHING) * w, w, last))
         gap = float(self.alpha @ np.maximum(self.r, 0.0) + (self.w - self.alpha) @ np.maximum(-self.r, 0.0))
         gap /= max(float(self.w @ np.maximum(-self.r, 0.0)), FLOOR * self.lam * self.p0)
-        found = Measured(gap, gap, max(gap, trace.gaps[-1]))
-        if not found.certified:
+        if not gap <= DOUBTED / 2:
             trace.stopped = Stop.PRECISION
             return
         self.lam, self.b, self.beta[:] = 0.0, b, 0.0
-        self._note(trace, moved, found)
+        self._note(trace, moved, Measured(gap, gap, max(gap, trace.gaps[-1])))
         trace.stopped = Stop.ZERO
 
     def _note(self, trace: Trace, moved: Index, found: Measured) -> None:

@@ -132,39 +132,40 @@ def _pairs(rng: np.random.Generator, m: int) -> Array | None:
 
 
 def worst(path: RegularizationPath) -> tuple[float, float]:
-    """The largest relative gap at breakpoints, thirds and midpoints, and its lambda, in extended precision, the entries of K being exact."""
-    problem, lambdas = path.problem, path.lambdas.astype(np.longdouble)
-    alphas, biases = np.array(list(path.alphas), dtype=np.longdouble), path.biases.astype(np.longdouble)
-    if lambdas[0] == 0:  # the same at every lambda, at 1 as well
+    """The largest relative gap at breakpoints, thirds and midpoints, and its lambda, in extended precision, the entries of K being exact.
+
+    The primal value is that of the path's own coefficients and bias, the dual one that of its multipliers.
+    """
+    problem, K = path.problem, path.problem.gram.dense.astype(np.longdouble)
+    lambdas, betas, biases = (v.astype(np.longdouble) for v in (path.lambdas, path.betas, path.biases))
+    alphas = np.array(list(path.alphas), dtype=np.longdouble)
+    if len(lambdas) == 1 and lambdas[0] == 0:  # the same at every lambda, at 1 as well
         lambdas, biases = lambdas + 1, biases + path.level
-    g = _rdot(problem, alphas) @ problem.gram.dense.astype(np.longdouble)
-    found = [_relative_gaps(problem, lambdas[:1], alphas[:1], g[:1], biases[:1])]
-    at = [lambdas[:1]]
+    found, at = [np.zeros(0)], [np.zeros(0)]
+    ends = slice(None, -1) if lambdas[-1] == 0 else slice(None)
     for share in SHARES:
-        lam, alpha, values, b = (v[:-1] + share * (v[1:] - v[:-1]) for v in (lambdas, alphas, g, biases))
-        found.append(_relative_gaps(problem, lam, alpha, values, b))
+        if share:
+            lam, alpha, beta, b = (v[:-1] + np.longdouble(share) * (v[1:] - v[:-1]) for v in (lambdas, alphas, betas, biases))
+        else:
+            lam, alpha, beta, b = (v[ends] for v in (lambdas, alphas, betas, biases))
+        found.append(_relative_gaps(problem, K, lam, alpha, beta, b))
         at.append(lam)
-    end = slice(-1, None)
-    if lambdas[-1] > 0:
-        found.append(_relative_gaps(problem, lambdas[end], alphas[end], g[end], biases[end]))
-    elif len(path) > 1:  # f is the same on all of the last segment, so that the last alpha has that of the breakpoint before
-        found.append(_relative_gaps(problem, lambdas[-2:-1], alphas[end], g[-2:-1], biases[-2:-1], 0.0))
-    at.append(lambdas[end])
     gaps = np.concatenate(found)
-    place = int(np.argmax(gaps)) if not np.isnan(gaps).any() else int(np.flatnonzero(np.isnan(gaps))[0])
+    place = int(np.argmax(np.where(np.isnan(gaps), np.inf, gaps)))
     return float(gaps[place]), float(np.concatenate(at)[place])
 
 
-def _relative_gaps(problem: MarginProblem, lam: Array, alpha: Array, g: Array, b: Array, norm: float = 1.0) -> Array:
-    """Of f = g / lambda, b / lambda and alpha, (T,), over max(primal, 1e-4 primal at 0); inf outside of the box; lambda = 0 where f = 0."""
-    lam = np.where(lam > 0, lam, 1)[:, None]
-    s, w = problem.bias_signs, problem.unit_weights
-    u = problem.rows.t - _dot(problem, g) / lam - s * b[:, None] / lam
-    norm2 = norm * (alpha * _dot(problem, g)).sum(axis=1) / lam[:, 0]
-    loss = (w * np.maximum(u, 0)).sum(axis=1)
-    gap = (alpha * np.maximum(-u, 0) + (w - alpha) * np.maximum(u, 0)).sum(axis=1) + np.abs(b * (alpha * s).sum(axis=1)) / lam[:, 0]
+def _relative_gaps(problem: MarginProblem, K: Array, lam: Array, alpha: Array, beta: Array, b: Array) -> Array:
+    """Primal minus dual, (T,), over max(primal, 1e-4 primal at 0), all times C = 1 / lambda over C; inf outside of the box."""
+    s, w, t = problem.bias_signs, problem.unit_weights, problem.rows.t
+    f = beta @ K / lam[:, None]
+    u = t - _dot(problem, f) - s * (b / lam)[:, None]
+    primal = (w * np.maximum(u, 0)).sum(axis=1) + (beta * f).sum(axis=1) / 2
+    v = _rdot(problem, alpha)
+    off = np.abs(b / lam * (alpha * s).sum(axis=1))
+    dual = alpha @ t - (v * (v @ K)).sum(axis=1) / (2 * lam) - off
     feasible = ((alpha >= 0) & (alpha <= w)).all(axis=1)
-    return np.where(feasible, gap / np.maximum(loss + norm2 / 2, 1e-4 * problem.with_cost(1.0).scale), np.inf)
+    return np.where(feasible, (primal - dual) / np.maximum(primal, 1e-4 * problem.with_cost(1.0).scale), np.inf)
 
 
 def _rdot(problem: MarginProblem, alpha: Array) -> Array:
@@ -192,7 +193,7 @@ def excused(path: RegularizationPath) -> bool:
 def examined(kind: str, seed: int, number: int, lambda_min: float) -> Found:
     """What came of an instance."""
     problem = drawn(kind, seed, number)
-    path = regularization_path(problem, lambda_min)
+    path = regularization_path(problem, lambda_min * float(problem.gram.diagonal.mean()))
     gap, where = worst(path)
     kernel = str(problem.kernel)
     reached = float(path.lambdas[-1] / max(path.lambdas[0], 1e-300))
@@ -229,7 +230,7 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = la
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--examples", type=int, default=100, help="rankings; a fifth as many classifications and regressions")
-    parser.add_argument("--lambda-min", type=float, default=0.0)
+    parser.add_argument("--lambda-min", type=float, default=1e-6, help="over the mean of K_ii")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only these")
     options = parser.parse_args(arguments)
     failures, started = 0, time.perf_counter()
