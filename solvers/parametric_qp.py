@@ -252,7 +252,7 @@ class ParametricQP:
                     trace.stopped = Stop.STUCK
                     return trace
                 if end == 0.0:
-                    self._end(trace, moved, b)
+                    self._end(trace, moved, lambda_min)
                     return trace
                 self._step(end, b, place)
                 if len(trace.lambdas) % REFACTORED == 0:
@@ -298,10 +298,10 @@ class ParametricQP:
             self.tolerance, self.r, self.tied,
         )  # fmt: skip
         gap, doubt, loss, middle_gap, middle_loss = sums
-        norm2 = float(self.beta @ self.g)
+        norm2 = self._norm2()
         if self.balanced:
-            off = float(self.beta[-1] * self.g[-1])
-            norm2, gap, doubt = norm2 - off, gap + abs(off), doubt + abs(off)
+            off = abs(float(self.beta[-1] * self.g[-1]))
+            gap, doubt = gap + off, doubt + off
         size = max(loss + norm2 / 2, FLOOR * lam * self.p0)
         return Measured(gap / size, doubt / size, middle_gap / max(middle_loss + norm2 / 2, FLOOR * middle * self.p0))
 
@@ -397,19 +397,26 @@ class ParametricQP:
         self.lam, self.b = end, b
         self._evaluate()
 
-    def _end(self, trace: Trace, moved: Index, b: float) -> None:
-        """The last segment, to lambda = 0, along which f is constant."""
-        rows = self.W.members
-        last, w = self.alpha[rows] + self.lam * self.state.x[rows], self.w[rows]
-        self.alpha[rows] = np.where(last <= VANISHING * w, 0.0, np.where(last >= (1 - VANISHING) * w, w, last))
-        gap = float(self.alpha @ np.maximum(self.r, 0.0) + (self.w - self.alpha) @ np.maximum(-self.r, 0.0))
-        gap /= max(float(self.w @ np.maximum(-self.r, 0.0)), FLOOR * self.lam * self.p0)
-        if not gap <= DOUBTED / 2:
-            trace.stopped = Stop.PRECISION
-            return
-        self.lam, self.b, self.beta[:] = 0.0, b, 0.0
-        self._note(trace, moved, Measured(gap, gap, max(gap, trace.gaps[-1])))
-        trace.stopped = Stop.ZERO
+    def _end(self, trace: Trace, moved: Index, lambda_min: float) -> None:
+        """The last segment, along which f is constant: to lambda = 0, or to lambda_min, where a gap relative to less can be held."""
+        rows, w, lam, norm2 = self.W.members, self.w[self.W.members], self.lam, self._norm2()
+        last = self.alpha[rows] + lam * self.state.x[rows]
+        last = np.where(last <= VANISHING * w, 0.0, np.where(last >= (1 - VANISHING) * w, w, last))
+        for share in (0.0, lambda_min / lam):
+            alpha = self.alpha.copy()
+            alpha[rows] = share * alpha[rows] + (1 - share) * last
+            gap = float(alpha @ np.maximum(self.r, 0.0) + (self.w - alpha) @ np.maximum(-self.r, 0.0))
+            gap /= max(float(self.w @ np.maximum(-self.r, 0.0)) + share * norm2 / 2, FLOOR * lam * self.p0)
+            if gap <= DOUBTED / 2:
+                self.lam, self.alpha, self.b, self.beta = share * lam, alpha, share * self.b, share * self.beta
+                self._note(trace, moved, Measured(gap, gap, max(gap, trace.gaps[-1])))
+                trace.stopped = Stop.REACHED if share else Stop.ZERO
+                return
+        trace.stopped = Stop.PRECISION
+
+    def _norm2(self) -> float:
+        """|g|^2; of what the origin adds, 0 up to rounding, nothing."""
+        return float(self.beta @ self.g) - (float(self.beta[-1] * self.g[-1]) if self.balanced else 0.0)
 
     def _note(self, trace: Trace, moved: Index, found: Measured) -> None:
         """Write a breakpoint down."""
