@@ -745,6 +745,16 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "value not divided by lambda": valued(lambda v: v),
         "orientation": Special(elsewhere(turned), EVEN),
     },
+    "rank.path": {
+        "lambda = C": parameter("lambda", lambda lam: 1 / lam),
+        "lambda = 2 / C": parameter("lambda", lambda lam: 2 * lam),
+        "1/2 dropped": plus(lambda d: -_half_norm(d)),
+        "upper bound 1.01": constraint("upper", lambda d: d.variables["alpha"] <= 1.01),
+        "upper bound lambda": constraint("upper", lambda d: d.variables["alpha"] <= d.parameters["lambda"]),
+        "no upper bound": without("upper"),
+        "value not divided by lambda": valued(lambda v: v),
+        "orientation": Special(elsewhere(turned), EVEN),
+    },
     "rank.l2.primal": {
         **SQUARED_PRIMAL,
         "orientation": elsewhere(turned),
