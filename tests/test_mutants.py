@@ -942,6 +942,19 @@ SOURCES: dict[str, dict[str, Change]] = {
         ),
         "multipliers in reverse": Change(*REVERSED),
     },
+    "path": {
+        "solves and reports 2 C": Change(*ANOTHER),
+        "lambda = C": Change("(problem, 1 / problem.C,", "(problem, problem.C,"),
+        "half the way": Change("followed.alphas[-1]", "followed.alphas[len(followed) // 2]", families=("svr.l1", "rank.l1")),
+        "alpha not divided by lambda": Change("followed.alphas[-1] * problem.C", "followed.alphas[-1]"),
+        "optimal at once": Change(
+            "alpha = followed.alphas[-1] * problem.C if",
+            "alpha = followed.alphas[0] * problem.C\n    progress.end(Status.OPTIMAL, 'what it says')\n    alpha = alpha if",
+            families=("svr.l1", "rank.l1"),  # of few points all of the rbf path is below 1 / C
+        ),
+        "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b"), families=("svm.soft", "svr.l1")),
+        "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")),
+    },
     "linear_program": {
         "solves and reports 2 C": Change(ANOTHER[0].replace("Margin", "OneNorm"), ANOTHER[1]),
         "twice the cost": Change("(0.0, problem.C * unit(", "(0.0, 2 * problem.C * unit("),
@@ -1119,7 +1132,7 @@ def compiled(name: str, change: Change, monkeypatch: pytest.MonkeyPatch) -> Modu
 
 def executed(name: str, known: str, change: Change | None, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """A module of solvers, changed or as it is, under another name or its own."""
-    original = import_module(f"equimargin.solvers.{name}")
+    original = SOLVERS[name]._module if name in SOLVERS else import_module(f"equimargin.solvers.{name}")
     source = Path(str(original.__file__)).read_text(encoding="utf-8")
     if change is not None:
         assert change.old in source, f"{name} has changed: {change.old!r} is not in it"
