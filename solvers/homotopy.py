@@ -15,9 +15,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point, Problem
 from equimargin.solvers import path
 from equimargin.solvers.progress import Progress
+from equimargin.solvers.regularization_path import RegularizationPath
 from equimargin.solvers.solution import Limits, Solution, Status
 
 LARGEST = 5_000_000_000
@@ -46,10 +48,21 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
         return asked
 
     followed = path.regularization_path(problem, 1 / problem.C, limits.max_iter, limits.time_limit, listen)
-    alpha = followed.alphas[-1] * problem.C if len(followed) else np.zeros(problem.p)
     if asked:
         progress.limits = replace(limits, callback=None)
-    if not progress.show(alpha, len(followed)):
+    if not progress.show(multipliers(followed, problem), len(followed)):
         status = Status.ITERATION_LIMIT if asked else Status.NUMERICAL_FAILURE
         progress.end(status, f"{followed.stopped}: relative gap {progress.gap:.2e} at C after {len(followed):,} breakpoints")
     return progress.solution()
+
+
+def multipliers(followed: RegularizationPath, problem: MarginProblem) -> Array:
+    """Those of the path at C, or those of its last breakpoint times C, or zeros: all of them feasible, (p,)."""
+    lambdas, C = followed.lambdas, problem.C
+    if not len(lambdas):
+        return np.zeros(problem.p)
+    if lambdas[-1] > 1 / C:
+        return followed.alphas[-1] * C
+    alpha = followed.at(1 / C).dual
+    assert alpha is not None
+    return alpha

@@ -944,13 +944,11 @@ SOURCES: dict[str, dict[str, Change]] = {
     },
     "path": {
         "solves and reports 2 C": Change(*ANOTHER),
-        "lambda = C": Change("(problem, 1 / problem.C,", "(problem, problem.C,"),
-        "half the way": Change("followed.alphas[-1]", "followed.alphas[len(followed) // 2]", families=("svr.l1", "rank.l1")),
-        "alpha not divided by lambda": Change("followed.alphas[-1] * problem.C", "followed.alphas[-1]"),
+        "lambda = 2 / C": Change("followed.at(1 / C)", "followed.at(2 / C)", families=("svr.l1", "rank.l1")),
+        "alpha not divided by lambda": Change("    return alpha\n", "    return alpha / C\n"),
         "optimal at once": Change(
-            "alpha = followed.alphas[-1] * problem.C if",
-            "alpha = followed.alphas[0] * problem.C\n    progress.end(Status.OPTIMAL, 'what it says')\n    alpha = alpha if",
-            families=("svr.l1", "rank.l1"),  # of few points all of the rbf path is below 1 / C
+            "    if not progress.show(multipliers(",
+            "    progress.end(Status.OPTIMAL, 'what it says')\n    if not progress.show(0.5 * multipliers(",
         ),
         "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b"), families=("svm.soft", "svr.l1")),
         "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")),
