@@ -13,6 +13,7 @@ Source: C. Lawson, R. Hanson, Solving Least Squares Problems (1974), chapter 23,
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,10 @@ from equimargin.formulations.kernels import Array
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
+STEPS = 64
+"""Solves between two looks at the clock."""
+PATIENCE = 20
+"""So many solves a candidate are more than rounding can ask for."""
 DEPENDENT = 1e-12
 """A row is in the span of others where so little is left of its squared norm."""
 
@@ -84,16 +89,21 @@ class WorkingSet:
         solve(self.L, self.size, x)
         return x
 
-    def minimise(self, c: Array, lower: Array, upper: Array, candidates: Index, tol: float, most: int, state: State) -> bool:
-        """Go on towards the minimum over the candidates, (k,), which hold W, for so many steps at most; whether it is reached.
+    def minimise(
+        self, c: Array, lower: Array, upper: Array, candidates: Index, tol: float, state: State, look: Callable[[], None]
+    ) -> None:
+        """Go to the minimum over the candidates, (k,), which hold W, or to where PATIENCE ends.
 
-        Slopes of up to `tol` count as none. The state is that of `State.zero` at first, and is updated.
+        tol : slopes of up to that count as none.  state : cleared, what is found goes into it.  look : called every STEPS solves.
         """
-        self.size, state.level, reached = minimise(
-            *self.of, c, lower, upper, candidates, state.banned, self.L, self.rows, self.size, self.inside, state.x, state.beta, state.g,
-            state.level, tol, most,
-        )  # fmt: skip
-        return bool(reached)
+        for _ in range(1 + PATIENCE * (len(candidates) + STEPS) // STEPS):
+            self.size, state.level, reached = minimise(
+                *self.of, c, lower, upper, candidates, state.banned, self.L, self.rows, self.size, self.inside, state.x, state.beta, state.g,
+                state.level, tol, STEPS,
+            )  # fmt: skip
+            if reached:
+                break
+            look()
 
 
 class State:
@@ -233,6 +243,9 @@ def minimise(
                     step = min(step, (upper[r] - x[r]) / u[k])
             step = max(step, 0.0)
             level += step * rise
+            if step > 0.0:
+                for r in candidates:
+                    banned[r] = False
             left = False
             for k in range(size - 1, -1, -1):
                 r = rows[k]

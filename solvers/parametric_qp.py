@@ -32,7 +32,7 @@ CERTIFIED, DOUBTED = 1e-9, 1e-8
 """Relative gap that every breakpoint and midpoint has, as computed, and with the rounding of g taken against it."""
 CORRECTED = 1e-10
 """Breakpoints with a larger gap are corrected."""
-TIED = 1e-10
+TIED = 1e-12
 """Rows whose residuals are below this, over lambda, are tied."""
 SLOPE = 1e-10
 """Slopes below this are none."""
@@ -42,8 +42,6 @@ ENDED = 1e-11
 """A breakpoint at less than this share of lambda is at 0."""
 VANISHING = 1e-9
 """A segment that would lead to a g and to multipliers outside of the box no larger than this, over g and the weights, leads to lambda = 0."""
-STEPS = 64
-"""Solves between two looks at the clock."""
 REFACTORED = 200
 """Breakpoints between two fresh factors."""
 STUCK = 50
@@ -128,14 +126,14 @@ class ParametricQP:
     def __init__(self, differences: Differences, t: Array, w: Array, balanced: bool, over: Callable[[], bool]) -> None:
         self.of, self.t, self.w, self.balanced, self.over = differences, t, w, balanced, over
         n, p = len(differences.K), len(t)
-        self.p0 = float(w @ np.maximum(t, 0.0)) or float(w @ np.abs(t)) or float(w.sum())
+        self.p0 = float(w @ np.maximum(t, 0.0)) or float(w @ np.abs(t)) or float(w.sum()) or 1.0
         self.largest = float(np.abs(differences.K).max(initial=0.0))
         self.W = WorkingSet(differences)
         self.state = State(n, p)
         self.alpha, self.side = w.copy(), -np.ones(p)
         self.r, self.before, self.alpha_before = np.zeros(p), np.zeros(p), w.copy()
         self.beta, self.g, self.b = np.zeros(n), np.zeros(n), 0.0
-        self.lam = 0.0
+        self.lam, self.level = 0.0, 0.0
         self.tied = np.zeros(p, dtype=np.intp)
         self.ties = 0
         self.lower, self.upper = np.zeros(p), np.zeros(p)
@@ -149,6 +147,7 @@ class ParametricQP:
         level : the b / lambda at which sum_r w_r (t_r - b / lambda s_r)_+ is least: rows beyond it are at w, short of it at 0, and those
         just there minimise |A'alpha|_K. Without a bias all rows are at w.
         """
+        self.level = level
         excess = self.t - level * self.of.s
         undecided = np.flatnonzero(excess == 0.0)
         self.alpha = np.where(excess > 0.0, self.w, 0.0)
@@ -185,8 +184,7 @@ class ParametricQP:
         for row in inner:
             self.W.add(int(row))
         scale = float(np.abs(c).max(initial=0.0)) or 1.0
-        while not self.W.minimise(c, -alpha, self.w - alpha, undecided, 1e-13 * scale, STEPS, self.state):
-            self._look()
+        self.W.minimise(c, -alpha, self.w - alpha, undecided, 1e-13 * scale, self.state, self._look)
         self.alpha = np.clip(alpha + self.state.x, 0.0, self.w)
         level = self.state.level
         self.state.clear(undecided)
@@ -223,8 +221,7 @@ class ParametricQP:
         """From where `start` left it down to lambda_min, or as far as double precision and the limits allow."""
         trace = Trace(self.alpha.copy())
         if self.lam <= 0.0:
-            self._note(trace, self.tied[:0], Measured(0.0, 0.0, 0.0))
-            trace.stopped = Stop.CONSTANT
+            self._rest(trace, lambda_min)
             return trace
         moved, was, stuck = self.W.members.copy(), np.zeros(0, dtype=np.intp), 0
         self._remember()
@@ -267,6 +264,16 @@ class ParametricQP:
         if asked:
             return Stop.CALLBACK
         return Stop.LIMIT if limit else Stop.TIME if self.over() else None
+
+    def _rest(self, trace: Trace, lambda_min: float) -> None:
+        """f is b alone at every lambda, as far down as |A'alpha|_K is known to be 0 well enough."""
+        size = max(float(self.w @ np.maximum(self.t - self.level * self.of.s, 0.0)), FLOOR * self.p0)
+        held = UNIT * self.largest * float(np.abs(self.beta).sum()) ** 2 / (2 * DOUBTED * size)
+        trace.stopped = Stop.CONSTANT if held <= lambda_min else Stop.PRECISION
+        self.lam = max(lambda_min, held) if held > 0.0 else 0.0
+        self.b = self.lam * self.level
+        self.beta[:] = 0.0
+        self._note(trace, self.tied[:0], Measured(0.0, 0.0, 0.0))
 
     def _look(self) -> None:
         if self.over():
@@ -353,8 +360,7 @@ class ParametricQP:
         self.upper[rows] = np.where(side < 0.0, 0.0, np.inf)
         self.state.clear(self.cleared)
         self.cleared = rows
-        while not self.W.minimise(self.t, self.lower, self.upper, rows, SLOPE, STEPS, self.state):
-            self._look()
+        self.W.minimise(self.t, self.lower, self.upper, rows, SLOPE, self.state, self._look)
         self.side[self.W.members] = 0.0
         return self.state.level
 
