@@ -24,6 +24,8 @@ from equimargin.formulations.kernels import Array
 
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
+Points = NDArray[np.uint32]
+"""Unsigned, so that compiled loops need not look for indices from the end."""
 
 STEPS = 64
 """Solves between two looks at the clock."""
@@ -40,8 +42,8 @@ class Differences(NamedTuple):
     """
 
     K: Array
-    i: Index
-    j: Index
+    i: Points
+    j: Points
     s: Array
     q: Array
 
@@ -150,7 +152,7 @@ def forward(L: Array, size: int, b: Array) -> None:
 
 
 @fast
-def append(K: Array, i: Index, j: Index, s: Array, q: Array, L: Array, rows: Index, size: int, inside: Mask, row: int) -> bool:
+def append(K: Array, i: Points, j: Points, s: Array, q: Array, L: Array, rows: Index, size: int, inside: Mask, row: int) -> bool:
     """Let a row enter W; False where it depends on the rows that are in."""
     if size >= L.shape[0]:
         return False
@@ -192,8 +194,8 @@ def delete(L: Array, rows: Index, size: int, inside: Mask, place: int) -> None:
 @fast
 def minimise(
     K: Array,
-    i: Index,
-    j: Index,
+    i: Points,
+    j: Points,
     s: Array,
     q: Array,
     c: Array,

@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.jit import fast
 from equimargin.formulations.kernels import UNIT, Array
-from equimargin.solvers.active_set import Differences, Index, State, WorkingSet, product
+from equimargin.formulations.reductions import smaller
+from equimargin.solvers.active_set import Differences, Index, Points, State, WorkingSet, product
 
 CERTIFIED, DOUBTED = 1e-9, 1e-8
 """Relative gap that every breakpoint and midpoint has, as computed, and with the rounding of g taken against it."""
@@ -42,6 +43,8 @@ ENDED = 1e-11
 """A breakpoint at less than this share of lambda is at 0."""
 VANISHING = 1e-9
 """A segment that would lead to a g and to multipliers outside of the box no larger than this, over g and the weights, leads to lambda = 0."""
+AFRESH, SAFE = 16, 1e-12
+"""Breakpoints between two sums A'alpha over all rows, while their rounding makes no larger a relative gap."""
 REFACTORED = 200
 """Breakpoints between two fresh factors."""
 STUCK = 50
@@ -133,11 +136,11 @@ class ParametricQP:
         self.alpha, self.side = w.copy(), -np.ones(p)
         self.r, self.before, self.alpha_before = np.zeros(p), np.zeros(p), w.copy()
         self.beta, self.g, self.b = np.zeros(n), np.zeros(n), 0.0
-        self.lam, self.level = 0.0, 0.0
+        self.lam, self.before_lam, self.level, self.doubt = 0.0, 0.0, 0.0, 1.0
         self.tied = np.zeros(p, dtype=np.intp)
         self.ties = 0
         self.lower, self.upper = np.zeros(p), np.zeros(p)
-        self.cleared = self.tied[:0]
+        self.cleared, self.were, self.steps = self.tied[:0], np.zeros(p, dtype=np.bool_), 0
 
     # The beginning.
 
@@ -224,6 +227,7 @@ class ParametricQP:
             self._rest(trace, lambda_min)
             return trace
         moved, was, stuck = self.W.members.copy(), np.zeros(0, dtype=np.intp), 0
+        self._measured()
         self._remember()
         try:
             while True:
@@ -252,8 +256,6 @@ class ParametricQP:
                     self._end(trace, moved, lambda_min)
                     return trace
                 self._step(end, b, place)
-                if len(trace.lambdas) % REFACTORED == 0:
-                    self.W.refactored()
         except OutOfTime:
             return trace
 
@@ -283,17 +285,18 @@ class ParametricQP:
         """About how far an entry of g is off, as computed."""
         return 4 * UNIT * self.largest * float(np.abs(self.beta).sum())
 
-    def _evaluate(self) -> None:
-        """beta and g of alpha."""
-        evaluate(self.of.K, self.of.i, self.of.j, self.alpha, self.beta, self.g)
+    def _evaluate(self, afresh: bool = True) -> None:
+        """g of beta and b; first, where it is to be taken afresh, beta of alpha."""
+        if afresh:
+            collect(self.of.i, self.of.j, self.alpha, self.beta)
+        product(self.of.K, self.beta, self.g)
         if self.balanced:
             self.g[-1] = -self.b
 
     def _remember(self) -> None:
         """Keep the breakpoint that is left: of itself it is the middle, too."""
-        self.before_lam, self.noise = self.lam, self._noise()
-        self.alpha_before[:] = self.alpha
-        residuals(self.of.i, self.of.j, self.t, self.g, self.lam, self.before)
+        self.before_lam = self.lam
+        self.alpha_before[:], self.before[:] = self.alpha, self.r
 
     def _measured(self) -> Measured:
         """The gaps here and half way from the breakpoint before; residuals and the rows that are tied, on the way."""
@@ -310,6 +313,7 @@ class ParametricQP:
             off = abs(float(self.beta[-1] * self.g[-1]))
             gap, doubt = gap + off, doubt + off
         size = max(loss + norm2 / 2, FLOOR * lam * self.p0)
+        self.doubt = doubt / size
         return Measured(gap / size, doubt / size, middle_gap / max(middle_loss + norm2 / 2, FLOOR * middle * self.p0))
 
     def _corrected(self, found: Measured) -> Measured:
@@ -400,8 +404,11 @@ class ParametricQP:
         self.alpha[rows] = np.clip(self.alpha[rows] + (self.lam - end) * x, 0.0, self.w[rows])
         if place >= 0:
             self.alpha[rows[place]] = 0.0 if x[place] < 0.0 else self.w[rows[place]]
-        self.lam, self.b = end, b
-        self._evaluate()
+        self.beta += (self.lam - end) * self.state.beta
+        self.lam, self.b, self.steps = end, b, self.steps + 1
+        if self.steps % REFACTORED == 0:
+            self.W.refactored()
+        self._evaluate(self.doubt > SAFE or self.steps % AFRESH == 0)
 
     def _end(self, trace: Trace, moved: Index, lambda_min: float) -> None:
         """The last segment, along which f is constant: to lambda = 0, or to lambda_min, where a gap relative to less can be held."""
@@ -439,34 +446,28 @@ class ParametricQP:
     def _log(self, trace: Trace, was: Index) -> None:
         """Which rows entered the margin set at this breakpoint, and which left it."""
         rows = self.W.members
-        left, entered = was[self.side[was] != 0.0], rows[~np.isin(rows, was)]
+        self.were[was] = True
+        left, entered = was[self.side[was] != 0.0], rows[~self.were[rows]]
+        self.were[was] = False
         kinds = np.where(self.side[left] > 0.0, Kind.ZERO, Kind.WEIGHT)
         trace.event_rows.append(np.concatenate([left, entered]))
         trace.event_kinds.append(np.concatenate([kinds, np.full(len(entered), Kind.ENTER)]).astype(np.int8))
 
 
 @fast
-def evaluate(K: Array, i: Index, j: Index, alpha: Array, beta: Array, g: Array) -> None:
-    """beta = A'alpha and g = K beta."""
+def collect(i: Points, j: Points, alpha: Array, beta: Array) -> None:
+    """beta = A'alpha."""
     for a in range(beta.size):
         beta[a] = 0.0
     for k in range(alpha.size):
         beta[i[k]] += alpha[k]
         beta[j[k]] -= alpha[k]
-    product(K, beta, g)
-
-
-@fast
-def residuals(i: Index, j: Index, t: Array, g: Array, lam: float, r: Array) -> None:
-    """r = A g - lambda t."""
-    for k in range(r.size):
-        r[k] = g[i[k]] - g[j[k]] - lam * t[k]
 
 
 @fast
 def measure(
-    i: Index,
-    j: Index,
+    i: Points,
+    j: Points,
     t: Array,
     w: Array,
     g: Array,
@@ -505,10 +506,10 @@ def measure(
 
 
 @fast
-def first_crossing(i: Index, j: Index, t: Array, rate: Array, side: Array, r: Array, tolerance: float, step: float) -> float:
+def first_crossing(i: Points, j: Points, t: Array, rate: Array, side: Array, r: Array, tolerance: float, step: float) -> float:
     """How far lambda falls, at most by `step`, until a row that is not tied is."""
     for k in range(r.size):
         away, closing = side[k] * r[k], -side[k] * (rate[i[k]] - rate[j[k]] + t[k])
-        if away > tolerance and away < step * closing:
-            step = away / closing
+        met = away / closing if (away > tolerance) & (closing > 0.0) else np.inf
+        step = smaller(step, met)
     return step

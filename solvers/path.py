@@ -108,7 +108,7 @@ class _Scaled:
             K = np.pad(K + self.problem.bias, (0, 1))
             K[m, :], K[:, m] = 0.0, 0.0
         q = np.maximum((K[i, i] - K[i, j]) - (K[j, i] - K[j, j]), 0.0)
-        return Differences(np.ascontiguousarray(K), i.astype(np.intp), j.astype(np.intp), s, q)
+        return Differences(np.ascontiguousarray(K), i.astype(np.uint32), j.astype(np.uint32), s, q)
 
     @property
     def unit(self) -> float:

@@ -38,6 +38,8 @@ REGULAR, APART = 1e8, 1e-10
 """Condition of K, and distance of two events over lambda, from where on an early stop has no excuse."""
 SHARES = (0.0, 1 / 3, 1 / 2)
 """Where on every segment the path is judged."""
+SHOWN = 20
+"""Failures of a kind that are shown."""
 KINDS = ("ranking", "classification", "regression")
 
 
@@ -217,9 +219,9 @@ def report(kind: str, found: Sequence[Found], say: Callable[[str], None]) -> int
         say(f"  early: {count} of {sum(each.kernel == name for each in found)} with {name}")
     for name, count in Counter(each.stopped for each in early).most_common():
         say(f"  early: {count} times {name}")
-    for each in silent:
+    for each in silent[:SHOWN]:
         say(f"  ! {kind} {each.number}: relative gap {each.gap:.1e} at lambda = {each.where:.6g}, {each.kernel}; {each.stopped}")
-    for each in inexcusable:
+    for each in inexcusable[:SHOWN]:
         say(f"  ! {kind} {each.number}: stopped early at {each.reached:.1e} lambda_0, {each.kernel}; {each.stopped}")
     too_many = len(early) > EARLY * len(found) and len(found) >= 100
     return len(silent) + len(inexcusable) + too_many
@@ -242,7 +244,8 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = la
                 found.append(examined(kind, options.seed, number, options.lambda_min))
             except Exception:
                 failures += 1
-                say(f"  ! {kind} {number}: {traceback.format_exc().strip().splitlines()[-1]}")
+                if failures <= SHOWN:
+                    say(f"  ! {kind} {number}: {traceback.format_exc().strip().splitlines()[-1]}")
         failures += report(kind, found, say)
     say(f"{failures} failures, {time.perf_counter() - started:.0f} s")
     return min(failures, 1)
