@@ -101,7 +101,7 @@ class Trace:
     """What a path leaves behind, a list entry a breakpoint.
 
     alpha : (p,) at the first one.  rows, values : alpha at the rows that may have moved since the breakpoint before.
-    biases : lambda b.  gaps, midpoint_gaps : relative.  margins : how many rows are in W.
+    biases : lambda b.  gaps, midpoint_gaps : relative.  margins : how many rows are in W on the way on.
     event_rows, event_kinds : the rows that came into W there, or went out of it to 0 or to their weight, and which of these.
     """
 
@@ -446,6 +446,7 @@ class ParametricQP:
     def _log(self, trace: Trace, was: Index) -> None:
         """Which rows entered the margin set at this breakpoint, and which left it."""
         rows = self.W.members
+        trace.margins[-1] = len(rows)
         self.were[was] = True
         left, entered = was[self.side[was] != 0.0], rows[~self.were[rows]]
         self.were[was] = False

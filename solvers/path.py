@@ -140,7 +140,7 @@ class _Scaled:
         problem = self.problem
         alpha = np.zeros(problem.p)
         alpha[self.used] = trace.alpha * self.weight
-        betas = np.reshape(trace.betas, (len(trace.betas), -1))[:, : problem.m] * self.weight
+        betas = np.reshape(trace.betas, (len(trace.betas), len(self.differences.K)))[:, : problem.m] * self.weight
         biases = np.array(trace.biases) * self.kernel * self.weight - betas @ self.mean if problem.bias else np.zeros(len(trace.biases))
         changed = [self.used[rows].astype(np.int32) for rows in trace.rows]
         return RegularizationPath(

@@ -70,16 +70,22 @@ def drawn(kind: str, seed: int, number: int, most: int = 30) -> MarginProblem:
     X = X * scale
     m = len(X)
     if kind == "classification":
-        y = np.where(rng.random(m) < rng.choice([0.1, 0.3, 0.5]), 1.0, -1.0)
+        y = np.where(_score(rng, X) < rng.choice([-1.0, -0.5, 0.0]), 1.0, -1.0)
         return classification(X, y, kernel=kernel, sample_weight=_weights(rng, m))
     if kind == "regression":
-        y = rng.normal(size=m) if rng.integers(2) else rng.integers(-3, 4, m).astype(float)
+        y = _score(rng, X) if rng.integers(2) else rng.integers(-3, 4, m).astype(float)
         epsilon = float(rng.choice([0.0, 0.1, 0.5, 1.0]))
         return regression(X, y * 10.0 ** rng.integers(-3, 4), epsilon=epsilon, kernel=kernel, sample_weight=_weights(rng, m))
     pairs = _pairs(rng, m)
     if pairs is None:
         return ranking(X, rng.integers(0, int(rng.integers(2, 6)), m), rng.integers(0, 3, m), kernel=kernel, per_query="mean")
     return ranking_from_pairs(X, pairs, kernel=kernel)
+
+
+def _score(rng: np.random.Generator, X: Array) -> Array:
+    """A noisy direction of the points, or noise alone."""
+    along = X @ rng.normal(size=X.shape[1])
+    return along / (np.abs(along).max() or 1.0) * rng.integers(3) + rng.normal(size=len(X))
 
 
 def _points(rng: np.random.Generator, most: int) -> Array:
@@ -195,11 +201,16 @@ def excused(path: RegularizationPath) -> bool:
 def examined(kind: str, seed: int, number: int, lambda_min: float) -> Found:
     """What came of an instance."""
     problem = drawn(kind, seed, number)
-    path = regularization_path(problem, lambda_min * float(problem.gram.diagonal.mean()))
+    path = regularization_path(problem, lambda_min * unit(problem))
     gap, where = worst(path)
     kernel = str(problem.kernel)
     reached = float(path.lambdas[-1] / max(path.lambdas[0], 1e-300))
     return Found(kind, number, len(path), gap, where, path.complete, path.complete or excused(path), kernel, path.stopped, reached)
+
+
+def unit(problem: MarginProblem) -> float:
+    """Of lambda: the mean of K_ii over the largest target."""
+    return float(problem.gram.diagonal.mean()) / problem.rows.largest_target
 
 
 # The report.
@@ -232,7 +243,7 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = la
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--examples", type=int, default=100, help="rankings; a fifth as many classifications and regressions")
-    parser.add_argument("--lambda-min", type=float, default=1e-6, help="over the mean of K_ii")
+    parser.add_argument("--lambda-min", type=float, default=1e-6, help="over the mean of K_ii and the largest target's inverse")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only these")
     options = parser.parse_args(arguments)
     failures, started = 0, time.perf_counter()

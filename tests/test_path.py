@@ -63,15 +63,14 @@ def scattered(n: int = 30, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("kind", nightly.KINDS)
 def test_other_solvers_agree_at_every_breakpoint(kind: str) -> None:
     """Proven intervals of the path's point and of coordinate descent's or SMO's have a number in common, and both are narrow."""
-    compared, instances = 0, 80 if kind == "ranking" else 60
+    compared, instances, most = 0, *((80, 12) if kind == "ranking" else (60, 25))
     for number in range(instances):
-        problem = nightly.drawn(kind, 77, number, most=12)
-        unit = float(problem.gram.diagonal.mean()) or 1.0
-        path = regularization_path(problem, 1e-2 * unit)
-        assert path.complete or path.lambdas[-1] <= 1e-2 * path.lambdas[0], (number, path.stopped)
+        problem = nightly.drawn(kind, 77, number, most)
+        path = regularization_path(problem, 1e-2 * nightly.unit(problem))
+        assert path.complete, (number, path.stopped)
         for lam in path.lambdas[path.lambdas > 0].tolist():
             at = path.at(lam)
-            other = solve(problem.with_cost(1 / lam), tol=1e-8)
+            other = solve(problem.with_cost(1 / lam))
             both = at.interval.intersected(other.interval)
             assert both.lower <= both.upper, (number, lam)
             assert at.interval.relative_width <= 1e-7, (number, lam)
@@ -158,7 +157,7 @@ def test_f_is_affine_in_one_over_lambda_and_not_in_lambda() -> None:
     X, score = scattered()
     problem = ranking(X, np.digitize(score, [-0.5, 0.5]), kernel=rbf(1.0))
     path = regularization_path(problem)
-    t = int(np.argmax(path.lambdas[:-1] / path.lambdas[1:]))
+    t = int(np.argmax(path.lambdas[:-2] / path.lambdas[1:-1]))
     above, below = path.lambdas[t : t + 2].tolist()
 
     def defect(middle: float) -> float:
@@ -303,7 +302,7 @@ def test_weights_are_the_boxes(weights: list[float] | None) -> None:
     path = regularization_path(regression(X, score, epsilon=0.2, kernel=rbf(1.0), sample_weight=weights))
     w = path.problem.unit_weights
     assert all((alpha >= 0).all() and (alpha <= w).all() for alpha in path.alphas)
-    assert path.alphas[-1].max() == w.max()
+    assert max(alpha.max() for alpha in path.alphas) == w.max()
     assert path.at(0.1).interval.relative_width <= 1e-8
 
 
@@ -396,10 +395,9 @@ def test_limits_end_a_path_with_a_reason_and_what_was_found() -> None:
 
 def test_an_interrupt_and_a_time_limit_are_heard() -> None:
     """Within a second, in the start of a large classification, too."""
-    X, score = scattered(2500)
+    X, score = scattered(1500)
     problems = [big(), classification(X, np.where(score > 1.0, 1.0, -1.0), kernel=rbf(5.0))]
     for problem in problems:
-        regularization_path(problem, max_events=1) if problem.p < 50_000 else None
         started = time.perf_counter()
         regularization_path(problem, time_limit=0.3)
         assert time.perf_counter() - started <= 3.0
