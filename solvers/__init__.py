@@ -6,7 +6,22 @@ if __name__ != "equimargin.solvers":  # a second copy of every class would exist
 from equimargin.solvers.convex import BACKENDS, Answer, solve_declaration
 from equimargin.solvers.grid import solve_grid
 from equimargin.solvers.one_vs_one import one_vs_one
+from equimargin.solvers.path import regularization_path
 from equimargin.solvers.registry import SOLVERS, solve
+from equimargin.solvers.regularization_path import RegularizationPath
 from equimargin.solvers.solution import Limits, Solution, Status
 
-__all__ = ["BACKENDS", "SOLVERS", "Answer", "Limits", "Solution", "Status", "one_vs_one", "solve", "solve_declaration", "solve_grid"]
+__all__ = [
+    "BACKENDS",
+    "SOLVERS",
+    "Answer",
+    "Limits",
+    "RegularizationPath",
+    "Solution",
+    "Status",
+    "one_vs_one",
+    "regularization_path",
+    "solve",
+    "solve_declaration",
+    "solve_grid",
+]

@@ -221,7 +221,7 @@ def minimise(
                     bottom += s[rows[k]] * v[k]
                 rise = top / bottom
                 for k in range(size):
-                    u[k] -= rise * v[k]
+                    u[k] = u[k] - rise * v[k] if size > 1 else 0.0
             else:
                 rise = 0.0
             step = 1.0

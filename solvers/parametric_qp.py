@@ -40,6 +40,8 @@ AT_BOUND = 1e-11
 """An alpha so near to a bound, over its weight, is at it."""
 ENDED = 1e-11
 """A breakpoint at less than this share of lambda is at 0."""
+VANISHING = 1e-9
+"""A segment that would lead to a g and to multipliers outside of the box no larger than this, over g and the weights, leads to lambda = 0."""
 STEPS = 64
 """Solves between two looks at the clock."""
 REFACTORED = 200
@@ -153,18 +155,17 @@ class ParametricQP:
         if len(undecided):
             self._fill(undecided)
         self._evaluate()
-        self.side = np.where(self.alpha > 0.0, -1.0, 1.0)
-        c = 0.0
-        if len(undecided):
-            c = self._settle(undecided)
+        c = self._settle(undecided) if len(undecided) else 0.0
+        self.side = np.where(self.W.inside, 0.0, np.where(self.alpha > 0.0, -1.0, 1.0))
         y = self.g[self.of.i] - self.g[self.of.j]
-        if self.balanced and not self.W.size:
+        if float(np.abs(self.g).max(initial=0.0)) <= 4 * self._noise():
+            self.lam, self.b = 0.0, 0.0
+        elif self.balanced and not self.W.size:
             self.lam, self.b = self.closing(y)
-            return
-        decided = excess != 0.0
-        meets = np.divide(y + c * self.of.s, excess, out=np.zeros(len(y)), where=decided)
-        self.lam = float(meets.max(initial=0.0)) if self._noise() < float(np.abs(self.g).max(initial=0.0)) else 0.0
-        self.b = self.lam * level + c
+        else:
+            self.lam = float(np.divide(y + c * self.of.s, excess, out=np.zeros(len(y)), where=excess != 0.0).max(initial=0.0))
+            self.b = self.lam * level + c
+        self._evaluate()
 
     def _fill(self, undecided: Index) -> None:
         """s'alpha = 0 from these rows, of one sign, one after the other; the last one in part."""
@@ -251,7 +252,7 @@ class ParametricQP:
                     trace.stopped = Stop.STUCK
                     return trace
                 if end == 0.0:
-                    self._end(trace, moved, b)
+                    self._end(trace, moved, lambda_min)
                     return trace
                 self._step(end, b, place)
                 if len(trace.lambdas) % REFACTORED == 0:
@@ -297,10 +298,10 @@ class ParametricQP:
             self.tolerance, self.r, self.tied,
         )  # fmt: skip
         gap, doubt, loss, middle_gap, middle_loss = sums
-        norm2 = float(self.beta @ self.g)
+        norm2 = self._norm2()
         if self.balanced:
-            off = float(self.beta[-1] * self.g[-1])
-            norm2, gap, doubt = norm2 - off, gap + abs(off), doubt + abs(off)
+            off = abs(float(self.beta[-1] * self.g[-1]))
+            gap, doubt = gap + off, doubt + off
         size = max(loss + norm2 / 2, FLOOR * lam * self.p0)
         return Measured(gap / size, doubt / size, middle_gap / max(middle_loss + norm2 / 2, FLOOR * middle * self.p0))
 
@@ -378,11 +379,9 @@ class ParametricQP:
             step, place = crossing, -1
         end = self.lam - step
         last = alpha + self.lam * x
-        vanishing = np.abs(self.g + self.lam * self.state.g).max() <= 1e-9 * np.abs(self.g).max() + 10 * self.noise
-        if vanishing and (last >= -1e-9 * w).all() and (last <= (1 + 1e-9) * w).all():
-            end = 0.0
-        if end <= max(ENDED * self.lam, 30 * self.noise):
-            end = 0.0
+        vanishing = np.abs(self.g + self.lam * self.state.g).max() <= VANISHING * np.abs(self.g).max() + 10 * self.noise
+        if (vanishing and (last >= -VANISHING * w).all() and (last <= (1 + VANISHING) * w).all()) or end <= ENDED * self.lam:
+            return 0.0, 0.0, -1
         if end < lambda_min:
             end, place = lambda_min, -1
         return end, self.b + (self.lam - end) * rise, place
@@ -398,19 +397,26 @@ class ParametricQP:
         self.lam, self.b = end, b
         self._evaluate()
 
-    def _end(self, trace: Trace, moved: Index, b: float) -> None:
-        """The last segment, to lambda = 0, along which f is constant."""
-        rows = self.W.members
-        self.alpha[rows] = np.clip(self.alpha[rows] + self.lam * self.state.x[rows], 0.0, self.w[rows])
-        gap = float(self.alpha @ np.maximum(self.r, 0.0) + (self.w - self.alpha) @ np.maximum(-self.r, 0.0))
-        gap /= max(float(self.w @ np.maximum(-self.r, 0.0)), FLOOR * self.lam * self.p0)
-        found = Measured(gap, gap, max(gap, trace.gaps[-1]))
-        if not found.certified:
-            trace.stopped = Stop.PRECISION
-            return
-        self.lam, self.b, self.beta[:] = 0.0, b, 0.0
-        self._note(trace, moved, found)
-        trace.stopped = Stop.ZERO
+    def _end(self, trace: Trace, moved: Index, lambda_min: float) -> None:
+        """The last segment, along which f is constant: to lambda = 0, or to lambda_min, where a gap relative to less can be held."""
+        rows, w, lam, norm2 = self.W.members, self.w[self.W.members], self.lam, self._norm2()
+        last = self.alpha[rows] + lam * self.state.x[rows]
+        last = np.where(last <= VANISHING * w, 0.0, np.where(last >= (1 - VANISHING) * w, w, last))
+        for share in (0.0, lambda_min / lam):
+            alpha = self.alpha.copy()
+            alpha[rows] = share * alpha[rows] + (1 - share) * last
+            gap = float(alpha @ np.maximum(self.r, 0.0) + (self.w - alpha) @ np.maximum(-self.r, 0.0))
+            gap /= max(float(self.w @ np.maximum(-self.r, 0.0)) + share * norm2 / 2, FLOOR * lam * self.p0)
+            if gap <= DOUBTED / 2:
+                self.lam, self.alpha, self.b, self.beta = share * lam, alpha, share * self.b, share * self.beta
+                self._note(trace, moved, Measured(gap, gap, max(gap, trace.gaps[-1])))
+                trace.stopped = Stop.REACHED if share else Stop.ZERO
+                return
+        trace.stopped = Stop.PRECISION
+
+    def _norm2(self) -> float:
+        """|g|^2; of what the origin adds, 0 up to rounding, nothing."""
+        return float(self.beta @ self.g) - (float(self.beta[-1] * self.g[-1]) if self.balanced else 0.0)
 
     def _note(self, trace: Trace, moved: Index, found: Measured) -> None:
         """Write a breakpoint down."""
