@@ -2,7 +2,7 @@
 
 >>> import numpy as np
 >>> from equimargin.formulations import ranking, rbf
->>> from equimargin.solvers.path import regularization_path
+>>> from equimargin.solvers import regularization_path
 >>> X = np.linspace(0, 1, 12)[:, None]
 >>> y = np.sin(9 * X[:, 0])
 >>> path = regularization_path(ranking(X[::2], y[::2], kernel=rbf(20.0)))
@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.formulations import Kernel, MarginProblem, classification, linear, ranking, regression
 from equimargin.formulations.kernels import Array, Precomputed
 from equimargin.formulations.labels import numbers
-from equimargin.solvers.path import regularization_path
+from equimargin.solvers import regularization_path
 from equimargin.solvers.regularization_path import RegularizationPath
 from equimargin.validation import Knots, Metric, metric_of
 
@@ -201,14 +201,14 @@ def grid(
         raise ValueError("grid: there is no kernel to choose from")
     parts = _folds(y, query, task, folds, random_state)
     jobs = [_Job(X, y, query, task, kernel, epsilon, *part) for kernel in kernels for part in parts]
-    found = Parallel(n_jobs=n_jobs)(delayed(job.run)(lambda_min, max_events, time_limit) for job in jobs)
     held_out = np.concatenate([part.validation for part in parts])
     fold = np.repeat(np.arange(len(parts)), [len(part.validation) for part in parts])
     groups = fold if query is None else query[held_out]  # a query is in one fold
+    judge = metric_of(jobs[0].problem, metric, y[held_out], groups)
+    found = Parallel(n_jobs=n_jobs)(delayed(job.run)(lambda_min, max_events, time_limit) for job in jobs)
     rows = []
     for k, kernel in enumerate(kernels):
         lines, paths = zip(*found[k * len(parts) : (k + 1) * len(parts)], strict=True)
-        judge = metric_of(jobs[k * len(parts)].problem, metric, y[held_out], groups)
         segments = list(_knots(judge, lines))
         rows.append(GridRow(kernel, _selected(judge, segments), _curve(judge, segments), paths))
     return Grid(tuple(rows))
@@ -221,7 +221,10 @@ def named(kernel: Kernel) -> str:
 
 
 class _Lines(NamedTuple):
-    """g of a path, with its bias, at points: (T,) lambdas, falling, (T, n) values, linear in between and with slope `level` above the first."""
+    """g of a path, with its bias, at points.
+
+    lambdas : (T,) falling.  values : (T, n), linear in between.  level : their slope above the first.  stopped : why they end.
+    """
 
     lambdas: Array
     values: Array

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from equimargin.formulations.jit import jit
 from equimargin.formulations.kernels import Array
@@ -28,6 +28,8 @@ Knots = tuple[Array, Array]
 
 RESOLUTION = 1e-9
 """Lambdas that are nearer to each other, relatively, are one lambda: the path itself is known no better."""
+DRAWN = 0.05
+"""Knots of an error are no further apart in log lambda."""
 
 
 class Metric(Protocol):
@@ -203,10 +205,12 @@ def _steps(a: float, b: float, lams: Array, first: int, gains: Index) -> tuple[A
 
 
 def _knots(a: float, b: float, r: Array, d: Array, share: float, error: Callable[[Array], float]) -> Knots:
-    """Knots of an error of residuals r that change by -d to b: both ends, and a share of the way in 1 / lambda where that is within it."""
-    if not 0 < share < 1:
-        return np.array([a, b]), np.array([error(r), error(r - d)])
-    return np.array([a, a * b / (b + share * (a - b)), b]), np.array([error(r), error(r - share * d), error(r - d)])
+    """Knots of an error of residuals r that change by -d to b: the ends, others to draw by, and a share of the way in 1 / lambda."""
+    lams = np.geomspace(a, b, 2 + int(np.log(a / b) / DRAWN))
+    if 0 < share < 1:
+        lams = -np.sort(-np.append(lams, a * b / (b + share * (a - b))))
+    shares = (a / lams - 1) / (a / b - 1) if b < a else np.zeros(len(lams))
+    return lams, np.array([error(r - s * d) for s in shares])
 
 
 @jit
