@@ -100,7 +100,7 @@ class Grid:
         for row in self.rows:
             at, count = row.selected, sum(fold.breakpoints for fold in row.folds)
             mark = "  <- best" if row is chosen else "" if all(fold.complete for fold in row.folds) else "  not complete"
-            lines.append(f"{named(row.kernel):44s} {at.score:20.6g} {at.lam:11.4g} {at.C:11.4g} {count:12,d}{mark}")
+            lines.append(f"{row.kernel!r:44s} {at.score:20.6g} {at.lam:11.4g} {at.C:11.4g} {count:12,d}{mark}")
         return "\n".join([head, *lines])
 
 
@@ -212,12 +212,6 @@ def grid(
         segments = list(_knots(judge, lines))
         rows.append(GridRow(kernel, _selected(judge, segments), _curve(judge, segments), paths))
     return Grid(tuple(rows))
-
-
-def named(kernel: Kernel) -> str:
-    """A kernel with its parameters."""
-    parameters = ", ".join(f"{name}={value:g}" for name, value in vars(kernel).items())
-    return f"{kernel.name} kernel ({parameters})" if parameters else f"{kernel.name} kernel"
 
 
 class _Lines(NamedTuple):
