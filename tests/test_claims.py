@@ -25,10 +25,12 @@ from equimargin.formulations import (
     interval,
     linear,
     polynomial,
+    precomputed,
     ranking,
     ranking_from_pairs,
     ranking_vector_machine,
     rbf,
+    reduced_preferences,
     regression,
     sigmoid,
 )
@@ -547,6 +549,23 @@ def test_a_pair_whose_denominator_in_17_is_0_never_comes_to_the_margin() -> None
     for lam in (2.0, 1.9, 1.6, 1.5):
         assert lam * path.decision_function(X[1:2], lam) == pytest.approx([lam - 0.5])
     assert path.events[1].row == 2
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "lam"), [(179, 106, 0.793872), (250, 134, 0.766467), (134, 250, 0.769539)], ids=["cancer", "diabetes", "reversed"]
+)
+def test_two_printed_lambdas_are_those_of_no_kernel_at_all(above: int, below: int, lam: float) -> None:
+    """Table 3 has lambda = 0.79387 (1e-15) for Cancer and 0.77 (0.0003) for Diabetes: with K = I it is n / (n + |n_e - n_p|).
+
+    n_p points are preferred to the maximum of n_e + 1 others, and new points have the score 0.
+    """
+    y, n = np.repeat([1, 0], [above, below]), above + below
+    problem = ranking_from_pairs(np.eye(n), reduced_preferences(y), kernel=precomputed())
+    path = regularization_path(problem, 1e-3)
+    breakpoints = path.lambdas[path.lambdas > 1e-3]
+    assert len(breakpoints) == 2
+    assert breakpoints[-1] == pytest.approx(n / (n + abs(below - 1 - above)), rel=1e-12)
+    assert breakpoints[-1] == pytest.approx(lam, abs=1e-6)
 
 
 def test_the_best_lambda_may_lie_between_two_breakpoints() -> None:
