@@ -2,8 +2,8 @@
 
     alpha(lambda) = argmin  1/2 |A'alpha|_K^2 - lambda t'alpha    s.t.  0 <= alpha <= w,  [ s'alpha = 0 ]
 
-g = K A'alpha is unique, continuous and piecewise linear in lambda, alpha may be chosen so. With residuals r = A g + b s - lambda t (r_r >= 0
-where alpha_r = 0, <= 0 where alpha_r = w_r) the direction -d(alpha)/d(lambda) at a breakpoint is
+g = K A'alpha is unique, continuous and piecewise linear in lambda, alpha may be chosen so. With residuals r = A g + b s - lambda t, >= 0
+where alpha_r = 0 and <= 0 where alpha_r = w_r, the direction -d(alpha)/d(lambda) at a breakpoint is
 
     argmin  1/2 |A'd|_K^2 + t'd    s.t.  d_r >= 0 where alpha_r = 0, <= 0 where alpha_r = w_r,  over the rows with r_r = 0,  [ s'd = 0 ]
 
@@ -42,7 +42,7 @@ AT_BOUND = 1e-11
 ENDED = 1e-11
 """A breakpoint at less than this share of lambda is at 0."""
 VANISHING = 1e-9
-"""A segment that would lead to a g and to multipliers outside of the box no larger than this, over g and the weights, leads to lambda = 0."""
+"""A segment that would end at lambda = 0 with a g no larger than this, over the g it starts from, and alpha so little outside, ends there."""
 AFRESH, SAFE = 16, 1e-12
 """Breakpoints between two sums A'alpha over all rows, while their rounding makes no larger a relative gap."""
 REFACTORED = 200
@@ -230,6 +230,9 @@ class ParametricQP:
         if self.lam <= 0.0:
             self._rest(trace, lambda_min)
             return trace
+        if self.lam < lambda_min:
+            self.lam, self.b = lambda_min, self.b + (lambda_min - self.lam) * self.level
+            self._evaluate()
         moved, was, stuck = self.W.members.copy(), np.zeros(0, dtype=np.intp), 0
         self._measured()
         self._remember()

@@ -1,6 +1,6 @@
 """A regularisation path as an object that answers at any lambda: its breakpoints, and straight lines between them.
 
-    g(lambda) = lambda f(lambda) and alpha(lambda) are piecewise linear;  above lambda_0 alpha is constant, f = (lambda_0 / lambda) f(lambda_0)
+g(lambda) = lambda f(lambda) and alpha(lambda) are piecewise linear;  above lambda_0 alpha is constant, f = (lambda_0 / lambda) f(lambda_0)
 """
 
 from __future__ import annotations
