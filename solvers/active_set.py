@@ -96,11 +96,11 @@ class WorkingSet:
 
         tol : slopes of up to that count as none.  state : cleared, what is found goes into it.  look : called every STEPS solves.
         """
+        program, where = (c, lower, upper, candidates, state.banned), (state.x, state.beta, state.g)
         for _ in range(1 + PATIENCE * (len(candidates) + STEPS) // STEPS):
             self.size, state.level, reached = minimise(
-                *self.of, c, lower, upper, candidates, state.banned, self.L, self.rows, self.size, self.inside, state.x, state.beta, state.g,
-                state.level, tol, STEPS,
-            )  # fmt: skip
+                *self.of, *program, self.L, self.rows, self.size, self.inside, *where, state.level, tol, STEPS
+            )
             if reached:
                 break
             look()

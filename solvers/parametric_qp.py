@@ -42,7 +42,7 @@ AT_BOUND = 1e-11
 ENDED = 1e-11
 """A breakpoint at less than this share of lambda is at 0."""
 VANISHING = 1e-9
-"""A segment that would end at lambda = 0 with a g no larger than this, over the g it starts from, and alpha so little outside, ends there."""
+"""A segment that would come to lambda = 0 with g no larger than this, over where it starts, and alpha so little outside, does."""
 AFRESH, SAFE = 16, 1e-12
 """Breakpoints between two sums A'alpha over all rows, while their rounding makes no larger a relative gap."""
 REFACTORED = 200
@@ -310,10 +310,9 @@ class ParametricQP:
         lam, middle = self.lam, (self.lam + self.before_lam) / 2
         self.noise = self._noise()
         self.tolerance = max(TIED * lam, self.noise)
-        *sums, self.ties = measure(
-            self.of.i, self.of.j, self.t, self.w, self.g, lam, self.alpha, self.side, self.alpha_before, self.before, self.noise,
-            self.tolerance, self.r, self.tied,
-        )  # fmt: skip
+        rows, before = (self.of.i, self.of.j, self.t, self.w), (self.alpha_before, self.before)
+        here = self.g, lam, self.alpha, self.side
+        *sums, self.ties = measure(*rows, *here, *before, self.noise, self.tolerance, self.r, self.tied)
         gap, doubt, loss, middle_gap, middle_loss = sums
         norm2 = self._norm2()
         if self.balanced:
