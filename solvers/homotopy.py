@@ -22,8 +22,8 @@ from equimargin.solvers.progress import Progress
 from equimargin.solvers.regularization_path import RegularizationPath
 from equimargin.solvers.solution import Limits, Solution, Status
 
-LARGEST = 5_000_000_000
-"""Rows times numbers that an event looks at, m^2 + p: some ten seconds."""
+LARGEST = 2_000_000_000
+"""Rows times numbers that an event looks at, m^2 + p: some fifteen seconds to the end of the path."""
 
 
 def refusal(problem: Problem) -> str | None:
@@ -32,7 +32,7 @@ def refusal(problem: Problem) -> str | None:
         return "lambda = 1 / C is 0 for a hard margin: smo or coordinate_descent"
     reason = path.refusal(problem)
     if reason is None and problem.p * (problem.m**2 + problem.p) > LARGEST:
-        return f"too large: a path of {problem.m:,} points and {problem.p:,} rows takes its time, as regularization_path"
+        return f"too large for an answer among others: {problem.m:,} points and {problem.p:,} rows; regularization_path follows them"
     return reason
 
 

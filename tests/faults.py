@@ -322,6 +322,13 @@ FAULTS = (
         "0.5 * self.C * np.maximum(1.0 - self.z, 0.0).sum()",
         ("column_generation",),
     ),
+    Fault(
+        "early multipliers not at C", "solvers/homotopy.py", "return followed.alphas[-1] * C", "return followed.alphas[-1]", ("homotopy",)
+    ),
+    Fault("a callback asked again", "solvers/homotopy.py", "replace(limits, callback=None)", "limits", ("homotopy",)),
+    Fault("(17) with the sum", "proofs/path_as_printed.py", "lam * (f - h), 1 - h", "lam * (f + h), 1 - h", ("path_as_printed",)),
+    Fault("(13) forgotten", "proofs/path_as_printed.py", "for bound in (0, 1):", "for bound in (0,):", ("path_as_printed",)),
+    Fault("no set is filled again", "proofs/path_as_printed.py", "where=place == Place.ONE", "where=alpha > 2", ("path_as_printed",)),
     Fault("cost forgotten", "solvers/linear_program.py", "(0.0, problem.C * unit(problem))", "(0.0, unit(problem))", ("linear_program",)),
 )
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equimargin import compare
-from equimargin.formulations import MarginProblem, Problem, classification, interval, ranking, ranking_vector_machine, rbf, sigmoid
+from equimargin.formulations import MarginProblem, Point, Problem, classification, interval, ranking, ranking_vector_machine, rbf, sigmoid
 from equimargin.solvers import SOLVERS, Status, homotopy, regularization_path, solve
 from equimargin.testing import check_solver, margin_problems, sample_problem
 
@@ -56,6 +56,8 @@ def test_a_path_ended_early_proves_what_its_point_can(family: str) -> None:
         assert (found.status, found.iterations) == (Status.ITERATION_LIMIT, breakpoints)
         assert found.lower <= best.upper
         assert best.lower <= found.upper < np.inf
+        last = regularization_path(problem, 0.1, max_events=breakpoints).alphas[-1]
+        assert found.lower == pytest.approx(interval(problem, Point(alpha=10.0 * last)).lower, rel=1e-9)
     assert shorter.relative_gap > longer.relative_gap > 1e-3
 
 
@@ -87,7 +89,7 @@ def test_an_accuracy_that_no_path_has_is_not_claimed() -> None:
         (ranking_vector_machine([[0.0], [1.0]], [0, 1]), "paths are of the hinge"),
         (classification([[0.0], [1.0]], [1, -1], kernel=sigmoid(1.0, -1.0)), "not positive semidefinite"),
         (classification([[0.0], [1.0]], [1, -1], sample_weight=[1.0, np.inf]), "infinite weight"),
-        (ranking(np.zeros((1000, 1)), np.arange(1000.0)), "too large: a path of 1,000 points and 499,500 rows"),
+        (ranking(np.zeros((1000, 1)), np.arange(1000.0)), "too large for an answer among others: 1,000 points and 499,500 rows"),
     ],
 )
 def test_what_it_does_not_take_it_says(problem: Problem, words: str) -> None:
