@@ -30,7 +30,7 @@ from equimargin.formulations.reductions import larger, smaller
 from equimargin.solvers.active_set import Differences, Index, Points, State, WorkingSet, product
 
 CERTIFIED, DOUBTED = 1e-9, 1e-8
-"""Relative gap that every breakpoint and midpoint has, as computed, and with the rounding of g taken against it."""
+"""Relative gap that every breakpoint and midpoint has at most, as computed, and with the rounding of g taken against it."""
 CORRECTED = 1e-10
 """Breakpoints with a larger gap are corrected."""
 TIED = 1e-12
@@ -464,9 +464,10 @@ class ParametricQP:
         self.were[was] = True
         left, entered = was[self.side[was] != 0.0], rows[~self.were[rows]]
         self.were[was] = False
-        kinds = np.where(self.side[left] > 0.0, Kind.ZERO, Kind.WEIGHT)
+        kinds = np.full(len(left) + len(entered), int(Kind.ENTER), dtype=np.int8)
+        kinds[: len(left)] = np.where(self.side[left] > 0.0, int(Kind.ZERO), int(Kind.WEIGHT))
         trace.event_rows.append(np.concatenate([left, entered]))
-        trace.event_kinds.append(np.concatenate([kinds, np.full(len(entered), Kind.ENTER)]).astype(np.int8))
+        trace.event_kinds.append(kinds)
 
 
 @fast
