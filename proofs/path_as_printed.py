@@ -36,7 +36,7 @@ from equimargin.formulations.rows import Pairs
 
 EQUAL = 1e-10
 """Values of lambda so near to each other, over lambda^t, are one."""
-PAIRS = 5000
+FORMED = 5000
 """P K P' is formed up to so many pairs."""
 
 
@@ -96,14 +96,14 @@ def path_as_printed(
 
     Raises
     ------
-    ValueError : another kind of problem, more than PAIRS pairs, a lambda_min that is not positive.
+    ValueError : another kind of problem, more than FORMED pairs, a lambda_min that is not positive.
 
     Source: document P, Algorithm 1.
     """
     if not isinstance(problem.rows, Pairs) or problem.loss != "hinge" or (problem.unit_weights != 1).any():
         raise ValueError("Algorithm 1 is for ranking with the hinge, every pair at the same cost")
-    if problem.p > PAIRS:
-        raise ValueError(f"P K P' is formed for up to {PAIRS:,} pairs, not for {problem.p:,}")
+    if problem.p > FORMED:
+        raise ValueError(f"P K P' is formed for up to {FORMED:,} pairs, not for {problem.p:,}")
     if not lambda_min > 0:
         raise ValueError(f"lambda_min must be positive, not {lambda_min}")
     Q = pair_gram(problem)
@@ -111,7 +111,7 @@ def path_as_printed(
     alphas: list[Array] = []
     margins: list[frozenset[int]] = []
     alpha, place = np.ones(problem.p), np.full(problem.p, Place.ONE)
-    lam = 2 * float(np.abs(Q).sum(axis=1).max(initial=1.0))  # above lambda^0
+    lam = 2 * float(np.abs(Q).sum(axis=1).max(initial=0.0))  # above lambda^0
     ending = Ending.LIMIT
     while ending is Ending.LIMIT and len(lambdas) < max_events:
         try:

@@ -501,6 +501,18 @@ def test_multipliers_are_linear_in_lambda_and_the_function_in_its_inverse(kernel
 
 
 @some_kernel
+def test_one_parametric_program_has_every_point_of_its_path(kernel: Any) -> None:
+    """Section 5: (8) times lambda, whose parameter alone changes; at C = 1 / lambda the family's optimum is C^2 times its own."""
+    path = chained(kernel)
+    declared = declare("rank.path", path.problem)
+    for lam in path.lambdas[0] * np.array([2.0, 1.0, 0.3, 0.01]):
+        declared.parameters["lambda"].value = lam
+        answer = solve_declaration(declared)
+        assert answer.objective / lam**2 == pytest.approx(path.at(lam).value, rel=1e-6)
+        assert interval(path.problem.with_cost(1 / lam), declared.point).lower == pytest.approx(path.at(lam).lower, rel=1e-6)
+
+
+@some_kernel
 def test_the_function_between_two_breakpoints_is_that_of_16(kernel: Any) -> None:
     """f = (lambda^t f^t - lambda^t h^t + lambda h^t) / lambda with h^t = eta'P_I k(x), at any point; (2) is f^t + (lambda - lambda^t) h."""
     path, Z = chained(kernel), np.random.default_rng(1).normal(size=(5, 3))

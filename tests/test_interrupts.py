@@ -1,4 +1,4 @@
-"""Ctrl-C and a time limit are heard within a second, on 5,000 points, fewer for a whole linear program or path, whichever solver is at work."""
+"""Ctrl-C and a time limit are heard within a second, on 5,000 points, fewer for a linear program or a path, whichever solver is at work."""
 
 from __future__ import annotations
 

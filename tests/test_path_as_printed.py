@@ -141,6 +141,18 @@ def test_where_pairs_depend_one_reading_is_wrong_and_the_other_stops(make: Any) 
 
 
 @either_reading
+@pytest.mark.parametrize("scale", [1e-7, 1e5])
+def test_units_of_the_features_do_not_matter(scale: float, pairs: Reading) -> None:
+    X = np.random.default_rng(3).normal(size=(5, 6))
+    here, there = (
+        path_as_printed(ranking_from_pairs(c * X, [[i, i + 1] for i in range(4)]), LAMBDA_MIN * c**2, pairs) for c in (1.0, scale)
+    )
+    assert len(here.lambdas) > 2
+    assert there.lambdas == pytest.approx(scale**2 * here.lambdas, rel=1e-9)
+    assert there.alphas == pytest.approx(here.alphas, abs=1e-9)
+
+
+@either_reading
 def test_contradicting_pairs_have_no_path(pairs: Reading) -> None:
     printed = path_as_printed(ranking_from_pairs([[0.0], [1.0]], [[0, 1], [1, 0]]), LAMBDA_MIN, pairs)
     assert (printed.ending, len(printed.lambdas), printed.alphas.shape) == (Ending.TRIVIAL, 0, (0, 2))
