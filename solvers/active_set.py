@@ -13,6 +13,7 @@ Source: C. Lawson, R. Hanson, Solving Least Squares Problems (1974), chapter 23,
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,13 @@ from equimargin.formulations.kernels import Array
 
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
+Points = NDArray[np.uint32]
+"""Unsigned, so that compiled loops need not look for indices from the end."""
 
+STEPS = 64
+"""Solves between two looks at the clock."""
+PATIENCE = 20
+"""So many solves a candidate are more than rounding can ask for."""
 DEPENDENT = 1e-12
 """A row is in the span of others where so little is left of its squared norm."""
 
@@ -35,8 +42,8 @@ class Differences(NamedTuple):
     """
 
     K: Array
-    i: Index
-    j: Index
+    i: Points
+    j: Points
     s: Array
     q: Array
 
@@ -84,16 +91,21 @@ class WorkingSet:
         solve(self.L, self.size, x)
         return x
 
-    def minimise(self, c: Array, lower: Array, upper: Array, candidates: Index, tol: float, most: int, state: State) -> bool:
-        """Go on towards the minimum over the candidates, (k,), which hold W, for so many steps at most; whether it is reached.
+    def minimise(
+        self, c: Array, lower: Array, upper: Array, candidates: Index, tol: float, state: State, look: Callable[[], None]
+    ) -> None:
+        """Go to the minimum over the candidates, (k,), which hold W, or to where PATIENCE ends.
 
-        Slopes of up to `tol` count as none. The state is that of `State.zero` at first, and is updated.
+        tol : slopes of up to that count as none.  state : cleared, what is found goes into it.  look : called every STEPS solves.
         """
-        self.size, state.level, reached = minimise(
-            *self.of, c, lower, upper, candidates, state.banned, self.L, self.rows, self.size, self.inside, state.x, state.beta, state.g,
-            state.level, tol, most,
-        )  # fmt: skip
-        return bool(reached)
+        for _ in range(1 + PATIENCE * (len(candidates) + STEPS) // STEPS):
+            self.size, state.level, reached = minimise(
+                *self.of, c, lower, upper, candidates, state.banned, self.L, self.rows, self.size, self.inside, state.x, state.beta, state.g,
+                state.level, tol, STEPS,
+            )  # fmt: skip
+            if reached:
+                break
+            look()
 
 
 class State:
@@ -140,7 +152,7 @@ def forward(L: Array, size: int, b: Array) -> None:
 
 
 @fast
-def append(K: Array, i: Index, j: Index, s: Array, q: Array, L: Array, rows: Index, size: int, inside: Mask, row: int) -> bool:
+def append(K: Array, i: Points, j: Points, s: Array, q: Array, L: Array, rows: Index, size: int, inside: Mask, row: int) -> bool:
     """Let a row enter W; False where it depends on the rows that are in."""
     if size >= L.shape[0]:
         return False
@@ -182,8 +194,8 @@ def delete(L: Array, rows: Index, size: int, inside: Mask, place: int) -> None:
 @fast
 def minimise(
     K: Array,
-    i: Index,
-    j: Index,
+    i: Points,
+    j: Points,
     s: Array,
     q: Array,
     c: Array,
@@ -233,6 +245,9 @@ def minimise(
                     step = min(step, (upper[r] - x[r]) / u[k])
             step = max(step, 0.0)
             level += step * rise
+            if step > 0.0:
+                for r in candidates:
+                    banned[r] = False
             left = False
             for k in range(size - 1, -1, -1):
                 r = rows[k]

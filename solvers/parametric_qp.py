@@ -26,13 +26,14 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.jit import fast
 from equimargin.formulations.kernels import UNIT, Array
-from equimargin.solvers.active_set import Differences, Index, State, WorkingSet, product
+from equimargin.formulations.reductions import smaller
+from equimargin.solvers.active_set import Differences, Index, Points, State, WorkingSet, product
 
 CERTIFIED, DOUBTED = 1e-9, 1e-8
 """Relative gap that every breakpoint and midpoint has, as computed, and with the rounding of g taken against it."""
 CORRECTED = 1e-10
 """Breakpoints with a larger gap are corrected."""
-TIED = 1e-10
+TIED = 1e-12
 """Rows whose residuals are below this, over lambda, are tied."""
 SLOPE = 1e-10
 """Slopes below this are none."""
@@ -42,8 +43,8 @@ ENDED = 1e-11
 """A breakpoint at less than this share of lambda is at 0."""
 VANISHING = 1e-9
 """A segment that would lead to a g and to multipliers outside of the box no larger than this, over g and the weights, leads to lambda = 0."""
-STEPS = 64
-"""Solves between two looks at the clock."""
+AFRESH, SAFE = 16, 1e-12
+"""Breakpoints between two sums A'alpha over all rows, while their rounding makes no larger a relative gap."""
 REFACTORED = 200
 """Breakpoints between two fresh factors."""
 STUCK = 50
@@ -100,7 +101,7 @@ class Trace:
     """What a path leaves behind, a list entry a breakpoint.
 
     alpha : (p,) at the first one.  rows, values : alpha at the rows that may have moved since the breakpoint before.
-    biases : lambda b.  gaps, midpoint_gaps : relative.  margins : how many rows are in W.
+    biases : lambda b.  gaps, midpoint_gaps : relative.  margins : how many rows are in W on the way on.
     event_rows, event_kinds : the rows that came into W there, or went out of it to 0 or to their weight, and which of these.
     """
 
@@ -128,18 +129,18 @@ class ParametricQP:
     def __init__(self, differences: Differences, t: Array, w: Array, balanced: bool, over: Callable[[], bool]) -> None:
         self.of, self.t, self.w, self.balanced, self.over = differences, t, w, balanced, over
         n, p = len(differences.K), len(t)
-        self.p0 = float(w @ np.maximum(t, 0.0)) or float(w @ np.abs(t)) or float(w.sum())
+        self.p0 = float(w @ np.maximum(t, 0.0)) or float(w @ np.abs(t)) or float(w.sum()) or 1.0
         self.largest = float(np.abs(differences.K).max(initial=0.0))
         self.W = WorkingSet(differences)
         self.state = State(n, p)
         self.alpha, self.side = w.copy(), -np.ones(p)
         self.r, self.before, self.alpha_before = np.zeros(p), np.zeros(p), w.copy()
         self.beta, self.g, self.b = np.zeros(n), np.zeros(n), 0.0
-        self.lam = 0.0
+        self.lam, self.before_lam, self.level, self.doubt = 0.0, 0.0, 0.0, 1.0
         self.tied = np.zeros(p, dtype=np.intp)
         self.ties = 0
         self.lower, self.upper = np.zeros(p), np.zeros(p)
-        self.cleared = self.tied[:0]
+        self.cleared, self.were, self.steps = self.tied[:0], np.zeros(p, dtype=np.bool_), 0
 
     # The beginning.
 
@@ -149,6 +150,7 @@ class ParametricQP:
         level : the b / lambda at which sum_r w_r (t_r - b / lambda s_r)_+ is least: rows beyond it are at w, short of it at 0, and those
         just there minimise |A'alpha|_K. Without a bias all rows are at w.
         """
+        self.level = level
         excess = self.t - level * self.of.s
         undecided = np.flatnonzero(excess == 0.0)
         self.alpha = np.where(excess > 0.0, self.w, 0.0)
@@ -185,8 +187,7 @@ class ParametricQP:
         for row in inner:
             self.W.add(int(row))
         scale = float(np.abs(c).max(initial=0.0)) or 1.0
-        while not self.W.minimise(c, -alpha, self.w - alpha, undecided, 1e-13 * scale, STEPS, self.state):
-            self._look()
+        self.W.minimise(c, -alpha, self.w - alpha, undecided, 1e-13 * scale, self.state, self._look)
         self.alpha = np.clip(alpha + self.state.x, 0.0, self.w)
         level = self.state.level
         self.state.clear(undecided)
@@ -223,10 +224,10 @@ class ParametricQP:
         """From where `start` left it down to lambda_min, or as far as double precision and the limits allow."""
         trace = Trace(self.alpha.copy())
         if self.lam <= 0.0:
-            self._note(trace, self.tied[:0], Measured(0.0, 0.0, 0.0))
-            trace.stopped = Stop.CONSTANT
+            self._rest(trace, lambda_min)
             return trace
         moved, was, stuck = self.W.members.copy(), np.zeros(0, dtype=np.intp), 0
+        self._measured()
         self._remember()
         try:
             while True:
@@ -255,8 +256,6 @@ class ParametricQP:
                     self._end(trace, moved, lambda_min)
                     return trace
                 self._step(end, b, place)
-                if len(trace.lambdas) % REFACTORED == 0:
-                    self.W.refactored()
         except OutOfTime:
             return trace
 
@@ -268,6 +267,16 @@ class ParametricQP:
             return Stop.CALLBACK
         return Stop.LIMIT if limit else Stop.TIME if self.over() else None
 
+    def _rest(self, trace: Trace, lambda_min: float) -> None:
+        """f is b alone at every lambda, as far down as |A'alpha|_K is known to be 0 well enough."""
+        size = max(float(self.w @ np.maximum(self.t - self.level * self.of.s, 0.0)), FLOOR * self.p0)
+        held = UNIT * self.largest * float(np.abs(self.beta).sum()) ** 2 / (2 * DOUBTED * size)
+        trace.stopped = Stop.CONSTANT if held <= lambda_min else Stop.PRECISION
+        self.lam = max(lambda_min, held) if held > 0.0 else 0.0
+        self.b = self.lam * self.level
+        self.beta[:] = 0.0
+        self._note(trace, self.tied[:0], Measured(0.0, 0.0, 0.0))
+
     def _look(self) -> None:
         if self.over():
             raise OutOfTime
@@ -276,17 +285,18 @@ class ParametricQP:
         """About how far an entry of g is off, as computed."""
         return 4 * UNIT * self.largest * float(np.abs(self.beta).sum())
 
-    def _evaluate(self) -> None:
-        """beta and g of alpha."""
-        evaluate(self.of.K, self.of.i, self.of.j, self.alpha, self.beta, self.g)
+    def _evaluate(self, afresh: bool = True) -> None:
+        """g of beta and b; first, where it is to be taken afresh, beta of alpha."""
+        if afresh:
+            collect(self.of.i, self.of.j, self.alpha, self.beta)
+        product(self.of.K, self.beta, self.g)
         if self.balanced:
             self.g[-1] = -self.b
 
     def _remember(self) -> None:
         """Keep the breakpoint that is left: of itself it is the middle, too."""
-        self.before_lam, self.noise = self.lam, self._noise()
-        self.alpha_before[:] = self.alpha
-        residuals(self.of.i, self.of.j, self.t, self.g, self.lam, self.before)
+        self.before_lam = self.lam
+        self.alpha_before[:], self.before[:] = self.alpha, self.r
 
     def _measured(self) -> Measured:
         """The gaps here and half way from the breakpoint before; residuals and the rows that are tied, on the way."""
@@ -303,6 +313,7 @@ class ParametricQP:
             off = abs(float(self.beta[-1] * self.g[-1]))
             gap, doubt = gap + off, doubt + off
         size = max(loss + norm2 / 2, FLOOR * lam * self.p0)
+        self.doubt = doubt / size
         return Measured(gap / size, doubt / size, middle_gap / max(middle_loss + norm2 / 2, FLOOR * middle * self.p0))
 
     def _corrected(self, found: Measured) -> Measured:
@@ -353,8 +364,7 @@ class ParametricQP:
         self.upper[rows] = np.where(side < 0.0, 0.0, np.inf)
         self.state.clear(self.cleared)
         self.cleared = rows
-        while not self.W.minimise(self.t, self.lower, self.upper, rows, SLOPE, STEPS, self.state):
-            self._look()
+        self.W.minimise(self.t, self.lower, self.upper, rows, SLOPE, self.state, self._look)
         self.side[self.W.members] = 0.0
         return self.state.level
 
@@ -394,8 +404,11 @@ class ParametricQP:
         self.alpha[rows] = np.clip(self.alpha[rows] + (self.lam - end) * x, 0.0, self.w[rows])
         if place >= 0:
             self.alpha[rows[place]] = 0.0 if x[place] < 0.0 else self.w[rows[place]]
-        self.lam, self.b = end, b
-        self._evaluate()
+        self.beta += (self.lam - end) * self.state.beta
+        self.lam, self.b, self.steps = end, b, self.steps + 1
+        if self.steps % REFACTORED == 0:
+            self.W.refactored()
+        self._evaluate(self.doubt > SAFE or self.steps % AFRESH == 0)
 
     def _end(self, trace: Trace, moved: Index, lambda_min: float) -> None:
         """The last segment, along which f is constant: to lambda = 0, or to lambda_min, where a gap relative to less can be held."""
@@ -433,34 +446,29 @@ class ParametricQP:
     def _log(self, trace: Trace, was: Index) -> None:
         """Which rows entered the margin set at this breakpoint, and which left it."""
         rows = self.W.members
-        left, entered = was[self.side[was] != 0.0], rows[~np.isin(rows, was)]
+        trace.margins[-1] = len(rows)
+        self.were[was] = True
+        left, entered = was[self.side[was] != 0.0], rows[~self.were[rows]]
+        self.were[was] = False
         kinds = np.where(self.side[left] > 0.0, Kind.ZERO, Kind.WEIGHT)
         trace.event_rows.append(np.concatenate([left, entered]))
         trace.event_kinds.append(np.concatenate([kinds, np.full(len(entered), Kind.ENTER)]).astype(np.int8))
 
 
 @fast
-def evaluate(K: Array, i: Index, j: Index, alpha: Array, beta: Array, g: Array) -> None:
-    """beta = A'alpha and g = K beta."""
+def collect(i: Points, j: Points, alpha: Array, beta: Array) -> None:
+    """beta = A'alpha."""
     for a in range(beta.size):
         beta[a] = 0.0
     for k in range(alpha.size):
         beta[i[k]] += alpha[k]
         beta[j[k]] -= alpha[k]
-    product(K, beta, g)
-
-
-@fast
-def residuals(i: Index, j: Index, t: Array, g: Array, lam: float, r: Array) -> None:
-    """r = A g - lambda t."""
-    for k in range(r.size):
-        r[k] = g[i[k]] - g[j[k]] - lam * t[k]
 
 
 @fast
 def measure(
-    i: Index,
-    j: Index,
+    i: Points,
+    j: Points,
     t: Array,
     w: Array,
     g: Array,
@@ -499,10 +507,10 @@ def measure(
 
 
 @fast
-def first_crossing(i: Index, j: Index, t: Array, rate: Array, side: Array, r: Array, tolerance: float, step: float) -> float:
+def first_crossing(i: Points, j: Points, t: Array, rate: Array, side: Array, r: Array, tolerance: float, step: float) -> float:
     """How far lambda falls, at most by `step`, until a row that is not tied is."""
     for k in range(r.size):
         away, closing = side[k] * r[k], -side[k] * (rate[i[k]] - rate[j[k]] + t[k])
-        if away > tolerance and away < step * closing:
-            step = away / closing
+        met = away / closing if (away > tolerance) & (closing > 0.0) else np.inf
+        step = smaller(step, met)
     return step

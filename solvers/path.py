@@ -108,7 +108,7 @@ class _Scaled:
             K = np.pad(K + self.problem.bias, (0, 1))
             K[m, :], K[:, m] = 0.0, 0.0
         q = np.maximum((K[i, i] - K[i, j]) - (K[j, i] - K[j, j]), 0.0)
-        return Differences(np.ascontiguousarray(K), i.astype(np.intp), j.astype(np.intp), s, q)
+        return Differences(np.ascontiguousarray(K), i.astype(np.uint32), j.astype(np.uint32), s, q)
 
     @property
     def unit(self) -> float:
@@ -140,7 +140,7 @@ class _Scaled:
         problem = self.problem
         alpha = np.zeros(problem.p)
         alpha[self.used] = trace.alpha * self.weight
-        betas = np.reshape(trace.betas, (len(trace.betas), -1))[:, : problem.m] * self.weight
+        betas = np.reshape(trace.betas, (len(trace.betas), len(self.differences.K)))[:, : problem.m] * self.weight
         biases = np.array(trace.biases) * self.kernel * self.weight - betas @ self.mean if problem.bias else np.zeros(len(trace.biases))
         changed = [self.used[rows].astype(np.int32) for rows in trace.rows]
         return RegularizationPath(

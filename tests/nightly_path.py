@@ -38,6 +38,8 @@ REGULAR, APART = 1e8, 1e-10
 """Condition of K, and distance of two events over lambda, from where on an early stop has no excuse."""
 SHARES = (0.0, 1 / 3, 1 / 2)
 """Where on every segment the path is judged."""
+SHOWN = 20
+"""Failures of a kind that are shown."""
 KINDS = ("ranking", "classification", "regression")
 
 
@@ -68,16 +70,22 @@ def drawn(kind: str, seed: int, number: int, most: int = 30) -> MarginProblem:
     X = X * scale
     m = len(X)
     if kind == "classification":
-        y = np.where(rng.random(m) < rng.choice([0.1, 0.3, 0.5]), 1.0, -1.0)
+        y = np.where(_score(rng, X) < rng.choice([-1.0, -0.5, 0.0]), 1.0, -1.0)
         return classification(X, y, kernel=kernel, sample_weight=_weights(rng, m))
     if kind == "regression":
-        y = rng.normal(size=m) if rng.integers(2) else rng.integers(-3, 4, m).astype(float)
+        y = _score(rng, X) if rng.integers(2) else rng.integers(-3, 4, m).astype(float)
         epsilon = float(rng.choice([0.0, 0.1, 0.5, 1.0]))
         return regression(X, y * 10.0 ** rng.integers(-3, 4), epsilon=epsilon, kernel=kernel, sample_weight=_weights(rng, m))
     pairs = _pairs(rng, m)
     if pairs is None:
         return ranking(X, rng.integers(0, int(rng.integers(2, 6)), m), rng.integers(0, 3, m), kernel=kernel, per_query="mean")
     return ranking_from_pairs(X, pairs, kernel=kernel)
+
+
+def _score(rng: np.random.Generator, X: Array) -> Array:
+    """A noisy direction of the points, or noise alone."""
+    along = X @ rng.normal(size=X.shape[1])
+    return along / (np.abs(along).max() or 1.0) * rng.integers(3) + rng.normal(size=len(X))
 
 
 def _points(rng: np.random.Generator, most: int) -> Array:
@@ -193,11 +201,16 @@ def excused(path: RegularizationPath) -> bool:
 def examined(kind: str, seed: int, number: int, lambda_min: float) -> Found:
     """What came of an instance."""
     problem = drawn(kind, seed, number)
-    path = regularization_path(problem, lambda_min * float(problem.gram.diagonal.mean()))
+    path = regularization_path(problem, lambda_min * unit(problem))
     gap, where = worst(path)
     kernel = str(problem.kernel)
     reached = float(path.lambdas[-1] / max(path.lambdas[0], 1e-300))
     return Found(kind, number, len(path), gap, where, path.complete, path.complete or excused(path), kernel, path.stopped, reached)
+
+
+def unit(problem: MarginProblem) -> float:
+    """Of lambda: the mean of K_ii over the largest target."""
+    return float(problem.gram.diagonal.mean()) / problem.rows.largest_target
 
 
 # The report.
@@ -217,9 +230,9 @@ def report(kind: str, found: Sequence[Found], say: Callable[[str], None]) -> int
         say(f"  early: {count} of {sum(each.kernel == name for each in found)} with {name}")
     for name, count in Counter(each.stopped for each in early).most_common():
         say(f"  early: {count} times {name}")
-    for each in silent:
+    for each in silent[:SHOWN]:
         say(f"  ! {kind} {each.number}: relative gap {each.gap:.1e} at lambda = {each.where:.6g}, {each.kernel}; {each.stopped}")
-    for each in inexcusable:
+    for each in inexcusable[:SHOWN]:
         say(f"  ! {kind} {each.number}: stopped early at {each.reached:.1e} lambda_0, {each.kernel}; {each.stopped}")
     too_many = len(early) > EARLY * len(found) and len(found) >= 100
     return len(silent) + len(inexcusable) + too_many
@@ -230,7 +243,7 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = la
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--examples", type=int, default=100, help="rankings; a fifth as many classifications and regressions")
-    parser.add_argument("--lambda-min", type=float, default=1e-6, help="over the mean of K_ii")
+    parser.add_argument("--lambda-min", type=float, default=1e-6, help="over the mean of K_ii and the largest target's inverse")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only these")
     options = parser.parse_args(arguments)
     failures, started = 0, time.perf_counter()
@@ -242,7 +255,8 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = la
                 found.append(examined(kind, options.seed, number, options.lambda_min))
             except Exception:
                 failures += 1
-                say(f"  ! {kind} {number}: {traceback.format_exc().strip().splitlines()[-1]}")
+                if failures <= SHOWN:
+                    say(f"  ! {kind} {number}: {traceback.format_exc().strip().splitlines()[-1]}")
         failures += report(kind, found, say)
     say(f"{failures} failures, {time.perf_counter() - started:.0f} s")
     return min(failures, 1)
