@@ -153,6 +153,20 @@ def test_a_path_that_ends_early_says_so_and_is_still_written(tmp_path: Path) -> 
     assert len(found["breakpoints"]["lambda"]) == 4
 
 
+def test_a_path_without_a_breakpoint_is_nothing(tmp_path: Path) -> None:
+    status, output = run(
+        "breast_cancer", "--scale", "--kernel", "rbf", "--time-limit", "1e-9", "--validate", "3", "--save", str(tmp_path / "path.npz")
+    )
+    assert status == 3, output
+    assert "no breakpoint" in output
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_gap_that_is_too_large_is_told_by_the_exit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("equimargin.cli_path.TRUSTED", -1.0)
+    assert run("xor", "--kernel", "rbf")[0] == 1
+
+
 def test_nothing_is_left_of_what_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "path.svg"
     file.write_text("as it was")

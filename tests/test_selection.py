@@ -151,7 +151,7 @@ def test_the_least_error_is_attained_and_none_is_less(data: Any, name: str) -> N
             attained = min(attained, abs(errors(at(line, Fraction(chosen.lam)), y, name) - chosen.score))
     assert chosen.score <= least + 1e-12
     assert attained <= 1e-9
-    assert chosen.score == curve.scores.min()
+    assert chosen == curve.best
     if name != "mean_squared_error":
         assert chosen.score == pytest.approx(least, abs=1e-12)
 
@@ -243,8 +243,12 @@ def test_what_cannot_be_chosen_from_is_a_sentence() -> None:
         best(path, X, y + 0.5)
     with pytest.raises(ValueError, match="no validation point"):
         best(path, X[:0], [])
-    with pytest.raises(ValueError, match="30 validation points in X and 29 in y"):
+    with pytest.raises(ValueError, match=r"shape \(29, 2\), .* not \(30, 2\)"):
         best(path, X, y[1:])
+    with pytest.raises(ValueError, match=r"shape \(30, 2\), .* not \(30, 1\)"):
+        best(path, X[:, :1], y)
+    with pytest.raises(ValueError, match="not finite"):
+        best(path, X * np.nan, y)
     with pytest.raises(ValueError, match="no lambda to choose"):
         best(regularization_path(classification(X, np.ones(30))), X, y)
     for arguments, words in (

@@ -12,7 +12,7 @@ from equimargin.formulations.features import explicit
 from equimargin.formulations.kernels import Linear
 from equimargin.formulations.labelled_pairs import LabelledPairs
 from equimargin.formulations.rows import Signed, Tube
-from equimargin.selection import Curve, Selected
+from equimargin.selection import Curve
 from equimargin.solvers import RegularizationPath
 
 Array = NDArray[np.float64]
@@ -30,13 +30,13 @@ INK, MARK = "#1b5e8c", "#b3282d"
 __all__ = ["draw"]
 
 
-def draw(path: RegularizationPath, file: Path, title: str = "", chosen: tuple[Selected, Curve] | None = None) -> None:
+def draw(path: RegularizationPath, file: Path, title: str = "", curve: Curve | None = None) -> None:
     """Draw a path from large lambda at the left to small at the right, on a logarithmic axis.
 
     Parameters
     ----------
     path : of `regularization_path`.  file : ending in .svg, .png or .pdf.  title : above the drawing.
-    chosen : the best lambda and the scores along lambda, of `best` and `score_along` or a row of `grid`.
+    curve : of `score_along` or a row of `grid`; its best lambda is marked.
 
     Raises
     ------
@@ -49,13 +49,13 @@ def draw(path: RegularizationPath, file: Path, title: str = "", chosen: tuple[Se
         raise ValueError(f"there is no lambda to draw: {path.stopped}")
     high, low = float(above[0]), float(above[-1])
     high, low = (high, low) if high > low else (2 * high, low / 2)
-    heights = [3.0, 1.6, 1.0] if chosen else [3.0, 1.0]
+    heights = [3.0, 1.6, 1.0] if curve else [3.0, 1.0]
     figure = Figure(figsize=(9, 0.9 + 1.35 * sum(heights)), layout="constrained")
     axes = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights, squeeze=False)[:, 0]
     figure.suptitle(title, fontsize=10)
     _functions(axes[0], path, high, low)
-    if chosen:
-        _scores(axes[1], *chosen, high, low)
+    if curve:
+        _scores(axes[1], curve, high, low)
     axes[-1].plot(*_thinned(np.repeat(above, 2)[1:], np.repeat(path.margins[: len(above)], 2)[:-1], high, low), color=INK, lw=0.8)
     axes[-1].set_ylabel("rows in the\nmargin set")
     axes[-1].set_ylim(bottom=0)
@@ -65,8 +65,8 @@ def draw(path: RegularizationPath, file: Path, title: str = "", chosen: tuple[Se
     for panel in axes:
         panel.spines[["top", "right"]].set_visible(False)
         panel.grid(alpha=0.25, lw=0.5)
-        if chosen:
-            panel.axvline(chosen[0].lam, color=MARK, lw=0.9, ls="--", zorder=3)
+        if curve:
+            panel.axvline(curve.best.lam, color=MARK, lw=0.9, ls="--", zorder=3)
     figure.align_ylabels(axes)
     figure.savefig(file, dpi=150, metadata={"Date": None} if file.suffix == ".svg" else None)
 
@@ -98,6 +98,8 @@ def _training_scores(panel: Any, path: RegularizationPath, lams: Array) -> None:
     y = np.asarray(getattr(rows, "y", np.zeros(m)), dtype=np.float64)
     shown = np.arange(m) if m <= LINES else np.argsort(y, kind="stable")[np.linspace(0, m - 1, LINES).astype(np.intp)]
     values = _along(path, path.g + path.biases[:, None], lams)
+    if rows.invariant:  # only differences of scores mean anything
+        values -= np.median(values, axis=1, keepdims=True)
     levels = np.unique(y)
     colors = _colors(levels)
     for i in shown:
@@ -105,7 +107,7 @@ def _training_scores(panel: Any, path: RegularizationPath, lams: Array) -> None:
     if not isinstance(rows, Tube) and np.abs(values[:, shown]).max() > LOGARITHMIC:
         panel.set_yscale("symlog", linthresh=1.0, linscale=1.0)
     some = "" if m <= LINES else f"\n{len(shown)} of {m:,} training points"
-    panel.set_ylabel(("score $f(x_i)$" if not path.problem.bias else "$f(x_i) + b$") + some)
+    panel.set_ylabel(("$f(x_i)$ - median" if rows.invariant else "$f(x_i) + b$" if path.problem.bias else "$f(x_i)$") + some)
     what = "relevance" if isinstance(rows, LabelledPairs) else "label" if isinstance(rows, Signed) else "target"
     if 1 < len(levels) <= NAMED:
         handles = [Line2D([], [], color=color, label=f"{level:g}") for level, color in zip(levels, colors, strict=True)]
@@ -130,7 +132,8 @@ def _colors(levels: Array) -> list[Any]:
     return [colormaps["viridis"](place) for place in (levels - levels[0]) / (levels[-1] - levels[0])]
 
 
-def _scores(panel: Any, selected: Selected, curve: Curve, high: float, low: float) -> None:
+def _scores(panel: Any, curve: Curve, high: float, low: float) -> None:
+    selected = curve.best
     panel.plot(*_thinned(curve.lambdas, curve.scores, high, low), color=INK, lw=1.0)
     panel.axvspan(*selected.interval, color=MARK, alpha=0.2, lw=0)
     at = f"{selected.score:.4g} at $\\lambda$ = {selected.lam:.3g}"

@@ -8,12 +8,12 @@
 >>> path = regularization_path(ranking(X[::2], y[::2], kernel=rbf(20.0)))
 >>> chosen = best(path, X[1::2], y[1::2])
 >>> chosen.metric, round(chosen.score, 3)
-('pairwise_accuracy', 1.0)
+('pairwise_accuracy', 0.933)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -55,12 +55,18 @@ class Selected:
 class Curve(NamedTuple):
     """A score along lambda: to be drawn from knot to knot, a step being two knots at one lambda.
 
-    lambdas : (k,) falling.  scores : (k,).  metric : its name.
+    lambdas : (k,) falling.  scores : (k,).  metric, larger_is_better : as of Selected.
     """
 
     lambdas: Array
     scores: Array
     metric: str
+    larger_is_better: bool
+
+    @property
+    def best(self) -> Selected:
+        """As `best` of the same path and points."""
+        return _selected(self.metric, self.larger_is_better, [(self.lambdas, self.scores)])
 
 
 class Fold(NamedTuple):
@@ -131,7 +137,7 @@ def best(
     Source: document P, section 5, which validates at breakpoints only.
     """
     judge = metric_of(path.problem, metric, y_validation, qid)
-    return _selected(judge, _knots(judge, [_lines(path, X_validation, y_validation)]))
+    return _selected(judge.name, judge.larger_is_better, _knots(judge, [_lines(path, X_validation, y_validation)]))
 
 
 def score_along(
@@ -169,6 +175,7 @@ def grid(
     time_limit: float | None = None,
     random_state: int = 0,
     n_jobs: int = 1,
+    progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Grid:
     """The best lambda of every kernel by cross-validation: a path a kernel and fold, all scored together at every lambda, exactly.
 
@@ -181,7 +188,7 @@ def grid(
     kernels : linear by default.  task : what is learned.  qid : (m,) queries of a ranking; None: a single one, its points are folded.
     metric : as in `best`.  folds : 2 or more.  epsilon : of the regression.
     lambda_min, max_events, time_limit : of every path, as in `regularization_path`; lambda is that of a fold's problem.
-    random_state : of the folds.  n_jobs : processes, -1 for all cores.
+    random_state : of the folds.  n_jobs : processes, -1 for all cores.  progress : called with (done, total), in paths.
 
     Returns
     -------
@@ -205,12 +212,16 @@ def grid(
     fold = np.repeat(np.arange(len(parts)), [len(part.validation) for part in parts])
     groups = fold if query is None else query[held_out]  # a query is in one fold
     judge = metric_of(jobs[0].problem, metric, y[held_out], groups)
-    found = Parallel(n_jobs=n_jobs)(delayed(job.run)(lambda_min, max_events, time_limit) for job in jobs)
+    follow = (delayed(job.run)(lambda_min, max_events, time_limit) for job in jobs)
+    found = []
+    for done, one in enumerate(Parallel(n_jobs=n_jobs, return_as="generator")(follow), start=1):
+        found.append(one)
+        progress(done, len(jobs))
     rows = []
     for k, kernel in enumerate(kernels):
         lines, paths = zip(*found[k * len(parts) : (k + 1) * len(parts)], strict=True)
-        segments = list(_knots(judge, lines))
-        rows.append(GridRow(kernel, _selected(judge, segments), _curve(judge, segments), paths))
+        curve = _curve(judge, _knots(judge, lines))
+        rows.append(GridRow(kernel, curve.best, curve, paths))
     return Grid(tuple(rows))
 
 
@@ -300,13 +311,17 @@ def _lines(path: RegularizationPath, X: Any, y: ArrayLike) -> _Lines:
     """Equal points have equal values, to the last bit: a product of matrices does not promise that, and an order would turn on it."""
     if len(path) == 0:
         raise ValueError(f"the path has no breakpoint to choose from: {path.stopped}")
+    points = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] != path.problem.X.shape[1] or points.shape[0] != np.asarray(y).size:
+        wanted = (np.asarray(y).size, path.problem.X.shape[1])
+        raise ValueError(f"the validation points must be of shape {wanted}, as y and the training points are, not {points.shape}")
     if hasattr(X, "tocsr"):
-        values = path.values(X)
+        values = path.values(points)
     else:
-        points, place = np.unique(np.asarray(X, dtype=np.float64), axis=0, return_inverse=True)
+        points, place = np.unique(points, axis=0, return_inverse=True)
         values = path.values(points)[:, place.ravel()]
-    if values.shape[1] != np.asarray(y).size:
-        raise ValueError(f"there are {values.shape[1]} validation points in X and {np.asarray(y).size} in y")
+    if not np.isfinite(values).all():
+        raise ValueError("f is not finite at a validation point; remove rows with NaN or infinite numbers first")
     return _Lines(path.lambdas, values, path.level, path.stopped)
 
 
@@ -357,15 +372,15 @@ def _runs(segments: Iterable[Knots]) -> Iterator[_Run]:
         yield now
 
 
-def _selected(judge: Metric, segments: Iterable[Knots]) -> Selected:
-    sign = 1 if judge.larger_is_better else -1
+def _selected(metric: str, larger_is_better: bool, segments: Iterable[Knots]) -> Selected:
+    sign = 1 if larger_is_better else -1
     chosen = max(_runs(segments), key=lambda run: (sign * run.score, run.width), default=None)
     if chosen is None:
         raise ValueError("the path is too short: its lambdas differ by less than 1e-9 of themselves")
     lam = float(np.clip(np.sqrt(chosen.low) * np.sqrt(chosen.high), chosen.low, chosen.high))
-    return Selected(lam, chosen.score, (chosen.low, chosen.high), judge.name, judge.larger_is_better)
+    return Selected(lam, chosen.score, (chosen.low, chosen.high), metric, larger_is_better)
 
 
 def _curve(judge: Metric, segments: Iterable[Knots]) -> Curve:
     lambdas, scores = (np.concatenate(parts) for parts in zip(*segments, strict=True))
-    return Curve(lambdas, scores, judge.name)
+    return Curve(lambdas, scores, judge.name, judge.larger_is_better)
