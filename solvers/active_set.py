@@ -2,10 +2,10 @@
 
     min  1/2 |A'x|_K^2 + c'x    s.t.  lower <= x <= upper,  [ s'x = 0 ],      (A g)_r = g_i(r) - g_j(r),  lower <= 0 <= upper
 
-The rows of the working set W are linearly independent in the kernel's space, so that Q_WW, Q = A K A', has a Cholesky factor; where s'x = 0,
-K carries a constant that makes it do for the rows with their bias, too. To the minimum over W, or as far as the bounds allow; the rows that
-meet them leave W, and the one of the worst slope enters. A row that depends on W has no slope where c is consistent, as it is for rows that
-are tied at a breakpoint of a path, so that it never has to enter.
+The rows of the working set W are linearly independent, so that Q_WW, Q = A K A', has a Cholesky factor; where s'x = 0, K carries a constant
+that makes them so with their bias. A step leads to the minimum over W, or as far as the bounds allow; the rows that meet them leave W, and
+the one of the worst slope enters. A row that depends on W has no slope where c is consistent, as it is for rows that are tied at a
+breakpoint of a path, so that it never has to enter.
 
 Source: C. Lawson, R. Hanson, Solving Least Squares Problems (1974), chapter 23, with bounds of both signs.
 """
@@ -91,25 +91,26 @@ class WorkingSet:
         solve(self.L, self.size, x)
         return x
 
-    def minimise(
-        self, c: Array, lower: Array, upper: Array, candidates: Index, tol: float, state: State, look: Callable[[], None]
-    ) -> None:
+    def minimise(self, c: Array, lower: Array, upper: Array, candidates: Index, tol: float, state: State, look: Callable[[], None]) -> None:
         """Go to the minimum over the candidates, (k,), which hold W, or to where PATIENCE ends.
 
         tol : slopes of up to that count as none.  state : cleared, what is found goes into it.  look : called every STEPS solves.
         """
+        program, where = (c, lower, upper, candidates, state.banned), (state.x, state.beta, state.g)
         for _ in range(1 + PATIENCE * (len(candidates) + STEPS) // STEPS):
             self.size, state.level, reached = minimise(
-                *self.of, c, lower, upper, candidates, state.banned, self.L, self.rows, self.size, self.inside, state.x, state.beta, state.g,
-                state.level, tol, STEPS,
-            )  # fmt: skip
+                *self.of, *program, self.L, self.rows, self.size, self.inside, *where, state.level, tol, STEPS
+            )
             if reached:
                 break
             look()
 
 
 class State:
-    """Where an active-set method is: x (p,), beta = A'x (n,), g = K beta (n,), the multiplier `level` of s'x = 0, rows that may not enter."""
+    """Where an active-set method is.
+
+    x : (p,).  beta, g : (n,) A'x and K beta.  level : the multiplier of s'x = 0.  banned : (p,) rows that may not enter before x moves.
+    """
 
     def __init__(self, n: int, p: int) -> None:
         self.x, self.beta, self.g, self.level = np.zeros(p), np.zeros(n), np.zeros(n), 0.0

@@ -2,8 +2,8 @@
 
     alpha(lambda) = argmin  1/2 |A'alpha|_K^2 - lambda t'alpha    s.t.  0 <= alpha <= w,  [ s'alpha = 0 ]
 
-g = K A'alpha is unique, continuous and piecewise linear in lambda, alpha may be chosen so. With residuals r = A g + b s - lambda t (r_r >= 0
-where alpha_r = 0, <= 0 where alpha_r = w_r) the direction -d(alpha)/d(lambda) at a breakpoint is
+g = K A'alpha is unique, continuous and piecewise linear in lambda, alpha may be chosen so. With residuals r = A g + b s - lambda t, >= 0
+where alpha_r = 0 and <= 0 where alpha_r = w_r, the direction -d(alpha)/d(lambda) at a breakpoint is
 
     argmin  1/2 |A'd|_K^2 + t'd    s.t.  d_r >= 0 where alpha_r = 0, <= 0 where alpha_r = w_r,  over the rows with r_r = 0,  [ s'd = 0 ]
 
@@ -42,7 +42,7 @@ AT_BOUND = 1e-11
 ENDED = 1e-11
 """A breakpoint at less than this share of lambda is at 0."""
 VANISHING = 1e-9
-"""A segment that would lead to a g and to multipliers outside of the box no larger than this, over g and the weights, leads to lambda = 0."""
+"""A segment that would come to lambda = 0 with g no larger than this, over where it starts, and alpha so little outside, does."""
 AFRESH, SAFE = 16, 1e-12
 """Breakpoints between two sums A'alpha over all rows, while their rounding makes no larger a relative gap."""
 REFACTORED = 200
@@ -80,11 +80,15 @@ class Stop(StrEnum):
 
 
 class Measured(NamedTuple):
-    """Relative gaps: at a breakpoint, there with the rounding of g taken against it, and half way from the breakpoint before."""
+    """Relative gaps: at a breakpoint, there with the rounding of g taken against it, and half way from the breakpoint before.
+
+    final : the gap over the loss alone, which it is relative to where the same f is best down to lambda = 0.
+    """
 
     gap: float
     doubt: float
     middle: float
+    final: float
 
     @property
     def certified(self) -> bool:
@@ -226,13 +230,16 @@ class ParametricQP:
         if self.lam <= 0.0:
             self._rest(trace, lambda_min)
             return trace
+        if self.lam < lambda_min:
+            self.lam, self.b = lambda_min, self.b + (lambda_min - self.lam) * self.level
+            self._evaluate()
         moved, was, stuck = self.W.members.copy(), np.zeros(0, dtype=np.intp), 0
         self._measured()
         self._remember()
         try:
             while True:
                 found = self._measured()
-                if found.gap > CORRECTED:
+                if found.final > CORRECTED:
                     moved = np.union1d(moved, self.W.members)
                     found = self._corrected(found)
                 if not found.certified:
@@ -270,12 +277,12 @@ class ParametricQP:
     def _rest(self, trace: Trace, lambda_min: float) -> None:
         """f is b alone at every lambda, as far down as |A'alpha|_K is known to be 0 well enough."""
         size = max(float(self.w @ np.maximum(self.t - self.level * self.of.s, 0.0)), FLOOR * self.p0)
-        held = UNIT * self.largest * float(np.abs(self.beta).sum()) ** 2 / (2 * DOUBTED * size)
+        held = float(np.abs(self.g).max(initial=0.0) * np.abs(self.beta).sum()) / (2 * DOUBTED * size)
         trace.stopped = Stop.CONSTANT if held <= lambda_min else Stop.PRECISION
         self.lam = max(lambda_min, held) if held > 0.0 else 0.0
         self.b = self.lam * self.level
         self.beta[:] = 0.0
-        self._note(trace, self.tied[:0], Measured(0.0, 0.0, 0.0))
+        self._note(trace, self.tied[:0], Measured(0.0, 0.0, 0.0, 0.0))
 
     def _look(self) -> None:
         if self.over():
@@ -283,7 +290,7 @@ class ParametricQP:
 
     def _noise(self) -> float:
         """About how far an entry of g is off, as computed."""
-        return 4 * UNIT * self.largest * float(np.abs(self.beta).sum())
+        return 2 * UNIT * self.largest * float(np.abs(self.beta).sum())
 
     def _evaluate(self, afresh: bool = True) -> None:
         """g of beta and b; first, where it is to be taken afresh, beta of alpha."""
@@ -303,23 +310,24 @@ class ParametricQP:
         lam, middle = self.lam, (self.lam + self.before_lam) / 2
         self.noise = self._noise()
         self.tolerance = max(TIED * lam, self.noise)
-        *sums, self.ties = measure(
-            self.of.i, self.of.j, self.t, self.w, self.g, lam, self.alpha, self.side, self.alpha_before, self.before, self.noise,
-            self.tolerance, self.r, self.tied,
-        )  # fmt: skip
+        rows, before = (self.of.i, self.of.j, self.t, self.w), (self.alpha_before, self.before)
+        here = self.g, lam, self.alpha, self.side
+        *sums, self.ties = measure(*rows, *here, *before, self.noise, self.tolerance, self.r, self.tied)
         gap, doubt, loss, middle_gap, middle_loss = sums
         norm2 = self._norm2()
         if self.balanced:
             off = abs(float(self.beta[-1] * self.g[-1]))
             gap, doubt = gap + off, doubt + off
-        size = max(loss + norm2 / 2, FLOOR * lam * self.p0)
+        least = FLOOR * lam * self.p0
+        size = max(loss + norm2 / 2, least)
         self.doubt = doubt / size
-        return Measured(gap / size, doubt / size, middle_gap / max(middle_loss + norm2 / 2, FLOOR * middle * self.p0))
+        middle_size = max(middle_loss + norm2 / 2, FLOOR * middle * self.p0)
+        return Measured(gap / size, doubt / size, middle_gap / middle_size, gap / max(loss, least))
 
     def _corrected(self, found: Measured) -> Measured:
         """Newton's steps to residuals 0 over W, as long as the gap falls: where W is ill conditioned they may only add noise."""
         for attempt in range(4):
-            if found.gap <= CORRECTED or not self.W.size:
+            if found.final <= CORRECTED or not self.W.size:
                 break
             if attempt == 1:
                 self.W.refactored()
@@ -422,7 +430,7 @@ class ParametricQP:
             gap /= max(float(self.w @ np.maximum(-self.r, 0.0)) + share * norm2 / 2, FLOOR * lam * self.p0)
             if gap <= DOUBTED / 2:
                 self.lam, self.alpha, self.b, self.beta = share * lam, alpha, share * self.b, share * self.beta
-                self._note(trace, moved, Measured(gap, gap, max(gap, trace.gaps[-1])))
+                self._note(trace, moved, Measured(gap, gap, max(gap, trace.gaps[-1]), gap))
                 trace.stopped = Stop.REACHED if share else Stop.ZERO
                 return
         trace.stopped = Stop.PRECISION

@@ -1,10 +1,11 @@
 """The whole regularisation path of a hinge: its solutions at every lambda = 1 / C, exactly, from one breakpoint to the next.
 
-    min  1/2 alpha' A K A' alpha - lambda t'alpha    s.t.  0 <= alpha <= weight,  [ s'alpha = 0 ]        f = (1 / lambda) sum_i (A'alpha)_i k(x_i, .)
+    min  1/2 alpha' A K A' alpha - lambda t'alpha    s.t.  0 <= alpha <= weight,  [ s'alpha = 0 ]
+    f = (1 / lambda) sum_i (A'alpha)_i k(x_i, .)
 
-alpha and g = lambda f are piecewise linear in lambda, f is affine in 1 / lambda in between. Ranking has no bias; rows of one point with a
-bias are differences with a further point, the origin (`parametric_qp.py`). Kernel, targets and weights are scaled by powers of two, and where
-a constant in f makes no difference K is centred, so that all numbers have size 1 and differences of kernel values lose least.
+alpha and g = lambda f are piecewise linear in lambda, f is affine in 1 / lambda in between. Ranking has no bias; rows of one point are
+differences with a further point, the origin (`parametric_qp.py`). Kernel, targets and weights are scaled by powers of two, and where a
+constant in f makes no difference K is centred, so that all numbers have size 1 and differences of kernel values lose least.
 
 Source: document P, section 5, for ranking; Hastie, Rosset, Tibshirani, Zhu (2004) for classification; Gunter, Zhu (2007) for regression.
 """

@@ -25,7 +25,7 @@ CURVES = ("lambdas", "betas", "biases", "gaps", "midpoint_gaps", "margins", "eve
 CHANGES = ("first", "starts", "rows", "values")
 """Of alpha."""
 
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, Any]
 
 
 def write(path: RegularizationPath, file: str | Path) -> None:

@@ -1,6 +1,6 @@
 """A regularisation path as an object that answers at any lambda: its breakpoints, and straight lines between them.
 
-    g(lambda) = lambda f(lambda) and alpha(lambda) are piecewise linear;  above lambda_0 alpha is constant, f = (lambda_0 / lambda) f(lambda_0)
+g(lambda) = lambda f(lambda) and alpha(lambda) are piecewise linear;  above lambda_0 alpha is constant, f = (lambda_0 / lambda) f(lambda_0)
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class RegularizationPath:
         parts = [self._function(*self._place(one), one) for one in np.atleast_1d(lams).tolist()]
         betas, biases = np.array([beta for beta, _ in parts]), np.array([b for _, b in parts])
         f = self._products(X, betas) + biases[:, None]
-        return f if lams.ndim else f[0]
+        return f if lams.ndim else np.asarray(f[0])
 
     def predict(self, X: Any, lam: ArrayLike) -> Array:
         """Labels -1 and +1 of a classification, values of a regression, scores of a ranking; shapes as of `decision_function`."""

@@ -202,6 +202,8 @@ def examined(kind: str, seed: int, number: int, lambda_min: float) -> Found:
     """What came of an instance."""
     problem = drawn(kind, seed, number)
     path = regularization_path(problem, lambda_min * unit(problem))
+    if not len(path):
+        return Found(kind, number, 0, 0.0, 0.0, False, excused(path), str(problem.kernel), path.stopped, np.inf)
     gap, where = worst(path)
     kernel = str(problem.kernel)
     reached = float(path.lambdas[-1] / max(path.lambdas[0], 1e-300))
@@ -224,7 +226,7 @@ def report(kind: str, found: Sequence[Found], say: Callable[[str], None]) -> int
     honest = [each.gap for each in found if each.gap <= SILENT]
     say(
         f"{kind}: {len(found):,} paths, {sum(each.breakpoints for each in found):,} breakpoints, worst gap {max(honest, default=0.0):.1e}; "
-        f"{len(silent)} silent failures; {len(early)} early stops ({len(early) / max(len(found), 1):.2%}), {len(inexcusable)} without an excuse"
+        f"{len(silent)} silent failures; {len(early)} early stops ({len(early) / max(len(found), 1):.2%}), {len(inexcusable)} inexcusable"
     )
     for name, count in Counter(each.kernel for each in early).most_common():
         say(f"  early: {count} of {sum(each.kernel == name for each in found)} with {name}")
