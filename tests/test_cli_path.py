@@ -153,6 +153,13 @@ def test_a_path_that_ends_early_says_so_and_is_still_written(tmp_path: Path) -> 
     assert len(found["breakpoints"]["lambda"]) == 4
 
 
+def test_folds_that_end_early_say_what_they_did_not_judge() -> None:
+    status, output = run("diabetes_ranking", "--sample", "30", "--max-events", "50", "--validate", "3")
+    assert status == 4, output
+    assert "no lambda below" in output
+    assert "of 3 folds" in output
+
+
 def test_a_path_without_a_breakpoint_is_nothing(tmp_path: Path) -> None:
     status, output = run(
         "breast_cancer", "--scale", "--kernel", "rbf", "--time-limit", "1e-9", "--validate", "3", "--save", str(tmp_path / "path.npz")

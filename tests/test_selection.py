@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations import MarginProblem, classification, linear, precomputed, ranking, rbf, regression
 from equimargin.metrics import pairwise_accuracy
-from equimargin.selection import Curve, _folds, best, grid, score_along
+from equimargin.selection import Curve, best, folds_of, grid, score_along
 from equimargin.solvers import RegularizationPath, regularization_path
 from equimargin.solvers.regularization_path import Alphas
 
@@ -264,17 +264,17 @@ def test_what_cannot_be_chosen_from_is_a_sentence() -> None:
 
 def test_folds_keep_queries_whole_and_classes_in_their_shares() -> None:
     query = np.random.default_rng(0).integers(0, 9, 60)
-    parts = _folds(np.arange(60.0), query, "ranking", 4, 0)
+    parts = folds_of(np.arange(60.0), query, "ranking", 4, 0)
     np.testing.assert_array_equal(np.sort(np.concatenate([part.validation for part in parts])), np.arange(60))
     for part in parts:
         assert not set(query[part.training]) & set(query[part.validation])
         assert len(part.training) + len(part.validation) == 60
     y = np.where(np.arange(60) < 20, 1.0, -1.0)
-    for part in _folds(y, None, "classification", 4, 0):
+    for part in folds_of(y, None, "classification", 4, 0):
         assert (y[part.validation] > 0).sum() == 5
-    again = _folds(y, None, "classification", 4, 0)
-    assert all((a.validation == b.validation).all() for a, b in zip(_folds(y, None, "classification", 4, 0), again, strict=True))
-    assert any((a.validation != b.validation).any() for a, b in zip(_folds(y, None, "classification", 4, 1), again, strict=True))
+    again = folds_of(y, None, "classification", 4, 0)
+    assert all((a.validation == b.validation).all() for a, b in zip(folds_of(y, None, "classification", 4, 0), again, strict=True))
+    assert any((a.validation != b.validation).any() for a, b in zip(folds_of(y, None, "classification", 4, 1), again, strict=True))
 
 
 @pytest.mark.parametrize("task", ["ranking", "classification", "regression"])
@@ -290,22 +290,31 @@ def test_a_grid_scores_every_point_by_the_path_that_did_not_see_it(task: str) ->
     assert [row.kernel for row in found.rows] == kernels
     assert str(found).count("<- best") == 1
     for row in found.rows:
-        lam, f, groups = row.selected.lam, np.zeros(len(y)), np.zeros(len(y), dtype=int)
-        for k, part in enumerate(_folds(y, qid, task, 3, 0)):
+        curve, paths = row.curve, []
+        parts = folds_of(y, qid, task, 3)  # type: ignore[arg-type]
+        for part in parts:
             X_, y_ = X[part.training], y[part.training]
             if task == "ranking":
                 p = ranking(X_, y_, qid[part.training], kernel=row.kernel)  # type: ignore[index]
             else:
                 p = classification(X_, y_, kernel=row.kernel) if task == "classification" else regression(X_, y_, 1.0, 0.2, row.kernel)
-            path = regularization_path(p, 1e-2)
-            assert row.folds[k].breakpoints == len(path)
-            f[part.validation] = path.at(lam).decision_function(X[part.validation])
+            paths.append(regularization_path(p, 1e-2))
+        assert [fold.breakpoints for fold in row.folds] == [len(path) for path in paths]
+        groups = np.zeros(len(y), dtype=int)
+        for k, part in enumerate(parts):
             groups[part.validation] = k
-        wanted = score(row.selected.metric, y, f, groups if qid is None else qid)
+        assert curve.lambdas[0] == max(path.lambdas[0] for path in paths)  # above those of the others, too
+        for lam in [*np.geomspace(0.999 * curve.lambdas[0], 1.001 * curve.lambdas[-1], 15).tolist(), row.selected.lam]:
+            f = np.zeros(len(y))
+            for path, part in zip(paths, parts, strict=True):
+                f[part.validation] = path.at(lam).decision_function(X[part.validation])
+            wanted = score(row.selected.metric, y, f, groups if qid is None else qid)
+            drawn = np.interp(lam, curve.lambdas[::-1], curve.scores[::-1])
+            assert drawn == pytest.approx(wanted, abs=1e-3 if task == "regression" else 1e-12)
         assert row.selected.score == pytest.approx(wanted, abs=1e-9)
 
 
-def test_a_precomputed_kernel_is_cut_into_folds() -> None:
+def test_a_precomputed_kernel_is_cut_intofolds_of() -> None:
     problem, _, _, _ = samples("classification")
     plain = grid(problem.X, problem.rows.y, [rbf(1.0)], folds=3).best.selected
     gram = grid(problem.gram.dense, problem.rows.y, [precomputed()], folds=3).best.selected

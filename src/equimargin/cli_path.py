@@ -40,7 +40,7 @@ from equimargin.options import (
 if TYPE_CHECKING:
     from equimargin.data import Data
     from equimargin.formulations import Kernel, MarginProblem
-    from equimargin.selection import Curve, Selected, Task
+    from equimargin.selection import Curve, FoldPath, Selected, Task
     from equimargin.solvers import RegularizationPath
 
 TRUSTED = 1e-8
@@ -85,27 +85,33 @@ def path(
             raise typer.Exit
         folds = None if validate is None or not validate.isdecimal() else int(validate)
         held_out = None if validate is None or folds is not None else _validation(validate, raw, problem, target, query, scale)
-        from equimargin.selection import grid, score_along
+        from equimargin.selection import folds_of, grid, score_along
         from equimargin.solvers import regularization_path
 
+        what, limits = cast("Task", rows.task), (lambda_min, max_events, time_limit)
+        if folds is not None:
+            folds_of(rows.y, rows.qid, what, folds, seed)
         curve: Curve | None = None
+        ended_early: list[FoldPath] = []
         with _progress(lambda_min) as (followed, folded):
-            found = regularization_path(problem, lambda_min, max_events, time_limit, followed)
+            found = regularization_path(problem, *limits, followed)
             if len(found) and held_out is not None:
                 curve = score_along(found, held_out.X, held_out.y, qid=held_out.qid)
             elif len(found) and folds is not None:
-                what = cast("Task", rows.task)
-                limits = (lambda_min, max_events, time_limit)
-                found_by = grid(rows.X, rows.y, [problem.kernel], what, rows.qid, "auto", folds, epsilon, *limits, seed, progress=folded)
-                curve = found_by.best.curve
+                row = grid(rows.X, rows.y, [problem.kernel], what, rows.qid, "auto", folds, epsilon, *limits, seed, progress=folded).best
+                curve, ended_early = row.curve, [fold for fold in row.folds if not fold.complete]
         selected = None if curve is None else curve.best
         typer.echo(headline(rows, problem))
         for line in _summary(found, selected, validate if folds is None else f"{folds} folds"):
             typer.echo(f"  {line}")
+        if curve is not None and ended_early:
+            least = curve.lambdas[-1]
+            typer.echo(f"  no lambda below {least:.6g} was judged: of {len(ended_early)} folds, {ended_early[0].stopped}")
         if not len(found):
             raise typer.Exit(3)
         if json is not None:
-            settings = {"epsilon": epsilon, "scale": scale, "sample": sample, "seed": seed, "lambda_min": lambda_min, "validate": validate}
+            settings = {"epsilon": epsilon, "scale": scale, "sample": sample, "seed": seed, "validate": validate}
+            settings |= {"lambda_min": lambda_min, "max_events": max_events, "time_limit": time_limit}
             with whole(json) as part:
                 part.write_text(_json(rows, found, selected, settings), encoding="utf-8")
         if save is not None:
@@ -116,7 +122,7 @@ def path(
 
             with whole(plot) as part:
                 draw(found, part, headline(rows, problem), curve)
-    raise typer.Exit(1 if not found.gaps.max() <= TRUSTED else 0 if found.complete else 4)
+    raise typer.Exit(1 if not found.gaps.max() <= TRUSTED else 0 if found.complete and not ended_early else 4)
 
 
 def _check_endings(plot: Path | None, save: Path | None) -> None:

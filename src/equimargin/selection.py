@@ -29,7 +29,7 @@ from equimargin.validation import Knots, Metric, metric_of
 
 Task = Literal["classification", "regression", "ranking"]
 
-__all__ = ["Curve", "Fold", "Grid", "GridRow", "Selected", "best", "grid", "score_along"]
+__all__ = ["Curve", "Fold", "FoldPath", "Grid", "GridRow", "Selected", "best", "folds_of", "grid", "score_along"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,13 @@ class Curve(NamedTuple):
 
 
 class Fold(NamedTuple):
+    """The rows of one fold: those of its path, and those held out."""
+
+    training: NDArray[np.intp]
+    validation: NDArray[np.intp]
+
+
+class FoldPath(NamedTuple):
     """The path of one fold.  breakpoints : how many.  stopped : why it ended.  complete : where it should."""
 
     breakpoints: int
@@ -84,7 +91,7 @@ class GridRow:
     kernel: Kernel
     selected: Selected
     curve: Curve
-    folds: tuple[Fold, ...]
+    folds: tuple[FoldPath, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +213,7 @@ def grid(
     kernels = [linear()] if kernels is None else list(kernels)
     if not kernels:
         raise ValueError("grid: there is no kernel to choose from")
-    parts = _folds(y, query, task, folds, random_state)
+    parts = folds_of(y, query, task, folds, random_state)
     jobs = [_Job(X, y, query, task, kernel, epsilon, *part) for kernel in kernels for part in parts]
     held_out = np.concatenate([part.validation for part in parts])
     fold = np.repeat(np.arange(len(parts)), [len(part.validation) for part in parts])
@@ -223,6 +230,38 @@ def grid(
         curve = _curve(judge, _knots(judge, lines))
         rows.append(GridRow(kernel, curve.best, curve, paths))
     return Grid(tuple(rows))
+
+
+def folds_of(y: ArrayLike, qid: ArrayLike | None, task: Task, folds: int, random_state: int = 0) -> list[Fold]:
+    """The folds of `grid`: whole queries of a ranking, equal shares of both classes, else points at random.
+
+    Parameters
+    ----------
+    As in `grid`.
+
+    Raises
+    ------
+    ValueError : an unknown task, fewer than 2 folds, fewer queries, points of a class or points than folds.
+    """
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+
+    y = np.asarray(y)
+    if task not in ("classification", "regression", "ranking"):
+        raise ValueError(f"there is no task {task!r}; choose one of classification, regression, ranking")
+    if folds < 2:
+        raise ValueError(f"cross-validation needs 2 folds or more, not {folds}")
+    if task == "ranking" and qid is not None:
+        have, what = len(np.unique(np.asarray(qid))), "queries"
+        splitter = GroupKFold(folds).split(y, groups=qid)
+    elif task == "classification":
+        have, what = int(min(np.unique(y, return_counts=True)[1])), "points of the smaller class"
+        splitter = StratifiedKFold(folds, shuffle=True, random_state=random_state).split(y, y)
+    else:
+        have, what = len(y), "points"
+        splitter = KFold(folds, shuffle=True, random_state=random_state).split(y)
+    if have < folds:
+        raise ValueError(f"there are {have} {what}, too few for {folds} folds")
+    return [Fold(training, validation) for training, validation in splitter]
 
 
 class _Lines(NamedTuple):
@@ -247,13 +286,6 @@ class _Lines(NamedTuple):
         return np.asarray((1 - share) * self.values[t] + share * self.values[t + 1])
 
 
-class _Part(NamedTuple):
-    """The rows of one fold."""
-
-    training: NDArray[np.intp]
-    validation: NDArray[np.intp]
-
-
 class _Job(NamedTuple):
     """A path to be followed on training points and evaluated on validation points."""
 
@@ -276,35 +308,14 @@ class _Job(NamedTuple):
             return regression(X, y, epsilon=self.epsilon, kernel=kernel)
         return ranking(X, y, None if self.query is None else self.query[self.training], kernel=kernel)
 
-    def run(self, lambda_min: float, max_events: int | None, time_limit: float | None) -> tuple[_Lines, Fold]:
+    def run(self, lambda_min: float, max_events: int | None, time_limit: float | None) -> tuple[_Lines, FoldPath]:
         """Follow the path."""
         path = regularization_path(self.problem, lambda_min, max_events, time_limit)
         lines = _lines(path, self._features(self.validation), self.y[self.validation])
-        return lines, Fold(len(path), path.stopped, path.complete)
+        return lines, FoldPath(len(path), path.stopped, path.complete)
 
     def _features(self, rows: NDArray[np.intp]) -> Any:
         return self.X[rows][:, self.training] if isinstance(self.kernel, Precomputed) else self.X[rows]
-
-
-def _folds(y: Array, query: NDArray[Any] | None, task: str, folds: int, random_state: int) -> list[_Part]:
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
-
-    if task not in ("classification", "regression", "ranking"):
-        raise ValueError(f"there is no task {task!r}; choose one of classification, regression, ranking")
-    if folds < 2:
-        raise ValueError(f"cross-validation needs 2 folds or more, not {folds}")
-    if task == "ranking" and query is not None:
-        have, what = len(np.unique(query)), "queries"
-        splitter = GroupKFold(folds).split(y, groups=query)
-    elif task == "classification":
-        have, what = int(min(np.unique(y, return_counts=True)[1])), "points of the smaller class"
-        splitter = StratifiedKFold(folds, shuffle=True, random_state=random_state).split(y, y)
-    else:
-        have, what = len(y), "points"
-        splitter = KFold(folds, shuffle=True, random_state=random_state).split(y)
-    if have < folds:
-        raise ValueError(f"there are {have} {what}, too few for {folds} folds")
-    return [_Part(training, validation) for training, validation in splitter]
 
 
 def _lines(path: RegularizationPath, X: Any, y: ArrayLike) -> _Lines:
