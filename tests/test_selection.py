@@ -157,12 +157,13 @@ def test_the_least_error_is_attained_and_none_is_less(data: Any, name: str) -> N
 
 
 def test_lines_that_meet_in_one_point_have_no_orders_in_between() -> None:
-    """Rounding puts the six crossings next to each other, in any order; with 0.3 and 0.7 none of them is a multiple of the other."""
-    y, slopes = [0, 3, 1, 2], np.array([0.1, 0.2, 0.3, 0.7])
-    path = path_of(problems(4, y)["ranking"], [0.9, 0.2], [0.3 * slopes, -0.7 * slopes])
-    curve = score_along(path, np.eye(4), y)
-    assert set(curve.scores.tolist()) == {1 / 3, 2 / 3}
-    assert best(path, np.eye(4), y).interval[1] == 0.9
+    """Rounding puts the crossings of all pairs next to each other, in any order."""
+    rng = np.random.default_rng(1)
+    slopes, y = rng.normal(size=12), rng.permutation(12)
+    path = path_of(problems(12, y)["ranking"], [0.9, 0.2], [0.3 * slopes, -0.7 * slopes])
+    curve, start = score_along(path, np.eye(12), y), pairwise_accuracy(y, slopes).mean
+    assert curve.scores.tolist() == pytest.approx([start, start, 1 - start, 1 - start])
+    assert curve.best.score == max(curve.scores)
 
 
 def test_points_that_are_the_same_are_tied_at_every_lambda() -> None:
