@@ -5,7 +5,9 @@ g(lambda) = lambda f(lambda) and alpha(lambda) are piecewise linear;  above lamb
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +21,14 @@ from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point
 from equimargin.formulations.rows import Signed
 from equimargin.solvers.parametric_qp import Kind
+from equimargin.solvers.problem_file import packed, unpacked
 from equimargin.solvers.solution import Solution, Status
+
+FORMAT = "equimargin regularization path 1"
+CURVES = ("lambdas", "betas", "biases", "gaps", "midpoint_gaps", "margins", "event_breakpoints", "event_rows", "event_kinds")
+CHANGES = ("first", "starts", "rows", "values")
+WORDS = ("level", "stopped", "complete", "seconds")
+"""What a file has of a path: its arrays, those of alpha, and the rest."""
 
 
 class Event(NamedTuple):
@@ -190,9 +199,11 @@ class RegularizationPath:
 
     def save(self, file: str | Path) -> None:
         """Write an NPZ file without pickles, the problem with the path."""
-        from equimargin.solvers.path_file import write
-
-        write(self, file)
+        words, arrays = packed(self.problem)
+        words |= {"format": FORMAT} | {name: getattr(self, name) for name in WORDS}
+        arrays |= {name: getattr(self, name) for name in CURVES} | {f"alpha_{name}": getattr(self.alphas, name) for name in CHANGES}
+        with Path(file).open("wb") as out:
+            np.savez_compressed(out, about=np.array(json.dumps(words)), **arrays)
 
     @classmethod
     def load(cls, file: str | Path) -> RegularizationPath:
@@ -200,11 +211,24 @@ class RegularizationPath:
 
         Raises
         ------
-        ValueError : a file that is none of these, with what is wrong in a sentence.
+        ValueError : a file that is none of these, with what is wrong in a sentence.  FileNotFoundError : no file.
         """
-        from equimargin.solvers.path_file import read
-
-        return read(file)
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+            words = json.loads(str(arrays.pop("about")))
+            if not isinstance(words, dict) or words["format"] != FORMAT:
+                raise ValueError(f"its format is not {FORMAT!r}")
+            problem = unpacked(words, arrays)
+            _fitting(arrays, problem)
+        except FileNotFoundError:
+            raise
+        except KeyError as missing:
+            raise ValueError(f"{file} is no regularisation path: {missing} is missing") from None
+        except (ValueError, TypeError, AttributeError, EOFError, OSError, zipfile.BadZipFile) as reason:
+            raise ValueError(f"{file} is no regularisation path: {reason}") from None
+        alphas = Alphas(*(arrays[f"alpha_{name}"] for name in CHANGES))
+        return cls(problem, alphas=alphas, **{name: arrays[name] for name in CURVES}, **{name: words[name] for name in WORDS})
 
     def _place(self, lam: float) -> tuple[int, float]:
         """The breakpoint t at or above lambda and how far lambda is on the way to t + 1; (0, < 0) above the first."""
@@ -244,3 +268,30 @@ class RegularizationPath:
         if Z is None or training is None:
             return np.asarray((self.problem.kernel.block(points, self.problem.X) @ coefficients.T).T)
         return np.array([Z @ training.rdot(beta) for beta in coefficients]).reshape(len(coefficients), Z.m)
+
+
+def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None:
+    """Refuse arrays of a file that do not fit each other or the problem."""
+    T, E, changes = len(arrays["lambdas"]), len(arrays["event_rows"]), len(arrays["alpha_rows"])
+    shapes: dict[str, tuple[int, ...]] = {
+        **dict.fromkeys(("lambdas", "biases", "gaps", "margins"), (T,)),
+        **dict.fromkeys(("event_breakpoints", "event_rows", "event_kinds"), (E,)),
+        **dict.fromkeys(("alpha_rows", "alpha_values"), (changes,)),
+        "betas": (T, problem.m),
+        "midpoint_gaps": (max(T - 1, 0),),
+        "alpha_first": (problem.p,),
+        "alpha_starts": (T + 1,),
+    }
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape:
+            raise ValueError(f"{name} is of shape {arrays[name].shape}, not {shape}")
+        if not np.isfinite(arrays[name]).all():
+            raise ValueError(f"{name} holds numbers that are not finite")
+    if not (np.diff(arrays["lambdas"]) <= 0).all() or (arrays["lambdas"] < 0).any():
+        raise ValueError("lambdas do not decrease")
+    starts = arrays["alpha_starts"]
+    if starts[0] != 0 or starts[-1] != changes or (np.diff(starts) < 0).any():
+        raise ValueError("alpha_starts do not say which changes belong to which breakpoint")
+    for name, end in (("alpha_rows", problem.p), ("event_rows", problem.p), ("event_breakpoints", T), ("event_kinds", len(Kind))):
+        if not ((arrays[name] >= 0) & (arrays[name] < end)).all():
+            raise ValueError(f"{name} must be in 0 .. {end - 1}")
