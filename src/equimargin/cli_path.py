@@ -100,29 +100,19 @@ def path(
             elif len(found) and folds is not None:
                 row = grid(rows.X, rows.y, [problem.kernel], what, rows.qid, "auto", folds, epsilon, *limits, seed, progress=folded).best
                 curve, ended_early = row.curve, [fold for fold in row.folds if not fold.complete]
-        selected = None if curve is None else curve.best
         typer.echo(headline(rows, problem))
-        for line in _summary(found, selected, validate if folds is None else f"{folds} folds"):
+        for line in _summary(found, None if curve is None else curve.best, validate if folds is None else f"{folds} folds"):
             typer.echo(f"  {line}")
         if curve is not None and ended_early:
             least = curve.lambdas[-1]
             typer.echo(f"  no lambda below {least:.6g} was judged: of {len(ended_early)} folds, {ended_early[0].stopped}")
         if not len(found):
             raise typer.Exit(3)
-        if json is not None:
-            settings = {"epsilon": epsilon, "scale": scale, "sample": sample, "seed": seed, "validate": validate}
-            settings |= {"lambda_min": lambda_min, "max_events": max_events, "time_limit": time_limit}
-            with whole(json) as part:
-                part.write_text(_json(rows, found, selected, settings), encoding="utf-8")
-        if save is not None:
-            with whole(save) as part:
-                found.save(part)
-        if plot is not None:
-            from equimargin.path_plot import draw
-
-            with whole(plot) as part:
-                draw(found, part, headline(rows, problem), curve)
-    raise typer.Exit(1 if not found.gaps.max() <= TRUSTED else 0 if found.complete and not ended_early else 4)
+        settings = {"epsilon": epsilon, "scale": scale, "sample": sample, "seed": seed, "validate": validate}
+        settings |= {"lambda_min": lambda_min, "max_events": max_events, "time_limit": time_limit}
+        _write(found, rows, curve, settings, json, save, plot)
+    worst = max(found.gaps.max(), found.midpoint_gaps.max(initial=0.0))
+    raise typer.Exit(1 if not worst <= TRUSTED else 0 if found.complete and not ended_early else 4)
 
 
 def _check_endings(plot: Path | None, save: Path | None) -> None:
@@ -172,6 +162,29 @@ def _summary(found: RegularizationPath, selected: Selected | None, validated_on:
         where = f"at lambda = {selected.lam:.6g} (C = {selected.C:.6g})" + (f" and all from {low:.6g} to {high:.6g}" if low < high else "")
         yield f"best {selected.metric} {selected.score:.6g} on {validated_on}: {where}"
     yield f"{found.seconds:.3f} s"
+
+
+def _write(
+    found: RegularizationPath,
+    data: Data,
+    curve: Curve | None,
+    settings: dict[str, Any],
+    json: Path | None,
+    save: Path | None,
+    plot: Path | None,
+) -> None:
+    """The files that are asked for."""
+    if json is not None:
+        with whole(json) as part:
+            part.write_text(_json(data, found, None if curve is None else curve.best, settings), encoding="utf-8")
+    if save is not None:
+        with whole(save) as part:
+            found.save(part)
+    if plot is not None:
+        from equimargin.path_plot import draw
+
+        with whole(plot) as part:
+            draw(found, part, headline(data, found.problem), curve)
 
 
 def _json(data: Data, found: RegularizationPath, selected: Selected | None, settings: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Which lambda, and which kernel, is best on validation points: exact between the breakpoints of a path, too.
+"""Which lambda, and which kernel, is best on validation points, of all lambdas of a path, not of its breakpoints alone.
 
 >>> import numpy as np
 >>> from equimargin.formulations import ranking, rbf
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -36,8 +37,8 @@ __all__ = ["Curve", "Fold", "FoldPath", "Grid", "GridRow", "Selected", "best", "
 class Selected:
     """The best lambda of a path.
 
-    lam : where to solve.  score : of the metric, exact.  interval : (low, high), the lambdas around it with this score, and C = 1 / lam.
-    metric : its name.  larger_is_better : or an error.
+    lam : where to solve.  score : of the metric, there.  interval : (low, high), the lambdas around it with this score.
+    metric : its name.  larger_is_better : whether it is a share of what is right, or else an error.
     """
 
     lam: float
@@ -112,7 +113,7 @@ class Grid:
         lines = []
         for row in self.rows:
             at, count = row.selected, sum(fold.breakpoints for fold in row.folds)
-            mark = "  <- best" if row is chosen else "" if all(fold.complete for fold in row.folds) else "  not complete"
+            mark = ("  <- best" if row is chosen else "") + ("" if all(fold.complete for fold in row.folds) else "  not complete")
             lines.append(f"{row.kernel!r:44s} {at.score:20.6g} {at.lam:11.4g} {at.C:11.4g} {count:12,d}{mark}")
         return "\n".join([head, *lines])
 
@@ -158,7 +159,7 @@ def score_along(
 
     Returns
     -------
-    Curve : exact at its knots and, for shares of what is right, in between.
+    Curve : of shares of what is right all there is, of errors the breakpoints, the least in between, and more to draw by.
 
     Raises
     ------
@@ -184,7 +185,7 @@ def grid(
     n_jobs: int = 1,
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Grid:
-    """The best lambda of every kernel by cross-validation: a path a kernel and fold, all scored together at every lambda, exactly.
+    """The best lambda of every kernel by cross-validation: a path a kernel and fold, all scored together at every lambda.
 
     Every point is judged by the path that did not see it, pairs are judged within a fold. Folds keep the queries of a ranking whole, and
     the shares of the classes of a classification.
@@ -220,15 +221,16 @@ def grid(
     groups = fold if query is None else query[held_out]  # a query is in one fold
     judge = metric_of(jobs[0].problem, metric, y[held_out], groups)
     follow = (delayed(job.run)(lambda_min, max_events, time_limit) for job in jobs)
-    found = []
-    for done, one in enumerate(Parallel(n_jobs=n_jobs, return_as="generator")(follow), start=1):
-        found.append(one)
-        progress(done, len(jobs))
+    runs = enumerate(Parallel(n_jobs=n_jobs, return_as="generator")(follow), start=1)
     rows = []
-    for k, kernel in enumerate(kernels):
-        lines, paths = zip(*found[k * len(parts) : (k + 1) * len(parts)], strict=True)
+    for kernel in kernels:
+        lines, paths = [], []
+        for done, (values, path) in islice(runs, len(parts)):
+            lines.append(values)
+            paths.append(path)
+            progress(done, len(jobs))
         curve = _curve(judge, _knots(judge, lines))
-        rows.append(GridRow(kernel, curve.best, curve, paths))
+        rows.append(GridRow(kernel, curve.best, curve, tuple(paths)))
     return Grid(tuple(rows))
 
 
