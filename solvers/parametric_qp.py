@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.jit import fast
 from equimargin.formulations.kernels import UNIT, Array
-from equimargin.formulations.reductions import smaller
+from equimargin.formulations.reductions import larger, smaller
 from equimargin.solvers.active_set import Differences, Index, Points, State, WorkingSet, product
 
 CERTIFIED, DOUBTED = 1e-9, 1e-8
-"""Relative gap that every breakpoint and midpoint has, as computed, and with the rounding of g taken against it."""
+"""Relative gap that every breakpoint and midpoint has at most, as computed, and with the rounding of g taken against it."""
 CORRECTED = 1e-10
 """Breakpoints with a larger gap are corrected."""
 TIED = 1e-12
@@ -51,6 +51,12 @@ STUCK = 50
 """Breakpoints in a row without progress that end the path."""
 FLOOR = 1e-4
 """Relative gaps are over max(primal, dual, FLOOR x P(0))."""
+
+
+PIECE = np.uintp(256)
+"""Rows that are searched for tied ones only if there are any."""
+NONE = 1e-300
+"""In place of 0, what is divided by."""
 
 
 class Kind(IntEnum):
@@ -458,9 +464,10 @@ class ParametricQP:
         self.were[was] = True
         left, entered = was[self.side[was] != 0.0], rows[~self.were[rows]]
         self.were[was] = False
-        kinds = np.where(self.side[left] > 0.0, Kind.ZERO, Kind.WEIGHT)
+        kinds = np.full(len(left) + len(entered), int(Kind.ENTER), dtype=np.int8)
+        kinds[: len(left)] = np.where(self.side[left] > 0.0, int(Kind.ZERO), int(Kind.WEIGHT))
         trace.event_rows.append(np.concatenate([left, entered]))
-        trace.event_kinds.append(np.concatenate([kinds, np.full(len(entered), Kind.ENTER)]).astype(np.int8))
+        trace.event_kinds.append(kinds)
 
 
 @fast
@@ -494,23 +501,29 @@ def measure(
     at a bound that are tied, whose number comes last.
     """
     gap, doubt, loss, middle_gap, middle_loss, ties = 0.0, 0.0, 0.0, 0.0, 0.0, 0
-    for k in range(r.size):
-        v = g[i[k]] - g[j[k]] - lam * t[k]
-        r[k] = v
-        above, below = max(v, 0.0), max(-v, 0.0)
-        a, rest = alpha[k], w[k] - alpha[k]
-        gap += a * above + rest * below
-        doubt += a * max(v + noise, 0.0) + rest * max(noise - v, 0.0)
-        loss += w[k] * below
-        v = 0.5 * (v + before[k])
-        a = 0.5 * (a + alpha_before[k])
-        above, below = max(v, 0.0), max(-v, 0.0)
-        middle_gap += a * above + (w[k] - a) * below
-        middle_loss += w[k] * below
-    for k in range(r.size):
-        if side[k] != 0.0 and side[k] * r[k] <= tolerance:
-            tied[ties] = k
-            ties += 1
+    n = np.uintp(r.size)  # unsigned, so that the loops vectorise
+    for start in range(np.uintp(0), n, PIECE):
+        end, near = min(start + PIECE, n), 0.0
+        for k in range(start, end):
+            r[k] = g[i[k]] - g[j[k]] - lam * t[k]
+        for k in range(start, end):
+            v = r[k]
+            above, below = larger(v, 0.0), larger(-v, 0.0)
+            a, rest = alpha[k], w[k] - alpha[k]
+            gap += a * above + rest * below
+            doubt += a * larger(v + noise, 0.0) + rest * larger(noise - v, 0.0)
+            loss += w[k] * below
+            near = larger(near, side[k] * (side[k] * tolerance - v))
+            v = 0.5 * (v + before[k])
+            a = 0.5 * (a + alpha_before[k])
+            above, below = larger(v, 0.0), larger(-v, 0.0)
+            middle_gap += a * above + (w[k] - a) * below
+            middle_loss += w[k] * below
+        if near > 0.0:
+            for k in range(start, end):
+                if side[k] != 0.0 and side[k] * r[k] < tolerance:
+                    tied[ties] = k
+                    ties += 1
     return gap, doubt, loss, middle_gap, middle_loss, ties
 
 
@@ -519,6 +532,5 @@ def first_crossing(i: Points, j: Points, t: Array, rate: Array, side: Array, r: 
     """How far lambda falls, at most by `step`, until a row that is not tied is."""
     for k in range(r.size):
         away, closing = side[k] * r[k], -side[k] * (rate[i[k]] - rate[j[k]] + t[k])
-        met = away / closing if (away > tolerance) & (closing > 0.0) else np.inf
-        step = smaller(step, met)
+        step = smaller(step, away / larger(closing, NONE) + (away < tolerance) / NONE)  # one expression, so that it vectorises
     return step
