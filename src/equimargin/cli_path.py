@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -40,7 +40,7 @@ from equimargin.options import (
 if TYPE_CHECKING:
     from equimargin.data import Data
     from equimargin.formulations import Kernel, MarginProblem
-    from equimargin.selection import Curve, Selected
+    from equimargin.selection import Curve, FoldPath, Selected, Task
     from equimargin.solvers import RegularizationPath
 
 TRUSTED = 1e-8
@@ -85,37 +85,34 @@ def path(
             raise typer.Exit
         folds = None if validate is None or not validate.isdecimal() else int(validate)
         held_out = None if validate is None or folds is not None else _validation(validate, raw, problem, target, query, scale)
-        from equimargin.selection import best, grid, score_along
+        from equimargin.selection import folds_of, grid, score_along
         from equimargin.solvers import regularization_path
 
-        chosen: tuple[Selected, Curve] | None = None
-        with _progress(lambda_min) as progress:
-            found = regularization_path(problem, lambda_min, max_events, time_limit, progress)
+        what, limits = cast("Task", rows.task), (lambda_min, max_events, time_limit)
+        if folds is not None:
+            folds_of(rows.y, rows.qid, what, folds, seed)
+        curve: Curve | None = None
+        ended_early: list[FoldPath] = []
+        with _progress(lambda_min) as (followed, folded):
+            found = regularization_path(problem, *limits, followed)
             if len(found) and held_out is not None:
-                points = (held_out.X, held_out.y, "auto", held_out.qid)
-                chosen = best(found, *points), score_along(found, *points)
+                curve = score_along(found, held_out.X, held_out.y, qid=held_out.qid)
             elif len(found) and folds is not None:
-                limits = {"lambda_min": lambda_min, "max_events": max_events, "time_limit": time_limit, "random_state": seed}
-                row = grid(rows.X, rows.y, [problem.kernel], rows.task, rows.qid, folds=folds, epsilon=epsilon, **limits).best  # type: ignore[arg-type]
-                chosen = row.selected, row.curve
+                row = grid(rows.X, rows.y, [problem.kernel], what, rows.qid, "auto", folds, epsilon, *limits, seed, progress=folded).best
+                curve, ended_early = row.curve, [fold for fold in row.folds if not fold.complete]
         typer.echo(headline(rows, problem))
-        for line in _summary(found, None if chosen is None else chosen[0], validate if folds is None else f"{folds} folds"):
+        for line in _summary(found, None if curve is None else curve.best, validate if folds is None else f"{folds} folds"):
             typer.echo(f"  {line}")
+        if curve is not None and ended_early:
+            least = curve.lambdas[-1]
+            typer.echo(f"  no lambda below {least:.6g} was judged: of {len(ended_early)} folds, {ended_early[0].stopped}")
         if not len(found):
             raise typer.Exit(3)
-        if json is not None:
-            settings = {"epsilon": epsilon, "scale": scale, "sample": sample, "seed": seed, "lambda_min": lambda_min, "validate": validate}
-            with whole(json) as part:
-                part.write_text(_json(rows, found, None if chosen is None else chosen[0], settings), encoding="utf-8")
-        if save is not None:
-            with whole(save) as part:
-                found.save(part)
-        if plot is not None:
-            from equimargin.path_plot import draw
-
-            with whole(plot) as part:
-                draw(found, part, headline(rows, problem), chosen)
-    raise typer.Exit(1 if not found.gaps.max() <= TRUSTED else 0 if found.complete else 4)
+        settings = {"epsilon": epsilon, "scale": scale, "sample": sample, "seed": seed, "validate": validate}
+        settings |= {"lambda_min": lambda_min, "max_events": max_events, "time_limit": time_limit}
+        _write(found, rows, curve, settings, json, save, plot)
+    worst = max(found.gaps.max(), found.midpoint_gaps.max(initial=0.0))
+    raise typer.Exit(1 if not worst <= TRUSTED else 0 if found.complete and not ended_early else 4)
 
 
 def _check_endings(plot: Path | None, save: Path | None) -> None:
@@ -167,6 +164,29 @@ def _summary(found: RegularizationPath, selected: Selected | None, validated_on:
     yield f"{found.seconds:.3f} s"
 
 
+def _write(
+    found: RegularizationPath,
+    data: Data,
+    curve: Curve | None,
+    settings: dict[str, Any],
+    json: Path | None,
+    save: Path | None,
+    plot: Path | None,
+) -> None:
+    """The files that are asked for."""
+    if json is not None:
+        with whole(json) as part:
+            part.write_text(_json(data, found, None if curve is None else curve.best, settings), encoding="utf-8")
+    if save is not None:
+        with whole(save) as part:
+            found.save(part)
+    if plot is not None:
+        from equimargin.path_plot import draw
+
+        with whole(plot) as part:
+            draw(found, part, headline(data, found.problem), curve)
+
+
 def _json(data: Data, found: RegularizationPath, selected: Selected | None, settings: dict[str, Any]) -> str:
     problem, kernel = found.problem, found.problem.kernel
     record = {
@@ -191,31 +211,33 @@ def _json(data: Data, found: RegularizationPath, selected: Selected | None, sett
 
 
 @contextmanager
-def _progress(lambda_min: float) -> Iterator[Callable[[int, float, float], None]]:
-    """A progress bar on a terminal, nothing elsewhere; an interrupt ends the program and says how far it came."""
+def _progress(lambda_min: float) -> Iterator[tuple[Callable[[int, float, float], None], Callable[[int, int], None]]]:
+    """What is told of breakpoints and of folds: shown by a bar on a terminal, and where an interrupt ends the program."""
     from math import log
 
     from rich.console import Console
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    first = at = 0.0
-    count = 0
-    shown = time.monotonic()
-
+    where, first, shown = "while compiling", 0.0, time.monotonic()
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        line = bar.add_task("compiling", total=1.0 if lambda_min > 0 else None)
+        line = bar.add_task("compiling", total=1.0)
 
-        def listen(breakpoints: int, lam: float, gap: float) -> None:
-            nonlocal first, at, count, shown
-            first, at, count = first or lam, lam, breakpoints
-            if time.monotonic() - shown > 0.1 and lam > 0:
+        def followed(breakpoints: int, lam: float, gap: float) -> None:
+            nonlocal where, first, shown
+            where, first = f"{breakpoints:,} breakpoints, lambda = {lam:.4g}", first or lam
+            if time.monotonic() - shown > 0.1:
                 shown = time.monotonic()
-                share = log(first / lam) / log(first / lambda_min) if 0 < lambda_min < first else 0.0
-                bar.update(line, completed=share, description=f"{breakpoints:,} breakpoints, lambda = {lam:.4g}")
+                share = log(first / lam) / log(first / lambda_min) if 0 < lambda_min < first and lam > 0 else 0.0
+                bar.update(line, completed=share, description=where)
+
+        def folded(done: int, total: int) -> None:
+            nonlocal where
+            where = f"{done} of {total} folds"
+            bar.update(line, completed=done / total, description=where)
 
         try:
-            yield listen
+            yield followed, folded
         except KeyboardInterrupt:
             bar.stop()
-            leave(f"interrupted after {count:,} breakpoints, at lambda = {at:.6g}")
+            leave(f"interrupted: {where}")

@@ -1,4 +1,4 @@
-"""Which lambda, and which kernel, is best on validation points: exact between the breakpoints of a path, too.
+"""Which lambda, and which kernel, is best on validation points, of all lambdas of a path, not of its breakpoints alone.
 
 >>> import numpy as np
 >>> from equimargin.formulations import ranking, rbf
@@ -8,13 +8,14 @@
 >>> path = regularization_path(ranking(X[::2], y[::2], kernel=rbf(20.0)))
 >>> chosen = best(path, X[1::2], y[1::2])
 >>> chosen.metric, round(chosen.score, 3)
-('pairwise_accuracy', 1.0)
+('pairwise_accuracy', 0.933)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -29,15 +30,15 @@ from equimargin.validation import Knots, Metric, metric_of
 
 Task = Literal["classification", "regression", "ranking"]
 
-__all__ = ["Curve", "Fold", "Grid", "GridRow", "Selected", "best", "grid", "score_along"]
+__all__ = ["Curve", "Fold", "FoldPath", "Grid", "GridRow", "Selected", "best", "folds_of", "grid", "score_along"]
 
 
 @dataclass(frozen=True)
 class Selected:
     """The best lambda of a path.
 
-    lam : where to solve.  score : of the metric, exact.  interval : (low, high), the lambdas around it with this score, and C = 1 / lam.
-    metric : its name.  larger_is_better : or an error.
+    lam : where to solve.  score : of the metric, there.  interval : (low, high), the lambdas around it with this score.
+    metric : its name.  larger_is_better : whether it is a share of what is right, or else an error.
     """
 
     lam: float
@@ -55,15 +56,28 @@ class Selected:
 class Curve(NamedTuple):
     """A score along lambda: to be drawn from knot to knot, a step being two knots at one lambda.
 
-    lambdas : (k,) falling.  scores : (k,).  metric : its name.
+    lambdas : (k,) falling.  scores : (k,).  metric, larger_is_better : as of Selected.
     """
 
     lambdas: Array
     scores: Array
     metric: str
+    larger_is_better: bool
+
+    @property
+    def best(self) -> Selected:
+        """As `best` of the same path and points."""
+        return _selected(self.metric, self.larger_is_better, [(self.lambdas, self.scores)])
 
 
 class Fold(NamedTuple):
+    """The rows of one fold: those of its path, and those held out."""
+
+    training: NDArray[np.intp]
+    validation: NDArray[np.intp]
+
+
+class FoldPath(NamedTuple):
     """The path of one fold.  breakpoints : how many.  stopped : why it ended.  complete : where it should."""
 
     breakpoints: int
@@ -78,7 +92,7 @@ class GridRow:
     kernel: Kernel
     selected: Selected
     curve: Curve
-    folds: tuple[Fold, ...]
+    folds: tuple[FoldPath, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +113,7 @@ class Grid:
         lines = []
         for row in self.rows:
             at, count = row.selected, sum(fold.breakpoints for fold in row.folds)
-            mark = "  <- best" if row is chosen else "" if all(fold.complete for fold in row.folds) else "  not complete"
+            mark = ("  <- best" if row is chosen else "") + ("" if all(fold.complete for fold in row.folds) else "  not complete")
             lines.append(f"{row.kernel!r:44s} {at.score:20.6g} {at.lam:11.4g} {at.C:11.4g} {count:12,d}{mark}")
         return "\n".join([head, *lines])
 
@@ -131,7 +145,7 @@ def best(
     Source: document P, section 5, which validates at breakpoints only.
     """
     judge = metric_of(path.problem, metric, y_validation, qid)
-    return _selected(judge, _knots(judge, [_lines(path, X_validation, y_validation)]))
+    return _selected(judge.name, judge.larger_is_better, _knots(judge, [_lines(path, X_validation, y_validation)]))
 
 
 def score_along(
@@ -145,7 +159,7 @@ def score_along(
 
     Returns
     -------
-    Curve : exact at its knots and, for shares of what is right, in between.
+    Curve : of shares of what is right all there is, of errors the breakpoints, the least in between, and more to draw by.
 
     Raises
     ------
@@ -169,8 +183,9 @@ def grid(
     time_limit: float | None = None,
     random_state: int = 0,
     n_jobs: int = 1,
+    progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Grid:
-    """The best lambda of every kernel by cross-validation: a path a kernel and fold, all scored together at every lambda, exactly.
+    """The best lambda of every kernel by cross-validation: a path a kernel and fold, all scored together at every lambda.
 
     Every point is judged by the path that did not see it, pairs are judged within a fold. Folds keep the queries of a ranking whole, and
     the shares of the classes of a classification.
@@ -181,7 +196,7 @@ def grid(
     kernels : linear by default.  task : what is learned.  qid : (m,) queries of a ranking; None: a single one, its points are folded.
     metric : as in `best`.  folds : 2 or more.  epsilon : of the regression.
     lambda_min, max_events, time_limit : of every path, as in `regularization_path`; lambda is that of a fold's problem.
-    random_state : of the folds.  n_jobs : processes, -1 for all cores.
+    random_state : of the folds.  n_jobs : processes, -1 for all cores.  progress : called with (done, total), in paths.
 
     Returns
     -------
@@ -199,19 +214,56 @@ def grid(
     kernels = [linear()] if kernels is None else list(kernels)
     if not kernels:
         raise ValueError("grid: there is no kernel to choose from")
-    parts = _folds(y, query, task, folds, random_state)
+    parts = folds_of(y, query, task, folds, random_state)
     jobs = [_Job(X, y, query, task, kernel, epsilon, *part) for kernel in kernels for part in parts]
     held_out = np.concatenate([part.validation for part in parts])
     fold = np.repeat(np.arange(len(parts)), [len(part.validation) for part in parts])
     groups = fold if query is None else query[held_out]  # a query is in one fold
     judge = metric_of(jobs[0].problem, metric, y[held_out], groups)
-    found = Parallel(n_jobs=n_jobs)(delayed(job.run)(lambda_min, max_events, time_limit) for job in jobs)
+    follow = (delayed(job.run)(lambda_min, max_events, time_limit) for job in jobs)
+    runs = enumerate(Parallel(n_jobs=n_jobs, return_as="generator")(follow), start=1)
     rows = []
-    for k, kernel in enumerate(kernels):
-        lines, paths = zip(*found[k * len(parts) : (k + 1) * len(parts)], strict=True)
-        segments = list(_knots(judge, lines))
-        rows.append(GridRow(kernel, _selected(judge, segments), _curve(judge, segments), paths))
+    for kernel in kernels:
+        lines, paths = [], []
+        for done, (values, path) in islice(runs, len(parts)):
+            lines.append(values)
+            paths.append(path)
+            progress(done, len(jobs))
+        curve = _curve(judge, _knots(judge, lines))
+        rows.append(GridRow(kernel, curve.best, curve, tuple(paths)))
     return Grid(tuple(rows))
+
+
+def folds_of(y: ArrayLike, qid: ArrayLike | None, task: Task, folds: int, random_state: int = 0) -> list[Fold]:
+    """The folds of `grid`: whole queries of a ranking, equal shares of both classes, else points at random.
+
+    Parameters
+    ----------
+    As in `grid`.
+
+    Raises
+    ------
+    ValueError : an unknown task, fewer than 2 folds, fewer queries, points of a class or points than folds.
+    """
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+
+    y = np.asarray(y)
+    if task not in ("classification", "regression", "ranking"):
+        raise ValueError(f"there is no task {task!r}; choose one of classification, regression, ranking")
+    if folds < 2:
+        raise ValueError(f"cross-validation needs 2 folds or more, not {folds}")
+    if task == "ranking" and qid is not None:
+        have, what = len(np.unique(np.asarray(qid))), "queries"
+        splitter = GroupKFold(folds).split(y, groups=qid)
+    elif task == "classification":
+        have, what = int(min(np.unique(y, return_counts=True)[1])), "points of the smaller class"
+        splitter = StratifiedKFold(folds, shuffle=True, random_state=random_state).split(y, y)
+    else:
+        have, what = len(y), "points"
+        splitter = KFold(folds, shuffle=True, random_state=random_state).split(y)
+    if have < folds:
+        raise ValueError(f"there are {have} {what}, too few for {folds} folds")
+    return [Fold(training, validation) for training, validation in splitter]
 
 
 class _Lines(NamedTuple):
@@ -236,13 +288,6 @@ class _Lines(NamedTuple):
         return np.asarray((1 - share) * self.values[t] + share * self.values[t + 1])
 
 
-class _Part(NamedTuple):
-    """The rows of one fold."""
-
-    training: NDArray[np.intp]
-    validation: NDArray[np.intp]
-
-
 class _Job(NamedTuple):
     """A path to be followed on training points and evaluated on validation points."""
 
@@ -265,48 +310,31 @@ class _Job(NamedTuple):
             return regression(X, y, epsilon=self.epsilon, kernel=kernel)
         return ranking(X, y, None if self.query is None else self.query[self.training], kernel=kernel)
 
-    def run(self, lambda_min: float, max_events: int | None, time_limit: float | None) -> tuple[_Lines, Fold]:
+    def run(self, lambda_min: float, max_events: int | None, time_limit: float | None) -> tuple[_Lines, FoldPath]:
         """Follow the path."""
         path = regularization_path(self.problem, lambda_min, max_events, time_limit)
         lines = _lines(path, self._features(self.validation), self.y[self.validation])
-        return lines, Fold(len(path), path.stopped, path.complete)
+        return lines, FoldPath(len(path), path.stopped, path.complete)
 
     def _features(self, rows: NDArray[np.intp]) -> Any:
         return self.X[rows][:, self.training] if isinstance(self.kernel, Precomputed) else self.X[rows]
-
-
-def _folds(y: Array, query: NDArray[Any] | None, task: str, folds: int, random_state: int) -> list[_Part]:
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
-
-    if task not in ("classification", "regression", "ranking"):
-        raise ValueError(f"there is no task {task!r}; choose one of classification, regression, ranking")
-    if folds < 2:
-        raise ValueError(f"cross-validation needs 2 folds or more, not {folds}")
-    if task == "ranking" and query is not None:
-        have, what = len(np.unique(query)), "queries"
-        splitter = GroupKFold(folds).split(y, groups=query)
-    elif task == "classification":
-        have, what = int(min(np.unique(y, return_counts=True)[1])), "points of the smaller class"
-        splitter = StratifiedKFold(folds, shuffle=True, random_state=random_state).split(y, y)
-    else:
-        have, what = len(y), "points"
-        splitter = KFold(folds, shuffle=True, random_state=random_state).split(y)
-    if have < folds:
-        raise ValueError(f"there are {have} {what}, too few for {folds} folds")
-    return [_Part(training, validation) for training, validation in splitter]
 
 
 def _lines(path: RegularizationPath, X: Any, y: ArrayLike) -> _Lines:
     """Equal points have equal values, to the last bit: a product of matrices does not promise that, and an order would turn on it."""
     if len(path) == 0:
         raise ValueError(f"the path has no breakpoint to choose from: {path.stopped}")
+    points = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] != path.problem.X.shape[1] or points.shape[0] != np.asarray(y).size:
+        wanted = (np.asarray(y).size, path.problem.X.shape[1])
+        raise ValueError(f"the validation points must be of shape {wanted}, as y and the training points are, not {points.shape}")
     if hasattr(X, "tocsr"):
-        values = path.values(X)
+        values = path.values(points)
     else:
-        points, place = np.unique(np.asarray(X, dtype=np.float64), axis=0, return_inverse=True)
+        points, place = np.unique(points, axis=0, return_inverse=True)
         values = path.values(points)[:, place.ravel()]
-    if values.shape[1] != np.asarray(y).size:
-        raise ValueError(f"there are {values.shape[1]} validation points in X and {np.asarray(y).size} in y")
+    if not np.isfinite(values).all():
+        raise ValueError("f is not finite at a validation point; remove rows with NaN or infinite numbers first")
     return _Lines(path.lambdas, values, path.level, path.stopped)
 
 
@@ -357,15 +385,15 @@ def _runs(segments: Iterable[Knots]) -> Iterator[_Run]:
         yield now
 
 
-def _selected(judge: Metric, segments: Iterable[Knots]) -> Selected:
-    sign = 1 if judge.larger_is_better else -1
+def _selected(metric: str, larger_is_better: bool, segments: Iterable[Knots]) -> Selected:
+    sign = 1 if larger_is_better else -1
     chosen = max(_runs(segments), key=lambda run: (sign * run.score, run.width), default=None)
     if chosen is None:
         raise ValueError("the path is too short: its lambdas differ by less than 1e-9 of themselves")
     lam = float(np.clip(np.sqrt(chosen.low) * np.sqrt(chosen.high), chosen.low, chosen.high))
-    return Selected(lam, chosen.score, (chosen.low, chosen.high), judge.name, judge.larger_is_better)
+    return Selected(lam, chosen.score, (chosen.low, chosen.high), metric, larger_is_better)
 
 
 def _curve(judge: Metric, segments: Iterable[Knots]) -> Curve:
     lambdas, scores = (np.concatenate(parts) for parts in zip(*segments, strict=True))
-    return Curve(lambdas, scores, judge.name)
+    return Curve(lambdas, scores, judge.name, judge.larger_is_better)

@@ -1,4 +1,4 @@
-"""What f = g / lambda is worth on validation points while g moves along a straight line: exactly, every lambda in between included.
+"""What f = g / lambda is worth on validation points while g moves along a straight line, at every lambda in between.
 
     signs and orders of f    change where a line, or the difference of two, crosses 0: the share of right ones is constant in between
     errors |y - f|, (y - f)^2    are convex in 1 / lambda, in which f is affine: the least is at an end, a kink or the vertex
