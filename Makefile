@@ -5,7 +5,7 @@ READY    := $(VENV)/.ready
 SEED     ?= $(shell date +%Y%m%d)
 EXAMPLES ?= 1000
 
-.PHONY: demo check lint mutants faults nightly nightly-exact bench clean
+.PHONY: demo check lint mutants faults nightly nightly-exact nightly-path bench clean
 
 demo: $(READY)  ## three comparisons: classification, regression, ranking
 	$(BIN)/equimargin compare breast_cancer --scale
@@ -31,6 +31,9 @@ nightly: $(READY)  ## every formulation, backend and solver on new instances: ma
 
 nightly-exact: $(READY)  ## exact optima of degenerate integer problems, checked from the definitions: make nightly-exact SEED=1 EXAMPLES=1000
 	$(BIN)/python tests/nightly_exact.py --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+
+nightly-path: $(READY)  ## regularisation paths of new instances, judged in extended precision: make nightly-path SEED=1 EXAMPLES=10000
+	$(BIN)/python tests/nightly_path.py --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 bench: $(READY)  ## CPU times, and the error of every map between formulations
 	$(BIN)/python benchmarks/svm.py

@@ -532,6 +532,14 @@ LINKS: tuple[Link, ...] = (
         _P("(8)"),
         _K("(2.4)"),
     ),
+    _rescaled(
+        "rank.path",
+        "rank.lambda.dual",
+        "The parametric program of P section 5 at one lambda is (8) at that lambda, its value times lambda, at the same alpha.",
+        to_multipliers,
+        _P("section 5"),
+        _P("(8)"),
+    ),
     Rescaling(
         a="rank.lambda.function.as_lambda_half",
         b="rank.lambda.function",

@@ -11,7 +11,7 @@ which the backends solve to more digits than a form in a singular or badly scale
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -348,35 +348,25 @@ def lambda_dual(problem: MarginProblem) -> Declaration:
 
     The family's alpha is alpha / lambda.
     """
-    import cvxpy as cp
+    return _unit_dual(problem, "1/lambda", lambda inverse, total, half: total - inverse * half, cost=lambda inverse: inverse, powers=1)
 
-    A, K, L = problem.rows.matrix, problem.gram.dense, problem.features()
-    c, soft = problem.soft_weights, ~problem.hard
-    inverse = cp.Parameter(nonneg=True, name="1/lambda", value=problem.C)
-    alpha, beta = cp.Variable(problem.p, name="alpha"), cp.Variable(problem.m, name="beta")
-    w = cp.Variable(L.shape[1], name="w")
 
-    def printed(v: Mapping[str, Any]) -> Printed:
-        a = v["alpha"]
-        span = A.T @ a
-        return Printed(a.sum() - inverse.value / 2 * span @ K @ span, {"lower": -a, "upper": (a - c)[soft]})
+@formulation(
+    "rank.path",
+    "rank.l1",
+    Source("P", "section 5, (8) for all lambda"),
+    latex=r"\max_{\alpha(\lambda)}\ \lambda\,\alpha^\top 1 - \tfrac12\alpha^\top PKP^\top\alpha"
+    r" \quad\text{s.t.}\quad 0 \le \alpha \le 1,\quad \lambda > 0",
+    carries="multipliers",
+)
+def path(problem: MarginProblem) -> Declaration:
+    """max  lambda 1'alpha - 1/2 beta'K beta   s.t.  beta = A'alpha,  0 <= alpha <= 1;   for all lambda = 1/C > 0.
 
-    return Declaration(
-        problem,
-        cp.Maximize(cp.sum(alpha) - inverse / 2 * cp.sum_squares(w)),
-        {
-            "pairs": beta == A.T @ alpha,
-            "span": w == L.T @ beta,
-            "lower": alpha >= 0,
-            "upper": alpha[soft] <= c[soft],
-        },
-        variables={"alpha": alpha, "beta": beta, "w": w},
-        parameters={"1/lambda": inverse},
-        recover=lambda d: Point(alpha=alpha.value * inverse.value),
-        express=lambda at: {name: v / inverse.value for name, v in _span(A, L, at.alpha).items()},
-        printed=printed,
-        value=lambda v: v * inverse.value,
-    )
+    (8) times lambda: a quadratic program whose parameter is in its linear term only, so that alpha(lambda), chosen well, and
+    lambda f = K beta are piecewise linear in lambda, and f is affine in 1/lambda from one breakpoint to the next. Declared at one lambda;
+    `regularization_path` has them all. The family's alpha is alpha / lambda.
+    """
+    return _unit_dual(problem, "lambda", lambda lam, total, half: lam * total - half, cost=lambda lam: 1 / lam, powers=2)
 
 
 @formulation(
@@ -598,6 +588,45 @@ def _lambda_function(problem: MarginProblem, halves: float) -> Declaration:
         express=lambda at: {"f": at.w, "zeta": at.xi},
         printed=printed,
         value=lambda v: v / (halves * lam.value),
+    )
+
+
+def _unit_dual(
+    problem: MarginProblem, name: str, objective: Callable[[Any, Any, Any], Any], cost: Callable[[float], float], powers: int
+) -> Declaration:
+    """The dual of document P, in alpha <= 1.
+
+    name : of the parameter.  objective : of the parameter, 1'alpha and 1/2 beta'K beta.  cost : C of the parameter, and the parameter of C.
+    powers : of C that the objective is smaller than the family's.
+    """
+    import cvxpy as cp
+
+    A, K, L = problem.rows.matrix, problem.gram.dense, problem.features()
+    c, soft = problem.soft_weights, ~problem.hard
+    parameter = cp.Parameter(nonneg=True, name=name, value=cost(problem.C))
+    alpha, beta = cp.Variable(problem.p, name="alpha"), cp.Variable(problem.m, name="beta")
+    w = cp.Variable(L.shape[1], name="w")
+
+    def printed(v: Mapping[str, Any]) -> Printed:
+        a = v["alpha"]
+        span = A.T @ a
+        return Printed(objective(parameter.value, a.sum(), span @ K @ span / 2), {"lower": -a, "upper": (a - c)[soft]})
+
+    return Declaration(
+        problem,
+        cp.Maximize(objective(parameter, cp.sum(alpha), cp.sum_squares(w) / 2)),
+        {
+            "pairs": beta == A.T @ alpha,
+            "span": w == L.T @ beta,
+            "lower": alpha >= 0,
+            "upper": alpha[soft] <= c[soft],
+        },
+        variables={"alpha": alpha, "beta": beta, "w": w},
+        parameters={name: parameter},
+        recover=lambda d: Point(alpha=alpha.value * cost(parameter.value)),
+        express=lambda at: {key: v / cost(parameter.value) for key, v in _span(A, L, at.alpha).items()},
+        printed=printed,
+        value=lambda v: v * cost(parameter.value) ** powers,
     )
 
 

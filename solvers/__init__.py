@@ -7,7 +7,9 @@ from equimargin.solvers.convex import BACKENDS, Answer, solve_declaration
 from equimargin.solvers.exact import ExactOptimum, exact_optimum, given_gram
 from equimargin.solvers.grid import solve_grid
 from equimargin.solvers.one_vs_one import one_vs_one
+from equimargin.solvers.path import regularization_path
 from equimargin.solvers.registry import SOLVERS, solve
+from equimargin.solvers.regularization_path import RegularizationPath
 from equimargin.solvers.solution import Limits, Solution, Status
 
 __all__ = [
@@ -16,11 +18,13 @@ __all__ = [
     "Answer",
     "ExactOptimum",
     "Limits",
+    "RegularizationPath",
     "Solution",
     "Status",
     "exact_optimum",
     "given_gram",
     "one_vs_one",
+    "regularization_path",
     "solve",
     "solve_declaration",
     "solve_grid",

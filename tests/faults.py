@@ -379,7 +379,57 @@ FAULTS = (
         "+ H[k, k] * c * c",
         ("dualize",),
     ),
+    Fault(
+        "early multipliers not at C", "solvers/homotopy.py", "return followed.alphas[-1] * C", "return followed.alphas[-1]", ("homotopy",)
+    ),
+    Fault("a callback asked again", "solvers/homotopy.py", "replace(limits, callback=None)", "limits", ("homotopy",)),
+    Fault("(17) with the sum", "proofs/path_as_printed.py", "lam * (f - h), 1 - h", "lam * (f + h), 1 - h", ("path_as_printed",)),
+    Fault("(13) forgotten", "proofs/path_as_printed.py", "for bound in (0, 1):", "for bound in (0,):", ("path_as_printed",)),
+    Fault("no set is filled again", "proofs/path_as_printed.py", "where=place == Place.ONE", "where=alpha > 2", ("path_as_printed",)),
     Fault("cost forgotten", "solvers/linear_program.py", "(0.0, problem.C * unit(problem))", "(0.0, unit(problem))", ("linear_program",)),
+    Fault(
+        "ties count whole",
+        "src/equimargin/validation.py",
+        "counts.concordant + counts.tied",
+        "counts.concordant + 2 * counts.tied",
+        ("selection",),
+    ),
+    Fault(
+        "crossings in the wrong order", "src/equimargin/validation.py", "np.argsort(-lams, kind", "np.argsort(lams, kind", ("selection",)
+    ),
+    Fault(
+        "slivers between crossings that are one", "src/equimargin/validation.py", "RESOLUTION = 1e-9", "RESOLUTION = 0.0", ("selection",)
+    ),
+    Fault(
+        "half way to the vertex", "src/equimargin/validation.py", "float(r @ d) / curvature", "float(r @ d) / 2 / curvature", ("selection",)
+    ),
+    Fault("slopes from 0", "src/equimargin/validation.py", "[order]) - size.sum()", "[order])", ("selection",)),
+    Fault(
+        "errors linear in lambda", "src/equimargin/validation.py", "a * b / (b + share * (a - b))", "a + share * (b - a)", ("selection",)
+    ),
+    Fault(
+        "ties at a breakpoint taken along",
+        "src/equimargin/validation.py",
+        "if not np.array_equal(ranks, self._ranks):",
+        "if not len(self._ranks):",
+        ("selection",),
+    ),
+    Fault("queries torn apart", "src/equimargin/selection.py", "groups=qid", "groups=np.arange(len(y))", ("selection",)),
+    Fault(
+        "the narrowest of the best intervals",
+        "src/equimargin/selection.py",
+        "run.score, run.width)",
+        "run.score, -run.width)",
+        ("selection",),
+    ),
+    Fault(
+        "no bias above the first breakpoint",
+        "src/equimargin/selection.py",
+        "self.values[0] + self.level",
+        "self.values[0] + 0.0 * self.level",
+        ("selection",),
+    ),
+    Fault("validation rows scaled by themselves", "src/equimargin/cli_path.py", "data.scaled(by=training)", "data.scaled()", ("cli_path",)),
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -25,15 +25,17 @@ from equimargin.formulations import (
     interval,
     linear,
     polynomial,
+    precomputed,
     ranking,
     ranking_from_pairs,
     ranking_vector_machine,
     rbf,
+    reduced_preferences,
     regression,
     sigmoid,
 )
 from equimargin.formulations.kernels import RBF
-from equimargin.solvers import Solution, Status, solve, solve_declaration
+from equimargin.solvers import Solution, Status, regularization_path, solve, solve_declaration
 from equimargin.testing import sample_problem
 
 KERNELS = {"linear": linear(), "rbf": rbf(0.4), "polynomial": polynomial()}
@@ -445,6 +447,154 @@ def test_the_function_is_piecewise_linear_in_1_over_lambda() -> None:
     in_inverse, in_lambda = (decisions(solved(problem.with_cost(C))) for C in ((low + high) / 2, 2 / (1 / low + 1 / high)))
     assert np.abs(in_inverse - middle).max() < 1e-6
     assert np.abs(in_lambda - middle).max() > 1e-4
+
+
+def chained(kernel: Any) -> Any:
+    """Twenty points in general position, each preferred to the next, and the path down to lambda = 1e-3: events come one by one."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    problem = ranking_from_pairs(X, [[i, i + 1] for i in range(19)], kernel=kernel)
+    path = regularization_path(problem, 1e-3)
+    assert path.complete
+    assert path.gaps.max() < 1e-9
+    return path
+
+
+def direction(path: Any, t: int) -> tuple[Any, Any]:
+    """I_alpha and eta = (P_I K P_I')^-1 1 of (12) after a breakpoint."""
+    middle = (path.alphas[t] + path.alphas[t + 1]) / 2
+    margin = np.flatnonzero((middle > 0) & (middle < 1))
+    P, K = path.problem.rows.matrix.toarray()[margin], path.problem.gram.dense
+    return margin, np.linalg.solve(P @ K @ P.T, np.ones(len(margin)))
+
+
+@some_kernel
+def test_the_path_begins_at_lambda_0_with_the_pairs_that_attain_it(kernel: Any) -> None:
+    """Section 5.1: lambda^0 = max(P K P'1); all other pairs of P'1 come to the margin later, if at all."""
+    path = chained(kernel)
+    P, K = path.problem.rows.matrix.toarray(), path.problem.gram.dense
+    y = P @ K @ P.T @ np.ones(len(P))
+    assert path.lambdas[0] == pytest.approx(y.max(), rel=1e-12)
+    assert (path.alphas[0] == 1).all()
+    assert [event.row for event in path.events if event.lam == path.lambdas[0]] == [y.argmax()]
+
+
+@some_kernel
+def test_multipliers_are_linear_in_lambda_and_the_function_in_its_inverse(kernel: Any) -> None:
+    """Definition 2.2, Theorem 1 and 5.3 on every segment: half way between two optima lies an optimum, or does not."""
+    path = chained(kernel)
+    problem, worst = path.problem, {"alpha in lambda": 0.0, "f in 1 / lambda": 0.0, "alpha in 1 / lambda": 0.0, "f in lambda": 0.0}
+    for high, low in pairwise(path.lambdas[path.lambdas > 0]):
+        ends = [path.at(lam) for lam in (high, low)]
+        alpha = sum(lam * end.dual for lam, end in zip((high, low), ends, strict=True)) / 2  # of (8)
+        beta = sum(problem.rows.rdot(end.dual) for end in ends) / 2
+        for where, C in (("lambda", 2 / (high + low)), ("1 / lambda", (1 / high + 1 / low) / 2)):
+            at = problem.with_cost(C)
+            optimum = path.at(1 / C)
+            of_alpha = (optimum.upper - interval(at, Point(alpha=C * alpha)).lower) / optimum.upper
+            of_f = (interval(at, Point(beta=beta)).upper - optimum.lower) / optimum.upper
+            worst[f"alpha in {where}"] = max(worst[f"alpha in {where}"], of_alpha)
+            worst[f"f in {where}"] = max(worst[f"f in {where}"], of_f)
+    assert worst["alpha in lambda"] < 1e-8
+    assert worst["f in 1 / lambda"] < 1e-8
+    assert worst["alpha in 1 / lambda"] > 1e-3
+    assert worst["f in lambda"] > 1e-3  # as (2) and the text after Theorem 1 have it
+
+
+@some_kernel
+def test_one_parametric_program_has_every_point_of_its_path(kernel: Any) -> None:
+    """Section 5: (8) times lambda, whose parameter alone changes; at C = 1 / lambda the family's optimum is C^2 times its own."""
+    path = chained(kernel)
+    declared = declare("rank.path", path.problem)
+    for lam in path.lambdas[0] * np.array([2.0, 1.0, 0.3, 0.01]):
+        declared.parameters["lambda"].value = lam
+        answer = solve_declaration(declared)
+        assert answer.objective / lam**2 == pytest.approx(path.at(lam).value, rel=1e-6)
+        assert interval(path.problem.with_cost(1 / lam), declared.point).lower == pytest.approx(path.at(lam).lower, rel=1e-6)
+
+
+@some_kernel
+def test_the_function_between_two_breakpoints_is_that_of_16(kernel: Any) -> None:
+    """f = (lambda^t f^t - lambda^t h^t + lambda h^t) / lambda with h^t = eta'P_I k(x), at any point; (2) is f^t + (lambda - lambda^t) h."""
+    path, Z = chained(kernel), np.random.default_rng(1).normal(size=(5, 3))
+    P, k = path.problem.rows.matrix.toarray(), path.problem.kernel.block(Z, path.problem.X)
+    defects = []
+    for t, (high, low) in enumerate(pairwise(path.lambdas)):
+        margin, eta = direction(path, t)
+        h, f_t, lam = k @ P[margin].T @ eta, path.decision_function(Z, high), 0.3 * high + 0.7 * low
+        f = path.decision_function(Z, lam)
+        assert f == pytest.approx((high * f_t - high * h + lam * h) / lam, rel=1e-8, abs=1e-10)
+        assert path.alphas[t + 1][margin] == pytest.approx(path.alphas[t][margin] - (high - low) * eta, abs=1e-9)  # (12)
+        defects.append(np.abs(f_t + (lam - high) * h - f).max())
+    assert max(defects) > 1e-2
+
+
+@some_kernel
+def test_the_next_breakpoint_is_that_of_13_14_and_17(kernel: Any) -> None:
+    """The largest lambda_i < lambda^t, of the pair that the path takes: alpha_i comes to 1 or 0, or f(x_k) - f(x_l) to 1."""
+    path = chained(kernel)
+    P, K = path.problem.rows.matrix.toarray(), path.problem.gram.dense
+    seen = {"enter": 0, "zero": 0, "weight": 0}
+    for t, (lam, below) in enumerate(pairwise(path.lambdas[path.lambdas > 1e-3])):
+        margin, eta = direction(path, t)
+        alpha = path.alphas[t]
+        f, h = P @ K @ P.T @ alpha / lam, P @ K @ P[margin].T @ eta
+        at, outside = np.zeros(len(P)), np.setdiff1d(np.arange(len(P)), margin)
+        at[outside] = (lam * (f - h)[outside]) / (1 - h)[outside]  # (17)
+        at[margin] = lam - np.where(eta > 0, alpha[margin], alpha[margin] - 1) / eta  # (14), (13)
+        at[at > lam * (1 - 1e-9)] = 0.0
+        assert at.max() == pytest.approx(below, rel=1e-8)
+        (event,) = (event for event in path.events if event.lam == below)
+        assert event.row == at.argmax()
+        assert (event.row in margin) == (event.kind != "enter")
+        seen[event.kind] += 1
+    assert seen["enter"] > 0
+    assert (min(seen.values()) > 0) == (kernel != linear())  # with which all that enter stay
+
+
+def test_a_pair_whose_denominator_in_17_is_0_never_comes_to_the_margin() -> None:
+    """P K P' = ((1, 1, 0), (1, 2, -3/2), (0, -3/2, 3)): the first pair has eta = 1 and h_2 = 1, so that lambda f_2 = lambda - 1/2."""
+    X = np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, -1.5, np.sqrt(0.75)], [0.0, 0.0, 0.0]])
+    path = regularization_path(ranking_from_pairs(X, [[0, 3], [1, 3], [2, 3]]), 1e-3)
+    assert path.lambdas[:2] == pytest.approx([2.0, 1.5])
+    margin, eta = direction(path, 0)
+    assert (margin.tolist(), eta.tolist()) == ([0], [1.0])
+    for lam in (2.0, 1.9, 1.6, 1.5):
+        assert lam * path.decision_function(X[1:2], lam) == pytest.approx([lam - 0.5])
+    assert path.events[1].row == 2
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "lam"), [(179, 106, 0.793872), (250, 134, 0.766467), (134, 250, 0.769539)], ids=["cancer", "diabetes", "reversed"]
+)
+def test_two_printed_lambdas_are_those_of_no_kernel_at_all(above: int, below: int, lam: float) -> None:
+    """Table 3 has lambda = 0.79387 (1e-15) for Cancer and 0.77 (0.0003) for Diabetes: with K = I it is n / (n + |n_e - n_p|).
+
+    n_p points are preferred to the maximum of n_e + 1 others, and new points have the score 0.
+    """
+    y, n = np.repeat([1, 0], [above, below]), above + below
+    problem = ranking_from_pairs(np.eye(n), reduced_preferences(y), kernel=precomputed())
+    path = regularization_path(problem, 1e-3)
+    breakpoints = path.lambdas[path.lambdas > 1e-3]
+    assert len(breakpoints) == 2
+    assert breakpoints[-1] == pytest.approx(n / (n + abs(below - 1 - above)), rel=1e-12)
+    assert breakpoints[-1] == pytest.approx(lam, abs=1e-6)
+
+
+def test_the_best_lambda_may_lie_between_two_breakpoints() -> None:
+    """Sections 2 and 6 look at breakpoints only: new points change places where their g do, fewer errors may be left in between."""
+    rng = np.random.default_rng(24)
+    X, Z, w = rng.normal(size=(12, 3)), rng.normal(size=(12, 3)), rng.normal(size=3)
+    y, z = X @ w + rng.normal(size=12), Z @ w + rng.normal(size=12)
+    path = regularization_path(ranking(X, y, kernel=rbf(0.4)), 1e-2)
+    i, j = np.nonzero(z[:, None] > z)
+    lambdas = path.lambdas[path.lambdas > 0]
+
+    def errors(lams: Any) -> Any:
+        f = path.decision_function(Z, lams)
+        return (f[:, i] <= f[:, j]).sum(axis=1)
+
+    between = np.concatenate([np.linspace(high, low, 20) for high, low in pairwise(lambdas)])
+    assert errors(between).min() < errors(lambdas).min()
 
 
 def test_the_coefficients_are_unique_up_to_the_kernel_of_the_gram_matrix() -> None:

@@ -745,6 +745,16 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "value not divided by lambda": valued(lambda v: v),
         "orientation": Special(elsewhere(turned), EVEN),
     },
+    "rank.path": {
+        "lambda = C": parameter("lambda", lambda lam: 1 / lam),
+        "lambda = 2 / C": parameter("lambda", lambda lam: 2 * lam),
+        "1/2 dropped": plus(lambda d: -_half_norm(d)),
+        "upper bound 1.01": constraint("upper", lambda d: d.variables["alpha"] <= 1.01),
+        "upper bound lambda": constraint("upper", lambda d: d.variables["alpha"] <= d.parameters["lambda"]),
+        "no upper bound": without("upper"),
+        "value not divided by lambda": valued(lambda v: v),
+        "orientation": Special(elsewhere(turned), EVEN),
+    },
     "rank.l2.primal": {
         **SQUARED_PRIMAL,
         "orientation": elsewhere(turned),
@@ -932,6 +942,17 @@ SOURCES: dict[str, dict[str, Change]] = {
         ),
         "multipliers in reverse": Change(*REVERSED),
     },
+    "path": {
+        "solves and reports 2 C": Change(*ANOTHER),
+        "lambda = 2 / C": Change("followed.at(1 / C)", "followed.at(2 / C)", families=("svr.l1", "rank.l1")),
+        "alpha not divided by lambda": Change("    return alpha\n", "    return alpha / C\n"),
+        "optimal at once": Change(
+            "    if not progress.show(multipliers(",
+            "    progress.end(Status.OPTIMAL, 'what it says')\n    if not progress.show(0.5 * multipliers(",
+        ),
+        "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b"), families=("svm.soft", "svr.l1")),
+        "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")),
+    },
     "linear_program": {
         "solves and reports 2 C": Change(ANOTHER[0].replace("Margin", "OneNorm"), ANOTHER[1]),
         "twice the cost": Change("(0.0, problem.C * unit(", "(0.0, 2 * problem.C * unit("),
@@ -1109,7 +1130,7 @@ def compiled(name: str, change: Change, monkeypatch: pytest.MonkeyPatch) -> Modu
 
 def executed(name: str, known: str, change: Change | None, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """A module of solvers, changed or as it is, under another name or its own."""
-    original = import_module(f"equimargin.solvers.{name}")
+    original = SOLVERS[name]._module if name in SOLVERS else import_module(f"equimargin.solvers.{name}")
     source = Path(str(original.__file__)).read_text(encoding="utf-8")
     if change is not None:
         assert change.old in source, f"{name} has changed: {change.old!r} is not in it"

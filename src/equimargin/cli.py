@@ -6,11 +6,36 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from equimargin import __version__
+from equimargin.cli_path import path
+from equimargin.options import (
+    NO_PAIRS,
+    Coef0Option,
+    DataArgument,
+    DegreeOption,
+    EpsilonOption,
+    GammaOption,
+    JSONOption,
+    KernelName,
+    KernelOption,
+    QueryOption,
+    SampleOption,
+    ScaleOption,
+    SeedOption,
+    TargetOption,
+    TaskOption,
+    check_writable,
+    headline,
+    kernel_of,
+    leave,
+    loaded,
+    sentences,
+    whole,
+)
 
 if TYPE_CHECKING:
     from equimargin.data import Data
@@ -26,24 +51,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-
-class Task(StrEnum):
-    """What is learned."""
-
-    CLASSIFICATION = "classification"
-    REGRESSION = "regression"
-    RANKING = "ranking"
-
-
-class KernelName(StrEnum):
-    """The kernels of document T, section 2.3, and one's own Gram matrix."""
-
-    LINEAR = "linear"
-    RBF = "rbf"
-    POLYNOMIAL = "polynomial"
-    SIGMOID = "sigmoid"
-    PRECOMPUTED = "precomputed"
 
 
 class LossName(StrEnum):
@@ -76,49 +83,46 @@ def root(version: Annotated[bool, typer.Option("--version", callback=_version, i
 
 @app.command()
 def compare(
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A bundled name (see `list data`) or a file: svmlight/LETOR, CSV/TSV, NPZ.")],
-    task: Annotated[Task | None, typer.Option(help="What is learned; by default what the data look like.")] = None,
+    data: DataArgument,
+    task: TaskOption = None,
     family: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only these families; may be given again.")] = None,
     formulation: Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Only these formulations, * and ? allowed.")] = None,
     solver: Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Only these backends and solvers, * and ? allowed.")] = None,
     loss: Annotated[LossName | None, typer.Option(help="Only families with this loss of the slacks; both by default.")] = None,
-    kernel: Annotated[KernelName, typer.Option(help="Kernel; precomputed takes the features as the Gram matrix.")] = KernelName.LINEAR,
-    gamma: Annotated[float | None, typer.Option(help="Of rbf and sigmoid (1/d) and polynomial (1).")] = None,
-    degree: Annotated[int, typer.Option(help="Of polynomial.")] = 2,
-    coef0: Annotated[float | None, typer.Option(help="Of polynomial (1) and sigmoid (0).")] = None,
+    kernel: KernelOption = KernelName.LINEAR,
+    gamma: GammaOption = None,
+    degree: DegreeOption = 2,
+    coef0: Coef0Option = None,
     cost: Annotated[float, typer.Option("-C", metavar="COST", help="Cost of a unit of slack; inf is the hard margin.")] = 1.0,
-    epsilon: Annotated[float, typer.Option(help="Half the width of the regression tube, in the units of the target.")] = 0.1,
-    scale: Annotated[bool, typer.Option("--scale", help="Bring every feature to mean 0 and deviation 1.")] = False,
-    sample: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="So many rows; for ranking whole queries, the last one cut.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the sample.")] = 0,
+    epsilon: EpsilonOption = 0.1,
+    scale: ScaleOption = False,
+    sample: SampleOption = None,
+    seed: SeedOption = 0,
     tol: Annotated[float, typer.Option(help="Relative accuracy asked of every solver.")] = 1e-8,
     agree_tol: Annotated[float, typer.Option(help="Relative tolerance of the referee.")] = 1e-6,
     time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For each answer.")] = 60.0,
     jobs: Annotated[int, typer.Option(metavar="N", help="Processes; -1 is all cores.")] = 1,
-    target: Annotated[str | None, typer.Option(metavar="COLUMN", help="Target column of a CSV file; by default the last.")] = None,
-    query: Annotated[str | None, typer.Option(metavar="COLUMN", help="Query column of a CSV file.")] = None,
+    target: TargetOption = None,
+    query: QueryOption = None,
     include_controls: Annotated[bool, typer.Option("--include-controls", help="Also declare the misprints; they must disagree.")] = False,
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all figures as JSON.")] = None,
+    json: JSONOption = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the answers as CSV.")] = None,
 ) -> None:
     """Solve the formulations of a task by several backends and solvers, and judge every answer.
 
     Exit status: 0 every family agrees; 1 an answer disagrees; 2 bad usage or input; 3 nothing was solved; 4 a family is undecided.
     """
-    with _sentences():
-        _check_writable(json, csv)
+    with sentences():
+        check_writable(json, csv)
         from equimargin.compare import Comparison
         from equimargin.compare import compare as run
 
-        loaded = _load(data, task, target, query, scale, sample, seed, kernel)
-        chosen = _kernel(kernel, gamma, degree, coef0, loaded.X.shape[1])
-        if loaded.task == "classification" and len(set(loaded.y.tolist())) < 2:
-            raise ValueError(f"the {len(loaded.y)} sampled rows are of one class, and one class cannot be classified; sample more rows")
-        problems = _problems(loaded, chosen, cost, loss, epsilon, family)
+        rows = loaded(data, task, target, query, sample, seed, kernel, scale)
+        rows = rows.scaled() if scale else rows
+        chosen = kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1])
+        problems = _problems(rows, chosen, cost, loss, epsilon, family)
         if problems[0].p == 0:
-            typer.echo("No preference pairs: within every query all rows have the same label, so there is nothing to rank.")
+            typer.echo(NO_PAIRS)
             raise typer.Exit
         with _progress() as progress:
             result = run(
@@ -134,7 +138,7 @@ def compare(
             )
         settings = {
             **result.settings,
-            "task": loaded.task,
+            "task": rows.task,
             "kernel": {"name": chosen.name, **vars(chosen)},
             "loss": None if loss is None else loss.value,
             "C": cost,
@@ -143,13 +147,17 @@ def compare(
             "sample": sample,
             "seed": seed,
         }
-        described = {"name": loaded.name, "rows": problems[0].m, "features": int(loaded.X.shape[1]), "pairs_or_rows": problems[0].p}
+        described = {"name": rows.name, "rows": problems[0].m, "features": int(rows.X.shape[1]), "pairs_or_rows": problems[0].p}
         result = Comparison(result.families, described, settings)
-        _print(result, _headline(loaded, problems[0], chosen, cost))
-        for path, text in ((json, result.to_json), (csv, result.to_csv)):
-            if path is not None:
-                _write(path, text())
+        _print(result, f"{headline(rows, problems[0])}, C={cost:g}")
+        for file, text in ((json, result.to_json), (csv, result.to_csv)):
+            if file is not None:
+                with whole(file) as part:
+                    part.write_text(text(), encoding="utf-8")
     raise typer.Exit(result.exit_code)
+
+
+app.command()(path)
 
 
 @app.command("list")
@@ -164,15 +172,15 @@ def list_(subject: Annotated[Subject, typer.Argument(help="What to list.")]) -> 
 @app.command()
 def show(id: Annotated[str, typer.Argument(metavar="ID", help="Of a formulation, a family or a solver.")]) -> None:
     """Show a formulation with its equation, source, signs and links, or a family, or a solver."""
-    with _sentences():
+    with sentences():
         typer.echo(_page(id))
 
 
 @app.command()
 def graph(file: Annotated[Path, typer.Argument(metavar="FILE", help="To write: .svg or .png for a drawing, .dot for graphviz.")]) -> None:
     """Draw the families and the links between their formulations."""
-    with _sentences():
-        _check_writable(file)
+    with sentences():
+        check_writable(file)
         from equimargin.graph import draw
 
         draw(file)
@@ -234,31 +242,6 @@ def _page(id: str) -> str:
     raise ValueError(f"nothing is called {id!r}; see `equimargin list formulations`, `list families`, `list solvers`")
 
 
-def _load(
-    source: str, task: Task | None, target: str | None, query: str | None, scale: bool, sample: int | None, seed: int, kernel: KernelName
-) -> Data:
-    from equimargin.data import load
-
-    loaded = load(source, task=None if task is None else task.value, target=target, query=query)
-    if kernel is KernelName.PRECOMPUTED and (scale or sample is not None):
-        raise ValueError("--scale and --sample do not go with --kernel precomputed: the Gram matrix is taken as it is")
-    if sample is not None:
-        loaded = loaded.sampled(sample, seed)
-    return loaded.scaled() if scale else loaded
-
-
-def _kernel(name: KernelName, gamma: float | None, degree: int, coef0: float | None, d: int) -> Kernel:
-    from equimargin.formulations import linear, polynomial, precomputed, rbf, sigmoid
-
-    if name is KernelName.RBF:
-        return rbf(1 / d if gamma is None else gamma)
-    if name is KernelName.POLYNOMIAL:
-        return polynomial(degree, 1.0 if gamma is None else gamma, 1.0 if coef0 is None else coef0)
-    if name is KernelName.SIGMOID:
-        return sigmoid(1 / d if gamma is None else gamma, 0.0 if coef0 is None else coef0)
-    return precomputed() if name is KernelName.PRECOMPUTED else linear()
-
-
 def _problems(data: Data, kernel: Kernel, C: float, loss: LossName | None, epsilon: float, wanted: list[str] | None) -> list[Problem]:
     """The families of the data's task, or those of them that are wanted."""
     from equimargin.formulations import classification, one_norm_ranking, ranking, ranking_vector_machine, regression
@@ -293,14 +276,6 @@ def _names_control(patterns: list[str] | None) -> bool:
     return any(pattern in REGISTRY and REGISTRY[pattern].control for pattern in patterns or [])
 
 
-def _headline(data: Data, problem: Problem, kernel: Kernel, C: float) -> str:
-    parameters = ", ".join(f"{name}={value:g}" for name, value in vars(kernel).items())
-    rows = f"{problem.m:,} rows, {problem.p:,} pairs" if data.task == "ranking" else f"{problem.m:,} rows"
-    shift = f", diagonal shifted by {problem.shift:.3g} to be provably positive semidefinite" if problem.shift else ""
-    described = f"{kernel.name} kernel ({parameters})" if parameters else f"{kernel.name} kernel"
-    return f"{data.name}: {data.task}, {rows}, {data.X.shape[1]:,} features; {described}, C={C:g}{shift}"
-
-
 def _print(result: Any, headline: str) -> None:
     import sys
 
@@ -325,47 +300,4 @@ def _progress() -> Iterator[Callable[[int, int, str], None]]:
         except KeyboardInterrupt:
             bar.stop()
             task = bar.tasks[0]
-            _leave("interrupted" if task.total is None else f"interrupted after {task.completed:.0f} of {task.total:.0f} answers")
-
-
-@contextmanager
-def _sentences() -> Iterator[None]:
-    """Bad input ends in one sentence and exit status 2, an interrupt in one and 130."""
-    try:
-        yield
-    except (ValueError, OSError) as error:
-        _refuse(str(error))
-    except KeyboardInterrupt:
-        _leave("interrupted")
-
-
-def _leave(sentence: str) -> NoReturn:
-    """Exit at once: native code that goes on, here or in another process, must not delay or outlive it."""
-    import multiprocessing
-    import os
-    import sys
-
-    typer.echo(f"equimargin: {sentence}", err=True)
-    sys.stdout.flush()
-    for process in multiprocessing.active_children():
-        process.kill()
-    os._exit(130)
-
-
-def _refuse(sentence: str) -> NoReturn:
-    typer.echo(f"equimargin: {sentence}", err=True)
-    raise typer.Exit(2)
-
-
-def _check_writable(*paths: Path | None) -> None:
-    """Refuse before the work what could not be written after it."""
-    for path in paths:
-        if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-            raise ValueError(f"{path} cannot be written: {'it is a folder' if path.is_dir() else 'its folder does not exist'}")
-
-
-def _write(path: Path, text: str) -> None:
-    """Write whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+            leave("interrupted" if task.total is None else f"interrupted after {task.completed:.0f} of {task.total:.0f} answers")

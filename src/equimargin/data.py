@@ -73,18 +73,23 @@ class Data:
     qid: NDArray[np.int64] | None
     task: str
 
-    def scaled(self) -> Data:
+    def scaled(self, by: Data | None = None) -> Data:
         """Bring every feature to a common scale.
+
+        Parameters
+        ----------
+        by : data of the same features, dense or CSR as these are, whose means, deviations and largest values are taken; by default these.
 
         Returns
         -------
         Data whose columns have mean 0 and standard deviation 1 (constant columns become 0); a CSR matrix is divided by the
         largest absolute value of each column and not centred, so that it stays sparse.
         """
+        reference = (by or self).X
         if isinstance(self.X, np.ndarray):
-            return replace(self, X=_standardised(self.X))
+            return replace(self, X=_standardised(self.X, reference))
         X = self.X.copy()
-        X.data /= _divisor(abs(X).max(axis=0).toarray().ravel())[X.indices]
+        X.data /= _divisor(abs(reference).max(axis=0).toarray().ravel())[X.indices]
         return replace(self, X=X)
 
     def sampled(self, n: int, seed: int) -> Data:
@@ -208,13 +213,16 @@ def _bundled(name: str) -> _Table:
     return _Table(np.ascontiguousarray(X, dtype=np.float64), y.astype(np.float64), None)
 
 
-def _standardised(X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _standardised(X: NDArray[np.float64], reference: Any) -> NDArray[np.float64]:
     # Dividing first keeps huge values from overflowing; subtracting the smallest makes a constant column exactly 0, where
     # (X - mean) / std would blow up the rounding error of the mean.
-    Z = X / _divisor(np.abs(X).max(axis=0))
-    Z -= Z.min(axis=0)
-    Z -= Z.mean(axis=0)
-    Z /= _divisor(Z.std(axis=0))
+    size = _divisor(np.abs(reference).max(axis=0))
+    Z, R = X / size, reference / size
+    for shift in (np.min, np.mean):
+        by = shift(R, axis=0)
+        Z -= by
+        R -= by
+    Z /= _divisor(R.std(axis=0))
     return Z
 
 

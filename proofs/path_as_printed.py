@@ -1,0 +1,178 @@
+"""Document P's Algorithm 1 to the letter: a control, wrong where the document is. The path itself is in `solvers/path.py`.
+
+    lambda^0 = max (P K P'1),  alpha = 1,  I_alpha the pairs where it is attained                            5.1
+    eta = (P_I K P_I')^-1 1,   alpha_i = alpha_i^t - (lambda^t - lambda) eta_i  for i in I = I_alpha       (12)
+    lambda_i where alpha_i comes to 1 or to 0                                                        (13), (14)
+    lambda_i = lambda^t (f_i - h_i) / (1 - h_i)  where f_i = f(x_k) - f(x_l) comes to 1                    (17)
+    lambda^{t+1} = the largest lambda_i < lambda^t;  the related pair(s) change their set;  t = t + 1
+
+Where it fails, and what the path does instead:
+
+    events at one lambda   If one pair moves, the others have lambda_i = lambda^t at the next step, which is not < lambda^t: they are never
+                           seen again, and their margins go through 1. The path takes all tied pairs at once.
+    the inverse            If all of them move, P_I K P_I' is singular as soon as they depend, as the four pairs of i, k > j, l do, of which
+                           no three are on the margin without the fourth. The path keeps an independent part of them.
+    the side               A pair may come to the margin only to touch it: (12) then takes its alpha out of [0, 1], and (13) and (14) find
+                           that at lambda^t, which is not < lambda^t. The path projects onto the directions that stay within.
+    the proof              Nothing is checked, and nothing noticed. The path has a gap at every breakpoint, and ends where it is lost.
+
+P K P' is stored, as in 5.3. Values of lambda that differ by rounding are taken for equal: else every rounding error were an event.
+
+Source: document P, section 5 and Algorithm 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations import Interval, MarginProblem, Point, interval
+from equimargin.formulations.kernels import Array
+from equimargin.formulations.rows import Pairs
+
+EQUAL = 1e-10
+"""Values of lambda so near to each other, over lambda^t, are one."""
+FORMED = 5000
+"""P K P' is formed up to so many pairs."""
+
+
+class Ending(StrEnum):
+    """Why the algorithm ended, as a sentence."""
+
+    REACHED = "lambda_min was reached"
+    TRIVIAL = "lambda^0 = 0: alpha = 1 and f = 0 at every lambda"
+    SINGULAR = "P_I K P_I' is singular: there is no eta"
+    LIMIT = "the limit of events was reached"
+
+
+class Place(IntEnum):
+    """The set that a pair is in: I_0, I_1 or I_alpha."""
+
+    ZERO = 0
+    ONE = 1
+    MARGIN = 2
+
+
+@dataclass(frozen=True, eq=False)
+class PrintedPath:
+    """What Algorithm 1 takes for the path.
+
+    problem : of ranking; its C means nothing.  lambdas : (T,) decreasing.  alphas : (T, p), which may leave [0, 1].
+    margins : T sets I_alpha, with which the path goes on.  ending : why there are no more.
+    """
+
+    problem: MarginProblem
+    lambdas: Array
+    alphas: Array
+    margins: tuple[frozenset[int], ...]
+    ending: Ending
+
+    def proven(self, t: int) -> Interval:
+        """What the t-th alpha, brought back into its box where it has left it, proves of the problem at C = 1 / lambda^t."""
+        lam = float(self.lambdas[t])
+        return interval(self.problem.with_cost(1 / lam), Point(alpha=self.alphas[t] / lam))
+
+    def first_wrong(self, tol: float = 1e-6) -> int | None:
+        """The first breakpoint with an alpha out of [0, 1], or no optimum: by more than tol. None if there is none."""
+        for t, alpha in enumerate(self.alphas):
+            if alpha.min() < -tol or alpha.max() > 1 + tol or self.proven(t).relative_width > tol:
+                return t
+        return None
+
+
+def path_as_printed(
+    problem: MarginProblem, lambda_min: float = 1e-4, pairs: Literal["one", "all"] = "one", max_events: int = 10_000
+) -> PrintedPath:
+    """Algorithm 1 from lambda^0 down to lambda_min, whatever it comes to.
+
+    Parameters
+    ----------
+    problem : ranking with the hinge, every pair at the same cost; its C is ignored.  lambda_min : > 0, in the units of (6).
+    pairs : how "the related pair(s)" is read: of several events at one lambda one is taken, or all.  max_events : at most.
+
+    Raises
+    ------
+    ValueError : another kind of problem, more than FORMED pairs, a lambda_min that is not positive.
+
+    Source: document P, Algorithm 1.
+    """
+    if not isinstance(problem.rows, Pairs) or problem.loss != "hinge" or (problem.unit_weights != 1).any():
+        raise ValueError("Algorithm 1 is for ranking with the hinge, every pair at the same cost")
+    if problem.p > FORMED:
+        raise ValueError(f"P K P' is formed for up to {FORMED:,} pairs, not for {problem.p:,}")
+    if not lambda_min > 0:
+        raise ValueError(f"lambda_min must be positive, not {lambda_min}")
+    Q = pair_gram(problem)
+    lambdas: list[float] = []
+    alphas: list[Array] = []
+    margins: list[frozenset[int]] = []
+    alpha, place = np.ones(problem.p), np.full(problem.p, Place.ONE)
+    lam = 2 * float(np.abs(Q).sum(axis=1).max(initial=0.0))  # above lambda^0
+    ending = Ending.LIMIT
+    while ending is Ending.LIMIT and len(lambdas) < max_events:
+        try:
+            at, eta = events(Q, lam, alpha, place)
+        except np.linalg.LinAlgError:
+            ending = Ending.SINGULAR
+            break
+        ahead = float(at.max(initial=0.0))
+        if not lambdas and ahead <= EQUAL * lam:
+            ending = Ending.TRIVIAL
+            break
+        alpha = alpha - (lam - max(ahead, lambda_min)) * eta
+        if ahead > lambda_min:
+            together = pairs == "all" or not (place == Place.MARGIN).any()  # 5.1: "the pairs which maximize"
+            moved = np.flatnonzero(at >= ahead - EQUAL * lam) if together else np.array([at.argmax()])
+            alpha[moved], place[moved] = moved_on(alpha[moved], place[moved])
+        else:
+            ending = Ending.REACHED
+        lam = max(ahead, lambda_min)
+        lambdas.append(lam)
+        alphas.append(alpha)
+        margins.append(frozenset(np.flatnonzero(place == Place.MARGIN).tolist()))
+    return PrintedPath(problem, np.array(lambdas), np.array(alphas).reshape(-1, problem.p), tuple(margins), ending)
+
+
+def pair_gram(problem: MarginProblem) -> Array:
+    """P K P', (p, p)."""
+    P = problem.rows.matrix
+    return np.asarray(P @ (P @ problem.gram.dense).T)
+
+
+def events(Q: Array, lam: float, alpha: Array, place: NDArray[np.int64]) -> tuple[Array, Array]:
+    """lambda_i < lambda^t of every pair, -inf where it has none, and eta, 0 outside I_alpha.
+
+    Parameters
+    ----------
+    Q : (p, p) P K P'.  lam : lambda^t.  alpha : (p,) alpha^t.  place : (p,) the sets.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError : P_I K P_I' is singular.
+
+    Source: document P, (12) to (14) and (17); 5.1 and 5.3 where I_alpha is empty.
+    """
+    margin, at = place == Place.MARGIN, np.full((2, len(alpha)), -np.inf)
+    eta = np.zeros(len(alpha))
+    if margin.any():
+        inner = Q[np.ix_(margin, margin)]
+        if np.linalg.matrix_rank(inner, hermitian=True) < len(inner):
+            raise np.linalg.LinAlgError("P_I K P_I' is singular")
+        eta[margin] = np.linalg.solve(inner, np.ones(len(inner)))
+        f, h = Q @ alpha / lam, Q @ eta
+        np.divide(lam * (f - h), 1 - h, out=at[0], where=~margin & (h != 1))  # not a word on h = 1
+        for bound in (0, 1):
+            np.divide(lam * eta + bound - alpha, eta, out=at[bound], where=margin & (eta != 0))
+    else:
+        np.copyto(at[0], Q @ alpha, where=place == Place.ONE)
+    return np.where(at < lam * (1 - EQUAL), at, -np.inf).max(axis=0), eta
+
+
+def moved_on(alpha: Array, place: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
+    """alpha and the sets of pairs after their events: out of I_alpha to the bound that they have come to, or into it as they are."""
+    bound, leaving = np.rint(alpha), place == Place.MARGIN
+    return np.where(leaving, bound, alpha), np.where(leaving, bound.astype(np.int64), Place.MARGIN)

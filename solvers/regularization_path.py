@@ -1,0 +1,297 @@
+"""A regularisation path as an object that answers at any lambda: its breakpoints, and straight lines between them.
+
+g(lambda) = lambda f(lambda) and alpha(lambda) are piecewise linear;  above lambda_0 alpha is constant, f = (lambda_0 / lambda) f(lambda_0)
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equimargin.formulations.features import explicit
+from equimargin.formulations.kernels import Array
+from equimargin.formulations.problem import MarginProblem, Point
+from equimargin.formulations.rows import Signed
+from equimargin.solvers.parametric_qp import Kind
+from equimargin.solvers.problem_file import packed, unpacked
+from equimargin.solvers.solution import Solution, Status
+
+FORMAT = "equimargin regularization path 1"
+CURVES = ("lambdas", "betas", "biases", "gaps", "midpoint_gaps", "margins", "event_breakpoints", "event_rows", "event_kinds")
+CHANGES = ("first", "starts", "rows", "values")
+WORDS = ("level", "stopped", "complete", "seconds")
+"""What a file has of a path: its arrays, those of alpha, and the rest."""
+
+
+class Event(NamedTuple):
+    """A row that comes into the margin set or goes out of it.
+
+    lam : lambda.  kind : "enter", or "zero" and "weight": out of it with alpha = 0, with alpha = weight.  row : of the problem.
+    """
+
+    lam: float
+    kind: str
+    row: int
+
+
+class Alphas(Sequence[Array]):
+    """alpha at every breakpoint, (p,) each, kept as what changes.
+
+    first : (p,) the first one.  starts : (T + 1,) and rows, values : (changes,): from breakpoint t - 1 to t alpha changes at
+    rows[starts[t]:starts[t + 1]] at most, to values.
+    """
+
+    def __init__(self, first: Array, starts: NDArray[np.int64], rows: NDArray[np.int32], values: Array) -> None:
+        self.first, self.starts, self.rows, self.values = first, starts, rows, values
+        self._last: tuple[int, Array] = (-1, first)
+
+    @classmethod
+    def of(cls, first: Array, rows: list[NDArray[np.int32]], values: list[Array]) -> Alphas:
+        """From the changes at every breakpoint."""
+        starts = np.concatenate([[0], np.cumsum([len(part) for part in rows], dtype=np.int64)])
+        return cls(first, starts, np.concatenate([np.zeros(0, np.int32), *rows]), np.concatenate([np.zeros(0), *values]))
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> Array: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Array]: ...
+
+    def __getitem__(self, index: int | slice) -> Array | list[Array]:
+        if isinstance(index, slice):
+            return [self[t] for t in range(*index.indices(len(self)))]
+        t = range(len(self))[index]
+        before, alpha = self._last if self._last[0] <= t else (-1, self.first)
+        alpha = alpha.copy()
+        changed = slice(self.starts[before + 1], self.starts[t + 1])
+        alpha[self.rows[changed]] = self.values[changed]  # of a row's several values the last one stays
+        self._last = t, alpha
+        return alpha.copy()
+
+    def __iter__(self) -> Iterator[Array]:
+        return (self[t] for t in range(len(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class RegularizationPath:
+    """All solutions of a hinge's problem for lambda = 1 / C from infinity down to lambdas[-1].
+
+    problem : whose path it is; its C means nothing.
+    lambdas : (T,) breakpoints, decreasing, in the units of P (6): lambda = 1 / C. Above the first alpha does not change; 0 may be the last.
+    alphas : T arrays (p,) in [0, weight], those of P (8): the problem's dual at C = 1 / lambda is alpha / lambda.
+    betas : (T, m) coefficients of g = lambda f = sum_i beta_i k(x_i, .).
+    biases : (T,) lambda b, one of the best where they are an interval; 0 without a bias.  level : d(lambda b) / d(lambda) above lambda_0.
+    gaps, midpoint_gaps : (T,) and (T - 1,) relative gaps, as a Solution's, at the breakpoints and half way to the next one.
+    margins : (T,) rows in the margin set after which the path goes on.
+    event_breakpoints, event_rows, event_kinds : (E,) see `events`.
+    stopped : why it ends, in a sentence.  complete : whether that is where it should.  seconds : of wall time.
+    """
+
+    problem: MarginProblem
+    lambdas: Array
+    alphas: Alphas
+    betas: Array
+    biases: Array
+    level: float
+    gaps: Array
+    midpoint_gaps: Array
+    margins: NDArray[np.int64]
+    event_breakpoints: NDArray[np.int64]
+    event_rows: NDArray[np.int64]
+    event_kinds: NDArray[np.int8]
+    stopped: str
+    complete: bool
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.lambdas)
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """What happens to which row at which lambda."""
+        names = [kind.name.lower() for kind in Kind]
+        listed = zip(self.lambdas[self.event_breakpoints].tolist(), self.event_kinds.tolist(), self.event_rows.tolist(), strict=True)
+        return tuple(Event(lam, names[kind], row) for lam, kind, row in listed)
+
+    @cached_property
+    def g(self) -> Array:
+        """lambda f at the training points, without the bias, at the breakpoints, (T, m)."""
+        return np.asarray((self.problem.gram.dense @ self.betas.T).T)
+
+    @cached_property
+    def bias(self) -> Array:
+        """b at the breakpoints, (T,); at lambda = 0 that of the breakpoint before, from where f does not change."""
+        b = np.divide(self.biases, self.lambdas, out=np.zeros(len(self)), where=self.lambdas > 0)
+        if len(b) > 1 and self.lambdas[-1] == 0:
+            b[-1] = b[-2]
+        return b
+
+    def bias_interval(self, lam: float) -> tuple[float, float]:
+        """All b that are best at lambda."""
+        return self.at(lam).bias_interval
+
+    def at(self, lam: float) -> Solution:
+        """The solution at C = 1 / lambda.
+
+        Parameters
+        ----------
+        lam : > 0, at least lambdas[-1].
+
+        Returns
+        -------
+        Solution : of the problem with that C, its dual in [0, weight / lambda], whose interval may be asked for as any solver's.
+
+        Raises
+        ------
+        ValueError : a lambda that the path does not reach.
+        """
+        t, share = self._place(lam)
+        alpha, beta, bias = self._between(t, share, lam)
+        Z = explicit(self.problem.kernel, self.problem.X)
+        function = {"beta": beta / lam} if Z is None else {"w": Z.rdot(beta) / lam}
+        b = bias / lam if self.problem.bias else 0.0
+        point = Point(**function, b=b, alpha=alpha / lam)
+        worst = max(self.gaps[t], self.gaps[min(t + 1, len(self) - 1)])
+        reason = f"lambda = {lam:.6g} on the path, whose relative gaps to both sides are at most {worst:.1e}"
+        return Solution(self.problem.with_cost(1 / lam), "path", point, Status.OPTIMAL, reason, t + 1, self.seconds)
+
+    def values(self, X: Any) -> Array:
+        """lambda (f(x) + b) at the breakpoints, (T, n), linear in lambda in between.
+
+        Parameters
+        ----------
+        X : (n, d) points, or (n, m) kernel values with the training points for a precomputed kernel.
+        """
+        return self._products(X, self.betas) + self.biases[:, None]
+
+    def decision_function(self, X: Any, lam: ArrayLike) -> Array:
+        """f(x) + b at lambda, (n,); (k, n) for k of them.
+
+        Parameters
+        ----------
+        X : as in `values`.  lam : > 0, at least lambdas[-1], a number or (k,).
+
+        Raises
+        ------
+        ValueError : a lambda that the path does not reach.
+        """
+        lams = np.asarray(lam, dtype=np.float64)
+        parts = [self._function(*self._place(one), one) for one in np.atleast_1d(lams).tolist()]
+        betas, biases = np.array([beta for beta, _ in parts]), np.array([b for _, b in parts])
+        f = self._products(X, betas) + biases[:, None]
+        return f if lams.ndim else np.asarray(f[0])
+
+    def predict(self, X: Any, lam: ArrayLike) -> Array:
+        """Labels -1 and +1 of a classification, values of a regression, scores of a ranking; shapes as of `decision_function`."""
+        f = self.decision_function(X, lam)
+        return np.where(f >= 0, 1.0, -1.0) if isinstance(self.problem.rows, Signed) else f
+
+    def save(self, file: str | Path) -> None:
+        """Write an NPZ file without pickles, the problem with the path."""
+        words, arrays = packed(self.problem)
+        words |= {"format": FORMAT} | {name: getattr(self, name) for name in WORDS}
+        arrays |= {name: getattr(self, name) for name in CURVES} | {f"alpha_{name}": getattr(self.alphas, name) for name in CHANGES}
+        with Path(file).open("wb") as out:
+            np.savez_compressed(out, about=np.array(json.dumps(words)), **arrays)
+
+    @classmethod
+    def load(cls, file: str | Path) -> RegularizationPath:
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        ValueError : a file that is none of these, with what is wrong in a sentence.  FileNotFoundError : no file.
+        """
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+            words = json.loads(str(arrays.pop("about")))
+            if not isinstance(words, dict) or words["format"] != FORMAT:
+                raise ValueError(f"its format is not {FORMAT!r}")
+            problem = unpacked(words, arrays)
+            _fitting(arrays, problem)
+        except FileNotFoundError:
+            raise
+        except KeyError as missing:
+            raise ValueError(f"{file} is no regularisation path: {missing} is missing") from None
+        except (ValueError, TypeError, AttributeError, EOFError, OSError, zipfile.BadZipFile) as reason:
+            raise ValueError(f"{file} is no regularisation path: {reason}") from None
+        alphas = Alphas(*(arrays[f"alpha_{name}"] for name in CHANGES))
+        return cls(problem, alphas=alphas, **{name: arrays[name] for name in CURVES}, **{name: words[name] for name in WORDS})
+
+    def _place(self, lam: float) -> tuple[int, float]:
+        """The breakpoint t at or above lambda and how far lambda is on the way to t + 1; (0, < 0) above the first."""
+        if not len(self):
+            raise ValueError(f"the path has no breakpoint: {self.stopped}")
+        if not (lam > 0 and np.isfinite(lam)):
+            raise ValueError(f"lambda must be positive and finite, not {lam}")
+        if lam < self.lambdas[-1]:
+            raise ValueError(f"the path ends at lambda = {self.lambdas[-1]:.6g}, above {lam:.6g}: {self.stopped}")
+        if lam >= self.lambdas[0]:
+            return 0, 0.0
+        t = int(np.searchsorted(-self.lambdas, -lam, side="right")) - 1
+        if t + 1 == len(self):
+            return t, 0.0
+        return t, float((self.lambdas[t] - lam) / (self.lambdas[t] - self.lambdas[t + 1]))
+
+    def _between(self, t: int, share: float, lam: float) -> tuple[Array, Array, float]:
+        """alpha, the coefficients of g, and lambda b."""
+        beta, b = self._function(t, share, lam)
+        alpha = self.alphas[t]
+        if share:
+            alpha = (1 - share) * alpha + share * self.alphas[t + 1]
+        return alpha, beta * lam, b * lam
+
+    def _function(self, t: int, share: float, lam: float) -> tuple[Array, float]:
+        """The coefficients of f, and b."""
+        if not share:
+            excess = self.level * (lam - self.lambdas[0]) if lam > self.lambdas[0] else 0.0
+            return self.betas[t] / lam, float(self.biases[t] + excess) / lam
+        beta = (1 - share) * self.betas[t] + share * self.betas[t + 1]
+        return beta / lam, float((1 - share) * self.biases[t] + share * self.biases[t + 1]) / lam
+
+    def _products(self, X: Any, coefficients: Array) -> Array:
+        """sum_i beta_i k(x_i, x), (k, n), for coefficients (k, m)."""
+        points = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+        Z, training = explicit(self.problem.kernel, points), explicit(self.problem.kernel, self.problem.X)
+        if Z is None or training is None:
+            return np.asarray((self.problem.kernel.block(points, self.problem.X) @ coefficients.T).T)
+        return np.array([Z @ training.rdot(beta) for beta in coefficients]).reshape(len(coefficients), Z.m)
+
+
+def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None:
+    """Refuse arrays of a file that do not fit each other or the problem."""
+    T, E, changes = len(arrays["lambdas"]), len(arrays["event_rows"]), len(arrays["alpha_rows"])
+    shapes: dict[str, tuple[int, ...]] = {
+        **dict.fromkeys(("lambdas", "biases", "gaps", "margins"), (T,)),
+        **dict.fromkeys(("event_breakpoints", "event_rows", "event_kinds"), (E,)),
+        **dict.fromkeys(("alpha_rows", "alpha_values"), (changes,)),
+        "betas": (T, problem.m),
+        "midpoint_gaps": (max(T - 1, 0),),
+        "alpha_first": (problem.p,),
+        "alpha_starts": (T + 1,),
+    }
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape:
+            raise ValueError(f"{name} is of shape {arrays[name].shape}, not {shape}")
+        if not np.isfinite(arrays[name]).all():
+            raise ValueError(f"{name} holds numbers that are not finite")
+    if not (np.diff(arrays["lambdas"]) <= 0).all() or (arrays["lambdas"] < 0).any():
+        raise ValueError("lambdas do not decrease")
+    starts = arrays["alpha_starts"]
+    if starts[0] != 0 or starts[-1] != changes or (np.diff(starts) < 0).any():
+        raise ValueError("alpha_starts do not say which changes belong to which breakpoint")
+    for name, end in (("alpha_rows", problem.p), ("event_rows", problem.p), ("event_breakpoints", T), ("event_kinds", len(Kind))):
+        if not ((arrays[name] >= 0) & (arrays[name] < end)).all():
+            raise ValueError(f"{name} must be in 0 .. {end - 1}")

@@ -1,0 +1,140 @@
+"""What commands share: the options that name data and a kernel and what they mean, sentences instead of tracebacks, files written whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from equimargin.data import Data
+    from equimargin.formulations import Kernel, Problem
+
+
+class Task(StrEnum):
+    """What is learned."""
+
+    CLASSIFICATION = "classification"
+    REGRESSION = "regression"
+    RANKING = "ranking"
+
+
+class KernelName(StrEnum):
+    """The kernels of document T, section 2.3, and one's own Gram matrix."""
+
+    LINEAR = "linear"
+    RBF = "rbf"
+    POLYNOMIAL = "polynomial"
+    SIGMOID = "sigmoid"
+    PRECOMPUTED = "precomputed"
+
+
+DataArgument = Annotated[
+    str, typer.Argument(metavar="DATA", help="A bundled name (see `list data`) or a file: svmlight/LETOR, CSV/TSV, NPZ.")
+]
+TaskOption = Annotated[Task | None, typer.Option(help="What is learned; by default what the data look like.")]
+KernelOption = Annotated[KernelName, typer.Option(help="Kernel; precomputed takes the features as the Gram matrix.")]
+GammaOption = Annotated[float | None, typer.Option(help="Of rbf and sigmoid (1/d) and polynomial (1).")]
+DegreeOption = Annotated[int, typer.Option(help="Of polynomial.")]
+Coef0Option = Annotated[float | None, typer.Option(help="Of polynomial (1) and sigmoid (0).")]
+EpsilonOption = Annotated[float, typer.Option(help="Half the width of the regression tube, in the units of the target.")]
+ScaleOption = Annotated[bool, typer.Option("--scale", help="Bring every feature to mean 0 and deviation 1, those of all rows.")]
+SampleOption = Annotated[int | None, typer.Option(metavar="N", min=1, help="So many rows; for ranking whole queries, the last one cut.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Of the sample.")]
+TargetOption = Annotated[str | None, typer.Option(metavar="COLUMN", help="Target column of a CSV file; by default the last.")]
+QueryOption = Annotated[str | None, typer.Option(metavar="COLUMN", help="Query column of a CSV file.")]
+JSONOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write all figures as JSON.")]
+
+
+NO_PAIRS = "No preference pairs: within every query all rows have the same label, so there is nothing to rank."
+
+
+def loaded(
+    source: str, task: Task | None, target: str | None, query: str | None, sample: int | None, seed: int, kernel: KernelName, scale: bool
+) -> Data:
+    """The data that the options name, not yet scaled."""
+    from equimargin.data import load
+
+    data = load(source, task=None if task is None else task.value, target=target, query=query)
+    if kernel is KernelName.PRECOMPUTED and (scale or sample is not None):
+        raise ValueError("--scale and --sample do not go with --kernel precomputed: the Gram matrix is taken as it is")
+    if sample is not None:
+        data = data.sampled(sample, seed)
+    if data.task == "classification" and len(set(data.y.tolist())) < 2:
+        raise ValueError(f"the {len(data.y)} sampled rows are of one class, and one class cannot be classified; sample more rows")
+    return data
+
+
+def kernel_of(name: KernelName, gamma: float | None, degree: int, coef0: float | None, d: int) -> Kernel:
+    """The kernel that the options name, for d features."""
+    from equimargin.formulations import linear, polynomial, precomputed, rbf, sigmoid
+
+    if name is KernelName.RBF:
+        return rbf(1 / d if gamma is None else gamma)
+    if name is KernelName.POLYNOMIAL:
+        return polynomial(degree, 1.0 if gamma is None else gamma, 1.0 if coef0 is None else coef0)
+    if name is KernelName.SIGMOID:
+        return sigmoid(1 / d if gamma is None else gamma, 0.0 if coef0 is None else coef0)
+    return precomputed() if name is KernelName.PRECOMPUTED else linear()
+
+
+def headline(data: Data, problem: Problem) -> str:
+    """The data and the kernel in a line."""
+    kernel = problem.kernel
+    parameters = ", ".join(f"{name}={value:g}" for name, value in vars(kernel).items())
+    rows = f"{problem.m:,} rows, {problem.p:,} pairs" if data.task == "ranking" else f"{problem.m:,} rows"
+    shift = f", diagonal shifted by {problem.shift:.3g} to be provably positive semidefinite" if problem.shift else ""
+    described = f"{kernel.name} kernel ({parameters})" if parameters else f"{kernel.name} kernel"
+    return f"{data.name}: {data.task}, {rows}, {data.X.shape[1]:,} features; {described}{shift}"
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Bad input ends in one sentence and exit status 2, an interrupt in one and 130."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        refuse(str(error))
+    except KeyboardInterrupt:
+        leave("interrupted")
+
+
+def leave(sentence: str) -> NoReturn:
+    """Exit at once: native code that goes on, here or in another process, must not delay or outlive it."""
+    import multiprocessing
+    import os
+    import sys
+
+    typer.echo(f"equimargin: {sentence}", err=True)
+    sys.stdout.flush()
+    for process in multiprocessing.active_children():
+        process.kill()
+    os._exit(130)
+
+
+def refuse(sentence: str) -> NoReturn:
+    """Exit with status 2."""
+    typer.echo(f"equimargin: {sentence}", err=True)
+    raise typer.Exit(2)
+
+
+def check_writable(*paths: Path | None) -> None:
+    """Refuse before the work what could not be written after it."""
+    for path in paths:
+        if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+            raise ValueError(f"{path} cannot be written: {'it is a folder' if path.is_dir() else 'its folder does not exist'}")
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A name to write to, with the same ending: the file is there whole, or not at all."""
+    part = path.with_name(f".{path.stem}.part{path.suffix}")
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

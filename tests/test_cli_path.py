@@ -1,0 +1,245 @@
+"""`equimargin path`: what it prints, writes, draws and refuses, and how it exits."""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from equimargin.cli import app
+from equimargin.data import load
+from equimargin.formulations import classification, interval, ranking, rbf
+from equimargin.selection import best
+from equimargin.solvers import RegularizationPath, regularization_path, solve
+
+RUN = CliRunner()
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    """Exit status and everything printed by `equimargin path`."""
+    result = RUN.invoke(app, ["path", *arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.output
+
+
+def test_a_path_is_summed_up_and_recorded(tmp_path: Path) -> None:
+    file = tmp_path / "out.json"
+    arguments = ("iris", "--sample", "40", "--kernel", "rbf", "--gamma", "0.5", "--lambda-min", "0.01", "--json", str(file))
+    status, output = run(*arguments)
+    assert status == 0, output
+    assert "iris: classification, 40 rows, 4 features; rbf kernel (gamma=0.5)" in output
+    found = json.loads(file.read_text())
+    assert f"{len(found['breakpoints']['lambda']):,} breakpoints" in output
+    assert found["stopped"] in output
+    assert found["complete"] is True
+    assert found["selected"] is None
+    lambdas, gaps = np.array(found["breakpoints"]["lambda"]), np.array(found["breakpoints"]["gap"])
+    assert (np.diff(lambdas) < 0).all()
+    assert lambdas[-1] <= 0.01 or lambdas[-1] == 0
+    assert gaps.max() <= 1e-8
+    assert len(found["breakpoints"]["margin_set"]) == len(lambdas) == len(found["breakpoints"]["bias"])
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "metric"),
+    [
+        (["diabetes_ranking", "--sample", "30"], "pairwise_accuracy"),
+        (["iris", "--sample", "40"], "accuracy"),
+        (["diabetes", "--sample", "30", "--scale", "--epsilon", "10", "--kernel", "rbf"], "mean_squared_error"),
+    ],
+)
+def test_folds_choose_a_lambda_of_the_path(arguments: list[str], metric: str, tmp_path: Path) -> None:
+    file = tmp_path / "out.json"
+    status, output = run(*arguments, "--validate", "3", "--json", str(file), "--lambda-min", "0.001")
+    assert status == 0, output
+    chosen = json.loads(file.read_text())["selected"]
+    assert chosen["metric"] == metric
+    assert f"best {metric} {chosen['score']:.6g} on 3 folds: at lambda = {chosen['lam']:.6g}" in output
+    assert chosen["interval"][0] <= chosen["lam"] <= chosen["interval"][1]
+    assert chosen["C"] == pytest.approx(1 / chosen["lam"])
+
+
+def test_another_file_is_scaled_as_the_first(tmp_path: Path) -> None:
+    """Half of the rows, scaled by themselves, would be other points; in other units they are the same."""
+    data = load("iris")
+    rows = np.flatnonzero((data.X[:, 0] > 6) & (np.arange(100) % 2 == 1))
+    a, b, file = tmp_path / "a.npz", tmp_path / "b.npz", tmp_path / "out.json"
+    found = []
+    for unit in (1.0, 2.0**20):
+        np.savez(a, X=data.X[::2] * unit, y=data.y[::2])
+        np.savez(b, X=data.X[rows] * unit, y=data.y[rows])
+        status, output = run(str(a), "--scale", "--kernel", "rbf", "--validate", str(b), "--json", str(file))
+        assert status == 0, output
+        found.append(json.loads(file.read_text())["selected"])
+    Z, mean, deviation = data.X[::2], data.X[::2].mean(axis=0), data.X[::2].std(axis=0)
+    path = regularization_path(classification((Z - mean) / deviation, data.y[::2], kernel=rbf(0.25)))
+    wanted = best(path, (data.X[rows] - mean) / deviation, data.y[rows])
+    for chosen in found:
+        assert chosen["score"] == wanted.score
+        assert chosen["interval"] == pytest.approx(wanted.interval, rel=1e-6)
+
+
+def test_sparse_rows_are_validated_on_dense_ones(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    a, b = tmp_path / "a.txt", tmp_path / "b.txt"
+    a.write_text("".join(f"{i % 3} qid:{i % 2} {1 + i % 40}:{rng.normal():.3f} 50:{i % 5}.5\n" for i in range(24)))
+    b.write_text("".join(f"{i % 3} qid:{i % 2} " + " ".join(f"{j}:{rng.normal():.3f}" for j in range(1, 51)) + "\n" for i in range(12)))
+    for scale in ([], ["--scale"]):
+        for one, other in ((a, b), (b, a)):
+            status, output = run(str(one), "--validate", str(other), *scale)
+            assert status == 0, output
+            assert f"on {other}: at lambda" in output
+
+
+def test_the_saved_path_answers_at_any_lambda(tmp_path: Path) -> None:
+    file = tmp_path / "path.npz"
+    status, output = run("diabetes_ranking", "--sample", "25", "--kernel", "rbf", "--gamma", "1", "--save", str(file))
+    assert status == 0, output
+    path = RegularizationPath.load(file)
+    data = load("diabetes_ranking").sampled(25, 0)
+    for lam in (3.0, 0.4, 0.02):
+        other = solve(ranking(data.X, data.y, data.qid, 1 / lam, rbf(1.0)), tol=1e-9).interval
+        found = interval(path.problem.with_cost(1 / lam), path.at(lam).point)
+        assert max(found.lower, other.lower) <= min(found.upper, other.upper)
+
+
+@pytest.mark.parametrize("ending", [".png", ".svg"])
+def test_drawings_are_whole(ending: str, tmp_path: Path) -> None:
+    file = tmp_path / f"path{ending}"
+    status, output = run("diabetes_ranking", "--sample", "20", "--validate", "2", "--plot", str(file), "--lambda-min", "0.01")
+    assert status == 0, output
+    content = file.read_bytes()
+    assert content.startswith({".png": b"\x89PNG", ".svg": b"<?xml"}[ending])
+    if ending == ".svg":
+        assert content.rstrip().endswith(b"</svg>")
+        assert b"margin set" in content
+    if ending == ".png":
+        width, height = struct.unpack(">II", content[16:24])
+        assert width > height > 800
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["iris", "--sample", "30", "--kernel", "rbf"],
+        ["wine_ranking", "--sample", "14", "--kernel", "polynomial", "--scale"],
+        ["breast_cancer", "--sample", "20", "--scale"],
+        ["diabetes", "--sample", "140", "--kernel", "rbf", "--max-events", "40"],
+        ["xor", "--kernel", "rbf", "--gamma", "1", "--lambda-min", "1e3"],
+    ],
+)
+def test_every_kind_of_path_can_be_drawn(arguments: list[str], tmp_path: Path) -> None:
+    status, output = run(*arguments, "--plot", str(tmp_path / "path.png"))
+    assert status in (0, 4), output
+    assert (tmp_path / "path.png").stat().st_size > 10_000
+
+
+def test_a_path_that_ends_early_says_so_and_is_still_written(tmp_path: Path) -> None:
+    file = tmp_path / "out.json"
+    status, output = run("iris", "--sample", "30", "--max-events", "4", "--json", str(file))
+    assert status == 4, output
+    assert "4 breakpoints" in output
+    found = json.loads(file.read_text())
+    assert found["complete"] is False
+    assert len(found["breakpoints"]["lambda"]) == 4
+
+
+def test_folds_that_end_early_say_what_they_did_not_judge() -> None:
+    status, output = run("diabetes_ranking", "--sample", "30", "--max-events", "50", "--validate", "3")
+    assert status == 4, output
+    assert "no lambda below" in output
+    assert "of 3 folds" in output
+
+
+def test_a_path_without_a_breakpoint_is_nothing(tmp_path: Path) -> None:
+    status, output = run(
+        "breast_cancer", "--scale", "--kernel", "rbf", "--time-limit", "1e-9", "--validate", "3", "--save", str(tmp_path / "path.npz")
+    )
+    assert status == 3, output
+    assert "no breakpoint" in output
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_gap_that_is_too_large_is_told_by_the_exit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("equimargin.cli_path.TRUSTED", -1.0)
+    assert run("xor", "--kernel", "rbf")[0] == 1
+
+
+def test_nothing_is_left_of_what_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "path.svg"
+    file.write_text("as it was")
+
+    def half(path: object, part: Path, *_: object) -> None:
+        part.write_text("half of it")
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("equimargin.path_plot.draw", half)
+    status, output = run("xor", "--kernel", "rbf", "--plot", str(file))
+    assert status == 2
+    assert "the disk is full" in output
+    assert (list(tmp_path.iterdir()), file.read_text()) == ([file], "as it was")
+
+
+def test_no_pairs_is_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "flat.txt"
+    path.write_text("1 qid:1 1:0.5\n1 qid:1 1:0.7\n2 qid:2 1:0.1\n")
+    status, output = run(str(path))
+    assert status == 0
+    assert "nothing to rank" in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nowhere.txt"], ["nowhere.txt", "no such file"]),
+        (["xor", "--kernel", "foo"], ["--kernel", "foo"]),
+        (["xor", "--kernel", "sigmoid"], ["not positive semidefinite"]),
+        (["xor", "--lambda-min", "-1"], ["lambda_min"]),
+        (["xor", "--lambda-min", "nan"], ["lambda_min"]),
+        (["xor", "--max-events", "0"], ["--max-events"]),
+        (["xor", "--time-limit", "0"], ["time_limit"]),
+        (["xor", "--plot", "path.txt"], ["path.txt", ".svg, .png or .pdf"]),
+        (["xor", "--save", "path.csv"], ["path.csv", ".npz"]),
+        (["xor", "--save", "no/such/folder/x.npz"], ["no/such/folder", "does not exist"]),
+        (["xor", "--validate", "1"], ["2 folds or more"]),
+        (["xor", "--validate", "9"], ["2 points of the smaller class, too few for 9 folds"]),
+        (["iris", "--validate", "breast_cancer"], ["30 features", "iris 4"]),
+        (["iris", "--validate", "nowhere.txt"], ["nowhere.txt"]),
+        (["diabetes", "--epsilon", "-1"], ["epsilon"]),
+        (["xor", "--sample", "1"], ["one class"]),
+    ],
+)
+def test_bad_arguments_are_one_sentence(arguments: list[str], words: list[str]) -> None:
+    status, output = run(*arguments)
+    assert status == 2, output
+    assert "Traceback" not in output
+    for word in words:
+        assert word in output
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom typer.testing import CliRunner\nfrom equimargin.cli import app\n"
+        "assert CliRunner().invoke(app, ['path', '--help']).exit_code == 0\n"
+        "heavy = {'cvxpy', 'numba', 'sklearn', 'scipy', 'numpy', 'matplotlib'} & set(sys.modules)\nassert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_the_interval_of_any_lambda_meets_that_of_a_solver() -> None:
+    data = load("diabetes_ranking").sampled(30, 1)
+    problem = ranking(data.X, data.y, kernel=rbf(2.0))
+    path = regularization_path(problem)
+    for lam in np.geomspace(path.lambdas[0], 1e-3, 5)[1:-1].tolist():
+        found, other = path.at(lam).interval, solve(problem.with_cost(1 / lam), tol=1e-9).interval
+        assert max(found.lower, other.lower) <= min(found.upper, other.upper)
+        assert found.relative_width <= 1e-8

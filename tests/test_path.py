@@ -1,0 +1,551 @@
+"""Regularisation paths: every breakpoint against other solvers, what document P says of them, and everything nasty."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from signal import SIGINT, raise_signal
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from equimargin.formulations import (
+    Kernel,
+    MarginProblem,
+    classification,
+    declare,
+    interval,
+    linear,
+    polynomial,
+    precomputed,
+    ranking,
+    ranking_from_pairs,
+    ranking_vector_machine,
+    rbf,
+    regression,
+)
+from equimargin.solvers import RegularizationPath, Status, regularization_path, solve, solve_declaration
+from equimargin.solvers.active_set import Differences, State, WorkingSet
+from equimargin.solvers.regularization_path import Alphas
+from equimargin.testing import sample_problem
+
+_SPEC = importlib.util.spec_from_file_location("nightly_paths", Path(__file__).with_name("nightly_path.py"))
+assert _SPEC is not None
+assert _SPEC.loader is not None
+nightly = importlib.util.module_from_spec(_SPEC)
+sys.modules[_SPEC.name] = nightly
+_SPEC.loader.exec_module(nightly)
+
+FAMILIES = ("svm.soft", "svm.nobias", "svr.l1", "rank.l1")
+
+
+def paths(kernel: Kernel | None = None) -> list[RegularizationPath]:
+    """One of each family, on well-behaved points."""
+    return [regularization_path(sample_problem(family, kernel or rbf(0.4))) for family in FAMILIES]
+
+
+def scattered(n: int = 30, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Points and a noisy score."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    return X, X[:, 0] + 0.5 * rng.normal(size=n)
+
+
+# Against others.
+
+
+@pytest.mark.parametrize("kind", nightly.KINDS)
+def test_other_solvers_agree_at_every_breakpoint(kind: str) -> None:
+    """Proven intervals of the path's point and of coordinate descent's or SMO's have a number in common, and both are narrow."""
+    compared, instances, most = 0, *((80, 12) if kind == "ranking" else (60, 25))
+    for number in range(instances):
+        problem = nightly.drawn(kind, 77, number, most)
+        path = regularization_path(problem, 1e-2 * nightly.unit(problem))
+        assert path.complete, (number, path.stopped)
+        for lam in path.lambdas[path.lambdas > 0].tolist():
+            at = path.at(lam)
+            other = solve(problem.with_cost(1 / lam))
+            both = at.interval.intersected(other.interval)
+            assert both.lower <= both.upper, (number, lam)
+            assert at.interval.relative_width <= 1e-7, (number, lam)
+            assert at.relative_gap <= 1e-8, (number, lam)
+            compared += 1
+    assert compared >= 3 * instances
+
+
+@pytest.mark.parametrize(("family", "formulation"), [("svm.soft", "svm.soft.dual"), ("svr.l1", "svr.l1.dual"), ("rank.l1", "rank.l1.dual")])
+def test_clarabel_agrees(family: str, formulation: str) -> None:
+    path = regularization_path(sample_problem(family, rbf(0.4)))
+    for lam in (path.lambdas[0] * np.array([2.0, 0.7, 0.1, 0.01])).tolist():
+        problem = path.problem.with_cost(1 / lam)
+        declaration = declare(formulation, problem)
+        answer = solve_declaration(declaration, "CLARABEL")
+        theirs, ours = interval(problem, answer.point), path.at(lam).interval
+        both = theirs.intersected(ours)
+        assert both.lower <= both.upper
+        assert max(theirs.relative_width, ours.relative_width) <= 1e-6
+
+
+def test_the_answer_anywhere_is_the_optimum() -> None:
+    """Above lambda_0, at it, between breakpoints and at the end: the interval that the answer proves is narrow."""
+    for path in paths():
+        inner = np.geomspace(path.lambdas[0], max(path.lambdas[-1], 1e-4), 9).tolist()
+        for lam in (1e6 * path.lambdas[0], *inner):
+            solution = path.at(lam)
+            assert solution.problem.C * lam == pytest.approx(1.0)
+            assert solution.status is Status.OPTIMAL
+            assert solution.interval.relative_width <= 1e-8
+            assert (solution.dual >= 0).all()
+            assert (solution.dual <= path.problem.unit_weights / lam * (1 + 1e-12)).all()
+
+
+# Against the nightly judge.
+
+
+@pytest.mark.parametrize("kind", nightly.KINDS)
+def test_nasty_paths_hold_what_they_say(kind: str) -> None:
+    """No gap above 1e-8 in extended precision, no early stop without an excuse."""
+    for number in range(150 if kind == "ranking" else 100):
+        found = nightly.examined(kind, 1, number, 1e-6)
+        assert found.gap <= nightly.SILENT, found
+        assert found.excused, found
+
+
+def test_the_judge_sees_a_wrong_path() -> None:
+    """A multiplier, a coefficient or a bias that is off makes the gap large; one outside of its box makes it infinite."""
+    path = regularization_path(sample_problem("svm.soft", rbf(0.4)))
+    assert nightly.worst(path)[0] <= 1e-9
+    for name in ("betas", "biases"):
+        assert nightly.worst(replace(path, **{name: getattr(path, name) * 1.01}))[0] > 1e-6
+    shifted = Alphas(path.alphas.first, path.alphas.starts, path.alphas.rows, path.alphas.values * 0.99)
+    assert nightly.worst(replace(path, alphas=shifted))[0] > 1e-6
+    outside = Alphas(path.alphas.first * 1.5, path.alphas.starts, path.alphas.rows, path.alphas.values)
+    assert nightly.worst(replace(path, alphas=outside))[0] == np.inf
+
+
+def test_the_nightly_table_says_what_it_found() -> None:
+    lines: list[str] = []
+    assert nightly.main(["--examples", "10", "--seed", "2"], lines.append) == 0
+    assert [line.split(":")[0] for line in lines if not line.startswith(" ")] == [*nightly.KINDS, lines[-1]]
+    failed = nightly.Found("ranking", 3, 4, 1e-3, 0.5, False, False, "Linear()", "why", 0.1)
+    assert nightly.report("ranking", [failed], lines.append) == 2
+    assert "0.5" in lines[-2]
+
+
+# What document P says.
+
+
+def test_lambda_0_is_the_largest_margin_of_all_multipliers_at_one() -> None:
+    """P 5.1: lambda_0 = max of PKP'1; above it alpha = 1 and f = K P'1 / lambda."""
+    X, score = scattered()
+    problem = ranking(X, np.digitize(score, [-0.5, 0.5]), kernel=rbf(1.0))
+    path = regularization_path(problem)
+    g = problem.gram.dense @ problem.rows.rdot(np.ones(problem.p))
+    assert path.lambdas[0] == pytest.approx(problem.rows.dot(g).max(), rel=1e-12)
+    np.testing.assert_array_equal(path.alphas[0], np.ones(problem.p))
+    np.testing.assert_allclose(path.decision_function(X, 3 * path.lambdas[0]), g / (3 * path.lambdas[0]), rtol=1e-9, atol=1e-12)
+
+
+def test_f_is_affine_in_one_over_lambda_and_not_in_lambda() -> None:
+    """P, theorem 1, as it holds: between breakpoints g and alpha are affine in lambda, f in 1 / lambda."""
+    X, score = scattered()
+    problem = ranking(X, np.digitize(score, [-0.5, 0.5]), kernel=rbf(1.0))
+    path = regularization_path(problem)
+    t = int(np.argmax(path.lambdas[:-2] / path.lambdas[1:-1]))
+    above, below = path.lambdas[t : t + 2].tolist()
+
+    def defect(middle: float) -> float:
+        """How far f at `middle`, found by another solver, is from the mean of f at both ends."""
+        ends = (path.decision_function(X, above) + path.decision_function(X, below)) / 2
+        other = solve(problem.with_cost(1 / middle), tol=1e-12).decision_function(X)
+        return float(np.ptp(other - ends) / np.ptp(ends))
+
+    assert defect(2 / (1 / above + 1 / below)) <= 1e-6
+    assert defect((above + below) / 2) >= 1e-4
+
+
+def test_equations_16_and_17() -> None:
+    """h from eta = (P_I K P_I')^-1 1 gives f on the next segment, and the lambda at which a pair of that segment's end is on the margin."""
+    X, score = scattered(12, seed=3)
+    problem = ranking(X, score, kernel=rbf(1.0))
+    path = regularization_path(problem)
+    K, rows = problem.gram.dense, problem.rows
+    P = rows.matrix.toarray()
+    checked = crossed = 0
+    for t in range(1, min(len(path) - 1, 60)):
+        middle = (path.alphas[t] + path.alphas[t + 1]) / 2
+        inside = (middle > 1e-9) & (middle < 1 - 1e-9)
+        if not inside.any():
+            continue
+        eta = np.linalg.solve(P[inside] @ K @ P[inside].T, np.ones(inside.sum()))
+        h = K @ P[inside].T @ eta
+        lam, after, f = path.lambdas[t], path.lambdas[t + 1], path.g[t] / path.lambdas[t]
+        np.testing.assert_allclose((lam * f - lam * h + after * h) / after, path.g[t + 1] / after, atol=1e-7 * np.abs(f).max())
+        checked += 1
+        entering = path.event_rows[(path.event_breakpoints == t + 1) & (path.event_kinds == 0)]
+        for r in entering.tolist():
+            difference, slope = rows.dot(f)[r], rows.dot(h)[r]
+            if abs(1 - slope) > 1e-6:
+                assert lam * (difference - slope) / (1 - slope) == pytest.approx(after, rel=1e-7)
+                crossed += 1
+    assert checked >= 20
+    assert crossed >= 5
+
+
+def test_four_pairs_on_a_margin_cycle() -> None:
+    """Three ties force the fourth, so that P_I K P_I' is singular there: the algorithm as printed has no branch for it."""
+    X = np.array([[0.0], [0.4], [1.1], [1.9]])
+    path = regularization_path(ranking_from_pairs(X, [[0, 2], [0, 3], [1, 2], [1, 3]], kernel=rbf(1.0)), 0.0)
+    assert path.complete
+    assert nightly.worst(path)[0] <= 1e-9
+
+
+def test_the_start_of_unequal_classes() -> None:
+    """Above lambda_0 all of the smaller class is at 1, the larger one as near to it as weights allow, and b is the larger one's label."""
+    X, score = scattered(20)
+    y = np.where(score > 0.8, 1.0, -1.0)
+    problem = classification(X, y, kernel=rbf(1.0))
+    path = regularization_path(problem)
+    alpha, few = path.alphas[0], y == (1.0 if (y > 0).sum() < len(y) / 2 else -1.0)
+    np.testing.assert_array_equal(alpha[few], 1.0)
+    assert alpha @ y == pytest.approx(0.0, abs=1e-12)
+    assert path.level == -y[few][0]
+    assert path.at(1e7).interval.relative_width <= 1e-9
+
+
+# The object.
+
+
+def test_alphas_come_in_any_order() -> None:
+    path = regularization_path(sample_problem("rank.l1", rbf(0.4)))
+    forward = list(path.alphas)
+    assert len(forward) == len(path) == len(path.lambdas)
+    for t in (len(path) - 1, 0, 3, 1, -2):
+        np.testing.assert_array_equal(path.alphas[t], forward[t])
+    assert len(path.alphas[1:4]) == 3
+    forward[2][:] = 7.0
+    assert path.alphas[2].max() <= 1.0
+    with pytest.raises(IndexError):
+        path.alphas[len(path)]
+
+
+def test_multipliers_coefficients_and_events_belong_together() -> None:
+    """A'alpha are the coefficients, and the margin set after each breakpoint is what the events make of it."""
+    for path in paths():
+        inside: set[int] = set()
+        for t, alpha in enumerate(path.alphas):
+            if path.lambdas[t] == 0:
+                continue
+            np.testing.assert_allclose(path.problem.rows.rdot(alpha), path.betas[t], atol=1e-9)
+            for k in np.flatnonzero(path.event_breakpoints == t):
+                row, kind = int(path.event_rows[k]), path.events[k].kind
+                assert path.events[k].lam == path.lambdas[t]
+                if kind == "enter":
+                    inside.add(row)
+                else:
+                    inside.remove(row)
+                    bound = 0.0 if kind == "zero" else path.problem.unit_weights[row]
+                    assert alpha[row] == pytest.approx(bound, abs=1e-9)
+            if (path.event_breakpoints == t).any():
+                assert len(inside) == path.margins[t] or t == len(path) - 1
+
+
+@pytest.mark.parametrize("kernel", [linear(), rbf(0.4)], ids=["linear", "rbf"])
+def test_decision_values(kernel: Kernel) -> None:
+    """decision_function, values, g and at(lam) are the same numbers; predict has the labels."""
+    X_new = np.random.default_rng(5).normal(size=(7, 2))
+    for path in paths(kernel):
+        X = path.problem.X
+        X_new = np.random.default_rng(5).normal(size=(7, X.shape[1]))
+        lams = np.array([2 * path.lambdas[0], path.lambdas[1], path.lambdas[0] / 3])
+        f = path.decision_function(X_new, lams)
+        assert f.shape == (3, 7)
+        for lam, row in zip(lams.tolist(), f, strict=True):
+            np.testing.assert_allclose(path.decision_function(X_new, lam), row)
+            np.testing.assert_allclose(path.at(lam).decision_function(X_new), row, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(path.values(X_new)[1] / path.lambdas[1], f[1], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(path.values(X), path.g + path.biases[:, None], rtol=1e-9, atol=1e-9)
+        labels = path.predict(X_new, lams)
+        np.testing.assert_array_equal(labels, np.where(f >= 0, 1.0, -1.0) if path.problem.family.startswith("svm") else f)
+
+
+def test_the_bias_is_in_its_interval() -> None:
+    for family in ("svm.soft", "svr.l1"):
+        path = regularization_path(sample_problem(family, rbf(0.4)))
+        for t in range(0, len(path), 5):
+            lam = float(path.lambdas[t])
+            if lam > 0:
+                low, high = path.bias_interval(lam)
+                assert low - 1e-7 <= path.bias[t] <= high + 1e-7
+
+
+def test_a_bias_that_is_an_interval() -> None:
+    """x = 0 (+), x = 1 (-): without support vectors in between every b of an interval is best, until both are on the margin."""
+    problem = classification([[0.0], [1.0]], [1.0, -1.0], C=0.1)
+    path = regularization_path(problem, 0.0)
+    assert path.lambdas[0] == pytest.approx(0.5)
+    np.testing.assert_allclose(path.bias_interval(10.0), (-0.9, 1.0))
+    assert nightly.worst(path)[0] <= 1e-12
+
+
+@pytest.mark.parametrize("weights", [None, [0.0, 2.0, 0.5, 1.0] * 5])
+def test_weights_are_the_boxes(weights: list[float] | None) -> None:
+    X, score = scattered(20)
+    path = regularization_path(regression(X, score, epsilon=0.2, kernel=rbf(1.0), sample_weight=weights))
+    w = path.problem.unit_weights
+    assert all((alpha >= 0).all() and (alpha <= w).all() for alpha in path.alphas)
+    assert max(alpha.max() for alpha in path.alphas) == w.max()
+    assert path.at(0.1).interval.relative_width <= 1e-8
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        ranking([[0.0], [1.0]], [1, 1]),
+        ranking([[1.0], [1.0]], [1, 0]),
+        ranking_from_pairs([[0.0], [1.0]], [[0, 1], [1, 0]]),
+        classification([[0.0], [1.0]], [1.0, 1.0]),
+        classification([[2.0], [2.0]], [1.0, -1.0]),
+        classification([[0.0], [0.0]], [1.0, -1.0], bias=False),
+        classification([[1.0], [2.0]], [1.0, -1.0], sample_weight=[0.0, 0.0]),
+        regression([[0.0], [1.0]], [0.3, 0.3], epsilon=0.5),
+        regression([[0.0], [1.0]], [2.0, 2.0], epsilon=0.0),
+        regression([[3.0]], [2.0]),
+    ],
+    ids=["no pairs", "equal points", "cycle", "one class", "one point", "at 0", "weightless", "all in the tube", "constant", "single"],
+)
+def test_paths_without_breakpoints(problem: MarginProblem) -> None:
+    """f is b alone: one entry, the same answer at every lambda, and it is the optimum."""
+    path = regularization_path(problem)
+    assert path.complete
+    assert len(path) == 1
+    for lam in (1e-3, 1.0, 1e3):
+        assert path.at(lam).interval.relative_width <= 1e-9
+        np.testing.assert_allclose(path.at(lam).decision_function(problem.X) - path.at(lam).bias, 0.0, atol=1e-12)
+
+
+def test_the_end_at_lambda_0() -> None:
+    """Separable: the hard margin's f from some lambda on, alpha in proportion to lambda. Otherwise alpha(0) is feasible, f constant."""
+    X, score = scattered(15)
+    separable = regularization_path(classification(X, np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)), 0.0)
+    assert separable.lambdas[-1] == 0.0
+    np.testing.assert_array_equal(separable.alphas[-1], 0.0)
+    hard = solve(separable.problem.with_cost(np.inf), tol=1e-9)
+    np.testing.assert_allclose(separable.at(separable.lambdas[-2] / 7).w, hard.w, rtol=1e-4)
+    noisy = regularization_path(ranking(X, score, kernel=linear()), 0.0)
+    assert noisy.lambdas[-1] == 0.0
+    np.testing.assert_allclose(noisy.decision_function(X, noisy.lambdas[-2] / 7), noisy.decision_function(X, noisy.lambdas[-2]), rtol=1e-9)
+
+
+def test_a_lambda_min_above_lambda_0() -> None:
+    """One entry at lambda_min: alpha has not changed yet."""
+    for path in paths():
+        start = 3 * float(path.lambdas[0])
+        short = regularization_path(path.problem, start)
+        assert short.lambdas.tolist() == pytest.approx([start])
+        np.testing.assert_array_equal(short.alphas[0], path.alphas[0])
+        assert short.at(start).interval.relative_width <= 1e-9
+        assert short.complete
+
+
+def test_kernels_features_and_a_penalised_bias() -> None:
+    """The same path from a kernel, from its Gram matrix, and from sparse features."""
+    X, score = scattered(20)
+    y = np.where(score > 0, 1.0, -1.0)
+    dense = regularization_path(classification(X, y, kernel=linear()))
+    for other in (classification(X @ X.T, y, kernel=precomputed()), classification(sparse.csr_array(X), y, kernel=linear())):
+        path = regularization_path(other)
+        np.testing.assert_allclose(path.lambdas[:20], dense.lambdas[:20], rtol=1e-6)
+    penalized = regularization_path(classification(X, y, kernel=polynomial(2), bias="penalized"))
+    assert penalized.at(0.01).interval.relative_width <= 1e-8
+    assert not penalized.biases.any()
+
+
+# Limits.
+
+
+def big() -> MarginProblem:
+    """A ranking whose path takes long."""
+    X, score = scattered(300)
+    return ranking(X, score, kernel=rbf(1.0))
+
+
+def test_limits_end_a_path_with_a_reason_and_what_was_found() -> None:
+    problem = big()
+    full = regularization_path(problem, max_events=40)
+    assert len(full) == 40
+    assert "limit of events" in full.stopped
+    assert not full.complete
+    assert full.at(float(full.lambdas[20])).interval.relative_width <= 1e-8
+    with pytest.raises(ValueError, match=r"the path ends at lambda .* the limit of events"):
+        full.at(float(full.lambdas[-1]) / 2)
+    limited = regularization_path(problem, time_limit=1e-3)
+    assert "time limit" in limited.stopped
+    if not len(limited):
+        with pytest.raises(ValueError, match="no breakpoint"):
+            limited.at(1.0)
+    seen: list[tuple[int, float, float]] = []
+
+    def third(breakpoints: int, lam: float, gap: float) -> bool:
+        seen.append((breakpoints, lam, gap))
+        return breakpoints == 3
+
+    asked = regularization_path(problem, callback=third)
+    assert "callback" in asked.stopped
+    assert [count for count, _, _ in seen] == [1, 2, 3]
+    np.testing.assert_allclose([lam for _, lam, _ in seen], asked.lambdas)
+
+
+def test_an_interrupt_and_a_time_limit_are_heard() -> None:
+    """Within a second, in the start of a large classification, too."""
+    X, score = scattered(1500)
+    problems = [big(), classification(X, np.where(score > 1.0, 1.0, -1.0), kernel=rbf(5.0))]
+    for problem in problems:
+        started = time.perf_counter()
+        regularization_path(problem, time_limit=0.3)
+        assert time.perf_counter() - started <= 3.0
+        timer = threading.Timer(0.3, raise_signal, [SIGINT])
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            regularization_path(problem)
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        (classification([[0.0], [1.0]], [1.0, -1.0], loss="squared_hinge"), "paths are of the hinge"),
+        (classification([[0.0], [1.0]], [1.0, -1.0], sample_weight=[1.0, np.inf]), "infinite weight"),
+        (classification([[0.0, 1.0], [1.0, 0.0]], [1.0, -1.0], kernel=precomputed()), "not positive semidefinite"),
+        (ranking_vector_machine([[0.0], [1.0]], [1, 0]), "paths are of the hinge"),
+        (classification(np.zeros((7000, 1)), np.ones(7000)), "7,000 points"),
+    ],
+)
+def test_what_has_no_path_is_refused(problem: MarginProblem, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        regularization_path(problem)
+
+
+@pytest.mark.parametrize(
+    "options", [{"lambda_min": -1.0}, {"lambda_min": np.nan}, {"lambda_min": np.inf}, {"max_events": 0}, {"time_limit": 0.0}]
+)
+def test_bad_limits_are_refused(options: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        regularization_path(sample_problem("rank.l1"), **options)
+
+
+@pytest.mark.parametrize("lam", [0.0, -1.0, np.nan, np.inf, 1e-12])
+def test_a_lambda_that_is_not_on_the_path_is_refused(lam: float) -> None:
+    path = regularization_path(big(), max_events=5)
+    for ask in (path.at, path.bias_interval, lambda lam: path.decision_function(path.problem.X, lam)):
+        with pytest.raises(ValueError, match="lambda"):
+            ask(lam)
+
+
+# Files.
+
+
+def stored() -> list[RegularizationPath]:
+    X, score = scattered(12)
+    y = np.where(score > 0, 1.0, -1.0)
+    problems = [
+        classification(X, y, kernel=rbf(1.0), sample_weight=np.linspace(0.0, 2.0, 12)),
+        classification(sparse.csr_array(X), y, kernel=polynomial(2), bias="penalized"),
+        classification(X @ X.T, y, kernel=precomputed()),
+        regression(X, score, epsilon=0.1),
+        ranking(X, np.digitize(score, [0.0]), np.arange(12) % 2, kernel=rbf(1.0), per_query="mean"),
+        ranking_from_pairs(X, [[0, 1], [3, 2], [0, 1]]),
+    ]
+    return [regularization_path(problem) for problem in problems]
+
+
+def test_a_path_comes_back_from_its_file(tmp_path: Path) -> None:
+    for number, path in enumerate(stored()):
+        file = tmp_path / f"{number}.path"
+        path.save(file)
+        back = RegularizationPath.load(file)
+        for name in ("lambdas", "betas", "biases", "gaps", "midpoint_gaps", "margins", "event_rows"):
+            np.testing.assert_array_equal(getattr(back, name), getattr(path, name))
+        assert all(np.array_equal(a, b) for a, b in zip(back.alphas, path.alphas, strict=True))
+        assert (back.stopped, back.complete, back.level, back.events) == (path.stopped, path.complete, path.level, path.events)
+        lam = float(path.lambdas[0]) / 2
+        assert back.at(lam).interval == path.at(lam).interval
+        np.testing.assert_array_equal(back.decision_function(path.problem.X, lam), path.decision_function(path.problem.X, lam))
+
+
+def test_a_bad_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    path, file = stored()[0], tmp_path / "path.npz"
+    path.save(file)
+    with np.load(file) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    about = json.loads(str(arrays["about"]))
+
+    def refused(said: str, **changed: object) -> None:
+        kept = {name: value for name, value in (arrays | changed).items() if value is not None}
+        np.savez(file, **kept)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match=rf"no regularisation path: .*{said}"):
+            RegularizationPath.load(file)
+
+    refused("'lambdas' is missing", lambdas=None)
+    refused("shape", lambdas=path.lambdas[1:])
+    refused("decrease", lambdas=path.lambdas[::-1])
+    refused("finite", betas=np.full_like(path.betas, np.nan))
+    refused("must be in", alpha_rows=arrays["alpha_rows"] + 100)
+    refused("must be in", event_kinds=arrays["event_kinds"] + 3)
+    refused("which changes", alpha_starts=arrays["alpha_starts"][::-1])
+    refused("finite numbers", X=np.full_like(path.problem.X, np.inf))
+    refused("do not fit", y=np.zeros(12))
+    refused("weights", weights=-np.ones(12))
+    refused("format", about=np.array(json.dumps(about | {"format": "other"})))
+    refused("unknown", about=np.array(json.dumps(about | {"kernel": ["Path"]})))
+    refused("no numbers", about=np.array(json.dumps(about | {"kernel": ["RBF", "1"]})))
+    refused("", about=np.array("{"))
+    refused("", X=np.array([{}], dtype=object))
+    file.write_bytes(b"no archive")
+    with pytest.raises(ValueError, match="no regularisation path"):
+        RegularizationPath.load(file)
+    with pytest.raises(FileNotFoundError):
+        RegularizationPath.load(tmp_path / "none.npz")
+
+
+# The active set.
+
+
+@pytest.mark.parametrize("balanced", [False, True], ids=["free", "balanced"])
+def test_the_active_set_ends_at_the_minimum(balanced: bool) -> None:
+    """Feasible, and no row has a slope that it could follow; singular matrices and rows that meet their bounds at once included."""
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n, p = int(rng.integers(2, 8)), int(rng.integers(2, 20))
+        B = rng.integers(-2, 3, (n, int(rng.integers(1, n + 1)))).astype(float)
+        K = np.zeros((n + 1, n + 1))
+        K[:n, :n] = B @ B.T + balanced
+        i = rng.integers(0, n, p)
+        j, s = np.full(p, n), np.ones(p) * balanced
+        if not balanced:
+            j = (i + rng.integers(1, n, p)) % n if n > 2 else 1 - i
+        q = K[i, i] + K[j, j] - 2 * K[i, j]
+        of = Differences(K, i.astype(np.uint32), j.astype(np.uint32), s, q)
+        A = np.zeros((p, n + 1))
+        A[np.arange(p), i] += 1.0
+        A[np.arange(p), j] -= 1.0
+        c = A @ K @ rng.integers(-2, 3, n + 1)  # consistent: rows that depend on others have no slope of their own
+        lower, upper = -rng.integers(0, 3, p).astype(float), rng.integers(0, 3, p).astype(float)
+        state, W = State(n + 1, p), WorkingSet(of)
+        W.minimise(c, lower, upper, np.arange(p), 1e-9, state, lambda: None)
+        x = state.x
+        assert (x >= lower).all()
+        assert (x <= upper).all()
+        assert not balanced or abs(x.sum()) <= 1e-9
+        slopes = A @ K @ A.T @ x + c
+        up, down = slopes[x < upper - 1e-12], slopes[x > lower + 1e-12]
+        if balanced:
+            assert down.max(initial=-np.inf) <= up.min(initial=np.inf) + 1e-7, seed
+        else:
+            assert up.min(initial=0.0) >= -1e-7, seed
+            assert down.max(initial=0.0) <= 1e-7, seed
