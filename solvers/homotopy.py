@@ -39,7 +39,7 @@ def refusal(problem: Problem) -> str | None:
 def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
     """The path down to 1 / C. It begins where alpha is known: a warm start is of no use."""
     assert isinstance(problem, MarginProblem)
-    progress = Progress("path", problem, limits, limits.max_iter or sys.maxsize)
+    progress = Progress("homotopy", problem, limits, limits.max_iter or sys.maxsize)
     asked = False
 
     def listen(breakpoints: int, lam: float, gap: float) -> bool:

@@ -16,15 +16,14 @@ from equimargin.solvers.solution import Limits, Solution
 class Solver:
     """A specialised solver: its name, its algorithm, the families it is for, and the module of `refusal` and `_solve`.
 
-    "svr" names all families of that kind. A `reference` is there to be compared with: "auto" never chooses it. `file` is the module's name
-    where it is not the solver's. The module is imported at the first use, so that listing solvers compiles nothing.
+    "svr" names all families of that kind. A `reference` is there to be compared with: "auto" never chooses it.
+    The module is imported at the first use, so that listing solvers compiles nothing.
     """
 
     name: str
     algorithm: str
     families: tuple[str, ...]
     reference: bool = False
-    file: str = ""
 
     def takes(self, family: str) -> bool:
         """Whether problems of this family are what the solver is for."""
@@ -42,7 +41,7 @@ class Solver:
 
     @property
     def _module(self) -> Any:
-        return import_module(f"equimargin.solvers.{self.file or self.name}")
+        return import_module(f"equimargin.solvers.{self.name}")
 
 
 NO_BIAS = ("svm.nobias", "svm.nobias_l2", "svm.nobias_hard", "rank.l1", "rank.l2")
@@ -70,11 +69,10 @@ SOLVERS = {
         Solver("column_generation", "columns by their prices and pairs in groups, for linear programs", ("rvm", "rank.onenorm")),
         Solver("cutting_plane", "cutting planes for the 1-slack form, for the hinge", ("rank.l1",)),
         Solver(
-            "path",
+            "homotopy",
             "the whole regularisation path from lambda = infinity down to 1 / C, for the hinge",
             ("svm.soft", "svr.l1", "rank.l1"),
             reference=True,
-            file="homotopy",
         ),
     )
 }

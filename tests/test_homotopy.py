@@ -12,23 +12,23 @@ from equimargin.formulations import MarginProblem, Point, Problem, classificatio
 from equimargin.solvers import SOLVERS, Status, homotopy, regularization_path, solve
 from equimargin.testing import check_solver, margin_problems, sample_problem
 
-PATH = SOLVERS["path"]
+HOMOTOPY = SOLVERS["homotopy"]
 FAMILIES = "svm.soft", "svr.l1", "rank.l1"
 
 every_family = pytest.mark.parametrize("family", FAMILIES)
 
 
 def test_it_conforms() -> None:
-    check_solver("path")
+    check_solver("homotopy")
 
 
 @given(st.sampled_from(FAMILIES).flatmap(lambda family: margin_problems(family, tails=False)))
 def test_it_ends_where_other_solvers_do(problem: MarginProblem) -> None:
     """Where it does not come to C it says why, and what it hands back is true all the same."""
-    if PATH.refusal(problem) is not None:
+    if HOMOTOPY.refusal(problem) is not None:
         assert problem.hard.any()
         return
-    found, other = solve(problem, "path", tol=1e-8), solve(problem, tol=1e-8)
+    found, other = solve(problem, "homotopy", tol=1e-8), solve(problem, tol=1e-8)
     rounding = 1e-9 * problem.scale
     assert found.lower <= other.upper + rounding
     assert other.lower <= found.upper + rounding
@@ -39,7 +39,7 @@ def test_it_ends_where_other_solvers_do(problem: MarginProblem) -> None:
 @every_family
 def test_it_is_the_point_of_the_path(family: str) -> None:
     problem = sample_problem(family, rbf(0.4), 1, 30)
-    found = solve(problem, "path", tol=1e-9)
+    found = solve(problem, "homotopy", tol=1e-9)
     path = regularization_path(problem, 1 / problem.C)
     assert found.iterations == len(path)
     assert found.value == pytest.approx(path.at(1 / problem.C).value, rel=1e-9)
@@ -51,7 +51,7 @@ def test_a_path_ended_early_proves_what_its_point_can(family: str) -> None:
     """Multipliers of a smaller C, times C over it, are feasible: the fewer breakpoints are left the better."""
     problem = sample_problem(family, rbf(0.4), 1, 30).with_cost(10.0)
     best = solve(problem, tol=1e-9)
-    shorter, longer = (solve(problem, "path", max_iter=k) for k in (2, 20))
+    shorter, longer = (solve(problem, "homotopy", max_iter=k) for k in (2, 20))
     for found, breakpoints in ((shorter, 2), (longer, 20)):
         assert (found.status, found.iterations) == (Status.ITERATION_LIMIT, breakpoints)
         assert found.lower <= best.upper
@@ -64,18 +64,18 @@ def test_a_path_ended_early_proves_what_its_point_can(family: str) -> None:
 def test_the_callback_hears_every_breakpoint_and_the_end() -> None:
     problem = sample_problem("rank.l1", rbf(0.4), 1)
     heard: list[tuple[int, float, float]] = []
-    found = solve(problem, "path", callback=lambda *said: heard.append(said))
+    found = solve(problem, "homotopy", callback=lambda *said: heard.append(said))
     assert [breakpoints for breakpoints, _, _ in heard] == [*range(1, found.iterations + 1), found.iterations]
     assert all(lower <= found.upper and found.lower <= upper for _, lower, upper in heard)
     assert heard[-1][1:] == pytest.approx((found.lower, found.upper), rel=1e-8)
-    early = solve(problem, "path", callback=lambda breakpoints, lower, upper: breakpoints == 3)
+    early = solve(problem, "homotopy", callback=lambda breakpoints, lower, upper: breakpoints == 3)
     assert (early.status, early.iterations) == (Status.ITERATION_LIMIT, 3)
     assert "callback" in early.reason
 
 
 def test_an_accuracy_that_no_path_has_is_not_claimed() -> None:
     problem = sample_problem("rank.l1", rbf(0.4), 1)
-    found = solve(problem, "path", tol=1e-300)
+    found = solve(problem, "homotopy", tol=1e-300)
     assert found.status is Status.NUMERICAL_FAILURE
     assert "relative gap" in found.reason
     assert interval(problem, found.point).relative_width < 1e-8
@@ -99,15 +99,15 @@ def test_what_it_does_not_take_it_says(problem: Problem, words: str) -> None:
 @every_family
 def test_it_is_asked_for_by_name_and_compared(family: str) -> None:
     problem = sample_problem(family, rbf(0.4))
-    assert PATH.reference
-    assert solve(problem).solver != "path"
-    solvers = ["CLARABEL", "path"]
+    assert HOMOTOPY.reference
+    assert solve(problem).solver != "homotopy"
+    solvers = ["CLARABEL", "homotopy"]
     result = compare(problem, solvers=solvers)
     assert result.agree
-    assert [answer["agreement"] for answer in result.answers if answer["solver"] == "path"] == ["agrees"]
+    assert [answer["agreement"] for answer in result.answers if answer["solver"] == "homotopy"] == ["agrees"]
 
 
 def test_a_path_too_long_to_compare_is_skipped_with_its_reason() -> None:
-    result = compare(ranking(np.arange(1000.0)[:, None], np.arange(1000.0) % 500), solvers=["path"], formulations="rank.l1.primal")
+    result = compare(ranking(np.arange(1000.0)[:, None], np.arange(1000.0) % 500), solvers=["homotopy"], formulations="rank.l1.primal")
     (answer,) = result.answers
     assert (answer["agreement"], answer["status"]) == ("skipped", "too_large")

@@ -55,8 +55,8 @@ def busy(name: str, n: int = 5000) -> Problem:
         "linear_program pairs": lambda: one_norm_ranking(X[:1000], score[:1000], queries[:1000], C, rbf(0.05)),
         "column_generation points": lambda: ranking_vector_machine(X, score, queries, C, rbf(0.05)),
         "column_generation pairs": lambda: one_norm_ranking(X, score, queries, C, rbf(0.05)),
-        "path rbf": lambda: classification(X[:1200], y[:1200], C, rbf(0.05)),
-        "path pairs": lambda: ranking(X[:300], score[:300], queries[:300], C, rbf(0.05)),
+        "homotopy rbf": lambda: classification(X[:1200], y[:1200], C, rbf(0.05)),
+        "homotopy pairs": lambda: ranking(X[:300], score[:300], queries[:300], C, rbf(0.05)),
     }
     return makers[name]()
 
@@ -82,8 +82,8 @@ SOLVING = [
     "linear_program pairs",
     "column_generation points",
     "column_generation pairs",
-    "path rbf",
-    "path pairs",
+    "homotopy rbf",
+    "homotopy pairs",
 ]
 
 

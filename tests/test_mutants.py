@@ -942,7 +942,7 @@ SOURCES: dict[str, dict[str, Change]] = {
         ),
         "multipliers in reverse": Change(*REVERSED),
     },
-    "path": {
+    "homotopy": {
         "solves and reports 2 C": Change(*ANOTHER),
         "lambda = 2 / C": Change("followed.at(1 / C)", "followed.at(2 / C)", families=("svr.l1", "rank.l1")),
         "alpha not divided by lambda": Change("    return alpha\n", "    return alpha / C\n"),
@@ -1130,7 +1130,7 @@ def compiled(name: str, change: Change, monkeypatch: pytest.MonkeyPatch) -> Modu
 
 def executed(name: str, known: str, change: Change | None, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """A module of solvers, changed or as it is, under another name or its own."""
-    original = SOLVERS[name]._module if name in SOLVERS else import_module(f"equimargin.solvers.{name}")
+    original = import_module(f"equimargin.solvers.{name}")
     source = Path(str(original.__file__)).read_text(encoding="utf-8")
     if change is not None:
         assert change.old in source, f"{name} has changed: {change.old!r} is not in it"
