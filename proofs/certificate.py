@@ -2,8 +2,8 @@
 
     L(alpha) <= optimum <= U(f, b)        both sides in rationals, rounded outwards to doubles (mode "proven"), or equal (mode "exact")
 
-The document is JSON, schema equimargin-certificate/1, described in `certificate.md`; `checker.py` checks it without this package. The points
-are repaired to exact feasibility first; what they prove is then computed as the checker will, so that nothing is claimed that it refuses.
+The document is JSON, schema equimargin-certificate/1, described in `certificate.md`; `checker.py` checks it without this package. Points
+are repaired to exact feasibility first; what they prove is computed as the checker does it, so that nothing is claimed that it refuses.
 """
 
 from __future__ import annotations
@@ -141,10 +141,10 @@ def _exact(answer: ExactOptimum) -> dict[str, Any]:
     established = checker.Problem(stated).established
     if answer.value is None:
         assert answer.ray is not None
-        return _document("exact", stated, established, None, _combination(answer.problem, answer.ray), "inf", "inf")
-    value, dual = _fraction(answer.value), _combination(answer.problem, answer.alpha)
+        return _document("exact", stated, established, None, _combination(answer.ray), "inf", "inf")
+    value, dual = _fraction(answer.value), _combination(answer.alpha)
     if isinstance(answer.problem, OneNormProblem):
-        return _document("exact", stated, established, _combination(answer.problem, answer.beta, True), dual, value, value)
+        return _document("exact", stated, established, _combination(answer.beta), dual, value, value)
     b = next((end for end in answer.bias if end is not None), Fraction(0))
     key, coefficients = ("w", answer.w) if answer.w is not None else ("beta", answer.beta)
     primal = {key: [_fraction(v) for v in coefficients], "b": _fraction(b)}
@@ -183,7 +183,7 @@ def _duals(problem: Problem, point: Point) -> Iterator[dict[str, Any]]:
         prices = problem.gram @ problem.rows.rdot(alpha)
         prices = prices if problem.over == "points" else problem.rows.dot(prices)
         box, most = np.full(problem.p, problem.C), max(1.0, float(prices.max(initial=0.0)))
-        yield from (_combination(problem, on_grid(alpha / (most * (1 + room)), box, problem.rows.s)) for room in ROOM)
+        yield from (_combination(on_grid(alpha / (most * (1 + room)), box, problem.rows.s)) for room in ROOM)
         return
     box = problem.box if problem.weights is None else np.nextafter(problem.box, 0.0)  # the product C x weight is rounded
     alpha = on_grid(alpha, box, problem.bias_signs)
@@ -191,7 +191,7 @@ def _duals(problem: Problem, point: Point) -> Iterator[dict[str, Any]]:
     if np.isinf(problem.C) and norm2 > 0:
         factor = min(problem.rows.gain(alpha) / norm2, 1e100 / float(alpha.max()))
         alpha = on_grid(factor * alpha, box, problem.bias_signs)
-    yield _combination(problem, alpha)
+    yield _combination(alpha)
 
 
 def _primals(problem: Problem, point: Point) -> Iterator[dict[str, Any]]:
@@ -200,7 +200,7 @@ def _primals(problem: Problem, point: Point) -> Iterator[dict[str, Any]]:
         return
     if isinstance(problem, OneNormProblem):
         x = np.clip(np.nan_to_num(np.asarray(point.beta), nan=0.0, posinf=0.0, neginf=0.0), 0.0, None)
-        yield _combination(problem, on_grid(x, np.full(len(x), np.inf), np.zeros(len(x))), problem.over == "points")
+        yield _combination(on_grid(x, np.full(len(x), np.inf), np.zeros(len(x))))
         return
     v = _coefficients(problem, point)
     f = evaluate(problem, _point(problem, v)).f
@@ -240,15 +240,12 @@ def _function(problem: MarginProblem, v: Array, b: float) -> dict[str, Any]:
     return {"beta" if problem.explicit is None else "w": (np.rint(v / unit) * unit).tolist(), "b": float(b)}
 
 
-def _combination(problem: Problem, x: Array | Sequence[Fraction], points: bool = False) -> dict[str, Any]:
+def _combination(x: Array | Sequence[Fraction]) -> dict[str, Any]:
     """Numbers of rows, or of points, as integers over one denominator; those that are 0 are left out."""
     kept = [r for r, v in enumerate(x) if v]
     ratios = [(x[r] if isinstance(x[r], Fraction) else float(x[r])).as_integer_ratio() for r in kept]
     unit = math.lcm(*{denominator for _, denominator in ratios})
-    rows: list[Any] = kept
-    if isinstance(problem.rows, LabelledPairs) and not points:
-        rows = np.column_stack([problem.rows.preferred[kept], problem.rows.other[kept]]).tolist()
-    return {"rows": rows, "numerators": [_integer(n * (unit // d)) for n, d in ratios], "denominator": _integer(unit)}
+    return {"rows": kept, "numerators": [_integer(n * (unit // d)) for n, d in ratios], "denominator": _integer(unit)}
 
 
 def _features(problem: Problem) -> list[list[float]]:
