@@ -26,6 +26,7 @@ from equimargin.formulations.labelled_pairs import LabelledPairs
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem, on_grid
 from equimargin.formulations.rows import Pairs, Tube
 from equimargin.proofs import checker
+from equimargin.proofs.referee import Family
 from equimargin.solvers.exact import ExactOptimum
 from equimargin.solvers.solution import Solution
 
@@ -105,6 +106,15 @@ def certificate_at(problem: Problem, point: Point) -> dict[str, Any]:
     if primal is None and dual is None:
         raise ValueError("the point proves nothing: its multipliers and its function break their constraints, or there are none")
     return _document("proven", stated, judge.established, primal, dual, _outward(lower, -1), _outward(upper, 1))
+
+
+def best_point(family: Family) -> Point:
+    """The function of a family's least upper bound and the multipliers of its greatest lower one, over all answers but the controls."""
+    answers = [j.evidence for j in family.judgements if not j.evidence.control]
+    above = min((e for e in answers if e.point is not None and e.has_f), key=lambda e: e.upper, default=None)
+    below = max((e for e in answers if e.point is not None and e.has_alpha), key=lambda e: e.lower, default=None)
+    f = Point() if above is None or above.point is None else above.point
+    return Point(w=f.w, beta=f.beta, b=f.b, alpha=None if below is None or below.point is None else below.point.alpha)
 
 
 def state(problem: Problem) -> dict[str, Any]:

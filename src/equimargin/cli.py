@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -102,6 +103,7 @@ def compare(
     include_controls: Annotated[bool, typer.Option("--include-controls", help="Also declare the misprints; they must disagree.")] = False,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all figures as JSON.")] = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the answers as CSV.")] = None,
+    certify: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write a certificate of every family, FAMILY.json.")] = None,
 ) -> None:
     """Solve the formulations of a task by several backends and solvers, and judge every answer.
 
@@ -109,7 +111,6 @@ def compare(
     """
     with _sentences():
         _check_writable(json, csv)
-        from equimargin.compare import Comparison
         from equimargin.compare import compare as run
 
         loaded = _load(data, task, target, query, scale, sample, seed, kernel)
@@ -144,12 +145,26 @@ def compare(
             "seed": seed,
         }
         described = {"name": loaded.name, "rows": problems[0].m, "features": int(loaded.X.shape[1]), "pairs_or_rows": problems[0].p}
-        result = Comparison(result.families, described, settings)
+        result = replace(result, data=described, settings=settings)
         _print(result, _headline(loaded, problems[0], chosen, cost))
         for path, text in ((json, result.to_json), (csv, result.to_csv)):
             if path is not None:
                 _write(path, text())
+        if certify is not None:
+            for path in result.certify(certify):
+                typer.echo(f"certificate: {path}")
     raise typer.Exit(result.exit_code)
+
+
+@app.command()
+def verify(files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Certificates.")]) -> None:
+    """Check certificates, a line each: ACCEPTED with the interval, or REJECTED with the first reason.
+
+    Exit status: 0 all are accepted; 1 one is rejected; 2 a file cannot be read. `python3 -I proofs/checker.py FILE...` does the same.
+    """
+    from equimargin.proofs.checker import main as check
+
+    raise typer.Exit(check(files))
 
 
 @app.command("list")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ import numpy as np
 from equimargin import __version__
 from equimargin.formulations import REGISTRY, MarginProblem, OneNormProblem, Problem, declare
 from equimargin.proofs import Agreement, Evidence, Family, Judgement, Verdict, examine, examine_solution, judge
+from equimargin.proofs.certificate import best_point, certificate_at, write
 from equimargin.proofs.referee import skipped
 from equimargin.solvers import BACKENDS, SOLVERS, Status, solve, solve_declaration
 
@@ -56,10 +59,11 @@ class Job:
 class Comparison:
     """What `compare` found: the families with their judgements; printing it shows the table.
 
-    families : one verdict each.  data, settings : what was compared, for the record.
+    families : one verdict each.  problems : theirs.  data, settings : what was compared, for the record.
     """
 
     families: tuple[Family, ...]
+    problems: tuple[Problem, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -94,6 +98,26 @@ class Comparison:
             "families": [_summary(family) for family in self.families],
             "agree": self.agree,
         }
+
+    def certify(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write a certificate of every family, FAMILY.json, from the best points of its answers.
+
+        Returns
+        -------
+        The files; a family whose answers prove nothing, or whose kernel is not positive semidefinite, has none.
+
+        Raises
+        ------
+        ValueError : a problem too large to be written.  OSError : the folder cannot be made, or a file not written.
+        """
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        written = []
+        for problem, family in zip(self.problems, self.families, strict=True):
+            point = best_point(family)
+            if problem.convex and problem.kernel.positive_semidefinite and (point.has_function or point.alpha is not None):
+                written.append(Path(folder) / f"{family.id}.json")
+                write(certificate_at(problem, point), written[-1])
+        return written
 
     def to_json(self) -> str:
         """All of it as JSON text, schema 1."""
@@ -175,7 +199,7 @@ def compare(
         families.append(judge(p.family, evidence[start : start + len(group)], p.scale, agree_tol, p.convex))
         start += len(group)
     settings = {"tol": tol, "agree_tol": agree_tol, "time_limit": time_limit, "formulations": sorted(ids), "solvers": names}
-    return Comparison(tuple(families), settings=settings)
+    return Comparison(tuple(families), tuple(problems), settings=settings)
 
 
 def _jobs(problem: Problem, ids: Sequence[str], names: Sequence[str], tol: float, time_limit: float, controls: bool) -> Iterator[Job]:
