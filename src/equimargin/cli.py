@@ -167,6 +167,36 @@ def verify(files: Annotated[list[str], typer.Argument(metavar="FILE...", help="C
     raise typer.Exit(check(files))
 
 
+@app.command()
+def audit(
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="LIBSVM or LIBLINEAR model, or NPZ/JSON with scikit-learn's coefficients.")
+    ],
+    data: Annotated[str, typer.Option(metavar="DATA", help="What it was trained on, as it saw it: a bundled name or a file.")],
+    cost: Annotated[float | None, typer.Option("-C", metavar="COST", help="Of its problem, where the model does not say it.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="Of its problem, where the model does not say it.")] = None,
+    scale: Annotated[
+        bool, typer.Option("--scale", help="Bring every feature to mean 0 and deviation 1 first, as for its training.")
+    ] = False,
+    target: Annotated[str | None, typer.Option(metavar="COLUMN", help="Target column of a CSV file; by default the last.")] = None,
+    tol: Annotated[float, typer.Option(help="Relative accuracy asked of the solver that brackets the optimum.")] = 1e-9,
+    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For that solver.")] = 60.0,
+) -> None:
+    """Say how far somebody else's model is from the optimum of the problem that it claims to solve, proven.
+
+    Exit status: 0 the interval is printed; 2 bad usage or input, or C missing or contradicted by the coefficients.
+    """
+    with _sentences():
+        from equimargin.data import load
+        from equimargin.proofs.audit import audit as examine
+        from equimargin.proofs.foreign_models import read
+
+        known = read(model)
+        loaded = load(data, task=known.task, target=target)
+        loaded = loaded.scaled() if scale else loaded
+        typer.echo(str(examine(known, loaded.X, loaded.y, cost, epsilon, tol=tol, time_limit=time_limit)))
+
+
 @app.command("list")
 def list_(subject: Annotated[Subject, typer.Argument(help="What to list.")]) -> None:
     """List formulations, solvers, links, families or bundled data."""
