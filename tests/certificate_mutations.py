@@ -1,4 +1,4 @@
-"""Certificates that are changed on purpose: a digit here, a hostile value there, signed again or not; none may be accepted with a false interval.
+"""Certificates that are changed on purpose: signed again or not; none may be accepted with a false interval.
 
 `make mutated-certificates SEED=1 EXAMPLES=500` changes every family's certificate so often, and says what became of them.
 """
@@ -47,7 +47,7 @@ HOSTILE: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("truncated", lambda text: text[: len(text) // 3]),
     ("cut by one", lambda text: text.rstrip()[:-1]),
     ("nested", lambda text: "[" * 100_000 + "]" * 100_000),
-    ("nested inside", lambda text: text.replace('"b":', '"b":' + "[" * 50_000 + "]" * 50_000 + ',"c":', 1)),
+    ("nested inside", lambda text: text.replace('"claim":', '"claim":' + "[" * 50_000 + "]" * 50_000 + ',"c":', 1)),
     ("huge integer", lambda text: text.replace('"denominator":', '"denominator":' + "9" * 100_000, 1)),
     ("long integer", lambda text: text.replace('"denominator":', '"denominator":' + "9" * 4_000, 1)),
     ("huge hexadecimal", lambda text: text.replace('"C":', '"C":"0x' + "f" * 1_000_000 + '","D":', 1)),
@@ -229,7 +229,10 @@ def main() -> int:
             if outcome == "false":
                 wrong += 1
                 print(f"  FALSE: {kind}")
-        print(f"{name}, {problem.family}: {counts['rejected']} rejected, {counts['true']} accepted and true, {counts['false']} false", flush=True)
+        print(
+            f"{name}, {problem.family}: {counts['rejected']} rejected, {counts['true']} accepted and true, {counts['false']} false",
+            flush=True,
+        )
     return int(wrong > 0)
 
 

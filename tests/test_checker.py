@@ -1,0 +1,211 @@
+"""The checker stands alone, encloses what it cannot compute exactly, and is not to be fooled."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import math
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from equimargin.formulations import classification, linear, polynomial, rbf
+from equimargin.proofs import certificate, checker
+from equimargin.solvers import exact_optimum, solve
+from equimargin.testing import FAMILIES, sample_problem
+
+_SPEC = importlib.util.spec_from_file_location("certificate_mutations", Path(__file__).with_name("certificate_mutations.py"))
+assert _SPEC is not None
+assert _SPEC.loader is not None
+mutant = importlib.util.module_from_spec(_SPEC)
+sys.modules[_SPEC.name] = mutant
+_SPEC.loader.exec_module(mutant)
+
+SOURCE = Path(checker.__file__)
+XOR = classification([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]], [-1, 1, -1, 1], 1.0, polynomial(2))
+
+
+@cache
+def sample(family: str, name: str = "linear") -> Any:
+    """A certificate of a small problem of the family."""
+    kernel = {"linear": linear(), "rbf": rbf(0.5), "polynomial": polynomial(2, 0.5, 1.0)}[name]
+    problem = sample_problem(family, kernel, n=8)
+    return certificate(exact_optimum(problem), "proven") if family == "rank.hard" else certificate(solve(problem, tol=1e-9))
+
+
+def xor() -> Any:
+    """The exact certificate of XOR: alpha = 1/8, value 1/4."""
+    return certificate(exact_optimum(XOR))
+
+
+def refusal(document: Any) -> str:
+    """Why the document is rejected, signed as it stands."""
+    with pytest.raises(ValueError, match=r".") as reason:
+        checker.check(json.dumps(mutant.signed(document)).encode())
+    return str(reason.value)
+
+
+def test_the_checker_is_one_short_file_of_the_standard_library() -> None:
+    text = SOURCE.read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 300
+    modules = {name.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import) for name in node.names}
+    modules |= {str(node.module) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)}
+    assert {name.split(".")[0] for name in modules} <= sys.stdlib_module_names
+
+
+def test_the_checker_runs_on_its_own(tmp_path: Path) -> None:
+    shutil.copy(SOURCE, tmp_path / "checker.py")
+    (tmp_path / "good.json").write_text(json.dumps(xor()))
+    (tmp_path / "bad.json").write_text(json.dumps(xor() | {"mode": "proved"}))
+
+    def run(*files: str) -> tuple[int, list[str]]:
+        command = [sys.executable, "-I", "-W", "error", "checker.py", *files]
+        answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert answer.stderr == ""
+        return answer.returncode, answer.stdout.splitlines()
+
+    good = "good.json: ACCEPTED: svm.soft: the optimum is in [0.25, 0.25]"
+    assert run("good.json") == (0, [good])
+    assert run("good.json", "bad.json") == (1, [good, "bad.json: REJECTED: the schema or the mode is not known"])
+    code, lines = run("nothing.json")
+    assert (code, lines[0].startswith("nothing.json: REJECTED: ")) == (2, True)
+
+
+def test_exp_is_enclosed() -> None:
+    rng = np.random.default_rng(0)
+    with localcontext(prec=80):
+        for x in [0.0, 2.0**-60, 2.0**-9, 2.0**-8, 1.0, 66.0, 95.999, 96.0, 1e6, *rng.exponential(10.0, 300), *rng.exponential(0.01, 100)]:
+            numerator, denominator = float(x).as_integer_ratio()
+            exact = (-Decimal(numerator) / Decimal(denominator)).exp() * 2**checker.BITS
+            assert abs(checker.exp(numerator, denominator) - exact) <= 2
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_changed_certificate_is_accepted_with_a_false_interval(family: str) -> None:
+    rng = np.random.default_rng(len(family))
+    for name in ("linear", "polynomial"):
+        if family == "rank.hard" and name == "polynomial":
+            continue
+        document = sample(family, name)
+        known = mutant.truth(document["problem"])
+        outcomes = set()
+        for kind, changed in mutant.mutations(document, rng, 25):
+            found = mutant.accepted(json.dumps(changed).encode())
+            outcomes.add(found is None)
+            if found is not None:
+                exact = known if changed["problem"] == document["problem"] else mutant.truth(changed["problem"])
+                assert not mutant.false(found, exact), (kind, found, exact)
+        assert True in outcomes
+
+
+@pytest.mark.parametrize("family", ["svm.soft", "rank.l2", "rvm"])
+def test_hostile_documents_are_refused_in_a_sentence(family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, data in mutant.hostile(sample(family, "rbf")):
+        (tmp_path / "hostile.json").write_bytes(data)
+        assert checker.main([str(tmp_path / "hostile.json")]) == 1, name
+        assert "REJECTED: " in capsys.readouterr().out
+
+
+def changed(*path: Any, to: Any) -> Callable[[Any], None]:
+    """A change of the value at a path."""
+
+    def change(document: Any) -> None:
+        for key in path[:-1]:
+            document = document[key]
+        document[path[-1]] = to
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (changed("claim", "lower", to="251/1000"), "above the upper one"),
+        (changed("claim", "upper", to="251/1000"), "the bounds are not equal"),
+        (changed("claim", "upper", to="inf"), "the bounds are not equal"),
+        (changed("claim", to={"lower": "inf", "upper": "inf"}), "less than the claimed lower bound"),
+        (changed("claim", to={"lower": "2/10", "upper": "2/10"}), "more than the claimed upper bound"),
+        (changed("dual", "numerators", 0, to=2), "break s'alpha = 0"),
+        (changed("dual", "numerators", 0, to=-1), "negative"),
+        (changed("dual", "numerators", 0, to=0.5), "no integer"),
+        (changed("dual", "rows", 0, to=3), "a row has two"),
+        (changed("dual", "rows", 0, to=4), "out of range"),
+        (changed("dual", "denominator", to=0), "negative or no integer"),
+        (changed("problem", "C", to=0.1), "above its cost"),
+        (changed("problem", "C", to=-1), "C is not positive"),
+        (changed("problem", "C", to="inf"), "not what the family has"),
+        (changed("problem", "C", to=True), "missing, infinite or too long"),
+        (changed("problem", "labels", 0, to=0), "neither -1 nor +1"),
+        (changed("problem", "labels", to=[1, -1, 1]), "an array of 4"),
+        (changed("problem", "weights", to=[1, 1, 1, -1]), "a weight is negative"),
+        (changed("problem", "family", to="svm.penalised"), "the family is not known"),
+        (changed("problem", "kernel", "name", to="sigmoid"), "the kernel is not known"),
+        (changed("problem", "kernel", "coef0", to=-1), "a parameter of the kernel is negative"),
+        (changed("problem", "kernel", "gamma", to=0), "gamma is 0"),
+        (changed("problem", "kernel", "degree", to=1.5), "a degree is not in 1 .. 32"),
+        (changed("problem", "features", 1, to=[1.0]), "an array of 2"),
+        (changed("problem", "features", to=[]), "there are no features"),
+        (changed("primal", "beta", to=[0, 0, 0]), "one coefficient for every point"),
+        (changed("primal", "b", to="1/0"), "a denominator that is not positive"),
+        (changed("primal", "b", to="1/2/3"), "too many values"),
+        (changed("primal", to=None), "less than the claimed|more than the claimed"),
+        (changed("positive_semidefinite", to="by factorisation"), "established by theorem"),
+        (changed("schema", to="equimargin-certificate/2"), "the schema or the mode is not known"),
+    ],
+)
+def test_what_is_wrong_is_said(change: Callable[[Any], None], reason: str) -> None:
+    document = xor()
+    change(document)
+    assert any(part in refusal(document) for part in reason.split("|"))
+
+
+@pytest.mark.parametrize("n", [3, 70])
+@pytest.mark.parametrize(("smallest", "holds"), [(-1e-9, False), (1e-9, True)])
+def test_a_gram_matrix_that_is_not_positive_semidefinite_is_refused(n: int, smallest: float, holds: bool) -> None:
+    rng = np.random.default_rng(n)
+    Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    K = (Q * np.append(rng.uniform(1, 2, n - 1), smallest)) @ Q.T
+    space = checker.Space({"name": "precomputed", "constant": 0, "shift": 0}, [K[i, : i + 1].tolist() for i in range(n)])
+    if holds:
+        assert space.positive_semidefinite() == "by factorisation"
+    else:
+        with pytest.raises(ValueError, match=r"not proved positive semidefinite"):
+            space.positive_semidefinite()
+
+
+def test_a_hard_row_must_be_met_exactly() -> None:
+    document = sample("svm.hard")
+    document = document | {"primal": document["primal"] | {"w": [v * (1 - 1e-9) for v in document["primal"]["w"]]}}
+    assert refusal(document) == "the primal point violates a hard row"
+
+
+def test_the_prices_of_a_linear_program_must_be_met_exactly() -> None:
+    document = sample("rvm")
+    dual = document["dual"]
+    more = dual | {"numerators": [v + v // 10**9 for v in dual["numerators"]]}
+    assert refusal(document | {"dual": more}) in ("the multipliers break B'u <= 1", "a multiplier is above its cost")
+
+
+def test_too_much_arithmetic_is_refused_at_once() -> None:
+    document = sample("svm.soft", "rbf")
+    rows = [[float(i)] for i in range(30_000)]
+    problem = document["problem"] | {"features": rows, "labels": [1] * 30_000}
+    assert refusal(document | {"problem": problem}) == "this is more arithmetic than the checker does"
+
+
+def test_a_bound_is_exact_to_the_last_digit() -> None:
+    document = sample("svm.soft")
+    lower, upper = document["claim"]["lower"], document["claim"]["upper"]
+    assert checker.check(json.dumps(document).encode())[1:] == (Fraction(lower), Fraction(upper))
+    assert "less than the claimed" in refusal(document | {"claim": {"lower": math.nextafter(lower, upper), "upper": upper}})
+    assert "more than the claimed" in refusal(document | {"claim": {"lower": lower, "upper": math.nextafter(upper, lower)}})
