@@ -1,6 +1,6 @@
 """Certificates that are changed on purpose: signed again or not; none may be accepted with a false interval.
 
-`make mutated-certificates SEED=1 EXAMPLES=500` changes every family's certificate so often, and says what became of them.
+`make mutated-certificates SEED=1 MUTATIONS=500` changes every family's certificate so often, and says what became of them.
 """
 
 from __future__ import annotations
@@ -188,19 +188,25 @@ def _another(value: Any, rng: np.random.Generator) -> Any:
     return type(value)(text[:k] + other + text[k + 1 :]) if not isinstance(value, int) else int(text[:k] + other + text[k + 1 :])
 
 
-def instances() -> Iterator[tuple[str, Problem]]:
-    """Every family on data that are bundled."""
-    classes, ranks, targets = load("breast_cancer").scaled(), load("diabetes_ranking"), load("diabetes")
+def instances(source: str) -> Iterator[Problem]:
+    """Every family on some data, with two kernels."""
+    data = load(source)
+    data = data.scaled() if data.task == "classification" else data
     losses: tuple[Loss, ...] = ("hinge", "squared_hinge")
-    for kernel in (linear(), rbf(1 / 30)):
+    for kernel in (linear(), rbf(1 / data.X.shape[1])):
         for loss in losses:
-            for bias in (True, False):
-                yield f"breast_cancer, {kernel.name}", classification(classes.X, classes.y, 1.0, kernel, loss, bias)
-            yield f"diabetes, {kernel.name}", regression(targets.X, targets.y, 1.0, 0.1, kernel, loss)
-            yield f"diabetes_ranking, {kernel.name}", ranking(ranks.X, ranks.y, None, 1.0, kernel, loss)
-        yield f"diabetes_ranking, {kernel.name}", one_norm_ranking(ranks.X, ranks.y, None, 1.0, kernel)
-        yield f"diabetes_ranking, {kernel.name}", ranking_vector_machine(ranks.X, ranks.y, None, 1.0, kernel)
-    yield "breast_cancer, rbf", classification(classes.X, classes.y, np.inf, rbf(1 / 30))
+            if data.task == "classification":
+                yield from (classification(data.X, data.y, 1.0, kernel, loss, bias) for bias in (True, False))
+            elif data.task == "regression":
+                yield regression(data.X, data.y, 1.0, 0.1, kernel, loss)
+            else:
+                yield ranking(data.X, data.y, data.qid, 1.0, kernel, loss)
+        if data.task == "ranking":
+            yield one_norm_ranking(data.X, data.y, data.qid, 1.0, kernel)
+            yield ranking_vector_machine(data.X, data.y, data.qid, 1.0, kernel)
+    if data.task != "ranking":
+        make = classification if data.task == "classification" else regression
+        yield make(data.X, data.y, np.inf, kernel=rbf(1.0))
 
 
 def _hanging(signum: int, frame: Any) -> None:
@@ -212,10 +218,11 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--examples", type=int, default=500)
+    arguments.add_argument("data", nargs="*", default=["breast_cancer", "diabetes", "diabetes_ranking"])
     options = arguments.parse_args()
     rng, wrong = np.random.default_rng(options.seed), 0
     signal.signal(signal.SIGALRM, _hanging)
-    for name, problem in instances():
+    for name, problem in ((source, problem) for source in options.data for problem in instances(source)):
         document = certificate(solve(problem, tol=1e-9))
         known, counts = truth(document["problem"]), Counter[str]()
         cases = [(kind, json.dumps(changed).encode(), changed) for kind, changed in mutations(document, rng, options.examples)]
@@ -230,7 +237,7 @@ def main() -> int:
                 wrong += 1
                 print(f"  FALSE: {kind}")
         print(
-            f"{name}, {problem.family}: {counts['rejected']} rejected, {counts['true']} accepted and true, {counts['false']} false",
+            f"{name}, {problem.kernel.name}, {problem.family}: {counts['rejected']} rejected, {counts['true']} accepted and true, {counts['false']} false",
             flush=True,
         )
     return int(wrong > 0)
