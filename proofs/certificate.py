@@ -34,7 +34,7 @@ SCHEMA = "equimargin-certificate/1"
 Mode = Literal["proven", "exact"]
 LISTED = 1_000_000
 """A certificate of more pairs than this would take longer to check than to solve."""
-ENTRIES = 5_000_000
+ENTRIES = 2_000_000
 """Features are written in full up to so many."""
 ROOM = (0.0, 2.0**-50, 2.0**-44, 2.0**-38, 2.0**-30, 2.0**-20)
 """How far a point is moved inside its constraints, relative to them, until it satisfies them exactly."""
@@ -166,7 +166,7 @@ def _document(mode: Mode, stated: Any, established: str, primal: Any, dual: Any,
         "schema": SCHEMA,
         "mode": mode,
         "claim": {"lower": lower, "upper": upper},
-        "positive_semidefinite": established,
+        "semidefinite": established,
         "problem": stated,
         "primal": primal,
         "dual": dual,

@@ -15,10 +15,9 @@ from operator import mul
 from typing import Any
 
 LARGEST_FILE, LONGEST, MOST_BITS, MOST_WORK = 2**26, 2**18, 2**32, 3 * 10**10  # bytes; bits of one number, of many; nanoseconds
-BITS, GUARD, PIVOTS = 96, 32, 64  # exp is enclosed in two units of 2^-BITS; Gram matrices of so many rows are factored in integers
+BITS, P, PIVOTS = 96, 128, 64  # exp is enclosed in two units of 2^-BITS; Gram matrices of up to PIVOTS rows are factored in integers
 FAMILIES = ["svm.hard", "svm.soft", "svm.l2", "svm.nobias_hard", "svm.nobias", "svm.nobias_l2", "svr.hard", "svr.l1", "svr.l2"]
 FAMILIES += ["rank.hard", "rank.l1", "rank.l2", "rank.onenorm", "rvm"]
-PARTS = "schema mode problem positive_semidefinite primal dual claim digests"
 KERNELS = {"linear": "", "polynomial": " degree gamma coef0", "rbf": " gamma", "precomputed": " shift"}
 
 
@@ -26,7 +25,7 @@ def check(data: bytes) -> tuple[str, Fraction | float, Fraction | float]:
     """The family of a certificate and the interval that it proves to hold the optimum; an exception with the first reason if not."""
     require(len(data) <= LARGEST_FILE, "the file is too large")
     document = json.loads(data, parse_constant=rational, object_pairs_hook=unique)
-    schema, mode, given, how, primal, dual, claim, digests = fields(document, PARTS)
+    schema, mode, given, how, primal, dual, claim, digests = fields(document, "schema mode problem semidefinite primal dual claim digests")
     require(schema == "equimargin-certificate/1" and mode in ("proven", "exact"), "the schema or the mode is not known")
     require(fields(digests, "problem points") == [sha256(given), sha256([primal, dual])], "a digest is not that of its part")
     lower, upper = map(bound, fields(claim, "lower upper"))
@@ -65,14 +64,15 @@ class Problem:
         elif pairs is not None:
             self.rows = [(1, 0, index(i, m), index(j, m), r) for r, (i, j) in enumerate(map(array, array(pairs)))]
         else:
-            query = [0] * m if queries is None else [index(q, m) for q in array(queries, m)]
+            level, query = grid(y)[0], [0] * m if queries is None else [index(q, m) for q in array(queries, m)]
             affordable(m * len(set(query)))
             peers = {q: [i for i in range(m) if query[i] == q] for q in set(query)}
             affordable(100 * sum(len(points) ** 2 for points in peers.values()))
-            self.rows = [(1, 0, i, j, q) for i, q in enumerate(query) for j in peers[q] if y[i] > y[j]]
+            self.rows = [(1, 0, i, j, q) for i, q in enumerate(query) for j in peers[q] if level[i] > level[j]]
         groups, cost = max(query) + 1 if task[0] == "r" and pairs is None else len(self.rows), bound(C)
         require(cost > 0 and (cost == math.inf) == kind.endswith("hard"), "C is not positive, or not what the family has")
         w = [one] * groups if weights is None else [bound(v) for v in array(weights, groups)]
+        affordable(groups, [] if cost == math.inf else cost.as_integer_ratio())
         require(min(w, default=0) >= 0 and not (weights and self.one_norm), "a weight is negative, or a one-norm problem has one")
         self.costs = [Fraction(0) if v == 0 else math.inf if math.inf in (v, cost) else Fraction(v) * Fraction(cost) for v in w]
         self.established = "not needed" if self.one_norm else self.space.positive_semidefinite()
@@ -96,7 +96,7 @@ class Problem:
         squares: dict[Fraction | float, int] = {}
         for r, step in alpha:
             cost = self.costs[self.rows[r][4]]
-            require(step == 0 or (cost > 0 if self.squared else step <= cost * unit), "a multiplier is above its cost")
+            require(step == 0 or cost == math.inf or (cost > 0 if self.squared else step <= cost * unit), "a multiplier is above its cost")
             squares[cost] = squares.get(cost, 0) + step * step
         gain = Fraction(sum(step * self.rows[r][0] for r, step in alpha), unit * self.unit)
         f, scale, error, norm2 = self.space.values(pull, unit, True)
@@ -108,8 +108,7 @@ class Problem:
         if gain > 0 == norm2 and set(squares) == {math.inf}:
             return math.inf
         ridge = [Fraction(n, unit * unit) / (4 * Fraction(c)) for c, n in squares.items() if self.squared and 0 < c < math.inf]
-        if not exact:  # a sum over many denominators would grow long
-            ridge = [Fraction(math.ceil(v * 2**400), 2**400) for v in ridge]
+        ridge = [v if exact else Fraction(math.ceil(v * 2**400), 2**400) for v in ridge]  # of many denominators the sum would grow long
         return gain - norm2 / 2 - sum(ridge)
 
     def upper(self, primal: Any) -> Fraction:
@@ -125,12 +124,12 @@ class Problem:
             value = norm2 / 2
         unit, power, losses = math.lcm(scale, b.denominator, self.unit), 2 if self.squared else 1, [0] * len(self.costs)
         f, noise, shift, one = [v * (unit // scale) for v in f], 2 * error * (unit // scale), int(b * unit), unit // self.unit
+        affordable(len(self.rows), [unit], power)
         for t, s, i, j, group in self.rows:
             losses[group] += max(t * one + noise - s * shift - f[i] + f[j], 0) ** power
-        for cost, loss in zip(self.costs, losses, strict=True):
-            require(loss == 0 or cost < math.inf, "the primal point violates a hard row")
-            value += Fraction(loss, unit**power) * Fraction(cost) if loss else 0
-        return value
+        paid = [(cost, loss) for cost, loss in zip(self.costs, losses, strict=True) if loss]
+        require(all(cost < math.inf for cost, _ in paid), "the primal point violates a hard row")
+        return value + sum((Fraction(cost) * loss for cost, loss in paid), Fraction(0)) * Fraction(1, unit**power)
 
 
 class Space:
@@ -146,13 +145,14 @@ class Space:
         X, self.unit = grid(v for i, x in enumerate(points) for v in array(x, i + 1 if given else d))
         require(len(X) > 0, "there are no features")
         z = [X[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2] if given else X[i * d : (i + 1) * d] for i in range(m)]
+        ratios, power = [p for v in parameters for p in v.as_integer_ratio()], parameters[0] if self.name == "polynomial" else 2
+        affordable(not self.linear and m * m * (d + 100), [*X, *ratios], power)
         if given:
             self.unit, old = math.lcm(self.unit, parameters[0].denominator), self.unit
             K = [[v * (self.unit // old) + int(i == j and parameters[0] * self.unit) for j, v in enumerate(row)] for i, row in enumerate(z)]
         elif not self.linear:
             degree, gamma, coef0 = parameters if self.name == "polynomial" else (1, parameters[0], Fraction(0))
             require(degree in range(1, 33) and gamma > 0, "a degree is not in 1 .. 32, or gamma is 0")
-            affordable(m * m * (d + 100), X, degree)
             scale = self.unit**2 * gamma.denominator * coef0.denominator
             K = [[gamma.numerator * coef0.denominator * sum(map(mul, z[i], z[j])) for j in range(i + 1)] for i in range(m)]
             if self.name == "rbf":
@@ -165,11 +165,12 @@ class Space:
         self.rows = [row + [one] * int(constant) for row in z]
         if not self.linear:
             self.rows = [[v + one for v in row] + [K[j][i] + one for j in range(i + 1, m)] for i, row in enumerate(K)]
+        self.largest = max(max(map(abs, row)) for row in self.rows)
 
     def values(self, v: Sequence[int], unit: int, coefficients: bool) -> tuple[list[int], int, int, Fraction]:
         """f = w.z or f = sum_i beta_i k(x_i, .), and a 0, off by an error at most; integers over a unit; an upper bound of |f|^2."""
         require(len(v) == len(self.rows if coefficients else self.rows[0]), "there is not one coefficient for every point or feature")
-        affordable(len(self.rows) * len(self.rows[0]), [*v, *self.rows[0]], 2)
+        affordable(len(self.rows) * len(self.rows[0]), [*v, self.largest], 2)
         if self.linear and coefficients:
             v, unit = [sum(map(mul, column, v)) for column in zip(*self.rows, strict=True)], unit * self.unit
         f, size, error = [sum(map(mul, row, v)) for row in self.rows], sum(map(abs, v)), self.error
@@ -180,7 +181,7 @@ class Space:
         """How it is established: by theorem for a kernel by name, by factorisation for given numbers."""
         if self.name == "precomputed":
             few = len(self.rows) <= PIVOTS
-            affordable(len(self.rows) ** 3, self.rows[0], len(self.rows) if few else 2)
+            affordable(len(self.rows) ** 3, [self.largest], len(self.rows) if few else 2)
             require(self.pivots() if few else self.dominates(), "the Gram matrix was not proved positive semidefinite")
         return "by factorisation" if self.name == "precomputed" else "by theorem"
 
@@ -215,7 +216,6 @@ class Space:
 
 def exp(numerator: int, denominator: int) -> int:
     """exp(-x) in units of 2^-BITS, off by two at most, for x = numerator / denominator >= 0; the argument is in `certificate.md`."""
-    P = BITS + GUARD
     x = (numerator << P) // denominator
     if x >> P >= BITS:  # exp(-BITS) < 2^-BITS
         return 0
@@ -225,7 +225,7 @@ def exp(numerator: int, denominator: int) -> int:
         term = term * (x >> s) // (k << P)
     for _ in range(s):
         y = y * y >> P
-    return y >> GUARD
+    return y >> P - BITS
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -269,7 +269,7 @@ def grid(values: Iterable[Any]) -> tuple[list[int], int]:
 
 
 def affordable(products: int, values: Sequence[int] = (), factor: Any = 1) -> None:
-    words = int(factor) * max(map(abs, values), default=0).bit_length() // 60
+    words = int(factor) * max(map(abs, values), default=0).bit_length() // 30
     require(products * (50 + words**2) <= MOST_WORK, "this is more arithmetic than the checker does")
 
 

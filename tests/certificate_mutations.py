@@ -42,6 +42,7 @@ from equimargin.solvers import exact_optimum, solve
 
 HANGS = 120
 """Seconds after which a check counts as hanging."""
+OUTCOMES = ("rejected", "accepted and true", "accepted and FALSE")
 REFUSALS = (ValueError, ArithmeticError, RecursionError)
 HOSTILE: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("truncated", lambda text: text[: len(text) // 3]),
@@ -231,15 +232,13 @@ def main() -> int:
             found = accepted(data)
             signal.alarm(0)
             same = changed is None or changed["problem"] == document["problem"]
-            outcome = "rejected" if found is None else "false" if false(found, known if same else truth(changed["problem"])) else "true"
+            outcome = OUTCOMES[0 if found is None else 1 + false(found, known if same else truth(changed["problem"]))]
             counts[outcome] += 1
-            if outcome == "false":
+            if outcome == OUTCOMES[2]:
                 wrong += 1
                 print(f"  FALSE: {kind}")
-        print(
-            f"{name}, {problem.kernel.name}, {problem.family}: {counts['rejected']} rejected, {counts['true']} accepted and true, {counts['false']} false",
-            flush=True,
-        )
+        table = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES)
+        print(f"{name}, {problem.kernel.name}, {problem.family}: {table}", flush=True)
     return int(wrong > 0)
 
 

@@ -159,7 +159,7 @@ def changed(*path: Any, to: Any) -> Callable[[Any], None]:
         (changed("primal", "b", to="1/0"), "a denominator that is not positive"),
         (changed("primal", "b", to="1/2/3"), "too many values"),
         (changed("primal", to=None), "less than the claimed|more than the claimed"),
-        (changed("positive_semidefinite", to="by factorisation"), "established by theorem"),
+        (changed("semidefinite", to="by factorisation"), "established by theorem"),
         (changed("schema", to="equimargin-certificate/2"), "the schema or the mode is not known"),
     ],
 )
