@@ -101,10 +101,10 @@ def certificate_at(problem: Problem, point: Point) -> dict[str, Any]:
         point = Point(beta=problem.rows.rdot(np.asarray(point.alpha)), b=point.b, alpha=point.alpha)
     if point.alpha is None and point.has_function and isinstance(problem, MarginProblem):
         point = Point(w=point.w, beta=point.beta, b=point.b, alpha=dual_from(problem, point))
-    dual, lower = _first(_duals(problem, point), lambda alpha: judge.lower(alpha, False), -math.inf)
-    primal, upper = _first(_primals(problem, point), judge.upper, math.inf)
+    dual, lower, broken = _first(_duals(problem, point), lambda alpha: judge.lower(alpha, False), -math.inf)
+    primal, upper, violated = _first(_primals(problem, point), judge.upper, math.inf)
     if primal is None and dual is None:
-        raise ValueError("the point proves nothing: its multipliers and its function break their constraints, or there are none")
+        raise ValueError(f"the point proves nothing: {violated or broken or 'it has neither a function nor multipliers'}")
     return _document("proven", stated, judge.established, primal, dual, _outward(lower, -1), _outward(upper, 1))
 
 
@@ -125,14 +125,18 @@ def state(problem: Problem) -> dict[str, Any]:
     ValueError : a kernel that is not positive semidefinite or has no name in the schema, a problem too large to be written.
     """
     kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel
-    if not problem.kernel.positive_semidefinite or problem.shift is None:
-        raise ValueError(f"the {kernel.name} kernel is not positive semidefinite: no optimum is claimed, so none can be certified")
+    if not (problem.convex and kernel.positive_semidefinite):
+        raise ValueError(f"the {kernel.name} kernel is not positive semidefinite: no optimum is certified with it")
     rows = problem.rows
     if rows.p > LISTED or problem.m * problem.X.shape[1] > ENTRIES:
         raise ValueError(f"a certificate holds at most {LISTED:,} rows or pairs and {ENTRIES:,} features; this problem is larger")
     stated = {
         "family": problem.family,
-        "kernel": {"name": kernel.name, "constant": int(isinstance(problem.kernel, Intercept)), **_parameters(kernel, problem.shift)},
+        "kernel": {
+            "name": kernel.name,
+            "constant": int(isinstance(problem.kernel, Intercept)),
+            **_parameters(kernel, problem.shift or 0.0),
+        },
         "features": _features(problem),
         "C": _number(problem.C),
         "weights": None if isinstance(problem, OneNormProblem) or problem.weights is None else [_number(w) for w in problem.weights],
@@ -174,14 +178,15 @@ def _document(mode: Mode, stated: Any, established: str, primal: Any, dual: Any,
     }
 
 
-def _first(candidates: Iterator[Any], proves: Callable[[Any], Fraction | float], nothing: float) -> tuple[Any, Fraction | float]:
-    """The first point that satisfies its constraints exactly, and what it proves."""
+def _first(candidates: Iterator[Any], proves: Callable[[Any], Fraction | float], nothing: float) -> tuple[Any, Fraction | float, str]:
+    """The first point that satisfies its constraints exactly, and what it proves; the reason why the last one does not, if none does."""
+    reason = ""
     for candidate in candidates:
         try:
-            return candidate, proves(candidate)
-        except ValueError:
-            continue
-    return None, nothing
+            return candidate, proves(candidate), ""
+        except ValueError as refusal:
+            reason = str(refusal)
+    return None, nothing, reason
 
 
 def _duals(problem: Problem, point: Point) -> Iterator[dict[str, Any]]:

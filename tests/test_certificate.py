@@ -130,8 +130,11 @@ def test_a_point_proves_the_sides_that_it_has() -> None:
     assert (only["claim"]["lower"], only["dual"]) == ("-inf", None)
     zero, upper = Fraction(only["problem"]["C"]) * sample_problem("rvm").p, only["claim"]["upper"]
     assert math.nextafter(upper, 0.0) < zero <= check(only)[1] == upper
-    with pytest.raises(ValueError, match=r"^the point proves nothing"):
+    with pytest.raises(ValueError, match=r"^the point proves nothing: it has neither"):
         certificate_at(problem, Point())
+    hard = sample_problem("svm.hard")
+    broken = certificate_at(hard, Point(w=np.zeros(3), b=0.0, alpha=np.full(16, np.nan)))
+    assert check(broken) == (0, math.inf)
 
 
 @pytest.mark.parametrize("weight", [np.inf, 1e-3])
@@ -197,10 +200,12 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 def test_a_comparison_certifies_its_families(tmp_path: Path) -> None:
     problems = [sample_problem("rank.l1"), sample_problem("rvm"), classification(*XOR, kernel=sigmoid(1.0))]
     result = compare(problems, solvers=["CLARABEL", "coordinate_descent", "linear_program", "smo"])
-    files = result.certify(tmp_path / "certificates")
-    assert [path.name for path in files] == ["rank.l1.json", "rvm.json"]
-    for path, family in zip(files, result.families, strict=False):
-        lower, upper = checker.check(path.read_bytes())[1:]
+    outcome = result.certify(tmp_path / "certificates")
+    assert list(outcome) == ["rank.l1", "rvm", "svm.soft"]
+    assert str(outcome["svm.soft"]).startswith("the sigmoid kernel is not positive semidefinite")
+    assert sorted(path.name for path in (tmp_path / "certificates").iterdir()) == ["rank.l1.json", "rvm.json"]
+    for family in result.families[:2]:
+        lower, upper = checker.check(Path(outcome[family.id]).read_bytes())[1:]
         assert float(upper - lower) <= family.interval.upper - family.interval.lower + SIDES * family.interval.size
 
 
@@ -208,7 +213,7 @@ def test_the_command_line_writes_and_checks(tmp_path: Path) -> None:
     runner = CliRunner()
     options = ["--kernel", "polynomial", "--family", "svm.soft", "--solver", "CLARABEL", "--solver", "smo", "--certify", str(tmp_path)]
     answer = runner.invoke(app, ["compare", "xor", *options])
-    assert (answer.exit_code, "certificate: " in answer.stdout) == (0, True)
+    assert (answer.exit_code, "svm.soft: certificate " in answer.stdout) == (0, True)
     file = tmp_path / "svm.soft.json"
     answer = runner.invoke(app, ["verify", str(file)])
     assert (answer.exit_code, "ACCEPTED: svm.soft: the optimum is in [0.2" in answer.stdout) == (0, True)

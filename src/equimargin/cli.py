@@ -111,6 +111,8 @@ def compare(
     """
     with _sentences():
         _check_writable(json, csv)
+        if certify is not None:
+            certify.mkdir(parents=True, exist_ok=True)
         from equimargin.compare import compare as run
 
         loaded = _load(data, task, target, query, scale, sample, seed, kernel)
@@ -151,8 +153,8 @@ def compare(
             if path is not None:
                 _write(path, text())
         if certify is not None:
-            for path in result.certify(certify):
-                typer.echo(f"certificate: {path}")
+            for id, outcome in result.certify(certify).items():
+                typer.echo(f"{id}: certificate {outcome}" if isinstance(outcome, Path) else f"{id}: no certificate: {outcome}")
     raise typer.Exit(result.exit_code)
 
 

@@ -99,25 +99,28 @@ class Comparison:
             "agree": self.agree,
         }
 
-    def certify(self, folder: str | os.PathLike[str]) -> list[Path]:
+    def certify(self, folder: str | os.PathLike[str]) -> dict[str, Path | str]:
         """Write a certificate of every family, FAMILY.json, from the best points of its answers.
 
         Returns
         -------
-        The files; a family whose answers prove nothing, or whose kernel is not positive semidefinite, has none.
+        The file of every family, or the sentence why it has none: its answers prove nothing, its kernel is not positive semidefinite,
+        it is too large.
 
         Raises
         ------
-        ValueError : a problem too large to be written.  OSError : the folder cannot be made, or a file not written.
+        OSError : the folder cannot be made, or a file cannot be written.
         """
         Path(folder).mkdir(parents=True, exist_ok=True)
-        written = []
+        outcome: dict[str, Path | str] = {}
         for problem, family in zip(self.problems, self.families, strict=True):
-            point = best_point(family)
-            if problem.convex and problem.kernel.positive_semidefinite and (point.has_function or point.alpha is not None):
-                written.append(Path(folder) / f"{family.id}.json")
-                write(certificate_at(problem, point), written[-1])
-        return written
+            path = Path(folder) / f"{family.id}.json"
+            try:
+                write(certificate_at(problem, best_point(family)), path)
+                outcome[family.id] = path
+            except ValueError as reason:
+                outcome[family.id] = str(reason)
+        return outcome
 
     def to_json(self) -> str:
         """All of it as JSON text, schema 1."""
