@@ -249,10 +249,8 @@ def _point(problem: MarginProblem, v: Array) -> Point:
 
 
 def _function(problem: MarginProblem, v: Array, b: float) -> dict[str, Any]:
-    """A function and its bias as a certificate has them; what is below a double's last place beside the largest coefficient is dropped."""
-    largest = float(np.abs(v).max(initial=0.0))
-    unit = 2.0 ** (math.floor(math.log2(largest)) - 52) if largest > 1e-250 else 1.0
-    return {"beta" if problem.explicit is None else "w": (np.rint(v / unit) * unit).tolist(), "b": float(b)}
+    """A function and its bias as a certificate has them."""
+    return {"beta" if problem.explicit is None else "w": v.tolist(), "b": float(b)}
 
 
 def _combination(x: Array | Sequence[Fraction]) -> dict[str, Any]:

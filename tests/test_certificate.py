@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from equimargin import compare
@@ -34,7 +36,7 @@ from equimargin.formulations import (
 from equimargin.proofs import certificate, certify, checker
 from equimargin.proofs.certificate import certificate_at, state
 from equimargin.solvers import exact_optimum, solve
-from equimargin.testing import FAMILIES, sample_problem
+from equimargin.testing import FAMILIES, margin_problems, sample_problem
 
 XOR = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
 KERNELS = (linear(), rbf(0.5), polynomial(2, 0.5, 1.0))
@@ -221,3 +223,17 @@ def test_the_command_line_writes_and_checks(tmp_path: Path) -> None:
     answer = runner.invoke(app, ["verify", str(file)])
     assert (answer.exit_code, "REJECTED: " in answer.stdout) == (1, True)
     assert runner.invoke(app, ["verify", str(tmp_path / "nothing.json")]).exit_code == 2
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_float64_bounds_contain_what_exact_arithmetic_proves(data: st.DataObject) -> None:
+    """`interval` and the checker share nothing: the rounding bounds of one must cover the exact values of the other."""
+    family = data.draw(st.sampled_from([family for family in FAMILIES if family.split(".")[-1] not in ("hard", "nobias_hard")]))
+    problem = data.draw(margin_problems(family))
+    assume(not isinstance(problem, MarginProblem) or problem.weights is None or np.isfinite(problem.weights).all())
+    solution = solve(problem, tol=1e-7, max_iter=2000)
+    assume(problem.kernel.positive_semidefinite and problem.convex)
+    lower, upper = check(certificate(solution))
+    room = SIDES * solution.interval.size
+    assert solution.lower - room <= lower <= upper <= solution.upper + room
