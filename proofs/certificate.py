@@ -101,7 +101,7 @@ def certificate_at(problem: Problem, point: Point) -> dict[str, Any]:
         point = Point(beta=problem.rows.rdot(np.asarray(point.alpha)), b=point.b, alpha=point.alpha)
     if point.alpha is None and point.has_function and isinstance(problem, MarginProblem):
         point = Point(w=point.w, beta=point.beta, b=point.b, alpha=dual_from(problem, point))
-    dual, lower, broken = _first(_duals(problem, point), lambda alpha: judge.lower(alpha, False), -math.inf)
+    dual, lower, broken = _first(_duals(judge, problem, point), lambda alpha: judge.lower(alpha, False), -math.inf)
     primal, upper, violated = _first(_primals(problem, point), judge.upper, math.inf)
     if primal is None and dual is None:
         raise ValueError(f"the point proves nothing: {violated or broken or 'it has neither a function nor multipliers'}")
@@ -189,24 +189,43 @@ def _first(candidates: Iterator[Any], proves: Callable[[Any], Fraction | float],
     return None, nothing, reason
 
 
-def _duals(problem: Problem, point: Point) -> Iterator[dict[str, Any]]:
-    """Multipliers near those of the point, on a grid, more and more inside their constraints."""
+def _duals(judge: checker.Problem, problem: Problem, point: Point) -> Iterator[dict[str, Any]]:
+    """Multipliers near those of the point, on a grid."""
     if point.alpha is None:
         return
     alpha = np.asarray(point.alpha, dtype=np.float64)
     if isinstance(problem, OneNormProblem):
-        prices = problem.gram @ problem.rows.rdot(alpha)
-        prices = prices if problem.over == "points" else problem.rows.dot(prices)
-        box, most = np.full(problem.p, problem.C), max(1.0, float(prices.max(initial=0.0)))
-        yield from (_combination(on_grid(alpha / (most * (1 + room)), box, problem.rows.s)) for room in ROOM)
+        yield _affordable_prices(judge, _combination(on_grid(alpha, np.full(problem.p, problem.C), problem.rows.s)))
         return
-    box = problem.box if problem.weights is None else np.nextafter(problem.box, 0.0)  # the product C x weight is rounded
+    box = _box(problem)
     alpha = on_grid(alpha, box, problem.bias_signs)
     norm2 = problem.norm2(problem.rows.rdot(alpha))
     if np.isinf(problem.C) and norm2 > 0:
         factor = min(problem.rows.gain(alpha) / norm2, 1e100 / float(alpha.max()))
         alpha = on_grid(factor * alpha, box, problem.bias_signs)
     yield _combination(alpha)
+
+
+def _box(problem: MarginProblem) -> Array:
+    """Upper ends of alpha, (p,), doubles that are not above C x weight, which `problem.box` has rounded to nearest."""
+    if problem.weights is None or problem.squared or np.isinf(problem.C):
+        return problem.box
+    C, costs = Fraction(problem.C), problem.group_costs.copy()
+    for group, weight in enumerate(problem.weights.tolist()):
+        if math.isfinite(weight) and C * Fraction(weight) < Fraction(costs[group]):
+            costs[group] = math.nextafter(costs[group], 0.0)
+    return problem.rows.spread(costs)
+
+
+def _affordable_prices(judge: checker.Problem, dual: dict[str, Any]) -> dict[str, Any]:
+    """Multipliers of a linear program over a denominator so large that B'u <= 1 holds exactly."""
+    u, pull, unit = judge.combined(dual, False)
+    g, scale, error, _ = judge.space.values(pull, unit, True)
+    prices = [v + error for v in g] if judge.family == "rvm" else [g[i] - g[j] + 2 * error for _, _, i, j, _ in judge.rows]
+    most = max(prices, default=0)
+    if most <= scale:
+        return dual
+    return dual | {"numerators": [_integer(step << 64) for _, step in u], "denominator": _integer(-(-(unit * most << 64) // scale))}
 
 
 def _primals(problem: Problem, point: Point) -> Iterator[dict[str, Any]]:
