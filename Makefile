@@ -6,7 +6,7 @@ SEED     ?= $(shell date +%Y%m%d)
 EXAMPLES ?= 1000
 MUTATIONS ?= 500
 
-.PHONY: demo check lint mutants faults mutated-certificates nightly bench clean
+.PHONY: demo check lint mutants faults mutated-certificates nightly nightly-exact bench clean
 
 demo: $(READY)  ## three comparisons: classification, regression, ranking
 	$(BIN)/equimargin compare breast_cancer --scale
@@ -33,11 +33,15 @@ mutated-certificates: $(READY)  ## certificates that are changed on purpose; ARG
 nightly: $(READY)  ## every formulation, backend and solver on new instances: make nightly SEED=1 EXAMPLES=1000
 	$(BIN)/python tests/nightly.py --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
+nightly-exact: $(READY)  ## exact optima of degenerate integer problems, checked from the definitions: make nightly-exact SEED=1 EXAMPLES=1000
+	$(BIN)/python tests/nightly_exact.py --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+
 bench: $(READY)  ## CPU times, and the error of every map between formulations
 	$(BIN)/python benchmarks/svm.py
 	$(BIN)/python benchmarks/linear.py
 	$(BIN)/python benchmarks/one_norm.py
 	$(BIN)/python benchmarks/ranking.py
+	$(BIN)/python benchmarks/exact.py
 	$(BIN)/python -m pytest -m benchmark -s benchmarks tests/test_links.py
 
 $(READY): pyproject.toml constraints.txt

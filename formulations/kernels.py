@@ -46,6 +46,8 @@ class Kernel(ABC):
 
     name: ClassVar[str]
     positive_semidefinite: ClassVar[bool] = True
+    given: ClassVar[bool] = False
+    """Whether the features are the Gram matrix itself."""
 
     @abstractmethod
     def block(self, X: Features, Z: Features) -> Array:
@@ -199,6 +201,11 @@ class Intercept(Kernel):
         """As the kernel is."""
         return self.kernel.positive_semidefinite
 
+    @property
+    def given(self) -> bool:  # type: ignore[override]
+        """As the kernel is."""
+        return self.kernel.given
+
     def block(self, X: Features, Z: Features) -> Array:
         return np.asarray(self.kernel.block(X, Z) + 1.0)
 
@@ -217,6 +224,7 @@ class Precomputed(Kernel):
     """The given numbers: X is the symmetric Gram matrix itself, (m, m), or rows of it, k(x_new, x_train)."""
 
     name = "precomputed"
+    given = True
 
     def block(self, X: Features, Z: Features) -> Array:
         return np.asarray(X)
@@ -305,7 +313,7 @@ class Gram:
 
     def part(self, points: NDArray[np.intp]) -> Gram:
         """K at some of the points."""
-        X = self.X[np.ix_(points, points)] if isinstance(self.kernel, Precomputed) else self.X[points]
+        X = self.X[np.ix_(points, points)] if self.kernel.given else self.X[points]
         return Gram(self.kernel, X, self.shift)
 
     @cached_property
@@ -319,7 +327,7 @@ class Gram:
     @cached_property
     def _first(self) -> NDArray[np.intp]:
         """The first point equal to each, (m,), by a checked hash of its bits; sparse features and a given matrix are not looked at."""
-        if hasattr(self.X, "toarray") or isinstance(self.kernel, Precomputed):
+        if hasattr(self.X, "toarray") or self.kernel.given:
             return np.arange(self.m)
         X = np.ascontiguousarray(self.X + 0.0)  # -0.0 is 0.0
         odd = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
@@ -333,7 +341,7 @@ class Gram:
 
     def rows(self, index: NDArray[np.intp]) -> Array:
         """K[index], (k, m)."""
-        if "dense" in self.__dict__ or isinstance(self.kernel, Precomputed):
+        if "dense" in self.__dict__ or self.kernel.given:
             return np.asarray(self.dense[index])
         K = self.kernel.block(self.X[index], self.X)
         K[np.arange(len(index)), index] = self.diagonal[index]
@@ -341,8 +349,8 @@ class Gram:
 
     def block(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
         """K[rows, columns], (r, c)."""
-        if isinstance(self.kernel, Precomputed):
-            K: Array = self.X[np.ix_(rows, columns)]
+        if self.kernel.given:
+            K = self.kernel.block(self.X[np.ix_(rows, columns)], self.X)
             return K + self.shift * (rows[:, None] == columns) if self.shift else K
         return self.kernel.block(self.X[rows], self.X[columns])
 
@@ -377,7 +385,7 @@ class Gram:
 
     @property
     def _kept(self) -> bool:
-        return self.m <= STORED_ROWS or isinstance(self.kernel, Precomputed)
+        return self.m <= STORED_ROWS or self.kernel.given
 
     def _tiles(self, columns: NDArray[np.intp]) -> Iterator[tuple[slice, Array]]:
         """K[:, columns], some rows at a time; the whole of it where it is kept."""

@@ -4,7 +4,7 @@ if __name__ != "equimargin.solvers":  # a second copy of every class would exist
     raise ImportError("use: from equimargin.solvers import ...")
 
 from equimargin.solvers.convex import BACKENDS, Answer, solve_declaration
-from equimargin.solvers.exact import ExactOptimum, exact_optimum
+from equimargin.solvers.exact import ExactOptimum, exact_optimum, given_gram
 from equimargin.solvers.grid import solve_grid
 from equimargin.solvers.one_vs_one import one_vs_one
 from equimargin.solvers.registry import SOLVERS, solve
@@ -19,6 +19,7 @@ __all__ = [
     "Solution",
     "Status",
     "exact_optimum",
+    "given_gram",
     "one_vs_one",
     "solve",
     "solve_declaration",

@@ -278,6 +278,17 @@ def _relative_violation(constraint: Any) -> float:
     return float(np.max(constraint.violation(), initial=0.0) / (1 + right))
 
 
+def standard_form(declaration: Declaration) -> tuple[StandardForm, dict[str, slice]]:
+    """A declaration as conic backends are given it, and where its variables are among the unknowns.
+
+    Parameters
+    ----------
+    declaration : from `declare`.
+    """
+    data, _, inverse = declaration.problem.get_problem_data("CLARABEL", solver_opts={})
+    return _standard_form(data, inverse), _columns(declaration, data)
+
+
 def _standard_form(data: Mapping[str, Any], inverse: Any) -> StandardForm:
     """Both of cvxpy's forms, conic (A, b, c, dims) and quadratic (A, b, F, G, q), as one."""
     from scipy import sparse

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -19,11 +19,23 @@ import numpy as np
 
 from equimargin.formulations.features import explicit
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem
-from equimargin.solvers.exact_active_set import ActiveSet, Ends, Spent, as_fractions, common, fractions, identified, verified
-from equimargin.solvers.exact_numbers import Integers, Integral, dyadic, given_gram, integral, refusal, semidefinite
+from equimargin.solvers.exact_active_set import ActiveSet, Ends, identified, verified
+from equimargin.solvers.exact_numbers import (
+    Fractions,
+    Integers,
+    Integral,
+    as_fractions,
+    common,
+    dyadic,
+    fractions,
+    given_gram,
+    integral,
+    refusal,
+    semidefinite,
+)
 from equimargin.solvers.exact_simplex import Program, highs_basis
 from equimargin.solvers.exact_simplex import verified as verified_vertex
-from equimargin.solvers.registry import solve
+from equimargin.solvers.registry import SOLVERS, solve
 from equimargin.solvers.solution import Status
 
 __all__ = ["ExactOptimum", "exact_optimum", "given_gram"]
@@ -32,6 +44,7 @@ FLOAT_TOL = 1e-10
 """Relative gap of the float solution that the pivots start from."""
 FLOAT_SECONDS = 60.0
 """What it may take."""
+NO_BIAS: Ends = (Fraction(0), Fraction(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,20 +56,21 @@ class ExactOptimum:
     alpha : (p,) optimal multipliers, or feasible ones where it ended early; u for a OneNormProblem.
     beta : (m,) f = sum_i beta_i k(x_i, .) with beta = A'alpha; for a OneNormProblem its x >= 0, (size,).
     w : (q,) f = w.z where the kernel is linear, with the constant of f last where the bias is penalised; None otherwise.
-    bias : the ends of all b that are optimal with f, in the project's sign f(x) + b; None for an end at infinity; (0, 0) without a bias.
+    bias : the ends of all b that are optimal with f, in the project's sign f(x) + b; None for an end at infinity, and for both of a free
+    bias unless optimal; (0, 0) without a bias.
     ray : (p,) of an infeasible problem: alpha >= 0, positive on hard rows alone, A K A'alpha = 0, s'alpha = 0 and t'alpha > 0.
     semidefinite : how K is known to be positive semidefinite.  pivots : exact ones.  seconds : of wall time.
     """
 
-    problem: Problem
+    problem: Problem = field(repr=False)
     status: Status
     reason: str
-    value: Fraction | None
-    alpha: tuple[Fraction, ...]
-    beta: tuple[Fraction, ...]
-    w: tuple[Fraction, ...] | None
-    bias: Ends
-    ray: tuple[Fraction, ...] | None
+    value: Fraction | None = field(repr=False)  # Python prints no integer of thousands of digits
+    alpha: tuple[Fraction, ...] = field(repr=False)
+    beta: tuple[Fraction, ...] = field(repr=False)
+    w: tuple[Fraction, ...] | None = field(repr=False)
+    bias: Ends = field(repr=False)
+    ray: tuple[Fraction, ...] | None = field(repr=False)
     semidefinite: str
     pivots: int
     seconds: float
@@ -74,7 +88,8 @@ def exact_optimum(problem: Problem, time_limit: float | None = None, max_iter: i
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.  time_limit : seconds, looked at between linear systems.  max_iter : exact pivots, at most.
+    problem : MarginProblem or OneNormProblem.  time_limit : seconds; no linear system is begun that may take longer.
+    max_iter : exact pivots, at most.
     start : a float solution, whose multipliers are close to optimal; None asks the solvers for one. Linear programs take none.
 
     Returns
@@ -94,11 +109,11 @@ def exact_optimum(problem: Problem, time_limit: float | None = None, max_iter: i
     numbers = integral(problem)
     why = semidefinite(problem, numbers)
 
-    def check(pivots: int) -> None:
+    def check(pivots: int, more: float) -> None:
         if pivots > max_iter:
-            raise Spent(Status.ITERATION_LIMIT)
-        if time_limit is not None and time.perf_counter() - started > time_limit:
-            raise Spent(Status.TIME_LIMIT)
+            raise _Spent(Status.ITERATION_LIMIT)
+        if time_limit is not None and time.perf_counter() - started + more > time_limit:
+            raise _Spent(Status.TIME_LIMIT)
 
     seconds = FLOAT_SECONDS if time_limit is None else min(FLOAT_SECONDS, time_limit)
     if isinstance(problem, OneNormProblem):
@@ -121,33 +136,41 @@ def exact_optimum(problem: Problem, time_limit: float | None = None, max_iter: i
     )
 
 
+class _Spent(Exception):
+    """The time or the pivots that a run may take are spent; the status says which."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status.sentence)
+        self.status = status
+
+
 @dataclass(frozen=True, eq=False)
 class _End:
     """How the pivots ended."""
 
     status: Status
     reason: str
-    alpha: Integers
-    beta: Integers
+    alpha: Fractions
+    beta: Fractions
     pivots: int
     value: Fraction | None = None
-    bias: Ends = (Fraction(0), Fraction(0))
-    ray: Integers | None = None
+    bias: Ends = NO_BIAS
+    ray: Fractions | None = None
 
 
 def _quadratic(problem: MarginProblem, state: ActiveSet, seconds: float, start: Point | None) -> _End:
-    numbers = state.numbers
+    numbers, unknown = state.numbers, NO_BIAS if not state.numbers.biased else (None, None)
     try:
         state.start(*identified(problem, numbers, start or _float_solution(problem, seconds)))
         ray = state.run()
-    except Spent as spent:
+    except _Spent as spent:
         beta = _combined(numbers.rdot, state.alpha)
-        return _End(spent.status, f"{spent} {_pivots(state.pivots)}", state.alpha, beta, state.pivots)
+        return _End(spent.status, f"{spent} {_pivots(state.pivots)}", state.alpha, beta, state.pivots, bias=unknown)
     alpha, beta = state.alpha, _combined(numbers.rdot, state.alpha)
     if ray is not None:
         reason = f"the multipliers grow without bound along an exact ray; {_pivots(state.pivots)}"
-        return _End(Status.INFEASIBLE, reason, alpha, beta, state.pivots, ray=ray)
-    low, high = state.bias() if numbers.biased else (Fraction(0), Fraction(0))
+        return _End(Status.INFEASIBLE, reason, alpha, beta, state.pivots, bias=unknown, ray=ray)
+    low, high = state.bias() if numbers.biased else NO_BIAS
     value = verified(numbers, alpha, low if low is not None else high if high is not None else Fraction(0))
     free = f"{len(state.T)} multipliers by one linear system, {_pivots(state.pivots)}; every condition of the optimum checked"
     return _End(Status.OPTIMAL, free, alpha, beta, state.pivots, value, (low, high))
@@ -156,7 +179,7 @@ def _quadratic(problem: MarginProblem, state: ActiveSet, seconds: float, start: 
 def _linear(problem: OneNormProblem, program: Program, seconds: float) -> _End:
     try:
         vertex = program.solve(highs_basis(problem, seconds))
-    except Spent as spent:
+    except _Spent as spent:
         return _End(spent.status, f"{spent} {_pivots(program.pivots)}", fractions(problem.p), program.x, program.pivots)
     value = verified_vertex(program, vertex)
     reason = f"the basis of HiGHS, {_pivots(program.pivots)}; every condition of the optimum checked"
@@ -165,24 +188,24 @@ def _linear(problem: OneNormProblem, program: Program, seconds: float) -> _End:
 
 def _float_solution(problem: MarginProblem, seconds: float) -> Point:
     """A float solution of whichever solver takes the problem; multipliers of 0 where none does, or where it brings none."""
-    try:
+    if any(not solver.reference and solver.refusal(problem) is None for solver in SOLVERS.values()):
         point = solve(problem, tol=FLOAT_TOL, time_limit=seconds).point
-    except ValueError:
-        return Point(alpha=np.zeros(problem.p))
-    return point if point.alpha is not None else Point(alpha=np.zeros(problem.p))
+        if point.alpha is not None:
+            return point
+    return Point(alpha=np.zeros(problem.p))
 
 
 def _pivots(count: int) -> str:
     return f"{count} exact pivots"
 
 
-def _combined(product: Callable[[Integers], Integers], v: Integers) -> Integers:
+def _combined(product: Callable[[Integers], Integers], v: Fractions) -> Fractions:
     """A product with integers, of Fractions."""
     values, den = common(v)
     return as_fractions([Fraction(u, den) for u in product(values).tolist()])
 
 
-def _weights(problem: Problem, numbers: Integral, beta: Integers) -> tuple[Fraction, ...] | None:
+def _weights(problem: Problem, numbers: Integral, beta: Fractions) -> tuple[Fraction, ...] | None:
     """Z'beta for the features Z of a linear kernel, with the column of ones of a penalised bias."""
     Z = explicit(problem.kernel, problem.X)
     if Z is None:

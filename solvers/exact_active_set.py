@@ -30,11 +30,10 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point
-from equimargin.solvers.exact_numbers import Integers, Integral, as_integers
-from equimargin.solvers.solution import Status
+from equimargin.solvers.exact_numbers import Fractions, Integers, Integral, as_fractions, as_integers, common, forecast, fractions, solved
 
-SOLVED = 1500
-"""Unknowns of a linear system, at most: a dense one of so many takes a minute."""
+SOLVED = 1000
+"""Unknowns of a linear system, at most: one of so many takes ten seconds or more, in which nothing else is heard."""
 PRIME = 2**61 - 1
 PLACES = 40
 """Binary places, below the largest multiplier, of those that are kept where a float solution has them."""
@@ -42,32 +41,24 @@ PLACES = 40
 Ends = tuple[Fraction | None, Fraction | None]
 
 
-class Spent(Exception):
-    """The time or the pivots that a run may take are spent; the status says which."""
-
-    def __init__(self, status: Status) -> None:
-        super().__init__(status.sentence)
-        self.status = status
-
-
 class ActiveSet:
     """The method's state.
 
     Parameters
     ----------
-    numbers : the problem in integers.  check : called before every linear system; raises Spent.
+    numbers : the problem in integers.  check : called before every linear system with the pivots so far and the
+        seconds that it may take; may raise to end it.
 
     alpha : (p,) Fractions.  T : the rows that are solved for.  pivots : rows that have moved so far.
     """
 
-    def __init__(self, numbers: Integral, check: Callable[[int], None]) -> None:
+    def __init__(self, numbers: Integral, check: Callable[[int, float], None]) -> None:
         self.numbers, self.check = numbers, check
-        self.alpha: Integers = fractions(numbers.p)
+        self.alpha: Fractions = fractions(numbers.p)
         self.T: list[int] = []
         self.pivots = 0
-        self._movable = np.array([box != 0 for box in numbers.box], dtype=np.bool_)
 
-    def start(self, alpha: Integers, inside: Sequence[int]) -> None:
+    def start(self, alpha: Fractions, inside: Sequence[int]) -> None:
         """Go to the optimum of the face of these rows, or as far as the box allows.
 
         Parameters
@@ -82,7 +73,7 @@ class ActiveSet:
             if step == 1:
                 break
 
-    def run(self) -> Integers | None:
+    def run(self) -> Fractions | None:
         """Pivot until no row violates; the ray of an infeasible problem, None where there is an optimum."""
         while (entering := self._violating()) is not None:
             self.pivots += 1
@@ -115,11 +106,11 @@ class ActiveSet:
     def _may_rise(self) -> NDArray[np.bool_]:
         """Which rows are below their upper bound, (p,)."""
         box = self.numbers.box
-        return self._movable & np.array([b is None or a < b for a, b in zip(self.alpha, box, strict=True)], dtype=np.bool_)
+        return np.array([b is None or a < b for a, b in zip(self.alpha, box, strict=True)], dtype=np.bool_)
 
     def _may_fall(self) -> NDArray[np.bool_]:
         """Which rows are above 0, (p,)."""
-        return self._movable & (self.alpha > 0).astype(np.bool_)
+        return np.asarray(self.alpha > 0, dtype=np.bool_)
 
     def _violating(self) -> tuple[int, int, Fraction] | None:
         """The row that violates most, which way it has to move, and the slope of q in it; None at the optimum."""
@@ -139,7 +130,7 @@ class ActiveSet:
             return None
         return i, -int(np.sign(g[i])), Fraction(-wrong[i], den)
 
-    def _enter(self, i: int, way: int, slope: Fraction) -> Integers | None:
+    def _enter(self, i: int, way: int, slope: Fraction) -> Fractions | None:
         """Move row i, and T with it, until it is solved for or at a bound; the ray if nothing stops it."""
         numbers = self.numbers
         while True:
@@ -153,7 +144,7 @@ class ActiveSet:
             if curvature > 0:
                 bounds.append(-slope / curvature)
             if not bounds:
-                ray: Integers = fractions(numbers.p)
+                ray: Fractions = fractions(numbers.p)
                 ray[rows] = d
                 return ray
             step = min(bounds)
@@ -192,20 +183,38 @@ class ActiveSet:
 
     def _solved(self, T: Sequence[int], right: Sequence[int], balance: Sequence[int]) -> list[Fraction]:
         """The solution of [ H_TT s_T; s_T' 0 ] (d, b) = (right, balance), H as integers; without a bias neither s nor b."""
-        from flint import fmpz_mat
-
-        self.check(self.pivots)
+        numbers = self.numbers
         if not T:
             return []
-        matrix = self.numbers.block(T, T)
+        if not numbers.biased and len(T) > numbers.m and numbers.ridge[T].all():
+            return self._solved_by_points(T, as_integers(right))
+        matrix = numbers.block(T, T)
         if balance:
-            s = self.numbers.s[T]
+            s = numbers.s[T]
             matrix = np.block([[matrix, s[:, None]], [s[None, :], np.zeros((1, 1), dtype=object)]])
-        size = len(matrix)
-        if size > SOLVED:
-            raise ValueError(f"too large: {size:,} rows inside the box, the limit of exact arithmetic is {SOLVED:,}")
-        solution = fmpz_mat(size, size, matrix.ravel().tolist()).solve(fmpz_mat(size, 1, [*right, *balance]))
-        return [Fraction(int(v.p), int(v.q)) for v in solution.entries()]
+        return self._system(matrix, [*right, *balance])
+
+    def _solved_by_points(self, T: Sequence[int], right: Integers) -> list[Fraction]:
+        """As `_solved` for more rows than points: d = D^-1 (right - A_T Z beta) with (I + A_T'D^-1 A_T Z) beta = A_T'D^-1 right."""
+        numbers, D = self.numbers, self.numbers.ridge[T]
+        index, entry, unit = numbers.index[T], numbers.entry[T], lcm(*set(D.tolist()))
+        weight, laplacian, pull = unit // D, np.zeros((numbers.m, numbers.m), dtype=object), np.zeros(numbers.m, dtype=object)
+        for i, a in zip(index.T, entry.T, strict=True):
+            np.add.at(pull, i, a * weight * right)
+            for j, b in zip(index.T, entry.T, strict=True):
+                np.add.at(laplacian, (i, j), a * b * weight)
+        matrix = numbers.times(laplacian)
+        matrix[np.diag_indices(numbers.m)] += unit
+        beta, den = common(as_fractions(self._system(matrix, pull.tolist())))
+        margins = (entry * numbers.product(beta)[index]).sum(axis=1)
+        return [Fraction(v, d) for v, d in zip((right * den - margins).tolist(), (D * den).tolist(), strict=True)]
+
+    def _system(self, matrix: Integers, right: Sequence[int]) -> list[Fraction]:
+        """The solution of a system of integers, once it has been asked whether there is time for it."""
+        if len(matrix) > SOLVED:
+            raise ValueError(f"too large: a linear system of {len(matrix):,} unknowns, the limit of exact arithmetic is {SOLVED:,}")
+        self.check(self.pivots, forecast(matrix))
+        return solved(matrix, right)
 
     def _independent(self, rows: list[int]) -> list[int]:
         """A largest part of these rows whose system is not singular: H, with s s' added for a bias, is not singular modulo a prime."""
@@ -223,30 +232,17 @@ class ActiveSet:
         return pivots
 
 
-def identified(problem: MarginProblem, numbers: Integral, point: Point) -> tuple[Integers, list[int]]:
+def identified(problem: MarginProblem, numbers: Integral, point: Point) -> tuple[Fractions, list[int]]:
     """Feasible Fractions near a float solution, and which rows it has strictly inside the box, those first that are most inside.
-
-    A row is taken to be at a bound where its multiplier is nearer to it, over the cost, than its slack is to 0, over the target.
 
     Parameters
     ----------
     problem, numbers : the problem and its integers.  point : alpha, and b where there is one; f is A'alpha.
     """
     alpha = np.clip(np.nan_to_num(np.asarray(point.alpha, dtype=np.float64)), 0.0, problem.box)
-    f = problem.gram @ problem.rows.rdot(alpha)
-    u = problem.slack(f, problem.bias_at(f) if point.b is None else point.b) / problem.rows.largest_target
-    largest = float(alpha.max(initial=0.0)) or 1.0
-    finite = np.isfinite(problem.box)
-    if problem.squared:
-        finite = np.zeros(problem.p, dtype=np.bool_)
-        scale = np.where(np.isfinite(problem.costs), 2 * problem.costs * problem.rows.largest_target, largest)
-    else:
-        scale = np.where(finite, problem.box, largest)
-    share = np.divide(alpha, scale, out=np.zeros_like(alpha), where=scale > 0)
-    lower = (-u > share) | (problem.box == 0)
-    upper = finite & ~lower & (u > 1 - share)
-    quantum = Fraction(2) ** (int(np.frexp(largest)[1]) - PLACES)
-    exact: Integers = fractions(problem.p)
+    lower, upper, depth = _sides(problem, alpha, point.b)
+    quantum = Fraction(2) ** (int(np.frexp(alpha.max(initial=0.0))[1]) - PLACES)
+    exact: Fractions = fractions(problem.p)
     for r in np.flatnonzero(upper):
         exact[r] = numbers.box[r]
     for r in np.flatnonzero(~lower & ~upper):
@@ -254,14 +250,28 @@ def identified(problem: MarginProblem, numbers: Integral, point: Point) -> tuple
     if numbers.biased:
         _balance(numbers, exact)
     inside = [int(r) for r in range(problem.p) if exact[r] > 0 and (numbers.box[r] is None or exact[r] < numbers.box[r])]
-    return exact, sorted(inside, key=lambda r: -min(share[r], 1 - share[r] if finite[r] else share[r]))
+    return exact, sorted(inside, key=lambda r: -depth[r])
+
+
+def _sides(problem: MarginProblem, alpha: Array, b: float | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array]:
+    """Which rows are at 0 and which at their upper bound, (p,), and how far the others are inside.
+
+    A row is where its multiplier is nearer to the bound, over the cost, than its slack is to 0, over the largest target.
+    """
+    f, target = problem.gram @ problem.rows.rdot(alpha), problem.rows.largest_target
+    u = problem.slack(f, problem.bias_at(f) if b is None else b) / target
+    boxed = np.isfinite(problem.box) & (not problem.squared)
+    ends = 2 * problem.costs * target if problem.squared else problem.box
+    share = np.divide(alpha, np.where(np.isfinite(ends), ends, alpha.max(initial=0.0)), out=np.zeros_like(alpha), where=alpha > 0)
+    lower = (-u > share) | (problem.box == 0)
+    return lower, boxed & ~lower & (u > 1 - share), np.where(boxed, np.minimum(share, 1 - share), share)
 
 
 def _within(a: Fraction, box: Fraction | None) -> Fraction:
     return max(a, Fraction(0)) if box is None else min(max(a, Fraction(0)), box)
 
 
-def _balance(numbers: Integral, alpha: Integers) -> None:
+def _balance(numbers: Integral, alpha: Fractions) -> None:
     """Make s'alpha = 0: rows strictly inside give first, then the others, down to 0."""
     excess = sum((s * a for s, a in zip(numbers.s, alpha, strict=True)), Fraction(0))
     sign = 1 if excess > 0 else -1
@@ -272,7 +282,7 @@ def _balance(numbers: Integral, alpha: Integers) -> None:
         excess -= sign * taken
 
 
-def verified(numbers: Integral, alpha: Integers, b: Fraction) -> Fraction:
+def verified(numbers: Integral, alpha: Fractions, b: Fraction) -> Fraction:
     """The optimum, once every condition of it has been checked.
 
         0 <= alpha <= box,   s'alpha = 0,   g_r >= 0 where alpha_r = 0,   g_r <= 0 where alpha_r = box_r,   g_r = 0 elsewhere
@@ -285,7 +295,7 @@ def verified(numbers: Integral, alpha: Integers, b: Fraction) -> Fraction:
     ------
     ArithmeticError : a condition does not hold.
     """
-    state = ActiveSet(numbers, lambda pivots: None)
+    state = ActiveSet(numbers, lambda pivots, seconds: None)
     state.alpha = alpha
     g0, den = state.gradient()
     g = g0 * b.denominator + numbers.s * (b.numerator * den)
@@ -296,21 +306,3 @@ def verified(numbers: Integral, alpha: Integers, b: Fraction) -> Fraction:
     if not (within and int((numbers.s * x).sum()) == 0 and signs.all()):
         raise ArithmeticError("the conditions of the optimum do not hold")
     return Fraction(int((x * (numbers.t * x_den - g0)).sum()), 2 * numbers.unit * x_den**2)
-
-
-def fractions(size: int) -> Integers:
-    """Zeros, as Fractions."""
-    return as_fractions([Fraction(0)] * size)
-
-
-def as_fractions(values: Sequence[Fraction]) -> Integers:
-    """An array of Fractions."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
-def common(values: Integers) -> tuple[Integers, int]:
-    """Integers and their smallest common denominator."""
-    den = lcm(*{v.denominator for v in values})
-    return as_integers([v.numerator * (den // v.denominator) if v else 0 for v in values.tolist()]), den

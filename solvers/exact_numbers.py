@@ -8,6 +8,7 @@ exact products C x weight, targets of a tube the exact differences y - epsilon a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -23,6 +24,8 @@ from equimargin.formulations.rows import Pairs, Tube
 
 Integers = NDArray[Any]
 """An array of Python's integers."""
+Fractions = NDArray[Any]
+"""An array of Fractions."""
 POINTS = 1500
 """K is formed of up to so many points."""
 PAIRS = 100_000
@@ -99,6 +102,12 @@ class Integral:
 
         return as_integers((self._matrix * fmpz_mat(self.m, 1, beta.tolist())).entries())
 
+    def times(self, M: Integers) -> Integers:
+        """M Z, (k, m), for integers M (k, m)."""
+        from flint import fmpz_mat
+
+        return as_integers((fmpz_mat(*M.shape, M.ravel().tolist()) * self._matrix).entries()).reshape(M.shape)
+
     def dot(self, f: Integers) -> Integers:
         """A f, (p,), for f (m,)."""
         return np.asarray((self.entry * f[self.index]).sum(axis=1))
@@ -157,6 +166,24 @@ def as_integers(values: Any) -> Integers:
     return array
 
 
+def fractions(size: int) -> Fractions:
+    """Zeros, as Fractions."""
+    return as_fractions([Fraction(0)] * size)
+
+
+def as_fractions(values: Sequence[Fraction]) -> Fractions:
+    """An array of Fractions."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def common(values: Fractions) -> tuple[Integers, int]:
+    """Integers and their smallest common denominator."""
+    den = lcm(*{v.denominator for v in values})
+    return as_integers([v.numerator * (den // v.denominator) if v else 0 for v in values.tolist()]), den
+
+
 def dyadic(M: Array) -> tuple[Integers, int]:
     """Integers Z and a power of two with M = Z / power exactly; M any shape, finite."""
     mantissa, exponent = np.frexp(M)
@@ -165,6 +192,31 @@ def dyadic(M: Array) -> tuple[Integers, int]:
     exponent = np.where(Z == 0, 0, exponent.astype(np.int64) - 53 + np.log2(lowest.astype(np.float64)).astype(np.int64))
     places = max(-int(exponent.min(initial=0)), 0)
     return (Z // lowest).astype(object) << (exponent + places).astype(object), 1 << places
+
+
+def solved(matrix: Integers, right: Sequence[int]) -> list[Fraction]:
+    """The solution of a system of integers, by p-adic lifting.
+
+    Parameters
+    ----------
+    matrix : (n, n).  right : (n,).
+
+    Raises
+    ------
+    ZeroDivisionError : a singular matrix.
+    """
+    from flint import fmpz_mat
+
+    n = len(matrix)
+    if not n:
+        return []
+    return [Fraction(int(v.p), int(v.q)) for v in fmpz_mat(n, n, matrix.ravel().tolist()).solve(fmpz_mat(n, 1, list(right))).entries()]
+
+
+def forecast(matrix: Integers) -> float:
+    """About how many seconds `solved` takes for n unknowns and entries of b bits, n^3 (60 + b)^2 as measured."""
+    bits = max((int(v).bit_length() for v in matrix.ravel()), default=0)
+    return 5e-9 * float(len(matrix)) ** 3 * (1 + bits / 60) ** 2
 
 
 def semidefinite(problem: Problem, numbers: Integral) -> str:
@@ -176,7 +228,7 @@ def semidefinite(problem: Problem, numbers: Integral) -> str:
     """
     if isinstance(problem, OneNormProblem):
         return "a linear program asks nothing of K"
-    if not isinstance(problem.kernel, Precomputed):
+    if not problem.kernel.given:
         return f"the {problem.kernel.name} kernel is positive semidefinite by construction"
     if problem.m <= LDL_POINTS:
         if not _has_square_root(numbers):

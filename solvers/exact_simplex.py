@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.problem import OneNormProblem
-from equimargin.solvers.exact_active_set import as_fractions, common, fractions
-from equimargin.solvers.exact_numbers import Integers, Integral, as_integers
+from equimargin.solvers.exact_numbers import Fractions, Integers, Integral, as_fractions, as_integers, common, forecast, fractions, solved
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.vertex import unit as mean_square
 
@@ -34,14 +33,14 @@ Basis = frozenset[int]
 
 @dataclass(frozen=True, eq=False)
 class Vertex:
-    """A basis and its x (n,) and u (p,), Fractions; of every row B x - 1 and of every column 1 - B'u, integers over a denominator each."""
+    """A basis and its x (n,) and u (p,); surplus : (p,) B x - 1 as integers over a unit.  price : (n,) 1 - B'u."""
 
     basis: Basis
-    x: Integers
-    u: Integers
+    x: Fractions
+    u: Fractions
     surplus: Integers
     surplus_unit: int
-    price: Integers
+    price: Fractions
 
     @property
     def feasible(self) -> bool:
@@ -54,16 +53,17 @@ class Program:
 
     Parameters
     ----------
-    problem : the program.  numbers : it in integers.  check : called before every linear system; raises Spent.
+    problem : the program.  numbers : it in integers.  check : called before every linear system with the pivots so far and
+        the seconds that it may take; may raise to end it.
 
     x : (n,) of the last vertex, 0 before one.  pivots : how many so far.
     """
 
-    def __init__(self, problem: OneNormProblem, numbers: Integral, check: Callable[[int], None]) -> None:
+    def __init__(self, problem: OneNormProblem, numbers: Integral, check: Callable[[int, float], None]) -> None:
         self.numbers, self.check = numbers, check
         self.n, self.p, self.C = problem.size, problem.p, Fraction(problem.C)
         self.pairs = problem.over == "pairs"
-        self.x: Integers = fractions(self.n)
+        self.x: Fractions = fractions(self.n)
         self.pivots = 0
 
     def solve(self, basis: Basis) -> Vertex:
@@ -152,29 +152,23 @@ class Program:
             part += a[:, None] * numbers.K[np.ix_(i, columns)]
         return part
 
-    def _margins(self, x: Integers) -> tuple[Integers, int]:
+    def _margins(self, x: Fractions) -> tuple[Integers, int]:
         """unit x B x, (p,), as integers over a denominator."""
         values, den = common(x)
         beta = self.numbers.rdot(values) if self.pairs else values
         return self.numbers.dot(self.numbers.product(beta)), den
 
-    def _prices(self, u: Integers) -> Integers:
+    def _prices(self, u: Fractions) -> Fractions:
         """B'u, (n,), Fractions."""
         values, den = common(u)
         prices = self.numbers.product(self.numbers.rdot(values))
         prices = self.numbers.dot(prices) if self.pairs else prices
         return as_fractions([Fraction(v, den * self.numbers.unit) for v in prices.tolist()])
 
-    def _solved(self, matrix: Integers, right: Integers, den: int) -> Integers:
+    def _solved(self, matrix: Integers, right: Integers, den: int) -> Fractions:
         """y with matrix y = right / den, Fractions; ZeroDivisionError where the matrix is singular."""
-        from flint import fmpz_mat
-
-        self.check(self.pivots)
-        size = len(matrix)
-        if not size:
-            return fractions(0)
-        solution = fmpz_mat(size, size, matrix.ravel().tolist()).solve(fmpz_mat(size, 1, right.tolist()))
-        return as_fractions([Fraction(int(v.p), int(v.q) * den) for v in solution.entries()])
+        self.check(self.pivots, forecast(matrix))
+        return as_fractions([v / den for v in solved(matrix, right.tolist())])
 
 
 def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
@@ -191,9 +185,11 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
     AK = problem.rows.matrix @ (problem.gram.dense / scale)
     B = AK if problem.over == "points" else AK @ problem.rows.matrix.T
     M = sparse.csc_array(sparse.hstack([sparse.csc_array(B), sparse.eye_array(p)]))
-    highs = highspy.Highs()
-    for name, value in {"output_flag": False, "solver": "simplex", "time_limit": time_limit, "threads": 1}.items():
-        highs.setOptionValue(name, value)
+    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    highs.setOptionValue("output_flag", False)
+    highs.setOptionValue("solver", "simplex")
+    highs.setOptionValue("time_limit", time_limit)
+    highs.setOptionValue("threads", 1)
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = n + p, p
     lp.col_cost_ = np.concatenate([np.ones(n), np.full(p, problem.C * scale)])

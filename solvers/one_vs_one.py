@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equimargin.formulations.kernels import Kernel, Precomputed
+from equimargin.formulations.kernels import Kernel
 from equimargin.formulations.problem import Loss, MarginProblem, classification
 from equimargin.formulations.rows import Signed
 from equimargin.solvers.registry import solve
@@ -61,7 +61,7 @@ def one_vs_one(
 def _between(whole: MarginProblem, positive: Any, negative: Any) -> MarginProblem:
     """The problem of two disjoint sets of points, given as (m,) booleans: a part of K is positive semidefinite where K is."""
     points = np.flatnonzero(positive | negative)
-    X = whole.X[np.ix_(points, points)] if isinstance(whole.kernel, Precomputed) else whole.X[points]
+    X = whole.X[np.ix_(points, points)] if whole.kernel.given else whole.X[points]
     weights = None if whole.weights is None else whole.weights[points]
     rows = Signed(np.where(positive[points], 1.0, -1.0))
     return MarginProblem(X, whole.kernel, rows, whole.C, whole.loss, True, weights, whole.shift)
