@@ -379,6 +379,64 @@ FAULTS = (
         "+ H[k, k] * c * c",
         ("dualize",),
     ),
+    Fault(
+        "digests unread",
+        "proofs/checker.py",
+        '[sha256(given), sha256([primal, dual])], "a digest',
+        'fields(digests, "problem points"), "a digest',
+        ("checker",),
+    ),
+    Fault("any lower bound", "proofs/checker.py", "require(lower <= below,", "require(lower <= below + 1,", ("checker",)),
+    Fault("any upper bound", "proofs/checker.py", "require(above <= upper,", "require(above <= upper + 1,", ("checker",)),
+    Fault("exact bounds apart", "proofs/checker.py", 'mode == "proven" or lower == upper', "True", ("checker",)),
+    Fault(
+        "no cost is a bound", "proofs/checker.py", "if self.squared else step <= cost * unit)", "if self.squared else True)", ("checker",)
+    ),
+    Fault("no cost forbids", "proofs/checker.py", "(cost > 0 if self.squared", "(True if self.squared", ("checker",)),
+    Fault(
+        "multipliers out of balance",
+        "proofs/checker.py",
+        "not self.bias or sum(step * self.rows[r][1] for r, step in alpha) == 0",
+        "True",
+        ("checker",),
+    ),
+    Fault("prices unread", "proofs/checker.py", '<= scale, "the multipliers', '<= 2 * scale, "the multipliers', ("checker",)),
+    Fault("a ray at a cost", "proofs/checker.py", " and set(squares) == {math.inf}", "", ("checker",)),
+    Fault("squares forgotten", "proofs/checker.py", "- norm2 / 2 - sum(ridge)", "- norm2 / 2", ("checker",)),
+    Fault("squares rounded down", "proofs/checker.py", "math.ceil(v * 2**400)", "math.floor(v * 2**400)", ("checker",)),
+    Fault(
+        "hard rows violated",
+        "proofs/checker.py",
+        "all(cost < math.inf for cost, _ in paid)",
+        "True or (paid := [(c, v) for c, v in paid if c < math.inf])",
+        ("checker",),
+    ),
+    Fault("a row counted twice", "proofs/checker.py", "fine and len(set(keys)) == len(keys)", "fine", ("checker",)),
+    Fault("the error of slacks", "proofs/checker.py", "2 * error * (unit // scale)", "0 * error", ("checker",)),
+    Fault("the error of the norm", "proofs/checker.py", "+ error * size * size", "", ("checker",)),
+    Fault("a negative pivot", "proofs/checker.py", "if pivot < 0 or", "if False or", ("checker",)),
+    Fault("beside a zero pivot", "proofs/checker.py", "(pivot == 0 and any(column[k:]))", "False", ("checker",)),
+    Fault("half the diagonal", "proofs/checker.py", "(K[i][i] << 140)", "(K[i][i] << 141)", ("checker",)),
+    Fault("a key twice", "proofs/checker.py", 'require(len(dict(pairs)) == len(pairs), "a key', 'require(True, "a key', ("checker",)),
+    Fault(
+        "ties as pairs of a certificate", "proofs/checker.py", "level[i] > level[j]", "level[i] >= level[j] and i != j", ("certificate",)
+    ),
+    Fault("a squaring short", "proofs/checker.py", "for _ in range(s):", "for _ in range(s - 1):", ("checker",)),
+    Fault(
+        "nothing above C",
+        "proofs/audit.py",
+        "(alpha - problem.costs * (1 + ABOVE)).max(initial=0.0)",
+        "(alpha - np.inf).max(initial=0.0)",
+        ("audit",),
+    ),
+    Fault("the first label is positive", "proofs/foreign_models.py", "return 1.0 if first > second else -1.0", "return 1.0", ("audit",)),
+    Fault("the sign of rho", "proofs/foreign_models.py", '-sign * float(header["rho"])', 'sign * float(header["rho"])', ("audit",)),
+    Fault("the weight of the constant", "proofs/audit.py", "w[d] = model.b / model.constant", "w[d] = model.b", ("audit",)),
+    Fault(
+        "a bias free of charge", "proofs/audit.py", '"penalized" if model.constant == 1.0 else False', "model.constant == 1.0", ("audit",)
+    ),
+    Fault("prices as they are", "proofs/certificate.py", "    if most <= scale:", "    if True:", ("certificate",)),
+    Fault("rounded inwards", "proofs/certificate.py", "way * math.inf) if", "-way * math.inf) if", ("certificate",)),
     Fault("cost forgotten", "solvers/linear_program.py", "(0.0, problem.C * unit(problem))", "(0.0, unit(problem))", ("linear_program",)),
 )
 

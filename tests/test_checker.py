@@ -183,17 +183,38 @@ def test_a_gram_matrix_that_is_not_positive_semidefinite_is_refused(n: int, smal
             space.positive_semidefinite()
 
 
+def test_a_zero_on_the_diagonal_asks_for_zeros_beside_it() -> None:
+    kernel = {"name": "precomputed", "constant": 0, "shift": 0}
+    assert checker.Space(kernel, [[0], [0, 1]]).positive_semidefinite() == "by factorisation"
+    with pytest.raises(ValueError, match=r"not proved positive semidefinite"):
+        checker.Space(kernel, [[0], [1, 0]]).positive_semidefinite()
+
+
 def test_a_hard_row_must_be_met_exactly() -> None:
     document = sample("svm.hard")
     document = document | {"primal": document["primal"] | {"w": [v * (1 - 1e-9) for v in document["primal"]["w"]]}}
     assert refusal(document) == "the primal point violates a hard row"
 
 
-def test_the_prices_of_a_linear_program_must_be_met_exactly() -> None:
-    document = sample("rvm")
-    dual = document["dual"]
-    more = dual | {"numerators": [v + v // 10**9 for v in dual["numerators"]]}
-    assert refusal(document | {"dual": more}) in ("the multipliers break B'u <= 1", "a multiplier is above its cost")
+@pytest.mark.parametrize(("family", "most"), [("rvm", 1), ("rank.onenorm", Fraction(1, 4))])
+def test_the_prices_of_a_linear_program_must_be_met_exactly(family: str, most: Fraction) -> None:
+    """Two points on a line at 0 and 1 (rvm: B = (0 1)), or at 0 and 2 (B = 4), and u <= 1 or 1/4."""
+    points = [[0.0], [1.0 if family == "rvm" else 2.0]]
+    stated = {"family": family, "kernel": {"name": "linear", "constant": 0}, "features": points, "labels": [0, 1], "queries": None}
+    problem = checker.Problem(stated | {"C": 8, "weights": None, "pairs": None})
+    n, d = Fraction(most).as_integer_ratio()
+    assert problem.lower({"rows": [0], "numerators": [n], "denominator": d}, False) == most
+    with pytest.raises(ValueError, match=r"break B'u <= 1"):
+        problem.lower({"rows": [0], "numerators": [n * 1000 + 1], "denominator": d * 1000}, False)
+
+
+@pytest.mark.parametrize("part", ["problem", "points"])
+def test_a_digest_must_fit(part: str) -> None:
+    document = xor()
+    digest = document["digests"][part]
+    document["digests"][part] = ("1" if digest[0] == "0" else "0") + digest[1:]
+    with pytest.raises(ValueError, match=r"a digest is not that of its part"):
+        checker.check(json.dumps(document).encode())
 
 
 def test_too_much_arithmetic_is_refused_at_once() -> None:
@@ -209,3 +230,59 @@ def test_a_bound_is_exact_to_the_last_digit() -> None:
     assert checker.check(json.dumps(document).encode())[1:] == (Fraction(lower), Fraction(upper))
     assert "less than the claimed" in refusal(document | {"claim": {"lower": math.nextafter(lower, upper), "upper": upper}})
     assert "more than the claimed" in refusal(document | {"claim": {"lower": lower, "upper": math.nextafter(upper, lower)}})
+
+
+def test_values_of_an_rbf_kernel_are_enclosed() -> None:
+    """f, |f|^2 and the value of the problem, against sixty decimals."""
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        X, beta, y = rng.normal(size=(5, 2)), rng.normal(size=5), [1, -1, 1, -1, 1]
+        stated = {"family": "svm.soft", "kernel": {"name": "rbf", "constant": 0, "gamma": 0.7}, "features": X.tolist()}
+        problem = checker.Problem(stated | {"C": 10**9, "weights": None, "labels": y})
+        with localcontext(prec=80):
+            K = [[_rbf(X[i], X[j], 0.7) for j in range(5)] for i in range(5)]
+            f = [sum((K[i][j] * Decimal(beta[j]) for j in range(5)), Decimal(0)) for i in range(5)]
+            norm2 = sum((Decimal(beta[i]) * f[i] for i in range(5)), Decimal(0))
+            exact = norm2 / 2 + 10**9 * sum((max(1 - y[i] * (f[i] + Decimal("0.25")), Decimal(0)) for i in range(5)), Decimal(0))
+            values, unit, error, above = problem.space.values(*checker.grid(beta.tolist()), True)
+            assert all(abs(Decimal(v) - g * unit) <= error for v, g in zip(values, f, strict=False))
+            assert 0 <= Decimal(above.numerator) / above.denominator - norm2 < Decimal(2) ** -80
+            upper = problem.upper({"beta": beta.tolist(), "b": 0.25})
+            assert 0 <= Decimal(upper.numerator) / upper.denominator - exact < Decimal(2) ** -50
+            alpha = {"rows": [0, 1, 2, 3], "numerators": [3, 1, 1, 3], "denominator": 8}
+            steps = [Decimal(3) / 8, -Decimal(1) / 8, Decimal(1) / 8, -Decimal(3) / 8]
+            dual = 1 - sum(steps[i] * K[i][j] * steps[j] for i in range(4) for j in range(4)) / 2
+            lower = Fraction(problem.lower(alpha, False))
+            assert 0 <= dual - Decimal(lower.numerator) / lower.denominator < Decimal(2) ** -80
+
+
+def _rbf(x: Any, z: Any, gamma: float) -> Decimal:
+    return (-Decimal(gamma) * sum((Decimal(a) - Decimal(b)) ** 2 for a, b in zip(x.tolist(), z.tolist(), strict=True))).exp()
+
+
+def test_a_direction_of_finite_costs_is_no_ray() -> None:
+    """Equal points of both classes: A'alpha = 0 and t'alpha > 0, which proves infeasibility only where slacks are forbidden."""
+    stated = {"family": "svm.soft", "kernel": {"name": "linear", "constant": 0}, "features": [[1.0], [1.0]], "labels": [1, -1]}
+    alpha = {"rows": [0, 1], "numerators": [1, 1], "denominator": 1}
+    assert checker.Problem(stated | {"C": 1, "weights": None}).lower(alpha, False) == 2
+    assert checker.Problem(stated | {"C": 1, "weights": ["inf", 1]}).lower(alpha, False) == 2
+    assert checker.Problem(stated | {"C": 1, "weights": ["inf", "inf"]}).lower(alpha, False) == math.inf
+
+
+def test_weights_of_zero_allow_no_multiplier() -> None:
+    stated = {"family": "svm.nobias_l2", "kernel": {"name": "linear", "constant": 0}, "features": [[1.0], [2.0]], "labels": [1, -1]}
+    problem = checker.Problem(stated | {"C": 1, "weights": [0, 1]})
+    with pytest.raises(ValueError, match=r"above its cost"):
+        problem.lower({"rows": [0], "numerators": [1], "denominator": 8}, False)
+    assert problem.lower({"rows": [1], "numerators": [1], "denominator": 2}, False) == Fraction(1, 2) - Fraction(1, 2) - Fraction(1, 16)
+
+
+def test_the_squared_terms_of_many_costs_are_rounded_up() -> None:
+    weights = [1 / 3, 1 / 7, 0.1]
+    stated = {"family": "svm.nobias_l2", "kernel": {"name": "linear", "constant": 0}, "features": [[0.0]] * 3, "labels": [1, 1, 1]}
+    problem = checker.Problem(stated | {"C": 1, "weights": weights})
+    alpha = {"rows": [0, 1, 2], "numerators": [1, 2, 3], "denominator": 4}
+    exact = Fraction(6, 4) - sum(Fraction(k, 4) ** 2 / (4 * Fraction(w)) for k, w in zip((1, 2, 3), weights, strict=True))
+    assert problem.lower(alpha, True) == exact
+    rounded = problem.lower(alpha, False)
+    assert exact - Fraction(1, 2**390) < rounded < exact
