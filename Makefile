@@ -4,8 +4,9 @@ BIN      := $(VENV)/bin
 READY    := $(VENV)/.ready
 SEED     ?= $(shell date +%Y%m%d)
 EXAMPLES ?= 1000
+MUTATIONS ?= 500
 
-.PHONY: demo check lint mutants faults nightly nightly-exact nightly-path bench clean
+.PHONY: demo check lint mutants faults mutated-certificates nightly nightly-exact nightly-path bench clean
 
 demo: $(READY)  ## three comparisons: classification, regression, ranking
 	$(BIN)/equimargin compare breast_cancer --scale
@@ -25,6 +26,9 @@ mutants: $(READY)  ## the referee against formulations that are wrong on purpose
 
 faults: $(READY)  ## the tests against sources that are wrong on purpose; ARGS picks faults by parts of their names
 	$(BIN)/python tests/faults.py $(ARGS)
+
+mutated-certificates: $(READY)  ## certificates that are changed on purpose; ARGS are data sets
+	$(BIN)/python tests/certificate_mutations.py --seed $(SEED) --examples $(MUTATIONS) $(ARGS)
 
 nightly: $(READY)  ## every formulation, backend and solver on new instances: make nightly SEED=1 EXAMPLES=1000
 	$(BIN)/python tests/nightly.py --seed $(SEED) --examples $(EXAMPLES) $(ARGS)

@@ -3,6 +3,21 @@
 if __name__ != "equimargin.proofs":  # a second copy of every class would exist under the bare name
     raise ImportError("use: from equimargin.proofs import ...")
 
+from equimargin.proofs.audit import Audit, audit
+from equimargin.proofs.certificate import certificate, certify
 from equimargin.proofs.referee import Agreement, Evidence, Family, Judgement, Verdict, examine, examine_solution, judge
 
-__all__ = ["Agreement", "Evidence", "Family", "Judgement", "Verdict", "examine", "examine_solution", "judge"]
+__all__ = [
+    "Agreement",
+    "Audit",
+    "Evidence",
+    "Family",
+    "Judgement",
+    "Verdict",
+    "audit",
+    "certificate",
+    "certify",
+    "examine",
+    "examine_solution",
+    "judge",
+]

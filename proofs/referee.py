@@ -12,7 +12,7 @@ a disagreement is proven: our own rounding is never held against an answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal
 
@@ -68,7 +68,7 @@ class Evidence:
     arithmetic cannot pass at that point.  has_f, has_alpha : which sides it supplied.  shadow : the one that is the multipliers of a linear
     program.  derived_lower : proven from multipliers that we made from its f.  infeasible : whether it proves that no point is feasible.
     residual : of its own problem, in units of the objective, auxiliary variables eliminated too.  normwise : the largest relative residual,
-    likewise.  arithmetic : what float64 makes of margins in any solver.  reach : how far its ray goes.
+    likewise.  arithmetic : what float64 makes of margins in any solver.  reach : how far its ray goes.  point : what it supplied.
     """
 
     family: str
@@ -98,6 +98,7 @@ class Evidence:
     compile_seconds: float | None = None
     solve_seconds: float | None = None
     iterations: int | None = None
+    point: Point | None = field(default=None, repr=False, compare=False)
 
     @property
     def rounding(self) -> float:
@@ -197,6 +198,7 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
         residual=_spread(declaration.value, objective, residual),
         normwise=max(normwise, answer.eliminated),
         arithmetic=arithmetic(problem, answer.point.alpha),
+        point=answer.point,
     )
 
 
@@ -231,6 +233,7 @@ def examine_solution(problem: Problem, solution: Solution) -> Evidence:
         arithmetic=arithmetic(problem, solution.dual),
         solve_seconds=solution.seconds,
         iterations=solution.iterations,
+        point=solution.point,
     )
 
 

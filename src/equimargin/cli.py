@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -107,6 +108,7 @@ def compare(
     include_controls: Annotated[bool, typer.Option("--include-controls", help="Also declare the misprints; they must disagree.")] = False,
     json: JSONOption = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the answers as CSV.")] = None,
+    certify: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write a certificate of every family, FAMILY.json.")] = None,
 ) -> None:
     """Solve the formulations of a task by several backends and solvers, and judge every answer.
 
@@ -114,7 +116,8 @@ def compare(
     """
     with sentences():
         check_writable(json, csv)
-        from equimargin.compare import Comparison
+        if certify is not None:
+            certify.mkdir(parents=True, exist_ok=True)
         from equimargin.compare import compare as run
 
         rows = loaded(data, task, target, query, sample, seed, kernel, scale)
@@ -148,16 +151,58 @@ def compare(
             "seed": seed,
         }
         described = {"name": rows.name, "rows": problems[0].m, "features": int(rows.X.shape[1]), "pairs_or_rows": problems[0].p}
-        result = Comparison(result.families, described, settings)
+        result = replace(result, data=described, settings=settings)
         _print(result, f"{headline(rows, problems[0])}, C={cost:g}")
         for file, text in ((json, result.to_json), (csv, result.to_csv)):
             if file is not None:
                 with whole(file) as part:
                     part.write_text(text(), encoding="utf-8")
+        if certify is not None:
+            for id, outcome in result.certify(certify).items():
+                typer.echo(f"{id}: certificate {outcome}" if isinstance(outcome, Path) else f"{id}: no certificate: {outcome}")
     raise typer.Exit(result.exit_code)
 
 
 app.command()(path)
+
+
+@app.command()
+def verify(files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Certificates.")]) -> None:
+    """Check certificates, a line each: ACCEPTED with the interval, or REJECTED with the first reason.
+
+    Exit status: 0 all are accepted; 1 one is rejected; 2 a file cannot be read. `python3 -I proofs/checker.py FILE...` does the same.
+    """
+    from equimargin.proofs.checker import main as check
+
+    raise typer.Exit(check(files))
+
+
+@app.command()
+def audit(
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="LIBSVM or LIBLINEAR model, or NPZ/JSON with scikit-learn's coefficients.")
+    ],
+    data: Annotated[str, typer.Option(metavar="DATA", help="What it was trained on, as it saw it: a bundled name or a file.")],
+    cost: Annotated[float | None, typer.Option("-C", metavar="COST", help="Of its problem, where the model does not say it.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="Of its problem, where the model does not say it.")] = None,
+    scale: ScaleOption = False,
+    target: TargetOption = None,
+    tol: Annotated[float, typer.Option(help="Relative accuracy asked of the solver that brackets the optimum.")] = 1e-9,
+    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For that solver.")] = 60.0,
+) -> None:
+    """Say how far somebody else's model is from the optimum of the problem that it claims to solve, proven.
+
+    Exit status: 0 the interval is printed; 2 bad usage or input, or C missing or contradicted by the coefficients.
+    """
+    with sentences():
+        from equimargin.data import load
+        from equimargin.proofs.audit import audit as examine
+        from equimargin.proofs.foreign_models import read
+
+        known = read(model)
+        rows = load(data, task=known.task, target=target)
+        rows = rows.scaled() if scale else rows
+        typer.echo(str(examine(known, rows.X, rows.y, cost, epsilon, tol=tol, time_limit=time_limit)))
 
 
 @app.command("list")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ import numpy as np
 from equimargin import __version__
 from equimargin.formulations import REGISTRY, MarginProblem, OneNormProblem, Problem, declare
 from equimargin.proofs import Agreement, Evidence, Family, Judgement, Verdict, examine, examine_solution, judge
+from equimargin.proofs.certificate import best_point, certificate_at, write
 from equimargin.proofs.referee import skipped
 from equimargin.solvers import BACKENDS, SOLVERS, Status, solve, solve_declaration
 
@@ -56,10 +59,11 @@ class Job:
 class Comparison:
     """What `compare` found: the families with their judgements; printing it shows the table.
 
-    families : one verdict each.  data, settings : what was compared, for the record.
+    families : one verdict each.  problems : theirs.  data, settings : what was compared, for the record.
     """
 
     families: tuple[Family, ...]
+    problems: tuple[Problem, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -94,6 +98,29 @@ class Comparison:
             "families": [_summary(family) for family in self.families],
             "agree": self.agree,
         }
+
+    def certify(self, folder: str | os.PathLike[str]) -> dict[str, Path | str]:
+        """Write a certificate of every family, FAMILY.json, from the best points of its answers.
+
+        Returns
+        -------
+        The file of every family, or the sentence why it has none: its answers prove nothing, its kernel is not positive semidefinite,
+        it is too large.
+
+        Raises
+        ------
+        OSError : the folder cannot be made, or a file cannot be written.
+        """
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        outcome: dict[str, Path | str] = {}
+        for problem, family in zip(self.problems, self.families, strict=True):
+            path = Path(folder) / f"{family.id}.json"
+            try:
+                write(certificate_at(problem, best_point(family)), path)
+                outcome[family.id] = path
+            except ValueError as reason:
+                outcome[family.id] = str(reason)
+        return outcome
 
     def to_json(self) -> str:
         """All of it as JSON text, schema 1."""
@@ -175,7 +202,7 @@ def compare(
         families.append(judge(p.family, evidence[start : start + len(group)], p.scale, agree_tol, p.convex))
         start += len(group)
     settings = {"tol": tol, "agree_tol": agree_tol, "time_limit": time_limit, "formulations": sorted(ids), "solvers": names}
-    return Comparison(tuple(families), settings=settings)
+    return Comparison(tuple(families), tuple(problems), settings=settings)
 
 
 def _jobs(problem: Problem, ids: Sequence[str], names: Sequence[str], tol: float, time_limit: float, controls: bool) -> Iterator[Job]:

@@ -1,0 +1,200 @@
+"""How far somebody else's model is from the optimum of the problem that it claims to solve, proven.
+
+    excess = 1/2 |f|^2 + sum_r c_r loss(u_r) - optimum        at the model's own f and b, nothing repaired
+
+The objective carries its rounding bound; the optimum lies in the interval that a solver's answer and the model's multipliers prove.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equimargin.formulations.bounds import Interval, inner_interval, interval
+from equimargin.formulations.kernels import Array
+from equimargin.formulations.problem import Bias, MarginProblem, Point, classification, regression
+from equimargin.proofs.foreign_models import Model, of_estimator
+from equimargin.solvers.registry import solve
+
+ABOVE = 1e-9
+"""A dual coefficient contradicts C beyond this, relative to C."""
+BALANCE = 1e-6
+"""So far from 0, relative to its terms, the sum of the coefficients contradicts a free bias."""
+ROUNDED = 1e-7
+"""LIBSVM writes the features of its support vectors with 8 digits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What is proven of a model.
+
+    source : what it is.  problem : what it claims to solve.  point : its f, b and, where it has them, multipliers.
+    objective : the interval of its own objective value.  optimum : the proven interval of the problem's optimum.
+    own : what the model proves by itself, without any solver; lower = -inf where it has no multipliers.
+    """
+
+    source: str
+    problem: MarginProblem
+    point: Point
+    objective: Interval
+    optimum: Interval
+    own: Interval
+
+    @property
+    def excess(self) -> tuple[float, float]:
+        """How far above the optimum the model is, at least and at most, in units of the objective."""
+        return max(self.objective.lower - self.optimum.upper, 0.0), self.objective.upper - self.optimum.lower
+
+    @property
+    def relative_excess(self) -> tuple[float, float]:
+        """The same over S = max(|lower|, |upper|, 1e-4 P(0)) of the optimum."""
+        return self.excess[0] / self.optimum.size, self.excess[1] / self.optimum.size
+
+    def __str__(self) -> str:
+        least, most = self.excess
+        relative = self.relative_excess
+        proves = f"; by its own multipliers within {self.own.relative_width:.2g}" if np.isfinite(self.own.lower) else ""
+        return (
+            f"{self.source}, {self.problem.family}, C={self.problem.C:g}: this model is between {least:.6g} and {most:.6g} "
+            f"above the optimum of the problem it claims to solve, which is in [{self.optimum.lower:.12g}, {self.optimum.upper:.12g}] "
+            f"(relative {relative[0]:.2g} to {relative[1]:.2g}{proves})"
+        )
+
+
+def audit(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    C: float | None = None,
+    epsilon: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    tol: float = 1e-9,
+    time_limit: float = 60.0,
+) -> Audit:
+    """How far a model is from the optimum of the problem that it claims to solve.
+
+    Parameters
+    ----------
+    model : a fitted scikit-learn SVC, SVR or LinearSVC, or a Model of `foreign_models`.
+    X : (m, d) the features that it was trained on, as it saw them; the Gram matrix for a precomputed kernel.  y : (m,) two labels, of
+        which the larger is positive, or targets.
+    C, epsilon : of its problem, where it does not know them itself.  sample_weight : (m,) factors of C.
+    tol, time_limit : for the solver that brackets the optimum.
+
+    Raises
+    ------
+    ValueError : C or epsilon missing, or contradicted by the model; coefficients that contradict C or the labels; support vectors that are
+        not rows of X; what the problem's constructor refuses.
+    """
+    known = model if isinstance(model, Model) else of_estimator(model)
+    C = _agreed("C", known.C, C)
+    if not np.isfinite(C):
+        raise ValueError("C must be finite: of a hard margin no model in floating point has an objective value")
+    problem = _problem(known, X, y, C, epsilon, sample_weight)
+    point = _point(known, problem)
+    proven, inner = interval(problem, point), inner_interval(problem, Point(w=point.w, beta=point.beta, b=point.b))
+    solution = solve(problem, tol=tol, time_limit=time_limit)
+    optimum = solution.interval if point.alpha is None else solution.interval.intersected(proven)
+    objective = Interval(inner.upper, proven.upper, problem.scale)
+    return Audit(known.source, problem, point, objective, optimum, proven)
+
+
+def _problem(model: Model, X: Any, y: ArrayLike, C: float, epsilon: float | None, sample_weight: ArrayLike | None) -> MarginProblem:
+    """What the model claims to solve."""
+    targets = np.asarray(y)
+    if model.task == "regression":
+        return regression(X, targets, C, _agreed("epsilon", model.epsilon, epsilon), model.kernel, model.loss, sample_weight)
+    if epsilon is not None:
+        raise ValueError("epsilon belongs to regression, and this is a model for classification")
+    labels = np.unique(targets)
+    if len(labels) != 2:
+        raise ValueError(f"the model has two classes and the data {len(labels)}")
+    signs = np.where(targets == labels[1], 1.0, -1.0)
+    weights = np.where(signs > 0, model.class_weight[1], model.class_weight[0]) * (
+        1.0 if sample_weight is None else np.asarray(sample_weight)
+    )
+    if model.constant is not None and model.constant != 1.0:
+        X = _appended(X, model.constant)
+    bias: Bias = True if model.has_bias else "penalized" if model.constant == 1.0 else False
+    return classification(X, signs, C, model.kernel, model.loss, bias, None if (weights == 1.0).all() else weights)
+
+
+def _point(model: Model, problem: MarginProblem) -> Point:
+    """The model's f and b, and its multipliers."""
+    d = problem.X.shape[1] - (model.constant is not None and model.constant != 1.0)
+    if model.w is not None:
+        if len(model.w) > d:
+            raise ValueError(f"the model has {len(model.w)} weights and the data {d} features")
+        w = np.zeros(d + (model.constant is not None))
+        w[: len(model.w)] = model.w
+        if model.constant is not None:
+            w[d] = model.b / model.constant
+        return Point(w=w, b=0.0)
+    assert model.coefficients is not None
+    support = model.support if model.support is not None else _matched(model, problem)
+    if len(support) and not (support.min() >= 0 and support.max() < problem.m):
+        raise ValueError(f"a support vector is row {int(support.max())} of the data, which have {problem.m} rows")
+    if len(np.unique(support)) < len(support):
+        raise ValueError("a row of the data is two support vectors")
+    beta = np.zeros(problem.m)
+    beta[support] = model.coefficients
+    alpha = problem.rows.y * beta if model.task == "classification" else np.concatenate([np.maximum(beta, 0.0), np.maximum(-beta, 0.0)])
+    _check_coefficients(beta, alpha, problem)
+    return Point(beta=beta, b=model.b, alpha=alpha)
+
+
+def _check_coefficients(beta: Array, alpha: Array, problem: MarginProblem) -> None:
+    """Refuse coefficients that are of no multipliers of this problem."""
+    if (excess := float((alpha - problem.costs * (1 + ABOVE)).max(initial=0.0))) > 0:
+        worst = int(np.argmax(alpha - problem.costs))
+        raise ValueError(
+            f"C = {problem.C:g} is contradicted: the dual coefficient of a row is {alpha[worst]:.9g}, {excess:.3g} above its cost"
+        )
+    if (alpha < -ABOVE * problem.costs).any():
+        raise ValueError("the labels are contradicted: a dual coefficient has the sign of the other class")
+    if abs(float(beta.sum())) > BALANCE * float(np.abs(beta).sum()):
+        raise ValueError("the dual coefficients do not sum to 0: the model has no free bias, or is not of these rows")
+
+
+def _matched(model: Model, problem: MarginProblem) -> NDArray[np.int64]:
+    """The rows of the data that the support vectors are, of the right class where the labels say so, none twice."""
+    assert model.vectors is not None
+    assert model.coefficients is not None
+    X = problem.X.toarray() if hasattr(problem.X, "toarray") else problem.X
+    vectors = np.zeros((len(model.vectors), X.shape[1]))
+    if model.vectors.shape[1] > X.shape[1]:
+        raise ValueError(f"the model has {model.vectors.shape[1]} features and the data {X.shape[1]}")
+    vectors[:, : model.vectors.shape[1]] = model.vectors
+    free, support = np.ones(problem.m, dtype=bool), np.zeros(len(vectors), dtype=np.int64)
+    for k, (z, coefficient) in enumerate(zip(vectors, model.coefficients, strict=True)):
+        near = free & (np.abs(X - z) <= ROUNDED * np.abs(z)).all(axis=1)
+        fitting = near & (problem.rows.y * coefficient > 0) if model.task == "classification" else near
+        if not near.any():
+            raise ValueError(
+                f"support vector {k + 1} of {len(vectors)} is no row of the data: the model is of other data, or of scaled ones"
+            )
+        candidates = np.flatnonzero(fitting if fitting.any() else near)
+        support[k] = candidates[int(np.argmin(np.abs(X[candidates] - z).sum(axis=1)))]
+        free[support[k]] = False
+    return support
+
+
+def _agreed(name: str, known: float | None, given: float | None) -> float:
+    """What the model and the caller say of a parameter."""
+    if known is None and given is None:
+        raise ValueError(f"{name} is missing: the model does not say it, and without it there is no problem to audit it against")
+    if known is not None and given is not None and known != given:
+        raise ValueError(f"{name} is contradicted: the model says {known:g}, not {given:g}")
+    return float(known if given is None else given)  # type: ignore[arg-type]
+
+
+def _appended(X: Any, constant: float) -> Any:
+    """X with a column of that constant."""
+    if hasattr(X, "tocsr"):
+        from scipy import sparse
+
+        return sparse.hstack([X, np.full((X.shape[0], 1), constant)]).tocsr()
+    return np.column_stack([np.asarray(X), np.full(len(X), constant)])

@@ -1,0 +1,313 @@
+"""A portable certificate: a problem, a primal and a dual point, and the interval that they prove to hold its optimum.
+
+    L(alpha) <= optimum <= U(f, b)        both sides in rationals, rounded outwards to doubles (mode "proven"), or equal (mode "exact")
+
+The document is JSON, schema equimargin-certificate/1, described in `certificate.md`; `checker.py` checks it without this package. Points
+are repaired to exact feasibility first; what they prove is computed as the checker does it, so that nothing is claimed that it refuses.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from equimargin.formulations.bounds import evaluate
+from equimargin.formulations.dual_from import dual_from
+from equimargin.formulations.interior import strictly_inside
+from equimargin.formulations.kernels import Array, Intercept, Kernel, Linear, Precomputed
+from equimargin.formulations.labelled_pairs import LabelledPairs
+from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem, on_grid
+from equimargin.formulations.rows import Pairs, Tube
+from equimargin.proofs import checker
+from equimargin.proofs.referee import Family
+from equimargin.solvers.exact import ExactOptimum
+from equimargin.solvers.solution import Solution
+
+SCHEMA = "equimargin-certificate/1"
+Mode = Literal["proven", "exact"]
+LISTED = 1_000_000
+"""A certificate of more pairs than this would take longer to check than to solve."""
+ENTRIES = 2_000_000
+"""Features are written in full up to so many."""
+ROOM = (0.0, 2.0**-50, 2.0**-44, 2.0**-38, 2.0**-30, 2.0**-20)
+"""How far a point is moved inside its constraints, relative to them, until it satisfies them exactly."""
+
+
+def certificate(answer: Solution | ExactOptimum, mode: Mode | None = None) -> dict[str, Any]:
+    """What an answer proves, as the plain values of a certificate.
+
+    Parameters
+    ----------
+    answer : from `solve`, or from `exact_optimum`.  mode : "exact" needs the latter; by default the most that the answer proves.
+
+    Raises
+    ------
+    ValueError : mode "exact" for an answer in floating point or one that ended early; what `certificate_at` raises.
+    """
+    if mode not in (None, "proven", "exact"):
+        raise ValueError(f"the mode of a certificate is 'proven' or 'exact', not {mode!r}")
+    exact = isinstance(answer, ExactOptimum) and (answer.value is not None or answer.ray is not None)
+    if mode == "exact" and not exact:
+        raise ValueError("an exact certificate needs an exact optimum: certificate(exact_optimum(problem))")
+    if exact and mode != "proven":
+        assert isinstance(answer, ExactOptimum)
+        return _exact(answer)
+    return certificate_at(answer.problem, answer.point)
+
+
+def certify(answer: Solution | ExactOptimum, path: str | os.PathLike[str], mode: Mode | None = None) -> None:
+    """Write the certificate of an answer to a file, whole or not at all.
+
+    Parameters
+    ----------
+    As in `certificate`.  path : the file.
+
+    Raises
+    ------
+    ValueError : as in `certificate`.  OSError : the file cannot be written.
+    """
+    write(certificate(answer, mode), path)
+
+
+def write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write a certificate to a file, whole or not at all."""
+    part = Path(f"{os.fspath(path)}.part")
+    part.write_text(json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n", encoding="ascii")
+    part.replace(path)
+
+
+def certificate_at(problem: Problem, point: Point) -> dict[str, Any]:
+    """What a point proves of a problem's optimum, as the plain values of a certificate.
+
+    Parameters
+    ----------
+    problem : MarginProblem or OneNormProblem.  point : f, b and alpha, as far as there are any; without f that of alpha is taken, without
+        alpha what follows from f.
+
+    Raises
+    ------
+    ValueError : a kernel that is not positive semidefinite, a problem too large to be written, a point that proves nothing.
+    """
+    stated = state(problem)
+    judge = checker.Problem(stated)
+    if not point.has_function and point.alpha is not None and isinstance(problem, MarginProblem):
+        point = Point(beta=problem.rows.rdot(np.asarray(point.alpha)), b=point.b, alpha=point.alpha)
+    if point.alpha is None and point.has_function and isinstance(problem, MarginProblem):
+        point = Point(w=point.w, beta=point.beta, b=point.b, alpha=dual_from(problem, point))
+    dual, lower, broken = _first(_duals(judge, problem, point), lambda alpha: judge.lower(alpha, False), -math.inf)
+    primal, upper, violated = _first(_primals(problem, point), judge.upper, math.inf)
+    if primal is None and dual is None:
+        raise ValueError(f"the point proves nothing: {violated or broken or 'it has neither a function nor multipliers'}")
+    return _document("proven", stated, judge.established, primal, dual, _outward(lower, -1), _outward(upper, 1))
+
+
+def best_point(family: Family) -> Point:
+    """The function of a family's least upper bound and the multipliers of its greatest lower one, over all answers but the controls."""
+    answers = [j.evidence for j in family.judgements if not j.evidence.control]
+    above = min((e for e in answers if e.point is not None and e.has_f), key=lambda e: e.upper, default=None)
+    below = max((e for e in answers if e.point is not None and e.has_alpha), key=lambda e: e.lower, default=None)
+    f = Point() if above is None or above.point is None else above.point
+    return Point(w=f.w, beta=f.beta, b=f.b, alpha=None if below is None or below.point is None else below.point.alpha)
+
+
+def state(problem: Problem) -> dict[str, Any]:
+    """The problem as a certificate states it: every number is a double, written in decimals that read back as it.
+
+    Raises
+    ------
+    ValueError : a kernel that is not positive semidefinite or has no name in the schema, a problem too large to be written.
+    """
+    kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel
+    if not (problem.convex and kernel.positive_semidefinite):
+        raise ValueError(f"the {kernel.name} kernel is not positive semidefinite: no optimum is certified with it")
+    rows = problem.rows
+    if rows.p > LISTED or problem.m * problem.X.shape[1] > ENTRIES:
+        raise ValueError(f"a certificate holds at most {LISTED:,} rows or pairs and {ENTRIES:,} features; this problem is larger")
+    stated = {
+        "family": problem.family,
+        "kernel": {
+            "name": kernel.name,
+            "constant": int(isinstance(problem.kernel, Intercept)),
+            **_parameters(kernel, problem.shift or 0.0),
+        },
+        "features": _features(problem),
+        "C": _number(problem.C),
+        "weights": None if isinstance(problem, OneNormProblem) or problem.weights is None else [_number(w) for w in problem.weights],
+        "labels": None if rows.y is None else rows.y.tolist(),
+    }
+    if isinstance(rows, LabelledPairs):
+        return stated | {"queries": rows.query.tolist() if rows.query.any() else None, "pairs": None}
+    if isinstance(rows, Pairs):
+        return stated | {"queries": None, "pairs": np.column_stack([rows.preferred, rows.other]).tolist()}
+    return stated | ({"epsilon": rows.epsilon} if isinstance(rows, Tube) else {})
+
+
+def _exact(answer: ExactOptimum) -> dict[str, Any]:
+    """The certificate of an exact optimum, or of an exact ray."""
+    stated = state(answer.problem)
+    established = checker.Problem(stated).established
+    if answer.value is None:
+        assert answer.ray is not None
+        return _document("exact", stated, established, None, _combination(answer.ray), "inf", "inf")
+    value, dual = _fraction(answer.value), _combination(answer.alpha)
+    if isinstance(answer.problem, OneNormProblem):
+        return _document("exact", stated, established, _combination(answer.beta), dual, value, value)
+    b = next((end for end in answer.bias if end is not None), Fraction(0))
+    key, coefficients = ("w", answer.w) if answer.w is not None else ("beta", answer.beta)
+    primal = {key: [_fraction(v) for v in coefficients], "b": _fraction(b)}
+    return _document("exact", stated, established, primal, dual, value, value)
+
+
+def _document(mode: Mode, stated: Any, established: str, primal: Any, dual: Any, lower: Any, upper: Any) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "mode": mode,
+        "claim": {"lower": lower, "upper": upper},
+        "semidefinite": established,
+        "problem": stated,
+        "primal": primal,
+        "dual": dual,
+        "digests": {"problem": checker.sha256(stated), "points": checker.sha256([primal, dual])},
+    }
+
+
+def _first(candidates: Iterator[Any], proves: Callable[[Any], Fraction | float], nothing: float) -> tuple[Any, Fraction | float, str]:
+    """The first point that satisfies its constraints exactly, and what it proves; the reason why the last one does not, if none does."""
+    reason = ""
+    for candidate in candidates:
+        try:
+            return candidate, proves(candidate), ""
+        except ValueError as refusal:
+            reason = str(refusal)
+    return None, nothing, reason
+
+
+def _duals(judge: checker.Problem, problem: Problem, point: Point) -> Iterator[dict[str, Any]]:
+    """Multipliers near those of the point, on a grid."""
+    if point.alpha is None:
+        return
+    alpha = np.asarray(point.alpha, dtype=np.float64)
+    if isinstance(problem, OneNormProblem):
+        yield _affordable_prices(judge, _combination(on_grid(alpha, np.full(problem.p, problem.C), problem.rows.s)))
+        return
+    box = _box(problem)
+    alpha = on_grid(alpha, box, problem.bias_signs)
+    norm2 = problem.norm2(problem.rows.rdot(alpha))
+    if np.isinf(problem.C) and norm2 > 0:
+        factor = min(problem.rows.gain(alpha) / norm2, 1e100 / float(alpha.max()))
+        alpha = on_grid(factor * alpha, box, problem.bias_signs)
+    yield _combination(alpha)
+
+
+def _box(problem: MarginProblem) -> Array:
+    """Upper ends of alpha, (p,), doubles that are not above C x weight, which `problem.box` has rounded to nearest."""
+    if problem.weights is None or problem.squared or np.isinf(problem.C):
+        return problem.box
+    C, costs = Fraction(problem.C), problem.group_costs.copy()
+    for group, weight in enumerate(problem.weights.tolist()):
+        if math.isfinite(weight) and C * Fraction(weight) < Fraction(costs[group]):
+            costs[group] = math.nextafter(costs[group], 0.0)
+    return problem.rows.spread(costs)
+
+
+def _affordable_prices(judge: checker.Problem, dual: dict[str, Any]) -> dict[str, Any]:
+    """Multipliers of a linear program over a denominator so large that B'u <= 1 holds exactly."""
+    u, pull, unit = judge.combined(dual, False)
+    g, scale, error, _ = judge.space.values(pull, unit, True)
+    prices = [v + error for v in g] if judge.family == "rvm" else [g[i] - g[j] + 2 * error for _, _, i, j, _ in judge.rows]
+    most = max(prices, default=0)
+    if most <= scale:
+        return dual
+    return dual | {"numerators": [_integer(step << 64) for _, step in u], "denominator": _integer(-(-(unit * most << 64) // scale))}
+
+
+def _primals(problem: Problem, point: Point) -> Iterator[dict[str, Any]]:
+    """Functions near that of the point, more and more inside the hard rows."""
+    if not point.has_function:
+        return
+    if isinstance(problem, OneNormProblem):
+        x = np.clip(np.nan_to_num(np.asarray(point.beta), nan=0.0, posinf=0.0, neginf=0.0), 0.0, None)
+        yield _combination(on_grid(x, np.full(len(x), np.inf), np.zeros(len(x))))
+        return
+    v = _coefficients(problem, point)
+    f = evaluate(problem, _point(problem, v)).f
+    b = problem.bias_at(f) if point.b is None or not problem.bias else point.b
+    hard = np.isinf(problem.costs)
+    if not hard.any():
+        yield _function(problem, v, b)
+        return
+    u = problem.slack(f, b)[hard]
+    inside = strictly_inside(problem)
+    for room in ROOM:
+        if inside is not None:
+            v0, b0 = _coefficients(problem, inside), inside.b or 0.0
+            slack = -problem.slack(evaluate(problem, inside).f, b0)[hard]
+            theta = min(1.0, room + 2 * float((np.maximum(u, 0.0) / (np.maximum(u, 0.0) + slack)).max()))
+            yield _function(problem, (1 - theta) * v + theta * v0, (1 - theta) * b + theta * b0)
+        elif (margin := float((1 - u).min())) > 0:
+            factor = (1 + room) / min(margin, 1.0) if np.isfinite(problem.C) else (1 + room) / margin
+            yield _function(problem, factor * v, factor * b)
+
+
+def _coefficients(problem: MarginProblem, point: Point) -> Array:
+    """w where the kernel is linear, beta otherwise."""
+    if problem.explicit is None:
+        return np.asarray(point.beta)
+    return point.w if point.w is not None else problem.explicit.rdot(np.asarray(point.beta))
+
+
+def _point(problem: MarginProblem, v: Array) -> Point:
+    return Point(beta=v) if problem.explicit is None else Point(w=v)
+
+
+def _function(problem: MarginProblem, v: Array, b: float) -> dict[str, Any]:
+    """A function and its bias as a certificate has them."""
+    return {"beta" if problem.explicit is None else "w": v.tolist(), "b": float(b)}
+
+
+def _combination(x: Array | Sequence[Fraction]) -> dict[str, Any]:
+    """Numbers of rows, or of points, as integers over one denominator; those that are 0 are left out."""
+    kept = [r for r, v in enumerate(x) if v]
+    ratios = [(x[r] if isinstance(x[r], Fraction) else float(x[r])).as_integer_ratio() for r in kept]
+    unit = math.lcm(*{denominator for _, denominator in ratios})
+    return {"rows": kept, "numerators": [_integer(n * (unit // d)) for n, d in ratios], "denominator": _integer(unit)}
+
+
+def _features(problem: Problem) -> list[list[float]]:
+    X = problem.X.toarray() if hasattr(problem.X, "toarray") else problem.X
+    rows: list[list[float]] = X.tolist()
+    return [row[: i + 1] for i, row in enumerate(rows)] if isinstance(problem.kernel, Precomputed) else rows
+
+
+def _parameters(kernel: Kernel, shift: float) -> dict[str, float]:
+    if isinstance(kernel, Linear):
+        return {}
+    return {"shift": shift} if isinstance(kernel, Precomputed) else dict(vars(kernel))
+
+
+def _number(v: float) -> float | str:
+    return "inf" if math.isinf(v) else float(v)
+
+
+def _integer(v: int) -> int | str:
+    """Written in hexadecimal where decimals would take long to read."""
+    return v if v.bit_length() <= 1024 else hex(v)
+
+
+def _fraction(v: Fraction) -> str:
+    return "/".join(str(_integer(part)) for part in v.as_integer_ratio())
+
+
+def _outward(v: Fraction | float, way: int) -> float | str:
+    """The nearest double that is not inside."""
+    if isinstance(v, float):
+        return "inf" if v > 0 else "-inf"
+    x = float(v)
+    return math.nextafter(x, way * math.inf) if (Fraction(x) - v) * way < 0 else x

@@ -1,0 +1,252 @@
+"""Somebody else's model: a scikit-learn estimator or its coefficients in a file, a LIBSVM or a LIBLINEAR model file.
+
+    f(x) + b = sum_k coefficient_k k(support_k, x) + b        or        w.x + b
+
+with coefficient_k = y_k alpha_k for classification and alpha_k - alphahat_k for regression; positive is the larger of two labels.
+
+Coefficients in a file are NPZ arrays or a JSON object with scikit-learn's names:
+
+    kind                          "SVC", "SVR" or "LinearSVC"
+    intercept                     b (LinearSVC: the attribute intercept_, 0 where there is none)
+    SVC, SVR                      kernel ("linear", "poly", "rbf" or "precomputed"), gamma, degree, coef0 (gamma a number), dual_coef (n,),
+                                  support (n,), the rows of the data that these belong to
+    LinearSVC                     coef (d,), loss ("squared_hinge" by default), fit_intercept (true), intercept_scaling (1)
+    optional                      C, epsilon, class_weight [of the smaller label, of the larger]
+
+Source: the manuals of scikit-learn 1.x, LIBSVM 3.x and LIBLINEAR 2.x.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.kernels import Array, Kernel, Precomputed, linear, polynomial, precomputed, rbf
+from equimargin.formulations.problem import Loss
+
+_LOSSES: Mapping[str, Loss] = {"hinge": "hinge", "squared_hinge": "squared_hinge"}
+_LIBLINEAR: Mapping[str, Loss] = {
+    "L2R_L2LOSS_SVC": "squared_hinge",
+    "L2R_L2LOSS_SVC_DUAL": "squared_hinge",
+    "L2R_L1LOSS_SVC_DUAL": "hinge",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What a model says of itself, in the project's signs.
+
+    source : what it is.  task : what is learned.  kernel, loss : of its problem.  b : its bias, of the function as it predicts.
+    constant : the feature appended to every point whose weight is the bias; None where the bias is free (or there is none).
+    has_bias : whether b is one.  w : (d,) for a linear model.  coefficients : (n,) for a model with support vectors, which are
+    rows of the data by number (support, (n,)) or by their features (vectors, (n, d)).
+    C, epsilon : as far as it knows.  class_weight : factors of C for the smaller and the larger label.
+    """
+
+    source: str
+    task: Literal["classification", "regression"]
+    kernel: Kernel
+    loss: Loss
+    b: float
+    has_bias: bool = True
+    constant: float | None = None
+    w: Array | None = None
+    coefficients: Array | None = None
+    support: NDArray[np.int64] | None = None
+    vectors: Array | None = None
+    C: float | None = None
+    epsilon: float | None = None
+    class_weight: tuple[float, float] = (1.0, 1.0)
+
+
+def of_estimator(estimator: Any) -> Model:
+    """The model of a fitted scikit-learn SVC, SVR or LinearSVC.
+
+    Raises
+    ------
+    ValueError : another estimator, more than two classes, a kernel that is not positive semidefinite, not fitted.
+    """
+    kind = type(estimator).__name__
+    if kind not in ("SVC", "SVR", "LinearSVC"):
+        raise ValueError(f"scikit-learn's SVC, SVR and LinearSVC can be audited, not {kind}")
+    if not hasattr(estimator, "intercept_"):
+        raise ValueError(f"the {kind} is not fitted")
+    values = {"kind": kind, "intercept": estimator.intercept_, "C": estimator.C}
+    classes = getattr(estimator, "classes_", None)
+    if classes is not None and len(classes) != 2:
+        raise ValueError(f"the model has {len(classes)} classes; audit one pair of classes at a time")
+    if kind != "SVR":
+        values["class_weight"] = _class_weight(estimator, classes)
+    if kind == "LinearSVC":
+        if estimator.penalty != "l2":
+            raise ValueError("LinearSVC with penalty='l1' solves another problem, with a 1-norm of w")
+        names = ("loss", "fit_intercept", "intercept_scaling")
+        return of_values(values | {"coef": estimator.coef_} | {name: getattr(estimator, name) for name in names})
+    if callable(estimator.kernel):
+        raise ValueError("a kernel that is a function cannot be audited; pass the Gram matrix, kernel='precomputed'")
+    values |= {"kernel": estimator.kernel, "gamma": estimator._gamma, "degree": estimator.degree, "coef0": estimator.coef0}
+    coefficients = estimator.dual_coef_
+    values |= {"dual_coef": coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients, "support": estimator.support_}
+    return of_values(values | ({"epsilon": estimator.epsilon} if kind == "SVR" else {}))
+
+
+def of_values(values: Mapping[str, Any]) -> Model:
+    """The model of coefficients under scikit-learn's names, as listed above.
+
+    Raises
+    ------
+    ValueError : a key that is missing or unknown, numbers that are not finite, shapes that do not fit.
+    """
+    kind = str(_required(values, "kind"))
+    if kind not in ("SVC", "SVR", "LinearSVC"):
+        raise ValueError(f"the kind of a model is SVC, SVR or LinearSVC, not {kind!r}")
+    own = {"coef", "loss", "fit_intercept", "intercept_scaling"}
+    if kind != "LinearSVC":
+        own = {"kernel", "gamma", "degree", "coef0", "dual_coef", "support"}
+    unknown = set(values) - own - {"kind", "intercept", "C", "class_weight", "epsilon"}
+    if unknown:
+        raise ValueError(f"a model of kind {kind} has no key {sorted(unknown)[0]!r}")
+    b, C = float(_finite(_required(values, "intercept"), 1)[0]), _optional(values, "C")
+    class_weight = _finite(values.get("class_weight", (1.0, 1.0)), 2)
+    weights = float(class_weight[0]), float(class_weight[1])
+    if kind == "LinearSVC":
+        constant = float(_optional(values, "intercept_scaling") or 1.0) if bool(values.get("fit_intercept", True)) else None
+        loss = _LOSSES.get(str(values.get("loss", "squared_hinge")))
+        if loss is None:
+            raise ValueError(f"the loss of a LinearSVC is hinge or squared_hinge, not {values['loss']!r}")
+        w = _finite(_required(values, "coef"))
+        return Model(kind, "classification", linear(), loss, b, False, constant, w, C=C, class_weight=weights)
+    coefficients = _finite(_required(values, "dual_coef"))
+    support = _finite(_required(values, "support"), len(coefficients)).astype(np.int64)
+    kernel = _kernel(str(_required(values, "kernel")), values)
+    task: Literal["classification", "regression"] = "classification" if kind == "SVC" else "regression"
+    epsilon = _optional(values, "epsilon")
+    return Model(kind, task, kernel, "hinge", b, coefficients=coefficients, support=support, C=C, epsilon=epsilon, class_weight=weights)
+
+
+def read(path: str | os.PathLike[str]) -> Model:
+    """The model in a file: NPZ or JSON coefficients, or a LIBSVM or LIBLINEAR model.
+
+    Raises
+    ------
+    ValueError : the file with the reason why it cannot be used.  OSError : it cannot be read.
+    """
+    data = Path(path).read_bytes()
+    try:
+        if data.startswith(b"PK"):
+            with np.load(path, allow_pickle=False) as arrays:
+                return of_values({name: array.item() if array.ndim == 0 else array for name, array in arrays.items()})
+        if data.lstrip().startswith(b"{"):
+            return of_values(json.loads(data))
+        lines = data.decode("ascii").splitlines()
+        if data.startswith(b"svm_type"):
+            return _libsvm(lines)
+        if data.startswith(b"solver_type"):
+            return _liblinear(lines)
+    except (ValueError, IndexError, KeyError) as reason:
+        raise ValueError(f"{Path(path).name}: {reason}") from None
+    raise ValueError(f"{Path(path).name} is no NPZ, JSON, LIBSVM or LIBLINEAR model")
+
+
+def _libsvm(lines: Sequence[str]) -> Model:
+    """A LIBSVM model: a header, SV, then a line a support vector: its coefficient and its features, rounded to 8 digits."""
+    header, start = _header(lines, "SV")
+    kind = header["svm_type"]
+    if kind not in ("c_svc", "epsilon_svr"):
+        raise ValueError(f"LIBSVM's c_svc and epsilon_svr can be audited, not {kind}")
+    if kind == "c_svc" and header["nr_class"] != "2":
+        raise ValueError(f"the model has {header['nr_class']} classes; audit one pair of classes at a time")
+    kernel = _kernel(header["kernel_type"], header)
+    rows = [line.split() for line in lines[start:] if line.strip()]
+    if len(rows) != int(header["total_sv"]):
+        raise ValueError(f"the model announces {header['total_sv']} support vectors and has {len(rows)}")
+    entries = [[(int(k), float(v)) for k, _, v in (entry.partition(":") for entry in row[1:])] for row in rows]
+    sign = _sign(header) if kind == "c_svc" else 1.0
+    coefficients = sign * _finite([row[0] for row in rows])
+    task: Literal["classification", "regression"] = "classification" if kind == "c_svc" else "regression"
+    b, source = -sign * float(header["rho"]), f"LIBSVM {kind}"
+    if isinstance(kernel, Precomputed):
+        support = np.array([int(row[0][1]) - 1 for row in entries], dtype=np.int64)
+        return Model(source, task, kernel, "hinge", b, coefficients=coefficients, support=support)
+    vectors = np.zeros((len(rows), max((k for row in entries for k, _ in row), default=0)))
+    for i, row in enumerate(entries):
+        for k, v in row:
+            vectors[i, k - 1] = v
+    return Model(source, task, kernel, "hinge", b, coefficients=coefficients, vectors=vectors)
+
+
+def _liblinear(lines: Sequence[str]) -> Model:
+    """A LIBLINEAR model: a header, w, then a weight a line; a bias >= 0 is a feature of that value, whose weight is the last."""
+    header, start = _header(lines, "w")
+    kind = header["solver_type"]
+    if kind not in _LIBLINEAR:
+        raise ValueError(f"LIBLINEAR's {', '.join(_LIBLINEAR)} can be audited, not {kind}")
+    if header["nr_class"] != "2":
+        raise ValueError(f"the model has {header['nr_class']} classes; audit one pair of classes at a time")
+    constant, d = float(header["bias"]), int(header["nr_feature"])
+    w = _sign(header) * _finite([line.strip() for line in lines[start:] if line.strip()], d + (constant >= 0))
+    if constant < 0:
+        return Model(f"LIBLINEAR {kind}", "classification", linear(), _LIBLINEAR[kind], 0.0, False, None, w)
+    return Model(f"LIBLINEAR {kind}", "classification", linear(), _LIBLINEAR[kind], float(w[-1]) * constant, False, constant, w[:-1])
+
+
+def _header(lines: Sequence[str], last: str) -> tuple[dict[str, str], int]:
+    """Its words by their first, and where the body starts."""
+    for n, line in enumerate(lines):
+        if line.strip() == last:
+            return {name: text for name, _, text in (before.strip().partition(" ") for before in lines[:n])}, n + 1
+    raise ValueError(f"there is no line {last!r}: the model file is cut off")
+
+
+def _sign(header: Mapping[str, str]) -> float:
+    """+1 where the first label, whose decision values are positive, is the larger one."""
+    first, second = (float(label) for label in header["label"].split())
+    return 1.0 if first > second else -1.0
+
+
+def _kernel(name: str, parameters: Mapping[str, Any]) -> Kernel:
+    if name == "linear":
+        return linear()
+    if name == "precomputed":
+        return precomputed()
+    if name not in ("rbf", "poly", "polynomial"):
+        raise ValueError(f"the {name} kernel is not positive semidefinite, or not known: no optimum is claimed with it")
+    gamma = float(_required(parameters, "gamma"))
+    if name == "rbf":
+        return rbf(gamma)
+    return polynomial(int(_required(parameters, "degree")), gamma, float(_required(parameters, "coef0")))
+
+
+def _class_weight(estimator: Any, classes: Any) -> tuple[float, float]:
+    """scikit-learn's factors of C for the two classes: SVC keeps them, for LinearSVC a mapping alone says them."""
+    if hasattr(estimator, "class_weight_"):
+        return float(estimator.class_weight_[0]), float(estimator.class_weight_[1])
+    given = estimator.class_weight
+    if isinstance(given, str):
+        raise ValueError("class_weight='balanced' of a LinearSVC is not kept by the model; give its two weights as a mapping")
+    return (1.0, 1.0) if given is None else (float(given.get(classes[0], 1.0)), float(given.get(classes[1], 1.0)))
+
+
+def _required(values: Mapping[str, Any], name: str) -> Any:
+    if name not in values:
+        raise ValueError(f"the model does not say its {name}")
+    return values[name]
+
+
+def _optional(values: Mapping[str, Any], name: str) -> float | None:
+    return None if values.get(name) is None else float(_finite(values[name], 1)[0])
+
+
+def _finite(values: Any, length: int | None = None) -> Array:
+    """Numbers as a vector, finite, of that length."""
+    v = np.asarray(values, dtype=np.float64).ravel()
+    if not np.isfinite(v).all() or (length is not None and len(v) != length):
+        raise ValueError(f"there must be {'finite numbers' if length is None else f'{length} finite numbers'}")
+    return v
