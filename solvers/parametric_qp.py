@@ -296,7 +296,7 @@ class ParametricQP:
 
     def _noise(self) -> float:
         """About how far an entry of g is off, as computed."""
-        return 2 * UNIT * self.largest * float(np.abs(self.beta).sum())
+        return 4 * UNIT * self.largest * float(np.abs(self.beta).sum())
 
     def _evaluate(self, afresh: bool = True) -> None:
         """g of beta and b; first, where it is to be taken afresh, beta of alpha."""
@@ -432,11 +432,14 @@ class ParametricQP:
         for share in (0.0, lambda_min / lam):
             alpha = self.alpha.copy()
             alpha[rows] = share * alpha[rows] + (1 - share) * last
-            gap = float(alpha @ np.maximum(self.r, 0.0) + (self.w - alpha) @ np.maximum(-self.r, 0.0))
-            gap /= max(float(self.w @ np.maximum(-self.r, 0.0)) + share * norm2 / 2, FLOOR * lam * self.p0)
-            if gap <= DOUBTED / 2:
+            size = max(float(self.w @ np.maximum(-self.r, 0.0)) + share * norm2 / 2, FLOOR * lam * self.p0)
+            gap, doubt = (
+                float(alpha @ np.maximum(self.r + noise, 0.0) + (self.w - alpha) @ np.maximum(noise - self.r, 0.0)) / size
+                for noise in (0.0, self.noise)
+            )
+            if gap <= CERTIFIED and doubt <= DOUBTED:
                 self.lam, self.alpha, self.b, self.beta = share * lam, alpha, share * self.b, share * self.beta
-                self._note(trace, moved, Measured(gap, gap, max(gap, trace.gaps[-1]), gap))
+                self._note(trace, moved, Measured(gap, doubt, max(gap, trace.gaps[-1]), gap))
                 trace.stopped = Stop.REACHED if share else Stop.ZERO
                 return
         trace.stopped = Stop.PRECISION
