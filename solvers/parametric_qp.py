@@ -37,7 +37,7 @@ TIED = 1e-12
 """Rows whose residuals are below this, over lambda, are tied."""
 SLOPE = 1e-10
 """Slopes below this are none."""
-AT_BOUND = 1e-11
+AT_BOUND = 1e-13
 """An alpha so near to a bound, over its weight, is at it."""
 ENDED = 1e-11
 """A breakpoint at less than this share of lambda is at 0."""
