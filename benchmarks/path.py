@@ -138,7 +138,9 @@ def measured(row: Row, folder: Path) -> Measured:
 
 def table(folder: Path, quick: bool) -> Iterator[dict[str, Any]]:
     """Print the rows, and what to write of them."""
-    titles = f"{'rows':>7s} {'LIBSVM s':>9s} {'path s':>7s} {'ratio':>6s} {'must':>5s} {'within':>6s} {'points':>7s} {'a row':>6s} {'set':>4s}"
+    titles = (
+        f"{'rows':>7s} {'LIBSVM s':>9s} {'path s':>7s} {'ratio':>6s} {'must':>5s} {'within':>6s} {'points':>7s} {'a row':>6s} {'set':>4s}"
+    )
     print(f"{'data':8s} {'task':14s} {'n':>4s} {titles} {'gap':>8s}  stopped")
     for row in ROWS:
         if quick and not row.quick:

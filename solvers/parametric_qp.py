@@ -296,7 +296,7 @@ class ParametricQP:
 
     def _noise(self) -> float:
         """About how far an entry of g is off, as computed."""
-        return 4 * UNIT * self.largest * float(np.abs(self.beta).sum())
+        return 2 * UNIT * self.largest * float(np.abs(self.beta).sum())
 
     def _evaluate(self, afresh: bool = True) -> None:
         """g of beta and b; first, where it is to be taken afresh, beta of alpha."""
