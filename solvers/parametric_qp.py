@@ -17,17 +17,15 @@ Source: document P, section 5; T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, JMLR
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equimargin.formulations.jit import fast
 from equimargin.formulations.kernels import UNIT, Array
 from equimargin.formulations.reductions import larger, smaller
 from equimargin.solvers.active_set import Differences, Index, Points, State, WorkingSet, product
+from equimargin.solvers.path_trace import Kind, Stop, Trace
 
 CERTIFIED, DOUBTED = 1e-9, 1e-8
 """Relative gap that every breakpoint and midpoint has at most, as computed, and with the rounding of g taken against it."""
@@ -51,38 +49,10 @@ STUCK = 50
 """Breakpoints in a row without progress that end the path."""
 FLOOR = 1e-4
 """Relative gaps are over max(primal, dual, FLOOR x P(0))."""
-
-
 PIECE = np.uintp(256)
 """Rows that are searched for tied ones only if there are any."""
 NONE = 1e-300
 """In place of 0, what is divided by."""
-
-
-class Kind(IntEnum):
-    """What happens to a row at a breakpoint: it enters the margin set, or leaves it for alpha = 0 or for alpha = weight."""
-
-    ENTER = 0
-    ZERO = 1
-    WEIGHT = 2
-
-
-class Stop(StrEnum):
-    """Why a path ended, as a sentence about the last breakpoint."""
-
-    REACHED = "lambda_min was reached"
-    ZERO = "lambda = 0 was reached: f is the same from the breakpoint before on"
-    CONSTANT = "f is 0 at every lambda"
-    CALLBACK = "the callback ended the path early"
-    LIMIT = "the limit of events ended the path early"
-    TIME = "the time limit ended the path early"
-    PRECISION = "double precision ended the path early: gaps of 1e-9 can no longer be held below"
-    STUCK = "events too close for double precision ended the path early"
-
-    @property
-    def complete(self) -> bool:
-        """Whether nothing of the path is missing."""
-        return self in (Stop.REACHED, Stop.ZERO, Stop.CONSTANT)
 
 
 class Measured(NamedTuple):
@@ -104,29 +74,6 @@ class Measured(NamedTuple):
 
 class OutOfTime(Exception):
     """The limits were reached inside a step."""
-
-
-@dataclass(eq=False)
-class Trace:
-    """What a path leaves behind, a list entry a breakpoint.
-
-    alpha : (p,) at the first one.  rows, values : alpha at the rows that may have moved since the breakpoint before.
-    biases : lambda b.  gaps, midpoint_gaps : relative.  margins : how many rows are in W on the way on.
-    event_rows, event_kinds : the rows that came into W there, or went out of it to 0 or to their weight, and which of these.
-    """
-
-    alpha: Array
-    lambdas: list[float] = field(default_factory=list)
-    betas: list[Array] = field(default_factory=list)
-    biases: list[float] = field(default_factory=list)
-    gaps: list[float] = field(default_factory=list)
-    midpoint_gaps: list[float] = field(default_factory=list)
-    rows: list[Index] = field(default_factory=list)
-    values: list[Array] = field(default_factory=list)
-    margins: list[int] = field(default_factory=list)
-    event_rows: list[Index] = field(default_factory=list)
-    event_kinds: list[NDArray[np.int8]] = field(default_factory=list)
-    stopped: Stop = Stop.TIME
 
 
 class ParametricQP:

@@ -24,7 +24,8 @@ from equimargin.formulations.labelled_pairs import LISTED
 from equimargin.formulations.problem import MarginProblem
 from equimargin.formulations.rows import Pairs, Signed, Tube
 from equimargin.solvers.active_set import Differences, Index
-from equimargin.solvers.parametric_qp import OutOfTime, ParametricQP, Trace
+from equimargin.solvers.parametric_qp import OutOfTime, ParametricQP
+from equimargin.solvers.path_trace import Trace
 from equimargin.solvers.regularization_path import Alphas, RegularizationPath
 
 
