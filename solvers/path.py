@@ -170,9 +170,10 @@ class _Scaled:
 
 def _centred(K: Array) -> tuple[Array, NDArray[np.longdouble]]:
     """K of the points' differences from their mean, and the means of its rows, in extended precision where there is one."""
-    wide = K.astype(np.longdouble)
-    mean = wide.mean(axis=1)
-    centred = (wide - mean[:, None] - mean[None, :] + mean.mean()).astype(np.float64)
+    mean = K.mean(axis=1, dtype=np.longdouble)
+    others, centred = mean - mean.mean(), np.empty_like(K)
+    for i, row in enumerate(K):  # one by one: extended numbers are large
+        centred[i] = row - mean[i] - others
     return centred, mean
 
 
