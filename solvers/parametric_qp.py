@@ -33,6 +33,8 @@ CORRECTED = 1e-10
 """Breakpoints with a larger gap are corrected."""
 TIED = 1e-12
 """Rows whose residuals are below this, over lambda, are tied."""
+ROUNDED = 1e-15
+"""Targets that differ by no more than this are equal: the rounding of y - epsilon is none of the problem's breakpoints."""
 SLOPE = 1e-10
 """Slopes below this are none."""
 AT_BOUND = 1e-13
@@ -109,6 +111,7 @@ class ParametricQP:
         """
         self.level = level
         excess = self.t - level * self.of.s
+        excess[np.abs(excess) <= ROUNDED] = 0.0
         undecided = np.flatnonzero(excess == 0.0)
         self.alpha = np.where(excess > 0.0, self.w, 0.0)
         if len(undecided):
