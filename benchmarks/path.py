@@ -3,9 +3,10 @@
     python benchmarks/path.py DATA            all rows; DATA holds esl-mixture.csv and auto-mpg.csv
     python benchmarks/path.py DATA --quick    the small rows
 
-A classification path goes from lambda_0 down to lambda_min = 1e-4; LIBSVM solves 100 problems between the same two, evenly on a log grid, at
-tol = 1e-3, the two sides taking turns. More points than the mixture's 200 are its own with noise. Breakpoints are shown a row of the problem
-(a training pair, in rankings: document P has two to three), gaps as the path itself has them. The table is also written to build/path.json.
+A classification path goes from lambda_0 down to lambda_min = 1e-4; LIBSVM solves 100 problems between the same two, evenly on a log grid,
+at tol = 1e-3, the two sides taking turns. More points than the mixture's 200 are its own with noise. "a row" is breakpoints over rows of
+the problem, training pairs in rankings, of which document P has two to three; gaps are what the path says of itself. The table is also
+written to build/path.json.
 """
 
 from __future__ import annotations
@@ -138,7 +139,9 @@ def measured(row: Row, folder: Path) -> Measured:
 
 def table(folder: Path, quick: bool) -> Iterator[dict[str, Any]]:
     """Print the rows, and what to write of them."""
-    titles = f"{'rows':>7s} {'LIBSVM s':>9s} {'path s':>7s} {'ratio':>6s} {'must':>5s} {'within':>6s} {'points':>7s} {'a row':>6s} {'set':>4s}"
+    titles = (
+        f"{'rows':>7s} {'LIBSVM s':>9s} {'path s':>7s} {'ratio':>6s} {'must':>5s} {'within':>6s} {'points':>7s} {'a row':>6s} {'set':>4s}"
+    )
     print(f"{'data':8s} {'task':14s} {'n':>4s} {titles} {'gap':>8s}  stopped")
     for row in ROWS:
         if quick and not row.quick:

@@ -17,17 +17,15 @@ Source: document P, section 5; T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, JMLR
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equimargin.formulations.jit import fast
 from equimargin.formulations.kernels import UNIT, Array
 from equimargin.formulations.reductions import larger, smaller
 from equimargin.solvers.active_set import Differences, Index, Points, State, WorkingSet, product
+from equimargin.solvers.path_trace import Kind, Stop, Trace
 
 CERTIFIED, DOUBTED = 1e-9, 1e-8
 """Relative gap that every breakpoint and midpoint has at most, as computed, and with the rounding of g taken against it."""
@@ -35,9 +33,11 @@ CORRECTED = 1e-10
 """Breakpoints with a larger gap are corrected."""
 TIED = 1e-12
 """Rows whose residuals are below this, over lambda, are tied."""
+ROUNDED = 1e-15
+"""Targets that differ by no more than this are equal: the rounding of y - epsilon is none of the problem's breakpoints."""
 SLOPE = 1e-10
 """Slopes below this are none."""
-AT_BOUND = 1e-11
+AT_BOUND = 1e-13
 """An alpha so near to a bound, over its weight, is at it."""
 ENDED = 1e-11
 """A breakpoint at less than this share of lambda is at 0."""
@@ -51,38 +51,10 @@ STUCK = 50
 """Breakpoints in a row without progress that end the path."""
 FLOOR = 1e-4
 """Relative gaps are over max(primal, dual, FLOOR x P(0))."""
-
-
 PIECE = np.uintp(256)
 """Rows that are searched for tied ones only if there are any."""
 NONE = 1e-300
 """In place of 0, what is divided by."""
-
-
-class Kind(IntEnum):
-    """What happens to a row at a breakpoint: it enters the margin set, or leaves it for alpha = 0 or for alpha = weight."""
-
-    ENTER = 0
-    ZERO = 1
-    WEIGHT = 2
-
-
-class Stop(StrEnum):
-    """Why a path ended, as a sentence about the last breakpoint."""
-
-    REACHED = "lambda_min was reached"
-    ZERO = "lambda = 0 was reached: f is the same from the breakpoint before on"
-    CONSTANT = "f is 0 at every lambda"
-    CALLBACK = "the callback ended the path early"
-    LIMIT = "the limit of events ended the path early"
-    TIME = "the time limit ended the path early"
-    PRECISION = "double precision ended the path early: gaps of 1e-9 can no longer be held below"
-    STUCK = "events too close for double precision ended the path early"
-
-    @property
-    def complete(self) -> bool:
-        """Whether nothing of the path is missing."""
-        return self in (Stop.REACHED, Stop.ZERO, Stop.CONSTANT)
 
 
 class Measured(NamedTuple):
@@ -104,29 +76,6 @@ class Measured(NamedTuple):
 
 class OutOfTime(Exception):
     """The limits were reached inside a step."""
-
-
-@dataclass(eq=False)
-class Trace:
-    """What a path leaves behind, a list entry a breakpoint.
-
-    alpha : (p,) at the first one.  rows, values : alpha at the rows that may have moved since the breakpoint before.
-    biases : lambda b.  gaps, midpoint_gaps : relative.  margins : how many rows are in W on the way on.
-    event_rows, event_kinds : the rows that came into W there, or went out of it to 0 or to their weight, and which of these.
-    """
-
-    alpha: Array
-    lambdas: list[float] = field(default_factory=list)
-    betas: list[Array] = field(default_factory=list)
-    biases: list[float] = field(default_factory=list)
-    gaps: list[float] = field(default_factory=list)
-    midpoint_gaps: list[float] = field(default_factory=list)
-    rows: list[Index] = field(default_factory=list)
-    values: list[Array] = field(default_factory=list)
-    margins: list[int] = field(default_factory=list)
-    event_rows: list[Index] = field(default_factory=list)
-    event_kinds: list[NDArray[np.int8]] = field(default_factory=list)
-    stopped: Stop = Stop.TIME
 
 
 class ParametricQP:
@@ -162,6 +111,7 @@ class ParametricQP:
         """
         self.level = level
         excess = self.t - level * self.of.s
+        excess[np.abs(excess) <= ROUNDED] = 0.0
         undecided = np.flatnonzero(excess == 0.0)
         self.alpha = np.where(excess > 0.0, self.w, 0.0)
         if len(undecided):
@@ -432,11 +382,14 @@ class ParametricQP:
         for share in (0.0, lambda_min / lam):
             alpha = self.alpha.copy()
             alpha[rows] = share * alpha[rows] + (1 - share) * last
-            gap = float(alpha @ np.maximum(self.r, 0.0) + (self.w - alpha) @ np.maximum(-self.r, 0.0))
-            gap /= max(float(self.w @ np.maximum(-self.r, 0.0)) + share * norm2 / 2, FLOOR * lam * self.p0)
-            if gap <= DOUBTED / 2:
+            size = max(float(self.w @ np.maximum(-self.r, 0.0)) + share * norm2 / 2, FLOOR * lam * self.p0)
+            gap, doubt = (
+                float(alpha @ np.maximum(self.r + noise, 0.0) + (self.w - alpha) @ np.maximum(noise - self.r, 0.0)) / size
+                for noise in (0.0, self.noise)
+            )
+            if gap <= CERTIFIED and doubt <= DOUBTED:
                 self.lam, self.alpha, self.b, self.beta = share * lam, alpha, share * self.b, share * self.beta
-                self._note(trace, moved, Measured(gap, gap, max(gap, trace.gaps[-1]), gap))
+                self._note(trace, moved, Measured(gap, doubt, max(gap, trace.gaps[-1]), gap))
                 trace.stopped = Stop.REACHED if share else Stop.ZERO
                 return
         trace.stopped = Stop.PRECISION

@@ -17,13 +17,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equimargin.formulations.kernels import STORED_ROWS, Array
 from equimargin.formulations.labelled_pairs import LISTED
 from equimargin.formulations.problem import MarginProblem
 from equimargin.formulations.rows import Pairs, Signed, Tube
 from equimargin.solvers.active_set import Differences, Index
-from equimargin.solvers.parametric_qp import OutOfTime, ParametricQP, Trace
+from equimargin.solvers.parametric_qp import OutOfTime, ParametricQP
+from equimargin.solvers.path_trace import Trace
 from equimargin.solvers.regularization_path import Alphas, RegularizationPath
 
 
@@ -88,7 +90,7 @@ class _Scaled:
     def __init__(self, problem: MarginProblem) -> None:
         self.problem = problem
         self.used: Index = np.flatnonzero(problem.unit_weights > 0)
-        K, self.mean = problem.gram.dense, np.zeros(problem.m)
+        K, self.mean = problem.gram.dense, np.zeros(problem.m, dtype=np.longdouble)
         if problem.bias or problem.rows.invariant:
             K, self.mean = _centred(K)
         self.kernel = _power(float(K.diagonal().mean()))
@@ -142,7 +144,10 @@ class _Scaled:
         alpha = np.zeros(problem.p)
         alpha[self.used] = trace.alpha * self.weight
         betas = np.reshape(trace.betas, (len(trace.betas), len(self.differences.K)))[:, : problem.m] * self.weight
-        biases = np.array(trace.biases) * self.kernel * self.weight - betas @ self.mean if problem.bias else np.zeros(len(trace.biases))
+        biases = np.zeros(len(trace.biases))
+        if problem.bias:  # centring takes the mean of g from g, and the constant in K adds to it what 1'beta is but for rounding
+            constant = betas.astype(np.longdouble) @ (self.kernel - self.mean)
+            biases += np.array(trace.biases) * self.kernel * self.weight + constant
         changed = [self.used[rows].astype(np.int32) for rows in trace.rows]
         return RegularizationPath(
             problem,
@@ -163,12 +168,13 @@ class _Scaled:
         )
 
 
-def _centred(K: Array) -> tuple[Array, Array]:
+def _centred(K: Array) -> tuple[Array, NDArray[np.longdouble]]:
     """K of the points' differences from their mean, and the means of its rows, in extended precision where there is one."""
-    wide = K.astype(np.longdouble)
-    mean = wide.mean(axis=1)
-    centred = (wide - mean[:, None] - mean[None, :] + mean.mean()).astype(np.float64)
-    return centred, mean.astype(np.float64)
+    mean = K.mean(axis=1, dtype=np.longdouble)
+    others, centred = mean - mean.mean(), np.empty_like(K)
+    for i, row in enumerate(K):  # one by one: extended numbers are large
+        centred[i] = row - mean[i] - others
+    return centred, mean
 
 
 def _power(size: float) -> float:

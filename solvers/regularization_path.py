@@ -20,7 +20,7 @@ from equimargin.formulations.features import explicit
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point
 from equimargin.formulations.rows import Signed
-from equimargin.solvers.parametric_qp import Kind
+from equimargin.solvers.path_trace import Kind
 from equimargin.solvers.problem_file import packed, unpacked
 from equimargin.solvers.solution import Solution, Status
 

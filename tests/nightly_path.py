@@ -245,7 +245,7 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = la
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--examples", type=int, default=100, help="rankings; a fifth as many classifications and regressions")
-    parser.add_argument("--lambda-min", type=float, default=1e-6, help="over the mean of K_ii and the largest target's inverse")
+    parser.add_argument("--lambda-min", type=float, default=1e-5, help="over the mean of K_ii and the largest target's inverse")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only these")
     options = parser.parse_args(arguments)
     failures, started = 0, time.perf_counter()

@@ -198,6 +198,14 @@ def test_equations_16_and_17() -> None:
     assert crossed >= 5
 
 
+def test_targets_that_differ_by_rounding_alone() -> None:
+    """0.3 - 0.1 is not 0.2 in float64: the start must not take that for a breakpoint at lambda = 1e15."""
+    problem = nightly.drawn("regression", 110, 132)
+    path = regularization_path(problem, 1e-5 * nightly.unit(problem))
+    assert path.lambdas[0] <= 1e6 * nightly.unit(problem)
+    assert nightly.worst(path)[0] <= 1e-9
+
+
 def test_four_pairs_on_a_margin_cycle() -> None:
     """Three ties force the fourth, so that P_I K P_I' is singular there: the algorithm as printed has no branch for it."""
     X = np.array([[0.0], [0.4], [1.1], [1.9]])
