@@ -374,3 +374,51 @@ apply: (pair_strong_duality squared_pair); exists (w, b, e : I -> R), al; split=
 - by move=> i; rewrite ee mulrCA mulfV // mulr1.
 Qed.
 End Squared.
+
+(** ** The largest margin: max t s.t. f(u, b)_i >= t, |u| <= 1 has the optimum t with t^2 |w|^2 = 1 *)
+Section LargestMargin.
+Variables (R : rcfType) (V : lmodType R) (ip : semi_inner V) (I : finType) (a : I -> V) (g : I -> R).
+Definition margin_feas (p : V * R * R) := (forall i, p.2 <= ip p.1.1 (a i) - g i * p.1.2) /\ ip p.1.1 p.1.1 <= 1.
+Let hard := hard_primal_feas ip a g (fun=> 1).
+Let f (w : V) (b : R) i := ip w (a i) - g i * b.
+Lemma f_scale k w b i : f (k *: w) (k * b) i = k * f w b i.
+Proof. by rewrite /f ip_scalel mulrCA -mulrBr. Qed.
+
+Theorem margin_equivalence v : 0 < v ->
+  minimum hard (@hard_primal_obj R V ip) v <-> maximum margin_feas snd (Num.sqrt (2%:R * v))^-1.
+Proof.
+move=> v0; have n0 : 0 < 2%:R * v by rewrite mulr_gt0 ?ltr0n.
+set s := (Num.sqrt _)^-1; have s0 : 0 < s by rewrite invr_gt0 sqrtr_gt0.
+have s2 : s ^+ 2 * (2%:R * v) = 1 by rewrite exprVn sqr_sqrtr ?(ltW n0) // mulVf // gt_eqF.
+have shrink u b t : 0 < t -> margin_feas (u, b, t) ->
+    hard (t^-1 *: u, t^-1 * b) /\ t ^+ 2 * (2%:R * hard_primal_obj ip (t^-1 *: u, t^-1 * b)) <= 1.
+  move=> t0 [m le1]; split=> [i|].
+    by have := m i; rewrite /= -/(f _ _ i) -[ip (_ *: _) _ - _]/(f _ _ i) f_scale ler_pdivl_mull // mulr1.
+  rewrite /hard_primal_obj /= ip_scalel ip_scaler; apply: le_trans le1; rewrite le_eqVlt; apply/orP; left; apply/eqP.
+  by move: (ip u u) => q; rewrite mulVKf ?pnatr_eq0 // expr2 -!mulrA mulVKf ?gt_eqF // mulVKf ?gt_eqF.
+have grow w b k : 0 <= k -> hard (w, b) -> k ^+ 2 * ip w w <= 1 -> margin_feas (k *: w, k * b, k).
+  move=> k0 h le1; split=> [i|] /=; last by rewrite ip_scalel ip_scaler mulrA -expr2.
+  by rewrite -[ip (_ *: _) _ - _]/(f _ _ i) f_scale -[X in X <= _]mulr1 ler_wpmul2l //; exact: h.
+have half w : 2%:R * (2%:R^-1 * ip w w) = ip w w by rewrite mulVKf // pnatr_eq0.
+split=> [[[w b] [F O] e]|[[[u b] t] [F O] /= e]].
+  have nw : ip w w = 2%:R * v by rewrite -e /hard_primal_obj /= half.
+  exists (s *: w, s * b, s) => //; split; first by apply: grow => //; [exact: ltW|rewrite nw s2].
+  move=> [[u b'] t] F' /=; have [t0|/le_trans->//] := ltrP 0 t; last exact: ltW.
+  have [F'' le1] := shrink _ _ _ t0 F'; rewrite -ler_sqr ?nnegrE ?(ltW t0) ?(ltW s0) //.
+  rewrite -(ler_pmul2r n0) s2; apply: le_trans le1; rewrite ler_pmul2l ?exprn_gt0 // ler_pmul2l ?ltr0n // -e; exact: O.
+rewrite e in F O *; have [F' le1] := shrink _ _ _ s0 F.
+have low w b' : hard (w, b') -> v <= hard_primal_obj ip (w, b').
+  move=> h; rewrite -(@ler_pmul2l _ 2%:R) ?ltr0n // /hard_primal_obj /= half leNgt; apply/negP => lt.
+  have [k [k0 ks kn]] : exists k, [/\ 0 <= k, s < k & k ^+ 2 * ip w w <= 1].
+    have [z|nz] := eqVneq (ip w w) 0.
+      by exists (s + 1); rewrite z mulr0 ler01 addr_ge0 ?ler01 ?(ltW s0) // ltr_addl ltr01.
+    have p0 : 0 < ip w w by rewrite lt_def nz ip_ge0.
+    exists (Num.sqrt (ip w w))^-1; rewrite invr_ge0 sqrtr_ge0 exprVn sqr_sqrtr ?ip_ge0 // mulVf // lexx; split=> //.
+    by rewrite ltf_pinv ?posrE ?sqrtr_gt0 // ltr_sqrt.
+  by have := O _ (grow w b' k k0 h kn); rewrite /= leNgt ks.
+have at_most : hard_primal_obj ip (s^-1 *: u, s^-1 * b) <= v.
+  by move: le1; rewrite -[X in _ <= X]s2 ler_pmul2l ?exprn_gt0 // ler_pmul2l ?ltr0n.
+exists (s^-1 *: u, s^-1 * b); first by split=> // -[w b'] h; exact: le_trans at_most (low _ _ h).
+by apply/eqP; rewrite eq_le at_most low.
+Qed.
+End LargestMargin.

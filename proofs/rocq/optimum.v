@@ -123,4 +123,13 @@ move=> k0 E; split=> -[t [F O] e]; exists t.
 - by split=> // t' /O; rewrite !E ler_pmul2l.
 - by move: e; rewrite E => /mulfI; apply; rewrite gt_eqF.
 Qed.
+Lemma maximum_scale T S (P : T -> Prop) (p : T -> R) (Q : S -> Prop) (q : S -> R) (k : R) (f : T -> S) (h : S -> T) v : 0 < k ->
+  (forall t, P t -> Q (f t) /\ q (f t) = k * p t) -> (forall s, Q s -> P (h s) /\ q s = k * p (h s)) ->
+  maximum P p v <-> maximum Q q (k * v).
+Proof.
+move=> k0 F H; split=> [[t [Pt O] <-]|[s [Qs O] e]].
+  have [Qt E] := F t Pt; exists (f t) => //; split=> // s /H[Ph ->]; by rewrite E ler_pmul2l ?O.
+have [Ph E] := H s Qs; exists (h s); last by move: e; rewrite E => /mulfI; apply; rewrite gt_eqF.
+by split=> // t /F[/O le E']; rewrite -(ler_pmul2l k0) -E -E'.
+Qed.
 End Optimum.
