@@ -93,6 +93,17 @@ exact: (ex t s ((K t s).1 (conj Ot Os))).
 Qed.
 End Transfer.
 
+(** A feasible pair of equal values certifies the optimum of both. *)
+Lemma certified T S (P : T -> Prop) (p : T -> R) (D : S -> Prop) (d : S -> R) KKT t s v :
+  strong_duality P p D d KKT -> P t -> D s -> p t = v -> d s = v -> minimum P p v /\ maximum D d v.
+Proof.
+move=> [[u [t' [Pt' Ot] et] [s' [Ds' Os] es]] _] Pt Ds ev es'.
+have h1 : u <= v by rewrite -et -ev; exact: Ot.
+have h2 : v <= u by rewrite -es -es'; exact: Os.
+have e : u = v by apply/eqP; rewrite eq_le h1.
+by rewrite -e; split; [exists t'|exists s'].
+Qed.
+
 Lemma minimum_unique T (feas : T -> Prop) (f : T -> R) v v' : minimum feas f v -> minimum feas f v' -> v = v'.
 Proof. by move=> [t [F O] <-] [t' [F' O'] <-]; apply/eqP; rewrite eq_le O ?O'. Qed.
 Lemma maximum_unique T (feas : T -> Prop) (f : T -> R) v v' : maximum feas f v -> maximum feas f v' -> v = v'.

@@ -87,11 +87,10 @@ Definition rank_lambda_primal_obj (s : span_point) := let: (be, zeta) := s in
 Definition rank_lambda_dual_feas al := forall p : P, 0 <= al p <= 1.
 Definition rank_lambda_dual_obj al := \sum_p al p - (2%:R * lam)^-1 * rank_quadratic al.
 
-Definition rank_l2_value_as_printed be :=
-  let short p := rank_values be (hi p) - rank_values be (lo p) < 1 in
-  2%:R^-1 * (\sum_i \sum_j be i * K i j * be j)
-  + C * (\sum_(p | short p) (rank_values be (hi p) - rank_values be (lo p)) * (rank_values be (hi p) - rank_values be (lo p) - 2%:R))
-  + \sum_(p | short p) 1.
+Definition short be p := rank_values be (hi p) - rank_values be (lo p) < 1.
+Definition rank_l2_value_as_printed be := 2%:R^-1 * (\sum_i \sum_j be i * K i j * be j)
+  + C * (\sum_(p | short be p) (rank_values be (hi p) - rank_values be (lo p)) * (rank_values be (hi p) - rank_values be (lo p) - 2%:R))
+  + \sum_(p | short be p) 1.
 End Definitions.
 
 Section Duality.
