@@ -5,7 +5,7 @@ READY    := $(VENV)/.ready
 SEED     ?= $(shell date +%Y%m%d)
 EXAMPLES ?= 1000
 
-.PHONY: demo check lint mutants faults nightly bench clean
+.PHONY: demo check lint mutants faults nightly bench proofs proof-mutants clean
 
 demo: $(READY)  ## three comparisons: classification, regression, ranking
 	$(BIN)/equimargin compare breast_cancer --scale
@@ -35,6 +35,12 @@ bench: $(READY)  ## CPU times, and the error of every map between formulations
 	$(BIN)/python benchmarks/one_norm.py
 	$(BIN)/python benchmarks/ranking.py
 	$(BIN)/python -m pytest -m benchmark -s benchmarks tests/test_links.py
+
+proofs: $(READY)  ## the theorems of proofs/rocq, built and checked by Coq: nothing assumed, and the values of the printed formulas
+	$(BIN)/python tests/rocq.py
+
+proof-mutants: $(READY)  ## the same with definitions that are wrong on purpose: each must be noticed
+	$(BIN)/python tests/rocq.py --mutants
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

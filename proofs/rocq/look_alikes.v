@@ -356,7 +356,7 @@ split.
 - have value a : rank_l1_dual_obj ip phi first_of_two second_of_two (fun=> a) = a - (1 - q) * a ^+ 2.
     by rewrite /rank_l1_dual_obj /rank_quadratic !big_ord_recl !big_ord0 Q_one; field.
   have best : rank_l1_dual_obj ip phi first_of_two second_of_two (fun=> 1 / (2%:R - 2%:R * q)) = 1 / (4%:R * (1 - q)).
-    by rewrite value; field; rewrite -[X in X - _]mulr1 -mulrBr mulf_neq0 ?pnatr_eq0 ?qn.
+    by rewrite value; field; rewrite ?qn ?(gt_eqF Q0).
   exists (fun=> 1 / (2%:R - 2%:R * q)) => //; split=> [p|al F].
     by rewrite divr_ge0 ?ler01 ?(ltW Q0) //= ler_pdivr_mulr // mul1r.
   have -> : rank_l1_dual_obj ip phi first_of_two second_of_two al = rank_l1_dual_obj ip phi first_of_two second_of_two (fun=> al ord0).
@@ -366,7 +366,7 @@ split.
   rewrite mulr_ge0 ?sqr_ge0 // -(@pmulr_rge0 _ 2%:R) ?ltr0n // mulrBr mulr1; exact: ltW.
 Qed.
 Theorem rank_onenorm_differences_is_not_rank_onenorm :
-  minimum (@lp_feas R _ _ KDelta) (@lp_obj R 'I_1 'I_1 1) 1 /\
+  minimum (@lp_feas R _ _ KDelta) (@lp_obj R _ _ 1) 1 /\
   minimum (rank_onenorm_primal_feas ip phi first_of_two second_of_two) (@rank_onenorm_primal_obj R _ 1) (1 / (2%:R - 2%:R * q)).
 Proof.
 have Qn : 2%:R - 2%:R * q != 0 by rewrite gt_eqF.
@@ -382,8 +382,8 @@ split.
       exact: lexx.
     by rewrite big_ord_recl big_ord0 ord1 Q_one subr0 addr0 mul1r mulfV.
   + split=> p; first by rewrite divr_ge0 ?ler01 ?(ltW Q0) //= ler_pdivr_mulr // mul1r.
-    by rewrite big_ord_recl big_ord0 ord1 Q_one addr0 mul1r mulVf.
-  + by rewrite /= !big_ord_recl !big_ord0 mulr0 !addr0 mulr0 addr0.
+    by rewrite (ord1 p) big_ord_recl big_ord0 Q_one addr0 mul1r mulVf.
+  + by rewrite /= !big_ord_recl !big_ord0 !addr0 mulr0 addr0.
   + by rewrite /rank_onenorm_dual_obj big_ord_recl big_ord0 addr0.
 Qed.
 End Differences.
