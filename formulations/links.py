@@ -74,6 +74,11 @@ class Link:
     conditions: str = "always"
     theorem: str = ""
 
+    @property
+    def status(self) -> str:
+        """The theorem that proves it, or that there is none."""
+        return f"proved: {self.theorem}" if self.theorem else EVIDENCE
+
 
 @dataclass(frozen=True, kw_only=True)
 class Equivalence(Link):

@@ -241,7 +241,7 @@ def golden(id: str, rng: np.random.Generator) -> str:
     words: dict[str, str] = {"C": numeral(C), "e": numeral(EPSILON)}
     data = f"let x := points {sequence(problem.X[:, 0])} : 'I_3 -> R^o in "
     if hasattr(problem.rows, "preferred"):
-        pairs = reduced_pairs(problem) if id == "rank.reduced" else problem.rows  # type: ignore[arg-type]
+        pairs: Any = reduced_pairs(problem) if id == "rank.reduced" else problem.rows  # type: ignore[arg-type]
         data += f"let hi := {items(pairs.preferred)} in let lo := {items(pairs.other)} in "
         if "differences" in id:
             D = problem.X[pairs.preferred] - problem.X[pairs.other]
@@ -285,7 +285,7 @@ def compile_file(folder: Path, name: str) -> str:
 
 def copy(name: str) -> Path:
     """A fresh copy of the sources under build."""
-    folder = BUILD / name
+    folder: Path = BUILD / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for path in [*theorems.ROCQ.glob("*.v"), theorems.ROCQ / "_CoqProject"]:

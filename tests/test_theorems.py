@@ -8,7 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from equimargin.cli import app
 from equimargin.formulations import links
 from equimargin.formulations.links import Equivalence, NotEquivalent
 
@@ -33,6 +35,15 @@ def test_every_equivalence_and_counterexample_is_proved() -> None:
     unproved = [link for link in links.LINKS if isinstance(link, (Equivalence, NotEquivalent)) and not link.theorem]
     assert unproved == []
     assert len(theorems.linked()) >= 50
+
+
+def test_the_command_line_shows_what_is_proved() -> None:
+    runner = CliRunner()
+    listed = runner.invoke(app, ["list", "links"]).output
+    assert f"proved: {links.LINKS[0].theorem}" in listed
+    assert listed.count("proved: ") == sum(bool(link.theorem) for link in links.LINKS)
+    assert listed.count(links.EVIDENCE) == sum(not link.theorem for link in links.LINKS)
+    assert "proved: ranksvm.rank_oneslack_equivalence" in runner.invoke(app, ["show", "rank.oneslack"]).output
 
 
 @pytest.mark.parametrize("file", FILES)
