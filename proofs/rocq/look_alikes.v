@@ -327,7 +327,7 @@ Section Differences.
 Variables (V : lmodType R) (ip : semi_inner V) (phi : 'I_2 -> V) (q : R).
 Hypotheses (k00 : ip (phi ord0) (phi ord0) = 1) (k11 : ip (phi ord_max) (phi ord_max) = 1) (k01 : ip (phi ord0) (phi ord_max) = q).
 Hypotheses (q0 : 0 <= q) (q_half : q < 1 / 2%:R).
-Definition rank_differences_dual_obj (KDelta : 'I_1 -> 'I_1 -> R) (al : 'I_1 -> R) :=
+Definition rank_differences_dual_obj (P : finType) (KDelta : P -> P -> R) (al : P -> R) :=
   \sum_p al p - 2%:R^-1 * (\sum_p \sum_r al p * al r * KDelta p r).
 Let KDelta (p r : 'I_1) : R := 1.
 Let Q_one : Qhat ip phi first_of_two second_of_two ord0 ord0 = 2%:R - 2%:R * q.
