@@ -67,8 +67,8 @@ TACTICS = r"""Ltac parts leaf := match goal with
 with expanded := rewrite ?/rank_values ?/rvm_row ?/Qhat ?/K ?big_ord_recl ?big_ord0 /vector /points /=.
 Ltac evaluated := rewrite OBJECTIVES ?/svm_quadratic ?/svr_quadratic ?/rank_quadratic; expanded.
 Ltac whole_number m n := match n with O => fail | S ?k => first [difference m 0%N | whole_number (S m) k] end.
-Ltac hinge_of e := first [rewrite (@max_r _ _ 0 e); last by whole_number 0%N 9%N | rewrite (@max_l _ _ 0 e); last by whole_number 0%N 9%N].
-Ltac size_of e := first [rewrite (@ger0_norm _ e); last by whole_number 0%N 9%N | rewrite (@ler0_norm _ e); last by whole_number 0%N 9%N].
+Ltac hinge_of e := first [rewrite (@max_r _ _ 0 e); last by whole_number 0%N 20%N | rewrite (@max_l _ _ 0 e); last by whole_number 0%N 20%N].
+Ltac size_of e := first [rewrite (@ger0_norm _ e); last by whole_number 0%N 20%N | rewrite (@ler0_norm _ e); last by whole_number 0%N 20%N].
 Ltac sized := match goal with |- context [Num.max 0 ?e] => hinge_of e | |- context [Num.norm ?e] => size_of e end.
 """
 
@@ -250,7 +250,7 @@ def golden(id: str, rng: np.random.Generator) -> str:
     else:
         data += f"let y := {vector(problem.rows.y)} in "
     name = "golden_" + id.replace(".", "_")
-    anywhere = draw([-1.0, 0.0, 1.0, 2.0] if definition.feasible is None or "free" in id else [-1.0, -0.5, 0.0, 0.5, 1.0, 2.0])
+    anywhere = draw([-1.0, 0.0, 1.0] if definition.feasible is None or "free" in id else [-1.0, -0.5, 0.0, 0.5, 1.0, 2.0])
     value = declared.printed(anywhere).objective
     text = f"Lemma {name}_obj : {data}{definition.objective.format(**words)} {definition.point(anywhere)} = {numeral(value)}.\n"
     text += "Proof. move=> *; unfolded; evaluated; repeat sized; numerals. Qed.\n"
