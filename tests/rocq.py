@@ -67,8 +67,10 @@ TACTICS = r"""Ltac parts leaf := match goal with
 with expanded := rewrite ?/rank_values ?/rvm_row ?/Qhat ?/K ?big_ord_recl ?big_ord0 /vector /points /=.
 Ltac evaluated := rewrite OBJECTIVES ?/svm_quadratic ?/svr_quadratic ?/rank_quadratic; expanded.
 Ltac whole_number m n := match n with O => fail | S ?k => first [difference m 0%N | whole_number (S m) k] end.
-Ltac hinge_of e := first [rewrite (@max_r _ _ 0 e); last by whole_number 0%N 20%N | rewrite (@max_l _ _ 0 e); last by whole_number 0%N 20%N].
-Ltac size_of e := first [rewrite (@ger0_norm _ e); last by whole_number 0%N 20%N | rewrite (@ler0_norm _ e); last by whole_number 0%N 20%N].
+Ltac hinge_of e := first [rewrite (@max_r _ _ 0 e); last by whole_number 0%N 20%N
+  | rewrite (@max_l _ _ 0 e); last by whole_number 0%N 20%N].
+Ltac size_of e := first [rewrite (@ger0_norm _ e); last by whole_number 0%N 20%N
+  | rewrite (@ler0_norm _ e); last by whole_number 0%N 20%N].
 Ltac sized := match goal with |- context [Num.max 0 ?e] => hinge_of e | |- context [Num.norm ?e] => size_of e end.
 """
 
