@@ -6,7 +6,7 @@ SEED     ?= $(shell date +%Y%m%d)
 EXAMPLES ?= 1000
 MUTATIONS ?= 500
 
-.PHONY: demo check lint mutants faults mutated-certificates nightly nightly-exact nightly-path bench clean
+.PHONY: demo check lint mutants faults mutated-certificates proofs proof-mutants nightly nightly-exact nightly-path bench clean
 
 demo: $(READY)  ## three comparisons: classification, regression, ranking
 	$(BIN)/equimargin compare breast_cancer --scale
@@ -46,6 +46,12 @@ bench: $(READY)  ## CPU times, and the error of every map between formulations
 	$(BIN)/python benchmarks/ranking.py
 	$(BIN)/python benchmarks/exact.py
 	$(BIN)/python -m pytest -m benchmark -s benchmarks tests/test_links.py
+
+proofs: $(READY)  ## the theorems of proofs/rocq, built and checked by Coq: nothing assumed, and the values of the printed formulas
+	$(BIN)/python tests/rocq.py
+
+proof-mutants: $(READY)  ## the same with definitions that are wrong on purpose: each must be noticed
+	$(BIN)/python tests/rocq.py --mutants
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

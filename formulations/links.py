@@ -63,7 +63,7 @@ class Link:
     """A relation of formulation `a` to formulation `b`.
 
     statement : the relation in a sentence.  sources : where it is printed or follows from.  conditions : when it holds.
-    theorem : the machine-checked theorem that says so, "" where there is numerical evidence only.
+    theorem : the machine-checked theorem that says so, file.name in proofs/rocq; "" where there is numerical evidence only.
     """
 
     kind: ClassVar[str]
@@ -73,6 +73,11 @@ class Link:
     sources: tuple[Source, ...]
     conditions: str = "always"
     theorem: str = ""
+
+    @property
+    def status(self) -> str:
+        """The theorem that proves it, or that there is none."""
+        return f"proved: {self.theorem}" if self.theorem else EVIDENCE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,7 +235,7 @@ def critical_cost(problem: MarginProblem, point: Point) -> float:
     return float(found.x[-1])
 
 
-def _dual_programs(a: str, b: str, *sources: Source) -> Equivalence:
+def _dual_programs(a: str, b: str, theorem: str, *sources: Source) -> Equivalence:
     """A linear program and its dual."""
     return Equivalence(
         a=a,
@@ -240,10 +245,11 @@ def _dual_programs(a: str, b: str, *sources: Source) -> Equivalence:
         conditions="points that carry both sides, as a solved program's do: neither gives the other",
         forward=to_multipliers,
         backward=to_function,
+        theorem=theorem,
     )
 
 
-def _dual_pair(a: str, b: str, *sources: Source) -> Equivalence:
+def _dual_pair(a: str, b: str, theorem: str, *sources: Source) -> Equivalence:
     """A primal and its dual."""
     return Equivalence(
         a=a,
@@ -252,10 +258,11 @@ def _dual_pair(a: str, b: str, *sources: Source) -> Equivalence:
         sources=sources,
         forward=to_multipliers,
         backward=to_function,
+        theorem=theorem,
     )
 
 
-def _same_function(a: str, b: str, statement: str, *sources: Source) -> StrongEquivalence:
+def _same_function(a: str, b: str, statement: str, theorem: str, *sources: Source) -> StrongEquivalence:
     """Two forms of one function."""
     spanned = b.endswith("beta")
     return StrongEquivalence(
@@ -266,14 +273,15 @@ def _same_function(a: str, b: str, statement: str, *sources: Source) -> StrongEq
         conditions="every f in the span of the points; no other is optimal" if spanned else "always",
         forward=to_function,
         backward=to_function,
+        theorem=theorem,
     )
 
 
-def _rescaled(a: str, b: str, statement: str, by: PointMap, *sources: Source) -> Rescaling:
-    return Rescaling(a=a, b=b, statement=statement, sources=sources, forward=by, backward=by)
+def _rescaled(a: str, b: str, statement: str, by: PointMap, theorem: str, *sources: Source) -> Rescaling:
+    return Rescaling(a=a, b=b, statement=statement, sources=sources, forward=by, backward=by, theorem=theorem)
 
 
-def _doubled_cost(a: str, b: str, source: Source) -> Rescaling:
+def _doubled_cost(a: str, b: str, theorem: str, source: Source) -> Rescaling:
     """The law of the missing 1/2."""
     return Rescaling(
         a=a,
@@ -284,6 +292,7 @@ def _doubled_cost(a: str, b: str, source: Source) -> Rescaling:
         value=lambda v, p: 2 * v,
         forward=lambda p, x: Point(alpha=2 * _given(x.alpha)),
         backward=lambda p, x: Point(alpha=_given(x.alpha) / 2),
+        theorem=theorem,
     )
 
 
@@ -430,7 +439,7 @@ def _W(equations: str) -> Source:
 
 
 LINKS: tuple[Link, ...] = (
-    _dual_pair("svm.hard.primal", "svm.hard.dual", _T("(6)-(18)")),
+    _dual_pair("svm.hard.primal", "svm.hard.dual", "svm.svm_hard_duality", _T("(6)-(18)")),
     Equivalence(
         a="svm.hard.primal",
         b="svm.hard.margin",
@@ -439,18 +448,20 @@ LINKS: tuple[Link, ...] = (
         conditions="separable data",
         forward=to_function,
         backward=to_function,
+        theorem="svm.svm_hard_margin_equivalence",
     ),
-    _dual_pair("svm.soft.primal", "svm.soft.dual", _T("(23)-(28)")),
-    _doubled_cost("svm.soft.dual.as_printed", "svm.soft.dual", _T("(26)")),
-    _dual_pair("svm.l2.primal", "svm.l2.dual", _W("SVM classifier, sigma = 2")),
-    _dual_pair("svm.nobias.primal", "svm.nobias.dual", _K("(2.3)")),
+    _dual_pair("svm.soft.primal", "svm.soft.dual", "svm.svm_soft_duality", _T("(23)-(28)")),
+    _doubled_cost("svm.soft.dual.as_printed", "svm.soft.dual", "svm.svm_soft_dual_as_printed_rescaling", _T("(26)")),
+    _dual_pair("svm.l2.primal", "svm.l2.dual", "svm.svm_l2_duality", _W("SVM classifier, sigma = 2")),
+    _dual_pair("svm.nobias.primal", "svm.nobias.dual", "svm.svm_nobias_duality", _K("(2.3)")),
     _same_function(
         "svm.nobias.primal",
         "svm.nobias.beta",
         "Representer theorem with w = sum_i y_i betabar_i phi_i; betabar = alpha where Qbar is positive definite.",
+        "svm.svm_nobias_beta_equivalence",
         _K("(3.14)"),
     ),
-    _dual_pair("svm.nobias_l2.primal", "svm.nobias_l2.dual", _K("(2.3), squared")),
+    _dual_pair("svm.nobias_l2.primal", "svm.nobias_l2.dual", "svm.svm_nobias_l2_duality", _K("(2.3), squared")),
     Equivalence(
         a="svm.penalized.primal",
         b="svm.nobias.primal",
@@ -459,11 +470,12 @@ LINKS: tuple[Link, ...] = (
         problem=_without_bias,
         forward=_into_intercept,
         backward=_out_of_intercept,
+        theorem="svm.svm_penalized_equivalence",
     ),
-    _dual_pair("svr.hard.primal", "svr.hard.dual", _T("(57)-(59)")),
-    _dual_pair("svr.l1.primal", "svr.l1.dual", _T("(64)-(73)")),
-    _dual_pair("svr.l2.primal", "svr.l2.dual", _T("(60)-(63)")),
-    _dual_pair("rank.hard.primal", "rank.hard.dual", _T("(84)-(85)")),
+    _dual_pair("svr.hard.primal", "svr.hard.dual", "svr.svr_hard_duality", _T("(57)-(59)")),
+    _dual_pair("svr.l1.primal", "svr.l1.dual", "svr.svr_l1_duality", _T("(64)-(73)")),
+    _dual_pair("svr.l2.primal", "svr.l2.dual", "svr.svr_l2_duality", _T("(60)-(63)")),
+    _dual_pair("rank.hard.primal", "rank.hard.dual", "ranksvm.rank_hard_duality", _T("(84)-(85)")),
     Equivalence(
         a="rank.hard.primal",
         b="rank.hard.margin",
@@ -472,6 +484,7 @@ LINKS: tuple[Link, ...] = (
         conditions="rankable data",
         forward=to_function,
         backward=to_function,
+        theorem="ranksvm.rank_hard_margin_equivalence",
     ),
     Equivalence(
         a="rank.hard.primal",
@@ -484,6 +497,7 @@ LINKS: tuple[Link, ...] = (
         value=lambda v, p: 4 * v,
         forward=lambda p, x: _halved(p, x, 2.0),
         backward=lambda p, x: _halved(_as_classification(p), x, 0.5),
+        theorem="ranksvm.rank_hard_is_svm_hard",
     ),
     Equivalence(
         a="rank.hard.primal",
@@ -495,10 +509,17 @@ LINKS: tuple[Link, ...] = (
         problem=_adjacent,
         forward=to_function,
         backward=lambda p, x: to_function(_adjacent(p), x),
+        theorem="ranksvm.rank_hard_chain",
     ),
-    _dual_pair("rank.l1.primal", "rank.l1.dual", _K("(1.2), (2.4)"), _T("(84)-(89)")),
-    _doubled_cost("rank.l1.dual.as_printed", "rank.l1.dual", _T("(88)")),
-    _same_function("rank.l1.primal", "rank.l1.beta", "Representer theorem: w = sum_i beta_i phi_i.", _K("(3.11)-(3.12)")),
+    _dual_pair("rank.l1.primal", "rank.l1.dual", "ranksvm.rank_l1_duality", _K("(1.2), (2.4)"), _T("(84)-(89)")),
+    _doubled_cost("rank.l1.dual.as_printed", "rank.l1.dual", "ranksvm.rank_l1_dual_as_printed_rescaling", _T("(88)")),
+    _same_function(
+        "rank.l1.primal",
+        "rank.l1.beta",
+        "Representer theorem: w = sum_i beta_i phi_i.",
+        "ranksvm.rank_l1_beta_equivalence",
+        _K("(3.11)-(3.12)"),
+    ),
     Equivalence(
         a="rank.l1.dual",
         b="rank.l1.betahat",
@@ -506,13 +527,21 @@ LINKS: tuple[Link, ...] = (
         sources=(_K("(3.15), Appendix A"),),
         forward=to_multipliers,
         backward=to_multipliers,
+        theorem="ranksvm.rank_l1_betahat_equivalence",
     ),
-    _same_function("rank.l1.primal", "rank.oneslack", "One slack for all pairs: xi = sum_ij xi_ij at every w.", _K("(2.8)")),
+    _same_function(
+        "rank.l1.primal",
+        "rank.oneslack",
+        "One slack for all pairs: xi = sum_ij xi_ij at every w.",
+        "ranksvm.rank_oneslack_equivalence",
+        _K("(2.8)"),
+    ),
     _rescaled(
         "rank.lambda.function",
         "rank.l1.primal",
         "P (5) at lambda = 1/(2C) has the optimum of K (1.2) at C divided by C, at the same f.",
         to_function,
+        "ranksvm.rank_lambda_function_rescaling",
         _P("(5)"),
         _K("(1.2)"),
     ),
@@ -521,6 +550,7 @@ LINKS: tuple[Link, ...] = (
         "rank.l1.beta",
         "P (6) at lambda = 1/C has the optimum of K (3.12) at C divided by C, at the same beta.",
         to_function,
+        "ranksvm.rank_lambda_primal_rescaling",
         _P("(6)"),
         _K("(3.12)"),
     ),
@@ -529,6 +559,7 @@ LINKS: tuple[Link, ...] = (
         "rank.l1.dual",
         "P (8) at lambda = 1/C has the optimum of K (2.4) at C divided by C; its alpha is that of (2.4) divided by C.",
         to_multipliers,
+        "ranksvm.rank_lambda_dual_rescaling",
         _P("(8)"),
         _K("(2.4)"),
     ),
@@ -549,6 +580,7 @@ LINKS: tuple[Link, ...] = (
         value=lambda v, p: v / 2,
         forward=to_function,
         backward=lambda p, x: to_function(p.with_cost(p.C / 2), x),
+        theorem="ranksvm.rank_lambda_function_as_lambda_half_rescaling",
     ),
     Equivalence(
         a="rank.l1.primal",
@@ -560,17 +592,21 @@ LINKS: tuple[Link, ...] = (
         problem=_symmetrised,
         forward=lambda p, x: Point(w=to_function(p, x).w, b=0.0),
         backward=lambda p, x: Point(w=complete(_symmetrised(p), x).w, b=0.0),
+        theorem="ranksvm.rank_l1_is_symmetrised_svm",
     ),
-    _dual_pair("rank.l2.primal", "rank.l2.dual", _K("section 1")),
-    _same_function("rank.l2.primal", "rank.l2.beta", "Representer theorem: w = sum_i beta_i phi_i.", _K("(3.13)")),
-    _dual_programs("rank.onenorm.primal", "rank.onenorm.dual", _T("(94)-(96)")),
-    _dual_programs("rvm.primal", "rvm.dual", _T("(102)-(104)"), _K("(2.10)")),
+    _dual_pair("rank.l2.primal", "rank.l2.dual", "ranksvm.rank_l2_duality", _K("section 1")),
+    _same_function(
+        "rank.l2.primal", "rank.l2.beta", "Representer theorem: w = sum_i beta_i phi_i.", "ranksvm.rank_l2_beta_equivalence", _K("(3.13)")
+    ),
+    _dual_programs("rank.onenorm.primal", "rank.onenorm.dual", "one_norm.rank_onenorm_duality", _T("(94)-(96)")),
+    _dual_programs("rvm.primal", "rvm.dual", "one_norm.rvm_duality", _T("(102)-(104)"), _K("(2.10)")),
     Relaxation(
         a="svm.soft.primal",
         b="svm.hard.primal",
         statement="The soft optimum is at most the hard one, and equal exactly for C >= C* = min |alpha|_inf over optimal hard duals.",
         sources=(_T("section 2.2"),),
         problem=lambda p: p.with_cost(np.inf),
+        theorem="svm.svm_soft_is_hard",
     ),
     Relaxation(
         a="rank.l1.primal",
@@ -578,12 +614,14 @@ LINKS: tuple[Link, ...] = (
         statement="The soft optimum is at most the hard one, and equal exactly for C >= C* = min |alpha|_inf over optimal hard duals.",
         sources=(_T("section 4.1"),),
         problem=lambda p: p.with_cost(np.inf),
+        theorem="ranksvm.rank_l1_is_hard",
     ),
     Relaxation(
         a="rank.onenorm.free",
         b="rvm.primal",
         statement="Without beta >= 0 the optimum can only be smaller.",
         sources=(_T("(102)"),),
+        theorem="one_norm.rank_onenorm_free_below_rvm",
     ),
     Relaxation(
         a="rank.l1.primal",
@@ -599,6 +637,7 @@ LINKS: tuple[Link, ...] = (
         sources=(_T("(88), (91)"),),
         counterexample=lambda: (_pair(0.0, 1.0, kernel=rbf(1.0)), _pair(0.0, 1.0, kernel=rbf(1.0))),
         values=(0.5, 1 / (4 * (1 - np.exp(-1.0)))),
+        theorem="look_alikes.rank_differences_is_not_rank_l1",
     ),
     NotEquivalent(
         a="rank.onenorm.differences",
@@ -607,6 +646,7 @@ LINKS: tuple[Link, ...] = (
         sources=(_T("(94)"),),
         counterexample=lambda: (_one_norm_pair(), _one_norm_pair()),
         values=(1.0, 1 / (2 - 2 * np.exp(-1.0))),
+        theorem="look_alikes.rank_onenorm_differences_is_not_rank_onenorm",
     ),
     NotEquivalent(
         a="rvm.primal",
@@ -615,6 +655,7 @@ LINKS: tuple[Link, ...] = (
         sources=(_T("(102)"), _K("(2.10)")),
         counterexample=lambda: (_rvm_pair(), _pair(1.0, 2.0)),
         values=(1.0, 0.5),
+        theorem="look_alikes.rvm_is_not_rank_l1",
     ),
     NotEquivalent(
         a="rank.onenorm.free",
@@ -623,6 +664,7 @@ LINKS: tuple[Link, ...] = (
         sources=(_T("(102)"),),
         counterexample=lambda: (_rvm_pair(), _rvm_pair()),
         values=(0.5, 1.0),
+        theorem="look_alikes.rank_onenorm_free_is_not_rvm",
     ),
     NotEquivalent(
         a="rvm.as_printed",
@@ -631,6 +673,7 @@ LINKS: tuple[Link, ...] = (
         sources=(_T("(101)"),),
         counterexample=lambda: (_rvm_reversed(), _rvm_reversed()),
         values=(-np.inf, 0.5),
+        theorem="look_alikes.rvm_as_printed_is_unbounded",
     ),
     NotEquivalent(
         a="rank.reduced",
@@ -639,6 +682,7 @@ LINKS: tuple[Link, ...] = (
         sources=(_P("section 4, Figure 3"),),
         counterexample=lambda: (_figure_three(), _figure_three()),
         values=(1.7222222222222223, 1.625),
+        theorem="look_alikes.rank_reduced_is_not_rank_l1",
     ),
     NotEquivalent(
         a="svr.l2.primal",
@@ -647,6 +691,7 @@ LINKS: tuple[Link, ...] = (
         sources=(_T("(60), (64)"),),
         counterexample=lambda: (_level("squared_hinge"), _level("hinge")),
         values=(4.5, 3.0),
+        theorem="look_alikes.svr_l2_is_not_svr_l1",
     ),
     NotEquivalent(
         a="svm.nobias.primal",
@@ -655,6 +700,7 @@ LINKS: tuple[Link, ...] = (
         sources=(_K("(2.3)"), _T("(23)")),
         counterexample=lambda: (_line(bias=False), _line(bias=True)),
         values=(1.625, 1.5),
+        theorem="look_alikes.svm_nobias_is_not_svm_soft",
     ),
     NotEquivalent(
         a="svm.penalized.primal",
@@ -663,6 +709,7 @@ LINKS: tuple[Link, ...] = (
         sources=(_K("(2.3)"), _T("(23)")),
         counterexample=lambda: (_line(bias=True), _line(bias=True)),
         values=(1.6, 1.5),
+        theorem="look_alikes.svm_penalized_is_not_svm_soft",
     ),
     NotEquivalent(
         a="rank.l1.primal",
@@ -671,6 +718,7 @@ LINKS: tuple[Link, ...] = (
         sources=(_T("(84)-(87)"),),
         counterexample=lambda: (_alternating_ranking(), _alternating()),
         values=(0.5, 1.5),
+        theorem="look_alikes.rank_l1_is_not_svm_soft",
     ),
     NotEquivalent(
         a="svm.soft.primal",
@@ -679,6 +727,7 @@ LINKS: tuple[Link, ...] = (
         sources=(_T("(87)"),),
         counterexample=lambda: (_one_class_differences(), _pair(1.0, 0.0)),
         values=(0.0, 0.5),
+        theorem="look_alikes.svm_soft_is_not_rank_l1",
     ),
     NotEquivalent(
         a="svr.l1.dual.as_printed",
@@ -687,6 +736,7 @@ LINKS: tuple[Link, ...] = (
         sources=(_T("(70)"),),
         counterexample=lambda: (_slope(), _slope()),
         values=(1.0, 0.5),
+        theorem="look_alikes.svr_l1_dual_as_printed_is_not_dual",
     ),
     NotEquivalent(
         a="svm.hard.bias.as_printed",
@@ -695,6 +745,7 @@ LINKS: tuple[Link, ...] = (
         sources=(_T("(21)"),),
         counterexample=lambda: (_moved_by_three(), _moved_by_three()),
         values=(np.inf, 2 / 9),
+        theorem="look_alikes.svm_hard_bias_as_printed_is_infeasible",
     ),
     NotEquivalent(
         a="rank.l2.value.as_printed",
@@ -703,6 +754,7 @@ LINKS: tuple[Link, ...] = (
         sources=(_K("(B.1)"),),
         counterexample=lambda: (_squared_pair(), _squared_pair()),
         values=(-0.6, 0.4),
+        theorem="look_alikes.rank_l2_value_as_printed_is_not_value",
     ),
     NotEquivalent(
         a="svm.hard.dual",
@@ -711,5 +763,6 @@ LINKS: tuple[Link, ...] = (
         sources=(_T("after (20)"),),
         counterexample=lambda: (_weakly_complementary(), _weakly_complementary()),
         values=(0.0, 1.0),
+        theorem="look_alikes.strict_complementarity_fails",
     ),
 )

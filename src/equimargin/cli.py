@@ -257,7 +257,7 @@ def _listing(subject: Subject) -> Iterator[tuple[str, str]]:
         from equimargin.formulations import links
 
         for link in links.LINKS:
-            yield f"{link.a} {_ARROWS[link.kind]} {link.b}", f"[{link.kind}; {link.theorem or links.EVIDENCE}] {link.statement}"
+            yield f"{link.a} {_ARROWS[link.kind]} {link.b}", f"[{link.kind}; {link.status}] {link.statement}"
 
 
 def _page(id: str) -> str:
@@ -273,7 +273,7 @@ def _page(id: str) -> str:
         lines += [f"  {source}: {DOCUMENTS[source.document]}" for source in entry.sources]
         for link in links.of(id):
             other = link.b if link.a == id else link.a
-            lines += ["", f"{link.kind.capitalize()}: {other}   [{link.theorem or links.EVIDENCE}]", f"  {link.statement}"]
+            lines += ["", f"{link.kind.capitalize()}: {other}   [{link.status}]", f"  {link.statement}"]
             lines += [f"  Holds for {link.conditions}."] if link.conditions != "always" else []
             if isinstance(link, links.NotEquivalent):
                 lines.append(f"  On the counterexample {link.a} is worth {link.values[0]:.6g}, {link.b} {link.values[1]:.6g}.")

@@ -1,0 +1,146 @@
+(** * One-norm ranking by linear programming: documents T (section 5) and K (2.10)
+
+    [lp_duality]   min 1'be + C 1'xi  s.t.  M be >= 1 - xi, be, xi >= 0   and   max 1'u  s.t.  M'u <= 1, 0 <= u <= C: one optimum,
+                   attained on both sides, and the optimal pairs are those with complementary slackness, for any M and C >= 0
+    [rank_onenorm_duality]   T (94)-(96) with phi_i - phi_j      [rvm_duality]   T (102)-(104) = K (2.10)
+    [rank_onenorm_free_below_rvm]   without be >= 0 the optimum can only be smaller *)
+From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import ring.
+From equimargin Require Import inner optimum qp margin representer ranksvm.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+Section LP.
+Variables (R : realFieldType) (J P : finType) (M : P -> J -> R) (C : R).
+Implicit Types (be : J -> R) (xi u : P -> R).
+Let point : Type := ((J -> R) * (P -> R))%type.
+
+Definition lp_feas (s : point) := let: (be, xi) := s in
+  [/\ forall j, 0 <= be j, forall p, 0 <= xi p & forall p, 1 - xi p <= \sum_j M p j * be j].
+Definition lp_obj (s : point) := let: (be, xi) := s in \sum_j be j + C * (\sum_p xi p).
+Definition lp_dual_feas u := (forall p, 0 <= u p <= C) /\ forall j, \sum_p u p * M p j <= 1.
+Definition lp_dual_obj u := \sum_p u p.
+Definition lp_complementary (s : point) u := let: (be, xi) := s in [/\ lp_feas (be, xi), lp_dual_feas u,
+  forall j, be j * (1 - \sum_p u p * M p j) = 0,
+  forall p, u p * (\sum_j M p j * be j - 1 + xi p) = 0 & forall p, (C - u p) * xi p = 0].
+
+Theorem lp_gap be xi u : lp_obj (be, xi) - lp_dual_obj u = \sum_j be j * (1 - \sum_p u p * M p j)
+  + \sum_p u p * (\sum_j M p j * be j - 1 + xi p) + \sum_p (C - u p) * xi p.
+Proof.
+have -> : \sum_j be j * (1 - \sum_p u p * M p j) = \sum_j be j - \sum_p \sum_j u p * M p j * be j.
+  rewrite exchange_big -sumrB /=; apply: eq_bigr => j _.
+  by rewrite mulrBr mulr1 mulr_sumr; congr (_ - _); apply: eq_bigr => p _; ring.
+have -> : \sum_p u p * (\sum_j M p j * be j - 1 + xi p) =
+   \sum_p \sum_j u p * M p j * be j - \sum_p u p + \sum_p u p * xi p.
+  rewrite -sumrB -big_split /=; apply: eq_bigr => p _.
+  have -> : \sum_j u p * M p j * be j = u p * (\sum_j M p j * be j).
+    by rewrite mulr_sumr; apply: eq_bigr => j _; rewrite mulrA.
+  by rewrite mulrDr mulrBr mulr1.
+have -> : \sum_p (C - u p) * xi p = C * (\sum_p xi p) - \sum_p u p * xi p.
+  by rewrite mulr_sumr -sumrB; apply: eq_bigr => p _; rewrite mulrBl.
+rewrite /lp_obj /lp_dual_obj; move: (\sum_p \sum_j _) (\sum_p u p * xi p) (\sum_p u p) (\sum_p xi p) (\sum_j be j) => s1 s2 s3 s4 s5.
+by ring.
+Qed.
+Theorem lp_pair : dual_pair lp_feas lp_obj lp_dual_feas lp_dual_obj lp_complementary.
+Proof.
+have h1 be xi u j : lp_feas (be, xi) -> lp_dual_feas u -> 0 <= be j * (1 - \sum_p u p * M p j).
+  by case=> f _ _ [_ d]; rewrite mulr_ge0 // subr_ge0.
+have h2 be xi u p : lp_feas (be, xi) -> lp_dual_feas u -> 0 <= u p * (\sum_j M p j * be j - 1 + xi p).
+  case=> _ _ f [/(_ p)/andP[d _] _]; rewrite mulr_ge0 //; have := f p.
+  by rewrite -subr_ge0; congr (0 <= _); rewrite opprB addrA addrAC.
+have h3 be xi u p : lp_feas (be, xi) -> lp_dual_feas u -> 0 <= (C - u p) * xi p.
+  by case=> _ f _ [/(_ p)/andP[_ d] _]; rewrite mulr_ge0 // subr_ge0.
+split.
+- move=> [be xi] u F D; rewrite -subr_ge0 lp_gap !addr_ge0 // sumr_ge0 // => k _; [exact: h1 F D|exact: h2 F D|exact: h3 F D].
+- move=> [be xi] u F D /eqP; rewrite -subr_eq0 lp_gap.
+  have t1 j := h1 _ _ _ j F D; have t2 p := h2 _ _ _ p F D; have t3 p := h3 _ _ _ p F D.
+  rewrite paddr_eq0 ?addr_ge0 ?sumr_ge0 // paddr_eq0 ?sumr_ge0 // !psumr_eq0 // => /andP[/andP[/allP s1 /allP s2] /allP s3].
+  by split=> // k; apply/eqP; [apply: s1|apply: s2|apply: s3]; apply: mem_index_enum.
+- by move=> [be xi] u [].
+- by move=> [be xi] u [F D s1 s2 s3]; apply/eqP; rewrite -subr_eq0 lp_gap !big1 ?addr0.
+Qed.
+
+(** The alternative of [qp] with B = 0, for the dual program in u. *)
+Let U := [lmodType R of {ffun P -> R^o}].
+Fact nil_sym (u v : U) : 0 = 0 :> R. Proof. by []. Qed.
+Fact nil_addl (u v w : U) : 0 = 0 + 0 :> R. Proof. by rewrite addr0. Qed.
+Fact nil_scalel (k : R) (u v : U) : 0 = k * 0 :> R. Proof. by rewrite mulr0. Qed.
+Fact nil_ge0 (u : U) : 0 <= 0 :> R. Proof. exact: lexx. Qed.
+Definition nil_form := @SemiInner R U (fun _ _ => 0) nil_sym nil_addl nil_scalel nil_ge0.
+Let A (k : J + (P + P)) (u : U) : R := match k with
+  | inl j => \sum_p M p j * u p | inr (inl p) => - u p | inr (inr p) => u p end.
+Let cap (k : J + (P + P)) : R := match k with inl _ => 1 | inr (inl _) => 0 | inr (inr _) => C end.
+
+Theorem lp_duality : 0 <= C -> strong_duality lp_feas lp_obj lp_dual_feas lp_dual_obj lp_complementary.
+Proof.
+move=> C0; apply: (pair_strong_duality lp_pair).
+have FA k : functional (A k).
+  case: k => [j|[p|p]] k u v; rewrite /A; first exact: weighted_functional.
+    by rewrite !ffunE opprD mulrN.
+  by rewrite !ffunE.
+have [] := qp_alternative (index_enum_uniq _) nil_form cap (weighted_functional (fun=> 1)) FA.
+- case=> u [lam [F l0 cs st]].
+  have all k : k \in index_enum [finType of J + (P + P)] by exact: mem_index_enum.
+  exists (fun j => lam (inl j), fun p => lam (inr (inr p))), u.
+  have E p : 1 = \sum_j M p j * lam (inl j) - lam (inr (inl p)) + lam (inr (inr p)).
+    have := st (delta R p); rewrite weighted_delta !big_sumType /= add0r => {1}->; rewrite addrA; congr (_ + _ + _).
+    + by apply: eq_bigr => j _; rewrite weighted_delta mulrC.
+    + rewrite -(weighted_delta (fun q => lam (inr (inl q))) p) -sumrN; apply: eq_bigr => q _; exact: mulrN.
+    + by rewrite weighted_delta.
+  have box p : 0 <= u p <= C.
+    by have := F (inr (inl p)) (all _); have := F (inr (inr p)) (all _); rewrite /= oppr_le0 => -> ->.
+  have price j : \sum_p u p * M p j <= 1.
+    by have := F (inl j) (all _); rewrite /=; congr (_ <= _); apply: eq_bigr => p _; exact: mulrC.
+  split=> //.
+  + by split=> // p; rewrite ler_subl_addr {1}(E p) ler_add2r ler_subl_addr ler_addl.
+  + move=> j; have := cs (inl j) (all _); rewrite /=; congr (_ * (_ - _) = _); apply: eq_bigr => p _; exact: mulrC.
+  + move=> p; have -> : \sum_j M p j * lam (inl j) - 1 + lam (inr (inr p)) = lam (inr (inl p)).
+      by rewrite [X in _ - X](E p); move: (\sum_j _) => s; ring.
+    by rewrite mulrC; have := cs (inr (inl p)) (all _); rewrite /= opprK add0r.
+  + by move=> p; have := cs (inr (inr p)) (all _); rewrite /= mulrC.
+- case=> lam [l0 _ neg]; move: neg; rewrite ltNge sumr_ge0 // => -[j|[p|p]] _; rewrite mulr_ge0 //; exact: ler01.
+- case=> d [F _ pos]; move: pos; rewrite ltNge => /negP; case; rewrite -oppr_ge0 -sumrN sumr_ge0 // => p _.
+  by have := F (inr (inr p)) (mem_index_enum _); rewrite /= mul1r oppr_ge0.
+Qed.
+End LP.
+
+Section Ranking.
+Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V) (X : finType) (phi : X -> V).
+Variables (P : finType) (hi lo : P -> X) (C : R).
+Hypothesis C0 : 0 <= C.
+Implicit Types (al u xi : P -> R) (be : X -> R).
+Let pair_point : Type := ((P -> R) * (P -> R))%type.
+Let item_point : Type := ((X -> R) * (P -> R))%type.
+Local Notation Q := (Qhat ip phi hi lo).
+(** Row p of A K. *)
+Definition rvm_row p i := K ip phi (hi p) i - K ip phi (lo p) i.
+
+Definition rank_onenorm_primal_feas (s : pair_point) := let: (al, xi) := s in
+  [/\ forall q, 0 <= al q, forall p, 0 <= xi p & forall p, 1 - xi p <= \sum_q Q p q * al q].
+Definition rank_onenorm_primal_obj (s : pair_point) := let: (al, xi) := s in \sum_q al q + C * (\sum_p xi p).
+Definition rank_onenorm_dual_feas u := (forall p, 0 <= u p <= C) /\ forall q, \sum_p u p * Q p q <= 1.
+Definition rank_onenorm_dual_obj u := \sum_p u p.
+
+Definition rvm_primal_feas (s : item_point) := let: (be, xi) := s in
+  [/\ forall i, 0 <= be i, forall p, 0 <= xi p & forall p, 1 - xi p <= \sum_i rvm_row p i * be i].
+Definition rvm_primal_obj (s : item_point) := let: (be, xi) := s in \sum_i be i + C * (\sum_p xi p).
+Definition rvm_dual_feas u := (forall p, 0 <= u p <= C) /\ forall i, \sum_p u p * rvm_row p i <= 1.
+Definition rvm_dual_obj u := \sum_p u p.
+Definition rvm_as_printed_feas be := forall i : X, 0 <= be i.
+Definition rvm_as_printed_obj be := \sum_i be i + C * (\sum_p (1 - \sum_i rvm_row p i * be i)).
+Definition rank_onenorm_free_feas (s : item_point) := let: (be, xi) := s in
+  (forall p, 0 <= xi p) /\ forall p, 1 - xi p <= \sum_i rvm_row p i * be i.
+Definition rank_onenorm_free_obj (s : item_point) := let: (be, xi) := s in \sum_i `|be i| + C * (\sum_p xi p).
+
+Theorem rank_onenorm_duality : strong_duality rank_onenorm_primal_feas rank_onenorm_primal_obj
+  rank_onenorm_dual_feas rank_onenorm_dual_obj (lp_complementary Q C).
+Proof. exact: lp_duality. Qed.
+Theorem rvm_duality : strong_duality rvm_primal_feas rvm_primal_obj rvm_dual_feas rvm_dual_obj (lp_complementary rvm_row C).
+Proof. exact: lp_duality. Qed.
+Theorem rank_onenorm_free_below_rvm s : rvm_primal_feas s ->
+  rank_onenorm_free_feas s /\ rank_onenorm_free_obj s = rvm_primal_obj s.
+Proof.
+case: s => be xi [b0 x0 m]; split=> //=; congr (_ + _); apply: eq_bigr => i _; exact: ger0_norm.
+Qed.
+End Ranking.
