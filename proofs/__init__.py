@@ -1,4 +1,4 @@
-"""Why to believe it: certificates, audits, derivations and machine-checked theorems."""
+"""Why to believe it: the referee, certificates, audits, duals derived by machine, machine-checked theorems."""
 
 if __name__ != "equimargin.proofs":  # a second copy of every class would exist under the bare name
     raise ImportError("use: from equimargin.proofs import ...")
