@@ -568,6 +568,7 @@ LINKS: tuple[Link, ...] = (
         "rank.lambda.dual",
         "The parametric program of P section 5 at one lambda is (8) at that lambda, its value times lambda, at the same alpha.",
         to_multipliers,
+        "ranksvm.rank_path_rescaling",
         _P("section 5"),
         _P("(8)"),
     ),

@@ -184,6 +184,7 @@ DEFINITIONS: dict[str, Definition] = {
         lambda v: f"({vector(v['beta'])}, {vector(v['zeta'])})",
     ),
     "rank.lambda.dual": Definition(f"rank_lambda_dual_obj {RANK} {{C}}^-1", "@rank_lambda_dual_feas R _", _alpha),
+    "rank.path": Definition(f"rank_path_obj {RANK} {{C}}^-1", "@rank_path_feas R _", _alpha),
     "rank.l2.primal": Definition("rank_l2_primal_obj L {C}", f"rank_l2_primal_feas {RANK}", _wxi),
     "rank.l2.dual": Definition(f"rank_l2_dual_obj {RANK} {{C}}", "@rank_l2_dual_feas R _", _alpha),
     "rank.onenorm.primal": Definition(

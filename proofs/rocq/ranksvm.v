@@ -12,6 +12,7 @@
                                 gives the optimal w; [rank_l1_betahat_equivalence]: hence one optimum
     [rank_oneslack_equivalence] K (2.8)
     [rank_lambda_function_rescaling], [rank_lambda_primal_rescaling], [rank_lambda_dual_rescaling]   P (5) at 1/(2C), (6) and (8) at 1/C
+    [rank_path_rescaling]       the parametric program of P section 5 is lambda times (8)
     [rank_lambda_function_as_lambda_half_rescaling]   (5) read as (6) is the right problem at C/2
     [rank_l1_dual_as_printed_rescaling]   T (88) without the 1/2
     [rank_hard_margin_equivalence]   T, Corollary 2
@@ -86,6 +87,8 @@ Definition rank_lambda_primal_obj (s : span_point) := let: (be, zeta) := s in
   \sum_p zeta p + lam / 2%:R * (\sum_i \sum_j be i * K i j * be j).
 Definition rank_lambda_dual_feas al := forall p : P, 0 <= al p <= 1.
 Definition rank_lambda_dual_obj al := \sum_p al p - (2%:R * lam)^-1 * rank_quadratic al.
+Definition rank_path_feas := rank_lambda_dual_feas.
+Definition rank_path_obj al := lam * (\sum_p al p) - 2%:R^-1 * rank_quadratic al.
 
 Definition short be p := rank_values be (hi p) - rank_values be (lo p) < 1.
 Definition rank_l2_value_as_printed be := 2%:R^-1 * (\sum_i \sum_j be i * K i j * be j)
@@ -391,6 +394,16 @@ apply: (maximum_scale (f := fun al p => C^-1 * al p) (h := fun al p => C * al p)
     rewrite /rank_l1_dual_obj rank_quadraticZ -mulr_sumr /rank_lambda_dual_obj.
     by move: (\sum_p al p) (rank_quadratic _ _ _ _ al) => s q; field; rewrite Cn.
   by have /andP[h0 h1] := F p; rewrite mulr_ge0 ?(ltW C0) //= -[X in _ <= X]mulr1 ler_pmul2l.
+Qed.
+Theorem rank_path_rescaling v : maximum (@rank_lambda_dual_feas R P) (rank_lambda_dual_obj ip phi hi lo C^-1) v <->
+  maximum (@rank_path_feas R P) (rank_path_obj ip phi hi lo C^-1) (C^-1 * v).
+Proof.
+have scale al : rank_path_obj ip phi hi lo C^-1 al = C^-1 * rank_lambda_dual_obj ip phi hi lo C^-1 al.
+  rewrite /rank_path_obj /rank_lambda_dual_obj.
+  by move: (\sum_p al p) (rank_quadratic _ _ _ _ al) => s q; field; rewrite Cn.
+apply: (maximum_scale (f := id) (h := id)) => [|al F|al F]; first by rewrite invr_gt0.
+- by split; last exact: scale.
+- by split=> //; rewrite scale mulrA mulVf ?mul1r ?invr_neq0.
 Qed.
 Theorem rank_l1_dual_as_printed_rescaling v :
   maximum (rank_l1_dual_feas C) (rank_l1_dual_as_printed_obj ip phi hi lo) v <->
