@@ -63,7 +63,8 @@ class Link:
     """A relation of formulation `a` to formulation `b`.
 
     statement : the relation in a sentence.  sources : where it is printed or follows from.  conditions : when it holds.
-    theorem : the machine-checked theorem that says so, file.name in proofs/rocq; "" where there is numerical evidence only.
+    theorem : the machine-checked theorem about the two optima, file.name in proofs/rocq, without sample weights; "" where there is none and
+        the evidence is numerical. What the statement says of points beyond that is tested, not proved.
     """
 
     kind: ClassVar[str]
@@ -76,8 +77,8 @@ class Link:
 
     @property
     def status(self) -> str:
-        """The theorem that proves it, or that there is none."""
-        return f"proved: {self.theorem}" if self.theorem else EVIDENCE
+        """The theorem about its optima, or that there is none."""
+        return f"optima proved: {self.theorem}" if self.theorem else EVIDENCE
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,16 +49,15 @@ def statement(theorem: str) -> str:
     return " ".join(found[0].split())
 
 
-def definitions(file: str) -> str:
-    """What the statements of a file speak of: its definitions, sections' variables and hypotheses."""
-    pattern = r"^(?:Local )?(?:Definition|Variables?|Hypothes[ie]s|Let|Record|Notation)\b.*?\.(?=\s)"
-    return " ".join(" ".join(re.findall(pattern, source(file), re.DOTALL | re.MULTILINE)).split())
+def skeleton(file: str) -> str:
+    """A file without its proofs: sections, variables, hypotheses, definitions and all statements, in their order."""
+    return " ".join(re.sub(r"\bProof\b.*?\b(Qed|Defined)\.", "", source(file), flags=re.DOTALL).split())
 
 
 def digests() -> dict[str, str]:
-    """The digest of the statement of every linked theorem, and of the definitions of every file, by name."""
+    """The digest of the statement of every linked theorem, and of all that a file says but its proofs, by name."""
     texts = {theorem: statement(theorem) for theorem in linked()}
-    texts |= {f"{path.stem} (definitions)": definitions(path.stem) for path in sorted(ROCQ.glob("*.v"))}
+    texts |= {f"{path.stem} (all but proofs)": skeleton(path.stem) for path in sorted(ROCQ.glob("*.v"))}
     return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
 
 

@@ -1,6 +1,7 @@
 (** * Problems that look alike and are not
 
-    Each theorem gives both optima of a counterexample over any ordered field, hence over the rationals: the one that the link of the same two formulations stores.
+    Each theorem gives both optima of a counterexample over any ordered field, hence over the rationals: that of the link of the same two
+    formulations, but for the kernel of differences, where the link stores the RBF kernel and the theorem holds for any points with such products.
 
     [rank_differences_is_not_rank_l1], [rank_onenorm_differences_is_not_rank_onenorm]   k(x_i - x_j, x_u - x_v) for phi_ij.phi_uv, one
         pair, k(x, x) = 1 and k(x, x') = q < 1/2 (for the RBF kernel q = exp(-1)): 1/2 against 1/(4(1 - q)), 1 against 1/(2 - 2q)

@@ -2,7 +2,8 @@
 
     [lp_duality]   min 1'be + C 1'xi  s.t.  M be >= 1 - xi, be, xi >= 0   and   max 1'u  s.t.  M'u <= 1, 0 <= u <= C: one optimum,
                    attained on both sides, and the optimal pairs are those with complementary slackness, for any M and C >= 0
-    [rank_onenorm_duality]   T (94)-(96) with phi_i - phi_j      [rvm_duality]   T (102)-(104) = K (2.10)
+    [rank_onenorm_duality]   T (94)-(96) with phi_i - phi_j      [rvm_duality]   T (102)-(104) = K (2.10), for kernels that are products;
+                   for any other matrix [lp_duality] says it
     [rank_onenorm_free_below_rvm]   without be >= 0 the optimum can only be smaller *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.

@@ -10,7 +10,7 @@
     [svm_nobias_beta_equivalence]   hence K (2.3) and K (3.14) have one optimum
     [svm_soft_dual_as_printed_rescaling]  (26) as printed, without the 1/2, at C is half the right dual at 2C
     [svm_penalized_equivalence]     a bias in the norm is the no-bias problem with the kernel k + 1
-    [svm_hard_margin_equivalence]   the largest margin t: t^2 |w|^2 = 1, u = t w
+    [svm_hard_margin_equivalence]   v > 0 is the hard optimum if and only if the largest margin is 1/sqrt(2 v)
     [svm_soft_below_hard], [svm_soft_is_hard], [svm_hard_is_soft_only]   soft <= hard, and equal exactly from C* on
     [svm_soft_kkt_cases]       Figure 3 and (33)-(34), corrected      [svm_soft_bias]   b = w.x_i - 1 at a free support vector *)
 From mathcomp Require Import all_ssreflect all_algebra.
