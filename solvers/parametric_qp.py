@@ -43,6 +43,8 @@ ENDED = 1e-11
 """A breakpoint at less than this share of lambda is at 0."""
 VANISHING = 1e-9
 """A segment that would come to lambda = 0 with g no larger than this, over where it starts, and alpha so little outside, does."""
+NOTHING = 1e-20
+"""Where the path can be held down to this share of lambda, it can be held to 0."""
 AFRESH, SAFE = 16, 1e-12
 """Breakpoints between two sums A'alpha over all rows, while their rounding makes no larger a relative gap."""
 REFACTORED = 200
@@ -83,10 +85,21 @@ class ParametricQP:
 
     differences : the rows; with a bias the last point is the origin, all of whose kernel values are 0, and K carries a constant elsewhere.
     t, w : (p,) targets, of size 1 at most, and weights, > 0.  over : asked from time to time whether to end.
+    norm2 : |sum_i beta_i k(x_i, .)|^2 of coefficients (n,) that leave next to nothing.
+    spread : of what a centred K has lost, times the sum of beta, which is 0 but for rounding.
     """
 
-    def __init__(self, differences: Differences, t: Array, w: Array, balanced: bool, over: Callable[[], bool]) -> None:
-        self.of, self.t, self.w, self.balanced, self.over = differences, t, w, balanced, over
+    def __init__(
+        self,
+        differences: Differences,
+        t: Array,
+        w: Array,
+        balanced: bool,
+        over: Callable[[], bool],
+        norm2: Callable[[Array], float],
+        spread: float = 0.0,
+    ) -> None:
+        self.of, self.t, self.w, self.balanced, self.over, self.norm2, self.spread = differences, t, w, balanced, over, norm2, spread
         n, p = len(differences.K), len(t)
         self.p0 = float(w @ np.maximum(t, 0.0)) or float(w @ np.abs(t)) or float(w.sum()) or 1.0
         self.largest = float(np.abs(differences.K).max(initial=0.0))
@@ -246,7 +259,8 @@ class ParametricQP:
 
     def _noise(self) -> float:
         """About how far an entry of g is off, as computed."""
-        return 2 * UNIT * self.largest * float(np.abs(self.beta).sum())
+        off = abs(float(self.beta[-1])) if self.balanced else 0.0
+        return 2 * UNIT * max(self.largest, self.spread) * float(np.abs(self.beta).sum()) + self.spread * off
 
     def _evaluate(self, afresh: bool = True) -> None:
         """g of beta and b; first, where it is to be taken afresh, beta of alpha."""
@@ -375,24 +389,38 @@ class ParametricQP:
         self._evaluate(self.doubt > SAFE or self.steps % AFRESH == 0)
 
     def _end(self, trace: Trace, moved: Index, lambda_min: float) -> None:
-        """The last segment, along which f is constant: to lambda = 0, or to lambda_min, where a gap relative to less can be held."""
+        """The last segment, along which f is constant: to lambda = 0, or to lambda_min, where a gap relative to less can be held.
+
+        What is left of A'alpha at 0 adds half its square to the gap, which is relative to lambda: that says how far down it holds.
+        """
         rows, w, lam, norm2 = self.W.members, self.w[self.W.members], self.lam, self._norm2()
         last = self.alpha[rows] + lam * self.state.x[rows]
-        last = np.where(last <= VANISHING * w, 0.0, np.where(last >= (1 - VANISHING) * w, w, last))
-        for share in (0.0, lambda_min / lam):
-            alpha = self.alpha.copy()
-            alpha[rows] = share * alpha[rows] + (1 - share) * last
-            size = max(float(self.w @ np.maximum(-self.r, 0.0)) + share * norm2 / 2, FLOOR * lam * self.p0)
+        ends = self.alpha.copy()
+        ends[rows] = np.where(last <= VANISHING * w, 0.0, np.where(last >= (1 - VANISHING) * w, w, last))
+        left, loss = self._left(ends), float(self.w @ np.maximum(-self.r, 0.0))
+        held = left / (CERTIFIED * max(loss, FLOOR * lam * self.p0))
+        above_0 = max(lambda_min / lam, held)
+        for share in [0.0, above_0] if held <= NOTHING else [above_0] if held <= 1.0 else []:
+            alpha = ends.copy()
+            alpha[rows] = share * self.alpha[rows] + (1 - share) * ends[rows]
+            size = max(loss + share * norm2 / 2, FLOOR * lam * self.p0)
             gap, doubt = (
                 float(alpha @ np.maximum(self.r + noise, 0.0) + (self.w - alpha) @ np.maximum(noise - self.r, 0.0)) / size
                 for noise in (0.0, self.noise)
             )
+            gap += (1 - share) ** 2 * left / (share * size) if share else 0.0
             if gap <= CERTIFIED and doubt <= DOUBTED:
                 self.lam, self.alpha, self.b, self.beta = share * lam, alpha, share * self.b, share * self.beta
                 self._note(trace, moved, Measured(gap, doubt, max(gap, trace.gaps[-1]), gap))
-                trace.stopped = Stop.REACHED if share else Stop.ZERO
+                trace.stopped = Stop.ZERO if not share else Stop.REACHED if self.lam <= lambda_min else Stop.PRECISION
                 return
         trace.stopped = Stop.PRECISION
+
+    def _left(self, alpha: Array) -> float:
+        """1/2 |A'alpha|^2 of multipliers other than the path's."""
+        beta = np.zeros_like(self.beta)
+        collect(self.of.i, self.of.j, alpha, beta)
+        return self.norm2(beta) / 2
 
     def _norm2(self) -> float:
         """|g|^2; of what the origin adds, 0 up to rounding, nothing."""

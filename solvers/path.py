@@ -77,6 +77,8 @@ def refusal(problem: Any) -> str | None:
         return f"{problem.m:,} points, more than the {STORED_ROWS:,} whose Gram matrix is kept"
     if problem.p > LISTED:
         return f"{problem.p:,} pairs, more than the {LISTED:,} that are listed one by one"
+    if not np.isfinite(problem.gram.dense).all():
+        return "kernel values are beyond all floats"
     return None
 
 
@@ -113,6 +115,15 @@ class _Scaled:
         q = np.maximum((K[i, i] - K[i, j]) - (K[j, i] - K[j, j]), 0.0)
         return Differences(np.ascontiguousarray(K), i.astype(np.uint32), j.astype(np.uint32), s, q)
 
+    def norm2(self, beta: Array) -> float:
+        """|sum_i beta_i k(x_i, .)|^2 in extended precision where there is one: what is left of f where that is next to 0."""
+        v, Z = beta[: self.problem.m].astype(np.longdouble), self.problem.explicit
+        if Z is not None:
+            w = np.array([column.astype(np.longdouble) @ v for column in Z.dense.T], dtype=np.longdouble)
+            return float(w @ w + Z.constant * v.sum() ** 2) / self.kernel
+        products = [row.astype(np.longdouble) @ v for row in self.problem.gram.dense]
+        return abs(float(v @ np.array(products, dtype=np.longdouble))) / self.kernel
+
     @property
     def unit(self) -> float:
         """Of lambda."""
@@ -131,7 +142,8 @@ class _Scaled:
             return callback is not None and bool(callback(breakpoints, lam * self.unit, gap))
 
         level = sum(problem.with_cost(1.0).best_bias(np.zeros(problem.m))) / 2
-        qp = ParametricQP(self.differences, self.t / self.target, self.w / self.weight, problem.bias, over)
+        spread = float(np.abs(self.mean - self.mean.mean()).max(initial=0.0)) / self.kernel
+        qp = ParametricQP(self.differences, self.t / self.target, self.w / self.weight, problem.bias, over, self.norm2, spread)
         try:
             qp.start(level / self.target)
             trace = qp.follow(lambda_min / self.unit, listen, max_events)

@@ -28,6 +28,8 @@ FORMAT = "equimargin regularization path 1"
 CURVES = ("lambdas", "betas", "biases", "gaps", "midpoint_gaps", "margins", "event_breakpoints", "event_rows", "event_kinds")
 CHANGES = ("first", "starts", "rows", "values")
 WORDS = ("level", "stopped", "complete", "seconds")
+SMALLEST = 1e-300
+"""Of lambda, whose inverse is the cost."""
 """What a file has of a path: its arrays, those of alpha, and the rest."""
 
 
@@ -231,35 +233,35 @@ class RegularizationPath:
         return cls(problem, alphas=alphas, **{name: arrays[name] for name in CURVES}, **{name: words[name] for name in WORDS})
 
     def _place(self, lam: float) -> tuple[int, float]:
-        """The breakpoint t at or above lambda and how far lambda is on the way to t + 1; (0, < 0) above the first."""
+        """The breakpoint t at or above lambda, and the share that it has in what is there, t + 1 having the rest; 1 above the first."""
         if not len(self):
             raise ValueError(f"the path has no breakpoint: {self.stopped}")
-        if not (lam > 0 and np.isfinite(lam)):
-            raise ValueError(f"lambda must be positive and finite, not {lam}")
+        if not (SMALLEST <= lam < np.inf):
+            raise ValueError(f"lambda must be finite and at least {SMALLEST:g}, not {lam}")
         if lam < self.lambdas[-1]:
             raise ValueError(f"the path ends at lambda = {self.lambdas[-1]:.6g}, above {lam:.6g}: {self.stopped}")
         if lam >= self.lambdas[0]:
-            return 0, 0.0
+            return 0, 1.0
         t = int(np.searchsorted(-self.lambdas, -lam, side="right")) - 1
         if t + 1 == len(self):
-            return t, 0.0
-        return t, float((self.lambdas[t] - lam) / (self.lambdas[t] - self.lambdas[t + 1]))
+            return t, 1.0
+        return t, float((lam - self.lambdas[t + 1]) / (self.lambdas[t] - self.lambdas[t + 1]))  # exact where lambda nears 0
 
     def _between(self, t: int, share: float, lam: float) -> tuple[Array, Array, float]:
         """alpha, the coefficients of g, and lambda b."""
         beta, b = self._function(t, share, lam)
         alpha = self.alphas[t]
-        if share:
-            alpha = (1 - share) * alpha + share * self.alphas[t + 1]
+        if share < 1.0:
+            alpha = share * alpha + (1 - share) * self.alphas[t + 1]
         return alpha, beta * lam, b * lam
 
     def _function(self, t: int, share: float, lam: float) -> tuple[Array, float]:
         """The coefficients of f, and b."""
-        if not share:
+        if share == 1.0:
             excess = self.level * (lam - self.lambdas[0]) if lam > self.lambdas[0] else 0.0
             return self.betas[t] / lam, float(self.biases[t] + excess) / lam
-        beta = (1 - share) * self.betas[t] + share * self.betas[t + 1]
-        return beta / lam, float((1 - share) * self.biases[t] + share * self.biases[t + 1]) / lam
+        beta = share * self.betas[t] + (1 - share) * self.betas[t + 1]
+        return beta / lam, float(share * self.biases[t] + (1 - share) * self.biases[t + 1]) / lam
 
     def _products(self, X: Any, coefficients: Array) -> Array:
         """sum_i beta_i k(x_i, x), (k, n), for coefficients (k, m)."""

@@ -38,6 +38,8 @@ REGULAR, APART = 1e8, 1e-10
 """Condition of K, and distance of two events over lambda, from where on an early stop has no excuse."""
 SHARES = (0.0, 1 / 3, 1 / 2)
 """Where on every segment the path is judged."""
+NEAR_0 = (1e-2, 1e-5, 1e-8)
+"""And on a last segment that leads to lambda = 0, at these shares of its upper end."""
 SHOWN = 20
 """Failures of a kind that are shown."""
 KINDS = ("ranking", "classification", "regression")
@@ -140,17 +142,22 @@ def _pairs(rng: np.random.Generator, m: int) -> Array | None:
 
 
 def worst(path: RegularizationPath) -> tuple[float, float]:
-    """The largest relative gap at breakpoints, thirds and midpoints, and its lambda, in extended precision, the entries of K being exact.
+    """The largest relative gap at breakpoints, thirds and midpoints, and its lambda, in extended precision.
 
     The primal value is that of the path's own coefficients and bias, the dual one that of its multipliers.
     """
-    problem, K = path.problem, path.problem.gram.dense.astype(np.longdouble)
+    problem, K = path.problem, _kernel_matrix(path.problem)
     lambdas, betas, biases = (v.astype(np.longdouble) for v in (path.lambdas, path.betas, path.biases))
     alphas = np.array(list(path.alphas), dtype=np.longdouble)
     if len(lambdas) == 1 and lambdas[0] == 0:  # the same at every lambda, at 1 as well
         lambdas, biases = lambdas + 1, biases + path.level
     found, at = [np.zeros(0)], [np.zeros(0)]
     ends = slice(None, -1) if lambdas[-1] == 0 else slice(None)
+    if lambdas[-1] == 0 and len(lambdas) > 1:
+        for near in map(np.longdouble, NEAR_0):
+            lam, alpha, beta, b = (v[-1:] + near * (v[-2:-1] - v[-1:]) for v in (lambdas, alphas, betas, biases))
+            found.append(_relative_gaps(problem, K, lam, alpha, beta, b))
+            at.append(lam)
     for share in SHARES:
         if share:
             lam, alpha, beta, b = (v[:-1] + np.longdouble(share) * (v[1:] - v[:-1]) for v in (lambdas, alphas, betas, biases))
@@ -161,6 +168,15 @@ def worst(path: RegularizationPath) -> tuple[float, float]:
     gaps = np.concatenate(found)
     place = int(np.argmax(np.where(np.isnan(gaps), np.inf, gaps)))
     return float(gaps[place]), float(np.concatenate(at)[place])
+
+
+def _kernel_matrix(problem: MarginProblem) -> Array:
+    """That of the kernel itself where it is linear, else the entries that float64 makes of it, which are exact then."""
+    Z = problem.explicit
+    if Z is None:
+        return problem.gram.dense.astype(np.longdouble)
+    X = Z.dense.astype(np.longdouble)
+    return np.asarray(X @ X.T + Z.constant)
 
 
 def _relative_gaps(problem: MarginProblem, K: Array, lam: Array, alpha: Array, beta: Array, b: Array) -> Array:

@@ -557,3 +557,40 @@ def test_the_active_set_ends_at_the_minimum(balanced: bool) -> None:
         else:
             assert up.min(initial=0.0) >= -1e-7, seed
             assert down.max(initial=0.0) <= 1e-7, seed
+
+
+def test_answers_near_lambda_0_are_as_good_as_all_others() -> None:
+    """Between two breakpoints neither end's share is a difference from 1 that cancels."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    path = regularization_path(regression(X, X[:, 0] + 0.1 * rng.normal(size=40), kernel=rbf(1.0)))
+    assert path.lambdas[-1] == 0.0
+    for lam in (1e-6, 1e-9, 1e-12, 1e-15):
+        assert path.at(lam).relative_gap <= 1e-9
+    with pytest.raises(ValueError, match="lambda must be finite and at least 1e-300"):
+        path.at(1e-310)
+
+
+@pytest.mark.parametrize("kind", ["ranking", "regression", "no bias"])
+def test_what_is_left_of_f_at_0_says_how_far_down_a_path_can_be_held(kind: str) -> None:
+    """A column of 1e6 beside columns of 1: the multipliers at 0 leave an f of 1e-9 of that, which is much where lambda is small."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = X[:, 0] + X[:, 1] + 0.2 * rng.normal(size=40)
+    X[:, 2] *= 1e6
+    problem = {
+        "ranking": lambda: ranking(X[:15], y[:15]),
+        "regression": lambda: regression(X, y),
+        "no bias": lambda: classification(X, np.sign(y), bias=False),
+    }[kind]()
+    path = regularization_path(problem)
+    assert not path.complete
+    for lam in np.geomspace(path.lambdas[-1], path.lambdas[0], 20).tolist():
+        assert path.at(lam).relative_gap <= 1e-8
+
+
+def test_kernel_values_beyond_all_floats_are_refused() -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        problem = classification([[1e160], [-1e160]], [1, -1])
+        with pytest.raises(ValueError, match="kernel values are beyond all floats"):
+            regularization_path(problem)

@@ -284,8 +284,8 @@ class _Lines(NamedTuple):
         t = int(np.searchsorted(-self.lambdas, -lam, side="right")) - 1
         if lam == self.lambdas[t]:
             return np.asarray(self.values[t])
-        share = (self.lambdas[t] - lam) / (self.lambdas[t] - self.lambdas[t + 1])
-        return np.asarray((1 - share) * self.values[t] + share * self.values[t + 1])
+        share = (lam - self.lambdas[t + 1]) / (self.lambdas[t] - self.lambdas[t + 1])
+        return np.asarray(share * self.values[t] + (1 - share) * self.values[t + 1])
 
 
 class _Job(NamedTuple):
