@@ -9,7 +9,8 @@ Coefficients in a file are NPZ arrays or a JSON object with scikit-learn's names
     kind                          "SVC", "SVR" or "LinearSVC"
     intercept                     b (LinearSVC: the attribute intercept_, 0 where there is none)
     SVC, SVR                      kernel ("linear", "poly", "rbf" or "precomputed"), gamma, degree, coef0 (gamma a number), dual_coef (n,),
-                                  support (n,), the rows of the data that these belong to
+                                  support (n,), the rows of the data that these belong to, from 0; optional support_vectors (n, d), with
+                                  which the data are compared
     LinearSVC                     coef (d,), loss ("squared_hinge" by default), fit_intercept (true), intercept_scaling (1)
     optional                      C, epsilon, class_weight [of the smaller label, of the larger]
 
@@ -46,7 +47,7 @@ class Model:
     source : what it is.  task : what is learned.  kernel, loss : of its problem.  b : its bias, of the function as it predicts.
     constant : the feature appended to every point whose weight is the bias; None where the bias is free (or there is none).
     has_bias : whether b is one.  w : (d,) for a linear model.  coefficients : (n,) for a model with support vectors, which are
-    rows of the data by number (support, (n,)) or by their features (vectors, (n, d)).
+    rows of the data by number (support, (n,)), by their features (vectors, (n, d), dense or sparse), or by both, which must then agree.
     C, epsilon : as far as it knows.  class_weight : factors of C for the smaller and the larger label.
     """
 
@@ -60,7 +61,7 @@ class Model:
     w: Array | None = None
     coefficients: Array | None = None
     support: NDArray[np.int64] | None = None
-    vectors: Array | None = None
+    vectors: Any = None
     C: float | None = None
     epsilon: float | None = None
     class_weight: tuple[float, float] = (1.0, 1.0)
@@ -94,6 +95,8 @@ def of_estimator(estimator: Any) -> Model:
     values |= {"kernel": estimator.kernel, "gamma": estimator._gamma, "degree": estimator.degree, "coef0": estimator.coef0}
     coefficients = estimator.dual_coef_
     values |= {"dual_coef": coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients, "support": estimator.support_}
+    if estimator.kernel != "precomputed":
+        values["support_vectors"] = estimator.support_vectors_
     return of_values(values | ({"epsilon": estimator.epsilon} if kind == "SVR" else {}))
 
 
@@ -109,7 +112,7 @@ def of_values(values: Mapping[str, Any]) -> Model:
         raise ValueError(f"the kind of a model is SVC, SVR or LinearSVC, not {kind!r}")
     own = {"coef", "loss", "fit_intercept", "intercept_scaling"}
     if kind != "LinearSVC":
-        own = {"kernel", "gamma", "degree", "coef0", "dual_coef", "support"}
+        own = {"kernel", "gamma", "degree", "coef0", "dual_coef", "support", "support_vectors"}
     unknown = set(values) - own - {"kind", "intercept", "C", "class_weight", "epsilon"}
     if unknown:
         raise ValueError(f"a model of kind {kind} has no key {sorted(unknown)[0]!r}")
@@ -126,9 +129,13 @@ def of_values(values: Mapping[str, Any]) -> Model:
     coefficients = _finite(_required(values, "dual_coef"))
     support = _finite(_required(values, "support"), len(coefficients)).astype(np.int64)
     kernel = _kernel(str(_required(values, "kernel")), values)
+    vectors = values.get("support_vectors")
+    if vectors is not None and not hasattr(vectors, "toarray"):
+        vectors = _table(vectors, len(coefficients))
     task: Literal["classification", "regression"] = "classification" if kind == "SVC" else "regression"
     epsilon = _optional(values, "epsilon")
-    return Model(kind, task, kernel, "hinge", b, coefficients=coefficients, support=support, C=C, epsilon=epsilon, class_weight=weights)
+    multipliers = {"coefficients": coefficients, "support": support, "vectors": vectors}
+    return Model(kind, task, kernel, "hinge", b, **multipliers, C=C, epsilon=epsilon, class_weight=weights)
 
 
 def read(path: str | os.PathLike[str]) -> Model:
@@ -250,3 +257,11 @@ def _finite(values: Any, length: int | None = None) -> Array:
     if not np.isfinite(v).all() or (length is not None and len(v) != length):
         raise ValueError(f"there must be {'finite numbers' if length is None else f'{length} finite numbers'}")
     return v
+
+
+def _table(values: Any, n: int) -> Array:
+    """Finite numbers as n rows."""
+    rows = np.asarray(values)
+    if rows.ndim != 2 or len(rows) != n:
+        raise ValueError(f"support_vectors must be {n} rows of numbers")
+    return _finite(rows).reshape(rows.shape)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVC
 from typer.testing import CliRunner
 
@@ -230,3 +231,44 @@ def test_the_command_line_audits(tmp_path: Path) -> None:
     assert (answer.exit_code, "this model is between" in answer.stdout) == (0, True)
     answer = CliRunner().invoke(app, command)
     assert (answer.exit_code, "C is missing" in answer.output) == (2, True)
+
+
+@pytest.mark.parametrize("change", [lambda X: 10 * X + 3, lambda X: X[::-1], lambda X: X[:, 1:]], ids=["scaled", "other order", "fewer"])
+@pytest.mark.parametrize("estimator", [SVC(kernel="linear"), SVR()], ids=["SVC", "SVR"])
+def test_other_data_than_the_estimators_are_refused(estimator: Any, change: Callable[[Any], Any]) -> None:
+    model = estimator.fit(X, Y)
+    with pytest.raises(ValueError, match=r"other data|features and the data"):
+        audit(model, change(X), Y)
+
+
+def test_other_data_than_a_files_support_vectors_are_refused(tmp_path: Path) -> None:
+    estimator = fitted()
+    values = {"kind": "SVC", "kernel": "rbf", "gamma": 0.02, "intercept": float(estimator.intercept_[0]), "C": 2.0}
+    values |= {"dual_coef": estimator.dual_coef_.tolist(), "support": estimator.support_.tolist()}
+    values |= {"support_vectors": estimator.support_vectors_.tolist()}
+    (tmp_path / "model.json").write_text(json.dumps(values))
+    assert audit(read(tmp_path / "model.json"), X, Y).excess == audit(estimator, X, Y).excess
+    with pytest.raises(ValueError, match=r"of other data, or of scaled ones"):
+        audit(read(tmp_path / "model.json"), 2 * X, Y)
+    with pytest.raises(ValueError, match=r"support_vectors must be \d+ rows"):
+        of_values(values | {"support_vectors": [[1.0]]})
+
+
+def test_sparse_data_are_compared() -> None:
+    sparse = csr_matrix(X)
+    assert audit(SVC().fit(sparse, Y), sparse, Y).relative_excess[1] < 5e-3
+    with pytest.raises(ValueError, match=r"of other data"):
+        audit(SVC().fit(sparse, Y), 2 * sparse, Y)
+
+
+@pytest.mark.parametrize("estimator", [SVC(gamma=0.02), SVR(gamma=0.02)], ids=["SVC", "SVR"])
+def test_rows_of_weight_zero_shift_no_support_vector(estimator: Any) -> None:
+    """scikit-learn numbers the rows of positive weight alone."""
+    weights = np.where(np.arange(len(X)) < 9, 0.0, 1.5)
+    model = estimator.fit(X, Y, sample_weight=weights)
+    wanted = audit(replace(of_estimator(model), support=model.support_), X[9:], Y[9:], sample_weight=weights[9:])
+    found = audit(model, X, Y, sample_weight=weights)
+    assert found.relative_excess[1] < 5e-3
+    assert found.excess == pytest.approx(wanted.excess, rel=1e-3, abs=1e-7)
+    with pytest.raises(ValueError, match=r"leave those rows out"):
+        audit(replace(of_estimator(model), vectors=None), X, Y, sample_weight=weights)
