@@ -134,8 +134,7 @@ def of_values(values: Mapping[str, Any]) -> Model:
         vectors = _table(vectors, len(coefficients))
     task: Literal["classification", "regression"] = "classification" if kind == "SVC" else "regression"
     epsilon = _optional(values, "epsilon")
-    multipliers = {"coefficients": coefficients, "support": support, "vectors": vectors}
-    return Model(kind, task, kernel, "hinge", b, **multipliers, C=C, epsilon=epsilon, class_weight=weights)
+    return Model(kind, task, kernel, "hinge", b, True, None, None, coefficients, support, vectors, C, epsilon, weights)
 
 
 def read(path: str | os.PathLike[str]) -> Model:

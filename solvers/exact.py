@@ -110,7 +110,7 @@ def exact_optimum(problem: Problem, time_limit: float | None = None, max_iter: i
     why = semidefinite(problem, numbers)
 
     def check(pivots: int, more: float) -> None:
-        if pivots > max_iter:
+        if pivots >= max_iter:
             raise _Spent(Status.ITERATION_LIMIT)
         if time_limit is not None and time.perf_counter() - started + more > time_limit:
             raise _Spent(Status.TIME_LIMIT)

@@ -294,6 +294,26 @@ def test_a_limit_ends_the_pivots_with_feasible_multipliers() -> None:
     assert exact_optimum(problem, start=start).status is Status.OPTIMAL
 
 
+def test_limits_hold_where_no_linear_system_is_solved() -> None:
+    """Every pair goes from 0 to C, none is ever solved for."""
+    problem = ranking(np.arange(12.0)[:, None], np.arange(12), C=1e-9)
+    start = Point(alpha=np.zeros(problem.p))
+    assert exact_optimum(problem, start=start, max_iter=problem.p).pivots == problem.p
+    found = exact_optimum(problem, start=start, max_iter=problem.p - 1)
+    assert (found.status, found.pivots, sum(a > 0 for a in found.alpha)) == (Status.ITERATION_LIMIT, problem.p - 1, problem.p - 1)
+    found = exact_optimum(problem, start=start, time_limit=1e-9)
+    assert (found.status, found.pivots) == (Status.TIME_LIMIT, 0)
+
+
+def test_the_pivots_that_are_needed_are_pivots_enough() -> None:
+    problem = hard_problem()
+    start = Point(alpha=np.zeros(problem.p))
+    needed = exact_optimum(problem, start=start).pivots
+    assert exact_optimum(problem, start=start, max_iter=needed).status is Status.OPTIMAL
+    found = exact_optimum(problem, start=start, max_iter=needed - 1)
+    assert (found.status, found.pivots) == (Status.ITERATION_LIMIT, needed - 1)
+
+
 @pytest.mark.parametrize("over", ["points", "pairs"])
 def test_a_limit_ends_the_simplex_method(over: str) -> None:
     make = ranking_vector_machine if over == "points" else one_norm_ranking
