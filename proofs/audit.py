@@ -182,7 +182,7 @@ def _matched(model: Model, problem: MarginProblem) -> NDArray[np.int64]:
     assert model.vectors is not None
     assert model.coefficients is not None
     X = _dense(problem.X)
-    vectors = np.zeros((len(model.vectors), X.shape[1]))
+    vectors = np.zeros((model.vectors.shape[0], X.shape[1]))
     if model.vectors.shape[1] > X.shape[1]:
         raise ValueError(f"the model has {model.vectors.shape[1]} features and the data {X.shape[1]}")
     vectors[:, : model.vectors.shape[1]] = _dense(model.vectors)
