@@ -94,7 +94,7 @@ def audit(
     if not np.isfinite(C):
         raise ValueError("C must be finite: of a hard margin no model in floating point has an objective value")
     problem = _problem(known, X, y, C, epsilon, sample_weight)
-    point = _point(known, problem)
+    point = _point(known, problem, np.arange(problem.m) if sample_weight is None else np.flatnonzero(np.asarray(sample_weight) > 0))
     proven, inner = interval(problem, point), inner_interval(problem, Point(w=point.w, beta=point.beta, b=point.b))
     solution = solve(problem, tol=tol, time_limit=time_limit)
     optimum = solution.interval if point.alpha is None else solution.interval.intersected(proven)
@@ -122,8 +122,8 @@ def _problem(model: Model, X: Any, y: ArrayLike, C: float, epsilon: float | None
     return classification(X, signs, C, model.kernel, model.loss, bias, None if (weights == 1.0).all() else weights)
 
 
-def _point(model: Model, problem: MarginProblem) -> Point:
-    """The model's f and b, and its multipliers."""
+def _point(model: Model, problem: MarginProblem, weighed: NDArray[np.int64]) -> Point:
+    """The model's f and b, and its multipliers; weighed are the rows of positive sample weight."""
     d = problem.X.shape[1] - (model.constant is not None and model.constant != 1.0)
     if model.w is not None:
         if len(model.w) > d:
@@ -134,9 +134,7 @@ def _point(model: Model, problem: MarginProblem) -> Point:
             w[d] = model.b / model.constant
         return Point(w=w, b=0.0)
     assert model.coefficients is not None
-    support = model.support if model.support is not None else _matched(model, problem)
-    if len(support) and not (support.min() >= 0 and support.max() < problem.m):
-        raise ValueError(f"a support vector is row {int(support.max())} of the data, which have {problem.m} rows")
+    support = _matched(model, problem) if model.support is None else _numbered(model, model.support, problem, weighed)
     if len(np.unique(support)) < len(support):
         raise ValueError("a row of the data is two support vectors")
     beta = np.zeros(problem.m)
@@ -159,15 +157,35 @@ def _check_coefficients(beta: Array, alpha: Array, problem: MarginProblem) -> No
         raise ValueError("the dual coefficients do not sum to 0: the model has no free bias, or is not of these rows")
 
 
+def _numbered(model: Model, support: NDArray[np.int64], problem: MarginProblem, weighed: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The rows of the data that the numbers of the support vectors mean; scikit-learn counts the rows of positive sample weight alone."""
+    outside = support[(support < 0) | (support >= problem.m)]
+    if len(outside):
+        raise ValueError(f"a support vector is row {int(outside[0])} of the data, which have {problem.m} rows")
+    if model.vectors is None:
+        if len(weighed) < problem.m:
+            raise ValueError(
+                "of which rows the support vectors are is not known where a sample weight is 0: leave those rows out of the data"
+            )
+        return support
+    vectors = _dense(model.vectors)
+    if vectors.shape[1] != problem.X.shape[1]:
+        raise ValueError(f"the model has {vectors.shape[1]} features and the data {problem.X.shape[1]}")
+    for rows in (weighed, np.arange(problem.m)):
+        if support.max(initial=-1) < len(rows) and np.array_equal(_dense(problem.X[rows[support]]), vectors):
+            return rows[support]
+    raise ValueError("the support vectors are not the rows of the data by their numbers: the model is of other data, or of scaled ones")
+
+
 def _matched(model: Model, problem: MarginProblem) -> NDArray[np.int64]:
     """The rows of the data that the support vectors are, of the right class where the labels say so, none twice."""
     assert model.vectors is not None
     assert model.coefficients is not None
-    X = problem.X.toarray() if hasattr(problem.X, "toarray") else problem.X
-    vectors = np.zeros((len(model.vectors), X.shape[1]))
+    X = _dense(problem.X)
+    vectors = np.zeros((model.vectors.shape[0], X.shape[1]))
     if model.vectors.shape[1] > X.shape[1]:
         raise ValueError(f"the model has {model.vectors.shape[1]} features and the data {X.shape[1]}")
-    vectors[:, : model.vectors.shape[1]] = model.vectors
+    vectors[:, : model.vectors.shape[1]] = _dense(model.vectors)
     free, support = np.ones(problem.m, dtype=bool), np.zeros(len(vectors), dtype=np.int64)
     for k, (z, coefficient) in enumerate(zip(vectors, model.coefficients, strict=True)):
         near = free & (np.abs(X - z) <= ROUNDED * np.abs(z)).all(axis=1)
@@ -189,6 +207,11 @@ def _agreed(name: str, known: float | None, given: float | None) -> float:
     if known is not None and given is not None and known != given:
         raise ValueError(f"{name} is contradicted: the model says {known:g}, not {given:g}")
     return float(known if given is None else given)  # type: ignore[arg-type]
+
+
+def _dense(A: Any) -> Array:
+    """An array, of a sparse one too."""
+    return np.asarray(A.toarray() if hasattr(A, "toarray") else A, dtype=np.float64)
 
 
 def _appended(X: Any, constant: float) -> Any:

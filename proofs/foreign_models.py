@@ -9,7 +9,8 @@ Coefficients in a file are NPZ arrays or a JSON object with scikit-learn's names
     kind                          "SVC", "SVR" or "LinearSVC"
     intercept                     b (LinearSVC: the attribute intercept_, 0 where there is none)
     SVC, SVR                      kernel ("linear", "poly", "rbf" or "precomputed"), gamma, degree, coef0 (gamma a number), dual_coef (n,),
-                                  support (n,), the rows of the data that these belong to
+                                  support (n,), the rows of the data that these belong to, from 0; optional support_vectors (n, d), with
+                                  which the data are compared
     LinearSVC                     coef (d,), loss ("squared_hinge" by default), fit_intercept (true), intercept_scaling (1)
     optional                      C, epsilon, class_weight [of the smaller label, of the larger]
 
@@ -18,8 +19,11 @@ Source: the manuals of scikit-learn 1.x, LIBSVM 3.x and LIBLINEAR 2.x.
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +31,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from equimargin.formulations.kernels import Array, Kernel, Precomputed, linear, polynomial, precomputed, rbf
 from equimargin.formulations.problem import Loss
@@ -37,6 +42,8 @@ _LIBLINEAR: Mapping[str, Loss] = {
     "L2R_L2LOSS_SVC_DUAL": "squared_hinge",
     "L2R_L1LOSS_SVC_DUAL": "hinge",
 }
+_BAD = (ValueError, TypeError, IndexError, ArithmeticError, MemoryError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error)
+"""What Python, numpy and zipfile raise over a file that is none of these."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +53,7 @@ class Model:
     source : what it is.  task : what is learned.  kernel, loss : of its problem.  b : its bias, of the function as it predicts.
     constant : the feature appended to every point whose weight is the bias; None where the bias is free (or there is none).
     has_bias : whether b is one.  w : (d,) for a linear model.  coefficients : (n,) for a model with support vectors, which are
-    rows of the data by number (support, (n,)) or by their features (vectors, (n, d)).
+    rows of the data by number (support, (n,)), by their features (vectors, (n, d), dense or sparse), or by both, which must then agree.
     C, epsilon : as far as it knows.  class_weight : factors of C for the smaller and the larger label.
     """
 
@@ -60,7 +67,7 @@ class Model:
     w: Array | None = None
     coefficients: Array | None = None
     support: NDArray[np.int64] | None = None
-    vectors: Array | None = None
+    vectors: Any = None
     C: float | None = None
     epsilon: float | None = None
     class_weight: tuple[float, float] = (1.0, 1.0)
@@ -85,6 +92,8 @@ def of_estimator(estimator: Any) -> Model:
     if kind != "SVR":
         values["class_weight"] = _class_weight(estimator, classes)
     if kind == "LinearSVC":
+        if getattr(estimator, "multi_class", None) == "crammer_singer":
+            raise ValueError("LinearSVC with multi_class='crammer_singer' solves another problem, of two classes too, with a w for each")
         if estimator.penalty != "l2":
             raise ValueError("LinearSVC with penalty='l1' solves another problem, with a 1-norm of w")
         names = ("loss", "fit_intercept", "intercept_scaling")
@@ -94,6 +103,8 @@ def of_estimator(estimator: Any) -> Model:
     values |= {"kernel": estimator.kernel, "gamma": estimator._gamma, "degree": estimator.degree, "coef0": estimator.coef0}
     coefficients = estimator.dual_coef_
     values |= {"dual_coef": coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients, "support": estimator.support_}
+    if estimator.kernel != "precomputed":
+        values["support_vectors"] = estimator.support_vectors_
     return of_values(values | ({"epsilon": estimator.epsilon} if kind == "SVR" else {}))
 
 
@@ -109,26 +120,36 @@ def of_values(values: Mapping[str, Any]) -> Model:
         raise ValueError(f"the kind of a model is SVC, SVR or LinearSVC, not {kind!r}")
     own = {"coef", "loss", "fit_intercept", "intercept_scaling"}
     if kind != "LinearSVC":
-        own = {"kernel", "gamma", "degree", "coef0", "dual_coef", "support"}
+        own = {"kernel", "gamma", "degree", "coef0", "dual_coef", "support", "support_vectors"}
     unknown = set(values) - own - {"kind", "intercept", "C", "class_weight", "epsilon"}
     if unknown:
         raise ValueError(f"a model of kind {kind} has no key {sorted(unknown)[0]!r}")
-    b, C = float(_finite(_required(values, "intercept"), 1)[0]), _optional(values, "C")
-    class_weight = _finite(values.get("class_weight", (1.0, 1.0)), 2)
+    b, C = _number(values, "intercept"), _optional(values, "C")
+    class_weight = _finite("class_weight", values.get("class_weight", (1.0, 1.0)), 2)
     weights = float(class_weight[0]), float(class_weight[1])
     if kind == "LinearSVC":
-        constant = float(_optional(values, "intercept_scaling") or 1.0) if bool(values.get("fit_intercept", True)) else None
+        constant = _number({"intercept_scaling": 1.0} | dict(values), "intercept_scaling")
+        if constant <= 0:
+            raise ValueError(f"intercept_scaling must be positive, not {constant:g}")
+        intercept = values.get("fit_intercept", True)
+        if not isinstance(intercept, bool | np.bool_):
+            raise ValueError(f"fit_intercept is true or false, not {intercept!r}")
+        if b != 0 and not intercept:
+            raise ValueError(f"fit_intercept is false, and the intercept is {b:g}")
         loss = _LOSSES.get(str(values.get("loss", "squared_hinge")))
         if loss is None:
             raise ValueError(f"the loss of a LinearSVC is hinge or squared_hinge, not {values['loss']!r}")
-        w = _finite(_required(values, "coef"))
-        return Model(kind, "classification", linear(), loss, b, False, constant, w, C=C, class_weight=weights)
-    coefficients = _finite(_required(values, "dual_coef"))
-    support = _finite(_required(values, "support"), len(coefficients)).astype(np.int64)
+        w = _finite("coef", _required(values, "coef"))
+        return Model(kind, "classification", linear(), loss, b, False, constant if intercept else None, w, C=C, class_weight=weights)
+    coefficients = _finite("dual_coef", _required(values, "dual_coef"))
+    support = _whole("support", _required(values, "support"), len(coefficients))
     kernel = _kernel(str(_required(values, "kernel")), values)
+    vectors = values.get("support_vectors")
+    if vectors is not None and not hasattr(vectors, "toarray"):
+        vectors = _table(vectors, len(coefficients))
     task: Literal["classification", "regression"] = "classification" if kind == "SVC" else "regression"
     epsilon = _optional(values, "epsilon")
-    return Model(kind, task, kernel, "hinge", b, coefficients=coefficients, support=support, C=C, epsilon=epsilon, class_weight=weights)
+    return Model(kind, task, kernel, "hinge", b, True, None, None, coefficients, support, vectors, C, epsilon, weights)
 
 
 def read(path: str | os.PathLike[str]) -> Model:
@@ -141,8 +162,9 @@ def read(path: str | os.PathLike[str]) -> Model:
     data = Path(path).read_bytes()
     try:
         if data.startswith(b"PK"):
-            with np.load(path, allow_pickle=False) as arrays:
-                return of_values({name: array.item() if array.ndim == 0 else array for name, array in arrays.items()})
+            with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+                named = {name: np.asarray(array) for name, array in arrays.items()}
+            return of_values({name: array.item() if array.ndim == 0 else array for name, array in named.items()})
         if data.lstrip().startswith(b"{"):
             return of_values(json.loads(data))
         lines = data.decode("ascii").splitlines()
@@ -150,51 +172,53 @@ def read(path: str | os.PathLike[str]) -> Model:
             return _libsvm(lines)
         if data.startswith(b"solver_type"):
             return _liblinear(lines)
-    except (ValueError, IndexError, KeyError) as reason:
-        raise ValueError(f"{Path(path).name}: {reason}") from None
+    except _BAD as reason:
+        raise ValueError(f"{Path(path).name}: {str(reason) or type(reason).__name__}") from None
     raise ValueError(f"{Path(path).name} is no NPZ, JSON, LIBSVM or LIBLINEAR model")
 
 
 def _libsvm(lines: Sequence[str]) -> Model:
     """A LIBSVM model: a header, SV, then a line a support vector: its coefficient and its features, rounded to 8 digits."""
     header, start = _header(lines, "SV")
-    kind = header["svm_type"]
+    kind = _required(header, "svm_type")
     if kind not in ("c_svc", "epsilon_svr"):
         raise ValueError(f"LIBSVM's c_svc and epsilon_svr can be audited, not {kind}")
-    if kind == "c_svc" and header["nr_class"] != "2":
-        raise ValueError(f"the model has {header['nr_class']} classes; audit one pair of classes at a time")
-    kernel = _kernel(header["kernel_type"], header)
+    if kind == "c_svc":
+        _two_classes(header)
+    kernel = _kernel(_required(header, "kernel_type"), header)
     rows = [line.split() for line in lines[start:] if line.strip()]
-    if len(rows) != int(header["total_sv"]):
+    if len(rows) != _integer(header, "total_sv"):
         raise ValueError(f"the model announces {header['total_sv']} support vectors and has {len(rows)}")
-    entries = [[(int(k), float(v)) for k, _, v in (entry.partition(":") for entry in row[1:])] for row in rows]
+    pairs = [[entry.partition(":")[::2] for entry in row[1:]] for row in rows]
+    ends = np.cumsum([0, *map(len, pairs)])
+    index = _whole("feature indices", [k for row in pairs for k, _ in row])
+    entries = _finite("features", [v for row in pairs for _, v in row])
     sign = _sign(header) if kind == "c_svc" else 1.0
-    coefficients = sign * _finite([row[0] for row in rows])
+    coefficients = sign * _finite("coefficients", [row[0] for row in rows])
     task: Literal["classification", "regression"] = "classification" if kind == "c_svc" else "regression"
-    b, source = -sign * float(header["rho"]), f"LIBSVM {kind}"
+    b, source = -sign * _number(header, "rho"), f"LIBSVM {kind}"
     if isinstance(kernel, Precomputed):
-        support = np.array([int(row[0][1]) - 1 for row in entries], dtype=np.int64)
-        return Model(source, task, kernel, "hinge", b, coefficients=coefficients, support=support)
-    vectors = np.zeros((len(rows), max((k for row in entries for k, _ in row), default=0)))
-    for i, row in enumerate(entries):
-        for k, v in row:
-            vectors[i, k - 1] = v
+        if index.any() or len(index) != len(rows):
+            raise ValueError("with a precomputed kernel a support vector is 0:NUMBER")
+        return Model(source, task, kernel, "hinge", b, coefficients=coefficients, support=_whole("support vectors", entries) - 1)
+    if (index < 1).any() or (np.diff(index)[np.diff(np.repeat(np.arange(len(rows)), np.diff(ends))) == 0] <= 0).any():
+        raise ValueError("the features of a support vector are numbered from 1, in ascending order")
+    vectors = sparse.csr_array((entries, index - 1, ends), shape=(len(rows), int(index.max(initial=0))))
     return Model(source, task, kernel, "hinge", b, coefficients=coefficients, vectors=vectors)
 
 
 def _liblinear(lines: Sequence[str]) -> Model:
     """A LIBLINEAR model: a header, w, then a weight a line; a bias >= 0 is a feature of that value, whose weight is the last."""
     header, start = _header(lines, "w")
-    kind = header["solver_type"]
+    kind = _required(header, "solver_type")
     if kind not in _LIBLINEAR:
         raise ValueError(f"LIBLINEAR's {', '.join(_LIBLINEAR)} can be audited, not {kind}")
-    if header["nr_class"] != "2":
-        raise ValueError(f"the model has {header['nr_class']} classes; audit one pair of classes at a time")
-    constant, d = float(header["bias"]), int(header["nr_feature"])
-    w = _sign(header) * _finite([line.strip() for line in lines[start:] if line.strip()], d + (constant >= 0))
-    if constant < 0:
-        return Model(f"LIBLINEAR {kind}", "classification", linear(), _LIBLINEAR[kind], 0.0, False, None, w)
-    return Model(f"LIBLINEAR {kind}", "classification", linear(), _LIBLINEAR[kind], float(w[-1]) * constant, False, constant, w[:-1])
+    _two_classes(header)
+    constant, d = _number(header, "bias"), _integer(header, "nr_feature")
+    w = _sign(header) * _finite("w", [line.strip() for line in lines[start:] if line.strip()], d + (constant >= 0))
+    if constant <= 0:  # a feature that is 0 is none, whatever its weight
+        return Model(f"LIBLINEAR {kind}", "classification", linear(), _LIBLINEAR[kind], 0.0, False, None, w[:d])
+    return Model(f"LIBLINEAR {kind}", "classification", linear(), _LIBLINEAR[kind], float(w[d]) * constant, False, constant, w[:d])
 
 
 def _header(lines: Sequence[str], last: str) -> tuple[dict[str, str], int]:
@@ -207,7 +231,9 @@ def _header(lines: Sequence[str], last: str) -> tuple[dict[str, str], int]:
 
 def _sign(header: Mapping[str, str]) -> float:
     """+1 where the first label, whose decision values are positive, is the larger one."""
-    first, second = (float(label) for label in header["label"].split())
+    first, second = _finite("label", _required(header, "label").split(), 2)
+    if first == second:
+        raise ValueError("the model's two labels are equal")
     return 1.0 if first > second else -1.0
 
 
@@ -218,10 +244,10 @@ def _kernel(name: str, parameters: Mapping[str, Any]) -> Kernel:
         return precomputed()
     if name not in ("rbf", "poly", "polynomial"):
         raise ValueError(f"the {name} kernel is not positive semidefinite, or not known: no optimum is claimed with it")
-    gamma = float(_required(parameters, "gamma"))
+    gamma = _number(parameters, "gamma")
     if name == "rbf":
         return rbf(gamma)
-    return polynomial(int(_required(parameters, "degree")), gamma, float(_required(parameters, "coef0")))
+    return polynomial(_integer(parameters, "degree"), gamma, _number(parameters, "coef0"))
 
 
 def _class_weight(estimator: Any, classes: Any) -> tuple[float, float]:
@@ -240,13 +266,47 @@ def _required(values: Mapping[str, Any], name: str) -> Any:
     return values[name]
 
 
+def _two_classes(header: Mapping[str, str]) -> None:
+    if (classes := _required(header, "nr_class")) != "2":
+        raise ValueError(f"the model has {classes} classes; audit one pair of classes at a time")
+
+
+def _number(values: Mapping[str, Any], name: str) -> float:
+    return float(_finite(name, _required(values, name), 1)[0])
+
+
+def _integer(values: Mapping[str, Any], name: str) -> int:
+    return int(_whole(name, _required(values, name), 1)[0])
+
+
 def _optional(values: Mapping[str, Any], name: str) -> float | None:
-    return None if values.get(name) is None else float(_finite(values[name], 1)[0])
+    return None if values.get(name) is None else _number(values, name)
 
 
-def _finite(values: Any, length: int | None = None) -> Array:
-    """Numbers as a vector, finite, of that length."""
-    v = np.asarray(values, dtype=np.float64).ravel()
-    if not np.isfinite(v).all() or (length is not None and len(v) != length):
-        raise ValueError(f"there must be {'finite numbers' if length is None else f'{length} finite numbers'}")
+def _whole(name: str, values: Any, length: int | None = None) -> NDArray[np.int64]:
+    """Whole numbers >= 0 as a vector, of that length."""
+    v = _finite(name, values, length)
+    if ((v < 0) | (v >= 2.0**53) | (v != np.floor(v))).any():
+        raise ValueError(f"{name} must be whole numbers, 0 or more")
+    return v.astype(np.int64)
+
+
+def _finite(name: str, values: Any, length: int | None = None) -> Array:
+    """Numbers as a vector, finite, of that length; true and false are none."""
+    given = np.asarray(values, dtype=object).ravel()
+    wanted = "finite numbers" if length is None else f"{length} finite number{'s' * (length != 1)}"
+    try:
+        v = given.astype(np.float64)
+    except (ValueError, TypeError, OverflowError):
+        raise ValueError(f"{name} must be {wanted}") from None
+    if not np.isfinite(v).all() or (length is not None and len(v) != length) or any(isinstance(u, bool) for u in given):
+        raise ValueError(f"{name} must be {wanted}")
     return v
+
+
+def _table(values: Any, n: int) -> Array:
+    """Finite numbers as n rows."""
+    rows = np.asarray(values, dtype=object)
+    if rows.ndim != 2 or len(rows) != n:
+        raise ValueError(f"support_vectors must be {n} rows of numbers")
+    return _finite("support_vectors", rows).reshape(rows.shape)

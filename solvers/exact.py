@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -44,6 +45,8 @@ FLOAT_TOL = 1e-10
 """Relative gap of the float solution that the pivots start from."""
 FLOAT_SECONDS = 60.0
 """What it may take."""
+FLOAT_SHARE = 0.25
+"""Of the time limit: what it may take of that."""
 NO_BIAS: Ends = (Fraction(0), Fraction(0))
 
 
@@ -110,12 +113,12 @@ def exact_optimum(problem: Problem, time_limit: float | None = None, max_iter: i
     why = semidefinite(problem, numbers)
 
     def check(pivots: int, more: float) -> None:
-        if pivots > max_iter:
+        if pivots >= max_iter:
             raise _Spent(Status.ITERATION_LIMIT)
         if time_limit is not None and time.perf_counter() - started + more > time_limit:
             raise _Spent(Status.TIME_LIMIT)
 
-    seconds = FLOAT_SECONDS if time_limit is None else min(FLOAT_SECONDS, time_limit)
+    seconds = FLOAT_SECONDS if time_limit is None else min(FLOAT_SECONDS, FLOAT_SHARE * time_limit)
     if isinstance(problem, OneNormProblem):
         end = _linear(problem, Program(problem, numbers, check), seconds)
     else:
@@ -161,7 +164,9 @@ class _End:
 def _quadratic(problem: MarginProblem, state: ActiveSet, seconds: float, start: Point | None) -> _End:
     numbers, unknown = state.numbers, NO_BIAS if not state.numbers.biased else (None, None)
     try:
-        state.start(*identified(problem, numbers, start or _float_solution(problem, seconds)))
+        with np.errstate(all="ignore"):  # what floats propose is only where to begin
+            proposed = identified(problem, numbers, start or _float_solution(problem, seconds))
+        state.start(*proposed)
         ray = state.run()
     except _Spent as spent:
         beta = _combined(numbers.rdot, state.alpha)
@@ -187,11 +192,12 @@ def _linear(problem: OneNormProblem, program: Program, seconds: float) -> _End:
 
 
 def _float_solution(problem: MarginProblem, seconds: float) -> Point:
-    """A float solution of whichever solver takes the problem; multipliers of 0 where none does, or where it brings none."""
+    """A float solution of whichever solver takes the problem; multipliers of 0 where none does, or where it fails or brings none."""
     if any(not solver.reference and solver.refusal(problem) is None for solver in SOLVERS.values()):
-        point = solve(problem, tol=FLOAT_TOL, time_limit=seconds).point
-        if point.alpha is not None:
-            return point
+        with suppress(ArithmeticError, ValueError):
+            point = solve(problem, tol=FLOAT_TOL, time_limit=seconds).point
+            if point.alpha is not None:
+                return point
     return Point(alpha=np.zeros(problem.p))
 
 

@@ -21,7 +21,7 @@ Source: J. Nocedal, S. Wright, Numerical Optimization, section 16.5; R. Fletcher
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from math import lcm
 
@@ -48,14 +48,17 @@ class ActiveSet:
     Parameters
     ----------
     numbers : the problem in integers.
-    check : called before every linear system with the pivots so far and the seconds that it may take; may raise to end the run.
+    check : called before every pivot and every linear system with the pivots so far and the seconds that the system may take; may raise to
+        end the run.
 
     alpha : (p,) Fractions.  T : the rows that are solved for.  pivots : rows that have moved so far.
+    rises, falls : (p,) which rows are below their upper bound, and which above 0.
     """
 
     def __init__(self, numbers: Integral, check: Callable[[int, float], None]) -> None:
         self.numbers, self.check = numbers, check
         self.alpha: Fractions = fractions(numbers.p)
+        self.rises, self.falls = np.zeros(numbers.p, dtype=np.bool_), np.zeros(numbers.p, dtype=np.bool_)
         self.T: list[int] = []
         self.pivots = 0
 
@@ -67,7 +70,9 @@ class ActiveSet:
         alpha : (p,) feasible Fractions.  inside : rows strictly inside the box; those that come first are rather solved for than kept.
         """
         self.alpha, self.T = alpha, self._independent(list(inside))
+        self._place(range(self.numbers.p))
         while self.T:
+            self.check(self.pivots, 0.0)
             d = self._towards_optimum()
             step = min([Fraction(1), *(bound for bound in map(self._room, self.T, d) if bound is not None)])
             self._move(self.T, d, step)
@@ -77,8 +82,9 @@ class ActiveSet:
     def run(self) -> Fractions | None:
         """Pivot until no row violates; the ray of an infeasible problem, None where there is an optimum."""
         while (entering := self._violating()) is not None:
-            self.pivots += 1
+            self.check(self.pivots, 0.0)
             ray = self._enter(*entering)
+            self.pivots += 1
             if ray is not None:
                 return ray
         return None
@@ -97,21 +103,17 @@ class ActiveSet:
 
     def _ends(self, g: Integers, den: int) -> tuple[tuple[Fraction | None, int], tuple[Fraction | None, int]]:
         """The largest lower and the smallest upper end of b, and the rows that they come from."""
-        up, down = self._may_rise(), self._may_fall()
-        s = self.numbers.s
+        up, down, s = self.rises, self.falls, self.numbers.s
         below, above = np.flatnonzero(np.where(s > 0, up, down)), np.flatnonzero(np.where(s > 0, down, up))
         i = int(max(below, key=lambda r: -s[r] * g[r], default=-1))
         j = int(min(above, key=lambda r: -s[r] * g[r], default=-1))
         return (Fraction(-s[i] * g[i], den) if i >= 0 else None, i), (Fraction(-s[j] * g[j], den) if j >= 0 else None, j)
 
-    def _may_rise(self) -> NDArray[np.bool_]:
-        """Which rows are below their upper bound, (p,)."""
-        box = self.numbers.box
-        return np.array([b is None or a < b for a, b in zip(self.alpha, box, strict=True)], dtype=np.bool_)
-
-    def _may_fall(self) -> NDArray[np.bool_]:
-        """Which rows are above 0, (p,)."""
-        return np.asarray(self.alpha > 0, dtype=np.bool_)
+    def _place(self, rows: Iterable[int]) -> None:
+        """Say of these rows, after they have moved, where in their box they are."""
+        for r in rows:
+            box, a = self.numbers.box[r], self.alpha[r]
+            self.rises[r], self.falls[r] = box is None or a < box, a > 0
 
     def _violating(self) -> tuple[int, int, Fraction] | None:
         """The row that violates most, which way it has to move, and the slope of q in it; None at the optimum."""
@@ -125,7 +127,7 @@ class ActiveSet:
         if numbers.biased:
             first = self.T[0]
             g = g - numbers.s * (numbers.s[first] * g[first])
-        wrong = np.where((g < 0) & self._may_rise(), -g, np.where((g > 0) & self._may_fall(), g, 0))
+        wrong = np.where((g < 0) & self.rises, -g, np.where((g > 0) & self.falls, g, 0))
         i = int(wrong.argmax()) if numbers.p else 0
         if not numbers.p or wrong[i] == 0:
             return None
@@ -163,11 +165,11 @@ class ActiveSet:
         """alpha + step d; what reaches a bound leaves T."""
         self.alpha = self.alpha.copy()
         self.alpha[list(rows)] += step * as_fractions(d)
+        self._place(rows)
         self.T = [r for r in self.T if self._strictly_inside(r)]
 
     def _strictly_inside(self, r: int) -> bool:
-        box = self.numbers.box[r]
-        return bool(self.alpha[r] > 0 and (box is None or self.alpha[r] < box))
+        return bool(self.rises[r] and self.falls[r])
 
     def _room(self, r: int, d: Fraction) -> Fraction | None:
         """How many times d row r can move."""

@@ -54,7 +54,8 @@ class Program:
     Parameters
     ----------
     problem : the program.  numbers : it in integers.
-    check : called before every linear system with the pivots so far and the seconds that it may take; may raise to end the run.
+    check : called before every pivot and every linear system with the pivots so far and the seconds that the system may take; may raise to
+        end the run.
 
     x : (n,) of the last vertex, 0 before one.  pivots : how many so far.
     """
@@ -75,10 +76,11 @@ class Program:
         vertex = self._completed(vertex)
         while (entering := self._entering(vertex)) is not None:
             self.x = vertex.x
-            self.pivots += 1
+            self.check(self.pivots, 0.0)
             after = self.vertex(self._pivoted(vertex, entering))
             assert after is not None
             vertex = after
+            self.pivots += 1
         return vertex
 
     def vertex(self, basis: Basis) -> Vertex | None:

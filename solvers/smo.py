@@ -100,7 +100,7 @@ def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:
     while True:
         if watched or descent.ready or progress.out_of_time or descent.steps >= progress.max_iter:
             before, stuck = progress.gap, descent.stuck
-            over = progress.show(descent.alpha, descent.steps, descent.violation)
+            over = progress.show(descent.alpha, descent.steps, max(descent.violation, 0.0))  # below 0 there is no progress
             descent.refresh(progress)
             if over or descent.ended(progress):
                 break
@@ -134,7 +134,7 @@ class _Descent:
         self.point = np.abs(rows.dot(np.arange(1.0, m + 1))).astype(np.intp) - 1
         self.above, self.below = np.flatnonzero(rows.s > 0), np.flatnonzero(rows.s < 0)
         z = rows.s * rows.t
-        self.spread, self.middle = float(np.ptp(z)) / 2 or 1.0, (float(z.max()) + float(z.min())) / 2
+        self.spread, self.middle = float(np.ptp(z / 2)) or 1.0, float(z.max()) / 2 + float(z.min()) / 2
         self.unit = float(np.abs(problem.gram.diagonal).mean()) or 1.0
         self.scale = self.unit / self.spread
         self.claims = problem.convex
@@ -231,7 +231,8 @@ class _Descent:
         self.least, self.most, self.level = slopes(self.G, *sides, self.rise, self.fall, self.free)
         self.violation = self.most - self.least
         gap, dual = estimate(self.G, self.a, self.z, self.width, self.ridge, self.costs, self.level)
-        self.gap = gap / max(abs(dual + gap), abs(dual), self.least_value) if np.isfinite(gap) else np.inf
+        size = max(abs(dual + gap), abs(dual), self.least_value)
+        self.gap = gap / size if np.isfinite(gap) and size > 0 else np.inf
         lead = dual - self.reached > 0.01 * gap if np.isfinite(gap) else self.violation < 0.9 * self.best
         self.idle = 0 if lead or self.gap < 0.9 * self.best else self.idle + 1
         self.best = min(self.best, self.gap if np.isfinite(gap) else self.violation)

@@ -437,7 +437,7 @@ FAULTS = (
         ("audit",),
     ),
     Fault("the first label is positive", "proofs/foreign_models.py", "return 1.0 if first > second else -1.0", "return 1.0", ("audit",)),
-    Fault("the sign of rho", "proofs/foreign_models.py", '-sign * float(header["rho"])', 'sign * float(header["rho"])', ("audit",)),
+    Fault("the sign of rho", "proofs/foreign_models.py", '-sign * _number(header, "rho")', 'sign * _number(header, "rho")', ("audit",)),
     Fault("the weight of the constant", "proofs/audit.py", "w[d] = model.b / model.constant", "w[d] = model.b", ("audit",)),
     Fault(
         "a bias free of charge", "proofs/audit.py", '"penalized" if model.constant == 1.0 else False', "model.constant == 1.0", ("audit",)

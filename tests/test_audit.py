@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVC
 from typer.testing import CliRunner
 
@@ -22,6 +24,9 @@ from equimargin.proofs.foreign_models import Model, of_estimator, of_values, rea
 DATA = load("breast_cancer").scaled()
 X, Y = np.asarray(DATA.X)[:120], DATA.y[:120]
 TARGETS = X[:, 0] - 0.3 * X[:, 1] + 0.1 * X[:, 2] ** 2
+LIBSVM = "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nlabel 1 -1\nSV\n"
+SUPPORT = '{"kind": "SVC", "kernel": "rbf", "intercept": 0, "dual_coef": [1], "support": [1], %s}'
+WEIGHTS = '{"kind": "LinearSVC", "intercept": 2, "coef": [1], %s}'
 XOR = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
 
 
@@ -178,15 +183,40 @@ def fitted(**parameters: Any) -> SVC:
         (lambda: audit(SVC(), X, Y), r"not fitted"),
         (lambda: audit(NuSVC(), X, Y), r"SVC, SVR and LinearSVC can be audited, not NuSVC"),
         (lambda: audit(LinearSVC(penalty="l1", dual=False).fit(X, Y), X, Y), r"1-norm"),
+        (lambda: audit(LinearSVC(multi_class="crammer_singer").fit(X, Y), X, Y), r"crammer_singer"),
         (lambda: audit(Model("m", "classification", linear(), "hinge", 0.0, False, None, np.ones(40), C=1.0), X, Y), r"40 weights"),
         (lambda: of_values({"kind": "SVC", "kernel": "rbf", "intercept": 0, "dual_coef": [1], "support": [1]}), r"does not say its gamma"),
         (lambda: of_values({"kind": "SVC", "intercept": 0, "coef": [1.0]}), r"has no key 'coef'"),
-        (lambda: of_values({"kind": "LinearSVC", "intercept": np.nan, "coef": [1.0]}), r"finite numbers"),
+        (lambda: of_values({"kind": "LinearSVC", "intercept": np.nan, "coef": [1.0]}), r"^intercept must be 1 finite number$"),
     ],
 )
 def test_what_cannot_be_audited_is_a_sentence(call: Callable[[], Any], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         call()
+
+
+def test_a_feature_index_beyond_the_data_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "model").write_text(LIBSVM + "1 99999999999:1\n")
+    with pytest.raises(ValueError, match=r"^the model has 99999999999 features and the data 30"):
+        audit(read(tmp_path / "model"), X, Y, C=1.0)
+
+
+@pytest.mark.parametrize("bias", [0, -1])
+def test_a_liblinear_constant_of_zero_is_no_bias(bias: int, tmp_path: Path) -> None:
+    weights = "w\n1\n2\n" + "7\n" * (bias == 0)
+    (tmp_path / "model").write_text(f"solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias {bias}\n{weights}")
+    found = audit(read(tmp_path / "model"), XOR[0], XOR[1], C=1.0)
+    slacks = np.maximum(1 - XOR[1] * (XOR[0] @ [1.0, 2.0]), 0)
+    assert found.objective.lower <= 2.5 + slacks @ slacks <= found.objective.upper
+
+
+def test_a_damaged_archive_is_a_sentence(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "model.npz", kind="LinearSVC", coef=np.arange(1000.0), intercept=0.0)
+    good = (tmp_path / "model.npz").read_bytes()
+    for at in range(0, len(good), 29):
+        (tmp_path / "model").write_bytes(good[:at] + b"\xff\x07\x99" + good[at + 3 :])
+        with suppress(ValueError):  # a sentence, or a model where the archive does not mind
+            read(tmp_path / "model")
 
 
 def test_a_free_bias_asks_for_a_sum_of_zero() -> None:
@@ -212,6 +242,29 @@ def test_a_free_bias_asks_for_a_sum_of_zero() -> None:
         ("solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 1 2\nnr_feature 2\nbias -1\nw\n1\n", "2 finite numbers"),
         ('{"kind": "Ridge"}', "not 'Ridge'"),
         ("{", "Expecting property name"),
+        (LIBSVM + "1 99999999999999999999:1\n", "feature indices must be whole numbers"),
+        (LIBSVM + "1 0:1\n", "numbered from 1"),
+        (LIBSVM + "1 -1:1\n", "feature indices must be whole numbers"),
+        (LIBSVM + "1 2:1 2:3\n", "in ascending order"),
+        (LIBSVM + "1 1:nan\n", "features must be finite numbers"),
+        (LIBSVM.replace("rho 0", "rho nan") + "1 1:1\n", "rho must be 1 finite number"),
+        (LIBSVM.replace("label 1 -1\n", "") + "1 1:1\n", "the model does not say its label"),
+        (LIBSVM.replace("label 1 -1", "label 1 1") + "1 1:1\n", "two labels are equal"),
+        (LIBSVM.replace("kernel_type linear", "kernel_type polynomial\ngamma 1\ncoef0 0\ndegree 2.7") + "1 1:1\n", "degree must be whole"),
+        (LIBSVM.replace("linear", "precomputed") + "1 0:2.5\n", "support vectors must be whole numbers"),
+        (SUPPORT % '"gamma": null', "gamma must be 1 finite number"),
+        (SUPPORT % '"gamma": [1, 2]', "gamma must be 1 finite number"),
+        (SUPPORT % '"gamma": 1, "C": true', "C must be 1 finite number"),
+        (SUPPORT % '"gamma": 1, "support": [-1]', "support must be whole numbers, 0 or more"),
+        (SUPPORT % '"gamma": 1, "support": [0.5]', "support must be whole numbers"),
+        (SUPPORT % '"gamma": 1, "support": [1e300]', "support must be whole numbers"),
+        (SUPPORT % '"gamma": 1, "dual_coef": {"a": 1}', "dual_coef must be finite numbers"),
+        (SUPPORT % f'"gamma": {10**400}', "gamma must be 1 finite number"),
+        (WEIGHTS % '"fit_intercept": "false"', "fit_intercept is true or false, not 'false'"),
+        (WEIGHTS % '"fit_intercept": false', "fit_intercept is false, and the intercept is 2"),
+        (WEIGHTS % '"intercept_scaling": 0', "intercept_scaling must be positive"),
+        ('{"kind": ' + 100_000 * "[", "recursion"),
+        ("PK\x03\x04garbage", "zip"),
         ("hello", "is no NPZ, JSON, LIBSVM or LIBLINEAR model"),
     ],
 )
@@ -230,3 +283,44 @@ def test_the_command_line_audits(tmp_path: Path) -> None:
     assert (answer.exit_code, "this model is between" in answer.stdout) == (0, True)
     answer = CliRunner().invoke(app, command)
     assert (answer.exit_code, "C is missing" in answer.output) == (2, True)
+
+
+@pytest.mark.parametrize("change", [lambda X: 10 * X + 3, lambda X: X[::-1], lambda X: X[:, 1:]], ids=["scaled", "other order", "fewer"])
+@pytest.mark.parametrize("estimator", [SVC(kernel="linear"), SVR()], ids=["SVC", "SVR"])
+def test_other_data_than_the_estimators_are_refused(estimator: Any, change: Callable[[Any], Any]) -> None:
+    model = estimator.fit(X, Y)
+    with pytest.raises(ValueError, match=r"other data|features and the data"):
+        audit(model, change(X), Y)
+
+
+def test_other_data_than_a_files_support_vectors_are_refused(tmp_path: Path) -> None:
+    estimator = fitted()
+    values = {"kind": "SVC", "kernel": "rbf", "gamma": 0.02, "intercept": float(estimator.intercept_[0]), "C": 2.0}
+    values |= {"dual_coef": estimator.dual_coef_.tolist(), "support": estimator.support_.tolist()}
+    values |= {"support_vectors": estimator.support_vectors_.tolist()}
+    (tmp_path / "model.json").write_text(json.dumps(values))
+    assert audit(read(tmp_path / "model.json"), X, Y).excess == audit(estimator, X, Y).excess
+    with pytest.raises(ValueError, match=r"of other data, or of scaled ones"):
+        audit(read(tmp_path / "model.json"), 2 * X, Y)
+    with pytest.raises(ValueError, match=r"support_vectors must be \d+ rows"):
+        of_values(values | {"support_vectors": [[1.0]]})
+
+
+def test_sparse_data_are_compared() -> None:
+    sparse = csr_matrix(X)
+    assert audit(SVC().fit(sparse, Y), sparse, Y).relative_excess[1] < 5e-3
+    with pytest.raises(ValueError, match=r"of other data"):
+        audit(SVC().fit(sparse, Y), 2 * sparse, Y)
+
+
+@pytest.mark.parametrize("estimator", [SVC(gamma=0.02), SVR(gamma=0.02)], ids=["SVC", "SVR"])
+def test_rows_of_weight_zero_shift_no_support_vector(estimator: Any) -> None:
+    """scikit-learn numbers the rows of positive weight alone."""
+    weights = np.where(np.arange(len(X)) < 9, 0.0, 1.5)
+    model = estimator.fit(X, Y, sample_weight=weights)
+    wanted = audit(replace(of_estimator(model), support=model.support_), X[9:], Y[9:], sample_weight=weights[9:])
+    found = audit(model, X, Y, sample_weight=weights)
+    assert found.relative_excess[1] < 5e-3
+    assert found.excess == pytest.approx(wanted.excess, rel=1e-3, abs=1e-7)
+    with pytest.raises(ValueError, match=r"leave those rows out"):
+        audit(replace(of_estimator(model), vectors=None), X, Y, sample_weight=weights)

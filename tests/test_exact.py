@@ -294,6 +294,26 @@ def test_a_limit_ends_the_pivots_with_feasible_multipliers() -> None:
     assert exact_optimum(problem, start=start).status is Status.OPTIMAL
 
 
+def test_limits_hold_where_no_linear_system_is_solved() -> None:
+    """Every pair goes from 0 to C, none is ever solved for."""
+    problem = ranking(np.arange(12.0)[:, None], np.arange(12), C=1e-9)
+    start = Point(alpha=np.zeros(problem.p))
+    assert exact_optimum(problem, start=start, max_iter=problem.p).pivots == problem.p
+    found = exact_optimum(problem, start=start, max_iter=problem.p - 1)
+    assert (found.status, found.pivots, sum(a > 0 for a in found.alpha)) == (Status.ITERATION_LIMIT, problem.p - 1, problem.p - 1)
+    found = exact_optimum(problem, start=start, time_limit=1e-9)
+    assert (found.status, found.pivots) == (Status.TIME_LIMIT, 0)
+
+
+def test_the_pivots_that_are_needed_are_pivots_enough() -> None:
+    problem = hard_problem()
+    start = Point(alpha=np.zeros(problem.p))
+    needed = exact_optimum(problem, start=start).pivots
+    assert exact_optimum(problem, start=start, max_iter=needed).status is Status.OPTIMAL
+    found = exact_optimum(problem, start=start, max_iter=needed - 1)
+    assert (found.status, found.pivots) == (Status.ITERATION_LIMIT, needed - 1)
+
+
 @pytest.mark.parametrize("over", ["points", "pairs"])
 def test_a_limit_ends_the_simplex_method(over: str) -> None:
     make = ranking_vector_machine if over == "points" else one_norm_ranking
@@ -301,6 +321,32 @@ def test_a_limit_ends_the_simplex_method(over: str) -> None:
     found = exact_optimum(problem, time_limit=1e-9)
     assert (found.status, found.value) == (Status.TIME_LIMIT, None)
     assert found.beta == (0,) * problem.size
+
+
+def test_a_float_solver_that_spends_its_time_leaves_some_for_the_pivots(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[float] = []
+
+    def spent(problem: MarginProblem, tol: float, time_limit: float) -> None:
+        given.append(time_limit)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("equimargin.solvers.exact.solve", spent)
+    found = exact_optimum(classification(*XOR, 1.0, polynomial(2, 1.0, 1.0)), time_limit=40.0)
+    assert (found.status, found.value) == (Status.OPTIMAL, Fraction(1, 4))
+    assert given == [10.0]
+
+
+@pytest.mark.parametrize("epsilon", [1e308, np.finfo(np.float64).max])
+def test_targets_near_the_end_of_float64_have_an_optimum(epsilon: float) -> None:
+    found = exact_optimum(regression(np.arange(6.0)[:, None], np.arange(6.0), 1.0, epsilon))
+    assert (found.status, found.value) == (Status.OPTIMAL, 0)
+
+
+def test_a_cost_near_the_end_of_float64_has_an_optimum() -> None:
+    """f = 0 nearly: the hinge of all four rows is 1, and C^2 is too small to be a float."""
+    found = exact_optimum(classification(np.arange(4.0)[:, None], [-1, -1, 1, 1], 1e-300), time_limit=20.0)
+    C = Fraction(1e-300)
+    assert (found.status, found.value) == (Status.OPTIMAL, 4 * C - 8 * C**2)
 
 
 @pytest.mark.parametrize("limits", [{"max_iter": 0}, {"time_limit": 0.0}, {"time_limit": -1.0}])

@@ -418,3 +418,15 @@ def test_products_in_float32_are_off_by_no_more_than_they_say(kernel: Any) -> No
         exact.add_product(np.arange(700), v, f)
         share = np.abs(rough - f) / (exact.resolution * np.abs(v).sum())
         assert share.max() <= 1.0
+
+
+def test_a_tube_as_wide_as_float64_ends_at_zero() -> None:
+    problem = regression(np.arange(6.0)[:, None], np.arange(6.0), 1e-3, 1e308)
+    found = solve(problem, "smo")
+    assert (found.status, found.interval.lower, found.interval.upper) == (Status.OPTIMAL, 0.0, 0.0)
+
+
+def test_multipliers_too_small_for_the_grid_end_a_run() -> None:
+    """All pairs are at their ends, the violation is below 0, and the repaired multipliers prove nothing."""
+    found = solve(classification(np.arange(4.0)[:, None], [-1, -1, 1, 1], 1e-300), "smo", time_limit=60.0)
+    assert (found.status, found.iterations) == (Status.NUMERICAL_FAILURE, 2)
