@@ -306,8 +306,8 @@ def _fraction(v: Fraction) -> str:
 
 
 def _outward(v: Fraction | float, way: int) -> float | str:
-    """The nearest double that is not inside."""
+    """The nearest double that is not inside; the rational where doubles end."""
     if isinstance(v, float):
         return "inf" if v > 0 else "-inf"
-    x = float(v)
-    return math.nextafter(x, way * math.inf) if (Fraction(x) - v) * way < 0 else x
+    x = checker.outward(v, way)
+    return x if math.isfinite(x) else _fraction(v)

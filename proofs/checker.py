@@ -34,8 +34,8 @@ def check(data: bytes) -> tuple[str, Fraction | float, Fraction | float]:
     require(how == problem.established, f"positive semidefiniteness is established {problem.established}, not as it says")
     below = -math.inf if dual is None else problem.lower(dual, mode == "exact")
     above = math.inf if primal is None else problem.upper(primal)
-    require(lower <= below, f"the dual point proves {float(below)!r}, less than the claimed lower bound {float(lower)!r}")
-    require(above <= upper, f"the primal point proves {float(above)!r}, more than the claimed upper bound {float(upper)!r}")
+    require(lower <= below, f"the dual point proves {outward(below, -1)}, less than the claimed lower bound {outward(lower, 1)}")
+    require(above <= upper, f"the primal point proves {outward(above, 1)}, more than the claimed upper bound {outward(upper, -1)}")
     require(mode == "proven" or lower == upper, "the mode is exact, and the bounds are not equal")
     return problem.family, lower, upper
 
@@ -273,6 +273,15 @@ def affordable(products: int, values: Sequence[int] = (), factor: Any = 1) -> No
     require(products * (50 + words**2) <= MOST_WORK, "this is more arithmetic than the checker does")
 
 
+def outward(v: Fraction | float, way: int) -> float:
+    """The nearest double that is not above v (way -1), or not below it (way 1); infinite where doubles end."""
+    try:
+        x = float(v)
+    except OverflowError:
+        x = math.inf if v > 0 else -math.inf
+    return math.nextafter(x, way * math.inf) if (x < v if way > 0 else x > v) else x
+
+
 def sha256(part: Any) -> str:
     return hashlib.sha256(json.dumps(part, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
@@ -288,7 +297,7 @@ def main(paths: Sequence[str]) -> int:
         try:
             with open(path, "rb") as file:
                 family, lower, upper = check(file.read(LARGEST_FILE + 1))
-            print(f"{path}: ACCEPTED: {family}: the optimum is in [{float(lower)!r}, {float(upper)!r}]")
+            print(f"{path}: ACCEPTED: {family}: the optimum is in [{outward(lower, -1)}, {outward(upper, 1)}]")
         except (ValueError, ArithmeticError, RecursionError, OSError) as reason:
             print(f"{path}: REJECTED: {reason}")
             status = 2 if isinstance(reason, OSError) else max(status, 1)

@@ -443,7 +443,7 @@ FAULTS = (
         "a bias free of charge", "proofs/audit.py", '"penalized" if model.constant == 1.0 else False', "model.constant == 1.0", ("audit",)
     ),
     Fault("prices as they are", "proofs/certificate.py", "    if most <= scale:", "    if True:", ("certificate",)),
-    Fault("rounded inwards", "proofs/certificate.py", "way * math.inf) if", "-way * math.inf) if", ("certificate",)),
+    Fault("rounded inwards", "proofs/checker.py", "way * math.inf) if", "-way * math.inf) if", ("checker",)),
     Fault("cost forgotten", "solvers/linear_program.py", "(0.0, problem.C * unit(problem))", "(0.0, unit(problem))", ("linear_program",)),
     Fault(
         "ties count whole",

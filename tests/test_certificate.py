@@ -138,6 +138,12 @@ def test_a_point_proves_the_sides_that_it_has() -> None:
     assert check(broken) == (0, math.inf)
 
 
+def test_a_bound_beyond_all_doubles_is_a_rational() -> None:
+    problem = classification(*XOR, 1.7e308, linear(), "hinge", False)
+    document = certificate_at(problem, Point(w=np.zeros(2), b=0.0, alpha=np.zeros(4)))
+    assert check(document) == (0, 4 * Fraction(1.7e308))
+
+
 @pytest.mark.parametrize("weight", [np.inf, 1e-3])
 def test_weights_of_every_size(weight: float) -> None:
     rng = np.random.default_rng(5)

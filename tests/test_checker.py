@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from equimargin.formulations import classification, linear, polynomial, rbf
-from equimargin.proofs import certificate, checker
+from equimargin.proofs import certificate, certify, checker
 from equimargin.solvers import exact_optimum, solve
 from equimargin.testing import FAMILIES, sample_problem
 
@@ -79,6 +79,36 @@ def test_the_checker_runs_on_its_own(tmp_path: Path) -> None:
     assert run("good.json", "bad.json") == (1, [good, "bad.json: REJECTED: the schema or the mode is not known"])
     code, lines = run("nothing.json")
     assert (code, lines[0].startswith("nothing.json: REJECTED: ")) == (2, True)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-200])
+def test_what_is_printed_contains_the_claim(scale: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """84/29 is below the nearest double; the hard margin of tiny features is beyond all doubles."""
+    X = scale * np.array([[0.0], [1.0], [2.0], [3.0]])
+    if scale == 1.0:
+        problem = classification(X, [-1, -1, 1, 1], 1, linear(), "squared_hinge", False)
+    else:
+        problem = classification(X, [-1, -1, 1, 1], np.inf, linear())
+    optimum = exact_optimum(problem)
+    assert optimum.value is not None
+    certify(optimum, tmp_path / "exact.json")
+    assert checker.main([str(tmp_path / "exact.json")]) == 0
+    lower, upper = (float(end) for end in capsys.readouterr().out.rsplit("[", 1)[1].rstrip("]\n").split(", "))
+    assert lower < optimum.value < upper
+    assert math.nextafter(lower, math.inf) == upper
+
+
+@pytest.mark.parametrize("v", [Fraction(84, 29), Fraction(1, 4), Fraction(10**400), Fraction(1, 10**400), Fraction(-(10**400), 3), math.inf])
+def test_a_bound_is_rounded_outwards_whatever_its_size(v: Fraction | float) -> None:
+    lower, upper = checker.outward(v, -1), checker.outward(v, 1)
+    assert lower <= v <= upper
+    assert upper in (lower, math.nextafter(lower, math.inf))
+    assert (lower == upper) == (v in (Fraction(1, 4), math.inf))
+
+
+def test_a_refusal_beyond_all_doubles_is_a_sentence() -> None:
+    document = xor() | {"claim": {"lower": "0x1" + "0" * 400, "upper": "0x1" + "0" * 400}}
+    assert refusal(document) == "the dual point proves 0.25, less than the claimed lower bound inf"
 
 
 def test_exp_is_enclosed() -> None:
