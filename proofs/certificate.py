@@ -137,7 +137,7 @@ def state(problem: Problem) -> dict[str, Any]:
             "constant": int(isinstance(problem.kernel, Intercept)),
             **_parameters(kernel, problem.shift or 0.0),
         },
-        "features": _features(problem),
+        "features": _features(problem, kernel),
         "C": _number(problem.C),
         "weights": None if isinstance(problem, OneNormProblem) or problem.weights is None else [_number(w) for w in problem.weights],
         "labels": None if rows.y is None else rows.y.tolist(),
@@ -280,10 +280,10 @@ def _combination(x: Array | Sequence[Fraction]) -> dict[str, Any]:
     return {"rows": kept, "numerators": [_integer(n * (unit // d)) for n, d in ratios], "denominator": _integer(unit)}
 
 
-def _features(problem: Problem) -> list[list[float]]:
+def _features(problem: Problem, kernel: Kernel) -> list[list[float]]:
     X = problem.X.toarray() if hasattr(problem.X, "toarray") else problem.X
     rows: list[list[float]] = X.tolist()
-    return [row[: i + 1] for i, row in enumerate(rows)] if isinstance(problem.kernel, Precomputed) else rows
+    return [row[: i + 1] for i, row in enumerate(rows)] if isinstance(kernel, Precomputed) else rows
 
 
 def _parameters(kernel: Kernel, shift: float) -> dict[str, float]:

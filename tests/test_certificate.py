@@ -75,6 +75,7 @@ def exact_problems() -> dict[str, Problem]:
         "polynomial": classification(X, y, 0.5, polynomial(2)),
         "singular Gram": classification(X @ X.T, y, 1.0, precomputed()),
         "penalised bias": classification(X, y, 0.5, bias="penalized"),
+        "penalised bias of a Gram matrix": classification(X @ X.T, y, 0.5, precomputed(), bias="penalized"),
         "pairs": ranking_from_pairs(X, np.array([[0, 1], [0, 1], [5, 2]]), 2.0),
         "weights": classification(X, y, 0.5, sample_weight=np.tile([1.0, 0.0, 2.0], 4)),
         "mean of queries": ranking(X, levels, np.tile([0, 1], 6), 1.0, polynomial(2), per_query="mean"),
