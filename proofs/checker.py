@@ -297,10 +297,12 @@ def main(paths: Sequence[str]) -> int:
         try:
             with open(path, "rb") as file:
                 family, lower, upper = check(file.read(LARGEST_FILE + 1))
-            print(f"{path}: ACCEPTED: {family}: the optimum is in [{outward(lower, -1)}, {outward(upper, 1)}]")
-        except (ValueError, ArithmeticError, RecursionError, OSError) as reason:
-            print(f"{path}: REJECTED: {reason}")
-            status = 2 if isinstance(reason, OSError) else max(status, 1)
+            line = f"ACCEPTED: {family}: the optimum is in [{outward(lower, -1)}, {outward(upper, 1)}]"
+        except OSError as reason:
+            status, line = 2, f"cannot be read: {reason.strerror}"
+        except (ValueError, ArithmeticError, RecursionError, MemoryError) as reason:
+            status, line = max(status, 1), f"REJECTED: {str(reason) or 'out of memory'}"
+        print(f"{path}: {line}".encode("ascii", "backslashreplace").decode())
     return status
 
 

@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import json
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -78,7 +79,7 @@ def test_the_checker_runs_on_its_own(tmp_path: Path) -> None:
     assert run("good.json") == (0, [good])
     assert run("good.json", "bad.json") == (1, [good, "bad.json: REJECTED: the schema or the mode is not known"])
     code, lines = run("nothing.json")
-    assert (code, lines[0].startswith("nothing.json: REJECTED: ")) == (2, True)
+    assert (code, lines[0].startswith("nothing.json: cannot be read: ")) == (2, True)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-200])
@@ -144,6 +145,16 @@ def test_hostile_documents_are_refused_in_a_sentence(family: str, tmp_path: Path
         (tmp_path / "hostile.json").write_bytes(data)
         assert checker.main([str(tmp_path / "hostile.json")]) == 1, name
         assert "REJECTED: " in capsys.readouterr().out
+
+
+def test_a_refusal_is_printed_in_ascii(tmp_path: Path) -> None:
+    """Whatever the file and its path contain, and wherever the line goes."""
+    file = tmp_path / "\uff11.json"
+    file.write_text(json.dumps(mutant.signed(xor() | {"claim": {"lower": "\uff11\ud800", "upper": 1}})))
+    command = [sys.executable, "-W", "error", str(SOURCE), str(file)]
+    answer = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": "ascii"}, capture_output=True, text=True)
+    assert (answer.returncode, answer.stderr) == (1, "")
+    assert "\\uff11.json: REJECTED: " in answer.stdout
 
 
 def changed(*path: Any, to: Any) -> Callable[[Any], None]:
