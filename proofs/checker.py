@@ -8,13 +8,16 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from operator import mul
 from typing import Any
 
-LARGEST_FILE, LONGEST, MOST_BITS, MOST_WORK = 2**26, 2**18, 2**32, 3 * 10**10  # bytes; bits of one number, of many; nanoseconds
+LARGEST_FILE, MOST_BITS, MOST_WORK = 2**26, 2**32, 3 * 10**10  # bytes; bits of many numbers; nanoseconds
+DIGITS, INTEGER = 4300, "(0x[0-9a-f]{1,65536}|[0-9]{1,4300})"
+NUMBER = re.compile(f"-?{INTEGER}(/{INTEGER})?")
 BITS, P, PIVOTS = 96, 128, 64  # exp is enclosed in two units of 2^-BITS; Gram matrices of up to PIVOTS rows are factored in integers
 FAMILIES = ["svm.hard", "svm.soft", "svm.l2", "svm.nobias_hard", "svm.nobias", "svm.nobias_l2", "svr.hard", "svr.l1", "svr.l2"]
 FAMILIES += ["rank.hard", "rank.l1", "rank.l2", "rank.onenorm", "rvm"]
@@ -24,7 +27,7 @@ KERNELS = {"linear": "", "polynomial": " degree gamma coef0", "rbf": " gamma", "
 def check(data: bytes) -> tuple[str, Fraction | float, Fraction | float]:
     """The family of a certificate and the interval that it proves to hold the optimum; an exception with the first reason if not."""
     require(len(data) <= LARGEST_FILE, "the file is too large")
-    document = json.loads(data, parse_constant=rational, object_pairs_hook=unique)
+    document = json.loads(data, parse_constant=rational, parse_int=whole, object_pairs_hook=unique)
     schema, mode, given, how, primal, dual, claim, digests = fields(document, "schema mode problem semidefinite primal dual claim digests")
     require(schema == "equimargin-certificate/1" and mode in ("proven", "exact"), "the schema or the mode is not known")
     require(fields(digests, "problem points") == [sha256(given), sha256([primal, dual])], "a digest is not that of its part")
@@ -253,11 +256,17 @@ def array(given: Any, length: int | None = None) -> list[Any]:
 
 
 def rational(v: Any) -> Fraction:
-    """A number as the rational that its double is, or the text p or p/q of integers, decimal or 0x..."""
-    p, q = (int(part, 0) for part in (v if "/" in v else v + "/1").split("/")) if isinstance(v, str) else (v, 1)
-    fine = (type(p) is int and max(p.bit_length(), q.bit_length()) <= LONGEST) or (type(p) is float and math.isfinite(p))
-    require(fine and q > 0, "a number is missing, infinite or too long, or over a denominator that is not positive")
+    """An integer as it stands, a double as the rational that it is, or the text p or p/q of integers, decimal or 0x..."""
+    require(not isinstance(v, str) or NUMBER.fullmatch(v) is not None, "a number is not written p or p/q, or too long")
+    p, q = (int(part, 16 if "x" in part else 10) for part in f"{v}/1".split("/")[:2]) if isinstance(v, str) else (v, 1)
+    fine = type(p) is int or (type(p) is float and math.isfinite(p))
+    require(fine and q > 0, "a number is missing or infinite, or over a denominator that is not positive")
     return Fraction(p) if q == 1 else Fraction(p, q)
+
+
+def whole(text: str) -> int:
+    require(len(text.lstrip("-")) <= DIGITS, "an integer is too long")
+    return int(text)
 
 
 def grid(values: Iterable[Any]) -> tuple[list[int], int]:

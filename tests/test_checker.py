@@ -185,7 +185,7 @@ def changed(*path: Any, to: Any) -> Callable[[Any], None]:
         (changed("problem", "C", to=0.1), "above its cost"),
         (changed("problem", "C", to=-1), "C is not positive"),
         (changed("problem", "C", to="inf"), "not what the family has"),
-        (changed("problem", "C", to=True), "missing, infinite or too long"),
+        (changed("problem", "C", to=True), "missing or infinite"),
         (changed("problem", "labels", 0, to=0), "neither -1 nor +1"),
         (changed("problem", "labels", to=[1, -1, 1]), "an array of 4"),
         (changed("problem", "weights", to=[1, 1, 1, -1]), "a weight is negative"),
@@ -198,7 +198,7 @@ def changed(*path: Any, to: Any) -> Callable[[Any], None]:
         (changed("problem", "features", to=[]), "there are no features"),
         (changed("primal", "beta", to=[0, 0, 0]), "one coefficient for every point"),
         (changed("primal", "b", to="1/0"), "a denominator that is not positive"),
-        (changed("primal", "b", to="1/2/3"), "too many values"),
+        (changed("primal", "b", to="1/2/3"), "not written p or p/q"),
         (changed("primal", to=None), "less than the claimed|more than the claimed"),
         (changed("semidefinite", to="by factorisation"), "established by theorem"),
         (changed("schema", to="equimargin-certificate/2"), "the schema or the mode is not known"),
@@ -229,6 +229,32 @@ def test_a_zero_on_the_diagonal_asks_for_zeros_beside_it() -> None:
     assert checker.Space(kernel, [[0], [0, 1]]).positive_semidefinite() == "by factorisation"
     with pytest.raises(ValueError, match=r"not proved positive semidefinite"):
         checker.Space(kernel, [[0], [1, 0]]).positive_semidefinite()
+
+
+@pytest.mark.parametrize("text", ["1", "-1", "007", "-0x1f", "22/7", "0x16/0x7", "9" * 4300, "0x" + "f" * 65536])
+def test_a_number_is_an_integer_or_a_fraction_of_integers(text: str) -> None:
+    p, q = f"{text}/1".split("/")[:2]
+    assert checker.rational(text) == Fraction(int(p, 16 if "x" in p else 10), int(q, 16 if "x" in q else 10))
+
+
+STRANGE = ["\uff11", "\u0661", "1_0", " 1", "1 ", "1\n", "+1", "0b1", "0o7", "0X1", "0xF", "1.5", "1e3", "1/-2", "1/", "/1", "", "inf", "NaN"]
+
+
+@pytest.mark.parametrize("text", [*STRANGE, "9" * 4301, "0x" + "f" * 65537])
+def test_nothing_else_is_a_number(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^a number is not written p or p/q, or too long$"):
+        checker.rational(text)
+
+
+def test_integers_are_exact_doubles_are_doubles_and_both_are_short() -> None:
+    document = xor()
+    text = json.dumps(mutant.signed(document | {"claim": {"lower": 10**17 + 1, "upper": 1e17}}))
+    with pytest.raises(ValueError, match=r"a lower bound above the upper one"):
+        checker.check(text.encode())
+    for sign in ("", "-"):
+        assert checker.whole(sign + "9" * 4300) == int(sign + "9" * 4300)
+        with pytest.raises(ValueError, match=r"^an integer is too long$"):
+            checker.check(text.replace(str(10**17 + 1), sign + "9" * 4301).encode())
 
 
 def test_a_hard_row_must_be_met_exactly() -> None:
