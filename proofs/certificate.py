@@ -77,9 +77,12 @@ def certify(answer: Solution | ExactOptimum, path: str | os.PathLike[str], mode:
 
 
 def write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write a certificate to a file, whole or not at all."""
+    """Write a certificate to a file, whole or not at all; a ValueError if it is longer than the checker reads."""
+    text = json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
+    if len(text) > checker.LARGEST_FILE:
+        raise ValueError(f"the certificate has {len(text):,} bytes, and its checker reads {checker.LARGEST_FILE:,}")
     part = Path(f"{os.fspath(path)}.part")
-    part.write_text(json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n", encoding="ascii")
+    part.write_text(text, encoding="ascii")
     part.replace(path)
 
 

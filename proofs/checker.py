@@ -15,7 +15,7 @@ from fractions import Fraction
 from operator import mul
 from typing import Any
 
-LARGEST_FILE, MOST_BITS, MOST_WORK = 2**26, 2**32, 3 * 10**10  # bytes; bits of many numbers; nanoseconds
+LARGEST_FILE, MOST_BITS, MOST_WORK = 2**25, 2**32, 3 * 10**10  # bytes; bits of many numbers; nanoseconds
 DIGITS, INTEGER = 4300, "(0x[0-9a-f]{1,65536}|[0-9]{1,4300})"
 NUMBER = re.compile(f"-?{INTEGER}(/{INTEGER})?")
 BITS, P, PIVOTS = 96, 128, 64  # exp is enclosed in two units of 2^-BITS; Gram matrices of up to PIVOTS rows are factored in integers
@@ -65,6 +65,7 @@ class Problem:
             require(all(abs(v) == 1 for v in y), "a label is neither -1 nor +1")
             self.rows = [(1, 1, i, m, i) if v > 0 else (1, -1, m, i, i) for i, v in enumerate(y)]
         elif pairs is not None:
+            affordable(400 * len(array(pairs)))
             self.rows = [(1, 0, index(i, m), index(j, m), r) for r, (i, j) in enumerate(map(array, array(pairs)))]
         else:
             level, query = grid(y)[0], [0] * m if queries is None else [index(q, m) for q in array(queries, m)]
@@ -75,9 +76,11 @@ class Problem:
         groups, cost = max(query) + 1 if task[0] == "r" and pairs is None else len(self.rows), bound(C)
         require(cost > 0 and (cost == math.inf) == kind.endswith("hard"), "C is not positive, or not what the family has")
         w = [one] * groups if weights is None else [bound(v) for v in array(weights, groups)]
-        affordable(groups, [] if cost == math.inf else cost.as_integer_ratio())
         require(min(w, default=0) >= 0 and not (weights and self.one_norm), "a weight is negative, or a one-norm problem has one")
-        self.costs = [Fraction(0) if v == 0 else math.inf if math.inf in (v, cost) else Fraction(v) * Fraction(cost) for v in w]
+        (steps, unit), (p, q) = grid(0 if v == math.inf else v for v in w), (one if cost == math.inf else cost).as_integer_ratio()
+        affordable(groups, [*steps, unit, p, q], 2)
+        self.costs = [math.inf if v and math.inf in (v, cost) else p * step for v, step in zip(w, steps, strict=True)]
+        self.price, self.lengths = q * unit, [q * unit, *(p * step for step in steps)]
         self.established = "not needed" if self.one_norm else self.space.positive_semidefinite()
 
     def combined(self, given: Any, points: bool) -> tuple[list[tuple[int, int]], list[int], int]:
@@ -96,23 +99,29 @@ class Problem:
     def lower(self, dual: Any, exact: bool) -> Fraction | float:
         """L of multipliers, which must be feasible; inf for a ray, along which the dual has no bound."""
         alpha, pull, unit = self.combined(dual, False)
-        squares: dict[Fraction | float, int] = {}
+        affordable(len(alpha), [unit, *self.lengths], 2)
+        squares = [0] * len(self.costs)
         for r, step in alpha:
-            cost = self.costs[self.rows[r][4]]
-            require(step == 0 or cost == math.inf or (cost > 0 if self.squared else step <= cost * unit), "a multiplier is above its cost")
-            squares[cost] = squares.get(cost, 0) + step * step
-        gain = Fraction(sum(step * self.rows[r][0] for r, step in alpha), unit * self.unit)
+            cost = self.costs[group := self.rows[r][4]]
+            fine = cost == math.inf or (cost > 0 if self.squared else step * self.price <= cost * unit)
+            require(step == 0 or fine, "a multiplier is above its cost")
+            squares[group] += step * step
         f, scale, error, norm2 = self.space.values(pull, unit, True)
+        gain = Fraction(sum(step * self.rows[r][0] for r, step in alpha), unit * self.unit)
         if self.one_norm:
             prices = f if self.family == "rvm" else [f[i] - f[j] + error for _, _, i, j, _ in self.rows]
             require(max(prices, default=0) + error <= scale, "the multipliers break B'u <= 1")
             return gain
         require(not self.bias or sum(step * self.rows[r][1] for r, step in alpha) == 0, "the multipliers break s'alpha = 0")
-        if gain > 0 == norm2 and set(squares) == {math.inf}:
+        paid = [(int(cost), square) for cost, square in zip(self.costs, squares, strict=True) if square and cost < math.inf]
+        if gain > 0 == norm2 and not paid:
             return math.inf
-        ridge = [Fraction(n, unit * unit) / (4 * Fraction(c)) for c, n in squares.items() if self.squared and 0 < c < math.inf]
-        ridge = [v if exact else Fraction(math.ceil(v * 2**400), 2**400) for v in ridge]  # of many denominators the sum would grow long
-        return gain - norm2 / 2 - sum(ridge)
+        inverse, over = [-(-(self.price << 1022) // cost) for cost, _ in paid], 2**1024  # of many costs the sum would grow long
+        if exact:
+            inverse, over = grid(Fraction(self.price, 4 * cost) for cost, _ in paid)
+            affordable(len(paid), [over, unit], 2)
+        ridge = Fraction(sum(v * square for v, (_, square) in zip(inverse, paid, strict=True)), over * unit**2)
+        return gain - norm2 / 2 - ridge * self.squared
 
     def upper(self, primal: Any) -> Fraction:
         """U of a function and a bias, which must satisfy the hard rows."""
@@ -127,12 +136,12 @@ class Problem:
             value = norm2 / 2
         unit, power, losses = math.lcm(scale, b.denominator, self.unit), 2 if self.squared else 1, [0] * len(self.costs)
         f, noise, shift, one = [v * (unit // scale) for v in f], 2 * error * (unit // scale), int(b * unit), unit // self.unit
-        affordable(len(self.rows), [unit], power)
+        affordable(len(self.rows), [unit, *self.lengths], 2)
         for t, s, i, j, group in self.rows:
             losses[group] += max(t * one + noise - s * shift - f[i] + f[j], 0) ** power
         paid = [(cost, loss) for cost, loss in zip(self.costs, losses, strict=True) if loss]
         require(all(cost < math.inf for cost, _ in paid), "the primal point violates a hard row")
-        return value + sum((Fraction(cost) * loss for cost, loss in paid), Fraction(0)) * Fraction(1, unit**power)
+        return value + Fraction(sum(int(cost) * loss for cost, loss in paid), self.price * unit**power)
 
 
 class Space:
@@ -270,10 +279,13 @@ def whole(text: str) -> int:
 
 
 def grid(values: Iterable[Any]) -> tuple[list[int], int]:
-    ratios, unit = [(v if isinstance(v, Fraction) else rational(v)).as_integer_ratio() for v in values], 1
-    for d in {d for _, d in ratios}:
-        unit = math.lcm(unit, d)
-        require(unit.bit_length() * (len(ratios) + 2**14) <= MOST_BITS, "a common denominator is too long")
+    """Rationals as integers over their common denominator; nothing is hashed, for hashes of numbers can be made to collide."""
+    ratios, unit, last = [(v if isinstance(v, Fraction) else rational(v)).as_integer_ratio() for v in values], 1, 1
+    work = len(ratios) + 2**14
+    for _, d in ratios:
+        if d != last:
+            last, work, unit = d, work + d.bit_length() // 300, math.lcm(unit, d) if unit % d else unit
+            require(unit.bit_length() * work <= MOST_BITS, "a common denominator is too long")
     return [n * (unit // d) for n, d in ratios], unit
 
 

@@ -397,7 +397,7 @@ FAULTS = (
     Fault("any upper bound", "proofs/checker.py", "require(above <= upper,", "require(above <= upper + 1,", ("checker",)),
     Fault("exact bounds apart", "proofs/checker.py", 'mode == "proven" or lower == upper', "True", ("checker",)),
     Fault(
-        "no cost is a bound", "proofs/checker.py", "if self.squared else step <= cost * unit)", "if self.squared else True)", ("checker",)
+        "no cost is a bound", "proofs/checker.py", "if self.squared else step * self.price <= cost * unit)", "if self.squared else True)", ("checker",)
     ),
     Fault("no cost forbids", "proofs/checker.py", "(cost > 0 if self.squared", "(True if self.squared", ("checker",)),
     Fault(
@@ -408,9 +408,9 @@ FAULTS = (
         ("checker",),
     ),
     Fault("prices unread", "proofs/checker.py", '<= scale, "the multipliers', '<= 2 * scale, "the multipliers', ("checker",)),
-    Fault("a ray at a cost", "proofs/checker.py", " and set(squares) == {math.inf}", "", ("checker",)),
-    Fault("squares forgotten", "proofs/checker.py", "- norm2 / 2 - sum(ridge)", "- norm2 / 2", ("checker",)),
-    Fault("squares rounded down", "proofs/checker.py", "math.ceil(v * 2**400)", "math.floor(v * 2**400)", ("checker",)),
+    Fault("a ray at a cost", "proofs/checker.py", " and not paid", "", ("checker",)),
+    Fault("squares forgotten", "proofs/checker.py", "- norm2 / 2 - ridge * self.squared", "- norm2 / 2", ("checker",)),
+    Fault("squares rounded down", "proofs/checker.py", "-(-(self.price << 1022) // cost)", "(self.price << 1022) // cost", ("checker",)),
     Fault(
         "hard rows violated",
         "proofs/checker.py",

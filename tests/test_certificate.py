@@ -205,6 +205,13 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert checker.main([str(tmp_path / "xor.json")]) == 0
 
 
+def test_nothing_is_written_that_the_checker_does_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checker, "LARGEST_FILE", 500)
+    with pytest.raises(ValueError, match=r"bytes, and its checker reads 500$"):
+        certify(solve(classification(*XOR, kernel=polynomial(2))), tmp_path / "xor.json")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_comparison_certifies_its_families(tmp_path: Path) -> None:
     problems = [sample_problem("rank.l1"), sample_problem("rvm"), classification(*XOR, kernel=sigmoid(1.0))]
     result = compare(problems, solvers=["CLARABEL", "coordinate_descent", "linear_program", "smo"])

@@ -291,6 +291,69 @@ def test_too_much_arithmetic_is_refused_at_once() -> None:
     assert refusal(document | {"problem": problem}) == "this is more arithmetic than the checker does"
 
 
+def test_numbers_are_not_hashed() -> None:
+    """Hashes are remainders modulo 2^61 - 1: denominators that differ by multiples of it made a set of them take its square."""
+
+    class Denominator(int):
+        __hash__ = None  # type: ignore[assignment]
+
+    class Number(Fraction):
+        def as_integer_ratio(self) -> tuple[int, Denominator]:
+            return self.numerator, Denominator(self.denominator)
+
+        __hash__ = None  # type: ignore[assignment]
+
+    assert checker.grid([Number(1, 2), Number(1, 3), Number(5, 3), Number(7)]) == ([3, 2, 10, 42], 6)
+    colliding = [Fraction(1, 1 + k * (2**61 - 1)) for k in range(1, 5000)]
+    with pytest.raises(ValueError, match=r"^a common denominator is too long$"):
+        checker.grid(colliding)
+    assert checker.grid(colliding[:2]) == ([2**62 - 1, 2**61], 2**61 * (2**62 - 1))
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_the_costs_have_a_common_denominator_or_are_refused(squared: bool) -> None:
+    stated = {"family": "svm.nobias_l2" if squared else "svm.nobias", "kernel": {"name": "linear", "constant": 0}, "C": "5/3"}
+    stated |= {"features": [[0]] * 3, "labels": [1, 1, -1]}
+    problem = checker.Problem(stated | {"weights": ["1/7", 0, "3/11"]})
+    costs = [Fraction(5, 21), Fraction(0), Fraction(5, 11)]
+    assert [Fraction(int(cost), problem.price) for cost in problem.costs] == costs
+    assert problem.upper({"w": [0], "b": 0}) == sum(costs)
+    alpha = {"rows": [0, 2], "numerators": [55, 105], "denominator": 231}
+    assert problem.lower(alpha, True) == Fraction(160, 231) - squared * sum(costs) / 4
+    if not squared:
+        with pytest.raises(ValueError, match=r"above its cost"):
+            problem.lower(alpha | {"numerators": [56, 105]}, True)
+    weights = [f"1/{2**20_000 + k:#x}" for k in range(1, 60, 2)]
+    with pytest.raises(ValueError, match=r"^a common denominator is too long$"):
+        checker.Problem(stated | {"features": [[0]] * 30, "labels": [1] * 30, "weights": weights})
+
+
+def test_inverse_costs_without_a_short_common_denominator_are_refused() -> None:
+    """Their sum is needed in mode exact only."""
+    stated = {"family": "svm.nobias_l2", "kernel": {"name": "linear", "constant": 0}, "features": [[0]] * 30, "labels": [1] * 30}
+    problem = checker.Problem(stated | {"C": 1, "weights": [hex(2**20_000 + k) for k in range(1, 60, 2)]})
+    alpha = {"rows": list(range(30)), "numerators": [1] * 30, "denominator": 1}
+    assert 30 - Fraction(1, 2**900) < problem.lower(alpha, False) < 30
+    with pytest.raises(ValueError, match=r"^a common denominator is too long$"):
+        problem.lower(alpha, True)
+
+
+def test_pairs_beyond_number_are_refused() -> None:
+    stated = {"family": "rank.l1", "kernel": {"name": "linear", "constant": 0}, "features": [[0], [1]], "C": 1, "weights": None}
+    with pytest.raises(ValueError, match=r"^this is more arithmetic than the checker does$"):
+        checker.Problem(stated | {"labels": None, "queries": None, "pairs": [[1, 0]] * 1_600_000})
+
+
+def test_the_end_of_memory_is_a_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def exhausted(data: bytes) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(checker, "check", exhausted)
+    (tmp_path / "large.json").write_text("[]")
+    assert checker.main([str(tmp_path / "large.json")]) == 1
+    assert capsys.readouterr().out.endswith("large.json: REJECTED: out of memory\n")
+
+
 def test_a_bound_is_exact_to_the_last_digit() -> None:
     document = sample("svm.soft")
     lower, upper = document["claim"]["lower"], document["claim"]["upper"]
