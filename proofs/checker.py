@@ -3,8 +3,6 @@
 L(alpha) <= optimum <= U(f, b) are recomputed in integers and fractions, by the standard library alone; `certificate.md` says how.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -16,18 +14,16 @@ from operator import mul
 from typing import Any
 
 LARGEST_FILE, MOST_BITS, MOST_WORK = 2**25, 2**32, 3 * 10**10  # bytes; bits of many numbers; nanoseconds
-DIGITS, INTEGER = 4300, "(0x[0-9a-f]{1,65536}|[0-9]{1,4300})"
-NUMBER = re.compile(f"-?{INTEGER}(/{INTEGER})?")
+NUMBER = re.compile("-?(0x[0-9a-f]{1,65536}|[0-9]{1,4300})(/(0x[0-9a-f]{1,65536}|[0-9]{1,4300}))?")
 BITS, P, PIVOTS = 96, 128, 64  # exp is enclosed in two units of 2^-BITS; Gram matrices of up to PIVOTS rows are factored in integers
-FAMILIES = ["svm.hard", "svm.soft", "svm.l2", "svm.nobias_hard", "svm.nobias", "svm.nobias_l2", "svr.hard", "svr.l1", "svr.l2"]
-FAMILIES += ["rank.hard", "rank.l1", "rank.l2", "rank.onenorm", "rvm"]
+FAMILY = re.compile("svm[.](hard|soft|l2|nobias|nobias_hard|nobias_l2)|svr[.](hard|l1|l2)|rank[.](hard|l1|l2|onenorm)|rvm")
 KERNELS = {"linear": "", "polynomial": " degree gamma coef0", "rbf": " gamma", "precomputed": " shift"}
 
 
 def check(data: bytes) -> tuple[str, Fraction | float, Fraction | float]:
     """The family of a certificate and the interval that it proves to hold the optimum; an exception with the first reason if not."""
     require(len(data) <= LARGEST_FILE, "the file is too large")
-    document = json.loads(data, parse_constant=rational, parse_int=whole, object_pairs_hook=unique)
+    document = json.loads(data, parse_constant=rational, parse_int=lambda text: rational(text).numerator, object_pairs_hook=unique)
     schema, mode, given, how, primal, dual, claim, digests = fields(document, "schema mode problem semidefinite primal dual claim digests")
     require(schema == "equimargin-certificate/1" and mode in ("proven", "exact"), "the schema or the mode is not known")
     require(fields(digests, "problem points") == [sha256(given), sha256([primal, dual])], "a digest is not that of its part")
@@ -48,7 +44,7 @@ class Problem:
 
     def __init__(self, given: Any) -> None:
         self.family = str(given.get("family")) if isinstance(given, dict) else ""
-        require(self.family in FAMILIES, "the family is not known")
+        require(FAMILY.fullmatch(self.family) is not None, "the family is not known")
         task, _, kind = self.family.partition(".")
         self.one_norm, self.squared, self.bias = kind in ("", "onenorm"), kind.endswith("l2"), task[0] == "s" and "nobias" not in kind
         own = {"svm": "", "svr": " epsilon"}.get(task, " queries pairs")
@@ -66,9 +62,9 @@ class Problem:
             self.rows = [(1, 1, i, m, i) if v > 0 else (1, -1, m, i, i) for i, v in enumerate(y)]
         elif pairs is not None:
             affordable(400 * len(array(pairs)))
-            self.rows = [(1, 0, index(i, m), index(j, m), r) for r, (i, j) in enumerate(map(array, array(pairs)))]
+            self.rows = [(1, 0, i, j, r) for r, (i, j) in enumerate(array(pair, 2, m) for pair in array(pairs))]
         else:
-            level, query = grid(y)[0], [0] * m if queries is None else [index(q, m) for q in array(queries, m)]
+            level, query = grid(y)[0], [0] * m if queries is None else array(queries, m, m)
             affordable(m * len(set(query)))
             peers = {q: [i for i in range(m) if query[i] == q] for q in set(query)}
             affordable(100 * sum(len(points) ** 2 for points in peers.values()))
@@ -87,7 +83,7 @@ class Problem:
         """Numbers x >= 0 of rows or of points, and A'x or x, (m,); integers over the last."""
         keys, numerators, denominator = fields(given, "rows numerators denominator")
         m, (steps, common), unit = len(self.space.rows), grid(array(numerators, len(array(keys)))), rational(denominator)
-        x, pull = [(index(key, m if points else len(self.rows)), step) for key, step in zip(keys, steps, strict=True)], [0] * (m + 1)
+        x, pull = list(zip(array(keys, None, m if points else len(self.rows)), steps, strict=True)), [0] * (m + 1)
         fine = common == 1 == unit.denominator and unit > 0 <= min(steps, default=0)
         require(fine and len(set(keys)) == len(keys), "a multiplier is negative or no integer, or a row has two")
         for r, step in x:
@@ -103,8 +99,9 @@ class Problem:
         squares = [0] * len(self.costs)
         for r, step in alpha:
             cost = self.costs[group := self.rows[r][4]]
-            fine = cost == math.inf or (cost > 0 if self.squared else step * self.price <= cost * unit)
-            require(step == 0 or fine, "a multiplier is above its cost")
+            require(
+                step == 0 or cost == math.inf or (cost > 0 if self.squared else step * self.price <= cost * unit), "alpha is above its cost"
+            )
             squares[group] += step * step
         f, scale, error, norm2 = self.space.values(pull, unit, True)
         gain = Fraction(sum(step * self.rows[r][0] for r, step in alpha), unit * self.unit)
@@ -114,14 +111,14 @@ class Problem:
             return gain
         require(not self.bias or sum(step * self.rows[r][1] for r, step in alpha) == 0, "the multipliers break s'alpha = 0")
         paid = [(int(cost), square) for cost, square in zip(self.costs, squares, strict=True) if square and cost < math.inf]
-        if gain > 0 == norm2 and not paid:
-            return math.inf
-        inverse, over = [-(-(self.price << 1022) // cost) for cost, _ in paid], 2**1024  # of many costs the sum would grow long
-        if exact:
-            inverse, over = grid(Fraction(self.price, 4 * cost) for cost, _ in paid)
-            affordable(len(paid), [over, unit], 2)
-        ridge = Fraction(sum(v * square for v, (_, square) in zip(inverse, paid, strict=True)), over * unit**2)
-        return gain - norm2 / 2 - ridge * self.squared
+        finest = 1 if exact else 2**1024  # of many costs the exact sum would grow long
+        inverse = [
+            Fraction(self.price, 4 * c) if exact else Fraction(-(-(self.price << 1022) // c), finest) for c, _ in paid if self.squared
+        ]
+        steps, over = grid(inverse)
+        affordable(len(paid), [over, unit], 2)
+        ridge = Fraction(sum(step * square for step, (_, square) in zip(steps, paid, strict=False)), over * unit**2)
+        return math.inf if gain > 0 == norm2 and not paid else gain - norm2 / 2 - ridge
 
     def upper(self, primal: Any) -> Fraction:
         """U of a function and a bias, which must satisfy the hard rows."""
@@ -135,8 +132,8 @@ class Problem:
             f, scale, error, norm2 = self.space.values(*grid(array(coefficients)), not self.space.linear)
             value = norm2 / 2
         unit, power, losses = math.lcm(scale, b.denominator, self.unit), 2 if self.squared else 1, [0] * len(self.costs)
-        f, noise, shift, one = [v * (unit // scale) for v in f], 2 * error * (unit // scale), int(b * unit), unit // self.unit
         affordable(len(self.rows), [unit, *self.lengths], 2)
+        f, noise, shift, one = [v * (unit // scale) for v in f], 2 * error * (unit // scale), int(b * unit), unit // self.unit
         for t, s, i, j, group in self.rows:
             losses[group] += max(t * one + noise - s * shift - f[i] + f[j], 0) ** power
         paid = [(cost, loss) for cost, loss in zip(self.costs, losses, strict=True) if loss]
@@ -152,7 +149,12 @@ class Space:
         require(self.name in KERNELS, "the kernel is not known")
         constant, *parameters = map(rational, fields(kernel, "name constant" + KERNELS[self.name])[1:])
         require(constant in (0, 1) and min(parameters, default=0) >= 0, "a parameter of the kernel is negative, or a constant not 0 or 1")
-        self.linear, self.error, points, given = self.name == "linear", 0, array(features), self.name == "precomputed"
+        self.linear, self.error, points, given = (
+            self.name == "linear",
+            2 * (self.name == "rbf"),
+            array(features),
+            self.name == "precomputed",
+        )
         d, m = len(array(points[0])) if points else 0, len(points)
         X, self.unit = grid(v for i, x in enumerate(points) for v in array(x, i + 1 if given else d))
         require(len(X) > 0, "there are no features")
@@ -165,14 +167,12 @@ class Space:
         elif not self.linear:
             degree, gamma, coef0 = parameters if self.name == "polynomial" else (1, parameters[0], Fraction(0))
             require(degree in range(1, 33) and gamma > 0, "a degree is not in 1 .. 32, or gamma is 0")
-            scale = self.unit**2 * gamma.denominator * coef0.denominator
+            scale, shift = (self.unit**2 * gamma.denominator * part for part in (coef0.denominator, coef0.numerator))
             K = [[gamma.numerator * coef0.denominator * sum(map(mul, z[i], z[j])) for j in range(i + 1)] for i in range(m)]
             if self.name == "rbf":
-                self.unit, self.error = 2**BITS, 2
-                K = [[exp(K[i][i] + K[j][j] - 2 * v, scale) for j, v in enumerate(row)] for i, row in enumerate(K)]
+                self.unit, K = 2**BITS, [[exp(K[i][i] + K[j][j] - 2 * v, scale) for j, v in enumerate(row)] for i, row in enumerate(K)]
             else:
-                self.unit, shift = scale ** int(degree), int(coef0 * scale)
-                K = [[(v + shift) ** int(degree) for v in row] for row in K]
+                self.unit, K = scale ** int(degree), [[(v + shift) ** int(degree) for v in row] for row in K]
         one = int(constant) * self.unit
         self.rows = [row + [one] * int(constant) for row in z]
         if not self.linear:
@@ -192,20 +192,18 @@ class Space:
     def positive_semidefinite(self) -> str:
         """How it is established: by theorem for a kernel by name, by factorisation for given numbers."""
         if self.name == "precomputed":
-            few = len(self.rows) <= PIVOTS
-            affordable(len(self.rows) ** 3, [self.largest], len(self.rows) if few else 2)
-            require(self.pivots() if few else self.dominates(), "the Gram matrix was not proved positive semidefinite")
+            affordable(len(self.rows) ** 3, [self.largest], len(self.rows) if len(self.rows) <= PIVOTS else 2)
+            require(self.pivots() if len(self.rows) <= PIVOTS else self.dominates(), "the Gram matrix was not proved positive semidefinite")
         return "by factorisation" if self.name == "precomputed" else "by theorem"
 
     def pivots(self) -> bool:
         """Whether the fraction-free L D L' of K meets no negative pivot, and only zeros beside a pivot that is 0."""
-        A, last = [list(row) for row in self.rows], 1
-        for k, row in enumerate(A):
-            pivot, column = row[k], [other[k] for other in A]
-            if pivot < 0 or (pivot == 0 and any(column[k:])):
+        A, last = self.rows, 1
+        while A:
+            (pivot, *row), *rest = A
+            if pivot < 0 or (pivot == 0 and any(row)):
                 return False
-            for i in range(k + 1, len(A) if pivot else 0):
-                A[i] = [(pivot * v - column[i] * w) // last for v, w in zip(A[i], row, strict=True)]
+            A = [[(pivot * v - first * w) // last if pivot else v for v, w in zip(others, row, strict=True)] for first, *others in rest]
             last = pivot or last
         return True
 
@@ -233,8 +231,7 @@ def exp(numerator: int, denominator: int) -> int:
         return 0
     s, y, term, k = max(0, x.bit_length() - P + 8), 0, 1 << P, 0
     while term:
-        y, k = y + (-term if k & 1 else term), k + 1
-        term = term * (x >> s) // (k << P)
+        y, term, k = y + (-term if k & 1 else term), term * (x >> s) // (k + 1 << P), k + 1
     for _ in range(s):
         y = y * y >> P
     return y >> P - BITS
@@ -250,17 +247,13 @@ def fields(given: Any, names: str) -> list[Any]:
     return [given[name] for name in names.split()]
 
 
-def index(v: Any, count: int) -> int:
-    require(type(v) is int and 0 <= v < count, "an index is out of range")
-    return int(v)
-
-
 def bound(v: Any) -> Fraction | float:
     return float(v) if v in ("inf", "-inf") else rational(v)
 
 
-def array(given: Any, length: int | None = None) -> list[Any]:
+def array(given: Any, length: int | None = None, below: int | None = None) -> list[Any]:
     require(isinstance(given, list) and length in (None, len(given)), f"there must be an array{f' of {length}' if length else ''}")
+    require(below is None or all(type(v) is int and 0 <= v < below for v in given), "an index is out of range")
     return list(given)
 
 
@@ -268,24 +261,16 @@ def rational(v: Any) -> Fraction:
     """An integer as it stands, a double as the rational that it is, or the text p or p/q of integers, decimal or 0x..."""
     require(not isinstance(v, str) or NUMBER.fullmatch(v) is not None, "a number is not written p or p/q, or too long")
     p, q = (int(part, 16 if "x" in part else 10) for part in f"{v}/1".split("/")[:2]) if isinstance(v, str) else (v, 1)
-    fine = type(p) is int or (type(p) is float and math.isfinite(p))
-    require(fine and q > 0, "a number is missing or infinite, or over a denominator that is not positive")
+    require((type(p) is int or (type(p) is float and math.isfinite(p))) and q > 0, "a number is missing, infinite or over 0")
     return Fraction(p) if q == 1 else Fraction(p, q)
 
 
-def whole(text: str) -> int:
-    require(len(text.lstrip("-")) <= DIGITS, "an integer is too long")
-    return int(text)
-
-
 def grid(values: Iterable[Any]) -> tuple[list[int], int]:
-    """Rationals as integers over their common denominator; nothing is hashed, for hashes of numbers can be made to collide."""
-    ratios, unit, last = [(v if isinstance(v, Fraction) else rational(v)).as_integer_ratio() for v in values], 1, 1
-    work = len(ratios) + 2**14
-    for _, d in ratios:
-        if d != last:
-            last, work, unit = d, work + d.bit_length() // 300, math.lcm(unit, d) if unit % d else unit
-            require(unit.bit_length() * work <= MOST_BITS, "a common denominator is too long")
+    ratios, unit = [(v if isinstance(v, Fraction) else rational(v)).as_integer_ratio() for v in values], 1
+    work = len(ratios) + sum(d.bit_length() for _, d in ratios) // 1000 + 2**14
+    for _, d in ratios:  # not their set: hashes of numbers can be made to collide
+        unit = math.lcm(unit, d) if unit % d else unit
+        require(unit.bit_length() * work <= MOST_BITS, "a common denominator is too long")
     return [n * (unit // d) for n, d in ratios], unit
 
 
@@ -296,10 +281,7 @@ def affordable(products: int, values: Sequence[int] = (), factor: Any = 1) -> No
 
 def outward(v: Fraction | float, way: int) -> float:
     """The nearest double that is not above v (way -1), or not below it (way 1); infinite where doubles end."""
-    try:
-        x = float(v)
-    except OverflowError:
-        x = math.inf if v > 0 else -math.inf
+    x = v if isinstance(v, float) else float(max(-sys.float_info.max, min(v, sys.float_info.max)))
     return math.nextafter(x, way * math.inf) if (x < v if way > 0 else x > v) else x
 
 
@@ -319,13 +301,12 @@ def main(paths: Sequence[str]) -> int:
             with open(path, "rb") as file:
                 family, lower, upper = check(file.read(LARGEST_FILE + 1))
             line = f"ACCEPTED: {family}: the optimum is in [{outward(lower, -1)}, {outward(upper, 1)}]"
-        except OSError as reason:
-            status, line = 2, f"cannot be read: {reason.strerror}"
-        except (ValueError, ArithmeticError, RecursionError, MemoryError) as reason:
-            status, line = max(status, 1), f"REJECTED: {str(reason) or 'out of memory'}"
+        except (ValueError, ArithmeticError, RecursionError, MemoryError, OSError) as reason:
+            code, word = (2, "cannot be read") if isinstance(reason, OSError) else (1, "REJECTED")
+            status, line = max(status, code), f"{word}: {str(reason) or 'out of memory'}"
         print(f"{path}: {line}".encode("ascii", "backslashreplace").decode())
     return status
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] or ["FILE"]))
+    sys.exit(__doc__ if sys.argv[1:] in ([], ["-h"], ["--help"]) else main(sys.argv[1:]))

