@@ -21,7 +21,7 @@ import numpy as np
 from equimargin.formulations.bounds import evaluate
 from equimargin.formulations.dual_from import dual_from
 from equimargin.formulations.interior import strictly_inside
-from equimargin.formulations.kernels import Array, Intercept, Kernel, Linear, Precomputed
+from equimargin.formulations.kernels import Array, Intercept, Kernel, Linear, Polynomial, Precomputed
 from equimargin.formulations.labelled_pairs import LabelledPairs
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem, on_grid
 from equimargin.formulations.rows import Pairs, Tube
@@ -130,6 +130,8 @@ def state(problem: Problem) -> dict[str, Any]:
     kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel
     if not (problem.convex and kernel.positive_semidefinite):
         raise ValueError(f"the {kernel.name} kernel is not positive semidefinite: no optimum is certified with it")
+    if isinstance(kernel, Polynomial) and kernel.degree > checker.DEGREE:
+        raise ValueError(f"a certificate holds polynomials of degree {checker.DEGREE} at most, not {kernel.degree}")
     rows = problem.rows
     if rows.p > LISTED or problem.m * problem.X.shape[1] > ENTRIES:
         raise ValueError(f"a certificate holds at most {LISTED:,} rows or pairs and {ENTRIES:,} features; this problem is larger")

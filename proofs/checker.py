@@ -15,7 +15,12 @@ from typing import Any
 
 LARGEST_FILE, MOST_BITS, MOST_WORK = 2**25, 2**32, 3 * 10**10  # bytes; bits of many numbers; nanoseconds
 NUMBER = re.compile("-?(0x[0-9a-f]{1,65536}|[0-9]{1,4300})(/(0x[0-9a-f]{1,65536}|[0-9]{1,4300}))?")
-BITS, P, PIVOTS = 96, 128, 64  # exp is enclosed in two units of 2^-BITS; Gram matrices of up to PIVOTS rows are factored in integers
+BITS, P, PIVOTS, DEGREE = (
+    96,
+    128,
+    64,
+    32,
+)  # exp is enclosed in two units of 2^-BITS; Gram matrices of up to PIVOTS rows factored in integers
 FAMILY = re.compile("svm[.](hard|soft|l2|nobias|nobias_hard|nobias_l2)|svr[.](hard|l1|l2)|rank[.](hard|l1|l2|onenorm)|rvm")
 KERNELS = {"linear": "", "polynomial": " degree gamma coef0", "rbf": " gamma", "precomputed": " shift"}
 
@@ -31,8 +36,10 @@ def check(data: bytes) -> tuple[str, Fraction | float, Fraction | float]:
     require(lower <= upper and (primal is not None or dual is not None), "it claims nothing, or a lower bound above the upper one")
     problem = Problem(given)
     require(how == problem.established, f"positive semidefiniteness is established {problem.established}, not as it says")
-    below = -math.inf if dual is None else problem.lower(dual, mode == "exact")
-    above = math.inf if primal is None else problem.upper(primal)
+    below, above = (
+        -math.inf if dual is None else problem.lower(dual, mode == "exact"),
+        math.inf if primal is None else problem.upper(primal),
+    )
     require(lower <= below, f"the dual point proves {outward(below, -1)}, less than the claimed lower bound {outward(lower, 1)}")
     require(above <= upper, f"the primal point proves {outward(above, 1)}, more than the claimed upper bound {outward(upper, -1)}")
     require(mode == "proven" or lower == upper, "the mode is exact, and the bounds are not equal")
@@ -94,13 +101,12 @@ class Problem:
 
     def lower(self, dual: Any, exact: bool) -> Fraction | float:
         """L of multipliers, which must be feasible; inf for a ray, along which the dual has no bound."""
-        alpha, pull, unit = self.combined(dual, False)
+        (alpha, pull, unit), squares = self.combined(dual, False), [0] * len(self.costs)
         affordable(len(alpha), [unit, *self.lengths], 2)
-        squares = [0] * len(self.costs)
         for r, step in alpha:
             cost = self.costs[group := self.rows[r][4]]
             require(
-                step == 0 or cost == math.inf or (cost > 0 if self.squared else step * self.price <= cost * unit), "alpha is above its cost"
+                step == 0 or cost == math.inf or (cost > 0 if self.squared else step * self.price <= cost * unit), "alpha above its cost"
             )
             squares[group] += step * step
         f, scale, error, norm2 = self.space.values(pull, unit, True)
@@ -111,11 +117,8 @@ class Problem:
             return gain
         require(not self.bias or sum(step * self.rows[r][1] for r, step in alpha) == 0, "the multipliers break s'alpha = 0")
         paid = [(int(cost), square) for cost, square in zip(self.costs, squares, strict=True) if square and cost < math.inf]
-        finest = 1 if exact else 2**1024  # of many costs the exact sum would grow long
-        inverse = [
-            Fraction(self.price, 4 * c) if exact else Fraction(-(-(self.price << 1022) // c), finest) for c, _ in paid if self.squared
-        ]
-        steps, over = grid(inverse)
+        inverse = [(self.price, 4 * c) if exact else (-(-(self.price << 1022) // c), 2**1024) for c, _ in paid if self.squared]
+        steps, over = grid(Fraction(*v) for v in inverse)  # the exact ones of many costs have a long denominator
         affordable(len(paid), [over, unit], 2)
         ridge = Fraction(sum(step * square for step, (_, square) in zip(steps, paid, strict=False)), over * unit**2)
         return math.inf if gain > 0 == norm2 and not paid else gain - norm2 / 2 - ridge
@@ -149,13 +152,8 @@ class Space:
         require(self.name in KERNELS, "the kernel is not known")
         constant, *parameters = map(rational, fields(kernel, "name constant" + KERNELS[self.name])[1:])
         require(constant in (0, 1) and min(parameters, default=0) >= 0, "a parameter of the kernel is negative, or a constant not 0 or 1")
-        self.linear, self.error, points, given = (
-            self.name == "linear",
-            2 * (self.name == "rbf"),
-            array(features),
-            self.name == "precomputed",
-        )
-        d, m = len(array(points[0])) if points else 0, len(points)
+        self.linear, points, given = self.name == "linear", array(features), self.name == "precomputed"
+        self.error, d, m = 2 * (self.name == "rbf"), len(array(points[0])) if points else 0, len(points)
         X, self.unit = grid(v for i, x in enumerate(points) for v in array(x, i + 1 if given else d))
         require(len(X) > 0, "there are no features")
         z = [X[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2] if given else X[i * d : (i + 1) * d] for i in range(m)]
@@ -166,15 +164,14 @@ class Space:
             K = [[v * (self.unit // old) + int(i == j and parameters[0] * self.unit) for j, v in enumerate(row)] for i, row in enumerate(z)]
         elif not self.linear:
             degree, gamma, coef0 = parameters if self.name == "polynomial" else (1, parameters[0], Fraction(0))
-            require(degree in range(1, 33) and gamma > 0, "a degree is not in 1 .. 32, or gamma is 0")
+            require(degree in range(1, DEGREE + 1) and gamma > 0, f"a degree is not in 1 .. {DEGREE}, or gamma is 0")
             scale, shift = (self.unit**2 * gamma.denominator * part for part in (coef0.denominator, coef0.numerator))
             K = [[gamma.numerator * coef0.denominator * sum(map(mul, z[i], z[j])) for j in range(i + 1)] for i in range(m)]
             if self.name == "rbf":
                 self.unit, K = 2**BITS, [[exp(K[i][i] + K[j][j] - 2 * v, scale) for j, v in enumerate(row)] for i, row in enumerate(K)]
             else:
                 self.unit, K = scale ** int(degree), [[(v + shift) ** int(degree) for v in row] for row in K]
-        one = int(constant) * self.unit
-        self.rows = [row + [one] * int(constant) for row in z]
+        one, self.rows = int(constant) * self.unit, [row + [self.unit] * int(constant) for row in z]
         if not self.linear:
             self.rows = [[v + one for v in row] + [K[j][i] + one for j in range(i + 1, m)] for i, row in enumerate(K)]
         self.largest = max(max(map(abs, row)) for row in self.rows)

@@ -172,6 +172,7 @@ def test_a_larger_gram_matrix_is_found_positive_semidefinite() -> None:
     [
         (classification(*XOR, kernel=sigmoid(1.0)), "not positive semidefinite"),
         (classification(np.array([[0.0, 1.0], [1.0, 0.0]]), [1, -1], kernel=precomputed()), "not positive semidefinite"),
+        (classification(*XOR, kernel=polynomial(33)), "polynomials of degree 32 at most, not 33$"),
         (ranking(np.ones((1500, 1)), np.arange(1500.0)), "at most 1,000,000 rows or pairs"),
     ],
 )
@@ -236,6 +237,9 @@ def test_the_command_line_writes_and_checks(tmp_path: Path) -> None:
     answer = runner.invoke(app, ["verify", str(file)])
     assert (answer.exit_code, "REJECTED: " in answer.stdout) == (1, True)
     assert runner.invoke(app, ["verify", str(tmp_path / "nothing.json")]).exit_code == 2
+    answer = runner.invoke(app, [*["compare", "xor", *options][:-1], str(file)])
+    assert (answer.exit_code, "Traceback" in answer.output) == (2, False)
+    assert f"--certify: {file} is not a folder" in " ".join(answer.output.split())
 
 
 @settings(max_examples=40)

@@ -80,6 +80,15 @@ def test_the_checker_runs_on_its_own(tmp_path: Path) -> None:
     assert run("good.json", "bad.json") == (1, [good, "bad.json: REJECTED: the schema or the mode is not known"])
     code, lines = run("nothing.json")
     assert (code, lines[0].startswith("nothing.json: cannot be read: ")) == (2, True)
+    code, lines = run(".")
+    assert (code, lines[0].startswith(".: cannot be read: ")) == (2, True)
+
+
+@pytest.mark.parametrize("arguments", [[], ["-h"], ["--help"]])
+def test_without_files_the_checker_says_how_it_is_used(arguments: list[str]) -> None:
+    answer = subprocess.run([sys.executable, "-I", str(SOURCE), *arguments], capture_output=True, text=True)
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert "python3 -I checker.py FILE..." in answer.stderr
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-200])
