@@ -15,12 +15,7 @@ from typing import Any
 
 LARGEST_FILE, MOST_BITS, MOST_WORK = 2**25, 2**32, 3 * 10**10  # bytes; bits of many numbers; nanoseconds
 NUMBER = re.compile("-?(0x[0-9a-f]{1,65536}|[0-9]{1,4300})(/(0x[0-9a-f]{1,65536}|[0-9]{1,4300}))?")
-BITS, P, PIVOTS, DEGREE = (
-    96,
-    128,
-    64,
-    32,
-)  # exp is enclosed in two units of 2^-BITS; Gram matrices of up to PIVOTS rows factored in integers
+BITS, P, PIVOTS, DEGREE = 96, 128, 64, 32  # exp is off by two units of 2^-BITS at most; matrices of up to PIVOTS rows are factored
 FAMILY = re.compile("svm[.](hard|soft|l2|nobias|nobias_hard|nobias_l2)|svr[.](hard|l1|l2)|rank[.](hard|l1|l2|onenorm)|rvm")
 KERNELS = {"linear": "", "polynomial": " degree gamma coef0", "rbf": " gamma", "precomputed": " shift"}
 
@@ -36,10 +31,8 @@ def check(data: bytes) -> tuple[str, Fraction | float, Fraction | float]:
     require(lower <= upper and (primal is not None or dual is not None), "it claims nothing, or a lower bound above the upper one")
     problem = Problem(given)
     require(how == problem.established, f"positive semidefiniteness is established {problem.established}, not as it says")
-    below, above = (
-        -math.inf if dual is None else problem.lower(dual, mode == "exact"),
-        math.inf if primal is None else problem.upper(primal),
-    )
+    below = -math.inf if dual is None else problem.lower(dual, mode == "exact")
+    above = math.inf if primal is None else problem.upper(primal)
     require(lower <= below, f"the dual point proves {outward(below, -1)}, less than the claimed lower bound {outward(lower, 1)}")
     require(above <= upper, f"the primal point proves {outward(above, 1)}, more than the claimed upper bound {outward(upper, -1)}")
     require(mode == "proven" or lower == upper, "the mode is exact, and the bounds are not equal")
@@ -104,10 +97,8 @@ class Problem:
         (alpha, pull, unit), squares = self.combined(dual, False), [0] * len(self.costs)
         affordable(len(alpha), [unit, *self.lengths], 2)
         for r, step in alpha:
-            cost = self.costs[group := self.rows[r][4]]
-            require(
-                step == 0 or cost == math.inf or (cost > 0 if self.squared else step * self.price <= cost * unit), "alpha above its cost"
-            )
+            c = self.costs[group := self.rows[r][4]]
+            require(step == 0 or c == math.inf or (c > 0 if self.squared else step * self.price <= c * unit), "alpha is above its cost")
             squares[group] += step * step
         f, scale, error, norm2 = self.space.values(pull, unit, True)
         gain = Fraction(sum(step * self.rows[r][0] for r, step in alpha), unit * self.unit)
@@ -223,9 +214,7 @@ class Space:
 
 def exp(numerator: int, denominator: int) -> int:
     """exp(-x) in units of 2^-BITS, off by two at most, for x = numerator / denominator >= 0; the argument is in `certificate.md`."""
-    x = (numerator << P) // denominator
-    if x >> P >= BITS:  # exp(-BITS) < 2^-BITS
-        return 0
+    x = min((numerator << P) // denominator, BITS << P)  # exp(-BITS) < 2^-BITS
     s, y, term, k = max(0, x.bit_length() - P + 8), 0, 1 << P, 0
     while term:
         y, term, k = y + (-term if k & 1 else term), term * (x >> s) // (k + 1 << P), k + 1

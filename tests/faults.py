@@ -397,9 +397,13 @@ FAULTS = (
     Fault("any upper bound", "proofs/checker.py", "require(above <= upper,", "require(above <= upper + 1,", ("checker",)),
     Fault("exact bounds apart", "proofs/checker.py", 'mode == "proven" or lower == upper', "True", ("checker",)),
     Fault(
-        "no cost is a bound", "proofs/checker.py", "if self.squared else step * self.price <= cost * unit)", "if self.squared else True)", ("checker",)
+        "no cost is a bound",
+        "proofs/checker.py",
+        "if self.squared else step * self.price <= c * unit)",
+        "if self.squared else True)",
+        ("checker",),
     ),
-    Fault("no cost forbids", "proofs/checker.py", "(cost > 0 if self.squared", "(True if self.squared", ("checker",)),
+    Fault("no cost forbids", "proofs/checker.py", "(c > 0 if self.squared", "(True if self.squared", ("checker",)),
     Fault(
         "multipliers out of balance",
         "proofs/checker.py",
