@@ -23,7 +23,7 @@ KERNELS = {"linear": "", "polynomial": " degree gamma coef0", "rbf": " gamma", "
 def check(data: bytes) -> tuple[str, Fraction | float, Fraction | float]:
     """The family of a certificate and the interval that it proves to hold the optimum; an exception with the first reason if not."""
     require(len(data) <= LARGEST_FILE, "the file is too large")
-    document = json.loads(data, parse_constant=rational, parse_int=lambda text: rational(text).numerator, object_pairs_hook=unique)
+    document = json.loads(data, parse_constant=rational, parse_int=lambda v: int(rational(v) if v[99:] else v), object_pairs_hook=unique)
     schema, mode, given, how, primal, dual, claim, digests = fields(document, "schema mode problem semidefinite primal dual claim digests")
     require(schema == "equimargin-certificate/1" and mode in ("proven", "exact"), "the schema or the mode is not known")
     require(fields(digests, "problem points") == [sha256(given), sha256([primal, dual])], "a digest is not that of its part")
@@ -267,7 +267,8 @@ def affordable(products: int, values: Sequence[int] = (), factor: Any = 1) -> No
 
 def outward(v: Fraction | float, way: int) -> float:
     """The nearest double that is not above v (way -1), or not below it (way 1); infinite where doubles end."""
-    x = v if isinstance(v, float) else float(max(-sys.float_info.max, min(v, sys.float_info.max)))
+    largest = Fraction(sys.float_info.max)
+    x = float(max(-largest, min(v, largest))) if isinstance(v, Fraction) else v
     return math.nextafter(x, way * math.inf) if (x < v if way > 0 else x > v) else x
 
 
