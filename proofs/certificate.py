@@ -21,7 +21,7 @@ import numpy as np
 from equimargin.formulations.bounds import evaluate
 from equimargin.formulations.dual_from import dual_from
 from equimargin.formulations.interior import strictly_inside
-from equimargin.formulations.kernels import Array, Intercept, Kernel, Linear, Precomputed
+from equimargin.formulations.kernels import Array, Intercept, Kernel, Linear, Polynomial, Precomputed
 from equimargin.formulations.labelled_pairs import LabelledPairs
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem, on_grid
 from equimargin.formulations.rows import Pairs, Tube
@@ -77,9 +77,12 @@ def certify(answer: Solution | ExactOptimum, path: str | os.PathLike[str], mode:
 
 
 def write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write a certificate to a file, whole or not at all."""
+    """Write a certificate to a file, whole or not at all; a ValueError if it is longer than the checker reads."""
+    text = json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
+    if len(text) > checker.LARGEST_FILE:
+        raise ValueError(f"the certificate has {len(text):,} bytes, and its checker reads {checker.LARGEST_FILE:,}")
     part = Path(f"{os.fspath(path)}.part")
-    part.write_text(json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n", encoding="ascii")
+    part.write_text(text, encoding="ascii")
     part.replace(path)
 
 
@@ -127,6 +130,8 @@ def state(problem: Problem) -> dict[str, Any]:
     kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel
     if not (problem.convex and kernel.positive_semidefinite):
         raise ValueError(f"the {kernel.name} kernel is not positive semidefinite: no optimum is certified with it")
+    if isinstance(kernel, Polynomial) and kernel.degree > checker.DEGREE:
+        raise ValueError(f"a certificate holds polynomials of degree {checker.DEGREE} at most, not {kernel.degree}")
     rows = problem.rows
     if rows.p > LISTED or problem.m * problem.X.shape[1] > ENTRIES:
         raise ValueError(f"a certificate holds at most {LISTED:,} rows or pairs and {ENTRIES:,} features; this problem is larger")
@@ -137,7 +142,7 @@ def state(problem: Problem) -> dict[str, Any]:
             "constant": int(isinstance(problem.kernel, Intercept)),
             **_parameters(kernel, problem.shift or 0.0),
         },
-        "features": _features(problem),
+        "features": _features(problem, kernel),
         "C": _number(problem.C),
         "weights": None if isinstance(problem, OneNormProblem) or problem.weights is None else [_number(w) for w in problem.weights],
         "labels": None if rows.y is None else rows.y.tolist(),
@@ -280,10 +285,10 @@ def _combination(x: Array | Sequence[Fraction]) -> dict[str, Any]:
     return {"rows": kept, "numerators": [_integer(n * (unit // d)) for n, d in ratios], "denominator": _integer(unit)}
 
 
-def _features(problem: Problem) -> list[list[float]]:
+def _features(problem: Problem, kernel: Kernel) -> list[list[float]]:
     X = problem.X.toarray() if hasattr(problem.X, "toarray") else problem.X
     rows: list[list[float]] = X.tolist()
-    return [row[: i + 1] for i, row in enumerate(rows)] if isinstance(problem.kernel, Precomputed) else rows
+    return [row[: i + 1] for i, row in enumerate(rows)] if isinstance(kernel, Precomputed) else rows
 
 
 def _parameters(kernel: Kernel, shift: float) -> dict[str, float]:
@@ -306,8 +311,8 @@ def _fraction(v: Fraction) -> str:
 
 
 def _outward(v: Fraction | float, way: int) -> float | str:
-    """The nearest double that is not inside."""
+    """The nearest double that is not inside; the rational where doubles end."""
     if isinstance(v, float):
         return "inf" if v > 0 else "-inf"
-    x = float(v)
-    return math.nextafter(x, way * math.inf) if (Fraction(x) - v) * way < 0 else x
+    x = checker.outward(v, way)
+    return x if math.isfinite(x) else _fraction(v)

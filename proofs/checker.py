@@ -3,28 +3,27 @@
 L(alpha) <= optimum <= U(f, b) are recomputed in integers and fractions, by the standard library alone; `certificate.md` says how.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from operator import mul
 from typing import Any
 
-LARGEST_FILE, LONGEST, MOST_BITS, MOST_WORK = 2**26, 2**18, 2**32, 3 * 10**10  # bytes; bits of one number, of many; nanoseconds
-BITS, P, PIVOTS = 96, 128, 64  # exp is enclosed in two units of 2^-BITS; Gram matrices of up to PIVOTS rows are factored in integers
-FAMILIES = ["svm.hard", "svm.soft", "svm.l2", "svm.nobias_hard", "svm.nobias", "svm.nobias_l2", "svr.hard", "svr.l1", "svr.l2"]
-FAMILIES += ["rank.hard", "rank.l1", "rank.l2", "rank.onenorm", "rvm"]
+LARGEST_FILE, MOST_BITS, MOST_WORK = 2**25, 2**32, 3 * 10**10  # bytes; bits of many numbers; nanoseconds
+NUMBER = re.compile("-?(0x[0-9a-f]{1,65536}|[0-9]{1,4300})(/(0x[0-9a-f]{1,65536}|[0-9]{1,4300}))?")
+BITS, P, PIVOTS, DEGREE = 96, 128, 64, 32  # exp is off by two units of 2^-BITS at most; matrices of up to PIVOTS rows are factored
+FAMILY = re.compile("svm[.](hard|soft|l2|nobias|nobias_hard|nobias_l2)|svr[.](hard|l1|l2)|rank[.](hard|l1|l2|onenorm)|rvm")
 KERNELS = {"linear": "", "polynomial": " degree gamma coef0", "rbf": " gamma", "precomputed": " shift"}
 
 
 def check(data: bytes) -> tuple[str, Fraction | float, Fraction | float]:
     """The family of a certificate and the interval that it proves to hold the optimum; an exception with the first reason if not."""
     require(len(data) <= LARGEST_FILE, "the file is too large")
-    document = json.loads(data, parse_constant=rational, object_pairs_hook=unique)
+    document = json.loads(data, parse_constant=rational, parse_int=lambda v: int(rational(v) if v[99:] else v), object_pairs_hook=unique)
     schema, mode, given, how, primal, dual, claim, digests = fields(document, "schema mode problem semidefinite primal dual claim digests")
     require(schema == "equimargin-certificate/1" and mode in ("proven", "exact"), "the schema or the mode is not known")
     require(fields(digests, "problem points") == [sha256(given), sha256([primal, dual])], "a digest is not that of its part")
@@ -34,8 +33,8 @@ def check(data: bytes) -> tuple[str, Fraction | float, Fraction | float]:
     require(how == problem.established, f"positive semidefiniteness is established {problem.established}, not as it says")
     below = -math.inf if dual is None else problem.lower(dual, mode == "exact")
     above = math.inf if primal is None else problem.upper(primal)
-    require(lower <= below, f"the dual point proves {float(below)!r}, less than the claimed lower bound {float(lower)!r}")
-    require(above <= upper, f"the primal point proves {float(above)!r}, more than the claimed upper bound {float(upper)!r}")
+    require(lower <= below, f"the dual point proves {outward(below, -1)}, less than the claimed lower bound {outward(lower, 1)}")
+    require(above <= upper, f"the primal point proves {outward(above, 1)}, more than the claimed upper bound {outward(upper, -1)}")
     require(mode == "proven" or lower == upper, "the mode is exact, and the bounds are not equal")
     return problem.family, lower, upper
 
@@ -45,7 +44,7 @@ class Problem:
 
     def __init__(self, given: Any) -> None:
         self.family = str(given.get("family")) if isinstance(given, dict) else ""
-        require(self.family in FAMILIES, "the family is not known")
+        require(FAMILY.fullmatch(self.family) is not None, "the family is not known")
         task, _, kind = self.family.partition(".")
         self.one_norm, self.squared, self.bias = kind in ("", "onenorm"), kind.endswith("l2"), task[0] == "s" and "nobias" not in kind
         own = {"svm": "", "svr": " epsilon"}.get(task, " queries pairs")
@@ -62,9 +61,10 @@ class Problem:
             require(all(abs(v) == 1 for v in y), "a label is neither -1 nor +1")
             self.rows = [(1, 1, i, m, i) if v > 0 else (1, -1, m, i, i) for i, v in enumerate(y)]
         elif pairs is not None:
-            self.rows = [(1, 0, index(i, m), index(j, m), r) for r, (i, j) in enumerate(map(array, array(pairs)))]
+            affordable(400 * len(array(pairs)))
+            self.rows = [(1, 0, i, j, r) for r, (i, j) in enumerate(array(pair, 2, m) for pair in array(pairs))]
         else:
-            level, query = grid(y)[0], [0] * m if queries is None else [index(q, m) for q in array(queries, m)]
+            level, query = grid(y)[0], [0] * m if queries is None else array(queries, m, m)
             affordable(m * len(set(query)))
             peers = {q: [i for i in range(m) if query[i] == q] for q in set(query)}
             affordable(100 * sum(len(points) ** 2 for points in peers.values()))
@@ -72,16 +72,18 @@ class Problem:
         groups, cost = max(query) + 1 if task[0] == "r" and pairs is None else len(self.rows), bound(C)
         require(cost > 0 and (cost == math.inf) == kind.endswith("hard"), "C is not positive, or not what the family has")
         w = [one] * groups if weights is None else [bound(v) for v in array(weights, groups)]
-        affordable(groups, [] if cost == math.inf else cost.as_integer_ratio())
         require(min(w, default=0) >= 0 and not (weights and self.one_norm), "a weight is negative, or a one-norm problem has one")
-        self.costs = [Fraction(0) if v == 0 else math.inf if math.inf in (v, cost) else Fraction(v) * Fraction(cost) for v in w]
+        (steps, unit), (p, q) = grid(0 if v == math.inf else v for v in w), (one if cost == math.inf else cost).as_integer_ratio()
+        affordable(groups, [*steps, unit, p, q], 2)
+        self.costs = [math.inf if v and math.inf in (v, cost) else p * step for v, step in zip(w, steps, strict=True)]
+        self.price, self.lengths = q * unit, [q * unit, *(p * step for step in steps)]
         self.established = "not needed" if self.one_norm else self.space.positive_semidefinite()
 
     def combined(self, given: Any, points: bool) -> tuple[list[tuple[int, int]], list[int], int]:
         """Numbers x >= 0 of rows or of points, and A'x or x, (m,); integers over the last."""
         keys, numerators, denominator = fields(given, "rows numerators denominator")
         m, (steps, common), unit = len(self.space.rows), grid(array(numerators, len(array(keys)))), rational(denominator)
-        x, pull = [(index(key, m if points else len(self.rows)), step) for key, step in zip(keys, steps, strict=True)], [0] * (m + 1)
+        x, pull = list(zip(array(keys, None, m if points else len(self.rows)), steps, strict=True)), [0] * (m + 1)
         fine = common == 1 == unit.denominator and unit > 0 <= min(steps, default=0)
         require(fine and len(set(keys)) == len(keys), "a multiplier is negative or no integer, or a row has two")
         for r, step in x:
@@ -92,24 +94,25 @@ class Problem:
 
     def lower(self, dual: Any, exact: bool) -> Fraction | float:
         """L of multipliers, which must be feasible; inf for a ray, along which the dual has no bound."""
-        alpha, pull, unit = self.combined(dual, False)
-        squares: dict[Fraction | float, int] = {}
+        (alpha, pull, unit), squares = self.combined(dual, False), [0] * len(self.costs)
+        affordable(len(alpha), [unit, *self.lengths], 2)
         for r, step in alpha:
-            cost = self.costs[self.rows[r][4]]
-            require(step == 0 or cost == math.inf or (cost > 0 if self.squared else step <= cost * unit), "a multiplier is above its cost")
-            squares[cost] = squares.get(cost, 0) + step * step
-        gain = Fraction(sum(step * self.rows[r][0] for r, step in alpha), unit * self.unit)
+            c = self.costs[group := self.rows[r][4]]
+            require(step == 0 or c == math.inf or (c > 0 if self.squared else step * self.price <= c * unit), "alpha is above its cost")
+            squares[group] += step * step
         f, scale, error, norm2 = self.space.values(pull, unit, True)
+        gain = Fraction(sum(step * self.rows[r][0] for r, step in alpha), unit * self.unit)
         if self.one_norm:
             prices = f if self.family == "rvm" else [f[i] - f[j] + error for _, _, i, j, _ in self.rows]
             require(max(prices, default=0) + error <= scale, "the multipliers break B'u <= 1")
             return gain
         require(not self.bias or sum(step * self.rows[r][1] for r, step in alpha) == 0, "the multipliers break s'alpha = 0")
-        if gain > 0 == norm2 and set(squares) == {math.inf}:
-            return math.inf
-        ridge = [Fraction(n, unit * unit) / (4 * Fraction(c)) for c, n in squares.items() if self.squared and 0 < c < math.inf]
-        ridge = [v if exact else Fraction(math.ceil(v * 2**400), 2**400) for v in ridge]  # of many denominators the sum would grow long
-        return gain - norm2 / 2 - sum(ridge)
+        paid = [(int(cost), square) for cost, square in zip(self.costs, squares, strict=True) if square and cost < math.inf]
+        inverse = [(self.price, 4 * c) if exact else (-(-(self.price << 1022) // c), 2**1024) for c, _ in paid if self.squared]
+        steps, over = grid(Fraction(*v) for v in inverse)  # the exact ones of many costs have a long denominator
+        affordable(len(paid), [over, unit], 2)
+        ridge = Fraction(sum(step * square for step, (_, square) in zip(steps, paid, strict=False)), over * unit**2)
+        return math.inf if gain > 0 == norm2 and not paid else gain - norm2 / 2 - ridge
 
     def upper(self, primal: Any) -> Fraction:
         """U of a function and a bias, which must satisfy the hard rows."""
@@ -123,13 +126,13 @@ class Problem:
             f, scale, error, norm2 = self.space.values(*grid(array(coefficients)), not self.space.linear)
             value = norm2 / 2
         unit, power, losses = math.lcm(scale, b.denominator, self.unit), 2 if self.squared else 1, [0] * len(self.costs)
+        affordable(len(self.rows), [unit, *self.lengths], 2)
         f, noise, shift, one = [v * (unit // scale) for v in f], 2 * error * (unit // scale), int(b * unit), unit // self.unit
-        affordable(len(self.rows), [unit], power)
         for t, s, i, j, group in self.rows:
             losses[group] += max(t * one + noise - s * shift - f[i] + f[j], 0) ** power
         paid = [(cost, loss) for cost, loss in zip(self.costs, losses, strict=True) if loss]
         require(all(cost < math.inf for cost, _ in paid), "the primal point violates a hard row")
-        return value + sum((Fraction(cost) * loss for cost, loss in paid), Fraction(0)) * Fraction(1, unit**power)
+        return value + Fraction(sum(int(cost) * loss for cost, loss in paid), self.price * unit**power)
 
 
 class Space:
@@ -140,8 +143,8 @@ class Space:
         require(self.name in KERNELS, "the kernel is not known")
         constant, *parameters = map(rational, fields(kernel, "name constant" + KERNELS[self.name])[1:])
         require(constant in (0, 1) and min(parameters, default=0) >= 0, "a parameter of the kernel is negative, or a constant not 0 or 1")
-        self.linear, self.error, points, given = self.name == "linear", 0, array(features), self.name == "precomputed"
-        d, m = len(array(points[0])) if points else 0, len(points)
+        self.linear, points, given = self.name == "linear", array(features), self.name == "precomputed"
+        self.error, d, m = 2 * (self.name == "rbf"), len(array(points[0])) if points else 0, len(points)
         X, self.unit = grid(v for i, x in enumerate(points) for v in array(x, i + 1 if given else d))
         require(len(X) > 0, "there are no features")
         z = [X[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2] if given else X[i * d : (i + 1) * d] for i in range(m)]
@@ -152,17 +155,14 @@ class Space:
             K = [[v * (self.unit // old) + int(i == j and parameters[0] * self.unit) for j, v in enumerate(row)] for i, row in enumerate(z)]
         elif not self.linear:
             degree, gamma, coef0 = parameters if self.name == "polynomial" else (1, parameters[0], Fraction(0))
-            require(degree in range(1, 33) and gamma > 0, "a degree is not in 1 .. 32, or gamma is 0")
-            scale = self.unit**2 * gamma.denominator * coef0.denominator
+            require(degree in range(1, DEGREE + 1) and gamma > 0, f"a degree is not in 1 .. {DEGREE}, or gamma is 0")
+            scale, shift = (self.unit**2 * gamma.denominator * part for part in (coef0.denominator, coef0.numerator))
             K = [[gamma.numerator * coef0.denominator * sum(map(mul, z[i], z[j])) for j in range(i + 1)] for i in range(m)]
             if self.name == "rbf":
-                self.unit, self.error = 2**BITS, 2
-                K = [[exp(K[i][i] + K[j][j] - 2 * v, scale) for j, v in enumerate(row)] for i, row in enumerate(K)]
+                self.unit, K = 2**BITS, [[exp(K[i][i] + K[j][j] - 2 * v, scale) for j, v in enumerate(row)] for i, row in enumerate(K)]
             else:
-                self.unit, shift = scale ** int(degree), int(coef0 * scale)
-                K = [[(v + shift) ** int(degree) for v in row] for row in K]
-        one = int(constant) * self.unit
-        self.rows = [row + [one] * int(constant) for row in z]
+                self.unit, K = scale ** int(degree), [[(v + shift) ** int(degree) for v in row] for row in K]
+        one, self.rows = int(constant) * self.unit, [row + [self.unit] * int(constant) for row in z]
         if not self.linear:
             self.rows = [[v + one for v in row] + [K[j][i] + one for j in range(i + 1, m)] for i, row in enumerate(K)]
         self.largest = max(max(map(abs, row)) for row in self.rows)
@@ -180,20 +180,18 @@ class Space:
     def positive_semidefinite(self) -> str:
         """How it is established: by theorem for a kernel by name, by factorisation for given numbers."""
         if self.name == "precomputed":
-            few = len(self.rows) <= PIVOTS
-            affordable(len(self.rows) ** 3, [self.largest], len(self.rows) if few else 2)
-            require(self.pivots() if few else self.dominates(), "the Gram matrix was not proved positive semidefinite")
+            affordable(len(self.rows) ** 3, [self.largest], len(self.rows) if len(self.rows) <= PIVOTS else 2)
+            require(self.pivots() if len(self.rows) <= PIVOTS else self.dominates(), "the Gram matrix was not proved positive semidefinite")
         return "by factorisation" if self.name == "precomputed" else "by theorem"
 
     def pivots(self) -> bool:
         """Whether the fraction-free L D L' of K meets no negative pivot, and only zeros beside a pivot that is 0."""
-        A, last = [list(row) for row in self.rows], 1
-        for k, row in enumerate(A):
-            pivot, column = row[k], [other[k] for other in A]
-            if pivot < 0 or (pivot == 0 and any(column[k:])):
+        A, last = self.rows, 1
+        while A:
+            (pivot, *row), *rest = A
+            if pivot < 0 or (pivot == 0 and any(row)):
                 return False
-            for i in range(k + 1, len(A) if pivot else 0):
-                A[i] = [(pivot * v - column[i] * w) // last for v, w in zip(A[i], row, strict=True)]
+            A = [[(pivot * v - first * w) // last if pivot else v for v, w in zip(others, row, strict=True)] for first, *others in rest]
             last = pivot or last
         return True
 
@@ -216,13 +214,10 @@ class Space:
 
 def exp(numerator: int, denominator: int) -> int:
     """exp(-x) in units of 2^-BITS, off by two at most, for x = numerator / denominator >= 0; the argument is in `certificate.md`."""
-    x = (numerator << P) // denominator
-    if x >> P >= BITS:  # exp(-BITS) < 2^-BITS
-        return 0
+    x = min((numerator << P) // denominator, BITS << P)  # exp(-BITS) < 2^-BITS
     s, y, term, k = max(0, x.bit_length() - P + 8), 0, 1 << P, 0
     while term:
-        y, k = y + (-term if k & 1 else term), k + 1
-        term = term * (x >> s) // (k << P)
+        y, term, k = y + (-term if k & 1 else term), term * (x >> s) // (k + 1 << P), k + 1
     for _ in range(s):
         y = y * y >> P
     return y >> P - BITS
@@ -238,39 +233,43 @@ def fields(given: Any, names: str) -> list[Any]:
     return [given[name] for name in names.split()]
 
 
-def index(v: Any, count: int) -> int:
-    require(type(v) is int and 0 <= v < count, "an index is out of range")
-    return int(v)
-
-
 def bound(v: Any) -> Fraction | float:
     return float(v) if v in ("inf", "-inf") else rational(v)
 
 
-def array(given: Any, length: int | None = None) -> list[Any]:
+def array(given: Any, length: int | None = None, below: int | None = None) -> list[Any]:
     require(isinstance(given, list) and length in (None, len(given)), f"there must be an array{f' of {length}' if length else ''}")
+    require(below is None or all(type(v) is int and 0 <= v < below for v in given), "an index is out of range")
     return list(given)
 
 
 def rational(v: Any) -> Fraction:
-    """A number as the rational that its double is, or the text p or p/q of integers, decimal or 0x..."""
-    p, q = (int(part, 0) for part in (v if "/" in v else v + "/1").split("/")) if isinstance(v, str) else (v, 1)
-    fine = (type(p) is int and max(p.bit_length(), q.bit_length()) <= LONGEST) or (type(p) is float and math.isfinite(p))
-    require(fine and q > 0, "a number is missing, infinite or too long, or over a denominator that is not positive")
+    """An integer as it stands, a double as the rational that it is, or the text p or p/q of integers, decimal or 0x..."""
+    require(not isinstance(v, str) or NUMBER.fullmatch(v) is not None, "a number is not written p or p/q, or too long")
+    p, q = (int(part, 16 if "x" in part else 10) for part in f"{v}/1".split("/")[:2]) if isinstance(v, str) else (v, 1)
+    require((type(p) is int or (type(p) is float and math.isfinite(p))) and q > 0, "a number is missing, infinite or over 0")
     return Fraction(p) if q == 1 else Fraction(p, q)
 
 
 def grid(values: Iterable[Any]) -> tuple[list[int], int]:
     ratios, unit = [(v if isinstance(v, Fraction) else rational(v)).as_integer_ratio() for v in values], 1
-    for d in {d for _, d in ratios}:
-        unit = math.lcm(unit, d)
-        require(unit.bit_length() * (len(ratios) + 2**14) <= MOST_BITS, "a common denominator is too long")
+    work = len(ratios) + sum(d.bit_length() for _, d in ratios) // 1000 + 2**14
+    for _, d in ratios:  # not their set: hashes of numbers can be made to collide
+        unit = math.lcm(unit, d) if unit % d else unit
+        require(unit.bit_length() * work <= MOST_BITS, "a common denominator is too long")
     return [n * (unit // d) for n, d in ratios], unit
 
 
 def affordable(products: int, values: Sequence[int] = (), factor: Any = 1) -> None:
     words = int(factor) * max(map(abs, values), default=0).bit_length() // 30
     require(products * (50 + words**2) <= MOST_WORK, "this is more arithmetic than the checker does")
+
+
+def outward(v: Fraction | float, way: int) -> float:
+    """The nearest double that is not above v (way -1), or not below it (way 1); infinite where doubles end."""
+    largest = Fraction(sys.float_info.max)
+    x = float(max(-largest, min(v, largest))) if isinstance(v, Fraction) else v
+    return math.nextafter(x, way * math.inf) if (x < v if way > 0 else x > v) else x
 
 
 def sha256(part: Any) -> str:
@@ -288,12 +287,13 @@ def main(paths: Sequence[str]) -> int:
         try:
             with open(path, "rb") as file:
                 family, lower, upper = check(file.read(LARGEST_FILE + 1))
-            print(f"{path}: ACCEPTED: {family}: the optimum is in [{float(lower)!r}, {float(upper)!r}]")
-        except (ValueError, ArithmeticError, RecursionError, OSError) as reason:
-            print(f"{path}: REJECTED: {reason}")
-            status = 2 if isinstance(reason, OSError) else max(status, 1)
+            line = f"ACCEPTED: {family}: the optimum is in [{outward(lower, -1)}, {outward(upper, 1)}]"
+        except (ValueError, ArithmeticError, RecursionError, MemoryError, OSError) as reason:
+            code, word = (2, "cannot be read") if isinstance(reason, OSError) else (1, "REJECTED")
+            status, line = max(status, code), f"{word}: {str(reason) or 'out of memory'}"
+        print(f"{path}: {line}".encode("ascii", "backslashreplace").decode())
     return status
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] or ["FILE"]))
+    sys.exit(__doc__ if sys.argv[1:] in ([], ["-h"], ["--help"]) else main(sys.argv[1:]))

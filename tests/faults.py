@@ -397,9 +397,13 @@ FAULTS = (
     Fault("any upper bound", "proofs/checker.py", "require(above <= upper,", "require(above <= upper + 1,", ("checker",)),
     Fault("exact bounds apart", "proofs/checker.py", 'mode == "proven" or lower == upper', "True", ("checker",)),
     Fault(
-        "no cost is a bound", "proofs/checker.py", "if self.squared else step <= cost * unit)", "if self.squared else True)", ("checker",)
+        "no cost is a bound",
+        "proofs/checker.py",
+        "if self.squared else step * self.price <= c * unit)",
+        "if self.squared else True)",
+        ("checker",),
     ),
-    Fault("no cost forbids", "proofs/checker.py", "(cost > 0 if self.squared", "(True if self.squared", ("checker",)),
+    Fault("no cost forbids", "proofs/checker.py", "(c > 0 if self.squared", "(True if self.squared", ("checker",)),
     Fault(
         "multipliers out of balance",
         "proofs/checker.py",
@@ -408,9 +412,9 @@ FAULTS = (
         ("checker",),
     ),
     Fault("prices unread", "proofs/checker.py", '<= scale, "the multipliers', '<= 2 * scale, "the multipliers', ("checker",)),
-    Fault("a ray at a cost", "proofs/checker.py", " and set(squares) == {math.inf}", "", ("checker",)),
-    Fault("squares forgotten", "proofs/checker.py", "- norm2 / 2 - sum(ridge)", "- norm2 / 2", ("checker",)),
-    Fault("squares rounded down", "proofs/checker.py", "math.ceil(v * 2**400)", "math.floor(v * 2**400)", ("checker",)),
+    Fault("a ray at a cost", "proofs/checker.py", " and not paid", "", ("checker",)),
+    Fault("squares forgotten", "proofs/checker.py", "- norm2 / 2 - ridge", "- norm2 / 2", ("checker",)),
+    Fault("squares rounded down", "proofs/checker.py", "-(-(self.price << 1022) // c)", "(self.price << 1022) // c", ("checker",)),
     Fault(
         "hard rows violated",
         "proofs/checker.py",
@@ -422,7 +426,7 @@ FAULTS = (
     Fault("the error of slacks", "proofs/checker.py", "2 * error * (unit // scale)", "0 * error", ("checker",)),
     Fault("the error of the norm", "proofs/checker.py", "+ error * size * size", "", ("checker",)),
     Fault("a negative pivot", "proofs/checker.py", "if pivot < 0 or", "if False or", ("checker",)),
-    Fault("beside a zero pivot", "proofs/checker.py", "(pivot == 0 and any(column[k:]))", "False", ("checker",)),
+    Fault("beside a zero pivot", "proofs/checker.py", "(pivot == 0 and any(row))", "False", ("checker",)),
     Fault("half the diagonal", "proofs/checker.py", "(K[i][i] << 140)", "(K[i][i] << 141)", ("checker",)),
     Fault("a key twice", "proofs/checker.py", 'require(len(dict(pairs)) == len(pairs), "a key', 'require(True, "a key', ("checker",)),
     Fault(
@@ -443,7 +447,7 @@ FAULTS = (
         "a bias free of charge", "proofs/audit.py", '"penalized" if model.constant == 1.0 else False', "model.constant == 1.0", ("audit",)
     ),
     Fault("prices as they are", "proofs/certificate.py", "    if most <= scale:", "    if True:", ("certificate",)),
-    Fault("rounded inwards", "proofs/certificate.py", "way * math.inf) if", "-way * math.inf) if", ("certificate",)),
+    Fault("rounded inwards", "proofs/checker.py", "way * math.inf) if", "-way * math.inf) if", ("checker",)),
     Fault("cost forgotten", "solvers/linear_program.py", "(0.0, problem.C * unit(problem))", "(0.0, unit(problem))", ("linear_program",)),
     Fault(
         "ties count whole",

@@ -75,6 +75,7 @@ def exact_problems() -> dict[str, Problem]:
         "polynomial": classification(X, y, 0.5, polynomial(2)),
         "singular Gram": classification(X @ X.T, y, 1.0, precomputed()),
         "penalised bias": classification(X, y, 0.5, bias="penalized"),
+        "penalised bias of a Gram matrix": classification(X @ X.T, y, 0.5, precomputed(), bias="penalized"),
         "pairs": ranking_from_pairs(X, np.array([[0, 1], [0, 1], [5, 2]]), 2.0),
         "weights": classification(X, y, 0.5, sample_weight=np.tile([1.0, 0.0, 2.0], 4)),
         "mean of queries": ranking(X, levels, np.tile([0, 1], 6), 1.0, polynomial(2), per_query="mean"),
@@ -138,6 +139,12 @@ def test_a_point_proves_the_sides_that_it_has() -> None:
     assert check(broken) == (0, math.inf)
 
 
+def test_a_bound_beyond_all_doubles_is_a_rational() -> None:
+    problem = classification(*XOR, 1.7e308, linear(), "hinge", False)
+    document = certificate_at(problem, Point(w=np.zeros(2), b=0.0, alpha=np.zeros(4)))
+    assert check(document) == (0, 4 * Fraction(1.7e308))
+
+
 @pytest.mark.parametrize("weight", [np.inf, 1e-3])
 def test_weights_of_every_size(weight: float) -> None:
     rng = np.random.default_rng(5)
@@ -165,6 +172,7 @@ def test_a_larger_gram_matrix_is_found_positive_semidefinite() -> None:
     [
         (classification(*XOR, kernel=sigmoid(1.0)), "not positive semidefinite"),
         (classification(np.array([[0.0, 1.0], [1.0, 0.0]]), [1, -1], kernel=precomputed()), "not positive semidefinite"),
+        (classification(*XOR, kernel=polynomial(33)), "polynomials of degree 32 at most, not 33$"),
         (ranking(np.ones((1500, 1)), np.arange(1500.0)), "at most 1,000,000 rows or pairs"),
     ],
 )
@@ -198,6 +206,13 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert checker.main([str(tmp_path / "xor.json")]) == 0
 
 
+def test_nothing_is_written_that_the_checker_does_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checker, "LARGEST_FILE", 500)
+    with pytest.raises(ValueError, match=r"bytes, and its checker reads 500$"):
+        certify(solve(classification(*XOR, kernel=polynomial(2))), tmp_path / "xor.json")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_comparison_certifies_its_families(tmp_path: Path) -> None:
     problems = [sample_problem("rank.l1"), sample_problem("rvm"), classification(*XOR, kernel=sigmoid(1.0))]
     result = compare(problems, solvers=["CLARABEL", "coordinate_descent", "linear_program", "smo"])
@@ -222,6 +237,9 @@ def test_the_command_line_writes_and_checks(tmp_path: Path) -> None:
     answer = runner.invoke(app, ["verify", str(file)])
     assert (answer.exit_code, "REJECTED: " in answer.stdout) == (1, True)
     assert runner.invoke(app, ["verify", str(tmp_path / "nothing.json")]).exit_code == 2
+    answer = runner.invoke(app, [*["compare", "xor", *options][:-1], str(file)])
+    assert (answer.exit_code, "Traceback" in answer.output) == (2, False)
+    assert f"--certify: {file} is not a folder" in " ".join(answer.output.split())
 
 
 @settings(max_examples=40)

@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import json
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,7 @@ import numpy as np
 import pytest
 
 from equimargin.formulations import classification, linear, polynomial, rbf
-from equimargin.proofs import certificate, checker
+from equimargin.proofs import certificate, certify, checker
 from equimargin.solvers import exact_optimum, solve
 from equimargin.testing import FAMILIES, sample_problem
 
@@ -78,7 +79,46 @@ def test_the_checker_runs_on_its_own(tmp_path: Path) -> None:
     assert run("good.json") == (0, [good])
     assert run("good.json", "bad.json") == (1, [good, "bad.json: REJECTED: the schema or the mode is not known"])
     code, lines = run("nothing.json")
-    assert (code, lines[0].startswith("nothing.json: REJECTED: ")) == (2, True)
+    assert (code, lines[0].startswith("nothing.json: cannot be read: ")) == (2, True)
+    code, lines = run(".")
+    assert (code, lines[0].startswith(".: cannot be read: ")) == (2, True)
+
+
+@pytest.mark.parametrize("arguments", [[], ["-h"], ["--help"]])
+def test_without_files_the_checker_says_how_it_is_used(arguments: list[str]) -> None:
+    answer = subprocess.run([sys.executable, "-I", str(SOURCE), *arguments], capture_output=True, text=True)
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert "python3 -I checker.py FILE..." in answer.stderr
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-200])
+def test_what_is_printed_contains_the_claim(scale: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """84/29 is below the nearest double; the hard margin of tiny features is beyond all doubles."""
+    X = scale * np.array([[0.0], [1.0], [2.0], [3.0]])
+    if scale == 1.0:
+        problem = classification(X, [-1, -1, 1, 1], 1, linear(), "squared_hinge", False)
+    else:
+        problem = classification(X, [-1, -1, 1, 1], np.inf, linear())
+    optimum = exact_optimum(problem)
+    assert optimum.value is not None
+    certify(optimum, tmp_path / "exact.json")
+    assert checker.main([str(tmp_path / "exact.json")]) == 0
+    lower, upper = (float(end) for end in capsys.readouterr().out.rsplit("[", 1)[1].rstrip("]\n").split(", "))
+    assert lower < optimum.value < upper
+    assert math.nextafter(lower, math.inf) == upper
+
+
+@pytest.mark.parametrize("v", [Fraction(84, 29), Fraction(1, 4), Fraction(10**400), 1 / Fraction(10**400), -Fraction(10**400), math.inf])
+def test_a_bound_is_rounded_outwards_whatever_its_size(v: Fraction | float) -> None:
+    lower, upper = checker.outward(v, -1), checker.outward(v, 1)
+    assert lower <= v <= upper
+    assert upper in (lower, math.nextafter(lower, math.inf))
+    assert (lower == upper) == (v in (Fraction(1, 4), math.inf))
+
+
+def test_a_refusal_beyond_all_doubles_is_a_sentence() -> None:
+    document = xor() | {"claim": {"lower": "0x1" + "0" * 400, "upper": "0x1" + "0" * 400}}
+    assert refusal(document) == "the dual point proves 0.25, less than the claimed lower bound inf"
 
 
 def test_exp_is_enclosed() -> None:
@@ -116,6 +156,16 @@ def test_hostile_documents_are_refused_in_a_sentence(family: str, tmp_path: Path
         assert "REJECTED: " in capsys.readouterr().out
 
 
+def test_a_refusal_is_printed_in_ascii(tmp_path: Path) -> None:
+    """Whatever the file and its path contain, and wherever the line goes."""
+    file = tmp_path / "\uff11.json"
+    file.write_text(json.dumps(mutant.signed(xor() | {"claim": {"lower": "\uff11\ud800", "upper": 1}})))
+    command = [sys.executable, "-W", "error", str(SOURCE), str(file)]
+    answer = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": "ascii"}, capture_output=True, text=True)
+    assert (answer.returncode, answer.stderr) == (1, "")
+    assert "\\uff11.json: REJECTED: " in answer.stdout
+
+
 def changed(*path: Any, to: Any) -> Callable[[Any], None]:
     """A change of the value at a path."""
 
@@ -144,7 +194,7 @@ def changed(*path: Any, to: Any) -> Callable[[Any], None]:
         (changed("problem", "C", to=0.1), "above its cost"),
         (changed("problem", "C", to=-1), "C is not positive"),
         (changed("problem", "C", to="inf"), "not what the family has"),
-        (changed("problem", "C", to=True), "missing, infinite or too long"),
+        (changed("problem", "C", to=True), "missing, infinite"),
         (changed("problem", "labels", 0, to=0), "neither -1 nor +1"),
         (changed("problem", "labels", to=[1, -1, 1]), "an array of 4"),
         (changed("problem", "weights", to=[1, 1, 1, -1]), "a weight is negative"),
@@ -156,8 +206,8 @@ def changed(*path: Any, to: Any) -> Callable[[Any], None]:
         (changed("problem", "features", 1, to=[1.0]), "an array of 2"),
         (changed("problem", "features", to=[]), "there are no features"),
         (changed("primal", "beta", to=[0, 0, 0]), "one coefficient for every point"),
-        (changed("primal", "b", to="1/0"), "a denominator that is not positive"),
-        (changed("primal", "b", to="1/2/3"), "too many values"),
+        (changed("primal", "b", to="1/0"), "over 0"),
+        (changed("primal", "b", to="1/2/3"), "not written p or p/q"),
         (changed("primal", to=None), "less than the claimed|more than the claimed"),
         (changed("semidefinite", to="by factorisation"), "established by theorem"),
         (changed("schema", to="equimargin-certificate/2"), "the schema or the mode is not known"),
@@ -188,6 +238,31 @@ def test_a_zero_on_the_diagonal_asks_for_zeros_beside_it() -> None:
     assert checker.Space(kernel, [[0], [0, 1]]).positive_semidefinite() == "by factorisation"
     with pytest.raises(ValueError, match=r"not proved positive semidefinite"):
         checker.Space(kernel, [[0], [1, 0]]).positive_semidefinite()
+
+
+@pytest.mark.parametrize("text", ["1", "-1", "007", "-0x1f", "22/7", "0x16/0x7", "9" * 4300, "0x" + "f" * 65536])
+def test_a_number_is_an_integer_or_a_fraction_of_integers(text: str) -> None:
+    p, q = f"{text}/1".split("/")[:2]
+    assert checker.rational(text) == Fraction(int(p, 16 if "x" in p else 10), int(q, 16 if "x" in q else 10))
+
+
+STRANGE = ["\uff11", "\u0661", "1_0", " 1", "1 ", "1\n", "+1", "0b1", "0o7", "0X1", "0xF", "1.5", "1/-2", "1/", "/1", "", "inf", "NaN"]
+
+
+@pytest.mark.parametrize("text", [*STRANGE, "9" * 4301, "0x" + "f" * 65537])
+def test_nothing_else_is_a_number(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^a number is not written p or p/q, or too long$"):
+        checker.rational(text)
+
+
+def test_integers_are_exact_doubles_are_doubles_and_both_are_short() -> None:
+    document = xor()
+    text = json.dumps(mutant.signed(document | {"claim": {"lower": 10**17 + 1, "upper": 1e17}}))
+    with pytest.raises(ValueError, match=r"a lower bound above the upper one"):
+        checker.check(text.encode())
+    for sign in ("", "-"):
+        with pytest.raises(ValueError, match=r"^a number is not written p or p/q, or too long$"):
+            checker.check(text.replace(str(10**17 + 1), sign + "9" * 4301).encode())
 
 
 def test_a_hard_row_must_be_met_exactly() -> None:
@@ -222,6 +297,69 @@ def test_too_much_arithmetic_is_refused_at_once() -> None:
     rows = [[float(i)] for i in range(30_000)]
     problem = document["problem"] | {"features": rows, "labels": [1] * 30_000}
     assert refusal(document | {"problem": problem}) == "this is more arithmetic than the checker does"
+
+
+def test_numbers_are_not_hashed() -> None:
+    """Hashes are remainders modulo 2^61 - 1: denominators that differ by multiples of it made a set of them take its square."""
+
+    class Denominator(int):
+        __hash__ = None  # type: ignore[assignment]
+
+    class Number(Fraction):
+        def as_integer_ratio(self) -> tuple[int, Denominator]:
+            return self.numerator, Denominator(self.denominator)
+
+        __hash__ = None  # type: ignore[assignment]
+
+    assert checker.grid([Number(1, 2), Number(1, 3), Number(5, 3), Number(7)]) == ([3, 2, 10, 42], 6)
+    colliding = [Fraction(1, 1 + k * (2**61 - 1)) for k in range(1, 5000)]
+    with pytest.raises(ValueError, match=r"^a common denominator is too long$"):
+        checker.grid(colliding)
+    assert checker.grid(colliding[:2]) == ([2**62 - 1, 2**61], 2**61 * (2**62 - 1))
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_the_costs_have_a_common_denominator_or_are_refused(squared: bool) -> None:
+    stated = {"family": "svm.nobias_l2" if squared else "svm.nobias", "kernel": {"name": "linear", "constant": 0}, "C": "5/3"}
+    stated |= {"features": [[0]] * 3, "labels": [1, 1, -1]}
+    problem = checker.Problem(stated | {"weights": ["1/7", 0, "3/11"]})
+    costs = [Fraction(5, 21), Fraction(0), Fraction(5, 11)]
+    assert [Fraction(int(cost), problem.price) for cost in problem.costs] == costs
+    assert problem.upper({"w": [0], "b": 0}) == sum(costs)
+    alpha = {"rows": [0, 2], "numerators": [55, 105], "denominator": 231}
+    assert problem.lower(alpha, True) == Fraction(160, 231) - squared * sum(costs) / 4
+    if not squared:
+        with pytest.raises(ValueError, match=r"above its cost"):
+            problem.lower(alpha | {"numerators": [56, 105]}, True)
+    weights = [f"1/{2**20_000 + k:#x}" for k in range(1, 60, 2)]
+    with pytest.raises(ValueError, match=r"^a common denominator is too long$"):
+        checker.Problem(stated | {"features": [[0]] * 30, "labels": [1] * 30, "weights": weights})
+
+
+def test_inverse_costs_without_a_short_common_denominator_are_refused() -> None:
+    """Their sum is needed in mode exact only."""
+    stated = {"family": "svm.nobias_l2", "kernel": {"name": "linear", "constant": 0}, "features": [[0]] * 30, "labels": [1] * 30}
+    problem = checker.Problem(stated | {"C": 1, "weights": [hex(2**20_000 + k) for k in range(1, 60, 2)]})
+    alpha = {"rows": list(range(30)), "numerators": [1] * 30, "denominator": 1}
+    assert 30 - Fraction(1, 2**900) < problem.lower(alpha, False) < 30
+    with pytest.raises(ValueError, match=r"^a common denominator is too long$"):
+        problem.lower(alpha, True)
+
+
+def test_pairs_beyond_number_are_refused() -> None:
+    stated = {"family": "rank.l1", "kernel": {"name": "linear", "constant": 0}, "features": [[0], [1]], "C": 1, "weights": None}
+    with pytest.raises(ValueError, match=r"^this is more arithmetic than the checker does$"):
+        checker.Problem(stated | {"labels": None, "queries": None, "pairs": [[1, 0]] * 1_600_000})
+
+
+def test_the_end_of_memory_is_a_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def exhausted(data: bytes) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(checker, "check", exhausted)
+    (tmp_path / "large.json").write_text("[]")
+    assert checker.main([str(tmp_path / "large.json")]) == 1
+    assert capsys.readouterr().out.endswith("large.json: REJECTED: out of memory\n")
 
 
 def test_a_bound_is_exact_to_the_last_digit() -> None:

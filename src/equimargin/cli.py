@@ -117,7 +117,10 @@ def compare(
     with sentences():
         check_writable(json, csv)
         if certify is not None:
-            certify.mkdir(parents=True, exist_ok=True)
+            try:
+                certify.mkdir(parents=True, exist_ok=True)
+            except (FileExistsError, NotADirectoryError):
+                raise ValueError(f"--certify: {certify} is not a folder") from None
         from equimargin.compare import compare as run
 
         rows = loaded(data, task, target, query, sample, seed, kernel, scale)
