@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from equimargin.formulations import MarginProblem, classification, linear, precomputed, ranking, rbf, regression
+from equimargin.formulations import MarginProblem, classification, linear, polynomial, precomputed, ranking, rbf, regression
 from equimargin.metrics import pairwise_accuracy
 from equimargin.selection import Curve, best, folds_of, grid, score_along
 from equimargin.solvers import RegularizationPath, regularization_path
@@ -172,6 +172,32 @@ def test_points_that_are_the_same_are_tied_at_every_lambda() -> None:
     path = regularization_path(ranking(X, y, kernel=rbf(0.7)))
     twice = np.repeat(rng.normal(size=(1, 3)), 7, axis=0)
     assert set(score_along(path, twice, [0, 1, 2, 0, 1, 2, 3]).scores.tolist()) == {0.5}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_points_that_rounding_alone_tells_apart_are_tied(seed: int) -> None:
+    """Symmetric points and few dimensions: f is equal at points that are not."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, (14, 2)).astype(float)
+    V = np.concatenate([X, -X, X[:, ::-1]]) if seed % 2 else rng.integers(-2, 3, (20, 2)).astype(float)
+    y, judged = np.where(rng.normal(size=14) + X[:, 0] > 0, 1.0, -1.0), rng.integers(0, 2, len(V)).astype(float)
+    y[:2] = -1, 1
+    for problem in (classification(X, y, kernel=[linear(), rbf(10.0), polynomial(2)][seed % 3]), ranking(X, y)):
+        path = regularization_path(problem)
+        if not (path.lambdas > 0).any():
+            continue
+        chosen = best(path, V, judged, "pairwise_accuracy")
+        f = path.decision_function(V, chosen.lam)
+        D = np.subtract.outer(f[judged > 0], f[judged == 0])
+        D[np.abs(D) <= 1e-11 * np.abs(f).max()] = 0
+        assert chosen.score == pytest.approx(((D > 0) + (D == 0) / 2).mean(), abs=1e-12)
+
+
+def test_rounding_is_no_sign() -> None:
+    """Half of the points are on the line f = 0 but for rounding, on either side of it."""
+    noise = np.array([1e-17, -1e-17, 3e-17, -2e-17])
+    path = path_of(problems(6, [1, 0, 1, 0, 1, 0])["classification"], [2, 1], [[*noise, 1.0, -1.0], [*-noise, 1.5, -1.5]])
+    assert set(score_along(path, np.eye(6), [1, -1, 1, -1, 1, -1]).scores.tolist()) == {4 / 6}
 
 
 def samples(task: str) -> tuple[MarginProblem, Any, Any, Any]:

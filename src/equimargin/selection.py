@@ -26,7 +26,7 @@ from equimargin.formulations.kernels import Array, Precomputed
 from equimargin.formulations.labels import numbers
 from equimargin.solvers import regularization_path
 from equimargin.solvers.regularization_path import RegularizationPath
-from equimargin.validation import Knots, Metric, metric_of
+from equimargin.validation import RESOLUTION, Knots, Metric, metric_of
 
 Task = Literal["classification", "regression", "ranking"]
 
@@ -345,6 +345,8 @@ def _knots(judge: Metric, parts: Sequence[_Lines]) -> Iterator[Knots]:
     lambdas = lambdas[(lambdas > 0) & (lambdas >= reached)]
     if not len(lambdas):
         raise ValueError(f"there is no lambda to choose: {parts[0].stopped}")
+    if lambdas[0] - lambdas[-1] <= RESOLUTION * lambdas[0]:
+        lambdas = lambdas[:1]
     rows = (np.concatenate([part.at(lam) for part in parts]) for lam in lambdas.tolist())
     a, ga = lambdas[0], next(rows)
     if len(lambdas) == 1:
