@@ -7,9 +7,11 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 from equimargin.cli import app
@@ -85,6 +87,64 @@ def test_another_file_is_scaled_as_the_first(tmp_path: Path) -> None:
     for chosen in found:
         assert chosen["score"] == wanted.score
         assert chosen["interval"] == pytest.approx(wanted.interval, rel=1e-6)
+
+
+def csv_of(header: str, columns: list[NDArray[Any]]) -> str:
+    return "\n".join([header, *(",".join(map(str, row)) for row in zip(*(column.tolist() for column in columns), strict=True))]) + "\n"
+
+
+def test_columns_of_another_file_go_by_their_names_and_its_classes_are_those_of_the_first(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    (a, b), y = rng.normal(size=(2, 24)), rng.integers(1, 3, 24)
+    a += y
+    training, other, file = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "out.json"
+    training.write_text(csv_of("a,b,y", [a[:14], b[:14], y[:14]]))
+    scores = []
+    for text in (csv_of("a,b,y", [a[14:], b[14:], y[14:]]), csv_of("b,a,y", [b[14:], a[14:], y[14:]])):
+        other.write_text(text)
+        status, output = run(str(training), "--validate", str(other), "--json", str(file))
+        assert status == 0, output
+        scores.append(json.loads(file.read_text())["selected"])
+    assert scores[0] == scores[1]
+    path = regularization_path(classification(np.stack([a, b], axis=1)[:14], np.where(y == 2, 1, -1)[:14]))
+    assert scores[0]["score"] == best(path, np.stack([a, b], axis=1)[14:], np.where(y == 2, 1, -1)[14:]).score
+    other.write_text(csv_of("a,b,y", [a[14:], b[14:], np.full(10, 2)]))  # a class that the training rows have, too
+    status, output = run(str(training), "--validate", str(other))
+    assert status == 0, output
+    for text, words in (
+        (csv_of("a,q,y", [a, b, y]), "'a', 'q' and those of a.csv 'a', 'b'"),
+        (csv_of("a,b,y", [a, b, y + 1]), "2.0, 3.0 and not 1.0, 2.0"),
+        (csv_of("a,b,c,y", [a, b, a, y]), "3 features and a.csv 2"),
+    ):
+        other.write_text(text)
+        status, output = run(str(training), "--validate", str(other))
+        assert (status, "Traceback" in output) == (2, False)
+        assert words in output
+
+
+def test_svmlight_leaves_out_zeros_and_has_no_columns_to_name(tmp_path: Path) -> None:
+    rows = np.array([[0.5, 1.0, 2.0], [1.5, -1.0, 0.0], [2.5, 1.0, 0.0], [0.1, 2.0, 1.0]])
+    y, file = np.array([2, 1, 2, 1]), tmp_path / "out.json"
+    training, table, short = tmp_path / "a.svm", tmp_path / "a.csv", tmp_path / "b.svm"
+    training.write_text("".join(f"{t} qid:1 1:{r[0]} 2:{r[1]} 3:{r[2]}\n" for t, r in zip(y, rows, strict=True)))
+    table.write_text(csv_of("group,rel,a,b,c", [np.ones(4, int), y, *rows.T]))
+    short.write_text("2 qid:1 1:0.4 2:1\n1 qid:1 1:0.7 2:-3\n")
+    names = ["--query", "group", "--target", "rel"]
+    for arguments in ([str(training)], [str(table), *names]):
+        status, output = run(*arguments, "--validate", str(short), "--json", str(file))
+        assert status == 0, output
+        chosen = json.loads(file.read_text())["selected"]
+        path = regularization_path(ranking(rows, y))
+        assert chosen["score"] == best(path, np.array([[0.4, 1, 0], [0.7, -3, 0]]), [2, 1]).score
+    short.write_text("2 qid:1 0:0.4 1:0.4 2:1\n1 qid:1 1:0.7 2:-3\n")
+    status, output = run(str(training), "--validate", str(short))
+    assert status == 2
+    assert "counted from 0 and those of a.svm from 1" in output
+    training.write_text("".join(f"{t} qid:1 0:{r[0]} 1:{r[1]} 2:{r[2]}\n" for t, r in zip(y, rows, strict=True)))
+    short.write_text("2 qid:1 1:1\n1 qid:1 1:-3\n")  # no feature 0: counted as the training rows' are
+    status, output = run(str(training), "--validate", str(short), "--json", str(file))
+    assert status == 0, output
+    assert json.loads(file.read_text())["selected"]["score"] == best(path, np.array([[0, 1, 0], [0, -3, 0]]), [2, 1]).score
 
 
 def test_sparse_rows_are_validated_on_dense_ones(tmp_path: Path) -> None:

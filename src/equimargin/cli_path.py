@@ -139,9 +139,7 @@ def _validation(source: str, training: Data, problem: MarginProblem, target: str
     from equimargin.data import load
     from equimargin.validation import metric_of
 
-    data = load(source, task=training.task, target=target, query=query)
-    if data.X.shape[1] != training.X.shape[1]:
-        raise ValueError(f"{source} has {data.X.shape[1]} features and {training.name} {training.X.shape[1]}; supply the same")
+    data = load(source, target=target, query=query, like=training)
     dense = not hasattr(training.X, "tocsr")
     if hasattr(data.X, "tocsr") == dense:
         data = replace(data, X=data.X.toarray() if dense else csr_array(data.X))  # type: ignore[union-attr]
