@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.features import explicit
+from equimargin.formulations.features import explicit, new_points
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point
 from equimargin.formulations.rows import Signed
@@ -172,6 +172,10 @@ class RegularizationPath:
         Parameters
         ----------
         X : (n, d) points, or (n, m) kernel values with the training points for a precomputed kernel.
+
+        Raises
+        ------
+        ValueError : points of another shape.
         """
         return self._products(X, self.betas) + self.biases[:, None]
 
@@ -184,11 +188,14 @@ class RegularizationPath:
 
         Raises
         ------
-        ValueError : a lambda that the path does not reach.
+        ValueError : a lambda that the path does not reach, X or lam of another shape.
         """
         lams = np.asarray(lam, dtype=np.float64)
+        if lams.ndim > 1:
+            raise ValueError(f"lam must be a number or a list of numbers; its shape is {lams.shape}")
         parts = [self._function(*self._place(one), one) for one in np.atleast_1d(lams).tolist()]
-        betas, biases = np.array([beta for beta, _ in parts]), np.array([b for _, b in parts])
+        betas = np.array([beta for beta, _ in parts]).reshape(len(parts), self.problem.m)
+        biases = np.array([b for _, b in parts])
         f = self._products(X, betas) + biases[:, None]
         return f if lams.ndim else np.asarray(f[0])
 
@@ -263,7 +270,7 @@ class RegularizationPath:
 
     def _products(self, X: Any, coefficients: Array) -> Array:
         """sum_i beta_i k(x_i, x), (k, n), for coefficients (k, m)."""
-        points = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+        points = new_points(X, self.problem.X)
         Z, training = explicit(self.problem.kernel, points), explicit(self.problem.kernel, self.problem.X)
         if Z is None or training is None:
             return np.asarray((self.problem.kernel.block(points, self.problem.X) @ coefficients.T).T)

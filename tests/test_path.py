@@ -283,6 +283,34 @@ def test_decision_values(kernel: Kernel) -> None:
         np.testing.assert_array_equal(labels, np.where(f >= 0, 1.0, -1.0) if path.problem.family.startswith("svm") else f)
 
 
+@pytest.mark.parametrize("kernel", [linear(), rbf(0.4)], ids=["linear", "rbf"])
+def test_points_and_lambdas_of_another_shape_are_refused(kernel: Kernel) -> None:
+    X, score = scattered()
+    path = regularization_path(classification(X, np.where(score > 0, 1.0, -1.0), kernel=kernel))
+    wrong = (X[:, :1], np.column_stack([X, X]), X[0], X[None], X[:, :1].tolist(), sparse.csr_array(X[:, :1]))
+    for points in wrong:
+        for ask in (
+            path.values,
+            path.at(1.0).decision_function,
+            lambda V: path.predict(V, 1.0),
+            lambda V: path.decision_function(V, [1.0]),
+        ):
+            with pytest.raises(ValueError, match=r"shape \(n, 2\)"):
+                ask(points)
+    with pytest.raises(ValueError, match="lam must be a number or a list of numbers"):
+        path.decision_function(X, np.ones((2, 2)))
+    assert path.decision_function(X, []).shape == (0, 30)
+    assert path.decision_function(X[:0], [1.0]).shape == (1, 0)
+
+
+def test_a_sparse_gram_matrix_is_a_gram_matrix() -> None:
+    X, score = scattered()
+    K = X @ X.T
+    path = regularization_path(classification(sparse.csr_array(K), np.where(score > 0, 1.0, -1.0), kernel=precomputed()))
+    np.testing.assert_array_equal(path.decision_function(sparse.csr_array(K[:4]), 1.0), path.decision_function(K[:4], 1.0))
+    np.testing.assert_array_equal(precomputed().diagonal(sparse.csr_array(K)), np.diag(K))
+
+
 def test_the_bias_is_in_its_interval() -> None:
     for family in ("svm.soft", "svr.l1"):
         path = regularization_path(sample_problem(family, rbf(0.4)))

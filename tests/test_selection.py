@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy import sparse
 
 from equimargin.formulations import MarginProblem, classification, linear, polynomial, precomputed, ranking, rbf, regression
 from equimargin.metrics import pairwise_accuracy
@@ -302,6 +303,14 @@ def test_folds_keep_queries_whole_and_classes_in_their_shares() -> None:
     again = folds_of(y, None, "classification", 4, 0)
     assert all((a.validation == b.validation).all() for a, b in zip(folds_of(y, None, "classification", 4, 0), again, strict=True))
     assert any((a.validation != b.validation).any() for a, b in zip(folds_of(y, None, "classification", 4, 1), again, strict=True))
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.coo_array])
+def test_a_sparse_gram_matrix_is_chosen_from_as_a_dense_one(form: Any) -> None:
+    _, X, y, _ = samples("classification")
+    K = X @ X.T
+    found, wanted = (grid(each, y, [precomputed()], folds=2).best.selected for each in (form(K), K))
+    assert found == wanted
 
 
 @pytest.mark.parametrize("task", ["ranking", "classification", "regression"])

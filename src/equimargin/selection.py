@@ -209,7 +209,7 @@ def grid(
     from joblib import Parallel, delayed
 
     m = X.shape[0] if hasattr(X, "shape") else len(X)
-    X, y = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64), numbers(y, m, "y")
+    X, y = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64), numbers(y, m, "y")
     query = None if qid is None else np.asarray(qid)
     kernels = [linear()] if kernels is None else list(kernels)
     if not kernels:
