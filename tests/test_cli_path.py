@@ -270,6 +270,7 @@ def test_no_pairs_is_a_sentence(tmp_path: Path) -> None:
         (["xor", "--plot", "path.txt"], ["path.txt", ".svg, .png or .pdf"]),
         (["xor", "--save", "path.csv"], ["path.csv", ".npz"]),
         (["xor", "--save", "no/such/folder/x.npz"], ["no/such/folder", "does not exist"]),
+        (["xor", "--save", "same.npz", "--json", "./same.npz"], ["same.npz is named for two files"]),
         (["xor", "--validate", "1"], ["2 folds or more"]),
         (["xor", "--validate", "9"], ["2 points of the smaller class, too few for 9 folds"]),
         (["iris", "--validate", "breast_cancer"], ["30 features", "iris 4"]),

@@ -540,8 +540,49 @@ def test_a_bad_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
     refused("format", about=np.array(json.dumps(about | {"format": "other"})))
     refused("unknown", about=np.array(json.dumps(about | {"kernel": ["Path"]})))
     refused("no numbers", about=np.array(json.dumps(about | {"kernel": ["RBF", "1"]})))
+    for word in about:
+        refused(f"'{word}' is missing", about=np.array(json.dumps({name: value for name, value in about.items() if name != word})))
+    for said, changed in (
+        ("level is no finite number", {"level": "x"}),
+        ("level is no finite number", {"level": None}),
+        ("seconds is no finite number", {"seconds": True}),
+        ("how it ended", {"complete": "no"}),
+        ("how it ended", {"stopped": 5}),
+        ("no hinge", {"loss": "squared_hinge"}),
+        ("gamma must be positive", {"kernel": ["RBF", -1]}),
+        ("degree must be", {"kernel": ["Polynomial", 2.5, 1.0, 1.0]}),
+        ("", {"kernel": ["RBF", 1.0, 2.0]}),
+        ("", {"kernel": 5}),
+        ("C must be", {"C": -1}),
+        ("C must be", {"C": np.nan}),
+        ("shift must be", {"shift": "0"}),
+        ("bias", {"bias": 1}),
+        ("shape", {"kernel": ["Precomputed"]}),
+    ):
+        refused(said, about=np.array(json.dumps(about | changed)))
+    for name, kind in (
+        ("alpha_starts", float),
+        ("alpha_rows", float),
+        ("event_rows", float),
+        ("event_kinds", bool),
+        ("margins", float),
+        ("lambdas", complex),
+        ("lambdas", str),
+        ("betas", np.float32),
+        ("X", complex),
+        ("y", int),
+        ("weights", np.float32),
+    ):
+        refused(f"{name} is of type", **{name: arrays[name].astype(kind)})
+    refused("shape", lambdas=np.array(3.0))
     refused("", about=np.array("{"))
     refused("", X=np.array([{}], dtype=object))
+    path.save(file)
+    content = file.read_bytes()
+    for damaged in (content[: len(content) // 2], content[:500] + bytes(200) + content[700:], b"no archive", b""):
+        file.write_bytes(damaged)
+        with pytest.raises(ValueError, match="no regularisation path"):
+            RegularizationPath.load(file)
     file.write_bytes(b"no archive")
     with pytest.raises(ValueError, match="no regularisation path"):
         RegularizationPath.load(file)
