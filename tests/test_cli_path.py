@@ -214,10 +214,53 @@ def test_a_path_that_ends_early_says_so_and_is_still_written(tmp_path: Path) -> 
 
 
 def test_folds_that_end_early_say_what_they_did_not_judge() -> None:
-    status, output = run("diabetes_ranking", "--sample", "30", "--max-events", "50", "--validate", "3")
+    status, output = run("diabetes", "--sample", "16", "--seed", "11", "--max-events", "18", "--validate", "2")
     assert status == 4, output
+    assert "17 breakpoints" in output
     assert "no lambda below" in output
-    assert "of 3 folds" in output
+    assert "in 1 of 2 folds the limit of events" in output
+
+
+@pytest.mark.parametrize("events", ["1", "20", "50"])
+def test_folds_choose_no_lambda_that_a_path_which_ends_early_has_not(events: str, tmp_path: Path) -> None:
+    file = tmp_path / "out.json"
+    status, output = run("diabetes_ranking", "--sample", "30", "--max-events", events, "--validate", "3", "--json", str(file))
+    assert status == 4, output
+    found = json.loads(file.read_text())
+    assert found["selected"]["interval"][0] >= found["breakpoints"]["lambda"][-1]
+
+
+def test_a_constant_has_nothing_to_choose_and_is_still_written(tmp_path: Path) -> None:
+    data, other = tmp_path / "one.csv", tmp_path / "other.csv"
+    X = np.random.default_rng(0).normal(size=(2, 12))
+    data.write_text(csv_of("a,b,y", [*X, np.ones(12)]))
+    other.write_text(csv_of("a,b,y", [*X, X[0]]))
+    for source in ("3", str(other)):
+        file, save, plot = tmp_path / "out.json", tmp_path / "path.npz", tmp_path / "path.png"
+        arguments = ("--validate", source, "--json", str(file), "--save", str(save), "--plot", str(plot))
+        status, output = run(str(data), "--task", "regression", *arguments)
+        assert status == 0, output
+        assert "1 breakpoint from lambda = 0 to 0, where f is the same constant at every lambda" in output
+        assert "nothing to choose: " in output
+        assert "nothing to draw: " in output
+        assert json.loads(file.read_text())["selected"] is None
+        assert len(RegularizationPath.load(save)) == 1
+        assert not plot.exists()
+        file.unlink()
+        save.unlink()
+
+
+def test_a_fold_without_a_breakpoint_leaves_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*_: object, **__: object) -> Any:
+        return regularization_path(problem, time_limit=1e-9)
+
+    data = load("breast_cancer").scaled()
+    problem = classification(data.X, data.y, kernel=rbf(1.0))
+    monkeypatch.setattr("equimargin.selection.regularization_path", late)
+    status, output = run("iris", "--validate", "2", "--json", str(tmp_path / "out.json"))
+    assert status == 4, output
+    assert "nothing to choose: the path has no breakpoint" in output
+    assert json.loads((tmp_path / "out.json").read_text())["complete"] is True
 
 
 def test_a_path_without_a_breakpoint_is_nothing(tmp_path: Path) -> None:
@@ -271,6 +314,9 @@ def test_no_pairs_is_a_sentence(tmp_path: Path) -> None:
         (["xor", "--save", "path.csv"], ["path.csv", ".npz"]),
         (["xor", "--save", "no/such/folder/x.npz"], ["no/such/folder", "does not exist"]),
         (["xor", "--save", "same.npz", "--json", "./same.npz"], ["same.npz is named for two files"]),
+        (["xor", "--validate", "-3"], ["folds are a whole number"]),
+        (["xor", "--validate", "2.5"], ["folds are a whole number"]),
+        (["xor", "--validate", "inf"], ["folds are a whole number"]),
         (["xor", "--validate", "1"], ["2 folds or more"]),
         (["xor", "--validate", "9"], ["2 points of the smaller class, too few for 9 folds"]),
         (["iris", "--validate", "breast_cancer"], ["30 features", "iris 4"]),

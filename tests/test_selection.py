@@ -16,7 +16,7 @@ from scipy import sparse
 
 from equimargin.formulations import MarginProblem, classification, linear, polynomial, precomputed, ranking, rbf, regression
 from equimargin.metrics import pairwise_accuracy
-from equimargin.selection import Curve, best, folds_of, grid, score_along
+from equimargin.selection import Curve, NothingToChoose, best, folds_of, grid, score_along
 from equimargin.solvers import RegularizationPath, regularization_path
 from equimargin.solvers.regularization_path import Alphas
 
@@ -277,7 +277,7 @@ def test_what_cannot_be_chosen_from_is_a_sentence() -> None:
         best(path, X[:, :1], y)
     with pytest.raises(ValueError, match="not finite"):
         best(path, X * np.nan, y)
-    with pytest.raises(ValueError, match="no lambda to choose"):
+    with pytest.raises(NothingToChoose, match="no lambda to choose"):
         best(regularization_path(classification(X, np.ones(30))), X, y)
     for arguments, words in (
         ({"folds": 1}, "2 folds or more"),

@@ -30,7 +30,28 @@ from equimargin.validation import RESOLUTION, Knots, Metric, metric_of
 
 Task = Literal["classification", "regression", "ranking"]
 
-__all__ = ["Curve", "Fold", "FoldPath", "Grid", "GridRow", "Selected", "best", "folds_of", "grid", "score_along"]
+__all__ = [
+    "Curve",
+    "Fold",
+    "FoldPath",
+    "Grid",
+    "GridRow",
+    "NoBreakpoint",
+    "NothingToChoose",
+    "Selected",
+    "best",
+    "folds_of",
+    "grid",
+    "score_along",
+]
+
+
+class NothingToChoose(ValueError):
+    """A path of a single constant f: one lambda is as good as another."""
+
+
+class NoBreakpoint(NothingToChoose):
+    """A path that ended before its first breakpoint: no lambda is known."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +161,8 @@ def best(
 
     Raises
     ------
-    ValueError : a metric of another task, shapes that do not fit, nothing to judge by, a path without a breakpoint above 0.
+    ValueError : a metric of another task, shapes that do not fit, nothing to judge by.
+    NothingToChoose, NoBreakpoint : ValueErrors, too; a path without a breakpoint above 0.
 
     Source: document P, section 5, which validates at breakpoints only.
     """
@@ -323,7 +345,7 @@ class _Job(NamedTuple):
 def _lines(path: RegularizationPath, X: Any, y: ArrayLike) -> _Lines:
     """Equal points have equal values, to the last bit: a product of matrices does not promise that, and an order would turn on it."""
     if len(path) == 0:
-        raise ValueError(f"the path has no breakpoint to choose from: {path.stopped}")
+        raise NoBreakpoint(f"the path has no breakpoint to choose from: {path.stopped}")
     points = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != path.problem.X.shape[1] or points.shape[0] != np.asarray(y).size:
         wanted = (np.asarray(y).size, path.problem.X.shape[1])
@@ -344,7 +366,7 @@ def _knots(judge: Metric, parts: Sequence[_Lines]) -> Iterator[Knots]:
     reached = max(float(part.lambdas[-1]) for part in parts)
     lambdas = lambdas[(lambdas > 0) & (lambdas >= reached)]
     if not len(lambdas):
-        raise ValueError(f"there is no lambda to choose: {parts[0].stopped}")
+        raise NothingToChoose(f"there is no lambda to choose: {parts[0].stopped}")
     if lambdas[0] - lambdas[-1] <= RESOLUTION * lambdas[0]:
         lambdas = lambdas[:1]
     rows = (np.concatenate([part.at(lam) for part in parts]) for lam in lambdas.tolist())
@@ -391,7 +413,7 @@ def _selected(metric: str, larger_is_better: bool, segments: Iterable[Knots]) ->
     sign = 1 if larger_is_better else -1
     chosen = max(_runs(segments), key=lambda run: (sign * run.score, run.width), default=None)
     if chosen is None:
-        raise ValueError("the path is too short: its lambdas differ by less than 1e-9 of themselves")
+        raise NothingToChoose("the path is too short: its lambdas differ by less than 1e-9 of themselves")
     lam = float(np.clip(np.sqrt(chosen.low) * np.sqrt(chosen.high), chosen.low, chosen.high))
     return Selected(lam, chosen.score, (chosen.low, chosen.high), metric, larger_is_better)
 
