@@ -187,6 +187,20 @@ def test_drawings_are_whole(ending: str, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [file]
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_path_of_one_breakpoint_is_drawn_as_points(kernel: str, tmp_path: Path) -> None:
+    from matplotlib.image import imread
+
+    file = tmp_path / "path.png"
+    status, output = run("iris", "--kernel", kernel, "--lambda-min", "1e9", "--plot", str(file))
+    assert status == 0, output
+    assert "1 breakpoint from" in output
+    picture = imread(file)[..., :3]
+    coloured = np.ptp(picture[:, : int(0.8 * picture.shape[1])], axis=2) > 0.2  # without the legend at the right
+    assert coloured[: len(coloured) // 2].sum() > 20
+    assert coloured[len(coloured) // 2 :].sum() > 20
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -297,7 +311,20 @@ def test_no_pairs_is_a_sentence(tmp_path: Path) -> None:
     path.write_text("1 qid:1 1:0.5\n1 qid:1 1:0.7\n2 qid:2 1:0.1\n")
     status, output = run(str(path))
     assert status == 0
-    assert "nothing to rank" in output
+    assert output.endswith("nothing to rank.\n")
+    files = tmp_path / "a.json", tmp_path / "a.npz"
+    status, output = run(str(path), "--json", str(files[0]), "--save", str(files[1]))
+    assert status == 0
+    assert f"nothing to rank. {files[0]} and {files[1]} are not written." in output
+    assert not any(file.exists() for file in files)
+
+
+def test_epsilon_is_recorded_where_it_means_something(tmp_path: Path) -> None:
+    file = tmp_path / "out.json"
+    for name, wanted in (("xor", None), ("diabetes", 0.25)):
+        status, output = run(name, "--sample", "12", "--epsilon", "0.25", "--json", str(file))
+        assert status == 0, output
+        assert json.loads(file.read_text())["settings"]["epsilon"] == wanted
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from signal import SIGINT, raise_signal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -468,9 +469,18 @@ def test_what_has_no_path_is_refused(problem: MarginProblem, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"lambda_min": -1.0}, {"lambda_min": np.nan}, {"lambda_min": np.inf}, {"max_events": 0}, {"time_limit": 0.0}]
+    "options",
+    [
+        {"lambda_min": -1.0},
+        {"lambda_min": np.nan},
+        {"lambda_min": np.inf},
+        {"max_events": 0},
+        {"max_events": 2.5},
+        {"max_events": "3"},
+        {"time_limit": 0.0},
+    ],
 )
-def test_bad_limits_are_refused(options: dict[str, float]) -> None:
+def test_bad_limits_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="must be"):
         regularization_path(sample_problem("rank.l1"), **options)
 

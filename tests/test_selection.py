@@ -281,6 +281,10 @@ def test_what_cannot_be_chosen_from_is_a_sentence() -> None:
         best(regularization_path(classification(X, np.ones(30))), X, y)
     for arguments, words in (
         ({"folds": 1}, "2 folds or more"),
+        ({"folds": 2.5}, "a whole number of folds"),
+        ({"folds": "3"}, "a whole number of folds"),
+        ({"kernels": ["rbf"]}, "'rbf' is no kernel"),
+        ({"kernels": "rbf"}, "'r' is no kernel"),
         ({"folds": 20}, "points of the smaller class, too few for 20 folds"),
         ({"task": "ordering"}, "no task 'ordering'"),
         ({"kernels": []}, "no kernel"),
@@ -288,6 +292,13 @@ def test_what_cannot_be_chosen_from_is_a_sentence() -> None:
     ):
         with pytest.raises(ValueError, match=words):
             grid(X, y, **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("task", ["classification", "regression", "ranking"])
+def test_no_points_cannot_be_folded(task: Any) -> None:
+    for empty in (np.zeros((0, 2)), [], sparse.csr_array((0, 2))):
+        with pytest.raises(ValueError, match="needs points"):
+            grid(empty, [], task=task)
 
 
 def test_folds_keep_queries_whole_and_classes_in_their_shares() -> None:

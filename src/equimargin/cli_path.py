@@ -81,7 +81,8 @@ def path(
         rows = raw.scaled() if scale else raw
         problem = _problem(rows, kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1]), epsilon)
         if problem.p == 0:
-            typer.echo(NO_PAIRS)
+            files = [str(file) for file in (json, save, plot) if file is not None]
+            typer.echo(NO_PAIRS + (f" {' and '.join(files)} {'is' if len(files) == 1 else 'are'} not written." if files else ""))
             raise typer.Exit
         folds = _folds(validate)
         held_out = None if validate is None or folds is not None else _validation(validate, raw, problem, target, query, scale)
@@ -117,7 +118,13 @@ def path(
             typer.echo(f"  no lambda below {least:.6g} was judged: in {len(ended_early)} of {folds} folds {ended_early[0].stopped}")
         if not len(found):
             raise typer.Exit(3)
-        settings = {"epsilon": epsilon, "scale": scale, "sample": sample, "seed": seed, "validate": validate}
+        settings = {
+            "epsilon": epsilon if what == "regression" else None,
+            "scale": scale,
+            "sample": sample,
+            "seed": seed,
+            "validate": validate,
+        }
         settings |= {"lambda_min": lambda_min, "max_events": max_events, "time_limit": time_limit}
         _write(found, rows, curve, settings, json, save, plot)
     worst = max(found.gaps.max(), found.midpoint_gaps.max(initial=0.0))

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -236,6 +237,9 @@ def grid(
     kernels = [linear()] if kernels is None else list(kernels)
     if not kernels:
         raise ValueError("grid: there is no kernel to choose from")
+    for kernel in kernels:
+        if not isinstance(kernel, Kernel):
+            raise ValueError(f"grid: {kernel!r} is no kernel; make one with linear, polynomial, rbf or precomputed")
     parts = folds_of(y, query, task, folds, random_state)
     jobs = [_Job(X, y, query, task, kernel, epsilon, *part) for kernel in kernels for part in parts]
     held_out = np.concatenate([part.validation for part in parts])
@@ -265,15 +269,17 @@ def folds_of(y: ArrayLike, qid: ArrayLike | None, task: Task, folds: int, random
 
     Raises
     ------
-    ValueError : an unknown task, fewer than 2 folds, fewer queries, points of a class or points than folds.
+    ValueError : an unknown task, no whole number of 2 folds or more, no points, fewer queries, points of a class or points than folds.
     """
     from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
     y = np.asarray(y)
     if task not in ("classification", "regression", "ranking"):
         raise ValueError(f"there is no task {task!r}; choose one of classification, regression, ranking")
-    if folds < 2:
-        raise ValueError(f"cross-validation needs 2 folds or more, not {folds}")
+    if not isinstance(folds, Integral) or folds < 2:
+        raise ValueError(f"cross-validation needs a whole number of folds, 2 folds or more, not {folds!r}")
+    if not len(y):
+        raise ValueError("cross-validation needs points, and there are none")
     if task == "ranking" and qid is not None:
         have, what = len(np.unique(np.asarray(qid))), "queries"
         splitter = GroupKFold(folds).split(y, groups=qid)
