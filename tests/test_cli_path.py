@@ -340,7 +340,7 @@ def test_epsilon_is_recorded_where_it_means_something(tmp_path: Path) -> None:
         (["xor", "--plot", "path.txt"], ["path.txt", ".svg, .png or .pdf"]),
         (["xor", "--save", "path.csv"], ["path.csv", ".npz"]),
         (["xor", "--save", "no/such/folder/x.npz"], ["no/such/folder", "does not exist"]),
-        (["xor", "--save", "same.npz", "--json", "./same.npz"], ["same.npz is named for two files"]),
+        (["xor", "--plot", "a.svg", "--save", "same.npz", "--json", "./same.npz"], ["same.npz is named for two files"]),
         (["xor", "--validate", "-3"], ["folds are a whole number"]),
         (["xor", "--validate", "2.5"], ["folds are a whole number"]),
         (["xor", "--validate", "inf"], ["folds are a whole number"]),

@@ -128,8 +128,9 @@ def check_writable(*paths: Path | None) -> None:
         if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
             raise ValueError(f"{path} cannot be written: {'it is a folder' if path.is_dir() else 'its folder does not exist'}")
     files = [path.resolve() for path in paths if path is not None]
-    if len(set(files)) < len(files):
-        raise ValueError(f"{files[0].name} is named for two files, and one would be lost; name two")
+    for file in files:
+        if files.count(file) > 1:
+            raise ValueError(f"{file.name} is named for two files, and one would be lost; name two")
 
 
 @contextmanager
