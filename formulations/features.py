@@ -141,6 +141,19 @@ class Explicit:
         return _appended(self.X, self.m) if self.constant else self.X
 
 
+def new_points(X: Any, training: Features) -> Features:
+    """Points to evaluate f at, (n, d), as the training points are: float64, or sparse as they come.
+
+    Raises
+    ------
+    ValueError : no matrix, or other columns than the training points have.
+    """
+    points = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] != training.shape[1]:
+        raise ValueError(f"the points must be of shape (n, {training.shape[1]}), as the training points are, not {points.shape}")
+    return points
+
+
 def explicit(kernel: Kernel, X: Features) -> Explicit | None:
     """The features of a linear kernel, with or without an intercept; None for any other kernel.
 

@@ -227,10 +227,10 @@ class Precomputed(Kernel):
     given = True
 
     def block(self, X: Features, Z: Features) -> Array:
-        return np.asarray(X)
+        return _dense(X)
 
     def diagonal(self, X: Features) -> Array:
-        return np.asarray(X).diagonal().copy()
+        return np.array(X.diagonal())
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         return np.zeros(X.shape[0])

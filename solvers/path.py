@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,8 @@ def regularization_path(
         raise ValueError(f"regularization_path does not take this {problem.family} problem: {reason}")
     if not 0 <= lambda_min < np.inf:
         raise ValueError(f"lambda_min must be a finite number that is at least 0, not {lambda_min}")
+    if max_events is not None and not isinstance(max_events, Integral):
+        raise ValueError(f"max_events must be a whole number, not {max_events!r}")
     if (max_events is not None and max_events < 1) or (time_limit is not None and not time_limit > 0):
         raise ValueError("max_events and time_limit must be positive")
     return _Scaled(problem).path(lambda_min, max_events, time_limit, callback)

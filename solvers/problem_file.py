@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equimargin.formulations.kernels import RBF, Intercept, Kernel, Linear, Polynomial, Precomputed
+from equimargin.formulations.kernels import Intercept, Kernel, linear, polynomial, precomputed, rbf
 from equimargin.formulations.labelled_pairs import LabelledPairs
 from equimargin.formulations.problem import MarginProblem
 from equimargin.formulations.rows import Pairs, Rows, Signed, Tube
 
-KERNELS: dict[str, type[Kernel]] = {kernel.__name__: kernel for kernel in (Linear, Polynomial, RBF, Precomputed)}
+KERNELS: dict[str, Callable[..., Kernel]] = {"Linear": linear, "Polynomial": polynomial, "RBF": rbf, "Precomputed": precomputed}
 
 Arrays = dict[str, Any]
 
@@ -40,14 +40,28 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Ma
     ------
     KeyError : something is missing.  ValueError : something does not fit, in a sentence.
     """
-    X, weights = _read_features(arrays), arrays.get("weights")
+    X, kernel = _read_features(arrays), _kernel(words["kernel"])
+    if kernel.given and X.shape[0] != X.shape[1]:
+        raise ValueError(f"its Gram matrix is of shape {X.shape}")
     rows = _rows(words["rows"], arrays, int(X.shape[0]))
+    weights = _numbers(arrays, "weights") if "weights" in arrays else None
     if weights is not None and not (weights.shape == (rows.groups,) and (weights >= 0).all()):
         raise ValueError("its weights do not fit the rows")
-    if words["loss"] not in ("hinge", "squared_hinge"):
-        raise ValueError(f"its loss {words['loss']!r} is unknown")
-    shift = None if words["shift"] is None else float(words["shift"])
-    return MarginProblem(X, _kernel(words["kernel"]), rows, float(words["C"]), words["loss"], bool(words["bias"]), weights, shift)
+    C, loss, bias, shift = (words[name] for name in ("C", "loss", "bias", "shift"))
+    if not (is_number(C) and C > 0):
+        raise ValueError(f"its C must be a positive number, not {C!r}")
+    if loss not in ("hinge", "squared_hinge"):
+        raise ValueError(f"its loss {loss!r} is unknown")
+    if not isinstance(bias, bool) or (bias and rows.invariant):
+        raise ValueError(f"its bias does not fit the rows: {bias!r}")
+    if shift is not None and not (is_number(shift) and 0 <= shift < np.inf):
+        raise ValueError(f"its shift must be a number that is at least 0, not {shift!r}")
+    return MarginProblem(X, kernel, rows, float(C), loss, bias, weights, shift)
+
+
+def is_number(value: Any) -> bool:
+    """Whether JSON has a number here."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _kernel_text(kernel: Kernel) -> list[Any]:
@@ -62,7 +76,7 @@ def _kernel(text: list[Any]) -> Kernel:
         return Intercept(_kernel(*parameters))
     if name not in KERNELS:
         raise ValueError(f"its kernel {name!r} is unknown")
-    if not all(isinstance(value, int | float) and np.isfinite(value) for value in parameters):
+    if not all(map(is_number, parameters)):
         raise ValueError(f"the parameters of its kernel are no numbers: {parameters}")
     return KERNELS[name](*parameters)
 
@@ -76,14 +90,20 @@ def _features(X: Any) -> Arrays:
 
 def _read_features(arrays: Mapping[str, NDArray[Any]]) -> Any:
     if "X_shape" in arrays:
-        parts = arrays["X_data"], arrays["X_indices"], arrays["X_indptr"]
+        parts = _numbers(arrays, "X_data"), arrays["X_indices"], arrays["X_indptr"]
         X = sparse.csr_array(parts, shape=tuple(arrays["X_shape"].tolist()))
         X.check_format()
     else:
-        X = np.asarray(arrays["X"], dtype=np.float64)
+        X = _numbers(arrays, "X")
     if X.ndim != 2 or not np.isfinite(X.data if "X_shape" in arrays else X).all():
         raise ValueError("X is not a matrix of finite numbers")
     return X
+
+
+def _numbers(arrays: Mapping[str, NDArray[Any]], name: str) -> NDArray[np.float64]:
+    if arrays[name].dtype != np.float64:
+        raise ValueError(f"{name} is of type {arrays[name].dtype}, not float64")
+    return arrays[name]
 
 
 def _targets(rows: Rows) -> Arrays:
@@ -101,13 +121,17 @@ def _rows(name: str, arrays: Mapping[str, NDArray[Any]], m: int) -> Rows:
         if pairs.ndim != 2 or not np.issubdtype(pairs.dtype, np.integer) or not ((pairs >= 0) & (pairs < m)).all():
             raise ValueError(f"its pairs are not of points 0 .. {m - 1}")
         return Pairs(preferred, other, m)
-    y = np.asarray(arrays["y"], dtype=np.float64)
+    y = _numbers(arrays, "y")
     if y.shape != (m,) or not np.isfinite(y).all():
         raise ValueError(f"y is not {m} finite numbers")
     if name == Signed.__name__ and np.isin(y, (-1.0, 1.0)).all():
         return Signed(y)
-    if name == Tube.__name__ and float(arrays["epsilon"]) >= 0:
+    if name == Tube.__name__ and 0 <= float(_numbers(arrays, "epsilon")) < np.inf:
         return Tube(y, float(arrays["epsilon"]))
-    if name == LabelledPairs.__name__ and arrays["query"].shape == (m,) and arrays["query"].min(initial=0) >= 0:
+    if name == LabelledPairs.__name__ and _are_queries(arrays["query"], m):
         return LabelledPairs(y, arrays["query"].astype(np.int64))
     raise ValueError(f"its rows {name!r} are unknown, or their labels do not fit")
+
+
+def _are_queries(query: NDArray[Any], m: int) -> bool:
+    return query.shape == (m,) and query.dtype.kind == "i" and bool(((query >= 0) & (query < m)).all())

@@ -5,32 +5,34 @@ g(lambda) = lambda f(lambda) and alpha(lambda) are piecewise linear;  above lamb
 
 from __future__ import annotations
 
+import io
 import json
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.features import explicit
+from equimargin.formulations.features import explicit, new_points
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point
 from equimargin.formulations.rows import Signed
 from equimargin.solvers.path_trace import Kind
-from equimargin.solvers.problem_file import packed, unpacked
+from equimargin.solvers.problem_file import is_number, packed, unpacked
 from equimargin.solvers.solution import Solution, Status
 
 FORMAT = "equimargin regularization path 1"
 CURVES = ("lambdas", "betas", "biases", "gaps", "midpoint_gaps", "margins", "event_breakpoints", "event_rows", "event_kinds")
 CHANGES = ("first", "starts", "rows", "values")
+WHOLE = ("margins", "event_breakpoints", "event_rows", "event_kinds", "alpha_starts", "alpha_rows")
 WORDS = ("level", "stopped", "complete", "seconds")
+"""What a file has of a path: its arrays, those of alpha, which of all these are of whole numbers, and the rest."""
 SMALLEST = 1e-300
 """Of lambda, whose inverse is the cost."""
-"""What a file has of a path: its arrays, those of alpha, and the rest."""
 
 
 class Event(NamedTuple):
@@ -174,6 +176,10 @@ class RegularizationPath:
         Parameters
         ----------
         X : (n, d) points, or (n, m) kernel values with the training points for a precomputed kernel.
+
+        Raises
+        ------
+        ValueError : points of another shape.
         """
         return self._products(X, self.betas) + self.biases[:, None]
 
@@ -186,11 +192,14 @@ class RegularizationPath:
 
         Raises
         ------
-        ValueError : a lambda that the path does not reach.
+        ValueError : a lambda that the path does not reach, X or lam of another shape.
         """
         lams = np.asarray(lam, dtype=np.float64)
+        if lams.ndim > 1:
+            raise ValueError(f"lam must be a number or a list of numbers; its shape is {lams.shape}")
         parts = [self._function(*self._place(one), one) for one in np.atleast_1d(lams).tolist()]
-        betas, biases = np.array([beta for beta, _ in parts]), np.array([b for _, b in parts])
+        betas = np.array([beta for beta, _ in parts]).reshape(len(parts), self.problem.m)
+        biases = np.array([b for _, b in parts])
         f = self._products(X, betas) + biases[:, None]
         return f if lams.ndim else np.asarray(f[0])
 
@@ -216,27 +225,30 @@ class RegularizationPath:
         ValueError : a file that is none of these, with what is wrong in a sentence.  FileNotFoundError : no file.
         """
         try:
-            with np.load(file, allow_pickle=False) as archive:
+            with np.load(io.BytesIO(Path(file).read_bytes()), allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
             words = json.loads(str(arrays.pop("about")))
             if not isinstance(words, dict) or words["format"] != FORMAT:
                 raise ValueError(f"its format is not {FORMAT!r}")
             problem = unpacked(words, arrays)
+            if problem.loss != "hinge" or problem.hard.any():
+                raise ValueError("its problem is no hinge's, or has rows of infinite weight")
             _fitting(arrays, problem)
+            told = _told(words)
         except FileNotFoundError:
             raise
         except KeyError as missing:
             raise ValueError(f"{file} is no regularisation path: {missing} is missing") from None
-        except (ValueError, TypeError, AttributeError, EOFError, OSError, zipfile.BadZipFile) as reason:
+        except Exception as reason:  # a damaged archive fails in many ways, from zipfile, zlib, struct and NumPy's header parser
             raise ValueError(f"{file} is no regularisation path: {reason}") from None
         alphas = Alphas(*(arrays[f"alpha_{name}"] for name in CHANGES))
-        return cls(problem, alphas=alphas, **{name: arrays[name] for name in CURVES}, **{name: words[name] for name in WORDS})
+        return cls(problem, alphas=alphas, **{name: arrays[name] for name in CURVES}, **told)
 
     def _place(self, lam: float) -> tuple[int, float]:
         """The breakpoint t at or above lambda, and the share that it has in what is there, t + 1 having the rest; 1 above the first."""
         if not len(self):
             raise ValueError(f"the path has no breakpoint: {self.stopped}")
-        if not (SMALLEST <= lam < np.inf):
+        if not (isinstance(lam, Real) and SMALLEST <= lam < np.inf):
             raise ValueError(f"lambda must be finite and at least {SMALLEST:g}, not {lam}")
         if lam < self.lambdas[-1]:
             raise ValueError(f"the path ends at lambda = {self.lambdas[-1]:.6g}, above {lam:.6g}: {self.stopped}")
@@ -265,7 +277,7 @@ class RegularizationPath:
 
     def _products(self, X: Any, coefficients: Array) -> Array:
         """sum_i beta_i k(x_i, x), (k, n), for coefficients (k, m)."""
-        points = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+        points = new_points(X, self.problem.X)
         Z, training = explicit(self.problem.kernel, points), explicit(self.problem.kernel, self.problem.X)
         if Z is None or training is None:
             return np.asarray((self.problem.kernel.block(points, self.problem.X) @ coefficients.T).T)
@@ -274,7 +286,7 @@ class RegularizationPath:
 
 def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None:
     """Refuse arrays of a file that do not fit each other or the problem."""
-    T, E, changes = len(arrays["lambdas"]), len(arrays["event_rows"]), len(arrays["alpha_rows"])
+    T, E, changes = arrays["lambdas"].size, arrays["event_rows"].size, arrays["alpha_rows"].size
     shapes: dict[str, tuple[int, ...]] = {
         **dict.fromkeys(("lambdas", "biases", "gaps", "margins"), (T,)),
         **dict.fromkeys(("event_breakpoints", "event_rows", "event_kinds"), (E,)),
@@ -287,6 +299,9 @@ def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None
     for name, shape in shapes.items():
         if arrays[name].shape != shape:
             raise ValueError(f"{name} is of shape {arrays[name].shape}, not {shape}")
+        kind = arrays[name].dtype
+        if not (kind.kind == "i" if name in WHOLE else kind == np.float64):
+            raise ValueError(f"{name} is of type {kind}")
         if not np.isfinite(arrays[name]).all():
             raise ValueError(f"{name} holds numbers that are not finite")
     if not (np.diff(arrays["lambdas"]) <= 0).all() or (arrays["lambdas"] < 0).any():
@@ -297,3 +312,14 @@ def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None
     for name, end in (("alpha_rows", problem.p), ("event_rows", problem.p), ("event_breakpoints", T), ("event_kinds", len(Kind))):
         if not ((arrays[name] >= 0) & (arrays[name] < end)).all():
             raise ValueError(f"{name} must be in 0 .. {end - 1}")
+
+
+def _told(words: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file says in words, refused where it is of another kind."""
+    told = {name: words[name] for name in WORDS}
+    for name in ("level", "seconds"):
+        if not (is_number(told[name]) and np.isfinite(told[name])):
+            raise ValueError(f"{name} is no finite number: {told[name]!r}")
+    if not isinstance(told["stopped"], str) or not isinstance(told["complete"], bool):
+        raise ValueError("stopped and complete do not say how it ended")
+    return told

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.bounds import Interval, interval
-from equimargin.formulations.features import explicit
+from equimargin.formulations.features import explicit, new_points
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem
 
@@ -157,8 +157,12 @@ class Solution:
         Returns
         -------
         (n,) decision values: positive for the class +1, the regression's prediction, or the ranking score.
+
+        Raises
+        ------
+        ValueError : points of another shape.
         """
-        points = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+        points = new_points(X, self.problem.X)
         Z = explicit(self.problem.kernel, points)
         if self.w is not None and Z is not None:
             return Z @ self.w + self.bias

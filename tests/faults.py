@@ -476,6 +476,14 @@ FAULTS = (
         "if not len(self._ranks):",
         ("selection",),
     ),
+    Fault("rounding taken for an order", "src/equimargin/validation.py", "NOISE = 1e-12", "NOISE = 0.0", ("selection",)),
+    Fault(
+        "columns of another file by place",
+        "src/equimargin/data.py",
+        "X[:, [columns.index(name) for name in like.columns]]",
+        "X[:, list(range(d))]",
+        ("cli_path",),
+    ),
     Fault("queries torn apart", "src/equimargin/selection.py", "groups=qid", "groups=np.arange(len(y))", ("selection",)),
     Fault(
         "the narrowest of the best intervals",

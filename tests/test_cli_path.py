@@ -7,9 +7,11 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 from equimargin.cli import app
@@ -87,6 +89,64 @@ def test_another_file_is_scaled_as_the_first(tmp_path: Path) -> None:
         assert chosen["interval"] == pytest.approx(wanted.interval, rel=1e-6)
 
 
+def csv_of(header: str, columns: list[NDArray[Any]]) -> str:
+    return "\n".join([header, *(",".join(map(str, row)) for row in zip(*(column.tolist() for column in columns), strict=True))]) + "\n"
+
+
+def test_columns_of_another_file_go_by_their_names_and_its_classes_are_those_of_the_first(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    (a, b), y = rng.normal(size=(2, 24)), rng.integers(1, 3, 24)
+    a += y
+    training, other, file = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "out.json"
+    training.write_text(csv_of("a,b,y", [a[:14], b[:14], y[:14]]))
+    scores = []
+    for text in (csv_of("a,b,y", [a[14:], b[14:], y[14:]]), csv_of("b,a,y", [b[14:], a[14:], y[14:]])):
+        other.write_text(text)
+        status, output = run(str(training), "--validate", str(other), "--json", str(file))
+        assert status == 0, output
+        scores.append(json.loads(file.read_text())["selected"])
+    assert scores[0] == scores[1]
+    path = regularization_path(classification(np.stack([a, b], axis=1)[:14], np.where(y == 2, 1, -1)[:14]))
+    assert scores[0]["score"] == best(path, np.stack([a, b], axis=1)[14:], np.where(y == 2, 1, -1)[14:]).score
+    other.write_text(csv_of("a,b,y", [a[14:], b[14:], np.full(10, 2)]))  # a class that the training rows have, too
+    status, output = run(str(training), "--validate", str(other))
+    assert status == 0, output
+    for text, words in (
+        (csv_of("a,q,y", [a, b, y]), "'a', 'q' and those of a.csv 'a', 'b'"),
+        (csv_of("a,b,y", [a, b, y + 1]), "2.0, 3.0 and not 1.0, 2.0"),
+        (csv_of("a,b,c,y", [a, b, a, y]), "3 features and a.csv 2"),
+    ):
+        other.write_text(text)
+        status, output = run(str(training), "--validate", str(other))
+        assert (status, "Traceback" in output) == (2, False)
+        assert words in output
+
+
+def test_svmlight_leaves_out_zeros_and_has_no_columns_to_name(tmp_path: Path) -> None:
+    rows = np.array([[0.5, 1.0, 2.0], [1.5, -1.0, 0.0], [2.5, 1.0, 0.0], [0.1, 2.0, 1.0]])
+    y, file = np.array([2, 1, 2, 1]), tmp_path / "out.json"
+    training, table, short = tmp_path / "a.svm", tmp_path / "a.csv", tmp_path / "b.svm"
+    training.write_text("".join(f"{t} qid:1 1:{r[0]} 2:{r[1]} 3:{r[2]}\n" for t, r in zip(y, rows, strict=True)))
+    table.write_text(csv_of("group,rel,a,b,c", [np.ones(4, int), y, *rows.T]))
+    short.write_text("2 qid:1 1:0.4 2:1\n1 qid:1 1:0.7 2:-3\n")
+    names = ["--query", "group", "--target", "rel"]
+    for arguments in ([str(training)], [str(table), *names]):
+        status, output = run(*arguments, "--validate", str(short), "--json", str(file))
+        assert status == 0, output
+        chosen = json.loads(file.read_text())["selected"]
+        path = regularization_path(ranking(rows, y))
+        assert chosen["score"] == best(path, np.array([[0.4, 1, 0], [0.7, -3, 0]]), [2, 1]).score
+    short.write_text("2 qid:1 0:0.4 1:0.4 2:1\n1 qid:1 1:0.7 2:-3\n")
+    status, output = run(str(training), "--validate", str(short))
+    assert status == 2
+    assert "counted from 0 and those of a.svm from 1" in output
+    training.write_text("".join(f"{t} qid:1 0:{r[0]} 1:{r[1]} 2:{r[2]}\n" for t, r in zip(y, rows, strict=True)))
+    short.write_text("2 qid:1 1:1\n1 qid:1 1:-3\n")  # no feature 0: counted as the training rows' are
+    status, output = run(str(training), "--validate", str(short), "--json", str(file))
+    assert status == 0, output
+    assert json.loads(file.read_text())["selected"]["score"] == best(path, np.array([[0, 1, 0], [0, -3, 0]]), [2, 1]).score
+
+
 def test_sparse_rows_are_validated_on_dense_ones(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     a, b = tmp_path / "a.txt", tmp_path / "b.txt"
@@ -127,6 +187,20 @@ def test_drawings_are_whole(ending: str, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [file]
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_path_of_one_breakpoint_is_drawn_as_points(kernel: str, tmp_path: Path) -> None:
+    from matplotlib.image import imread
+
+    file = tmp_path / "path.png"
+    status, output = run("iris", "--kernel", kernel, "--lambda-min", "1e9", "--plot", str(file))
+    assert status == 0, output
+    assert "1 breakpoint from" in output
+    picture = imread(file)[..., :3]
+    coloured = np.ptp(picture[:, : int(0.8 * picture.shape[1])], axis=2) > 0.2  # without the legend at the right
+    assert coloured[: len(coloured) // 2].sum() > 20
+    assert coloured[len(coloured) // 2 :].sum() > 20
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -154,10 +228,53 @@ def test_a_path_that_ends_early_says_so_and_is_still_written(tmp_path: Path) -> 
 
 
 def test_folds_that_end_early_say_what_they_did_not_judge() -> None:
-    status, output = run("diabetes_ranking", "--sample", "30", "--max-events", "50", "--validate", "3")
+    status, output = run("diabetes", "--sample", "16", "--seed", "11", "--max-events", "18", "--validate", "2")
     assert status == 4, output
+    assert "17 breakpoints" in output
     assert "no lambda below" in output
-    assert "of 3 folds" in output
+    assert "in 1 of 2 folds the limit of events" in output
+
+
+@pytest.mark.parametrize("events", ["1", "20", "50"])
+def test_folds_choose_no_lambda_that_a_path_which_ends_early_has_not(events: str, tmp_path: Path) -> None:
+    file = tmp_path / "out.json"
+    status, output = run("diabetes_ranking", "--sample", "30", "--max-events", events, "--validate", "3", "--json", str(file))
+    assert status == 4, output
+    found = json.loads(file.read_text())
+    assert found["selected"]["interval"][0] >= found["breakpoints"]["lambda"][-1]
+
+
+def test_a_constant_has_nothing_to_choose_and_is_still_written(tmp_path: Path) -> None:
+    data, other = tmp_path / "one.csv", tmp_path / "other.csv"
+    X = np.random.default_rng(0).normal(size=(2, 12))
+    data.write_text(csv_of("a,b,y", [*X, np.ones(12)]))
+    other.write_text(csv_of("a,b,y", [*X, X[0]]))
+    for source in ("3", str(other)):
+        file, save, plot = tmp_path / "out.json", tmp_path / "path.npz", tmp_path / "path.png"
+        arguments = ("--validate", source, "--json", str(file), "--save", str(save), "--plot", str(plot))
+        status, output = run(str(data), "--task", "regression", *arguments)
+        assert status == 0, output
+        assert "1 breakpoint from lambda = 0 to 0, where f is the same constant at every lambda" in output
+        assert "nothing to choose: " in output
+        assert "nothing to draw: " in output
+        assert json.loads(file.read_text())["selected"] is None
+        assert len(RegularizationPath.load(save)) == 1
+        assert not plot.exists()
+        file.unlink()
+        save.unlink()
+
+
+def test_a_fold_without_a_breakpoint_leaves_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*_: object, **__: object) -> Any:
+        return regularization_path(problem, time_limit=1e-9)
+
+    data = load("breast_cancer").scaled()
+    problem = classification(data.X, data.y, kernel=rbf(1.0))
+    monkeypatch.setattr("equimargin.selection.regularization_path", late)
+    status, output = run("iris", "--validate", "2", "--json", str(tmp_path / "out.json"))
+    assert status == 4, output
+    assert "nothing to choose: the path has no breakpoint" in output
+    assert json.loads((tmp_path / "out.json").read_text())["complete"] is True
 
 
 def test_a_path_without_a_breakpoint_is_nothing(tmp_path: Path) -> None:
@@ -194,7 +311,20 @@ def test_no_pairs_is_a_sentence(tmp_path: Path) -> None:
     path.write_text("1 qid:1 1:0.5\n1 qid:1 1:0.7\n2 qid:2 1:0.1\n")
     status, output = run(str(path))
     assert status == 0
-    assert "nothing to rank" in output
+    assert output.endswith("nothing to rank.\n")
+    files = tmp_path / "a.json", tmp_path / "a.npz"
+    status, output = run(str(path), "--json", str(files[0]), "--save", str(files[1]))
+    assert status == 0
+    assert f"nothing to rank. {files[0]} and {files[1]} are not written." in output
+    assert not any(file.exists() for file in files)
+
+
+def test_epsilon_is_recorded_where_it_means_something(tmp_path: Path) -> None:
+    file = tmp_path / "out.json"
+    for name, wanted in (("xor", None), ("diabetes", 0.25)):
+        status, output = run(name, "--sample", "12", "--epsilon", "0.25", "--json", str(file))
+        assert status == 0, output
+        assert json.loads(file.read_text())["settings"]["epsilon"] == wanted
 
 
 @pytest.mark.parametrize(
@@ -210,6 +340,10 @@ def test_no_pairs_is_a_sentence(tmp_path: Path) -> None:
         (["xor", "--plot", "path.txt"], ["path.txt", ".svg, .png or .pdf"]),
         (["xor", "--save", "path.csv"], ["path.csv", ".npz"]),
         (["xor", "--save", "no/such/folder/x.npz"], ["no/such/folder", "does not exist"]),
+        (["xor", "--plot", "a.svg", "--save", "same.npz", "--json", "./same.npz"], ["same.npz is named for two files"]),
+        (["xor", "--validate", "-3"], ["folds are a whole number"]),
+        (["xor", "--validate", "2.5"], ["folds are a whole number"]),
+        (["xor", "--validate", "inf"], ["folds are a whole number"]),
         (["xor", "--validate", "1"], ["2 folds or more"]),
         (["xor", "--validate", "9"], ["2 points of the smaller class, too few for 9 folds"]),
         (["iris", "--validate", "breast_cancer"], ["30 features", "iris 4"]),

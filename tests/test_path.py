@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from signal import SIGINT, raise_signal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -283,6 +284,34 @@ def test_decision_values(kernel: Kernel) -> None:
         np.testing.assert_array_equal(labels, np.where(f >= 0, 1.0, -1.0) if path.problem.family.startswith("svm") else f)
 
 
+@pytest.mark.parametrize("kernel", [linear(), rbf(0.4)], ids=["linear", "rbf"])
+def test_points_and_lambdas_of_another_shape_are_refused(kernel: Kernel) -> None:
+    X, score = scattered()
+    path = regularization_path(classification(X, np.where(score > 0, 1.0, -1.0), kernel=kernel))
+    wrong = (X[:, :1], np.column_stack([X, X]), X[0], X[None], X[:, :1].tolist(), sparse.csr_array(X[:, :1]))
+    for points in wrong:
+        for ask in (
+            path.values,
+            path.at(1.0).decision_function,
+            lambda V: path.predict(V, 1.0),
+            lambda V: path.decision_function(V, [1.0]),
+        ):
+            with pytest.raises(ValueError, match=r"shape \(n, 2\)"):
+                ask(points)
+    with pytest.raises(ValueError, match="lam must be a number or a list of numbers"):
+        path.decision_function(X, np.ones((2, 2)))
+    assert path.decision_function(X, []).shape == (0, 30)
+    assert path.decision_function(X[:0], [1.0]).shape == (1, 0)
+
+
+def test_a_sparse_gram_matrix_is_a_gram_matrix() -> None:
+    X, score = scattered()
+    K = X @ X.T
+    path = regularization_path(classification(sparse.csr_array(K), np.where(score > 0, 1.0, -1.0), kernel=precomputed()))
+    np.testing.assert_array_equal(path.decision_function(sparse.csr_array(K[:4]), 1.0), path.decision_function(K[:4], 1.0))
+    np.testing.assert_array_equal(precomputed().diagonal(sparse.csr_array(K)), np.diag(K))
+
+
 def test_the_bias_is_in_its_interval() -> None:
     for family in ("svm.soft", "svr.l1"):
         path = regularization_path(sample_problem(family, rbf(0.4)))
@@ -440,9 +469,18 @@ def test_what_has_no_path_is_refused(problem: MarginProblem, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"lambda_min": -1.0}, {"lambda_min": np.nan}, {"lambda_min": np.inf}, {"max_events": 0}, {"time_limit": 0.0}]
+    "options",
+    [
+        {"lambda_min": -1.0},
+        {"lambda_min": np.nan},
+        {"lambda_min": np.inf},
+        {"max_events": 0},
+        {"max_events": 2.5},
+        {"max_events": "3"},
+        {"time_limit": 0.0},
+    ],
 )
-def test_bad_limits_are_refused(options: dict[str, float]) -> None:
+def test_bad_limits_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="must be"):
         regularization_path(sample_problem("rank.l1"), **options)
 
@@ -512,8 +550,49 @@ def test_a_bad_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
     refused("format", about=np.array(json.dumps(about | {"format": "other"})))
     refused("unknown", about=np.array(json.dumps(about | {"kernel": ["Path"]})))
     refused("no numbers", about=np.array(json.dumps(about | {"kernel": ["RBF", "1"]})))
+    for word in about:
+        refused(f"'{word}' is missing", about=np.array(json.dumps({name: value for name, value in about.items() if name != word})))
+    for said, changed in (
+        ("level is no finite number", {"level": "x"}),
+        ("level is no finite number", {"level": None}),
+        ("seconds is no finite number", {"seconds": True}),
+        ("how it ended", {"complete": "no"}),
+        ("how it ended", {"stopped": 5}),
+        ("no hinge", {"loss": "squared_hinge"}),
+        ("gamma must be positive", {"kernel": ["RBF", -1]}),
+        ("degree must be", {"kernel": ["Polynomial", 2.5, 1.0, 1.0]}),
+        ("", {"kernel": ["RBF", 1.0, 2.0]}),
+        ("", {"kernel": 5}),
+        ("C must be", {"C": -1}),
+        ("C must be", {"C": np.nan}),
+        ("shift must be", {"shift": "0"}),
+        ("bias", {"bias": 1}),
+        ("shape", {"kernel": ["Precomputed"]}),
+    ):
+        refused(said, about=np.array(json.dumps(about | changed)))
+    for name, kind in (
+        ("alpha_starts", float),
+        ("alpha_rows", float),
+        ("event_rows", float),
+        ("event_kinds", bool),
+        ("margins", float),
+        ("lambdas", complex),
+        ("lambdas", str),
+        ("betas", np.float32),
+        ("X", complex),
+        ("y", int),
+        ("weights", np.float32),
+    ):
+        refused(f"{name} is of type", **{name: arrays[name].astype(kind)})
+    refused("shape", lambdas=np.array(3.0))
     refused("", about=np.array("{"))
     refused("", X=np.array([{}], dtype=object))
+    path.save(file)
+    content = file.read_bytes()
+    for damaged in (content[: len(content) // 2], content[:500] + bytes(200) + content[700:], b"no archive", b""):
+        file.write_bytes(damaged)
+        with pytest.raises(ValueError, match="no regularisation path"):
+            RegularizationPath.load(file)
     file.write_bytes(b"no archive")
     with pytest.raises(ValueError, match="no regularisation path"):
         RegularizationPath.load(file)

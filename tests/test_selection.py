@@ -12,10 +12,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy import sparse
 
-from equimargin.formulations import MarginProblem, classification, linear, precomputed, ranking, rbf, regression
+from equimargin.formulations import MarginProblem, classification, linear, polynomial, precomputed, ranking, rbf, regression
 from equimargin.metrics import pairwise_accuracy
-from equimargin.selection import Curve, best, folds_of, grid, score_along
+from equimargin.selection import Curve, NothingToChoose, best, folds_of, grid, score_along
 from equimargin.solvers import RegularizationPath, regularization_path
 from equimargin.solvers.regularization_path import Alphas
 
@@ -174,6 +175,32 @@ def test_points_that_are_the_same_are_tied_at_every_lambda() -> None:
     assert set(score_along(path, twice, [0, 1, 2, 0, 1, 2, 3]).scores.tolist()) == {0.5}
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_points_that_rounding_alone_tells_apart_are_tied(seed: int) -> None:
+    """Symmetric points and few dimensions: f is equal at points that are not."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, (14, 2)).astype(float)
+    V = np.concatenate([X, -X, X[:, ::-1]]) if seed % 2 else rng.integers(-2, 3, (20, 2)).astype(float)
+    y, judged = np.where(rng.normal(size=14) + X[:, 0] > 0, 1.0, -1.0), rng.integers(0, 2, len(V)).astype(float)
+    y[:2] = -1, 1
+    for problem in (classification(X, y, kernel=[linear(), rbf(10.0), polynomial(2)][seed % 3]), ranking(X, y)):
+        path = regularization_path(problem)
+        if not (path.lambdas > 0).any():
+            continue
+        chosen = best(path, V, judged, "pairwise_accuracy")
+        f = path.decision_function(V, chosen.lam)
+        D = np.subtract.outer(f[judged > 0], f[judged == 0])
+        D[np.abs(D) <= 1e-11 * np.abs(f).max()] = 0
+        assert chosen.score == pytest.approx(((D > 0) + (D == 0) / 2).mean(), abs=1e-12)
+
+
+def test_rounding_is_no_sign() -> None:
+    """Half of the points are on the line f = 0 but for rounding, on either side of it."""
+    noise = np.array([1e-17, -1e-17, 3e-17, -2e-17])
+    path = path_of(problems(6, [1, 0, 1, 0, 1, 0])["classification"], [2, 1], [[*noise, 1.0, -1.0], [*-noise, 1.5, -1.5]])
+    assert set(score_along(path, np.eye(6), [1, -1, 1, -1, 1, -1]).scores.tolist()) == {4 / 6}
+
+
 def samples(task: str) -> tuple[MarginProblem, Any, Any, Any]:
     """A problem, validation points, their labels and queries."""
     rng = np.random.default_rng(5)
@@ -250,10 +277,14 @@ def test_what_cannot_be_chosen_from_is_a_sentence() -> None:
         best(path, X[:, :1], y)
     with pytest.raises(ValueError, match="not finite"):
         best(path, X * np.nan, y)
-    with pytest.raises(ValueError, match="no lambda to choose"):
+    with pytest.raises(NothingToChoose, match="no lambda to choose"):
         best(regularization_path(classification(X, np.ones(30))), X, y)
     for arguments, words in (
         ({"folds": 1}, "2 folds or more"),
+        ({"folds": 2.5}, "a whole number of folds"),
+        ({"folds": "3"}, "a whole number of folds"),
+        ({"kernels": ["rbf"]}, "'rbf' is no kernel"),
+        ({"kernels": "rbf"}, "'r' is no kernel"),
         ({"folds": 20}, "points of the smaller class, too few for 20 folds"),
         ({"task": "ordering"}, "no task 'ordering'"),
         ({"kernels": []}, "no kernel"),
@@ -261,6 +292,13 @@ def test_what_cannot_be_chosen_from_is_a_sentence() -> None:
     ):
         with pytest.raises(ValueError, match=words):
             grid(X, y, **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("task", ["classification", "regression", "ranking"])
+def test_no_points_cannot_be_folded(task: Any) -> None:
+    for empty in (np.zeros((0, 2)), [], sparse.csr_array((0, 2))):
+        with pytest.raises(ValueError, match="needs points"):
+            grid(empty, [], task=task)
 
 
 def test_folds_keep_queries_whole_and_classes_in_their_shares() -> None:
@@ -276,6 +314,14 @@ def test_folds_keep_queries_whole_and_classes_in_their_shares() -> None:
     again = folds_of(y, None, "classification", 4, 0)
     assert all((a.validation == b.validation).all() for a, b in zip(folds_of(y, None, "classification", 4, 0), again, strict=True))
     assert any((a.validation != b.validation).any() for a, b in zip(folds_of(y, None, "classification", 4, 1), again, strict=True))
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.coo_array])
+def test_a_sparse_gram_matrix_is_chosen_from_as_a_dense_one(form: Any) -> None:
+    _, X, y, _ = samples("classification")
+    K = X @ X.T
+    found, wanted = (grid(each, y, [precomputed()], folds=2).best.selected for each in (form(K), K))
+    assert found == wanted
 
 
 @pytest.mark.parametrize("task", ["ranking", "classification", "regression"])

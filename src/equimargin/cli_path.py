@@ -81,11 +81,12 @@ def path(
         rows = raw.scaled() if scale else raw
         problem = _problem(rows, kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1]), epsilon)
         if problem.p == 0:
-            typer.echo(NO_PAIRS)
+            files = [str(file) for file in (json, save, plot) if file is not None]
+            typer.echo(NO_PAIRS + (f" {' and '.join(files)} {'is' if len(files) == 1 else 'are'} not written." if files else ""))
             raise typer.Exit
-        folds = None if validate is None or not validate.isdecimal() else int(validate)
+        folds = _folds(validate)
         held_out = None if validate is None or folds is not None else _validation(validate, raw, problem, target, query, scale)
-        from equimargin.selection import folds_of, grid, score_along
+        from equimargin.selection import NoBreakpoint, NothingToChoose, folds_of, grid, score_along
         from equimargin.solvers import regularization_path
 
         what, limits = cast("Task", rows.task), (lambda_min, max_events, time_limit)
@@ -93,26 +94,54 @@ def path(
             folds_of(rows.y, rows.qid, what, folds, seed)
         curve: Curve | None = None
         ended_early: list[FoldPath] = []
+        nothing: NothingToChoose | None = None
         with _progress(lambda_min) as (followed, folded):
             found = regularization_path(problem, *limits, followed)
-            if len(found) and held_out is not None:
-                curve = score_along(found, held_out.X, held_out.y, qid=held_out.qid)
-            elif len(found) and folds is not None:
-                row = grid(rows.X, rows.y, [problem.kernel], what, rows.qid, "auto", folds, epsilon, *limits, seed, progress=folded).best
-                curve, ended_early = row.curve, [fold for fold in row.folds if not fold.complete]
+            try:
+                if len(found) and held_out is not None:
+                    curve = score_along(found, held_out.X, held_out.y, qid=held_out.qid)
+                elif len(found) and folds is not None:
+                    limits = (max(lambda_min, float(found.lambdas[-1])), max_events, time_limit)  # no lambda that the path has not
+                    row = grid(
+                        rows.X, rows.y, [problem.kernel], what, rows.qid, "auto", folds, epsilon, *limits, seed, progress=folded
+                    ).best
+                    curve, ended_early = row.curve, [fold for fold in row.folds if not fold.complete]
+            except NothingToChoose as reason:
+                nothing = reason
         typer.echo(headline(rows, problem))
         for line in _summary(found, None if curve is None else curve.best, validate if folds is None else f"{folds} folds"):
             typer.echo(f"  {line}")
+        if nothing is not None:
+            typer.echo(f"  nothing to choose: {nothing}")
         if curve is not None and ended_early:
             least = curve.lambdas[-1]
-            typer.echo(f"  no lambda below {least:.6g} was judged: of {len(ended_early)} folds, {ended_early[0].stopped}")
+            typer.echo(f"  no lambda below {least:.6g} was judged: in {len(ended_early)} of {folds} folds {ended_early[0].stopped}")
         if not len(found):
             raise typer.Exit(3)
-        settings = {"epsilon": epsilon, "scale": scale, "sample": sample, "seed": seed, "validate": validate}
+        settings = {
+            "epsilon": epsilon if what == "regression" else None,
+            "scale": scale,
+            "sample": sample,
+            "seed": seed,
+            "validate": validate,
+        }
         settings |= {"lambda_min": lambda_min, "max_events": max_events, "time_limit": time_limit}
         _write(found, rows, curve, settings, json, save, plot)
     worst = max(found.gaps.max(), found.midpoint_gaps.max(initial=0.0))
-    raise typer.Exit(1 if not worst <= TRUSTED else 0 if found.complete and not ended_early else 4)
+    raise typer.Exit(
+        1 if not worst <= TRUSTED else 0 if found.complete and not ended_early and not isinstance(nothing, NoBreakpoint) else 4
+    )
+
+
+def _folds(validate: str | None) -> int | None:
+    """How many folds are asked for, if it is folds."""
+    try:
+        number = float(validate or "")
+    except ValueError:
+        return None
+    if not (number >= 2 and number.is_integer()):
+        raise ValueError(f"--validate {validate}: folds are a whole number, 2 folds or more; put ./ before the name of a file")
+    return int(number)
 
 
 def _check_endings(plot: Path | None, save: Path | None) -> None:
@@ -139,9 +168,7 @@ def _validation(source: str, training: Data, problem: MarginProblem, target: str
     from equimargin.data import load
     from equimargin.validation import metric_of
 
-    data = load(source, task=training.task, target=target, query=query)
-    if data.X.shape[1] != training.X.shape[1]:
-        raise ValueError(f"{source} has {data.X.shape[1]} features and {training.name} {training.X.shape[1]}; supply the same")
+    data = load(source, target=target, query=query, like=training)
     dense = not hasattr(training.X, "tocsr")
     if hasattr(data.X, "tocsr") == dense:
         data = replace(data, X=data.X.toarray() if dense else csr_array(data.X))  # type: ignore[union-attr]
@@ -154,7 +181,8 @@ def _summary(found: RegularizationPath, selected: Selected | None, validated_on:
         yield f"no breakpoint: {found.stopped}"
         return
     rows = "pair" if found.problem.family.startswith("rank") else "row"
-    yield f"{len(found):,} breakpoints from lambda = {found.lambdas[0]:.6g} to {found.lambdas[-1]:.6g}, where {found.stopped}"
+    count = "1 breakpoint" if len(found) == 1 else f"{len(found):,} breakpoints"
+    yield f"{count} from lambda = {found.lambdas[0]:.6g} to {found.lambdas[-1]:.6g}, where {found.stopped}"
     yield f"{len(found.events) / found.problem.p:.3g} events a {rows}, {found.margins.max():,} rows in the margin set at most"
     yield f"relative gap at most {found.gaps.max():.1e} at breakpoints, {found.midpoint_gaps.max(initial=0.0):.1e} half way between them"
     if selected is not None:
@@ -180,7 +208,9 @@ def _write(
     if save is not None:
         with whole(save) as part:
             found.save(part)
-    if plot is not None:
+    if plot is not None and not (found.lambdas > 0).any():
+        typer.echo(f"  nothing to draw: {found.stopped}")
+    elif plot is not None:
         from equimargin.path_plot import draw
 
         with whole(plot) as part:

@@ -65,6 +65,8 @@ class Data:
     y : (m,) targets: -1 and +1 for classification, any number for regression, relevance (higher is better) for ranking.
     qid : (m,) query of each row, or None where the data has no queries (in ranking: all rows are one query).
     task : "classification", "regression" or "ranking".
+    columns : the names of the features, of a CSV file alone.  first : the index of the first one, of a svmlight file alone.
+    classes : the two labels that are -1 and +1 here, of a classification alone.
     """
 
     name: str
@@ -72,6 +74,9 @@ class Data:
     y: NDArray[np.float64]
     qid: NDArray[np.int64] | None
     task: str
+    columns: tuple[str, ...] | None = None
+    first: int | None = None
+    classes: tuple[float | str, float | str] | None = None
 
     def scaled(self, by: Data | None = None) -> Data:
         """Bring every feature to a common scale.
@@ -127,7 +132,14 @@ class Data:
         return replace(self, X=self.X[rows], y=self.y[rows], qid=None if self.qid is None else self.qid[rows])
 
 
-def load(source: str | os.PathLike[str], *, task: str | None = None, target: str | None = None, query: str | None = None) -> Data:
+def load(
+    source: str | os.PathLike[str],
+    *,
+    task: str | None = None,
+    target: str | None = None,
+    query: str | None = None,
+    like: Data | None = None,
+) -> Data:
     """Load a bundled data set by its name, or a svmlight/LETOR, CSV or NPZ file.
 
     Parameters
@@ -138,6 +150,8 @@ def load(source: str | os.PathLike[str], *, task: str | None = None, target: str
         classification if its target takes exactly two values, else regression.
     target : the target column of a CSV file; by default the last one that is not the query.
     query : the query column of a CSV file; by default the one named qid or query, if any.
+    like : data to be joined by further rows: of its task, features and classes.  Columns of a CSV file may come in another order, the
+        last features of a svmlight file may be absent, and of two classes one; target and query say nothing of what is no CSV file.
 
     Returns
     -------
@@ -147,36 +161,60 @@ def load(source: str | os.PathLike[str], *, task: str | None = None, target: str
     Raises
     ------
     DataError : unreadable or malformed input, a value that is not finite, no rows, no features, rows with and without a query,
-        or a target that does not fit the task.
+        a target that does not fit the task, or features and classes other than those of `like`.
     """
+    task = task if like is None else like.task
     if task is not None and task not in TASKS:
         raise DataError(f"there is no task {task!r}; choose one of {', '.join(TASKS)}")
     if isinstance(source, str) and source in BUNDLED:
-        if target is not None or query is not None:
+        if like is None and (target is not None or query is not None):
             raise DataError(f"{source}: target and query name columns of a CSV file, and this data set is bundled; leave them out")
-        return _for_task(source, source, _bundled(source), task or BUNDLED[source][1])
+        return _for_task(source, source, _bundled(source), task or BUNDLED[source][1], like)
     path = Path(source)
-    return _for_task(path.name, str(path), _table(path, task, target, query), task)
+    return _for_task(path.name, str(path), _table(path, task, target, query, like), task, like)
 
 
 class _Table(NamedTuple):
     X: NDArray[np.float64] | csr_array
     y: NDArray[Any]  # float64, or text labels for classification
     qid: NDArray[np.int64] | None
+    columns: tuple[str, ...] | None = None
+    first: int | None = None
 
 
-def _for_task(name: str, where: str, table: _Table, task: str | None) -> Data:
-    X, y, qid = table
+def _for_task(name: str, where: str, table: _Table, task: str | None, like: Data | None) -> Data:
+    X, y, qid, columns, first = table
     if 0 in X.shape:
         raise DataError(f"{where}: there are {X.shape[0]} rows and {X.shape[1]} features; supply at least one of each")
-    levels = np.unique(y)
+    if like is not None:
+        X = _features_like(where, X, columns, like)
+        columns = None if columns is None else like.columns
+    levels, classes = np.unique(y), None
     if task is None:
         task = "ranking" if qid is not None else "classification" if len(levels) == 2 else "regression"
     if task == "classification":
-        if len(levels) != 2:
+        known = None if like is None else like.classes
+        if known is None and len(levels) != 2:
             raise DataError(f"{where}: {_class_count(levels)}")
-        y = np.where(y == levels[1], 1.0, -1.0)
-    return Data(name, X, y, qid, task)
+        classes = known or (levels[0].item(), levels[1].item())
+        if not set(levels.tolist()) <= set(classes):
+            raise DataError(f"{where}: the classes are {_listed(levels.tolist())} and not {_listed(classes)}; supply rows of these alone")
+        y = np.where(y == classes[1], 1.0, -1.0)
+    return Data(name, X, y, qid, task, columns, first, classes)
+
+
+def _features_like(where: str, X: Any, columns: tuple[str, ...] | None, like: Data) -> Any:
+    """X in the features of other data: by name where both have names, else by place."""
+    d = like.X.shape[1]
+    if X.shape[1] != d:
+        raise DataError(f"{where} has {X.shape[1]} features and {like.name} {d}; supply the same")
+    if columns is None or like.columns is None or columns == like.columns:
+        return X
+    if sorted(columns) != sorted(like.columns) or len(set(columns)) < d:
+        raise DataError(
+            f"{where}: the feature columns are {_listed(columns)} and those of {like.name} {_listed(like.columns)}; supply the same"
+        )
+    return X[:, [columns.index(name) for name in like.columns]]
 
 
 def _class_count(levels: NDArray[Any]) -> str:
@@ -238,14 +276,14 @@ def _both_classes(y: NDArray[np.float64], order: NDArray[np.intp], n: int) -> ND
     return rows
 
 
-def _table(path: Path, task: str | None, target: str | None, query: str | None) -> _Table:
+def _table(path: Path, task: str | None, target: str | None, query: str | None, like: Data | None) -> _Table:
     content = _content(path)
     kind = _kind(path, content)
     if kind == "CSV":
         return _csv(path, content, task, target, query)
-    if target is not None or query is not None:
+    if like is None and (target is not None or query is not None):
         raise DataError(f"{path}: target and query name columns of a CSV file, and this is a {kind} file; leave them out")
-    return _npz(path, content) if kind == "NPZ" else _svmlight(path, content)
+    return _npz(path, content) if kind == "NPZ" else _svmlight(path, content, like)
 
 
 def _content(path: Path) -> bytes:
@@ -292,14 +330,14 @@ def _telling_line(content: bytes) -> bytes:
     return b""
 
 
-def _svmlight(path: Path, content: bytes) -> _Table:
+def _svmlight(path: Path, content: bytes, like: Data | None) -> _Table:
     from sklearn.datasets import load_svmlight_file
 
     text = _COMMENT.sub(b"", content)
     # Queries are read here: scikit-learn's own reading of them copies the array at every row, and drops missing ones silently.
     queries = _QID.findall(text)
     try:
-        X, y = load_svmlight_file(io.BytesIO(text))
+        X, y = load_svmlight_file(io.BytesIO(text), zero_based=True)
         qid = np.array([int(query) for query in queries], dtype=np.int64)
     except (ValueError, OverflowError) as error:
         raise _svmlight_fault(path, text, _one_line(error)) from None
@@ -309,8 +347,14 @@ def _svmlight(path: Path, content: bytes) -> _Table:
         raise _svmlight_fault(path, text, "a value is irregular")
     if X.nnz == 0:
         raise DataError(f"{path}: no row holds an index:value; supply at least one feature")
+    least = int(X.indices.min() > 0)
+    first = least if like is None or like.first is None else like.first
+    if like is not None and least < first:
+        raise DataError(f"{path}: features are counted from 0 and those of {like.name} from 1; count them from the same")
+    X.indices -= first
+    X.resize(X.shape[0], max(X.shape[1] - first, 0 if like is None else like.X.shape[1]))
     dense = np.count_nonzero(X.data) >= _SPARSE_BELOW * X.shape[0] * X.shape[1]
-    return _Table(X.toarray() if dense else _compact(X), y, qid if queries else None)
+    return _Table(X.toarray() if dense else _compact(X), y, qid if queries else None, first=first)
 
 
 def _compact(X: Any) -> csr_array:
@@ -378,7 +422,8 @@ def _csv(path: Path, content: bytes, task: str | None, target: str | None, query
     X = np.empty((len(rows), len(features)))
     for j, at in enumerate(features):
         X[:, j] = _floats(path, header[at], lines, columns[at], "correct it or drop the column")
-    return _Table(X, y, None if query_at is None else _queries(path, lines, columns[query_at]))
+    qid = None if query_at is None else _queries(path, lines, columns[query_at])
+    return _Table(X, y, qid, columns=tuple(header[at] for at in features))
 
 
 def _records(path: Path, content: bytes) -> tuple[list[str], list[int], list[list[str]]]:

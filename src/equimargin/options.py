@@ -127,6 +127,10 @@ def check_writable(*paths: Path | None) -> None:
     for path in paths:
         if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
             raise ValueError(f"{path} cannot be written: {'it is a folder' if path.is_dir() else 'its folder does not exist'}")
+    files = [path.resolve() for path in paths if path is not None]
+    for file in files:
+        if files.count(file) > 1:
+            raise ValueError(f"{file.name} is named for two files, and one would be lost; name two")
 
 
 @contextmanager

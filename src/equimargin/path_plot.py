@@ -56,7 +56,8 @@ def draw(path: RegularizationPath, file: Path, title: str = "", curve: Curve | N
     _functions(axes[0], path, high, low)
     if curve:
         _scores(axes[1], curve, high, low)
-    axes[-1].plot(*_thinned(np.repeat(above, 2)[1:], np.repeat(path.margins[: len(above)], 2)[:-1], high, low), color=INK, lw=0.8)
+    margins = _thinned(np.repeat(above, 2)[1:], np.repeat(path.margins[: len(above)], 2)[:-1], high, low)
+    axes[-1].plot(*margins, color=INK, lw=0.8, marker=_marker(above))
     axes[-1].set_ylabel("rows in the\nmargin set")
     axes[-1].set_ylim(bottom=0)
     axes[-1].set_xlabel(r"$\lambda = 1/C$")
@@ -81,7 +82,7 @@ def _functions(panel: Any, path: RegularizationPath, high: float, low: float) ->
         values = _along(path, np.array([Z.rdot(beta) for beta in path.betas]), lams)
         for j, w in enumerate(values.T):
             color = colormaps["tab10"](j) if values.shape[1] <= NAMED else colormaps["viridis"](j / (values.shape[1] - 1))
-            panel.plot(lams, w, color=color, lw=1.2, label=str(j + 1) if values.shape[1] <= NAMED else None)
+            panel.plot(lams, w, color=color, lw=1.2, marker=_marker(lams), label=str(j + 1) if values.shape[1] <= NAMED else None)
         panel.set_ylabel(r"coefficient $w_j$")
         if values.shape[1] <= NAMED:
             panel.legend(title="feature", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8, title_fontsize=8)
@@ -103,7 +104,7 @@ def _training_scores(panel: Any, path: RegularizationPath, lams: Array) -> None:
     levels = np.unique(y)
     colors = _colors(levels)
     for i in shown:
-        panel.plot(lams, values[:, i], color=colors[np.searchsorted(levels, y[i])], lw=0.7, alpha=0.55)
+        panel.plot(lams, values[:, i], color=colors[np.searchsorted(levels, y[i])], lw=0.7, alpha=0.55, marker=_marker(lams))
     if not isinstance(rows, Tube) and np.abs(values[:, shown]).max() > LOGARITHMIC:
         panel.set_yscale("symlog", linthresh=1.0, linscale=1.0)
     some = "" if m <= LINES else f"\n{len(shown)} of {m:,} training points"
@@ -114,6 +115,11 @@ def _training_scores(panel: Any, path: RegularizationPath, lams: Array) -> None:
         panel.legend(handles=handles, title=what, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8, title_fontsize=8)
     elif len(levels) > NAMED:
         _bar(panel, levels[0], levels[-1], what)
+
+
+def _marker(lams: Array) -> str | None:
+    """Of a line at a single lambda, which would not be seen."""
+    return "o" if lams[0] == lams[-1] else None
 
 
 def _bar(panel: Any, first: float, last: float, label: str) -> None:

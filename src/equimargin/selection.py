@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -26,11 +27,32 @@ from equimargin.formulations.kernels import Array, Precomputed
 from equimargin.formulations.labels import numbers
 from equimargin.solvers import regularization_path
 from equimargin.solvers.regularization_path import RegularizationPath
-from equimargin.validation import Knots, Metric, metric_of
+from equimargin.validation import RESOLUTION, Knots, Metric, metric_of
 
 Task = Literal["classification", "regression", "ranking"]
 
-__all__ = ["Curve", "Fold", "FoldPath", "Grid", "GridRow", "Selected", "best", "folds_of", "grid", "score_along"]
+__all__ = [
+    "Curve",
+    "Fold",
+    "FoldPath",
+    "Grid",
+    "GridRow",
+    "NoBreakpoint",
+    "NothingToChoose",
+    "Selected",
+    "best",
+    "folds_of",
+    "grid",
+    "score_along",
+]
+
+
+class NothingToChoose(ValueError):
+    """A path of a single constant f: one lambda is as good as another."""
+
+
+class NoBreakpoint(NothingToChoose):
+    """A path that ended before its first breakpoint: no lambda is known."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +162,8 @@ def best(
 
     Raises
     ------
-    ValueError : a metric of another task, shapes that do not fit, nothing to judge by, a path without a breakpoint above 0.
+    ValueError : a metric of another task, shapes that do not fit, nothing to judge by.
+    NothingToChoose, NoBreakpoint : ValueErrors, too; a path without a breakpoint above 0.
 
     Source: document P, section 5, which validates at breakpoints only.
     """
@@ -209,11 +232,14 @@ def grid(
     from joblib import Parallel, delayed
 
     m = X.shape[0] if hasattr(X, "shape") else len(X)
-    X, y = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64), numbers(y, m, "y")
+    X, y = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64), numbers(y, m, "y")
     query = None if qid is None else np.asarray(qid)
     kernels = [linear()] if kernels is None else list(kernels)
     if not kernels:
         raise ValueError("grid: there is no kernel to choose from")
+    for kernel in kernels:
+        if not isinstance(kernel, Kernel):
+            raise ValueError(f"grid: {kernel!r} is no kernel; make one with linear, polynomial, rbf or precomputed")
     parts = folds_of(y, query, task, folds, random_state)
     jobs = [_Job(X, y, query, task, kernel, epsilon, *part) for kernel in kernels for part in parts]
     held_out = np.concatenate([part.validation for part in parts])
@@ -243,15 +269,17 @@ def folds_of(y: ArrayLike, qid: ArrayLike | None, task: Task, folds: int, random
 
     Raises
     ------
-    ValueError : an unknown task, fewer than 2 folds, fewer queries, points of a class or points than folds.
+    ValueError : an unknown task, no whole number of 2 folds or more, no points, fewer queries, points of a class or points than folds.
     """
     from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
     y = np.asarray(y)
     if task not in ("classification", "regression", "ranking"):
         raise ValueError(f"there is no task {task!r}; choose one of classification, regression, ranking")
-    if folds < 2:
-        raise ValueError(f"cross-validation needs 2 folds or more, not {folds}")
+    if not isinstance(folds, Integral) or folds < 2:
+        raise ValueError(f"cross-validation needs a whole number of folds, 2 folds or more, not {folds!r}")
+    if not len(y):
+        raise ValueError("cross-validation needs points, and there are none")
     if task == "ranking" and qid is not None:
         have, what = len(np.unique(np.asarray(qid))), "queries"
         splitter = GroupKFold(folds).split(y, groups=qid)
@@ -323,7 +351,7 @@ class _Job(NamedTuple):
 def _lines(path: RegularizationPath, X: Any, y: ArrayLike) -> _Lines:
     """Equal points have equal values, to the last bit: a product of matrices does not promise that, and an order would turn on it."""
     if len(path) == 0:
-        raise ValueError(f"the path has no breakpoint to choose from: {path.stopped}")
+        raise NoBreakpoint(f"the path has no breakpoint to choose from: {path.stopped}")
     points = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != path.problem.X.shape[1] or points.shape[0] != np.asarray(y).size:
         wanted = (np.asarray(y).size, path.problem.X.shape[1])
@@ -344,7 +372,9 @@ def _knots(judge: Metric, parts: Sequence[_Lines]) -> Iterator[Knots]:
     reached = max(float(part.lambdas[-1]) for part in parts)
     lambdas = lambdas[(lambdas > 0) & (lambdas >= reached)]
     if not len(lambdas):
-        raise ValueError(f"there is no lambda to choose: {parts[0].stopped}")
+        raise NothingToChoose(f"there is no lambda to choose: {parts[0].stopped}")
+    if lambdas[0] - lambdas[-1] <= RESOLUTION * lambdas[0]:
+        lambdas = lambdas[:1]
     rows = (np.concatenate([part.at(lam) for part in parts]) for lam in lambdas.tolist())
     a, ga = lambdas[0], next(rows)
     if len(lambdas) == 1:
@@ -389,7 +419,7 @@ def _selected(metric: str, larger_is_better: bool, segments: Iterable[Knots]) ->
     sign = 1 if larger_is_better else -1
     chosen = max(_runs(segments), key=lambda run: (sign * run.score, run.width), default=None)
     if chosen is None:
-        raise ValueError("the path is too short: its lambdas differ by less than 1e-9 of themselves")
+        raise NothingToChoose("the path is too short: its lambdas differ by less than 1e-9 of themselves")
     lam = float(np.clip(np.sqrt(chosen.low) * np.sqrt(chosen.high), chosen.low, chosen.high))
     return Selected(lam, chosen.score, (chosen.low, chosen.high), metric, larger_is_better)
 

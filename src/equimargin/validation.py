@@ -28,6 +28,8 @@ Knots = tuple[Array, Array]
 
 RESOLUTION = 1e-9
 """Lambdas that are nearer to each other, relatively, are one lambda: the path itself is known no better."""
+NOISE = 1e-12
+"""Values of g that are nearer to each other, relatively to the largest, are equal: what is left between them is rounding."""
 DRAWN = 0.05
 """Knots of an error are no further apart in log lambda."""
 
@@ -65,6 +67,7 @@ class PairwiseAccuracy:
 
     def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
         """In O(n log n + crossings)."""
+        ga, gb = _levelled(ga), _levelled(gb)
         order, ranks = self._sorted(ga, gb)
         if not np.array_equal(ranks, self._ranks):
             counts = concordance(self.y, ranks, self.query)
@@ -101,6 +104,7 @@ class Accuracy:
 
     def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
         """In O(n + crossings log crossings)."""
+        ga, gb = (np.where(np.abs(g) <= NOISE * np.abs(g).max(), 0.0, g) for g in (ga, gb))
         right = (np.where(ga == 0, gb, ga) >= 0) == self.positive
         crossing = np.sign(ga) * np.sign(gb) < 0
         before, after = ga[crossing], gb[crossing]
@@ -192,6 +196,15 @@ def metric_of(problem: MarginProblem, metric: str, y: ArrayLike, qid: ArrayLike 
     query = np.zeros(n, dtype=np.int64) if qid is None else queries(qid, n)[1]
     parameters: dict[str, Any] = {"epsilon": rows.epsilon} if name == "epsilon_insensitive" and isinstance(rows, Tube) else {}
     return METRICS[name](target, query, **parameters)
+
+
+def _levelled(g: Array) -> Array:
+    """g, (n,), with values that only rounding tells apart made equal."""
+    order = np.argsort(g)
+    new = np.append(True, np.diff(g[order]) > NOISE * np.abs(g).max())
+    level = np.empty_like(g)
+    level[order] = g[order][new][np.cumsum(new) - 1]
+    return level
 
 
 def _steps(a: float, b: float, lams: Array, first: int, gains: Index) -> tuple[Array, Index]:
