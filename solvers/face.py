@@ -107,7 +107,9 @@ def _room(d: Array, low: Array, high: Array) -> float:
 def _best_step(H: NDArray[Any], g: Array, d: Array) -> float:
     """argmax over 0 <= step <= 1 of step g'd - step^2 / 2 d'H d; 0 where d does not rise."""
     slope, curvature = float(g @ d), float(d @ (H @ d))
-    return max(slope / curvature, 0.0) if slope < curvature else 1.0
+    if slope <= 0.0:
+        return 0.0
+    return slope / curvature if slope < curvature else 1.0
 
 
 def _bent(H: NDArray[Any], g: Array, d: Array, low: Array, high: Array, balanced: bool) -> Array:

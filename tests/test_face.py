@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equimargin.solvers.face import climb
+from equimargin.solvers.face import _best_step, climb
 
 
 @pytest.mark.parametrize("balanced", [False, True], ids=["free", "balanced"])
@@ -28,3 +28,8 @@ def test_it_ends_at_the_optimum_of_the_rows_inside(balanced: bool, seed: int) ->
     gradient = (g - H @ d)[inside]
     level = gradient.mean() if balanced and inside.any() else 0.0
     assert np.abs(gradient - level).max(initial=0.0) <= 1e-9 * np.abs(g).max()
+
+
+def test_a_direction_that_falls_without_curvature_is_not_taken() -> None:
+    """Where everything is next to 0 its square underflows (found by the properties of svr.l1)."""
+    assert _best_step(np.zeros((2, 2)), np.array([1e-200, 0.0]), np.array([-1.0, 0.0])) == 0.0
