@@ -59,7 +59,7 @@ class Judge:
         point : with a function and multipliers.  primal, dual : its values, -inf for multipliers that are not feasible.
         iterations, violation : as in `show`.
         """
-        self.iterations, self.violation = iterations, violation
+        self.iterations, self.violation = iterations, max(violation, 0.0)  # below 0 there is no progress
         self.primal, self.dual = primal, dual
         self.gap = relative_gap(primal, dual, self.problem.scale) if self.problem.convex else np.inf
         if self.gap <= self.limits.tol and self._cancels:  # a gap that is reached is computed once more

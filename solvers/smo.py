@@ -100,7 +100,7 @@ def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:
     while True:
         if watched or descent.ready or progress.out_of_time or descent.steps >= progress.max_iter:
             before, stuck = progress.gap, descent.stuck
-            over = progress.show(descent.alpha, descent.steps, max(descent.violation, 0.0))  # below 0 there is no progress
+            over = progress.show(descent.alpha, descent.steps, descent.violation)
             descent.refresh(progress)
             if over or descent.ended(progress):
                 break
