@@ -27,7 +27,7 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf, nan
 from pathlib import Path
@@ -59,6 +59,8 @@ from equimargin.formulations import (
 from equimargin.formulations.bounds import inner_interval
 from equimargin.solvers import SOLVERS, Status, exact_optimum, given_gram, solve
 from equimargin.solvers.exact_numbers import rational_kernel
+from equimargin.testing import FAMILIES as SAMPLES
+from equimargin.testing import sample_problem
 from nightly_exact import Definition, exact_values
 
 FAMILIES = (
@@ -562,15 +564,13 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = la
 
 
 def _compile() -> None:
-    """Solve a problem of each family by each solver: an example's time is not for the compiler."""
-    from equimargin.testing import FAMILIES as samples
-    from equimargin.testing import sample_problem
-
-    for family in samples:
-        problem = sample_problem(family)
-        for name, solver in SOLVERS.items():
-            if solver.refusal(problem) is None:
-                solve(problem, name)
+    """Solve problems of each family by each solver: an example's time is not for the compiler."""
+    for family in SAMPLES:
+        dense = [sample_problem(family, kernel) for kernel in (None, rbf(), polynomial())]
+        for problem in [*dense, replace(dense[0], X=sparse.csr_array(dense[0].X))]:
+            for name, solver in SOLVERS.items():
+                if solver.refusal(problem) is None:
+                    solve(problem, name)
 
 
 if __name__ == "__main__":
