@@ -448,7 +448,6 @@ def _judge(watch: Watch, problem: Problem, optimum: Optimum | None, at: Definiti
     kind = f"{watch.family} {origin}"
     if np.isnan([outer.lower, outer.upper, inner.lower, inner.upper]).any():
         watch.found(f"NaN {kind}", f"an interval with a NaN: {outer}, inner {inner}", said)
-        return
     if not problem.convex and (outer.lower != -inf or outer.upper != inf):
         watch.found(f"claim without convexity {kind}", f"{outer} is claimed of a problem that is not convex", said)
     if optimum is not None:
@@ -472,13 +471,13 @@ def _judge(watch: Watch, problem: Problem, optimum: Optimum | None, at: Definiti
 
 
 def above(bound: float, value: Fraction | None) -> bool:
-    """Whether a bound is above a value, None for infinity."""
-    return value is not None and bound != -inf and (bound == inf or Fraction(bound) > value)
+    """Whether a bound is above a value, None for infinity; NaN is not."""
+    return value is not None and bound > -inf and (bound == inf or Fraction(bound) > value)
 
 
 def below(bound: float, value: Fraction | None) -> bool:
-    """Whether a bound is below a value, None for infinity."""
-    return bound != inf and (value is None or bound == -inf or Fraction(bound) < value)
+    """Whether a bound is below a value, None for infinity; NaN is not."""
+    return bound < inf and (value is None or bound == -inf or Fraction(bound) < value)
 
 
 def told(value: Fraction | None) -> str:
