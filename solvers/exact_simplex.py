@@ -183,11 +183,9 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
     import highspy
     from scipy import sparse
 
-    n, p = problem.size, problem.p
-    with np.errstate(all="ignore"):  # a matrix that overflows gets no basis from HiGHS
-        scale = mean_square(problem)
-        AK = problem.rows.matrix @ (problem.gram.dense / scale)
-        B = AK if problem.over == "points" else AK @ problem.rows.matrix.T
+    n, p, scale = problem.size, problem.p, mean_square(problem)
+    AK = problem.rows.matrix @ (problem.gram.dense / scale)
+    B = AK if problem.over == "points" else AK @ problem.rows.matrix.T
     M = sparse.csc_array(sparse.hstack([sparse.csc_array(B), sparse.eye_array(p)]))
     highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     highs.setOptionValue("output_flag", False)
