@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import nightly_bounds as campaign
@@ -92,6 +92,15 @@ def test_scales_reach_both_ends_of_float64() -> None:
     assert sizes.min() < 1e-315
     assert sizes.max() > 1e295
     assert np.mean((sizes > 1e-7) & (sizes < 1e7)) > 0.5
+
+
+@pytest.mark.parametrize("family", campaign.FAMILIES)
+@given(st.integers(0, 2**32))
+@settings(max_examples=25, phases=[Phase.explicit, Phase.generate])  # numbers do not shrink
+def test_intervals_hold_at_every_scale(family: str, number: int) -> None:
+    watch, _ = campaign.checked(family, campaign.drawn(family, [number]), [number])
+    bounds = ("false", "NaN", "claim", "dual value", "primal value", "exact")
+    assert [(finding.sentence, watch.text) for finding in watch.findings if finding.kind.startswith(bounds)] == []
 
 
 def _kinds(text: str) -> set[str]:
