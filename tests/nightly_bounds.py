@@ -276,7 +276,7 @@ class Watch:
 
     @contextmanager
     def call(self, what: str, shown: str, ours: bool = False) -> Iterator[None]:
-        """A call under watch: `what` it is, how it is `shown` in a script, and whether it may refuse in a sentence of our `ours`."""
+        """A call under watch: `what` it is, how it is `shown` in a script, and whether it may raise a ValueError of `ours`."""
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS, CPU_SECONDS)
@@ -287,7 +287,8 @@ class Watch:
                 raise Skipped from None
             except Exception as error:
                 frame = traceback.extract_tb(error.__traceback__)[-1]
-                if not (ours and _own(frame) and isinstance(error, ValueError)):
+                sentence = _own(frame) and (frame.line or "").startswith("raise ") and isinstance(error, ValueError)
+                if not (ours and sentence):
                     last = _own_frame(error)
                     kind = f"{type(error).__name__} {what} {last}"
                     self.found(kind, f"{what} raises {type(error).__name__}: {error} (in {last})", shown)
@@ -352,7 +353,7 @@ def checked(family: str, text: str, number: Sequence[int]) -> tuple[Watch, str]:
         optimum = None
     solved = _solved(watch, problem, rng)
     points = [("solved", point) for point in solved]
-    points += [("optimal", point) for point in (optimum.points if optimum else [])]
+    points += [("optimal", each) for point in (optimum.points if optimum else []) for each in (point, _moved(point, rng))]
     points += [("random", _random_point(problem, rng)) for _ in range(RANDOM_POINTS)]
     at = Definition(problem) if problem.convex and rational_kernel(problem.kernel) else None
     for origin, point in points:
@@ -412,6 +413,16 @@ def _solved(watch: Watch, problem: Problem, rng: np.random.Generator) -> list[Po
     if not solution.reason:
         watch.found(f"no reason {name}", f"{name} gives no reason", f"print({said})")
     return [solution.point]
+
+
+def _moved(point: Point, rng: np.random.Generator) -> Point:
+    """A point with each number off by a random part."""
+    part = 10.0 ** rng.uniform(-17, -3)
+
+    def moved(v: Any) -> Any:
+        return None if v is None else v * (1 - part * np.abs(rng.normal(size=np.shape(v))))
+
+    return Point(moved(point.w), moved(point.beta), point.b, moved(point.alpha))
 
 
 def _random_point(problem: Problem, rng: np.random.Generator) -> Point:
