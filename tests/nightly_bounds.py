@@ -82,7 +82,7 @@ FAMILIES = (
     "rank.onenorm",
     "rvm",
 )
-SMALL_ONE_IN = 6
+SMALL_ONE_IN = 4
 """One example in so many has up to MOST points and is judged by `exact_optimum`; the others have one or two points."""
 MOST = 8
 CPU_SECONDS = 10.0
