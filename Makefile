@@ -6,7 +6,7 @@ SEED     ?= $(shell date +%Y%m%d)
 EXAMPLES ?= 1000
 MUTATIONS ?= 500
 
-.PHONY: demo check lint mutants faults mutated-certificates proofs proof-mutants nightly nightly-exact nightly-path bench clean
+.PHONY: demo check lint mutants faults mutated-certificates proofs proof-mutants nightly nightly-exact nightly-path nightly-bounds bench clean
 
 demo: $(READY)  ## three comparisons: classification, regression, ranking
 	$(BIN)/equimargin compare breast_cancer --scale
@@ -38,6 +38,9 @@ nightly-exact: $(READY)  ## exact optima of degenerate integer problems, checked
 
 nightly-path: $(READY)  ## regularisation paths of new instances, judged in extended precision: make nightly-path SEED=1 EXAMPLES=10000
 	$(BIN)/python tests/nightly_path.py --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+
+nightly-bounds: $(READY)  ## tiny problems at every scale of float64 against their optima: make nightly-bounds SEED=1 EXAMPLES=20000
+	$(BIN)/python tests/nightly_bounds.py --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 bench: $(READY)  ## CPU times, and the error of every map between formulations
 	$(BIN)/python benchmarks/svm.py

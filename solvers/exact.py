@@ -9,6 +9,7 @@ Source: the catalogue's canonical shapes; for the idea of exact pivots after a f
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -47,6 +48,8 @@ FLOAT_SECONDS = 60.0
 """What it may take."""
 FLOAT_SHARE = 0.25
 """Of the time limit: what it may take of that."""
+LARGEST = Fraction(sys.float_info.max)
+"""Of the finite numbers of float64."""
 NO_BIAS: Ends = (Fraction(0), Fraction(0))
 
 
@@ -80,9 +83,9 @@ class ExactOptimum:
 
     @property
     def point(self) -> Point:
-        """The nearest point in float64, with the middle of the bias's interval, or its one end."""
+        """The nearest point of finite float64 numbers, with the middle of the bias's interval, or its one end."""
         low, high = (end if end is not None else other for end, other in (self.bias, self.bias[::-1]))
-        b = 0.0 if low is None or high is None else float((low + high) / 2)
+        b = 0.0 if low is None or high is None else _nearest((low + high) / 2)
         return Point(beta=_floats(self.beta), b=b, alpha=_floats(self.alpha))
 
 
@@ -225,4 +228,9 @@ def _weights(problem: Problem, numbers: Integral, beta: Fractions) -> tuple[Frac
 
 
 def _floats(values: tuple[Fraction, ...]) -> Any:
-    return np.array([float(v) for v in values])
+    return np.array([_nearest(v) for v in values])
+
+
+def _nearest(v: Fraction) -> float:
+    """The nearest finite float64 number."""
+    return float(min(max(v, -LARGEST), LARGEST))

@@ -135,14 +135,17 @@ class Definition:
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.m = problem, problem.m
-        X = [[Fraction(v) for v in row] for row in np.asarray(problem.X).tolist()]
+        X = [_fractions(row) for row in _dense(problem.X)]
         shift = Fraction(problem.shift or 0.0)
         self.K = [[_kernel(problem.kernel, X, i, j) + (shift if i == j else 0) for j in range(self.m)] for i in range(self.m)]
-        y, rows = problem.rows.y.tolist(), problem.rows
+        rows = problem.rows
+        y = [] if rows.y is None else rows.y.tolist()
         self.rows: list[Row]
         if isinstance(rows, Pairs):
             query = [0] * self.m if rows.query is None else rows.query.tolist()
-            pairs = [(i, j) for i in range(self.m) for j in range(self.m) if query[i] == query[j] and y[i] > y[j]]
+            pairs = [(i, j) for i in range(self.m) for j in range(self.m) if y and query[i] == query[j] and y[i] > y[j]]
+            if not y:  # preferences that were given one by one
+                pairs = list(zip(rows.preferred.tolist(), rows.other.tolist(), strict=True))
             self.rows, self.t, self.s = [{i: 1, j: -1} for i, j in pairs], [Fraction(1)] * len(pairs), [0] * len(pairs)
             groups = [query[i] for i, _ in pairs]
         elif isinstance(rows, Tube):
@@ -307,7 +310,7 @@ def wrong_bounds(at: Definition, rng: np.random.Generator, found: ExactOptimum) 
         outer, inner = interval(problem, point), inner_interval(problem, point)
         if not _contains(outer.lower, outer.upper, value):
             yield f"a point proves [{outer.lower!r}, {outer.upper!r}], the optimum is {value}"
-        lower, upper = _exact_values(at, point)
+        lower, upper = exact_values(at, point)
         if lower is not None and not Fraction(outer.lower) <= lower <= Fraction(inner.lower):
             yield f"a point's dual value {float(lower)!r} is not within [{outer.lower!r}, {inner.lower!r}]"
         if upper is not None and not Fraction(inner.upper) <= upper <= Fraction(outer.upper):
@@ -340,7 +343,7 @@ def _near(found: ExactOptimum, rng: np.random.Generator) -> Point:
     return Point(beta=moved(rounded.beta), b=b, alpha=moved(rounded.alpha))
 
 
-def _exact_values(at: Definition, point: Point) -> tuple[Fraction | None, Fraction | None]:
+def exact_values(at: Definition, point: Point) -> tuple[Fraction | None, Fraction | None]:
     """L and U of a point as `interval` means them, None where it takes another point because rows are hard.
 
     Multipliers are on their grid, and the rounded sums of the coefficients of equal points are those that are judged.
@@ -355,9 +358,15 @@ def _exact_values(at: Definition, point: Point) -> tuple[Fraction | None, Fracti
     lower, b = at.dual(_fractions(problem.repaired(point.alpha))), Fraction(point.b)
     if problem.explicit is None:
         return lower, at.primal(_fractions(problem.gram.merged(point.beta)), b)
-    w, Z = _fractions(point.w), [_fractions(row) for row in np.asarray(problem.explicit.stored)]
+    if point.w is None:  # what is judged then is the rounded w of beta
+        return lower, None
+    w, Z = _fractions(point.w), [_fractions(row) for row in _dense(problem.explicit.stored)]
     f = [sum((z * v for z, v in zip(row, w, strict=True)), Fraction(0)) for row in Z]
     return lower, at.primal_of(f, sum((v**2 for v in w), Fraction(0)), b)
+
+
+def _dense(X: Any) -> Any:
+    return X.toarray() if hasattr(X, "toarray") else np.asarray(X)
 
 
 def _fractions(values: Any) -> list[Fraction]:

@@ -358,3 +358,10 @@ def test_limits_must_be_positive(limits) -> None:
 def test_an_optimum_of_thousands_of_digits_can_be_shown() -> None:
     found = exact_optimum(classification(*XOR, 1.0, polynomial(2, 1.0, 1.0)))
     assert "optimal" in repr(replace(found, value=Fraction(1, 7**10_000)))
+
+
+def test_multipliers_beyond_float64_have_a_nearest_point() -> None:
+    """1 / K is 1e340: the rational multiplier has no double."""
+    found = exact_optimum(classification([[1e-170]], [1.0], np.inf, bias=False))
+    assert found.alpha == (1 / Fraction(1e-170) ** 2,)
+    assert found.point.alpha.tolist() == [np.finfo(np.float64).max]
