@@ -19,7 +19,7 @@ import numpy as np
 
 from equimargin.formulations.declaration import Declaration
 from equimargin.formulations.kernels import Array
-from equimargin.formulations.problem import Point
+from equimargin.formulations.problem import Point, Problem
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.solution import Status
 
@@ -44,6 +44,7 @@ class StandardForm:
 class Answer:
     """A backend's answer to a declaration, read back at once.
 
+    parameters : their values when it was solved, by name.
     objective : the declared objective, evaluated from its own expression tree at the variables (NaN without values).
     values, multipliers, violations : by the declaration's names.  eliminated, eliminated_objective : the largest relative violation and the
     objective once every variable meets its bounds and every auxiliary one (v of v == A'u) its equation.  point : canonical, None without
@@ -57,6 +58,7 @@ class Answer:
     backend: str
     status: Status
     reason: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     objective: float = float("nan")
     values: Mapping[str, Any] | None = None
     multipliers: Mapping[str, Array | None] | None = None
@@ -73,6 +75,12 @@ class Answer:
     compile_seconds: float = 0.0
     solve_seconds: float = 0.0
     iterations: int | None = None
+
+    @property
+    def problem(self) -> Problem:
+        """The canonical problem that was declared when it was solved."""
+        with self.declaration.at(self.parameters):
+            return self.declaration.canonical
 
 
 @dataclass(frozen=True)
@@ -192,6 +200,7 @@ def _attempt(declaration: Declaration, backend: Backend, options: dict[str, Any]
             backend.name,
             status,
             reason,
+            {name: parameter.value for name, parameter in declaration.parameters.items()},
             form=form,
             columns=_columns(declaration, data),
             x=_vector(x),
