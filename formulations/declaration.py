@@ -29,10 +29,17 @@ DOCUMENTS = {
     "W": "Ranking SVM, encyclopedia page",
     "O": "Herbrich, Graepel, Obermayer, Support Vector Learning for Ordinal Regression (1999)",
 }
+
+
+def reciprocal(v: float) -> float:
+    """1 / v for v >= 0, inf at 0."""
+    return 1 / v if v > 0 else np.inf
+
+
 COSTS: Mapping[str, Callable[[float], float]] = {
     "C": lambda v: v,
-    "1/C": lambda v: 1 / v,
-    "lambda": lambda v: 1 / v,
+    "1/C": reciprocal,
+    "lambda": reciprocal,
     "1/lambda": lambda v: v,
 }
 """C of a declared problem by the name and the value of its parameter."""
@@ -113,7 +120,7 @@ class Declaration:
         if not changed:
             return self.declared
         (name,) = changed
-        value = number(self.parameters[name].value, f"the parameter {name}", "a positive, finite number", lambda v: 0 < v < np.inf)
+        value = number(self.parameters[name].value, f"the parameter {name}", "a finite number, at least 0", lambda v: 0 <= v < np.inf)
         C = (self.cost or COSTS[name])(value)
         if "canonical" not in self._made or self._made["canonical"].C != C:
             self._made["canonical"] = self.declared.with_cost(C)

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from equimargin.formulations.declaration import Declaration, Printed, Source, formulation
+from equimargin.formulations.declaration import Declaration, Printed, Source, formulation, reciprocal
 from equimargin.formulations.hard_rows import hard_margins, length, no_slack, point_of_margin, shortfall, value_of_margin
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point
@@ -589,7 +589,7 @@ def _lambda_function(problem: MarginProblem, halves: float) -> Declaration:
         express=lambda at: {"f": at.w, "zeta": at.xi},
         printed=printed,
         value=lambda v: v / (halves * lam.value),
-        cost=lambda v: 1 / (halves * v),
+        cost=lambda v: reciprocal(halves * v),
     )
 
 

@@ -44,21 +44,19 @@ class StandardForm:
 class Answer:
     """A backend's answer to a declaration, read back at once.
 
-    parameters : their values when it was solved, by name.
     objective : the declared objective, evaluated from its own expression tree at the variables (NaN without values).
     values, multipliers, violations : by the declaration's names.  eliminated, eliminated_objective : the largest relative violation and the
     objective once every variable meets its bounds and every auxiliary one (v of v == A'u) its equation.  point : canonical, None without
     values.
     form, x, z : the backend's own problem and raw vectors.  columns : where the declaration's variables are in x.
     primal_ray, dual_ray : its certificates of unboundedness or infeasibility.
-    compile_seconds, solve_seconds : wall time of cvxpy's compilation and of the backend.
+    compile_seconds, solve_seconds : wall time of cvxpy's compilation and of the backend.  parameters : their values when it was solved.
     """
 
     declaration: Declaration
     backend: str
     status: Status
     reason: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
     objective: float = float("nan")
     values: Mapping[str, Any] | None = None
     multipliers: Mapping[str, Array | None] | None = None
@@ -75,6 +73,7 @@ class Answer:
     compile_seconds: float = 0.0
     solve_seconds: float = 0.0
     iterations: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def problem(self) -> Problem:
@@ -200,7 +199,6 @@ def _attempt(declaration: Declaration, backend: Backend, options: dict[str, Any]
             backend.name,
             status,
             reason,
-            {name: parameter.value for name, parameter in declaration.parameters.items()},
             form=form,
             columns=_columns(declaration, data),
             x=_vector(x),
@@ -210,6 +208,7 @@ def _attempt(declaration: Declaration, backend: Backend, options: dict[str, Any]
             compile_seconds=compiled - started,
             solve_seconds=solved - compiled,
             iterations=None if iterations is None else int(iterations),
+            parameters={name: parameter.value for name, parameter in declaration.parameters.items()},
         ),
     )
 

@@ -284,10 +284,17 @@ def test_assigning_is_at_the_present_cost() -> None:
 
 @pytest.mark.parametrize("value", [0.0, np.inf, None])
 def test_a_parameter_that_is_no_cost_is_refused(value: float | None) -> None:
-    d = declared("rank.lambda.primal", linear())
-    d.parameters["lambda"].value = value
-    with pytest.raises(ValueError, match=r"^the parameter lambda must be a positive, finite number, not "):
+    d = declared("svm.soft.primal", linear())
+    d.parameters["C"].value = value
+    with pytest.raises(ValueError, match=r"^(the parameter C must be a finite number|C must be a positive number or inf)"):
         _ = d.canonical
+
+
+@pytest.mark.parametrize(("id", "name"), [("rank.lambda.primal", "lambda"), ("rank.lambda.function", "lambda"), ("rank.l2.dual", "1/C")])
+def test_a_parameter_of_0_is_the_hard_margin(id: str, name: str) -> None:
+    d = declared(id, linear())
+    d.parameters[name].value = 0.0
+    assert np.isinf(d.canonical.C)
 
 
 def test_the_subsets_of_one_cost_have_no_parameter() -> None:
