@@ -34,7 +34,7 @@ from equimargin.formulations import (
 from equimargin.formulations.reduced_graph import reduction_factor
 from equimargin.metrics import pairwise_accuracy
 from equimargin.selection import best
-from equimargin.solvers import RegularizationPath, regularization_path, solve
+from equimargin.solvers import RegularizationPath, given_gram, regularization_path, solve
 from equimargin.solvers.one_vs_one import one_vs_one
 
 X = np.array([[0.0, 1.0], [1.0, 0.5], [2.0, -1.0], [3.0, 0.0]])
@@ -203,6 +203,7 @@ def test_numbered_columns_are_names_and_what_is_no_list_of_names_is_none() -> No
     assert classification(Table(X, [0, 1]), SIGNS).feature_names == ("0", "1")
     with pytest.raises(ValueError, match="in another order"):
         solve(classification(Table(X, [0, 1]), SIGNS)).decision_function(Table(X, [1, 0]))
+    assert given_gram(classification(TRAINING, SIGNS, kernel=rbf(0.5))).feature_names is None  # its columns are points
     assert classification(Table(X, [X[:, 0], X[:, 1]]), SIGNS).feature_names is None  # pyarrow's columns are the values
 
 
