@@ -28,8 +28,7 @@ def packed(problem: MarginProblem) -> tuple[dict[str, Any], Arrays]:
         "loss": problem.loss,
         "bias": problem.bias,
         "shift": problem.shift,
-        "feature_names": problem.feature_names,
-    }
+    } | ({} if problem.feature_names is None else {"feature_names": problem.feature_names})
     weights = {} if problem.weights is None else {"weights": problem.weights}
     return words, _features(problem.X) | _targets(problem.rows) | weights
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import re
 from collections.abc import Callable
 from decimal import Decimal
@@ -210,6 +211,13 @@ def test_numbered_columns_are_names_and_what_is_no_list_of_names_is_none() -> No
 def test_paths_and_all_that_is_made_of_problems_keep_the_names(tmp_path: Path) -> None:
     path = regularization_path(ranking(TRAINING, SIGNS))
     path.save(tmp_path / "path.npz")
+    with np.load(tmp_path / "path.npz") as archive:
+        arrays = dict(archive)
+    about = json.loads(str(arrays["about"]))
+    for names in (["a"], ["a", 1], "ab", {"a": 0, "b": 1}):
+        np.savez(tmp_path / "other.npz", **arrays | {"about": np.array(json.dumps(about | {"feature_names": names}))})
+        with pytest.raises(ValueError, match="no regularisation path: the names of its features do not fit X"):
+            RegularizationPath.load(tmp_path / "other.npz")
     for followed in (path, RegularizationPath.load(tmp_path / "path.npz")):
         lam = float(followed.lambdas[0]) / 2
         assert followed.problem.feature_names == ("a", "b")
