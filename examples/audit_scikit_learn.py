@@ -42,7 +42,7 @@ def main() -> None:
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 found = audit(estimator.fit(X, labels), X, labels, tol=1e-10)
             least, most = found.relative_excess
-            own = f"{found.own.relative_width:.1e}" if np.isfinite(found.own.lower) else "it has none"
+            own = f"{found.own_relative_excess:.1e}" if np.isfinite(found.own.lower) else "it has none"
             print(f"{name:20s} {found.source:10s} {estimator.tol:7.0e} {f'{least:.2e} to {most:.2e}':>36s} {own:>24s}")
 
 

@@ -5,14 +5,16 @@ The registry holds light metadata: cvxpy is imported only when a problem is decl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import builtins
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from equimargin.formulations.arguments import number
 from equimargin.formulations.completion import Completion, complete
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point, Problem
@@ -22,11 +24,25 @@ if TYPE_CHECKING:
 
 DOCUMENTS = {
     "T": "Yu and Kim, SVM Tutorial: Classification, Regression, and Ranking (2012)",
-    "P": "Zapien, Gasso, Gärtner, Canu, Approximation of RankSVM regularisation path (2009)",
+    "P": "Zapien, Gasso, Gärtner, Canu, Model Selection for Ranking SVM Using Regularization Path (2009)",
     "K": "Kuo, Lee, Lin, Large-scale Kernel RankSVM (2014)",
     "W": "Ranking SVM, encyclopedia page",
     "O": "Herbrich, Graepel, Obermayer, Support Vector Learning for Ordinal Regression (1999)",
 }
+
+
+def reciprocal(v: float) -> float:
+    """1 / v for v >= 0, inf at 0."""
+    return 1 / v if v > 0 else np.inf
+
+
+COSTS: Mapping[str, Callable[[float], float]] = {
+    "C": lambda v: v,
+    "1/C": reciprocal,
+    "lambda": reciprocal,
+    "1/lambda": lambda v: v,
+}
+"""C of a declared problem by the name and the value of its parameter."""
 PAIR_LIMIT = 20_000
 POINT_LIMIT = 3_000
 ENTRY_LIMIT = 20_000_000
@@ -55,13 +71,15 @@ class Printed:
 class Declaration:
     """A cvxpy problem with the names its equation gives to things.
 
-    canonical : the problem it declares, at the cost it was declared with.  objective, constraints, variables, parameters : the equation's,
-    by name.  recover : the canonical point of the variables' present values.  express : the way back, values of the variables at a
-    completed canonical point.  printed : the printed formula, in numpy with the canonical problem's data, at given values of the variables.
-    value : from the declared objective to the family's scale.
+    declared : the problem it was declared for.  objective, constraints, variables, parameters : the equation's, by name. Parameters may be
+    given other values, constraints may be added, replaced and taken out: the next solve is of what there is then.
+    recover : the canonical point of the variables' present values.  express : the way back, values of the variables at a completed
+    canonical point.  printed : the printed formula, in numpy with the canonical problem's data, at given values of the variables.
+    value : from the declared objective to the family's scale.  cost : C of the value of its parameter, where COSTS does not say it.
+    reference : the values of the parameters as they were declared, by name.
     """
 
-    canonical: Problem
+    declared: Problem
     objective: Any
     constraints: dict[str, Any]
     variables: dict[str, Any]
@@ -71,13 +89,55 @@ class Declaration:
     printed: Callable[[Mapping[str, Any]], Printed]
     value: Callable[[float], float] = lambda v: v
     id: str = ""
+    cost: Callable[[float], float] | None = None
+    reference: Mapping[str, Any] | None = None
+    _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
-    @cached_property
+    def __post_init__(self) -> None:
+        if self.reference is None:
+            object.__setattr__(self, "reference", {name: parameter.value for name, parameter in self.parameters.items()})
+
+    @property
     def problem(self) -> cp.Problem:
-        """The cvxpy problem."""
+        """The cvxpy problem of the present constraints, one object as long as these are the same: it keeps what cvxpy compiled."""
         import cvxpy as cp
 
-        return cp.Problem(self.objective, list(self.constraints.values()))
+        constraints = list(self.constraints.values())
+        if "problem" not in self._made or list(map(builtins.id, self._made["constraints"])) != list(map(builtins.id, constraints)):
+            self._made.update(constraints=constraints, problem=cp.Problem(self.objective, constraints))
+        return self._made["problem"]
+
+    @property
+    def canonical(self) -> Problem:
+        """The canonical problem that it declares, at the cost that its parameter says now.
+
+        Raises
+        ------
+        ValueError : the parameter has been given a value that is no cost.
+        """
+        assert self.reference is not None
+        changed = [name for name, value in self.reference.items() if name in COSTS and self.parameters[name].value != value]
+        if not changed:
+            return self.declared
+        (name,) = changed
+        value = number(self.parameters[name].value, f"the parameter {name}", "a finite number, at least 0", lambda v: 0 <= v < np.inf)
+        C = (self.cost or COSTS[name])(value)
+        if "canonical" not in self._made or self._made["canonical"].C != C:
+            self._made["canonical"] = self.declared.with_cost(C)
+        made: Problem = self._made["canonical"]
+        return made
+
+    @contextmanager
+    def at(self, values: Mapping[str, Any]) -> Iterator[None]:
+        """For as long as it is entered, its parameters at these values, by name."""
+        present = {name: self.parameters[name].value for name in values}
+        try:
+            for name, value in values.items():
+                self.parameters[name].value = value
+            yield
+        finally:
+            for name, value in present.items():
+                self.parameters[name].value = value
 
     @property
     def values(self) -> dict[str, Any]:
@@ -157,10 +217,18 @@ def formulation(
 
     Parameters
     ----------
-    id : dotted name.  family : whose optimum it has.  sources : where it is printed.  The rest as in `Formulation`.
+    id : dotted name, of no other formulation.  family : whose optimum it has.  sources : where it is printed.
+    latex, carries, control, applies : as in `Formulation`.
+
+    Raises
+    ------
+    ValueError : an id that is registered already.
     """
 
     def enter(builder: Callable[[Any], Declaration]) -> Callable[[Any], Declaration]:
+        if id in REGISTRY:
+            where = f"{REGISTRY[id].builder.__module__}.{REGISTRY[id].builder.__qualname__}"
+            raise ValueError(f"{id!r} is registered already, by {where}; take another id, or `del REGISTRY[{id!r}]` first")
         REGISTRY[id] = Formulation(id, family, sources, builder, latex, carries, control, applies)
         return builder
 

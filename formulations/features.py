@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.formulations.arguments import reals
 from equimargin.formulations.jit import fast, jit
 from equimargin.formulations.kernels import Array, Features, Intercept, Kernel, Linear
 
@@ -141,16 +142,54 @@ class Explicit:
         return _appended(self.X, self.m) if self.constant else self.X
 
 
-def new_points(X: Any, training: Features) -> Features:
-    """Points to evaluate f at, (n, d), as the training points are: float64, or sparse as they come.
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """The names of the columns of a table (pandas, polars), as text; None of what has no names.
+
+    Parameters
+    ----------
+    X : (m, d) features of any type.
+    """
+    names = tuple(getattr(X, "columns", ()))
+    return tuple(map(str, names)) if names and all(isinstance(name, str | int) for name in names) else None
+
+
+def check_columns(X: Any, names: tuple[str, ...] | None) -> None:
+    """Refuse a table of other columns than the training points', or of the same in another order: f would be evaluated at other points.
+
+    Parameters
+    ----------
+    X : (n, d) points of any type.  names : (d,) of the training points' columns; None where they came without.
 
     Raises
     ------
-    ValueError : no matrix, or other columns than the training points have.
+    ValueError : a name that is another one, with its place.
     """
-    points = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+    given = column_names(X)
+    if given is None or names is None or given == names:
+        return
+    at = next(at for at, (one, other) in enumerate(zip(given, names, strict=True)) if one != other)
+    what = "in another order than" if sorted(given) == sorted(names) else "not"
+    raise ValueError(
+        f"the columns of X are {what} those of the problem (column {at} is {given[at]!r} and must be {names[at]!r}); "
+        "give the same columns in the same order, or an array"
+    )
+
+
+def new_points(X: Any, training: Features, names: tuple[str, ...] | None) -> Features:
+    """Points to evaluate f at, (n, d), as the training points are: float64, or sparse as they come.
+
+    Parameters
+    ----------
+    X : (n, d) points of any type.  training : (m, d) points.  names : (d,) of their columns, where they came with names.
+
+    Raises
+    ------
+    ValueError : no numbers, no matrix, or other columns than the training points have.
+    """
+    points = X if hasattr(X, "tocsr") else reals(X, "X")
     if points.ndim != 2 or points.shape[1] != training.shape[1]:
         raise ValueError(f"the points must be of shape (n, {training.shape[1]}), as the training points are, not {points.shape}")
+    check_columns(X, names)
     return points
 
 

@@ -2,6 +2,7 @@
 
 numba's own cache looks at the file of the decorated function only: after an edit of a callee in another file it goes on
 running the old callee inside the cached caller. Here the cache directory is named after the content of all kernel sources.
+Nor does it look whether a file is as it was written; here each ends with its digest, and a file without its own is as good as none.
 """
 
 from __future__ import annotations
@@ -9,17 +10,20 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import io
 import os
 import signal
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
 import numba
 from numba.core import config
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -52,12 +56,59 @@ def _compiled(kernel: Callable[P, R], **options: Any) -> Callable[P, R]:
     with _directing:
         theirs, config.CACHE_DIR = config.CACHE_DIR, str(directory) if directory else config.CACHE_DIR
         try:
-            dispatcher: Any = numba.njit(cache=directory is not None, nogil=True, **options)(kernel)
+            dispatcher: Any = numba.njit(nogil=True, **options)(kernel)
+            if directory is not None:
+                dispatcher._cache = _Cache(kernel)
         finally:
             config.CACHE_DIR = theirs
     dispatcher.compile = _undisturbed(dispatcher.compile)
     compiled: Callable[P, R] = dispatcher
     return compiled
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """numba's cache of a kernel, in sealed files; what cannot be kept is compiled again by the next process."""
+
+    def __init__(self, kernel: Callable[..., Any]) -> None:
+        super().__init__(kernel)
+        self._cache_file = _SealedFiles(self.cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        with suppress(OSError):  # the disk is full, or the directory is there no more
+            super().save_overload(signature, compiled)
+
+
+class _SealedFiles(IndexDataCacheFile):  # type: ignore[misc]
+    """numba's index (.nbi) and machine code (.nbc), each followed by its digest, which unpickling does not look at."""
+
+    @contextmanager
+    def _open_for_write(self, path: str) -> Iterator[io.BytesIO]:
+        content = io.BytesIO()
+        yield content
+        with super()._open_for_write(path) as file:
+            file.write(content.getvalue() + _seal(content.getvalue()))
+
+    def _load_index(self) -> Any:
+        return super()._load_index() if _is_sealed(Path(self._index_path)) else {}
+
+    def _load_data(self, name: str) -> Any:
+        if not _is_sealed(Path(self._data_path(name))):
+            raise FileNotFoundError(name)  # numba then compiles anew, and writes the file anew
+        return super()._load_data(name)
+
+
+def _seal(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
+
+
+def _is_sealed(path: Path) -> bool:
+    """Whether a file is there and is what was written: cut off, empty or overwritten ones could be anything."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return False
+    length = hashlib.sha256().digest_size
+    return content[-length:] == _seal(content[:-length])
 
 
 def _undisturbed(compile: Callable[P, R]) -> Callable[P, R]:

@@ -16,6 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.formulations.arguments import number
+
 Array = NDArray[np.float64]
 Features = Any
 """(m, d) float64 features: an ndarray or a scipy CSR array."""
@@ -248,13 +250,10 @@ def polynomial(degree: int = 2, gamma: float = 1.0, coef0: float = 1.0) -> Polyn
     ------
     ValueError : degree below 1, gamma <= 0 or coef0 < 0.
     """
-    if degree < 1 or degree != int(degree):
-        raise ValueError(f"polynomial kernel: the degree must be a positive integer, not {degree}")
-    if not gamma > 0 or not np.isfinite(gamma):
-        raise ValueError(f"polynomial kernel: gamma must be positive and finite, not {gamma}")
-    if not coef0 >= 0 or not np.isfinite(coef0):
-        raise ValueError(f"polynomial kernel: coef0 must be nonnegative and finite (it is no kernel otherwise), not {coef0}")
-    return Polynomial(int(degree), gamma, coef0)
+    power = int(number(degree, "polynomial kernel: the degree", "a positive integer", lambda v: v >= 1 and v == int(v)))
+    factor = number(gamma, "polynomial kernel: gamma", "positive and finite", lambda v: 0 < v < np.inf)
+    constant = "nonnegative and finite (it is no kernel otherwise)"
+    return Polynomial(power, factor, number(coef0, "polynomial kernel: coef0", constant, lambda v: 0 <= v < np.inf))
 
 
 def rbf(gamma: float = 1.0) -> RBF:
@@ -264,9 +263,7 @@ def rbf(gamma: float = 1.0) -> RBF:
     ------
     ValueError : gamma <= 0 or not finite.
     """
-    if not gamma > 0 or not np.isfinite(gamma):
-        raise ValueError(f"rbf kernel: gamma must be positive and finite, not {gamma}")
-    return RBF(gamma)
+    return RBF(number(gamma, "rbf kernel: gamma", "positive and finite", lambda v: 0 < v < np.inf))
 
 
 def sigmoid(gamma: float = 1.0, coef0: float = 0.0) -> Sigmoid:
@@ -276,9 +273,8 @@ def sigmoid(gamma: float = 1.0, coef0: float = 0.0) -> Sigmoid:
     ------
     ValueError : a parameter that is not finite.
     """
-    if not np.isfinite(gamma) or not np.isfinite(coef0):
-        raise ValueError("sigmoid kernel: gamma and coef0 must be finite")
-    return Sigmoid(gamma, coef0)
+    names = (gamma, "sigmoid kernel: gamma"), (coef0, "sigmoid kernel: coef0")
+    return Sigmoid(*(number(value, name, "a finite number", lambda v: bool(np.isfinite(v))) for value, name in names))
 
 
 def precomputed() -> Precomputed:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.kernels import Array
+from equimargin.formulations.arguments import Array, array, is_number, reals, shown
 
 Index = NDArray[np.int64]
 
@@ -17,9 +17,9 @@ def numbers(values: ArrayLike, m: int, name: str) -> Array:
 
     Raises
     ------
-    ValueError : another shape, NaN, an infinite number; the message starts with `name`.
+    ValueError : another shape, what is no number, NaN, an infinite number; the message starts with `name`.
     """
-    v = np.asarray(values, dtype=np.float64)
+    v = reals(values, name)
     if v.shape != (m,):
         raise ValueError(f"{name} must have one number for each of the {m} rows; its shape is {v.shape}")
     if not np.isfinite(v).all():
@@ -32,12 +32,17 @@ def queries(qid: ArrayLike, m: int) -> tuple[NDArray[Any], Index]:
 
     Raises
     ------
-    ValueError : another shape, NaN, an infinite number.
+    ValueError : another shape, names that are neither all numbers nor all text, NaN, an infinite number.
     """
-    query = np.asarray(qid)
+    query = array(qid, "qid")
     if query.shape != (m,):
         raise ValueError(f"qid must have one entry for each of the {m} rows; its shape is {query.shape}")
-    if query.dtype.kind == "f" and not np.isfinite(query).all():
-        raise ValueError(f"qid holds NaN or an infinite number at row {int(np.flatnonzero(~np.isfinite(query))[0])}")
+    text = query.dtype.kind in "US" or (query.dtype.kind == "O" and m > 0 and isinstance(query[0], str))
+    if query.dtype.kind not in "biufUS":
+        for row, name in enumerate(query):
+            if query.dtype.kind != "O" or not (isinstance(name, str) if text else is_number(name)):
+                raise ValueError(f"qid must hold numbers alone or text alone, not {shown(name)} at row {row}")
+    if not text:
+        numbers(query, m, "qid")
     names, index = np.unique(query, return_inverse=True)
     return names, index.astype(np.int64)

@@ -19,13 +19,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.features import Explicit, explicit
+from equimargin.formulations.arguments import array, choice, cost, factors, finite_cost, number, reals, shown
+from equimargin.formulations.features import Explicit, column_names, explicit
 from equimargin.formulations.kernels import UNIT, Array, Features, Gram, Intercept, Kernel, Precomputed, linear, proven_shift
 from equimargin.formulations.labelled_pairs import ImplicitMultipliers, LabelledPairs
 from equimargin.formulations.labels import numbers, queries
 from equimargin.formulations.rows import Pairs, Rows, Signed, Tube, ridge, weighed
 
 Loss = Literal["hinge", "squared_hinge"]
+LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
 Bias = bool | Literal["penalized"]
 SPAN = 1e-12
 """Eigenvalues of K below this fraction of the largest are not part of the features L of K = L L'."""
@@ -63,6 +65,7 @@ class MarginProblem:
     loss : "hinge" or "squared_hinge".  bias : whether b is free; False holds it at 0.
     weights : (groups,) factors of C in [0, inf], row by row, or query by query where pairs come from labels.
     shift : added to the diagonal of a precomputed Gram; None if it is indefinite.
+    feature_names : (d,) of the columns of X, where it came as a table; f is then evaluated at tables of the same columns alone.
 
     Source: the catalogue's canonical shape; documents T (23)-(28), (64)-(73), (84)-(89); K (1.2), (2.3), (2.4); P (6), (8).
     """
@@ -75,6 +78,7 @@ class MarginProblem:
     bias: bool = True
     weights: Array | None = None
     shift: float | None = 0.0
+    feature_names: tuple[str, ...] | None = None
 
     @property
     def m(self) -> int:
@@ -158,7 +162,7 @@ class MarginProblem:
 
     def with_cost(self, C: float) -> MarginProblem:
         """The same problem at another C."""
-        return replace(self, C=_positive_cost(C))
+        return replace(self, C=cost(C))
 
     def slack(self, f: Array, b: float) -> Array:
         """u_r = t_r - (A f)_r - b s_r, (p,), the slack that each row needs; f : (m,)."""
@@ -290,7 +294,7 @@ class OneNormProblem:
     Parameters
     ----------
     X : (m, d) features.  kernel : k.  rows : the preference pairs, A (p, m).  C : cost of a unit of slack, finite.
-    over : "points", B = A K and x = beta (m,), or "pairs", B = A K A' and x (p,).
+    over : "points", B = A K and x = beta (m,), or "pairs", B = A K A' and x (p,).  shift, feature_names : as of a MarginProblem.
 
     Source: T (102)-(104) = K (2.10) over points; T (94)-(96) over pairs.
     """
@@ -301,6 +305,7 @@ class OneNormProblem:
     C: float = 1.0
     over: Literal["points", "pairs"] = "points"
     shift: float | None = 0.0
+    feature_names: tuple[str, ...] | None = None
 
     @property
     def m(self) -> int:
@@ -344,7 +349,7 @@ class OneNormProblem:
 
     def with_cost(self, C: float) -> OneNormProblem:
         """The same problem at another C, finite."""
-        return replace(self, C=_finite_cost(C))
+        return replace(self, C=finite_cost(C))
 
     def coefficients(self, x: Array) -> Array:
         """beta of f = sum_i beta_i k(x_i, .), (m,)."""
@@ -379,28 +384,29 @@ def classification(
 
     Parameters
     ----------
-    X : (m, d) features, or (m, m) Gram for `precomputed()`.  y : (m,) labels in {-1, +1}; one class alone is accepted.
+    X : (m, d) features, or (m, m) Gram for `precomputed()`: an array, a sparse matrix, or a table, whose columns' names are kept.
+    y : (m,) labels in {-1, +1}; one class alone is accepted.
     C : cost in (0, inf].  kernel : linear by default.  loss : "hinge" or "squared_hinge".
     bias : True (free), False (none), "penalized" (part of the norm: the kernel k + 1 without a bias).
     sample_weight : (m,) factors of C, in [0, inf].
 
     Raises
     ------
-    ValueError : labels other than -1 and +1, shapes that do not fit, numbers that are not finite, C <= 0.
+    ValueError : labels other than -1 and +1, shapes and types that do not fit, numbers that are not finite, C <= 0.
 
     Source: T (6)-(7), (23)-(28); K (2.3); the tutorial writes w.x - b, its b is minus ours.
     """
-    X, kernel = _features(X, kernel)
+    X, kernel, names = _features(X, kernel)
     labels = numbers(y, X.shape[0], "y")
     if not np.isin(labels, (-1.0, 1.0)).all():
         raise ValueError("classification: every label must be -1 or +1; encode the two classes so")
-    if bias not in (True, False, "penalized"):
-        raise ValueError(f"classification: bias must be True, False or 'penalized', not {bias!r}")
+    if not isinstance(bias, bool | np.bool_) and not (isinstance(bias, str) and bias == "penalized"):
+        raise ValueError(f"classification: bias must be True, False or 'penalized', not {shown(bias)}")
     shift = _shift(kernel, X)
     if bias == "penalized":
         kernel, bias = Intercept(kernel), False
-    weights = None if sample_weight is None else _weights(sample_weight, len(labels))
-    return MarginProblem(X, kernel, Signed(labels), _positive_cost(C), _known_loss(loss), bool(bias), weights, shift)
+    weights = None if sample_weight is None else factors(sample_weight, len(labels), "sample_weight")
+    return MarginProblem(X, kernel, Signed(labels), cost(C), choice(loss, "loss", LOSSES), bool(bias), weights, shift, names)
 
 
 def regression(
@@ -420,16 +426,15 @@ def regression(
 
     Raises
     ------
-    ValueError : negative epsilon, shapes that do not fit, numbers that are not finite, C <= 0.
+    ValueError : negative epsilon, shapes and types that do not fit, numbers that are not finite, C <= 0.
 
     Source: T (57)-(73).
     """
-    X, kernel = _features(X, kernel)
+    X, kernel, names = _features(X, kernel)
     targets = numbers(y, X.shape[0], "y")
-    if not (np.isfinite(epsilon) and epsilon >= 0):
-        raise ValueError(f"regression: epsilon must be finite and at least 0, not {epsilon}")
-    weights = None if sample_weight is None else np.tile(_weights(sample_weight, len(targets)), 2)
-    return MarginProblem(X, kernel, Tube(targets, float(epsilon)), _positive_cost(C), _known_loss(loss), True, weights, _shift(kernel, X))
+    tube = Tube(targets, number(epsilon, "regression: epsilon", "finite and at least 0", lambda v: 0 <= v < np.inf))
+    weights = None if sample_weight is None else np.tile(factors(sample_weight, len(targets), "sample_weight"), 2)
+    return MarginProblem(X, kernel, tube, cost(C), choice(loss, "loss", LOSSES), True, weights, _shift(kernel, X), names)
 
 
 def ranking(
@@ -451,14 +456,14 @@ def ranking(
 
     Raises
     ------
-    ValueError : shapes that do not fit, numbers that are not finite, C <= 0, a negative weight.
+    ValueError : shapes and types that do not fit, numbers that are not finite, C <= 0, a negative weight.
 
     Source: T (84)-(86), K (1.2), (2.4), P (6), (8).
     """
-    X, kernel = _features(X, kernel)
-    rows = _pairs(X, y, qid)
-    weights = _query_weights(rows, qid, per_query, query_weight)
-    return MarginProblem(X, kernel, rows, _positive_cost(C), _known_loss(loss), False, weights, _shift(kernel, X))
+    X, kernel, names = _features(X, kernel)
+    rows, asked = _pairs(X, y, qid)
+    weights = _query_weights(rows, asked, per_query, query_weight)
+    return MarginProblem(X, kernel, rows, cost(C), choice(loss, "loss", LOSSES), False, weights, _shift(kernel, X), names)
 
 
 def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel | None = None, loss: Loss = "hinge") -> MarginProblem:
@@ -474,8 +479,8 @@ def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel 
 
     Source: P (6), its set of preferences.
     """
-    X, kernel = _features(X, kernel)
-    given = np.asarray(pairs)
+    X, kernel, names = _features(X, kernel)
+    given = array(pairs, "ranking_from_pairs: pairs")
     if given.size and (given.ndim != 2 or given.shape[1] != 2 or not np.issubdtype(given.dtype, np.integer)):
         raise ValueError(
             f"ranking_from_pairs: pairs must be integers of shape (p, 2), (preferred, other); they are {given.dtype} {given.shape}"
@@ -486,7 +491,7 @@ def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel 
     if (listed[:, 0] == listed[:, 1]).any():
         raise ValueError("ranking_from_pairs: a point cannot be preferred to itself")
     rows = Pairs(listed[:, 0], listed[:, 1], X.shape[0])
-    return MarginProblem(X, kernel, rows, _positive_cost(C), _known_loss(loss), False, None, _shift(kernel, X))
+    return MarginProblem(X, kernel, rows, cost(C), choice(loss, "loss", LOSSES), False, None, _shift(kernel, X), names)
 
 
 def ranking_vector_machine(
@@ -504,8 +509,8 @@ def ranking_vector_machine(
 
     Source: T (102)-(104), K (2.10).
     """
-    X, kernel = _features(X, kernel)
-    return OneNormProblem(X, kernel, _pairs(X, y, qid), _finite_cost(C), "points", _shift(kernel, X))
+    X, kernel, names = _features(X, kernel)
+    return OneNormProblem(X, kernel, _pairs(X, y, qid)[0], finite_cost(C), "points", _shift(kernel, X), names)
 
 
 def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: float = 1.0, kernel: Kernel | None = None) -> OneNormProblem:
@@ -521,17 +526,21 @@ def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: floa
 
     Source: T (94)-(96), with phi_ij = phi_i - phi_j.
     """
-    X, kernel = _features(X, kernel)
-    return OneNormProblem(X, kernel, _pairs(X, y, qid), _finite_cost(C), "pairs", _shift(kernel, X))
+    X, kernel, names = _features(X, kernel)
+    return OneNormProblem(X, kernel, _pairs(X, y, qid)[0], finite_cost(C), "pairs", _shift(kernel, X), names)
 
 
-def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel]:
-    kernel = linear() if kernel is None else kernel
+def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[str, ...] | None]:
+    """X as float64, dense or CSR, the kernel, and the names of the columns."""
+    kernel, names = linear() if kernel is None else kernel, column_names(X)
+    if not isinstance(kernel, Kernel):
+        raise ValueError(f"kernel must be what linear(), polynomial(), rbf(), sigmoid() or precomputed() returns, not {shown(kernel)}")
     if hasattr(X, "tocsr"):
-        X = X.tocsr().astype(np.float64)
-        values = X.data
+        X = X.tocsr()
+        values = reals(X.data, "X")
+        X = X.astype(np.float64)
     else:
-        X = values = np.ascontiguousarray(X, dtype=np.float64)
+        X = values = np.ascontiguousarray(reals(X, "X"))
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"X must have two dimensions and at least one row and one column; its shape is {X.shape}")
     if not np.isfinite(values).all():
@@ -545,55 +554,31 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel]:
             raise ValueError(
                 f"the precomputed Gram matrix is not symmetric (largest difference {asymmetry:.3g}); pass (K + K.T) / 2 if that is meant"
             )
-    return X, kernel
+    return X, kernel, names
 
 
-def _weights(weights: ArrayLike, m: int) -> Array:
-    w = np.asarray(weights, dtype=np.float64)
-    if w.shape != (m,) or np.isnan(w).any() or (w < 0).any():
-        raise ValueError(f"weights must be {m} numbers in [0, inf]")
-    return w
-
-
-def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> LabelledPairs:
+def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> tuple[LabelledPairs, NDArray[Any]]:
+    """The pairs, and the names of the queries; 0 is that of the only one."""
     m = X.shape[0]
-    return LabelledPairs(numbers(y, m, "y"), None if qid is None else queries(qid, m)[1])
+    relevance = numbers(y, m, "y")
+    names, index = (np.zeros(1, dtype=np.int64), None) if qid is None else queries(qid, m)
+    return LabelledPairs(relevance, index), names
 
 
-def _query_weights(rows: LabelledPairs, qid: ArrayLike | None, per_query: str, query_weight: Mapping[Any, float] | None) -> Array | None:
+def _query_weights(rows: LabelledPairs, names: NDArray[Any], per_query: str, query_weight: Mapping[Any, float] | None) -> Array | None:
     """Weights of the pairs of every query, (queries,), or None where all are 1."""
-    if per_query not in ("sum", "mean"):
-        raise ValueError(f"ranking: per_query must be 'sum' or 'mean', not {per_query!r}")
-    if per_query == "sum" and query_weight is None:
+    mean = choice(per_query, "ranking: per_query", ("sum", "mean")) == "mean"
+    if not mean and query_weight is None:
         return None
     weights = np.ones(rows.groups)
     if query_weight is not None:
-        names = np.zeros(1, dtype=np.int64) if qid is None else np.unique(np.asarray(qid))
+        if not isinstance(query_weight, Mapping):
+            raise ValueError(f"ranking: query_weight must map queries to factors of C, not be {shown(query_weight)}")
         unknown = set(query_weight) - set(names.tolist())
         if unknown:
-            raise ValueError(f"ranking: query_weight names queries that are not in qid: {sorted(unknown)[:5]}")
-        weights = _weights([query_weight.get(name, 1.0) for name in names.tolist()], len(names))
-    return weights / np.maximum(rows.pairs_of, 1) if per_query == "mean" else weights
-
-
-def _positive_cost(C: float) -> float:
-    if not C > 0:
-        raise ValueError(f"C must be a positive number or inf, not {C}")
-    return float(C)
-
-
-def _finite_cost(C: float) -> float:
-    if not (C > 0 and np.isfinite(C)):
-        raise ValueError(f"C must be a positive finite number for a one-norm problem, not {C}")
-    return float(C)
-
-
-def _known_loss(loss: str) -> Loss:
-    if loss == "hinge":
-        return "hinge"
-    if loss == "squared_hinge":
-        return "squared_hinge"
-    raise ValueError(f"loss must be 'hinge' or 'squared_hinge', not {loss!r}")
+            raise ValueError(f"ranking: query_weight names queries that are not in qid: {sorted(unknown, key=str)[:5]}")
+        weights = factors([query_weight.get(name, 1.0) for name in names.tolist()], len(names), "ranking: the values of query_weight")
+    return weights / np.maximum(rows.pairs_of, 1) if mean else weights
 
 
 def _shift(kernel: Kernel, X: Features) -> float | None:

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from equimargin.formulations.declaration import Declaration, Printed, Source, formulation
+from equimargin.formulations.declaration import Declaration, Printed, Source, formulation, reciprocal
 from equimargin.formulations.hard_rows import hard_margins, length, no_slack, point_of_margin, shortfall, value_of_margin
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point
@@ -229,17 +229,18 @@ def oneslack(problem: MarginProblem) -> Declaration:
     """min  1/2 |w|^2 + C xi   s.t.  w.sum_ij c_ij (phi_i - phi_j) >= sum_ij c_ij - xi   for every c in {0,1}^p.
 
     Up to ALL_SUBSETS pairs over every subset c, above over those that its own solutions violate most, until none is violated by more than
-    CUT_TOLERANCE of what is at stake; those are the subsets of one C, so that another C is another declaration there.
+    CUT_TOLERANCE of what is at stake; those are the subsets of one C, which is no parameter there: another C is another declaration.
     With mu >= 0 the multiplier of `subset`, alpha = sum_c mu_c c.
     """
     import cvxpy as cp
 
     X, A, weight = problem.features(), problem.rows.matrix, problem.unit_weights
     D = np.asarray((A @ X).toarray() if hasattr(A @ X, "toarray") else A @ X) * weight[:, None]
+    every = problem.p <= ALL_SUBSETS
     if problem not in _SUBSETS:
-        _SUBSETS[problem] = _every_subset(problem.p) if problem.p <= ALL_SUBSETS else _violated_subsets(D, weight, problem.C)
+        _SUBSETS[problem] = _every_subset(problem.p) if every else _violated_subsets(D, weight, problem.C)
     subsets = _SUBSETS[problem]
-    C = cp.Parameter(nonneg=True, name="C", value=problem.C)
+    C = cp.Parameter(nonneg=True, name="C", value=problem.C) if every else cp.Constant(problem.C)
     w, xi = cp.Variable(X.shape[1], name="w"), cp.Variable(name="xi")
 
     def printed(v: Mapping[str, Any]) -> Printed:
@@ -251,7 +252,7 @@ def oneslack(problem: MarginProblem) -> Declaration:
         cp.Minimize(cp.sum_squares(w) / 2 + C * xi),
         {"subset": (subsets @ D) @ w >= subsets @ weight - xi},
         variables={"w": w, "xi": xi},
-        parameters={"C": C},
+        parameters={"C": C} if every else {},
         recover=lambda d: problem.point_of_w(w.value, 0.0, _of_subsets(subsets, weight, d.multiplier("subset"))),
         express=lambda at: {"w": at.w, "xi": weight @ at.xi},
         printed=printed,
@@ -588,6 +589,7 @@ def _lambda_function(problem: MarginProblem, halves: float) -> Declaration:
         express=lambda at: {"f": at.w, "zeta": at.xi},
         printed=printed,
         value=lambda v: v / (halves * lam.value),
+        cost=lambda v: reciprocal(halves * v),
     )
 
 

@@ -23,8 +23,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equimargin.formulations.arguments import choice
 from equimargin.formulations.labels import Index, numbers, queries
-from equimargin.formulations.problem import Loss
+from equimargin.formulations.problem import LOSSES, Loss
 
 
 def reduced_preferences(y: ArrayLike, qid: ArrayLike | None = None, maximum: ArrayLike | None = None) -> Index:
@@ -80,8 +81,7 @@ def reduction_factor(y: ArrayLike, qid: ArrayLike | None = None, loss: Loss = "h
 
     Source: for the graph P, section 4; the bound is proven above.
     """
-    if loss not in ("hinge", "squared_hinge"):
-        raise ValueError(f"loss must be 'hinge' or 'squared_hinge', not {loss!r}")
+    choice(loss, "loss", LOSSES)
     graph = _levels(y, qid, None)
     sizes = np.bincount(graph.level)
     query = np.cumsum(graph.bottom) - 1

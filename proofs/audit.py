@@ -34,6 +34,7 @@ class Audit:
     source : what it is.  problem : what it claims to solve.  point : its f, b and, where it has them, multipliers.
     objective : the interval of its own objective value.  optimum : the proven interval of the problem's optimum.
     own : what the model proves by itself, without any solver; lower = -inf where it has no multipliers.
+    assumed : what the model's file does not say of the problem, in words, and is taken for granted.
     """
 
     source: str
@@ -42,6 +43,7 @@ class Audit:
     objective: Interval
     optimum: Interval
     own: Interval
+    assumed: str = ""
 
     @property
     def excess(self) -> tuple[float, float]:
@@ -53,14 +55,20 @@ class Audit:
         """The same over S = max(|lower|, |upper|, 1e-4 P(0)) of the optimum."""
         return self.excess[0] / self.optimum.size, self.excess[1] / self.optimum.size
 
+    @property
+    def own_relative_excess(self) -> float:
+        """How far above the optimum the model is at most by its own multipliers alone, over the same S; inf where it has none."""
+        return (self.own.upper - self.own.lower) / self.optimum.size
+
     def __str__(self) -> str:
         least, most = self.excess
         relative = self.relative_excess
-        proves = f"; by its own multipliers within {self.own.relative_width:.2g}" if np.isfinite(self.own.lower) else ""
+        proves = f", at most {self.own_relative_excess:.2g} by its own multipliers alone" if np.isfinite(self.own.lower) else ""
+        assumed = f"; assumed, as its file does not say it: {self.assumed}" if self.assumed else ""
         return (
             f"{self.source}, {self.problem.family}, C={self.problem.C:g}: this model is between {least:.6g} and {most:.6g} "
             f"above the optimum of the problem it claims to solve, which is in [{self.optimum.lower:.12g}, {self.optimum.upper:.12g}] "
-            f"(relative {relative[0]:.2g} to {relative[1]:.2g}{proves})"
+            f"(relative {relative[0]:.2g} to {relative[1]:.2g}{proves}){assumed}"
         )
 
 
@@ -99,7 +107,7 @@ def audit(
     solution = solve(problem, tol=tol, time_limit=time_limit)
     optimum = solution.interval if point.alpha is None else solution.interval.intersected(proven)
     objective = Interval(inner.upper, proven.upper, problem.scale)
-    return Audit(known.source, problem, point, objective, optimum, proven)
+    return Audit(known.source, problem, point, objective, optimum, proven, known.assumed)
 
 
 def _problem(model: Model, X: Any, y: ArrayLike, C: float, epsilon: float | None, sample_weight: ArrayLike | None) -> MarginProblem:

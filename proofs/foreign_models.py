@@ -42,6 +42,8 @@ _LIBLINEAR: Mapping[str, Loss] = {
     "L2R_L2LOSS_SVC_DUAL": "squared_hinge",
     "L2R_L1LOSS_SVC_DUAL": "hinge",
 }
+_UNWEIGHTED = "no class weights (-wi)"
+_PENALISED = "a penalised bias (no -R)"
 _BAD = (ValueError, TypeError, IndexError, ArithmeticError, MemoryError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error)
 """What Python, numpy and zipfile raise over a file that is none of these."""
 
@@ -55,6 +57,7 @@ class Model:
     has_bias : whether b is one.  w : (d,) for a linear model.  coefficients : (n,) for a model with support vectors, which are
     rows of the data by number (support, (n,)), by their features (vectors, (n, d), dense or sparse), or by both, which must then agree.
     C, epsilon : as far as it knows.  class_weight : factors of C for the smaller and the larger label.
+    assumed : what its file does not say of its problem and is taken for granted, in words; empty if nothing.
     """
 
     source: str
@@ -71,6 +74,7 @@ class Model:
     C: float | None = None
     epsilon: float | None = None
     class_weight: tuple[float, float] = (1.0, 1.0)
+    assumed: str = ""
 
 
 def of_estimator(estimator: Any) -> Model:
@@ -196,15 +200,16 @@ def _libsvm(lines: Sequence[str]) -> Model:
     sign = _sign(header) if kind == "c_svc" else 1.0
     coefficients = sign * _finite("coefficients", [row[0] for row in rows])
     task: Literal["classification", "regression"] = "classification" if kind == "c_svc" else "regression"
-    b, source = -sign * _number(header, "rho"), f"LIBSVM {kind}"
+    b, source, assumed = -sign * _number(header, "rho"), f"LIBSVM {kind}", _UNWEIGHTED if kind == "c_svc" else ""
     if isinstance(kernel, Precomputed):
         if index.any() or len(index) != len(rows):
             raise ValueError("with a precomputed kernel a support vector is 0:NUMBER")
-        return Model(source, task, kernel, "hinge", b, coefficients=coefficients, support=_whole("support vectors", entries) - 1)
+        support = _whole("support vectors", entries) - 1
+        return Model(source, task, kernel, "hinge", b, coefficients=coefficients, support=support, assumed=assumed)
     if (index < 1).any() or (np.diff(index)[np.diff(np.repeat(np.arange(len(rows)), np.diff(ends))) == 0] <= 0).any():
         raise ValueError("the features of a support vector are numbered from 1, in ascending order")
     vectors = sparse.csr_array((entries, index - 1, ends), shape=(len(rows), int(index.max(initial=0))))
-    return Model(source, task, kernel, "hinge", b, coefficients=coefficients, vectors=vectors)
+    return Model(source, task, kernel, "hinge", b, coefficients=coefficients, vectors=vectors, assumed=assumed)
 
 
 def _liblinear(lines: Sequence[str]) -> Model:
@@ -216,9 +221,12 @@ def _liblinear(lines: Sequence[str]) -> Model:
     _two_classes(header)
     constant, d = _number(header, "bias"), _integer(header, "nr_feature")
     w = _sign(header) * _finite("w", [line.strip() for line in lines[start:] if line.strip()], d + (constant >= 0))
+    source, loss = f"LIBLINEAR {kind}", _LIBLINEAR[kind]
     if constant <= 0:  # a feature that is 0 is none, whatever its weight
-        return Model(f"LIBLINEAR {kind}", "classification", linear(), _LIBLINEAR[kind], 0.0, False, None, w[:d])
-    return Model(f"LIBLINEAR {kind}", "classification", linear(), _LIBLINEAR[kind], float(w[d]) * constant, False, constant, w[:d])
+        return Model(source, "classification", linear(), loss, 0.0, False, None, w[:d], assumed=_UNWEIGHTED)
+    free = constant == 1 and kind == "L2R_L2LOSS_SVC"  # -R goes with a constant of 1, and of these solvers with this one alone
+    assumed = f"{_UNWEIGHTED}, {_PENALISED}" if free else _UNWEIGHTED
+    return Model(source, "classification", linear(), loss, float(w[d]) * constant, False, constant, w[:d], assumed=assumed)
 
 
 def _header(lines: Sequence[str], last: str) -> tuple[dict[str, str], int]:

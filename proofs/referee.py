@@ -152,8 +152,14 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
 
     Parameters
     ----------
-    problem : the family's canonical problem, with the true data.  answer : from `solve_declaration`.  control : wrong on purpose.
+    problem : the family's canonical problem, with the true data.  answer : from `solve_declaration`; the parameters of its declaration may
+        have been changed since.  control : wrong on purpose.
     """
+    with answer.declaration.at(answer.parameters):
+        return _examined(problem, answer, control)
+
+
+def _examined(problem: Problem, answer: Answer, control: bool) -> Evidence:
     declaration = answer.declaration
     known = Evidence(
         problem.family,

@@ -19,7 +19,7 @@ import numpy as np
 
 from equimargin.formulations.declaration import Declaration
 from equimargin.formulations.kernels import Array
-from equimargin.formulations.problem import Point
+from equimargin.formulations.problem import Point, Problem
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.solution import Status
 
@@ -50,7 +50,7 @@ class Answer:
     values.
     form, x, z : the backend's own problem and raw vectors.  columns : where the declaration's variables are in x.
     primal_ray, dual_ray : its certificates of unboundedness or infeasibility.
-    compile_seconds, solve_seconds : wall time of cvxpy's compilation and of the backend.
+    compile_seconds, solve_seconds : wall time of cvxpy's compilation and of the backend.  parameters : their values when it was solved.
     """
 
     declaration: Declaration
@@ -73,6 +73,13 @@ class Answer:
     compile_seconds: float = 0.0
     solve_seconds: float = 0.0
     iterations: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def problem(self) -> Problem:
+        """The canonical problem that was declared when it was solved."""
+        with self.declaration.at(self.parameters):
+            return self.declaration.canonical
 
 
 @dataclass(frozen=True)
@@ -201,6 +208,7 @@ def _attempt(declaration: Declaration, backend: Backend, options: dict[str, Any]
             compile_seconds=compiled - started,
             solve_seconds=solved - compiled,
             iterations=None if iterations is None else int(iterations),
+            parameters={name: parameter.value for name, parameter in declaration.parameters.items()},
         ),
     )
 

@@ -54,7 +54,7 @@ def given_gram(problem: Problem) -> Problem:
     """
     K = problem.gram.dense
     K = (K + K.T) / 2
-    return replace(problem, X=K, kernel=precomputed(), shift=proven_shift(K))
+    return replace(problem, X=K, kernel=precomputed(), shift=proven_shift(K), feature_names=None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -64,4 +65,7 @@ def _between(whole: MarginProblem, positive: Any, negative: Any) -> MarginProble
     X = whole.X[np.ix_(points, points)] if whole.kernel.given else whole.X[points]
     weights = None if whole.weights is None else whole.weights[points]
     rows = Signed(np.where(positive[points], 1.0, -1.0))
-    return MarginProblem(X, whole.kernel, rows, whole.C, whole.loss, True, weights, whole.shift)
+    names = whole.feature_names
+    if names is not None and whole.kernel.given:  # whose columns are the points
+        names = tuple(names[point] for point in points)
+    return replace(whole, X=X, rows=rows, weights=weights, feature_names=names)

@@ -28,7 +28,7 @@ def packed(problem: MarginProblem) -> tuple[dict[str, Any], Arrays]:
         "loss": problem.loss,
         "bias": problem.bias,
         "shift": problem.shift,
-    }
+    } | ({} if problem.feature_names is None else {"feature_names": problem.feature_names})
     weights = {} if problem.weights is None else {"weights": problem.weights}
     return words, _features(problem.X) | _targets(problem.rows) | weights
 
@@ -56,7 +56,10 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Ma
         raise ValueError(f"its bias does not fit the rows: {bias!r}")
     if shift is not None and not (is_number(shift) and 0 <= shift < np.inf):
         raise ValueError(f"its shift must be a number that is at least 0, not {shift!r}")
-    return MarginProblem(X, kernel, rows, float(C), loss, bias, weights, shift)
+    names = words.get("feature_names")
+    if names is not None and not (isinstance(names, list) and len(names) == X.shape[1] and all(isinstance(name, str) for name in names)):
+        raise ValueError("the names of its features do not fit X")
+    return MarginProblem(X, kernel, rows, float(C), loss, bias, weights, shift, None if names is None else tuple(names))
 
 
 def is_number(value: Any) -> bool:

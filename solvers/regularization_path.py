@@ -277,7 +277,7 @@ class RegularizationPath:
 
     def _products(self, X: Any, coefficients: Array) -> Array:
         """sum_i beta_i k(x_i, x), (k, n), for coefficients (k, m)."""
-        points = new_points(X, self.problem.X)
+        points = new_points(X, self.problem.X, self.problem.feature_names)
         Z, training = explicit(self.problem.kernel, points), explicit(self.problem.kernel, self.problem.X)
         if Z is None or training is None:
             return np.asarray((self.problem.kernel.block(points, self.problem.X) @ coefficients.T).T)

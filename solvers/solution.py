@@ -160,9 +160,9 @@ class Solution:
 
         Raises
         ------
-        ValueError : points of another shape.
+        ValueError : points of another shape, or a table whose columns are named otherwise, or in another order, than the training points'.
         """
-        points = new_points(X, self.problem.X)
+        points = new_points(X, self.problem.X, self.problem.feature_names)
         Z = explicit(self.problem.kernel, points)
         if self.w is not None and Z is not None:
             return Z @ self.w + self.bias

@@ -133,7 +133,7 @@ FAULTS = (
         "self.C * np.ones(self.p) if np.isfinite(self.C)",
         ("bounds",),
     ),
-    Fault("weights of the tube in another order", "formulations/problem.py", "np.tile(_weights(", "np.repeat(_weights(", ("bounds",)),
+    Fault("weights of the tube in another order", "formulations/problem.py", "np.tile(factors(", "np.repeat(factors(", ("bounds",)),
     Fault(
         "mean over points instead of pairs",
         "formulations/problem.py",

@@ -92,6 +92,53 @@ def test_an_excess_that_is_known() -> None:
     assert audit(optimal, points, labels).excess[1] < 1e-8
 
 
+@pytest.mark.parametrize("tol", [1e-1, 1e-3])
+def test_all_relative_figures_have_one_denominator(tol: float) -> None:
+    """What the model's own multipliers prove is never less than what they and a solver prove together."""
+    found = audit(SVC(C=100.0, gamma=0.001, tol=tol).fit(X, Y), X, Y)
+    S = found.optimum.size
+    assert found.relative_excess == (found.excess[0] / S, found.excess[1] / S)
+    assert found.own_relative_excess == (found.objective.upper - found.own.lower) / S
+    assert found.relative_excess[1] <= found.own_relative_excess
+    low, high, own = (f"{figure:.2g}" for figure in (*found.relative_excess, found.own_relative_excess))
+    assert str(found).endswith(f"(relative {low} to {high}, at most {own} by its own multipliers alone)")
+    assert float(high) <= float(own)
+
+
+def liblinear(constant: float, kind: str = "L2R_L2LOSS_SVC_DUAL") -> str:
+    """A model of one feature whose weight is 1, and the bias 0."""
+    return f"solver_type {kind}\nnr_class 2\nlabel 1 -1\nnr_feature 1\nbias {constant:g}\nw\n1\n" + "0\n" * (constant >= 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "assumed"),
+    [
+        (liblinear(-1), "no class weights (-wi)"),
+        (liblinear(5), "no class weights (-wi)"),
+        (liblinear(1), "no class weights (-wi)"),
+        (liblinear(1, "L2R_L1LOSS_SVC_DUAL"), "no class weights (-wi)"),
+        (liblinear(1, "L2R_L2LOSS_SVC"), "no class weights (-wi), a penalised bias (no -R)"),
+        (LIBSVM + "1 1:1\n", "no class weights (-wi)"),
+        (LIBSVM.replace("c_svc", "epsilon_svr").replace("nr_class 2\n", "") + "1 1:1\n", ""),
+        (SUPPORT % '"gamma": 1', ""),
+    ],
+)
+def test_what_a_file_does_not_say_is_said(text: str, assumed: str, tmp_path: Path) -> None:
+    (tmp_path / "model").write_text(text)
+    assert read(tmp_path / "model").assumed == assumed
+
+
+def test_an_audit_says_what_it_assumes(tmp_path: Path) -> None:
+    """A model with class weights is near the optimum of another problem than the one without; nothing in its file tells them apart."""
+    (tmp_path / "model").write_text(liblinear(1, "L2R_L2LOSS_SVC"))
+    np.savez(tmp_path / "data.npz", X=np.array([[1.0], [-1.0]]), y=np.array([1.0, -1.0]))
+    result = CliRunner().invoke(app, ["audit", str(tmp_path / "model"), "--data", str(tmp_path / "data.npz"), "-C", "1"])
+    assert result.exit_code == 0, result.output
+    sentence = "; assumed, as its file does not say it: no class weights (-wi), a penalised bias (no -R)"
+    assert result.output.rstrip().endswith(sentence)
+    assert sentence not in str(audit(SVC().fit(X, Y), X, Y))
+
+
 def test_labels_may_have_any_names() -> None:
     names = np.where(Y > 0, "benign", "malignant")
     other = np.where(names == "malignant", 1.0, -1.0)

@@ -103,6 +103,47 @@ def test_records_are_finite_and_complete(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "arguments",
+    [
+        ("compare", "xor", "--solver", "CLARABEL", "--solver", "smo", "--family", "svm.soft", "--json", "-"),
+        ("path", "xor", "--lambda-min", "0.01", "--json", "-"),
+    ],
+    ids=["compare", "path"],
+)
+def test_a_hyphen_is_standard_output_and_nothing_else_is_printed_there(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = RUN.invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["schema"] == 1
+    assert result.stdout.endswith("}\n")
+    assert "xor: classification, 4 rows" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_record_goes_to_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    chosen = ("compare", "xor", "--solver", "smo", "--family", "svm.soft", "--certify", str(tmp_path / "proofs"))
+    result = RUN.invoke(app, [*chosen, "--csv", "-", "--json", "out.json"])
+    assert [row["solver"] for row in csv.DictReader(result.stdout.splitlines())] == ["smo"]
+    assert json.loads(Path("out.json").read_text())["answers"][0]["solver"] == "smo"
+    assert "svm.soft: certificate" in result.stderr
+    both = RUN.invoke(app, [*chosen, "--csv", "-", "--json", "-"])
+    assert (both.exit_code, both.stdout) == (2, "")
+    assert "- is named for two files" in both.stderr
+
+
+def test_nothing_is_printed_to_standard_output_without_pairs(tmp_path: Path) -> None:
+    path = tmp_path / "flat.txt"
+    path.write_text("1 qid:1 1:0.5\n1 qid:1 1:0.7\n2 qid:2 1:0.1\n")
+    for command in ("compare", "path"):
+        result = RUN.invoke(app, [command, str(path), "--json", "-"])
+        assert (result.exit_code, result.stdout) == (0, "")
+        assert "nothing to rank" in result.stderr
+
+
+@pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["nowhere.txt"], ["nowhere.txt", "no such file"]),

@@ -370,6 +370,64 @@ def test_a_bad_csv_file_is_refused_with_its_place(tmp_path, content, options, re
         load(path, **options)
 
 
+@given(tables(), st.lists(st.sampled_from(["g", "b"]), min_size=6, max_size=6), st.sampled_from([",", '","', ";", "\t"]), st.integers(0, 5))
+@example((np.array([[0.0, 1.0]]), None, None), ["g"] * 6, ",", 2)
+def test_a_table_without_a_header_never_loses_a_row(tmp_path_factory, table, labels, delimiter, at):
+    X = table[0]
+    rows = [[repr(v) for v in x] for x in X.tolist()]
+    for row, label in zip(rows, labels, strict=False):
+        row.insert(at, label)
+    quote = '"' * (delimiter == '","')
+    path = write(tmp_path_factory.getbasetemp(), "".join(f"{quote}{delimiter.join(row)}{quote}\n" for row in rows), "headerless.csv")
+    with pytest.raises(DataError, match=r"line 1: the first row holds data \(\d numbers and [01] entries that come again\)"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "x,x,o,b,positive\no,x,o,b,negative\n",  # text alone, as of tic-tac-toe
+        "p,x,s,n\ne,x,s,y\n",
+        "0.23,5.07,-0.27,'-1'\n0.15,-0.16,0.67,'-1'\n",  # mammography's quotes
+        "?,1.5,2.5,g\n3,?,4.5,g\n",
+        "NA,NA,1.5,g\n2,3,4,b\n",
+        ",1.5,2.5,g\n3,,4.5,b\n",
+        "1.5,2,3,good\n",
+        "5.1,setosa\n4.9,virginica\n",
+    ],
+)
+def test_a_first_row_of_data_is_no_header(tmp_path, rows):
+    with pytest.raises(DataError, match=r"line 1: the first row holds data .*; put a header row with column names above it$"):
+        load(write(tmp_path, rows, "rows.csv"))
+
+
+@pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        ("0,1,2,y", ("0", "1", "2")),  # as pandas writes columns that were given no names
+        ("1,2,3,species", ("1", "2", "3")),
+        ("a,b,2010,y", ("a", "b", "2010")),
+        ("a,a,b,y", ("a", "a", "b")),
+        ("g,b,yes,y", ("g", "b", "yes")),
+        ("inf,a,b,y", ("inf", "a", "b")),
+    ],
+)
+def test_a_header_may_hold_a_number_or_a_name_that_comes_again(tmp_path, header, columns):
+    back = load(write(tmp_path, f"{header}\n1,2,3,yes\n4,5,6,no\n7,8,9,yes\n"))
+    assert back.columns == columns
+    assert back.X.shape == (3, 3)
+
+
+WORDS = st.sampled_from(["qid", "y", "a", "g", "1", "2.5", "-3", "nan", "?", ""])
+
+
+@given(st.integers(1, 4).flatmap(lambda d: st.lists(st.lists(WORDS, min_size=d, max_size=d), min_size=1, max_size=4)))
+@example([["qid"], ["1"]])
+def test_any_table_of_words_loads_below_its_header_or_is_refused(tmp_path_factory, rows):
+    path = write(tmp_path_factory.getbasetemp(), "\n".join(map(",".join, rows)), "words.csv")
+    check_outcome(path)
+
+
 def test_a_long_header_is_shortened(tmp_path):
     header = ",".join(f"column{j}" for j in range(500))
     with pytest.raises(DataError, match=r"'column11' and 488 more$"):

@@ -21,6 +21,7 @@ from equimargin.formulations import (
     classification,
     declare,
     families,
+    formulation,
     interval,
     linear,
     one_norm_ranking,
@@ -242,6 +243,95 @@ def test_another_cost_is_another_value_of_a_parameter(id: str, kernel: Kernel) -
     proven = interval(fresh.canonical, again.point)
     assert proven.lower <= fresh.value(expected.objective) * (1 + 1e-7)
     assert proven.upper == pytest.approx(fresh.value(expected.objective), rel=1e-6)
+
+
+@every_right_form
+def test_a_declaration_at_another_cost_is_judged_as_the_problem_at_that_cost(id: str, kernel: Kernel) -> None:
+    """Also once its parameter has moved on."""
+    n = 5 if id == "rank.oneslack" else 12
+    d = declared(id, kernel, C=0.02, n=n)
+    if not d.parameters:
+        return
+    assert d.canonical is d.declared
+    ((name, parameter),) = d.parameters.items()
+    first = parameter.value
+    parameter.value *= 4.0 if name in ("C", "1/lambda") else 0.25
+    assert pytest.approx(0.08, rel=1e-15) == d.canonical.C
+    assert d.canonical is d.canonical
+    answer = solve_declaration(d)
+    parameter.value = first
+    assert d.canonical is d.declared
+    assert pytest.approx(0.08, rel=1e-15) == answer.problem.C
+    others = [examine(answer.problem, solve_declaration(declare(other, answer.problem))) for other in same_family(id, answer.problem)]
+    evidence = examine(answer.problem, answer)
+    *_, judgement = judge(REGISTRY[id].family, [*others, evidence], answer.problem.scale).judgements
+    assert judgement.agreement is Agreement.AGREES, evidence
+    assert parameter.value == first
+
+
+def same_family(id: str, problem: Problem) -> list[str]:
+    """The other formulations that take the problem."""
+    return [other for other in RIGHT if other != id and REGISTRY[other].refusal(problem) is None]
+
+
+def test_assigning_is_at_the_present_cost() -> None:
+    """Multipliers made from f go up to C."""
+    d = declared("svm.soft.dual", rbf(0.5), C=0.02)
+    d.parameters["C"].value = 3.0
+    d.assign(Point(beta=np.zeros(12), b=0.0))
+    assert d.variables["alpha"].value.max() == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize("value", [0.0, np.inf, None])
+def test_a_parameter_that_is_no_cost_is_refused(value: float | None) -> None:
+    d = declared("svm.soft.primal", linear())
+    d.parameters["C"].value = value
+    with pytest.raises(ValueError, match=r"^(the parameter C must be a finite number|C must be a positive number or inf)"):
+        _ = d.canonical
+
+
+@pytest.mark.parametrize(("id", "name"), [("rank.lambda.primal", "lambda"), ("rank.lambda.function", "lambda"), ("rank.l2.dual", "1/C")])
+def test_a_parameter_of_0_is_the_hard_margin(id: str, name: str) -> None:
+    d = declared(id, linear())
+    d.parameters[name].value = 0.0
+    assert np.isinf(d.canonical.C)
+
+
+def test_the_subsets_of_one_cost_have_no_parameter() -> None:
+    d = declared("rank.oneslack", linear())
+    assert d.canonical.p > ALL_SUBSETS
+    assert d.parameters == {}
+    assert d.problem.parameters() == []
+
+
+def test_constraints_may_be_changed_between_solves() -> None:
+    d = declared("svm.soft.primal", linear())
+    right, problem = solve_declaration(d), d.problem
+    assert d.problem is problem  # cvxpy keeps what it compiled with the object
+    family = [examine(d.canonical, solve_declaration(declare(id, d.canonical))) for id in same_family(d.id, d.canonical)]
+    d.constraints["no bias"] = d.variables["b"] == 0
+    held = solve_declaration(d)
+    assert abs(float(held.values["b"])) < 1e-6 < abs(float(right.values["b"]))  # type: ignore[index]
+    assert held.objective > 1.0001 * right.objective
+    assert set(held.violations or {}) == set(d.constraints)
+    *_, judgement = judge("svm.soft", [*family, examine(d.canonical, held)], d.canonical.scale).judgements
+    assert judgement.agreement is Agreement.DISAGREES
+    d.constraints["no bias"] = d.variables["b"] <= 1e3
+    assert solve_declaration(d).objective == pytest.approx(right.objective, rel=1e-7)
+    del d.constraints["no bias"]
+    assert solve_declaration(d).objective == pytest.approx(right.objective, rel=1e-7)
+
+
+def test_an_id_is_registered_once() -> None:
+    entry = REGISTRY["svm.soft.dual"]
+    sentence = r"^'svm.soft.dual' is registered already, by equimargin.formulations.svm.soft_dual; take another id, or `del REGISTRY"
+    with pytest.raises(ValueError, match=sentence):
+        formulation("svm.soft.dual", "svm.soft", latex="", carries="multipliers")(lambda problem: declare("svm.soft.primal", problem))
+    assert REGISTRY["svm.soft.dual"] is entry
+
+
+def test_documents_have_their_titles() -> None:
+    assert DOCUMENTS["P"] == "Zapien, Gasso, Gärtner, Canu, Model Selection for Ranking SVM Using Regularization Path (2009)"
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

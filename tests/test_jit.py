@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import signal
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from numba.core import event
 
@@ -59,11 +62,12 @@ def write_callee(package: Path, step: int) -> None:
     (package / "formulations" / "callee.py").write_text(CALLEE.format(step=step))
 
 
-def call(path: Path, **environment: str) -> str:
+def call(path: Path, program: str = CALL, **environment: str) -> str:
     """Run the caller in a fresh interpreter that sees exactly these variables."""
     cleared = {name: value for name, value in os.environ.items() if name not in {"HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"}}
     environment = cleared | {"PYTHONPATH": str(path)} | environment
-    answer = subprocess.run([sys.executable, "-W", "error", "-c", CALL], env=environment, cwd=path.parent, capture_output=True, text=True)
+    command = [sys.executable, "-W", "error", "-c", program]
+    answer = subprocess.run(command, env=environment, cwd=path.parent, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr
     return answer.stdout.strip()
 
@@ -84,6 +88,42 @@ def test_without_a_writable_directory_kernels_are_compiled_anew(kernels: Path, t
     home = tmp_path / "home"
     home.touch()  # a file stops root, too
     assert call(kernels.parent, HOME=str(home)) == "20 compiled"
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda content: b"",
+    "cut off": lambda content: content[: len(content) // 2],
+    "its end cut off": lambda content: content[:-1],
+    "random": lambda content: np.random.default_rng(0).bytes(len(content)),
+    "another pickle": lambda content: pickle.dumps("0"),
+    "one bit": lambda content: bytes(byte ^ (at == len(content) // 2) for at, byte in enumerate(content)),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_cache_is_written_anew(kernels: Path, tmp_path: Path, damage: str) -> None:
+    home = str(tmp_path / "home")
+    assert call(kernels.parent, HOME=home) == "20 compiled"
+    for kind in ("*.nbi", "*.nbc"):
+        files = list(tmp_path.joinpath("home").rglob(kind))
+        assert files != []
+        for file in files:
+            file.write_bytes(DAMAGES[damage](file.read_bytes()))
+        assert call(kernels.parent, HOME=home) == "20 compiled"
+    assert call(kernels.parent, HOME=home) == "20 read"
+
+
+def test_a_cache_that_cannot_be_written_any_more_is_done_without(kernels: Path, tmp_path: Path) -> None:
+    """The directory is there when the kernels are decorated, and a file stands in its place when they are compiled."""
+    program = """
+import shutil
+from equimargin.formulations.jit import cache_directory
+from equimargin.solvers.caller import twice
+shutil.rmtree(cache_directory())
+cache_directory().touch()
+print(twice(0))
+"""
+    assert call(kernels.parent, program, HOME=str(tmp_path / "home")) == "20"
 
 
 def test_kernels_run_from_an_archive(kernels: Path, tmp_path: Path) -> None:

@@ -698,10 +698,10 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "betahat <= C": Special(constraint("upper", lambda d: d.variables["betahat"] <= d.parameters["C"]), APPENDIX_A),
     },
     "rank.oneslack": {
-        **COST,
+        **COST | {"C / 2": cost(0.5)},  # its cuts are of one cost, which is no parameter
         "1/2 dropped": plus(_half_norm),
-        "squared slack": objective(lambda d: _half_norm(d) + d.parameters["C"] * cp.square(d.variables["xi"])),
-        "C / p": plus(lambda d: -d.parameters["C"] * (1 - 1 / d.canonical.p) * d.variables["xi"]),
+        "squared slack": objective(lambda d: _half_norm(d) + d.canonical.C * cp.square(d.variables["xi"])),
+        "C / p": plus(lambda d: -d.canonical.C * (1 - 1 / d.canonical.p) * d.variables["xi"]),
         "margin 1.01": constraint("subset", lambda d: 1.01 * _subsets(d)[0] - _subsets(d)[2] <= _subsets(d)[1]),
         "the slack twice": constraint("subset", lambda d: _subsets(d)[0] - 2 * _subsets(d)[2] <= _subsets(d)[1]),
         "p for the size of every subset": constraint("subset", lambda d: d.canonical.p - _subsets(d)[2] <= _subsets(d)[1]),

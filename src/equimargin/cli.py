@@ -35,7 +35,7 @@ from equimargin.options import (
     leave,
     loaded,
     sentences,
-    whole,
+    writing,
 )
 
 if TYPE_CHECKING:
@@ -107,14 +107,14 @@ def compare(
     query: QueryOption = None,
     include_controls: Annotated[bool, typer.Option("--include-controls", help="Also declare the misprints; they must disagree.")] = False,
     json: JSONOption = None,
-    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the answers as CSV.")] = None,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the answers as CSV; - is standard output.")] = None,
     certify: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write a certificate of every family, FAMILY.json.")] = None,
 ) -> None:
     """Solve the formulations of a task by several backends and solvers, and judge every answer.
 
     Exit status: 0 every family agrees; 1 an answer disagrees; 2 bad usage or input; 3 nothing was solved; 4 a family is undecided.
     """
-    with sentences():
+    with sentences(), writing(json, csv) as write:
         check_writable(json, csv)
         if certify is not None:
             try:
@@ -158,8 +158,7 @@ def compare(
         _print(result, f"{headline(rows, problems[0])}, C={cost:g}")
         for file, text in ((json, result.to_json), (csv, result.to_csv)):
             if file is not None:
-                with whole(file) as part:
-                    part.write_text(text(), encoding="utf-8")
+                write(file, text())
         if certify is not None:
             for id, outcome in result.certify(certify).items():
                 typer.echo(f"{id}: certificate {outcome}" if isinstance(outcome, Path) else f"{id}: no certificate: {outcome}")

@@ -35,6 +35,7 @@ from equimargin.options import (
     loaded,
     sentences,
     whole,
+    writing,
 )
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def path(
 
     Exit status: 0 it reached its end; 1 a gap is too large to trust; 2 bad usage or input; 3 it has no breakpoint; 4 it ended early.
     """
-    with sentences():
+    with sentences(), writing(json) as write:
         check_writable(plot, save, json)
         _check_endings(plot, save)
         raw = loaded(data, task, target, query, sample, seed, kernel, scale)
@@ -126,7 +127,9 @@ def path(
             "validate": validate,
         }
         settings |= {"lambda_min": lambda_min, "max_events": max_events, "time_limit": time_limit}
-        _write(found, rows, curve, settings, json, save, plot)
+        if json is not None:
+            write(json, _json(rows, found, None if curve is None else curve.best, settings))
+        _write(found, rows, curve, save, plot)
     worst = max(found.gaps.max(), found.midpoint_gaps.max(initial=0.0))
     raise typer.Exit(
         1 if not worst <= TRUSTED else 0 if found.complete and not ended_early and not isinstance(nothing, NoBreakpoint) else 4
@@ -192,19 +195,8 @@ def _summary(found: RegularizationPath, selected: Selected | None, validated_on:
     yield f"{found.seconds:.3f} s"
 
 
-def _write(
-    found: RegularizationPath,
-    data: Data,
-    curve: Curve | None,
-    settings: dict[str, Any],
-    json: Path | None,
-    save: Path | None,
-    plot: Path | None,
-) -> None:
-    """The files that are asked for."""
-    if json is not None:
-        with whole(json) as part:
-            part.write_text(_json(data, found, None if curve is None else curve.best, settings), encoding="utf-8")
+def _write(found: RegularizationPath, data: Data, curve: Curve | None, save: Path | None, plot: Path | None) -> None:
+    """The path and its drawing, where they are asked for."""
     if save is not None:
         with whole(save) as part:
             found.save(part)

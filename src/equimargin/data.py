@@ -148,6 +148,7 @@ def load(
         never changes a result; write "./xor" or Path("xor") for a file of that name.
     task : "classification", "regression" or "ranking".  Default: that of the bundled set; for a file, ranking if it has queries,
         classification if its target takes exactly two values, else regression.
+        The first row of a CSV file is its header: `Data.columns` has the names. A first row that looks like data is refused.
     target : the target column of a CSV file; by default the last one that is not the query.
     query : the query column of a CSV file; by default the one named qid or query, if any.
     like : data to be joined by further rows: of its task, features and classes.  Columns of a CSV file may come in another order, the
@@ -406,28 +407,28 @@ def _row_fault(tokens: list[str]) -> str | None:
 
 
 def _csv(path: Path, content: bytes, task: str | None, target: str | None, query: str | None) -> _Table:
-    header, lines, rows = _records(path, content)
+    header, lines, columns = _records(path, content)
     query_at = _query_column(path, header, target, query)
     rest = [at for at in range(len(header)) if at != query_at]
-    target_at = rest[-1] if target is None else _position(path, header, target, "target")
-    if target_at == query_at:
-        raise DataError(f"{path}: column {_shown(header[target_at])} is named as target and as query; name two different columns")
-    features = [at for at in rest if at != target_at]
+    targets = rest[-1:] if target is None else [_position(path, header, target, "target")]
+    if query_at in targets:
+        raise DataError(f"{path}: column {_shown(target)} is named as target and as query; name two different columns")
+    features = [at for at in rest if at not in targets]
     if not features:
         raise DataError(f"{path}: there is no feature column beside {_listed(header)}; supply at least one")
-    columns = list(zip(*rows, strict=True))
+    (target_at,) = targets
     if task is None and query_at is not None:
         task = "ranking"
     y = _target(path, header[target_at], lines, columns[target_at], task)
-    X = np.empty((len(rows), len(features)))
+    X = np.empty((len(lines), len(features)))
     for j, at in enumerate(features):
         X[:, j] = _floats(path, header[at], lines, columns[at], "correct it or drop the column")
     qid = None if query_at is None else _queries(path, lines, columns[query_at])
     return _Table(X, y, qid, columns=tuple(header[at] for at in features))
 
 
-def _records(path: Path, content: bytes) -> tuple[list[str], list[int], list[list[str]]]:
-    """Return the header, and the line number and the fields of every row below it."""
+def _records(path: Path, content: bytes) -> tuple[list[str], list[int], list[tuple[str, ...]]]:
+    """Return the header, the line numbers of the rows below it, and their fields column by column."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -444,13 +445,14 @@ def _records(path: Path, content: bytes) -> tuple[list[str], list[int], list[lis
     except csv.Error as error:
         raise DataError(f"{path}, line {reader.line_num}: {_one_line(error)}; correct the quotes or the line") from None
     header = rows[0]
-    _check_header(path, lines[0], header)
     for line, row in zip(lines, rows, strict=True):
         if len(row) != len(header):
             raise DataError(f"{path}, line {line}: the row has {len(row)} fields and the header {len(header)}; correct the line")
+    columns = list(zip(*rows, strict=True))
+    _check_header(path, lines[0], header, columns)
     if len(rows) == 1:
         raise DataError(f"{path}: there is no row below the header; supply at least one")
-    return header, lines[1:], rows[1:]
+    return header, lines[1:], [column[1:] for column in columns]
 
 
 def _delimiter(text: str) -> str:
@@ -458,9 +460,15 @@ def _delimiter(text: str) -> str:
     return max(",\t;", key=header.count)
 
 
-def _check_header(path: Path, line: int, header: list[str]) -> None:
-    if all(_number(name) is not None for name in header):
-        raise DataError(f"{path}, line {line}: the first row holds numbers only; put a header row with column names above it")
+def _check_header(path: Path, line: int, header: list[str], columns: list[tuple[str, ...]]) -> None:
+    """Refuse a first row that is data, which would be lost: half of its fields are numbers, or entries that come again beside or below."""
+    numbers = [name for name in header if _number(name) is not None]
+    first = {name: at for at, name in reversed(list(enumerate(header)))}
+    again = sum(_number(name) is None and (first[name] < at or columns[at].count(name) > 1) for at, name in enumerate(header))
+    counted = again == 0 and len(numbers) < len(header) and numbers in ([str(k + by) for k in range(len(numbers))] for by in (0, 1))
+    if 2 * (len(numbers) + again) >= len(header) and not counted:  # 0, 1, 2, ... are what programs call columns without names
+        what = "numbers only" if len(numbers) == len(header) else f"data ({len(numbers)} numbers and {again} entries that come again)"
+        raise DataError(f"{path}, line {line}: the first row holds {what}; put a header row with column names above it")
     if "" in header:
         at = header.index("") + 1
         raise DataError(f"{path}, line {line}: column {at} has no name; name it, or drop it if it only counts the rows")

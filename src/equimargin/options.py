@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -47,7 +48,10 @@ SampleOption = Annotated[int | None, typer.Option(metavar="N", min=1, help="So m
 SeedOption = Annotated[int, typer.Option(min=0, help="Of the sample.")]
 TargetOption = Annotated[str | None, typer.Option(metavar="COLUMN", help="Target column of a CSV file; by default the last.")]
 QueryOption = Annotated[str | None, typer.Option(metavar="COLUMN", help="Query column of a CSV file.")]
-JSONOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write all figures as JSON.")]
+JSONOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write all figures as JSON; - is standard output.")]
+
+STDOUT = Path("-")
+"""The name of standard output among files to be written, as of any Unix tool."""
 
 
 NO_PAIRS = "No preference pairs: within every query all rows have the same label, so there is nothing to rank."
@@ -107,7 +111,6 @@ def leave(sentence: str) -> NoReturn:
     """Exit at once: native code that goes on, here or in another process, must not delay or outlive it."""
     import multiprocessing
     import os
-    import sys
 
     typer.echo(f"equimargin: {sentence}", err=True)
     sys.stdout.flush()
@@ -125,12 +128,31 @@ def refuse(sentence: str) -> NoReturn:
 def check_writable(*paths: Path | None) -> None:
     """Refuse before the work what could not be written after it."""
     for path in paths:
-        if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+        if path is not None and path != STDOUT and (path.is_dir() or not path.absolute().parent.is_dir()):
             raise ValueError(f"{path} cannot be written: {'it is a folder' if path.is_dir() else 'its folder does not exist'}")
     files = [path.resolve() for path in paths if path is not None]
     for file in files:
         if files.count(file) > 1:
             raise ValueError(f"{file.name} is named for two files, and one would be lost; name two")
+
+
+@contextmanager
+def writing(*paths: Path | None) -> Iterator[Callable[[Path, str], None]]:
+    """A function that writes text to one of the files, whole or not at all.
+
+    Where standard output is one of them it holds that text alone: what is printed for a person goes to standard error.
+    """
+    out = sys.stdout
+
+    def write(path: Path, text: str) -> None:
+        if path == STDOUT:
+            out.write(text if text.endswith("\n") else f"{text}\n")
+            return
+        with whole(path) as part:
+            part.write_text(text, encoding="utf-8")
+
+    with redirect_stdout(sys.stderr) if STDOUT in paths else nullcontext():
+        yield write
 
 
 @contextmanager

@@ -23,6 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations import Kernel, MarginProblem, classification, linear, ranking, regression
+from equimargin.formulations.arguments import reals
+from equimargin.formulations.features import check_columns
 from equimargin.formulations.kernels import Array, Precomputed
 from equimargin.formulations.labels import numbers
 from equimargin.solvers import regularization_path
@@ -352,10 +354,11 @@ def _lines(path: RegularizationPath, X: Any, y: ArrayLike) -> _Lines:
     """Equal points have equal values, to the last bit: a product of matrices does not promise that, and an order would turn on it."""
     if len(path) == 0:
         raise NoBreakpoint(f"the path has no breakpoint to choose from: {path.stopped}")
-    points = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+    points = X if hasattr(X, "tocsr") else reals(X, "X")
     if points.ndim != 2 or points.shape[1] != path.problem.X.shape[1] or points.shape[0] != np.asarray(y).size:
         wanted = (np.asarray(y).size, path.problem.X.shape[1])
         raise ValueError(f"the validation points must be of shape {wanted}, as y and the training points are, not {points.shape}")
+    check_columns(X, path.problem.feature_names)
     if hasattr(X, "tocsr"):
         values = path.values(points)
     else:

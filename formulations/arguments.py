@@ -1,0 +1,125 @@
+"""What callers hand in, checked: every refusal is one sentence that names the argument, what it must be and what it is.
+
+Numbers are numbers: text in digits, dates, complex values and None are none, which numpy would convert without a word; nor is True, where
+one number is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from numbers import Real
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Choice = TypeVar("Choice", bound=str)
+
+SHOWN = 40
+"""Characters of a refused value that a sentence shows."""
+
+
+def number(value: object, name: str, wanted: str, accepted: Callable[[float], bool]) -> float:
+    """One number as a float.
+
+    Parameters
+    ----------
+    value : a real number of any type.  name : of the argument.  wanted : what it must be, in words.  accepted : whether a float is that.
+
+    Raises
+    ------
+    ValueError : no number, or one that is not accepted.
+    """
+    one = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    with suppress(OverflowError):  # whole numbers beyond float64
+        if is_number(one) and not isinstance(one, bool | np.bool_) and accepted(float(one)):  # type: ignore[arg-type]
+            return float(one)  # type: ignore[arg-type]
+    raise ValueError(f"{name} must be {wanted}, not {shown(value)}")
+
+
+def cost(C: object) -> float:
+    """C of a margin problem."""
+    return number(C, "C", "a positive number or inf", lambda c: c > 0)
+
+
+def finite_cost(C: object) -> float:
+    """C of a one-norm problem."""
+    return number(C, "C", "a positive finite number for a one-norm problem", lambda c: 0 < c < np.inf)
+
+
+def choice(value: object, name: str, options: Sequence[Choice]) -> Choice:
+    """One of some words.
+
+    Raises
+    ------
+    ValueError : anything else.
+    """
+    for option in options:
+        if isinstance(value, str) and value == option:
+            return option
+    raise ValueError(f"{name} must be {' or '.join(map(repr, options))}, not {shown(value)}")
+
+
+def reals(values: object, name: str) -> Array:
+    """Numbers of any real type, truth values among them, as an array of float64 of the same shape.
+
+    Raises
+    ------
+    ValueError : an entry that is no number, with its place; rows of different lengths; a whole number beyond float64.
+    """
+    given = array(values, name)
+    if given.dtype.kind not in "biuf":
+        for place, entry in np.ndenumerate(given):
+            if given.dtype.kind != "O" or not is_number(entry):
+                raise ValueError(f"{name} must hold numbers, not {shown(entry)}{_at(place)}")
+    try:
+        with np.errstate(over="ignore"):  # longer floats beyond float64 become inf
+            return np.asarray(given, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(f"{name} holds a number beyond float64") from None
+
+
+def factors(values: object, m: int, name: str) -> Array:
+    """Factors of C, (m,).
+
+    Raises
+    ------
+    ValueError : another shape, negative, NaN.
+    """
+    w = reals(values, name)
+    if w.shape != (m,) or np.isnan(w).any() or (w < 0).any():
+        raise ValueError(f"{name} must be {m} numbers in [0, inf]")
+    return w
+
+
+def array(values: object, name: str) -> NDArray[Any]:
+    """Values as numpy has them.
+
+    Raises
+    ------
+    ValueError : rows of different lengths.
+    """
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must be an array, and its rows are of different lengths") from None
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a real number or a truth value; numpy counts spans of time among whole numbers."""
+    return isinstance(value, Real | Decimal | np.bool_) and not isinstance(value, np.timedelta64)
+
+
+def shown(value: object) -> str:
+    """A value in a sentence: on one line, not too long."""
+    plain = value.item() if isinstance(value, np.str_ | np.bytes_) else value
+    text = " ".join((str(plain) if isinstance(plain, np.generic | Real) else repr(plain)).split())
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]}...{text[-1]}"
+
+
+def _at(place: tuple[int, ...]) -> str:
+    """Where in an array, for a person; nothing of what is no array."""
+    return "".join(f"{before} {index}" for before, index in zip((" at row", ", column", ","), place, strict=False))
