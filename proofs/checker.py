@@ -181,7 +181,7 @@ class Space(NamedTuple):
 class Rows(NamedTuple):
     """The rows r of the problem, which ask for t_r - (A f)_r - b s_r <= 0; one list for each of their parts.
 
-    target : t_r, integers over the unit.  sign : s_r.  group : the group of row r; the rows of a group have one cost.  groups : their number.
+    target : t_r, integers over the unit.  sign : s_r.  group : that of row r; all rows of a group have one cost.  groups : their number.
     plus, minus : (A f)_r = f[plus[r]] - f[minus[r]], with f at the m points, and f[m] = 0 where there is only one point.
     """
 
@@ -1047,8 +1047,8 @@ def inverse_cost(numerator: int, unit: int, exact: bool) -> Fraction:
     """1 / (4 c) for c = numerator / unit; rounded up in mode proven, as many of them may have no short common denominator."""
     if exact:
         return Fraction(unit, 4 * numerator)
-    rounded_down = -(unit << INVERSE_COST_BITS) // (4 * numerator)
-    return Fraction(-rounded_down, 1 << INVERSE_COST_BITS)
+    negative = -(unit << INVERSE_COST_BITS) // (4 * numerator)  # // rounds down, so that its opposite is rounded up
+    return Fraction(-negative, 1 << INVERSE_COST_BITS)
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
