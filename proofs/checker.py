@@ -182,7 +182,7 @@ class Rows(NamedTuple):
     """The rows r of the problem, which ask for t_r - (A f)_r - b s_r <= 0; one list for each of their parts.
 
     target : t_r, integers over the unit.  sign : s_r.  group : that of row r; all rows of a group have one cost.  groups : their number.
-    plus, minus : (A f)_r = f[plus[r]] - f[minus[r]], with f at the m points, and f[m] = 0 where there is only one point.
+    plus, minus : (A f)_r = f[plus[r]] - f[minus[r]] from the values of f at the m points, 0 .. m - 1, and f[m] = 0, which is at none.
     """
 
     target: list[int]
@@ -420,7 +420,7 @@ def arithmetic_is_affordable(operations: int, bits: int = 0) -> None:
 
 
 def longest(integers: Iterable[int]) -> int:
-    """Bits of the longest of some integers."""
+    """The length of the longest of some integers, in bits."""
     return max((v.bit_length() for v in integers), default=0)
 
 
@@ -683,13 +683,18 @@ def read_numbers(given: Any, length: int) -> list[Fraction]:
 
 
 def classification_rows(labels: list[Fraction]) -> Rows:
-    """1 - y_i (f(x_i) + b) <= 0, one row per point, with a cost of its own."""
+    """1 - y_i (f(x_i) + b) <= 0 for every point, each with a cost of its own."""
     labels_are_signs(labels)
     m = len(labels)
-    points = list(range(m))
-    plus = [i if y > 0 else m for i, y in enumerate(labels)]
-    minus = [m if y > 0 else i for i, y in enumerate(labels)]
-    return Rows([1] * m, 1, [int(y) for y in labels], plus, minus, points, m)
+    return Rows(
+        target=[1] * m,
+        unit=1,
+        sign=[int(y) for y in labels],
+        plus=[i if y > 0 else m for i, y in enumerate(labels)],
+        minus=[m if y > 0 else i for i, y in enumerate(labels)],
+        group=list(range(m)),
+        groups=m,
+    )
 
 
 def labels_are_signs(labels: list[Fraction]) -> None:
@@ -701,10 +706,18 @@ def tube_rows(labels: list[Fraction], epsilon: Fraction) -> Rows:
     """y_i - epsilon - f(x_i) - b <= 0 for every point, then -y_i - epsilon + f(x_i) + b <= 0; each with a cost of its own."""
     epsilon_is_not_negative(epsilon)
     m = len(labels)
-    points, nowhere = list(range(m)), [m] * m
+    points, none = list(range(m)), [m] * m
     targets = [y - epsilon for y in labels] + [-y - epsilon for y in labels]
     target, unit = common_denominator(v.as_integer_ratio() for v in targets)
-    return Rows(target, unit, [1] * m + [-1] * m, points + nowhere, nowhere + points, list(range(2 * m)), 2 * m)
+    return Rows(
+        target=target,
+        unit=unit,
+        sign=[1] * m + [-1] * m,
+        plus=points + none,
+        minus=none + points,
+        group=list(range(2 * m)),
+        groups=2 * m,
+    )
 
 
 def epsilon_is_not_negative(epsilon: Fraction) -> None:
@@ -719,7 +732,7 @@ def pairs_stand_alone(given: dict[str, Any]) -> None:
 
 
 def listed_pairs(pairs: Any, m: int) -> Rows:
-    """1 - f(x_i) + f(x_j) <= 0 for every given pair (i, j), with a cost of its own."""
+    """1 - f(x_i) + f(x_j) <= 0 for every given pair (i, j), each with a cost of its own."""
     array_has_its_length(pairs)
     arithmetic_is_affordable(OPERATIONS_OF_A_LISTED_PAIR * len(pairs))
     for pair in pairs:
@@ -727,8 +740,7 @@ def listed_pairs(pairs: Any, m: int) -> Rows:
     plus, minus = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     indices_are_in_range(plus, m)
     indices_are_in_range(minus, m)
-    p = len(pairs)
-    return Rows([1] * p, 1, [0] * p, plus, minus, list(range(p)), p)
+    return pair_rows(plus, minus, group=list(range(len(pairs))), groups=len(pairs))
 
 
 def labelled_pairs(labels: list[Fraction], queries: Any) -> Rows:
@@ -736,14 +748,18 @@ def labelled_pairs(labels: list[Fraction], queries: Any) -> Rows:
     m = len(labels)
     level, _ = common_denominator(v.as_integer_ratio() for v in labels)
     query = [0] * m if queries is None else read_indices(queries, m, m)
-    names = set(query)
-    arithmetic_is_affordable(m * len(names))
-    members = {name: [i for i in range(m) if query[i] == name] for name in names}
+    arithmetic_is_affordable(m * len(set(query)))
+    members = {q: [i for i in range(m) if query[i] == q] for q in set(query)}
     arithmetic_is_affordable(OPERATIONS_OF_A_COMPARISON * sum(len(points) ** 2 for points in members.values()))
     pairs = [(i, j) for i in range(m) for j in members[query[i]] if level[i] > level[j]]
     plus, minus = [i for i, _ in pairs], [j for _, j in pairs]
-    p = len(pairs)
-    return Rows([1] * p, 1, [0] * p, plus, minus, [query[i] for i in plus], max(query) + 1)
+    return pair_rows(plus, minus, group=[query[i] for i in plus], groups=max(query) + 1)
+
+
+def pair_rows(plus: list[int], minus: list[int], group: list[int], groups: int) -> Rows:
+    """1 - f[plus] + f[minus] <= 0, which no bias changes."""
+    p = len(plus)
+    return Rows(target=[1] * p, unit=1, sign=[0] * p, plus=plus, minus=minus, group=group, groups=groups)
 
 
 def read_indices(given: Any, length: int, below: int) -> list[int]:
@@ -840,6 +856,7 @@ def has_no_negative_pivot(K: list[list[int]]) -> bool:
         if pivot == 0:
             rest = [row[1:] for row in below]
         else:
+            # The entries are minors of K, so that the division leaves no remainder.
             rest = [[(pivot * v - row[0] * w) // last for v, w in zip(row[1:], beside, strict=True)] for row in below]
             last = pivot
     return True
@@ -853,7 +870,7 @@ def has_a_dominant_remainder(K: list[list[int]]) -> bool:
         L = proposed_factor(K, largest)
     except (OverflowError, ValueError):  # a float is infinite or no number: there is no proposal
         return False
-    beside = [0] * n
+    beside = [0] * n  # sums of |K - L L'| beside the diagonal, in units of 2^-(2 FACTOR_BITS)
     for i in range(n):
         for j in range(i):
             rest = abs((K[i][j] << 2 * FACTOR_BITS) - largest * dot(L[i], L[j]))
@@ -895,16 +912,16 @@ def read_combination(given: Any, count: int) -> Combination:
     array_has_its_length(indices)
     array_has_its_length(numerators, len(indices))
     indices_are_in_range(indices, count)
-    steps, fractional = common_denominator(map(ratio, numerators))
+    steps, step_unit = common_denominator(map(ratio, numerators))
     unit = rational(given["denominator"])
-    multipliers_are_natural(steps, fractional, unit)
+    multipliers_are_natural(steps, step_unit, unit)
     rows_occur_once(indices)
     return Combination(indices, steps, int(unit))
 
 
-def multipliers_are_natural(steps: list[int], fractional: int, unit: Fraction) -> None:
+def multipliers_are_natural(steps: list[int], step_unit: int, unit: Fraction) -> None:
     """32. Numerators are integers and not negative; their denominator is an integer and positive."""
-    holds = fractional == 1 and all(step >= 0 for step in steps) and unit > 0 and unit.denominator == 1
+    holds = step_unit == 1 and all(step >= 0 for step in steps) and unit > 0 and unit.denominator == 1
     require(holds, "multipliers_are_natural", "a multiplier is negative or no integer, or their denominator is not positive")
 
 
