@@ -70,7 +70,7 @@ EXP_ERROR = 2
 EXP_WORKING_BITS = 128
 """Bits after the binary point while an exponential is computed: 32 more than are kept, of which rounding spoils at most 20."""
 EXP_SERIES_BITS = 8
-"""Bits that are 0 after the binary point of an argument before its series is summed, by halving: 17 terms are then enough."""
+"""Bits that are 0 after the binary point of an argument, once it has been halved for its series: 17 terms are then enough."""
 INVERSE_COST_BITS = 1024
 """Bits after the binary point of 1 / (4 c), rounded up in mode proven: costs near 1 then have hundreds of bits more than a double."""
 PIVOTED_ROWS = 64
