@@ -99,16 +99,16 @@ def certificate_at(problem: Problem, point: Point) -> dict[str, Any]:
     ValueError : a kernel that is not positive semidefinite, a problem too large to be written, a point that proves nothing.
     """
     stated = state(problem)
-    judge = checker.Problem(stated)
+    judge = checker.read_problem(stated)
     if not point.has_function and point.alpha is not None and isinstance(problem, MarginProblem):
         point = Point(beta=problem.rows.rdot(np.asarray(point.alpha)), b=point.b, alpha=point.alpha)
     if point.alpha is None and point.has_function and isinstance(problem, MarginProblem):
         point = Point(w=point.w, beta=point.beta, b=point.b, alpha=dual_from(problem, point))
-    dual, lower, broken = _first(_duals(judge, problem, point), lambda alpha: judge.lower(alpha, False), -math.inf)
-    primal, upper, violated = _first(_primals(problem, point), judge.upper, math.inf)
+    dual, lower, broken = _first(_duals(judge, problem, point), lambda alpha: checker.lower_bound(judge, alpha, False), -math.inf)
+    primal, upper, violated = _first(_primals(problem, point), lambda f: checker.upper_bound(judge, f), math.inf)
     if primal is None and dual is None:
         raise ValueError(f"the point proves nothing: {violated or broken or 'it has neither a function nor multipliers'}")
-    return _document("proven", stated, judge.established, primal, dual, _outward(lower, -1), _outward(upper, 1))
+    return _document("proven", stated, checker.semidefiniteness(judge), primal, dual, _outward(lower, -1), _outward(upper, 1))
 
 
 def best_point(family: Family) -> Point:
@@ -130,8 +130,8 @@ def state(problem: Problem) -> dict[str, Any]:
     kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel
     if not (problem.convex and kernel.positive_semidefinite):
         raise ValueError(f"the {kernel.name} kernel is not positive semidefinite: no optimum is certified with it")
-    if isinstance(kernel, Polynomial) and kernel.degree > checker.DEGREE:
-        raise ValueError(f"a certificate holds polynomials of degree {checker.DEGREE} at most, not {kernel.degree}")
+    if isinstance(kernel, Polynomial) and kernel.degree > checker.MOST_DEGREE:
+        raise ValueError(f"a certificate holds polynomials of degree {checker.MOST_DEGREE} at most, not {kernel.degree}")
     rows = problem.rows
     if rows.p > LISTED or problem.m * problem.X.shape[1] > ENTRIES:
         raise ValueError(f"a certificate holds at most {LISTED:,} rows or pairs and {ENTRIES:,} features; this problem is larger")
@@ -157,7 +157,7 @@ def state(problem: Problem) -> dict[str, Any]:
 def _exact(answer: ExactOptimum) -> dict[str, Any]:
     """The certificate of an exact optimum, or of an exact ray."""
     stated = state(answer.problem)
-    established = checker.Problem(stated).established
+    established = checker.semidefiniteness(checker.read_problem(stated))
     if answer.value is None:
         assert answer.ray is not None
         return _document("exact", stated, established, None, _combination(answer.ray), "inf", "inf")
@@ -224,13 +224,13 @@ def _box(problem: MarginProblem) -> Array:
 
 def _affordable_prices(judge: checker.Problem, dual: dict[str, Any]) -> dict[str, Any]:
     """Multipliers of a linear program over a denominator so large that B'u <= 1 holds exactly."""
-    u, pull, unit = judge.combined(dual, False)
-    g, scale, error, _ = judge.space.values(pull, unit, True)
-    prices = [v + error for v in g] if judge.family == "rvm" else [g[i] - g[j] + 2 * error for _, _, i, j, _ in judge.rows]
+    u = checker.read_combination(dual, len(judge.rows.target))
+    pull = checker.transposed_product(judge.rows, u, len(judge.space.rows))
+    prices, scale = checker.prices(judge, checker.function_of_points(judge.space, pull, u.unit))
     most = max(prices, default=0)
     if most <= scale:
         return dual
-    return dual | {"numerators": [_integer(step << 64) for _, step in u], "denominator": _integer(-(-(unit * most << 64) // scale))}
+    return dual | {"numerators": [_integer(step << 64) for step in u.steps], "denominator": _integer(-(-(u.unit * most << 64) // scale))}
 
 
 def _primals(problem: Problem, point: Point) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,22 @@
-"""A checker of equimargin-certificate/1: python3 -I checker.py FILE... (exit 0 all accepted, 1 a rejection, 2 a file that cannot be read).
+"""Check certificates: python3 -I checker.py FILE...
 
-L(alpha) <= optimum <= U(f, b) are recomputed in integers and fractions, by the standard library alone; `certificate.md` says how.
+Exit status 0: every certificate is accepted; 1: one is rejected; 2: a file cannot be read.
+
+A certificate states a minimisation problem, a point of it, multipliers of its rows, and an interval. Accepting it means: the optimum of the
+stated problem lies in the claimed interval. The reason is weak duality: feasible multipliers alpha and a feasible point (f, b) give
+L(alpha) <= optimum <= U(f, b), and both sides are recomputed here. `certificate.md` describes the file, the problems and the two sides.
+
+It also lists the conditions that are checked. Each condition is a function here, with the same name and in the same order, and its
+docstring is the list's sentence. The function returns nothing, and raises a ValueError with the condition's name where the condition does
+not hold. All other functions only compute. `check` is the whole check; below it come, in the order in which they are used, the reading of
+the file, the exact problem, the two sides of weak duality, and the verdict.
+
+All arithmetic is that of integers and fractions. A list of rationals is held as a list of integers over a unit, one positive integer: each
+rational is its integer divided by the unit. Floats are only the numbers of the file, each of which is an exact rational, infinities, what
+is printed, and a proposed matrix factor that is then verified in integers. Only the standard library of Python 3.10 or later is imported.
 """
+
+from __future__ import annotations
 
 import hashlib
 import json
@@ -11,288 +26,1174 @@ import sys
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from operator import mul
-from typing import Any
+from typing import Any, NamedTuple
 
-LARGEST_FILE, MOST_BITS, MOST_WORK = 2**25, 2**32, 3 * 10**10  # bytes; bits of many numbers; nanoseconds
-NUMBER = re.compile("-?(0x[0-9a-f]{1,65536}|[0-9]{1,4300})(/(0x[0-9a-f]{1,65536}|[0-9]{1,4300}))?")
-BITS, P, PIVOTS, DEGREE = 96, 128, 64, 32  # exp is off by two units of 2^-BITS at most; matrices of up to PIVOTS rows are factored
-FAMILY = re.compile("svm[.](hard|soft|l2|nobias|nobias_hard|nobias_l2)|svr[.](hard|l1|l2)|rank[.](hard|l1|l2|onenorm)|rvm")
-KERNELS = {"linear": "", "polynomial": " degree gamma coef0", "rbf": " gamma", "precomputed": " shift"}
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# Limits. A certificate may come from anybody, and no file may make the checker run for long or fill the memory.
+# ---------------------------------------------------------------------------------------------------------------------------------------
+
+LARGEST_FILE = 2**25
+"""Bytes of the longest file that is read, 32 MiB: its values take little more than a gigabyte of memory, however they are nested."""
+MOST_DECIMAL_DIGITS = 4300
+"""Digits of the longest decimal integer: reading one takes time that grows with their square, and Python itself stops there."""
+MOST_HEXADECIMAL_DIGITS = 2**16
+"""Digits of the longest hexadecimal integer, 262,144 bits: reading one takes linear time, and exact optima need long ones."""
+MOST_COMMON_BITS = 2**32
+"""Bits of a list of numbers over their common denominator, about: the length of the denominator times the count of the numbers."""
+LEAST_COMMON_COUNT = 2**14
+"""Numbers that every list is counted as at least: then no common denominator is longer than 2^18 bits, like the longest integer."""
+BITS_OF_A_COMMON_STEP = 1000
+"""Bits of the given denominators that count as one number more: the steps towards their common multiple take time for them too."""
+MOST_NANOSECONDS = 3 * 10**10
+"""Nanoseconds of arithmetic, by the estimate of `arithmetic_is_affordable`: about half a minute for any one step of a check."""
+NANOSECONDS_OF_AN_OPERATION = 50
+"""Nanoseconds that a multiplication and an addition of short integers take in Python."""
+BITS_OF_A_WORD = 30
+"""Bits of a digit of Python's own long integers: a product of two integers of n such digits takes about n^2 nanoseconds more."""
+OPERATIONS_OF_A_LISTED_PAIR = 400
+"""Operations that reading and holding one listed pair counts as: so a million and a half pairs are the most."""
+OPERATIONS_OF_A_COMPARISON = 100
+"""Operations that comparing two labels of a query, and holding the pair that they may give, counts as."""
+OPERATIONS_OF_A_KERNEL_VALUE = 100
+"""Operations that one value of a kernel counts as, in addition to one for every feature."""
+MOST_DEGREE = 32
+"""The highest degree of a polynomial kernel: its values have 2 x degree times the bits of the features."""
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# Precision, where a value is irrational (the exponential) or its exact value would be long. Every rounding counts against the claim.
+# ---------------------------------------------------------------------------------------------------------------------------------------
+
+EXP_BITS = 96
+"""Bits after the binary point of an exponential: their error is then far below the rounding of a double, which has 53."""
+EXP_ERROR = 2
+"""Units of 2^-EXP_BITS by which an exponential is wrong at most; `certificate.md` proves it under "Values of K"."""
+EXP_WORKING_BITS = 128
+"""Bits after the binary point while an exponential is computed: 32 more than are kept, of which rounding spoils at most 20."""
+EXP_SERIES_BITS = 8
+"""Bits that are 0 after the binary point of an argument, once it has been halved for its series: 17 terms are then enough."""
+INVERSE_COST_BITS = 1024
+"""Bits after the binary point of 1 / (4 c), rounded up in mode proven: costs near 1 then have hundreds of bits more than a double."""
+PIVOTED_ROWS = 64
+"""Rows of the largest Gram matrix whose pivots are computed exactly: these integers grow longer with every row."""
+FACTOR_BITS = 70
+"""Bits after the binary point of the factor that is proposed for a larger Gram matrix: 17 more than float64 computes."""
+FACTOR_ROUNDING = 2.0**-54
+"""Fraction of the trace, per row, that the proposed factor leaves out for its rounding. A bad value rejects more, and accepts no more."""
+SMALLEST_SQUARED_PIVOT = 2.0**-60
+"""The least square of a diagonal entry of that factor, where the largest entry of K is 1. A bad value rejects more, and accepts no more."""
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# What is known by name
+# ---------------------------------------------------------------------------------------------------------------------------------------
+
+
+class Family(NamedTuple):
+    """What distinguishes a family of problems.
+
+    task : "svm" has one row per point, and labels -1 and +1; "svr" has two rows per point; "rank" has one row per pair of points.
+    hard : C is infinite, so that no loss is allowed.  squared : the loss is squared.  bias : there is a free bias b.
+    unknowns : "function" in the margin families; in the one-norm families the coefficients x >= 0 of "points" or of "rows".
+    """
+
+    task: str
+    hard: bool = False
+    squared: bool = False
+    bias: bool = False
+    unknowns: str = "function"
+
+    @property
+    def one_norm(self) -> bool:
+        """Whether the problem is a linear program, which minimises 1'x plus losses."""
+        return self.unknowns != "function"
+
+
+FAMILIES = {
+    "svm.hard": Family("svm", hard=True, bias=True),
+    "svm.soft": Family("svm", bias=True),
+    "svm.l2": Family("svm", squared=True, bias=True),
+    "svm.nobias_hard": Family("svm", hard=True),
+    "svm.nobias": Family("svm"),
+    "svm.nobias_l2": Family("svm", squared=True),
+    "svr.hard": Family("svr", hard=True, bias=True),
+    "svr.l1": Family("svr", bias=True),
+    "svr.l2": Family("svr", squared=True, bias=True),
+    "rank.hard": Family("rank", hard=True),
+    "rank.l1": Family("rank"),
+    "rank.l2": Family("rank", squared=True),
+    "rank.onenorm": Family("rank", unknowns="rows"),
+    "rvm": Family("rank", unknowns="points"),
+}
+
+SCHEMA = "equimargin-certificate/1"
+DOCUMENT_KEYS = ("schema", "mode", "claim", "semidefinite", "problem", "primal", "dual", "digests")
+PROBLEM_KEYS = ("family", "kernel", "features", "C", "weights", "labels")
+TASK_KEYS: dict[str, tuple[str, ...]] = {"svm": (), "svr": ("epsilon",), "rank": ("queries", "pairs")}
+KERNEL_KEYS = ("name", "constant")
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "linear": (),
+    "polynomial": ("degree", "gamma", "coef0"),
+    "rbf": ("gamma",),
+    "precomputed": ("shift",),
+}
+COMBINATION_KEYS = ("rows", "numerators", "denominator")
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# What is read of a certificate, and what follows from it
+# ---------------------------------------------------------------------------------------------------------------------------------------
+
+
+class Document(NamedTuple):
+    """A certificate with the right digests: the claimed interval, and the parts that must prove it, as JSON values.
+
+    exact : whether the mode is "exact", not "proven".
+    """
+
+    exact: bool
+    lower: Fraction | float
+    upper: Fraction | float
+    semidefinite: Any
+    problem: Any
+    primal: Any
+    dual: Any
+
+
+class Features(NamedTuple):
+    """One list of integers per point, over the unit: its features, or its row in the lower triangle of a given Gram matrix."""
+
+    rows: list[list[int]]
+    unit: int
+
+
+class Space(NamedTuple):
+    """The m points in the space of the kernel k, integers over the unit.
+
+    linear : whether the rows are features z_i with k(x_i, x_j) = z_i.z_j; otherwise they are those of the Gram matrix K_ij = k(x_i, x_j).
+    error : units by which an entry of K is wrong at most.  bits : the length of the longest entry.
+    """
+
+    linear: bool
+    rows: list[list[int]]
+    unit: int
+    error: int
+    bits: int
+
+
+class Rows(NamedTuple):
+    """The rows r of the problem, which ask for t_r - (A f)_r - b s_r <= 0; one list for each of their parts.
+
+    target : t_r, integers over the unit.  sign : s_r.  group : that of row r; all rows of a group have one cost.  groups : their number.
+    plus, minus : (A f)_r = f[plus[r]] - f[minus[r]] from the values of f at the m points, 0 .. m - 1, and f[m] = 0, which is at none.
+    """
+
+    target: list[int]
+    unit: int
+    sign: list[int]
+    plus: list[int]
+    minus: list[int]
+    group: list[int]
+    groups: int
+
+
+class Costs(NamedTuple):
+    """The cost of each group: its numerator over the unit, or infinite, where the numerator is 0 and has no meaning.
+
+    bits : the length of the longest integer among them.
+    """
+
+    numerators: list[int]
+    unit: int
+    infinite: list[bool]
+    bits: int
+
+
+class Problem(NamedTuple):
+    """The problem that a certificate states, in exact numbers; its family has a name.
+
+    gram_is_given : whether the Gram matrix is given in numbers, so that nothing is known of it.
+    """
+
+    name: str
+    family: Family
+    gram_is_given: bool
+    space: Space
+    rows: Rows
+    costs: Costs
+
+
+class Combination(NamedTuple):
+    """Numbers >= 0 of rows, or of points: that of indices[k] is steps[k] / unit, and all others are 0."""
+
+    indices: list[int]
+    steps: list[int]
+    unit: int
+
+
+class Function(NamedTuple):
+    """The values of f at the m points and a 0 for f[m], integers over the unit, each wrong by at most `error` units.
+
+    norm2 : an upper bound of |f|^2, the squared norm in the space of the kernel.
+    """
+
+    values: list[int]
+    unit: int
+    error: int
+    norm2: Fraction
+
+
+class Primal(NamedTuple):
+    """A point of the problem.  size : what its objective has besides losses, |f|^2 / 2, or 1'x in the one-norm families."""
+
+    f: Function
+    b: Fraction
+    size: Fraction
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# The check as a whole
+# ---------------------------------------------------------------------------------------------------------------------------------------
 
 
 def check(data: bytes) -> tuple[str, Fraction | float, Fraction | float]:
-    """The family of a certificate and the interval that it proves to hold the optimum; an exception with the first reason if not."""
-    require(len(data) <= LARGEST_FILE, "the file is too large")
-    document = json.loads(data, parse_constant=rational, parse_int=lambda v: int(rational(v) if v[99:] else v), object_pairs_hook=unique)
-    schema, mode, given, how, primal, dual, claim, digests = fields(document, "schema mode problem semidefinite primal dual claim digests")
-    require(schema == "equimargin-certificate/1" and mode in ("proven", "exact"), "the schema or the mode is not known")
-    require(fields(digests, "problem points") == [sha256(given), sha256([primal, dual])], "a digest is not that of its part")
-    lower, upper = map(bound, fields(claim, "lower upper"))
-    require(lower <= upper and (primal is not None or dual is not None), "it claims nothing, or a lower bound above the upper one")
-    problem = Problem(given)
-    require(how == problem.established, f"positive semidefiniteness is established {problem.established}, not as it says")
-    below = -math.inf if dual is None else problem.lower(dual, mode == "exact")
-    above = math.inf if primal is None else problem.upper(primal)
-    require(lower <= below, f"the dual point proves {outward(below, -1)}, less than the claimed lower bound {outward(lower, 1)}")
-    require(above <= upper, f"the primal point proves {outward(above, 1)}, more than the claimed upper bound {outward(upper, -1)}")
-    require(mode == "proven" or lower == upper, "the mode is exact, and the bounds are not equal")
-    return problem.family, lower, upper
+    """The family of a certificate, and the lower and upper bound that it proves; a ValueError where a condition does not hold."""
+    document = read_document(data)
+    problem = read_problem(document.problem)
+    semidefiniteness_is_as_stated(document.semidefinite, semidefiniteness(problem))
+    below: Fraction | float = -math.inf
+    above: Fraction | float = math.inf
+    if document.dual is not None:
+        below = lower_bound(problem, document.dual, document.exact)
+    if document.primal is not None:
+        above = upper_bound(problem, document.primal)
+    lower_bound_is_proved(document.lower, below)
+    upper_bound_is_proved(document.upper, above)
+    exact_bounds_are_equal(document)
+    return problem.name, document.lower, document.upper
 
 
-class Problem:
-    """A problem as it is stated; `rows` are (t, s, i, j, group of the cost), t over `unit`, (A f)_r = f_i - f_j, where f_m is 0."""
-
-    def __init__(self, given: Any) -> None:
-        self.family = str(given.get("family")) if isinstance(given, dict) else ""
-        require(FAMILY.fullmatch(self.family) is not None, "the family is not known")
-        task, _, kind = self.family.partition(".")
-        self.one_norm, self.squared, self.bias = kind in ("", "onenorm"), kind.endswith("l2"), task[0] == "s" and "nobias" not in kind
-        own = {"svm": "", "svr": " epsilon"}.get(task, " queries pairs")
-        _, kernel, points, C, weights, labels, *rest = fields(given, "family kernel features C weights labels" + own)
-        self.space, m = Space(kernel, points), len(points)
-        queries, pairs = rest if len(rest) == 2 else (None, None)
-        require(pairs is None or labels is queries is None, "there are pairs, and labels or queries too")
-        y, self.unit, one = [rational(v) for v in array(labels, m)] if pairs is None else [], 1, Fraction(1)
-        if task == "svr":
-            require((epsilon := rational(rest[0])) >= 0, "epsilon is negative")
-            t, self.unit = grid([sign * v - epsilon for sign in (1, -1) for v in y])
-            self.rows = [(v, 1, r, m, r) if r < m else (v, -1, m, r - m, r) for r, v in enumerate(t)]
-        elif task == "svm":
-            require(all(abs(v) == 1 for v in y), "a label is neither -1 nor +1")
-            self.rows = [(1, 1, i, m, i) if v > 0 else (1, -1, m, i, i) for i, v in enumerate(y)]
-        elif pairs is not None:
-            affordable(400 * len(array(pairs)))
-            self.rows = [(1, 0, i, j, r) for r, (i, j) in enumerate(array(pair, 2, m) for pair in array(pairs))]
-        else:
-            level, query = grid(y)[0], [0] * m if queries is None else array(queries, m, m)
-            affordable(m * len(set(query)))
-            peers = {q: [i for i in range(m) if query[i] == q] for q in set(query)}
-            affordable(100 * sum(len(points) ** 2 for points in peers.values()))
-            self.rows = [(1, 0, i, j, q) for i, q in enumerate(query) for j in peers[q] if level[i] > level[j]]
-        groups, cost = max(query) + 1 if task[0] == "r" and pairs is None else len(self.rows), bound(C)
-        require(cost > 0 and (cost == math.inf) == kind.endswith("hard"), "C is not positive, or not what the family has")
-        w = [one] * groups if weights is None else [bound(v) for v in array(weights, groups)]
-        require(min(w, default=0) >= 0 and not (weights and self.one_norm), "a weight is negative, or a one-norm problem has one")
-        (steps, unit), (p, q) = grid(0 if v == math.inf else v for v in w), (one if cost == math.inf else cost).as_integer_ratio()
-        affordable(groups, [*steps, unit, p, q], 2)
-        self.costs = [math.inf if v and math.inf in (v, cost) else p * step for v, step in zip(w, steps, strict=True)]
-        self.price, self.lengths = q * unit, [q * unit, *(p * step for step in steps)]
-        self.established = "not needed" if self.one_norm else self.space.positive_semidefinite()
-
-    def combined(self, given: Any, points: bool) -> tuple[list[tuple[int, int]], list[int], int]:
-        """Numbers x >= 0 of rows or of points, and A'x or x, (m,); integers over the last."""
-        keys, numerators, denominator = fields(given, "rows numerators denominator")
-        m, (steps, common), unit = len(self.space.rows), grid(array(numerators, len(array(keys)))), rational(denominator)
-        x, pull = list(zip(array(keys, None, m if points else len(self.rows)), steps, strict=True)), [0] * (m + 1)
-        fine = common == 1 == unit.denominator and unit > 0 <= min(steps, default=0)
-        require(fine and len(set(keys)) == len(keys), "a multiplier is negative or no integer, or a row has two")
-        for r, step in x:
-            _, _, i, j, _ = (0, 0, r, m, 0) if points else self.rows[r]
-            pull[i] += step
-            pull[j] -= step
-        return x, pull[:m], int(unit)
-
-    def lower(self, dual: Any, exact: bool) -> Fraction | float:
-        """L of multipliers, which must be feasible; inf for a ray, along which the dual has no bound."""
-        (alpha, pull, unit), squares = self.combined(dual, False), [0] * len(self.costs)
-        affordable(len(alpha), [unit, *self.lengths], 2)
-        for r, step in alpha:
-            c = self.costs[group := self.rows[r][4]]
-            require(step == 0 or c == math.inf or (c > 0 if self.squared else step * self.price <= c * unit), "alpha is above its cost")
-            squares[group] += step * step
-        f, scale, error, norm2 = self.space.values(pull, unit, True)
-        gain = Fraction(sum(step * self.rows[r][0] for r, step in alpha), unit * self.unit)
-        if self.one_norm:
-            prices = f if self.family == "rvm" else [f[i] - f[j] + error for _, _, i, j, _ in self.rows]
-            require(max(prices, default=0) + error <= scale, "the multipliers break B'u <= 1")
-            return gain
-        require(not self.bias or sum(step * self.rows[r][1] for r, step in alpha) == 0, "the multipliers break s'alpha = 0")
-        paid = [(int(cost), square) for cost, square in zip(self.costs, squares, strict=True) if square and cost < math.inf]
-        inverse = [(self.price, 4 * c) if exact else (-(-(self.price << 1022) // c), 2**1024) for c, _ in paid if self.squared]
-        steps, over = grid(Fraction(*v) for v in inverse)  # the exact ones of many costs have a long denominator
-        affordable(len(paid), [over, unit], 2)
-        ridge = Fraction(sum(step * square for step, (_, square) in zip(steps, paid, strict=False)), over * unit**2)
-        return math.inf if gain > 0 == norm2 and not paid else gain - norm2 / 2 - ridge
-
-    def upper(self, primal: Any) -> Fraction:
-        """U of a function and a bias, which must satisfy the hard rows."""
-        if self.one_norm:
-            x, beta, common = self.combined(primal, self.family == "rvm")
-            value, b = Fraction(sum(step for _, step in x), common), Fraction(0)
-            f, scale, error, _ = self.space.values(beta, common, True)
-        else:
-            coefficients, bias = fields(primal, "w b" if self.space.linear else "beta b")
-            require((b := rational(bias)) == 0 or self.bias, "the problem has no bias")
-            f, scale, error, norm2 = self.space.values(*grid(array(coefficients)), not self.space.linear)
-            value = norm2 / 2
-        unit, power, losses = math.lcm(scale, b.denominator, self.unit), 2 if self.squared else 1, [0] * len(self.costs)
-        affordable(len(self.rows), [unit, *self.lengths], 2)
-        f, noise, shift, one = [v * (unit // scale) for v in f], 2 * error * (unit // scale), int(b * unit), unit // self.unit
-        for t, s, i, j, group in self.rows:
-            losses[group] += max(t * one + noise - s * shift - f[i] + f[j], 0) ** power
-        paid = [(cost, loss) for cost, loss in zip(self.costs, losses, strict=True) if loss]
-        require(all(cost < math.inf for cost, _ in paid), "the primal point violates a hard row")
-        return value + Fraction(sum(int(cost) * loss for cost, loss in paid), self.price * unit**power)
+def require(holds: bool, condition: str, reason: str) -> None:
+    """Reject the certificate unless the condition of this name holds."""
+    if not holds:
+        raise ValueError(f"{condition} does not hold: {reason}")
 
 
-class Space:
-    """The kernel's space: `rows` are integer features of a linear kernel, K_ij with a bound on their error of any other."""
-
-    def __init__(self, kernel: Any, features: Any) -> None:
-        self.name = str(kernel.get("name")) if isinstance(kernel, dict) else ""
-        require(self.name in KERNELS, "the kernel is not known")
-        constant, *parameters = map(rational, fields(kernel, "name constant" + KERNELS[self.name])[1:])
-        require(constant in (0, 1) and min(parameters, default=0) >= 0, "a parameter of the kernel is negative, or a constant not 0 or 1")
-        self.linear, points, given = self.name == "linear", array(features), self.name == "precomputed"
-        self.error, d, m = 2 * (self.name == "rbf"), len(array(points[0])) if points else 0, len(points)
-        X, self.unit = grid(v for i, x in enumerate(points) for v in array(x, i + 1 if given else d))
-        require(len(X) > 0, "there are no features")
-        z = [X[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2] if given else X[i * d : (i + 1) * d] for i in range(m)]
-        ratios, power = [p for v in parameters for p in v.as_integer_ratio()], parameters[0] if self.name == "polynomial" else 2
-        affordable(not self.linear and m * m * (d + 100), [*X, *ratios], power)
-        if given:
-            self.unit, old = math.lcm(self.unit, parameters[0].denominator), self.unit
-            K = [[v * (self.unit // old) + int(i == j and parameters[0] * self.unit) for j, v in enumerate(row)] for i, row in enumerate(z)]
-        elif not self.linear:
-            degree, gamma, coef0 = parameters if self.name == "polynomial" else (1, parameters[0], Fraction(0))
-            require(degree in range(1, DEGREE + 1) and gamma > 0, f"a degree is not in 1 .. {DEGREE}, or gamma is 0")
-            scale, shift = (self.unit**2 * gamma.denominator * part for part in (coef0.denominator, coef0.numerator))
-            K = [[gamma.numerator * coef0.denominator * sum(map(mul, z[i], z[j])) for j in range(i + 1)] for i in range(m)]
-            if self.name == "rbf":
-                self.unit, K = 2**BITS, [[exp(K[i][i] + K[j][j] - 2 * v, scale) for j, v in enumerate(row)] for i, row in enumerate(K)]
-            else:
-                self.unit, K = scale ** int(degree), [[(v + shift) ** int(degree) for v in row] for row in K]
-        one, self.rows = int(constant) * self.unit, [row + [self.unit] * int(constant) for row in z]
-        if not self.linear:
-            self.rows = [[v + one for v in row] + [K[j][i] + one for j in range(i + 1, m)] for i, row in enumerate(K)]
-        self.largest = max(max(map(abs, row)) for row in self.rows)
-
-    def values(self, v: Sequence[int], unit: int, coefficients: bool) -> tuple[list[int], int, int, Fraction]:
-        """f = w.z or f = sum_i beta_i k(x_i, .), and a 0, off by an error at most; integers over a unit; an upper bound of |f|^2."""
-        require(len(v) == len(self.rows if coefficients else self.rows[0]), "there is not one coefficient for every point or feature")
-        affordable(len(self.rows) * len(self.rows[0]), [*v, self.largest], 2)
-        if self.linear and coefficients:
-            v, unit = [sum(map(mul, column, v)) for column in zip(*self.rows, strict=True)], unit * self.unit
-        f, size, error = [sum(map(mul, row, v)) for row in self.rows], sum(map(abs, v)), self.error
-        norm2 = Fraction(sum(map(mul, v, v if self.linear else f)) + error * size * size, unit**2 * (1 if self.linear else self.unit))
-        return [*f, 0], unit * self.unit, error * size, norm2
-
-    def positive_semidefinite(self) -> str:
-        """How it is established: by theorem for a kernel by name, by factorisation for given numbers."""
-        if self.name == "precomputed":
-            affordable(len(self.rows) ** 3, [self.largest], len(self.rows) if len(self.rows) <= PIVOTS else 2)
-            require(self.pivots() if len(self.rows) <= PIVOTS else self.dominates(), "the Gram matrix was not proved positive semidefinite")
-        return "by factorisation" if self.name == "precomputed" else "by theorem"
-
-    def pivots(self) -> bool:
-        """Whether the fraction-free L D L' of K meets no negative pivot, and only zeros beside a pivot that is 0."""
-        A, last = self.rows, 1
-        while A:
-            (pivot, *row), *rest = A
-            if pivot < 0 or (pivot == 0 and any(row)):
-                return False
-            A = [[(pivot * v - first * w) // last if pivot else v for v, w in zip(others, row, strict=True)] for first, *others in rest]
-            last = pivot or last
-        return True
-
-    def dominates(self) -> bool:
-        """Whether K - L L' is diagonally dominant, hence K >= 0, for an L from Cholesky in float64, whose rounding does not matter then."""
-        K, n, L, steps = self.rows, len(self.rows), list[list[float]](), list[list[int]]()
-        off, largest = [0] * n, max(1, *(K[i][i] for i in range(n)))
-        room = n * 2.0**-54 * sum(K[i][i] / largest for i in range(n))
-        for i, row in enumerate(K):
-            L.append([])
-            for j in range(i):
-                L[i].append((row[j] / largest - sum(map(mul, L[i], L[j]))) / L[j][j])
-            L[i].append(math.sqrt(max(row[i] / largest - room - sum(map(mul, L[i], L[i])), 2.0**-60)))
-            steps.append([round(v * 2.0**70) for v in L[i]])  # in units of 2^-70 sqrt(largest)
-            for j in range(i):
-                rest = abs((row[j] << 140) - largest * sum(map(mul, steps[i], steps[j])))
-                off[i], off[j] = off[i] + rest, off[j] + rest
-        return all((K[i][i] << 140) - largest * sum(map(mul, steps[i], steps[i])) >= off[i] for i in range(n))
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# Reading the file: JSON, numbers, arrays, budgets
+# ---------------------------------------------------------------------------------------------------------------------------------------
 
 
-def exp(numerator: int, denominator: int) -> int:
-    """exp(-x) in units of 2^-BITS, off by two at most, for x = numerator / denominator >= 0; the argument is in `certificate.md`."""
-    x = min((numerator << P) // denominator, BITS << P)  # exp(-BITS) < 2^-BITS
-    s, y, term, k = max(0, x.bit_length() - P + 8), 0, 1 << P, 0
-    while term:
-        y, term, k = y + (-term if k & 1 else term), term * (x >> s) // (k + 1 << P), k + 1
-    for _ in range(s):
-        y = y * y >> P
-    return y >> P - BITS
+def file_is_not_too_large(data: bytes) -> None:
+    """1. The file has at most LARGEST_FILE bytes."""
+    require(len(data) <= LARGEST_FILE, "file_is_not_too_large", f"it has more than {LARGEST_FILE:,} bytes")
 
 
-def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    require(len(dict(pairs)) == len(pairs), "a key occurs twice")
+def read_json(data: bytes) -> Any:
+    """The value that a JSON text holds."""
+    value, fault = None, ""
+    try:
+        # Python would also read NaN and Infinity, hence the `parse_constant`, which no such word satisfies.
+        value = json.loads(data, parse_int=read_integer, parse_constant=number_is_rational, object_pairs_hook=read_object)
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        fault = str(error)
+    text_is_json(fault)
+    return value
+
+
+def text_is_json(fault: str) -> None:
+    """2. The file is a JSON text, and its values are not nested too deeply to be read."""
+    require(fault == "", "text_is_json", fault)
+
+
+def read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object."""
+    keys_occur_once(pairs)
     return dict(pairs)
 
 
-def fields(given: Any, names: str) -> list[Any]:
-    require(isinstance(given, dict) and set(given) == set(names.split()), f"there must be an object of: {names}")
-    return [given[name] for name in names.split()]
+def keys_occur_once(pairs: list[tuple[str, Any]]) -> None:
+    """3. No object has a key twice."""
+    require(len(dict(pairs)) == len(pairs), "keys_occur_once", "an object has a key twice")
 
 
-def bound(v: Any) -> Fraction | float:
-    return float(v) if v in ("inf", "-inf") else rational(v)
+def read_integer(text: str) -> int:
+    """A JSON number without a point and an exponent."""
+    if len(text) > MOST_DECIMAL_DIGITS:
+        integer_is_not_too_long(text)
+    return int(text)
 
 
-def array(given: Any, length: int | None = None, below: int | None = None) -> list[Any]:
-    require(isinstance(given, list) and length in (None, len(given)), f"there must be an array{f' of {length}' if length else ''}")
-    require(below is None or all(type(v) is int and 0 <= v < below for v in given), "an index is out of range")
-    return list(given)
+def integer_is_not_too_long(text: str) -> None:
+    """4. A JSON integer has at most MOST_DECIMAL_DIGITS digits, besides its sign."""
+    digits = len(text.removeprefix("-"))  # no other sign is JSON
+    require(digits <= MOST_DECIMAL_DIGITS, "integer_is_not_too_long", f"an integer has {digits:,} digits")
 
 
-def rational(v: Any) -> Fraction:
-    """An integer as it stands, a double as the rational that it is, or the text p or p/q of integers, decimal or 0x..."""
-    require(not isinstance(v, str) or NUMBER.fullmatch(v) is not None, "a number is not written p or p/q, or too long")
-    p, q = (int(part, 16 if "x" in part else 10) for part in f"{v}/1".split("/")[:2]) if isinstance(v, str) else (v, 1)
-    require((type(p) is int or (type(p) is float and math.isfinite(p))) and q > 0, "a number is missing, infinite or over 0")
-    return Fraction(p) if q == 1 else Fraction(p, q)
+_INTEGER = f"(0x[0-9a-f]{{1,{MOST_HEXADECIMAL_DIGITS}}}|[0-9]{{1,{MOST_DECIMAL_DIGITS}}})"
+_RATIONAL = re.compile(f"-?{_INTEGER}(/{_INTEGER})?")
 
 
-def grid(values: Iterable[Any]) -> tuple[list[int], int]:
-    ratios, unit = [(v if isinstance(v, Fraction) else rational(v)).as_integer_ratio() for v in values], 1
-    work = len(ratios) + sum(d.bit_length() for _, d in ratios) // 1000 + 2**14
-    for _, d in ratios:  # not their set: hashes of numbers can be made to collide
-        unit = math.lcm(unit, d) if unit % d else unit
-        require(unit.bit_length() * work <= MOST_BITS, "a common denominator is too long")
-    return [n * (unit // d) for n, d in ratios], unit
+def number_is_rational(given: Any) -> None:
+    """5. A number is a JSON integer, a finite double, or a text p or p/q of integers, none longer than the two limits of digits."""
+    if isinstance(given, str):
+        holds = _RATIONAL.fullmatch(given) is not None
+    elif type(given) is float:
+        holds = math.isfinite(given)
+    else:
+        holds = type(given) is int  # a boolean is not, by its type
+    require(holds, "number_is_rational", "a number is missing, infinite, not written p or p/q, or too long")
 
 
-def affordable(products: int, values: Sequence[int] = (), factor: Any = 1) -> None:
-    words = int(factor) * max(map(abs, values), default=0).bit_length() // 30
-    require(products * (50 + words**2) <= MOST_WORK, "this is more arithmetic than the checker does")
+def denominator_is_positive(denominator: int) -> None:
+    """6. The q of a text p/q is not 0."""
+    require(denominator > 0, "denominator_is_positive", "a number is divided by 0")
 
 
-def outward(v: Fraction | float, way: int) -> float:
-    """The nearest double that is not above v (way -1), or not below it (way 1); infinite where doubles end."""
-    largest = Fraction(sys.float_info.max)
-    x = float(max(-largest, min(v, largest))) if isinstance(v, Fraction) else v
-    return math.nextafter(x, way * math.inf) if (x < v if way > 0 else x > v) else x
+def ratio(given: Any) -> tuple[int, int]:
+    """Numerator and positive denominator of a number, in lowest terms."""
+    number_is_rational(given)
+    if not isinstance(given, str):
+        numerator, denominator = given.as_integer_ratio()
+        return numerator, denominator
+    before, _, after = given.partition("/")
+    divisor = written_integer(after) if after else 1
+    denominator_is_positive(divisor)
+    return Fraction(written_integer(before), divisor).as_integer_ratio()
+
+
+def written_integer(text: str) -> int:
+    """An integer in decimals, or in hexadecimal after 0x."""
+    return int(text, 16 if "x" in text else 10)
+
+
+def rational(given: Any) -> Fraction:
+    """A number as a fraction."""
+    return Fraction(*ratio(given))
+
+
+def rational_or_infinite(given: Any) -> Fraction | float:
+    """A number as a fraction, or an infinity where "inf" or "-inf" is given."""
+    return float(given) if given in ("inf", "-inf") else rational(given)
+
+
+def keys_are_those_listed(given: Any, keys: tuple[str, ...]) -> None:
+    """7. An object has the keys that are listed for it, all of them and no other."""
+    holds = isinstance(given, dict) and set(given) == set(keys)
+    require(holds, "keys_are_those_listed", f"there must be an object with the keys {' '.join(keys)}")
+
+
+def array_has_its_length(given: Any, length: int | None = None) -> None:
+    """8. What must be an array is one, with one entry for each of what it describes."""
+    holds = isinstance(given, list) and (length is None or len(given) == length)
+    expected = "an array" if length is None else f"an array of {length}"
+    require(holds, "array_has_its_length", f"there must be {expected}")
+
+
+def indices_are_in_range(given: list[Any], below: int) -> None:
+    """9. What counts points, rows or queries from 0 is an integer, not negative, and less than their number."""
+    holds = all(type(v) is int and v >= 0 and v < below for v in given)  # a boolean is no int by its type
+    require(holds, "indices_are_in_range", f"an index is not one of 0 .. {below - 1}")
+
+
+def common_denominator(ratios: Iterable[tuple[int, int]]) -> tuple[list[int], int]:
+    """Fractions as integers over one unit, the least common multiple of their denominators."""
+    fractions = list(ratios)
+    given_bits = sum(denominator.bit_length() for _, denominator in fractions)
+    count = len(fractions) + given_bits // BITS_OF_A_COMMON_STEP + LEAST_COMMON_COUNT
+    unit = 1
+    for _, denominator in fractions:  # and not of their set: hashes of numbers can be made to collide
+        if unit % denominator != 0:
+            unit = math.lcm(unit, denominator)
+            common_denominator_is_short(unit, count)
+    return [numerator * (unit // denominator) for numerator, denominator in fractions], unit
+
+
+def common_denominator_is_short(unit: int, count: int) -> None:
+    """10. The bits of a common denominator, times the count of the numbers over it, are at most MOST_COMMON_BITS."""
+    holds = unit.bit_length() * count <= MOST_COMMON_BITS
+    require(holds, "common_denominator_is_short", "the common denominator of some numbers is too long")
+
+
+def arithmetic_is_affordable(operations: int, bits: int = 0) -> None:
+    """11. No step takes more than MOST_NANOSECONDS, estimated from its number of operations and the bits of the longest product."""
+    words = bits // BITS_OF_A_WORD
+    nanoseconds = operations * (NANOSECONDS_OF_AN_OPERATION + words**2)
+    require(nanoseconds <= MOST_NANOSECONDS, "arithmetic_is_affordable", "this is more arithmetic than the checker does")
+
+
+def longest(integers: Iterable[int]) -> int:
+    """The length of the longest of some integers, in bits."""
+    return max((v.bit_length() for v in integers), default=0)
+
+
+def dot(v: Iterable[Any], w: Iterable[Any]) -> Any:
+    """The inner product of two lists; what one has more is left out."""
+    return sum(map(mul, v, w))
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# Reading the file: the document
+# ---------------------------------------------------------------------------------------------------------------------------------------
+
+
+def read_document(data: bytes) -> Document:
+    """The parts of a certificate, and its claim."""
+    file_is_not_too_large(data)
+    document = read_json(data)
+    keys_are_those_listed(document, DOCUMENT_KEYS)
+    schema_is_known(document["schema"])
+    mode_is_known(document["mode"])
+    digests_match(document)
+    claim = document["claim"]
+    keys_are_those_listed(claim, ("lower", "upper"))
+    lower, upper = rational_or_infinite(claim["lower"]), rational_or_infinite(claim["upper"])
+    claim_is_an_interval(lower, upper)
+    a_point_is_given(document["primal"], document["dual"])
+    parts = (document[key] for key in ("semidefinite", "problem", "primal", "dual"))
+    return Document(document["mode"] == "exact", lower, upper, *parts)
+
+
+def schema_is_known(schema: Any) -> None:
+    """12. The schema is equimargin-certificate/1."""
+    require(schema == SCHEMA, "schema_is_known", f"the schema is not {SCHEMA}")
+
+
+def mode_is_known(mode: Any) -> None:
+    """13. The mode is "proven" or "exact"."""
+    require(mode in ("proven", "exact"), "mode_is_known", "the mode is neither proven nor exact")
+
+
+def digests_match(document: dict[str, Any]) -> None:
+    """14. The two digests are those of the problem, and of the primal and dual point."""
+    digests = document["digests"]
+    keys_are_those_listed(digests, ("problem", "points"))
+    points = [document["primal"], document["dual"]]
+    holds = digests["problem"] == sha256(document["problem"]) and digests["points"] == sha256(points)
+    require(holds, "digests_match", "a digest is not that of its part")
 
 
 def sha256(part: Any) -> str:
+    """The digest of a part of the document, from its JSON in one form."""
     return hashlib.sha256(json.dumps(part, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def require(holds: bool, reason: str) -> None:
-    if not holds:
-        raise ValueError(reason)
+def claim_is_an_interval(lower: Fraction | float, upper: Fraction | float) -> None:
+    """15. The claimed lower bound is not above the upper one."""
+    require(lower <= upper, "claim_is_an_interval", "the claimed lower bound is above the upper one")
+
+
+def a_point_is_given(primal: Any, dual: Any) -> None:
+    """16. The primal or the dual is not null."""
+    require(primal is not None or dual is not None, "a_point_is_given", "there is neither a primal nor a dual point")
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# The problem
+# ---------------------------------------------------------------------------------------------------------------------------------------
+
+
+def read_problem(given: Any) -> Problem:
+    """The problem that is stated; where weak duality needs K >= 0, that is proved."""
+    family_is_known(given)
+    family = FAMILIES[given["family"]]
+    keys_are_those_listed(given, PROBLEM_KEYS + TASK_KEYS[family.task])
+    space = read_space(given["kernel"], given["features"])
+    rows = read_rows(given, family.task, len(space.rows))
+    costs = read_costs(given["C"], given["weights"], family, rows.groups)
+    problem = Problem(given["family"], family, given["kernel"]["name"] == "precomputed", space, rows, costs)
+    if semidefiniteness(problem) == "by factorisation":
+        gram_matrix_is_semidefinite(space.rows, space.bits)
+    return problem
+
+
+def family_is_known(given: Any) -> None:
+    """17. The problem is an object, and its family is one of those listed."""
+    name = given.get("family") if isinstance(given, dict) else None
+    require(isinstance(name, str) and name in FAMILIES, "family_is_known", "the family is not known")
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# The problem: the kernel and the features
+# ---------------------------------------------------------------------------------------------------------------------------------------
+
+
+def read_space(kernel: Any, given: Any) -> Space:
+    """The points in the space of the kernel."""
+    kernel_is_known(kernel)
+    name = kernel["name"]
+    keys_are_those_listed(kernel, KERNEL_KEYS + PARAMETERS[name])
+    constant = rational(kernel["constant"])
+    parameters = {key: rational(kernel[key]) for key in PARAMETERS[name]}
+    constant_is_zero_or_one(constant)
+    parameters_are_not_negative(parameters)
+    degree_is_admitted(parameters)
+    gamma_is_positive(parameters)
+    features = read_features(given, triangular=name == "precomputed")
+    if name == "linear":
+        unit = features.unit
+        rows = [row + [unit] * int(constant) for row in features.rows]
+    else:
+        triangle, unit = lower_triangle(name, features, parameters)
+        rows = symmetric([[v + int(constant) * unit for v in row] for row in triangle])
+    error = EXP_ERROR if name == "rbf" else 0
+    return Space(name == "linear", rows, unit, error, max(longest(row) for row in rows))
+
+
+def kernel_is_known(kernel: Any) -> None:
+    """18. The kernel is an object, and its name is linear, polynomial, rbf or precomputed."""
+    name = kernel.get("name") if isinstance(kernel, dict) else None
+    require(isinstance(name, str) and name in PARAMETERS, "kernel_is_known", "the kernel is not known")
+
+
+def constant_is_zero_or_one(constant: Fraction) -> None:
+    """19. What is added to every value of the kernel is 0 or 1."""
+    require(constant in (0, 1), "constant_is_zero_or_one", "the constant of the kernel is neither 0 nor 1")
+
+
+def parameters_are_not_negative(parameters: dict[str, Fraction]) -> None:
+    """20. No parameter of the kernel is negative."""
+    holds = all(v >= 0 for v in parameters.values())
+    require(holds, "parameters_are_not_negative", "a parameter of the kernel is negative")
+
+
+def degree_is_admitted(parameters: dict[str, Fraction]) -> None:
+    """21. The degree of a polynomial kernel is an integer from 1 to MOST_DEGREE."""
+    holds = "degree" not in parameters or parameters["degree"] in range(1, MOST_DEGREE + 1)
+    require(holds, "degree_is_admitted", f"the degree is not one of 1 .. {MOST_DEGREE}")
+
+
+def gamma_is_positive(parameters: dict[str, Fraction]) -> None:
+    """22. The gamma of a polynomial or RBF kernel is not 0."""
+    require("gamma" not in parameters or parameters["gamma"] > 0, "gamma_is_positive", "gamma is 0")
+
+
+def read_features(given: Any, triangular: bool) -> Features:
+    """One array per point: each as long as the first; or triangular, where the first has one entry, and each has one more."""
+    array_has_its_length(given)
+    features_are_given(given)
+    array_has_its_length(given[0])
+    numbers, lengths = [], []
+    for i, row in enumerate(given):
+        length = i + 1 if triangular else len(given[0])
+        array_has_its_length(row, length)
+        numbers += row
+        lengths.append(length)
+    integers, unit = common_denominator(map(ratio, numbers))
+    rows, start = [], 0
+    for length in lengths:
+        rows.append(integers[start : start + length])
+        start += length
+    return Features(rows, unit)
+
+
+def features_are_given(given: list[Any]) -> None:
+    """23. There is a point, and it has a feature."""
+    require(len(given) > 0 and given[0] != [], "features_are_given", "there are no features")
+
+
+def lower_triangle(name: str, features: Features, parameters: dict[str, Fraction]) -> tuple[list[list[int]], int]:
+    """K_ij for j <= i without the constant, integers over a unit, and the unit."""
+    m, d = len(features.rows), len(features.rows[0])
+    parts = [part for v in parameters.values() for part in v.as_integer_ratio()]
+    bits = max(longest(parts), max(longest(row) for row in features.rows))
+    power = int(parameters["degree"]) if name == "polynomial" else 2
+    arithmetic_is_affordable(m**2 * (d + OPERATIONS_OF_A_KERNEL_VALUE), power * bits)
+    if name == "polynomial":
+        return polynomial_triangle(features, power, parameters["gamma"], parameters["coef0"])
+    if name == "rbf":
+        return rbf_triangle(features, parameters["gamma"])
+    return shifted_triangle(features, parameters["shift"])
+
+
+def inner_products(features: Features) -> list[list[int]]:
+    """x_i.x_j for j <= i, over the square of the unit."""
+    return [[dot(x, z) for z in features.rows[: i + 1]] for i, x in enumerate(features.rows)]
+
+
+def polynomial_triangle(features: Features, degree: int, gamma: Fraction, coef0: Fraction) -> tuple[list[list[int]], int]:
+    """(gamma x.z + coef0)^degree for all pairs of points, and the unit."""
+    unit = features.unit**2 * gamma.denominator * coef0.denominator
+    factor = gamma.numerator * coef0.denominator
+    summand = int(coef0 * unit)
+    return [[(factor * v + summand) ** degree for v in row] for row in inner_products(features)], unit**degree
+
+
+def rbf_triangle(features: Features, gamma: Fraction) -> tuple[list[list[int]], int]:
+    """exp(-gamma |x - z|^2) for all pairs of points, where |x - z|^2 = x.x + z.z - 2 x.z, and the unit."""
+    inner = inner_products(features)
+    unit = features.unit**2 * gamma.denominator
+    triangle = []
+    for i, row in enumerate(inner):
+        squares = (inner[i][i] + inner[j][j] - 2 * v for j, v in enumerate(row))
+        triangle.append([exp(gamma.numerator * square, unit) for square in squares])
+    return triangle, 2**EXP_BITS
+
+
+def shifted_triangle(features: Features, shift: Fraction) -> tuple[list[list[int]], int]:
+    """The given numbers with the shift added to the diagonal, and the unit."""
+    unit = math.lcm(features.unit, shift.denominator)
+    triangle = [[v * (unit // features.unit) for v in row] for row in features.rows]
+    for i, row in enumerate(triangle):
+        row[i] += int(shift * unit)
+    return triangle, unit
+
+
+def symmetric(triangle: list[list[int]]) -> list[list[int]]:
+    """The full matrix of a lower triangle."""
+    m = len(triangle)
+    return [row + [triangle[j][i] for j in range(i + 1, m)] for i, row in enumerate(triangle)]
+
+
+def exp(numerator: int, denominator: int) -> int:
+    """exp(-x) in units of 2^-EXP_BITS, wrong by EXP_ERROR units at most, for x = numerator / denominator >= 0."""
+    x = (numerator << EXP_WORKING_BITS) // denominator
+    x = min(x, EXP_BITS << EXP_WORKING_BITS)  # exp(-EXP_BITS) is less than a unit already
+    halvings = max(0, x.bit_length() - EXP_WORKING_BITS + EXP_SERIES_BITS)
+    small = x >> halvings
+    value, k = 0, 0
+    term = 1 << EXP_WORKING_BITS
+    while term > 0:
+        value += term if k % 2 == 0 else -term
+        k += 1
+        term = term * small // (k << EXP_WORKING_BITS)
+    for _ in range(halvings):
+        value = value**2 >> EXP_WORKING_BITS
+    return value >> (EXP_WORKING_BITS - EXP_BITS)
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# The problem: the rows
+# ---------------------------------------------------------------------------------------------------------------------------------------
+
+
+def read_rows(given: dict[str, Any], task: str, m: int) -> Rows:
+    """The rows of the problem, in the order of `certificate.md`."""
+    if task == "svm":
+        return classification_rows(read_numbers(given["labels"], m))
+    if task == "svr":
+        return tube_rows(read_numbers(given["labels"], m), rational(given["epsilon"]))
+    pairs_stand_alone(given)
+    if given["pairs"] is not None:
+        return listed_pairs(given["pairs"], m)
+    return labelled_pairs(read_numbers(given["labels"], m), given["queries"])
+
+
+def read_numbers(given: Any, length: int) -> list[Fraction]:
+    """An array of numbers."""
+    array_has_its_length(given, length)
+    return [rational(v) for v in given]
+
+
+def classification_rows(labels: list[Fraction]) -> Rows:
+    """1 - y_i (f(x_i) + b) <= 0 for every point, each with a cost of its own."""
+    labels_are_signs(labels)
+    m = len(labels)
+    return Rows(
+        target=[1] * m,
+        unit=1,
+        sign=[int(y) for y in labels],
+        plus=[i if y > 0 else m for i, y in enumerate(labels)],
+        minus=[m if y > 0 else i for i, y in enumerate(labels)],
+        group=list(range(m)),
+        groups=m,
+    )
+
+
+def labels_are_signs(labels: list[Fraction]) -> None:
+    """24. Every label of a classification is -1 or +1."""
+    require(all(abs(y) == 1 for y in labels), "labels_are_signs", "a label is neither -1 nor +1")
+
+
+def tube_rows(labels: list[Fraction], epsilon: Fraction) -> Rows:
+    """y_i - epsilon - f(x_i) - b <= 0 for every point, then -y_i - epsilon + f(x_i) + b <= 0; each with a cost of its own."""
+    epsilon_is_not_negative(epsilon)
+    m = len(labels)
+    points, none = list(range(m)), [m] * m
+    targets = [y - epsilon for y in labels] + [-y - epsilon for y in labels]
+    target, unit = common_denominator(v.as_integer_ratio() for v in targets)
+    return Rows(
+        target=target,
+        unit=unit,
+        sign=[1] * m + [-1] * m,
+        plus=points + none,
+        minus=none + points,
+        group=list(range(2 * m)),
+        groups=2 * m,
+    )
+
+
+def epsilon_is_not_negative(epsilon: Fraction) -> None:
+    """25. Half the width of the tube is not negative."""
+    require(epsilon >= 0, "epsilon_is_not_negative", "epsilon is negative")
+
+
+def pairs_stand_alone(given: dict[str, Any]) -> None:
+    """26. Labels and queries are null where pairs are given."""
+    holds = given["pairs"] is None or (given["labels"] is None and given["queries"] is None)
+    require(holds, "pairs_stand_alone", "there are pairs, and labels or queries too")
+
+
+def listed_pairs(pairs: Any, m: int) -> Rows:
+    """1 - f(x_i) + f(x_j) <= 0 for every given pair (i, j), each with a cost of its own."""
+    array_has_its_length(pairs)
+    arithmetic_is_affordable(OPERATIONS_OF_A_LISTED_PAIR * len(pairs))
+    for pair in pairs:
+        array_has_its_length(pair, 2)
+    plus, minus = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    indices_are_in_range(plus, m)
+    indices_are_in_range(minus, m)
+    return pair_rows(plus, minus, group=list(range(len(pairs))), groups=len(pairs))
+
+
+def labelled_pairs(labels: list[Fraction], queries: Any) -> Rows:
+    """1 - f(x_i) + f(x_j) <= 0 for all i, j of one query with y_i > y_j, by i and then by j; each with the cost of its query."""
+    m = len(labels)
+    level, _ = common_denominator(v.as_integer_ratio() for v in labels)
+    query = [0] * m if queries is None else read_indices(queries, m, m)
+    arithmetic_is_affordable(m * len(set(query)))
+    members = {q: [i for i in range(m) if query[i] == q] for q in set(query)}
+    arithmetic_is_affordable(OPERATIONS_OF_A_COMPARISON * sum(len(points) ** 2 for points in members.values()))
+    pairs = [(i, j) for i in range(m) for j in members[query[i]] if level[i] > level[j]]
+    plus, minus = [i for i, _ in pairs], [j for _, j in pairs]
+    return pair_rows(plus, minus, group=[query[i] for i in plus], groups=max(query) + 1)
+
+
+def pair_rows(plus: list[int], minus: list[int], group: list[int], groups: int) -> Rows:
+    """1 - f[plus] + f[minus] <= 0, which no bias changes."""
+    p = len(plus)
+    return Rows(target=[1] * p, unit=1, sign=[0] * p, plus=plus, minus=minus, group=group, groups=groups)
+
+
+def read_indices(given: Any, length: int, below: int) -> list[int]:
+    """An array of integers from 0 to below - 1."""
+    array_has_its_length(given, length)
+    indices_are_in_range(given, below)
+    return list(given)
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# The problem: the costs
+# ---------------------------------------------------------------------------------------------------------------------------------------
+
+
+def read_costs(C: Any, given_weights: Any, family: Family, groups: int) -> Costs:
+    """C times the weight of each group; a weight of 0 gives the cost 0, even where C is infinite."""
+    factor = rational_or_infinite(C)
+    cost_fits_the_family(factor, family)
+    weights = read_weights(given_weights, family, groups)
+    infinite = [weight > 0 and math.inf in (weight, factor) for weight in weights]
+    numerator, denominator = finite_ratio(factor, Fraction(1))
+    steps, step_unit = common_denominator(finite_ratio(weight, Fraction(0)) for weight in weights)
+    arithmetic_is_affordable(groups, 2 * longest([*steps, step_unit, numerator, denominator]))
+    products = [numerator * step for step in steps]
+    unit = denominator * step_unit
+    finite = [0 if endless else v for v, endless in zip(products, infinite, strict=True)]
+    return Costs(finite, unit, infinite, longest([*products, unit]))
+
+
+def finite_ratio(v: Fraction | float, instead: Fraction) -> tuple[int, int]:
+    """Numerator and denominator of v, or of the other fraction where v is infinite."""
+    return instead.as_integer_ratio() if v == math.inf else v.as_integer_ratio()
+
+
+def cost_fits_the_family(factor: Fraction | float, family: Family) -> None:
+    """27. C is positive, infinite in the hard families, and finite in the others."""
+    holds = factor > 0 and (factor == math.inf) == family.hard
+    require(holds, "cost_fits_the_family", "C is not positive, or infinite where the family is not hard, or finite where it is")
+
+
+def read_weights(given: Any, family: Family, groups: int) -> list[Fraction | float]:
+    """The weight of every group."""
+    if given is None:
+        return [Fraction(1)] * groups
+    array_has_its_length(given, groups)
+    weights = [rational_or_infinite(v) for v in given]
+    weights_are_not_negative(weights)
+    one_norm_has_no_weights(weights, family)
+    return weights
+
+
+def weights_are_not_negative(weights: list[Fraction | float]) -> None:
+    """28. No weight is negative."""
+    require(all(weight >= 0 for weight in weights), "weights_are_not_negative", "a weight is negative")
+
+
+def one_norm_has_no_weights(weights: list[Fraction | float], family: Family) -> None:
+    """29. A one-norm problem has no weights."""
+    require(weights == [] or not family.one_norm, "one_norm_has_no_weights", "a one-norm problem has weights")
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# The problem: K >= 0
+# ---------------------------------------------------------------------------------------------------------------------------------------
+
+
+def semidefiniteness(problem: Problem) -> str:
+    """How it is established that K is positive semidefinite."""
+    if problem.family.one_norm:
+        return "not needed"
+    return "by factorisation" if problem.gram_is_given else "by theorem"
+
+
+def gram_matrix_is_semidefinite(K: list[list[int]], bits: int) -> None:
+    """30. A given Gram matrix with its shift is proved positive semidefinite, unless the problem is a linear program."""
+    n = len(K)
+    if n <= PIVOTED_ROWS:
+        arithmetic_is_affordable(n**3, n * bits)
+        holds = has_no_negative_pivot(K)
+    else:
+        arithmetic_is_affordable(n**3, 2 * bits)
+        holds = has_a_dominant_remainder(K)
+    require(holds, "gram_matrix_is_semidefinite", "the Gram matrix was not proved positive semidefinite")
+
+
+def has_no_negative_pivot(K: list[list[int]]) -> bool:
+    """Whether Gaussian elimination without fractions (Bareiss) meets no negative pivot, and only zeros beside a pivot that is 0."""
+    rest, last = K, 1
+    while rest:
+        pivot, *beside = rest[0]
+        if pivot < 0 or (pivot == 0 and any(beside)):
+            return False
+        below = rest[1:]
+        if pivot == 0:
+            rest = [row[1:] for row in below]
+        else:
+            # The entries are minors of K, so that the division leaves no remainder.
+            rest = [[(pivot * v - row[0] * w) // last for v, w in zip(row[1:], beside, strict=True)] for row in below]
+            last = pivot
+    return True
+
+
+def has_a_dominant_remainder(K: list[list[int]]) -> bool:
+    """Whether K - L L' is diagonally dominant for some L: then K - L L', and with it K, is positive semidefinite, whatever L is."""
+    n = len(K)
+    largest = max(1, *(K[i][i] for i in range(n)))
+    try:
+        L = proposed_factor(K, largest)
+    except (OverflowError, ValueError):  # a float is infinite or no number: there is no proposal
+        return False
+    beside = [0] * n  # sums of |K - L L'| beside the diagonal, in units of 2^-(2 FACTOR_BITS)
+    for i in range(n):
+        for j in range(i):
+            rest = abs((K[i][j] << 2 * FACTOR_BITS) - largest * dot(L[i], L[j]))
+            beside[i] += rest
+            beside[j] += rest
+    return all((K[i][i] << 2 * FACTOR_BITS) - largest * dot(L[i], L[i]) >= beside[i] for i in range(n))
+
+
+def proposed_factor(K: list[list[int]], largest: int) -> list[list[int]]:
+    """Rows of a lower triangular L in units of 2^-FACTOR_BITS sqrt(largest), by Cholesky in float64: K / largest is about L L'."""
+    n = len(K)
+    spare = n * FACTOR_ROUNDING * sum(K[i][i] / largest for i in range(n))
+    L: list[list[float]] = []
+    for i in range(n):
+        row: list[float] = []
+        for j in range(i):
+            row.append((K[i][j] / largest - dot(row, L[j])) / L[j][j])
+        square = K[i][i] / largest - spare - dot(row, row)
+        row.append(math.sqrt(max(square, SMALLEST_SQUARED_PIVOT)))
+        L.append(row)
+    return [[round(v * 2.0**FACTOR_BITS) for v in row] for row in L]
+
+
+def semidefiniteness_is_as_stated(stated: Any, established: str) -> None:
+    """31. The document says by which way K is established as positive semidefinite."""
+    holds = stated == established
+    require(holds, "semidefiniteness_is_as_stated", f"positive semidefiniteness is established {established}, not as the document says")
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# The two sides of weak duality: numbers of rows or points, and functions
+# ---------------------------------------------------------------------------------------------------------------------------------------
+
+
+def read_combination(given: Any, count: int) -> Combination:
+    """Numbers >= 0 of rows, or of points, of which there are `count`."""
+    keys_are_those_listed(given, COMBINATION_KEYS)
+    indices, numerators = given["rows"], given["numerators"]
+    array_has_its_length(indices)
+    array_has_its_length(numerators, len(indices))
+    indices_are_in_range(indices, count)
+    steps, step_unit = common_denominator(map(ratio, numerators))
+    unit = rational(given["denominator"])
+    multipliers_are_natural(steps, step_unit, unit)
+    rows_occur_once(indices)
+    return Combination(indices, steps, int(unit))
+
+
+def multipliers_are_natural(steps: list[int], step_unit: int, unit: Fraction) -> None:
+    """32. Numerators are integers and not negative; their denominator is an integer and positive."""
+    holds = step_unit == 1 and all(step >= 0 for step in steps) and unit > 0 and unit.denominator == 1
+    require(holds, "multipliers_are_natural", "a multiplier is negative or no integer, or their denominator is not positive")
+
+
+def rows_occur_once(indices: list[int]) -> None:
+    """33. No row, or point, is listed twice."""
+    require(len(set(indices)) == len(indices), "rows_occur_once", "a row has two multipliers")
+
+
+def transposed_product(rows: Rows, combination: Combination, m: int) -> list[int]:
+    """A'alpha, one number per point."""
+    pull = [0] * (m + 1)
+    plus, minus = rows.plus, rows.minus
+    for r, step in zip(combination.indices, combination.steps, strict=True):
+        pull[plus[r]] += step
+        pull[minus[r]] -= step
+    return pull[:m]
+
+
+def function_of_points(space: Space, beta: Sequence[int], unit: int) -> Function:
+    """f = sum_i beta_i k(x_i, .), with beta over the unit."""
+    coefficients_fit(beta, len(space.rows))
+    product_is_affordable(space, beta)
+    if space.linear:
+        w = [dot(column, beta) for column in zip(*space.rows, strict=True)]
+        return linear_function(space, w, unit * space.unit)
+    values = [dot(row, beta) for row in space.rows]
+    size = sum(map(abs, beta))
+    norm2 = Fraction(dot(beta, values) + space.error * size**2, unit**2 * space.unit)
+    return Function([*values, 0], unit * space.unit, space.error * size, norm2)
+
+
+def function_of_features(space: Space, w: Sequence[int], unit: int) -> Function:
+    """f = w.z for the features z of a linear kernel, with w over the unit."""
+    coefficients_fit(w, len(space.rows[0]))
+    product_is_affordable(space, w)
+    return linear_function(space, w, unit)
+
+
+def linear_function(space: Space, w: Sequence[int], unit: int) -> Function:
+    """f = w.z and |f|^2 = w.w, with w over the unit."""
+    values = [dot(row, w) for row in space.rows]
+    return Function([*values, 0], unit * space.unit, 0, Fraction(dot(w, w), unit**2))
+
+
+def product_is_affordable(space: Space, v: Sequence[int]) -> None:
+    """The matrix of the points can be multiplied with v within the budget."""
+    arithmetic_is_affordable(len(space.rows) * len(space.rows[0]), 2 * max(space.bits, longest(v)))
+
+
+def coefficients_fit(v: Sequence[int], length: int) -> None:
+    """34. There is one coefficient for every point, or for every feature of a linear kernel."""
+    require(len(v) == length, "coefficients_fit", f"there are {len(v)} coefficients, not {length}: one for every point or feature")
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# The two sides of weak duality: the lower bound
+# ---------------------------------------------------------------------------------------------------------------------------------------
+
+
+def lower_bound(problem: Problem, dual: Any, exact: bool) -> Fraction | float:
+    """L(alpha), or infinity where alpha proves that no point is feasible."""
+    rows, space = problem.rows, problem.space
+    alpha = read_combination(dual, len(rows.target))
+    arithmetic_is_affordable(len(alpha.steps), 2 * max(alpha.unit.bit_length(), problem.costs.bits))
+    multipliers_are_within_costs(problem, alpha)
+    f = function_of_points(space, transposed_product(rows, alpha, len(space.rows)), alpha.unit)
+    gain = Fraction(sum(step * rows.target[r] for r, step in zip(alpha.indices, alpha.steps, strict=True)), alpha.unit * rows.unit)
+    if problem.family.one_norm:
+        prices_are_at_most_one(*prices(problem, f))
+        return gain
+    multipliers_are_balanced(problem, alpha)
+    if is_ray(problem, alpha, gain, f.norm2):
+        return math.inf
+    value = gain - f.norm2 / 2
+    if problem.family.squared:
+        value -= ridge(problem.costs, squares(problem, alpha), alpha.unit, exact)
+    return value
+
+
+def multipliers_are_within_costs(problem: Problem, alpha: Combination) -> None:
+    """35. alpha_r <= c_r; where the loss is squared, only alpha_r = 0 if c_r = 0."""
+    costs, group = problem.costs, problem.rows.group
+
+    def within(r: int, step: int) -> bool:
+        cost = costs.numerators[group[r]]
+        if step == 0 or costs.infinite[group[r]]:
+            return True
+        return cost > 0 if problem.family.squared else step * costs.unit <= cost * alpha.unit
+
+    holds = all(within(r, step) for r, step in zip(alpha.indices, alpha.steps, strict=True))
+    require(holds, "multipliers_are_within_costs", "a multiplier is above its cost")
+
+
+def prices(problem: Problem, f: Function) -> tuple[list[int], int]:
+    """Upper bounds of B'u in a one-norm problem, integers over a unit, and the unit; f is that of the coefficients A'u."""
+    if problem.family.unknowns == "points":
+        return [v + f.error for v in f.values], f.unit
+    pairs = zip(problem.rows.plus, problem.rows.minus, strict=True)
+    return [f.values[i] - f.values[j] + 2 * f.error for i, j in pairs], f.unit
+
+
+def prices_are_at_most_one(numerators: list[int], unit: int) -> None:
+    """36. B'u <= 1 in a one-norm problem."""
+    require(all(v <= unit for v in numerators), "prices_are_at_most_one", "the multipliers break B'u <= 1")
+
+
+def multipliers_are_balanced(problem: Problem, alpha: Combination) -> None:
+    """37. s'alpha = 0 where there is a free bias."""
+    sign = problem.rows.sign
+    total = sum(step * sign[r] for r, step in zip(alpha.indices, alpha.steps, strict=True))
+    require(total == 0 or not problem.family.bias, "multipliers_are_balanced", "the multipliers break s'alpha = 0")
+
+
+def is_ray(problem: Problem, alpha: Combination, gain: Fraction, norm2: Fraction) -> bool:
+    """Whether L grows without end along alpha: t'alpha > 0, the norm is 0, and all alpha_r > 0 are of rows of infinite cost."""
+    infinite, group = problem.costs.infinite, problem.rows.group
+    only_hard = all(step == 0 or infinite[group[r]] for r, step in zip(alpha.indices, alpha.steps, strict=True))
+    return gain > 0 and norm2 == 0 and only_hard
+
+
+def squares(problem: Problem, alpha: Combination) -> list[int]:
+    """The sum of the squared multipliers of each group, over the square of their unit."""
+    group = problem.rows.group
+    sums = [0] * problem.rows.groups
+    for r, step in zip(alpha.indices, alpha.steps, strict=True):
+        sums[group[r]] += step**2
+    return sums
+
+
+def ridge(costs: Costs, sums: list[int], unit: int, exact: bool) -> Fraction:
+    """sum_r alpha_r^2 / (4 c_r), from the sums of alpha_r^2 per group, which are over unit^2; rows of infinite cost have no part."""
+    paid = [g for g, total in enumerate(sums) if total > 0 and not costs.infinite[g]]
+    inverse = [inverse_cost(costs.numerators[g], costs.unit, exact) for g in paid]
+    steps, over = common_denominator(v.as_integer_ratio() for v in inverse)
+    arithmetic_is_affordable(len(paid), 2 * longest([over, unit]))
+    return Fraction(dot(steps, [sums[g] for g in paid]), over * unit**2)
+
+
+def inverse_cost(numerator: int, unit: int, exact: bool) -> Fraction:
+    """1 / (4 c) for c = numerator / unit; rounded up in mode proven, as many of them may have no short common denominator."""
+    if exact:
+        return Fraction(unit, 4 * numerator)
+    negative = -(unit << INVERSE_COST_BITS) // (4 * numerator)  # // rounds down, so that its opposite is rounded up
+    return Fraction(-negative, 1 << INVERSE_COST_BITS)
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# The two sides of weak duality: the upper bound
+# ---------------------------------------------------------------------------------------------------------------------------------------
+
+
+def upper_bound(problem: Problem, primal: Any) -> Fraction:
+    """U(f, b), the size of the point plus the sum of costs times losses."""
+    read = read_coefficients if problem.family.one_norm else read_function
+    f, b, size = read(problem, primal)
+    unit = math.lcm(f.unit, b.denominator, problem.rows.unit)
+    arithmetic_is_affordable(len(problem.rows.target), 2 * max(unit.bit_length(), problem.costs.bits))
+    sums = losses(problem, f, int(b * unit), unit)
+    hard_rows_are_met(problem.costs, sums)
+    power = 2 if problem.family.squared else 1
+    return size + Fraction(dot(problem.costs.numerators, sums), problem.costs.unit * unit**power)
+
+
+def read_coefficients(problem: Problem, primal: Any) -> Primal:
+    """The point of coefficients x >= 0 of points or rows, in a one-norm family."""
+    m = len(problem.space.rows)
+    if problem.family.unknowns == "points":
+        x = read_combination(primal, m)
+        beta = [0] * m
+        for i, step in zip(x.indices, x.steps, strict=True):
+            beta[i] = step
+    else:
+        x = read_combination(primal, len(problem.rows.target))
+        beta = transposed_product(problem.rows, x, m)
+    f = function_of_points(problem.space, beta, x.unit)
+    return Primal(f, Fraction(0), Fraction(sum(x.steps), x.unit))
+
+
+def read_function(problem: Problem, primal: Any) -> Primal:
+    """The point of a function and a bias, in a margin family."""
+    key = "w" if problem.space.linear else "beta"
+    keys_are_those_listed(primal, (key, "b"))
+    b = rational(primal["b"])
+    bias_belongs_to_the_family(b, problem.family)
+    array_has_its_length(primal[key])
+    coefficients, unit = common_denominator(map(ratio, primal[key]))
+    make = function_of_features if problem.space.linear else function_of_points
+    f = make(problem.space, coefficients, unit)
+    return Primal(f, b, f.norm2 / 2)
+
+
+def bias_belongs_to_the_family(b: Fraction, family: Family) -> None:
+    """38. b = 0 where there is no free bias."""
+    require(b == 0 or family.bias, "bias_belongs_to_the_family", "the problem has no bias, and b is not 0")
+
+
+def losses(problem: Problem, f: Function, b: int, unit: int) -> list[int]:
+    """Upper bounds of the sum of max(t_r - (A f)_r - b s_r, 0), or of its square, per group; over the unit, or its square."""
+    rows = problem.rows
+    values = [v * (unit // f.unit) for v in f.values]
+    noise = 2 * f.error * (unit // f.unit)  # (A f)_r has two values of f
+    target_unit = unit // rows.unit
+    sums = [0] * rows.groups
+    for t, s, i, j, g in zip(rows.target, rows.sign, rows.plus, rows.minus, rows.group, strict=True):
+        excess = t * target_unit - values[i] + values[j] - s * b + noise
+        if excess > 0:
+            sums[g] += excess**2 if problem.family.squared else excess
+    return sums
+
+
+def hard_rows_are_met(costs: Costs, sums: list[int]) -> None:
+    """39. A row of infinite cost has no loss."""
+    holds = all(total == 0 for total, infinite in zip(sums, costs.infinite, strict=True) if infinite)
+    require(holds, "hard_rows_are_met", "the primal point violates a hard row")
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# The verdict
+# ---------------------------------------------------------------------------------------------------------------------------------------
+
+
+def lower_bound_is_proved(claimed: Fraction | float, proved: Fraction | float) -> None:
+    """40. The claimed lower bound is at most L(alpha), or -inf where there is no dual point."""
+    reason = f"the dual point proves {outward(proved, -1)}, less than the claimed lower bound {outward(claimed, 1)}"
+    require(claimed <= proved, "lower_bound_is_proved", reason)
+
+
+def upper_bound_is_proved(claimed: Fraction | float, proved: Fraction | float) -> None:
+    """41. The claimed upper bound is at least U(f, b), or inf where there is no primal point."""
+    reason = f"the primal point proves {outward(proved, 1)}, more than the claimed upper bound {outward(claimed, -1)}"
+    require(claimed >= proved, "upper_bound_is_proved", reason)
+
+
+def exact_bounds_are_equal(document: Document) -> None:
+    """42. The two claimed bounds are equal in mode exact."""
+    holds = document.lower == document.upper or not document.exact
+    require(holds, "exact_bounds_are_equal", "the mode is exact, and the claimed bounds are not equal")
+
+
+def outward(v: Fraction | float, way: int) -> float:
+    """The largest double that is not above v (way -1), or the smallest that is not below v (way 1); they may be infinite."""
+    if isinstance(v, float):
+        return v
+    largest = Fraction(sys.float_info.max)
+    nearest = float(max(-largest, min(v, largest)))
+    is_inside = nearest < v if way > 0 else nearest > v
+    return math.nextafter(nearest, way * math.inf) if is_inside else nearest
+
+
+def verdict(path: str) -> tuple[int, str]:
+    """The exit status and the sentence for a file; where Python itself comes to its limits, the certificate is rejected too."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+        family, lower, upper = check(data)
+    except OSError as reason:
+        return 2, f"cannot be read: {reason}"
+    except MemoryError:
+        return 1, "REJECTED: out of memory"
+    except (ValueError, ArithmeticError, RecursionError) as reason:
+        return 1, f"REJECTED: {reason}"
+    return 0, f"ACCEPTED: {family}: the optimum is in [{outward(lower, -1)}, {outward(upper, 1)}]"
 
 
 def main(paths: Sequence[str]) -> int:
-    status = 0
+    """Print a sentence for every file, in ASCII; the exit status is the worst."""
+    worst = 0
     for path in paths:
-        try:
-            with open(path, "rb") as file:
-                family, lower, upper = check(file.read(LARGEST_FILE + 1))
-            line = f"ACCEPTED: {family}: the optimum is in [{outward(lower, -1)}, {outward(upper, 1)}]"
-        except (ValueError, ArithmeticError, RecursionError, MemoryError, OSError) as reason:
-            code, word = (2, "cannot be read") if isinstance(reason, OSError) else (1, "REJECTED")
-            status, line = max(status, code), f"{word}: {str(reason) or 'out of memory'}"
-        print(f"{path}: {line}".encode("ascii", "backslashreplace").decode())
-    return status
+        status, sentence = verdict(path)
+        print(f"{path}: {sentence}".encode("ascii", "backslashreplace").decode())
+        worst = max(worst, status)
+    return worst
 
 
 if __name__ == "__main__":
