@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.jit import fast, jit
 from equimargin.formulations.kernels import Array, Features, Intercept, Kernel, Linear
+from equimargin.formulations.rounding import SMALLEST, gamma_n, rounded, summed, unit_of
 
 Index = NDArray[np.int64]
 
@@ -22,6 +23,8 @@ FEW = 50_000
 """Rows of so many entries in all have their products summed sooner than BLAS would."""
 SAMPLE = 1000
 """Points that an average is taken over."""
+EXTENDED_ENTRIES = 4_000_000
+"""Entries of X up to which it is kept in extended precision, too, where a bound needs that: 64 MB."""
 
 
 class Explicit:
@@ -64,6 +67,35 @@ class Explicit:
 
     def __abs__(self) -> Explicit:
         return Explicit(abs(self.X), self.constant)
+
+    @cached_property
+    def extended(self) -> Explicit | None:
+        """The same in the platform's extended precision; None where there is none, or where X is large."""
+        if self.entries > EXTENDED_ENTRIES or not np.finfo(np.longdouble).eps < np.finfo(np.float64).eps:
+            return None
+        return Explicit(self.X.astype(np.longdouble), self.constant)
+
+    def values(self, w: Array) -> tuple[Array, Array]:
+        """Z w and a bound on its error, (m,) each, for w (q,), in the precision of X."""
+        gamma = gamma_n(self.q + 2, unit_of(w))
+        return self @ w, _sum_error(gamma, abs(self) @ np.abs(w), w)
+
+    def combination(self, beta: Array) -> tuple[Array, Array]:
+        """Z' beta and a bound on its error, (q,) each, for beta (m,), in the precision of X."""
+        w, size = np.empty(self.q, self.X.dtype), np.empty(self.q, self.X.dtype)
+        w[: self.d], depth = summed(self.X.T, beta)
+        size[: self.d] = abs(self.X).T @ np.abs(beta)
+        if self.constant:
+            ones = np.ones((1, self.m), self.X.dtype)
+            w[self.d :], size[self.d :] = summed(ones, beta)[0], summed(ones, np.abs(beta))[0]
+        return w, _sum_error(gamma_n(depth + 2, unit_of(w)) * (1 + gamma_n(self.m + 2)), size, beta)
+
+    def kernel_product(self, v: Array) -> tuple[Array, Array]:
+        """K v = Z (Z'v) and a bound on its error, (m,) each, for v (m,), in the precision of X."""
+        w, off = self.combination(v)
+        f, error = self.values(w)
+        reach = (1 + gamma_n(self.q + 2)) * (abs(self) @ off) + 4 * np.count_nonzero(off) * SMALLEST
+        return f, rounded((error + reach) * (1 + gamma_n(4)), 1) if off.any() else error
 
     def rows(self, index: Index) -> Any:
         """Z[index], (k, q), dense or CSR as X is."""
@@ -166,6 +198,12 @@ def explicit(kernel: Kernel, X: Features) -> Explicit | None:
     if isinstance(kernel, Intercept) and isinstance(kernel.kernel, Linear):
         return Explicit(X, True)
     return None
+
+
+def _sum_error(gamma: float, size: Array, v: Array) -> Array:
+    """What |fl(A v) - A v| <= gamma |A||v| + n eta is at most, |A||v| computed, for n products of two numbers that are not 0."""
+    products = np.count_nonzero(v)
+    return np.asarray(rounded(gamma * (1 + gamma) * size + 4 * products * SMALLEST, 1)) if products else np.zeros_like(size)
 
 
 def _appended(X: Features, m: int) -> Features:
