@@ -11,7 +11,6 @@ every rounding taken the other way give the inner interval: what can be held aga
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,18 +148,25 @@ def _inner_error(v: Array, f: Array, f_error: Array) -> float:
 @np.errstate(all="ignore")
 def kernel_product(problem: Problem, v: Array) -> tuple[Array, Array]:
     """K v and a bound on its error, both (m,), in float64; computed in extended precision where float64 would leave more than ROUGH."""
-    if problem.explicit is not None:
-        f, error = problem.explicit.kernel_product(v)
+    Z = problem.explicit
+    if Z is not None:
+        f, error = Z.kernel_product(v)
     elif problem.m > STORED_ROWS:
         f, error = _touched_product(problem, v)
     else:
         f, error = problem.gram.product(v)
-    extended = problem.explicit.extended if problem.explicit is not None else problem.gram.extended
-    if largest(error) <= ROUGH * problem.rows.largest_target or extended is None:
+    if largest(error) <= ROUGH * problem.rows.largest_target:
         return f, error
-    exact, error = extended.kernel_product(v) if isinstance(extended, Explicit) else extended.product(v)
-    f = exact.astype(np.float64)
-    return f, rounded(error.astype(np.float64) * (1 + 4 * UNIT) + 2 * UNIT * np.abs(f) + SMALLEST, 1)
+    if Z is not None:
+        return _in_float64(*Z.kernel_product(v.astype(np.longdouble))) if Z.extended else (f, error)
+    extended = problem.gram.extended
+    return (f, error) if extended is None else _in_float64(*extended.product(v))
+
+
+def _in_float64(v: Array, error: Array) -> tuple[Array, Array]:
+    """Numbers of an extended precision and bounds on their errors, rounded."""
+    v = v.astype(np.float64)
+    return v, rounded(error.astype(np.float64) * (1 + 4 * UNIT) + 2 * UNIT * np.abs(v) + SMALLEST, 1)
 
 
 def _touched_product(problem: Problem, v: Array) -> tuple[Array, Array]:
@@ -197,7 +203,7 @@ def _upper(problem: MarginProblem, point: Point, way: float) -> float:
         return unknown
     if isinstance(problem.rows, LabelledPairs) and problem.swept:
         slacks = problem.rows.slacks(at.f, _costs(problem, way))
-        return float(added(_half_norm2(at, way), slacks.loss_bound(problem.squared, largest(at.f_error), way), way))
+        return _at_least_0(added(_half_norm2(at, way), slacks.loss_bound(problem.squared, largest(at.f_error), way), way))
     b = problem.bias_at(at.f) if point.b is None else point.b
     if not np.isfinite(b):
         return unknown
@@ -207,7 +213,7 @@ def _upper(problem: MarginProblem, point: Point, way: float) -> float:
             return _blended_upper(problem, point, u, b, way)
     elif (_needed(problem, at, b, OUTWARD)[hard] > 0).any():
         return _scaled_upper(problem, at, b, way)
-    return float(added(_half_norm2(at, way), _losses(problem, u, way), way))
+    return _at_least_0(added(_half_norm2(at, way), _losses(problem, u, way), way))
 
 
 def _half_norm2(at: Evaluation, way: float) -> float:
@@ -257,7 +263,7 @@ def _scaled_upper(problem: MarginProblem, at: Evaluation, b: float, way: float) 
         margins = np.maximum(margins, product(far, reached, 1))
     u = np.where(hard, 0.0, added(t, -margins, way))
     norm = product(product(factor, factor, way), _half_norm2(at, way), way)
-    return float(added(norm, _losses(problem, u, way), way))
+    return _at_least_0(added(norm, _losses(problem, u, way), way))
 
 
 def _blended_upper(problem: MarginProblem, point: Point, u: Array, b: float, way: float) -> float:
@@ -351,11 +357,9 @@ def _lower_by_sweeps(problem: MarginProblem, alpha: ImplicitMultipliers, way: fl
 def _weights(problem: MarginProblem, Z: Explicit, beta: Array) -> tuple[Array, Array]:
     """w = Z'beta and a bound on its error, both (q,), in extended precision where they cancel."""
     w, error = Z.combination(beta)
-    if float(np.abs(w) @ error) <= ROUGH_NORM * float(w @ w) or Z.extended is None:
+    if float(np.abs(w) @ error) <= ROUGH_NORM * float(w @ w) or not Z.extended:
         return w, error
-    exact, error = Z.extended.combination(beta)
-    w = exact.astype(np.float64)
-    return w, rounded(error.astype(np.float64) * (1 + 4 * UNIT) + 2 * UNIT * np.abs(w) + SMALLEST, 1)
+    return _in_float64(*Z.combination(beta.astype(np.longdouble)))
 
 
 def _linear_upper(problem: OneNormProblem, x: Array, way: float) -> float:
@@ -366,7 +370,7 @@ def _linear_upper(problem: OneNormProblem, x: Array, way: float) -> float:
     f, error = kernel_product(problem, problem.coefficients(x))
     noise = rounded(problem.rows.absolute_dot(error + 4 * UNIT * np.abs(f)) + 4 * UNIT, 1)
     xi = np.maximum(rounded(1.0 - problem.rows.dot(f) + way * noise, way), 0.0)
-    return float(added(total(x, way), product(problem.C, total(xi, way), way), way))
+    return _at_least_0(added(total(x, way), product(problem.C, total(xi, way), way), way))
 
 
 def _linear_lower(problem: OneNormProblem, u: Array, way: float) -> float:
@@ -379,7 +383,12 @@ def _linear_lower(problem: OneNormProblem, u: Array, way: float) -> float:
     else:
         price = g + way * error
     price = np.maximum(rounded(price, way), 1.0)
-    return float(np.maximum(quotient(total(u, -way), largest(price, 1.0), -way), 0.0))
+    return _at_least_0(quotient(total(u, -way), largest(price, 1.0), -way))
+
+
+def _at_least_0(bound: Any) -> float:
+    """A bound of a number that is not negative."""
+    return float(np.maximum(bound, 0.0))
 
 
 def _given(v: Array | None) -> Array:

@@ -24,7 +24,7 @@ FEW = 50_000
 SAMPLE = 1000
 """Points that an average is taken over."""
 EXTENDED_ENTRIES = 4_000_000
-"""Entries of X up to which it is kept in extended precision, too, where a bound needs that: 64 MB."""
+"""Entries of X up to which sums over it are taken in extended precision where a bound needs that: a twentieth of a second."""
 
 
 class Explicit:
@@ -68,30 +68,27 @@ class Explicit:
     def __abs__(self) -> Explicit:
         return Explicit(abs(self.X), self.constant)
 
-    @cached_property
-    def extended(self) -> Explicit | None:
-        """The same in the platform's extended precision; None where there is none, or where X is large."""
-        if self.entries > EXTENDED_ENTRIES or not np.finfo(np.longdouble).eps < np.finfo(np.float64).eps:
-            return None
-        return Explicit(self.X.astype(np.longdouble), self.constant)
+    @property
+    def extended(self) -> bool:
+        """Whether the platform has an extended precision, and sums over X in it do not take long."""
+        return self.entries <= EXTENDED_ENTRIES and bool(np.finfo(np.longdouble).eps < np.finfo(np.float64).eps)
 
     def values(self, w: Array) -> tuple[Array, Array]:
-        """Z w and a bound on its error, (m,) each, for w (q,), in the precision of X."""
-        gamma = gamma_n(self.q + 2, unit_of(w))
-        return self @ w, _sum_error(gamma, abs(self) @ np.abs(w), w)
+        """Z w and a bound on its error, (m,) each, for w (q,), in whose precision they are computed."""
+        gamma, size = gamma_n(self.q + 2), rounded(np.abs(w).astype(np.float64), 1)
+        return self @ w, _sum_error(gamma_n(self.q + 2, unit_of(w)), (1 + gamma) * (abs(self) @ size), w)
 
     def combination(self, beta: Array) -> tuple[Array, Array]:
-        """Z' beta and a bound on its error, (q,) each, for beta (m,), in the precision of X."""
-        w, size = np.empty(self.q, self.X.dtype), np.empty(self.q, self.X.dtype)
+        """Z' beta and a bound on its error, (q,) each, for beta (m,), in whose precision they are computed; its entries are float64."""
+        w, size = np.empty(self.q, beta.dtype), np.empty(self.q)
         w[: self.d], depth = summed(self.X.T, beta)
-        size[: self.d] = abs(self.X).T @ np.abs(beta)
+        size[: self.d] = abs(self.X).T @ np.abs(beta).astype(np.float64)
         if self.constant:
-            ones = np.ones((1, self.m), self.X.dtype)
-            w[self.d :], size[self.d :] = summed(ones, beta)[0], summed(ones, np.abs(beta))[0]
-        return w, _sum_error(gamma_n(depth + 2, unit_of(w)) * (1 + gamma_n(self.m + 2)), size, beta)
+            w[self.d :], size[self.d :] = summed(np.ones((1, self.m)), beta)[0], np.abs(beta).sum()
+        return w, _sum_error(gamma_n(depth + 2, unit_of(w)), (1 + gamma_n(self.m + 2)) * size, beta)
 
     def kernel_product(self, v: Array) -> tuple[Array, Array]:
-        """K v = Z (Z'v) and a bound on its error, (m,) each, for v (m,), in the precision of X."""
+        """K v = Z (Z'v) and a bound on its error, (m,) each, for v (m,), in whose precision they are computed; its entries are float64."""
         w, off = self.combination(v)
         f, error = self.values(w)
         reach = (1 + gamma_n(self.q + 2)) * (abs(self) @ off) + 4 * np.count_nonzero(off) * SMALLEST
@@ -201,7 +198,7 @@ def explicit(kernel: Kernel, X: Features) -> Explicit | None:
 
 
 def _sum_error(gamma: float, size: Array, v: Array) -> Array:
-    """What |fl(A v) - A v| <= gamma |A||v| + n eta is at most, |A||v| computed, for n products of two numbers that are not 0."""
+    """What |fl(A v) - A v| <= gamma |A||v| + n eta is at most, for size >= |A||v| - n eta and n products of two numbers that are not 0."""
     products = np.count_nonzero(v)
     return np.asarray(rounded(gamma * (1 + gamma) * size + 4 * products * SMALLEST, 1)) if products else np.zeros_like(size)
 

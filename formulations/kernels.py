@@ -101,7 +101,7 @@ class Polynomial(Kernel):
         return k
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        """The base is off by gamma_{d+3} of that of |x| and |z|, and by (gamma d + 1) eta for underflow, which is u of any base not too small."""
+        """The base is off by gamma_{d+3} of that of |x| and |z|, and by (gamma d + 1) eta for underflow: u / 2 of a base not too small."""
         bound: Array = self.degree * gamma_n(X.shape[1] + 8, unit_of(K)) * self.magnitude(X, Z, K, v) + 16 * SMALLEST * v.sum()
         return bound
 
@@ -120,7 +120,7 @@ class Polynomial(Kernel):
 
     def _smallest_base(self, X: Features) -> float:
         """Of any base that is larger than this, underflow has taken less than u / 2."""
-        return 2 * (self.gamma * X.shape[1] + 1) * (SMALLEST / UNIT)
+        return float(2 * (self.gamma * X.shape[1] + 1) * (SMALLEST / UNIT))
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class RBF(Kernel):
         return product
 
     def _far(self, Z: Features, x: Array, z: Array) -> bool:
-        """Whether dense features, of squared norms x and z once they are centred, are so far from their mean that an expansion would show."""
+        """Whether dense features, centred of squared norms x and z, are so far from their mean that an expansion would show."""
         return not hasattr(Z, "toarray") and not self.gamma * float(x.max(initial=0.0) + z.max(initial=0.0)) <= FAR
 
 
@@ -259,7 +259,7 @@ class Precomputed(Kernel):
         return np.zeros(X.shape[0])
 
     def diagonal_bound(self, X: Features) -> Array:
-        return np.abs(X.diagonal())
+        return np.asarray(np.abs(X.diagonal()))
 
 
 def linear() -> Linear:
@@ -401,8 +401,8 @@ class Gram:
     def product(self, v: Array) -> tuple[Array, Array]:
         """K v and a bound on its error against the mathematical kernel, both (m,).
 
-        |computed K v - K v| <= E |v| + gamma_k |K| |v| + n eta, entry by entry, for n coefficients that are not 0 and k roundings a product;
-        of a K that is not kept, the columns where v is not 0. Infinite where nothing is known.
+        |computed K v - K v| <= E |v| + gamma_k |K| |v| + n eta, entry by entry, with n coefficients that are not 0 and k roundings of
+        a product; of a K that is not kept, the columns where v is not 0. Infinite where nothing is known.
         """
         f, error = np.empty(self.m, self.X.dtype), np.empty(self.m, self.X.dtype)
         support = np.arange(self.m) if self._kept else np.flatnonzero(v) if v.any() else np.zeros(1, dtype=np.intp)
@@ -438,7 +438,8 @@ class Gram:
 def proven_shift(K: Array) -> float | None:
     """The smallest shift on a grid, 0 first, for which K + shift I is proved positive semidefinite; None for an indefinite K.
 
-    The Cholesky factorisation of A - c I, c = gamma_{n+1} / (1 - gamma_{n+1}) tr A, runs to its end only if A is positive semidefinite.
+    The Cholesky factorisation of A - c I, c = gamma_{n+1} / (1 - gamma_{n+1}) tr A, runs to its end only if A is positive semidefinite;
+    underflow adds (n + root(A_ii)) eta / 2 at most to an entry of L L' and n times that to c.
 
     Source: S. M. Rump, Verification of positive definiteness, BIT 46 (2006), Corollary 2.4.
     """
@@ -446,7 +447,7 @@ def proven_shift(K: Array) -> float | None:
 
     n = len(K)
     gamma = gamma_n(n + 1) / (1 - gamma_n(n + 1))
-    underflow = 4 * n * (n + 1 + float(np.abs(K.diagonal()).max(initial=0.0))) * SMALLEST  # n entries of a row, off by n + root(K_ii) eta each
+    underflow = 4 * n * (n + 1 + float(np.abs(K.diagonal()).max(initial=0.0))) * SMALLEST
     step = 1.01 * gamma * float(np.abs(K.diagonal()).sum()) + 2 * underflow
     for shift in (0.0, *(step * 4.0**k for k in range(8))):
         A = K.copy()

@@ -163,7 +163,7 @@ class MarginProblem:
         return self.costs if self.loss == "hinge" else np.where(self.costs > 0, np.inf, 0.0)
 
     @cached_property
-    def _exact_box(self) -> Array:
+    def exact_box(self) -> Array:
         """Upper ends of alpha, (p,), not above the exact products C x weight, which `box` has rounded to nearest."""
         ends = self.rows.spread(self.group_costs_within[0])
         return ends if self.loss == "hinge" else np.where(ends > 0, np.inf, 0.0)
@@ -269,7 +269,7 @@ class MarginProblem:
             if not alpha.rows.same(self.rows):
                 raise ValueError("these multipliers are of other pairs than the problem's")
             return alpha.within_box(self.squared, self.group_costs_within[0])
-        return on_grid(np.asarray(alpha), self._exact_box, self.bias_signs)
+        return on_grid(np.asarray(alpha), self.exact_box, self.bias_signs)
 
     @property
     def features_error(self) -> float:

@@ -2,9 +2,9 @@
 
     fl(x op y) = (x op y)(1 + d) + e,      |d| <= u = 2^-53,      |e| <= eta = 2^-1074, and e = 0 for a sum or a difference
 
-A single operation is rounded by going on to the next float, which bounds d and e at once, and overflow too: an infinite result is at least
-the largest float. For a sum of products that a library forms, in whatever order, |fl(A v) - A v| <= gamma_k |A||v| + n eta, with k roundings
-on the way of a product into the sum and n products of two numbers that are not 0.
+A single operation is rounded by going on to the next float, which bounds d and e at once, and overflow too: an infinite result is at
+least the largest float. For a sum of products that a library forms, in whatever order, |fl(A v) - A v| <= gamma_k |A||v| + n eta, with k
+roundings on the way of a product into the sum and n products of two numbers that are not 0.
 
 Where infinities meet, the result is a NaN. It says nothing about the number that it stands for, and comparisons and `max` drop it without a
 word. So it counts here as infinite on the side to which it is rounded, and no function of this module returns one.
