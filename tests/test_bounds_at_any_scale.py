@@ -33,6 +33,7 @@ from equimargin.formulations import (
     regression,
 )
 from equimargin.formulations.bounds import Interval, arithmetic, inner_interval
+from equimargin.formulations.features import Explicit
 from equimargin.formulations.kernels import RBF, proven_shift
 from equimargin.formulations.labelled_pairs import LabelledPairs
 from equimargin.formulations.problem import on_grid
@@ -325,6 +326,18 @@ def test_entries_that_underflow_are_within_their_bound(kernel: Any, data: st.Dat
     for value, bound, exact in zip(f.tolist(), error.tolist(), apply(K, fractions(v)), strict=True):
         assert not np.isfinite(value) or bound == inf or abs(Fraction(value) - exact) <= Fraction(bound)
         assert not np.isnan(bound)
+
+
+@pytest.mark.parametrize("constant", [False, True])
+def test_sums_of_products_that_all_underflow_are_within_their_bound(constant: bool) -> None:
+    """64 products of 0.48 of the smallest float: their float sum is 0, the exact one 31 of it."""
+    Z = Explicit(np.full((64, 64), 3.0 * 2.0**-540), constant)
+    v = np.full(64, 5.0 * 2.0**-539)
+    w = np.append(v, np.zeros(int(constant)))
+    for found, error in (Z.values(w), (Z.combination(v)[0][:64], Z.combination(v)[1][:64])):
+        exact = 64 * Fraction(3.0 * 2.0**-540) * Fraction(v[0])
+        assert found.tolist() == [0.0] * 64
+        assert all(exact <= Fraction(e) <= 500 * exact for e in error.tolist())
 
 
 def test_the_exponential_of_the_oracle() -> None:
