@@ -1,8 +1,9 @@
 """Proven intervals: rigorous lower and upper bounds on a problem's optimum from one point.
 
 Weak duality gives both sides: L(alpha) <= optimum <= U(f, b) for every feasible alpha and every (f, b). The point is first repaired to
-exact feasibility; every sum then carries an a-priori bound on its rounding (gamma_n = n u / (1 - n u), no rounding modes), and the
-entries of K carry the kernel's own bound, so the interval is about the mathematical kernel of the given floats.
+exact feasibility; every operation is then rounded outward and every sum carries an a-priori bound on its rounding and underflow
+(`rounding.py`, no rounding modes), and the entries of K carry the kernel's own bound, so the interval is about the mathematical kernel of
+the given floats, at the exact costs C x weight. What overflows leaves the trivial bound.
 
 An interval belongs to a problem and a point, not to a solver; a wrong formulation's point has a true interval too. The same sums with
 every rounding taken the other way give the inner interval: what can be held against a point for certain.
@@ -10,23 +11,28 @@ every rounding taken the other way give the inner interval: what can be held aga
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equimargin.formulations.features import Explicit
 from equimargin.formulations.interior import strictly_inside
-from equimargin.formulations.kernels import STORED_ROWS, UNIT, Array, gamma_n, unit_of
+from equimargin.formulations.kernels import STORED_ROWS, Array
 from equimargin.formulations.labelled_pairs import LISTED, ImplicitMultipliers, LabelledPairs
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem, on_grid
+from equimargin.formulations.rounding import SMALLEST, UNIT, added, gamma_n, largest, product, quotient, root, rounded, total
 from equimargin.formulations.rows import Tube
 
 FLOOR = 1e-4
 """Relative figures are over S = max(|lower|, |upper|, FLOOR x P(0))."""
 ROUGH = 1e-11
 """An f that is known no better than this, over the margins that rows ask for, is evaluated in extended precision."""
+ROUGH_NORM = 1e-10
+"""Likewise a w whose error may be larger, over |w|, than this."""
+LONGEST = 1e100
+"""Multipliers are scaled along a ray up to this: a bound near the largest float would be no better a proof."""
 OUTWARD, INWARD = 1.0, -1.0
 """Which way a bound on rounding is added: to prove the optimum inside, or the point's own exact values outside."""
 
@@ -42,7 +48,7 @@ class Interval:
     @property
     def size(self) -> float:
         """S = max(|lower|, |upper|, 1e-4 P(0)) over the finite ones: what relative figures divide by."""
-        return max(*(abs(v) for v in (self.lower, self.upper) if np.isfinite(v)), FLOOR * self.scale, 1e-300)
+        return max(*(abs(v) for v in (self.lower, self.upper, FLOOR * self.scale) if np.isfinite(v)), 1e-300)
 
     @property
     def relative_width(self) -> float:
@@ -99,6 +105,7 @@ def inner_interval(problem: Problem, point: Point) -> Interval:
     return _interval(problem, point, INWARD)
 
 
+@np.errstate(all="ignore")  # what overflows or underflows is counted, and NaN with it
 def _interval(problem: Problem, point: Point, way: float) -> Interval:
     if isinstance(problem, OneNormProblem):
         lower = -np.inf if point.alpha is None else _linear_lower(problem, point.alpha, way)
@@ -109,9 +116,10 @@ def _interval(problem: Problem, point: Point, way: float) -> Interval:
     if not point.has_function and alpha is not None:
         point = Point(beta=problem.rows.rdot(alpha), b=point.b)
     upper = _upper(problem, point, way) if point.has_function and problem.convex else np.inf
-    return Interval(-np.inf if np.isnan(lower) else lower, np.inf if np.isnan(upper) else upper, problem.scale)
+    return Interval(lower, upper, problem.scale)
 
 
+@np.errstate(all="ignore")
 def evaluate(problem: MarginProblem, point: Point) -> Evaluation:
     """f at the points and |f|^2 of a point's w or beta, with error bounds; beta is taken through w = Z' beta where there are features Z.
 
@@ -119,25 +127,46 @@ def evaluate(problem: MarginProblem, point: Point) -> Evaluation:
     the coefficients of equal points, which are exact where they come from multipliers.
     """
     if problem.explicit is not None:
-        return _evaluate_w(problem.explicit, point.w if point.w is not None else problem.explicit.rdot(_given(point.beta)))
+        w = point.w if point.w is not None else problem.explicit.rdot(_given(point.beta))
+        f, f_error = problem.explicit.values(w)
+        norm2 = float(w @ w)
+        return Evaluation(f, f_error, norm2, _inner_error(w, np.abs(w), 0.0 * w))
     beta = problem.gram.merged(_given(point.beta))
-    f, f_error = product(problem, beta)
-    size = np.abs(beta)
-    norm2 = float(beta @ f)
-    error = float(size @ f_error) + gamma_n(problem.m + 2) * float(size @ np.abs(f))
-    return Evaluation(f, f_error, max(norm2, 0.0), error * (1 + gamma_n(problem.m + 4)))
+    f, f_error = kernel_product(problem, beta)
+    return Evaluation(f, f_error, float(np.maximum(beta @ f, 0.0)), _inner_error(beta, np.abs(f), f_error))
 
 
-def product(problem: Problem, v: Array) -> tuple[Array, Array]:
+def _inner_error(v: Array, f: Array, f_error: Array) -> float:
+    """A bound on the error of the computed v'f, |f| given, where f has errors of its own."""
+    size, products = np.abs(v), np.count_nonzero(v)
+    if products == 0:
+        return 0.0
+    error = (size @ f_error + gamma_n(len(v) + 2) * (size @ f)) * (1 + gamma_n(len(v) + 4))
+    return float(rounded(error + 4 * products * SMALLEST, 1))
+
+
+@np.errstate(all="ignore")
+def kernel_product(problem: Problem, v: Array) -> tuple[Array, Array]:
     """K v and a bound on its error, both (m,), in float64; computed in extended precision where float64 would leave more than ROUGH."""
-    f, error = _touched_product(problem, v) if problem.m > STORED_ROWS else problem.gram.product(v)
-    asked = problem.rows.largest_target
-    extended = problem.gram.extended if float(error.max(initial=0.0)) > ROUGH * asked else None
-    if extended is None:
+    Z = problem.explicit
+    if Z is not None:
+        f, error = Z.kernel_product(v)
+    elif problem.m > STORED_ROWS:
+        f, error = _touched_product(problem, v)
+    else:
+        f, error = problem.gram.product(v)
+    if largest(error) <= ROUGH * problem.rows.largest_target:
         return f, error
-    exact, error = extended.product(v)
-    f = exact.astype(np.float64)
-    return f, error.astype(np.float64) + 2 * UNIT * np.abs(f) + 1e-300
+    if Z is not None:
+        return _in_float64(*Z.kernel_product(v.astype(np.longdouble))) if Z.extended else (f, error)
+    extended = problem.gram.extended
+    return (f, error) if extended is None else _in_float64(*extended.product(v))
+
+
+def _in_float64(v: Array, error: Array) -> tuple[Array, Array]:
+    """Numbers of an extended precision and bounds on their errors, rounded."""
+    v = v.astype(np.float64)
+    return v, rounded(error.astype(np.float64) * (1 + 4 * UNIT) + 2 * UNIT * np.abs(v) + SMALLEST, 1)
 
 
 def _touched_product(problem: Problem, v: Array) -> tuple[Array, Array]:
@@ -148,6 +177,7 @@ def _touched_product(problem: Problem, v: Array) -> tuple[Array, Array]:
     return f, error
 
 
+@np.errstate(all="ignore")
 def arithmetic(problem: Problem, alpha: Array | None = None) -> float:
     """u C K_ii over the margins asked for: f = K beta with |beta_i| up to C is computed no better by anybody in float64.
 
@@ -156,53 +186,84 @@ def arithmetic(problem: Problem, alpha: Array | None = None) -> float:
     problem : MarginProblem or OneNormProblem.  alpha : (p,) multipliers, which on hard rows take the place of C; 0 without.
     """
     if isinstance(problem, OneNormProblem):
-        largest, square = problem.C, float(np.abs(problem.gram.diagonal).max(initial=0.0))
+        most, square = problem.C, largest(np.abs(problem.gram.diagonal))
     else:
         finite, Z = problem.group_costs[np.isfinite(problem.group_costs)], problem.explicit
-        largest = float(finite.max(initial=0.0)) or (problem.C if np.isfinite(problem.C) else 0.0)  # noise, where nothing may cost
+        most = largest(finite) or (problem.C if np.isfinite(problem.C) else 0.0)  # noise, where nothing may cost
         if len(finite) < len(problem.group_costs) and alpha is not None:
-            largest = max(largest, float(np.abs(np.nan_to_num(alpha)).max(initial=0.0, where=np.isinf(problem.costs))))
-        square = float(np.abs(problem.gram.diagonal).max(initial=0.0)) if Z is None else Z.largest_square()
-    return UNIT * largest * square / problem.rows.largest_target
-
-
-def _evaluate_w(Z: Explicit, w: Array) -> Evaluation:
-    norm2 = float(w @ w)
-    error = gamma_n(Z.q + 2) * (abs(Z) @ np.abs(w)) * (1 + gamma_n(Z.q + 2))
-    return Evaluation(Z @ w, error, norm2, gamma_n(Z.q + 2) * norm2)
+            most = largest(np.abs(np.nan_to_num(alpha))[np.isinf(problem.costs)], most)
+        square = largest(np.abs(problem.gram.diagonal)) if Z is None else Z.largest_square()
+    return largest(np.array([UNIT * most * (square / problem.rows.largest_target)]))
 
 
 def _upper(problem: MarginProblem, point: Point, way: float) -> float:
     """U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded one way, where hard rows are met by repair."""
-    at = evaluate(problem, point)
+    at, unknown = evaluate(problem, point), np.inf if way > 0 else 0.0
     if not np.isfinite(at.f).all() or (problem.rows.p > LISTED and not problem.swept):
-        return np.inf
+        return unknown
     if isinstance(problem.rows, LabelledPairs) and problem.swept:
-        slacks = problem.rows.slacks(at.f, problem.group_costs)
-        loss = slacks.loss_bound(problem.squared, float(at.f_error.max(initial=0.0)), way)
-        return (max(at.norm2 + way * at.norm2_error, 0.0) / 2 + loss) * (1 + way * 16 * UNIT)
+        slacks = problem.rows.slacks(at.f, _costs(problem, way))
+        return _at_least_0(added(_half_norm2(at, way), slacks.loss_bound(problem.squared, largest(at.f_error), way), way))
     b = problem.bias_at(at.f) if point.b is None else point.b
     if not np.isfinite(b):
-        return np.inf
-    u, factor = _needed(problem, at, b, way), 1.0
-    hard = np.isinf(problem.costs)
-    if (u[hard] > 0).any():
-        if isinstance(problem.rows, Tube):
+        return unknown
+    u, hard = _needed(problem, at, b, way), _hard(problem)
+    if isinstance(problem.rows, Tube):
+        if (u[hard] > 0).any():
             return _blended_upper(problem, point, u, b, way)
-        margin = problem.rows.t - u  # what every row reaches for sure; t = 1 here
-        if not margin[hard].min() > 0:
-            return np.inf
-        factor = float((problem.rows.t[hard] / margin[hard]).max()) * (1 + way * 8 * UNIT)
-        u = np.where(hard, 0.0, problem.rows.t - factor * margin + way * 8 * UNIT * np.abs(factor * margin))
-    norm2 = max(at.norm2 + way * at.norm2_error, 0.0)
-    return (factor**2 * norm2 / 2 + math.fsum(problem.losses(u).tolist())) * (1 + way * 16 * UNIT)
+    elif (_needed(problem, at, b, OUTWARD)[hard] > 0).any():
+        return _scaled_upper(problem, at, b, way)
+    return _at_least_0(added(_half_norm2(at, way), _losses(problem, u, way), way))
+
+
+def _half_norm2(at: Evaluation, way: float) -> float:
+    """1/2 |f|^2, rounded one way."""
+    return float(np.maximum(product(0.5, added(at.norm2, way * at.norm2_error, way), way), 0.0))
+
+
+def _losses(problem: MarginProblem, u: Array, way: float) -> float:
+    """sum_r c_r loss(u_r), rounded one way."""
+    violated = np.maximum(u, 0.0)
+    terms = product(problem.rows.spread(_costs(problem, way)), violated, way)  # c u first: u^2 underflows where c u^2 does not
+    return total(product(terms, violated, way) if problem.squared else terms, way)
+
+
+def _costs(problem: MarginProblem, way: float) -> Array:
+    """c of every group, (groups,), rounded one way."""
+    least, most = problem.group_costs_within
+    return most if way > 0 else least
+
+
+def _hard(problem: MarginProblem) -> NDArray[np.bool_]:
+    """Which rows must be met, (p,)."""
+    return np.isinf(problem.rows.spread(_costs(problem, INWARD)))
 
 
 def _needed(problem: MarginProblem, at: Evaluation, b: float, way: float) -> Array:
     """An upper bound of u_r = t_r - (A f)_r - b s_r, (p,); inward a lower one."""
     rows = problem.rows
     size = np.abs(rows.t) + rows.absolute_dot(np.abs(at.f)) + abs(b)
-    return problem.slack(at.f, b) + way * (rows.absolute_dot(at.f_error) * (1 + 4 * UNIT) + 6 * UNIT * size)
+    noise = rounded(rows.absolute_dot(at.f_error) * (1 + 4 * UNIT) + 8 * UNIT * size, 1)
+    return np.asarray(rounded(problem.slack(at.f, b) + way * noise, way))
+
+
+def _scaled_upper(problem: MarginProblem, at: Evaluation, b: float, way: float) -> float:
+    """U at the smallest multiple of (f, b) that meets all hard rows, whose t is 1; inf if none does.
+
+    Outward the multiple is a float that is large enough; inward it is only known to lie between two.
+    """
+    hard, t = _hard(problem), problem.rows.t
+    reached, other = (added(t, -_needed(problem, at, b, side), -side) for side in (way, -way))  # outward at least, inward at most
+    if not reached[hard].min() > 0:
+        return np.inf
+    factor = largest(quotient(1.0, reached[hard], way), 1.0)
+    margins = product(factor, reached, -way)
+    if way < 0:
+        far = largest(quotient(1.0, other[hard], 1), 1.0) if other[hard].min() > 0 else np.inf
+        margins = np.maximum(margins, product(far, reached, 1))
+    u = np.where(hard, 0.0, added(t, -margins, way))
+    norm = product(product(factor, factor, way), _half_norm2(at, way), way)
+    return _at_least_0(added(norm, _losses(problem, u, way), way))
 
 
 def _blended_upper(problem: MarginProblem, point: Point, u: Array, b: float, way: float) -> float:
@@ -210,7 +271,7 @@ def _blended_upper(problem: MarginProblem, point: Point, u: Array, b: float, way
     inside = strictly_inside(problem)
     if inside is None:
         return np.inf
-    hard = np.isinf(problem.costs)
+    hard = _hard(problem)
     room = -_needed(problem, evaluate(problem, inside), float(inside.b or 0.0), way)
     short = hard & (u > 0)
     if not room[hard].min() > 0:
@@ -242,62 +303,63 @@ def _lower(problem: MarginProblem, alpha: Any, way: float) -> float:
     """L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 [- sum alpha^2 / (4 c)] at exactly feasible multipliers, every term rounded one way."""
     if problem.swept and isinstance(alpha, ImplicitMultipliers):
         return _lower_by_sweeps(problem, alpha, way)
-    hard = np.isinf(problem.costs)
-    gain, norm2 = _dual_terms(problem, alpha, way)
-    if hard.any() and gain > 0:  # the best multiple of a hard dual; a ray's norm2 is 0 or rounding noise only
-        factor = min(gain / max(norm2, 1e-300), 1e100 / float(alpha.max()))  # finite multipliers along a ray, too
-        factor = factor if hard.all() else min(factor, 1.0)
-        even = 2.0 ** np.floor(np.log2(factor))  # scales to the bit, so that what cancels in a ray goes on cancelling
-        return max(_dual_value(problem, problem.repaired(multiple * alpha), way) for multiple in (factor, even))
-    return _dual_value(problem, alpha, way)
+    hard = _hard(problem)
+    gain = _gain(problem, alpha, way) if hard.any() else 0.0
+    if not gain > 0:
+        return _dual_value(problem, alpha, way)
+    norm2 = 2 * _half_norm2_above(problem, problem.rows.rdot(alpha), way)
+    factor = min(gain / max(norm2, 1e-300), LONGEST / largest(alpha))  # the best multiple; a finite one along a ray, whose norm2 is 0
+    factor = factor if hard.all() else min(factor, 1.0)
+    even = 2.0 ** np.floor(np.log2(factor))  # scales to the bit, so that what cancels in a ray goes on cancelling
+    return max(_dual_value(problem, problem.repaired(multiple * alpha), way) for multiple in (factor, even))
 
 
 def _dual_value(problem: MarginProblem, alpha: Array, way: float) -> float:
-    """L of multipliers as they are, every term rounded one way."""
-    gain, norm2 = _dual_terms(problem, alpha, way)
-    ridge = math.fsum(problem.dual_ridge(alpha).tolist()) * (1 + way * 8 * UNIT)
-    return gain - norm2 / 2 - ridge - way * 8 * UNIT * (abs(gain) + norm2 + ridge)
+    """L of multipliers as they are, every term rounded one way; A'alpha is exact, because they lie on a grid."""
+    gain, half = _gain(problem, alpha, way), _half_norm2_above(problem, problem.rows.rdot(alpha), way)
+    return float(added(added(gain, -half, -way), -_ridge(problem, alpha, way), -way))
 
 
-def _dual_terms(problem: MarginProblem, alpha: Array, way: float) -> tuple[float, float]:
-    """A lower bound of t'alpha and an upper bound of |A'alpha|_K^2, inward the other way round; A'alpha is exact, because the multipliers
-    lie on a grid.
-    """
-    products = problem.rows.t * alpha
-    gain = math.fsum(products.tolist()) - way * 4 * UNIT * math.fsum(np.abs(products).tolist())
-    return gain, _norm2_bound(problem, problem.rows.rdot(alpha), way)
+def _gain(problem: MarginProblem, alpha: Array, way: float) -> float:
+    """A lower bound of t'alpha, inward an upper one; the targets of a tube are rounded themselves."""
+    t = problem.rows.t
+    return total(product(rounded(t, -way) if isinstance(problem.rows, Tube) else t, alpha, -way), -way)
 
 
-def _norm2_bound(problem: MarginProblem, beta: Array, way: float) -> float:
-    """An upper bound of |f|^2 of the coefficients beta (m,), inward a lower one."""
-    if problem.explicit is not None:
-        w, error = _weights(problem, problem.explicit, beta)
-        size = np.maximum(np.abs(w) + way * error, 0.0)
-        return float(size @ size) * (1 + way * gamma_n(len(w) + 12))
-    at = evaluate(problem, Point(beta=beta))
-    return max(at.norm2 + way * at.norm2_error, 0.0)
+def _ridge(problem: MarginProblem, alpha: Array, way: float) -> float:
+    """An upper bound of sum alpha^2 / (4 c) for the squared hinge, inward a lower one; 0 for the hinge."""
+    if not problem.squared:
+        return 0.0
+    shares = product(0.25, quotient(alpha, problem.rows.spread(_costs(problem, -way)), way), way)
+    return total(product(shares, alpha, way), way)
+
+
+def _half_norm2_above(problem: MarginProblem, beta: Array, way: float) -> float:
+    """An upper bound of 1/2 |f|^2 of the coefficients beta (m,), inward a lower one."""
+    if problem.explicit is None:
+        return _half_norm2(evaluate(problem, Point(beta=beta)), way)
+    w, error = _weights(problem, problem.explicit, beta)
+    size = np.maximum(added(np.abs(w), way * error, way), 0.0)
+    return _half_norm2(Evaluation(w, error, float(size @ size), _inner_error(size, size, 0.0 * size)), way)
 
 
 def _lower_by_sweeps(problem: MarginProblem, alpha: ImplicitMultipliers, way: float) -> float:
     """As `_lower` for implicit multipliers, whose A'alpha carries the rounding of its sums: |f|_K by at most its sum times sqrt(K_ii)."""
-    reach = math.sqrt(float(np.abs(problem.gram.diagonal).max(initial=0.0)))
     beta, error = alpha.rmatvec(), alpha.rmatvec_error()
     if problem.explicit is None:  # coefficients of equal points are put together
         error += gamma_n(problem.m) * float(np.abs(beta).sum())
-    norm = math.sqrt(_norm2_bound(problem, beta, way)) + way * 1.01 * error * reach
-    norm2 = max(norm, 0.0) ** 2 * (1 + way * 8 * UNIT)
-    gain = alpha.dual_bound(problem.squared, way)
-    return gain - norm2 / 2 - way * 8 * UNIT * (abs(gain) + norm2)
+    off = product(1.01 * error, root(problem.gram.diagonal_bound, 1), 1)
+    norm = np.maximum(added(root(2 * _half_norm2_above(problem, beta, way), way), way * off, way), 0.0)
+    half = product(0.5, product(norm, norm, way), way)
+    return float(added(alpha.dual_bound(problem.squared, way), -half, -way))
 
 
 def _weights(problem: MarginProblem, Z: Explicit, beta: Array) -> tuple[Array, Array]:
     """w = Z'beta and a bound on its error, both (q,), in extended precision where they cancel."""
-    w, size = Z.rdot(beta), abs(Z).rdot(np.abs(beta))
-    gamma, extended = gamma_n(problem.m + 2), problem.gram.extended
-    if extended is not None and float(size.max(initial=0.0)) * gamma > ROUGH * float(np.abs(w).max(initial=0.0)):
-        exact = Explicit(extended.X, Z.constant).rdot(beta.astype(np.longdouble))
-        w, gamma = exact.astype(np.float64), gamma_n(problem.m + 2, unit_of(exact))
-    return w, gamma * size * (1 + gamma_n(problem.m + 2)) + 2 * UNIT * np.abs(w)
+    w, error = Z.combination(beta)
+    if float(np.abs(w) @ error) <= ROUGH_NORM * float(w @ w) or not Z.extended:
+        return w, error
+    return _in_float64(*Z.combination(beta.astype(np.longdouble)))
 
 
 def _linear_upper(problem: OneNormProblem, x: Array, way: float) -> float:
@@ -305,22 +367,28 @@ def _linear_upper(problem: OneNormProblem, x: Array, way: float) -> float:
     x = np.clip(np.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0), 0.0, None)
     if problem.over == "pairs":  # A'x must be exact
         x = on_grid(x, np.full(len(x), np.inf), np.zeros(len(x)))
-    f, error = product(problem, problem.coefficients(x))
-    noise = problem.rows.absolute_dot(error + 4 * UNIT * np.abs(f)) + 4 * UNIT
-    xi = np.maximum(1.0 - problem.rows.dot(f) + way * noise, 0.0)
-    return (math.fsum(x.tolist()) + problem.C * math.fsum(xi.tolist())) * (1 + way * 16 * UNIT)
+    f, error = kernel_product(problem, problem.coefficients(x))
+    noise = rounded(problem.rows.absolute_dot(error + 4 * UNIT * np.abs(f)) + 4 * UNIT, 1)
+    xi = np.maximum(rounded(1.0 - problem.rows.dot(f) + way * noise, way), 0.0)
+    return _at_least_0(added(total(x, way), product(problem.C, total(xi, way), way), way))
 
 
 def _linear_lower(problem: OneNormProblem, u: Array, way: float) -> float:
     """1'u at 0 <= u <= C with B'u <= 1, met by dividing by max(1, max B'u), rounded one way."""
     rows = problem.rows
     u = on_grid(u, np.full(problem.p, problem.C), rows.s)
-    g, error = product(problem, rows.rdot(u))
+    g, error = kernel_product(problem, rows.rdot(u))
     if problem.over == "pairs":
         price = rows.dot(g) + way * (rows.absolute_dot(error) + 4 * UNIT * rows.absolute_dot(np.abs(g)))
     else:
         price = g + way * error
-    return math.fsum(u.tolist()) / max(1.0, float(price.max(initial=0.0))) * (1 - way * 16 * UNIT)
+    price = np.maximum(rounded(price, way), 1.0)
+    return _at_least_0(quotient(total(u, -way), largest(price, 1.0), -way))
+
+
+def _at_least_0(bound: Any) -> float:
+    """A bound of a number that is not negative."""
+    return float(np.maximum(bound, 0.0))
 
 
 def _given(v: Array | None) -> Array:

@@ -25,15 +25,18 @@ def strictly_inside(problem: MarginProblem) -> Point | None:
     """
     if not isinstance(problem.rows, Tube):
         return None
-    features = problem.features()
-    dense = np.asarray(features.toarray() if hasattr(features, "toarray") else features)
     hard = np.logical_or(*np.split(np.isinf(problem.costs), 2))
-    design = np.column_stack([dense, np.ones(problem.m)])[hard]
     y, epsilon = problem.rows.y[hard], problem.rows.epsilon
-    for solve, reach in ((_least_squares, epsilon / 2), (_chebyshev, epsilon)):
-        v = solve(design, y)
-        if v is not None and np.abs(y - design @ v).max() < reach:
-            return problem.point_of_w(v[:-1], float(v[-1]))
+    try:
+        features = problem.features()
+        dense = np.asarray(features.toarray() if hasattr(features, "toarray") else features)
+        design = np.column_stack([dense, np.ones(problem.m)])[hard]
+        for solve, reach in ((_least_squares, epsilon / 2), (_chebyshev, epsilon)):
+            v = solve(design, y)
+            if v is not None and np.abs(y - design @ v).max() < reach:
+                return problem.point_of_w(v[:-1], float(v[-1]))
+    except (np.linalg.LinAlgError, ValueError):  # a kernel, targets or squares of them that are beyond float64
+        return None
     return None
 
 

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.arguments import number
+from equimargin.formulations.rounding import SMALLEST, UNIT, gamma_n, rounded, summed, unit_of
 
 Array = NDArray[np.float64]
 Features = Any
 """(m, d) float64 features: an ndarray or a scipy CSR array."""
 
-UNIT = 2.0**-53
 STORED_ROWS = 6000
 """A Gram matrix of up to this many rows is kept (288 MB); a larger one is recomputed tile by tile."""
 TILE_ROWS = 512
@@ -30,16 +30,6 @@ EXTENDED_WORK = 20_000_000
 """Products m^2 d up to which a Gram matrix is worth computing in extended precision."""
 FAR = 30.0
 """gamma (|x|^2 + |z|^2) from which the expansion of |x - z|^2 would cost the exponent digits that the differences keep."""
-
-
-def gamma_n(n: int, unit: float = UNIT) -> float:
-    """Higham's n u / (1 - n u): the relative error of n floating-point operations in a row, in any order."""
-    return n * unit / (1 - n * unit)
-
-
-def unit_of(v: Array) -> float:
-    """The unit roundoff u of the precision in which these numbers are."""
-    return float(np.finfo(v.dtype).eps) / 2
 
 
 @dataclass(frozen=True)
@@ -61,7 +51,11 @@ class Kernel(ABC):
 
     @abstractmethod
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        """An upper bound of E v, (m,), for v >= 0 of shape (n,) and the computed K = block(X, Z)."""
+        """An upper bound of E v, (m,), for v >= 0 of shape (n,) and the computed K = block(X, Z), but for its own rounding; or a NaN."""
+
+    @abstractmethod
+    def diagonal_bound(self, X: Features) -> Array:
+        """An upper bound of |k(x_i, x_i)|, (m,)."""
 
     def magnitude(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         """An upper bound of |K| v, (m,), for v >= 0 of shape (n,)."""
@@ -82,8 +76,11 @@ class Linear(Kernel):
         return _squared_norms(X)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        bound: Array = gamma_n(X.shape[1] + 2, unit_of(K)) * (abs(X) @ (abs(Z).T @ v))
+        bound: Array = gamma_n(X.shape[1] + 2, unit_of(K)) * _inner_sizes(X, Z, v) + X.shape[1] * SMALLEST * v.sum()
         return bound
+
+    def diagonal_bound(self, X: Features) -> Array:
+        return np.asarray(rounded((1 + gamma_n(X.shape[1] + 2)) * _squared_norms(X) + 2 * X.shape[1] * SMALLEST, 1))
 
 
 @dataclass(frozen=True)
@@ -97,7 +94,7 @@ class Polynomial(Kernel):
     name = "polynomial"
 
     def block(self, X: Features, Z: Features) -> Array:
-        K: Array = (self.gamma * _dense(X @ Z.T) + self.coef0) ** self.degree
+        K: Array = self._base(X, Z) ** self.degree
         return K
 
     def diagonal(self, X: Features) -> Array:
@@ -105,11 +102,26 @@ class Polynomial(Kernel):
         return k
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        return self.degree * gamma_n(X.shape[1] + 8, unit_of(K)) * self.magnitude(X, Z, K, v)
+        """The base is off by gamma_{d+3} of that of |x| and |z|, and by (gamma d + 1) eta for underflow: u / 2 of a base not too small."""
+        bound: Array = self.degree * gamma_n(X.shape[1] + 8, unit_of(K)) * self.magnitude(X, Z, K, v) + 16 * SMALLEST * v.sum()
+        return bound
 
     def magnitude(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        product: Array = self.block(abs(X), abs(Z)) @ v
+        product: Array = np.maximum(self._base(abs(X), abs(Z)), self._smallest_base(X)) ** self.degree @ v
         return product
+
+    def diagonal_bound(self, X: Features) -> Array:
+        base = np.maximum((1 + gamma_n(X.shape[1] + 8)) * (self.gamma * _squared_norms(X) + self.coef0), 2 * self._smallest_base(X))
+        return np.asarray(rounded((1 + gamma_n(16)) * base**self.degree, 1) + 16 * SMALLEST)
+
+    def _base(self, X: Features, Z: Features) -> Array:
+        """gamma x.z + coef0, (m, n)."""
+        base: Array = self.gamma * _dense(X @ Z.T) + self.coef0
+        return base
+
+    def _smallest_base(self, X: Features) -> float:
+        """Of any base that is larger than this, underflow has taken less than u / 2."""
+        return float(2 * (self.gamma * X.shape[1] + 1) * (SMALLEST / UNIT))
 
 
 @dataclass(frozen=True)
@@ -121,12 +133,13 @@ class RBF(Kernel):
     name = "rbf"
 
     def block(self, X: Features, Z: Features) -> Array:
-        if self._far(X, Z):
+        centred = _centred(X, Z)
+        x, z = (_squared_norms(points) for points in centred)
+        if self._far(Z, x, z):
             return np.asarray(np.exp(-self.gamma * _squared_distances(X, Z)))
-        X, Z = _centred(X, Z)
-        K = _dense(X @ Z.T)
+        K = _dense(centred[0] @ centred[1].T)
         K *= 2.0
-        K -= _squared_norms(X)[:, None] + _squared_norms(Z)[None, :]  # added first, so that k(X, X) is symmetric to the bit
+        K -= x[:, None] + z[None, :]  # added first, so that k(X, X) is symmetric to the bit
         np.minimum(K, 0.0, out=K)
         K *= self.gamma
         return np.asarray(np.exp(K, out=K))
@@ -136,33 +149,35 @@ class RBF(Kernel):
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         """|x - z|^2 by expansion is off by gamma_{d+10} (|x| + |z|)^2 <= 2 gamma_{d+10} (|x|^2 + |z|^2), by differences by gamma_{d+6} of
-        itself, which is -log k / gamma; libm's exp by 4 ulp.
+        itself, which is -log k / gamma, and by 3 d eta for underflow; libm's exp by 4 ulp, which below 2^-1022 are 4 eta.
         """
-        unit = unit_of(K)
-        if self._far(X, Z):
+        unit, d, Kv = unit_of(K), X.shape[1], K @ v
+        x, z = (_squared_norms(points) for points in _centred(X, Z))
+        reach = float(x.max(initial=0.0)) + float(z.max(initial=0.0))
+        nearly = (10 * unit + (6 * self.gamma * d + 4) * SMALLEST) * Kv + (16 * v.sum() + len(v)) * SMALLEST
+        known = 4 * reach < np.inf  # no square or difference of squares has overflowed
+        bound: Array
+        if known and self._far(Z, x, z):
             spread = -K * np.log(K, where=K > 0, out=np.zeros_like(K))
-            exact: Array = 1.02 * gamma_n(X.shape[1] + 6, unit) * (np.maximum(spread, 0.0) @ v) + 10 * unit * (K @ v) + 1e-300 * v.sum()
-            return exact
-        X, Z = _centred(X, Z)
-        x, z = _squared_norms(X), _squared_norms(Z)
-        absolute = 2.02 * self.gamma * gamma_n(X.shape[1] + 10, unit)
-        worst = absolute * (float(x.max(initial=0.0)) + float(z.max(initial=0.0)))
-        Kv = K @ v
-        if worst > 1.0:  # exp(e) - 1 is no longer near e: only 0 <= k <= 1 is known
+            bound = 1.02 * gamma_n(d + 6, unit) * (np.maximum(spread, 0.0) @ v) + nearly
+            return bound
+        share = 2.02 * gamma_n(d + 10, unit)
+        worst = share * self.gamma * reach
+        if not (known and worst <= 1.0):  # exp(e) - 1 is no longer near e: only 0 <= k <= 1 is
             return np.full(len(x), float(v.sum()) * 1.01)
-        bound: Array = np.exp(worst) * absolute * (x * Kv + K @ (z * v)) + 10 * unit * Kv + 1e-300 * v.sum()
+        bound = np.exp(worst) * share * (self.gamma * x * Kv + K @ (self.gamma * z * v)) + nearly
         return bound
+
+    def diagonal_bound(self, X: Features) -> Array:
+        return np.ones(X.shape[0])
 
     def magnitude(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         product: Array = K @ v
         return product
 
-    def _far(self, X: Features, Z: Features) -> bool:
-        """Whether dense features are so far from their mean that an expansion would show."""
-        if hasattr(Z, "toarray") or hasattr(X, "toarray"):
-            return False
-        X, Z = _centred(X, Z)
-        return self.gamma * float(_squared_norms(X).max(initial=0.0) + _squared_norms(Z).max(initial=0.0)) > FAR
+    def _far(self, Z: Features, x: Array, z: Array) -> bool:
+        """Whether dense features, centred of squared norms x and z, are so far from their mean that an expansion would show."""
+        return not hasattr(Z, "toarray") and not self.gamma * float(x.max(initial=0.0) + z.max(initial=0.0)) <= FAR
 
 
 @dataclass(frozen=True)
@@ -183,8 +198,12 @@ class Sigmoid(Kernel):
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         unit = unit_of(K)
-        slack: Array = abs(self.gamma) * gamma_n(X.shape[1] + 4, unit) * (abs(X) @ (abs(Z).T @ v)) + (abs(self.coef0) + 8) * unit * v.sum()
+        absolute = (abs(self.coef0) + 8) * unit + (abs(self.gamma) * X.shape[1] + 1) * SMALLEST
+        slack: Array = abs(self.gamma) * gamma_n(X.shape[1] + 4, unit) * _inner_sizes(X, Z, v) + absolute * v.sum()
         return slack
+
+    def diagonal_bound(self, X: Features) -> Array:
+        return np.ones(X.shape[0])
 
 
 @dataclass(frozen=True)
@@ -220,6 +239,9 @@ class Intercept(Kernel):
         bound: Array = self.kernel.rounding(X, Z, within, v) + 4 * unit * (np.abs(K) @ v + v.sum())
         return bound
 
+    def diagonal_bound(self, X: Features) -> Array:
+        return np.asarray(rounded(self.kernel.diagonal_bound(X) + 1.0, 1))
+
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
@@ -236,6 +258,9 @@ class Precomputed(Kernel):
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         return np.zeros(X.shape[0])
+
+    def diagonal_bound(self, X: Features) -> Array:
+        return np.asarray(np.abs(X.diagonal()))
 
 
 def linear() -> Linear:
@@ -307,6 +332,11 @@ class Gram:
         """K_ii, (m,)."""
         return self.kernel.diagonal(self.X) + self.shift
 
+    @cached_property
+    def diagonal_bound(self) -> float:
+        """An upper bound of |K_ii|."""
+        return float(rounded(self.kernel.diagonal_bound(self.X).max(initial=0.0) + self.shift, 1))
+
     def part(self, points: NDArray[np.intp]) -> Gram:
         """K at some of the points."""
         X = self.X[np.ix_(points, points)] if self.kernel.given else self.X[points]
@@ -366,18 +396,19 @@ class Gram:
     def product(self, v: Array) -> tuple[Array, Array]:
         """K v and a bound on its error against the mathematical kernel, both (m,).
 
-        |computed K v - K v| <= E |v| + gamma_{m+1} |K| |v|, entry by entry; of a K that is not kept, the columns where v is not 0.
+        |computed K v - K v| <= E |v| + gamma_k |K| |v| + n eta, entry by entry, with n coefficients that are not 0 and k roundings of
+        a product; of a K that is not kept, the columns where v is not 0. Infinite where nothing is known.
         """
         f, error = np.empty(self.m, self.X.dtype), np.empty(self.m, self.X.dtype)
-        gamma = gamma_n(self.m + 1, unit_of(f))
         support = np.arange(self.m) if self._kept else np.flatnonzero(v) if v.any() else np.zeros(1, dtype=np.intp)
         Z, v = (self.X, v) if self._kept else (self.X[support], v[support])
-        size = np.abs(v)
+        size, unit = np.abs(v), unit_of(f)
         for rows, K in self._tiles(support):
             X = self.X[rows]
-            f[rows] = K @ v
-            error[rows] = self.kernel.rounding(X, Z, K, size) + gamma * self.kernel.magnitude(X, Z, K, size)
-        return f, error * (1 + gamma_n(self.m + self.X.shape[1] + 8)) + 1e-300
+            f[rows], depth = summed(K, v)
+            error[rows] = self.kernel.rounding(X, Z, K, size) + gamma_n(depth + 1, unit) * self.kernel.magnitude(X, Z, K, size)
+        underflow = 4 * np.count_nonzero(v) * SMALLEST  # of K v, and of the products in its bound
+        return f, rounded(error * (1 + gamma_n(self.m + self.X.shape[1] + 8)) + underflow, 1)
 
     @property
     def _kept(self) -> bool:
@@ -398,10 +429,12 @@ class Gram:
             yield rows, K
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of what overflows, nothing is proved
 def proven_shift(K: Array) -> float | None:
     """The smallest shift on a grid, 0 first, for which K + shift I is proved positive semidefinite; None for an indefinite K.
 
-    The Cholesky factorisation of A - c I, c = gamma_{n+1} / (1 - gamma_{n+1}) tr A, runs to its end only if A is positive semidefinite.
+    The Cholesky factorisation of A - c I, c = gamma_{n+1} / (1 - gamma_{n+1}) tr A, runs to its end only if A is positive semidefinite;
+    underflow adds (n + root(A_ii)) eta / 2 at most to an entry of L L' and n times that to c.
 
     Source: S. M. Rump, Verification of positive definiteness, BIT 46 (2006), Corollary 2.4.
     """
@@ -409,11 +442,12 @@ def proven_shift(K: Array) -> float | None:
 
     n = len(K)
     gamma = gamma_n(n + 1) / (1 - gamma_n(n + 1))
-    step = 1.01 * gamma * float(np.abs(K.diagonal()).sum()) + 1e-300
+    underflow = 4 * n * (n + 1 + float(np.abs(K.diagonal()).max(initial=0.0))) * SMALLEST
+    step = 1.01 * gamma * float(np.abs(K.diagonal()).sum()) + 2 * underflow
     for shift in (0.0, *(step * 4.0**k for k in range(8))):
         A = K.copy()
         A[np.diag_indices(n)] += shift
-        A[np.diag_indices(n)] -= 1.01 * gamma * A.diagonal().sum()
+        A[np.diag_indices(n)] -= 1.01 * gamma * A.diagonal().sum() + underflow
         A[np.diag_indices(n)] -= 4 * UNIT * np.abs(A.diagonal())
         try:
             cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)  # in place: A.T is as LAPACK has matrices
@@ -426,6 +460,12 @@ def proven_shift(K: Array) -> float | None:
 def _dense(K: Any) -> Array:
     """A product of features as an ndarray, whatever the features were."""
     return np.asarray(K.toarray() if hasattr(K, "toarray") else K)
+
+
+def _inner_sizes(X: Features, Z: Features, v: Array) -> Array:
+    """|X| |Z|'v, (m,), for v >= 0 of shape (n,), of which no underflow before the last product takes anything."""
+    sizes: Array = abs(X) @ (abs(Z).T @ v + np.count_nonzero(v) * SMALLEST)
+    return sizes
 
 
 def _squared_distances(X: Array, Z: Array) -> Array:

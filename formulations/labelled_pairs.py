@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.features import Explicit
-from equimargin.formulations.kernels import UNIT, Array, gamma_n
+from equimargin.formulations.kernels import Array
 from equimargin.formulations.losses import Smooth
 from equimargin.formulations.pair_sweeps import (
     Index,
@@ -36,6 +37,7 @@ from equimargin.formulations.pair_sweeps import (
     middles,
     within,
 )
+from equimargin.formulations.rounding import SMALLEST, UNIT, gamma_n, product, rounded, total
 from equimargin.formulations.rows import Pairs, Rows
 from equimargin.formulations.slacks import Expansion, Line, Slacks
 
@@ -279,10 +281,17 @@ class PairSlacks(Slacks):
         """c of the query of every point, (n,), in sorted order."""
         return np.repeat(self.costs, np.diff(self.rows._starts))
 
+    def at_costs(self, costs: Array) -> PairSlacks:
+        """The same slacks, and what has been summed of them, at other costs (queries,)."""
+        slacks = copy(self)
+        slacks.all_costs, slacks.costs, slacks._expanded = costs, costs[self.rows._queries], {}
+        slacks.__dict__.pop("point_costs", None)
+        return slacks
+
     def square_error(self, tau: int) -> float:
         """A bound on the error of sum of c u^2 within tau: of tau sum u - sum z A'u, whose sums are compensated."""
         widest = abs(tau) * self.unit + 2 * float(self.reach)
-        return float(gamma_n(32) * widest**2 * (self.costs @ self.within(tau).pairs))
+        return float(rounded(gamma_n(32) * widest * widest * (self.costs @ self.within(tau).pairs + len(self.costs) * SMALLEST), 1))
 
     def loss_bound(self, squared: bool, error: float, way: float) -> float:
         """A bound of sum of c loss(u), from above for way = 1, from below for way = -1.
@@ -293,14 +302,17 @@ class PairSlacks(Slacks):
         """
         off = 2.02 * (error + 4 * UNIT * self.reach + self.unit)
         if not 1.0 + off + 2 * self.unit <= WIDEST:  # f is hardly known: all pairs are as far apart as they can be
-            most = (1.0 + off + 2.02 * self.reach) ** (2 if squared else 1)
-            worst = float(self.costs @ self.rows.pairs_of[self.rows._queries]) * most * (1 + gamma_n(len(self.costs) + 16))
-            return 0.0 if way < 0 else worst if worst < np.inf else np.inf
+            if way < 0:
+                return 0.0
+            most = rounded(1.0 + off + 2.02 * self.reach, way)
+            worst = total(product(self.costs, self.rows.pairs_of[self.rows._queries], way), way)
+            return float(product(product(worst, most, way), most, way) if squared else product(worst, most, way))
         tau = self.on_grid(1.0) + int(way) * (1 + int(np.ceil(off / self.unit)))
         sums = self.within(tau)
-        value = float(self.costs @ (sums.square if squared else sums.total))
+        size = (sums.square if squared else sums.total) * (1 + way * gamma_n(16))  # of the sums over a query, u and u^2 >= 0
+        value = total(product(self.costs, size, way), way)
         value += way * self.square_error(tau) if squared else 0.0
-        return max(value * (1 + way * gamma_n(len(self.costs) + 16)), 0.0)
+        return float(np.maximum(rounded(value, way), 0.0))
 
 
 class ImplicitMultipliers(ABC):
@@ -370,7 +382,7 @@ class PairMultipliers(ImplicitMultipliers):
     def within_box(self, squared: bool, costs: Array) -> PairMultipliers:
         slacks, phi = self.slacks, self.phi
         if not np.array_equal(costs[slacks.rows._queries], slacks.costs):
-            slacks = slacks.rows.slacks(slacks.f, costs)
+            slacks = slacks.at_costs(costs)
         elif squared or phi.top <= 1.0:
             return self
         return PairMultipliers(slacks, phi if squared else replace(phi, top=min(phi.top, 1.0)))
@@ -404,10 +416,10 @@ class PairMultipliers(ImplicitMultipliers):
         pull = self.slacks.within(self.high).pull
         if self.low > BELOW_ALL:
             pull = pull - self.slacks.within(self.low).pull
-        return self.slacks.scattered(self.phi.slope * self.slacks.point_costs * (self.slacks.unit * pull))
+        return self.slacks.scattered(self.slacks.point_costs * (self.phi.slope * (self.slacks.unit * pull)))
 
     def rmatvec_error(self) -> float:
-        return 8 * UNIT * float(np.abs(self._pulled).sum())
+        return float(rounded(8 * UNIT * np.abs(self._pulled).sum() + len(self._pulled) * SMALLEST, 1))
 
     def dual_bound(self, squared: bool, way: float) -> float:
         slacks, slope = self.slacks, self.phi.slope
@@ -417,7 +429,8 @@ class PairMultipliers(ImplicitMultipliers):
         if squared:
             off += slope**2 * (slacks.square_error(self.high) + slacks.square_error(self.low)) + 32 * UNIT * self.ridge()
             value -= self.ridge()
-        return value - way * (off + 16 * UNIT * abs(value))
+        underflow = 4 * (1 + slope) ** 2 * (len(slacks.costs) + 4) * SMALLEST  # of a product with a cost, times what it is multiplied by
+        return float(rounded(value - way * (off + 16 * UNIT * abs(value) + underflow), -way))
 
     def at(self, preferred: int, other: int) -> float:
         """alpha of one pair.
@@ -493,14 +506,17 @@ class MixedMultipliers(ImplicitMultipliers):
         return pull * self.all_costs[self.rows.query]
 
     def rmatvec_error(self) -> float:
-        return gamma_n(len(self.mu) + 8) * 2.02 * self.sum()
+        products = len(self.mu) * float(self.all_costs.max(initial=0.0)) + 2
+        rounding = gamma_n(len(self.mu) + 8) * 2.02 * self.sum()
+        return float(rounded(rounding + 4 * (self.rows.m + len(self.all_costs)) * products * SMALLEST, 1))
 
     def dual_bound(self, squared: bool, way: float) -> float:
         if squared and self.rows.p > LISTED:
             return -way * np.inf
         gain, ridge = self.sum(), self.ridge() if squared else 0.0
         added = len(self.mu) + len(self.rows._queries) + (self.rows.p if squared else 0)
-        return gain - ridge - way * gamma_n(added + 16) * (gain + ridge)
+        underflow = 4 * (added + 4) * (1 + float(self.all_costs.max(initial=0.0))) * SMALLEST
+        return float(rounded(gain - ridge - way * (gamma_n(added + 16) * (gain + ridge) + underflow), -way))
 
     def to_array(self) -> Array:
         alpha = np.zeros(self.rows.p)

@@ -21,9 +21,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.arguments import array, choice, cost, factors, finite_cost, number, reals, shown
 from equimargin.formulations.features import Explicit, column_names, explicit
-from equimargin.formulations.kernels import UNIT, Array, Features, Gram, Intercept, Kernel, Precomputed, linear, proven_shift
+from equimargin.formulations.kernels import Array, Features, Gram, Intercept, Kernel, Precomputed, linear, proven_shift
 from equimargin.formulations.labelled_pairs import ImplicitMultipliers, LabelledPairs
 from equimargin.formulations.labels import numbers, queries
+from equimargin.formulations.rounding import SMALLEST, UNIT, products_within
 from equimargin.formulations.rows import Pairs, Rows, Signed, Tube, ridge, weighed
 
 Loss = Literal["hinge", "squared_hinge"]
@@ -31,8 +32,6 @@ LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
 Bias = bool | Literal["penalized"]
 SPAN = 1e-12
 """Eigenvalues of K below this fraction of the largest are not part of the features L of K = L L'."""
-TINY = 1e-280
-"""Multipliers that are all below this count as 0: a grid for them would be finer than the smallest double."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +62,8 @@ class MarginProblem:
     ----------
     X : (m, d) features.  kernel : k.  rows : A, t, s.  C : cost of a unit of loss, in (0, inf]; inf is the hard margin.
     loss : "hinge" or "squared_hinge".  bias : whether b is free; False holds it at 0.
-    weights : (groups,) factors of C in [0, inf], row by row, or query by query where pairs come from labels.
+    weights : (groups,) factors of C in [0, inf], row by row, or query by query where pairs come from labels. The problem's costs are
+    the exact products C x weight: proven bounds, exact optima and certificates hold for them; `costs` has them rounded.
     shift : added to the diagonal of a precomputed Gram; None if it is indefinite.
     feature_names : (d,) of the columns of X, where it came as a table; f is then evaluated at tables of the same columns alone.
 
@@ -142,8 +142,19 @@ class MarginProblem:
     @cached_property
     def group_costs(self) -> Array:
         """c of the rows of every group, (groups,), C x weight; 0 for weight 0 even where C = inf, and for a group without rows."""
-        w = self.rows.used(np.ones(self.rows.groups) if self.weights is None else self.weights)
-        return np.asarray(self.C * w if np.isfinite(self.C) else np.where(w > 0, np.inf, 0.0))
+        w = self._used_weights
+        with np.errstate(over="ignore", under="ignore"):
+            return np.asarray(self.C * w if np.isfinite(self.C) else np.where(w > 0, np.inf, 0.0))
+
+    @cached_property
+    def group_costs_within(self) -> tuple[Array, Array]:
+        """The ends, (groups,) each, between which the exact products C x weight lie; infinite both only where a row is hard."""
+        return products_within(np.asarray(self.C), self._used_weights)
+
+    @property
+    def _used_weights(self) -> Array:
+        """The weight of every group, (groups,), 0 for one without rows."""
+        return self.rows.used(np.ones(self.rows.groups) if self.weights is None else self.weights)
 
     @cached_property
     def costs(self) -> Array:
@@ -154,6 +165,12 @@ class MarginProblem:
     def box(self) -> Array:
         """Upper ends of alpha, (p,): c for the hinge; inf for the squared hinge, 0 where the row costs nothing."""
         return self.costs if self.loss == "hinge" else np.where(self.costs > 0, np.inf, 0.0)
+
+    @cached_property
+    def exact_box(self) -> Array:
+        """Upper ends of alpha, (p,), not above the exact products C x weight, which `box` has rounded to nearest."""
+        ends = self.rows.spread(self.group_costs_within[0])
+        return ends if self.loss == "hinge" else np.where(ends > 0, np.inf, 0.0)
 
     @cached_property
     def bias_signs(self) -> Array:
@@ -240,7 +257,9 @@ class MarginProblem:
         return (lower + upper) / 2
 
     def repaired(self, alpha: Any) -> Any:
-        """Multipliers close to these with 0 <= alpha <= box and s'alpha = 0 exactly, on a grid on which A'alpha is exact in float64.
+        """Multipliers close to these with s'alpha = 0 and 0 <= alpha <= C x weight (alpha = 0 there, where weight is 0) exactly.
+
+        They are on a grid on which A'alpha is exact in float64.
 
         Parameters
         ----------
@@ -253,8 +272,8 @@ class MarginProblem:
         if self.swept and isinstance(alpha, ImplicitMultipliers):
             if not alpha.rows.same(self.rows):
                 raise ValueError("these multipliers are of other pairs than the problem's")
-            return alpha.within_box(self.squared, self.group_costs)
-        return on_grid(np.asarray(alpha), self.box, self.bias_signs)
+            return alpha.within_box(self.squared, self.group_costs_within[0])
+        return on_grid(np.asarray(alpha), self.exact_box, self.bias_signs)
 
     @property
     def features_error(self) -> float:
@@ -631,11 +650,12 @@ def on_grid(alpha: Array, box: Array, s: Array) -> Array:
     """
     p = len(alpha)
     alpha = np.clip(np.nan_to_num(alpha, nan=0.0, posinf=0.0, neginf=0.0), 0.0, box)
-    top, total = float(alpha.max(initial=0.0)), float(alpha.sum())
-    if top < TINY or not np.isfinite(total):
-        return np.zeros(p)
-    unit = 2.0 ** (np.floor(np.log2(total)) - 50)  # the total is below 2^51 units, and below 2^53 after any balancing
-    ends = np.floor(np.minimum(box, 4 * top) / unit).astype(np.int64)
+    with np.errstate(over="ignore"):
+        top, total = float(alpha.max(initial=0.0)), float(alpha.sum())
+        if not 0 < total < np.inf:
+            return np.zeros(p)
+        unit = max(2.0 ** (np.floor(np.log2(total)) - 50), SMALLEST)  # the total is below 2^51 units, and below 2^53 after any balancing
+        ends = np.floor(np.minimum(box / unit, 4 * (top / unit))).astype(np.int64)
     steps = np.clip(np.rint(alpha / unit).astype(np.int64), 0, ends)
     signs = s.astype(np.int64)
     steps -= _balance(steps, ends, signs)

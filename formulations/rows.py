@@ -356,12 +356,12 @@ def weighed(costs: Array, u: Array, squared: bool) -> Array:
     """c_r loss(u_r), (p,), for costs (p,) and slacks u (p,); inf where a row of infinite cost is violated."""
     violated = np.maximum(u, 0.0)
     cost = np.zeros(len(u))
-    np.multiply(costs, violated**2 if squared else violated, out=cost, where=violated > 0)
-    return cost
+    np.multiply(costs, violated, out=cost, where=violated > 0)
+    return cost * violated if squared else cost  # c u first: u^2 underflows where c u^2 does not
 
 
 def ridge(alpha: Array, costs: Array) -> Array:
     """alpha_r^2 / (4 c_r), (p,), 0 where a row costs nothing; alpha, costs : (p,)."""
     out = np.zeros(len(costs))
-    np.divide(alpha**2, 4 * costs, out=out, where=costs > 0)
-    return out
+    np.divide(alpha, costs, out=out, where=costs > 0)  # first: alpha^2 underflows where alpha^2 / c does not
+    return 0.25 * out * alpha

@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.jit import fast
-from equimargin.formulations.kernels import RBF, Array, Gram, Linear, Precomputed, gamma_n
+from equimargin.formulations.kernels import RBF, Array, Gram, Linear, Precomputed
 from equimargin.formulations.reductions import exponential
+from equimargin.formulations.rounding import gamma_n
 
 Index = NDArray[np.intp]
 Block = NDArray[Any]

@@ -202,24 +202,13 @@ def _duals(judge: checker.Problem, problem: Problem, point: Point) -> Iterator[d
     if isinstance(problem, OneNormProblem):
         yield _affordable_prices(judge, _combination(on_grid(alpha, np.full(problem.p, problem.C), problem.rows.s)))
         return
-    box = _box(problem)
+    box = problem.exact_box
     alpha = on_grid(alpha, box, problem.bias_signs)
     norm2 = problem.norm2(problem.rows.rdot(alpha))
     if np.isinf(problem.C) and norm2 > 0:
         factor = min(problem.rows.gain(alpha) / norm2, 1e100 / float(alpha.max()))
         alpha = on_grid(factor * alpha, box, problem.bias_signs)
     yield _combination(alpha)
-
-
-def _box(problem: MarginProblem) -> Array:
-    """Upper ends of alpha, (p,), doubles that are not above C x weight, which `problem.box` has rounded to nearest."""
-    if problem.weights is None or problem.squared or np.isinf(problem.C):
-        return problem.box
-    C, costs = Fraction(problem.C), problem.group_costs.copy()
-    for group, weight in enumerate(problem.weights.tolist()):
-        if math.isfinite(weight) and C * Fraction(weight) < Fraction(costs[group]):
-            costs[group] = math.nextafter(costs[group], 0.0)
-    return problem.rows.spread(costs)
 
 
 def _affordable_prices(judge: checker.Problem, dual: dict[str, Any]) -> dict[str, Any]:

@@ -147,6 +147,7 @@ def skipped(family: str, formulation: str | None, solver: str, control: bool, st
     return Evidence(family, formulation, solver, control, status, reason, skipped=True)
 
 
+@np.errstate(all="ignore")  # what overflows is inaccurate, or no proof
 def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence:
     """What a backend's answer to a declaration shows.
 
@@ -208,6 +209,7 @@ def _examined(problem: Problem, answer: Answer, control: bool) -> Evidence:
     )
 
 
+@np.errstate(all="ignore")
 def examine_solution(problem: Problem, solution: Solution) -> Evidence:
     """What a specialised solver's solution shows: its point has both sides, its claim is its primal value, its accuracy its gap.
 

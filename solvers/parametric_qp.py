@@ -22,8 +22,9 @@ from typing import NamedTuple
 import numpy as np
 
 from equimargin.formulations.jit import fast
-from equimargin.formulations.kernels import UNIT, Array
+from equimargin.formulations.kernels import Array
 from equimargin.formulations.reductions import larger, smaller
+from equimargin.formulations.rounding import UNIT
 from equimargin.solvers.active_set import Differences, Index, Points, State, WorkingSet, product
 from equimargin.solvers.path_trace import Kind, Stop, Trace
 

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lstsq
 
-from equimargin.formulations.bounds import interval, product
-from equimargin.formulations.kernels import UNIT, Array
+from equimargin.formulations.bounds import interval, kernel_product
+from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import OneNormProblem, Point, on_grid
+from equimargin.formulations.rounding import UNIT
 from equimargin.solvers.solution import relative_gap
 
 EQUATIONS = 20_000_000
@@ -91,5 +92,5 @@ def _rows(problem: OneNormProblem, F: Any) -> Array:
 
 def _prices(problem: OneNormProblem, u: Array) -> Array:
     """B'u for the multipliers that a proof takes, which are those nearest to u on a grid."""
-    g, _ = product(problem, problem.rows.rdot(on_grid(u, np.full(problem.p, problem.C), problem.rows.s)))
+    g, _ = kernel_product(problem, problem.rows.rdot(on_grid(u, np.full(problem.p, problem.C), problem.rows.s)))
     return g if problem.over == "points" else problem.rows.dot(g)

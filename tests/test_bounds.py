@@ -116,10 +116,10 @@ def transposed(M: Matrix, v: Vector, size: int) -> Vector:
 
 
 def exact_costs(problem: Problem) -> Vector:
-    """c_r, the double nearest to C weight_r; finite ones only."""
+    """c_r = C weight_r, exactly; finite ones only."""
     if isinstance(problem, OneNormProblem) or problem.weights is None:
         return [Fraction(problem.C)] * problem.p
-    return [Fraction(float(problem.C * weight)) for weight in problem.unit_weights]
+    return [Fraction(problem.C) * Fraction(weight) for weight in problem.unit_weights.tolist()]
 
 
 def exact_primal(problem: MarginProblem, f: Vector, norm2: Fraction, b: Fraction) -> Fraction:

@@ -144,7 +144,10 @@ def test_mixtures_are_feasible_and_their_bounds_hold(monkeypatch: pytest.MonkeyP
         assert outer.lower < inner.lower <= outer.lower + 1e-9 * outer.size
     dearer = problem.with_cost(0.2)
     assert dearer.repaired(alpha).sum() == pytest.approx(2 * alpha.sum())
-    assert problem.repaired(alpha) is alpha
+    within = problem.repaired(alpha)  # below C x weight exactly, which `group_costs` has rounded
+    assert within.sum() == pytest.approx(alpha.sum(), rel=1e-14)
+    assert all(Fraction(v) <= Fraction(0.1) * Fraction(w) for v, w in zip(within.all_costs.tolist(), problem.weights.tolist(), strict=True))
+    assert problem.repaired(within) is within
 
 
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.2)], ids=lambda kernel: kernel.name)

@@ -426,7 +426,16 @@ def test_a_tube_as_wide_as_float64_ends_at_zero() -> None:
     assert (found.status, found.interval.lower, found.interval.upper) == (Status.OPTIMAL, 0.0, 0.0)
 
 
-def test_multipliers_too_small_for_the_grid_end_a_run() -> None:
-    """All pairs are at their ends, the violation is below 0, and the repaired multipliers prove nothing."""
+def test_multipliers_that_prove_nothing_end_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All pairs are at their ends and the violation is below 0, but the repaired multipliers are 0."""
+    monkeypatch.setattr(MarginProblem, "repaired", lambda problem, alpha: np.zeros(problem.p))
     found = solve(classification(np.arange(4.0)[:, None], [-1, -1, 1, 1], 1e-300), "smo", time_limit=60.0)
     assert (found.status, found.iterations) == (Status.NUMERICAL_FAILURE, 2)
+
+
+@pytest.mark.parametrize("C", [1e-300, 1e-310, 1e-320])
+def test_multipliers_near_the_smallest_float_are_optimal(C: float) -> None:
+    """The optimum is 4 C (1 - 2 C)."""
+    found = solve(classification(np.arange(4.0)[:, None], [-1, -1, 1, 1], C), "smo", time_limit=60.0)
+    assert found.status is Status.OPTIMAL
+    assert found.lower <= 4 * C <= found.upper <= 1.01 * 4 * C

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -31,6 +32,7 @@ from equimargin.formulations import (
     Formulation,
     Kernel,
     MarginProblem,
+    OneNormProblem,
     Point,
     Problem,
     classification,
@@ -45,6 +47,8 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
+from equimargin.formulations.kernels import RBF, Polynomial
+from equimargin.formulations.rows import Tube
 from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
 from equimargin.solvers import SOLVERS, Limits, Solution, Status, solve, solve_declaration
 
@@ -274,6 +278,51 @@ def margin_problems(draw: Draw, family: str, max_points: int = 10, tails: bool =
     factors = None if np.isinf(C) else draw(weights(len(names), tails))
     query_weight = None if factors is None else dict(zip(names, factors.tolist(), strict=True))
     return ranking(X, y, qid, C, kernel, loss, query_weight=query_weight)
+
+
+BORDERS = (5e-324, 2.3e-308, 1e-165, 1e-154, 1e-85, 1e85, 1.4e154, 1e200)
+"""Scales at which numbers, their squares or their cubes begin to underflow or to overflow in float64."""
+
+
+def extreme_scales() -> st.SearchStrategy[float]:
+    """Positive factors near 1, anywhere from 1e-320 to 1e300, or where arithmetic in float64 begins to fail."""
+    return st.one_of(scales(False), st.floats(-320, 300).map(lambda e: float(10**e)), st.sampled_from(BORDERS))
+
+
+@st.composite
+def extreme_problems(draw: Draw, family: str, max_points: int = 4) -> Problem:
+    """A tiny problem whose points, targets, costs, weights and kernel parameters have scales of their own anywhere in float64.
+
+    Its kernel values, its squares and its optimum may underflow or overflow: a proven interval must be true none the less.
+
+    Parameters
+    ----------
+    family : a key of FAMILIES.  max_points : largest m.
+
+    Raises
+    ------
+    ValueError : an unknown family.
+    """
+    problem = draw(margin_problems(family, max_points, tails=False))
+    extreme, largest = extreme_scales(), float(np.finfo(np.float64).max)
+
+    def scaled(values: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return np.clip(values * draw(extreme), -largest, largest)
+
+    kernel = problem.kernel
+    if isinstance(kernel, RBF):
+        kernel = RBF(float(scaled(kernel.gamma)))
+    if isinstance(kernel, Polynomial):
+        kernel = Polynomial(kernel.degree, float(scaled(kernel.gamma)), float(scaled(kernel.coef0)))
+    C = problem.C if np.isinf(problem.C) else draw(extreme)
+    problem = replace(problem, X=scaled(problem.X), kernel=kernel, C=C)
+    if isinstance(problem, OneNormProblem):
+        return problem
+    if isinstance(problem.rows, Tube):
+        scale = draw(extreme)
+        problem = replace(problem, rows=Tube(problem.rows.y * scale, problem.rows.epsilon * scale))
+    return problem if problem.weights is None else replace(problem, weights=scaled(problem.weights))
 
 
 def _vector(draw: Draw, entries: st.SearchStrategy[float], size: int) -> Array:

@@ -1,0 +1,114 @@
+"""What rounding may have made of a number: the next float on the safe side, and a-priori bounds on sums of products.
+
+    fl(x op y) = (x op y)(1 + d) + e,      |d| <= u = 2^-53,      |e| <= eta = 2^-1074, and e = 0 for a sum or a difference
+
+A single operation is rounded by going on to the next float, which bounds d and e at once, and overflow too: an infinite result is at
+least the largest float. For a sum of products that a library forms, in whatever order, |fl(A v) - A v| <= gamma_k |A||v| + n eta, with k
+roundings on the way of a product into the sum and n products of two numbers that are not 0.
+
+Where infinities meet, the result is a NaN. It says nothing about the number that it stands for, and comparisons and `max` drop it without a
+word. So it counts here as infinite on the side to which it is rounded, and no function of this module returns one.
+
+Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms (2002), sections 2.2, 2.8 and 3.1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+UNIT = 2.0**-53
+"""Unit roundoff u of float64."""
+SMALLEST = 2.0**-1074
+"""eta, the smallest positive float64: what underflow takes from a product or a quotient at most, also in an extended precision."""
+SHORT_SUM = 64
+"""Sums of up to so many products are left to BLAS in one piece."""
+
+
+def gamma_n(n: int, unit: float = UNIT) -> float:
+    """Higham's n u / (1 - n u): the relative error of n floating-point operations in a row, in any order."""
+    return n * unit / (1 - n * unit)
+
+
+def unit_of(v: Array) -> float:
+    """The unit roundoff u of the precision in which these numbers are."""
+    return float(np.finfo(v.dtype).eps) / 2
+
+
+def rounded(x: Any, way: float) -> Any:
+    """The next floats towards way x inf, for results x of one operation each; way is 1 or -1, and a NaN becomes way x inf."""
+    return np.nextafter(np.where(np.isnan(x), way * np.inf, x), way * np.inf)
+
+
+def product(x: Any, y: Any, way: float) -> Any:
+    """x y, from above for way = 1, from below for way = -1; 0 where a factor is 0, also beside an infinite one."""
+    return np.where((x == 0) | (y == 0), 0.0, rounded(x * y, way))
+
+
+def quotient(x: Any, y: Any, way: float) -> Any:
+    """x / y, likewise; 0 where x is 0."""
+    return np.where(x == 0, 0.0, rounded(np.divide(x, y), way))
+
+
+def added(x: Any, y: Any, way: float) -> Any:
+    """x + y, likewise; the other one where one is 0."""
+    return np.where((x == 0) | (y == 0), x + y, rounded(x + y, way))
+
+
+def total(values: Array, way: float) -> float:
+    """The sum, likewise."""
+    try:
+        found = math.fsum(values.tolist())  # rounded once
+    except (OverflowError, ValueError):
+        found = math.nan
+    return found if found == 0 else float(rounded(found, way))
+
+
+def root(x: float, way: float) -> float:
+    """The square root of x >= 0, likewise."""
+    return 0.0 if x == 0 else float(rounded(np.sqrt(x), way))
+
+
+def largest(values: Array, least: float = 0.0) -> float:
+    """The largest, and at least `least`; inf where one is a NaN."""
+    found = float(np.max(values, initial=least))
+    return math.inf if math.isnan(found) else found
+
+
+@np.errstate(all="ignore")
+def products_within(x: Array, y: Array) -> tuple[Array, Array]:
+    """The largest floats below and the smallest above the products of nonnegative floats: equal where a product is a float for sure.
+
+    Parameters
+    ----------
+    x, y : of one shape, or of shapes that are broadcast. 0 times inf is 0.
+    """
+    found = np.where((x == 0) | (y == 0), 0.0, x * y)
+    shifts = (np.frexp(x)[0] == 0.5) | (np.frexp(y)[0] == 0.5)  # powers of two
+    normal = (found >= np.finfo(np.float64).tiny) & np.isfinite(found)
+    exact = (x == 0) | (y == 0) | (x == 1) | (y == 1) | np.isinf(x) | np.isinf(y) | (shifts & normal)
+    return np.where(exact, found, np.nextafter(found, 0.0)), np.where(exact, found, np.nextafter(found, np.inf))
+
+
+def summed(A: Any, v: Array) -> tuple[Array, int]:
+    """A v, (k,), and how many roundings a product meets on its way into it.
+
+    A sum of n products is taken in about sqrt(n) blocks, so that these are about 2 sqrt(n) and not n.
+
+    Parameters
+    ----------
+    A : (k, n), dense, or sparse, whose sums are in one piece.  v : (n,).
+    """
+    n = len(v)
+    if n <= SHORT_SUM or hasattr(A, "tocsr"):
+        return np.asarray(A @ v), n
+    size = math.isqrt(n - 1) + 1
+    found = np.asarray(A[:, :size] @ v[:size])
+    for start in range(size, n, size):
+        found += A[:, start : start + size] @ v[start : start + size]
+    return found, size + -(-n // size)
