@@ -276,7 +276,8 @@ def _blended_upper(problem: MarginProblem, point: Point, u: Array, b: float, way
     short = hard & (u > 0)
     if not room[hard].min() > 0:
         return np.inf
-    theta = 2 * float((u[short] / (u[short] + room[short])).max())  # twice what is needed leaves room for its own rounding,
+    needed = largest(u[short] / (u[short] + room[short]), UNIT)  # below the unit roundoff 1 - theta is 1, and nothing is blended
+    theta = 2 * needed  # twice what is needed leaves room for its own rounding,
     while theta < 1.0:
         blend = _blended(problem, Point(w=point.w, beta=point.beta, b=b), inside, theta)
         if not (_needed(problem, evaluate(problem, blend), float(blend.b or 0.0), way)[hard] > 0).any():

@@ -27,6 +27,7 @@ from equimargin.formulations import (
     linear,
     one_norm_ranking,
     polynomial,
+    precomputed,
     ranking,
     ranking_vector_machine,
     rbf,
@@ -415,3 +416,15 @@ def test_sums_in_blocks_are_within_their_bound(n: int, seed: int) -> None:
             exact = inner(fractions(row), fractions(v))
             bound = Fraction(depth, 2**53 - depth) * inner(fractions(np.abs(row)), fractions(np.abs(v)))
             assert abs(Fraction(value) - exact) <= bound + n * SMALLEST
+
+
+def test_a_tube_that_is_missed_by_less_than_rounding_is_met() -> None:
+    """The smallest share that is blended in is positive: 16 times nothing would be nothing for ever."""
+    K = np.array([[0.9, -0.3, -0.9, 0.0], [-0.3, 0.5, -0.1, -0.6], [-0.9, -0.1, 1.3, 0.6], [0.0, -0.6, 0.6, 0.9]])
+    K[0, 1] = K[1, 0] = -0.30000000000000004
+    K[1, 3] = K[3, 1] = -0.6000000000000001
+    K[2, 3] = K[3, 2] = 0.6000000000000001
+    y = np.array([4.419244850803917e62, -6.628867276205876e62, -6.628867276205876e62, 6.628867276205876e62])
+    problem = regression(K, y, C=np.inf, kernel=precomputed(), epsilon=6.628867276205876e62)
+    zero = Point(beta=np.zeros(4), b=0.0, alpha=np.zeros(8))
+    assert interval(problem, zero).lower == 0.0
