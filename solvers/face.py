@@ -12,6 +12,7 @@ Source: J. Nocedal, S. Wright, Numerical Optimization, sections 16.5, without th
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -137,28 +138,31 @@ def _bent(H: NDArray[Any], g: Array, d: Array, low: Array, high: Array, balanced
 def _direction(H: NDArray[Any], g: Array, total: float | None, out_of_time: Callable[[], bool]) -> Array:
     """argmax g'd - 1/2 d'(H + damping I)d, [1'd = total]; the least such d where rounding has left nothing of H, or when time is out."""
     factor = _factor(H, out_of_time)
-    d = np.zeros(len(g))
-    if factor is not None:
-        d = cho_solve(factor, g.astype(H.dtype), check_finite=False).astype(np.float64)
+    d = np.zeros(len(g)) if factor is None else _solved(factor, g)
     if total is not None:
         if factor is not None:
-            normal: Array = cho_solve(factor, np.ones(len(g), H.dtype), check_finite=False).astype(np.float64)
+            normal = _solved(factor, np.ones(len(g)))
             d += (total - d.sum()) / normal.sum() * normal
         d += (total - d.sum()) / len(d)
     return d
 
 
-def _factor(H: NDArray[Any], out_of_time: Callable[[], bool]) -> tuple[NDArray[Any], bool] | None:
+def _solved(factor: NDArray[Any], v: Array) -> Array:
+    """The solution for a right-hand side (n,), by Cholesky's factor, in its precision."""
+    d: Array = cho_solve((factor, True), v.astype(factor.dtype), check_finite=False).astype(np.float64)
+    return d
+
+
+def _factor(H: NDArray[Any], out_of_time: Callable[[], bool]) -> NDArray[Any] | None:
     """Cholesky's factor of H + damping I for the first damping that allows one; None if none does, or when time is out."""
     size, diagonal = float(np.abs(H.diagonal()).mean()) or 1.0, np.diag_indices(len(H))
     for damping in DAMPINGS[H.dtype]:
         damped = H.copy()
         damped[diagonal] += damping * size
-        try:
-            factor: tuple[NDArray[Any], bool] = cho_factor(damped, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError:
-            if out_of_time():
-                break
-        else:
-            return factor
+        with suppress(LinAlgError):
+            factor: NDArray[Any] = cho_factor(damped, lower=True, overwrite_a=True, check_finite=False)[0]
+            if np.isfinite(factor.diagonal()).all():  # what is no number makes a factor of such
+                return factor
+        if out_of_time():
+            break
     return None

@@ -25,7 +25,7 @@ from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point, Problem
 from equimargin.formulations.tiles import add_rows, tiles
 from equimargin.solvers.face import SMALL_FACE, climb, worth
-from equimargin.solvers.progress import Progress, multipliers
+from equimargin.solvers.progress import Progress, multipliers, risen
 from equimargin.solvers.solution import Limits, Solution, Status
 from equimargin.solvers.working_set import NEVER, Index, best_partner, choose, estimate, moved, seated, slopes, violators_outside
 from equimargin.solvers.workspace import square
@@ -62,11 +62,11 @@ UNBOUNDED = 1e16
 def refusal(problem: Problem) -> str | None:
     """Why this problem is none of SMO's, in a sentence, or None."""
     if not isinstance(problem, MarginProblem):
-        return "a linear program: linear_program"
+        return "it is a linear program"
     if not problem.bias or not problem.bias_signs.all():
-        return "there is no bias, so that no pair has to be moved together: coordinate_descent"
+        return "there is no bias, so that no pair has to be moved together"
     if (problem.rows.absolute_dot(np.ones(problem.m)) != 1.0).any():
-        return "rows with more than one entry: coordinate_descent"
+        return "rows have more than one entry"
     return None
 
 
@@ -123,8 +123,9 @@ class _Descent:
     rise, fall, free : (m,) slopes to both sides, and where they are equal.  level : of the free points, minus the bias.
     violation : the largest slope to fall above the least to rise.  gap : relative, estimated.  steps : pair steps so far.
     drift : sum of all |changes of a| since G was computed anew at every point, inf while it has not been.
-    goal : the estimated gap, and eps the violation, at which the true gap is looked at.  best, reached, idle : the least gap and the last
-    dual value so far, and how many rounds have not led on.  K : the kernel matrix of few points.  before, block : the last working set.
+    goal : the estimated gap, and eps the violation, at which the true gap is looked at.  best, reached, idle : the least gap and the largest
+    dual value since the true gap was last found too large, and how many rounds have not led on.
+    K : the kernel matrix of few points.  before, block : the last working set.
     work, price, pace : work since Newton's method was last tried, that of the last round, and by how much it lowered log gap.
     """
 
@@ -233,10 +234,10 @@ class _Descent:
         gap, dual = estimate(self.G, self.a, self.z, self.width, self.ridge, self.costs, self.level)
         size = max(abs(dual + gap), abs(dual), self.least_value)
         self.gap = gap / size if np.isfinite(gap) and size > 0 else np.inf
-        lead = dual - self.reached > 0.01 * gap if np.isfinite(gap) else self.violation < 0.9 * self.best
+        lead = risen(dual, self.reached, 0.01 * gap) if np.isfinite(gap) else self.violation < 0.9 * self.best
         self.idle = 0 if lead or self.gap < 0.9 * self.best else self.idle + 1
         self.best = min(self.best, self.gap if np.isfinite(gap) else self.violation)
-        self.reached = dual
+        self.reached = max(self.reached, dual)
 
     @property
     def ready(self) -> bool:
@@ -265,7 +266,7 @@ class _Descent:
         self.goal = max(0.5 * self.goal, 1e-3 * self.tol)
         if self.problem.convex and np.isinf(progress.primal):
             self.tighten(0.25 * self.tol * progress.dual)
-        self.best, self.idle = np.inf, 0
+        self.best, self.reached, self.idle = np.inf, -np.inf, 0
         self.look()
 
     def refresh(self, progress: Progress) -> None:

@@ -210,10 +210,10 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
 
 def test_refusals() -> None:
     X, y, qid = noisy_levels()
-    assert "newton" in str(cutting_plane.refusal(ranking(X, y, qid, loss="squared_hinge")))
-    assert "linear_program" in str(cutting_plane.refusal(one_norm_ranking(X, y, qid)))
+    assert "square" in str(cutting_plane.refusal(ranking(X, y, qid, loss="squared_hinge")))
+    assert "linear program" in str(cutting_plane.refusal(one_norm_ranking(X, y, qid)))
     assert "hard rows" in str(cutting_plane.refusal(ranked(np.inf)))
-    assert "huber" in str(cutting_plane.refusal(classification(X, np.where(y > 0, 1.0, -1.0))))
+    assert "bias is free" in str(cutting_plane.refusal(classification(X, np.where(y > 0, 1.0, -1.0))))
     assert "semidefinite" in str(cutting_plane.refusal(ranked(1.0, sigmoid())))
     assert solve(ranked()).solver == "coordinate_descent"
 
