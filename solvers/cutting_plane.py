@@ -16,6 +16,7 @@ T. Joachims, T. Finley, C.-N. J. Yu, Cutting-plane training of structural SVMs, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -83,7 +84,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
             break
         before = restricted.value
         restricted.add(slacks)
-        restricted.solve(SHARE * limits.tol * upper)
+        restricted.solve(SHARE * limits.tol * upper, lambda: progress.out_of_time)
         at, iteration = restricted.at(), iteration + 1
         moved = restricted.value > before + NOISE * abs(before)
     found = progress.solution()
@@ -146,12 +147,12 @@ class Restricted:
         self.cuts.append(cut)
         self.mu = np.append(self.mu, 0.0)
 
-    def solve(self, enough: float) -> None:
+    def solve(self, enough: float, out_of_time: Callable[[], bool]) -> None:
         """The optimum with the constraints found, the empty one among them; those that have been idle for long are left out."""
         k = len(self.cuts)
         G, b = np.zeros((k + 1, k + 1)), np.zeros(k + 1)
         G[:k, :k], b[:k] = self._G, [cut.gain for cut in self.cuts]
-        x = maximum(G, b, np.append(self.mu, max(1.0 - float(self.mu.sum()), 0.0)), enough)
+        x = maximum(G, b, np.append(self.mu, max(1.0 - float(self.mu.sum()), 0.0)), enough, out_of_time)
         self.mu = x[:k]
         self.value = float(b @ x - x @ (G @ x) / 2)
         for cut, mu in zip(self.cuts, self.mu, strict=True):

@@ -89,7 +89,8 @@ def _moves(
         if spent == 0:
             move = first = _direction(H, g, held, out_of_time)
         else:
-            move[rest] = _direction(H[np.ix_(rest, rest)], g[rest] - H[np.ix_(rest, np.flatnonzero(~inside))] @ move[~inside], held, out_of_time)
+            right = g[rest] - H[np.ix_(rest, np.flatnonzero(~inside))] @ move[~inside]
+            move[rest] = _direction(H[np.ix_(rest, rest)], right, held, out_of_time)
         spent += 1
         out = inside & ((move < low) | (move > high))
         if not out.any():

@@ -23,10 +23,9 @@ RESOLUTION = 1e-15
 """A value that rises by less, over itself, has not risen: its own rounding is as large."""
 
 
-def risen(dual: float, best: float, rise: float) -> bool:
-    """Whether a dual value is above the best one so far by more than a rise that is worth the name, and by more than its rounding."""
-    return dual > best + max(rise, RESOLUTION * abs(best))
-
+def risen(dual: float, best: float, rise: float, size: float) -> bool:
+    """Whether a dual value is above the best one so far by more than a rise worth the name, and than the rounding of values of a size."""
+    return dual > best + max(rise, RESOLUTION * size)
 
 
 class Judge:
@@ -46,7 +45,7 @@ class Judge:
         self.primal, self.dual, self.gap = np.inf, -np.inf, np.inf
         self._start = time.perf_counter()
         self._best_gap = np.inf
-        self._best_dual = -np.inf
+        self._best_dual, self._least_primal = -np.inf, np.inf
         implicit = isinstance(problem, MarginProblem) and problem.rows.many
         self._best = Point(beta=np.zeros(problem.m)) if implicit else Point(alpha=np.zeros(problem.p))
         self._stale = 0
@@ -96,14 +95,17 @@ class Judge:
 
     def _note(self, point: Point, moved: bool) -> None:
         """Keep the point of the smallest gap (the last one while none has a gap), and what counts as progress."""
+        self._least_primal = min(self._least_primal, self.primal)
+        dual = min(self.dual, self._least_primal)  # what is above a primal value is rounding
         rise = min(0.01 * (self.primal - self._best_dual), 1e-6 * abs(self._best_dual))
+        size = abs(self._least_primal if np.isfinite(self._least_primal) else self._best_dual)
         falls = self.gap < (0.5 if self._rounded else 0.95) * self._best_gap
-        moving = falls or moved or risen(self.dual, self._best_dual, rise)
+        moving = falls or moved or risen(dual, self._best_dual, rise, size)
         self._stale = 0 if moving else self._stale + 1
         if self.gap < self._best_gap or not np.isfinite(self._best_gap):
             self._best = point
         self._best_gap = min(self._best_gap, self.gap)
-        self._best_dual = max(self._best_dual, self.dual)
+        self._best_dual = min(max(self._best_dual, dual), self._least_primal)
 
     @property
     def _rounded(self) -> bool:

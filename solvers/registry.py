@@ -149,7 +149,8 @@ def _advice(problem: Problem) -> str:
     if solvers:
         return f"try {', '.join(solvers)}"
     declared = [entry.id for entry in REGISTRY.values() if not entry.control and entry.refusal(problem) is None]
-    return "no specialised solver takes it" + (f", but solve_declaration does: declare {' or '.join(declared)}" if declared else ", and nothing declares it")
+    otherwise = f"but solve_declaration does: declare {' or '.join(declared)}" if declared else "and nothing declares it"
+    return f"no specialised solver takes it, {otherwise}"
 
 
 def _asked_first(problem: Problem) -> tuple[str, ...]:

@@ -123,8 +123,10 @@ class _Descent:
     rise, fall, free : (m,) slopes to both sides, and where they are equal.  level : of the free points, minus the bias.
     violation : the largest slope to fall above the least to rise.  gap : relative, estimated.  steps : pair steps so far.
     drift : sum of all |changes of a| since G was computed anew at every point, inf while it has not been.
-    goal : the estimated gap, and eps the violation, at which the true gap is looked at.  best, reached, idle : the least gap and the largest
-    dual value since the true gap was last found too large, and how many rounds have not led on.
+    goal : the estimated gap, and eps the violation, at which the true gap is looked at.
+    least_value : of what gaps are relative to.  most_value : twice the primal one at 0; a larger dual value is rounding.
+    best, reached, idle : the least gap and the largest dual value since the true gap was last found too large, and how many rounds have not
+    led on.
     K : the kernel matrix of few points.  before, block : the last working set.
     work, price, pace : work since Newton's method was last tried, that of the last round, and by how much it lowered log gap.
     """
@@ -167,7 +169,8 @@ class _Descent:
         self.ridge = self._by_side(ridge, 0.0)
         self.z, self.width = self._targets(problem.rows.t)
         self.hard = np.isinf(problem.costs)
-        self.least_value = 1e-4 * problem.scale * self.scale / self.spread
+        at_0 = problem.scale * self.scale / self.spread
+        self.least_value, self.most_value = 1e-4 * at_0, np.inf if self.hard.any() else 2.0 * at_0
         self._work_in(np.dtype(np.float32 if self.claims and not self.hard.any() else np.float64))
         self.steps, self.price, self.pace = 0, 0, 0.0
         self.goal, self.best, self.reached, self.idle = 0.9 * self.tol, np.inf, -np.inf, 0
@@ -234,8 +237,8 @@ class _Descent:
         gap, dual = estimate(self.G, self.a, self.z, self.width, self.ridge, self.costs, self.level)
         size = max(abs(dual + gap), abs(dual), self.least_value)
         self.gap = gap / size if np.isfinite(gap) and size > 0 else np.inf
-        lead = risen(dual, self.reached, 0.01 * gap) if np.isfinite(gap) else self.violation < 0.9 * self.best
-        self.idle = 0 if lead or self.gap < 0.9 * self.best else self.idle + 1
+        lead = risen(dual, self.reached, 0.01 * gap, abs(dual)) if np.isfinite(gap) else self.violation < 0.9 * self.best
+        self.idle = PATIENCE if dual > self.most_value else 0 if lead or self.gap < 0.9 * self.best else self.idle + 1
         self.best = min(self.best, self.gap if np.isfinite(gap) else self.violation)
         self.reached = max(self.reached, dual)
 
@@ -259,9 +262,11 @@ class _Descent:
         return progress.status is not None
 
     def correct(self, progress: Progress) -> None:
-        """Go on in float64, to a smaller gap."""
+        """Go on in float64, to a smaller gap; from 0 where rounding has led to less than that."""
         if self.dtype == np.float32:
             self._work_in(np.dtype(np.float64))
+        if self.claims and progress.dual < 0.0:
+            self.a, self.G, self.drift = np.zeros(self.m), -self.z, 0.0
         self.eps *= float(np.clip(0.3 * self.tol / progress.gap, 0.01, 0.5)) if np.isfinite(progress.gap) else 0.1
         self.goal = max(0.5 * self.goal, 1e-3 * self.tol)
         if self.problem.convex and np.isinf(progress.primal):

@@ -232,7 +232,7 @@ def test_quadratic_programs_over_the_simplex(seed: int, k: int, rank: int, scale
     P = np.round(rng.normal(size=(k, rank)), 1) * scale
     G, b = P @ P.T, rng.normal(size=k) * scale**2 * rng.choice([1.0, 0.0, 100.0])
     start = rng.multinomial(3, np.ones(k) / k) / 3
-    x = maximum(G, b, start, 0.0)
+    x = maximum(G, b, start, 0.0, lambda: False)
     value = b @ x - x @ G @ x / 2
     size = float(np.abs(G).max() + np.abs(b).max()) + 1e-300
     assert (x >= 0).all()
