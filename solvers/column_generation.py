@@ -54,7 +54,7 @@ MAX_ITER = 1_000_000
 def refusal(problem: Problem) -> str | None:
     """Why this problem is none of column generation's, in a sentence, or None."""
     if not isinstance(problem, OneNormProblem):
-        return "a quadratic problem: smo with a bias, coordinate_descent without"
+        return "it is a quadratic problem"
     if problem.p > LISTED:
         return f"too large: {problem.p:,} pairs, and there is a multiplier for each; the limit is {LISTED:,}"
     return None

@@ -53,9 +53,9 @@ CURVATURE_FLOOR = 1e-12
 def refusal(problem: Problem) -> str | None:
     """Why this problem is none of coordinate descent's, in a sentence, or None."""
     if not isinstance(problem, MarginProblem):
-        return "a linear program: linear_program"
+        return "it is a linear program"
     if problem.bias and problem.bias_signs.any():
-        return "there is a bias, so that single rows cannot move: smo"
+        return "there is a bias, so that single rows cannot move"
     if problem.p > LISTED:
         return f"{problem.p:,} pairs, more than the {LISTED:,} that are listed one by one"
     if np.isinf(problem.group_costs).any():

@@ -16,6 +16,7 @@ T. Joachims, T. Finley, C.-N. J. Yu, Cutting-plane training of structural SVMs, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -34,21 +35,20 @@ IDLE = 50
 """A constraint is left out once its multiplier has been 0 for so many rounds."""
 SHARE = 1e-3
 """The restricted problem is solved to that much of the gap asked for."""
-NOISE, PATIENCE = 1e-14, 0.88
-"""A lower bound that rises by more, over itself, is progress, which `Progress` takes note of as a factor below 0.9; 0.88 to the power of
-ROUNDS is still a number."""
+NOISE = 1e-14
+"""A lower bound that rises by more, over itself, is progress."""
 
 
 def refusal(problem: Problem) -> str | None:
     """Why this problem is none of the cutting-plane method's, in a sentence, or None."""
     if not isinstance(problem, MarginProblem):
-        return "a linear program: linear_program"
+        return "it is a linear program"
     if problem.squared and not np.isinf(problem.C):
-        return "one slack for all rows stands for the hinge, not for its square: newton"
+        return "one slack for all rows stands for the hinge, not for its square"
     if problem.bias:
-        return "the bias is free, and not part of the norm: huber"
+        return "the bias is free, and not part of the norm"
     if np.isinf(problem.group_costs).any():
-        return "hard rows (infinite costs), which no slack is to share: smo"
+        return "hard rows (infinite costs), which no slack is to share"
     return None if problem.convex else "the kernel matrix is not positive semidefinite"
 
 
@@ -68,7 +68,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     assert isinstance(problem, MarginProblem)
     progress = Progress("cutting_plane", problem, limits, limits.max_iter or ROUNDS)
     restricted = Restricted(problem)
-    at, upper, iteration, unsettled = restricted.at(), np.inf, 0, 1.0
+    at, upper, iteration, moved = restricted.at(), np.inf, 0, True
     if warm_start is not None:
         at = _started(problem, warm_start)
     best, trajectory = at.v, []
@@ -78,15 +78,15 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
         if value < upper:
             upper, best = value, at.v
         point = restricted.point(best)
-        over = progress.weigh(point, upper, restricted.value, iteration, unsettled)
+        over = progress.weigh(point, upper, restricted.value, iteration, moved)
         trajectory.append(Round(iteration, len(restricted.cuts), restricted.active, restricted.value, upper, progress.gap))
         if over:
             break
         before = restricted.value
         restricted.add(slacks)
-        restricted.solve(SHARE * limits.tol * upper)
+        restricted.solve(SHARE * limits.tol * upper, lambda: progress.out_of_time)
         at, iteration = restricted.at(), iteration + 1
-        unsettled *= PATIENCE if restricted.value > before + NOISE * abs(before) else 1.0
+        moved = restricted.value > before + NOISE * abs(before)
     found = progress.solution()
     point = replace(found.point, alpha=problem.repaired(found.point.alpha))
     return replace(found, point=point, trajectory=tuple(trajectory))
@@ -147,12 +147,12 @@ class Restricted:
         self.cuts.append(cut)
         self.mu = np.append(self.mu, 0.0)
 
-    def solve(self, enough: float) -> None:
+    def solve(self, enough: float, out_of_time: Callable[[], bool]) -> None:
         """The optimum with the constraints found, the empty one among them; those that have been idle for long are left out."""
         k = len(self.cuts)
         G, b = np.zeros((k + 1, k + 1)), np.zeros(k + 1)
         G[:k, :k], b[:k] = self._G, [cut.gain for cut in self.cuts]
-        x = maximum(G, b, np.append(self.mu, max(1.0 - float(self.mu.sum()), 0.0)), enough)
+        x = maximum(G, b, np.append(self.mu, max(1.0 - float(self.mu.sum()), 0.0)), enough, out_of_time)
         self.mu = x[:k]
         self.value = float(b @ x - x @ (G @ x) / 2)
         for cut, mu in zip(self.cuts, self.mu, strict=True):

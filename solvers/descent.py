@@ -45,7 +45,7 @@ class Move:
 class Descent(ABC):
     """Unknowns v on their way down, and what follows from them.
 
-    slacks : of the rows there.  steps : so far.  unsettled : shrinks with every step worth taking.
+    slacks : of the rows there.  steps : so far.  moved : whether the last one was worth taking.
     loss, conjugate : sums over the rows.  alpha : multipliers.  D : curvatures over phi's slope, all of the loss last looked at.
 
     Parameters
@@ -62,7 +62,7 @@ class Descent(ABC):
 
     def __init__(self, problem: MarginProblem, start: Point | None, by_row: bool) -> None:
         self.problem, self.rows, self.by_row = problem, problem.rows, by_row
-        self.steps, self.unsettled = 0, 1.0
+        self.steps, self.moved = 0, True
         self.start(start or Point())
 
     @abstractmethod
@@ -114,8 +114,7 @@ class Descent(ABC):
             return
         line = self.slacks.along(move.h)
         t = self._least(phi, move, line, progress)
-        if -t * move.first > NOISE * (self.loss + self.half_norm2()):
-            self.unsettled /= 2
+        self.moved = -t * move.first > NOISE * (self.loss + self.half_norm2())
         self.v = self.v + t * move.s
         self.slacks = line.to(t)
         self.steps += 1

@@ -12,6 +12,7 @@ Source: J. Nocedal, S. Wright, Numerical Optimization, sections 16.5, without th
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,12 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from equimargin.formulations.kernels import Array
 
-DAMPING = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-13}
-"""Added to the diagonal of H, over its mean: H is singular wherever points outnumber dimensions."""
-
-
+DAMPINGS = {
+    np.dtype(np.float32): tuple(10.0**k for k in range(-6, 2)),
+    np.dtype(np.float64): tuple(10.0**k for k in range(-13, 2)),
+}
+"""Added to the diagonal of H, over its mean size, until H has a factor: it is singular wherever points outnumber dimensions, and where
+kernel values are large beside their differences rounding may even have made its diagonal negative."""
 MOST_ROWS = 2000
 """Larger faces are left to the caller's own steps."""
 SMALL_FACE, SMALL_SOLVES = 500, 50
@@ -84,9 +87,10 @@ def _moves(
         rest = np.flatnonzero(inside)
         held = -float(move[~inside].sum()) if balanced else None
         if spent == 0:
-            move = first = _direction(H, g, held)
+            move = first = _direction(H, g, held, out_of_time)
         else:
-            move[rest] = _direction(H[np.ix_(rest, rest)], g[rest] - H[np.ix_(rest, np.flatnonzero(~inside))] @ move[~inside], held)
+            right = g[rest] - H[np.ix_(rest, np.flatnonzero(~inside))] @ move[~inside]
+            move[rest] = _direction(H[np.ix_(rest, rest)], right, held, out_of_time)
         spent += 1
         out = inside & ((move < low) | (move > high))
         if not out.any():
@@ -126,27 +130,40 @@ def _bent(H: NDArray[Any], g: Array, d: Array, low: Array, high: Array, balanced
             if (move > high).any() or (move < low).any() or not inner.any():
                 break
         new = float(g @ move - move @ (H @ move) / 2)
-        if new <= value:
+        if not new > value:
             break
         best, value = move, new
     return best
 
 
-def _direction(H: NDArray[Any], g: Array, total: float | None) -> Array:
-    """argmax g'd - 1/2 d'(H + damping I)d, [1'd = total]."""
-    mean = float(H.diagonal().mean())
-    damping = DAMPING[H.dtype] * (mean or 1.0)
-    while True:
-        damped = H.copy()
-        damped[np.diag_indices(len(g))] += damping
-        try:
-            factor = cho_factor(damped, lower=True, overwrite_a=True, check_finite=False)
-            break
-        except LinAlgError:
-            damping *= 10.0
-    d: Array = cho_solve(factor, g.astype(H.dtype), check_finite=False).astype(np.float64)
+def _direction(H: NDArray[Any], g: Array, total: float | None, out_of_time: Callable[[], bool]) -> Array:
+    """argmax g'd - 1/2 d'(H + damping I)d, [1'd = total]; the least such d where rounding has left nothing of H, or when time is out."""
+    factor = _factor(H, out_of_time)
+    d = np.zeros(len(g)) if factor is None else _solved(factor, g)
     if total is not None:
-        normal: Array = cho_solve(factor, np.ones(len(g), H.dtype), check_finite=False).astype(np.float64)
-        d += (total - d.sum()) / normal.sum() * normal
+        if factor is not None:
+            normal = _solved(factor, np.ones(len(g)))
+            d += (total - d.sum()) / normal.sum() * normal
         d += (total - d.sum()) / len(d)
     return d
+
+
+def _solved(factor: NDArray[Any], v: Array) -> Array:
+    """The solution for a right-hand side (n,), by Cholesky's factor, in its precision."""
+    d: Array = cho_solve((factor, True), v.astype(factor.dtype), check_finite=False).astype(np.float64)
+    return d
+
+
+def _factor(H: NDArray[Any], out_of_time: Callable[[], bool]) -> NDArray[Any] | None:
+    """Cholesky's factor of H + damping I for the first damping that allows one; None if none does, or when time is out."""
+    size, diagonal = float(np.abs(H.diagonal()).mean()) or 1.0, np.diag_indices(len(H))
+    for damping in DAMPINGS[H.dtype]:
+        damped = H.copy()
+        damped[diagonal] += damping * size
+        with suppress(LinAlgError):
+            factor: NDArray[Any] = cho_factor(damped, lower=True, overwrite_a=True, check_finite=False)[0]
+            if np.isfinite(factor.diagonal()).all():  # what is no number makes a factor of such
+                return factor
+        if out_of_time():
+            break
+    return None

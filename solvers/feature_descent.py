@@ -86,7 +86,7 @@ class FeatureDescent(Descent):
         primal = float(v[:free] @ v[:free]) / 2 + loss
         dual = self.rows.gain(alpha) - float(pull[:free] @ pull[:free]) / 2 - conjugate
         point = Point(w=v[:free], b=float(v[free]) if problem.bias else 0.0, alpha=alpha)
-        return progress.weigh(point, primal, dual, self.steps, self.unsettled)
+        return progress.weigh(point, primal, dual, self.steps, self.moved)
 
     def _show_in_computed_features(self, progress: Progress) -> bool:
         """As `show`, where the kernel itself judges both sides, and A'alpha where the features leave too much of it out."""
@@ -100,7 +100,7 @@ class FeatureDescent(Descent):
         primal_alpha = problem.primal(f_alpha, float(pulled @ f_alpha), b_alpha)
         if primal_alpha < primal:
             point, primal = Point(beta=pulled, b=b_alpha, alpha=alpha), primal_alpha
-        return progress.weigh(point, primal, dual, self.steps, self.unsettled)
+        return progress.weigh(point, primal, dual, self.steps, self.moved)
 
     @cached_property
     def _flat(self) -> float:

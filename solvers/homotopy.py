@@ -29,7 +29,7 @@ LARGEST = 2_000_000_000
 def refusal(problem: Problem) -> str | None:
     """Why this problem has no path that ends at its C, or none that is short enough, in a sentence, or None."""
     if isinstance(problem, MarginProblem) and np.isinf(problem.C):
-        return "lambda = 1 / C is 0 for a hard margin: smo or coordinate_descent"
+        return "lambda = 1 / C is 0 for a hard margin"
     reason = path.refusal(problem)
     if reason is None and problem.p * (problem.m**2 + problem.p) > LARGEST:
         return f"too large for an answer among others: {problem.m:,} points and {problem.p:,} rows; regularization_path follows them"
@@ -52,7 +52,8 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
         progress.limits = replace(limits, callback=None)
     if not progress.show(multipliers(followed, problem), len(followed)):
         status = Status.ITERATION_LIMIT if asked else Status.NUMERICAL_FAILURE
-        progress.end(status, f"{followed.stopped}: relative gap {progress.gap:.2e} at C after {len(followed):,} breakpoints")
+        reached = f"relative gap {progress.gap:.2e} at C after {len(followed):,} breakpoints"
+        progress.end(status, f"{followed.stopped}: {reached}, {limits.tol:.0e} was asked")
     return progress.solution()
 
 

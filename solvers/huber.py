@@ -59,7 +59,7 @@ WORTH, PART = 100_000, 60
 def refusal(problem: Problem) -> str | None:
     """Why this problem is not for Huber's function, in a sentence, or None."""
     if isinstance(problem, MarginProblem) and problem.loss == "squared_hinge":
-        return "the squared hinge has a derivative: newton"
+        return "the squared hinge has no kink to smooth"
     return unsuited(problem)
 
 

@@ -31,7 +31,7 @@ _STATUSES = {0: Status.OPTIMAL, 1: Status.ITERATION_LIMIT, 2: Status.INFEASIBLE,
 def refusal(problem: Problem) -> str | None:
     """Why this problem is none of the linear program's, in a sentence, or None."""
     if not isinstance(problem, OneNormProblem):
-        return "a quadratic problem: smo with a bias, coordinate_descent without"
+        return "it is a quadratic problem"
     if entries(problem) > ENTRIES:
         return f"too large: {entries(problem):,} entries for {problem.m:,} points and {problem.p:,} pairs, the limit is {ENTRIES:,}"
     return None

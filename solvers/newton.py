@@ -38,16 +38,16 @@ PART, ROUGH, STAGE = 100, 0.03, 20
 def refusal(problem: Problem) -> str | None:
     """Why this problem is none of Newton's, in a sentence, or None."""
     if isinstance(problem, MarginProblem) and problem.loss == "hinge" and not np.isinf(problem.C):
-        return "the hinge has a kink: huber"
+        return "the hinge has a kink"
     return unsuited(problem)
 
 
 def unsuited(problem: Problem) -> str | None:
     """Why this problem is none of a solver's in the features of f, in a sentence, or None."""
     if not isinstance(problem, MarginProblem):
-        return "a linear program: linear_program"
+        return "it is a linear program"
     if np.isinf(problem.group_costs).any():
-        return "hard rows (infinite costs), whose loss has no derivative: smo"
+        return "hard rows (infinite costs), whose loss has no derivative"
     if not problem.convex:
         return "the kernel matrix is not positive semidefinite"
     if problem.explicit is None and problem.m > MOST_POINTS and problem.bias:

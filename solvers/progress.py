@@ -16,7 +16,16 @@ from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
 Product = Callable[[Array], Array]
 
 STALE_CHECKS = 25
-"""A run ends after so many checks in a row without progress, if nothing else is said."""
+"""A run ends after so many checks in a row without progress, if nothing else is said; whatever is said, once its gap is below ROUNDED."""
+ROUNDED = 1e-12
+"""Relative gap that sums of thousands of rounded terms hardly tell from 0: below it only a gap that halves is progress."""
+RESOLUTION = 1e-15
+"""A value that rises by less, over itself, has not risen: its own rounding is as large."""
+
+
+def risen(dual: float, best: float, rise: float, size: float) -> bool:
+    """Whether a dual value is above the best one so far by more than a rise worth the name, and than the rounding of values of a size."""
+    return dual > best + max(rise, RESOLUTION * size)
 
 
 class Judge:
@@ -33,10 +42,10 @@ class Judge:
         self.status: Status | None = None
         self.reason = ""
         self.iterations = 0
-        self.primal, self.dual, self.gap, self.violation = np.inf, -np.inf, np.inf, np.inf
+        self.primal, self.dual, self.gap = np.inf, -np.inf, np.inf
         self._start = time.perf_counter()
-        self._best_gap = self._best_violation = np.inf
-        self._best_dual = -np.inf
+        self._best_gap = np.inf
+        self._best_dual, self._least_primal = -np.inf, np.inf
         implicit = isinstance(problem, MarginProblem) and problem.rows.many
         self._best = Point(beta=np.zeros(problem.m)) if implicit else Point(alpha=np.zeros(problem.p))
         self._stale = 0
@@ -51,20 +60,20 @@ class Judge:
         """Whether the time limit has passed."""
         return self.limits.time_limit is not None and self.seconds > self.limits.time_limit
 
-    def weigh(self, point: Point, primal: float, dual: float, iterations: int, violation: float = np.inf) -> bool:
+    def weigh(self, point: Point, primal: float, dual: float, iterations: int, moved: bool = False) -> bool:
         """Judge a point whose values are known; true if the run is over.
 
         Parameters
         ----------
         point : with a function and multipliers.  primal, dual : its values, -inf for multipliers that are not feasible.
-        iterations, violation : as in `show`.
+        iterations : so far.  moved : whether what the solver itself lowers or raises has moved by more than rounding since the last point.
         """
-        self.iterations, self.violation = iterations, max(violation, 0.0)  # below 0 there is no progress
+        self.iterations = iterations
         self.primal, self.dual = primal, dual
         self.gap = relative_gap(primal, dual, self.problem.scale) if self.problem.convex else np.inf
         if self.gap <= self.limits.tol and self._cancels:  # a gap that is reached is computed once more
             self.gap = max(self.gap, self._found(point, Status.OPTIMAL).relative_gap)
-        self._note(point)
+        self._note(point, moved)
         self._judge()
         return self.status is not None
 
@@ -84,16 +93,24 @@ class Judge:
         """Whether C K leaves so little of margins in float64 that gaps depend on who computes them."""
         return arithmetic(self.problem) > 0.1 * self.limits.tol
 
-    def _note(self, point: Point) -> None:
+    def _note(self, point: Point, moved: bool) -> None:
         """Keep the point of the smallest gap (the last one while none has a gap), and what counts as progress."""
+        self._least_primal = min(self._least_primal, self.primal)
+        dual = min(self.dual, self._least_primal)  # what is above a primal value is rounding
         rise = min(0.01 * (self.primal - self._best_dual), 1e-6 * abs(self._best_dual))
-        moving = self.gap < 0.95 * self._best_gap or self.dual > self._best_dual + rise or self.violation < 0.9 * self._best_violation
+        size = abs(self._least_primal if np.isfinite(self._least_primal) else self._best_dual)
+        falls = self.gap < (0.5 if self._rounded else 0.95) * self._best_gap
+        moving = falls or moved or risen(dual, self._best_dual, rise, size)
         self._stale = 0 if moving else self._stale + 1
         if self.gap < self._best_gap or not np.isfinite(self._best_gap):
             self._best = point
         self._best_gap = min(self._best_gap, self.gap)
-        self._best_dual = max(self._best_dual, self.dual)
-        self._best_violation = min(self._best_violation, self.violation)
+        self._best_dual = min(max(self._best_dual, dual), self._least_primal)
+
+    @property
+    def _rounded(self) -> bool:
+        """Whether the best gap is one that float64 hardly tells from 0."""
+        return self._best_gap <= ROUNDED
 
     def _judge(self) -> None:
         limits, reached = self.limits, f"relative gap {self._best_gap:.2e} after {self.iterations:,} iterations"
@@ -107,8 +124,8 @@ class Judge:
             self.end(Status.TIME_LIMIT, f"the time limit of {limits.time_limit:g} s: {reached}")
         elif self.iterations >= self.max_iter:
             self.end(Status.ITERATION_LIMIT, f"the limit of {self.max_iter:,} iterations: {reached}")
-        elif self._stale >= self.patience:
-            self.end(Status.NUMERICAL_FAILURE, f"no progress in {self.patience} checks: {reached}, {limits.tol:.0e} was asked")
+        elif self._stale >= (patience := min(self.patience, STALE_CHECKS) if self._rounded else self.patience):
+            self.end(Status.NUMERICAL_FAILURE, f"no progress in {patience} checks: {reached}, {limits.tol:.0e} was asked")
 
 
 class Progress(Judge):
@@ -126,6 +143,7 @@ class Progress(Judge):
     def __init__(self, solver: str, problem: MarginProblem, limits: Limits, max_iter: int, product: Product | None = None) -> None:
         super().__init__(solver, problem, limits, max_iter)
         self.product = product or problem.gram.__matmul__
+        self._least_violation = np.inf
 
     def show(self, alpha: Array, iterations: int, violation: float = np.inf) -> bool:
         """Judge a point; true if the run is over.
@@ -149,7 +167,9 @@ class Progress(Judge):
             norm2 = self.norm2 = float(self.w @ self.w)
         self.b = problem.bias_at(self.f)
         point = Point(w=self.w, beta=beta if Z is None else None, b=self.b, alpha=self.alpha)
-        return self.weigh(point, problem.primal(self.f, norm2, self.b), problem.dual(self.alpha, self.norm2), iterations, violation)
+        violation = max(violation, 0.0)  # below 0 there is no progress
+        moved, self._least_violation = violation < 0.9 * self._least_violation, min(self._least_violation, violation)
+        return self.weigh(point, problem.primal(self.f, norm2, self.b), problem.dual(self.alpha, self.norm2), iterations, moved)
 
     def _rise(self, delta: Array) -> float:
         """How much larger |f|^2 is at most where the coefficients are larger by delta, (m,): 2 delta'f + (sum_i |delta_i| sqrt(K_ii))^2."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from equimargin.formulations.declaration import REGISTRY
 from equimargin.formulations.problem import OneNormProblem, Point, Problem
 from equimargin.solvers.linear_program import entries
 from equimargin.solvers.solution import Limits, Solution
@@ -44,7 +45,7 @@ class Solver:
         return import_module(f"equimargin.solvers.{self.name}")
 
 
-NO_BIAS = ("svm.nobias", "svm.nobias_l2", "svm.nobias_hard", "rank.l1", "rank.l2")
+NO_BIAS = ("svm.nobias", "svm.nobias_l2", "rank.l1", "rank.l2")
 SOLVERS = {
     solver.name: solver
     for solver in (
@@ -132,15 +133,24 @@ def _choose(problem: Problem, name: str) -> Solver:
         chosen = next(taking, None)
         if chosen is None:
             reasons = "; ".join(f"{solver.name}: {solver.refusal(problem) or 'only by its name'}" for solver in SOLVERS.values())
-            raise ValueError(f"no solver takes this {problem.family} problem ({reasons})")
+            raise ValueError(f"auto finds no solver for this {problem.family} problem ({reasons}); {_advice(problem)}")
         return chosen
     if name not in SOLVERS:
         raise ValueError(f"unknown solver {name!r}; known: auto, {', '.join(SOLVERS)}")
     reason = SOLVERS[name].refusal(problem)
     if reason:
-        would = ", ".join(solver.name for solver in SOLVERS.values() if solver.refusal(problem) is None)
-        raise ValueError(f"{name} does not take this {problem.family} problem: {reason}" + (f"; try {would}" if would else ""))
+        raise ValueError(f"{name} does not take this {problem.family} problem: {reason}; {_advice(problem)}")
     return SOLVERS[name]
+
+
+def _advice(problem: Problem) -> str:
+    """What would take a problem: the solvers that do not refuse it, or its declarations."""
+    solvers = [solver.name for solver in SOLVERS.values() if solver.refusal(problem) is None]
+    if solvers:
+        return f"try {', '.join(solvers)}"
+    declared = [entry.id for entry in REGISTRY.values() if not entry.control and entry.refusal(problem) is None]
+    otherwise = f"but solve_declaration does: declare {' or '.join(declared)}" if declared else "and nothing declares it"
+    return f"no specialised solver takes it, {otherwise}"
 
 
 def _asked_first(problem: Problem) -> tuple[str, ...]:

@@ -122,7 +122,7 @@ class KernelDescent(Descent):
         dual_norm2 = norm2 - 2 * float(self.G @ self.f) + float(self.G @ self.KG)
         point = Point(beta=self._at_all(self.v), b=0.0, alpha=self.alpha)
         dual, before = self.rows.gain(self.alpha) - dual_norm2 / 2 - conjugate, progress.gap
-        over = progress.weigh(point, norm2 / 2 + loss, dual, self.steps, self.unsettled)
+        over = progress.weigh(point, norm2 / 2 + loss, dual, self.steps, self.moved)
         if progress.gap > SLOW * before:
             self.K.forget_rough()
         return over

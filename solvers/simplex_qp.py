@@ -10,6 +10,8 @@ Source: P. Wolfe, Finding the nearest point in a polytope, Mathematical Programm
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg.lapack import dposv
 
@@ -23,12 +25,13 @@ STEPS = 20
 """Steps at most, and as many more as there are unknowns."""
 
 
-def maximum(G: Array, b: Array, x: Array, enough: float) -> Array:
+def maximum(G: Array, b: Array, x: Array, enough: float, out_of_time: Callable[[], bool]) -> Array:
     """Where the active-set method ends.
 
     Parameters
     ----------
     G : (k, k) positive semidefinite.  b : (k,).  x : (k,) feasible.  enough : how far from the optimum is near enough.
+    out_of_time : whether to end before that, asked before every face.
 
     Returns
     -------
@@ -39,7 +42,7 @@ def maximum(G: Array, b: Array, x: Array, enough: float) -> Array:
         g = b - G @ x
         best = int(np.argmax(g))
         short = float(g[best] - g @ x)
-        if short <= enough or (inside[best] and short > 0.5 * before):
+        if short <= enough or (inside[best] and short > 0.5 * before) or out_of_time():
             break
         before = short if inside[best] else np.inf
         inside[best] = True

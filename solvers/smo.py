@@ -25,7 +25,7 @@ from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point, Problem
 from equimargin.formulations.tiles import add_rows, tiles
 from equimargin.solvers.face import SMALL_FACE, climb, worth
-from equimargin.solvers.progress import Progress, multipliers
+from equimargin.solvers.progress import Progress, multipliers, risen
 from equimargin.solvers.solution import Limits, Solution, Status
 from equimargin.solvers.working_set import NEVER, Index, best_partner, choose, estimate, moved, seated, slopes, violators_outside
 from equimargin.solvers.workspace import square
@@ -62,11 +62,11 @@ UNBOUNDED = 1e16
 def refusal(problem: Problem) -> str | None:
     """Why this problem is none of SMO's, in a sentence, or None."""
     if not isinstance(problem, MarginProblem):
-        return "a linear program: linear_program"
+        return "it is a linear program"
     if not problem.bias or not problem.bias_signs.all():
-        return "there is no bias, so that no pair has to be moved together: coordinate_descent"
+        return "there is no bias, so that no pair has to be moved together"
     if (problem.rows.absolute_dot(np.ones(problem.m)) != 1.0).any():
-        return "rows with more than one entry: coordinate_descent"
+        return "rows have more than one entry"
     return None
 
 
@@ -123,8 +123,11 @@ class _Descent:
     rise, fall, free : (m,) slopes to both sides, and where they are equal.  level : of the free points, minus the bias.
     violation : the largest slope to fall above the least to rise.  gap : relative, estimated.  steps : pair steps so far.
     drift : sum of all |changes of a| since G was computed anew at every point, inf while it has not been.
-    goal : the estimated gap, and eps the violation, at which the true gap is looked at.  best, reached, idle : the least gap and the last
-    dual value so far, and how many rounds have not led on.  K : the kernel matrix of few points.  before, block : the last working set.
+    goal : the estimated gap, and eps the violation, at which the true gap is looked at.
+    least_value : of what gaps are relative to.  most_value : twice the primal one at 0; a larger dual value is rounding.
+    best, reached, idle : the least gap and the largest dual value since the true gap was last found too large, and how many rounds have not
+    led on.
+    K : the kernel matrix of few points.  before, block : the last working set.
     work, price, pace : work since Newton's method was last tried, that of the last round, and by how much it lowered log gap.
     """
 
@@ -166,7 +169,8 @@ class _Descent:
         self.ridge = self._by_side(ridge, 0.0)
         self.z, self.width = self._targets(problem.rows.t)
         self.hard = np.isinf(problem.costs)
-        self.least_value = 1e-4 * problem.scale * self.scale / self.spread
+        at_0 = problem.scale * self.scale / self.spread
+        self.least_value, self.most_value = 1e-4 * at_0, np.inf if self.hard.any() else 2.0 * at_0
         self._work_in(np.dtype(np.float32 if self.claims and not self.hard.any() else np.float64))
         self.steps, self.price, self.pace = 0, 0, 0.0
         self.goal, self.best, self.reached, self.idle = 0.9 * self.tol, np.inf, -np.inf, 0
@@ -233,10 +237,10 @@ class _Descent:
         gap, dual = estimate(self.G, self.a, self.z, self.width, self.ridge, self.costs, self.level)
         size = max(abs(dual + gap), abs(dual), self.least_value)
         self.gap = gap / size if np.isfinite(gap) and size > 0 else np.inf
-        lead = dual - self.reached > 0.01 * gap if np.isfinite(gap) else self.violation < 0.9 * self.best
-        self.idle = 0 if lead or self.gap < 0.9 * self.best else self.idle + 1
+        lead = risen(dual, self.reached, 0.01 * gap, abs(dual)) if np.isfinite(gap) else self.violation < 0.9 * self.best
+        self.idle = PATIENCE if dual > self.most_value else 0 if lead or self.gap < 0.9 * self.best else self.idle + 1
         self.best = min(self.best, self.gap if np.isfinite(gap) else self.violation)
-        self.reached = dual
+        self.reached = max(self.reached, dual)
 
     @property
     def ready(self) -> bool:
@@ -258,14 +262,16 @@ class _Descent:
         return progress.status is not None
 
     def correct(self, progress: Progress) -> None:
-        """Go on in float64, to a smaller gap."""
+        """Go on in float64, to a smaller gap; from 0 where rounding has led to less than that."""
         if self.dtype == np.float32:
             self._work_in(np.dtype(np.float64))
+        if self.claims and progress.dual < 0.0:
+            self.a, self.G, self.drift = np.zeros(self.m), -self.z, 0.0
         self.eps *= float(np.clip(0.3 * self.tol / progress.gap, 0.01, 0.5)) if np.isfinite(progress.gap) else 0.1
         self.goal = max(0.5 * self.goal, 1e-3 * self.tol)
         if self.problem.convex and np.isinf(progress.primal):
             self.tighten(0.25 * self.tol * progress.dual)
-        self.best, self.idle = np.inf, 0
+        self.best, self.reached, self.idle = np.inf, -np.inf, 0
         self.look()
 
     def refresh(self, progress: Progress) -> None:

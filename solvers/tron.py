@@ -16,7 +16,8 @@ and where costs are large and kinks steep it crawls as published.
 
 Source: C.-J. Lin, R. C. Weng, S. S. Keerthi, Trust region Newton method for large-scale logistic regression, JMLR 9 (2008), Algorithms 1
 and 2, (10)-(13); C.-J. Lin, J. J. Moré, Newton's method for large bound-constrained optimization problems, SIAM J. Optimization 9 (1999),
-for a and the first radius; document K, section 4.1 and appendix B.
+for a and the first radius; C.-Y. Hsia, Y. Zhu, C.-J. Lin, A study on trust region update rules in Newton methods for large-scale linear
+classification, ACML (2017), for steps to the boundary; document K, section 4.1 and appendix B.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ import numpy as np
 from equimargin.formulations.kernels import STORED_ROWS, Array
 from equimargin.formulations.losses import SQUARED_HINGE
 from equimargin.formulations.problem import MarginProblem, Point, Problem
-from equimargin.solvers.progress import Progress, multipliers
+from equimargin.solvers.progress import RESOLUTION, Progress, multipliers
 from equimargin.solvers.rkhs import GramProducts
 from equimargin.solvers.solution import Limits, Solution
 
@@ -49,13 +50,13 @@ NOISE = 1e-10
 def refusal(problem: Problem) -> str | None:
     """Why this problem is not for the trust-region Newton method, in a sentence, or None."""
     if not isinstance(problem, MarginProblem):
-        return "a linear program: linear_program"
+        return "it is a linear program"
     if not problem.squared and not np.isinf(problem.C):
-        return "the hinge has a kink: huber"
+        return "the hinge has a kink"
     if problem.bias:
-        return "the bias is free, and not part of the norm: newton"
+        return "the bias is free, and not part of the norm"
     if np.isinf(problem.group_costs).any():
-        return "hard rows (infinite costs), whose loss has no derivative: smo"
+        return "hard rows (infinite costs), whose loss has no derivative"
     return None if problem.convex else "the kernel matrix is not positive semidefinite"
 
 
@@ -74,37 +75,41 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     assert isinstance(problem, MarginProblem)
     progress = Progress("tron", problem, limits, limits.max_iter or 1000)
     at = objective(problem, warm_start)
-    radius, iteration, products, unsettled = float(np.linalg.norm(at.grad)), 0, 0, 1.0
+    radius, iteration, products = float(np.linalg.norm(at.grad)), 0, 0
     over = progress.weigh(at.point, at.fun, at.dual, 0)
     trajectory = [Iterate(0, 0, at.fun, progress.gap, radius)]
     while not over:
-        s, residual, spent = truncated_step(at, radius, lambda: progress.out_of_time)
+        s, residual, spent, bounded = truncated_step(at, radius, lambda: progress.out_of_time)
         slope, length = float(at.grad @ s), float(np.linalg.norm(s))
         predicted = float(s @ residual - slope) / 2
         trial = at.moved(s)
         actual = at.fun - trial.fun if predicted > NOISE * at.fun else -float((at.grad + trial.grad) @ s) / 2
-        radius = resized(min(radius, length) if iteration == 0 else radius, length, slope, actual, predicted)
-        if actual > ETA_0 * predicted:
-            unsettled /= 2 if actual > NOISE * at.fun else 1
-            at = trial
+        radius = resized(min(radius, length) if iteration == 0 else radius, length, slope, actual, predicted, bounded)
+        taken = actual > ETA_0 * predicted
+        moved, at = taken and actual > RESOLUTION * at.fun, trial if taken else at
         iteration, products = iteration + 1, products + spent
-        over = progress.weigh(at.point, at.fun, at.dual, iteration, unsettled)
+        over = progress.weigh(at.point, at.fun, at.dual, iteration, moved)
         trajectory.append(Iterate(iteration, products, at.fun, progress.gap, radius))
     found = progress.solution()
     point = replace(found.point, alpha=problem.repaired(found.point.alpha))
     return replace(found, point=point, trajectory=tuple(trajectory))
 
 
-def truncated_step(at: Objective, radius: float, out_of_time: Callable[[], bool]) -> tuple[Array, Array, int]:
+class Step(NamedTuple):
+    """A step s (n,), its residual r (n,) = -g - H s, how many products with H it took, and whether it ends at the boundary."""
+
+    s: Array
+    r: Array
+    products: int
+    bounded: bool
+
+
+def truncated_step(at: Objective, radius: float, out_of_time: Callable[[], bool]) -> Step:
     """Conjugate gradients within the trust region.
 
     Parameters
     ----------
     at : the objective at v.  radius : Delta.  out_of_time : whether to end before the next product.
-
-    Returns
-    -------
-    s : (n,) the step.  r : (n,) -g - H s.  products : with H.
 
     Source: Lin, Weng, Keerthi (2008), Algorithm 2; T. Steihaug, SIAM J. Numerical Analysis 20 (1983).
     """
@@ -121,11 +126,11 @@ def truncated_step(at: Objective, radius: float, out_of_time: Callable[[], bool]
         ahead = s + step * d
         if float(ahead @ ahead) >= radius**2:
             step = to_the_boundary(s, d, radius)
-            return s + step * d, r - step * Hd, products
+            return Step(s + step * d, r - step * Hd, products, True)
         s, r = ahead, r - step * Hd
         before, r2 = r2, float(r @ r)
         d = r + r2 / before * d
-    return s, r, products
+    return Step(s, r, products, False)
 
 
 def to_the_boundary(s: Array, d: Array, radius: float) -> float:
@@ -135,12 +140,13 @@ def to_the_boundary(s: Array, d: Array, radius: float) -> float:
     return room / (sd + root) if sd > 0 else (root - sd) / dd
 
 
-def resized(radius: float, length: float, slope: float, actual: float, predicted: float) -> float:
+def resized(radius: float, length: float, slope: float, actual: float, predicted: float, bounded: bool) -> float:
     """The next radius.
 
     Parameters
     ----------
     radius : Delta.  length : |s|.  slope : g's.  actual, predicted : by how much f and its model fall.
+    bounded : whether s ends at the boundary, |s| = Delta.
     """
     bend = -actual - slope
     a = max(SIGMA_1, -slope / (2 * bend)) if bend > 0 else SIGMA_3
@@ -148,8 +154,9 @@ def resized(radius: float, length: float, slope: float, actual: float, predicted
         return min(a * length, SIGMA_2 * radius)
     if actual <= ETA_1 * predicted:
         return max(SIGMA_1 * radius, min(a * length, SIGMA_2 * radius))
-    least = SIGMA_1 * radius if actual < ETA_2 * predicted else radius
-    return max(least, min(a * length, SIGMA_3 * radius))
+    if actual < ETA_2 * predicted:
+        return max(SIGMA_1 * radius, min(a * length, SIGMA_3 * radius))
+    return SIGMA_3 * radius if bounded else max(radius, min(a * length, SIGMA_3 * radius))
 
 
 class Objective(ABC):

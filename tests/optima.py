@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -36,3 +39,19 @@ def three_levels(m: int = 40, d: int = 5) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(m, d))
     return X, np.digitize(X[:, 0] + rng.normal(size=m), [-0.5, 0.8]), rng.integers(3, size=m)
+
+
+@contextmanager
+def cpu_limit(seconds: float) -> Iterator[None]:
+    """Fail when the process has spent so many seconds of its own time: a hang fails, a busy machine does not."""
+
+    def fail(number: int, frame: Any) -> None:
+        raise AssertionError(f"no end after {seconds} s of CPU time")
+
+    before = signal.signal(signal.SIGVTALRM, fail)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

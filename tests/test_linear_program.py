@@ -90,7 +90,7 @@ def test_the_callback_sees_the_end() -> None:
 
 
 def test_refusals() -> None:
-    assert "smo" in str(linear_program.refusal(classification([[0.0], [1.0]], [1, -1])))
+    assert "quadratic" in str(linear_program.refusal(classification([[0.0], [1.0]], [1, -1])))
     X = np.random.default_rng(0).normal(size=(7000, 2))
     assert linear_program.refusal(ranking_vector_machine(X[:1000], np.repeat([0, 1], 500), None, 1.0, rbf(0.2))) is None
     many = ranking_vector_machine(X, np.repeat([0, 1], [6000, 1000]))

@@ -180,8 +180,8 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
 
 
 def test_refusals() -> None:
-    assert "huber" in str(newton.refusal(classification(SCALED, LABELS)))
-    assert "linear_program" in str(newton.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
+    assert "kink" in str(newton.refusal(classification(SCALED, LABELS)))
+    assert "linear program" in str(newton.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
     assert "hard rows" in str(newton.refusal(squared(SCALED, LABELS, np.inf)))
     assert "semidefinite" in str(newton.refusal(squared(SCALED, LABELS, kernel=sigmoid())))
     many = np.random.default_rng(0).normal(size=(newton.MOST_POINTS + 1, 2))

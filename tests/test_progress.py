@@ -1,0 +1,169 @@
+"""When a run ends that can go no further: soon after its gap has ceased to fall, with a reason, whichever solver it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.preprocessing import StandardScaler
+
+from equimargin.formulations import (
+    Kernel,
+    Point,
+    Problem,
+    classification,
+    one_norm_ranking,
+    polynomial,
+    ranking,
+    ranking_vector_machine,
+    rbf,
+    regression,
+)
+from equimargin.solvers import SOLVERS, Limits, Status, solve
+from equimargin.solvers.progress import ROUNDED, STALE_CHECKS, Judge, Progress, risen
+from optima import cpu_limit
+
+CANCER, DIABETES = load_breast_cancer(), load_diabetes()
+SCALED = StandardScaler().fit_transform(CANCER.data)
+LABELS = np.where(CANCER.target == 1, 1.0, -1.0)
+POINTS = StandardScaler().fit_transform(DIABETES.data)
+TARGETS = (DIABETES.target - DIABETES.target.mean()) / DIABETES.target.std()
+LEVELS, QUERIES = np.digitize(TARGETS, [-1, 0, 1]), np.arange(len(TARGETS)) // 10
+PROBLEMS: dict[str, Problem] = {
+    "svm.soft linear": classification(SCALED, LABELS),
+    "svm.soft raw": classification(CANCER.data, LABELS),
+    "svm.soft rbf": classification(SCALED, LABELS, 1.0, rbf(1 / 30)),
+    "svm.soft large C": classification(SCALED, LABELS, 1e4, rbf(1 / 30)),
+    "svm.hard": classification(SCALED, LABELS, np.inf, rbf(1 / 30)),
+    "svm.l2": classification(SCALED, LABELS, loss="squared_hinge"),
+    "svm.nobias": classification(SCALED, LABELS, bias=False),
+    "svm.nobias_l2": classification(SCALED, LABELS, 1.0, rbf(1 / 30), "squared_hinge", bias=False),
+    "svr.l1": regression(POINTS, TARGETS, 1.0, 0.1),
+    "svr.l1 rbf": regression(POINTS, TARGETS, 1.0, 0.1, rbf(0.1)),
+    "rank.l1": ranking(POINTS, LEVELS, QUERIES),
+    "rank.l1 rbf": ranking(POINTS[:200], LEVELS[:200], QUERIES[:200], 1.0, rbf(0.1)),
+    "rank.l2 rbf": ranking(POINTS, LEVELS, QUERIES, 1.0, rbf(0.1), "squared_hinge"),
+    "rvm": ranking_vector_machine(POINTS[:100], TARGETS[:100], None, 1.0, rbf(0.1)),
+    "rank.onenorm": one_norm_ranking(POINTS[:60], LEVELS[:60], None, 1.0, rbf(0.1)),
+}
+CASES = [(name, solver) for name, problem in PROBLEMS.items() for solver in SOLVERS if SOLVERS[solver].refusal(problem) is None]
+
+
+@pytest.mark.parametrize(("name", "solver"), CASES)
+def test_a_gap_below_float64_ends_the_run(name: str, solver: str) -> None:
+    """Within its iteration limit, SMO's being too large for a test: it took ten million pair steps for the linear kernel, at 4e-14."""
+    problem = PROBLEMS[name]
+    found = solve(problem, solver, tol=1e-16, max_iter=2_000_000 if solver == "smo" else None)
+    assert found.status in (Status.OPTIMAL, Status.NUMERICAL_FAILURE), found.reason
+    assert "1e-16 was asked" in found.reason
+    assert found.interval.lower <= found.interval.upper
+    assert found.interval.relative_width <= 1.1 * found.relative_gap + 1e-9
+
+
+@pytest.mark.parametrize(("name", "solver"), [case for case in CASES if case[1] not in ("linear_program", "homotopy")])
+def test_few_checks_follow_the_last_that_mattered(name: str, solver: str) -> None:
+    """Column generation went on for hundreds of looks in which only rounding moved."""
+    problem, gaps = PROBLEMS[name], []
+
+    def note(iterations: int, lower: float, upper: float) -> None:
+        gaps.append((upper - lower) / max(abs(lower), abs(upper), 1e-4 * problem.scale))
+
+    solve(problem, solver, tol=1e-16, callback=note)
+    assert len([gap for gap in gaps[1:] if gap <= ROUNDED]) <= 3 * STALE_CHECKS
+
+
+def judge(problem: Problem | None = None, patience: int = STALE_CHECKS) -> Judge:
+    """Of a run that asks for more than float64 has, with no other limit."""
+    return Judge("none", problem or classification([[0.0], [1.0]], [1, -1]), Limits(tol=1e-16), 10**9, patience)
+
+
+def checks(values: Any, **options: Any) -> int:
+    """How many (primal, dual, moved) are weighed before the run is over."""
+    judging = judge(**options)
+    for count, (primal, dual, moved) in enumerate(values, 1):
+        if judging.weigh(Point(alpha=np.zeros(2)), primal, dual, count, moved):
+            return count
+    raise AssertionError("the run did not end")
+
+
+def test_a_step_that_moves_is_progress_however_many_there_have_been() -> None:
+    """A sign of progress that was halved with every step was 0 after 1,074 of them, and TRON gave up at a gap of 1."""
+    assert checks((2.0, 1.0, k < 3000) for k in range(4000)) == 3000 + STALE_CHECKS
+
+
+def test_a_dual_value_above_the_primal_one_is_not_risen() -> None:
+    """Where rounding is large the dual value may pass the primal one, by little for ever, or grow without end: neither is progress."""
+    above = [(1.0 + 1e-9, 1.0, False), *[(1.0 - 1e-9 * (k % 2), 1.0 - 1e-8, False) for k in range(1000)]]
+    assert checks([(1.0, 0.5, False), *above]) <= 2 * STALE_CHECKS
+    assert checks((3.0 + 2.0**k, 2.0 + 1.5**k, False) for k in range(1000)) <= 2 * STALE_CHECKS
+
+
+def test_a_dual_value_next_to_0_rises_by_what_can_be_told_from_the_primal_one() -> None:
+    """Where nothing but the floor of a curvature is left, it grew by 2e-16 of the primal value from check to check, ten million steps."""
+    assert checks((1.8, 2e-16 * (k + 1), False) for k in range(1000)) <= 2 * STALE_CHECKS
+    assert not risen(1.0, 1.0, -1e-9, 1.0)
+    assert not risen(1.0 + 2e-16, 1.0, 0.0, 1.0)
+    assert risen(1.0 + 1e-14, 1.0, 0.0, 1.0)
+
+
+def test_patience_is_for_gaps_that_float64_can_tell() -> None:
+    assert checks(((1.0, 0.9, False) for _ in range(1000)), patience=250) == 251
+    assert checks(((1.0, 1.0 - 1e-13, False) for _ in range(1000)), patience=250) == 1 + STALE_CHECKS
+    falling = ((1.0, 1.0 - 1e-13 * 0.9**k, False) for k in range(1000))
+    assert checks(falling, patience=250) <= 8 * STALE_CHECKS
+
+
+def test_a_violation_is_a_sign_of_progress_where_there_is_no_gap() -> None:
+    progress = Progress("none", classification([[0.0], [1.0]], [1, -1]), Limits(tol=1e-16), 10**9)
+    for k in range(100):
+        assert not progress.show(np.zeros(2), k, 0.5**k)
+    assert [progress.show(np.zeros(2), 100 + k, 0.5**99) for k in range(STALE_CHECKS)] == [False] * (STALE_CHECKS - 1) + [True]
+
+
+@pytest.mark.parametrize(
+    ("X", "kernel"),
+    [([[3000.00001], [3000.0], [2999.99999]], polynomial(3, 1.0, 1.0)), ([[1e5 + 1e-5], [1e5], [1e5 - 1e-5]], polynomial(2, 1.0, 1.0))],
+    ids=["degree 3", "degree 2"],
+)
+def test_nearly_equal_points_far_from_the_origin_end(X: Any, kernel: Kernel) -> None:
+    """Rounding leaves nothing of the differences of their kernel values: damping never made the face's matrix definite."""
+    problem = ranking(X, [2, 1, 0], kernel=kernel)
+    for name, solver in SOLVERS.items():
+        if solver.refusal(problem) is None:
+            with cpu_limit(60):
+                assert solve(problem, name).lower <= solve(problem, name).upper
+
+
+@pytest.mark.parametrize(("X", "degree"), [([[82.66609], [82.66604], [82.666057]], 3), ([[1000.0], [1000.001], [1000.0005]], 2)])
+def test_float32_that_leads_astray_is_left(X: Any, degree: int) -> None:
+    """It made the kernel of three points indefinite, and a few pair steps led to multipliers of 1e40: an overflow, or a gap of 1."""
+    found = solve(regression(X, [0.0, 2.0, 1.0], 1.0, 0.1, polynomial(degree, 1.0, 1.0), "squared_hinge"), "smo")
+    assert found.ok, found.reason
+    assert found.interval.relative_width <= 1e-4
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32 - 1), st.floats(0, 8), st.integers(1, 3), st.sampled_from(["rank", "svm", "svr"]))
+def test_any_solver_ends_far_from_the_origin(seed: int, exponent: float, degree: int, kind: str) -> None:
+    """Points 10^exponent away from 0 and 1e-5 to 1 apart, by every solver that takes them."""
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(2, 8))
+    X = 10.0**exponent + 10.0 ** rng.uniform(-5, 0) * rng.integers(-2, 3, size=(m, 1))
+    kernel, loss, y = polynomial(degree, 1.0, 1.0), rng.choice(["hinge", "squared_hinge"]), rng.integers(0, 3, m).astype(float)
+    problem: Problem
+    if kind == "rank":
+        problem = ranking(X, y, None, 1.0, kernel, loss)
+    elif kind == "svm":
+        problem = classification(X, np.where(y > 0, 1.0, -1.0), 1.0, kernel, loss, bias=bool(rng.integers(2)))
+    else:
+        problem = regression(X, y, 1.0, 0.1, kernel, loss)
+    for name, solver in SOLVERS.items():
+        if solver.refusal(problem) is None:
+            with cpu_limit(60):
+                found = solve(problem, name)
+            assert found.reason
+            assert found.lower <= found.upper
