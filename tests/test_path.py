@@ -122,7 +122,7 @@ def test_the_judge_sees_a_wrong_path() -> None:
     """A multiplier, a coefficient or a bias that is off makes the gap large; one outside of its box makes it infinite."""
     path = regularization_path(sample_problem("svm.soft", rbf(0.4)))
     assert nightly.worst(path)[0] <= 1e-9
-    for name in ("betas", "biases"):
+    for name in ("betas", "values_at_anchor"):
         assert nightly.worst(replace(path, **{name: getattr(path, name) * 1.01}))[0] > 1e-6
     shifted = Alphas(path.alphas.first, path.alphas.starts, path.alphas.rows, path.alphas.values * 0.99)
     assert nightly.worst(replace(path, alphas=shifted))[0] > 1e-6
@@ -515,7 +515,7 @@ def test_a_path_comes_back_from_its_file(tmp_path: Path) -> None:
         file = tmp_path / f"{number}.path"
         path.save(file)
         back = RegularizationPath.load(file)
-        for name in ("lambdas", "betas", "biases", "gaps", "midpoint_gaps", "margins", "event_rows"):
+        for name in ("lambdas", "betas", "w", "values_at_anchor", "gaps", "midpoint_gaps", "margins", "event_rows"):
             np.testing.assert_array_equal(getattr(back, name), getattr(path, name))
         assert all(np.array_equal(a, b) for a, b in zip(back.alphas, path.alphas, strict=True))
         assert (back.stopped, back.complete, back.level, back.events) == (path.stopped, path.complete, path.level, path.events)
@@ -617,13 +617,13 @@ def test_the_active_set_ends_at_the_minimum(balanced: bool) -> None:
         if not balanced:
             j = (i + rng.integers(1, n, p)) % n if n > 2 else 1 - i
         q = K[i, i] + K[j, j] - 2 * K[i, j]
-        of = Differences(K, i.astype(np.uint32), j.astype(np.uint32), s, q)
+        of = Differences(K, False, i.astype(np.uint32), j.astype(np.uint32), s, q)
         A = np.zeros((p, n + 1))
         A[np.arange(p), i] += 1.0
         A[np.arange(p), j] -= 1.0
         c = A @ K @ rng.integers(-2, 3, n + 1)  # consistent: rows that depend on others have no slope of their own
         lower, upper = -rng.integers(0, 3, p).astype(float), rng.integers(0, 3, p).astype(float)
-        state, W = State(n + 1, p), WorkingSet(of)
+        state, W = State((n + 1, n + 1), p), WorkingSet(of)
         W.minimise(c, lower, upper, np.arange(p), 1e-9, state, lambda: None)
         x = state.x
         assert (x >= lower).all()
