@@ -5,9 +5,9 @@
 g = K A'x is computed as E v: of a Gram matrix, E = K and v = A'x; of features Z, K = Z Z', E = Z and v = Z'A'x. The rows of the working set
 W are linearly independent, so that Q_WW, Q = A K A', has a Cholesky factor L; where s'x = 0, K carries a constant that makes them so with
 their bias. Of features, A_W Z = L B with orthonormal rows B: nothing is squared, so that a column may be 1e10 times another, and v moves by
-B'L^-1 c, which does not cancel as Z'A'x may. A step leads to the minimum over W, or as far as the bounds allow; the rows that meet them leave W, and
-the one of the worst slope enters. A row that depends on W has no slope where c is consistent, as it is for rows that are tied at a
-breakpoint of a path, so that it never has to enter.
+B'L^-1 c, which does not cancel as Z'A'x may. A step leads to the minimum over W, or as far as the bounds allow; the rows that meet them
+leave W, and the one of the worst slope enters. A row that depends on W has no slope where c is consistent, as it is for rows that are tied
+at a breakpoint of a path, so that it never has to enter.
 
 Source: C. Lawson, R. Hanson, Solving Least Squares Problems (1974), chapter 23, with bounds of both signs.
 """

@@ -48,7 +48,9 @@ VANISHING = 1e-9
 """A segment that would come to lambda = 0 with g no larger than this, over where it starts, and alpha so little outside, does."""
 NOTHING = 1e-20
 """Where the path can be held down to this share of lambda, it can be held to 0."""
-AFRESH, SAFE = 16, 1e-12
+HANDED = 3.0
+"""What is handed out is rounded once more, to a grid where it is coefficients: so many times the noise of g it is off, about."""
+AFRESH, SAFE = 16, 3e-12
 """Breakpoints between two sums A'alpha over all rows, while their rounding makes no larger a relative gap."""
 REFACTORED = 200
 """Breakpoints between two fresh factors."""
@@ -107,10 +109,11 @@ class ParametricQP:
         centre: Array,
     ) -> None:
         self.of, self.t, self.w, self.balanced, self.over, self.norm2 = differences, t, w, balanced, over, norm2
-        self.lost, self.centre = lost, centre
+        self.spread, self.centre = lost[1], centre
         (n, k), p = differences.E.shape, len(t)
         self.p0 = float(w @ np.maximum(t, 0.0)) or float(w @ np.abs(t)) or float(w.sum()) or 1.0
         self.largest = np.abs(differences.E).max(axis=0, initial=0.0)
+        self.entry = 2 * UNIT * max(float(self.largest.max(initial=0.0)), lost[1]) + lost[0]
         self.W = WorkingSet(differences)
         self.state = State((n, k), p)
         self.alpha, self.side = w.copy(), -np.ones(p)
@@ -275,10 +278,8 @@ class ParametricQP:
         """About how far an entry of g is off, as computed."""
         if self.of.explicit:
             return 2 * UNIT * float(self.largest @ np.abs(self.v))
-        entry, spread = self.lost
         off = abs(float(self.beta[-1])) if self.balanced else 0.0
-        largest = max(float(self.largest.max(initial=0.0)), spread)
-        return (2 * UNIT * largest + entry) * float(np.abs(self.beta).sum()) + spread * off
+        return self.entry * float(np.abs(self.beta).sum()) + self.spread * off
 
     def _lifting(self) -> float:
         """About how far an entry of g is off where v was summed over all coefficients."""
@@ -315,7 +316,7 @@ class ParametricQP:
         self.tolerance = max(TIED * lam, self.noise)
         rows, before = (self.of.i, self.of.j, self.t, self.w), (self.alpha_before, self.before)
         here = self.g, lam, self.alpha, self.side
-        self.rounding = self.noise + (2 * UNIT * abs(self.b - float(self.centre @ self.v)) if self.balanced else 0.0)
+        self.rounding = HANDED * self.noise + UNIT * lam + (2 * UNIT * abs(self.b - float(self.centre @ self.v)) if self.balanced else 0.0)
         *sums, self.ties = measure(*rows, *here, *before, self.rounding, self.tolerance, self.r, self.tied)
         gap, doubt, loss, middle_gap, middle_loss = sums
         norm2 = self._norm2()
@@ -475,7 +476,8 @@ class ParametricQP:
         trace.computed = found.gap
         trace.lambdas.append(self.lam)
         trace.betas.append(self.beta.copy())
-        trace.functions.append(self.v.copy())
+        if self.of.explicit:
+            trace.functions.append(self.v.copy())
         trace.biases.append(self.b)
         trace.gaps.append(found.doubt)
         trace.rows.append(moved.astype(np.int32))

@@ -159,18 +159,17 @@ class _Scaled:
         problem = self.problem
         alpha = np.zeros(problem.p)
         alpha[self.used] = trace.alpha * self.weight
-        T, m, E, V = len(trace.betas), problem.m, self.differences.E, np.reshape(trace.functions, (len(trace.betas), self.differences.E.shape[1]))
-        betas = np.reshape(trace.betas, (T, len(E)))[:, :m] * self.weight
+        T, m, E = len(trace.betas), problem.m, self.differences.E
+        betas = np.reshape(trace.betas, (T, len(E)))
+        V = np.reshape(trace.functions, (T, E.shape[1])) if self.centred.explicit else betas
         values = np.zeros(T)
         if problem.bias:  # of features the constant in K alone is not 0 at the anchor, which is the first point otherwise
             constant = V[:, -1] if self.centred.explicit else V @ E[0] if self.centred.features is None else V[:, :m].sum(axis=1)
             values += (np.array(trace.biases) + constant) * self.kernel * self.weight
-        if self.centred.explicit:
-            w = V[:, : len(self.centred.centre)] * self.function * self.weight
-        else:
-            w = np.zeros((T, 0))
-            if self.centred.free:
-                betas = np.array([balanced(beta) for beta in betas]).reshape(T, m)
+        w = V[:, : len(self.centred.centre)] * self.function * self.weight if self.centred.explicit else np.zeros((T, 0))
+        betas = betas[:, :m] * self.weight
+        if self.centred.free and not self.centred.explicit:
+            betas = balanced(betas)
         changed = [self.used[rows].astype(np.int32) for rows in trace.rows]
         return RegularizationPath(
             problem,

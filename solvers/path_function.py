@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.features import Explicit
-from equimargin.formulations.kernels import Array, gamma_n
+from equimargin.formulations.kernels import UNIT, Array, gamma_n
 from equimargin.formulations.problem import MarginProblem, Point
 from equimargin.solvers.exact_numbers import rational_kernel
 
@@ -31,7 +31,7 @@ Extended = NDArray[np.longdouble]
 EXTENDED_UNIT = float(np.finfo(np.longdouble).eps) / 2
 TILE = 2**18
 """Numbers of a matrix that are taken to extended precision at a time: 4 MB."""
-STEPS = 2.0**52
+STEPS = 2.0**53
 """Steps of the grid that coefficients whose sum must be 0 are put on, in the sum of their sizes: so many add up exactly in float64."""
 
 
@@ -42,9 +42,9 @@ class Values(NamedTuple):
     norm2 : |f|^2, about.
     """
 
-    f: Extended
+    f: Any
     off: Array
-    b: np.longdouble
+    b: Any
     norm2: float
 
 
@@ -72,12 +72,12 @@ class Centred:
         if self.features is not None:
             Z = np.concatenate([part for _, part in self._feature_tiles()]).astype(np.float64)
             return (Z, 0.0) if self.explicit else (Z @ Z.T, 0.0)
-        K, lost = np.empty((self.problem.m, self.problem.m)), 0.0
+        K, lost = np.empty((self.problem.m, self.problem.m)), EXTENDED_UNIT * self._largest
         mean = self._means
         for rows, part in self._kernel_tiles():
             K[rows] = part - mean[rows, None] - (mean - mean.mean())
         if self._lossy:
-            lost = float(self._rounding(np.ones(self.problem.m)).max(initial=0.0)) / self.problem.m
+            lost += float(self._rounding(np.ones(self.problem.m)).max(initial=0.0)) / self.problem.m
         return K, lost
 
     @cached_property
@@ -92,7 +92,9 @@ class Centred:
         """By which product with a function, (k,), its bias falls when it is uncentred."""
         if self.features is None:
             return self._means.astype(np.float64)
-        return self.centre if self.explicit else np.concatenate([part @ self.centre for _, part in self._feature_tiles()]).astype(np.float64)
+        if self.explicit:
+            return self.centre
+        return np.concatenate([part @ self.centre for _, part in self._feature_tiles()]).astype(np.float64)
 
     @property
     def spread(self) -> float:
@@ -135,7 +137,7 @@ class Centred:
 
     def values(self, point: Point) -> Values:
         """f of a point that was handed out, in extended precision."""
-        b = np.longdouble(point.b or 0.0)
+        b: Any = np.longdouble(point.b or 0.0)
         if point.w is not None:
             w, size = point.w.astype(np.longdouble), np.abs(point.w)
             f = np.concatenate([part @ w for _, part in self._feature_tiles()])
@@ -153,6 +155,7 @@ class Centred:
             b += self._anchor @ beta
             off += float(np.abs(self._anchor) @ size) + abs(point.b or 0.0)
         off *= gamma_n(len(beta) + 4, EXTENDED_UNIT)
+        off += EXTENDED_UNIT * self._largest * float(size.sum())
         return Values(f, off + self._rounding(size), b, abs(float(beta @ f)))
 
     # Of any points.
@@ -163,13 +166,13 @@ class Centred:
         if self.features is None:
             K = self.problem.kernel.block(X, self.problem.X)
             return np.asarray(((K - self._anchor.astype(np.float64)) @ V.T).T + values[:, None] if bias else (K @ V.T).T)
-        W = V if self.explicit else np.array([self._weights(v.astype(np.longdouble)) for v in V], dtype=np.float64).reshape(T, -1)
-        at_centre = np.reshape(W, (T, len(self.centre))) @ self.centre
-        Z = Explicit(X, self.features.constant)
+        W = V if self.explicit else np.reshape([self._weights(v.astype(np.longdouble)) for v in V], (T, -1)).astype(np.float64)
+        Z, at_centre = Explicit(X, self.features.constant), np.reshape(W, (T, len(self.centre))) @ self.centre
         if Z.sparse:
-            here = np.array([Z @ w for w in W]).reshape(T, Z.m) - at_centre[:, None]
+            here = np.reshape([Z @ w for w in W], (T, Z.m)) - at_centre[:, None]
         else:
-            here = np.array([(X - self.centre[: Z.d]) @ w[: Z.d] + (w[Z.d :] * (1.0 - self.centre[Z.d :])).sum() for w in W]).reshape(T, Z.m)
+            ones = 1.0 - self.centre[Z.d :]
+            here = np.reshape([(X - self.centre[: Z.d]) @ w[: Z.d] + w[Z.d :] @ ones for w in W], (T, Z.m))
         return np.asarray(here + (values if bias else at_centre)[:, None])
 
     # In tiles.
@@ -184,6 +187,11 @@ class Centred:
         """Whether the kernel is not its own matrix in float64, but that of real numbers, from which computed entries differ."""
         kernel = self.problem.kernel
         return not kernel.given and rational_kernel(kernel)
+
+    @property
+    def _largest(self) -> float:
+        """max_i K_ii."""
+        return float(self.problem.gram.diagonal.max(initial=0.0))
 
     def _rounding(self, v: Array) -> Array:
         """How far K v may be off for what the entries have lost, (m,), for v >= 0."""
@@ -201,10 +209,14 @@ class Centred:
 
     def _kernel_tiles(self) -> Iterator[tuple[slice, Extended]]:
         """Rows, and theirs of K."""
-        gram = self.problem.gram
+        gram, m = self.problem.gram, self.problem.m
         K = (gram.extended or gram).dense if self._lossy else gram.dense
-        for rows in tiles(self.problem.m, self.problem.m):
-            yield rows, K[rows].astype(np.longdouble)
+        for rows in tiles(m, m):
+            part = K[rows].astype(np.longdouble)
+            if gram.shift:  # of a given matrix, added to its diagonal exactly
+                place = np.arange(rows.start, rows.stop)
+                part[place - rows.start, place] = gram.X.diagonal()[rows].astype(np.longdouble) + gram.shift
+            yield rows, part
 
     def _differences(self, beta: Array) -> Iterator[tuple[slice, Extended]]:
         """Rows of K; where a constant makes no difference k(x_i, .) - k(x_1, .), and less its value at x_1 where beta has the sum 0."""
@@ -229,22 +241,22 @@ def claimed(problem: MarginProblem, point: Point, values: Values, apart: float) 
     """
     assert point.alpha is not None
     alpha, c, s = point.alpha.astype(np.longdouble), problem.costs, problem.bias_signs
-    off = problem.rows.absolute_dot(values.off) + 2 * EXTENDED_UNIT * (np.abs(problem.rows.t) + abs(values.b))
-    u = problem.rows.t - problem.rows.dot(values.f) - values.b * s
+    t, f = problem.rows.t.astype(np.longdouble), values.f
+    off = problem.rows.absolute_dot(values.off) + UNIT * np.abs(t) + 2 * EXTENDED_UNIT * abs(values.b)  # t may be a rounded difference
+    u = t - problem.rows.dot(f) - values.b * s
     over, under = np.maximum(off - u, 0.0), np.maximum(u + off, 0.0)
     gap = float(alpha @ over + (c - alpha) @ under) + apart**2 / 2 + abs(values.b * float(alpha @ s))
     primal = float(c @ np.maximum(u, 0.0)) + values.norm2 / 2
-    return gap / max(primal, 1e-4 * problem.scale) if gap else 0.0
+    return float(gap / max(primal, 1e-4 * problem.scale)) if gap else 0.0
 
 
 def balanced(beta: Array) -> Array:
-    """Coefficients, (m,), whose sum is 0 but for rounding, on a grid on which it is 0 exactly."""
-    size = float(np.abs(beta).sum())
-    if not size:
-        return beta
-    unit = 2.0 ** np.ceil(np.log2(size)) / STEPS
+    """Coefficients, (..., m), whose sum is 0 but for rounding, on a grid on which it is 0 exactly."""
+    size = np.abs(beta).sum(axis=-1, keepdims=True)
+    unit = 2.0 ** np.ceil(np.log2(size, where=size > 0, out=np.zeros_like(size))) / STEPS
     steps = np.rint(beta / unit)
-    steps[np.argmax(np.abs(steps))] -= steps.sum()
+    largest = np.abs(steps).argmax(axis=-1, keepdims=True)
+    np.put_along_axis(steps, largest, np.take_along_axis(steps, largest, -1) - steps.sum(axis=-1, keepdims=True), -1)
     return np.asarray(steps * unit)
 
 

@@ -44,7 +44,8 @@ class Trace:
     """What a path leaves behind, a list entry a breakpoint.
 
     alpha : (p,) at the first one.  rows, values : alpha at the rows that may have moved since the breakpoint before.
-    betas, functions, biases : A'alpha, v and lambda b.  gaps, midpoint_gaps : relative, rounding included.  computed : the last one without.
+    betas, functions, biases : A'alpha, v where that is of features, and lambda b.  gaps, midpoint_gaps : relative,
+    rounding included.  computed : the last one without.
      margins : how many rows are in W on the way on.
     event_rows, event_kinds : the rows that came into W there, or went out of it to 0 or to their weight, and which of these.
     """
