@@ -46,6 +46,8 @@ ENDED = 1e-11
 """A breakpoint at less than this share of lambda is at 0."""
 VANISHING = 1e-9
 """A segment that would come to lambda = 0 with g no larger than this, over where it starts, and alpha so little outside, does."""
+RESOLVED = 1e-13
+"""In place of ENDED and, for g, of VANISHING where g is of features, whose directions are accurate however far columns are apart."""
 NOTHING = 1e-20
 """Where the path can be held down to this share of lambda, it can be held to 0."""
 HANDED = 3.0
@@ -120,6 +122,7 @@ class ParametricQP:
         self.r, self.before, self.alpha_before = np.zeros(p), np.zeros(p), w.copy()
         self.beta, self.v, self.g, self.b, self.apart = np.zeros(n), np.zeros(k), np.zeros(n), 0.0, 0.0
         self.lam, self.before_lam, self.level, self.doubt = 0.0, 0.0, 0.0, 1.0
+        self.left: tuple[float, float, Array, Array] | None = None  # lambda, b, alpha, v, where lambda = 0 may be next
         self.tied = np.zeros(p, dtype=np.intp)
         self.ties = 0
         self.lower, self.upper = np.zeros(p), np.zeros(p)
@@ -229,6 +232,9 @@ class ParametricQP:
                     found = self._corrected(found)
                 if not found.certified:
                     trace.stopped = Stop.PRECISION
+                    if self.left is not None:
+                        self._return(self.left)
+                        self._end(trace, was, lambda_min)
                     return trace
                 self._leave_bounds()
                 self._note(trace, moved, found)
@@ -247,6 +253,8 @@ class ParametricQP:
                 if end == 0.0:
                     self._end(trace, moved, lambda_min)
                     return trace
+                may_end = self.of.explicit and self._vanishes(VANISHING)
+                self.left = (self.lam, self.b, self.alpha.copy(), self.v.copy()) if may_end else None
                 self._step(end, b, place)
         except OutOfTime:
             return trace
@@ -400,13 +408,26 @@ class ParametricQP:
         if crossing < step or step == self.lam:
             step, place = crossing, -1
         end = self.lam - step
-        last = alpha + self.lam * x
-        vanishing = np.abs(self.g + self.lam * self.state.g).max() <= VANISHING * np.abs(self.g).max() + 10 * self.noise
-        if (vanishing and (last >= -VANISHING * w).all() and (last <= (1 + VANISHING) * w).all()) or end <= ENDED * self.lam:
+        share, ended = (RESOLVED, RESOLVED) if self.of.explicit else (VANISHING, ENDED)
+        if self._vanishes(share) or end <= ended * self.lam:
             return 0.0, 0.0, -1
         if end < lambda_min:
             end, place = lambda_min, -1
         return end, self.b + (self.lam - end) * rise, place
+
+    def _vanishes(self, share: float) -> bool:
+        """Whether g at lambda = 0 would be no larger than this share of what it is, with alpha in its box, if the direction were kept."""
+        rows = self.W.members
+        w, last = self.w[rows], self.alpha[rows] + self.lam * self.state.x[rows]
+        if (last < -VANISHING * w).any() or (last > (1 + VANISHING) * w).any():
+            return False
+        return bool(np.abs(self.g + self.lam * self.state.g).max() <= share * np.abs(self.g).max() + 10 * self.noise)
+
+    def _return(self, left: tuple[float, float, Array, Array]) -> None:
+        """Back to the breakpoint that was left last: the next one, so much nearer to 0, is out of float64's reach."""
+        self.lam, self.b, self.alpha[:], self.v[:] = left
+        self._evaluate()
+        self._measured()
 
     def _step(self, end: float, b: float, place: int) -> None:
         """Along the direction to lambda = end, where the row at a place of W, if any, is at its bound."""
