@@ -50,9 +50,7 @@ RESOLVED = 1e-13
 """In place of ENDED and, for g, of VANISHING where g is of features, whose directions are accurate however far columns are apart."""
 NOTHING = 1e-20
 """Where the path can be held down to this share of lambda, it can be held to 0."""
-HANDED = 3.0
-"""What is handed out is rounded once more, to a grid where it is coefficients: so many times the noise of g it is off, about."""
-AFRESH, SAFE = 16, 3e-12
+AFRESH, SAFE = 16, 1e-12
 """Breakpoints between two sums A'alpha over all rows, while their rounding makes no larger a relative gap."""
 REFACTORED = 200
 """Breakpoints between two fresh factors."""
@@ -276,7 +274,8 @@ class ParametricQP:
         self.lam = max(lambda_min, held) if held > 0.0 else 0.0
         self.b = self.lam * self.level
         self.beta[:], self.v[:] = 0.0, 0.0
-        self._note(trace, self.tied[:0], Measured(0.0, 0.0, 0.0, 0.0))
+        gap = norm2 / (2 * size * self.lam) if self.lam > 0.0 else 0.0
+        self._note(trace, self.tied[:0], Measured(gap, gap, gap, gap))
 
     def _look(self) -> None:
         if self.over():
@@ -324,7 +323,7 @@ class ParametricQP:
         self.tolerance = max(TIED * lam, self.noise)
         rows, before = (self.of.i, self.of.j, self.t, self.w), (self.alpha_before, self.before)
         here = self.g, lam, self.alpha, self.side
-        self.rounding = HANDED * self.noise + UNIT * lam + (2 * UNIT * abs(self.b - float(self.centre @ self.v)) if self.balanced else 0.0)
+        self.rounding = self.noise + UNIT * lam + (2 * UNIT * abs(self.b - float(self.centre @ self.v)) if self.balanced else 0.0)
         *sums, self.ties = measure(*rows, *here, *before, self.rounding, self.tolerance, self.r, self.tied)
         gap, doubt, loss, middle_gap, middle_loss = sums
         norm2 = self._norm2()

@@ -31,8 +31,6 @@ Extended = NDArray[np.longdouble]
 EXTENDED_UNIT = float(np.finfo(np.longdouble).eps) / 2
 TILE = 2**18
 """Numbers of a matrix that are taken to extended precision at a time: 4 MB."""
-STEPS = 2.0**53
-"""Steps of the grid that coefficients whose sum must be 0 are put on, in the sum of their sizes: so many add up exactly in float64."""
 
 
 class Values(NamedTuple):
@@ -108,7 +106,7 @@ class Centred:
             return float(w @ w)
         beta = balanced(beta) if self.free else beta
         v = beta.astype(np.longdouble)
-        return abs(float(sum(v[rows] @ (part @ v) for rows, part in self._differences(beta))))
+        return abs(float(sum(v[rows] @ (part @ v) for rows, part in self._differences())))
 
     def apart(self, v: Array, beta: Array) -> float:
         """|f - sum_i beta_i k(x_i, .)| of a function (k,) as the path has it."""
@@ -148,8 +146,9 @@ class Centred:
             return Values(f, gamma_n(len(w) + 4, EXTENDED_UNIT) * off, b, float(w @ w))
         assert point.beta is not None
         beta, size = point.beta.astype(np.longdouble), np.abs(point.beta)
-        products = [(part @ beta, np.abs(part) @ size) for _, part in self._differences(point.beta)]
+        products = [(part @ beta, np.abs(part) @ size) for _, part in self._differences()]
         f, sizes = (np.concatenate(parts) for parts in zip(*products, strict=True))
+        f += (self._anchor - self._anchor[0]) * beta.sum()
         off = sizes.astype(np.float64)
         if self.problem.bias:
             b += self._anchor @ beta
@@ -218,13 +217,12 @@ class Centred:
                 part[place - rows.start, place] = gram.X.diagonal()[rows].astype(np.longdouble) + gram.shift
             yield rows, part
 
-    def _differences(self, beta: Array) -> Iterator[tuple[slice, Extended]]:
-        """Rows of K; where a constant makes no difference k(x_i, .) - k(x_1, .), and less its value at x_1 where beta has the sum 0."""
+    def _differences(self) -> Iterator[tuple[slice, Extended]]:
+        """Rows of K; where a constant makes no difference those of k(x, z) - k(x_1, z) - k(x, x_1) + k(x_1, x_1)."""
         for rows, K in self._kernel_tiles():
             if self.free:
                 K -= self._anchor
-                if beta.sum() == 0.0:
-                    K -= K[:, :1].copy()
+                K -= K[:, :1].copy()
             yield rows, K
 
     def _weights(self, beta: Extended) -> Extended:
@@ -251,13 +249,13 @@ def claimed(problem: MarginProblem, point: Point, values: Values, apart: float) 
 
 
 def balanced(beta: Array) -> Array:
-    """Coefficients, (..., m), whose sum is 0 but for rounding, on a grid on which it is 0 exactly."""
-    size = np.abs(beta).sum(axis=-1, keepdims=True)
-    unit = 2.0 ** np.ceil(np.log2(size, where=size > 0, out=np.zeros_like(size))) / STEPS
-    steps = np.rint(beta / unit)
-    largest = np.abs(steps).argmax(axis=-1, keepdims=True)
-    np.put_along_axis(steps, largest, np.take_along_axis(steps, largest, -1) - steps.sum(axis=-1, keepdims=True), -1)
-    return np.asarray(steps * unit)
+    """Coefficients, (..., m), whose sum is 0 but for rounding, with what it is in extended precision taken from the smallest of them."""
+    beta = beta.copy()
+    smallest = np.abs(beta).argmin(axis=-1, keepdims=True)
+    for _ in range(2):
+        total = beta.sum(axis=-1, keepdims=True, dtype=np.longdouble).astype(np.float64)
+        np.put_along_axis(beta, smallest, np.take_along_axis(beta, smallest, -1) - total, -1)
+    return beta
 
 
 def tiles(m: int, width: int) -> Iterator[slice]:

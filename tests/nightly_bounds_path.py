@@ -175,7 +175,7 @@ def main(seed: int, examples: int, say: Callable[[str], None] = lambda line: pri
                     kind, problem = drawn(seed, number)
                     what = f"claims {each.claim:.1e}, is {float(each.excess):.1e} above the optimum"
                     say(f"  ! path {number}, {kind}, {problem.kernel}: {each.where} at lambda = {each.lam:.6g} {what}")
-    say(f"paths: {examples:,}, {points:,} claims, largest excess {largest:.1e}, at most {worst:.2g} of what is allowed; {early} ended early")
+    say(f"paths: {examples:,}, {early} ended early; {points:,} claims, largest excess {largest:.1e}, {worst:.2g} of what is allowed")
     say(f"{failures} failures, {time.process_time() - started:.0f} s of CPU time")
     return min(failures, 1)
 
