@@ -11,6 +11,9 @@ the projection of -g / lambda onto the cone of the tied rows: it exists however 
 tied can leave its cone before the next breakpoint, so that no step has length 0. A bias is a point of its own, the origin, where g is -b:
 a row of one point is its difference with that point. The bias of an empty margin set is an interval, which closes where its ends meet.
 
+g = E v (`active_set.py`). Of a Gram matrix v = beta = A'alpha. Of features v is f itself, moved by directions and corrections of its own:
+rounded multipliers, where K is large over lambda, are multipliers of an f that is a little off v, at a cost of half the squared distance.
+
 Source: document P, section 5; T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, JMLR 5 (2004); L. Gunter, J. Zhu, Neural Computation 19 (2007).
 """
 
@@ -29,7 +32,7 @@ from equimargin.solvers.active_set import Differences, Index, Points, State, Wor
 from equimargin.solvers.path_trace import Kind, Stop, Trace
 
 CERTIFIED, DOUBTED = 1e-9, 1e-8
-"""Relative gap that every breakpoint and midpoint has at most, as computed, and with the rounding of g taken against it."""
+"""Relative gap that every breakpoint and midpoint has at most, as computed, and with the rounding of g and b taken against it."""
 CORRECTED = 1e-10
 """Breakpoints with a larger gap are corrected."""
 TIED = 1e-12
@@ -44,12 +47,16 @@ ENDED = 1e-11
 """A breakpoint at less than this share of lambda is at 0."""
 VANISHING = 1e-9
 """A segment that would come to lambda = 0 with g no larger than this, over where it starts, and alpha so little outside, does."""
+RESOLVED = 1e-13
+"""In place of ENDED and, for g, of VANISHING where g is of features, whose directions are accurate however far columns are apart."""
 NOTHING = 1e-20
 """Where the path can be held down to this share of lambda, it can be held to 0."""
 AFRESH, SAFE = 16, 1e-12
 """Breakpoints between two sums A'alpha over all rows, while their rounding makes no larger a relative gap."""
 REFACTORED = 200
 """Breakpoints between two fresh factors."""
+SETTLED = 2
+"""Times that the start is minimised: the second time from slopes that are small themselves, whose rounding is, too."""
 STUCK = 50
 """Breakpoints in a row without progress that end the path."""
 FLOOR = 1e-4
@@ -61,7 +68,7 @@ NONE = 1e-300
 
 
 class Measured(NamedTuple):
-    """Relative gaps: at a breakpoint, there with the rounding of g taken against it, and half way from the breakpoint before.
+    """Relative gaps: at a breakpoint, there with the rounding of what is handed out taken against it, and half way from the one before.
 
     final : the gap over the loss alone, which it is relative to where the same f is best down to lambda = 0.
     """
@@ -84,10 +91,11 @@ class OutOfTime(Exception):
 class ParametricQP:
     """The program and where its path is.
 
-    differences : the rows; with a bias the last point is the origin, all of whose kernel values are 0, and K carries a constant elsewhere.
+    differences : the rows; with a bias the last point is the origin, whose row of E is 0, and K carries a constant elsewhere.
     t, w : (p,) targets, of size 1 at most, and weights, > 0.  over : asked from time to time whether to end.
     norm2 : |sum_i beta_i k(x_i, .)|^2 of coefficients (n,) that leave next to nothing.
-    spread : of what a centred K has lost, times the sum of beta, which is 0 but for rounding.
+    lost : of an entry of K and of what centring took from it, times the sum of |beta| and of beta: how far g is off at least.
+    centre : (k,) b - centre'v is the bias that is handed out.
     """
 
     def __init__(
@@ -98,18 +106,22 @@ class ParametricQP:
         balanced: bool,
         over: Callable[[], bool],
         norm2: Callable[[Array], float],
-        spread: float = 0.0,
+        lost: tuple[float, float],
+        centre: Array,
     ) -> None:
-        self.of, self.t, self.w, self.balanced, self.over, self.norm2, self.spread = differences, t, w, balanced, over, norm2, spread
-        n, p = len(differences.K), len(t)
+        self.of, self.t, self.w, self.balanced, self.over, self.norm2 = differences, t, w, balanced, over, norm2
+        self.spread, self.centre = lost[1], centre
+        (n, k), p = differences.E.shape, len(t)
         self.p0 = float(w @ np.maximum(t, 0.0)) or float(w @ np.abs(t)) or float(w.sum()) or 1.0
-        self.largest = float(np.abs(differences.K).max(initial=0.0))
+        self.largest = np.abs(differences.E).max(axis=0, initial=0.0)
+        self.entry = 2 * UNIT * max(float(self.largest.max(initial=0.0)), lost[1]) + lost[0]
         self.W = WorkingSet(differences)
-        self.state = State(n, p)
+        self.state = State((n, k), p)
         self.alpha, self.side = w.copy(), -np.ones(p)
         self.r, self.before, self.alpha_before = np.zeros(p), np.zeros(p), w.copy()
-        self.beta, self.g, self.b = np.zeros(n), np.zeros(n), 0.0
+        self.beta, self.v, self.g, self.b, self.apart = np.zeros(n), np.zeros(k), np.zeros(n), 0.0, 0.0
         self.lam, self.before_lam, self.level, self.doubt = 0.0, 0.0, 0.0, 1.0
+        self.left: tuple[float, float, Array, Array] | None = None  # lambda, b, alpha, v, where lambda = 0 may be next
         self.tied = np.zeros(p, dtype=np.intp)
         self.ties = 0
         self.lower, self.upper = np.zeros(p), np.zeros(p)
@@ -130,11 +142,15 @@ class ParametricQP:
         self.alpha = np.where(excess > 0.0, self.w, 0.0)
         if len(undecided):
             self._fill(undecided)
+        collect(self.of.i, self.of.j, self.alpha, self.beta)
+        self.v[:] = self._lifted(self.beta)
         self._evaluate()
-        c = self._settle(undecided) if len(undecided) else 0.0
+        c = 0.0
+        for _ in range(SETTLED if len(undecided) else 0):
+            c = self._settle(undecided)
         self.side = np.where(self.W.inside, 0.0, np.where(self.alpha > 0.0, -1.0, 1.0))
         y = self.g[self.of.i] - self.g[self.of.j]
-        if float(np.abs(self.g).max(initial=0.0)) <= 4 * self._noise():
+        if float(np.abs(self.g).max(initial=0.0)) <= 4 * max(self._noise(), self._lifting()):
             self.lam, self.b = 0.0, 0.0
         elif self.balanced and not self.W.size:
             self.lam, self.b = self.closing(y)
@@ -163,6 +179,7 @@ class ParametricQP:
         scale = float(np.abs(c).max(initial=0.0)) or 1.0
         self.W.minimise(c, -alpha, self.w - alpha, undecided, 1e-13 * scale, self.state, self._look)
         self.alpha = np.clip(alpha + self.state.x, 0.0, self.w)
+        self.v += self.state.v
         level = self.state.level
         self.state.clear(undecided)
         self._evaluate()
@@ -214,6 +231,9 @@ class ParametricQP:
                     found = self._corrected(found)
                 if not found.certified:
                     trace.stopped = Stop.PRECISION
+                    if self.left is not None:
+                        self._return(self.left)
+                        self._end(trace, was, lambda_min)
                     return trace
                 self._leave_bounds()
                 self._note(trace, moved, found)
@@ -232,6 +252,8 @@ class ParametricQP:
                 if end == 0.0:
                     self._end(trace, moved, lambda_min)
                     return trace
+                may_end = self.of.explicit and self._vanishes(VANISHING)
+                self.left = (self.lam, self.b, self.alpha.copy(), self.v.copy()) if may_end else None
                 self._step(end, b, place)
         except OutOfTime:
             return trace
@@ -247,12 +269,14 @@ class ParametricQP:
     def _rest(self, trace: Trace, lambda_min: float) -> None:
         """f is b alone at every lambda, as far down as |A'alpha|_K is known to be 0 well enough."""
         size = max(float(self.w @ np.maximum(self.t - self.level * self.of.s, 0.0)), FLOOR * self.p0)
-        held = float(np.abs(self.g).max(initial=0.0) * np.abs(self.beta).sum()) / (2 * DOUBTED * size)
+        norm2 = float(self.v @ self.v if self.of.explicit else np.abs(self.g).max(initial=0.0) * np.abs(self.beta).sum())
+        held = norm2 / (2 * DOUBTED * size)
         trace.stopped = Stop.CONSTANT if held <= lambda_min else Stop.PRECISION
         self.lam = max(lambda_min, held) if held > 0.0 else 0.0
         self.b = self.lam * self.level
-        self.beta[:] = 0.0
-        self._note(trace, self.tied[:0], Measured(0.0, 0.0, 0.0, 0.0))
+        self.beta[:], self.v[:] = 0.0, 0.0
+        gap = norm2 / (2 * size * self.lam) if self.lam > 0.0 else 0.0
+        self._note(trace, self.tied[:0], Measured(gap, gap, gap, gap))
 
     def _look(self) -> None:
         if self.over():
@@ -260,16 +284,33 @@ class ParametricQP:
 
     def _noise(self) -> float:
         """About how far an entry of g is off, as computed."""
+        if self.of.explicit:
+            return 2 * UNIT * float(self.largest @ np.abs(self.v))
         off = abs(float(self.beta[-1])) if self.balanced else 0.0
-        return 2 * UNIT * max(self.largest, self.spread) * float(np.abs(self.beta).sum()) + self.spread * off
+        return self.entry * float(np.abs(self.beta).sum()) + self.spread * off
+
+    def _lifting(self) -> float:
+        """About how far an entry of g is off where v was summed over all coefficients."""
+        return 2 * UNIT * float(self.largest @ self.largest) * float(np.abs(self.beta).sum()) if self.of.explicit else 0.0
 
     def _evaluate(self, afresh: bool = True) -> None:
-        """g of beta and b; first, where it is to be taken afresh, beta of alpha."""
-        if afresh:
+        """g of v and b; first, of a Gram matrix and where it is to be taken afresh, v of alpha."""
+        if self.of.explicit:
             collect(self.of.i, self.of.j, self.alpha, self.beta)
-        product(self.of.K, self.beta, self.g)
+            apart = self.v - self._lifted(self.beta)
+            self.apart = float(apart @ apart)
+        elif afresh:
+            collect(self.of.i, self.of.j, self.alpha, self.beta)
+            self.v[:] = self.beta
+        else:
+            self.beta[:] = self.v
+        product(self.of.E, self.v, self.g)
         if self.balanced:
             self.g[-1] = -self.b
+
+    def _lifted(self, beta: Array) -> Array:
+        """v of coefficients."""
+        return np.asarray(self.of.E.T @ beta) if self.of.explicit else beta
 
     def _remember(self) -> None:
         """Keep the breakpoint that is left: of itself it is the middle, too."""
@@ -283,12 +324,12 @@ class ParametricQP:
         self.tolerance = max(TIED * lam, self.noise)
         rows, before = (self.of.i, self.of.j, self.t, self.w), (self.alpha_before, self.before)
         here = self.g, lam, self.alpha, self.side
-        *sums, self.ties = measure(*rows, *here, *before, self.noise, self.tolerance, self.r, self.tied)
+        self.rounding = self.noise + UNIT * lam + (2 * UNIT * abs(self.b - float(self.centre @ self.v)) if self.balanced else 0.0)
+        *sums, self.ties = measure(*rows, *here, *before, self.rounding, self.tolerance, self.r, self.tied)
         gap, doubt, loss, middle_gap, middle_loss = sums
         norm2 = self._norm2()
-        if self.balanced:
-            off = abs(float(self.beta[-1] * self.g[-1]))
-            gap, doubt = gap + off, doubt + off
+        off = self.apart / 2 + (abs(float(self.beta[-1] * self.g[-1])) if self.balanced else 0.0)
+        gap, doubt = gap + off, doubt + off
         least = FLOOR * lam * self.p0
         size = max(loss + norm2 / 2, least)
         self.doubt = doubt / size
@@ -303,18 +344,18 @@ class ParametricQP:
             if attempt == 1:
                 self.W.refactored()
             rows = self.W.members
-            kept, b = self.alpha[rows].copy(), self.b
-            x = self.W.solve(-self.r[rows])
+            kept, v, b, missing = self.alpha[rows].copy(), self.v.copy(), self.b, -self.r[rows]
             if self.balanced:
                 s = self.of.s[rows]
-                y = self.W.solve(s)
-                level = float((s @ x - self.beta[-1]) / (s @ y))
-                x, self.b = x - level * y, b + level
-            self.alpha[rows] = np.clip(kept + x, 0.0, self.w[rows])
+                level = float((s @ self.W.solve(missing) - self.beta[-1]) / (s @ self.W.solve(s)))
+                missing, self.b = missing - level * s, b + level
+            self.alpha[rows] = np.clip(kept + self.W.solve(missing), 0.0, self.w[rows])
+            if self.of.explicit:
+                self.v += self.W.lifted(missing)
             self._evaluate()
             new = self._measured()
             if not new.gap < 0.9 * found.gap:
-                self.alpha[rows], self.b = kept, b
+                self.alpha[rows], self.v, self.b = kept, v, b
                 self._evaluate()
                 self._measured()
                 if attempt:
@@ -367,13 +408,26 @@ class ParametricQP:
         if crossing < step or step == self.lam:
             step, place = crossing, -1
         end = self.lam - step
-        last = alpha + self.lam * x
-        vanishing = np.abs(self.g + self.lam * self.state.g).max() <= VANISHING * np.abs(self.g).max() + 10 * self.noise
-        if (vanishing and (last >= -VANISHING * w).all() and (last <= (1 + VANISHING) * w).all()) or end <= ENDED * self.lam:
+        share, ended = (RESOLVED, RESOLVED) if self.of.explicit else (VANISHING, ENDED)
+        if self._vanishes(share) or end <= ended * self.lam:
             return 0.0, 0.0, -1
         if end < lambda_min:
             end, place = lambda_min, -1
         return end, self.b + (self.lam - end) * rise, place
+
+    def _vanishes(self, share: float) -> bool:
+        """Whether g at lambda = 0 would be no larger than this share of what it is, with alpha in its box, if the direction were kept."""
+        rows = self.W.members
+        w, last = self.w[rows], self.alpha[rows] + self.lam * self.state.x[rows]
+        if (last < -VANISHING * w).any() or (last > (1 + VANISHING) * w).any():
+            return False
+        return bool(np.abs(self.g + self.lam * self.state.g).max() <= share * np.abs(self.g).max() + 10 * self.noise)
+
+    def _return(self, left: tuple[float, float, Array, Array]) -> None:
+        """Back to the breakpoint that was left last: the next one, so much nearer to 0, is out of float64's reach."""
+        self.lam, self.b, self.alpha[:], self.v[:] = left
+        self._evaluate()
+        self._measured()
 
     def _step(self, end: float, b: float, place: int) -> None:
         """Along the direction to lambda = end, where the row at a place of W, if any, is at its bound."""
@@ -383,7 +437,7 @@ class ParametricQP:
         self.alpha[rows] = np.clip(self.alpha[rows] + (self.lam - end) * x, 0.0, self.w[rows])
         if place >= 0:
             self.alpha[rows[place]] = 0.0 if x[place] < 0.0 else self.w[rows[place]]
-        self.beta += (self.lam - end) * self.state.beta
+        self.v += (self.lam - end) * self.state.v
         self.lam, self.b, self.steps = end, b, self.steps + 1
         if self.steps % REFACTORED == 0:
             self.W.refactored()
@@ -398,22 +452,29 @@ class ParametricQP:
         last = self.alpha[rows] + lam * self.state.x[rows]
         ends = self.alpha.copy()
         ends[rows] = np.where(last <= VANISHING * w, 0.0, np.where(last >= (1 - VANISHING) * w, w, last))
+        if self.of.explicit:
+            beta = np.zeros_like(self.beta)
+            collect(self.of.i, self.of.j, ends, beta)
+            inside = (ends[rows] > 0.0) & (ends[rows] < w)
+            ends[rows] -= np.where(inside, self.W.multipliers(self._lifted(beta)), 0.0)
         left, loss = self._left(ends), float(self.w @ np.maximum(-self.r, 0.0))
-        held = left / (CERTIFIED * max(loss, FLOOR * lam * self.p0))
-        above_0 = max(lambda_min / lam, held)
-        for share in [0.0, above_0] if held <= NOTHING else [above_0] if held <= 1.0 else []:
-            alpha = ends.copy()
+        held = 2 * left / (CERTIFIED * max(loss, FLOOR * lam * self.p0))  # half of what is certified is for the rest
+        above_0 = max(lambda_min, held * lam)
+        for end in [0.0, above_0] if held <= NOTHING else [above_0] if held <= 1.0 else []:
+            alpha, share = ends.copy(), end / lam
             alpha[rows] = share * self.alpha[rows] + (1 - share) * ends[rows]
             size = max(loss + share * norm2 / 2, FLOOR * lam * self.p0)
             gap, doubt = (
                 float(alpha @ np.maximum(self.r + noise, 0.0) + (self.w - alpha) @ np.maximum(noise - self.r, 0.0)) / size
-                for noise in (0.0, self.noise)
+                for noise in (0.0, self.rounding)
             )
-            gap += (1 - share) ** 2 * left / (share * size) if share else 0.0
+            off = ((1 - share) * np.sqrt(left) + share * np.sqrt(self.apart / 2)) ** 2 / (share * size) if share else 0.0
+            gap, doubt = gap + off, doubt + off
             if gap <= CERTIFIED and doubt <= DOUBTED:
-                self.lam, self.alpha, self.b, self.beta = share * lam, alpha, share * self.b, share * self.beta
+                self.lam, self.alpha, self.b = end, alpha, share * self.b
+                self.beta, self.v = share * self.beta, share * self.v
                 self._note(trace, moved, Measured(gap, doubt, max(gap, trace.gaps[-1]), gap))
-                trace.stopped = Stop.ZERO if not share else Stop.REACHED if self.lam <= lambda_min else Stop.PRECISION
+                trace.stopped = Stop.ZERO if not end else Stop.REACHED if end <= lambda_min else Stop.PRECISION
                 return
         trace.stopped = Stop.PRECISION
 
@@ -425,16 +486,21 @@ class ParametricQP:
 
     def _norm2(self) -> float:
         """|g|^2; of what the origin adds, 0 up to rounding, nothing."""
+        if self.of.explicit:
+            return float(self.v @ self.v)
         return float(self.beta @ self.g) - (float(self.beta[-1] * self.g[-1]) if self.balanced else 0.0)
 
     def _note(self, trace: Trace, moved: Index, found: Measured) -> None:
         """Write a breakpoint down."""
         if trace.lambdas:
-            trace.midpoint_gaps.append(found.middle)
+            trace.midpoint_gaps.append(found.middle + max(found.doubt - found.gap, trace.gaps[-1] - trace.computed))
+        trace.computed = found.gap
         trace.lambdas.append(self.lam)
         trace.betas.append(self.beta.copy())
+        if self.of.explicit:
+            trace.functions.append(self.v.copy())
         trace.biases.append(self.b)
-        trace.gaps.append(found.gap)
+        trace.gaps.append(found.doubt)
         trace.rows.append(moved.astype(np.int32))
         trace.values.append(self.alpha[moved])
         trace.margins.append(self.W.size)

@@ -5,7 +5,8 @@
 
 alpha and g = lambda f are piecewise linear in lambda, f is affine in 1 / lambda in between. Ranking has no bias; rows of one point are
 differences with a further point, the origin (`parametric_qp.py`). Kernel, targets and weights are scaled by powers of two, and where a
-constant in f makes no difference K is centred, so that all numbers have size 1 and differences of kernel values lose least.
+constant in f makes no difference K is centred, so that all numbers have size 1 and differences of kernel values lose least. A linear
+kernel of no more features than points is followed in its features, any other one by its Gram matrix.
 
 Source: document P, section 5, for ranking; Hastie, Rosset, Tibshirani, Zhu (2004) for classification; Gunter, Zhu (2007) for regression.
 """
@@ -18,14 +19,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equimargin.formulations.kernels import STORED_ROWS, Array
 from equimargin.formulations.labelled_pairs import LISTED
 from equimargin.formulations.problem import MarginProblem
 from equimargin.formulations.rows import Pairs, Signed, Tube
-from equimargin.solvers.active_set import Differences, Index
+from equimargin.solvers.active_set import Differences, Index, squared_lengths
 from equimargin.solvers.parametric_qp import OutOfTime, ParametricQP
+from equimargin.solvers.path_function import Centred, balanced
 from equimargin.solvers.path_trace import Trace
 from equimargin.solvers.regularization_path import Alphas, RegularizationPath
 
@@ -88,24 +89,26 @@ def refusal(problem: Any) -> str | None:
 class _Scaled:
     """A problem in numbers of size 1.
 
-    used : (p',) the rows that cost anything.  kernel, target, weight : the units of K, t and the weights.  mean : (m,) row means of K where
-    it was centred, else 0.
+    used : (p',) the rows that cost anything.  kernel, target, weight : the units of K, t and the weights, powers of two; kernel is one
+    of four, so that features have a unit, too.
     """
 
     def __init__(self, problem: MarginProblem) -> None:
-        self.problem = problem
+        self.problem, self.centred = problem, Centred(problem)
         self.used: Index = np.flatnonzero(problem.unit_weights > 0)
-        K, self.mean = problem.gram.dense, np.zeros(problem.m, dtype=np.longdouble)
-        if problem.bias or problem.rows.invariant:
-            K, self.mean = _centred(K)
-        self.kernel = _power(float(K.diagonal().mean()))
+        E, lost = self.centred.matrix
+        explicit = self.centred.explicit
+        squares = (E * E).sum(axis=1) if explicit else E.diagonal()
+        self.kernel = _power(float(np.sqrt(squares.mean()))) ** 2
         self.t, self.w = problem.rows.t[self.used], problem.unit_weights[self.used]
         self.target, self.weight = _power(float(np.abs(self.t).max(initial=0.0))), _power(float(self.w.max(initial=0.0)))
-        self.differences = self._differences(K / self.kernel)
+        self.function = np.sqrt(self.kernel) if explicit else 1.0  # the unit of v, with that of the weights
+        self.differences = self._differences(E / (self.function if explicit else self.kernel))
+        self.lost = lost / self.kernel, self.centred.spread / self.kernel
 
-    def _differences(self, K: Array) -> Differences:
-        """The rows; those of one point are differences with the origin, the last point."""
-        m, rows = self.problem.m, self.problem.rows
+    def _differences(self, E: Array) -> Differences:
+        """The rows; those of one point are differences with the origin, the last point; with a bias K carries a constant."""
+        m, rows, explicit = self.problem.m, self.problem.rows, self.centred.explicit
         if isinstance(rows, Pairs):
             i, j, s = rows.preferred[self.used], rows.other[self.used], np.zeros(len(self.used))
         else:
@@ -113,19 +116,16 @@ class _Scaled:
             sign, point = rows.s[self.used], self.used % m
             i, j = np.where(sign > 0, point, m), np.where(sign > 0, m, point)
             s = sign if self.problem.bias else np.zeros(len(self.used))
-            K = np.pad(K + self.problem.bias, (0, 1))
-            K[m, :], K[:, m] = 0.0, 0.0
-        q = np.maximum((K[i, i] - K[i, j]) - (K[j, i] - K[j, j]), 0.0)
-        return Differences(np.ascontiguousarray(K), i.astype(np.uint32), j.astype(np.uint32), s, q)
+            if explicit:
+                E = np.pad(np.column_stack([E, np.ones(m)]) if self.problem.bias else E, ((0, 1), (0, 0)))
+            else:
+                E = np.pad(E + self.problem.bias, (0, 1))
+        E = np.ascontiguousarray(E)
+        return Differences(E, explicit, i.astype(np.uint32), j.astype(np.uint32), s, squared_lengths(E, explicit, i, j))
 
     def norm2(self, beta: Array) -> float:
-        """|sum_i beta_i k(x_i, .)|^2 in extended precision where there is one: what is left of f where that is next to 0."""
-        v, Z = beta[: self.problem.m].astype(np.longdouble), self.problem.explicit
-        if Z is not None:
-            w = np.array([column.astype(np.longdouble) @ v for column in Z.dense.T], dtype=np.longdouble)
-            return float(w @ w + Z.constant * v.sum() ** 2) / self.kernel
-        products = [row.astype(np.longdouble) @ v for row in self.problem.gram.dense]
-        return abs(float(v @ np.array(products, dtype=np.longdouble))) / self.kernel
+        """|sum_i beta_i k(x_i, .)|^2 of what is left of f where that is next to 0."""
+        return self.centred.norm2(beta[: self.problem.m]) / self.kernel
 
     @property
     def unit(self) -> float:
@@ -145,8 +145,9 @@ class _Scaled:
             return callback is not None and bool(callback(breakpoints, lam * self.unit, gap))
 
         level = sum(problem.with_cost(1.0).best_bias(np.zeros(problem.m))) / 2
-        spread = float(np.abs(self.mean - self.mean.mean()).max(initial=0.0)) / self.kernel
-        qp = ParametricQP(self.differences, self.t / self.target, self.w / self.weight, problem.bias, over, self.norm2, spread)
+        centre, shift = np.zeros(self.differences.E.shape[1]), self.centred.shift
+        centre[: len(shift)] = shift / (self.function if self.centred.explicit else self.kernel)
+        qp = ParametricQP(self.differences, self.t / self.target, self.w / self.weight, problem.bias, over, self.norm2, self.lost, centre)
         try:
             qp.start(level / self.target)
             trace = qp.follow(lambda_min / self.unit, listen, max_events)
@@ -158,18 +159,25 @@ class _Scaled:
         problem = self.problem
         alpha = np.zeros(problem.p)
         alpha[self.used] = trace.alpha * self.weight
-        betas = np.reshape(trace.betas, (len(trace.betas), len(self.differences.K)))[:, : problem.m] * self.weight
-        biases = np.zeros(len(trace.biases))
-        if problem.bias:  # centring takes the mean of g from g, and the constant in K adds to it what 1'beta is but for rounding
-            constant = betas.astype(np.longdouble) @ (self.kernel - self.mean)
-            biases += np.array(trace.biases) * self.kernel * self.weight + constant
+        T, m, E = len(trace.betas), problem.m, self.differences.E
+        betas = np.reshape(trace.betas, (T, len(E)))
+        V = np.reshape(trace.functions, (T, E.shape[1])) if self.centred.explicit else betas
+        values = np.zeros(T)
+        if problem.bias:  # of features the constant in K alone is not 0 at the anchor, which is the first point otherwise
+            constant = V[:, -1] if self.centred.explicit else V @ E[0] if self.centred.features is None else V[:, :m].sum(axis=1)
+            values += (np.array(trace.biases) + constant) * self.kernel * self.weight
+        w = V[:, : len(self.centred.centre)] * self.function * self.weight if self.centred.explicit else np.zeros((T, 0))
+        betas = betas[:, :m] * self.weight
+        if self.centred.free and not self.centred.explicit:
+            betas = balanced(betas)
         changed = [self.used[rows].astype(np.int32) for rows in trace.rows]
         return RegularizationPath(
             problem,
             lambdas=np.array(trace.lambdas) * self.unit,
             alphas=Alphas.of(alpha, changed, [values * self.weight for values in trace.values]),
             betas=betas,
-            biases=biases,
+            w=w,
+            values_at_anchor=values,
             level=float(level),
             gaps=np.array(trace.gaps),
             midpoint_gaps=np.array(trace.midpoint_gaps),
@@ -181,15 +189,6 @@ class _Scaled:
             complete=trace.stopped.complete,
             seconds=seconds,
         )
-
-
-def _centred(K: Array) -> tuple[Array, NDArray[np.longdouble]]:
-    """K of the points' differences from their mean, and the means of its rows, in extended precision where there is one."""
-    mean = K.mean(axis=1, dtype=np.longdouble)
-    others, centred = mean - mean.mean(), np.empty_like(K)
-    for i, row in enumerate(K):  # one by one: extended numbers are large
-        centred[i] = row - mean[i] - others
-    return centred, mean
 
 
 def _power(size: float) -> float:

@@ -44,13 +44,16 @@ class Trace:
     """What a path leaves behind, a list entry a breakpoint.
 
     alpha : (p,) at the first one.  rows, values : alpha at the rows that may have moved since the breakpoint before.
-    biases : lambda b.  gaps, midpoint_gaps : relative.  margins : how many rows are in W on the way on.
+    betas, functions, biases : A'alpha, v where that is of features, and lambda b.  gaps, midpoint_gaps : relative,
+    rounding included.  computed : the last one without.
+     margins : how many rows are in W on the way on.
     event_rows, event_kinds : the rows that came into W there, or went out of it to 0 or to their weight, and which of these.
     """
 
     alpha: Array
     lambdas: list[float] = field(default_factory=list)
     betas: list[Array] = field(default_factory=list)
+    functions: list[Array] = field(default_factory=list)
     biases: list[float] = field(default_factory=list)
     gaps: list[float] = field(default_factory=list)
     midpoint_gaps: list[float] = field(default_factory=list)
@@ -59,4 +62,5 @@ class Trace:
     margins: list[int] = field(default_factory=list)
     event_rows: list[Index] = field(default_factory=list)
     event_kinds: list[NDArray[np.int8]] = field(default_factory=list)
+    computed: float = 0.0
     stopped: Stop = Stop.TIME

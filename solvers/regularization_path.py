@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
 from pathlib import Path
@@ -17,22 +17,26 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.features import explicit, new_points
+from equimargin.formulations.features import new_points
 from equimargin.formulations.kernels import Array
-from equimargin.formulations.problem import MarginProblem, Point
+from equimargin.formulations.problem import MarginProblem
+from equimargin.formulations.rounding import UNIT
 from equimargin.formulations.rows import Signed
+from equimargin.solvers.path_function import Centred, claimed
 from equimargin.solvers.path_trace import Kind
 from equimargin.solvers.problem_file import is_number, packed, unpacked
 from equimargin.solvers.solution import Solution, Status
 
-FORMAT = "equimargin regularization path 1"
-CURVES = ("lambdas", "betas", "biases", "gaps", "midpoint_gaps", "margins", "event_breakpoints", "event_rows", "event_kinds")
+FORMAT = "equimargin regularization path 2"
+CURVES = ("lambdas", "betas", "w", "values_at_anchor", "gaps", "midpoint_gaps", "margins", "event_breakpoints", "event_rows", "event_kinds")
 CHANGES = ("first", "starts", "rows", "values")
 WHOLE = ("margins", "event_breakpoints", "event_rows", "event_kinds", "alpha_starts", "alpha_rows")
 WORDS = ("level", "stopped", "complete", "seconds")
 """What a file has of a path: its arrays, those of alpha, which of all these are of whole numbers, and the rest."""
 SMALLEST = 1e-300
 """Of lambda, whose inverse is the cost."""
+TRUSTED = 1e-8
+"""Relative gap up to which an answer is called optimal."""
 
 
 class Event(NamedTuple):
@@ -88,6 +92,21 @@ class Alphas(Sequence[Array]):
 
 
 @dataclass(frozen=True, eq=False)
+class OnPath(Solution):
+    """A path's solution at one lambda.
+
+    gap : relative, measured without terms that cancel, with all rounding against it.
+    """
+
+    gap: float = field(kw_only=True)
+
+    @property
+    def relative_gap(self) -> float:
+        """Primal minus dual of the point, over S, as extended precision sees it, and what that may have missed."""
+        return self.gap
+
+
+@dataclass(frozen=True, eq=False)
 class RegularizationPath:
     """All solutions of a hinge's problem for lambda = 1 / C from infinity down to lambdas[-1].
 
@@ -95,8 +114,12 @@ class RegularizationPath:
     lambdas : (T,) breakpoints, decreasing, in the units of P (6): lambda = 1 / C. Above the first alpha does not change; 0 may be the last.
     alphas : T arrays (p,) in [0, weight], those of P (8): the problem's dual at C = 1 / lambda is alpha / lambda.
     betas : (T, m) coefficients of g = lambda f = sum_i beta_i k(x_i, .).
-    biases : (T,) lambda b, one of the best where they are an interval; 0 without a bias.  level : d(lambda b) / d(lambda) above lambda_0.
-    gaps, midpoint_gaps : (T,) and (T - 1,) relative gaps, as a Solution's, at the breakpoints and half way to the next one.
+    w : (T, q) g = w.z with the features z of a linear kernel, where they are no more than the points; (T, 0) otherwise. What is handed
+    out then: alpha, rounded, has an f that may be off by more.
+    values_at_anchor : (T,) g + lambda b at the anchor of `path_function.py`, one of the best where they are an interval; 0 without a bias.
+    level : d(lambda b) / d(lambda) above lambda_0.
+    gaps, midpoint_gaps : (T,) and (T - 1,) relative gaps at the breakpoints and half way to the next one: those of what `at` returns, with
+    an estimate of all rounding against it, in handing it out, too.
     margins : (T,) rows in the margin set after which the path goes on.
     event_breakpoints, event_rows, event_kinds : (E,) see `events`.
     stopped : why it ends, in a sentence.  complete : whether that is where it should.  seconds : of wall time.
@@ -106,7 +129,8 @@ class RegularizationPath:
     lambdas: Array
     alphas: Alphas
     betas: Array
-    biases: Array
+    w: Array
+    values_at_anchor: Array
     level: float
     gaps: Array
     midpoint_gaps: Array
@@ -129,9 +153,25 @@ class RegularizationPath:
         return tuple(Event(lam, names[kind], row) for lam, kind, row in listed)
 
     @cached_property
+    def centred(self) -> Centred:
+        """How its functions are handed out."""
+        return Centred(self.problem)
+
+    @property
+    def _functions(self) -> Array:
+        """g as it is kept, (T, k)."""
+        return self.w if self.centred.explicit else self.betas
+
+    @cached_property
+    def biases(self) -> Array:
+        """lambda b at the breakpoints, (T,); 0 without a bias."""
+        handed = zip(self._functions, self.values_at_anchor.tolist(), strict=True)
+        return np.array([self.centred.handed(v, value, self.alphas.first).b or 0.0 for v, value in handed])
+
+    @cached_property
     def g(self) -> Array:
         """lambda f at the training points, without the bias, at the breakpoints, (T, m)."""
-        return np.asarray((self.problem.gram.dense @ self.betas.T).T)
+        return self.values(self.problem.X) - self.biases[:, None]
 
     @cached_property
     def bias(self) -> Array:
@@ -160,15 +200,16 @@ class RegularizationPath:
         ------
         ValueError : a lambda that the path does not reach.
         """
-        t, share = self._place(lam)
-        alpha, beta, bias = self._between(t, share, lam)
-        Z = explicit(self.problem.kernel, self.problem.X)
-        function = {"beta": beta / lam} if Z is None else {"w": Z.rdot(beta) / lam}
-        b = bias / lam if self.problem.bias else 0.0
-        point = Point(**function, b=b, alpha=alpha / lam)
-        worst = max(self.gaps[t], self.gaps[min(t + 1, len(self) - 1)])
-        reason = f"lambda = {lam:.6g} on the path, whose relative gaps to both sides are at most {worst:.1e}"
-        return Solution(self.problem.with_cost(1 / lam), "path", point, Status.OPTIMAL, reason, t + 1, self.seconds)
+        parts, problem = self._parts(lam), self.problem.with_cost(1 / lam)
+        alpha = np.sum([share * self.alphas[t] for share, t in parts], axis=0) / lam
+        point = self.centred.handed(*self._function(parts, lam), np.minimum(alpha, problem.costs))
+        f = self.centred.values(point)
+        rounded = np.sqrt(f.norm2) + self.centred.radius * max(float(np.abs(self.betas[t]).sum()) for _, t in parts) / lam
+        apart = sum(share * self._apart(t) for share, t in parts) / lam + 4 * UNIT * rounded
+        gap = claimed(problem, point, f, apart)
+        status = Status.OPTIMAL if gap <= TRUSTED else Status.NUMERICAL_FAILURE
+        reason = f"lambda = {lam:.6g} on the path, at a relative gap of {gap:.1e}, rounding included"
+        return OnPath(problem, "path", point, status, reason, parts[0][1] + 1, self.seconds, gap=gap)
 
     def values(self, X: Any) -> Array:
         """lambda (f(x) + b) at the breakpoints, (T, n), linear in lambda in between.
@@ -181,7 +222,7 @@ class RegularizationPath:
         ------
         ValueError : points of another shape.
         """
-        return self._products(X, self.betas) + self.biases[:, None]
+        return self.centred.at(new_points(X, self.problem.X, self.problem.feature_names), self._functions, self.values_at_anchor)
 
     def decision_function(self, X: Any, lam: ArrayLike) -> Array:
         """f(x) + b at lambda, (n,); (k, n) for k of them.
@@ -197,10 +238,10 @@ class RegularizationPath:
         lams = np.asarray(lam, dtype=np.float64)
         if lams.ndim > 1:
             raise ValueError(f"lam must be a number or a list of numbers; its shape is {lams.shape}")
-        parts = [self._function(*self._place(one), one) for one in np.atleast_1d(lams).tolist()]
-        betas = np.array([beta for beta, _ in parts]).reshape(len(parts), self.problem.m)
-        biases = np.array([b for _, b in parts])
-        f = self._products(X, betas) + biases[:, None]
+        points = new_points(X, self.problem.X, self.problem.feature_names)
+        functions = [self._function(self._parts(one), one) for one in np.atleast_1d(lams).tolist()]
+        V = np.array([v for v, _ in functions]).reshape(len(functions), self._functions.shape[1])
+        f = self.centred.at(points, V, np.array([value for _, value in functions]))
         return f if lams.ndim else np.asarray(f[0])
 
     def predict(self, X: Any, lam: ArrayLike) -> Array:
@@ -244,8 +285,8 @@ class RegularizationPath:
         alphas = Alphas(*(arrays[f"alpha_{name}"] for name in CHANGES))
         return cls(problem, alphas=alphas, **{name: arrays[name] for name in CURVES}, **told)
 
-    def _place(self, lam: float) -> tuple[int, float]:
-        """The breakpoint t at or above lambda, and the share that it has in what is there, t + 1 having the rest; 1 above the first."""
+    def _parts(self, lam: float) -> list[tuple[float, int]]:
+        """The shares of the breakpoints around lambda in what is there; of the first one all above it."""
         if not len(self):
             raise ValueError(f"the path has no breakpoint: {self.stopped}")
         if not (isinstance(lam, Real) and SMALLEST <= lam < np.inf):
@@ -253,45 +294,34 @@ class RegularizationPath:
         if lam < self.lambdas[-1]:
             raise ValueError(f"the path ends at lambda = {self.lambdas[-1]:.6g}, above {lam:.6g}: {self.stopped}")
         if lam >= self.lambdas[0]:
-            return 0, 1.0
+            return [(1.0, 0)]
         t = int(np.searchsorted(-self.lambdas, -lam, side="right")) - 1
-        if t + 1 == len(self):
-            return t, 1.0
-        return t, float((lam - self.lambdas[t + 1]) / (self.lambdas[t] - self.lambdas[t + 1]))  # exact where lambda nears 0
+        if t + 1 == len(self) or lam == self.lambdas[t]:
+            return [(1.0, t)]
+        share = float((lam - self.lambdas[t + 1]) / (self.lambdas[t] - self.lambdas[t + 1]))  # exact where lambda nears 0
+        return [(share, t), (1 - share, t + 1)]
 
-    def _between(self, t: int, share: float, lam: float) -> tuple[Array, Array, float]:
-        """alpha, the coefficients of g, and lambda b."""
-        beta, b = self._function(t, share, lam)
-        alpha = self.alphas[t]
-        if share < 1.0:
-            alpha = share * alpha + (1 - share) * self.alphas[t + 1]
-        return alpha, beta * lam, b * lam
+    def _function(self, parts: list[tuple[float, int]], lam: float) -> tuple[Array, float]:
+        """f as it is kept, (k,), and its value at the anchor with the bias."""
+        v = np.sum([share * self._functions[t] for share, t in parts], axis=0)
+        value = float(sum(share * self.values_at_anchor[t] for share, t in parts)) + self.level * max(lam - self.lambdas[0], 0.0)
+        return v / lam, value / lam
 
-    def _function(self, t: int, share: float, lam: float) -> tuple[Array, float]:
-        """The coefficients of f, and b."""
-        if share == 1.0:
-            excess = self.level * (lam - self.lambdas[0]) if lam > self.lambdas[0] else 0.0
-            return self.betas[t] / lam, float(self.biases[t] + excess) / lam
-        beta = share * self.betas[t] + (1 - share) * self.betas[t + 1]
-        return beta / lam, float(share * self.biases[t] + (1 - share) * self.biases[t + 1]) / lam
-
-    def _products(self, X: Any, coefficients: Array) -> Array:
-        """sum_i beta_i k(x_i, x), (k, n), for coefficients (k, m)."""
-        points = new_points(X, self.problem.X, self.problem.feature_names)
-        Z, training = explicit(self.problem.kernel, points), explicit(self.problem.kernel, self.problem.X)
-        if Z is None or training is None:
-            return np.asarray((self.problem.kernel.block(points, self.problem.X) @ coefficients.T).T)
-        return np.array([Z @ training.rdot(beta) for beta in coefficients]).reshape(len(coefficients), Z.m)
+    def _apart(self, t: int) -> float:
+        """|g - sum_i (A'alpha)_i k(x_i, .)| at a breakpoint: convex in lambda in between, as all norms of straight lines are."""
+        return self.centred.apart(self._functions[t], self.problem.rows.rdot(self.alphas[t]))
 
 
 def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None:
     """Refuse arrays of a file that do not fit each other or the problem."""
+    centred = Centred(problem)
     T, E, changes = arrays["lambdas"].size, arrays["event_rows"].size, arrays["alpha_rows"].size
     shapes: dict[str, tuple[int, ...]] = {
-        **dict.fromkeys(("lambdas", "biases", "gaps", "margins"), (T,)),
+        **dict.fromkeys(("lambdas", "values_at_anchor", "gaps", "margins"), (T,)),
         **dict.fromkeys(("event_breakpoints", "event_rows", "event_kinds"), (E,)),
         **dict.fromkeys(("alpha_rows", "alpha_values"), (changes,)),
         "betas": (T, problem.m),
+        "w": (T, len(centred.centre) if centred.explicit else 0),
         "midpoint_gaps": (max(T - 1, 0),),
         "alpha_first": (problem.p,),
         "alpha_starts": (T + 1,),

@@ -22,11 +22,13 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from equimargin.formulations import Kernel, MarginProblem, classification, linear, polynomial, ranking, ranking_from_pairs, rbf, regression
-from equimargin.formulations.kernels import Array
+from equimargin.formulations.kernels import Array, Linear, Polynomial
 from equimargin.formulations.rows import Pairs
 from equimargin.solvers import RegularizationPath, regularization_path
 
@@ -142,32 +144,67 @@ def _pairs(rng: np.random.Generator, m: int) -> Array | None:
 
 
 def worst(path: RegularizationPath) -> tuple[float, float]:
-    """The largest relative gap at breakpoints, thirds and midpoints, and its lambda, in extended precision.
+    """The largest relative gap at breakpoints, thirds and midpoints, and its lambda, in extended precision; near lambda = 0 in rationals.
 
-    The primal value is that of the path's own coefficients and bias, the dual one that of its multipliers.
+    The primal value is that of the path's own function and bias, the dual one that of its multipliers.
     """
-    problem, K = path.problem, _kernel_matrix(path.problem)
-    lambdas, betas, biases = (v.astype(np.longdouble) for v in (path.lambdas, path.betas, path.biases))
+    problem, K, explicit = path.problem, _kernel_matrix(path.problem), path.w.shape[1] > 0
+    lambdas, V, biases = (v.astype(np.longdouble) for v in (path.lambdas, path.w if explicit else path.betas, path.biases))
     alphas = np.array(list(path.alphas), dtype=np.longdouble)
     if len(lambdas) == 1 and lambdas[0] == 0:  # the same at every lambda, at 1 as well
         lambdas, biases = lambdas + 1, biases + path.level
     found, at = [np.zeros(0)], [np.zeros(0)]
     ends = slice(None, -1) if lambdas[-1] == 0 else slice(None)
     if lambdas[-1] == 0 and len(lambdas) > 1:
-        for near in map(np.longdouble, NEAR_0):
-            lam, alpha, beta, b = (v[-1:] + near * (v[-2:-1] - v[-1:]) for v in (lambdas, alphas, betas, biases))
-            found.append(_relative_gaps(problem, K, lam, alpha, beta, b))
-            at.append(lam)
+        exact = rational_matrix(problem)
+        for near in map(Fraction, NEAR_0):
+            last = (rational(v[-2:].astype(np.float64)) for v in (lambdas, alphas, V, biases))
+            found.append(np.array([rational_gap(problem, exact, explicit, *(v[1] + near * (v[0] - v[1]) for v in last))]))
+            at.append(float(near) * lambdas[-2:-1])
     for share in SHARES:
         if share:
-            lam, alpha, beta, b = (v[:-1] + np.longdouble(share) * (v[1:] - v[:-1]) for v in (lambdas, alphas, betas, biases))
+            lam, alpha, v, b = (v[:-1] + np.longdouble(share) * (v[1:] - v[:-1]) for v in (lambdas, alphas, V, biases))
         else:
-            lam, alpha, beta, b = (v[ends] for v in (lambdas, alphas, betas, biases))
-        found.append(_relative_gaps(problem, K, lam, alpha, beta, b))
+            lam, alpha, v, b = (v[ends] for v in (lambdas, alphas, V, biases))
+        found.append(_relative_gaps(problem, K, explicit, lam, alpha, v, b))
         at.append(lam)
     gaps = np.concatenate(found)
     place = int(np.argmax(np.where(np.isnan(gaps), np.inf, gaps)))
     return float(gaps[place]), float(np.concatenate(at)[place])
+
+
+def rational(v: Array) -> Any:
+    """Floats as the Fractions that they are, in an array of the same shape."""
+    return np.vectorize(Fraction, otypes=[object])(v)
+
+
+def rational_matrix(problem: MarginProblem) -> Any:
+    """K, (m, m), in Fractions: that of the kernel itself where its values are rational, else the entries that float64 makes of it."""
+    kernel = problem.kernel
+    if isinstance(kernel, Linear | Polynomial):
+        X = rational(problem.X)
+        K = X @ X.T
+        return K if isinstance(kernel, Linear) else (Fraction(kernel.gamma) * K + Fraction(kernel.coef0)) ** kernel.degree
+    return rational(problem.gram.dense)
+
+
+def rational_gap(problem: MarginProblem, K: Any, explicit: bool, lam: Fraction, alpha: Any, v: Any, b: Fraction) -> float:
+    """The relative gap at lambda of multipliers alpha (p,), g = lambda f by its coefficients v, and lambda b, in Fractions.
+
+    explicit : whether v are coefficients of the columns of X. Multipliers off their box make the gap infinite.
+
+    Products of multipliers that leave next to nothing of f cancel so far, near lambda = 0, that extended precision sees gaps in rounding.
+    """
+    s, w, t = (rational(v) for v in (problem.bias_signs, problem.unit_weights, problem.rows.t))
+    g = (rational(problem.X) if explicit else K) @ v
+    norm2 = v @ (v if explicit else g)
+    u = lam * t - _dot(problem, g[None])[0] - s * b
+    primal = w @ np.maximum(u, 0) + norm2 / 2
+    beta = _rdot(problem, alpha[None])[0]
+    dual = lam * (alpha @ t) - beta @ (K @ beta) / 2 - abs(b * (alpha @ s))
+    if (alpha < 0).any() or (alpha > w).any():
+        return np.inf
+    return float((primal - dual) / max(primal, lam * Fraction(1e-4 * problem.with_cost(1.0).scale)))
 
 
 def _kernel_matrix(problem: MarginProblem) -> Array:
@@ -179,15 +216,15 @@ def _kernel_matrix(problem: MarginProblem) -> Array:
     return np.asarray(X @ X.T + Z.constant)
 
 
-def _relative_gaps(problem: MarginProblem, K: Array, lam: Array, alpha: Array, beta: Array, b: Array) -> Array:
+def _relative_gaps(problem: MarginProblem, K: Array, explicit: bool, lam: Array, alpha: Array, v: Array, b: Array) -> Array:
     """Primal minus dual, (T,), over max(primal, 1e-4 primal at 0), all times C = 1 / lambda over C; inf outside of the box."""
     s, w, t = problem.bias_signs, problem.unit_weights, problem.rows.t
-    f = beta @ K / lam[:, None]
+    f = v @ (problem.X.T if explicit else K) / lam[:, None]
     u = t - _dot(problem, f) - s * (b / lam)[:, None]
-    primal = (w * np.maximum(u, 0)).sum(axis=1) + (beta * f).sum(axis=1) / 2
-    v = _rdot(problem, alpha)
+    primal = (w * np.maximum(u, 0)).sum(axis=1) + (v * (v / lam[:, None] if explicit else f)).sum(axis=1) / 2
+    beta = _rdot(problem, alpha)
     off = np.abs(b / lam * (alpha * s).sum(axis=1))
-    dual = alpha @ t - (v * (v @ K)).sum(axis=1) / (2 * lam) - off
+    dual = alpha @ t - (beta * (beta @ K)).sum(axis=1) / (2 * lam) - off
     feasible = ((alpha >= 0) & (alpha <= w)).all(axis=1)
     return np.where(feasible, (primal - dual) / np.maximum(primal, 1e-4 * problem.with_cost(1.0).scale), np.inf)
 
@@ -196,14 +233,16 @@ def _rdot(problem: MarginProblem, alpha: Array) -> Array:
     """A'alpha in the precision of alpha, (T, m)."""
     A = problem.rows.matrix.tocoo()
     beta = np.zeros((problem.m, len(alpha)), dtype=alpha.dtype)
-    np.add.at(beta, A.col, A.data[:, None] * alpha.T[A.row])
+    np.add.at(beta, A.col, A.data.astype(int).astype(alpha.dtype)[:, None] * alpha.T[A.row])
     return beta.T
 
 
 def _dot(problem: MarginProblem, g: Array) -> Array:
     """A g, (T, p), for g (T, m)."""
     rows = problem.rows
-    return g[:, rows.preferred] - g[:, rows.other] if isinstance(rows, Pairs) else rows.s * np.tile(g, rows.p // rows.m)
+    if isinstance(rows, Pairs):
+        return g[:, rows.preferred] - g[:, rows.other]
+    return np.asarray(rows.s.astype(int).astype(g.dtype) * np.tile(g, rows.p // rows.m))
 
 
 def excused(path: RegularizationPath) -> bool:

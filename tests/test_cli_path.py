@@ -229,10 +229,10 @@ def test_a_path_that_ends_early_says_so_and_is_still_written(tmp_path: Path) -> 
 
 def test_folds_that_end_early_say_what_they_did_not_judge() -> None:
     status, output = run("diabetes", "--sample", "16", "--seed", "11", "--max-events", "18", "--validate", "2")
-    assert status == 4, output
+    assert status == 0, output
     assert "17 breakpoints" in output
     assert "no lambda below" in output
-    assert "in 1 of 2 folds the limit of events" in output
+    assert "in 1 of 2 folds the limit of events ended the path early; the choice is above" in output
 
 
 @pytest.mark.parametrize("events", ["1", "20", "50"])
@@ -377,3 +377,25 @@ def test_the_interval_of_any_lambda_meets_that_of_a_solver() -> None:
         found, other = path.at(lam).interval, solve(problem.with_cost(1 / lam), tol=1e-9).interval
         assert max(found.lower, other.lower) <= min(found.upper, other.upper)
         assert found.relative_width <= 1e-8
+
+
+@pytest.mark.parametrize(("events", "expected", "said"), [(100, 0, "the choice is above"), (3, 4, "the choice is there")])
+def test_a_fold_that_ends_early_counts_where_it_touches_the_choice(
+    events: int, expected: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of five folds ends after so many breakpoints: far below the best lambda, or above all that are good."""
+    from equimargin import selection
+
+    calls = 0
+
+    def ends_early(problem: Any, lambda_min: float, max_events: int | None, time_limit: float | None) -> RegularizationPath:
+        nonlocal calls
+        calls += 1
+        return regularization_path(problem, lambda_min, events if calls == 2 else max_events, time_limit)
+
+    monkeypatch.setattr(selection, "regularization_path", ends_early)
+    status, output = run("breast_cancer", "--sample", "80", "--scale", "--validate", "5", "--lambda-min", "1e-3")
+    assert calls == 5
+    assert "in 1 of 5 folds the limit of events ended the path early" in output
+    assert said in output
+    assert status == expected, output

@@ -32,16 +32,23 @@ from equimargin.formulations import (
     regression,
 )
 from equimargin.solvers import RegularizationPath, Status, regularization_path, solve, solve_declaration
-from equimargin.solvers.active_set import Differences, State, WorkingSet
+from equimargin.solvers.active_set import Differences, State, WorkingSet, squared_lengths
 from equimargin.solvers.regularization_path import Alphas
 from equimargin.testing import sample_problem
 
-_SPEC = importlib.util.spec_from_file_location("nightly_paths", Path(__file__).with_name("nightly_path.py"))
-assert _SPEC is not None
-assert _SPEC.loader is not None
-nightly = importlib.util.module_from_spec(_SPEC)
-sys.modules[_SPEC.name] = nightly
-_SPEC.loader.exec_module(nightly)
+
+def campaign(name: str) -> Any:
+    """A campaign's file as a module."""
+    spec = importlib.util.spec_from_file_location(f"{name}s", Path(__file__).with_name(f"{name}.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+nightly, bounds = campaign("nightly_path"), campaign("nightly_bounds_path")
 
 FAMILIES = ("svm.soft", "svm.nobias", "svr.l1", "rank.l1")
 
@@ -122,7 +129,7 @@ def test_the_judge_sees_a_wrong_path() -> None:
     """A multiplier, a coefficient or a bias that is off makes the gap large; one outside of its box makes it infinite."""
     path = regularization_path(sample_problem("svm.soft", rbf(0.4)))
     assert nightly.worst(path)[0] <= 1e-9
-    for name in ("betas", "biases"):
+    for name in ("betas", "values_at_anchor"):
         assert nightly.worst(replace(path, **{name: getattr(path, name) * 1.01}))[0] > 1e-6
     shifted = Alphas(path.alphas.first, path.alphas.starts, path.alphas.rows, path.alphas.values * 0.99)
     assert nightly.worst(replace(path, alphas=shifted))[0] > 1e-6
@@ -137,6 +144,136 @@ def test_the_nightly_table_says_what_it_found() -> None:
     failed = nightly.Found("ranking", 3, 4, 1e-3, 0.5, False, False, "Linear()", "why", 0.1)
     assert nightly.report("ranking", [failed], lines.append) == 2
     assert "0.5" in lines[-2]
+
+
+def test_near_lambda_0_the_judge_is_exact() -> None:
+    """Multipliers that leave exactly nothing of f at 0: extended precision took the rounding of their products for a gap of 4e-8."""
+    assert nightly.examined("ranking", 424242424, 502, 1e-5).gap <= 1e-9
+    problem = nightly.drawn("ranking", 424242424, 502)
+    path = regularization_path(problem, 1e-5 * nightly.unit(problem))
+    assert path.lambdas[-1] == 0.0
+    for share in (1.0, 1e-4, 1e-8, 1e-10):
+        assert path.at(share * float(path.lambdas[-2])).relative_gap <= 1e-9
+
+
+# What it claims.
+
+
+def test_claims_hold_against_exact_optima() -> None:
+    """Offsets up to 1e7, columns of any scale: every `gaps`, `midpoint_gaps` and `at` within ten times the claim and 1e-12."""
+    lines: list[str] = []
+    assert bounds.main(1, 120, lines.append) == 0, lines
+    assert "0 failures" in lines[-1]
+
+
+def test_the_campaign_sees_a_false_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of gaps that are said to be 0 where the functions are moved a little."""
+    follow = regularization_path
+
+    def boasting(*arguments: Any) -> RegularizationPath:
+        path = follow(*arguments)
+        off = {name: getattr(path, name) * (1 + 1e-5) for name in ("betas", "w")}
+        return replace(path, gaps=path.gaps * 0.0, midpoint_gaps=path.midpoint_gaps * 0.0, **off)
+
+    monkeypatch.setattr(bounds, "regularization_path", boasting)
+    lines: list[str] = []
+    assert bounds.main(1, 10, lines.append) == 1
+    assert any("above the optimum" in line and "breakpoint at" in line for line in lines)
+
+
+@pytest.mark.parametrize("kind", ["classification", "regression", "ranking", "wide", "sparse", "precomputed"])
+def test_an_offset_of_all_points_changes_no_answer(kind: str) -> None:
+    """A linear kernel 4e6 away from 0: the same lambdas, and what `at` returns is as good as it says."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(5.0, 2.0, (24, 40 if kind == "wide" else 3)), 6)
+    score = X[:, 0] - 5.0 + rng.normal(size=24)
+    offset = 2.0**12 if kind == "precomputed" else 2.0**22
+
+    def problem(X: np.ndarray) -> MarginProblem:
+        if kind == "regression":
+            return regression(X, score, epsilon=0.2)
+        if kind == "ranking":
+            return ranking(X, np.digitize(score, [-1.0, 1.0]))
+        y = np.where(score > 0, 1.0, -1.0)
+        if kind == "precomputed":
+            return classification(X @ X.T, y, kernel=precomputed())
+        return classification(sparse.csr_array(X) if kind == "sparse" else X, y)
+
+    first = float(regularization_path(problem(X), max_events=1).lambdas[0])
+    near, far = (regularization_path(problem(np.round((X + by) * 2.0**20) / 2.0**20), 0.2 * first) for by in (0.0, offset))
+    assert far.complete
+    k = min(len(near), len(far), 12)
+    np.testing.assert_allclose(far.lambdas[:k], near.lambdas[:k], rtol=1e-4 if kind == "precomputed" else 1e-5)
+    for t, lam in enumerate(far.lambdas[far.lambdas > 0].tolist()):
+        at = far.at(lam)
+        assert at.status is Status.OPTIMAL
+        assert at.relative_gap <= 1e-8
+        excess = bounds.rational_primal(at.problem, bounds.rational_gram(dense(at.problem)), at.point) - at.interval.lower
+        claim = min(at.relative_gap, float(far.gaps[t]))
+        assert float(excess) / at.interval.scale <= 10 * (claim + at.interval.relative_width)
+
+
+def dense(problem: MarginProblem) -> MarginProblem:
+    """The same problem with dense features."""
+    return replace(problem, X=problem.X.toarray()) if hasattr(problem.X, "toarray") else problem
+
+
+def test_an_answer_says_how_good_it_is() -> None:
+    """`at` measures what it returns: where the path's function is wrong, its gap is large, it is not optimal, and its reason says so."""
+    for path in paths(linear()) + paths():
+        lam = float(path.lambdas[3])
+        assert path.at(lam).status is Status.OPTIMAL
+        wrong = replace(path, betas=path.betas * 1.001, w=path.w * 1.001).at(lam)
+        assert wrong.relative_gap > 1e-8
+        assert wrong.status is Status.NUMERICAL_FAILURE
+        assert f"{wrong.relative_gap:.1e}" in wrong.reason
+
+
+def credit(n: int = 400) -> MarginProblem:
+    """Like the German credit data as they come: an amount in the thousands beside ages, months, codes and yes or no."""
+    rng = np.random.default_rng(0)
+    amount, months = np.round(np.exp(rng.normal(7.8, 0.8, n))), rng.choice([6, 12, 18, 24, 36, 48], n)
+    age, codes, bits = rng.integers(19, 75, n), rng.integers(1, 5, (n, 7)), rng.integers(0, 2, (n, 14))
+    X = np.column_stack([months, amount, age, codes, bits]).astype(float)
+    score = 0.03 * months + 1e-4 * amount - 0.02 * age - 0.4 * codes[:, 0] + 0.3 * bits[:, 0] + rng.normal(0, 1.2, n)
+    return classification(X, np.where(score > np.quantile(score, 0.7), 1.0, -1.0))
+
+
+def spill(n: int = 300, d: int = 30) -> MarginProblem:
+    """Like the oil-spill data: columns from 1e-2 to 1e6, few positive points."""
+    rng = np.random.default_rng(1)
+    Z = rng.normal(size=(n, d)) @ (np.eye(d) + 0.2 * rng.normal(size=(d, d)))
+    X = np.round(np.exp(0.5 * Z) * 10.0 ** rng.uniform(-2, 6, d), 2)
+    score = Z[:, :5].sum(axis=1) + rng.normal(size=n)
+    return classification(X, np.where(score > np.quantile(score, 0.9), 1.0, -1.0))
+
+
+def bundled(name: str) -> MarginProblem:
+    """Data of scikit-learn as they come."""
+    from sklearn import datasets
+
+    X, y = getattr(datasets, f"load_{name}")(return_X_y=True, **({"scaled": False} if name == "diabetes" else {}))
+    return regression(X, y, epsilon=10.0) if name == "diabetes" else classification(X, np.where(y == 1, 1.0, -1.0))
+
+
+@pytest.mark.parametrize("data", ["credit", "spill", "breast_cancer", "wine", "diabetes"])
+def test_raw_columns_are_followed_far_down(data: str) -> None:
+    """To 1e-8 of lambda_0, where the largest |x|^2 over lambda is up to 1e14, or as far as there is anything to follow, and on to 0."""
+    problem = {"credit": credit, "spill": spill}[data]() if data in ("credit", "spill") else bundled(data)
+    first = regularization_path(problem, max_events=1).lambdas[0]
+    path = regularization_path(problem, 1e-8 * float(first))
+    assert path.complete, path.stopped
+    assert max(path.gaps.max(), path.midpoint_gaps.max()) <= 1e-8
+    for lam in np.geomspace(path.lambdas[0], 1e-8 * path.lambdas[0], 12).tolist():
+        at = path.at(lam)
+        assert at.status is Status.OPTIMAL
+        assert at.relative_gap <= 1e-8
+    if data in ("wine", "credit"):
+        at = path.at(1e-6 * float(first))
+        other = solve(at.problem, tol=1e-8)
+        both = at.interval.intersected(other.interval)
+        assert other.ok
+        assert both.lower <= both.upper
 
 
 # What document P says.
@@ -515,7 +652,7 @@ def test_a_path_comes_back_from_its_file(tmp_path: Path) -> None:
         file = tmp_path / f"{number}.path"
         path.save(file)
         back = RegularizationPath.load(file)
-        for name in ("lambdas", "betas", "biases", "gaps", "midpoint_gaps", "margins", "event_rows"):
+        for name in ("lambdas", "betas", "w", "values_at_anchor", "gaps", "midpoint_gaps", "margins", "event_rows"):
             np.testing.assert_array_equal(getattr(back, name), getattr(path, name))
         assert all(np.array_equal(a, b) for a, b in zip(back.alphas, path.alphas, strict=True))
         assert (back.stopped, back.complete, back.level, back.events) == (path.stopped, path.complete, path.level, path.events)
@@ -603,8 +740,9 @@ def test_a_bad_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
 # The active set.
 
 
+@pytest.mark.parametrize("explicit", [False, True], ids=["gram", "features"])
 @pytest.mark.parametrize("balanced", [False, True], ids=["free", "balanced"])
-def test_the_active_set_ends_at_the_minimum(balanced: bool) -> None:
+def test_the_active_set_ends_at_the_minimum(balanced: bool, explicit: bool) -> None:
     """Feasible, and no row has a slope that it could follow; singular matrices and rows that meet their bounds at once included."""
     for seed in range(200):
         rng = np.random.default_rng(seed)
@@ -617,13 +755,17 @@ def test_the_active_set_ends_at_the_minimum(balanced: bool) -> None:
         if not balanced:
             j = (i + rng.integers(1, n, p)) % n if n > 2 else 1 - i
         q = K[i, i] + K[j, j] - 2 * K[i, j]
-        of = Differences(K, i.astype(np.uint32), j.astype(np.uint32), s, q)
+        E = np.zeros((n + 1, B.shape[1] + balanced))
+        E[:n] = np.column_stack([B, np.ones((n, int(balanced)))])
+        E = E if explicit else K
+        np.testing.assert_array_equal(squared_lengths(E, explicit, i, j), q)
+        of = Differences(E, explicit, i.astype(np.uint32), j.astype(np.uint32), s, q)
         A = np.zeros((p, n + 1))
         A[np.arange(p), i] += 1.0
         A[np.arange(p), j] -= 1.0
         c = A @ K @ rng.integers(-2, 3, n + 1)  # consistent: rows that depend on others have no slope of their own
         lower, upper = -rng.integers(0, 3, p).astype(float), rng.integers(0, 3, p).astype(float)
-        state, W = State(n + 1, p), WorkingSet(of)
+        state, W = State(E.shape, p), WorkingSet(of)
         W.minimise(c, lower, upper, np.arange(p), 1e-9, state, lambda: None)
         x = state.x
         assert (x >= lower).all()
@@ -663,8 +805,8 @@ def test_what_is_left_of_f_at_0_says_how_far_down_a_path_can_be_held(kind: str) 
         "no bias": lambda: classification(X, np.sign(y), bias=False),
     }[kind]()
     path = regularization_path(problem)
-    assert not path.complete
-    for lam in np.geomspace(path.lambdas[-1], path.lambdas[0], 20).tolist():
+    assert path.complete == (kind != "no bias")  # whose last two breakpoints are 1e10 apart
+    for lam in np.geomspace(path.lambdas[-1] or 1e-4, path.lambdas[0], 20).tolist():
         assert path.at(lam).relative_gap <= 1e-8
 
 

@@ -30,7 +30,22 @@ def path_of(problem: MarginProblem, lambdas: Any, G: Any, level: float = 0.0) ->
     nothing = Alphas.of(np.zeros(problem.p), [np.zeros(0, np.int32)] * T, [np.zeros(0)] * T)
     none = np.zeros(0, np.int64)
     return RegularizationPath(
-        problem, lambdas, nothing, G, zeros, level, zeros, zeros[1:], none, none, none, none.astype(np.int8), "given", True, 0.0
+        problem,
+        lambdas,
+        nothing,
+        betas=G,
+        w=np.zeros((T, 0)),
+        values_at_anchor=G[:, 0],
+        level=level,
+        gaps=zeros,
+        midpoint_gaps=zeros[1:],
+        margins=none,
+        event_breakpoints=none,
+        event_rows=none,
+        event_kinds=none.astype(np.int8),
+        stopped="given",
+        complete=True,
+        seconds=0.0,
     )
 
 

@@ -73,7 +73,8 @@ def path(
 ) -> None:
     """Follow the solutions of a hinge's problem along lambda = 1/C, from one breakpoint to the next.
 
-    Exit status: 0 it reached its end; 1 a gap is too large to trust; 2 bad usage or input; 3 it has no breakpoint; 4 it ended early.
+    Exit status: 0 it reached its end; 1 a gap is too large to trust; 2 bad usage or input; 3 it has no breakpoint; 4 it ended early, or a
+    fold's did so where the best lambda is.
     """
     with sentences(), writing(json) as write:
         check_writable(plot, save, json)
@@ -115,8 +116,9 @@ def path(
         if nothing is not None:
             typer.echo(f"  nothing to choose: {nothing}")
         if curve is not None and ended_early:
-            least = curve.lambdas[-1]
-            typer.echo(f"  no lambda below {least:.6g} was judged: in {len(ended_early)} of {folds} folds {ended_early[0].stopped}")
+            where = "the choice is there" if _at_the_end(curve) else "the choice is above"
+            why = f"in {len(ended_early)} of {folds} folds {ended_early[0].stopped}"
+            typer.echo(f"  no lambda below {curve.lambdas[-1]:.6g} was judged: {why}; {where}")
         if not len(found):
             raise typer.Exit(3)
         settings = {
@@ -131,9 +133,13 @@ def path(
             write(json, _json(rows, found, None if curve is None else curve.best, settings))
         _write(found, rows, curve, save, plot)
     worst = max(found.gaps.max(), found.midpoint_gaps.max(initial=0.0))
-    raise typer.Exit(
-        1 if not worst <= TRUSTED else 0 if found.complete and not ended_early and not isinstance(nothing, NoBreakpoint) else 4
-    )
+    early = not found.complete or isinstance(nothing, NoBreakpoint) or (curve is not None and bool(ended_early) and _at_the_end(curve))
+    raise typer.Exit(1 if not worst <= TRUSTED else 4 if early else 0)
+
+
+def _at_the_end(curve: Curve) -> bool:
+    """Whether the best score is that of the smallest lambda that was judged, so that smaller ones might do as well or better."""
+    return bool(curve.best.interval[0] <= curve.lambdas[-1])
 
 
 def _folds(validate: str | None) -> int | None:

@@ -79,7 +79,7 @@ def _functions(panel: Any, path: RegularizationPath, high: float, low: float) ->
     lams = np.clip(np.geomspace(min(high, path.lambdas[0]), low, ACROSS), path.lambdas[-1], path.lambdas[0])
     Z = explicit(path.problem.kernel, path.problem.X)
     if isinstance(path.problem.kernel, Linear) and Z is not None and Z.d <= LINES:
-        values = _along(path, np.array([Z.rdot(beta) for beta in path.betas]), lams)
+        values = _along(path, path.w if path.w.size else np.array([Z.rdot(beta) for beta in path.betas]), lams)
         for j, w in enumerate(values.T):
             color = colormaps["tab10"](j) if values.shape[1] <= NAMED else colormaps["viridis"](j / (values.shape[1] - 1))
             panel.plot(lams, w, color=color, lw=1.2, marker=_marker(lams), label=str(j + 1) if values.shape[1] <= NAMED else None)
