@@ -77,7 +77,7 @@ class Linear(Kernel):
         return _dense(X @ Z.T)
 
     def diagonal(self, X: Features) -> Array:
-        return _squared_norms(X)
+        return squared_norms(X)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         bound: Array = gamma_n(X.shape[1] + 2, unit_of(K)) * (abs(X) @ (abs(Z).T @ v))
@@ -99,7 +99,7 @@ class Polynomial(Kernel):
         return K
 
     def diagonal(self, X: Features) -> Array:
-        k: Array = (self.gamma * _squared_norms(X) + self.coef0) ** self.degree
+        k: Array = (self.gamma * squared_norms(X) + self.coef0) ** self.degree
         return k
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
@@ -124,7 +124,7 @@ class RBF(Kernel):
         X, Z = _centred(X, Z)
         K = _dense(X @ Z.T)
         K *= 2.0
-        K -= _squared_norms(X)[:, None] + _squared_norms(Z)[None, :]  # added first, so that k(X, X) is symmetric to the bit
+        K -= squared_norms(X)[:, None] + squared_norms(Z)[None, :]  # added first, so that k(X, X) is symmetric to the bit
         np.minimum(K, 0.0, out=K)
         K *= self.gamma
         return np.asarray(np.exp(K, out=K))
@@ -142,7 +142,7 @@ class RBF(Kernel):
             exact: Array = 1.02 * gamma_n(X.shape[1] + 6, unit) * (np.maximum(spread, 0.0) @ v) + 10 * unit * (K @ v) + 1e-300 * v.sum()
             return exact
         X, Z = _centred(X, Z)
-        x, z = _squared_norms(X), _squared_norms(Z)
+        x, z = squared_norms(X), squared_norms(Z)
         absolute = 2.02 * self.gamma * gamma_n(X.shape[1] + 10, unit)
         worst = absolute * (float(x.max(initial=0.0)) + float(z.max(initial=0.0)))
         Kv = K @ v
@@ -160,7 +160,7 @@ class RBF(Kernel):
         if hasattr(Z, "toarray") or hasattr(X, "toarray"):
             return False
         X, Z = _centred(X, Z)
-        return self.gamma * float(_squared_norms(X).max(initial=0.0) + _squared_norms(Z).max(initial=0.0)) > FAR
+        return self.gamma * float(squared_norms(X).max(initial=0.0) + squared_norms(Z).max(initial=0.0)) > FAR
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class Sigmoid(Kernel):
         return np.asarray(np.tanh(self.gamma * _dense(X @ Z.T) + self.coef0))
 
     def diagonal(self, X: Features) -> Array:
-        return np.asarray(np.tanh(self.gamma * _squared_norms(X) + self.coef0))
+        return np.asarray(np.tanh(self.gamma * squared_norms(X) + self.coef0))
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         unit = unit_of(K)
@@ -453,5 +453,6 @@ def _centred(X: Features, Z: Features) -> tuple[Features, Features]:
     return (centred if X is Z else X - centre), centred  # one array for both: BLAS returns a symmetric product then
 
 
-def _squared_norms(X: Features) -> Array:
+def squared_norms(X: Features) -> Array:
+    """|x_i|^2, (m,), for X (m, d)."""
     return np.asarray((X.multiply(X)).sum(axis=1), dtype=np.float64).ravel() if hasattr(X, "multiply") else np.einsum("ij,ij->i", X, X)

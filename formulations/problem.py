@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.features import Explicit, explicit
-from equimargin.formulations.kernels import UNIT, Array, Features, Gram, Intercept, Kernel, Precomputed, linear, proven_shift
+from equimargin.formulations.kernels import UNIT, Array, Features, Gram, Intercept, Kernel, Precomputed, linear, proven_shift, squared_norms
 from equimargin.formulations.labelled_pairs import ImplicitMultipliers, LabelledPairs
 from equimargin.formulations.labels import numbers, queries
 from equimargin.formulations.rows import Pairs, Rows, Signed, Tube, ridge, weighed
@@ -31,6 +31,9 @@ SPAN = 1e-12
 """Eigenvalues of K below this fraction of the largest are not part of the features L of K = L L'."""
 TINY = 1e-280
 """Multipliers that are all below this count as 0: a grid for them would be finer than the smallest double."""
+LARGEST = 2.0**500
+"""The largest |x_i|^2, |K_ij|, |t_r|, c_r, c_r K_ii and P(0) that a problem may have, about 3e150: bounds and solvers multiply two of these
+and add up millions of such products, and float64 ends at 2^1024."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +161,7 @@ class MarginProblem:
 
     def with_cost(self, C: float) -> MarginProblem:
         """The same problem at another C."""
-        return replace(self, C=_positive_cost(C))
+        return _within_float64(replace(self, C=_positive_cost(C)))
 
     def slack(self, f: Array, b: float) -> Array:
         """u_r = t_r - (A f)_r - b s_r, (p,), the slack that each row needs; f : (m,)."""
@@ -344,7 +347,7 @@ class OneNormProblem:
 
     def with_cost(self, C: float) -> OneNormProblem:
         """The same problem at another C, finite."""
-        return replace(self, C=_finite_cost(C))
+        return _within_float64(replace(self, C=_finite_cost(C)))
 
     def coefficients(self, x: Array) -> Array:
         """beta of f = sum_i beta_i k(x_i, .), (m,)."""
@@ -364,6 +367,7 @@ class OneNormProblem:
 
 
 Problem = MarginProblem | OneNormProblem
+P = TypeVar("P", MarginProblem, OneNormProblem)
 
 
 def classification(
@@ -400,7 +404,7 @@ def classification(
     if bias == "penalized":
         kernel, bias = Intercept(kernel), False
     weights = None if sample_weight is None else _weights(sample_weight, len(labels))
-    return MarginProblem(X, kernel, Signed(labels), _positive_cost(C), _known_loss(loss), bool(bias), weights, shift)
+    return _within_float64(MarginProblem(X, kernel, Signed(labels), _positive_cost(C), _known_loss(loss), bool(bias), weights, shift))
 
 
 def regression(
@@ -426,10 +430,10 @@ def regression(
     """
     X, kernel = _features(X, kernel)
     targets = numbers(y, X.shape[0], "y")
-    if not (np.isfinite(epsilon) and epsilon >= 0):
-        raise ValueError(f"regression: epsilon must be finite and at least 0, not {epsilon}")
+    if not 0 <= epsilon <= LARGEST:
+        raise ValueError(f"regression: epsilon must be at least 0 and at most {LARGEST:.1e}, not {epsilon}")
     weights = None if sample_weight is None else np.tile(_weights(sample_weight, len(targets)), 2)
-    return MarginProblem(X, kernel, Tube(targets, float(epsilon)), _positive_cost(C), _known_loss(loss), True, weights, _shift(kernel, X))
+    return _within_float64(MarginProblem(X, kernel, Tube(targets, float(epsilon)), _positive_cost(C), _known_loss(loss), True, weights, _shift(kernel, X)))
 
 
 def ranking(
@@ -458,7 +462,7 @@ def ranking(
     X, kernel = _features(X, kernel)
     rows = _pairs(X, y, qid)
     weights = _query_weights(rows, qid, per_query, query_weight)
-    return MarginProblem(X, kernel, rows, _positive_cost(C), _known_loss(loss), False, weights, _shift(kernel, X))
+    return _within_float64(MarginProblem(X, kernel, rows, _positive_cost(C), _known_loss(loss), False, weights, _shift(kernel, X)))
 
 
 def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel | None = None, loss: Loss = "hinge") -> MarginProblem:
@@ -486,7 +490,7 @@ def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel 
     if (listed[:, 0] == listed[:, 1]).any():
         raise ValueError("ranking_from_pairs: a point cannot be preferred to itself")
     rows = Pairs(listed[:, 0], listed[:, 1], X.shape[0])
-    return MarginProblem(X, kernel, rows, _positive_cost(C), _known_loss(loss), False, None, _shift(kernel, X))
+    return _within_float64(MarginProblem(X, kernel, rows, _positive_cost(C), _known_loss(loss), False, None, _shift(kernel, X)))
 
 
 def ranking_vector_machine(
@@ -505,7 +509,7 @@ def ranking_vector_machine(
     Source: T (102)-(104), K (2.10).
     """
     X, kernel = _features(X, kernel)
-    return OneNormProblem(X, kernel, _pairs(X, y, qid), _finite_cost(C), "points", _shift(kernel, X))
+    return _within_float64(OneNormProblem(X, kernel, _pairs(X, y, qid), _finite_cost(C), "points", _shift(kernel, X)))
 
 
 def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: float = 1.0, kernel: Kernel | None = None) -> OneNormProblem:
@@ -522,7 +526,7 @@ def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: floa
     Source: T (94)-(96), with phi_ij = phi_i - phi_j.
     """
     X, kernel = _features(X, kernel)
-    return OneNormProblem(X, kernel, _pairs(X, y, qid), _finite_cost(C), "pairs", _shift(kernel, X))
+    return _within_float64(OneNormProblem(X, kernel, _pairs(X, y, qid), _finite_cost(C), "pairs", _shift(kernel, X)))
 
 
 def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel]:
@@ -536,16 +540,46 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel]:
         raise ValueError(f"X must have two dimensions and at least one row and one column; its shape is {X.shape}")
     if not np.isfinite(values).all():
         raise ValueError("X holds NaN or an infinite number; remove or replace such rows first")
-    if isinstance(kernel, Precomputed):
+    if kernel.given:
         X = X.toarray() if hasattr(X, "toarray") else X
         if X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed kernel needs the square Gram matrix; this one is {X.shape[0]} x {X.shape[1]}")
-        asymmetry = float(np.abs(X - X.T).max())
-        if asymmetry > 0:
-            raise ValueError(
-                f"the precomputed Gram matrix is not symmetric (largest difference {asymmetry:.3g}); pass (K + K.T) / 2 if that is meant"
-            )
+    with np.errstate(over="ignore", invalid="ignore"):
+        sizes = np.abs(X).max(axis=1) if kernel.given else np.maximum(squared_norms(X), np.abs(kernel.diagonal(X)))
+    if not sizes.max() <= LARGEST:
+        row = int(np.flatnonzero(~(sizes <= LARGEST))[0])
+        what = "the Gram matrix has entries" if kernel.given else "the square of its length, or its kernel value, is"
+        raise ValueError(f"X is too large for float64 at row {row}: {what} above {LARGEST:.1e}; divide X by a constant")
+    asymmetry = float(np.abs(X - X.T).max()) if kernel.given else 0.0
+    if asymmetry > 0:
+        raise ValueError(
+            f"the precomputed Gram matrix is not symmetric (largest difference {asymmetry:.3g}); pass (K + K.T) / 2 if that is meant"
+        )
     return X, kernel
+
+
+def _within_float64(problem: P) -> P:
+    """The problem itself, whose X `_features` has let pass.
+
+    Raises
+    ------
+    ValueError : targets, costs, or what they make together, are above LARGEST.
+    """
+    given = getattr(problem, "weights", None)
+    weight = 1.0 if given is None else float(given.max(initial=0.0, where=np.isfinite(given)))
+    cost = problem.C * weight if np.isfinite(problem.C) else 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        reach, loss = cost * float(np.abs(problem.gram.diagonal).max()), problem.scale
+    figures = (
+        (problem.rows.largest_target, "a target in y", "divide y and epsilon"),
+        (cost, "C times the largest weight", "divide it, or take C = inf for the hard margin"),
+        (reach, "C times the largest weight and kernel value", "divide C or X"),
+        (loss, "the loss of all rows at f = 0", "divide C or y"),
+    )
+    for figure, name, remedy in figures:
+        if not figure <= LARGEST:
+            raise ValueError(f"{name} is {figure:.3g}, too large for float64, where it may be {LARGEST:.1e} at most; {remedy}")
+    return problem
 
 
 def _weights(weights: ArrayLike, m: int) -> Array:

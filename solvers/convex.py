@@ -39,6 +39,10 @@ class StandardForm:
     upper: Array
     offset: float
 
+    def objective(self, x: Array) -> float:
+        """1/2 x'Px + q'x + offset, in float64; x : (n,)."""
+        return float(x @ (self.P @ x)) / 2 + float(self.q @ x) + self.offset
+
 
 @dataclass(frozen=True, eq=False)
 class Answer:

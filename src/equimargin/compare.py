@@ -18,7 +18,7 @@ from equimargin import __version__
 from equimargin.formulations import REGISTRY, MarginProblem, OneNormProblem, Problem, declare
 from equimargin.proofs import Agreement, Evidence, Family, Judgement, Verdict, examine, examine_solution, judge
 from equimargin.proofs.certificate import best_point, certificate_at, write
-from equimargin.proofs.referee import skipped
+from equimargin.proofs.referee import skipped, ways
 from equimargin.solvers import BACKENDS, SOLVERS, Status, solve, solve_declaration
 
 ACCURATE = "CLARABEL"
@@ -199,7 +199,7 @@ def compare(
             progress(done, total, f"{job.formulation or 'solver'} by {job.solver}")
     families, start = [], 0
     for p, group in zip(problems, planned, strict=True):
-        families.append(judge(p.family, evidence[start : start + len(group)], p.scale, agree_tol, p.convex))
+        families.append(judge(p.family, evidence[start : start + len(group)], p.scale, agree_tol, p.convex, ways(p)))
         start += len(group)
     settings = {"tol": tol, "agree_tol": agree_tol, "time_limit": time_limit, "formulations": sorted(ids), "solvers": names}
     return Comparison(tuple(families), tuple(problems), settings=settings)
