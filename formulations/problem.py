@@ -390,7 +390,7 @@ def classification(
 
     Raises
     ------
-    ValueError : labels other than -1 and +1, shapes that do not fit, numbers that are not finite, C <= 0.
+    ValueError : labels other than -1 and +1, shapes that do not fit, numbers that are not finite or too large for float64, C <= 0.
 
     Source: T (6)-(7), (23)-(28); K (2.3); the tutorial writes w.x - b, its b is minus ours.
     """
@@ -424,7 +424,7 @@ def regression(
 
     Raises
     ------
-    ValueError : negative epsilon, shapes that do not fit, numbers that are not finite, C <= 0.
+    ValueError : negative epsilon, shapes that do not fit, numbers that are not finite or too large for float64, C <= 0.
 
     Source: T (57)-(73).
     """
@@ -433,7 +433,8 @@ def regression(
     if not 0 <= epsilon <= LARGEST:
         raise ValueError(f"regression: epsilon must be at least 0 and at most {LARGEST:.1e}, not {epsilon}")
     weights = None if sample_weight is None else np.tile(_weights(sample_weight, len(targets)), 2)
-    return _within_float64(MarginProblem(X, kernel, Tube(targets, float(epsilon)), _positive_cost(C), _known_loss(loss), True, weights, _shift(kernel, X)))
+    rows = Tube(targets, float(epsilon))
+    return _within_float64(MarginProblem(X, kernel, rows, _positive_cost(C), _known_loss(loss), True, weights, _shift(kernel, X)))
 
 
 def ranking(
@@ -455,7 +456,7 @@ def ranking(
 
     Raises
     ------
-    ValueError : shapes that do not fit, numbers that are not finite, C <= 0, a negative weight.
+    ValueError : shapes that do not fit, numbers that are not finite or too large for float64, C <= 0, a negative weight.
 
     Source: T (84)-(86), K (1.2), (2.4), P (6), (8).
     """

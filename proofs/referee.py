@@ -11,9 +11,11 @@ a disagreement is proven: our own rounding is never held against an answer.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -71,6 +73,7 @@ class Evidence:
     program.  derived_lower : proven from multipliers that we made from its f.  infeasible : whether it proves that no point is feasible.
     residual : of its own problem, in units of the objective, auxiliary variables eliminated too.  normwise : the largest relative residual,
     likewise.  arithmetic : what float64 makes of margins in any solver.  reach : how far its ray goes.  point : what it supplied.
+    raised : the exception that took the answer's place, and where; empty if there was none.
     """
 
     family: str
@@ -97,6 +100,7 @@ class Evidence:
     ray: bool = False
     reach: float = 0.0
     skipped: bool = False
+    raised: str = ""
     compile_seconds: float | None = None
     solve_seconds: float | None = None
     iterations: int | None = None
@@ -147,6 +151,15 @@ class Family:
 def skipped(family: str, formulation: str | None, solver: str, control: bool, status: Status, reason: str) -> Evidence:
     """The evidence of what was not run, with the reason."""
     return Evidence(family, formulation, solver, control, status, reason, skipped=True)
+
+
+def failed(family: str, formulation: str | None, solver: str, control: bool, failure: Exception) -> Evidence:
+    """The evidence of an exception in an answer's place: it shows nothing, and says what went wrong."""
+    last = traceback.extract_tb(failure.__traceback__)[-1]
+    words = " ".join(f"{type(failure).__name__}: {failure}".split())
+    raised = f"{words[:200]} ({Path(last.filename).name}, line {last.lineno})"
+    reason = f"stopped by an exception: {raised}"
+    return Evidence(family, formulation, solver, control, Status.NUMERICAL_FAILURE, reason, raised=raised)
 
 
 def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence:

@@ -30,6 +30,8 @@ def refusal(problem: Problem) -> str | None:
     """Why this problem has no path that ends at its C, or none that is short enough, in a sentence, or None."""
     if isinstance(problem, MarginProblem) and np.isinf(problem.C):
         return "lambda = 1 / C is 0 for a hard margin: smo or coordinate_descent"
+    if isinstance(problem, MarginProblem) and np.isinf(1 / problem.C):
+        return f"lambda = 1 / C is beyond float64 for C = {problem.C:g}"
     reason = path.refusal(problem)
     if reason is None and problem.p * (problem.m**2 + problem.p) > LARGEST:
         return f"too large for an answer among others: {problem.m:,} points and {problem.p:,} rows; regularization_path follows them"

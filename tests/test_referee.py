@@ -694,7 +694,8 @@ def test_an_answer_below_its_backends_resolution_has_failed(C: float) -> None:
     problem = classification([[1.0], [-1.0], [2.0]], [1.0, -1.0, 1.0], C, loss="squared_hinge")
     dual = declare("svm.l2.dual", problem)
     evidence = [examine(problem, solve_declaration(dual, backend)) for backend in ("SCS", "OSQP", "CLARABEL")]
-    found = judge("svm.l2", [*evidence, examine_solution(problem, solve(problem, "newton", tol=1e-9))], problem.scale, possible=ways(problem))
+    evidence.append(examine_solution(problem, solve(problem, "newton", tol=1e-9)))
+    found = judge("svm.l2", evidence, problem.scale, possible=ways(problem))
     assert [str(j.agreement) for j in found.judgements] == ["failed", "failed", "failed", "agrees"]
     assert found.reason == "no declaration that was run agrees; one specialised solver agrees"
     assert found.interval.upper == pytest.approx(8 / 3 * C, rel=1e-6)
