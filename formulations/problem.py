@@ -31,9 +31,10 @@ SPAN = 1e-12
 """Eigenvalues of K below this fraction of the largest are not part of the features L of K = L L'."""
 TINY = 1e-280
 """Multipliers that are all below this count as 0: a grid for them would be finer than the smallest double."""
-LARGEST = 2.0**500
-"""The largest |x_i|^2, |K_ij|, |t_r|, c_r, c_r K_ii and P(0) that a problem may have, about 3e150: bounds and solvers multiply two of these
-and add up millions of such products, and float64 ends at 2^1024."""
+LARGEST_KERNEL = 2.0**1020
+"""The largest |x_i|^2 and |K_ij|: differences of four of them are below 2^1024, where float64 ends."""
+LARGEST_TARGET = 2.0**500
+"""The largest t_r, about 3e150: losses and |f|^2 hold squares of it, and sums of some millions of them are below 2^1024."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -430,10 +431,11 @@ def regression(
     """
     X, kernel = _features(X, kernel)
     targets = numbers(y, X.shape[0], "y")
-    if not 0 <= epsilon <= LARGEST:
-        raise ValueError(f"regression: epsilon must be at least 0 and at most {LARGEST:.1e}, not {epsilon}")
+    if not (np.isfinite(epsilon) and epsilon >= 0):
+        raise ValueError(f"regression: epsilon must be finite and at least 0, not {epsilon}")
     weights = None if sample_weight is None else np.tile(_weights(sample_weight, len(targets)), 2)
-    rows = Tube(targets, float(epsilon))
+    with np.errstate(over="ignore"):
+        rows = Tube(targets, float(epsilon))
     return _within_float64(MarginProblem(X, kernel, rows, _positive_cost(C), _known_loss(loss), True, weights, _shift(kernel, X)))
 
 
@@ -547,10 +549,10 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel]:
             raise ValueError(f"a precomputed kernel needs the square Gram matrix; this one is {X.shape[0]} x {X.shape[1]}")
     with np.errstate(over="ignore", invalid="ignore"):
         sizes = np.abs(X).max(axis=1) if kernel.given else np.maximum(squared_norms(X), np.abs(kernel.diagonal(X)))
-    if not sizes.max() <= LARGEST:
-        row = int(np.flatnonzero(~(sizes <= LARGEST))[0])
+    if not sizes.max() <= LARGEST_KERNEL:
+        row = int(np.flatnonzero(~(sizes <= LARGEST_KERNEL))[0])
         what = "the Gram matrix has entries" if kernel.given else "the square of its length, or its kernel value, is"
-        raise ValueError(f"X is too large for float64 at row {row}: {what} above {LARGEST:.1e}; divide X by a constant")
+        raise ValueError(f"X is too large for float64 at row {row}: {what} above {LARGEST_KERNEL:.1e}; divide X by a constant")
     asymmetry = float(np.abs(X - X.T).max()) if kernel.given else 0.0
     if asymmetry > 0:
         raise ValueError(
@@ -564,22 +566,15 @@ def _within_float64(problem: P) -> P:
 
     Raises
     ------
-    ValueError : targets, costs, or what they make together, are above LARGEST.
+    ValueError : a target above LARGEST_TARGET, a margin t_r or a cost C x weight that is no float64.
     """
-    given = getattr(problem, "weights", None)
-    weight = 1.0 if given is None else float(given.max(initial=0.0, where=np.isfinite(given)))
-    cost = problem.C * weight if np.isfinite(problem.C) else 0.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        reach, loss = cost * float(np.abs(problem.gram.diagonal).max()), problem.scale
-    figures = (
-        (problem.rows.largest_target, "a target in y", "divide y and epsilon"),
-        (cost, "C times the largest weight", "divide it, or take C = inf for the hard margin"),
-        (reach, "C times the largest weight and kernel value", "divide C or X"),
-        (loss, "the loss of all rows at f = 0", "divide C or y"),
-    )
-    for figure, name, remedy in figures:
-        if not figure <= LARGEST:
-            raise ValueError(f"{name} is {figure:.3g}, too large for float64, where it may be {LARGEST:.1e} at most; {remedy}")
+    if isinstance(problem.rows, Tube) and not (problem.rows.t.max() <= LARGEST_TARGET and np.isfinite(problem.rows.t).all()):
+        outlier = float(problem.rows.y[np.abs(problem.rows.y).argmax()])
+        raise ValueError(f"y is too large for float64: {outlier:.3g} is a target, {LARGEST_TARGET:.1e} the limit; divide y and epsilon")
+    weights = problem.weights if isinstance(problem, MarginProblem) else None
+    largest = 1.0 if weights is None else float(weights.max(initial=0.0, where=np.isfinite(weights)))
+    if np.isfinite(problem.C) and not np.isfinite(problem.C * largest):
+        raise ValueError(f"C = {problem.C:g} times the weight {largest:g} is too large for float64; rows that must be met have weight inf")
     return problem
 
 

@@ -31,6 +31,7 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
+from equimargin.formulations.rows import Signed
 from equimargin.solvers import RegularizationPath, Status, regularization_path, solve, solve_declaration
 from equimargin.solvers.active_set import Differences, State, WorkingSet
 from equimargin.solvers.regularization_path import Alphas
@@ -671,6 +672,6 @@ def test_what_is_left_of_f_at_0_says_how_far_down_a_path_can_be_held(kind: str) 
 
 def test_kernel_values_beyond_all_floats_are_refused() -> None:
     with np.errstate(over="ignore", invalid="ignore"):
-        problem = classification([[1e160], [-1e160]], [1, -1])
+        problem = MarginProblem(np.array([[1e160], [-1e160]]), linear(), Signed(np.array([1.0, -1.0])))  # no constructor makes it
         with pytest.raises(ValueError, match="kernel values are beyond all floats"):
             regularization_path(problem)
