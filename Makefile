@@ -39,8 +39,9 @@ nightly-exact: $(READY)  ## exact optima of degenerate integer problems, checked
 nightly-path: $(READY)  ## regularisation paths of new instances, judged in extended precision: make nightly-path SEED=1 EXAMPLES=10000
 	$(BIN)/python tests/nightly_path.py --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
-nightly-bounds: $(READY)  ## tiny problems at every scale of float64 against their optima: make nightly-bounds SEED=1 EXAMPLES=20000
+nightly-bounds: $(READY)  ## tiny problems at every scale, and a tenth as many paths, against their optima: make nightly-bounds SEED=1 EXAMPLES=20000
 	$(BIN)/python tests/nightly_bounds.py --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+	$(BIN)/python tests/nightly_bounds_path.py --seed $(SEED) --examples $$(( $(EXAMPLES) / 10 ))
 
 bench: $(READY)  ## CPU times, and the error of every map between formulations
 	$(BIN)/python benchmarks/svm.py

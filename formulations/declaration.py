@@ -46,6 +46,8 @@ COSTS: Mapping[str, Callable[[float], float]] = {
 PAIR_LIMIT = 20_000
 POINT_LIMIT = 3_000
 ENTRY_LIMIT = 20_000_000
+TOO_LARGE = "too large to declare"
+"""How a refusal begins where the size of a problem is its only reason."""
 
 
 @dataclass(frozen=True)
@@ -190,12 +192,12 @@ class Formulation:
         if not problem.convex:
             return "the kernel matrix is not positive semidefinite: the problem is not convex, no optimum is claimed"
         if problem.p > PAIR_LIMIT:
-            return f"too large to declare: {problem.p:,} rows, the limit is {PAIR_LIMIT:,}"
+            return f"{TOO_LARGE}: {problem.p:,} rows, the limit is {PAIR_LIMIT:,}"
         if problem.m > POINT_LIMIT:
-            return f"too large to declare: {problem.m:,} points, the limit is {POINT_LIMIT:,}"
+            return f"{TOO_LARGE}: {problem.m:,} points, the limit is {POINT_LIMIT:,}"
         if problem.p * problem.m > ENTRY_LIMIT:
             entries = f"{problem.p:,} rows x {problem.m:,} points = {problem.p * problem.m:,} entries"
-            return f"too large to declare: {entries}, the limit is {ENTRY_LIMIT:,}"
+            return f"{TOO_LARGE}: {entries}, the limit is {ENTRY_LIMIT:,}"
         if isinstance(problem, MarginProblem) and np.isinf(problem.C) and (problem.unit_weights == 0).any():
             return "hard forms have no rows of weight 0: leave those rows out of the data"
         return self.applies(problem)

@@ -73,14 +73,14 @@ class Linear(Kernel):
         return _dense(X @ Z.T)
 
     def diagonal(self, X: Features) -> Array:
-        return _squared_norms(X)
+        return squared_norms(X)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         bound: Array = gamma_n(X.shape[1] + 2, unit_of(K)) * _inner_sizes(X, Z, v) + X.shape[1] * SMALLEST * v.sum()
         return bound
 
     def diagonal_bound(self, X: Features) -> Array:
-        return np.asarray(rounded((1 + gamma_n(X.shape[1] + 2)) * _squared_norms(X) + 2 * X.shape[1] * SMALLEST, 1))
+        return np.asarray(rounded((1 + gamma_n(X.shape[1] + 2)) * squared_norms(X) + 2 * X.shape[1] * SMALLEST, 1))
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Polynomial(Kernel):
         return K
 
     def diagonal(self, X: Features) -> Array:
-        k: Array = (self.gamma * _squared_norms(X) + self.coef0) ** self.degree
+        k: Array = (self.gamma * squared_norms(X) + self.coef0) ** self.degree
         return k
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
@@ -111,7 +111,7 @@ class Polynomial(Kernel):
         return product
 
     def diagonal_bound(self, X: Features) -> Array:
-        base = np.maximum((1 + gamma_n(X.shape[1] + 8)) * (self.gamma * _squared_norms(X) + self.coef0), 2 * self._smallest_base(X))
+        base = np.maximum((1 + gamma_n(X.shape[1] + 8)) * (self.gamma * squared_norms(X) + self.coef0), 2 * self._smallest_base(X))
         return np.asarray(rounded((1 + gamma_n(16)) * base**self.degree, 1) + 16 * SMALLEST)
 
     def _base(self, X: Features, Z: Features) -> Array:
@@ -134,7 +134,7 @@ class RBF(Kernel):
 
     def block(self, X: Features, Z: Features) -> Array:
         centred = _centred(X, Z)
-        x, z = (_squared_norms(points) for points in centred)
+        x, z = (squared_norms(points) for points in centred)
         if self._far(Z, x, z):
             return np.asarray(np.exp(-self.gamma * _squared_distances(X, Z)))
         K = _dense(centred[0] @ centred[1].T)
@@ -152,7 +152,7 @@ class RBF(Kernel):
         itself, which is -log k / gamma, and by 3 d eta for underflow; libm's exp by 4 ulp, which below 2^-1022 are 4 eta.
         """
         unit, d, Kv = unit_of(K), X.shape[1], K @ v
-        x, z = (_squared_norms(points) for points in _centred(X, Z))
+        x, z = (squared_norms(points) for points in _centred(X, Z))
         reach = float(x.max(initial=0.0)) + float(z.max(initial=0.0))
         nearly = (10 * unit + (6 * self.gamma * d + 4) * SMALLEST) * Kv + (16 * v.sum() + len(v)) * SMALLEST
         known = 4 * reach < np.inf  # no square or difference of squares has overflowed
@@ -194,7 +194,7 @@ class Sigmoid(Kernel):
         return np.asarray(np.tanh(self.gamma * _dense(X @ Z.T) + self.coef0))
 
     def diagonal(self, X: Features) -> Array:
-        return np.asarray(np.tanh(self.gamma * _squared_norms(X) + self.coef0))
+        return np.asarray(np.tanh(self.gamma * squared_norms(X) + self.coef0))
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         unit = unit_of(K)
@@ -489,5 +489,6 @@ def _centred(X: Features, Z: Features) -> tuple[Features, Features]:
     return (centred if X is Z else X - centre), centred  # one array for both: BLAS returns a symmetric product then
 
 
-def _squared_norms(X: Features) -> Array:
+def squared_norms(X: Features) -> Array:
+    """|x_i|^2, (m,), for X (m, d)."""
     return np.asarray((X.multiply(X)).sum(axis=1), dtype=np.float64).ravel() if hasattr(X, "multiply") else np.einsum("ij,ij->i", X, X)

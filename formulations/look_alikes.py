@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.declaration import Declaration, Printed, Source, formulation
+from equimargin.formulations.declaration import TOO_LARGE, Declaration, Printed, Source, formulation
 from equimargin.formulations.kernels import Array, Features, Linear, Precomputed
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem
 from equimargin.formulations.reduced_graph import reduced_preferences
@@ -289,7 +289,7 @@ def _no_differences(problem: Problem) -> str | None:
     if isinstance(problem.kernel, Precomputed):
         return "the kernel of differences needs features, not a Gram matrix"
     if problem.p > DIFFERENCE_LIMIT:
-        return f"too large to declare: {problem.p:,} pairs, the limit of a p x p matrix is {DIFFERENCE_LIMIT:,}"
+        return f"{TOO_LARGE}: {problem.p:,} pairs, the limit of a p x p matrix is {DIFFERENCE_LIMIT:,}"
     return None
 
 

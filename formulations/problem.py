@@ -14,14 +14,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.arguments import array, choice, cost, factors, finite_cost, number, reals, shown
 from equimargin.formulations.features import Explicit, column_names, explicit
-from equimargin.formulations.kernels import Array, Features, Gram, Intercept, Kernel, Precomputed, linear, proven_shift
+from equimargin.formulations.kernels import Array, Features, Gram, Intercept, Kernel, Precomputed, linear, proven_shift, squared_norms
 from equimargin.formulations.labelled_pairs import ImplicitMultipliers, LabelledPairs
 from equimargin.formulations.labels import numbers, queries
 from equimargin.formulations.rounding import SMALLEST, UNIT, products_within
@@ -32,6 +32,10 @@ LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
 Bias = bool | Literal["penalized"]
 SPAN = 1e-12
 """Eigenvalues of K below this fraction of the largest are not part of the features L of K = L L'."""
+LARGEST_KERNEL = 2.0**1020
+"""The largest |x_i|^2 and |K_ij|: differences of four of them are below 2^1024, where float64 ends."""
+LARGEST_TARGET = 2.0**500
+"""The largest t_r, about 3e150: losses and |f|^2 hold squares of it, and sums of some millions of them are below 2^1024."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +183,7 @@ class MarginProblem:
 
     def with_cost(self, C: float) -> MarginProblem:
         """The same problem at another C."""
-        return replace(self, C=cost(C))
+        return _within_float64(replace(self, C=cost(C)))
 
     def slack(self, f: Array, b: float) -> Array:
         """u_r = t_r - (A f)_r - b s_r, (p,), the slack that each row needs; f : (m,)."""
@@ -368,7 +372,7 @@ class OneNormProblem:
 
     def with_cost(self, C: float) -> OneNormProblem:
         """The same problem at another C, finite."""
-        return replace(self, C=finite_cost(C))
+        return _within_float64(replace(self, C=finite_cost(C)))
 
     def coefficients(self, x: Array) -> Array:
         """beta of f = sum_i beta_i k(x_i, .), (m,)."""
@@ -388,6 +392,7 @@ class OneNormProblem:
 
 
 Problem = MarginProblem | OneNormProblem
+P = TypeVar("P", MarginProblem, OneNormProblem)
 
 
 def classification(
@@ -411,7 +416,8 @@ def classification(
 
     Raises
     ------
-    ValueError : labels other than -1 and +1, shapes and types that do not fit, numbers that are not finite, C <= 0.
+    ValueError : labels other than -1 and +1, shapes and types that do not fit, numbers that are not finite or too large for float64,
+        C <= 0.
 
     Source: T (6)-(7), (23)-(28); K (2.3); the tutorial writes w.x - b, its b is minus ours.
     """
@@ -425,7 +431,9 @@ def classification(
     if bias == "penalized":
         kernel, bias = Intercept(kernel), False
     weights = None if sample_weight is None else factors(sample_weight, len(labels), "sample_weight")
-    return MarginProblem(X, kernel, Signed(labels), cost(C), choice(loss, "loss", LOSSES), bool(bias), weights, shift, names)
+    return _within_float64(
+        MarginProblem(X, kernel, Signed(labels), cost(C), choice(loss, "loss", LOSSES), bool(bias), weights, shift, names)
+    )
 
 
 def regression(
@@ -445,15 +453,17 @@ def regression(
 
     Raises
     ------
-    ValueError : negative epsilon, shapes and types that do not fit, numbers that are not finite, C <= 0.
+    ValueError : negative epsilon, shapes and types that do not fit, numbers that are not finite or too large for float64, C <= 0.
 
     Source: T (57)-(73).
     """
     X, kernel, names = _features(X, kernel)
     targets = numbers(y, X.shape[0], "y")
-    tube = Tube(targets, number(epsilon, "regression: epsilon", "finite and at least 0", lambda v: 0 <= v < np.inf))
+    half_width = number(epsilon, "regression: epsilon", "finite and at least 0", lambda v: 0 <= v < np.inf)
+    with np.errstate(over="ignore"):
+        tube = Tube(targets, half_width)
     weights = None if sample_weight is None else np.tile(factors(sample_weight, len(targets), "sample_weight"), 2)
-    return MarginProblem(X, kernel, tube, cost(C), choice(loss, "loss", LOSSES), True, weights, _shift(kernel, X), names)
+    return _within_float64(MarginProblem(X, kernel, tube, cost(C), choice(loss, "loss", LOSSES), True, weights, _shift(kernel, X), names))
 
 
 def ranking(
@@ -475,14 +485,14 @@ def ranking(
 
     Raises
     ------
-    ValueError : shapes and types that do not fit, numbers that are not finite, C <= 0, a negative weight.
+    ValueError : shapes and types that do not fit, numbers that are not finite or too large for float64, C <= 0, a negative weight.
 
     Source: T (84)-(86), K (1.2), (2.4), P (6), (8).
     """
     X, kernel, names = _features(X, kernel)
     rows, asked = _pairs(X, y, qid)
     weights = _query_weights(rows, asked, per_query, query_weight)
-    return MarginProblem(X, kernel, rows, cost(C), choice(loss, "loss", LOSSES), False, weights, _shift(kernel, X), names)
+    return _within_float64(MarginProblem(X, kernel, rows, cost(C), choice(loss, "loss", LOSSES), False, weights, _shift(kernel, X), names))
 
 
 def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel | None = None, loss: Loss = "hinge") -> MarginProblem:
@@ -510,7 +520,7 @@ def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel 
     if (listed[:, 0] == listed[:, 1]).any():
         raise ValueError("ranking_from_pairs: a point cannot be preferred to itself")
     rows = Pairs(listed[:, 0], listed[:, 1], X.shape[0])
-    return MarginProblem(X, kernel, rows, cost(C), choice(loss, "loss", LOSSES), False, None, _shift(kernel, X), names)
+    return _within_float64(MarginProblem(X, kernel, rows, cost(C), choice(loss, "loss", LOSSES), False, None, _shift(kernel, X), names))
 
 
 def ranking_vector_machine(
@@ -529,7 +539,7 @@ def ranking_vector_machine(
     Source: T (102)-(104), K (2.10).
     """
     X, kernel, names = _features(X, kernel)
-    return OneNormProblem(X, kernel, _pairs(X, y, qid)[0], finite_cost(C), "points", _shift(kernel, X), names)
+    return _within_float64(OneNormProblem(X, kernel, _pairs(X, y, qid)[0], finite_cost(C), "points", _shift(kernel, X), names))
 
 
 def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: float = 1.0, kernel: Kernel | None = None) -> OneNormProblem:
@@ -546,7 +556,7 @@ def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: floa
     Source: T (94)-(96), with phi_ij = phi_i - phi_j.
     """
     X, kernel, names = _features(X, kernel)
-    return OneNormProblem(X, kernel, _pairs(X, y, qid)[0], finite_cost(C), "pairs", _shift(kernel, X), names)
+    return _within_float64(OneNormProblem(X, kernel, _pairs(X, y, qid)[0], finite_cost(C), "pairs", _shift(kernel, X), names))
 
 
 def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[str, ...] | None]:
@@ -564,16 +574,39 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[st
         raise ValueError(f"X must have two dimensions and at least one row and one column; its shape is {X.shape}")
     if not np.isfinite(values).all():
         raise ValueError("X holds NaN or an infinite number; remove or replace such rows first")
-    if isinstance(kernel, Precomputed):
+    if kernel.given:
         X = X.toarray() if hasattr(X, "toarray") else X
         if X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed kernel needs the square Gram matrix; this one is {X.shape[0]} x {X.shape[1]}")
-        asymmetry = float(np.abs(X - X.T).max())
-        if asymmetry > 0:
-            raise ValueError(
-                f"the precomputed Gram matrix is not symmetric (largest difference {asymmetry:.3g}); pass (K + K.T) / 2 if that is meant"
-            )
+    with np.errstate(over="ignore", invalid="ignore"):
+        sizes = np.abs(X).max(axis=1) if kernel.given else np.maximum(squared_norms(X), np.abs(kernel.diagonal(X)))
+    if not sizes.max() <= LARGEST_KERNEL:
+        row = int(np.flatnonzero(~(sizes <= LARGEST_KERNEL))[0])
+        what = "the Gram matrix has entries" if kernel.given else "the square of its length, or its kernel value, is"
+        raise ValueError(f"X is too large for float64 at row {row}: {what} above {LARGEST_KERNEL:.1e}; divide X by a constant")
+    asymmetry = float(np.abs(X - X.T).max()) if kernel.given else 0.0
+    if asymmetry > 0:
+        raise ValueError(
+            f"the precomputed Gram matrix is not symmetric (largest difference {asymmetry:.3g}); pass (K + K.T) / 2 if that is meant"
+        )
     return X, kernel, names
+
+
+def _within_float64(problem: P) -> P:
+    """The problem itself, whose X `_features` has let pass.
+
+    Raises
+    ------
+    ValueError : a target above LARGEST_TARGET, a margin t_r or a cost C x weight that is no float64.
+    """
+    if isinstance(problem.rows, Tube) and not (problem.rows.t.max() <= LARGEST_TARGET and np.isfinite(problem.rows.t).all()):
+        outlier = float(problem.rows.y[np.abs(problem.rows.y).argmax()])
+        raise ValueError(f"y is too large for float64: {outlier:.3g} is a target, {LARGEST_TARGET:.1e} the limit; divide y and epsilon")
+    weights = problem.weights if isinstance(problem, MarginProblem) else None
+    largest = 1.0 if weights is None else float(weights.max(initial=0.0, where=np.isfinite(weights)))
+    if np.isfinite(problem.C) and not np.isfinite(problem.C * largest):
+        raise ValueError(f"C = {problem.C:g} times the weight {largest:g} is too large for float64; rows that must be met have weight inf")
+    return problem
 
 
 def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> tuple[LabelledPairs, NDArray[Any]]:

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from equimargin.formulations.declaration import Declaration, Printed, Source, formulation, reciprocal
+from equimargin.formulations.declaration import TOO_LARGE, Declaration, Printed, Source, formulation, reciprocal
 from equimargin.formulations.hard_rows import hard_margins, length, no_slack, point_of_margin, shortfall, value_of_margin
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point
@@ -666,7 +666,7 @@ def _violated_subsets(D: Array, weight: Array, C: float) -> Array:
         if np.maximum(short, 0.0).sum() - xi.value <= CUT_TOLERANCE * (1 + abs(xi.value)):
             return np.array(subsets)
         subsets.append((short > 0).astype(np.float64))
-    raise ValueError(f"too large to declare: {CUTS} subsets of the 1-slack form are not enough")
+    raise ValueError(f"{TOO_LARGE}: {CUTS} subsets of the 1-slack form are not enough")
 
 
 def _of_subsets(subsets: Array, weight: Array, mu: Array | None) -> Array | None:

@@ -11,19 +11,23 @@ a disagreement is proven: our own rounding is never held against an answer.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.bounds import Interval, arithmetic, inner_interval, interval
+from equimargin.formulations.declaration import TOO_LARGE
 from equimargin.formulations.dual_from import dual_from
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem
 from equimargin.solvers.convex import Answer, StandardForm
+from equimargin.solvers.registry import SOLVERS
 from equimargin.solvers.solution import Solution, Status
 
 FAILED = 1e-3
@@ -69,6 +73,7 @@ class Evidence:
     program.  derived_lower : proven from multipliers that we made from its f.  infeasible : whether it proves that no point is feasible.
     residual : of its own problem, in units of the objective, auxiliary variables eliminated too.  normwise : the largest relative residual,
     likewise.  arithmetic : what float64 makes of margins in any solver.  reach : how far its ray goes.  point : what it supplied.
+    raised : the exception that took the answer's place, and where; empty if there was none.
     """
 
     family: str
@@ -95,6 +100,7 @@ class Evidence:
     ray: bool = False
     reach: float = 0.0
     skipped: bool = False
+    raised: str = ""
     compile_seconds: float | None = None
     solve_seconds: float | None = None
     iterations: int | None = None
@@ -147,6 +153,15 @@ def skipped(family: str, formulation: str | None, solver: str, control: bool, st
     return Evidence(family, formulation, solver, control, status, reason, skipped=True)
 
 
+def failed(family: str, formulation: str | None, solver: str, control: bool, failure: Exception) -> Evidence:
+    """The evidence of an exception in an answer's place: it shows nothing, and says what went wrong."""
+    last = traceback.extract_tb(failure.__traceback__)[-1]
+    words = " ".join(f"{type(failure).__name__}: {failure}".split())
+    raised = f"{words[:200]} ({Path(last.filename).name}, line {last.lineno})"
+    reason = f"stopped by an exception: {raised}"
+    return Evidence(family, formulation, solver, control, Status.NUMERICAL_FAILURE, reason, raised=raised)
+
+
 @np.errstate(all="ignore")  # what overflows is inaccurate, or no proof
 def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence:
     """What a backend's answer to a declaration shows.
@@ -185,7 +200,7 @@ def _examined(problem: Problem, answer: Answer, control: bool) -> Evidence:
         return known
     objective = answer.objective
     residual, normwise = own_residual(answer.form, answer.x, answer.z, _sizes(answer))
-    residual = _worst(residual, abs(answer.eliminated_objective - objective))
+    residual = _worst(residual, abs(answer.eliminated_objective - objective), _unrolled(answer))
     proven, inner = interval(problem, answer.point), inner_interval(problem, answer.point)
     value = declaration.value(objective)
     return replace(
@@ -245,19 +260,53 @@ def examine_solution(problem: Problem, solution: Solution) -> Evidence:
     )
 
 
-def judge(family: str, evidence: Sequence[Evidence], scale: float, tol: float = 1e-6, convex: bool = True) -> Family:
+@dataclass(frozen=True)
+class Ways:
+    """Whether anybody takes a family's problem, asked for or not.
+
+    undeclarable : why no formulation of the family declares it, a clause; empty where one does.
+    unsolvable : the same of the specialised solvers.
+    """
+
+    undeclarable: str = ""
+    unsolvable: str = ""
+
+    @property
+    def too_large(self) -> bool:
+        """Whether its size is all that keeps it from being declared."""
+        return TOO_LARGE in self.undeclarable
+
+
+def ways(problem: Problem) -> Ways:
+    """Who takes a problem, by what every formulation of its family and every specialised solver says of it.
+
+    Parameters
+    ----------
+    problem : MarginProblem or OneNormProblem.
+    """
+    refusals = [entry.refusal(problem) or "" for entry in REGISTRY.values() if entry.family == problem.family and not entry.control]
+    too_large = refusals and all(TOO_LARGE in reason for reason in refusals)
+    undeclarable = f"the problem is {TOO_LARGE}" if too_large else "no formulation takes the problem"
+    solvable = any(solver.refusal(problem) is None for solver in SOLVERS.values())
+    return Ways("" if "" in refusals else undeclarable, "" if solvable else "no specialised solver takes the problem")
+
+
+def judge(
+    family: str, evidence: Sequence[Evidence], scale: float, tol: float = 1e-6, convex: bool = True, possible: Ways = Ways()
+) -> Family:
     """The verdict on a family from all its answers.
 
     Parameters
     ----------
     family : its id.  evidence : one entry an answer.  scale : P(0).  tol : relative, for claim and point.
     convex : False where no optimum can be claimed; the family is undecided then.
+    possible : from `ways`; by default somebody declares the problem and somebody solves it.
 
     Returns
     -------
     Family : interval = [max lower, min upper] over all answers but the controls; agree only with an agreeing declaration and an agreeing
-        specialised solver (two declarations where no solver takes part; two solvers where nothing is declared), no disagreement, and
-        bounds that do not contradict each other.
+        specialised solver (two declarations where no solver was run; two solvers where the problem is too large to declare), no
+        disagreement, and bounds that do not contradict each other.
     """
     counted = [e for e in evidence if not e.control]
     lower = max((bound for e in counted for bound in (e.lower, e.derived_lower) if not np.isnan(bound)), default=-np.inf)
@@ -269,31 +318,58 @@ def judge(family: str, evidence: Sequence[Evidence], scale: float, tol: float = 
         return Family(family, proven, Verdict.UNDECIDED, "the kernel is not positive semidefinite: no optimum is claimed", judgements)
     if proven.lower > proven.upper:
         return Family(family, proven, Verdict.DISAGREE, "the proven bounds contradict each other", judgements)
-    verdict, reason = _verdict([j for j in judgements if not j.evidence.control])
+    verdict, reason = _verdict([j for j in judgements if not j.evidence.control], possible)
     return Family(family, proven, verdict, reason if feasible else f"infeasible: {reason}", judgements, feasible)
 
 
-def _verdict(judgements: Sequence[Judgement]) -> tuple[Verdict, str]:
+def _verdict(judgements: Sequence[Judgement], possible: Ways) -> tuple[Verdict, str]:
     against = [j.evidence for j in judgements if j.agreement is Agreement.DISAGREES]
     if against:
         names = ", ".join(f"{e.formulation or 'solver'} by {e.solver}" for e in against)
         return Verdict.DISAGREE, f"disagreeing: {names}"
-    tried = [j for j in judgements if j.agreement is not Agreement.SKIPPED]
-    agreeing = [j.evidence for j in tried if j.agreement is Agreement.AGREES]
-    declared = {e.formulation for e in agreeing if e.formulation is not None}
-    solved = {e.solver for e in agreeing if e.formulation is None}
-    any_declared = any(j.evidence.formulation is not None for j in tried)
-    any_solved = any(j.evidence.formulation is None for j in tried)
-    if declared and solved:
+    declared = _Side("declaration", [j for j in judgements if j.evidence.formulation is not None], possible.undeclarable)
+    solved = _Side("specialised solver", [j for j in judgements if j.evidence.formulation is None], possible.unsolvable)
+    if declared.agreeing and solved.agreeing:
         return Verdict.AGREE, "a declaration and a specialised solver agree"
-    if len(declared) >= 2 and not any_solved:
-        return Verdict.AGREE, "two declarations agree; no specialised solver took part"
-    if len(solved) >= 2 and not any_declared:
+    if declared.agreeing >= 2 and not solved.run:
+        return Verdict.AGREE, f"two declarations agree; {solved.sentence}"
+    if solved.agreeing >= 2 and possible.too_large:
         return Verdict.AGREE, "two solvers of different algorithms agree; the problem is too large to declare"
-    if not tried:
-        return Verdict.UNDECIDED, "nothing was solved"
-    missing = "declaration" if any_declared and not declared else "second way of solving it" if not any_solved else "specialised solver"
-    return Verdict.UNDECIDED, f"no agreeing {missing}"
+    return Verdict.UNDECIDED, f"{declared.sentence}; {solved.sentence}"
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The declarations of a family, or its specialised solvers: what was asked of them, and what came of it.
+
+    kind : "declaration" or "specialised solver".  judgements : of all that were asked for.  impossible : why none takes the problem.
+    """
+
+    kind: str
+    judgements: Sequence[Judgement]
+    impossible: str
+
+    @property
+    def run(self) -> bool:
+        """Whether any was run."""
+        return any(j.agreement is not Agreement.SKIPPED for j in self.judgements)
+
+    @property
+    def agreeing(self) -> int:
+        """How many formulations agree, by whatever backend, or how many solvers."""
+        agreeing = (j.evidence for j in self.judgements if j.agreement is Agreement.AGREES)
+        return len({e.formulation or e.solver for e in agreeing})
+
+    @property
+    def sentence(self) -> str:
+        """What is to be said of them, a clause of its own for every case."""
+        if self.agreeing:
+            return f"one {self.kind} agrees" if self.agreeing == 1 else f"{self.agreeing} {self.kind}s agree"
+        if self.run:
+            return f"no {self.kind} that was run agrees"
+        if self.impossible:
+            return self.impossible
+        return f"every {self.kind} that was asked for was skipped" if self.judgements else f"no {self.kind} was asked for"
 
 
 def _acquitted(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
@@ -377,6 +453,19 @@ def _sizes(answer: Answer) -> Array | None:
     for name, value in (answer.values or {}).items():
         d.variables[name].value = value
     return sizes
+
+
+def _unrolled(answer: Answer) -> float:
+    """How far the declared objective at the variables is from the one that the backend had, at its own x; inf where there is no x.
+
+    The backend's has unknowns of cvxpy's in place of terms: of y = R alpha in 1/2 |y|^2 / C, say. An x that meets that equation to the
+    last place that the backend has is right in y and not in alpha where 1 / C is large: the backend cannot resolve alpha.
+    """
+    form, x = answer.form, answer.x
+    if form is None or x is None or x.shape != form.q.shape:
+        return np.inf
+    sign = 1.0 if answer.declaration.objective.NAME == "minimize" else -1.0
+    return abs(sign * form.objective(x) - answer.objective)
 
 
 def _shadow(problem: Problem, answer: Answer) -> Literal["f", "alpha"] | None:
@@ -476,7 +565,7 @@ def own_residual(form: StandardForm, x: Array | None, z: Array | None, sizes: Ar
     Px = form.P @ x
     dual_residual = Px + form.q + form.G.T @ z
     quadratic = float(x @ Px)
-    primal = quadratic / 2 + float(form.q @ x) + form.offset
+    primal = form.objective(x)
     dual = -quadratic / 2 - float(form.h @ z) + form.offset
     for bound, sign in ((form.lower, 1.0), (form.upper, -1.0)):  # bounds on variables are not rows: their multipliers are in the residual
         finite = np.isfinite(bound)

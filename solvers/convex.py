@@ -39,6 +39,10 @@ class StandardForm:
     upper: Array
     offset: float
 
+    def objective(self, x: Array) -> float:
+        """1/2 x'Px + q'x + offset, in float64; x : (n,)."""
+        return float(x @ (self.P @ x)) / 2 + float(self.q @ x) + self.offset
+
 
 @dataclass(frozen=True, eq=False)
 class Answer:
@@ -88,7 +92,7 @@ class Backend:
 
     conic : whether it takes second-order cones.  suited : "any" problem, or the kind it is good at: "quadratic" or "linear".
     ladder : factors of the tolerance, tried in turn until it says optimal.  options : tolerance, time and iteration limit in its own names.
-    vectors : (x, z, primal ray, dual ray, iterations) of its raw answer.
+    vectors : (x, z, primal ray, dual ray, iterations) of its raw answer.  largest : the largest entry of P and G that it takes.
     """
 
     name: str
@@ -97,6 +101,7 @@ class Backend:
     ladder: tuple[float, ...]
     options: Callable[[float, float, int | None], dict[str, Any]]
     vectors: Callable[[Any], tuple[Any, Any, Any, Any, Any]]
+    largest: float = np.inf
 
 
 def _clarabel(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
@@ -110,6 +115,10 @@ def _scs(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
 
 def _osqp(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
     return {"eps_abs": tol, "eps_rel": tol, "time_limit": seconds, "max_iter": iterations or 100_000, "polishing": True}
+
+
+LARGEST_OF_HIGHS = 1e15
+"""An entry of a matrix from which HiGHS takes it for infinite (its large_matrix_value); one of a Hessian brings the process down."""
 
 
 def _highs(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
@@ -132,7 +141,7 @@ BACKENDS = {
         Backend("CLARABEL", True, "any", (0.01, 0.1, 1.0), _clarabel, lambda raw: (raw.x, raw.z, raw.x, raw.z, raw.iterations)),
         Backend("SCS", True, "any", (1.0,), _scs, lambda raw: (raw["x"], raw["y"], raw["x"], raw["y"], raw["info"]["iter"])),
         Backend("OSQP", False, "quadratic", (0.1,), _osqp, lambda raw: (raw.x, raw.y, raw.dual_inf_cert, raw.prim_inf_cert, raw.info.iter)),
-        Backend("HIGHS", False, "linear", (1.0,), _highs, _highs_vectors),
+        Backend("HIGHS", False, "linear", (1.0,), _highs, _highs_vectors, LARGEST_OF_HIGHS),
     )
 }
 """The one table of tolerance translation: options(factor x tol) for each factor of the ladder."""
@@ -161,14 +170,16 @@ def solve_declaration(
     if not (tol > 0 and time_limit > 0):
         raise ValueError("tol and time_limit must be positive")
     entry = BACKENDS[backend]
-    if not entry.conic and not declaration.problem.is_qp():
-        return Answer(declaration, backend, Status.UNSUPPORTED, f"{backend} takes no second-order cones")
-    attempts = []
-    for factor in entry.ladder:
-        attempts.append(_attempt(declaration, entry, entry.options(factor * tol, time_limit, max_iter), time_limit))
-        if attempts[-1].status in (Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED, Status.TIME_LIMIT):
-            return attempts[-1]
-    return next((answer for answer in attempts if answer.point is not None), attempts[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # cvxpy's, of inaccurate solutions and of what it computes from them: the referee recomputes that
+        if not entry.conic and not declaration.problem.is_qp():
+            return Answer(declaration, backend, Status.UNSUPPORTED, f"{backend} takes no second-order cones")
+        attempts = []
+        for factor in entry.ladder:
+            attempts.append(_attempt(declaration, entry, entry.options(factor * tol, time_limit, max_iter), time_limit))
+            if attempts[-1].status in (Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED, Status.TIME_LIMIT):
+                return attempts[-1]
+        return next((answer for answer in attempts if answer.point is not None), attempts[0])
 
 
 def _attempt(declaration: Declaration, backend: Backend, options: dict[str, Any], time_limit: float) -> Answer:
@@ -177,18 +188,19 @@ def _attempt(declaration: Declaration, backend: Backend, options: dict[str, Any]
     problem = declaration.problem
     started = time.perf_counter()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # cvxpy warns of inaccurate solutions: the referee recomputes the accuracy
-            data, chain, inverse = problem.get_problem_data(backend.name, solver_opts=dict(options))
-            compiled = time.perf_counter()
-            form = _standard_form(data, inverse)
-            raw = interruptible(lambda: chain.solve_via_data(problem, dict(data), False, False, dict(options)))
-            solved = time.perf_counter()
-            if _interrupted(raw):
-                raise KeyboardInterrupt
-            status, reason = _unpack(problem, raw, chain, inverse)
-            if status is Status.ITERATION_LIMIT and solved - compiled >= 0.95 * time_limit:
-                status = Status.TIME_LIMIT  # cvxpy has one word for both
+        data, chain, inverse = problem.get_problem_data(backend.name, solver_opts=dict(options))
+        compiled = time.perf_counter()
+        form = _standard_form(data, inverse)
+        entry = max(abs(matrix).max() if matrix.nnz else 0.0 for matrix in (form.P, form.G))
+        if not entry < backend.largest:
+            raise ValueError(f"it takes no matrix with an entry of {entry:.1e}")
+        raw = interruptible(lambda: chain.solve_via_data(problem, dict(data), False, False, dict(options)))
+        solved = time.perf_counter()
+        if _interrupted(raw):
+            raise KeyboardInterrupt
+        status, reason = _unpack(problem, raw, chain, inverse)
+        if status is Status.ITERATION_LIMIT and solved - compiled >= 0.95 * time_limit:
+            status = Status.TIME_LIMIT  # cvxpy has one word for both
     except (cp.error.SolverError, ValueError, ArithmeticError) as failure:
         return Answer(declaration, backend.name, Status.NUMERICAL_FAILURE, _sentence(backend.name, failure))
     x, z, primal_ray, dual_ray, iterations = backend.vectors(raw)

@@ -19,7 +19,7 @@ from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point, Problem
 from equimargin.solvers import path
 from equimargin.solvers.progress import Progress
-from equimargin.solvers.regularization_path import RegularizationPath
+from equimargin.solvers.regularization_path import SMALLEST, RegularizationPath
 from equimargin.solvers.solution import Limits, Solution, Status
 
 LARGEST = 2_000_000_000
@@ -30,6 +30,8 @@ def refusal(problem: Problem) -> str | None:
     """Why this problem has no path that ends at its C, or none that is short enough, in a sentence, or None."""
     if isinstance(problem, MarginProblem) and np.isinf(problem.C):
         return "lambda = 1 / C is 0 for a hard margin"
+    if isinstance(problem, MarginProblem) and not SMALLEST <= 1 / problem.C < np.inf:
+        return f"lambda = 1 / C = {1 / problem.C:g} is on no path: they are followed from {SMALLEST:g} to what float64 holds"
     reason = path.refusal(problem)
     if reason is None and problem.p * (problem.m**2 + problem.p) > LARGEST:
         return f"too large for an answer among others: {problem.m:,} points and {problem.p:,} rows; regularization_path follows them"

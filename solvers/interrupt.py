@@ -62,13 +62,16 @@ def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
 
 @contextmanager
 def _held_back() -> Iterator[Callable[[], bool]]:
-    """Hold the interrupt back from every handler, and tell whether there has been one; it is delivered in the end."""
-    hearing = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
-    if not hearing or not hasattr(signal, "pthread_sigmask"):
+    """Hold the interrupt back from every handler, and tell whether there has been one; it is delivered in the end.
+
+    A process that ignores interrupts, as what runs in the background does, goes on ignoring them, libraries with handlers or not.
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
         yield lambda: False
         return
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        yield lambda: signal.SIGINT in signal.sigpending()
+        yield lambda: not ignored and signal.SIGINT in signal.sigpending()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,10 +1,13 @@
-"""Before any test: one thread a process, and the hypothesis profile."""
+"""Before any test: one thread a process, and the hypothesis profile; and for tests of interrupts, a process that hears them."""
 
 import os
+import signal
+from collections.abc import Iterator
 
 for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
+import pytest
 from hypothesis import Phase, settings
 
 # No deadline anywhere: the first call of a compiled kernel takes as long as its compiler.
@@ -15,3 +18,11 @@ settings.register_profile("faults", settings.get_profile("dev"), phases=(Phase.e
 # `make nightly` gives the seed to pytest itself, which prints it.
 settings.register_profile("nightly", deadline=None, max_examples=int(os.environ.get("EXAMPLES", "2000")), print_blob=True)
 settings.load_profile(os.environ.get("EQUIMARGIN_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
+
+
+@pytest.fixture
+def hearing() -> Iterator[None]:
+    """What runs in the background (`nohup make check &`) ignores interrupts, and so do its children: not while they are tested."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -60,6 +60,22 @@ def test_one_declaration_alone_is_undecided() -> None:
     assert "UNDECIDED" in output
 
 
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--solver", "smo"], "no declaration was asked for; one specialised solver agrees"),
+        (["--solver", "smo", "--solver", "huber"], "no declaration was asked for; 2 specialised solvers agree"),
+        (["--formulation", "svm.l2.*"], "no declaration was asked for; 3 specialised solvers agree"),
+        (["--solver", "SCS", "--formulation", "svm.soft.dual"], "one declaration agrees; no specialised solver was asked for"),
+    ],
+)
+def test_what_a_user_left_out_is_no_property_of_the_problem(arguments: list[str], reason: str) -> None:
+    """Neither too large to declare nor without a solver: the verdict says what was not asked for, and is none."""
+    status, output = compare("xor", "--family", "svm.soft", *arguments)
+    assert status == 4, output
+    assert f"verdict: UNDECIDED - {reason}" in output
+
+
 def test_nothing_solved_is_exit_three() -> None:
     status, output = compare("diabetes_ranking_full", "--solver", "CLARABEL", "--family", "rank.l1")
     assert status == 3, output

@@ -1,8 +1,12 @@
-"""Ctrl-C and a time limit are heard within a second, on 5,000 points, fewer for a linear program or a path, whichever solver is at work."""
+"""Ctrl-C and a time limit are heard within a second, on 5,000 points, fewer for a linear program or a path, whichever solver is at work.
+
+All times are CPU times of the process that is to end: they are the same however many others want the cores.
+"""
 
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -13,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core import event
 
 from equimargin.formulations import Problem, classification, linear, one_norm_ranking, ranking, ranking_vector_machine, rbf, regression
 from equimargin.solvers import SOLVERS, Status, coordinate_descent, face, smo, solve
@@ -21,10 +26,13 @@ from equimargin.testing import sample_problem
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 WITHIN = 1.0
-"""Seconds from the request to the return."""
+"""Seconds of CPU time from the request to the return."""
 LIMIT = 0.5
-TRIES = 3
-"""Other processes may take the cores for a while: one of so many tries must be in time."""
+"""Seconds, of the clock, that a solver may take."""
+HANG = 300.0
+"""Seconds, of the clock, after which a process will never end, however busy the machine."""
+
+pytestmark = pytest.mark.usefixtures("hearing")
 
 
 def busy(name: str, n: int = 5000) -> Problem:
@@ -100,59 +108,58 @@ def compiled() -> None:
 
 @pytest.mark.parametrize("name", SOLVING)
 def test_a_time_limit_is_kept(name: str) -> None:
-    """The point and the reason come back, and the point proves a finite interval; in CPU time, which other processes do not lengthen."""
-    seconds = []
-    for _ in range(TRIES):
-        problem = busy(name)
-        started = time.perf_counter()
-        solution = solve(problem, name.split()[0], tol=1e-12, time_limit=LIMIT)
-        seconds.append(time.perf_counter() - started)
-        assert solution.status is Status.TIME_LIMIT
-        assert "limit" in solution.reason
-        assert np.isfinite([solution.lower, solution.upper]).all()
-        if seconds[-1] <= LIMIT + WITHIN:
-            return
-    pytest.fail(f"back after {seconds} s")
+    """The point and the reason come back, and the point proves a finite interval; a run that still compiles a kernel is no measure."""
+    problem, compiled = busy(name), True
+    while compiled:
+        with event.install_recorder("numba:compile") as recorder:
+            started = time.process_time()
+            solution = solve(problem, name.split()[0], tol=1e-12, time_limit=LIMIT)
+            spent = time.process_time() - started
+        compiled = bool(recorder.buffer)
+    assert spent <= LIMIT + WITHIN
+    assert solution.status is Status.TIME_LIMIT
+    assert "limit" in solution.reason
+    assert np.isfinite([solution.lower, solution.upper]).all()
 
 
 INTERRUPTED = """
 import sys
-from time import perf_counter, sleep
+from time import process_time, sleep
 from threading import Thread
 sys.path.insert(0, {tests!r})
 from test_interrupts import busy
 from equimargin.solvers import solve
 problem = busy({name!r})
 def call_out():
-    sleep(0.5)
+    started = process_time()
+    while process_time() < started + 0.5:
+        sleep(0.01)
     print("solving", flush=True)
 Thread(target=call_out, daemon=True).start()
 try:
     print(solve(problem, {solver!r}, tol=1e-12).status)
 except KeyboardInterrupt:
-    print("interrupted", flush=True)
+    print(process_time(), flush=True)
 """
 
 
 @pytest.mark.parametrize("name", [name for name in SOLVING if any(kind in name for kind in ("rbf", "pairs", "wide"))])
 def test_an_interrupt_is_heard(name: str) -> None:
-    """Python's own KeyboardInterrupt comes out of `solve`, whatever native code is running."""
+    """Python's own KeyboardInterrupt comes out of `solve`, whatever native code is running; how long Python takes to end is not ours."""
     code = INTERRUPTED.format(tests=str(Path(__file__).parent), name=name, solver=name.split()[0])
-    seconds = []
-    while len(seconds) < TRIES and (not seconds or seconds[-1] > WITHIN):
-        with launched(["-c", code]) as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "solving\n"
-            deaf = threading.Timer(20, process.kill)
-            deaf.start()
-            started = time.perf_counter()
-            process.send_signal(signal.SIGINT)
-            assert process.stdout.readline() == "interrupted\n"
-            seconds.append(time.perf_counter() - started)  # how long the interpreter takes to end is not ours
-            out, err = process.communicate()
-            deaf.cancel()
-        assert (out, err, process.returncode) == ("", "", 0)
-    assert seconds[-1] <= WITHIN, seconds
+    with launched(["-c", code]) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "solving\n"
+        deaf = threading.Timer(HANG, process.kill)
+        deaf.start()
+        started = cpu_seconds(process)
+        process.send_signal(signal.SIGINT)
+        heard = process.stdout.readline()
+        out, err = process.communicate()
+        deaf.cancel()
+        deaf.join()
+    assert (out, err, process.returncode) == ("", "", 0)
+    assert float(heard) - started <= WITHIN
 
 
 def test_the_pieces_of_a_sweep_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,8 +224,7 @@ def test_the_command_line_ends_in_a_sentence_and_130(tmp_path: Path) -> None:
     np.savez(path, X=problem.X, y=problem.rows.y)
     for pause in (1.5, 6.0):
         with launched(["-m", "equimargin", "compare", str(path), "--kernel", "rbf", "-C", "10000", "--time-limit", "600"]) as process:
-            time.sleep(pause)
-            assert process.poll() is None
+            assert at_work(process, pause)
             seconds, out, err = interrupted(process)
         assert err.startswith("equimargin: interrupted")
         assert len(err.splitlines()) == 1
@@ -234,13 +240,44 @@ def test_a_backend_at_work_can_be_interrupted(backend: str, tmp_path: Path) -> N
     np.savez(path, X=problem.X, y=problem.rows.y)
     options = ["--kernel", "rbf", "-C", "10000", "--tol", "1e-13", "--formulation", "svm.soft.dual", "--family", "svm.soft"]
     with launched(["-m", "equimargin", "compare", str(path), "--solver", backend, *options]) as process:
-        time.sleep(4.0)
-        if process.poll() is not None:
+        if not at_work(process, 4.0):
             pytest.skip(f"{backend} was done before it could be interrupted")
         seconds, _, err = interrupted(process)
     assert err.startswith("equimargin: interrupted")
     assert process.returncode == 130
     assert seconds <= WITHIN
+
+
+def test_what_runs_in_the_background_goes_on(tmp_path: Path) -> None:
+    """Where interrupts are ignored, as a shell has it for `command &`, they stay ignored, by backends with handlers of their own, too."""
+    path = tmp_path / "noise.npz"
+    problem = busy("smo rbf", 150)
+    np.savez(path, X=problem.X, y=problem.rows.y)
+    options = ["--kernel", "rbf", "--tol", "1e-12", "--formulation", "svm.soft.dual", "--family", "svm.soft", "--time-limit", "20"]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which a child inherits
+    with launched(["-m", "equimargin", "compare", str(path), "--solver", "SCS", "--solver", "OSQP", *options]) as process:
+        interrupts = 0
+        while process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            interrupts += 1
+            time.sleep(0.02)
+        out, err = process.communicate()
+    assert interrupts > 10
+    assert (err, process.returncode) == ("", 4)
+    assert "verdict: UNDECIDED - one declaration agrees" in out
+
+
+def test_the_tests_of_interrupts_pass_in_the_background() -> None:
+    """`nohup make check &` is no reason to fail."""
+    name = f"{Path(__file__).name}::test_an_interrupt_is_heard[smo rbf]"
+    code = (
+        "import signal, sys, pytest; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+        f"sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', {name!r}, 'test_interrupts.py::test_interrupted_work_is_asked_to_end']))"
+    )
+    command, folder = [sys.executable, "-c", code], Path(__file__).parent
+    found = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANG, check=False)
+    assert found.returncode == 0, found.stdout
+    assert "2 passed" in found.stdout
 
 
 def launched(arguments: list[str]) -> subprocess.Popen[str]:
@@ -250,12 +287,27 @@ def launched(arguments: list[str]) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 
+def cpu_seconds(process: subprocess.Popen[str]) -> float:
+    """CPU time, in seconds, that a child has used so far, all its threads."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def at_work(process: subprocess.Popen[str], seconds: float) -> bool:
+    """Wait until a child has used so many seconds of CPU time; whether it did before it ended."""
+    while process.poll() is None and cpu_seconds(process) < seconds:
+        time.sleep(0.02)
+    return process.poll() is None
+
+
 def interrupted(process: subprocess.Popen[str]) -> tuple[float, str, str]:
-    """How long the process goes on after the interrupt, and what it prints; it never outlives this."""
-    started = time.perf_counter()
+    """How long the process goes on after the interrupt, in CPU time, and what it prints; it never outlives this."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    started = cpu_seconds(process)
     process.send_signal(signal.SIGINT)
     try:
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=HANG)
     finally:
         process.kill()
-    return time.perf_counter() - started, out, err
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)  # of the children that have ended: of this one
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime - started, out, err

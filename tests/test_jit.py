@@ -135,6 +135,7 @@ def test_kernels_run_from_an_archive(kernels: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "home").exists()
 
 
+@pytest.mark.usefixtures("hearing")
 def test_an_interrupt_waits_until_a_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the middle of it the interrupt is lost, or the compiler loses its way."""
     monkeypatch.setattr(jit, "cache_directory", lambda: None)

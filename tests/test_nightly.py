@@ -13,6 +13,7 @@ import pytest
 
 from equimargin.formulations import MarginProblem, classification, polynomial, rbf, regression
 from equimargin.proofs import judge
+from equimargin.solvers import Status
 from equimargin.testing import FAMILIES, sample_problem
 
 _SPEC = importlib.util.spec_from_file_location("nightly_tables", Path(__file__).with_name("nightly.py"))
@@ -82,3 +83,47 @@ def test_what_is_held_against_an_answer_ends_in_a_script(tmp_path: Path) -> None
     (failure,) = nightly.report("svm.soft", [bad], tmp_path).failures
     assert re.search(r"svm\.soft-0\.py: solver by smo disagrees", failure)
     assert (tmp_path / "svm.soft-0.py").is_file()
+
+
+def test_limits_count_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A solver of ours that ran out while others had the core is asked once more, for longer; none with its own core."""
+    problem, limits = sample_problem("svm.soft"), []
+    whole = nightly.compare(problem, solvers=["CLARABEL", "smo"])
+    (family,) = whole.families
+    evidence = [replace(j.evidence, status=Status.TIME_LIMIT) if j.evidence.solver == "smo" else j.evidence for j in family.judgements]
+    late = replace(whole, families=(judge("svm.soft", evidence, problem.scale),))
+    times = iter([0.0, 0.0, 1.0, 10.0, 0.0, 0.0, 1.0, 1.0])
+
+    def compare(problem: MarginProblem, time_limit: float) -> object:
+        limits.append(time_limit)
+        return late if len(limits) != 2 else whole
+
+    monkeypatch.setattr(nightly, "compare", compare)
+    monkeypatch.setattr(nightly.time, "process_time", lambda: next(times))
+    monkeypatch.setattr(nightly.time, "perf_counter", lambda: next(times))
+    assert nightly._compared(problem, 5.0) is family
+    assert limits == [5.0, 100.0]
+    assert nightly._compared(problem, 5.0) is late.families[0]
+    assert limits == [5.0, 100.0, 5.0]
+
+
+def test_a_hang_and_an_exception_are_failures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Of CPU time: no answer's exception takes a hang for its own, and one that an answer makes of another is held against it."""
+    problem = sample_problem("svm.soft")
+
+    def spins(*_: object, **__: object) -> None:
+        while True:
+            pass
+
+    def raises(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("float division by zero")
+
+    module = sys.modules["equimargin.compare"]
+    monkeypatch.setattr(nightly, "HANG", 0.3)
+    monkeypatch.setattr(module, "solve", spins)
+    found = nightly.examined(problem)
+    assert (found.family, "Hang: no end after 0.3 s" in found.error) == (None, True)
+    monkeypatch.setattr(nightly, "HANG", 300.0)
+    monkeypatch.setattr(module, "solve", raises)
+    failures = nightly.report("svm.soft", [nightly.examined(problem)], tmp_path).failures
+    assert any("solver by smo raised ZeroDivisionError: float division by zero (test_nightly.py, line" in said for said in failures)

@@ -172,5 +172,5 @@ def test_every_kind_has_one_script(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_values_of_any_size_are_told_in_digits() -> None:
     assert campaign.told(Fraction(25, 10**402)) == "2.5e-401"
-    assert campaign.told(-Fraction(10) ** 400) == "-1e400"
+    assert campaign.told(-(Fraction(10) ** 400)) == "-1e400"
     assert campaign.told(None) == "infinite"

@@ -31,6 +31,7 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
+from equimargin.formulations.rows import Signed
 from equimargin.solvers import RegularizationPath, Status, regularization_path, solve, solve_declaration
 from equimargin.solvers.active_set import Differences, State, WorkingSet, squared_lengths
 from equimargin.solvers.regularization_path import Alphas
@@ -576,14 +577,15 @@ def test_limits_end_a_path_with_a_reason_and_what_was_found() -> None:
     np.testing.assert_allclose([lam for _, lam, _ in seen], asked.lambdas)
 
 
+@pytest.mark.usefixtures("hearing")
 def test_an_interrupt_and_a_time_limit_are_heard() -> None:
-    """Within a second, in the start of a large classification, too."""
+    """Within a second, in the start of a large classification, too; in CPU time, which other processes do not lengthen."""
     X, score = scattered(1500)
     problems = [big(), classification(X, np.where(score > 1.0, 1.0, -1.0), kernel=rbf(5.0))]
     for problem in problems:
-        started = time.perf_counter()
+        started = time.process_time()
         regularization_path(problem, time_limit=0.3)
-        assert time.perf_counter() - started <= 3.0
+        assert time.process_time() - started <= 3.0
         timer = threading.Timer(0.3, raise_signal, [SIGINT])
         timer.start()
         with pytest.raises(KeyboardInterrupt):
@@ -812,6 +814,6 @@ def test_what_is_left_of_f_at_0_says_how_far_down_a_path_can_be_held(kind: str) 
 
 def test_kernel_values_beyond_all_floats_are_refused() -> None:
     with np.errstate(over="ignore", invalid="ignore"):
-        problem = classification([[1e160], [-1e160]], [1, -1])
+        problem = MarginProblem(np.array([[1e160], [-1e160]]), linear(), Signed(np.array([1.0, -1.0])))  # no constructor makes it
         with pytest.raises(ValueError, match="kernel values are beyond all floats"):
             regularization_path(problem)

@@ -23,9 +23,10 @@ from equimargin.formulations import (
     ranking,
 )
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, examine_solution, judge
-from equimargin.proofs.referee import own_residual, proves_ray, skipped
+from equimargin.proofs.referee import Ways, own_residual, proves_ray, skipped, ways
 from equimargin.solvers import SOLVERS, Status, solve, solve_declaration
 from equimargin.solvers.convex import Answer, StandardForm
+from equimargin.testing import sample_problem
 
 # Evidence made by hand: the family's optimum is 1, its P(0) is 10.
 
@@ -165,9 +166,59 @@ def test_a_family_agrees_by_a_declaration_and_a_solver() -> None:
     assert verdict(declared(), solved(), declared("two", **INACCURATE), declared("three", **FAILED)) is Verdict.AGREE
 
 
-def test_a_family_agrees_by_two_declarations_or_two_solvers_where_there_is_nothing_else() -> None:
-    assert verdict(declared("one"), declared("two")) is Verdict.AGREE
-    assert verdict(solved("one"), solved("two")) is Verdict.AGREE
+TOO_LARGE = Ways(undeclarable="the problem is too large to declare")
+UNDECLARABLE = Ways(undeclarable="no formulation takes the problem")
+UNSOLVABLE = Ways(unsolvable="no specialised solver takes the problem")
+
+
+def test_a_family_agrees_by_two_declarations_without_a_solver() -> None:
+    for possible, reason in ((Ways(), "no specialised solver was asked for"), (UNSOLVABLE, UNSOLVABLE.unsolvable)):
+        found = judge("family", [declared("one"), declared("two")], 10.0, possible=possible)
+        assert (found.verdict, found.reason) == (Verdict.AGREE, f"two declarations agree; {reason}")
+
+
+def test_two_solvers_alone_agree_only_where_the_problem_is_too_large_to_declare() -> None:
+    """Not where nobody asked for a declaration, nor where one was asked for and failed."""
+    large = skipped("family", "one", "backend", False, Status.TOO_LARGE, "too large")
+    two = [solved("one"), solved("two")]
+    for evidence in (two, [large, *two]):
+        found = judge("family", evidence, 10.0, possible=TOO_LARGE)
+        assert found.verdict is Verdict.AGREE
+        assert found.reason == "two solvers of different algorithms agree; the problem is too large to declare"
+        assert judge("family", evidence, 10.0).verdict is Verdict.UNDECIDED
+    assert judge("family", two, 10.0, possible=UNDECLARABLE).verdict is Verdict.UNDECIDED
+    assert judge("family", two[:1], 10.0, possible=TOO_LARGE).verdict is Verdict.UNDECIDED
+
+
+def test_every_way_to_be_undecided_has_its_own_sentence() -> None:
+    """A function of what could have been asked and of what was: no two of the cases say the same."""
+    large = skipped("family", "one", "backend", False, Status.TOO_LARGE, "too large")
+    unsuited = skipped("family", None, "solver", False, Status.UNSUPPORTED, "unsuited")
+    declarations = {
+        "one declaration agrees": ([declared("one"), declared("one", solver="another backend")], Ways()),
+        "no declaration that was run agrees": ([declared("one", **INACCURATE), declared("two", **FAILED)], Ways()),
+        "the problem is too large to declare": ([large], TOO_LARGE),
+        "no formulation takes the problem": ([], UNDECLARABLE),
+        "every declaration that was asked for was skipped": ([large], Ways()),
+        "no declaration was asked for": ([], Ways()),
+    }
+    solvers = {
+        "one specialised solver agrees": ([solved("one"), solved("one")], Ways()),
+        "2 specialised solvers agree": ([solved("one"), solved("two")], Ways()),
+        "no specialised solver that was run agrees": ([solved("one", **FAILED)], Ways()),
+        "no specialised solver takes the problem": ([], UNSOLVABLE),
+        "every specialised solver that was asked for was skipped": ([unsuited], Ways()),
+        "no specialised solver was asked for": ([], Ways()),
+    }
+    sentences = []
+    for said, (evidence, possible) in declarations.items():
+        for also, (more, able) in solvers.items():
+            found = judge("family", [*evidence, *more], 10.0, possible=replace(possible, unsolvable=able.unsolvable))
+            if found.verdict is Verdict.AGREE:
+                continue
+            assert (found.verdict, found.reason) == (Verdict.UNDECIDED, f"{said}; {also}")
+            sentences.append(found.reason)
+    assert len(set(sentences)) == len(sentences) == len(declarations) * len(solvers) - 3
 
 
 @pytest.mark.parametrize(
@@ -190,9 +241,16 @@ def test_a_family_is_undecided_by_less(evidence: tuple[Evidence, ...]) -> None:
     assert verdict(*evidence) is Verdict.UNDECIDED
 
 
-def test_what_is_skipped_does_not_count_as_tried() -> None:
-    large = skipped("family", "one", "backend", False, Status.TOO_LARGE, "too large")
-    assert verdict(large, solved("one"), solved("two")) is Verdict.AGREE
+def test_who_takes_a_problem_is_asked_of_everybody() -> None:
+    X = np.arange(400.0)[:, None]
+    assert ways(sample_problem("svm.soft")) == Ways()
+    large = ways(ranking(X, X[:, 0]))  # 79,800 pairs
+    assert (large.too_large, large.unsolvable) == (True, "")
+    hard = ways(ranking(X[:3], X[:3, 0], C=np.inf))
+    assert (hard.too_large, hard.undeclarable) == (False, "")
+    assert hard.unsolvable == "no specialised solver takes the problem"
+    unweighted = ways(classification(X[:3], [1.0, -1.0, 1.0], np.inf, sample_weight=[1.0, 1.0, 0.0]))
+    assert (unweighted.too_large, unweighted.undeclarable) == (False, "no formulation takes the problem")
 
 
 def test_one_disagreement_is_enough() -> None:
@@ -625,3 +683,19 @@ def test_an_answer_without_a_point_shows_nothing() -> None:
     assert agreement(evidence) is Agreement.FAILED
     unsupported = examine(xor(), Answer(d, "backend", Status.UNSUPPORTED, "no cones"))
     assert agreement(unsupported) is Agreement.SKIPPED
+
+
+@pytest.mark.parametrize("C", [1e-33, 1e-60, 1e-120])
+def test_an_answer_below_its_backends_resolution_has_failed(C: float) -> None:
+    """Of alpha of size C, a backend that is right to the sixteenth digit of 1 knows nothing; its own unknown, alpha / sqrt(C), is right.
+
+    The optimum, three alpha that sum to zero with their signs and cost alpha^2 / (4 C), is 8/3 C for small C.
+    """
+    problem = classification([[1.0], [-1.0], [2.0]], [1.0, -1.0, 1.0], C, loss="squared_hinge")
+    dual = declare("svm.l2.dual", problem)
+    evidence = [examine(problem, solve_declaration(dual, backend)) for backend in ("SCS", "OSQP", "CLARABEL")]
+    evidence.append(examine_solution(problem, solve(problem, "newton", tol=1e-9)))
+    found = judge("svm.l2", evidence, problem.scale, possible=ways(problem))
+    assert [str(j.agreement) for j in found.judgements] == ["failed", "failed", "failed", "agrees"]
+    assert found.reason == "no declaration that was run agrees; one specialised solver agrees"
+    assert found.interval.upper == pytest.approx(8 / 3 * C, rel=1e-6)

@@ -18,7 +18,7 @@ from equimargin import __version__
 from equimargin.formulations import REGISTRY, MarginProblem, OneNormProblem, Problem, declare
 from equimargin.proofs import Agreement, Evidence, Family, Judgement, Verdict, examine, examine_solution, judge
 from equimargin.proofs.certificate import best_point, certificate_at, write
-from equimargin.proofs.referee import skipped
+from equimargin.proofs.referee import failed, skipped, ways
 from equimargin.solvers import BACKENDS, SOLVERS, Status, solve, solve_declaration
 
 ACCURATE = "CLARABEL"
@@ -36,7 +36,14 @@ class Job:
     time_limit: float
 
     def run(self) -> Evidence:
-        """Solve and examine; what cannot be run is skipped with its reason."""
+        """Solve and examine; what cannot be run is skipped with its reason, and an exception is a failed answer: others are yet to come."""
+        try:
+            return self._examined()
+        except Exception as failure:
+            control = self.formulation is not None and REGISTRY[self.formulation].control
+            return failed(self.problem.family, self.formulation, self.solver, control, failure)
+
+    def _examined(self) -> Evidence:
         entry = None if self.formulation is None else REGISTRY[self.formulation]
         control = entry is not None and entry.control
         reason = SOLVERS[self.solver].refusal(self.problem) if entry is None else entry.refusal(self.problem)
@@ -199,7 +206,7 @@ def compare(
             progress(done, total, f"{job.formulation or 'solver'} by {job.solver}")
     families, start = [], 0
     for p, group in zip(problems, planned, strict=True):
-        families.append(judge(p.family, evidence[start : start + len(group)], p.scale, agree_tol, p.convex))
+        families.append(judge(p.family, evidence[start : start + len(group)], p.scale, agree_tol, p.convex, ways(p)))
         start += len(group)
     settings = {"tol": tol, "agree_tol": agree_tol, "time_limit": time_limit, "formulations": sorted(ids), "solvers": names}
     return Comparison(tuple(families), tuple(problems), settings=settings)
