@@ -6,6 +6,7 @@ The values of a point are computed from the formulas in `test_bounds.py`; optima
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from fractions import Fraction
 from math import inf, nan, nextafter
 from pathlib import Path
@@ -134,8 +135,10 @@ UNDERFLOWING = {
     "entries of K": lambda: classification([[1e-170], [-1e-170]], [1.0, -1.0], C=1e300),
     "entries of a polynomial": lambda: classification([[1e-60], [-1e-60]], [1.0, -1.0], C=1e300, kernel=polynomial(3, 1.0, 0.0)),
     "a program's prices": lambda: ranking_vector_machine([[1e-170], [3e-170]], [0, 1], C=1e300),
-    "overflowing costs": lambda: classification([[1.0], [-1.0]], [1.0, 1.0], C=1e200, sample_weight=[1e200, 1.0], bias=False),
-    "overflowing entries": lambda: one_norm_ranking([[1e200], [3e200]], [0, 1]),
+    "overflowing costs": lambda: replace(
+        classification([[1.0], [-1.0]], [1.0, 1.0], C=1e200, sample_weight=[1.0, 1.0], bias=False), weights=np.array([1e200, 1.0])
+    ),
+    "overflowing entries": lambda: OVERFLOWING,
     "multipliers below 1e-280": lambda: classification([[1.0], [-1.0]], [1.0, -1.0], C=1e-300),
 }
 
@@ -170,9 +173,15 @@ def test_a_tiny_optimum_is_bounded_closely(name: str) -> None:
 # Values of points.
 
 
+FAR_APART = replace(regression([[1.0], [-1.0]], [1.0, 2.0], 1.0, 0.1, rbf(1e-320)), X=np.array([[1e160], [-1e160]]))
+"""The squares of these points overflow: their constructor refuses them, and their bounds must be true none the less."""
+OVERFLOWING = replace(one_norm_ranking([[1.0], [3.0]], [0, 1]), X=np.array([[1e200], [3e200]]))
+"""A ranking whose kernel values overflow, likewise."""
+
+
 @given(cases([family for family in MARGIN_FAMILIES if not family.endswith("hard")]))
 @example((classification([[1.0], [2e-170]], [1.0, -1.0], 1e-200, rbf(1e300)), Point(beta=np.array([1e200, -1.0]), alpha=np.ones(2), b=0.0)))
-@example((regression([[1e160], [-1e160]], [1.0, 2.0], 1.0, 0.1, rbf(1e-320)), Point(beta=np.ones(2), alpha=np.ones(4), b=0.0)))
+@example((FAR_APART, Point(beta=np.ones(2), alpha=np.ones(4), b=0.0)))
 def test_the_values_of_a_point_lie_between_its_two_intervals(case: tuple[MarginProblem, Point]) -> None:
     """inner upper <= U <= upper and lower <= L <= inner lower, U of beta and b as they are, L of the repaired multipliers."""
     problem, point = case
@@ -201,7 +210,7 @@ def weights_of(problem: MarginProblem, point: Point) -> Any:
 
 
 @given(cases(["rvm", "rank.onenorm"]))
-@example((one_norm_ranking([[1e200], [3e200]], [0, 1]), Point(beta=np.ones(1), alpha=np.ones(1))))
+@example((OVERFLOWING, Point(beta=np.ones(1), alpha=np.ones(1))))
 def test_the_values_of_a_point_of_a_linear_program(case: tuple[OneNormProblem, Point]) -> None:
     """Likewise, at x >= 0 and multipliers on their grids."""
     problem, point = case
@@ -253,10 +262,10 @@ def test_the_proven_width_of_a_large_linear_program_follows_its_gap() -> None:
 def test_swept_pairs_are_bounded_as_listed_ones(loss: Any, C: float, weight: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both hold the exact optimum of a few pairs, and of costs that underflow or overflow, too."""
     X, y = [[0.0], [1.0], [1.5], [3.0]], [0, 1, 0, 2]
-    problem = ranking(X, y, None, C, loss=loss, query_weight={0: weight})
+    problem = replace(ranking(X, y, None, C, loss=loss), weights=np.array([weight]))  # whose constructor refuses costs that overflow
     optimum, nearly = best(problem)
     monkeypatch.setattr("equimargin.formulations.labelled_pairs.MANY", 0)
-    swept = ranking(X, y, None, C, loss=loss, query_weight={0: weight})
+    swept = replace(ranking(X, y, None, C, loss=loss), weights=np.array([weight]))
     with np.errstate(all="ignore"):
         found = [] if C > 1 else [solve(swept, "newton" if swept.squared else "huber").point]
     for point in (*found, Point(beta=nearly.beta)):
@@ -319,7 +328,7 @@ def test_entries_that_underflow_are_within_their_bound(kernel: Any, data: st.Dat
     with np.errstate(over="ignore"):
         X = finite(np.array([[1.0, -2.0], [0.3, 0.7], [1.0, -2.5]]) * scale)
         v = finite(np.array([1.0, -1.0, 0.7]) * unit)
-    problem = classification(X, np.ones(3), kernel=kernel)
+    problem = replace(classification(np.ones((3, 2)), np.ones(3), kernel=kernel), X=X)  # whose constructor refuses what overflows
     K = gram(kernel, X)
     with np.errstate(all="ignore"):
         f, error = problem.gram.product(v)
@@ -350,11 +359,14 @@ def test_the_exponential_of_the_oracle() -> None:
 
 def test_an_overflow_proves_nothing() -> None:
     """The optimum is 2.5e-401: the price of the only pair is 4e400."""
-    problem = one_norm_ranking([[1e200], [3e200]], [0, 1])
+    problem = OVERFLOWING
     proven = interval(problem, Point(alpha=np.array([1.0])))
     assert (proven.lower <= 5e-324, proven.upper) == (True, inf)
     assert arithmetic(problem) == inf
-    assert interval(classification([[1e200], [-1e200]], [1.0, -1.0]), Point(alpha=np.ones(2))).lower <= 5e-401
+    assert (
+        interval(replace(classification([[1.0], [-1.0]], [1.0, -1.0]), X=np.array([[1e200], [-1e200]])), Point(alpha=np.ones(2))).lower
+        <= 5e-401
+    )
     assert Interval(0.0, 1.0, inf).relative_width == 1.0
 
 
