@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -183,7 +183,9 @@ class MarginProblem:
 
     def with_cost(self, C: float) -> MarginProblem:
         """The same problem at another C."""
-        return _within_float64(replace(self, C=cost(C)))
+        C = cost(C)
+        _within_float64(self.rows, C, self.weights)
+        return replace(self, C=C)
 
     def slack(self, f: Array, b: float) -> Array:
         """u_r = t_r - (A f)_r - b s_r, (p,), the slack that each row needs; f : (m,)."""
@@ -372,7 +374,7 @@ class OneNormProblem:
 
     def with_cost(self, C: float) -> OneNormProblem:
         """The same problem at another C, finite."""
-        return _within_float64(replace(self, C=finite_cost(C)))
+        return replace(self, C=finite_cost(C))
 
     def coefficients(self, x: Array) -> Array:
         """beta of f = sum_i beta_i k(x_i, .), (m,)."""
@@ -392,7 +394,6 @@ class OneNormProblem:
 
 
 Problem = MarginProblem | OneNormProblem
-P = TypeVar("P", MarginProblem, OneNormProblem)
 
 
 def classification(
@@ -431,9 +432,9 @@ def classification(
     if bias == "penalized":
         kernel, bias = Intercept(kernel), False
     weights = None if sample_weight is None else factors(sample_weight, len(labels), "sample_weight")
-    return _within_float64(
-        MarginProblem(X, kernel, Signed(labels), cost(C), choice(loss, "loss", LOSSES), bool(bias), weights, shift, names)
-    )
+    rows, C = Signed(labels), cost(C)
+    _within_float64(rows, C, weights)
+    return MarginProblem(X, kernel, rows, C, choice(loss, "loss", LOSSES), bool(bias), weights, shift, names)
 
 
 def regression(
@@ -463,7 +464,9 @@ def regression(
     with np.errstate(over="ignore"):
         tube = Tube(targets, half_width)
     weights = None if sample_weight is None else np.tile(factors(sample_weight, len(targets), "sample_weight"), 2)
-    return _within_float64(MarginProblem(X, kernel, tube, cost(C), choice(loss, "loss", LOSSES), True, weights, _shift(kernel, X), names))
+    C = cost(C)
+    _within_float64(tube, C, weights)
+    return MarginProblem(X, kernel, tube, C, choice(loss, "loss", LOSSES), True, weights, _shift(kernel, X), names)
 
 
 def ranking(
@@ -492,7 +495,9 @@ def ranking(
     X, kernel, names = _features(X, kernel)
     rows, asked = _pairs(X, y, qid)
     weights = _query_weights(rows, asked, per_query, query_weight)
-    return _within_float64(MarginProblem(X, kernel, rows, cost(C), choice(loss, "loss", LOSSES), False, weights, _shift(kernel, X), names))
+    C = cost(C)
+    _within_float64(rows, C, weights)
+    return MarginProblem(X, kernel, rows, C, choice(loss, "loss", LOSSES), False, weights, _shift(kernel, X), names)
 
 
 def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel | None = None, loss: Loss = "hinge") -> MarginProblem:
@@ -520,7 +525,9 @@ def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel 
     if (listed[:, 0] == listed[:, 1]).any():
         raise ValueError("ranking_from_pairs: a point cannot be preferred to itself")
     rows = Pairs(listed[:, 0], listed[:, 1], X.shape[0])
-    return _within_float64(MarginProblem(X, kernel, rows, cost(C), choice(loss, "loss", LOSSES), False, None, _shift(kernel, X), names))
+    C = cost(C)
+    _within_float64(rows, C)
+    return MarginProblem(X, kernel, rows, C, choice(loss, "loss", LOSSES), False, None, _shift(kernel, X), names)
 
 
 def ranking_vector_machine(
@@ -539,7 +546,7 @@ def ranking_vector_machine(
     Source: T (102)-(104), K (2.10).
     """
     X, kernel, names = _features(X, kernel)
-    return _within_float64(OneNormProblem(X, kernel, _pairs(X, y, qid)[0], finite_cost(C), "points", _shift(kernel, X), names))
+    return OneNormProblem(X, kernel, _pairs(X, y, qid)[0], finite_cost(C), "points", _shift(kernel, X), names)
 
 
 def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: float = 1.0, kernel: Kernel | None = None) -> OneNormProblem:
@@ -556,7 +563,7 @@ def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: floa
     Source: T (94)-(96), with phi_ij = phi_i - phi_j.
     """
     X, kernel, names = _features(X, kernel)
-    return _within_float64(OneNormProblem(X, kernel, _pairs(X, y, qid)[0], finite_cost(C), "pairs", _shift(kernel, X), names))
+    return OneNormProblem(X, kernel, _pairs(X, y, qid)[0], finite_cost(C), "pairs", _shift(kernel, X), names)
 
 
 def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[str, ...] | None]:
@@ -592,21 +599,19 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[st
     return X, kernel, names
 
 
-def _within_float64(problem: P) -> P:
-    """The problem itself, whose X `_features` has let pass.
+def _within_float64(rows: Rows, C: float, weights: Array | None = None) -> None:
+    """Refuse numbers that float64 cannot hold; the features are looked at by `_features`.
 
     Raises
     ------
     ValueError : a target above LARGEST_TARGET, a margin t_r or a cost C x weight that is no float64.
     """
-    if isinstance(problem.rows, Tube) and not (problem.rows.t.max() <= LARGEST_TARGET and np.isfinite(problem.rows.t).all()):
-        outlier = float(problem.rows.y[np.abs(problem.rows.y).argmax()])
+    if isinstance(rows, Tube) and not (rows.t.max() <= LARGEST_TARGET and np.isfinite(rows.t).all()):
+        outlier = float(rows.y[np.abs(rows.y).argmax()])
         raise ValueError(f"y is too large for float64: {outlier:.3g} is a target, {LARGEST_TARGET:.1e} the limit; divide y and epsilon")
-    weights = problem.weights if isinstance(problem, MarginProblem) else None
     largest = 1.0 if weights is None else float(weights.max(initial=0.0, where=np.isfinite(weights)))
-    if np.isfinite(problem.C) and not np.isfinite(problem.C * largest):
-        raise ValueError(f"C = {problem.C:g} times the weight {largest:g} is too large for float64; rows that must be met have weight inf")
-    return problem
+    if np.isfinite(C) and not np.isfinite(C * largest):
+        raise ValueError(f"C = {C:g} times the weight {largest:g} is too large for float64; rows that must be met have weight inf")
 
 
 def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> tuple[LabelledPairs, NDArray[Any]]:
