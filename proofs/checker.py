@@ -421,7 +421,7 @@ def arithmetic_is_affordable(operations: int, bits: int = 0) -> None:
 
 def longest(integers: Iterable[int]) -> int:
     """The length of the longest of some integers, in bits."""
-    return max((v.bit_length() for v in integers), default=0)
+    return max(map(int.bit_length, integers), default=0)
 
 
 def dot(v: Iterable[Any], w: Iterable[Any]) -> Any:
@@ -520,19 +520,20 @@ def read_space(kernel: Any, given: Any) -> Space:
     kernel_is_known(kernel)
     name = kernel["name"]
     keys_are_those_listed(kernel, KERNEL_KEYS + PARAMETERS[name])
-    constant = rational(kernel["constant"])
+    given_constant = rational(kernel["constant"])
     parameters = {key: rational(kernel[key]) for key in PARAMETERS[name]}
-    constant_is_zero_or_one(constant)
+    constant_is_zero_or_one(given_constant)
     parameters_are_not_negative(parameters)
     degree_is_admitted(parameters)
     gamma_is_positive(parameters)
+    constant = int(given_constant)
     features = read_features(given, triangular=name == "precomputed")
     if name == "linear":
         unit = features.unit
-        rows = [row + [unit] * int(constant) for row in features.rows]
+        rows = [row + [unit] * constant for row in features.rows]
     else:
         triangle, unit = lower_triangle(name, features, parameters)
-        rows = symmetric([[v + int(constant) * unit for v in row] for row in triangle])
+        rows = symmetric(triangle, constant * unit)
     error = EXP_ERROR if name == "rbf" else 0
     return Space(name == "linear", rows, unit, error, max(longest(row) for row in rows))
 
@@ -619,11 +620,11 @@ def polynomial_triangle(features: Features, degree: int, gamma: Fraction, coef0:
 def rbf_triangle(features: Features, gamma: Fraction) -> tuple[list[list[int]], int]:
     """exp(-gamma |x - z|^2) for all pairs of points, where |x - z|^2 = x.x + z.z - 2 x.z, and the unit."""
     inner = inner_products(features)
-    unit = features.unit**2 * gamma.denominator
+    norms = [row[-1] for row in inner]
+    factor, unit = gamma.numerator, features.unit**2 * gamma.denominator
     triangle = []
     for i, row in enumerate(inner):
-        squares = (inner[i][i] + inner[j][j] - 2 * v for j, v in enumerate(row))
-        triangle.append([exp(gamma.numerator * square, unit) for square in squares])
+        triangle.append([exp(factor * (norms[i] + norms[j] - 2 * v), unit) for j, v in enumerate(row)])
     return triangle, 2**EXP_BITS
 
 
@@ -636,10 +637,11 @@ def shifted_triangle(features: Features, shift: Fraction) -> tuple[list[list[int
     return triangle, unit
 
 
-def symmetric(triangle: list[list[int]]) -> list[list[int]]:
-    """The full matrix of a lower triangle."""
+def symmetric(triangle: list[list[int]], summand: int) -> list[list[int]]:
+    """The full matrix of a lower triangle, with the summand added to each entry."""
     m = len(triangle)
-    return [row + [triangle[j][i] for j in range(i + 1, m)] for i, row in enumerate(triangle)]
+    lower = [[v + summand for v in row] for row in triangle]
+    return [row + [lower[j][i] for j in range(i + 1, m)] for i, row in enumerate(lower)]
 
 
 def exp(numerator: int, denominator: int) -> int:
