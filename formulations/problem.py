@@ -34,6 +34,8 @@ SPAN = 1e-12
 """Eigenvalues of K below this fraction of the largest are not part of the features L of K = L L'."""
 LARGEST_KERNEL = 2.0**1020
 """The largest |x_i|^2 and |K_ij|: differences of four of them are below 2^1024, where float64 ends."""
+LARGEST = float(np.finfo(np.float64).max)
+"""The largest float64."""
 LARGEST_TARGET = 2.0**500
 """The largest t_r, about 3e150: losses and |f|^2 hold squares of it, and sums of some millions of them are below 2^1024."""
 
@@ -184,7 +186,7 @@ class MarginProblem:
     def with_cost(self, C: float) -> MarginProblem:
         """The same problem at another C."""
         C = cost(C)
-        _within_float64(self.rows, C, self.weights)
+        _within_float64(self.rows, C, self.loss, self.weights)
         return replace(self, C=C)
 
     def slack(self, f: Array, b: float) -> Array:
@@ -374,7 +376,9 @@ class OneNormProblem:
 
     def with_cost(self, C: float) -> OneNormProblem:
         """The same problem at another C, finite."""
-        return replace(self, C=finite_cost(C))
+        C = finite_cost(C)
+        _within_float64(self.rows, C)
+        return replace(self, C=C)
 
     def coefficients(self, x: Array) -> Array:
         """beta of f = sum_i beta_i k(x_i, .), (m,)."""
@@ -433,8 +437,9 @@ def classification(
         kernel, bias = Intercept(kernel), False
     weights = None if sample_weight is None else factors(sample_weight, len(labels), "sample_weight")
     rows, C = Signed(labels), cost(C)
-    _within_float64(rows, C, weights)
-    return MarginProblem(X, kernel, rows, C, choice(loss, "loss", LOSSES), bool(bias), weights, shift, names)
+    chosen = choice(loss, "loss", LOSSES)
+    _within_float64(rows, C, chosen, weights)
+    return MarginProblem(X, kernel, rows, C, chosen, bool(bias), weights, shift, names)
 
 
 def regression(
@@ -465,8 +470,9 @@ def regression(
         tube = Tube(targets, half_width)
     weights = None if sample_weight is None else np.tile(factors(sample_weight, len(targets), "sample_weight"), 2)
     C = cost(C)
-    _within_float64(tube, C, weights)
-    return MarginProblem(X, kernel, tube, C, choice(loss, "loss", LOSSES), True, weights, _shift(kernel, X), names)
+    chosen = choice(loss, "loss", LOSSES)
+    _within_float64(tube, C, chosen, weights)
+    return MarginProblem(X, kernel, tube, C, chosen, True, weights, _shift(kernel, X), names)
 
 
 def ranking(
@@ -496,8 +502,9 @@ def ranking(
     rows, asked = _pairs(X, y, qid)
     weights = _query_weights(rows, asked, per_query, query_weight)
     C = cost(C)
-    _within_float64(rows, C, weights)
-    return MarginProblem(X, kernel, rows, C, choice(loss, "loss", LOSSES), False, weights, _shift(kernel, X), names)
+    chosen = choice(loss, "loss", LOSSES)
+    _within_float64(rows, C, chosen, weights)
+    return MarginProblem(X, kernel, rows, C, chosen, False, weights, _shift(kernel, X), names)
 
 
 def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel | None = None, loss: Loss = "hinge") -> MarginProblem:
@@ -526,8 +533,9 @@ def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel 
         raise ValueError("ranking_from_pairs: a point cannot be preferred to itself")
     rows = Pairs(listed[:, 0], listed[:, 1], X.shape[0])
     C = cost(C)
-    _within_float64(rows, C)
-    return MarginProblem(X, kernel, rows, C, choice(loss, "loss", LOSSES), False, None, _shift(kernel, X), names)
+    chosen = choice(loss, "loss", LOSSES)
+    _within_float64(rows, C, chosen)
+    return MarginProblem(X, kernel, rows, C, chosen, False, None, _shift(kernel, X), names)
 
 
 def ranking_vector_machine(
@@ -546,7 +554,9 @@ def ranking_vector_machine(
     Source: T (102)-(104), K (2.10).
     """
     X, kernel, names = _features(X, kernel)
-    return OneNormProblem(X, kernel, _pairs(X, y, qid)[0], finite_cost(C), "points", _shift(kernel, X), names)
+    rows, C = _pairs(X, y, qid)[0], finite_cost(C)
+    _within_float64(rows, C)
+    return OneNormProblem(X, kernel, rows, C, "points", _shift(kernel, X), names)
 
 
 def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: float = 1.0, kernel: Kernel | None = None) -> OneNormProblem:
@@ -563,7 +573,9 @@ def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: floa
     Source: T (94)-(96), with phi_ij = phi_i - phi_j.
     """
     X, kernel, names = _features(X, kernel)
-    return OneNormProblem(X, kernel, _pairs(X, y, qid)[0], finite_cost(C), "pairs", _shift(kernel, X), names)
+    rows, C = _pairs(X, y, qid)[0], finite_cost(C)
+    _within_float64(rows, C)
+    return OneNormProblem(X, kernel, rows, C, "pairs", _shift(kernel, X), names)
 
 
 def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[str, ...] | None]:
@@ -599,19 +611,23 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[st
     return X, kernel, names
 
 
-def _within_float64(rows: Rows, C: float, weights: Array | None = None) -> None:
+def _within_float64(rows: Rows, C: float, loss: Loss = "hinge", weights: Array | None = None) -> None:
     """Refuse numbers that float64 cannot hold; the features are looked at by `_features`.
 
     Raises
     ------
-    ValueError : a target above LARGEST_TARGET, a margin t_r or a cost C x weight that is no float64.
+    ValueError : a target above LARGEST_TARGET, a margin t_r, a cost C x weight or a sum P(0) of losses that is no float64.
     """
-    if isinstance(rows, Tube) and not (rows.t.max() <= LARGEST_TARGET and np.isfinite(rows.t).all()):
+    tube = isinstance(rows, Tube)
+    if tube and not (rows.t.max() <= LARGEST_TARGET and np.isfinite(rows.t).all()):
         outlier = float(rows.y[np.abs(rows.y).argmax()])
         raise ValueError(f"y is too large for float64: {outlier:.3g} is a target, {LARGEST_TARGET:.1e} the limit; divide y and epsilon")
     largest = 1.0 if weights is None else float(weights.max(initial=0.0, where=np.isfinite(weights)))
     if np.isfinite(C) and not np.isfinite(C * largest):
         raise ValueError(f"C = {C:g} times the weight {largest:g} is too large for float64; rows that must be met have weight inf")
+    worst = max(float(rows.t.max()), 0.0) if tube else 1.0
+    if np.isfinite(C) and not np.isfinite(C * largest * worst * (worst if loss == "squared_hinge" else 1.0) * rows.p):
+        raise ValueError(f"C = {C:g} is too large for float64: {rows.p:,} losses of f = 0 may add up to more than {LARGEST:.1e}")
 
 
 def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> tuple[LabelledPairs, NDArray[Any]]:

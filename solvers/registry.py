@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from equimargin.formulations.declaration import REGISTRY
 from equimargin.formulations.problem import OneNormProblem, Point, Problem
 from equimargin.solvers.linear_program import entries
@@ -35,6 +37,7 @@ class Solver:
         reason: str | None = self._module.refusal(problem)
         return reason
 
+    @np.errstate(all="ignore")  # a point that overflows is told by its gap and its interval, which count that
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
         """Solve, whatever `refusal` says."""
         run: Callable[[Problem, Limits, Point | None], Solution] = self._module._solve

@@ -296,7 +296,7 @@ class _Descent:
 
     def unbounded(self, progress: Progress) -> bool:
         """Whether the multipliers are a ray of the hard dual, as far as double precision can tell."""
-        return self.problem.convex and self.ray_value(progress) > UNBOUNDED * self.spread / self.scale
+        return self.problem.convex and self.ray_value(progress) * self.scale > UNBOUNDED * self.spread
 
     def ray_value(self, progress: Progress) -> float:
         """The dual value of the best multiple of the multipliers, (t'alpha)^2 / (2 |A'alpha|_K^2)."""

@@ -180,6 +180,7 @@ class Solution:
         return self.problem.gram @ self._coefficients if Z is None or self.w is None else Z @ self.w
 
     @cached_property
+    @np.errstate(all="ignore")  # a value that overflows leaves an infinite gap
     def _values(self) -> tuple[float, float]:
         problem, point = self.problem, self.point
         if not isinstance(problem, MarginProblem):

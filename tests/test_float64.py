@@ -70,7 +70,7 @@ def test_the_largest_numbers_are_taken() -> None:
     assert classification(np.diag(np.full(3, LARGEST_KERNEL)), SIGNS, 1.0, precomputed()).m == 3
     assert regression([[1.0], [-1.0]], [LARGEST_TARGET, -LARGEST_TARGET], epsilon=0.0).m == 2
     assert regression([[1.0], [-1.0]], [1.0, -1.0], epsilon=1.7e308).m == 2
-    assert classification(X, SIGNS, 1.7e308).m == 3
+    assert classification(X, SIGNS, 5e307).m == 3  # three losses of it add up to 1.5e308
     assert classification(X, SIGNS, np.inf, sample_weight=[np.inf, 1e308, 1.0]).m == 3
     with pytest.raises(ValueError, match="X is too large"):
         classification([[1.001 * root], [-root]], [1.0, -1.0])
@@ -174,3 +174,31 @@ def test_no_warning_of_cvxpys_comes_out() -> None:
 
     answer = solve_declaration(replace(declared, recover=recover), "CLARABEL")
     assert answer.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("hard", [True, False])
+def test_kernel_values_that_underflow_are_no_division_by_zero(loss: Any, hard: bool) -> None:
+    """Their mean is the unit in which SMO counts; 1e-308 / 1e66 is 0."""
+    if hard and loss == "squared_hinge":
+        return
+    X, y = [[1e-154], [-3e-154], [2e-154]], [1e66, -1e66, 2e66]
+    settings: dict[str, Any] = {"C": np.inf} if hard else {"C": 1.0, "sample_weight": [1.0, np.inf, 1.0]}
+    solution = solve(regression(X, y, epsilon=1.0, loss=loss, **settings), time_limit=1)
+    assert solution.lower <= solution.upper
+    assert solution.reason
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: classification([[1.0], [-1.0], [2.0]], [1.0, -1.0, 1.0], C=1e308),
+        lambda: regression([[1.0], [2.0]], [1e150, -1e150], C=1e200),
+        lambda: ranking_vector_machine([[1.0], [-1.0], [2.0]], [0, 1, 2], C=1e308),
+        lambda: classification([[1.0], [-1.0]], [1.0, -1.0]).with_cost(1e308),
+        lambda: ranking_vector_machine([[1.0], [-1.0], [2.0]], [0, 1, 2]).with_cost(1e308),
+    ],
+)
+def test_losses_that_add_up_beyond_float64_are_refused(made: Callable[[], Problem]) -> None:
+    with pytest.raises(ValueError, match=r"C = 1e\+\d+ is too large for float64: \d losses of f = 0"):
+        made()
