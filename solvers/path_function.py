@@ -239,14 +239,15 @@ def claimed(problem: MarginProblem, point: Point, values: Values, apart: float) 
     problem : at the C of the point.  values : f of the point.  apart : |f - f_alpha| at most.
     """
     assert point.alpha is not None
-    alpha, c, s = point.alpha.astype(np.longdouble), problem.costs, problem.bias_signs
+    alpha, c, s = point.alpha.astype(np.longdouble), problem.costs.astype(np.longdouble), problem.bias_signs
     t, f = problem.rows.t.astype(np.longdouble), values.f
     off = problem.rows.absolute_dot(values.off) + UNIT * np.abs(t) + 2 * EXTENDED_UNIT * abs(values.b)  # t may be a rounded difference
     u = t - problem.rows.dot(f) - values.b * s
     over, under = np.maximum(off - u, 0.0), np.maximum(u + off, 0.0)
-    gap = float(alpha @ over + (c - alpha) @ under) + apart**2 / 2 + abs(values.b * float(alpha @ s))
-    primal = float(c @ np.maximum(u, 0.0)) + values.norm2 / 2
-    return float(gap / max(primal, 1e-4 * problem.scale)) if gap else 0.0
+    with np.errstate(over="ignore"):  # near lambda = 0, where the squares of what is left may be beyond all floats
+        gap = alpha @ over + (c - alpha) @ under + np.longdouble(apart) ** 2 / 2 + abs(values.b * (alpha @ s))
+        primal = c @ np.maximum(u, 0.0) + values.norm2 / 2
+        return float(gap / max(primal, 1e-4 * problem.scale)) if gap else 0.0
 
 
 def balanced(beta: Array) -> Array:

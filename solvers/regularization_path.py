@@ -194,7 +194,9 @@ class RegularizationPath:
 
         Returns
         -------
-        Solution : of the problem with that C, its dual in [0, weight / lambda], whose interval may be asked for as any solver's.
+        Solution : of the problem with that C, its dual in [0, weight / lambda], whose interval may be asked for as any solver's. Where
+        alpha does not vanish at lambda = 0, what float64 leaves of A'alpha there counts over lambda: f stays what it is, but no lower bound
+        can be had from about 1e-20 lambda_0 downwards, and the status says so.
 
         Raises
         ------
@@ -204,8 +206,10 @@ class RegularizationPath:
         alpha = np.sum([share * self.alphas[t] for share, t in parts], axis=0) / lam
         point = self.centred.handed(*self._function(parts, lam), np.minimum(alpha, problem.costs))
         f = self.centred.values(point)
-        rounded = np.sqrt(f.norm2) + self.centred.radius * max(float(np.abs(self.betas[t]).sum()) for _, t in parts) / lam
-        apart = sum(share * self._apart(t) for share, t in parts) / lam + 4 * UNIT * rounded
+        summed = [(share / lam, self._functions[t], self.problem.rows.rdot(self.alphas[t])) for share, t in parts]
+        rounded = np.sqrt(f.norm2) + self.centred.radius * sum(rate * float(np.abs(beta).sum()) for rate, _, beta in summed)
+        # |g - sum_i (A'alpha)_i k(x_i, .)| is convex in lambda between breakpoints, as all norms of straight lines are.
+        apart = sum(rate * self.centred.apart(v, beta) for rate, v, beta in summed) + 4 * UNIT * rounded
         gap = claimed(problem, point, f, apart)
         status = Status.OPTIMAL if gap <= TRUSTED else Status.NUMERICAL_FAILURE
         reason = f"lambda = {lam:.6g} on the path, at a relative gap of {gap:.1e}, rounding included"
@@ -306,10 +310,6 @@ class RegularizationPath:
         v = np.sum([share * self._functions[t] for share, t in parts], axis=0)
         value = float(sum(share * self.values_at_anchor[t] for share, t in parts)) + self.level * max(lam - self.lambdas[0], 0.0)
         return v / lam, value / lam
-
-    def _apart(self, t: int) -> float:
-        """|g - sum_i (A'alpha)_i k(x_i, .)| at a breakpoint: convex in lambda in between, as all norms of straight lines are."""
-        return self.centred.apart(self._functions[t], self.problem.rows.rdot(self.alphas[t]))
 
 
 def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None:

@@ -794,6 +794,23 @@ def test_answers_near_lambda_0_are_as_good_as_all_others() -> None:
         path.at(1e-310)
 
 
+@pytest.mark.parametrize("kernel", [linear(), rbf(1.0)])
+def test_a_complete_path_answers_at_every_lambda(kernel: Kernel) -> None:
+    """Down to 1e-300 without a warning: optimal where alpha vanishes at 0; elsewhere f stays, and a gap that cannot be held is announced."""
+    X, score = scattered()
+    separable = regularization_path(classification(X, np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0), kernel=kernel), 0.0)
+    mixed = regularization_path(classification(X, np.where(score > 0, 1.0, -1.0)), 0.0)
+    for path in (separable, mixed):
+        assert path.lambdas[-1] == 0.0
+        last = path.at(path.lambdas[-2]).decision_function(X)
+        for lam in (1e-12, 1e-20, 1e-60, 1e-200, 1e-300):
+            at = path.at(lam)
+            np.testing.assert_allclose(at.decision_function(X), last, rtol=1e-9, atol=1e-9)
+            assert (at.relative_gap <= 1e-8) == (at.status is Status.OPTIMAL)
+            assert (at.interval.relative_width <= 1e-8) == (at.status is Status.OPTIMAL)
+            assert at.status is Status.OPTIMAL or (path is mixed and lam < 1e-20)
+
+
 @pytest.mark.parametrize("kind", ["ranking", "regression", "no bias"])
 def test_what_is_left_of_f_at_0_says_how_far_down_a_path_can_be_held(kind: str) -> None:
     """A column of 1e6 beside columns of 1: the multipliers at 0 leave an f of 1e-9 of that, which is much where lambda is small."""
