@@ -3,9 +3,10 @@
     python tests/nightly_bounds_path.py --seed 1 --examples 2000
 
 Small classifications with a bias, free or none, regressions and rankings, weights among them, linear and polynomial kernels and given Gram
-matrices; columns of scales from 1e-3 to 1e3, offsets up to 1e7, targets up to 1e8 times their size from 0. The primal value of what
-`at` hands out is computed in rationals from its definition; its excess over the exact optimum, of `exact_optimum`, which checks every
-condition itself, must be within ten times what `gaps`, `midpoint_gaps` and the solution say, and 1e-12. Exit status 1 on a claim that does not hold, or any exception.
+matrices; columns of scales from 1e-3 to 1e3, offsets up to 1e7, targets up to 1e8 times their size from 0. The primal value of what `at`
+hands out is computed in rationals from its definition; its excess over the exact optimum, of `exact_optimum`, which checks every condition
+itself, must be within ten times what `gaps`, `midpoint_gaps` and the solution say, and 1e-12. Exit status 1 on a claim that does not hold,
+or any exception.
 """
 
 from __future__ import annotations
