@@ -84,6 +84,17 @@ class Measured(NamedTuple):
         return self.gap <= CERTIFIED and self.doubt <= DOUBTED and self.middle <= CERTIFIED
 
 
+class HandedOut(NamedTuple):
+    """What rounding in handing an answer out depends on.
+
+    centre, offset : (k,) and of the targets: b - centre'v + offset lambda is the bias.  p0 : P(0) of the targets with their offset.
+    """
+
+    centre: Array
+    offset: float
+    p0: float
+
+
 class OutOfTime(Exception):
     """The limits were reached inside a step."""
 
@@ -95,7 +106,7 @@ class ParametricQP:
     t, w : (p,) targets, of size 1 at most, and weights, > 0.  over : asked from time to time whether to end.
     norm2 : |sum_i beta_i k(x_i, .)|^2 of coefficients (n,) that leave next to nothing.
     lost : of an entry of K and of what centring took from it, times the sum of |beta| and of beta: how far g is off at least.
-    centre : (k,) b - centre'v is the bias that is handed out.
+    handed : how an answer is handed out. Gaps are over P(0) of what is left of the targets, the rounding of that over P(0) itself.
     """
 
     def __init__(
@@ -107,12 +118,12 @@ class ParametricQP:
         over: Callable[[], bool],
         norm2: Callable[[Array], float],
         lost: tuple[float, float],
-        centre: Array,
+        handed: HandedOut,
     ) -> None:
         self.of, self.t, self.w, self.balanced, self.over, self.norm2 = differences, t, w, balanced, over, norm2
-        self.spread, self.centre = lost[1], centre
+        self.spread, self.handed = lost[1], handed
         (n, k), p = differences.E.shape, len(t)
-        self.p0 = float(w @ np.maximum(t, 0.0)) or float(w @ np.abs(t)) or float(w.sum()) or 1.0
+        self.p0 = min(float(w @ np.maximum(t, 0.0)) or handed.p0, handed.p0)
         self.largest = np.abs(differences.E).max(axis=0, initial=0.0)
         self.entry = 2 * UNIT * max(float(self.largest.max(initial=0.0)), lost[1]) + lost[0]
         self.W = WorkingSet(differences)
@@ -324,17 +335,18 @@ class ParametricQP:
         self.tolerance = max(TIED * lam, self.noise)
         rows, before = (self.of.i, self.of.j, self.t, self.w), (self.alpha_before, self.before)
         here = self.g, lam, self.alpha, self.side
-        self.rounding = self.noise + UNIT * lam + (2 * UNIT * abs(self.b - float(self.centre @ self.v)) if self.balanced else 0.0)
+        bias = self.b - float(self.handed.centre @ self.v) + lam * self.handed.offset if self.balanced else 0.0
+        self.rounding = self.noise + UNIT * lam + 2 * UNIT * abs(bias)
         *sums, self.ties = measure(*rows, *here, *before, self.rounding, self.tolerance, self.r, self.tied)
         gap, doubt, loss, middle_gap, middle_loss = sums
         norm2 = self._norm2()
         off = self.apart / 2 + (abs(float(self.beta[-1] * self.g[-1])) if self.balanced else 0.0)
-        gap, doubt = gap + off, doubt + off
+        doubt, gap = doubt - gap, gap + off
         least = FLOOR * lam * self.p0
         size = max(loss + norm2 / 2, least)
-        self.doubt = doubt / size
+        self.doubt = gap / size + doubt / max(size, FLOOR * lam * self.handed.p0)
         middle_size = max(middle_loss + norm2 / 2, FLOOR * middle * self.p0)
-        return Measured(gap / size, doubt / size, middle_gap / middle_size, gap / max(loss, least))
+        return Measured(gap / size, self.doubt, middle_gap / middle_size, gap / max(loss, least))
 
     def _corrected(self, found: Measured) -> Measured:
         """Newton's steps to residuals 0 over W, as long as the gap falls: where W is ill conditioned they may only add noise."""
@@ -465,11 +477,12 @@ class ParametricQP:
             alpha[rows] = share * self.alpha[rows] + (1 - share) * ends[rows]
             size = max(loss + share * norm2 / 2, FLOOR * lam * self.p0)
             gap, doubt = (
-                float(alpha @ np.maximum(self.r + noise, 0.0) + (self.w - alpha) @ np.maximum(noise - self.r, 0.0)) / size
+                float(alpha @ np.maximum(self.r + noise, 0.0) + (self.w - alpha) @ np.maximum(noise - self.r, 0.0))
                 for noise in (0.0, self.rounding)
             )
+            gap, doubt = gap / size, (doubt - gap) / max(size, FLOOR * lam * self.handed.p0)
             off = ((1 - share) * np.sqrt(left) + share * np.sqrt(self.apart / 2)) ** 2 / (share * size) if share else 0.0
-            gap, doubt = gap + off, doubt + off
+            gap, doubt = gap + off, gap + off + doubt
             if gap <= CERTIFIED and doubt <= DOUBTED:
                 self.lam, self.alpha, self.b = end, alpha, share * self.b
                 self.beta, self.v = share * self.beta, share * self.v

@@ -5,8 +5,9 @@
 
 alpha and g = lambda f are piecewise linear in lambda, f is affine in 1 / lambda in between. Ranking has no bias; rows of one point are
 differences with a further point, the origin (`parametric_qp.py`). Kernel, targets and weights are scaled by powers of two, and where a
-constant in f makes no difference K is centred, so that all numbers have size 1 and differences of kernel values lose least. A linear
-kernel of no more features than points is followed in its features, any other one by its Gram matrix.
+constant in f makes no difference K is centred, so that all numbers have size 1 and differences of kernel values lose least;
+targets of a regression with a bias lose the offset that they have in common. A linear kernel of no more features than points is followed in
+its features, any other one by its Gram matrix.
 
 Source: document P, section 5, for ranking; Hastie, Rosset, Tibshirani, Zhu (2004) for classification; Gunter, Zhu (2007) for regression.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -25,7 +27,7 @@ from equimargin.formulations.labelled_pairs import LISTED
 from equimargin.formulations.problem import MarginProblem
 from equimargin.formulations.rows import Pairs, Signed, Tube
 from equimargin.solvers.active_set import Differences, Index, squared_lengths
-from equimargin.solvers.parametric_qp import OutOfTime, ParametricQP
+from equimargin.solvers.parametric_qp import HandedOut, OutOfTime, ParametricQP
 from equimargin.solvers.path_function import Centred, balanced
 from equimargin.solvers.path_trace import Trace
 from equimargin.solvers.regularization_path import Alphas, RegularizationPath
@@ -100,7 +102,7 @@ class _Scaled:
         explicit = self.centred.explicit
         squares = (E * E).sum(axis=1) if explicit else E.diagonal()
         self.kernel = _power(float(np.sqrt(squares.mean()))) ** 2
-        self.t, self.w = problem.rows.t[self.used], problem.unit_weights[self.used]
+        self.t, self.w = self.centred.rows.t[self.used], problem.unit_weights[self.used]
         self.target, self.weight = _power(float(np.abs(self.t).max(initial=0.0))), _power(float(self.w.max(initial=0.0)))
         self.function = np.sqrt(self.kernel) if explicit else 1.0  # the unit of v, with that of the weights
         self.differences = self._differences(E / (self.function if explicit else self.kernel))
@@ -144,10 +146,13 @@ class _Scaled:
         def listen(breakpoints: int, lam: float, gap: float) -> bool:
             return callback is not None and bool(callback(breakpoints, lam * self.unit, gap))
 
-        level = sum(problem.with_cost(1.0).best_bias(np.zeros(problem.m))) / 2
+        unit_cost = replace(problem.with_cost(1.0), rows=self.centred.rows)
+        level = sum(unit_cost.best_bias(np.zeros(problem.m))) / 2
         centre, shift = np.zeros(self.differences.E.shape[1]), self.centred.shift
         centre[: len(shift)] = shift / (self.function if self.centred.explicit else self.kernel)
-        qp = ParametricQP(self.differences, self.t / self.target, self.w / self.weight, problem.bias, over, self.norm2, self.lost, centre)
+        size = problem.with_cost(1.0).scale / (self.weight * self.target)
+        handed = HandedOut(centre, self.centred.offset / self.target, size)
+        qp = ParametricQP(self.differences, self.t / self.target, self.w / self.weight, problem.bias, over, self.norm2, self.lost, handed)
         try:
             qp.start(level / self.target)
             trace = qp.follow(lambda_min / self.unit, listen, max_events)
@@ -178,7 +183,7 @@ class _Scaled:
             betas=betas,
             w=w,
             values_at_anchor=values,
-            level=float(level),
+            level=float(level + self.centred.offset),
             gaps=np.array(trace.gaps),
             midpoint_gaps=np.array(trace.midpoint_gaps),
             margins=np.array(trace.margins, dtype=np.int64),

@@ -3,12 +3,14 @@
     f(x) + b = w.(z - c) + value                                        features z of a linear kernel, c their mean
     f(x) + b = sum_i beta_i ( k(x_i, x) - k(x_i, x_1) ) + value         any other kernel
 
-`value` is f + b at the anchor, c or x_1. Where a constant in f makes a difference, the anchor is 0 and value = 0. For multipliers alpha in
-[0, c], f_alpha = sum_i (A'alpha)_i k(x_i, .) and any f and b, with u = t - A f - b s,
+`value` is f + b at the anchor, c or x_1, less an offset that all targets of a regression have in common: it belongs to b, and costs no
+digits of the path. Where a constant in f makes a difference, the anchor is 0 and value = 0. For multipliers alpha in [0, c], f_alpha =
+sum_i (A'alpha)_i k(x_i, .) and any f and b, with u = t - A f - b s,
 
     primal(f, b) - dual(alpha) = sum_r alpha_r (-u_r)_+ + (c_r - alpha_r) (u_r)_+  +  1/2 |f - f_alpha|^2  +  b s'alpha
 
-has no large terms that cancel; b is that of the centred f. Sums are in extended precision where there is one, and what it may lose counts.
+has no large terms that cancel; b is that of the centred f and targets. Sums are in extended precision where there is one, and what it may
+lose counts.
 
 Source: Fenchel's inequality, row by row, with equality for a conjugate pair; document T (32)-(35) for the pairs.
 """
@@ -26,6 +28,7 @@ from equimargin.formulations.features import Explicit
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point
 from equimargin.formulations.rounding import UNIT, gamma_n
+from equimargin.formulations.rows import Rows, Tube
 from equimargin.solvers.exact_numbers import rational_kernel
 
 Extended = NDArray[np.longdouble]
@@ -37,7 +40,8 @@ TILE = 2**18
 class Values(NamedTuple):
     """f at the training points.
 
-    f : (m,) without a constant.  off : (m,) how far it may be off.  b : that constant, of a problem with a bias, and the bias.
+    f : (m,) without a constant.  off : (m,) how far it may be off.  b : that constant, of a problem with a bias, and the bias, less the
+    offset of the targets.
     norm2 : |f|^2, about.
     """
 
@@ -51,12 +55,14 @@ class Centred:
     """How functions are handed out of a problem's path.
 
     problem : whose path it is.  free : whether a constant in f makes no difference.  explicit : whether the path keeps features of f, or
-    else coefficients of k(x_i, .).  centre : (q,) c; empty where the kernel has no features.
+    else coefficients of k(x_i, .).  centre : (q,) c; empty where the kernel has no features.  offset : of the targets, which b takes up.
+    rows : those of the targets less the offset.
     """
 
     def __init__(self, problem: MarginProblem) -> None:
         self.problem, self.features = problem, problem.explicit
         self.free = problem.bias or problem.rows.invariant
+        self.offset, self.rows = without_offset(problem.rows) if problem.bias else (0.0, problem.rows)
         self.centre: Array = np.zeros(0 if self.features is None else self.features.q)
         if self.features is not None and self.free:
             total = np.sum([part.sum(axis=0) for _, part in self._feature_tiles()], axis=0, dtype=np.longdouble)
@@ -124,19 +130,20 @@ class Centred:
         K = self.problem.gram.diagonal - 2 * self._anchor + (self._anchor[0] if self.free else 0.0)
         return float(np.sqrt(max(K.max(), 0.0)))
 
-    def handed(self, v: Array, value: float, alpha: Array) -> Point:
-        """The point of a function (k,) and its value at the anchor, as the path has them, over lambda."""
+    def handed(self, v: Array, value: float, alpha: Array, lam: float = 1.0) -> Point:
+        """The point of a function (k,) and its value at the anchor, as the path has them, over lambda; times lambda where that is given."""
+        value_there = np.longdouble(value) + np.longdouble(lam) * self.offset
         if self.features is not None:
             w = v if self.explicit else np.asarray(self._weights(v.astype(np.longdouble)), dtype=np.float64)
-            b = float(np.longdouble(value) - self.centre @ w.astype(np.longdouble)) if self.problem.bias else 0.0
+            b = float(value_there - self.centre @ w.astype(np.longdouble)) if self.problem.bias else 0.0
             return Point(w=w, b=b, alpha=alpha)
         beta = balanced(v) if self.free else v
-        b = float(np.longdouble(value) - self._anchor @ beta) if self.problem.bias else 0.0
+        b = float(value_there - self._anchor @ beta) if self.problem.bias else 0.0
         return Point(beta=beta, b=b, alpha=alpha)
 
     def values(self, point: Point) -> Values:
         """f of a point that was handed out, in extended precision."""
-        b: Any = np.longdouble(point.b or 0.0)
+        b: Any = np.longdouble(point.b or 0.0) - self.offset
         if point.w is not None:
             w, size = point.w.astype(np.longdouble), np.abs(point.w)
             f = np.concatenate([part @ w for _, part in self._feature_tiles()])
@@ -231,22 +238,39 @@ class Centred:
         return np.asarray(sum(part.T @ beta[rows] for rows, part in self._feature_tiles()), dtype=np.longdouble)
 
 
-def claimed(problem: MarginProblem, point: Point, values: Values, apart: float) -> float:
+def claimed(problem: MarginProblem, rows: Rows, point: Point, values: Values, apart: float) -> float:
     """The relative gap of a point, as a Solution's, with all that the sums may have lost against it.
 
     Parameters
     ----------
-    problem : at the C of the point.  values : f of the point.  apart : |f - f_alpha| at most.
+    problem : at the C of the point.  rows : without the targets' offset, as `Centred` has them.  values : f of the point.
+    apart : |f - f_alpha| at most.
     """
     assert point.alpha is not None
-    alpha, c, s = point.alpha.astype(np.longdouble), problem.costs, problem.bias_signs
-    t, f = problem.rows.t.astype(np.longdouble), values.f
-    off = problem.rows.absolute_dot(values.off) + UNIT * np.abs(t) + 2 * EXTENDED_UNIT * abs(values.b)  # t may be a rounded difference
-    u = t - problem.rows.dot(f) - values.b * s
+    alpha, c, s = point.alpha.astype(np.longdouble), problem.costs.astype(np.longdouble), problem.bias_signs
+    t, f = rows.t.astype(np.longdouble), values.f
+    off = rows.absolute_dot(values.off) + UNIT * np.abs(t) + 2 * EXTENDED_UNIT * abs(values.b)  # t may be a rounded difference
+    u = t - rows.dot(f) - values.b * s
     over, under = np.maximum(off - u, 0.0), np.maximum(u + off, 0.0)
-    gap = float(alpha @ over + (c - alpha) @ under) + apart**2 / 2 + abs(values.b * float(alpha @ s))
-    primal = float(c @ np.maximum(u, 0.0)) + values.norm2 / 2
-    return float(gap / max(primal, 1e-4 * problem.scale)) if gap else 0.0
+    with np.errstate(over="ignore"):  # near lambda = 0, where the squares of what is left may be beyond all floats
+        gap = alpha @ over + (c - alpha) @ under + np.longdouble(apart) ** 2 / 2 + abs(values.b * (alpha @ s))
+        primal = c @ np.maximum(u, 0.0) + values.norm2 / 2
+        return float(gap / max(primal, 1e-4 * problem.scale)) if gap else 0.0
+
+
+def without_offset(rows: Rows) -> tuple[float, Rows]:
+    """An offset of a regression's targets, and the rows of what is left of them: y - offset, without rounding.
+
+    The offset is a target in the middle, if all others are between its half and its double: the difference of such floats is exact.
+    Targets that are farther apart are about as large without any offset, and there it is 0.
+    """
+    if not isinstance(rows, Tube):
+        return 0.0, rows
+    ordered = np.sort(rows.y)
+    least, middle, most = float(ordered[0]), float(ordered[rows.m // 2]), float(ordered[-1])
+    if not (min(middle / 2, 2 * middle) <= least and most <= max(middle / 2, 2 * middle)):
+        return 0.0, rows
+    return middle, Tube(rows.y - middle, rows.epsilon)
 
 
 def balanced(beta: Array) -> Array:

@@ -27,7 +27,7 @@ from equimargin.solvers.path_trace import Kind
 from equimargin.solvers.problem_file import is_number, packed, unpacked
 from equimargin.solvers.solution import Solution, Status
 
-FORMAT = "equimargin regularization path 2"
+FORMAT = "equimargin regularization path 3"
 CURVES = ("lambdas", "betas", "w", "values_at_anchor", "gaps", "midpoint_gaps", "margins", "event_breakpoints", "event_rows", "event_kinds")
 CHANGES = ("first", "starts", "rows", "values")
 WHOLE = ("margins", "event_breakpoints", "event_rows", "event_kinds", "alpha_starts", "alpha_rows")
@@ -116,7 +116,8 @@ class RegularizationPath:
     betas : (T, m) coefficients of g = lambda f = sum_i beta_i k(x_i, .).
     w : (T, q) g = w.z with the features z of a linear kernel, where they are no more than the points; (T, 0) otherwise. What is handed
     out then: alpha, rounded, has an f that may be off by more.
-    values_at_anchor : (T,) g + lambda b at the anchor of `path_function.py`, one of the best where they are an interval; 0 without a bias.
+    values_at_anchor : (T,) g + lambda b at the anchor of `path_function.py`, one of the best where they are an interval; 0 without a bias;
+    less lambda times the offset of the targets, which `biases` has.
     level : d(lambda b) / d(lambda) above lambda_0.
     gaps, midpoint_gaps : (T,) and (T - 1,) relative gaps at the breakpoints and half way to the next one: those of what `at` returns, with
     an estimate of all rounding against it, in handing it out, too.
@@ -165,13 +166,13 @@ class RegularizationPath:
     @cached_property
     def biases(self) -> Array:
         """lambda b at the breakpoints, (T,); 0 without a bias."""
-        handed = zip(self._functions, self.values_at_anchor.tolist(), strict=True)
-        return np.array([self.centred.handed(v, value, self.alphas.first).b or 0.0 for v, value in handed])
+        return self._biases(self.lambdas)
 
     @cached_property
     def g(self) -> Array:
         """lambda f at the training points, without the bias, at the breakpoints, (T, m)."""
-        return self.values(self.problem.X) - self.biases[:, None]
+        here = self.centred.at(self.problem.X, self._functions, self.values_at_anchor)
+        return here - self._biases(np.zeros(len(self)))[:, None]
 
     @cached_property
     def bias(self) -> Array:
@@ -194,7 +195,9 @@ class RegularizationPath:
 
         Returns
         -------
-        Solution : of the problem with that C, its dual in [0, weight / lambda], whose interval may be asked for as any solver's.
+        Solution : of the problem with that C, its dual in [0, weight / lambda], whose interval may be asked for as any solver's. Where
+        alpha does not vanish at lambda = 0, what float64 leaves of A'alpha there counts over lambda: f stays what it is, but no lower bound
+        can be had from about 1e-20 lambda_0 downwards, and the status says so.
 
         Raises
         ------
@@ -204,9 +207,11 @@ class RegularizationPath:
         alpha = np.sum([share * self.alphas[t] for share, t in parts], axis=0) / lam
         point = self.centred.handed(*self._function(parts, lam), np.minimum(alpha, problem.costs))
         f = self.centred.values(point)
-        rounded = np.sqrt(f.norm2) + self.centred.radius * max(float(np.abs(self.betas[t]).sum()) for _, t in parts) / lam
-        apart = sum(share * self._apart(t) for share, t in parts) / lam + 4 * UNIT * rounded
-        gap = claimed(problem, point, f, apart)
+        summed = [(share / lam, self._functions[t], self.problem.rows.rdot(self.alphas[t])) for share, t in parts]
+        rounded = np.sqrt(f.norm2) + self.centred.radius * sum(rate * float(np.abs(beta).sum()) for rate, _, beta in summed)
+        # |g - sum_i (A'alpha)_i k(x_i, .)| is convex in lambda between breakpoints, as all norms of straight lines are.
+        apart = sum(rate * self.centred.apart(v, beta) for rate, v, beta in summed) + 4 * UNIT * rounded
+        gap = claimed(problem, self.centred.rows, point, f, apart)
         status = Status.OPTIMAL if gap <= TRUSTED else Status.NUMERICAL_FAILURE
         reason = f"lambda = {lam:.6g} on the path, at a relative gap of {gap:.1e}, rounding included"
         return OnPath(problem, "path", point, status, reason, parts[0][1] + 1, self.seconds, gap=gap)
@@ -222,7 +227,8 @@ class RegularizationPath:
         ------
         ValueError : points of another shape.
         """
-        return self.centred.at(new_points(X, self.problem.X, self.problem.feature_names), self._functions, self.values_at_anchor)
+        points = new_points(X, self.problem.X, self.problem.feature_names)
+        return self.centred.at(points, self._functions, self.values_at_anchor + self.lambdas * self.centred.offset)
 
     def decision_function(self, X: Any, lam: ArrayLike) -> Array:
         """f(x) + b at lambda, (n,); (k, n) for k of them.
@@ -241,7 +247,7 @@ class RegularizationPath:
         points = new_points(X, self.problem.X, self.problem.feature_names)
         functions = [self._function(self._parts(one), one) for one in np.atleast_1d(lams).tolist()]
         V = np.array([v for v, _ in functions]).reshape(len(functions), self._functions.shape[1])
-        f = self.centred.at(points, V, np.array([value for _, value in functions]))
+        f = self.centred.at(points, V, np.array([value for _, value in functions]) + self.centred.offset)
         return f if lams.ndim else np.asarray(f[0])
 
     def predict(self, X: Any, lam: ArrayLike) -> Array:
@@ -301,15 +307,17 @@ class RegularizationPath:
         share = float((lam - self.lambdas[t + 1]) / (self.lambdas[t] - self.lambdas[t + 1]))  # exact where lambda nears 0
         return [(share, t), (1 - share, t + 1)]
 
-    def _function(self, parts: list[tuple[float, int]], lam: float) -> tuple[Array, float]:
-        """f as it is kept, (k,), and its value at the anchor with the bias."""
-        v = np.sum([share * self._functions[t] for share, t in parts], axis=0)
-        value = float(sum(share * self.values_at_anchor[t] for share, t in parts)) + self.level * max(lam - self.lambdas[0], 0.0)
-        return v / lam, value / lam
+    def _biases(self, lambdas: Array) -> Array:
+        """lambda b at the breakpoints with the offset so many times, (T,)."""
+        handed = zip(self._functions, self.values_at_anchor.tolist(), lambdas.tolist(), strict=True)
+        return np.array([self.centred.handed(v, value, self.alphas.first, lam).b or 0.0 for v, value, lam in handed])
 
-    def _apart(self, t: int) -> float:
-        """|g - sum_i (A'alpha)_i k(x_i, .)| at a breakpoint: convex in lambda in between, as all norms of straight lines are."""
-        return self.centred.apart(self._functions[t], self.problem.rows.rdot(self.alphas[t]))
+    def _function(self, parts: list[tuple[float, int]], lam: float) -> tuple[Array, float]:
+        """f as it is kept, (k,), and its value at the anchor with the bias, less the offset."""
+        v = np.sum([share * self._functions[t] for share, t in parts], axis=0)
+        rise = (self.level - self.centred.offset) * max(lam - self.lambdas[0], 0.0)
+        value = float(sum(share * self.values_at_anchor[t] for share, t in parts)) + rise
+        return v / lam, value / lam
 
 
 def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None:

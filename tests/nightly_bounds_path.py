@@ -3,9 +3,10 @@
     python tests/nightly_bounds_path.py --seed 1 --examples 2000
 
 Small classifications with a bias, free or none, regressions and rankings, weights among them, linear and polynomial kernels and given Gram
-matrices; columns of scales from 1e-3 to 1e3, offsets up to 1e7. The primal value of what `at` hands out is computed in rationals from its
-definition; its excess over the exact optimum, of `exact_optimum`, which checks every condition itself, must be within ten times what
-`gaps`, `midpoint_gaps` and the solution say, and 1e-12. Exit status 1 on a claim that does not hold, or any exception.
+matrices; columns of scales from 1e-3 to 1e3, offsets up to 1e7, targets up to 1e8 times their size from 0. The primal value of what `at`
+hands out is computed in rationals from its definition; its excess over the exact optimum, of `exact_optimum`, which checks every condition
+itself, must be within ten times what `gaps`, `midpoint_gaps` and the solution say, and 1e-12. Exit status 1 on a claim that does not hold,
+or any exception.
 """
 
 from __future__ import annotations
@@ -72,7 +73,9 @@ def drawn(seed: int, number: int) -> tuple[str, MarginProblem]:
     kernel: Kernel = [linear(), linear(), polynomial(2, float(1 / np.abs(X).max() ** 2), 1.0), rbf(0.5)][int(rng.integers(4))]
     weights = rng.choice([0.0, 0.5, 1.0, 3.0], m) if rng.integers(4) == 0 else None
     if kind == "regression":
-        problem = regression(X, along * 10.0 ** rng.integers(-2, 4), epsilon=0.1, kernel=kernel, sample_weight=weights)
+        scale = 10.0 ** rng.integers(-2, 4)
+        offset = scale * rng.choice([0.0, 1.0, -1.0]) * 10.0 ** rng.uniform(0, 8)
+        problem = regression(X, along * scale + offset, epsilon=0.1, kernel=kernel, sample_weight=weights)
     elif kind == "ranking":
         problem = ranking(X, np.digitize(along, [-0.5, 0.5]), kernel=kernel)
     else:

@@ -3,9 +3,9 @@
     python tests/nightly_path.py --seed 1 --examples 10000
 
 Rankings, and for every five of them a classification with a bias and a regression: points on integer grids, duplicates, ties, cycles of
-preferences, repeated pairs, linear, polynomial and RBF kernels, scales from 1e-8 to 1e8. Exit status 1 on a silent failure (a point whose
-relative gap exceeds 1e-8), on more than 2 % early stops, and on any early stop of a path that has no excuse: a regular kernel matrix and no
-two events that nearly coincide.
+preferences, repeated pairs, linear, polynomial and RBF kernels, scales from 1e-8 to 1e8, targets up to 1e7 times their size from 0. Exit
+status 1 on a silent failure (a point whose relative gap exceeds 1e-8), on more than 2 % early stops, and on any early stop of a path that
+has no excuse: a regular kernel matrix and no two events that nearly coincide.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import numpy as np
 
 from equimargin.formulations import Kernel, MarginProblem, classification, linear, polynomial, ranking, ranking_from_pairs, rbf, regression
 from equimargin.formulations.kernels import Array, Linear, Polynomial
-from equimargin.formulations.rows import Pairs
+from equimargin.formulations.rows import Pairs, Tube
 from equimargin.solvers import RegularizationPath, regularization_path
 
 SILENT = 1e-8
@@ -79,7 +79,9 @@ def drawn(kind: str, seed: int, number: int, most: int = 30) -> MarginProblem:
     if kind == "regression":
         y = _score(rng, X) if rng.integers(2) else rng.integers(-3, 4, m).astype(float)
         epsilon = float(rng.choice([0.0, 0.1, 0.5, 1.0]))
-        return regression(X, y * 10.0 ** rng.integers(-3, 4), epsilon=epsilon, kernel=kernel, sample_weight=_weights(rng, m))
+        scale, weights = 10.0 ** rng.integers(-3, 4), _weights(rng, m)
+        y = y * scale + scale * float(rng.choice([0.0, 0.0, 1e4, -1e7]))
+        return regression(X, y, epsilon=epsilon, kernel=kernel, sample_weight=weights)
     pairs = _pairs(rng, m)
     if pairs is None:
         return ranking(X, rng.integers(0, int(rng.integers(2, 6)), m), rng.integers(0, 3, m), kernel=kernel, per_query="mean")
@@ -266,8 +268,10 @@ def examined(kind: str, seed: int, number: int, lambda_min: float) -> Found:
 
 
 def unit(problem: MarginProblem) -> float:
-    """Of lambda: the mean of K_ii over the largest target."""
-    return float(problem.gram.diagonal.mean()) / problem.rows.largest_target
+    """Of lambda: the mean of K_ii over the largest target, of a regression over its distance from the one in the middle."""
+    rows = problem.rows
+    largest = float(np.abs(rows.y - np.median(rows.y)).max() + rows.epsilon) or 1.0 if isinstance(rows, Tube) else rows.largest_target
+    return float(problem.gram.diagonal.mean()) / largest
 
 
 # The report.

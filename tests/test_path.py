@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from signal import SIGINT, raise_signal
 from typing import Any
@@ -31,9 +32,11 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
-from equimargin.formulations.rows import Signed
-from equimargin.solvers import RegularizationPath, Status, regularization_path, solve, solve_declaration
+from equimargin.formulations.kernels import Linear
+from equimargin.formulations.rows import Signed, Tube
+from equimargin.solvers import RegularizationPath, Status, exact_optimum, regularization_path, solve, solve_declaration
 from equimargin.solvers.active_set import Differences, State, WorkingSet, squared_lengths
+from equimargin.solvers.path_function import without_offset
 from equimargin.solvers.regularization_path import Alphas
 from equimargin.testing import sample_problem
 
@@ -212,6 +215,39 @@ def test_an_offset_of_all_points_changes_no_answer(kind: str) -> None:
         excess = bounds.rational_primal(at.problem, bounds.rational_gram(dense(at.problem)), at.point) - at.interval.lower
         claim = min(at.relative_gap, float(far.gaps[t]))
         assert float(excess) / at.interval.scale <= 10 * (claim + at.interval.relative_width)
+
+
+@pytest.mark.parametrize("kernel", [linear(), rbf(0.3)])
+@pytest.mark.parametrize("offset", [1e6, -1.6e9])
+def test_an_offset_of_all_targets_changes_no_answer(kernel: Kernel, offset: float) -> None:
+    """A bias takes it up: the same lambdas and functions to the end, b so much more, and what `at` returns is as good as it says."""
+    X, score = scattered(24)
+    score = np.round(score * 2.0**18) / 2.0**18  # the offset is added without rounding
+    near, far = (regularization_path(regression(X, score + by, epsilon=0.125, kernel=kernel), 1e-2) for by in (0.0, offset))
+    assert near.complete
+    assert far.complete
+    np.testing.assert_allclose(far.lambdas, near.lambdas, rtol=1e-6)
+    np.testing.assert_allclose(far.g, near.g, rtol=1e-6, atol=1e-6)
+    for lam in [2 * far.lambdas[0], *far.lambdas[far.lambdas > 0][::5], 0.7 * far.lambdas[0]]:
+        at, other = far.at(float(lam)), near.at(float(lam) * (1 + 1e-9))
+        assert at.status is Status.OPTIMAL
+        assert at.bias == pytest.approx(other.bias + offset, abs=1e-5)
+        assert float(at.interval.relative_width) <= 1e-8
+        np.testing.assert_allclose(far.decision_function(X, lam), at.decision_function(X), atol=1e-5)
+        optimum = exact_optimum(at.problem, start=at.point).value if isinstance(kernel, Linear) else None
+        if optimum is not None:
+            excess = bounds.rational_primal(at.problem, bounds.rational_gram(at.problem), at.point) - optimum
+            assert 0 <= excess <= 10 * at.relative_gap * max(abs(float(optimum)), 1e-4 * at.problem.scale)
+
+
+def test_targets_far_apart_lose_nothing_by_centring() -> None:
+    """Their offset is 0 where a difference would be rounded."""
+    for y in ([1e-20, 1.0, 1.1], [3.0, -3.0, 3.0], [1e308, -1.7e308, 1.7e308]):
+        assert without_offset(Tube(np.array(y), 0.5))[0] == 0.0
+    offset, rows = without_offset(Tube(np.array([1e9 + 0.1, 1e9, 1.4e9]), 0.5))
+    assert isinstance(rows, Tube)
+    assert offset == 1e9 + 0.1
+    assert [Fraction(v) + Fraction(offset) for v in rows.y] == [Fraction(1e9 + 0.1), Fraction(1e9), Fraction(1.4e9)]
 
 
 def dense(problem: MarginProblem) -> MarginProblem:
@@ -792,6 +828,23 @@ def test_answers_near_lambda_0_are_as_good_as_all_others() -> None:
         assert path.at(lam).relative_gap <= 1e-9
     with pytest.raises(ValueError, match="lambda must be finite and at least 1e-300"):
         path.at(1e-310)
+
+
+@pytest.mark.parametrize("kernel", [linear(), rbf(1.0)])
+def test_a_complete_path_answers_at_every_lambda(kernel: Kernel) -> None:
+    """Down to 1e-300 without a warning: optimal where alpha vanishes at 0; elsewhere a gap too large is announced."""
+    X, score = scattered()
+    separable = regularization_path(classification(X, np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0), kernel=kernel), 0.0)
+    mixed = regularization_path(classification(X, np.where(score > 0, 1.0, -1.0)), 0.0)
+    for path in (separable, mixed):
+        assert path.lambdas[-1] == 0.0
+        last = path.at(path.lambdas[-2]).decision_function(X)
+        for lam in (1e-12, 1e-20, 1e-60, 1e-200, 1e-300):
+            at = path.at(lam)
+            np.testing.assert_allclose(at.decision_function(X), last, rtol=1e-9, atol=1e-9)
+            assert (at.relative_gap <= 1e-8) == (at.status is Status.OPTIMAL)
+            assert (at.interval.relative_width <= 1e-8) == (at.status is Status.OPTIMAL)
+            assert at.status is Status.OPTIMAL or (path is mixed and lam < 1e-20)
 
 
 @pytest.mark.parametrize("kind", ["ranking", "regression", "no bias"])
