@@ -154,9 +154,10 @@ def resized(radius: float, length: float, slope: float, actual: float, predicted
         return min(a * length, SIGMA_2 * radius)
     if actual <= ETA_1 * predicted:
         return max(SIGMA_1 * radius, min(a * length, SIGMA_2 * radius))
+    wanted = min(a * length, SIGMA_3 * radius)
     if actual < ETA_2 * predicted:
-        return max(SIGMA_1 * radius, min(a * length, SIGMA_3 * radius))
-    return SIGMA_3 * radius if bounded else max(radius, min(a * length, SIGMA_3 * radius))
+        return max(SIGMA_1 * radius, wanted)
+    return SIGMA_3 * radius if bounded else max(radius, wanted)
 
 
 class Objective(ABC):
