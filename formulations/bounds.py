@@ -31,6 +31,8 @@ ROUGH = 1e-11
 """An f that is known no better than this, over the margins that rows ask for, is evaluated in extended precision."""
 ROUGH_NORM = 1e-10
 """Likewise a w whose error may be larger, over |w|, than this."""
+ROUGH_LOSS = 1e-10
+"""Likewise an f whose rounding shows in the sum of losses by more than this, over U or FLOOR x P(0): large costs multiply it."""
 LONGEST = 1e100
 """Multipliers are scaled along a ray up to this: a bound near the largest float would be no better a proof."""
 OUTWARD, INWARD = 1.0, -1.0
@@ -120,19 +122,23 @@ def _interval(problem: Problem, point: Point, way: float) -> Interval:
 
 
 @np.errstate(all="ignore")
-def evaluate(problem: MarginProblem, point: Point) -> Evaluation:
+def evaluate(problem: MarginProblem, point: Point, rough: float = ROUGH) -> Evaluation:
     """f at the points and |f|^2 of a point's w or beta, with error bounds; beta is taken through w = Z' beta where there are features Z.
+
+    rough : the error of f, over the margins that rows ask for, above which coefficients are multiplied in extended precision; for 0 every f
+    is, w too, where the platform has it and it does not take long.
 
     There the rounded w is itself the function that is judged, so its rounding is no error; for any other kernel so are the rounded sums of
     the coefficients of equal points, which are exact where they come from multipliers.
     """
     if problem.explicit is not None:
         w = point.w if point.w is not None else problem.explicit.rdot(_given(point.beta))
-        f, f_error = problem.explicit.values(w)
+        exact = rough == 0.0 and problem.explicit.extended
+        f, f_error = _in_float64(*problem.explicit.values(w.astype(np.longdouble))) if exact else problem.explicit.values(w)
         norm2 = float(w @ w)
         return Evaluation(f, f_error, norm2, _inner_error(w, np.abs(w), 0.0 * w))
     beta = problem.gram.merged(_given(point.beta))
-    f, f_error = kernel_product(problem, beta)
+    f, f_error = kernel_product(problem, beta, rough)
     return Evaluation(f, f_error, float(np.maximum(beta @ f, 0.0)), _inner_error(beta, np.abs(f), f_error))
 
 
@@ -146,8 +152,8 @@ def _inner_error(v: Array, f: Array, f_error: Array) -> float:
 
 
 @np.errstate(all="ignore")
-def kernel_product(problem: Problem, v: Array) -> tuple[Array, Array]:
-    """K v and a bound on its error, both (m,), in float64; computed in extended precision where float64 would leave more than ROUGH."""
+def kernel_product(problem: Problem, v: Array, rough: float = ROUGH) -> tuple[Array, Array]:
+    """K v and a bound on its error, both (m,), in float64; computed in extended precision where float64 would leave more than `rough`."""
     Z = problem.explicit
     if Z is not None:
         f, error = Z.kernel_product(v)
@@ -155,7 +161,7 @@ def kernel_product(problem: Problem, v: Array) -> tuple[Array, Array]:
         f, error = _touched_product(problem, v)
     else:
         f, error = problem.gram.product(v)
-    if largest(error) <= ROUGH * problem.rows.largest_target:
+    if largest(error) <= rough * problem.rows.largest_target:
         return f, error
     if Z is not None:
         return _in_float64(*Z.kernel_product(v.astype(np.longdouble))) if Z.extended else (f, error)
@@ -196,9 +202,9 @@ def arithmetic(problem: Problem, alpha: Array | None = None) -> float:
     return largest(np.array([UNIT * most * (square / problem.rows.largest_target)]))
 
 
-def _upper(problem: MarginProblem, point: Point, way: float) -> float:
-    """U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded one way, where hard rows are met by repair."""
-    at, unknown = evaluate(problem, point), np.inf if way > 0 else 0.0
+def _upper(problem: MarginProblem, point: Point, way: float, rough: float = ROUGH) -> float:
+    """U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded one way, where hard rows are met by repair; rough: see `evaluate`."""
+    at, unknown = evaluate(problem, point, rough), np.inf if way > 0 else 0.0
     if not np.isfinite(at.f).all() or (problem.rows.p > LISTED and not problem.swept):
         return unknown
     if isinstance(problem.rows, LabelledPairs) and problem.swept:
@@ -213,7 +219,18 @@ def _upper(problem: MarginProblem, point: Point, way: float) -> float:
             return _blended_upper(problem, point, u, b, way)
     elif (_needed(problem, at, b, OUTWARD)[hard] > 0).any():
         return _scaled_upper(problem, at, b, way)
-    return _at_least_0(added(_half_norm2(at, way), _losses(problem, u, way), way))
+    losses = _losses(problem, u, way)
+    bound = _at_least_0(added(_half_norm2(at, way), losses, way))
+    if rough > 0.0 and _extended(problem):
+        shown = abs(losses - _losses(problem, _needed(problem, at, b, -way), -way))
+        if shown > ROUGH_LOSS * largest(np.array([bound]), FLOOR * problem.scale):
+            return _upper(problem, point, way, 0.0)
+    return bound
+
+
+def _extended(problem: MarginProblem) -> bool:
+    """Whether f can be evaluated in extended precision, and that does not take long."""
+    return problem.gram.extended is not None if problem.explicit is None else problem.explicit.extended
 
 
 def _half_norm2(at: Evaluation, way: float) -> float:

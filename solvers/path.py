@@ -101,7 +101,8 @@ class _Scaled:
         E, lost = self.centred.matrix
         explicit = self.centred.explicit
         squares = (E * E).sum(axis=1) if explicit else E.diagonal()
-        self.kernel = _power(float(np.sqrt(squares.mean()))) ** 2
+        left = max(float(squares.mean()), lost)  # computed squares are negative where rounding leaves nothing of the differences
+        self.kernel = _power(float(np.sqrt(left))) ** 2
         self.t, self.w = self.centred.rows.t[self.used], problem.unit_weights[self.used]
         self.target, self.weight = _power(float(np.abs(self.t).max(initial=0.0))), _power(float(self.w.max(initial=0.0)))
         self.function = np.sqrt(self.kernel) if explicit else 1.0  # the unit of v, with that of the weights

@@ -96,7 +96,7 @@ class Judge:
     def _note(self, point: Point, moved: bool) -> None:
         """Keep the point of the smallest gap (the last one while none has a gap), and what counts as progress."""
         self._least_primal = min(self._least_primal, self.primal)
-        dual = min(self.dual, self._least_primal)  # what is above a primal value is rounding
+        dual = min(self.dual, self._least_primal)  # above a primal value it proves nothing: one of both is rounding, and so is its rise
         rise = min(0.01 * (self.primal - self._best_dual), 1e-6 * abs(self._best_dual))
         size = abs(self._least_primal if np.isfinite(self._least_primal) else self._best_dual)
         falls = self.gap < (0.5 if self._rounded else 0.95) * self._best_gap

@@ -10,9 +10,10 @@ H is the generalised Hessian, K (B.3). With rho = (f(v + s) - f(v)) / q(s) the s
                    [sigma_1 Delta_k, sigma_3 Delta_k]              if eta_1 < rho < eta_2
                    [Delta_k, sigma_3 Delta_k]                      if rho >= eta_2
 
-is the point next to a |s|, a the minimum of the parabola through f(v), f(v + s) and g's. The run ends on the duality gap, which for
-alpha = 2 c (u)_+ is half the squared norm of f less the f of alpha. No preconditioner, no line search: this is the method to compare with,
-and where costs are large and kinks steep it crawls as published.
+is the point next to a |s|, a the minimum of the parabola through f(v), f(v + s) and g's; but sigma_3 Delta_k itself if rho >= eta_2 and
+|s| = Delta_k, the rule of 2017. It lets a run do with fewer steps where the region is in the way, and with more where a kink is behind it.
+The run ends on the duality gap, which for alpha = 2 c (u)_+ is half the squared norm of f less the f of alpha. No preconditioner, no line
+search: this is the method to compare with, and where costs are large and kinks steep it crawls as published.
 
 Source: C.-J. Lin, R. C. Weng, S. S. Keerthi, Trust region Newton method for large-scale logistic regression, JMLR 9 (2008), Algorithms 1
 and 2, (10)-(13); C.-J. Lin, J. J. Moré, Newton's method for large bound-constrained optimization problems, SIAM J. Optimization 9 (1999),
@@ -154,9 +155,10 @@ def resized(radius: float, length: float, slope: float, actual: float, predicted
         return min(a * length, SIGMA_2 * radius)
     if actual <= ETA_1 * predicted:
         return max(SIGMA_1 * radius, min(a * length, SIGMA_2 * radius))
+    wanted = min(a * length, SIGMA_3 * radius)
     if actual < ETA_2 * predicted:
-        return max(SIGMA_1 * radius, min(a * length, SIGMA_3 * radius))
-    return SIGMA_3 * radius if bounded else max(radius, min(a * length, SIGMA_3 * radius))
+        return max(SIGMA_1 * radius, wanted)
+    return SIGMA_3 * radius if bounded else max(radius, wanted)
 
 
 class Objective(ABC):

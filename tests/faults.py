@@ -312,7 +312,7 @@ FAULTS = (
         "s + self.problem.rows.gram_product",
         ("tron",),
     ),
-    Fault("regions that never grow", "solvers/tron.py", "min(a * length, SIGMA_3 * radius))", "min(a * length, radius))", ("tron",)),
+    Fault("regions that never grow", "solvers/tron.py", "min(a * length, SIGMA_3 * radius)", "min(a * length, radius)", ("tron",)),
     Fault(
         "the dual without its ridge",
         "formulations/problem.py",

@@ -236,6 +236,15 @@ def test_steep_kinks_make_the_published_method_crawl() -> None:
     same_optimum(long, right)
 
 
+def test_a_small_cost_of_large_kernel_values_is_a_large_cost() -> None:
+    """C x K_ii is 6e4 here at C = 1e-3, within the limits that the README states: the run ends short, says so, and its interval is true."""
+    problem = signed(SCALED[:200], LABELS[:200], 1e-3, kernel=polynomial(3, 1.0, 1.0))
+    short, right = solve(problem, "tron"), solve(problem, "newton")
+    assert (short.status, right.status) == (Status.ITERATION_LIMIT, Status.OPTIMAL)
+    assert "limit of 1,000 iterations" in short.reason
+    same_optimum(short, right)
+
+
 def test_a_kink_90000_times_as_steep_on_one_side() -> None:
     """The region shrank to nothing at it, and grew by a few per cent a step where it could have been sixteen times as large."""
     X = np.array([[0.0, 0, 0], [0, 0, 1], [1, 1, 0], [0, 0, 0], [0, 1, 2]])
