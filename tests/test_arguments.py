@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -206,6 +206,25 @@ def test_numbered_columns_are_names_and_what_is_no_list_of_names_is_none() -> No
         solve(classification(Table(X, [0, 1]), SIGNS)).decision_function(Table(X, [1, 0]))
     assert given_gram(classification(TRAINING, SIGNS, kernel=rbf(0.5))).feature_names is None  # its columns are points
     assert classification(Table(X, [X[:, 0], X[:, 1]]), SIGNS).feature_names is None  # pyarrow's columns are the values
+
+
+COLUMN_NAMES = st.one_of(
+    st.text(max_size=3), st.integers(), st.floats(), st.dates(), st.datetimes(), st.none(), st.booleans(), st.fractions()
+)
+
+
+@settings(max_examples=50)
+@given(st.lists(COLUMN_NAMES | st.tuples(COLUMN_NAMES, COLUMN_NAMES), min_size=2, max_size=2, unique_by=str))
+@example([1.5, 2.5])
+@example([("x", "a"), ("x", "b")])
+@example([datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)])
+@example([np.float64(1.5), np.datetime64("2020-01-01")])
+def test_a_name_of_any_type_is_a_name(names: list[Any]) -> None:
+    solution = solve(classification(Table(X, names), SIGNS))
+    assert np.array_equal(solution.decision_function(Table(X, names)), solution.decision_function(X))
+    for others in (names[::-1], [names[0], "another"]):
+        with pytest.raises(ValueError, match=r"^the columns of X are (in another order than|not) those of the problem"):
+            solution.decision_function(Table(X, others))
 
 
 def test_paths_and_all_that_is_made_of_problems_keep_the_names(tmp_path: Path) -> None:
