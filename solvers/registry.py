@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from equimargin.formulations.declaration import REGISTRY
+from equimargin.formulations.declaration import REGISTRY, TOO_LARGE
 from equimargin.formulations.problem import OneNormProblem, Point, Problem
+from equimargin.solvers.exact_numbers import refusal as exact_refusal
 from equimargin.solvers.linear_program import entries
 from equimargin.solvers.solution import Limits, Solution
 
@@ -144,13 +145,20 @@ def _choose(problem: Problem, name: str) -> Solver:
 
 
 def _advice(problem: Problem) -> str:
-    """What would take a problem: the solvers that do not refuse it, or its declarations."""
+    """What would take a problem: the solvers that do not refuse it, or its declarations, or exact arithmetic; else why nothing does."""
     solvers = [solver.name for solver in SOLVERS.values() if solver.refusal(problem) is None]
     if solvers:
         return f"try {', '.join(solvers)}"
-    declared = [entry.id for entry in REGISTRY.values() if not entry.control and entry.refusal(problem) is None]
-    otherwise = f"but solve_declaration does: declare {' or '.join(declared)}" if declared else "and nothing declares it"
-    return f"no specialised solver takes it, {otherwise}"
+    family = [entry for entry in REGISTRY.values() if entry.family == problem.family and not entry.control]
+    refusals = {entry.id: entry.refusal(problem) for entry in family}
+    declared = [id for id, reason in refusals.items() if reason is None]
+    if declared:
+        return f"no specialised solver takes it, but solve_declaration does: declare {' or '.join(declared)}"
+    too_large = next((reason for reason in refusals.values() if reason and reason.startswith(TOO_LARGE)), None)
+    undeclared = "nothing declares it" if too_large is None else f"it is {too_large}"
+    if problem.convex and exact_refusal(problem) is None:
+        return f"no specialised solver takes it and {undeclared}, but exact_optimum takes it"
+    return f"no specialised solver takes it, and {undeclared}"
 
 
 def _asked_first(problem: Problem) -> tuple[str, ...]:
