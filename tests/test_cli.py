@@ -147,7 +147,16 @@ def test_one_record_goes_to_standard_output(tmp_path: Path, monkeypatch: pytest.
     assert "svm.soft: certificate" in result.stderr
     both = RUN.invoke(app, [*chosen, "--csv", "-", "--json", "-"])
     assert (both.exit_code, both.stdout) == (2, "")
-    assert "- is named for two files" in both.stderr
+    assert "two records would go to standard output (-), which holds one" in both.stderr
+
+
+def test_certificates_do_not_go_to_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There was a folder of the name - afterwards."""
+    monkeypatch.chdir(tmp_path)
+    result = RUN.invoke(app, ["compare", "xor", "--solver", "smo", "--family", "svm.soft", "--certify", "-"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--certify writes a file of every family and takes a folder, not standard output (-)" in result.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_is_printed_to_standard_output_without_pairs(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from equimargin import __version__
 from equimargin.cli_path import path
 from equimargin.options import (
     NO_PAIRS,
+    STDOUT,
     Coef0Option,
     DataArgument,
     DegreeOption,
@@ -118,6 +119,8 @@ def compare(
     """
     with sentences(), writing(json, csv) as write:
         check_writable(json, csv)
+        if certify == STDOUT:
+            raise ValueError("--certify writes a file of every family and takes a folder, not standard output (-); put ./ before such a name")
         if certify is not None:
             try:
                 certify.mkdir(parents=True, exist_ok=True)

@@ -142,7 +142,9 @@ def check_writable(*paths: Path | None) -> None:
     for path in paths:
         if path is not None and path != STDOUT and (path.is_dir() or not path.absolute().parent.is_dir()):
             raise ValueError(f"{path} cannot be written: {'it is a folder' if path.is_dir() else 'its folder does not exist'}")
-    files = [path.resolve() for path in paths if path is not None]
+    if paths.count(STDOUT) > 1:
+        raise ValueError("two records would go to standard output (-), which holds one; name a file for all but one")
+    files = [path.resolve() for path in paths if path is not None and path != STDOUT]
     for file in files:
         if files.count(file) > 1:
             raise ValueError(f"{file.name} is named for two files, and one would be lost; name two")
