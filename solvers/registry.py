@@ -11,7 +11,7 @@ from equimargin.formulations.declaration import REGISTRY, TOO_LARGE
 from equimargin.formulations.problem import OneNormProblem, Point, Problem
 from equimargin.solvers.exact_numbers import refusal as exact_refusal
 from equimargin.solvers.linear_program import entries
-from equimargin.solvers.solution import Limits, Solution
+from equimargin.solvers.solution import Limits, Solution, checked
 
 
 @dataclass(frozen=True)
@@ -116,15 +116,10 @@ def solve(
     ValueError : an unknown solver, one that does not take the problem (the sentence says what is missing and which would do), a
         tolerance, limit or number of threads that is not positive.
     """
-    if not tol > 0:
-        raise ValueError(f"tol must be positive, not {tol}")
-    if (max_iter is not None and max_iter < 1) or (time_limit is not None and not time_limit > 0):
-        raise ValueError("max_iter and time_limit must be positive")
-    if n_jobs < 1:
-        raise ValueError(f"n_jobs must be at least 1, not {n_jobs}")
+    limits = checked(tol, max_iter, time_limit, callback, n_jobs)
     chosen = _choose(problem, solver)
     start = warm_start.point if isinstance(warm_start, Solution) else warm_start
-    return chosen.run(problem, Limits(tol, max_iter, time_limit, callback, n_jobs), start)
+    return chosen.run(problem, limits, start)
 
 
 def _choose(problem: Problem, name: str) -> Solver:

@@ -120,7 +120,7 @@ def compare(
     with sentences(), writing(json, csv) as write:
         check_writable(json, csv)
         if certify == STDOUT:
-            raise ValueError("--certify writes a file of every family and takes a folder, not standard output (-); put ./ before such a name")
+            raise ValueError("--certify writes a file of every family and takes a folder, not standard output (-)")
         if certify is not None:
             try:
                 certify.mkdir(parents=True, exist_ok=True)
