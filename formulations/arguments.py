@@ -50,6 +50,16 @@ def finite_cost(C: object) -> float:
     return number(C, "C", "a positive finite number for a one-norm problem", lambda c: 0 < c < np.inf)
 
 
+def positive(value: object, name: str) -> float:
+    """A tolerance, or a limit of time."""
+    return number(value, name, "a positive number", lambda v: v > 0)
+
+
+def count(value: object, name: str) -> int:
+    """A limit of steps, or a number of threads."""
+    return int(number(value, name, "at least 1 and whole", lambda v: v >= 1 and v.is_integer()))
+
+
 def choice(value: object, name: str, options: Sequence[Choice]) -> Choice:
     """One of some words.
 

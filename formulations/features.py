@@ -5,6 +5,7 @@ f(x) = w.z, and for a column of ones w ends with the constant of f.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import cached_property
 from typing import Any
 
@@ -176,10 +177,10 @@ def column_names(X: Any) -> tuple[str, ...] | None:
 
     Parameters
     ----------
-    X : (m, d) features of any type.
+    X : (m, d) features of any type; a name is anything that can be hashed (text, numbers, dates, tuples of them), which arrays cannot.
     """
     names = tuple(getattr(X, "columns", ()))
-    return tuple(map(str, names)) if names and all(isinstance(name, str | int) for name in names) else None
+    return tuple(map(str, names)) if names and all(isinstance(name, Hashable) for name in names) else None
 
 
 def check_columns(X: Any, names: tuple[str, ...] | None) -> None:

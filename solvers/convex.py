@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.arguments import count, positive
 from equimargin.formulations.declaration import Declaration
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import Point, Problem
@@ -167,8 +168,8 @@ def solve_declaration(
     """
     if backend not in BACKENDS:
         raise ValueError(f"unknown backend {backend!r}; known: {', '.join(BACKENDS)}")
-    if not (tol > 0 and time_limit > 0):
-        raise ValueError("tol and time_limit must be positive")
+    tol, time_limit = positive(tol, "tol"), positive(time_limit, "time_limit")
+    max_iter = None if max_iter is None else count(max_iter, "max_iter")
     entry = BACKENDS[backend]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # cvxpy's, of inaccurate solutions and of what it computes from them: the referee recomputes that

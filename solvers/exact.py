@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.arguments import count, positive
 from equimargin.formulations.features import explicit
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem
 from equimargin.solvers.exact_active_set import ActiveSet, Ends, identified, verified
@@ -106,8 +107,8 @@ def exact_optimum(problem: Problem, time_limit: float | None = None, max_iter: i
     ------
     ValueError : a kernel without rational values, a problem that is not convex or too large, a limit that is not positive.
     """
-    if max_iter < 1 or (time_limit is not None and not time_limit > 0):
-        raise ValueError("max_iter and time_limit must be positive")
+    max_iter = count(max_iter, "max_iter")
+    time_limit = None if time_limit is None else positive(time_limit, "time_limit")
     reason = refusal(problem)
     if reason:
         raise ValueError(reason)

@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equimargin.formulations.arguments import number
 from equimargin.formulations.problem import MarginProblem
 from equimargin.solvers import smo
-from equimargin.solvers.solution import Limits, Solution
+from equimargin.solvers.solution import Solution, checked
 
 
 def solve_grid(
@@ -46,14 +47,15 @@ def solve_grid(
     reason = smo.refusal(problem)
     if reason:
         raise ValueError(f"solve_grid does not take this {problem.family} problem: {reason}")
-    if problem.hard.any() or not all(0 < C < np.inf for C in costs):
-        raise ValueError("solve_grid: every cost must be positive and finite, and no row hard")
+    if problem.hard.any():
+        raise ValueError("solve_grid: no row may be hard")
+    prices = [number(C, f"costs[{at}]", "positive and finite", lambda c: 0 < c < np.inf) for at, C in enumerate(costs)]
     folds = np.zeros((1, problem.m), dtype=bool) if held_out is None else np.atleast_2d(np.asarray(held_out, dtype=bool))
     if folds.ndim != 2 or folds.shape[1] != problem.m:
         raise ValueError(f"solve_grid: held_out must be of shape (k, {problem.m}), not {folds.shape}")
-    limits = Limits(tol, max_iter, time_limit, None, n_jobs)
+    limits = checked(tol, max_iter, time_limit, None, n_jobs)
     parts = [_without(problem, fold) for fold in folds]
-    return list(smo._solve_grid([part.with_cost(C) for part in parts for C in costs], limits))
+    return list(smo._solve_grid([part.with_cost(C) for part in parts for C in prices], limits))
 
 
 def _without(problem: MarginProblem, held_out: NDArray[np.bool_]) -> MarginProblem:

@@ -17,11 +17,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.arguments import count, number, positive
 from equimargin.formulations.kernels import STORED_ROWS, Array
 from equimargin.formulations.labelled_pairs import LISTED
 from equimargin.formulations.problem import MarginProblem
@@ -62,12 +62,9 @@ def regularization_path(
     reason = refusal(problem)
     if reason:
         raise ValueError(f"regularization_path does not take this {problem.family} problem: {reason}")
-    if not 0 <= lambda_min < np.inf:
-        raise ValueError(f"lambda_min must be a finite number that is at least 0, not {lambda_min}")
-    if max_events is not None and not isinstance(max_events, Integral):
-        raise ValueError(f"max_events must be a whole number, not {max_events!r}")
-    if (max_events is not None and max_events < 1) or (time_limit is not None and not time_limit > 0):
-        raise ValueError("max_events and time_limit must be positive")
+    lambda_min = number(lambda_min, "lambda_min", "a finite number that is at least 0", lambda v: 0 <= v < np.inf)
+    max_events = None if max_events is None else count(max_events, "max_events")
+    time_limit = None if time_limit is None else positive(time_limit, "time_limit")
     return _Scaled(problem).path(lambda_min, max_events, time_limit, callback)
 
 

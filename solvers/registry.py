@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.declaration import REGISTRY
+from equimargin.formulations.declaration import REGISTRY, TOO_LARGE
 from equimargin.formulations.problem import OneNormProblem, Point, Problem
+from equimargin.solvers.exact_numbers import refusal as exact_refusal
 from equimargin.solvers.linear_program import entries
-from equimargin.solvers.solution import Limits, Solution
+from equimargin.solvers.solution import Limits, Solution, checked
 
 
 @dataclass(frozen=True)
@@ -118,15 +119,10 @@ def solve(
     ValueError : an unknown solver, one that does not take the problem (the sentence says what is missing and which would do), a
         tolerance, limit or number of threads that is not positive.
     """
-    if not tol > 0:
-        raise ValueError(f"tol must be positive, not {tol}")
-    if (max_iter is not None and max_iter < 1) or (time_limit is not None and not time_limit > 0):
-        raise ValueError("max_iter and time_limit must be positive")
-    if n_jobs < 1:
-        raise ValueError(f"n_jobs must be at least 1, not {n_jobs}")
+    limits = checked(tol, max_iter, time_limit, callback, n_jobs)
     chosen = _choose(problem, solver)
     start = warm_start.point if isinstance(warm_start, Solution) else warm_start
-    return chosen.run(problem, Limits(tol, max_iter, time_limit, callback, n_jobs), start)
+    return chosen.run(problem, limits, start)
 
 
 def _choose(problem: Problem, name: str) -> Solver:
@@ -147,13 +143,20 @@ def _choose(problem: Problem, name: str) -> Solver:
 
 
 def _advice(problem: Problem) -> str:
-    """What would take a problem: the solvers that do not refuse it, or its declarations."""
+    """What would take a problem: the solvers that do not refuse it, or its declarations, or exact arithmetic; else why nothing does."""
     solvers = [solver.name for solver in SOLVERS.values() if solver.refusal(problem) is None]
     if solvers:
         return f"try {', '.join(solvers)}"
-    declared = [entry.id for entry in REGISTRY.values() if not entry.control and entry.refusal(problem) is None]
-    otherwise = f"but solve_declaration does: declare {' or '.join(declared)}" if declared else "and nothing declares it"
-    return f"no specialised solver takes it, {otherwise}"
+    family = [entry for entry in REGISTRY.values() if entry.family == problem.family and not entry.control]
+    refusals = {entry.id: entry.refusal(problem) for entry in family}
+    declared = [id for id, reason in refusals.items() if reason is None]
+    if declared:
+        return f"no specialised solver takes it, but solve_declaration does: declare {' or '.join(declared)}"
+    too_large = next((reason for reason in refusals.values() if reason and reason.startswith(TOO_LARGE)), None)
+    undeclared = "nothing declares it" if too_large is None else f"it is {too_large}"
+    if problem.convex and exact_refusal(problem) is None:
+        return f"no specialised solver takes it and {undeclared}, but exact_optimum takes it"
+    return f"no specialised solver takes it, and {undeclared}"
 
 
 def _asked_first(problem: Problem) -> tuple[str, ...]:

@@ -10,13 +10,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equimargin.formulations.arguments import number
 from equimargin.formulations.features import new_points
 from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem
@@ -203,7 +203,9 @@ class RegularizationPath:
         ------
         ValueError : a lambda that the path does not reach.
         """
-        parts, problem = self._parts(lam), self.problem.with_cost(1 / lam)
+        parts = self._parts(lam)
+        lam = float(lam)
+        problem = self.problem.with_cost(1 / lam)
         alpha = np.sum([share * self.alphas[t] for share, t in parts], axis=0) / lam
         point = self.centred.handed(*self._function(parts, lam), np.minimum(alpha, problem.costs))
         f = self.centred.values(point)
@@ -295,8 +297,7 @@ class RegularizationPath:
         """The shares of the breakpoints around lambda in what is there; of the first one all above it."""
         if not len(self):
             raise ValueError(f"the path has no breakpoint: {self.stopped}")
-        if not (isinstance(lam, Real) and SMALLEST <= lam < np.inf):
-            raise ValueError(f"lambda must be finite and at least {SMALLEST:g}, not {lam}")
+        lam = number(lam, "lambda", f"finite and at least {SMALLEST:g}", lambda v: SMALLEST <= v < np.inf)
         if lam < self.lambdas[-1]:
             raise ValueError(f"the path ends at lambda = {self.lambdas[-1]:.6g}, above {lam:.6g}: {self.stopped}")
         if lam >= self.lambdas[0]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.arguments import count, positive
 from equimargin.formulations.bounds import Interval, interval
 from equimargin.formulations.features import explicit, new_points
 from equimargin.formulations.kernels import Array
@@ -62,6 +63,20 @@ class Limits:
     time_limit: float | None = None
     callback: Callable[[int, float, float], Any] | None = None
     n_jobs: int = 1
+
+
+def checked(
+    tol: object, max_iter: object, time_limit: object, callback: Callable[[int, float, float], Any] | None = None, n_jobs: object = 1
+) -> Limits:
+    """Limits as callers hand them in.
+
+    Raises
+    ------
+    ValueError : what is no number, or not positive; steps or threads that are not whole.
+    """
+    steps = None if max_iter is None else count(max_iter, "max_iter")
+    seconds = None if time_limit is None else positive(time_limit, "time_limit")
+    return Limits(positive(tol, "tol"), steps, seconds, callback, count(n_jobs, "n_jobs"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,13 +14,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
 from equimargin.boundaries import predict_rank, rank_boundaries
+from equimargin.compare import compare
 from equimargin.formulations import (
     classification,
+    declare,
     linear,
     one_norm_ranking,
     polynomial,
@@ -32,10 +34,11 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
+from equimargin.formulations.arguments import shown
 from equimargin.formulations.reduced_graph import reduction_factor
 from equimargin.metrics import pairwise_accuracy
 from equimargin.selection import best
-from equimargin.solvers import RegularizationPath, given_gram, regularization_path, solve
+from equimargin.solvers import RegularizationPath, exact_optimum, given_gram, regularization_path, solve, solve_declaration, solve_grid
 from equimargin.solvers.one_vs_one import one_vs_one
 
 X = np.array([[0.0, 1.0], [1.0, 0.5], [2.0, -1.0], [3.0, 0.0]])
@@ -208,6 +211,25 @@ def test_numbered_columns_are_names_and_what_is_no_list_of_names_is_none() -> No
     assert classification(Table(X, [X[:, 0], X[:, 1]]), SIGNS).feature_names is None  # pyarrow's columns are the values
 
 
+COLUMN_NAMES = st.one_of(
+    st.text(max_size=3), st.integers(), st.floats(), st.dates(), st.datetimes(), st.none(), st.booleans(), st.fractions()
+)
+
+
+@settings(max_examples=50)
+@given(st.lists(COLUMN_NAMES | st.tuples(COLUMN_NAMES, COLUMN_NAMES), min_size=2, max_size=2, unique_by=str))
+@example([1.5, 2.5])
+@example([("x", "a"), ("x", "b")])
+@example([datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)])
+@example([np.float64(1.5), np.datetime64("2020-01-01")])
+def test_a_name_of_any_type_is_a_name(names: list[Any]) -> None:
+    solution = solve(classification(Table(X, names), SIGNS))
+    assert np.array_equal(solution.decision_function(Table(X, names)), solution.decision_function(X))
+    for others in (names[::-1], [names[0], "another"]):
+        with pytest.raises(ValueError, match=r"^the columns of X are (in another order than|not) those of the problem"):
+            solution.decision_function(Table(X, others))
+
+
 def test_paths_and_all_that_is_made_of_problems_keep_the_names(tmp_path: Path) -> None:
     path = regularization_path(ranking(TRAINING, SIGNS))
     path.save(tmp_path / "path.npz")
@@ -245,3 +267,30 @@ def test_the_columns_of_a_gram_matrix_are_points() -> None:
     first.decision_function(Table(K[:, :2], ["p", "q"]))
     with pytest.raises(ValueError, match="in another order"):
         first.decision_function(Table(K[:, 1::-1], ["q", "p"]))
+
+
+@pytest.mark.parametrize("value", ["1", "5", None, True, 1j, np.datetime64("2020-01-01"), [1.0], 0, -1, np.nan])
+def test_limits_are_numbers(value: Any) -> None:
+    problem = classification(X, SIGNS)
+    path = regularization_path(problem)
+    declared = declare("svm.soft.primal", problem)
+    doors: list[tuple[str, Callable[..., Any]]] = [
+        ("lambda", lambda **given: path.at(given["lambda"])),
+        ("tol", lambda **given: solve_grid(problem, [1.0], **given)),
+        ("tol", lambda **given: solve_declaration(declared, **given)),
+        ("time_limit", lambda **given: solve_declaration(declared, **given)),
+        ("costs[1]", lambda **given: solve_grid(problem, [1.0, given["costs[1]"]])),
+        *((name, lambda **given: solve(problem, **given)) for name in ("tol", "n_jobs")),
+        *((name, lambda **given: compare(problem, **given)) for name in ("tol", "agree_tol", "time_limit")),
+        ("tol", lambda **given: one_vs_one(X, [0, 1, 1, 0], **given)),
+        ("max_iter", lambda **given: exact_optimum(problem, **given)),
+    ]
+    if value is not None:
+        doors += [(name, lambda **given: solve(problem, **given)) for name in ("max_iter", "time_limit")]
+        doors += [(name, lambda **given: regularization_path(problem, **given)) for name in ("max_events", "time_limit")]
+        doors += [("time_limit", lambda **given: exact_optimum(problem, **given))]
+    if value != 0:
+        doors += [("lambda_min", lambda **given: regularization_path(problem, **given))]
+    for name, door in doors:
+        with pytest.raises(ValueError, match=rf"^{re.escape(name)} must be .*, not {re.escape(shown(value))}$"):
+            door(**{name: value})

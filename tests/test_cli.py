@@ -147,7 +147,16 @@ def test_one_record_goes_to_standard_output(tmp_path: Path, monkeypatch: pytest.
     assert "svm.soft: certificate" in result.stderr
     both = RUN.invoke(app, [*chosen, "--csv", "-", "--json", "-"])
     assert (both.exit_code, both.stdout) == (2, "")
-    assert "- is named for two files" in both.stderr
+    assert "two records would go to standard output (-), which holds one" in both.stderr
+
+
+def test_certificates_do_not_go_to_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There was a folder of the name - afterwards."""
+    monkeypatch.chdir(tmp_path)
+    result = RUN.invoke(app, ["compare", "xor", "--solver", "smo", "--family", "svm.soft", "--certify", "-"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--certify writes a file of every family and takes a folder, not standard output (-)" in result.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_is_printed_to_standard_output_without_pairs(tmp_path: Path) -> None:
@@ -255,3 +264,26 @@ def test_show_prints_the_equation_and_its_source() -> None:
     assert "1/2 |w|^2 + C sum_i xi_i" in output
     assert "(23)-(25)" in output
     assert RUN.invoke(app, ["show", "nothing"]).exit_code == 2
+
+
+def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> None:
+    """Of rows without a header, and of a header of numbers; a file that may be either is refused until somebody says which."""
+    rows = "".join(f"{i % 7}.5,{i * i % 5},{'yes' if i % 3 else 'no'}\n" for i in range(12))
+    bare, years, doubtful = (tmp_path / f"{name}.csv" for name in ("bare", "years", "doubtful"))
+    bare.write_text(rows)
+    years.write_text(f"2019,2020,y\n{rows}")
+    doubtful.write_text("0,1,2\n" + rows.replace("yes", "1").replace("no", "-1"))
+    for command in ("compare", "path"):
+        rest = ("--family", "svm.soft", "--solver", "smo") if command == "compare" else ("--lambda-min", "0.1")
+        for file, options, said in (
+            (bare, (), "12 rows, 2 features; linear kernel; first row read as data"),
+            (years, (), "12 rows, 2 features; linear kernel; first row read as column names (--no-header"),
+            (doubtful, ("--header",), "12 rows, 2 features; linear kernel; first row read as column names"),
+            (doubtful, ("--no-header", "--task", "regression"), "13 rows, 2 features; linear kernel; first row read as data"),
+        ):
+            chosen = rest if "regression" not in options or command == "path" else ("--family", "svr.l1", "--solver", "smo")
+            result = RUN.invoke(app, [command, str(file), *options, *chosen])
+            assert said in result.output, result.output
+        result = RUN.invoke(app, [command, str(doubtful)])
+        assert result.exit_code == 2
+        assert "--header or --no-header" in result.output

@@ -1,5 +1,6 @@
 """Every file either loads as what it says or is refused in one sentence with its place."""
 
+import contextlib
 import csv
 import io
 import os
@@ -109,10 +110,10 @@ def test_a_name_means_the_bundled_set_and_a_path_the_file(tmp_path, monkeypatch)
     assert load("./xor").X.shape == load(Path("xor")).X.shape == (1, 1)
 
 
-@pytest.mark.parametrize("option", ["target", "query"])
+@pytest.mark.parametrize("option", ["target", "query", "header"])
 def test_columns_are_named_for_csv_only(option, tmp_path):
     for source in ("xor", write(tmp_path, "1 1:2\n")):
-        with pytest.raises(DataError, match="target and query name columns of a CSV file"):
+        with pytest.raises(DataError, match="target, query and header are about a CSV file"):
             load(source, **{option: "y"})
 
 
@@ -347,14 +348,14 @@ def test_labels_keep_their_values_for_other_tasks(tmp_path):
         ("qid,a,y\n3,1,b\n3,1,c\n", {}, ", line 2, column 'y': 'b'"),
         ("a,y\n1,b\n1,c\n2,d\n", {"task": "classification"}, ": the target has 3 classes ('b', 'c', 'd')"),
         ("a,y\n1,2\n1,2\n", {"task": "classification"}, ": the target has one class (2.0), and one class cannot be classified"),
-        ("a,y\n1,2,3\n", {}, ", line 2: the row has 3 fields and the header 2"),
-        ("a,b,y\n1,2,3\n1,2\n", {}, ", line 3: the row has 2 fields and the header 3"),
+        ("a,y\n1,2,3\n", {}, ", line 2: the row has 3 fields and the first row 2"),
+        ("a,b,y\n1,2,3\n1,2\n", {}, ", line 3: the row has 2 fields and the first row 3"),
         ('a,y\n1,2\n"1,2\n', {}, ", line 3: unexpected end of data"),
         ('a,y\n1,2\n"1"0,2\n', {}, ", line 3: ',' expected after '\"'"),
         (b"a,y\n1,2\n\xff,2\n", {}, ", line 3: the text is not UTF-8"),
         ("a,y\n", {}, ": there is no row below the header"),
         ("y,qid\n1,2\n", {}, ": there is no feature column beside 'y', 'qid'"),
-        ("1,2\n3,4\n", {}, ", line 1: the first row holds numbers only"),
+        ("1,2\n3,4\n", {}, ", line 1: the first row may be column names or data; say which: --header or --no-header"),
         (",a,y\n1,2,3\n", {}, ", line 1: column 1 has no name"),
         ("a,y\n1,2\n", {"target": "z"}, ": there is no column 'z' to be the target; the columns are 'a', 'y'"),
         ("a,y\n1,2\n", {"query": "z"}, ": there is no column 'z' to be the query; the columns are 'a', 'y'"),
@@ -379,8 +380,22 @@ def test_a_table_without_a_header_never_loses_a_row(tmp_path_factory, table, lab
         row.insert(at, label)
     quote = '"' * (delimiter == '","')
     path = write(tmp_path_factory.getbasetemp(), "".join(f"{quote}{delimiter.join(row)}{quote}\n" for row in rows), "headerless.csv")
-    with pytest.raises(DataError, match=r"line 1: the first row holds data \(\d numbers and [01] entries that come again\)"):
-        load(path)
+    assert_no_row_is_lost(path, len(rows))
+    if at >= X.shape[1] and len({row[-1] for row in rows}) == 2:
+        back = load(path)
+        assert np.array_equal(back.X, X)
+        assert (back.header, back.columns) == (False, tuple(f"column {j + 1}" for j in range(X.shape[1])))
+        assert back.header_note
+
+
+def assert_no_row_is_lost(path, m):
+    """A file without a header is read whole, or refused."""
+    try:
+        back = load(path)
+    except DataError:
+        return
+    assert back.header is False
+    assert len(back.y) == m
 
 
 @pytest.mark.parametrize(
@@ -394,11 +409,64 @@ def test_a_table_without_a_header_never_loses_a_row(tmp_path_factory, table, lab
         ",1.5,2.5,g\n3,,4.5,b\n",
         "1.5,2,3,good\n",
         "5.1,setosa\n4.9,virginica\n",
+        "5.1,3.5,1.4,setosa\n4.9,virginica,2,setosa\n",
+        "1.1,abc,0.3,g\n1.2,2.5,0.1,g\n1.3,2.2,0.2,b\n",  # a slip in the first row
+        "2,5,1\n3,1,7\n1,6,4\n",
+        "1,2\n3,4\n",
+        "0,1\n3,4\n-1,0\n",
     ],
 )
 def test_a_first_row_of_data_is_no_header(tmp_path, rows):
-    with pytest.raises(DataError, match=r"line 1: the first row holds data .*; put a header row with column names above it$"):
-        load(write(tmp_path, rows, "rows.csv"))
+    path = write(tmp_path, rows, "rows.csv")
+    assert_no_row_is_lost(path, rows.count("\n"))
+    with contextlib.suppress(DataError):
+        assert len(load(path, header=False).y) == rows.count("\n")
+
+
+NUMBERS_BELOW = [f"{i + 0.5},{7 - i},{i * i % 5},{i % 3}," for i in range(6)]
+
+
+@pytest.mark.parametrize("labels", [("0.5", "2.5", "1", "7", "4", "3"), ("1", "-1") * 3, ("spam", "ham") * 3, ("y", "n") * 3])
+@pytest.mark.parametrize(
+    "header",
+    [
+        "country,2000,2001,2002,target",
+        'country,"2000","2001","2002","target"',
+        "octane,900,902,904,906",
+        "dose,0.5,1,2,4",
+        "3,2,1,0,target",
+        "2017,2018,2019,2020,target",
+        "inf,a,b,c,target",
+        "f1,f2,f3,f4,spam",
+        "f1,f2,f3,f4,y",
+        "f1,f2,f3,f4,2020",
+    ],
+)
+def test_a_header_may_hold_years_wavelengths_doses_and_the_name_of_a_class(tmp_path, header, labels):
+    path = write(tmp_path, "\n".join([header, *(row + label for row, label in zip(NUMBERS_BELOW, labels, strict=True))]) + "\n")
+    back = load(path)
+    assert back.columns == tuple(header.replace('"', "").split(","))[:4]
+    assert (back.header, back.X.shape) == (True, (6, 4))
+    assert bool(back.header_note) == any(name.replace(".", "").isdigit() for name in back.columns)
+
+
+@pytest.mark.parametrize("header", ["f1,spam", "x,g", "inf,y", "2019,y"])
+@pytest.mark.parametrize("labels", [("spam", "ham"), ("g", "b"), ("0.5", "2.5")])
+def test_a_header_above_one_feature(tmp_path, header, labels):
+    back = load(write(tmp_path, f"{header}\n" + "".join(f"{i},{labels[i % 2]}\n" for i in range(6))))
+    assert (back.header, back.columns) == (True, (header.partition(",")[0],))
+
+
+def test_what_the_first_row_is_can_be_said(tmp_path):
+    doubtful = write(tmp_path, "0,1,2\n1.5,0.5,3\n-1,2.5,1\n2,2,2\n", "doubtful.csv")
+    with pytest.raises(DataError, match=r"line 1: the first row may be column names or data; say which: --header or --no-header"):
+        load(doubtful)
+    named, whole = load(doubtful, header=True), load(doubtful, header=False)
+    assert (named.columns, named.y.tolist()) == (("0", "1"), [3, 1, 2])
+    assert (whole.columns, whole.y.tolist()) == (("column 1", "column 2"), [2, 3, 1, 2])
+    assert load(doubtful, target="1").columns == ("0", "2")  # who names a column says that there are names
+    assert load(doubtful, target="column 1", header=False).y.tolist() == [0, 1.5, -1, 2]
+    assert load(doubtful, header=False, like=whole).columns == whole.columns
 
 
 @pytest.mark.parametrize(

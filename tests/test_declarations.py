@@ -452,5 +452,5 @@ def test_an_unknown_backend_is_refused() -> None:
 
 @pytest.mark.parametrize("options", [{"tol": 0.0}, {"tol": -1.0}, {"time_limit": 0.0}])
 def test_limits_must_be_positive(options: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="must be positive"):
+    with pytest.raises(ValueError, match="must be a positive number"):
         solve_declaration(declared("svm.soft.primal", linear()), **options)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equimargin.formulations import MarginProblem, Problem, classification, declare, families, ranking, sigmoid
-from equimargin.solvers import SOLVERS, solve
+from equimargin.formulations import MarginProblem, Problem, classification, declare, families, polynomial, ranking, rbf, sigmoid
+from equimargin.solvers import SOLVERS, Status, exact_optimum, solve
 from equimargin.testing import FAMILIES, margin_problems
 
 LINE = np.array([[0.0], [1.0], [3.0]])
@@ -51,6 +51,8 @@ def test_a_refusal_names_who_takes_the_problem_or_says_that_nobody_does(problem:
             assert advice.startswith("no specialised solver takes it")
             for id in re.findall(r"\b\w+\.\w+\.\w+\b", advice):
                 declare(id, problem)
+            if "exact_optimum" in advice:
+                assert exact_optimum(problem, max_iter=1).reason
 
 
 def test_hard_rankings_are_sent_to_their_declarations() -> None:
@@ -59,9 +61,23 @@ def test_hard_rankings_are_sent_to_their_declarations() -> None:
         solve(ranking(LINE, [0, 1, 2], C=np.inf), "tron")
 
 
-def test_nothing_takes_a_hard_margin_without_a_bias() -> None:
-    with pytest.raises(ValueError, match="no specialised solver takes it, and nothing declares it"):
-        solve(classification(LINE, [1, -1, 1], np.inf, bias=False))
+def test_a_hard_margin_without_a_bias_is_sent_to_exact_arithmetic() -> None:
+    problem = classification(LINE[1:], [1, -1], np.inf, polynomial(2, 1.0, 1.0), bias=False)
+    with pytest.raises(ValueError, match=r"no specialised solver takes it and nothing declares it, but exact_optimum takes it$"):
+        solve(problem)
+    assert exact_optimum(problem).status is Status.OPTIMAL
+    with pytest.raises(ValueError, match=r"no specialised solver takes it, and nothing declares it$"):  # no rational kernel
+        solve(classification(LINE, [1, -1, 1], np.inf, rbf(1.0), bias=False))
+
+
+@pytest.mark.parametrize("size", [400, 500])
+def test_what_is_too_large_to_declare_is_not_undeclared(size: int) -> None:
+    """79,800 hard pairs, which exact arithmetic looks at one by one, and 124,750, which it does not."""
+    X = np.arange(float(size))[:, None]
+    rows = size * (size - 1) // 2
+    ending = r", but exact_optimum takes it$" if rows < 100_000 else "$"
+    with pytest.raises(ValueError, match=rf"it is too large to declare: {rows:,} rows, the limit is 20,000{ending}"):
+        solve(ranking(X, X[:, 0], C=np.inf))
 
 
 def test_every_family_of_a_solver_exists() -> None:

@@ -15,11 +15,13 @@ from equimargin import __version__
 from equimargin.cli_path import path
 from equimargin.options import (
     NO_PAIRS,
+    STDOUT,
     Coef0Option,
     DataArgument,
     DegreeOption,
     EpsilonOption,
     GammaOption,
+    HeaderOption,
     JSONOption,
     KernelName,
     KernelOption,
@@ -105,6 +107,7 @@ def compare(
     jobs: Annotated[int, typer.Option(metavar="N", help="Processes; -1 is all cores.")] = 1,
     target: TargetOption = None,
     query: QueryOption = None,
+    header: HeaderOption = None,
     include_controls: Annotated[bool, typer.Option("--include-controls", help="Also declare the misprints; they must disagree.")] = False,
     json: JSONOption = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the answers as CSV; - is standard output.")] = None,
@@ -116,6 +119,8 @@ def compare(
     """
     with sentences(), writing(json, csv) as write:
         check_writable(json, csv)
+        if certify == STDOUT:
+            raise ValueError("--certify writes a file of every family and takes a folder, not standard output (-)")
         if certify is not None:
             try:
                 certify.mkdir(parents=True, exist_ok=True)
@@ -123,7 +128,7 @@ def compare(
                 raise ValueError(f"--certify: {certify} is not a folder") from None
         from equimargin.compare import compare as run
 
-        rows = loaded(data, task, target, query, sample, seed, kernel, scale)
+        rows = loaded(data, task, (target, query, header), sample, seed, kernel, scale)
         rows = rows.scaled() if scale else rows
         chosen = kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1])
         problems = _problems(rows, chosen, cost, loss, epsilon, family)
@@ -189,6 +194,7 @@ def audit(
     epsilon: Annotated[float | None, typer.Option(help="Of its problem, where the model does not say it.")] = None,
     scale: ScaleOption = False,
     target: TargetOption = None,
+    header: HeaderOption = None,
     tol: Annotated[float, typer.Option(help="Relative accuracy asked of the solver that brackets the optimum.")] = 1e-9,
     time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For that solver.")] = 60.0,
 ) -> None:
@@ -202,8 +208,10 @@ def audit(
         from equimargin.proofs.foreign_models import read
 
         known = read(model)
-        rows = load(data, task=known.task, target=target)
+        rows = load(data, task=known.task, target=target, header=header)
         rows = rows.scaled() if scale else rows
+        if rows.header_note:
+            typer.echo(f"{rows.name}: {rows.header_note}")
         typer.echo(str(examine(known, rows.X, rows.y, cost, epsilon, tol=tol, time_limit=time_limit)))
 
 

@@ -20,6 +20,7 @@ from equimargin.options import (
     DegreeOption,
     EpsilonOption,
     GammaOption,
+    HeaderOption,
     JSONOption,
     KernelName,
     KernelOption,
@@ -70,6 +71,7 @@ def path(
     json: JSONOption = None,
     target: TargetOption = None,
     query: QueryOption = None,
+    header: HeaderOption = None,
 ) -> None:
     """Follow the solutions of a hinge's problem along lambda = 1/C, from one breakpoint to the next.
 
@@ -79,7 +81,8 @@ def path(
     with sentences(), writing(json) as write:
         check_writable(plot, save, json)
         _check_endings(plot, save)
-        raw = loaded(data, task, target, query, sample, seed, kernel, scale)
+        columns = (target, query, header)
+        raw = loaded(data, task, columns, sample, seed, kernel, scale)
         rows = raw.scaled() if scale else raw
         problem = _problem(rows, kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1]), epsilon)
         if problem.p == 0:
@@ -87,7 +90,7 @@ def path(
             typer.echo(NO_PAIRS + (f" {' and '.join(files)} {'is' if len(files) == 1 else 'are'} not written." if files else ""))
             raise typer.Exit
         folds = _folds(validate)
-        held_out = None if validate is None or folds is not None else _validation(validate, raw, problem, target, query, scale)
+        held_out = None if validate is None or folds is not None else _validation(validate, raw, problem, columns, scale)
         from equimargin.selection import NoBreakpoint, NothingToChoose, folds_of, grid, score_along
         from equimargin.solvers import regularization_path
 
@@ -170,14 +173,17 @@ def _problem(data: Data, kernel: Kernel, epsilon: float) -> MarginProblem:
     return ranking(data.X, data.y, data.qid, kernel=kernel)
 
 
-def _validation(source: str, training: Data, problem: MarginProblem, target: str | None, query: str | None, scale: bool) -> Data:
+def _validation(
+    source: str, training: Data, problem: MarginProblem, columns: tuple[str | None, str | None, bool | None], scale: bool
+) -> Data:
     """The rows of another file, in the features of the training rows, scaled as these are; refused where they are no use."""
     from scipy.sparse import csr_array
 
     from equimargin.data import load
     from equimargin.validation import metric_of
 
-    data = load(source, target=target, query=query, like=training)
+    target, query, header = columns
+    data = load(source, target=target, query=query, like=training, header=header)
     dense = not hasattr(training.X, "tocsr")
     if hasattr(data.X, "tocsr") == dense:
         data = replace(data, X=data.X.toarray() if dense else csr_array(data.X))  # type: ignore[union-attr]

@@ -16,6 +16,7 @@ import numpy as np
 
 from equimargin import __version__
 from equimargin.formulations import REGISTRY, MarginProblem, OneNormProblem, Problem, declare
+from equimargin.formulations.arguments import number
 from equimargin.proofs import Agreement, Evidence, Family, Judgement, Verdict, examine, examine_solution, judge
 from equimargin.proofs.certificate import best_point, certificate_at, write
 from equimargin.proofs.referee import failed, skipped, ways
@@ -189,8 +190,9 @@ def compare(
     ------
     ValueError : a pattern that matches nothing, a tolerance or limit that is not positive.
     """
-    if not all(np.isfinite(limit) and limit > 0 for limit in (tol, agree_tol, time_limit)):
-        raise ValueError("tol, agree_tol and time_limit must be positive, finite numbers")
+    for name, limit in (("tol", tol), ("agree_tol", agree_tol), ("time_limit", time_limit)):
+        number(limit, name, "a positive, finite number", lambda v: 0 < v < np.inf)
+    tol, agree_tol, time_limit = float(tol), float(agree_tol), float(time_limit)
     problems = [problem] if isinstance(problem, MarginProblem | OneNormProblem) else list(problem)
     ids = _matching(formulations, REGISTRY, "formulation")
     names = _matching(solvers, [*BACKENDS, *SOLVERS], "solver")

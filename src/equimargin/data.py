@@ -7,6 +7,7 @@ import io
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,6 +40,7 @@ _COMMENT: Final = re.compile(rb"#[^\n]*")
 _QID: Final = re.compile(rb"^[^\S\n]*\S+[^\S\n]+qid:(\S+)", re.MULTILINE)
 # A number and then a colon, or a colon after an index where no delimiter of CSV is about: a first line with a fault still counts.
 _SVMLIGHT_LINE: Final = re.compile(rb"[-+.\deE]+\s+\S*:|[^,;]*(?<!\S)(?:qid|[-+]?\d+):[^,;]*$")
+_MISSING: Final = ("", "?", "na", "n/a", "nan", "null", "none", "-", ".")
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _PICKLE: Final = "is a pickle, which could run code when read; save X and y with numpy.savez instead"
 _FOREIGN: Final = {
@@ -65,7 +67,8 @@ class Data:
     y : (m,) targets: -1 and +1 for classification, any number for regression, relevance (higher is better) for ranking.
     qid : (m,) query of each row, or None where the data has no queries (in ranking: all rows are one query).
     task : "classification", "regression" or "ranking".
-    columns : the names of the features, of a CSV file alone.  first : the index of the first one, of a svmlight file alone.
+    columns : the names of the features, of a CSV file alone.  header : whether these are its first row; without a header they are
+        "column 1", "column 2", ..., by their places in the file.  first : the index of the first one, of a svmlight file alone.
     classes : the two labels that are -1 and +1 here, of a classification alone.
     """
 
@@ -77,6 +80,16 @@ class Data:
     columns: tuple[str, ...] | None = None
     first: int | None = None
     classes: tuple[float | str, float | str] | None = None
+    header: bool | None = None
+
+    @property
+    def header_note(self) -> str:
+        """How the first row of a CSV file was read, in words, where somebody might have meant it otherwise; else nothing."""
+        if self.header is False:
+            return "first row read as data (--header reads it as column names)"
+        if self.header and any(map(_is_finite, self.columns or ())):
+            return "first row read as column names (--no-header reads it as data)"
+        return ""
 
     def scaled(self, by: Data | None = None) -> Data:
         """Bring every feature to a common scale.
@@ -139,6 +152,7 @@ def load(
     target: str | None = None,
     query: str | None = None,
     like: Data | None = None,
+    header: bool | None = None,
 ) -> Data:
     """Load a bundled data set by its name, or a svmlight/LETOR, CSV or NPZ file.
 
@@ -148,11 +162,11 @@ def load(
         never changes a result; write "./xor" or Path("xor") for a file of that name.
     task : "classification", "regression" or "ranking".  Default: that of the bundled set; for a file, ranking if it has queries,
         classification if its target takes exactly two values, else regression.
-        The first row of a CSV file is its header: `Data.columns` has the names. A first row that looks like data is refused.
-    target : the target column of a CSV file; by default the last one that is not the query.
+    target : the target column of a CSV file, by its name; by default the last one that is not the query.
     query : the query column of a CSV file; by default the one named qid or query, if any.
     like : data to be joined by further rows: of its task, features and classes.  Columns of a CSV file may come in another order, the
-        last features of a svmlight file may be absent, and of two classes one; target and query say nothing of what is no CSV file.
+        last features of a svmlight file may be absent, and of two classes one; target, query and header say nothing of what is no CSV file.
+    header : whether the first row of a CSV file holds the names of the columns; by default what it looks like, which `Data.header` tells.
 
     Returns
     -------
@@ -162,17 +176,18 @@ def load(
     Raises
     ------
     DataError : unreadable or malformed input, a value that is not finite, no rows, no features, rows with and without a query,
-        a target that does not fit the task, or features and classes other than those of `like`.
+        a target that does not fit the task, a first row that may be names as well as data, or features and classes other than those of
+        `like`.
     """
     task = task if like is None else like.task
     if task is not None and task not in TASKS:
         raise DataError(f"there is no task {task!r}; choose one of {', '.join(TASKS)}")
     if isinstance(source, str) and source in BUNDLED:
-        if like is None and (target is not None or query is not None):
-            raise DataError(f"{source}: target and query name columns of a CSV file, and this data set is bundled; leave them out")
+        if like is None and (target, query, header) != (None, None, None):
+            raise DataError(f"{source}: target, query and header are about a CSV file, and this data set is bundled; leave them out")
         return _for_task(source, source, _bundled(source), task or BUNDLED[source][1], like)
     path = Path(source)
-    return _for_task(path.name, str(path), _table(path, task, target, query, like), task, like)
+    return _for_task(path.name, str(path), _table(path, task, target, query, like, header), task, like)
 
 
 class _Table(NamedTuple):
@@ -181,10 +196,11 @@ class _Table(NamedTuple):
     qid: NDArray[np.int64] | None
     columns: tuple[str, ...] | None = None
     first: int | None = None
+    header: bool | None = None
 
 
 def _for_task(name: str, where: str, table: _Table, task: str | None, like: Data | None) -> Data:
-    X, y, qid, columns, first = table
+    X, y, qid, columns, first, header = table
     if 0 in X.shape:
         raise DataError(f"{where}: there are {X.shape[0]} rows and {X.shape[1]} features; supply at least one of each")
     if like is not None:
@@ -201,7 +217,7 @@ def _for_task(name: str, where: str, table: _Table, task: str | None, like: Data
         if not set(levels.tolist()) <= set(classes):
             raise DataError(f"{where}: the classes are {_listed(levels.tolist())} and not {_listed(classes)}; supply rows of these alone")
         y = np.where(y == classes[1], 1.0, -1.0)
-    return Data(name, X, y, qid, task, columns, first, classes)
+    return Data(name, X, y, qid, task, columns, first, classes, header)
 
 
 def _features_like(where: str, X: Any, columns: tuple[str, ...] | None, like: Data) -> Any:
@@ -277,13 +293,13 @@ def _both_classes(y: NDArray[np.float64], order: NDArray[np.intp], n: int) -> ND
     return rows
 
 
-def _table(path: Path, task: str | None, target: str | None, query: str | None, like: Data | None) -> _Table:
+def _table(path: Path, task: str | None, target: str | None, query: str | None, like: Data | None, header: bool | None) -> _Table:
     content = _content(path)
     kind = _kind(path, content)
     if kind == "CSV":
-        return _csv(path, content, task, target, query)
-    if like is None and (target is not None or query is not None):
-        raise DataError(f"{path}: target and query name columns of a CSV file, and this is a {kind} file; leave them out")
+        return _csv(path, content, task, target, query, header)
+    if like is None and (target, query, header) != (None, None, None):
+        raise DataError(f"{path}: target, query and header are about a CSV file, and this is a {kind} file; leave them out")
     return _npz(path, content) if kind == "NPZ" else _svmlight(path, content, like)
 
 
@@ -319,7 +335,7 @@ def _kind(path: Path, content: bytes) -> str:
         return "CSV"
     if path.suffix.lower() in (".svm", ".svmlight", ".libsvm", ".letor"):
         return "svmlight"
-    raise DataError(f"{path}: the file is neither svmlight (label index:value ...) nor CSV with a header row nor NPZ; convert it to one")
+    raise DataError(f"{path}: the file is neither svmlight (label index:value ...) nor CSV nor NPZ; convert it to one")
 
 
 def _telling_line(content: bytes) -> bytes:
@@ -406,29 +422,37 @@ def _row_fault(tokens: list[str]) -> str | None:
     return None
 
 
-def _csv(path: Path, content: bytes, task: str | None, target: str | None, query: str | None) -> _Table:
-    header, lines, columns = _records(path, content)
-    query_at = _query_column(path, header, target, query)
-    rest = [at for at in range(len(header)) if at != query_at]
-    targets = rest[-1:] if target is None else [_position(path, header, target, "target")]
+def _csv(path: Path, content: bytes, task: str | None, target: str | None, query: str | None, header: bool | None) -> _Table:
+    lines, columns = _records(path, content)
+    if header is None:
+        header = _has_header(path, lines[0], columns, {target, query})
+    names = [f"column {at}" for at in range(1, len(columns) + 1)]
+    if header:
+        names = _names(path, lines[0], [column[0] for column in columns])
+        lines, columns = lines[1:], [column[1:] for column in columns]
+        if not lines:
+            raise DataError(f"{path}: there is no row below the header; supply at least one")
+    query_at = _query_column(path, names, target, query)
+    rest = [at for at in range(len(names)) if at != query_at]
+    targets = rest[-1:] if target is None else [_position(path, names, target, "target")]
     if query_at in targets:
         raise DataError(f"{path}: column {_shown(target)} is named as target and as query; name two different columns")
     features = [at for at in rest if at not in targets]
     if not features:
-        raise DataError(f"{path}: there is no feature column beside {_listed(header)}; supply at least one")
+        raise DataError(f"{path}: there is no feature column beside {_listed(names)}; supply at least one")
     (target_at,) = targets
     if task is None and query_at is not None:
         task = "ranking"
-    y = _target(path, header[target_at], lines, columns[target_at], task)
+    y = _target(path, names[target_at], lines, columns[target_at], task)
     X = np.empty((len(lines), len(features)))
     for j, at in enumerate(features):
-        X[:, j] = _floats(path, header[at], lines, columns[at], "correct it or drop the column")
+        X[:, j] = _floats(path, names[at], lines, columns[at], "correct it or drop the column")
     qid = None if query_at is None else _queries(path, lines, columns[query_at])
-    return _Table(X, y, qid, columns=tuple(header[at] for at in features))
+    return _Table(X, y, qid, columns=tuple(names[at] for at in features), header=header)
 
 
-def _records(path: Path, content: bytes) -> tuple[list[str], list[int], list[tuple[str, ...]]]:
-    """Return the header, the line numbers of the rows below it, and their fields column by column."""
+def _records(path: Path, content: bytes) -> tuple[list[int], list[tuple[str, ...]]]:
+    """Return the line numbers of the rows, the first one included, and their fields column by column."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -444,15 +468,10 @@ def _records(path: Path, content: bytes) -> tuple[list[str], list[int], list[tup
                 rows.append([field.strip() for field in fields])
     except csv.Error as error:
         raise DataError(f"{path}, line {reader.line_num}: {_one_line(error)}; correct the quotes or the line") from None
-    header = rows[0]
     for line, row in zip(lines, rows, strict=True):
-        if len(row) != len(header):
-            raise DataError(f"{path}, line {line}: the row has {len(row)} fields and the header {len(header)}; correct the line")
-    columns = list(zip(*rows, strict=True))
-    _check_header(path, lines[0], header, columns)
-    if len(rows) == 1:
-        raise DataError(f"{path}: there is no row below the header; supply at least one")
-    return header, lines[1:], [column[1:] for column in columns]
+        if len(row) != len(rows[0]):
+            raise DataError(f"{path}, line {line}: the row has {len(row)} fields and the first row {len(rows[0])}; correct the line")
+    return lines, list(zip(*rows, strict=True))
 
 
 def _delimiter(text: str) -> str:
@@ -460,18 +479,54 @@ def _delimiter(text: str) -> str:
     return max(",\t;", key=header.count)
 
 
-def _check_header(path: Path, line: int, header: list[str], columns: list[tuple[str, ...]]) -> None:
-    """Refuse a first row that is data, which would be lost: half of its fields are numbers, or entries that come again beside or below."""
-    numbers = [name for name in header if _number(name) is not None]
-    first = {name: at for at, name in reversed(list(enumerate(header)))}
-    again = sum(_number(name) is None and (first[name] < at or columns[at].count(name) > 1) for at, name in enumerate(header))
-    counted = again == 0 and len(numbers) < len(header) and numbers in ([str(k + by) for k in range(len(numbers))] for by in (0, 1))
-    if 2 * (len(numbers) + again) >= len(header) and not counted:  # 0, 1, 2, ... are what programs call columns without names
-        what = "numbers only" if len(numbers) == len(header) else f"data ({len(numbers)} numbers and {again} entries that come again)"
-        raise DataError(f"{path}, line {line}: the first row holds {what}; put a header row with column names above it")
+def _has_header(path: Path, line: int, columns: list[tuple[str, ...]], asked: set[str | None]) -> bool:
+    """Tell names from data by what stands below them; where that does not tell, refuse, for a row would be lost or a false one added.
+
+    A word above numbers is a name.  A word that comes again below is a label.  Numbers are names (years, wavelengths, doses, places) only
+    where they rise or fall from left to right.
+    """
+    if any(column[0] in asked for column in columns):
+        return True
+    numbers = [column for column in columns if _is_finite(column[0])]
+    words = [column for column in columns if not _is_finite(column[0]) and column[0].lower() not in _MISSING]
+    if len(columns[0]) == 1:
+        return len(words) > len(numbers)
+    labels = [column for column in words if column[0] in column[1:]]
+    names = [column for column in words if column[0] not in column[1:] and _is_finite(_below(column))]
+    values = [float(column[0]) for column in numbers]
+    ordered = len(set(values)) == len(values) and values in (sorted(values), sorted(values, reverse=True))
+    if len(names) > len(numbers) or (names and ordered and not labels):
+        return True
+    if not names:
+        counted = len(values) > 1 and values in ([float(k + by) for k in range(len(values))] for by in (0, 1))  # as programs name columns
+        missing = len(words) + len(numbers) < len(columns)
+        if labels or missing or not ordered or any(len(set(column[1:])) == 1 for column in words):
+            return False
+        if words and (counted or all(min(Counter(column[1:]).values()) > 1 for column in words)):  # the one word that stands once
+            return True
+        if not words and not counted and any(_within(column) for column in numbers):
+            return False
+    raise DataError(
+        f"{path}, line {line}: the first row may be column names or data; say which: --header or --no-header (in Python header=...)"
+    )
+
+
+def _below(column: tuple[str, ...]) -> str:
+    """The first entry below the first row that is not missing."""
+    return next((entry for entry in column[1:] if entry.lower() not in _MISSING), "")
+
+
+def _within(column: tuple[str, ...]) -> bool:
+    """Whether the first number is neither smaller nor larger than all below."""
+    rest = [float(entry) for entry in column[1:] if _is_finite(entry)]
+    return bool(rest) and min(rest) <= float(column[0]) <= max(rest)
+
+
+def _names(path: Path, line: int, header: list[str]) -> list[str]:
     if "" in header:
         at = header.index("") + 1
         raise DataError(f"{path}, line {line}: column {at} has no name; name it, or drop it if it only counts the rows")
+    return header
 
 
 def _query_column(path: Path, header: list[str], target: str | None, query: str | None) -> int | None:

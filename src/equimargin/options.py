@@ -48,6 +48,10 @@ SampleOption = Annotated[int | None, typer.Option(metavar="N", min=1, help="So m
 SeedOption = Annotated[int, typer.Option(min=0, help="Of the sample.")]
 TargetOption = Annotated[str | None, typer.Option(metavar="COLUMN", help="Target column of a CSV file; by default the last.")]
 QueryOption = Annotated[str | None, typer.Option(metavar="COLUMN", help="Query column of a CSV file.")]
+HeaderOption = Annotated[
+    bool | None,
+    typer.Option("--header/--no-header", help="Whether the first row of a CSV file is column names; by default what it looks like."),
+]
 JSONOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write all figures as JSON; - is standard output.")]
 
 STDOUT = Path("-")
@@ -58,12 +62,19 @@ NO_PAIRS = "No preference pairs: within every query all rows have the same label
 
 
 def loaded(
-    source: str, task: Task | None, target: str | None, query: str | None, sample: int | None, seed: int, kernel: KernelName, scale: bool
+    source: str,
+    task: Task | None,
+    columns: tuple[str | None, str | None, bool | None],
+    sample: int | None,
+    seed: int,
+    kernel: KernelName,
+    scale: bool,
 ) -> Data:
-    """The data that the options name, not yet scaled."""
+    """The data that the options name, not yet scaled; `columns` are the options --target, --query and --header."""
     from equimargin.data import load
 
-    data = load(source, task=None if task is None else task.value, target=target, query=query)
+    target, query, header = columns
+    data = load(source, task=None if task is None else task.value, target=target, query=query, header=header)
     if kernel is KernelName.PRECOMPUTED and (scale or sample is not None):
         raise ValueError("--scale and --sample do not go with --kernel precomputed: the Gram matrix is taken as it is")
     if sample is not None:
@@ -93,7 +104,8 @@ def headline(data: Data, problem: Problem) -> str:
     rows = f"{problem.m:,} rows, {problem.p:,} pairs" if data.task == "ranking" else f"{problem.m:,} rows"
     shift = f", diagonal shifted by {problem.shift:.3g} to be provably positive semidefinite" if problem.shift else ""
     described = f"{kernel.name} kernel ({parameters})" if parameters else f"{kernel.name} kernel"
-    return f"{data.name}: {data.task}, {rows}, {data.X.shape[1]:,} features; {described}{shift}"
+    note = f"; {data.header_note}" if data.header_note else ""
+    return f"{data.name}: {data.task}, {rows}, {data.X.shape[1]:,} features; {described}{shift}{note}"
 
 
 @contextmanager
@@ -130,7 +142,9 @@ def check_writable(*paths: Path | None) -> None:
     for path in paths:
         if path is not None and path != STDOUT and (path.is_dir() or not path.absolute().parent.is_dir()):
             raise ValueError(f"{path} cannot be written: {'it is a folder' if path.is_dir() else 'its folder does not exist'}")
-    files = [path.resolve() for path in paths if path is not None]
+    if paths.count(STDOUT) > 1:
+        raise ValueError("two records would go to standard output (-), which holds one; name a file for all but one")
+    files = [path.resolve() for path in paths if path is not None and path != STDOUT]
     for file in files:
         if files.count(file) > 1:
             raise ValueError(f"{file.name} is named for two files, and one would be lost; name two")
