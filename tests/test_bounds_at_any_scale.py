@@ -36,6 +36,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.bounds import Interval, arithmetic, inner_interval
 from equimargin.formulations.features import Explicit
+from equimargin.formulations.interior import strictly_inside
 from equimargin.formulations.kernels import RBF, proven_shift
 from equimargin.formulations.labelled_pairs import LabelledPairs
 from equimargin.formulations.problem import on_grid
@@ -289,6 +290,19 @@ def test_the_blend_that_meets_a_tube_is_chosen_once() -> None:
     beta = np.array([-4.003164483464424e98, -7.392381424825264e96, 4.0770882977126766e98])
     alpha = np.array([0.0, 0.0, beta[2], -beta[0], -beta[1], 0.0])
     nested(problem, Point(beta=beta, alpha=alpha))
+
+
+def test_a_point_inside_a_tube_is_not_sought_beyond_float64() -> None:
+    """A kernel that overflows has none; a mistake in the search is an error and not the answer that there is none."""
+    tube = regression([[1.0], [2.0]], [1.0, -1.0], inf, 0.1)
+    assert strictly_inside(tube) is not None
+    assert strictly_inside(replace(tube, X=np.array([[1e308], [inf]]))) is None
+    with np.errstate(all="ignore"):
+        assert strictly_inside(replace(tube, X=np.array([[1e200], [-1e200]]), kernel=polynomial(2, 1.0, 1.0))) is None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("equimargin.formulations.interior._least_squares", lambda design, y: np.zeros(7))
+        with pytest.raises(ValueError, match="matmul"):
+            strictly_inside(tube)
 
 
 def test_the_size_of_an_interval_without_a_finite_end() -> None:
