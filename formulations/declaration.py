@@ -44,8 +44,10 @@ COSTS: Mapping[str, Callable[[float], float]] = {
 }
 """C of a declared problem by the name and the value of its parameter."""
 HARD_AT_0 = "1/C"
-"""The one parameter that may be 0: it multiplies the squared multipliers of a dual, and without them the dual is the hard margin's. The others
-multiply the slacks or the norm, and what is left without one of these is no problem of the family."""
+"""The one parameter that may be 0: it multiplies the squared multipliers of a dual, which without them is the dual of the hard margin.
+
+The others multiply the slacks or the norm, and what is left without one of these is no problem of the family.
+"""
 PAIR_LIMIT = 20_000
 POINT_LIMIT = 3_000
 ENTRY_LIMIT = 20_000_000

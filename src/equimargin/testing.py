@@ -326,8 +326,9 @@ def extreme_problems(draw: Draw, family: str, max_points: int = 4) -> Problem:
         problem = replace(problem, rows=Tube(problem.rows.y * scale, problem.rows.epsilon * scale))
     if problem.weights is None:
         return problem
-    some_hard = draw(st.lists(st.booleans(), min_size=len(problem.weights), max_size=len(problem.weights)))
-    return replace(problem, weights=np.where(some_hard, np.inf, scaled(problem.weights)) if draw(st.booleans()) else scaled(problem.weights))
+    size = len(problem.weights)
+    hard = draw(st.lists(st.booleans(), min_size=size, max_size=size)) if draw(st.booleans()) else [False] * size
+    return replace(problem, weights=np.where(hard, np.inf, scaled(problem.weights)))
 
 
 def _vector(draw: Draw, entries: st.SearchStrategy[float], size: int) -> Array:
