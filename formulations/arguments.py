@@ -119,8 +119,13 @@ def array(values: object, name: str) -> NDArray[Any]:
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a real number or a truth value; numpy counts spans of time among whole numbers."""
-    return isinstance(value, Real | Decimal | np.bool_) and not isinstance(value, np.timedelta64)
+    """Whether a value is a real number or a truth value; numpy counts spans of time among whole numbers.
+
+    A signaling NaN, which no float can hold, is none.
+    """
+    if isinstance(value, Decimal):
+        return not value.is_snan()
+    return isinstance(value, Real | np.bool_) and not isinstance(value, np.timedelta64)
 
 
 def shown(value: object) -> str:

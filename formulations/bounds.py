@@ -11,6 +11,7 @@ every rounding taken the other way give the inner interval: what can be held aga
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,8 +50,8 @@ class Interval:
 
     @property
     def size(self) -> float:
-        """S = max(|lower|, |upper|, 1e-4 P(0)) over the finite ones: what relative figures divide by."""
-        return max(*(abs(v) for v in (self.lower, self.upper, FLOOR * self.scale) if np.isfinite(v)), 1e-300)
+        """S = max(|lower|, |upper|, 1e-4 P(0)) over the finite ones, 1e-300 where there is none: what relative figures divide by."""
+        return max([1e-300, *(abs(v) for v in (self.lower, self.upper, FLOOR * self.scale) if np.isfinite(v))])
 
     @property
     def relative_width(self) -> float:
@@ -94,7 +95,8 @@ def interval(problem: Problem, point: Point) -> Interval:
 def inner_interval(problem: Problem, point: Point) -> Interval:
     """What exact arithmetic cannot pass at a point: L(repaired alpha) <= lower and upper <= U(f, b), both of the exact values.
 
-    It differs from `interval` by the rounding alone, and says how bad a point is for certain; its lower may exceed its upper.
+    The repairs are those of `interval`, the multiple of hard rows' multipliers among them, and the same sums are rounded the other way:
+    neither side of `interval` is closer. It says how bad a point is for certain; its lower may exceed its upper.
 
     Parameters
     ----------
@@ -213,19 +215,19 @@ def _upper(problem: MarginProblem, point: Point, way: float, rough: float = ROUG
     b = problem.bias_at(at.f) if point.b is None else point.b
     if not np.isfinite(b):
         return unknown
-    u, hard = _needed(problem, at, b, way), _hard(problem)
-    if isinstance(problem.rows, Tube):
-        if (u[hard] > 0).any():
-            return _blended_upper(problem, point, u, b, way)
-    elif (_needed(problem, at, b, OUTWARD)[hard] > 0).any():
+    hard, most = _hard(problem), _needed(problem, at, b, OUTWARD)
+    missed = bool((most[hard] > 0).any())
+    if missed and not isinstance(problem.rows, Tube):
         return _scaled_upper(problem, at, b, way)
+    u = most if way > 0 else _needed(problem, at, b, way)
     losses = _losses(problem, u, way)
-    bound = _at_least_0(added(_half_norm2(at, way), losses, way))
+    own = _at_least_0(added(_half_norm2(at, way), losses, way))
     if rough > 0.0 and _extended(problem):
         shown = abs(losses - _losses(problem, _needed(problem, at, b, -way), -way))
-        if shown > ROUGH_LOSS * largest(np.array([bound]), FLOOR * problem.scale):
+        if shown > ROUGH_LOSS * largest(np.array([own]), FLOOR * problem.scale):
             return _upper(problem, point, way, 0.0)
-    return bound
+    met = _met(problem, point, most, b) if missed else None
+    return own if met is None else float(np.minimum(own, _upper(problem, met, way)))  # inward the point may meet its hard rows itself
 
 
 def _extended(problem: MarginProblem) -> bool:
@@ -283,24 +285,33 @@ def _scaled_upper(problem: MarginProblem, at: Evaluation, b: float, way: float) 
     return _at_least_0(added(norm, _losses(problem, u, way), way))
 
 
-def _blended_upper(problem: MarginProblem, point: Point, u: Array, b: float, way: float) -> float:
-    """U at (1 - theta) (f, b) + theta (f0, b0): (f0, b0) strictly inside the tube, theta just enough; inf if none is."""
+def _met(problem: MarginProblem, point: Point, u: Array, b: float) -> Point | None:
+    """(1 - theta) (f, b) + theta (f0, b0): (f0, b0) strictly inside the tube, theta just enough for every hard row to be met for sure.
+
+    Parameters
+    ----------
+    point : whose coefficients are f.  u : (p,) upper bounds of its u_r, above 0 on a hard row.  b : its bias.
+
+    Returns
+    -------
+    Point : (f0, b0) where no theta below 1 is enough; None where no point strictly inside is known.
+    """
     inside = strictly_inside(problem)
     if inside is None:
-        return np.inf
+        return None
     hard = _hard(problem)
-    room = -_needed(problem, evaluate(problem, inside), float(inside.b or 0.0), way)
+    room = -_needed(problem, evaluate(problem, inside), float(inside.b or 0.0), OUTWARD)
     short = hard & (u > 0)
     if not room[hard].min() > 0:
-        return np.inf
+        return None
     needed = largest(u[short] / (u[short] + room[short]), UNIT)  # below the unit roundoff 1 - theta is 1, and nothing is blended
     theta = 2 * needed  # twice what is needed leaves room for its own rounding,
     while theta < 1.0:
         blend = _blended(problem, Point(w=point.w, beta=point.beta, b=b), inside, theta)
-        if not (_needed(problem, evaluate(problem, blend), float(blend.b or 0.0), way)[hard] > 0).any():
-            return _upper(problem, blend, way)
+        if not (_needed(problem, evaluate(problem, blend), float(blend.b or 0.0), OUTWARD)[hard] > 0).any():
+            return blend
         theta *= 16.0  # or not enough, where b or large coefficients are rounded
-    return _upper(problem, inside, way)
+    return inside
 
 
 def _blended(problem: MarginProblem, point: Point, inside: Point, theta: float) -> Point:
@@ -321,15 +332,37 @@ def _lower(problem: MarginProblem, alpha: Any, way: float) -> float:
     """L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 [- sum alpha^2 / (4 c)] at exactly feasible multipliers, every term rounded one way."""
     if problem.swept and isinstance(alpha, ImplicitMultipliers):
         return _lower_by_sweeps(problem, alpha, way)
-    hard = _hard(problem)
-    gain = _gain(problem, alpha, way) if hard.any() else 0.0
+    if not _hard(problem).any() or not alpha.any():
+        return _dual_value(problem, alpha, way)
+    own = _power_of_two(largest(alpha))
+    shape = alpha / own  # to the bit, as the multipliers lie on a grid
+    gain = _gain(problem, shape, OUTWARD)
     if not gain > 0:
         return _dual_value(problem, alpha, way)
-    norm2 = 2 * _half_norm2_above(problem, problem.rows.rdot(alpha), way)
-    factor = min(gain / max(norm2, 1e-300), LONGEST / largest(alpha))  # the best multiple; a finite one along a ray, whose norm2 is 0
-    factor = factor if hard.all() else min(factor, 1.0)
-    even = 2.0 ** np.floor(np.log2(factor))  # scales to the bit, so that what cancels in a ray goes on cancelling
-    return max(_dual_value(problem, problem.repaired(multiple * alpha), way) for multiple in (factor, even))
+    multiples = _multiples(problem, shape, gain, own)
+    return max(_dual_value(problem, problem.repaired(multiple * shape), way) for multiple in multiples)
+
+
+def _multiples(problem: MarginProblem, shape: Array, gain: float, own: float) -> tuple[float, float]:
+    """Multiples of the multipliers at which L is large, the same whichever way L is then rounded.
+
+    On the ray of a shape L(c shape) = c gain - c^2 norm2 / 2 is largest at c = gain / norm2. That is one multiple; the power of two below
+    it is the other, which scales to the bit, so that what cancels in a ray goes on cancelling.
+
+    Parameters
+    ----------
+    shape : (p,) multipliers, the largest in [1, 2), so that neither gain nor norm2 overflows or underflows for their sake.
+    gain : a lower bound of t'shape, above 0.  own : the multiple that has been given, which is not exceeded where a row is soft.
+    """
+    norm2 = 2 * _half_norm2_above(problem, problem.rows.rdot(shape), OUTWARD)
+    best = min(float(quotient(gain, norm2, -1)), LONGEST)  # a finite one along a ray, whose norm2 is 0
+    best = best if _hard(problem).all() else min(best, own)
+    return best, _power_of_two(best)
+
+
+def _power_of_two(x: float) -> float:
+    """The largest power of two that is not above x > 0."""
+    return math.ldexp(1.0, math.frexp(x)[1] - 1)
 
 
 def _dual_value(problem: MarginProblem, alpha: Array, way: float) -> float:

@@ -43,6 +43,11 @@ COSTS: Mapping[str, Callable[[float], float]] = {
     "1/lambda": lambda v: v,
 }
 """C of a declared problem by the name and the value of its parameter."""
+HARD_AT_0 = "1/C"
+"""The one parameter that may be 0: it multiplies the squared multipliers of a dual, which without them is the dual of the hard margin.
+
+The others multiply the slacks or the norm, and what is left without one of these is no problem of the family.
+"""
 PAIR_LIMIT = 20_000
 POINT_LIMIT = 3_000
 ENTRY_LIMIT = 20_000_000
@@ -115,14 +120,23 @@ class Declaration:
 
         Raises
         ------
-        ValueError : the parameter has been given a value that is no cost.
+        ValueError : the parameter has been given a value that is no cost; another parameter than the cost has been changed.
         """
         assert self.reference is not None
-        changed = [name for name, value in self.reference.items() if name in COSTS and self.parameters[name].value != value]
+        changed = [name for name, value in self.reference.items() if not np.array_equal(self.parameters[name].value, value)]
         if not changed:
             return self.declared
-        (name,) = changed
-        value = number(self.parameters[name].value, f"the parameter {name}", "a finite number, at least 0", lambda v: 0 <= v < np.inf)
+        name = changed[0]
+        if len(changed) > 1 or name not in COSTS:
+            raise ValueError(
+                f"the cost alone may be changed after a problem has been declared, and the parameters changed are {', '.join(changed)}: "
+                "declare the changed problem anew"
+            )
+        if name == HARD_AT_0:
+            wanted, least = "a finite number, at least 0", 0.0
+        else:
+            wanted, least = "a finite number above 0", np.nextafter(0.0, 1.0)
+        value = number(self.parameters[name].value, f"the parameter {name}", wanted, lambda v: least <= v < np.inf)
         C = (self.cost or COSTS[name])(value)
         if "canonical" not in self._made or self._made["canonical"].C != C:
             self._made["canonical"] = self.declared.with_cost(C)

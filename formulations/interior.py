@@ -29,19 +29,24 @@ def strictly_inside(problem: MarginProblem) -> Point | None:
     y, epsilon = problem.rows.y[hard], problem.rows.epsilon
     try:
         features = problem.features()
-        dense = np.asarray(features.toarray() if hasattr(features, "toarray") else features)
-        design = np.column_stack([dense, np.ones(problem.m)])[hard]
-        for solve, reach in ((_least_squares, epsilon / 2), (_chebyshev, epsilon)):
-            v = solve(design, y)
-            if v is not None and np.abs(y - design @ v).max() < reach:
-                return problem.point_of_w(v[:-1], float(v[-1]))
-    except (np.linalg.LinAlgError, ValueError):  # a kernel, targets or squares of them that are beyond float64
+    except np.linalg.LinAlgError:  # kernel values that are beyond float64
         return None
+    dense = np.asarray(features.toarray() if hasattr(features, "toarray") else features)
+    design = np.column_stack([dense, np.ones(problem.m)])[hard]
+    if not (np.isfinite(design).all() and np.isfinite(y).all()):
+        return None
+    for solve, reach in ((_least_squares, epsilon / 2), (_chebyshev, epsilon)):
+        v = solve(design, y)
+        if v is not None and np.abs(y - design @ v).max(initial=0.0) < reach:
+            return problem.point_of_w(v[:-1], float(v[-1]))
     return None
 
 
 def _least_squares(design: Array, y: Array) -> Array | None:
-    return np.asarray(np.linalg.lstsq(design, y, rcond=None)[0])
+    try:
+        return np.asarray(np.linalg.lstsq(design, y, rcond=None)[0])
+    except np.linalg.LinAlgError:  # squares that are beyond float64
+        return None
 
 
 def _chebyshev(design: Array, y: Array) -> Array | None:

@@ -37,6 +37,8 @@ def queries(qid: ArrayLike, m: int) -> tuple[NDArray[Any], Index]:
     query = array(qid, "qid")
     if query.shape != (m,):
         raise ValueError(f"qid must have one entry for each of the {m} rows; its shape is {query.shape}")
+    if query.dtype.kind == "T":  # numpy's text of any length, which may have missing entries
+        query = query.astype(object)
     text = query.dtype.kind in "US" or (query.dtype.kind == "O" and m > 0 and isinstance(query[0], str))
     if query.dtype.kind not in "biufUS":
         for row, name in enumerate(query):

@@ -90,7 +90,7 @@ def products_within(x: Array, y: Array) -> tuple[Array, Array]:
     """
     found = np.where((x == 0) | (y == 0), 0.0, x * y)
     shifts = (np.frexp(x)[0] == 0.5) | (np.frexp(y)[0] == 0.5)  # powers of two
-    normal = (found >= np.finfo(np.float64).tiny) & np.isfinite(found)
+    normal = (found > np.finfo(np.float64).tiny) & np.isfinite(found)  # one that is rounded up to tiny is no exact one
     exact = (x == 0) | (y == 0) | (x == 1) | (y == 1) | np.isinf(x) | np.isinf(y) | (shifts & normal)
     return np.where(exact, found, np.nextafter(found, 0.0)), np.where(exact, found, np.nextafter(found, np.inf))
 

@@ -192,7 +192,7 @@ def _attempt(declaration: Declaration, backend: Backend, options: dict[str, Any]
         data, chain, inverse = problem.get_problem_data(backend.name, solver_opts=dict(options))
         compiled = time.perf_counter()
         form = _standard_form(data, inverse)
-        entry = max(abs(matrix).max() if matrix.nnz else 0.0 for matrix in (form.P, form.G))
+        entry = float(np.max([abs(matrix).max() if matrix.nnz else 0.0 for matrix in (form.P, form.G)]))  # a NaN in either is one here
         if not entry < backend.largest:
             raise ValueError(f"it takes no matrix with an entry of {entry:.1e}")
         raw = interruptible(lambda: chain.solve_via_data(problem, dict(data), False, False, dict(options)))

@@ -58,6 +58,7 @@ ONE_NUMBER_EACH = (
     [b"1", b"1", b"1", b"1"],
     np.array(["1", "-1", "1", "-1"], dtype=object),
     [1, None, 1, -1],
+    [1, Decimal("sNaN"), 1, -1],
     [1j, 1, 1, 1],
     DATES,
     DATES - DATES[0],
@@ -81,12 +82,13 @@ WRONG: dict[str, tuple[Any, ...]] = {
         np.array([1, "a", 2, 2], dtype=object),
         np.array(["a", 1, "b", "b"], dtype=object),
         np.array([1, np.nan, 2, 2], dtype=object),
+        np.array(["a", None, "b", "b"], dtype=np.dtypes.StringDType(na_object=None)),
         [[1], [1, 2], [1], [1]],
         "1111",
         1,
         {1: 2},
     ),
-    "C": (*NUMBERS_WANTED, 0, -1.0, np.nan, Fraction(-1, 2)),
+    "C": (*NUMBERS_WANTED, Decimal("sNaN"), Decimal("NaN"), 0, -1.0, np.nan, Fraction(-1, 2)),
     "epsilon": (*NUMBERS_WANTED, np.inf, -1.0),
     "kernel": ("rbf", rbf, type(linear()), lambda x, z: x @ z, 1.0, X),
     "loss": ("l2", None, True, 1, ["hinge"], np.array(["hinge", "hinge"])),
@@ -153,6 +155,7 @@ def test_numbers_of_every_real_type_are_taken() -> None:
         ["a", "a", "b", "b"],
         [b"a", b"a", b"b", b"b"],
         np.array([1, 1, 2.5, 2.5], object),
+        np.array(["a", "a", "b", "b"], dtype=np.dtypes.StringDType()),
     ):
         assert ranking(X, SIGNS, qid).p == 2
     assert ranking(X, SIGNS, np.array(["a", "a", "b", "b"], dtype=object), query_weight={"b": 0.0}).unit_weights.tolist() == [1.0, 0.0]

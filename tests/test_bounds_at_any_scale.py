@@ -36,6 +36,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.bounds import Interval, arithmetic, inner_interval
 from equimargin.formulations.features import Explicit
+from equimargin.formulations.interior import strictly_inside
 from equimargin.formulations.kernels import RBF, proven_shift
 from equimargin.formulations.labelled_pairs import LabelledPairs
 from equimargin.formulations.problem import on_grid
@@ -242,6 +243,75 @@ def test_the_inner_interval_of_a_scaled_point_is_inside(short: float) -> None:
     assert exact * (1 - Fraction(1, 10**8)) <= Fraction(inside.upper) <= exact
 
 
+def nested(problem: Problem, point: Point) -> tuple[Interval, Interval]:
+    """The proven interval and the inner one, which differ by rounding alone: no side that is proven is closer than the inner one."""
+    proven, inside = interval(problem, point), inner_interval(problem, point)
+    assert proven.lower <= inside.lower
+    assert inside.upper <= proven.upper
+    return proven, inside
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+@given(st.data())
+def test_the_inner_interval_is_never_closer_than_the_proven_one(family: str, data: st.DataObject) -> None:
+    """Of any point, of multipliers alone, and where some rows are hard and some are not."""
+    problem, point = data.draw(cases([family]))
+    for p in (point, Point(beta=point.beta, alpha=point.alpha), Point(alpha=point.alpha)):
+        nested(problem, p)
+
+
+@pytest.mark.parametrize("alpha", [[5e153, 1e154], [5e160, 1e161], [1e-170, 2e-170], [8e307, 8e307], [5e-324, 5e-324]])
+def test_hard_multipliers_are_scaled_before_their_norm_is_taken(alpha: list[float]) -> None:
+    """The multiple is chosen once, at any size of the multipliers: from a norm that overflows it would be 0, or far too large."""
+    problem = classification([[1.0], [-1.0]], [-1.0, 1.0], inf, bias=False)
+    proven, inside = nested(problem, Point(alpha=np.array(alpha)))
+    assert Fraction(1, 2) - Fraction(1, 10**12) <= Fraction(proven.lower) <= Fraction(1, 2) <= Fraction(inside.lower)
+    assert inside.lower <= 0.5 + 1e-12
+
+
+@pytest.mark.parametrize("scale", [1e-86, 1.0])
+def test_hard_multipliers_of_a_constant_kernel(scale: float) -> None:
+    """Nearly equal kernel values, whose norm is what rounding leaves: both ways it is taken of the same multipliers."""
+    problem = classification([[scale], [-scale]], [-1.0, 1.0], inf, polynomial(2, 1.0, 1.0), bias=False)
+    nested(problem, Point(alpha=np.array([5e153, 1e154])))
+
+
+def test_the_blend_that_meets_a_tube_is_chosen_once() -> None:
+    """One soft and one hard point beside very large costs: blended inward by another share, the inner side would pass the proven one."""
+    problem = regression(
+        [[-2.4777659689363593e-13], [-2.681907315635334e-12], [4.36684505860894e-13]],
+        [-51247.2974826, 85876.86768962, 86513.7958572],
+        C=99356840.29697713,
+        epsilon=1e-5,
+        kernel=polynomial(2, 1.0, 5e-324),
+        loss="squared_hinge",
+        sample_weight=[1.46278935e85, 1.32588027e85, inf],
+    )
+    beta = np.array([-4.003164483464424e98, -7.392381424825264e96, 4.0770882977126766e98])
+    alpha = np.array([0.0, 0.0, beta[2], -beta[0], -beta[1], 0.0])
+    nested(problem, Point(beta=beta, alpha=alpha))
+
+
+def test_a_point_inside_a_tube_is_not_sought_beyond_float64() -> None:
+    """A kernel that overflows has none; a mistake in the search is an error and not the answer that there is none."""
+    tube = regression([[1.0], [2.0]], [1.0, -1.0], inf, 0.1)
+    assert strictly_inside(tube) is not None
+    assert strictly_inside(replace(tube, X=np.array([[1e308], [inf]]))) is None
+    with np.errstate(all="ignore"):
+        assert strictly_inside(replace(tube, X=np.array([[1e200], [-1e200]]), kernel=polynomial(2, 1.0, 1.0))) is None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("equimargin.formulations.interior._least_squares", lambda design, y: np.zeros(7))
+        with pytest.raises(ValueError, match="matmul"):
+            strictly_inside(tube)
+
+
+def test_the_size_of_an_interval_without_a_finite_end() -> None:
+    """Relative figures divide by it also where nothing has been proved."""
+    assert Interval(-inf, inf, inf).size > 0
+    assert Interval(-inf, inf, inf).relative_width == inf
+    assert Interval(-inf, inf).size > 0
+
+
 def test_the_proven_width_of_a_large_linear_program_follows_its_gap() -> None:
     """Prices of 1 that are left of sums of 1e6: 58,688 pairs of points as in OHSUMED, 12 queries, 3 levels, 45 features, repeated rows."""
     rng = np.random.default_rng(0)
@@ -281,6 +351,7 @@ def test_swept_pairs_are_bounded_as_listed_ones(loss: Any, C: float, weight: flo
 @example(1.0, [5e-324, inf, 0.0])
 @example(inf, [0.0, 1.0])
 @example(0.5, [5e-324])
+@example(2.0**-523, [float(np.nextafter(2.0, 0.0) * 2.0**-500)])  # rounded up into the normal range
 def test_exact_products_of_costs_lie_within_two_floats(C: float, weights: list[float]) -> None:
     """C x weight as exact optima and certificates take it, 0 inf = 0; the floats are equal or neighbours of the rounded one."""
     least, most = products_within(np.asarray(C), np.array(weights))
@@ -409,7 +480,7 @@ def test_bounds_compare_by_no_function_that_drops_a_nan() -> None:
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     named = {ast.unparse(call.func) for call in calls}
     assert not named & {"np.fmax", "np.fmin", "np.nanmax", "np.nanmin", "np.clip"} - {"np.clip"}
-    allowed = ("_lower", "intersected", "size")
+    allowed = ("_lower", "_multiples", "intersected", "size")
     functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef) and node.name not in allowed]
     for function in functions:
         used = {ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}

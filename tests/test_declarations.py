@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import cvxpy as cp
@@ -290,11 +291,38 @@ def test_a_parameter_that_is_no_cost_is_refused(value: float | None) -> None:
         _ = d.canonical
 
 
-@pytest.mark.parametrize(("id", "name"), [("rank.lambda.primal", "lambda"), ("rank.lambda.function", "lambda"), ("rank.l2.dual", "1/C")])
-def test_a_parameter_of_0_is_the_hard_margin(id: str, name: str) -> None:
-    d = declared(id, linear())
-    d.parameters[name].value = 0.0
-    assert np.isinf(d.canonical.C)
+def test_a_dual_without_its_ridge_is_the_hard_margin() -> None:
+    """At 1/C = 0 its own value is the hard problem's optimum."""
+    d = declare("rank.l2.dual", ranking([[1.0], [-1.0], [2.0]], [1, 0, 2], loss="squared_hinge"))
+    d.parameters["1/C"].value = 0.0
+    assert d.canonical.family == "rank.hard"
+    answer = solve_declaration(d)
+    assert interval(d.canonical, answer.point).lower == pytest.approx(0.5, rel=1e-6)
+    assert interval(d.canonical, Point(w=np.array([1.0]))).upper == pytest.approx(0.5, rel=1e-6)
+    assert d.value(answer.objective) == pytest.approx(0.5, rel=1e-6)
+
+
+@pytest.mark.parametrize("id", ["rank.path", "rank.lambda.primal", "rank.lambda.function"])
+def test_a_lambda_of_0_is_refused(id: str) -> None:
+    """Without the norm slacks cost nothing or everything, and there is no problem of the family."""
+    d = declare(id, ranking([[1.0], [-1.0], [2.0]], [0, 1, 2]))
+    d.parameters["lambda"].value = 0.0
+    with pytest.raises(ValueError, match=r"^the parameter lambda must be a finite number above 0, not 0.0$"):
+        _ = d.canonical
+
+
+def test_a_changed_parameter_that_is_no_cost_is_refused() -> None:
+    """The canonical problem cannot follow it, and would be that of the old value."""
+    d = declared("svm.soft.primal", linear())
+    margin, offsets = cp.Parameter(name="margin", value=1.0), cp.Parameter(2, name="offsets", value=np.ones(2))
+    d = replace(d, parameters={**d.parameters, "margin": margin, "offsets": offsets}, reference=None)
+    assert d.canonical is d.declared
+    offsets.value = np.array([1.0, 2.0])
+    with pytest.raises(ValueError, match=r"the parameters changed are offsets: declare the changed problem anew$"):
+        _ = d.canonical
+    d.parameters["C"].value *= 2
+    with pytest.raises(ValueError, match=r"the parameters changed are C, offsets: declare the changed problem anew$"):
+        _ = d.canonical
 
 
 def test_the_subsets_of_one_cost_have_no_parameter() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -162,6 +163,25 @@ def test_highs_is_not_given_what_brings_the_process_down() -> None:
     answer = solve_declaration(declare("svm.l2.dual", classification(X, SIGNS, 1e-20, loss="squared_hinge")), "HIGHS")
     assert answer.status is Status.NUMERICAL_FAILURE
     assert answer.reason == "HIGHS failed: it takes no matrix with an entry of 5.0e+19"
+
+
+def test_a_matrix_with_a_nan_is_given_to_no_backend() -> None:
+    """Wherever it stands: in a constraint beside a Hessian of finite entries."""
+    declared = declare("svm.soft.dual", classification(X, SIGNS, 1.0))
+    alpha, factor = declared.variables["alpha"], cp.Parameter(value=1.0)
+    declared.constraints["spoilt"] = factor * alpha[0] <= 1.0
+    factor._value = np.array(np.nan)  # which cvxpy's own setter may refuse
+    answer = solve_declaration(declared, "CLARABEL")
+    assert answer.status is Status.NUMERICAL_FAILURE
+    assert answer.reason == "CLARABEL failed: it takes no matrix with an entry of nan"
+
+
+def test_a_comparison_that_proves_nothing_ends() -> None:
+    """The costs overflow, so that no answer has a finite bound, and P(0) is infinite: the size of the interval is none of them."""
+    problem = one_norm_ranking([[1.0], [-1.0], [2.0], [3.0], [-2.0], [0.5]], [0, 1, 2, 0, 1, 2], C=1e308)
+    assert problem.scale == np.inf
+    (family,) = compare(problem, solvers=["CLARABEL"], time_limit=2).families
+    assert family.verdict is Verdict.UNDECIDED
 
 
 def test_no_warning_of_cvxpys_comes_out() -> None:

@@ -293,6 +293,8 @@ def extreme_scales() -> st.SearchStrategy[float]:
 def extreme_problems(draw: Draw, family: str, max_points: int = 4) -> Problem:
     """A tiny problem whose points, targets, costs, weights and kernel parameters have scales of their own anywhere in float64.
 
+    Where it has weights some of them may be infinite, so that rows that must be met stand beside others that are paid for.
+
     Its kernel values, its squares and its optimum may underflow or overflow: a proven interval must be true none the less.
 
     Parameters
@@ -322,7 +324,11 @@ def extreme_problems(draw: Draw, family: str, max_points: int = 4) -> Problem:
     if isinstance(problem.rows, Tube):
         scale = draw(extreme)
         problem = replace(problem, rows=Tube(problem.rows.y * scale, problem.rows.epsilon * scale))
-    return problem if problem.weights is None else replace(problem, weights=scaled(problem.weights))
+    if problem.weights is None:
+        return problem
+    size = len(problem.weights)
+    hard = draw(st.lists(st.booleans(), min_size=size, max_size=size)) if draw(st.booleans()) else [False] * size
+    return replace(problem, weights=np.where(hard, np.inf, scaled(problem.weights)))
 
 
 def _vector(draw: Draw, entries: st.SearchStrategy[float], size: int) -> Array:
