@@ -23,6 +23,7 @@ from equimargin.formulations.arguments import count, positive
 from equimargin.formulations.features import explicit
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem
 from equimargin.solvers.exact_active_set import ActiveSet, Ends, identified, verified
+from equimargin.solvers.exact_limits import refusal
 from equimargin.solvers.exact_numbers import (
     Fractions,
     Integers,
@@ -33,7 +34,6 @@ from equimargin.solvers.exact_numbers import (
     fractions,
     given_gram,
     integral,
-    refusal,
     semidefinite,
 )
 from equimargin.solvers.exact_simplex import Program, highs_basis

@@ -18,27 +18,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.kernels import Array, Features, Intercept, Kernel, Linear, Polynomial, Precomputed, precomputed, proven_shift
+from equimargin.formulations.kernels import Array, Features, Intercept, Kernel, Polynomial, Precomputed, precomputed, proven_shift
 from equimargin.formulations.problem import MarginProblem, OneNormProblem, Problem
-from equimargin.formulations.rows import Pairs, Tube
+from equimargin.formulations.rows import Tube
 
 Integers = NDArray[Any]
 """An array of Python's integers."""
 Fractions = NDArray[Any]
 """An array of Fractions."""
-POINTS = 1500
-"""K is formed of up to so many points."""
-PAIRS = 100_000
-"""Pairs are looked at one by one up to so many."""
-ENTRIES = 4_000_000
-"""Of a linear program."""
 LDL_POINTS = 60
 """A given matrix of up to so many points is factorised exactly; a larger one is left to Rump's test."""
-
-
-def rational_kernel(kernel: Kernel) -> bool:
-    """Whether k(x, z) is a rational number for all floats x and z."""
-    return isinstance(kernel, Linear | Polynomial | Precomputed) or (isinstance(kernel, Intercept) and rational_kernel(kernel.kernel))
 
 
 def given_gram(problem: Problem) -> Problem:
@@ -294,16 +283,3 @@ def _costs(problem: MarginProblem) -> list[Fraction | None]:
     hard = np.isinf(problem.C)
     exact = {w: Fraction(0) if w == 0 else None if hard or np.isinf(w) else Fraction(problem.C) * Fraction(w) for w in set(weights)}
     return [exact[w] for w in weights]
-
-
-def refusal(problem: Problem) -> str | None:
-    """Why this problem has no exact optimum here, in a sentence, or None."""
-    if not rational_kernel(problem.kernel):
-        return f"the {problem.kernel.name} kernel has no rational values: give its float Gram matrix (`given_gram`)"
-    if problem.m > POINTS:
-        return f"too large: {problem.m:,} points, the limit of exact arithmetic is {POINTS:,}"
-    if isinstance(problem.rows, Pairs) and problem.p > PAIRS:
-        return f"too large: {problem.p:,} pairs, the limit of exact arithmetic is {PAIRS:,}"
-    if isinstance(problem, OneNormProblem) and problem.p * problem.size > ENTRIES:
-        return f"too large: {problem.p:,} pairs x {problem.size:,} unknowns, the limit of exact arithmetic is {ENTRIES:,} entries"
-    return None

@@ -99,6 +99,11 @@ class OutOfTime(Exception):
     """The limits were reached inside a step."""
 
 
+def _least(at_0: float) -> float:
+    """What relative gaps are divided by at least, at_0 the value of f = 0; it is no division by 0 where all is below float64."""
+    return max(FLOOR * at_0, NONE)
+
+
 class ParametricQP:
     """The program and where its path is.
 
@@ -279,7 +284,7 @@ class ParametricQP:
 
     def _rest(self, trace: Trace, lambda_min: float) -> None:
         """f is b alone at every lambda, as far down as |A'alpha|_K is known to be 0 well enough."""
-        size = max(float(self.w @ np.maximum(self.t - self.level * self.of.s, 0.0)), FLOOR * self.p0)
+        size = max(float(self.w @ np.maximum(self.t - self.level * self.of.s, 0.0)), _least(self.p0))
         norm2 = float(self.v @ self.v if self.of.explicit else np.abs(self.g).max(initial=0.0) * np.abs(self.beta).sum())
         held = norm2 / (2 * DOUBTED * size)
         trace.stopped = Stop.CONSTANT if held <= lambda_min else Stop.PRECISION
@@ -342,10 +347,10 @@ class ParametricQP:
         norm2 = self._norm2()
         off = self.apart / 2 + (abs(float(self.beta[-1] * self.g[-1])) if self.balanced else 0.0)
         doubt, gap = doubt - gap, gap + off
-        least = FLOOR * lam * self.p0
+        least = _least(lam * self.p0)
         size = max(loss + norm2 / 2, least)
-        self.doubt = gap / size + doubt / max(size, FLOOR * lam * self.handed.p0)
-        middle_size = max(middle_loss + norm2 / 2, FLOOR * middle * self.p0)
+        self.doubt = gap / size + doubt / max(size, _least(lam * self.handed.p0))
+        middle_size = max(middle_loss + norm2 / 2, _least(middle * self.p0))
         return Measured(gap / size, self.doubt, middle_gap / middle_size, gap / max(loss, least))
 
     def _corrected(self, found: Measured) -> Measured:
@@ -470,17 +475,17 @@ class ParametricQP:
             inside = (ends[rows] > 0.0) & (ends[rows] < w)
             ends[rows] -= np.where(inside, self.W.multipliers(self._lifted(beta)), 0.0)
         left, loss = self._left(ends), float(self.w @ np.maximum(-self.r, 0.0))
-        held = 2 * left / (CERTIFIED * max(loss, FLOOR * lam * self.p0))  # half of what is certified is for the rest
+        held = 2 * left / (CERTIFIED * max(loss, _least(lam * self.p0)))  # half of what is certified is for the rest
         above_0 = max(lambda_min, held * lam)
         for end in [0.0, above_0] if held <= NOTHING else [above_0] if held <= 1.0 else []:
             alpha, share = ends.copy(), end / lam
             alpha[rows] = share * self.alpha[rows] + (1 - share) * ends[rows]
-            size = max(loss + share * norm2 / 2, FLOOR * lam * self.p0)
+            size = max(loss + share * norm2 / 2, _least(lam * self.p0))
             gap, doubt = (
                 float(alpha @ np.maximum(self.r + noise, 0.0) + (self.w - alpha) @ np.maximum(noise - self.r, 0.0))
                 for noise in (0.0, self.rounding)
             )
-            gap, doubt = gap / size, (doubt - gap) / max(size, FLOOR * lam * self.handed.p0)
+            gap, doubt = gap / size, (doubt - gap) / max(size, _least(lam * self.handed.p0))
             off = ((1 - share) * np.sqrt(left) + share * np.sqrt(self.apart / 2)) ** 2 / (share * size) if share else 0.0
             gap, doubt = gap + off, gap + off + doubt
             if gap <= CERTIFIED and doubt <= DOUBTED:

@@ -29,7 +29,7 @@ from equimargin.formulations.kernels import Array
 from equimargin.formulations.problem import MarginProblem, Point
 from equimargin.formulations.rounding import UNIT, gamma_n
 from equimargin.formulations.rows import Rows, Tube
-from equimargin.solvers.exact_numbers import rational_kernel
+from equimargin.solvers.exact_limits import rational_kernel
 
 Extended = NDArray[np.longdouble]
 EXTENDED_UNIT = float(np.finfo(np.longdouble).eps) / 2

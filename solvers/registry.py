@@ -11,7 +11,7 @@ import numpy as np
 
 from equimargin.formulations.declaration import REGISTRY, TOO_LARGE
 from equimargin.formulations.problem import OneNormProblem, Point, Problem
-from equimargin.solvers.exact_numbers import refusal as exact_refusal
+from equimargin.solvers.exact_limits import refusal as exact_refusal
 from equimargin.solvers.linear_program import entries
 from equimargin.solvers.solution import Limits, Solution, checked
 

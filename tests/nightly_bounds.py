@@ -58,7 +58,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.bounds import inner_interval
 from equimargin.solvers import SOLVERS, Status, exact_optimum, given_gram, solve
-from equimargin.solvers.exact_numbers import rational_kernel
+from equimargin.solvers.exact_limits import rational_kernel
 from equimargin.testing import FAMILIES as SAMPLES
 from equimargin.testing import sample_problem
 from nightly_exact import Definition, exact_values

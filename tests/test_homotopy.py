@@ -8,7 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equimargin import compare
-from equimargin.formulations import MarginProblem, Point, Problem, classification, interval, ranking, ranking_vector_machine, rbf, sigmoid
+from equimargin.formulations import (
+    MarginProblem,
+    Point,
+    Problem,
+    classification,
+    interval,
+    precomputed,
+    ranking,
+    ranking_vector_machine,
+    rbf,
+    sigmoid,
+)
 from equimargin.solvers import SOLVERS, Status, homotopy, regularization_path, solve
 from equimargin.testing import check_solver, margin_problems, sample_problem
 
@@ -111,3 +122,11 @@ def test_a_path_too_long_to_compare_is_skipped_with_its_reason() -> None:
     result = compare(ranking(np.arange(1000.0)[:, None], np.arange(1000.0) % 500), solvers=["homotopy"], formulations="rank.l1.primal")
     (answer,) = result.answers
     assert (answer["agreement"], answer["status"]) == ("skipped", "too_large")
+
+
+def test_losses_below_float64_are_no_division_by_zero() -> None:
+    """1e-4 times P(0) times lambda underflows."""
+    K = np.diag([5e-324, 0.0, 5e-324])
+    problem = classification(K, [-1.0, 1.0, 1.0], C=1.6163430819642345e-165, kernel=precomputed(), bias="penalized")
+    solution = solve(problem, "homotopy", tol=1e-10)
+    assert solution.lower <= solution.upper

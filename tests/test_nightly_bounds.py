@@ -19,7 +19,7 @@ import nightly_bounds as campaign
 from closed_forms import closed_form, exponential
 from equimargin.formulations import Interval, OneNormProblem, Point, Problem, classification, regression
 from equimargin.solvers import exact_optimum, solve
-from equimargin.solvers.exact_numbers import rational_kernel
+from equimargin.solvers.exact_limits import rational_kernel
 
 SIMPLE = "classification([[1.0], [-1.0]], [1.0, -1.0], C=2.0)"
 
