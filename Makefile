@@ -6,7 +6,10 @@ SEED     ?= $(shell date +%Y%m%d)
 EXAMPLES ?= 1000
 MUTATIONS ?= 500
 
-.PHONY: demo check lint mutants faults mutated-certificates proofs proof-mutants nightly nightly-exact nightly-path nightly-bounds bench clean
+.PHONY: help demo check lint mutants faults mutated-certificates proofs proof-mutants nightly nightly-exact nightly-path nightly-bounds bench dist clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22
 
 demo: $(READY)  ## three comparisons: classification, regression, ranking
 	$(BIN)/equimargin compare breast_cancer --scale
@@ -22,26 +25,26 @@ lint: $(READY)  ## style, types, direction of the imports
 	$(BIN)/lint-imports
 
 mutants: $(READY)  ## the referee against formulations that are wrong on purpose
-	$(BIN)/python -m pytest -m mutants -s tests/test_mutants.py
+	$(BIN)/python -m pytest -m mutants -s tests/proofs/test_mutants.py
 
 faults: $(READY)  ## the tests against sources that are wrong on purpose; ARGS picks faults by parts of their names
-	$(BIN)/python tests/faults.py $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns.faults $(ARGS)
 
 mutated-certificates: $(READY)  ## certificates that are changed on purpose; ARGS are data sets
-	$(BIN)/python tests/certificate_mutations.py --seed $(SEED) --examples $(MUTATIONS) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns.certificate_mutations --seed $(SEED) --examples $(MUTATIONS) $(ARGS)
 
 nightly: $(READY)  ## every formulation, backend and solver on new instances: make nightly SEED=1 EXAMPLES=1000
-	$(BIN)/python tests/nightly.py --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns.nightly --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 nightly-exact: $(READY)  ## exact optima of degenerate integer problems, checked from the definitions: make nightly-exact SEED=1 EXAMPLES=1000
-	$(BIN)/python tests/nightly_exact.py --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns.nightly_exact --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 nightly-path: $(READY)  ## regularisation paths of new instances, judged in extended precision: make nightly-path SEED=1 EXAMPLES=10000
-	$(BIN)/python tests/nightly_path.py --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns.nightly_path --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 nightly-bounds: $(READY)  ## tiny problems at every scale, and a tenth as many paths, against their optima: make nightly-bounds SEED=1 EXAMPLES=20000
-	$(BIN)/python tests/nightly_bounds.py --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
-	$(BIN)/python tests/nightly_bounds_path.py --seed $(SEED) --examples $$(( $(EXAMPLES) / 10 ))
+	PYTHONPATH=tests $(BIN)/python -m campaigns.nightly_bounds --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns.nightly_bounds_path --seed $(SEED) --examples $$(( $(EXAMPLES) / 10 ))
 
 bench: $(READY)  ## CPU times, and the error of every map between formulations
 	$(BIN)/python benchmarks/svm.py
@@ -49,13 +52,19 @@ bench: $(READY)  ## CPU times, and the error of every map between formulations
 	$(BIN)/python benchmarks/one_norm.py
 	$(BIN)/python benchmarks/ranking.py
 	$(BIN)/python benchmarks/exact.py
-	$(BIN)/python -m pytest -m benchmark -s benchmarks tests/test_links.py
+	$(BIN)/python -m pytest -m benchmark -s benchmarks tests/formulations/test_links.py
 
 proofs: $(READY)  ## the theorems of proofs/rocq, built and checked by Coq: nothing assumed, and the values of the printed formulas
-	$(BIN)/python tests/rocq.py
+	PYTHONPATH=tests $(BIN)/python -m campaigns.rocq
 
 proof-mutants: $(READY)  ## the same with definitions that are wrong on purpose: each must be noticed
-	$(BIN)/python tests/rocq.py --mutants
+	PYTHONPATH=tests $(BIN)/python -m campaigns.rocq --mutants
+
+dist: $(READY)  ## the sdist, and the wheel that is built from it, both checked
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,release]'
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+	$(BIN)/python -m twine check --strict dist/*
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -22,7 +22,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from equimargin.formulations import OneNormProblem, Problem, classification, polynomial, ranking, ranking_vector_machine, rbf, regression
-from equimargin.formulations.rows import Pairs
+from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers import ExactOptimum, exact_optimum, given_gram, solve
 
 OUT = Path(__file__).resolve().parents[1] / "build" / "exact.json"

@@ -43,9 +43,10 @@ from threadpoolctl import threadpool_limits
 from equimargin.data import load
 from equimargin.formulations import MarginProblem, Point, declare, ranking, rbf
 from equimargin.formulations.declaration import REGISTRY
-from equimargin.formulations.kernels import Gram
-from equimargin.formulations.problem import Loss
-from equimargin.solvers import SOLVERS, Solution, rkhs, solve, solve_declaration
+from equimargin.formulations.kernels.gram import Gram
+from equimargin.formulations.problem.choices import Loss
+from equimargin.solvers import SOLVERS, Solution, solve, solve_declaration
+from equimargin.solvers.newton import in_kernel as rkhs
 
 Array = Any
 Data = tuple[Any, Array, Array | None]

@@ -32,9 +32,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from threadpoolctl import threadpool_limits
 
-from equimargin.formulations.kernels import precomputed, rbf
-from equimargin.formulations.problem import MarginProblem, Point, classification, regression
-from equimargin.solvers.one_vs_one import one_vs_one
+from equimargin.formulations.kernels.kernel import precomputed, rbf
+from equimargin.formulations.problem.construct import classification, regression
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.point import Point
+from equimargin.solvers.batches.one_vs_one import one_vs_one
 from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Solution, Status
 

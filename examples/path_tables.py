@@ -17,7 +17,7 @@ from sklearn.datasets import load_breast_cancer
 
 from equimargin.formulations import Kernel, MarginProblem, ranking, ranking_from_pairs, rbf, reduced_preferences
 from equimargin.metrics import pairwise_accuracy
-from equimargin.selection import best
+from equimargin.selection.along_path import best
 from equimargin.solvers import RegularizationPath, regularization_path
 
 LAMBDA_MIN = 1e-2

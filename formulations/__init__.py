@@ -4,7 +4,7 @@ if __name__ != "equimargin.formulations":  # a second copy of every class would 
     raise ImportError("use: from equimargin.formulations import ...")
 
 from equimargin.formulations import links, look_alikes, one_norm, ranksvm, svm, svr  # each enters its declarations into the registry
-from equimargin.formulations.bounds import Interval, interval
+from equimargin.formulations.bounds.intervals import Interval, interval
 from equimargin.formulations.declaration import (
     DOCUMENTS,
     REGISTRY,
@@ -16,12 +16,8 @@ from equimargin.formulations.declaration import (
     families,
     formulation,
 )
-from equimargin.formulations.kernels import Kernel, linear, polynomial, precomputed, rbf, sigmoid
-from equimargin.formulations.problem import (
-    MarginProblem,
-    OneNormProblem,
-    Point,
-    Problem,
+from equimargin.formulations.kernels.kernel import Kernel, linear, polynomial, precomputed, rbf, sigmoid
+from equimargin.formulations.problem.construct import (
     classification,
     one_norm_ranking,
     ranking,
@@ -29,6 +25,9 @@ from equimargin.formulations.problem import (
     ranking_vector_machine,
     regression,
 )
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.problem.point import Point
 from equimargin.formulations.reduced_graph import reduced_preferences, reduction_factor
 
 __all__ = [

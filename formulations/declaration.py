@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from equimargin.formulations.arguments import number
-from equimargin.formulations.completion import Completion, complete
-from equimargin.formulations.kernels import Array
-from equimargin.formulations.problem import MarginProblem, Point, Problem
+from equimargin.formulations.bounds.complete import Completion, complete
+from equimargin.formulations.numeric.arguments import number
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import Problem
+from equimargin.formulations.problem.point import Point
 
 if TYPE_CHECKING:
     import cvxpy as cp

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.kernels import Array
-from equimargin.formulations.problem import MarginProblem, Point
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.point import Point
 
 RESOLVED = 1e-6
 """A margin below this, over the root of the mean K_ii, is not told from 0: no separating function has been found."""

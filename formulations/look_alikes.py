@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.declaration import TOO_LARGE, Declaration, Printed, Source, formulation
-from equimargin.formulations.kernels import Array, Features, Linear, Precomputed
-from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem
+from equimargin.formulations.kernels.kernel import Linear, Precomputed
+from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.problem.point import Point
 from equimargin.formulations.reduced_graph import reduced_preferences
-from equimargin.formulations.rows import Pairs
+from equimargin.formulations.rows.listed import Pairs
 from equimargin.formulations.svm import hard_primal
 
 DIFFERENCE_LIMIT = 2_000

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from equimargin.formulations.declaration import Declaration, Printed, Source, formulation
-from equimargin.formulations.problem import OneNormProblem, Point
+from equimargin.formulations.problem.one_norm import OneNormProblem
+from equimargin.formulations.problem.point import Point
 
 
 @formulation(

@@ -20,8 +20,9 @@ import numpy as np
 
 from equimargin.formulations.declaration import TOO_LARGE, Declaration, Printed, Source, formulation, reciprocal
 from equimargin.formulations.hard_rows import hard_margins, length, no_slack, point_of_margin, shortfall, value_of_margin
-from equimargin.formulations.kernels import Array
-from equimargin.formulations.problem import MarginProblem, Point
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.point import Point
 
 ALL_SUBSETS = 8
 """Up to this many pairs the 1-slack form is declared over every subset; above, over those that a cutting loop needs."""

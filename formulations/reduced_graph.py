@@ -23,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.arguments import choice
-from equimargin.formulations.labels import Index, numbers, queries
-from equimargin.formulations.problem import LOSSES, Loss
+from equimargin.formulations.numeric.arguments import choice
+from equimargin.formulations.problem.choices import LOSSES, Loss
+from equimargin.formulations.problem.labels import Index, numbers, queries
 
 
 def reduced_preferences(y: ArrayLike, qid: ArrayLike | None = None, maximum: ArrayLike | None = None) -> Index:

@@ -17,7 +17,8 @@ import numpy as np
 
 from equimargin.formulations.declaration import Declaration, Printed, Source, formulation
 from equimargin.formulations.hard_rows import hard_margins, length, no_slack, point_of_margin, shortfall, value_of_margin
-from equimargin.formulations.problem import MarginProblem, Point
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.point import Point
 
 
 @formulation(

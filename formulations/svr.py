@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.declaration import Declaration, Printed, Source, formulation
-from equimargin.formulations.problem import MarginProblem, Point
-from equimargin.formulations.rows import Tube
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.point import Point
+from equimargin.formulations.rows.listed import Tube
 
 
 @formulation(

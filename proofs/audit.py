@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.bounds import Interval, inner_interval, interval
-from equimargin.formulations.kernels import Array
-from equimargin.formulations.problem import Bias, MarginProblem, Point, classification, regression
+from equimargin.formulations.bounds.intervals import Interval, inner_interval, interval
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.choices import Bias
+from equimargin.formulations.problem.construct import classification, regression
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.point import Point
 from equimargin.proofs.foreign_models import Model, of_estimator
 from equimargin.solvers.registry import solve
 

@@ -18,16 +18,20 @@ from typing import Any, Literal
 
 import numpy as np
 
-from equimargin.formulations.bounds import evaluate
-from equimargin.formulations.dual_from import dual_from
-from equimargin.formulations.interior import strictly_inside
-from equimargin.formulations.kernels import Array, Intercept, Kernel, Linear, Polynomial, Precomputed
-from equimargin.formulations.labelled_pairs import LabelledPairs
-from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem, on_grid
-from equimargin.formulations.rows import Pairs, Tube
+from equimargin.formulations.bounds.evaluate import evaluate
+from equimargin.formulations.bounds.multipliers_from_f import dual_from
+from equimargin.formulations.bounds.slater import strictly_inside
+from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Polynomial, Precomputed
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.dyadic import on_grid
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.problem.point import Point
+from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.proofs import checker
 from equimargin.proofs.referee import Family
-from equimargin.solvers.exact import ExactOptimum
+from equimargin.solvers.exact.optimum import ExactOptimum
 from equimargin.solvers.solution import Solution
 
 SCHEMA = "equimargin-certificate/1"

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.declaration import Declaration, declare
-from equimargin.formulations.problem import Problem
-from equimargin.solvers.convex import standard_form
+from equimargin.formulations.problem.one_norm import Problem
+from equimargin.solvers.backends.standard_form import standard_form
 
 Rational = NDArray[Any]
 """An array of Fractions."""

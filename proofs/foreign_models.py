@@ -33,8 +33,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equimargin.formulations.kernels import Array, Kernel, Precomputed, linear, polynomial, precomputed, rbf
-from equimargin.formulations.problem import Loss
+from equimargin.formulations.kernels.kernel import Kernel, Precomputed, linear, polynomial, precomputed, rbf
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.choices import Loss
 
 _LOSSES: Mapping[str, Loss] = {"hinge": "hinge", "squared_hinge": "squared_hinge"}
 _LIBLINEAR: Mapping[str, Loss] = {

@@ -1,4 +1,4 @@
-"""Document P's Algorithm 1 to the letter: a control, wrong where the document is. The path itself is in `solvers/path.py`.
+"""Document P's Algorithm 1 to the letter: a control, wrong where the document is. The path itself is in `solvers/path/`.
 
     lambda^0 = max (P K P'1),  alpha = 1,  I_alpha the pairs where it is attained                            5.1
     eta = (P_I K P_I')^-1 1,   alpha_i = alpha_i^t - (lambda^t - lambda) eta_i  for i in I = I_alpha       (12)
@@ -31,8 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations import Interval, MarginProblem, Point, interval
-from equimargin.formulations.kernels import Array
-from equimargin.formulations.rows import Pairs
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.rows.listed import Pairs
 
 EQUAL = 1e-10
 """Values of lambda so near to each other, over lambda^t, are one."""

@@ -21,12 +21,16 @@ from typing import Literal
 import numpy as np
 
 from equimargin.formulations import REGISTRY
-from equimargin.formulations.bounds import Interval, arithmetic, inner_interval, interval
+from equimargin.formulations.bounds.evaluate import arithmetic
+from equimargin.formulations.bounds.intervals import Interval, inner_interval, interval
+from equimargin.formulations.bounds.multipliers_from_f import dual_from
 from equimargin.formulations.declaration import TOO_LARGE
-from equimargin.formulations.dual_from import dual_from
-from equimargin.formulations.kernels import Array
-from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem
-from equimargin.solvers.convex import Answer, StandardForm
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.problem.point import Point
+from equimargin.solvers.backends.solve import Answer
+from equimargin.solvers.backends.standard_form import StandardForm
 from equimargin.solvers.registry import SOLVERS
 from equimargin.solvers.solution import Solution, Status
 

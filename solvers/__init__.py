@@ -3,13 +3,15 @@
 if __name__ != "equimargin.solvers":  # a second copy of every class would exist under the bare name
     raise ImportError("use: from equimargin.solvers import ...")
 
-from equimargin.solvers.convex import BACKENDS, Answer, solve_declaration
-from equimargin.solvers.exact import ExactOptimum, exact_optimum, given_gram
-from equimargin.solvers.grid import solve_grid
-from equimargin.solvers.one_vs_one import one_vs_one
-from equimargin.solvers.path import regularization_path
+from equimargin.solvers.backends.solve import Answer, solve_declaration
+from equimargin.solvers.backends.table import BACKENDS
+from equimargin.solvers.batches.cost_grid import solve_grid
+from equimargin.solvers.batches.one_vs_one import one_vs_one
+from equimargin.solvers.exact.numbers import given_gram
+from equimargin.solvers.exact.optimum import ExactOptimum, exact_optimum
+from equimargin.solvers.path.follow import regularization_path
+from equimargin.solvers.path.result import RegularizationPath
 from equimargin.solvers.registry import SOLVERS, solve
-from equimargin.solvers.regularization_path import RegularizationPath
 from equimargin.solvers.solution import Limits, Solution, Status
 
 __all__ = [

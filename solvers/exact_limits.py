@@ -5,9 +5,9 @@ Floats are rationals, and sums and products of rationals are; an exponential of 
 
 from __future__ import annotations
 
-from equimargin.formulations.kernels import Intercept, Kernel, Linear, Polynomial, Precomputed
-from equimargin.formulations.problem import OneNormProblem, Problem
-from equimargin.formulations.rows import Pairs
+from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Polynomial, Precomputed
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.rows.listed import Pairs
 
 POINTS = 1500
 """K is formed of up to so many points."""

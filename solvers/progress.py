@@ -8,9 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from equimargin.formulations.bounds import arithmetic
-from equimargin.formulations.kernels import Array
-from equimargin.formulations.problem import MarginProblem, Point, Problem
+from equimargin.formulations.bounds.evaluate import arithmetic
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import Problem
+from equimargin.formulations.problem.point import Point
 from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
 
 Product = Callable[[Array], Array]

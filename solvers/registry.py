@@ -10,21 +10,24 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.declaration import REGISTRY, TOO_LARGE
-from equimargin.formulations.problem import OneNormProblem, Point, Problem
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.problem.point import Point
 from equimargin.solvers.exact_limits import refusal as exact_refusal
-from equimargin.solvers.linear_program import entries
+from equimargin.solvers.lp.linear_program import entries
 from equimargin.solvers.solution import Limits, Solution, checked
 
 
 @dataclass(frozen=True)
 class Solver:
-    """A specialised solver: its name, its algorithm, the families it is for, and the module of `refusal` and `_solve`.
+    """A specialised solver: its name, its algorithm, the families it is for, and the module, below `equimargin.solvers`,
+    of `refusal` and `_solve`.
 
     "svr" names all families of that kind. A `reference` is there to be compared with: "auto" never chooses it.
     The module is imported at the first use, so that listing solvers compiles nothing.
     """
 
     name: str
+    module: str
     algorithm: str
     families: tuple[str, ...]
     reference: bool = False
@@ -46,7 +49,7 @@ class Solver:
 
     @property
     def _module(self) -> Any:
-        return import_module(f"equimargin.solvers.{self.name}")
+        return import_module(f"equimargin.solvers.{self.module}")
 
 
 NO_BIAS = ("svm.nobias", "svm.nobias_l2", "rank.l1", "rank.l2")
@@ -55,26 +58,43 @@ SOLVERS = {
     for solver in (
         Solver(
             "smo",
+            "dual.smo",
             "sequential minimal optimisation, second-order working sets: one entry a row, with a bias",
             ("svm.hard", "svm.soft", "svm.l2", "svr"),
         ),
-        Solver("coordinate_descent", "dual coordinate descent: any rows without a bias", NO_BIAS),
+        Solver("coordinate_descent", "dual.coordinate_descent", "dual coordinate descent: any rows without a bias", NO_BIAS),
         Solver(
             "newton",
+            "newton.newton",
             "finite Newton method in the features of f, for the squared hinge",
             ("svm.l2", "svm.nobias_l2", "svr.l2", "rank.l2"),
         ),
         Solver(
             "huber",
+            "newton.huber",
             "Newton's method on a hinge whose kink is smoothed less and less, in the features of f",
             ("svm.soft", "svm.nobias", "svr.l1", "rank.l1"),
         ),
-        Solver("tron", "trust-region Newton method as published, for the squared hinge", ("svm.nobias_l2", "rank.l2"), reference=True),
-        Solver("linear_program", "the dual simplex method of HiGHS on the whole linear program", ("rvm", "rank.onenorm")),
-        Solver("column_generation", "columns by their prices and pairs in groups, for linear programs", ("rvm", "rank.onenorm")),
-        Solver("cutting_plane", "cutting planes for the 1-slack form, for the hinge", ("rank.l1",)),
+        Solver(
+            "tron",
+            "newton.tron",
+            "trust-region Newton method as published, for the squared hinge",
+            ("svm.nobias_l2", "rank.l2"),
+            reference=True,
+        ),
+        Solver(
+            "linear_program", "lp.linear_program", "the dual simplex method of HiGHS on the whole linear program", ("rvm", "rank.onenorm")
+        ),
+        Solver(
+            "column_generation",
+            "lp.column_generation",
+            "columns by their prices and pairs in groups, for linear programs",
+            ("rvm", "rank.onenorm"),
+        ),
+        Solver("cutting_plane", "dual.cutting_plane", "cutting planes for the 1-slack form, for the hinge", ("rank.l1",)),
         Solver(
             "homotopy",
+            "path.homotopy",
             "the whole regularisation path from lambda = infinity down to 1 / C, for the hinge",
             ("svm.soft", "svr.l1", "rank.l1"),
             reference=True,

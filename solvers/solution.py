@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.arguments import count, positive
-from equimargin.formulations.bounds import Interval, interval
-from equimargin.formulations.features import explicit, new_points
-from equimargin.formulations.kernels import Array
-from equimargin.formulations.problem import MarginProblem, OneNormProblem, Point, Problem
+from equimargin.formulations.bounds.intervals import Interval, interval
+from equimargin.formulations.kernels.features import explicit, new_points
+from equimargin.formulations.numeric.arguments import count, positive
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.problem.point import Point
 
 
 class Status(StrEnum):

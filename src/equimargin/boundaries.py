@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.labelled_pairs import LabelledPairs
-from equimargin.formulations.labels import numbers
+from equimargin.formulations.problem.labels import numbers
+from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.solvers import Solution
 
 Array = NDArray[np.float64]

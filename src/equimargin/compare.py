@@ -16,10 +16,11 @@ import numpy as np
 
 from equimargin import __version__
 from equimargin.formulations import REGISTRY, MarginProblem, OneNormProblem, Problem, declare
-from equimargin.formulations.arguments import number
-from equimargin.proofs import Agreement, Evidence, Family, Judgement, Verdict, examine, examine_solution, judge
+from equimargin.formulations.numeric.arguments import number
+from equimargin.proofs import Agreement, Evidence, Family, Verdict, examine, examine_solution, judge
 from equimargin.proofs.certificate import best_point, certificate_at, write
 from equimargin.proofs.referee import failed, skipped, ways
+from equimargin.report import closing_lines, record, solved, summary, table
 from equimargin.solvers import BACKENDS, SOLVERS, Status, solve, solve_declaration
 
 ACCURATE = "CLARABEL"
@@ -86,14 +87,14 @@ class Comparison:
         judgements = [j for family in self.families for j in family.judgements]
         if any(j.agreement is Agreement.DISAGREES for j in judgements):
             return 1
-        if not any(_ok(j) for j in judgements):
+        if not any(solved(j) for j in judgements):
             return 3
         return 4 if any(family.verdict is not Verdict.AGREE for family in self.families) else 0
 
     @property
     def answers(self) -> list[dict[str, Any]]:
         """One flat record an answer, finite numbers or None."""
-        return [_record(family, j) for family in self.families for j in family.judgements]
+        return [record(family, j) for family in self.families for j in family.judgements]
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, schema 1."""
@@ -103,7 +104,7 @@ class Comparison:
             "data": dict(self.data),
             "settings": {name: str(v) if isinstance(v, float) and not np.isfinite(v) else v for name, v in self.settings.items()},
             "answers": self.answers,
-            "families": [_summary(family) for family in self.families],
+            "families": [summary(family) for family in self.families],
             "agree": self.agree,
         }
 
@@ -155,8 +156,8 @@ class Comparison:
     def show(self, console: Any) -> None:
         """Print the table of every family, its proven interval and its verdict to a rich console."""
         for family in self.families:
-            console.print(_table(family))
-            for line in _closing_lines(family):
+            console.print(table(family))
+            for line in closing_lines(family):
                 console.print(line, highlight=False, markup=False)
             console.print()
 
@@ -251,106 +252,3 @@ def _matching(patterns: str | Sequence[str], known: Iterable[str], what: str) ->
         if not any(fnmatchcase(name.lower(), pattern.lower()) for name in names):
             raise ValueError(f"unknown {what} {pattern!r}; known: {', '.join(names)}")
     return [name for name in names if any(fnmatchcase(name.lower(), pattern.lower()) for pattern in wanted)]
-
-
-def _ok(judgement: Judgement) -> bool:
-    """Whether the answer solved its problem, be it to the last digit or not."""
-    return judgement.agreement in (Agreement.AGREES, Agreement.INACCURATE)
-
-
-def _record(family: Family, judgement: Judgement) -> dict[str, Any]:
-    e = judgement.evidence
-    return {
-        "family": family.id,
-        "formulation": e.formulation,
-        "solver": e.solver,
-        "status": str(e.status),
-        "ok": _ok(judgement),
-        "agreement": str(judgement.agreement),
-        "value": _finite(e.value),
-        "claim": _finite(judgement.claim),
-        "off": _finite(judgement.off),
-        "accuracy": _finite(judgement.accuracy),
-        "lower": _finite(judgement.lower),
-        "upper": _finite(judgement.upper),
-        "lower_kind": judgement.lower_kind,
-        "relative_width": _finite(judgement.relative_width),
-        "compile_seconds": e.compile_seconds,
-        "solve_seconds": e.solve_seconds,
-        "iterations": e.iterations,
-        "reason": e.reason,
-    }
-
-
-def _summary(family: Family) -> dict[str, Any]:
-    return {
-        "family": family.id,
-        "feasible": family.feasible,
-        "lower": _finite(family.interval.lower),
-        "upper": _finite(family.interval.upper),
-        "relative_width": _finite(family.interval.relative_width),
-        "verdict": str(family.verdict),
-        "answers": sum(not j.evidence.control for j in family.judgements),
-        "agreeing": family.count(Agreement.AGREES),
-        "inaccurate": family.count(Agreement.INACCURATE),
-        "disagreements": family.count(Agreement.DISAGREES),
-        "failures": family.count(Agreement.FAILED),
-        "skipped": family.count(Agreement.SKIPPED),
-    }
-
-
-def _finite(v: float) -> float | None:
-    return float(v) if np.isfinite(v) else None
-
-
-def _table(family: Family) -> Any:
-    from rich.table import Table
-
-    table = Table(title=family.id, title_justify="left", title_style="bold", expand=False)
-    for name in ("formulation", "source", "solver"):
-        table.add_column(name, overflow="fold")
-    for name in ("claim", "width", "agreement", "compile s", "solve s"):
-        table.add_column(name, justify="left" if name == "agreement" else "right", overflow="fold")
-    for j in family.judgements:
-        e = j.evidence
-        entry = None if e.formulation is None else REGISTRY[e.formulation]
-        name = "specialised solver" if entry is None else entry.id + (" (control)" if entry.control else "")
-        source = "" if entry is None else "; ".join(map(str, entry.sources))
-        if j.agreement is Agreement.SKIPPED:
-            table.add_row(name, source, e.solver, "", "", "skipped", "", "", style="dim")
-            continue
-        style = {Agreement.DISAGREES: "red", Agreement.FAILED: "yellow", Agreement.INACCURATE: "yellow"}.get(j.agreement, "")
-        table.add_row(
-            name,
-            source,
-            e.solver,
-            f"{e.value:.10g}",
-            f"{j.relative_width:.1e}",
-            str(j.agreement),
-            _seconds(e.compile_seconds),
-            _seconds(e.solve_seconds),
-            style=style,
-        )
-    return table
-
-
-def _closing_lines(family: Family) -> Iterator[str]:
-    """Why answers are missing or not ok, the proven interval, the verdict."""
-    reasons: dict[str, list[str]] = {}
-    for j in family.judgements:
-        e = j.evidence
-        if j.agreement in (Agreement.SKIPPED, Agreement.FAILED) or (j.agreement is Agreement.INACCURATE and e.status is not Status.OPTIMAL):
-            text = f"{j.agreement}: {e.reason}"
-            reasons.setdefault(text, []).append(f"{e.formulation or 'solver'} by {e.solver}")
-    for reason, who in reasons.items():
-        yield f"  {reason} ({', '.join(who)})"
-    lower, upper = family.interval.lower, family.interval.upper
-    if not family.feasible:
-        yield "  no point is feasible: every agreeing answer proves it"
-    else:
-        yield f"  optimum proven in [{lower:.12g}, {upper:.12g}], relative width {family.interval.relative_width:.1e}"
-    yield f"  verdict: {str(family.verdict).upper()} - {family.reason}"
-
-
-def _seconds(seconds: float | None) -> str:
-    return "" if seconds is None else f"{seconds:.3f}"

@@ -20,8 +20,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.labelled_pairs import LabelledPairs
-from equimargin.formulations.labels import Index, numbers, queries
+from equimargin.formulations.problem.labels import Index, numbers, queries
+from equimargin.formulations.rows.labelled import LabelledPairs
 
 Array = NDArray[np.float64]
 Gain = Literal["exponential", "linear"]

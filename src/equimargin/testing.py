@@ -47,8 +47,8 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
-from equimargin.formulations.kernels import RBF, Polynomial
-from equimargin.formulations.rows import Tube
+from equimargin.formulations.kernels.kernel import RBF, Polynomial
+from equimargin.formulations.rows.listed import Tube
 from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
 from equimargin.solvers import SOLVERS, Limits, Solution, Status, solve, solve_declaration
 

@@ -1,0 +1,125 @@
+"""f at the points and its norm, each with a bound on the rounding of its computation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from equimargin.formulations.kernels.features import Explicit
+from equimargin.formulations.kernels.gram import STORED_ROWS
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, largest, rounded
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.problem.point import Point
+
+ROUGH = 1e-11
+"""An f that is known no better than this, over the margins that rows ask for, is evaluated in extended precision."""
+ROUGH_NORM = 1e-10
+"""Likewise a w whose error may be larger, over |w|, than this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """f at the points, (m,), |f|^2, and bounds on the errors of both."""
+
+    f: Array
+    f_error: Array
+    norm2: float
+    norm2_error: float
+
+
+@np.errstate(all="ignore")
+def evaluate(problem: MarginProblem, point: Point, rough: float = ROUGH) -> Evaluation:
+    """f at the points and |f|^2 of a point's w or beta, with error bounds; beta is taken through w = Z' beta where there are features Z.
+
+    rough : the error of f, over the margins that rows ask for, above which coefficients are multiplied in extended precision; for 0 every f
+    is, w too, where the platform has it and it does not take long.
+
+    There the rounded w is itself the function that is judged, so its rounding is no error; for any other kernel so are the rounded sums of
+    the coefficients of equal points, which are exact where they come from multipliers.
+    """
+    if problem.explicit is not None:
+        w = point.w if point.w is not None else problem.explicit.rdot(given(point.beta))
+        exact = rough == 0.0 and problem.explicit.extended
+        f, f_error = _in_float64(*problem.explicit.values(w.astype(np.longdouble))) if exact else problem.explicit.values(w)
+        norm2 = float(w @ w)
+        return Evaluation(f, f_error, norm2, inner_error(w, np.abs(w), 0.0 * w))
+    beta = problem.gram.merged(given(point.beta))
+    f, f_error = kernel_product(problem, beta, rough)
+    return Evaluation(f, f_error, float(np.maximum(beta @ f, 0.0)), inner_error(beta, np.abs(f), f_error))
+
+
+def inner_error(v: Array, f: Array, f_error: Array) -> float:
+    """A bound on the error of the computed v'f, |f| given, where f has errors of its own."""
+    size, products = np.abs(v), np.count_nonzero(v)
+    if products == 0:
+        return 0.0
+    error = (size @ f_error + gamma_n(len(v) + 2) * (size @ f)) * (1 + gamma_n(len(v) + 4))
+    return float(rounded(error + 4 * products * SMALLEST, 1))
+
+
+@np.errstate(all="ignore")
+def kernel_product(problem: Problem, v: Array, rough: float = ROUGH) -> tuple[Array, Array]:
+    """K v and a bound on its error, both (m,), in float64; computed in extended precision where float64 would leave more than `rough`."""
+    Z = problem.explicit
+    if Z is not None:
+        f, error = Z.kernel_product(v)
+    elif problem.m > STORED_ROWS:
+        f, error = _touched_product(problem, v)
+    else:
+        f, error = problem.gram.product(v)
+    if largest(error) <= rough * problem.rows.largest_target:
+        return f, error
+    if Z is not None:
+        return _in_float64(*Z.kernel_product(v.astype(np.longdouble))) if Z.extended else (f, error)
+    extended = problem.gram.extended
+    return (f, error) if extended is None else _in_float64(*extended.product(v))
+
+
+def _in_float64(v: Array, error: Array) -> tuple[Array, Array]:
+    """Numbers of an extended precision and bounds on their errors, rounded."""
+    v = v.astype(np.float64)
+    return v, rounded(error.astype(np.float64) * (1 + 4 * UNIT) + 2 * UNIT * np.abs(v) + SMALLEST, 1)
+
+
+def _touched_product(problem: Problem, v: Array) -> tuple[Array, Array]:
+    """K v and a bound on its error where a row or v looks, 0 elsewhere."""
+    points = np.union1d(problem.rows.touched, np.flatnonzero(v))
+    f, error = np.zeros(problem.m), np.zeros(problem.m)
+    f[points], error[points] = (problem.gram if len(points) == problem.m else problem.gram.part(points)).product(v[points])
+    return f, error
+
+
+@np.errstate(all="ignore")
+def arithmetic(problem: Problem, alpha: Array | None = None) -> float:
+    """u C K_ii over the margins asked for: f = K beta with |beta_i| up to C is computed no better by anybody in float64.
+
+    Parameters
+    ----------
+    problem : MarginProblem or OneNormProblem.  alpha : (p,) multipliers, which on hard rows take the place of C; 0 without.
+    """
+    if isinstance(problem, OneNormProblem):
+        most, square = problem.C, largest(np.abs(problem.gram.diagonal))
+    else:
+        finite, Z = problem.group_costs[np.isfinite(problem.group_costs)], problem.explicit
+        most = largest(finite) or (problem.C if np.isfinite(problem.C) else 0.0)  # noise, where nothing may cost
+        if len(finite) < len(problem.group_costs) and alpha is not None:
+            most = largest(np.abs(np.nan_to_num(alpha))[np.isinf(problem.costs)], most)
+        square = largest(np.abs(problem.gram.diagonal)) if Z is None else Z.largest_square()
+    return largest(np.array([UNIT * most * (square / problem.rows.largest_target)]))
+
+
+def weights_of(problem: MarginProblem, Z: Explicit, beta: Array) -> tuple[Array, Array]:
+    """w = Z'beta and a bound on its error, both (q,), in extended precision where they cancel."""
+    w, error = Z.combination(beta)
+    if float(np.abs(w) @ error) <= ROUGH_NORM * float(w @ w) or not Z.extended:
+        return w, error
+    return _in_float64(*Z.combination(beta.astype(np.longdouble)))
+
+
+def given(v: Array | None) -> Array:
+    if v is None:
+        raise ValueError("the point has no coefficients beta")
+    return v

@@ -1,0 +1,342 @@
+"""Proven intervals: rigorous lower and upper bounds on a problem's optimum from one point.
+
+Weak duality gives both sides: L(alpha) <= optimum <= U(f, b) for every feasible alpha and every (f, b). The point is first repaired to
+exact feasibility; every operation is then rounded outward and every sum carries an a-priori bound on its rounding and underflow
+(`numeric/rounding.py`, no rounding modes), and the entries of K carry the kernel's own bound, so the interval is about the mathematical
+kernel of the given floats, at the exact costs C x weight. What overflows leaves the trivial bound.
+
+An interval belongs to a problem and a point, not to a solver; a wrong formulation's point has a true interval too. The same sums with
+every rounding taken the other way give the inner interval: what can be held against a point for certain.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.bounds.evaluate import ROUGH, Evaluation, evaluate, given, inner_error, kernel_product, weights_of
+from equimargin.formulations.bounds.slater import strictly_inside
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.dyadic import on_grid
+from equimargin.formulations.numeric.rounding import UNIT, added, gamma_n, largest, product, quotient, root, rounded, total
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.problem.point import Point
+from equimargin.formulations.rows.labelled import LISTED, ImplicitMultipliers, LabelledPairs
+from equimargin.formulations.rows.listed import Tube
+
+FLOOR = 1e-4
+"""Relative figures are over S = max(|lower|, |upper|, FLOOR x P(0))."""
+ROUGH_LOSS = 1e-10
+"""Likewise an f whose rounding shows in the sum of losses by more than this, over U or FLOOR x P(0): large costs multiply it."""
+LONGEST = 1e100
+"""Multipliers are scaled along a ray up to this: a bound near the largest float would be no better a proof."""
+OUTWARD, INWARD = 1.0, -1.0
+"""Which way a bound on rounding is added: to prove the optimum inside, or the point's own exact values outside."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """lower <= optimum <= upper, proven; scale is P(0), the primal value at f = 0."""
+
+    lower: float
+    upper: float
+    scale: float = 0.0
+
+    @property
+    def size(self) -> float:
+        """S = max(|lower|, |upper|, 1e-4 P(0)) over the finite ones, 1e-300 where there is none: what relative figures divide by."""
+        return max([1e-300, *(abs(v) for v in (self.lower, self.upper, FLOOR * self.scale) if np.isfinite(v))])
+
+    @property
+    def relative_width(self) -> float:
+        """(upper - lower) / S; 0 where they are equal, inf where a side is missing."""
+        if self.lower == self.upper:
+            return 0.0
+        return (self.upper - self.lower) / self.size
+
+    def intersected(self, other: Interval) -> Interval:
+        """What both prove together."""
+        return Interval(max(self.lower, other.lower), min(self.upper, other.upper), max(self.scale, other.scale))
+
+
+def interval(problem: Problem, point: Point) -> Interval:
+    """The interval a point proves: [L(repaired alpha), U(f, b)], each side where the point has what it takes.
+
+    Parameters
+    ----------
+    problem : MarginProblem or OneNormProblem.
+    point : f (w or beta), b and alpha, each or None. Without b the best one is taken, without f the one of alpha, A' alpha.
+
+    Returns
+    -------
+    Interval : lower = -inf without alpha or without a positive semidefinite kernel; upper = inf where no repair reaches a hard row.
+
+    Source: weak duality; N. J. Higham, Accuracy and Stability of Numerical Algorithms, section 3.1, for gamma_n.
+    """
+    return _interval(problem, point, OUTWARD)
+
+
+def inner_interval(problem: Problem, point: Point) -> Interval:
+    """What exact arithmetic cannot pass at a point: L(repaired alpha) <= lower and upper <= U(f, b), both of the exact values.
+
+    The repairs are those of `interval`, the multiple of hard rows' multipliers among them, and the same sums are rounded the other way:
+    neither side of `interval` is closer. It says how bad a point is for certain; its lower may exceed its upper.
+
+    Parameters
+    ----------
+    As in `interval`.
+
+    Returns
+    -------
+    Interval : lower = -inf and upper = inf as in `interval`.
+    """
+    return _interval(problem, point, INWARD)
+
+
+@np.errstate(all="ignore")  # what overflows or underflows is counted, and NaN with it
+def _interval(problem: Problem, point: Point, way: float) -> Interval:
+    if isinstance(problem, OneNormProblem):
+        lower = -np.inf if point.alpha is None else _linear_lower(problem, point.alpha, way)
+        upper = np.inf if point.beta is None else _linear_upper(problem, point.beta, way)
+        return Interval(lower, upper, problem.scale)
+    alpha = None if point.alpha is None else problem.repaired(point.alpha)
+    lower = -np.inf if alpha is None or not problem.convex else _lower(problem, alpha, way)
+    if not point.has_function and alpha is not None:
+        point = Point(beta=problem.rows.rdot(alpha), b=point.b)
+    upper = _upper(problem, point, way) if point.has_function and problem.convex else np.inf
+    return Interval(lower, upper, problem.scale)
+
+
+def _upper(problem: MarginProblem, point: Point, way: float, rough: float = ROUGH) -> float:
+    """U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded one way, where hard rows are met by repair; rough: see `evaluate`."""
+    at, unknown = evaluate(problem, point, rough), np.inf if way > 0 else 0.0
+    if not np.isfinite(at.f).all() or (problem.rows.p > LISTED and not problem.swept):
+        return unknown
+    if isinstance(problem.rows, LabelledPairs) and problem.swept:
+        slacks = problem.rows.slacks(at.f, _costs(problem, way))
+        return _at_least_0(added(_half_norm2(at, way), slacks.loss_bound(problem.squared, largest(at.f_error), way), way))
+    b = problem.bias_at(at.f) if point.b is None else point.b
+    if not np.isfinite(b):
+        return unknown
+    hard, most = _hard(problem), _needed(problem, at, b, OUTWARD)
+    missed = bool((most[hard] > 0).any())
+    if missed and not isinstance(problem.rows, Tube):
+        return _scaled_upper(problem, at, b, way)
+    u = most if way > 0 else _needed(problem, at, b, way)
+    losses = _losses(problem, u, way)
+    own = _at_least_0(added(_half_norm2(at, way), losses, way))
+    if rough > 0.0 and _extended(problem):
+        shown = abs(losses - _losses(problem, _needed(problem, at, b, -way), -way))
+        if shown > ROUGH_LOSS * largest(np.array([own]), FLOOR * problem.scale):
+            return _upper(problem, point, way, 0.0)
+    met = _met(problem, point, most, b) if missed else None
+    return own if met is None else float(np.minimum(own, _upper(problem, met, way)))  # inward the point may meet its hard rows itself
+
+
+def _extended(problem: MarginProblem) -> bool:
+    """Whether f can be evaluated in extended precision, and that does not take long."""
+    return problem.gram.extended is not None if problem.explicit is None else problem.explicit.extended
+
+
+def _half_norm2(at: Evaluation, way: float) -> float:
+    """1/2 |f|^2, rounded one way."""
+    return float(np.maximum(product(0.5, added(at.norm2, way * at.norm2_error, way), way), 0.0))
+
+
+def _losses(problem: MarginProblem, u: Array, way: float) -> float:
+    """sum_r c_r loss(u_r), rounded one way."""
+    violated = np.maximum(u, 0.0)
+    terms = product(problem.rows.spread(_costs(problem, way)), violated, way)  # c u first: u^2 underflows where c u^2 does not
+    return total(product(terms, violated, way) if problem.squared else terms, way)
+
+
+def _costs(problem: MarginProblem, way: float) -> Array:
+    """c of every group, (groups,), rounded one way."""
+    least, most = problem.group_costs_within
+    return most if way > 0 else least
+
+
+def _hard(problem: MarginProblem) -> NDArray[np.bool_]:
+    """Which rows must be met, (p,)."""
+    return np.isinf(problem.rows.spread(_costs(problem, INWARD)))
+
+
+def _needed(problem: MarginProblem, at: Evaluation, b: float, way: float) -> Array:
+    """An upper bound of u_r = t_r - (A f)_r - b s_r, (p,); inward a lower one."""
+    rows = problem.rows
+    size = np.abs(rows.t) + rows.absolute_dot(np.abs(at.f)) + abs(b)
+    noise = rounded(rows.absolute_dot(at.f_error) * (1 + 4 * UNIT) + 8 * UNIT * size, 1)
+    return np.asarray(rounded(problem.slack(at.f, b) + way * noise, way))
+
+
+def _scaled_upper(problem: MarginProblem, at: Evaluation, b: float, way: float) -> float:
+    """U at the smallest multiple of (f, b) that meets all hard rows, whose t is 1; inf if none does.
+
+    Outward the multiple is a float that is large enough; inward it is only known to lie between two.
+    """
+    hard, t = _hard(problem), problem.rows.t
+    reached, other = (added(t, -_needed(problem, at, b, side), -side) for side in (way, -way))  # outward at least, inward at most
+    if not reached[hard].min() > 0:
+        return np.inf
+    factor = largest(quotient(1.0, reached[hard], way), 1.0)
+    margins = product(factor, reached, -way)
+    if way < 0:
+        far = largest(quotient(1.0, other[hard], 1), 1.0) if other[hard].min() > 0 else np.inf
+        margins = np.maximum(margins, product(far, reached, 1))
+    u = np.where(hard, 0.0, added(t, -margins, way))
+    norm = product(product(factor, factor, way), _half_norm2(at, way), way)
+    return _at_least_0(added(norm, _losses(problem, u, way), way))
+
+
+def _met(problem: MarginProblem, point: Point, u: Array, b: float) -> Point | None:
+    """(1 - theta) (f, b) + theta (f0, b0): (f0, b0) strictly inside the tube, theta just enough for every hard row to be met for sure.
+
+    Parameters
+    ----------
+    point : whose coefficients are f.  u : (p,) upper bounds of its u_r, above 0 on a hard row.  b : its bias.
+
+    Returns
+    -------
+    Point : (f0, b0) where no theta below 1 is enough; None where no point strictly inside is known.
+    """
+    inside = strictly_inside(problem)
+    if inside is None:
+        return None
+    hard = _hard(problem)
+    room = -_needed(problem, evaluate(problem, inside), float(inside.b or 0.0), OUTWARD)
+    short = hard & (u > 0)
+    if not room[hard].min() > 0:
+        return None
+    needed = largest(u[short] / (u[short] + room[short]), UNIT)  # below the unit roundoff 1 - theta is 1, and nothing is blended
+    theta = 2 * needed  # twice what is needed leaves room for its own rounding,
+    while theta < 1.0:
+        blend = _blended(problem, Point(w=point.w, beta=point.beta, b=b), inside, theta)
+        if not (_needed(problem, evaluate(problem, blend), float(blend.b or 0.0), OUTWARD)[hard] > 0).any():
+            return blend
+        theta *= 16.0  # or not enough, where b or large coefficients are rounded
+    return inside
+
+
+def _blended(problem: MarginProblem, point: Point, inside: Point, theta: float) -> Point:
+    """(1 - theta) times one point and theta times the other."""
+    v = (1 - theta) * _coefficients(problem, point) + theta * _coefficients(problem, inside)
+    b = (1 - theta) * float(point.b or 0.0) + theta * float(inside.b or 0.0)
+    return Point(w=v, b=b) if problem.explicit is not None else Point(beta=v, b=b)
+
+
+def _coefficients(problem: MarginProblem, point: Point) -> Array:
+    """w where there are explicit features, beta otherwise."""
+    if problem.explicit is None:
+        return given(point.beta)
+    return point.w if point.w is not None else problem.explicit.rdot(given(point.beta))
+
+
+def _lower(problem: MarginProblem, alpha: Any, way: float) -> float:
+    """L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 [- sum alpha^2 / (4 c)] at exactly feasible multipliers, every term rounded one way."""
+    if problem.swept and isinstance(alpha, ImplicitMultipliers):
+        return _lower_by_sweeps(problem, alpha, way)
+    if not _hard(problem).any() or not alpha.any():
+        return _dual_value(problem, alpha, way)
+    own = _power_of_two(largest(alpha))
+    shape = alpha / own  # to the bit, as the multipliers lie on a grid
+    gain = _gain(problem, shape, OUTWARD)
+    if not gain > 0:
+        return _dual_value(problem, alpha, way)
+    multiples = _multiples(problem, shape, gain, own)
+    return max(_dual_value(problem, problem.repaired(multiple * shape), way) for multiple in multiples)
+
+
+def _multiples(problem: MarginProblem, shape: Array, gain: float, own: float) -> tuple[float, float]:
+    """Multiples of the multipliers at which L is large, the same whichever way L is then rounded.
+
+    On the ray of a shape L(c shape) = c gain - c^2 norm2 / 2 is largest at c = gain / norm2. That is one multiple; the power of two below
+    it is the other, which scales to the bit, so that what cancels in a ray goes on cancelling.
+
+    Parameters
+    ----------
+    shape : (p,) multipliers, the largest in [1, 2), so that neither gain nor norm2 overflows or underflows for their sake.
+    gain : a lower bound of t'shape, above 0.  own : the multiple that has been given, which is not exceeded where a row is soft.
+    """
+    norm2 = 2 * _half_norm2_above(problem, problem.rows.rdot(shape), OUTWARD)
+    best = min(float(quotient(gain, norm2, -1)), LONGEST)  # a finite one along a ray, whose norm2 is 0
+    best = best if _hard(problem).all() else min(best, own)
+    return best, _power_of_two(best)
+
+
+def _power_of_two(x: float) -> float:
+    """The largest power of two that is not above x > 0."""
+    return math.ldexp(1.0, math.frexp(x)[1] - 1)
+
+
+def _dual_value(problem: MarginProblem, alpha: Array, way: float) -> float:
+    """L of multipliers as they are, every term rounded one way; A'alpha is exact, because they lie on a grid."""
+    gain, half = _gain(problem, alpha, way), _half_norm2_above(problem, problem.rows.rdot(alpha), way)
+    return float(added(added(gain, -half, -way), -_ridge(problem, alpha, way), -way))
+
+
+def _gain(problem: MarginProblem, alpha: Array, way: float) -> float:
+    """A lower bound of t'alpha, inward an upper one; the targets of a tube are rounded themselves."""
+    t = problem.rows.t
+    return total(product(rounded(t, -way) if isinstance(problem.rows, Tube) else t, alpha, -way), -way)
+
+
+def _ridge(problem: MarginProblem, alpha: Array, way: float) -> float:
+    """An upper bound of sum alpha^2 / (4 c) for the squared hinge, inward a lower one; 0 for the hinge."""
+    if not problem.squared:
+        return 0.0
+    shares = product(0.25, quotient(alpha, problem.rows.spread(_costs(problem, -way)), way), way)
+    return total(product(shares, alpha, way), way)
+
+
+def _half_norm2_above(problem: MarginProblem, beta: Array, way: float) -> float:
+    """An upper bound of 1/2 |f|^2 of the coefficients beta (m,), inward a lower one."""
+    if problem.explicit is None:
+        return _half_norm2(evaluate(problem, Point(beta=beta)), way)
+    w, error = weights_of(problem, problem.explicit, beta)
+    size = np.maximum(added(np.abs(w), way * error, way), 0.0)
+    return _half_norm2(Evaluation(w, error, float(size @ size), inner_error(size, size, 0.0 * size)), way)
+
+
+def _lower_by_sweeps(problem: MarginProblem, alpha: ImplicitMultipliers, way: float) -> float:
+    """As `_lower` for implicit multipliers, whose A'alpha carries the rounding of its sums: |f|_K by at most its sum times sqrt(K_ii)."""
+    beta, error = alpha.rmatvec(), alpha.rmatvec_error()
+    if problem.explicit is None:  # coefficients of equal points are put together
+        error += gamma_n(problem.m) * float(np.abs(beta).sum())
+    off = product(1.01 * error, root(problem.gram.diagonal_bound, 1), 1)
+    norm = np.maximum(added(root(2 * _half_norm2_above(problem, beta, way), way), way * off, way), 0.0)
+    half = product(0.5, product(norm, norm, way), way)
+    return float(added(alpha.dual_bound(problem.squared, way), -half, -way))
+
+
+def _linear_upper(problem: OneNormProblem, x: Array, way: float) -> float:
+    """1'x + C sum_r (1 - (B x)_r)_+ at x >= 0, rounded one way."""
+    x = np.clip(np.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0), 0.0, None)
+    if problem.over == "pairs":  # A'x must be exact
+        x = on_grid(x, np.full(len(x), np.inf), np.zeros(len(x)))
+    f, error = kernel_product(problem, problem.coefficients(x))
+    noise = rounded(problem.rows.absolute_dot(error + 4 * UNIT * np.abs(f)) + 4 * UNIT, 1)
+    xi = np.maximum(rounded(1.0 - problem.rows.dot(f) + way * noise, way), 0.0)
+    return _at_least_0(added(total(x, way), product(problem.C, total(xi, way), way), way))
+
+
+def _linear_lower(problem: OneNormProblem, u: Array, way: float) -> float:
+    """1'u at 0 <= u <= C with B'u <= 1, met by dividing by max(1, max B'u), rounded one way."""
+    rows = problem.rows
+    u = on_grid(u, np.full(problem.p, problem.C), rows.s)
+    g, error = kernel_product(problem, rows.rdot(u))
+    if problem.over == "pairs":
+        price = rows.dot(g) + way * (rows.absolute_dot(error) + 4 * UNIT * rows.absolute_dot(np.abs(g)))
+    else:
+        price = g + way * error
+    price = np.maximum(rounded(price, way), 1.0)
+    return _at_least_0(quotient(total(u, -way), largest(price, 1.0), -way))
+
+
+def _at_least_0(bound: Any) -> float:
+    """A bound of a number that is not negative."""
+    return float(np.maximum(bound, 0.0))

@@ -1,0 +1,80 @@
+"""Multipliers from a function, for the printed forms that have none: K (3.12), (3.13), (3.14), (3.15).
+
+At the optimum alpha_r is c_r loss'(u_r) wherever the loss has a derivative. For the squared hinge that is everywhere: alpha = 2 c (u)_+.
+For the hinge alpha_r = c_r above the margin and 0 below it, and on the margin the multipliers are those that give f back,
+
+    min over 0 <= alpha_M <= c_M   | f - A'alpha |_K,   s'alpha = 0.
+
+Such multipliers tighten a family's interval and never judge the answer they were made from: from an inexact f they can be far worse than f.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from equimargin.formulations.bounds.evaluate import evaluate
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.point import Point
+from equimargin.formulations.rows.labelled import LISTED
+
+WIDTHS = (1e-8, 1e-6, 1e-4)
+"""How far from 0 a slack may be and still count as on the margin: each is tried, the best dual value wins."""
+MARGIN_LIMIT = 1_500
+
+
+def dual_from(problem: MarginProblem, point: Point) -> Array | None:
+    """Feasible multipliers from a point's f and b.
+
+    Parameters
+    ----------
+    problem : any margin problem.  point : with w or beta; the best b is taken where it has none.
+
+    Returns
+    -------
+    alpha : (p,) with 0 <= alpha <= box and s'alpha = 0 exactly, or None where too many rows lie on the margin, or there are too many.
+
+    Source: the stationarity conditions of T (23)-(28), K (3.13); the catalogue's "Dual from f".
+    """
+    if problem.p > LISTED:
+        return None
+    f = evaluate(problem, point).f
+    b = problem.bias_at(f) if point.b is None else point.b
+    u = problem.slack(f, b)
+    if problem.loss == "squared_hinge" and np.isfinite(problem.costs).all():
+        return np.asarray(problem.repaired(2 * problem.costs * np.maximum(u, 0.0)))
+    candidates = [alpha for width in WIDTHS if (alpha := _hinge_multipliers(problem, point, u, width)) is not None]
+    return max(candidates, key=lambda alpha: _dual_value(problem, alpha), default=None)
+
+
+def _hinge_multipliers(problem: MarginProblem, point: Point, u: Array, width: float) -> Array | None:
+    from scipy.optimize import lsq_linear
+
+    hard = np.isinf(problem.costs)
+    alpha = np.where((u > width) & ~hard, problem.costs, 0.0)
+    margin = np.flatnonzero(((np.abs(u) <= width) | (hard & (u > -width))) & (problem.costs > 0))
+    if len(margin) > MARGIN_LIMIT:
+        return None
+    if len(margin):
+        features = problem.features()
+        rows = problem.rows.matrix[margin]
+        span = np.asarray((rows @ features).T if isinstance(features, np.ndarray) else (rows @ features).toarray().T)
+        target = _in_features(problem, point) - np.asarray(features.T @ problem.rows.rdot(alpha))
+        weight = max(float(np.abs(span).max(initial=0.0)), 1e-300)
+        system = np.vstack([span, weight * problem.bias_signs[margin]])
+        wanted = np.append(target, -weight * float(problem.bias_signs @ alpha))
+        method = "bvls" if len(margin) < 200 else "trf"
+        alpha[margin] = lsq_linear(system, wanted, (0.0, problem.box[margin]), method=method, tol=1e-14, lsmr_tol="auto").x
+    return np.asarray(problem.repaired(alpha))
+
+
+def _in_features(problem: MarginProblem, point: Point) -> Array:
+    """f as w in the problem's features."""
+    if point.w is not None:
+        return point.w
+    return np.asarray(problem.features().T @ point.beta)
+
+
+def _dual_value(problem: MarginProblem, alpha: Array) -> float:
+    beta = problem.rows.rdot(alpha)
+    return problem.dual(alpha, float(beta @ (problem.gram @ beta)))

@@ -1,0 +1,60 @@
+"""A strictly feasible point of the hard tube: where an answer that violates it by a rounding error is blended towards.
+
+    min over (w, b, tau)   tau   s.t.   |y_i - w.phi_i - b| <= tau          strictly feasible iff tau < epsilon
+
+Least squares is tried first, which comes well inside where the features span the targets; the linear program decides otherwise.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.point import Point
+from equimargin.formulations.rows.listed import Tube
+
+
+def strictly_inside(problem: MarginProblem) -> Point | None:
+    """A point (w, b) in float64 whose residuals are smaller than epsilon wherever a row is hard, or None if there is none.
+
+    Parameters
+    ----------
+    problem : regression; anything else has no tube, and gets None.
+
+    Source: T (57)-(59), the feasibility of the hard tube.
+    """
+    if not isinstance(problem.rows, Tube):
+        return None
+    hard = np.logical_or(*np.split(np.isinf(problem.costs), 2))
+    y, epsilon = problem.rows.y[hard], problem.rows.epsilon
+    try:
+        features = problem.features()
+    except np.linalg.LinAlgError:  # kernel values that are beyond float64
+        return None
+    dense = np.asarray(features.toarray() if hasattr(features, "toarray") else features)
+    design = np.column_stack([dense, np.ones(problem.m)])[hard]
+    if not (np.isfinite(design).all() and np.isfinite(y).all()):
+        return None
+    for solve, reach in ((_least_squares, epsilon / 2), (_chebyshev, epsilon)):
+        v = solve(design, y)
+        if v is not None and np.abs(y - design @ v).max(initial=0.0) < reach:
+            return problem.point_of_w(v[:-1], float(v[-1]))
+    return None
+
+
+def _least_squares(design: Array, y: Array) -> Array | None:
+    try:
+        return np.asarray(np.linalg.lstsq(design, y, rcond=None)[0])
+    except np.linalg.LinAlgError:  # squares that are beyond float64
+        return None
+
+
+def _chebyshev(design: Array, y: Array) -> Array | None:
+    from scipy.optimize import linprog
+
+    m, n = design.shape
+    ones = np.ones((m, 1))
+    rows = np.block([[-design, -ones], [design, -ones]])
+    found = linprog(np.append(np.zeros(n), 1.0), rows, np.concatenate([-y, y]), bounds=[(None, None)] * n + [(0, None)], method="highs")
+    return np.asarray(found.x[:-1]) if found.status == 0 else None

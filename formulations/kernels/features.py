@@ -1,0 +1,307 @@
+"""Features Z (m, q) with K = Z Z', where the kernel has them as they are: X, or X with a column of ones that is never stored.
+
+f(x) = w.z, and for a column of ones w ends with the constant of f.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear
+from equimargin.formulations.numeric.arguments import reals
+from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.numeric.jit import fast, jit
+from equimargin.formulations.numeric.rounding import SMALLEST, gamma_n, rounded, summed, unit_of
+
+Index = NDArray[np.int64]
+
+CHUNK = 2**16
+"""Entries gathered at a time for a Gram matrix: few enough to stay in the cache."""
+FEW = 50_000
+"""Rows of so many entries in all have their products summed sooner than BLAS would."""
+SAMPLE = 1000
+"""Points that an average is taken over."""
+EXTENDED_ENTRIES = 4_000_000
+"""Entries of X up to which sums over it are taken in extended precision where a bound needs that: a twentieth of a second."""
+
+
+class Explicit:
+    """X (m, d), or X and a column of ones, as an operator.
+
+    Parameters
+    ----------
+    X : (m, d) features, dense or CSR.  constant : whether the column of ones belongs to them.
+    """
+
+    def __init__(self, X: Features, constant: bool) -> None:
+        self.X, self.constant = X, constant
+        self.m, self.d = int(X.shape[0]), int(X.shape[1])
+        self.q = self.d + constant
+        self.sparse = hasattr(X, "tocsr")
+
+    @property
+    def entries(self) -> int:
+        """How many entries of X are stored."""
+        return int(self.X.nnz) if self.sparse else self.m * self.d
+
+    @cached_property
+    def dense(self) -> Array:
+        """X as an ndarray, (m, d), row by row."""
+        return np.ascontiguousarray(self.X.toarray() if self.sparse else self.X)
+
+    def __matmul__(self, w: Array) -> Array:
+        """Z w, (m,), for w (q,)."""
+        f = np.asarray(self.X @ w[: self.d])
+        if self.constant:
+            f += w[self.d]
+        return f
+
+    def rdot(self, beta: Array) -> Array:
+        """Z' beta, (q,), for beta (m,)."""
+        w = np.empty(self.q, beta.dtype)
+        w[: self.d] = self.X.T @ beta
+        w[self.d :] = beta.sum()
+        return w
+
+    def __abs__(self) -> Explicit:
+        return Explicit(abs(self.X), self.constant)
+
+    @property
+    def extended(self) -> bool:
+        """Whether the platform has an extended precision, and sums over X in it do not take long."""
+        return self.entries <= EXTENDED_ENTRIES and bool(np.finfo(np.longdouble).eps < np.finfo(np.float64).eps)
+
+    def values(self, w: Array) -> tuple[Array, Array]:
+        """Z w and a bound on its error, (m,) each, for w (q,), in whose precision they are computed."""
+        gamma, size = gamma_n(self.q + 2), rounded(np.abs(w).astype(np.float64), 1)
+        return self @ w, _sum_error(gamma_n(self.q + 2, unit_of(w)), (1 + gamma) * (abs(self) @ size), w)
+
+    def combination(self, beta: Array) -> tuple[Array, Array]:
+        """Z' beta and a bound on its error, (q,) each, for beta (m,), in whose precision they are computed; its entries are float64."""
+        w, size = np.empty(self.q, beta.dtype), np.empty(self.q)
+        w[: self.d], depth = summed(self.X.T, beta)
+        size[: self.d] = abs(self.X).T @ np.abs(beta).astype(np.float64)
+        if self.constant:
+            w[self.d :], size[self.d :] = summed(np.ones((1, self.m)), beta)[0], np.abs(beta).sum()
+        return w, _sum_error(gamma_n(depth + 2, unit_of(w)), (1 + gamma_n(self.m + 2)) * size, beta)
+
+    def kernel_product(self, v: Array) -> tuple[Array, Array]:
+        """K v = Z (Z'v) and a bound on its error, (m,) each, for v (m,), in whose precision they are computed; its entries are float64."""
+        w, off = self.combination(v)
+        f, error = self.values(w)
+        reach = (1 + gamma_n(self.q + 2)) * (abs(self) @ off) + 4 * np.count_nonzero(off) * SMALLEST
+        return f, rounded((error + reach) * (1 + gamma_n(4)), 1) if off.any() else error
+
+    def rows(self, index: Index) -> Any:
+        """Z[index], (k, q), dense or CSR as X is."""
+        X = self.X[index]
+        return _appended(X, len(index)) if self.constant else X
+
+    def largest_square(self) -> float:
+        """max_i |z_i|^2."""
+        if self.sparse:
+            return float(self.X.multiply(self.X).sum(axis=1).max()) + self.constant
+        return float(_largest_square(self.X)) + self.constant
+
+    def column_means(self) -> tuple[Array, Array]:
+        """Means of z and of z^2 over the points, (q,) each."""
+        ones = np.full(self.m, 1 / self.m)
+        squares = self.X.multiply(self.X).T @ ones if self.sparse else np.einsum("ij,ij->j", self.X, self.X) / self.m
+        return self.rdot(ones), np.append(squares, np.ones(self.q - self.d))
+
+    def mean_square(self) -> float:
+        """|z|^2 of a point, on average over some of the points."""
+        Z = self.rows(np.arange(0, self.m, self.m // SAMPLE + 1))
+        return float((Z.multiply(Z) if self.sparse else Z**2).sum() / Z.shape[0])
+
+    def gram(self, index: Index, D: Array) -> Array:
+        """Z[index]' diag(D) Z[index], (q, q), for D (k,) of either sign, no 0 among them."""
+        if not self.sparse and len(index) * self.q <= FEW:
+            H = np.zeros((self.q, self.q))
+            _few_products(self.X, index, D, H)
+            return H
+        more = D > 0.0
+        if more.all():
+            return self._squared(index, D)
+        return self._squared(index[more], D[more]) - self._squared(index[~more], -D[~more])
+
+    def _squared(self, index: Index, D: Array) -> Array:
+        """As `gram` for D > 0: B' B with B = D^1/2 Z, which BLAS knows to be symmetric."""
+        unit = float(D[0]) if len(D) and not np.ptp(D) else None
+        roots = np.sqrt(D) if unit is None else np.ones(len(D))
+        if self.sparse:
+            B = self.rows(index).multiply(roots[:, None]).tocsr()
+            H = np.asarray((B.T @ B).toarray())
+        else:
+            H = np.zeros((self.q, self.q))
+            size = max(min(max(CHUNK // self.d + 1, self.d), len(index)), 1)
+            buffer, products = np.empty((size, self.d)), np.empty((self.d, self.d))
+            for start in range(0, len(index), size):
+                here, root = index[start : start + size], roots[start : start + size]
+                if unit is not None and here[-1] - here[0] == len(here) - 1:  # consecutive rows as they are
+                    B = self.X[here[0] : here[-1] + 1]
+                else:
+                    B = np.take(self.X, here, axis=0, out=buffer[: len(root)], mode="clip")
+                    if unit is None:
+                        B *= root[:, None]
+                H[: self.d, : self.d] += np.matmul(B.T, B, out=products)
+                H[: self.d, self.d :] += (root @ B)[:, None]
+            H[self.d :, : self.d] = H[: self.d, self.d :].T
+            H[self.d :, self.d :] = roots @ roots
+        if unit is not None and unit != 1.0:
+            H *= unit
+        return H
+
+    def product(self, D: Array, v: Array) -> Array:
+        """Z' diag(D) Z v, (q,), for D (m,) and v (q,): in one pass over the rows with D_i != 0 where X is sparse."""
+        if not self.sparse:
+            return self.rdot(D * (self @ v))
+        result = np.zeros(self.q)
+        X = self.X
+        constant = _sparse_product(X.indptr, X.indices, X.data, D, v[: self.d], float(v[self.d :].sum()), result[: self.d])
+        result[self.d :] = constant
+        return result
+
+    @property
+    def stored(self) -> Features:
+        """Z, (m, q), with its column of ones."""
+        return _appended(self.X, self.m) if self.constant else self.X
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """The names of the columns of a table (pandas, polars), as text; None of what has no names.
+
+    Parameters
+    ----------
+    X : (m, d) features of any type; a name is anything that can be hashed (text, numbers, dates, tuples of them), which arrays cannot.
+    """
+    names = tuple(getattr(X, "columns", ()))
+    return tuple(map(str, names)) if names and all(isinstance(name, Hashable) for name in names) else None
+
+
+def check_columns(X: Any, names: tuple[str, ...] | None) -> None:
+    """Refuse a table of other columns than the training points', or of the same in another order: f would be evaluated at other points.
+
+    Parameters
+    ----------
+    X : (n, d) points of any type.  names : (d,) of the training points' columns; None where they came without.
+
+    Raises
+    ------
+    ValueError : a name that is another one, with its place.
+    """
+    given = column_names(X)
+    if given is None or names is None or given == names:
+        return
+    at = next(at for at, (one, other) in enumerate(zip(given, names, strict=True)) if one != other)
+    what = "in another order than" if sorted(given) == sorted(names) else "not"
+    raise ValueError(
+        f"the columns of X are {what} those of the problem (column {at} is {given[at]!r} and must be {names[at]!r}); "
+        "give the same columns in the same order, or an array"
+    )
+
+
+def new_points(X: Any, training: Features, names: tuple[str, ...] | None) -> Features:
+    """Points to evaluate f at, (n, d), as the training points are: float64, or sparse as they come.
+
+    Parameters
+    ----------
+    X : (n, d) points of any type.  training : (m, d) points.  names : (d,) of their columns, where they came with names.
+
+    Raises
+    ------
+    ValueError : no numbers, no matrix, or other columns than the training points have.
+    """
+    points = X if hasattr(X, "tocsr") else reals(X, "X")
+    if points.ndim != 2 or points.shape[1] != training.shape[1]:
+        raise ValueError(f"the points must be of shape (n, {training.shape[1]}), as the training points are, not {points.shape}")
+    check_columns(X, names)
+    return points
+
+
+def explicit(kernel: Kernel, X: Features) -> Explicit | None:
+    """The features of a linear kernel, with or without an intercept; None for any other kernel.
+
+    Parameters
+    ----------
+    kernel : k.  X : (m, d) features.
+    """
+    if isinstance(kernel, Linear):
+        return Explicit(X, False)
+    if isinstance(kernel, Intercept) and isinstance(kernel.kernel, Linear):
+        return Explicit(X, True)
+    return None
+
+
+def _sum_error(gamma: float, size: Array, v: Array) -> Array:
+    """What |fl(A v) - A v| <= gamma |A||v| + n eta is at most, for size >= |A||v| - n eta and n products of two numbers that are not 0."""
+    products = np.count_nonzero(v)
+    return np.asarray(rounded(gamma * (1 + gamma) * size + 4 * products * SMALLEST, 1)) if products else np.zeros_like(size)
+
+
+def _appended(X: Features, m: int) -> Features:
+    """X and a column of ones."""
+    if not hasattr(X, "tocsr"):
+        return np.column_stack([X, np.ones(m)])
+    from scipy import sparse
+
+    ends = X.indptr[1:] + np.arange(m, dtype=X.indptr.dtype)
+    here = np.ones(X.nnz + m, dtype=np.bool_)
+    here[ends] = False
+    indices, data = np.full(X.nnz + m, X.shape[1], dtype=X.indices.dtype), np.ones(X.nnz + m)
+    indices[here], data[here] = X.indices, X.data
+    return sparse.csr_array((data, indices, np.append(X.indptr[:1], ends + 1)), shape=(m, X.shape[1] + 1))
+
+
+@fast
+def _largest_square(X: Array) -> float:
+    """max_i |x_i|^2."""
+    largest = 0.0
+    for i in range(X.shape[0]):
+        x, total = X[i], 0.0
+        for j in range(x.size):
+            total += x[j] * x[j]
+        largest = max(largest, total)
+    return largest
+
+
+@fast
+def _few_products(X: Array, index: Index, D: Array, H: Array) -> None:
+    """Put Z[index]' diag(D) Z[index] into H, 0 before, four rows at a time; Z is X, or X and a column of ones where H is larger."""
+    d, q = X.shape[1], H.shape[0]
+    B, c = np.ones((4, q)), np.zeros(4)
+    v, x, y, z = B[0], B[1], B[2], B[3]
+    for start in range(0, index.size, 4):
+        c[:] = 0.0
+        for k in range(min(4, index.size - start)):
+            c[k] = D[start + k]
+            B[k, :d] = X[index[start + k]]
+        for i in range(q):
+            h = H[i]
+            cv, cx, cy, cz = c[0] * v[i], c[1] * x[i], c[2] * y[i], c[3] * z[i]
+            for j in range(i + 1):
+                h[j] += cv * v[j] + cx * x[j] + cy * y[j] + cz * z[j]
+    for i in range(q):
+        for j in range(i):
+            H[j, i] = H[i, j]
+
+
+@jit
+def _sparse_product(indptr: Index, indices: Index, data: Array, D: Array, v: Array, constant: float, result: Array) -> float:
+    """Add X' diag(D) (X v + constant) to `result`; the sum of diag(D) (X v + constant)."""
+    total = 0.0
+    for i in range(D.size):
+        if D[i] != 0.0:
+            f = constant
+            for e in range(indptr[i], indptr[i + 1]):
+                f += data[e] * v[indices[e]]
+            f *= D[i]
+            total += f
+            for e in range(indptr[i], indptr[i + 1]):
+                result[indices[e]] += data[e] * f
+    return total

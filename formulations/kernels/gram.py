@@ -1,0 +1,169 @@
+"""The Gram matrix K = k(X, X) as an operator: kept where it is small, recomputed tile by tile where it is large."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.kernels.kernel import Kernel, Linear
+from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, rounded, summed, unit_of
+
+STORED_ROWS = 6000
+"""A Gram matrix of up to this many rows is kept (288 MB); a larger one is recomputed tile by tile."""
+TILE_ROWS = 512
+EXTENDED_WORK = 20_000_000
+"""Products m^2 d up to which a Gram matrix is worth computing in extended precision."""
+
+
+class Gram:
+    """K = k(X, X) + shift I as an operator: kept up to STORED_ROWS rows, recomputed by tiles of rows above.
+
+    Parameters
+    ----------
+    kernel : the kernel.  X : (m, d) features.  shift : added to the diagonal (precomputed kernels only), part of the problem.
+    """
+
+    def __init__(self, kernel: Kernel, X: Features, shift: float = 0.0) -> None:
+        self.kernel, self.X, self.shift = kernel, X, shift
+        self.m = int(X.shape[0])
+
+    @cached_property
+    def dense(self) -> Array:
+        """The whole of K, (m, m), symmetric; about 8 m^2 bytes."""
+        K = self.kernel.block(self.X, self.X)
+        K = K.copy() if K is self.X else K
+        K[np.diag_indices(self.m)] = self.diagonal
+        return K
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """K_ii, (m,)."""
+        return self.kernel.diagonal(self.X) + self.shift
+
+    @cached_property
+    def diagonal_bound(self) -> float:
+        """An upper bound of |K_ii|."""
+        return float(rounded(self.kernel.diagonal_bound(self.X).max(initial=0.0) + self.shift, 1))
+
+    def part(self, points: NDArray[np.intp]) -> Gram:
+        """K at some of the points."""
+        X = self.X[np.ix_(points, points)] if self.kernel.given else self.X[points]
+        return Gram(self.kernel, X, self.shift)
+
+    @cached_property
+    def extended(self) -> Gram | None:
+        """The same in the platform's extended precision; None where there is none, or where it would take long."""
+        sparse = hasattr(self.X, "toarray")
+        if sparse or self.m**2 * self.X.shape[1] > EXTENDED_WORK or not np.finfo(np.longdouble).eps < np.finfo(np.float64).eps:
+            return None
+        return Gram(self.kernel, np.asarray(self.X, dtype=np.longdouble), self.shift)
+
+    @cached_property
+    def _first(self) -> NDArray[np.intp]:
+        """The first point equal to each, (m,), by a checked hash of its bits; sparse features and a given matrix are not looked at."""
+        if hasattr(self.X, "toarray") or self.kernel.given:
+            return np.arange(self.m)
+        X = np.ascontiguousarray(self.X + 0.0)  # -0.0 is 0.0
+        odd = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+        _, first, inverse = np.unique((X.view(np.uint64) * odd).sum(axis=1, dtype=np.uint64), return_index=True, return_inverse=True)
+        found = first[inverse]
+        return np.where((X[found] == X).all(axis=1), found, np.arange(self.m))
+
+    def merged(self, v: Array) -> Array:
+        """Coefficients with those of equal points put together, (m,): K v is the same, and what cancels leaves no rounding."""
+        return np.asarray(np.bincount(self._first, v, self.m))
+
+    def rows(self, index: NDArray[np.intp]) -> Array:
+        """K[index], (k, m)."""
+        if "dense" in self.__dict__ or self.kernel.given:
+            return np.asarray(self.dense[index])
+        K = self.kernel.block(self.X[index], self.X)
+        K[np.arange(len(index)), index] = self.diagonal[index]
+        return K
+
+    def block(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
+        """K[rows, columns], (r, c)."""
+        if self.kernel.given:
+            K = self.kernel.block(self.X[np.ix_(rows, columns)], self.X)
+            return K + self.shift * (rows[:, None] == columns) if self.shift else K
+        return self.kernel.block(self.X[rows], self.X[columns])
+
+    def __matmul__(self, v: Array) -> Array:
+        """K v, (m,), the coefficients of equal points put together first."""
+        if isinstance(self.kernel, Linear):
+            return np.asarray(self.X @ (self.X.T @ v))
+        v = self.merged(v)
+        if self._kept:
+            return np.asarray(self.dense @ v)
+        f, support = np.zeros(self.m), np.flatnonzero(v)
+        for start in range(0, len(support), TILE_ROWS):
+            index = support[start : start + TILE_ROWS]
+            f += v[index] @ self.rows(index)
+        return f
+
+    def product(self, v: Array) -> tuple[Array, Array]:
+        """K v and a bound on its error against the mathematical kernel, both (m,).
+
+        |computed K v - K v| <= E |v| + gamma_k |K| |v| + n eta, entry by entry, with n coefficients that are not 0 and k roundings of
+        a product; of a K that is not kept, the columns where v is not 0. Infinite where nothing is known.
+        """
+        f, error = np.empty(self.m, self.X.dtype), np.empty(self.m, self.X.dtype)
+        support = np.arange(self.m) if self._kept else np.flatnonzero(v) if v.any() else np.zeros(1, dtype=np.intp)
+        Z, v = (self.X, v) if self._kept else (self.X[support], v[support])
+        size, unit = np.abs(v), unit_of(f)
+        for rows, K in self._tiles(support):
+            X = self.X[rows]
+            f[rows], depth = summed(K, v)
+            error[rows] = self.kernel.rounding(X, Z, K, size) + gamma_n(depth + 1, unit) * self.kernel.magnitude(X, Z, K, size)
+        underflow = 4 * np.count_nonzero(v) * SMALLEST  # of K v, and of the products in its bound
+        return f, rounded(error * (1 + gamma_n(self.m + self.X.shape[1] + 8)) + underflow, 1)
+
+    @property
+    def _kept(self) -> bool:
+        return self.m <= STORED_ROWS or self.kernel.given
+
+    def _tiles(self, columns: NDArray[np.intp]) -> Iterator[tuple[slice, Array]]:
+        """K[:, columns], some rows at a time; the whole of it where it is kept."""
+        if self._kept:
+            yield slice(0, self.m), self.dense
+            return
+        place = np.full(self.m, -1)
+        place[columns] = np.arange(len(columns))
+        for start in range(0, self.m, TILE_ROWS):
+            rows = slice(start, min(start + TILE_ROWS, self.m))
+            K = self.kernel.block(self.X[rows], self.X[columns])
+            own = np.flatnonzero(place[rows] >= 0)
+            K[own, place[rows][own]] = self.diagonal[rows][own]
+            yield rows, K
+
+
+@np.errstate(over="ignore", invalid="ignore")  # of what overflows, nothing is proved
+def proven_shift(K: Array) -> float | None:
+    """The smallest shift on a grid, 0 first, for which K + shift I is proved positive semidefinite; None for an indefinite K.
+
+    The Cholesky factorisation of A - c I, c = gamma_{n+1} / (1 - gamma_{n+1}) tr A, runs to its end only if A is positive semidefinite;
+    underflow adds (n + root(A_ii)) eta / 2 at most to an entry of L L' and n times that to c.
+
+    Source: S. M. Rump, Verification of positive definiteness, BIT 46 (2006), Corollary 2.4.
+    """
+    from scipy.linalg import LinAlgError, cho_factor
+
+    n = len(K)
+    gamma = gamma_n(n + 1) / (1 - gamma_n(n + 1))
+    underflow = 4 * n * (n + 1 + float(np.abs(K.diagonal()).max(initial=0.0))) * SMALLEST
+    step = 1.01 * gamma * float(np.abs(K.diagonal()).sum()) + 2 * underflow
+    for shift in (0.0, *(step * 4.0**k for k in range(8))):
+        A = K.copy()
+        A[np.diag_indices(n)] += shift
+        A[np.diag_indices(n)] -= 1.01 * gamma * A.diagonal().sum() + underflow
+        A[np.diag_indices(n)] -= 4 * UNIT * np.abs(A.diagonal())
+        try:
+            cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)  # in place: A.T is as LAPACK has matrices
+        except LinAlgError:
+            continue
+        return shift
+    return None

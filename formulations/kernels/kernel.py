@@ -1,0 +1,333 @@
+"""Kernels k(x, z) and bounds on the rounding of every entry of their Gram matrices.
+
+Each kernel states a bound E with |computed K_ij - k(x_i, x_j)| <= E_ij for the given floats, so that what is proved about K beta
+holds for the mathematical kernel and not for its floating-point image. Everything is computed in the precision of the features: float64,
+or the platform's extended one where a bound needs it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from equimargin.formulations.numeric.arguments import number
+from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, rounded, unit_of
+
+FAR = 30.0
+"""gamma (|x|^2 + |z|^2) from which the expansion of |x - z|^2 would cost the exponent digits that the differences keep."""
+
+
+@dataclass(frozen=True)
+class Kernel(ABC):
+    """A kernel k(x, z) with its parameters."""
+
+    name: ClassVar[str]
+    positive_semidefinite: ClassVar[bool] = True
+    given: ClassVar[bool] = False
+    """Whether the features are the Gram matrix itself."""
+
+    @abstractmethod
+    def block(self, X: Features, Z: Features) -> Array:
+        """k(x_i, z_j), (m, n), for X (m, d) and Z (n, d)."""
+
+    @abstractmethod
+    def diagonal(self, X: Features) -> Array:
+        """k(x_i, x_i), (m,)."""
+
+    @abstractmethod
+    def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        """An upper bound of E v, (m,), for v >= 0 of shape (n,) and the computed K = block(X, Z), but for its own rounding; or a NaN."""
+
+    @abstractmethod
+    def diagonal_bound(self, X: Features) -> Array:
+        """An upper bound of |k(x_i, x_i)|, (m,)."""
+
+    def magnitude(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        """An upper bound of |K| v, (m,), for v >= 0 of shape (n,)."""
+        product: Array = np.abs(K) @ v
+        return product
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """k(x, z) = x.z."""
+
+    name = "linear"
+
+    def block(self, X: Features, Z: Features) -> Array:
+        return _dense(X @ Z.T)
+
+    def diagonal(self, X: Features) -> Array:
+        return squared_norms(X)
+
+    def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        bound: Array = gamma_n(X.shape[1] + 2, unit_of(K)) * _inner_sizes(X, Z, v) + X.shape[1] * SMALLEST * v.sum()
+        return bound
+
+    def diagonal_bound(self, X: Features) -> Array:
+        return np.asarray(rounded((1 + gamma_n(X.shape[1] + 2)) * squared_norms(X) + 2 * X.shape[1] * SMALLEST, 1))
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """k(x, z) = (gamma x.z + coef0)^degree."""
+
+    degree: int = 2
+    gamma: float = 1.0
+    coef0: float = 1.0
+
+    name = "polynomial"
+
+    def block(self, X: Features, Z: Features) -> Array:
+        K: Array = self._base(X, Z) ** self.degree
+        return K
+
+    def diagonal(self, X: Features) -> Array:
+        k: Array = (self.gamma * squared_norms(X) + self.coef0) ** self.degree
+        return k
+
+    def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        """The base is off by gamma_{d+3} of that of |x| and |z|, and by (gamma d + 1) eta for underflow: u / 2 of a base not too small."""
+        bound: Array = self.degree * gamma_n(X.shape[1] + 8, unit_of(K)) * self.magnitude(X, Z, K, v) + 16 * SMALLEST * v.sum()
+        return bound
+
+    def magnitude(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        product: Array = np.maximum(self._base(abs(X), abs(Z)), self._smallest_base(X)) ** self.degree @ v
+        return product
+
+    def diagonal_bound(self, X: Features) -> Array:
+        base = np.maximum((1 + gamma_n(X.shape[1] + 8)) * (self.gamma * squared_norms(X) + self.coef0), 2 * self._smallest_base(X))
+        return np.asarray(rounded((1 + gamma_n(16)) * base**self.degree, 1) + 16 * SMALLEST)
+
+    def _base(self, X: Features, Z: Features) -> Array:
+        """gamma x.z + coef0, (m, n)."""
+        base: Array = self.gamma * _dense(X @ Z.T) + self.coef0
+        return base
+
+    def _smallest_base(self, X: Features) -> float:
+        """Of any base that is larger than this, underflow has taken less than u / 2."""
+        return float(2 * (self.gamma * X.shape[1] + 1) * (SMALLEST / UNIT))
+
+
+@dataclass(frozen=True)
+class RBF(Kernel):
+    """k(x, z) = exp(-gamma |x - z|^2), the square by expansion, one matrix product, or far from the origin by differences."""
+
+    gamma: float = 1.0
+
+    name = "rbf"
+
+    def block(self, X: Features, Z: Features) -> Array:
+        centred = _centred(X, Z)
+        x, z = (squared_norms(points) for points in centred)
+        if self._far(Z, x, z):
+            return np.asarray(np.exp(-self.gamma * _squared_distances(X, Z)))
+        K = _dense(centred[0] @ centred[1].T)
+        K *= 2.0
+        K -= x[:, None] + z[None, :]  # added first, so that k(X, X) is symmetric to the bit
+        np.minimum(K, 0.0, out=K)
+        K *= self.gamma
+        return np.asarray(np.exp(K, out=K))
+
+    def diagonal(self, X: Features) -> Array:
+        return np.ones(X.shape[0])
+
+    def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        """|x - z|^2 by expansion is off by gamma_{d+10} (|x| + |z|)^2 <= 2 gamma_{d+10} (|x|^2 + |z|^2), by differences by gamma_{d+6} of
+        itself, which is -log k / gamma, and by 3 d eta for underflow; libm's exp by 4 ulp, which below 2^-1022 are 4 eta.
+        """
+        unit, d, Kv = unit_of(K), X.shape[1], K @ v
+        x, z = (squared_norms(points) for points in _centred(X, Z))
+        reach = float(x.max(initial=0.0)) + float(z.max(initial=0.0))
+        nearly = (10 * unit + (6 * self.gamma * d + 4) * SMALLEST) * Kv + (16 * v.sum() + len(v)) * SMALLEST
+        known = 4 * reach < np.inf  # no square or difference of squares has overflowed
+        bound: Array
+        if known and self._far(Z, x, z):
+            spread = -K * np.log(K, where=K > 0, out=np.zeros_like(K))
+            bound = 1.02 * gamma_n(d + 6, unit) * (np.maximum(spread, 0.0) @ v) + nearly
+            return bound
+        share = 2.02 * gamma_n(d + 10, unit)
+        worst = share * self.gamma * reach
+        if not (known and worst <= 1.0):  # exp(e) - 1 is no longer near e: only 0 <= k <= 1 is
+            return np.full(len(x), float(v.sum()) * 1.01)
+        bound = np.exp(worst) * share * (self.gamma * x * Kv + K @ (self.gamma * z * v)) + nearly
+        return bound
+
+    def diagonal_bound(self, X: Features) -> Array:
+        return np.ones(X.shape[0])
+
+    def magnitude(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        product: Array = K @ v
+        return product
+
+    def _far(self, Z: Features, x: Array, z: Array) -> bool:
+        """Whether dense features, centred of squared norms x and z, are so far from their mean that an expansion would show."""
+        return not hasattr(Z, "toarray") and not self.gamma * float(x.max(initial=0.0) + z.max(initial=0.0)) <= FAR
+
+
+@dataclass(frozen=True)
+class Sigmoid(Kernel):
+    """k(x, z) = tanh(gamma x.z + coef0), which is not positive semidefinite in general: no optimum is claimed with it."""
+
+    gamma: float = 1.0
+    coef0: float = 0.0
+
+    name = "sigmoid"
+    positive_semidefinite = False
+
+    def block(self, X: Features, Z: Features) -> Array:
+        return np.asarray(np.tanh(self.gamma * _dense(X @ Z.T) + self.coef0))
+
+    def diagonal(self, X: Features) -> Array:
+        return np.asarray(np.tanh(self.gamma * squared_norms(X) + self.coef0))
+
+    def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        unit = unit_of(K)
+        absolute = (abs(self.coef0) + 8) * unit + (abs(self.gamma) * X.shape[1] + 1) * SMALLEST
+        slack: Array = abs(self.gamma) * gamma_n(X.shape[1] + 4, unit) * _inner_sizes(X, Z, v) + absolute * v.sum()
+        return slack
+
+    def diagonal_bound(self, X: Features) -> Array:
+        return np.ones(X.shape[0])
+
+
+@dataclass(frozen=True)
+class Intercept(Kernel):
+    """k(x, z) + 1: the kernel whose functions bring a constant of their own, so that their bias is part of the norm.
+
+    A linear kernel's is the kernel of the features with a column of ones appended.
+    """
+
+    kernel: Kernel
+
+    name = "intercept"
+
+    @property
+    def positive_semidefinite(self) -> bool:  # type: ignore[override]
+        """As the kernel is."""
+        return self.kernel.positive_semidefinite
+
+    @property
+    def given(self) -> bool:  # type: ignore[override]
+        """As the kernel is."""
+        return self.kernel.given
+
+    def block(self, X: Features, Z: Features) -> Array:
+        return np.asarray(self.kernel.block(X, Z) + 1.0)
+
+    def diagonal(self, X: Features) -> Array:
+        return np.asarray(self.kernel.diagonal(X) + 1.0)
+
+    def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        unit = unit_of(K)
+        within = np.abs(K - 1.0) + 2 * unit * np.abs(K)  # of the kernel itself, from its sum with 1
+        bound: Array = self.kernel.rounding(X, Z, within, v) + 4 * unit * (np.abs(K) @ v + v.sum())
+        return bound
+
+    def diagonal_bound(self, X: Features) -> Array:
+        return np.asarray(rounded(self.kernel.diagonal_bound(X) + 1.0, 1))
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """The given numbers: X is the symmetric Gram matrix itself, (m, m), or rows of it, k(x_new, x_train)."""
+
+    name = "precomputed"
+    given = True
+
+    def block(self, X: Features, Z: Features) -> Array:
+        return _dense(X)
+
+    def diagonal(self, X: Features) -> Array:
+        return np.array(X.diagonal())
+
+    def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        return np.zeros(X.shape[0])
+
+    def diagonal_bound(self, X: Features) -> Array:
+        return np.asarray(np.abs(X.diagonal()))
+
+
+def linear() -> Linear:
+    """k(x, z) = x.z."""
+    return Linear()
+
+
+def polynomial(degree: int = 2, gamma: float = 1.0, coef0: float = 1.0) -> Polynomial:
+    """k(x, z) = (gamma x.z + coef0)^degree; positive semidefinite for gamma > 0 and coef0 >= 0, document T, section 2.3.
+
+    Raises
+    ------
+    ValueError : degree below 1, gamma <= 0 or coef0 < 0.
+    """
+    power = int(number(degree, "polynomial kernel: the degree", "a positive integer", lambda v: v >= 1 and v == int(v)))
+    factor = number(gamma, "polynomial kernel: gamma", "positive and finite", lambda v: 0 < v < np.inf)
+    constant = "nonnegative and finite (it is no kernel otherwise)"
+    return Polynomial(power, factor, number(coef0, "polynomial kernel: coef0", constant, lambda v: 0 <= v < np.inf))
+
+
+def rbf(gamma: float = 1.0) -> RBF:
+    """k(x, z) = exp(-gamma |x - z|^2), document T, section 2.3.
+
+    Raises
+    ------
+    ValueError : gamma <= 0 or not finite.
+    """
+    return RBF(number(gamma, "rbf kernel: gamma", "positive and finite", lambda v: 0 < v < np.inf))
+
+
+def sigmoid(gamma: float = 1.0, coef0: float = 0.0) -> Sigmoid:
+    """k(x, z) = tanh(gamma x.z + coef0), document T, section 2.3.
+
+    Raises
+    ------
+    ValueError : a parameter that is not finite.
+    """
+    names = (gamma, "sigmoid kernel: gamma"), (coef0, "sigmoid kernel: coef0")
+    return Sigmoid(*(number(value, name, "a finite number", lambda v: bool(np.isfinite(v))) for value, name in names))
+
+
+def precomputed() -> Precomputed:
+    """The features are the Gram matrix, (m, m)."""
+    return Precomputed()
+
+
+def _dense(K: Any) -> Array:
+    """A product of features as an ndarray, whatever the features were."""
+    return np.asarray(K.toarray() if hasattr(K, "toarray") else K)
+
+
+def _inner_sizes(X: Features, Z: Features, v: Array) -> Array:
+    """|X| |Z|'v, (m,), for v >= 0 of shape (n,), of which no underflow before the last product takes anything."""
+    sizes: Array = abs(X) @ (abs(Z).T @ v + np.count_nonzero(v) * SMALLEST)
+    return sizes
+
+
+def _squared_distances(X: Array, Z: Array) -> Array:
+    """|x_i - z_j|^2 from the differences, (m, n)."""
+    if X.dtype == np.float64:
+        from scipy.spatial.distance import cdist
+
+        return np.asarray(cdist(X, Z, "sqeuclidean"))
+    squares = np.zeros((len(X), len(Z)), X.dtype)
+    for k in range(X.shape[1]):
+        squares += np.subtract.outer(X[:, k], Z[:, k]) ** 2
+    return squares
+
+
+def _centred(X: Features, Z: Features) -> tuple[Features, Features]:
+    """X and Z with the mean of Z at the origin, where the expansion of |x - z|^2 loses least; sparse features stay as they are."""
+    if hasattr(Z, "toarray") or hasattr(X, "toarray"):
+        return X, Z
+    centre = Z.mean(axis=0)
+    centred = Z - centre
+    return (centred if X is Z else X - centre), centred  # one array for both: BLAS returns a symmetric product then
+
+
+def squared_norms(X: Features) -> Array:
+    """|x_i|^2, (m,), for X (m, d)."""
+    return np.asarray((X.multiply(X)).sum(axis=1), dtype=np.float64).ravel() if hasattr(X, "multiply") else np.einsum("ij,ij->i", X, X)

@@ -1,0 +1,20 @@
+"""The graph of the printed problems: which have equal optima, by which map, and which only look alike."""
+
+from equimargin.formulations.links.kinds import Equivalence, Link, NotEquivalent, Relaxation, Rescaling, StrongEquivalence
+from equimargin.formulations.links.maps import critical_cost
+from equimargin.formulations.links.table import LINKS
+from equimargin.formulations.links.walk import Path, of, path
+
+__all__ = [
+    "LINKS",
+    "Equivalence",
+    "Link",
+    "NotEquivalent",
+    "Path",
+    "Relaxation",
+    "Rescaling",
+    "StrongEquivalence",
+    "critical_cost",
+    "of",
+    "path",
+]

@@ -1,0 +1,103 @@
+"""The kinds of relation between two formulations, each with its statement, its sources and its two maps of canonical points.
+
+A link is data plus two maps; its statement could stand in a paper. Values are on the families' scales: what a formulation's own objective
+is worth there is its declaration's `value`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from equimargin.formulations.declaration import Source
+from equimargin.formulations.problem.point import Point
+
+PointMap = Callable[[Any, Point], Point]
+EVIDENCE = "numerical evidence only"
+
+
+def same_problem(problem: Any) -> Any:
+    return problem
+
+
+def same_value(value: float, problem: Any) -> float:
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """A relation of formulation `a` to formulation `b`.
+
+    statement : the relation in a sentence.  sources : where it is printed or follows from.  conditions : when it holds.
+    theorem : the machine-checked theorem about the two optima, file.name in proofs/rocq, without sample weights; "" where there is none and
+        the evidence is numerical. What the statement says of points beyond that is tested, not proved.
+    """
+
+    kind: ClassVar[str]
+    a: str
+    b: str
+    statement: str
+    sources: tuple[Source, ...]
+    conditions: str = "always"
+    theorem: str = ""
+
+    @property
+    def status(self) -> str:
+        """The theorem about its optima, or that there is none."""
+        return f"optima proved: {self.theorem}" if self.theorem else EVIDENCE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equivalence(Link):
+    """Optimal points map to optimal points, both ways.
+
+    problem : b's problem from a's.  value : b's optimum from a's, given a's problem.
+    forward, backward : from canonical points of a's problem to those of b's, and back; both take a's problem first.
+    applies : whether a problem of a's family meets the conditions.
+    """
+
+    kind = "equivalence"
+    forward: PointMap
+    backward: PointMap
+    problem: Callable[[Any], Any] = same_problem
+    value: Callable[[float, Any], float] = same_value
+    applies: Callable[[Any], bool] = lambda problem: True
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrongEquivalence(Equivalence):
+    """Every feasible point maps to a feasible point of the same value, both ways: no optimum is needed to test it."""
+
+    kind = "strong equivalence"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rescaling(Equivalence):
+    """The same problem at another parameter, its objective multiplied: one optimum, two scales."""
+
+    kind = "rescaling"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relaxation(Link):
+    """The optimum of `a` is at most that of `b` on its problem, value(optimum of a) <= optimum of b.
+
+    problem : b's problem from a's.
+    """
+
+    kind = "relaxation"
+    problem: Callable[[Any], Any] = same_problem
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotEquivalent(Link):
+    """Two problems that the texts take for one, or that a reader might: the optima differ on the counterexample.
+
+    counterexample : a problem for `a` and one for `b`.  values : what `a` and `b` are worth there, on the families' scales; -inf where
+    unbounded, and for a misprinted read-out of a solution what it claims, inf where its b misses a hard margin.
+    """
+
+    kind = "not equivalent"
+    counterexample: Callable[[], tuple[Any, Any]]
+    values: tuple[float, float]

@@ -1,0 +1,127 @@
+"""The maps between the points and the problems of linked formulations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from equimargin.formulations.bounds.complete import complete
+from equimargin.formulations.kernels.kernel import Intercept, Linear
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.construct import classification, ranking_from_pairs
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.problem.point import Point
+from equimargin.formulations.rows.listed import Pairs
+
+
+def to_function(problem: Problem, point: Point) -> Point:
+    """The point's f and b: its own, or f = A'alpha with the best b."""
+    at = complete(problem, point)
+    if isinstance(problem, OneNormProblem):
+        return Point(beta=at.x)
+    if isinstance(problem.kernel, Linear):
+        return Point(w=at.w, b=at.b)
+    return Point(beta=at.beta, b=at.b)
+
+
+def to_multipliers(problem: Problem, point: Point) -> Point:
+    """The point's multipliers: its own, or those made from f."""
+    return Point(alpha=complete(problem, point).alpha)
+
+
+def critical_cost(problem: MarginProblem, point: Point) -> float:
+    """C* = min { max alpha_r / weight_r : alpha optimal for the hard dual }: the soft margin at C is the hard one exactly for C >= C*.
+
+    min C   s.t.   sum_r alpha_r A_r phi = w,  s'alpha = 0,  0 <= alpha_r <= C weight_r   over the rows on the margin.
+
+    Parameters
+    ----------
+    problem : a feasible hard problem.  point : its optimum, accurate.
+
+    Raises
+    ------
+    ValueError : the point is not accurate enough to tell the rows on the margin.
+    """
+    from scipy.optimize import linprog
+
+    at = complete(problem, point)
+    features = problem.features()
+    margin = np.flatnonzero(at.u > -1e-6)
+    rows = problem.rows.matrix[margin] @ features
+    span = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows).T
+    k = len(margin)
+    slack = 1e-6 * max(float(np.abs(at.w).max(initial=0.0)), 1e-300)
+    balance = np.append(problem.bias_signs[margin], 0.0)[None, :]
+    equal = np.hstack([span, np.zeros((len(at.w), 1))])
+    limits = np.vstack([np.hstack([np.eye(k), -problem.unit_weights[margin][:, None]]), equal, -equal])
+    ends = np.concatenate([np.zeros(k), at.w + slack, slack - at.w])
+    found = linprog(np.append(np.zeros(k), 1.0), limits, ends, balance, np.zeros(1), method="highs")
+    if found.status != 0:
+        raise ValueError("the point is not accurate enough to tell the rows on the margin")
+    return float(found.x[-1])
+
+
+def given_multipliers(alpha: Array | None) -> Array:
+    if alpha is None:
+        raise ValueError("the point has no multipliers")
+    return alpha
+
+
+def levels_of_one_query(problem: MarginProblem) -> int:
+    """How many levels the only query has; 0 for pairs without labels, for several queries and for weighted pairs."""
+    rows = problem.rows
+    if (
+        not isinstance(rows, Pairs)
+        or rows.y is None
+        or problem.weights is not None
+        or (rows.query is not None and rows.query.max(initial=0) > 0)
+    ):
+        return 0
+    return len(np.unique(rows.y))
+
+
+def as_classification(problem: MarginProblem) -> MarginProblem:
+    """The two levels as classes."""
+    y = np.where(problem.rows.y == problem.rows.y.max(), 1.0, -1.0)
+    return classification(problem.X, y, problem.C, problem.kernel, problem.loss)
+
+
+def halved(problem: MarginProblem, point: Point, factor: float) -> Point:
+    """The function times a factor."""
+    at = to_function(problem, point)
+    return Point(w=None if at.w is None else factor * at.w, beta=None if at.beta is None else factor * at.beta, b=None)
+
+
+def without_bias(problem: MarginProblem) -> MarginProblem:
+    """The no-bias problem of the kernel k + 1."""
+    return replace(problem, kernel=Intercept(problem.kernel), bias=False)
+
+
+def into_intercept(problem: MarginProblem, point: Point) -> Point:
+    """(f, b) as one function of the kernel k + 1, whose coefficients sum to b: f's own, moved along the optimum's alpha."""
+    return Point(beta=problem.rows.rdot(complete(problem, point).alpha))
+
+
+def out_of_intercept(problem: MarginProblem, point: Point) -> Point:
+    """f of the kernel k, and b the sum of the coefficients."""
+    beta = complete(without_bias(problem), point).beta
+    if isinstance(problem.kernel, Linear):
+        return Point(w=problem.X.T @ beta, b=float(beta.sum()))
+    return Point(beta=beta, b=float(beta.sum()))
+
+
+def symmetrised(problem: MarginProblem) -> MarginProblem:
+    """Both signs of every difference as classified points, at half the cost."""
+    A = problem.rows.matrix
+    D = np.asarray((A @ problem.X).toarray() if hasattr(problem.X, "toarray") else A @ problem.X)
+    y = np.concatenate([np.ones(len(D)), -np.ones(len(D))])
+    weights = None if problem.weights is None else np.tile(problem.unit_weights, 2)
+    return classification(np.vstack([D, -D]), y, problem.C / 2, problem.kernel, problem.loss, sample_weight=weights)
+
+
+def adjacent(problem: MarginProblem) -> MarginProblem:
+    """The pairs of neighbours of a strict total order only."""
+    order = np.argsort(problem.rows.y)
+    return ranking_from_pairs(problem.X, np.column_stack([order[1:], order[:-1]]), problem.C, problem.kernel, problem.loss)

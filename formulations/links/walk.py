@@ -1,0 +1,80 @@
+"""Chains of links: from one formulation to another by the relations between them."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+from equimargin.formulations.declaration import REGISTRY
+from equimargin.formulations.links.kinds import Equivalence, Link, NotEquivalent, same_problem
+from equimargin.formulations.links.table import LINKS
+from equimargin.formulations.problem.point import Point
+
+
+@dataclass(frozen=True)
+class Path:
+    """Links in a row, each walked forwards or backwards."""
+
+    steps: tuple[tuple[Equivalence, bool], ...]
+
+    def problem(self, problem: Any) -> Any:
+        """The last formulation's problem from the first's."""
+        return self._walk(problem)[-1]
+
+    def value(self, value: float, problem: Any) -> float:
+        """The last formulation's optimum from the first's."""
+        for (link, _), start in zip(self.steps, self._walk(problem), strict=False):
+            value = link.value(value, start)
+        return value
+
+    def map(self, point: Point, problem: Any) -> Point:
+        """A solution of the last formulation from one of the first.
+
+        Parameters
+        ----------
+        point : a canonical point of `problem`.  problem : of the first formulation.
+        """
+        for (link, forwards), start in zip(self.steps, self._walk(problem), strict=False):
+            point = (link.forward if forwards else link.backward)(start, point)
+        return point
+
+    def _walk(self, problem: Any) -> list[Any]:
+        problems = [problem]
+        for link, forwards in self.steps:
+            if not forwards and link.problem is not same_problem:
+                raise ValueError(f"the link from {link.a} to {link.b} goes one way: its problem does not say which it came from")
+            problems.append(link.problem(problems[-1]) if forwards else problems[-1])
+        return problems
+
+
+def path(a: str, b: str) -> Path:
+    """The shortest chain of equivalences from formulation `a` to formulation `b`.
+
+    Raises
+    ------
+    KeyError : an unknown formulation.  ValueError : no chain; the sentence names a counterexample where one is stored.
+    """
+    for id in (a, b):
+        if id not in REGISTRY:
+            raise KeyError(f"unknown formulation {id!r}")
+    chains: dict[str, tuple[tuple[Equivalence, bool], ...]] = {a: ()}
+    queue = deque([a])
+    while queue:
+        here = queue.popleft()
+        for link in LINKS:
+            if not isinstance(link, Equivalence):
+                continue
+            for start, end, forwards in ((link.a, link.b, True), (link.b, link.a, False)):
+                if start == here and end not in chains and (forwards or link.problem is same_problem):
+                    chains[end] = (*chains[here], (link, forwards))
+                    queue.append(end)
+    if b not in chains:
+        known = [link.statement for link in LINKS if isinstance(link, NotEquivalent) and {link.a, link.b} == {a, b}]
+        raise ValueError(f"{a} and {b} are not linked" + (f": {known[0]}" if known else ""))
+    return Path(chains[b])
+
+
+def of(id: str) -> list[Link]:
+    """The links of one formulation, equivalences first."""
+    return sorted((link for link in LINKS if id in (link.a, link.b)), key=lambda link: isinstance(link, NotEquivalent))

@@ -1,0 +1,1 @@
+"""Arithmetic: names of arrays, rounding, dyadic grids, compiled loops."""

@@ -1,0 +1,161 @@
+"""The one numba decorator: compiled kernels are kept on disk and never outlive their sources.
+
+numba's own cache looks at the file of the decorated function only: after an edit of a callee in another file it goes on
+running the old callee inside the cached caller. Here the cache directory is named after the content of all kernel sources.
+Nor does it look whether a file is as it was written; here each ends with its digest, and a file without its own is as good as none.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import io
+import os
+import signal
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any, ParamSpec, TypeVar
+
+import numba
+from numba.core import config
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_FORMULATIONS = Path(__file__).parents[1]
+_KERNEL_FOLDERS = (
+    _FORMULATIONS,
+    _FORMULATIONS.parent / "solvers",
+)  # siblings in the checkout, behind the links and in an installed package
+_directing = threading.Lock()
+FAST: dict[str, Any] = {"fastmath": {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}, "error_model": "numpy"}
+"""Sums in any order and no NaN, but infinities; a division by 0 is one."""
+
+
+def jit(kernel: Callable[P, R]) -> Callable[P, R]:
+    """Compile a kernel at its first call, without the GIL, and keep the machine code where that is possible and safe.
+
+    The code is kept under NUMBA_CACHE_DIR if set, else under the user's cache; not at all where neither can be written or
+    the source is no file (a zip archive). Old directories are never read again and may be deleted at any time.
+    """
+    return _compiled(kernel)
+
+
+def fast(kernel: Callable[P, R]) -> Callable[P, R]:
+    """As `jit`, for loops of plain arithmetic over numbers, infinities among them but no NaN: sums in any order, so that they vectorise."""
+    return _compiled(kernel, **FAST)
+
+
+def _compiled(kernel: Callable[P, R], **options: Any) -> Callable[P, R]:
+    directory = cache_directory() if Path(inspect.getfile(kernel)).is_file() else None
+    # numba knows no cache directory per function. It reads the global one while decorating, so it is lent ours for that
+    # long only: other packages' kernels stay where they were.
+    with _directing:
+        theirs, config.CACHE_DIR = config.CACHE_DIR, str(directory) if directory else config.CACHE_DIR
+        try:
+            dispatcher: Any = numba.njit(nogil=True, **options)(kernel)
+            if directory is not None:
+                dispatcher._cache = _Cache(kernel)
+        finally:
+            config.CACHE_DIR = theirs
+    dispatcher.compile = _undisturbed(dispatcher.compile)
+    compiled: Callable[P, R] = dispatcher
+    return compiled
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """numba's cache of a kernel, in sealed files; what cannot be kept is compiled again by the next process."""
+
+    def __init__(self, kernel: Callable[..., Any]) -> None:
+        super().__init__(kernel)
+        self._cache_file = _SealedFiles(self.cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        with suppress(OSError):  # the disk is full, or the directory is there no more
+            super().save_overload(signature, compiled)
+
+
+class _SealedFiles(IndexDataCacheFile):  # type: ignore[misc]
+    """numba's index (.nbi) and machine code (.nbc), each followed by its digest, which unpickling does not look at."""
+
+    @contextmanager
+    def _open_for_write(self, path: str) -> Iterator[io.BytesIO]:
+        content = io.BytesIO()
+        yield content
+        with super()._open_for_write(path) as file:
+            file.write(content.getvalue() + _seal(content.getvalue()))
+
+    def _load_index(self) -> Any:
+        return super()._load_index() if _is_sealed(Path(self._index_path)) else {}
+
+    def _load_data(self, name: str) -> Any:
+        if not _is_sealed(Path(self._data_path(name))):
+            raise FileNotFoundError(name)  # numba then compiles anew, and writes the file anew
+        return super()._load_data(name)
+
+
+def _seal(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
+
+
+def _is_sealed(path: Path) -> bool:
+    """Whether a file is there and is what was written: cut off, empty or overwritten ones could be anything."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return False
+    length = hashlib.sha256().digest_size
+    return content[-length:] == _seal(content[:-length])
+
+
+def _undisturbed(compile: Callable[P, R]) -> Callable[P, R]:
+    """As `compile`; an interrupt waits until it is done, because LLVM calls back into Python, where an exception is lost."""
+
+    @functools.wraps(compile)
+    def undisturbed(*arguments: P.args, **options: P.kwargs) -> R:
+        handler = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is not threading.main_thread() or not callable(handler):
+            return compile(*arguments, **options)
+        heard: list[tuple[int, FrameType | None]] = []
+        signal.signal(signal.SIGINT, lambda number, frame: heard.append((number, frame)))
+        try:
+            return compile(*arguments, **options)
+        finally:
+            signal.signal(signal.SIGINT, handler)
+            if heard:
+                handler(*heard[0])
+
+    return undisturbed
+
+
+@functools.cache
+def cache_directory() -> Path | None:
+    """The writable directory of the compiled kernels of exactly these sources; None if there is none."""
+    try:
+        directory = _cache_root() / f"kernels-{_digest_of_sources()}"
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            return directory
+    except (OSError, RuntimeError):  # RuntimeError: a user without a home directory
+        return None
+
+
+def _cache_root() -> Path:
+    chosen = config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME")
+    return Path(chosen or Path.home() / ".cache") / "equimargin"
+
+
+def _digest_of_sources() -> str:
+    digest = hashlib.sha256()
+    for folder in _KERNEL_FOLDERS:
+        for source in sorted(folder.rglob("*.py")):
+            content = source.read_bytes()
+            digest.update(f"{folder.name}/{source.relative_to(folder).as_posix()} {len(content)}\n".encode())
+            digest.update(content)
+    return digest.hexdigest()[:16]

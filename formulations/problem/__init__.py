@@ -1,0 +1,26 @@
+"""The two canonical shapes of every printed problem, and the constructors of the public way in."""
+
+from equimargin.formulations.problem.construct import (
+    classification,
+    one_norm_ranking,
+    ranking,
+    ranking_from_pairs,
+    ranking_vector_machine,
+    regression,
+)
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.problem.point import Point
+
+__all__ = [
+    "MarginProblem",
+    "OneNormProblem",
+    "Point",
+    "Problem",
+    "classification",
+    "one_norm_ranking",
+    "ranking",
+    "ranking_from_pairs",
+    "ranking_vector_machine",
+    "regression",
+]

@@ -1,0 +1,44 @@
+"""The bias that is best for a given f: where the loss, a function of b alone, is smallest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from equimargin.formulations.numeric.arrays import Array
+
+
+def hinge_bias(breakpoints: Array, s: Array, c: Array) -> tuple[float, float]:
+    """Where the slope -sum_{s=+1} c + sum of c over the breakpoints passed crosses 0."""
+    order = np.argsort(breakpoints, kind="stable")
+    slope = np.cumsum(c[order]) - c[s > 0].sum()
+    noise = 1e-14 * c.sum()
+    first = int(np.searchsorted(slope, -noise))
+    last = int(np.searchsorted(slope, noise, side="right"))
+    at = breakpoints[order]
+    lower = at[first] if c[s > 0].sum() > noise else -np.inf
+    upper = at[last] if last < len(at) else np.inf
+    return float(lower), float(upper)
+
+
+def squared_hinge_bias(breakpoints: Array, s: Array, c: Array) -> tuple[float, float]:
+    """The root of g(b) = sum_{s=-1, b > v} c (b - v) - sum_{s=+1, b < v} c (v - b), nondecreasing and piecewise linear."""
+    order = np.argsort(breakpoints, kind="stable")
+    v, s, c = breakpoints[order], s[order], c[order]
+    up, down = np.where(s > 0, c, 0.0), np.where(s < 0, c, 0.0)
+    below, moment_below = np.cumsum(down), np.cumsum(down * v)
+    above, moment_above = up.sum() - np.cumsum(up), (up * v).sum() - np.cumsum(up * v)
+    g = below * v - moment_below - (moment_above - above * v)
+    k = int(np.searchsorted(g, 0.0))
+    if k == len(v):
+        return float(v[-1]), np.inf
+    if k == 0:
+        return (float(v[0]), float(v[0])) if up.sum() > 0 else (-np.inf, float(v[0]))
+    slope = below[k - 1] + above[k - 1]
+    b = v[k - 1] - g[k - 1] / slope if slope > 0 else v[k]
+    return float(b), float(b)
+
+
+def finite_end(lower: float, upper: float) -> tuple[float, float]:
+    """An interval that is open to one side, shut at its finite end."""
+    end = lower if np.isfinite(lower) else upper
+    return (end, end) if np.isfinite(end) else (0.0, 0.0)

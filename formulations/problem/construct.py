@@ -1,0 +1,261 @@
+"""The constructors of the public way in: data and settings, checked, become a canonical problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equimargin.formulations.kernels.features import column_names
+from equimargin.formulations.kernels.gram import proven_shift
+from equimargin.formulations.kernels.kernel import Intercept, Kernel, Precomputed, linear, squared_norms
+from equimargin.formulations.numeric.arguments import array, choice, cost, factors, finite_cost, number, reals, shown
+from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.problem.choices import LOSSES, Bias, Loss
+from equimargin.formulations.problem.labels import numbers, queries
+from equimargin.formulations.problem.limits import LARGEST_KERNEL, within_float64
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import OneNormProblem
+from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.listed import Pairs, Signed, Tube
+
+
+def classification(
+    X: Any,
+    y: ArrayLike,
+    C: float = 1.0,
+    kernel: Kernel | None = None,
+    loss: Loss = "hinge",
+    bias: Bias = True,
+    sample_weight: ArrayLike | None = None,
+) -> MarginProblem:
+    """Max-margin classification, min 1/2 |f|^2 + C sum_i weight_i loss(1 - y_i (f(x_i) + b)).
+
+    Parameters
+    ----------
+    X : (m, d) features, or (m, m) Gram for `precomputed()`: an array, a sparse matrix, or a table, whose columns' names are kept.
+    y : (m,) labels in {-1, +1}; one class alone is accepted.
+    C : cost in (0, inf].  kernel : linear by default.  loss : "hinge" or "squared_hinge".
+    bias : True (free), False (none), "penalized" (part of the norm: the kernel k + 1 without a bias).
+    sample_weight : (m,) factors of C, in [0, inf].
+
+    Raises
+    ------
+    ValueError : labels other than -1 and +1, shapes and types that do not fit, numbers that are not finite or too large for float64,
+        C <= 0.
+
+    Source: T (6)-(7), (23)-(28); K (2.3); the tutorial writes w.x - b, its b is minus ours.
+    """
+    X, kernel, names = _features(X, kernel)
+    labels = numbers(y, X.shape[0], "y")
+    if not np.isin(labels, (-1.0, 1.0)).all():
+        raise ValueError("classification: every label must be -1 or +1; encode the two classes so")
+    if not isinstance(bias, bool | np.bool_) and not (isinstance(bias, str) and bias == "penalized"):
+        raise ValueError(f"classification: bias must be True, False or 'penalized', not {shown(bias)}")
+    shift = _shift(kernel, X)
+    if bias == "penalized":
+        kernel, bias = Intercept(kernel), False
+    weights = None if sample_weight is None else factors(sample_weight, len(labels), "sample_weight")
+    rows, C = Signed(labels), cost(C)
+    chosen = choice(loss, "loss", LOSSES)
+    within_float64(rows, C, chosen, weights)
+    return MarginProblem(X, kernel, rows, C, chosen, bool(bias), weights, shift, names)
+
+
+def regression(
+    X: Any,
+    y: ArrayLike,
+    C: float = 1.0,
+    epsilon: float = 0.1,
+    kernel: Kernel | None = None,
+    loss: Loss = "hinge",
+    sample_weight: ArrayLike | None = None,
+) -> MarginProblem:
+    """Epsilon-insensitive regression, min 1/2 |f|^2 + C sum_i weight_i loss(|y_i - f(x_i) - b| - epsilon).
+
+    Parameters
+    ----------
+    X : (m, d) features.  y : (m,) targets.  C : cost in (0, inf].  epsilon : >= 0, in the units of y.  The rest as in `classification`.
+
+    Raises
+    ------
+    ValueError : negative epsilon, shapes and types that do not fit, numbers that are not finite or too large for float64, C <= 0.
+
+    Source: T (57)-(73).
+    """
+    X, kernel, names = _features(X, kernel)
+    targets = numbers(y, X.shape[0], "y")
+    half_width = number(epsilon, "regression: epsilon", "finite and at least 0", lambda v: 0 <= v < np.inf)
+    with np.errstate(over="ignore"):
+        tube = Tube(targets, half_width)
+    weights = None if sample_weight is None else np.tile(factors(sample_weight, len(targets), "sample_weight"), 2)
+    C = cost(C)
+    chosen = choice(loss, "loss", LOSSES)
+    within_float64(tube, C, chosen, weights)
+    return MarginProblem(X, kernel, tube, C, chosen, True, weights, _shift(kernel, X), names)
+
+
+def ranking(
+    X: Any,
+    y: ArrayLike,
+    qid: ArrayLike | None = None,
+    C: float = 1.0,
+    kernel: Kernel | None = None,
+    loss: Loss = "hinge",
+    per_query: Literal["sum", "mean"] = "sum",
+    query_weight: Mapping[Any, float] | None = None,
+) -> MarginProblem:
+    """RankSVM, min 1/2 |f|^2 + C sum over pairs (i preferred to j) of weight_ij loss(1 - f(x_i) + f(x_j)).
+
+    Parameters
+    ----------
+    X : (m, d) features.  y : (m,) relevances, higher is better.  qid : (m,) queries; pairs are within a query. No pair at all is accepted.
+    per_query : "sum" of the losses of a query's pairs, or their "mean".  query_weight : factor of C for a query, in [0, inf]; 1 if absent.
+
+    Raises
+    ------
+    ValueError : shapes and types that do not fit, numbers that are not finite or too large for float64, C <= 0, a negative weight.
+
+    Source: T (84)-(86), K (1.2), (2.4), P (6), (8).
+    """
+    X, kernel, names = _features(X, kernel)
+    rows, asked = _pairs(X, y, qid)
+    weights = _query_weights(rows, asked, per_query, query_weight)
+    C = cost(C)
+    chosen = choice(loss, "loss", LOSSES)
+    within_float64(rows, C, chosen, weights)
+    return MarginProblem(X, kernel, rows, C, chosen, False, weights, _shift(kernel, X), names)
+
+
+def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel | None = None, loss: Loss = "hinge") -> MarginProblem:
+    """RankSVM over given preferences.
+
+    Parameters
+    ----------
+    X : (m, d) features.  pairs : (p, 2) integers, (preferred, other).
+
+    Raises
+    ------
+    ValueError : an index outside 0 .. m - 1, a point preferred to itself.
+
+    Source: P (6), its set of preferences.
+    """
+    X, kernel, names = _features(X, kernel)
+    given = array(pairs, "ranking_from_pairs: pairs")
+    if given.size and (given.ndim != 2 or given.shape[1] != 2 or not np.issubdtype(given.dtype, np.integer)):
+        raise ValueError(
+            f"ranking_from_pairs: pairs must be integers of shape (p, 2), (preferred, other); they are {given.dtype} {given.shape}"
+        )
+    listed = given.astype(np.int64).reshape(-1, 2)
+    if listed.size and not (listed.min() >= 0 and listed.max() < X.shape[0]):
+        raise ValueError(f"ranking_from_pairs: every index must be in 0 .. {X.shape[0] - 1}")
+    if (listed[:, 0] == listed[:, 1]).any():
+        raise ValueError("ranking_from_pairs: a point cannot be preferred to itself")
+    rows = Pairs(listed[:, 0], listed[:, 1], X.shape[0])
+    C = cost(C)
+    chosen = choice(loss, "loss", LOSSES)
+    within_float64(rows, C, chosen)
+    return MarginProblem(X, kernel, rows, C, chosen, False, None, _shift(kernel, X), names)
+
+
+def ranking_vector_machine(
+    X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: float = 1.0, kernel: Kernel | None = None
+) -> OneNormProblem:
+    """Ranking vector machine, min 1'beta + C sum over pairs (1 - (A K beta)_r)_+ over beta >= 0.
+
+    Parameters
+    ----------
+    As in `ranking`; C finite.
+
+    Raises
+    ------
+    ValueError : as in `ranking`, and C = inf.
+
+    Source: T (102)-(104), K (2.10).
+    """
+    X, kernel, names = _features(X, kernel)
+    rows, C = _pairs(X, y, qid)[0], finite_cost(C)
+    within_float64(rows, C)
+    return OneNormProblem(X, kernel, rows, C, "points", _shift(kernel, X), names)
+
+
+def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: float = 1.0, kernel: Kernel | None = None) -> OneNormProblem:
+    """One-norm ranking, min 1'x + C sum over pairs (1 - (A K A' x)_r)_+ over x >= 0, one unknown a pair.
+
+    Parameters
+    ----------
+    As in `ranking`; C finite.
+
+    Raises
+    ------
+    ValueError : as in `ranking`, and C = inf.
+
+    Source: T (94)-(96), with phi_ij = phi_i - phi_j.
+    """
+    X, kernel, names = _features(X, kernel)
+    rows, C = _pairs(X, y, qid)[0], finite_cost(C)
+    within_float64(rows, C)
+    return OneNormProblem(X, kernel, rows, C, "pairs", _shift(kernel, X), names)
+
+
+def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[str, ...] | None]:
+    """X as float64, dense or CSR, the kernel, and the names of the columns."""
+    kernel, names = linear() if kernel is None else kernel, column_names(X)
+    if not isinstance(kernel, Kernel):
+        raise ValueError(f"kernel must be what linear(), polynomial(), rbf(), sigmoid() or precomputed() returns, not {shown(kernel)}")
+    if hasattr(X, "tocsr"):
+        X = X.tocsr()
+        values = reals(X.data, "X")
+        X = X.astype(np.float64)
+    else:
+        X = values = np.ascontiguousarray(reals(X, "X"))
+    if X.ndim != 2 or 0 in X.shape:
+        raise ValueError(f"X must have two dimensions and at least one row and one column; its shape is {X.shape}")
+    if not np.isfinite(values).all():
+        raise ValueError("X holds NaN or an infinite number; remove or replace such rows first")
+    if kernel.given:
+        X = X.toarray() if hasattr(X, "toarray") else X
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(f"a precomputed kernel needs the square Gram matrix; this one is {X.shape[0]} x {X.shape[1]}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        sizes = np.abs(X).max(axis=1) if kernel.given else np.maximum(squared_norms(X), np.abs(kernel.diagonal(X)))
+    if not sizes.max() <= LARGEST_KERNEL:
+        row = int(np.flatnonzero(~(sizes <= LARGEST_KERNEL))[0])
+        what = "the Gram matrix has entries" if kernel.given else "the square of its length, or its kernel value, is"
+        raise ValueError(f"X is too large for float64 at row {row}: {what} above {LARGEST_KERNEL:.1e}; divide X by a constant")
+    asymmetry = float(np.abs(X - X.T).max()) if kernel.given else 0.0
+    if asymmetry > 0:
+        raise ValueError(
+            f"the precomputed Gram matrix is not symmetric (largest difference {asymmetry:.3g}); pass (K + K.T) / 2 if that is meant"
+        )
+    return X, kernel, names
+
+
+def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> tuple[LabelledPairs, NDArray[Any]]:
+    """The pairs, and the names of the queries; 0 is that of the only one."""
+    m = X.shape[0]
+    relevance = numbers(y, m, "y")
+    names, index = (np.zeros(1, dtype=np.int64), None) if qid is None else queries(qid, m)
+    return LabelledPairs(relevance, index), names
+
+
+def _query_weights(rows: LabelledPairs, names: NDArray[Any], per_query: str, query_weight: Mapping[Any, float] | None) -> Array | None:
+    """Weights of the pairs of every query, (queries,), or None where all are 1."""
+    mean = choice(per_query, "ranking: per_query", ("sum", "mean")) == "mean"
+    if not mean and query_weight is None:
+        return None
+    weights = np.ones(rows.groups)
+    if query_weight is not None:
+        if not isinstance(query_weight, Mapping):
+            raise ValueError(f"ranking: query_weight must map queries to factors of C, not be {shown(query_weight)}")
+        unknown = set(query_weight) - set(names.tolist())
+        if unknown:
+            raise ValueError(f"ranking: query_weight names queries that are not in qid: {sorted(unknown, key=str)[:5]}")
+        weights = factors([query_weight.get(name, 1.0) for name in names.tolist()], len(names), "ranking: the values of query_weight")
+    return weights / np.maximum(rows.pairs_of, 1) if mean else weights
+
+
+def _shift(kernel: Kernel, X: Features) -> float | None:
+    return proven_shift(X) if isinstance(kernel, Precomputed) else 0.0

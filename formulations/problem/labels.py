@@ -1,0 +1,50 @@
+"""What data say of their rows beside the features, checked: a number each, and the query each belongs to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equimargin.formulations.numeric.arguments import Array, array, is_number, reals, shown
+
+Index = NDArray[np.int64]
+
+
+def numbers(values: ArrayLike, m: int, name: str) -> Array:
+    """Values (m,) as float64.
+
+    Raises
+    ------
+    ValueError : another shape, what is no number, NaN, an infinite number; the message starts with `name`.
+    """
+    v = reals(values, name)
+    if v.shape != (m,):
+        raise ValueError(f"{name} must have one number for each of the {m} rows; its shape is {v.shape}")
+    if not np.isfinite(v).all():
+        raise ValueError(f"{name} holds NaN or an infinite number at row {int(np.flatnonzero(~np.isfinite(v))[0])}")
+    return v
+
+
+def queries(qid: ArrayLike, m: int) -> tuple[NDArray[Any], Index]:
+    """The names of the queries, (q,) ascending, and the query 0, 1, ... of every row, (m,).
+
+    Raises
+    ------
+    ValueError : another shape, names that are neither all numbers nor all text, NaN, an infinite number.
+    """
+    query = array(qid, "qid")
+    if query.shape != (m,):
+        raise ValueError(f"qid must have one entry for each of the {m} rows; its shape is {query.shape}")
+    if query.dtype.kind == "T":  # numpy's text of any length, which may have missing entries
+        query = query.astype(object)
+    text = query.dtype.kind in "US" or (query.dtype.kind == "O" and m > 0 and isinstance(query[0], str))
+    if query.dtype.kind not in "biufUS":
+        for row, name in enumerate(query):
+            if query.dtype.kind != "O" or not (isinstance(name, str) if text else is_number(name)):
+                raise ValueError(f"qid must hold numbers alone or text alone, not {shown(name)} at row {row}")
+    if not text:
+        numbers(query, m, "qid")
+    names, index = np.unique(query, return_inverse=True)
+    return names, index.astype(np.int64)

@@ -1,0 +1,289 @@
+"""The margin problem, the canonical shape of every printed quadratic program.
+
+    min over f in H, b in R     1/2 |f|^2 + sum_r c_r loss( t_r - (A f)_r - b s_r )
+    max over alpha              t'alpha - 1/2 alpha' A K A' alpha  [ - sum_r alpha_r^2 / (4 c_r): squared hinge ]
+                                s'alpha = 0,  0 <= alpha <= c      [ alpha >= 0: squared hinge, or c_r = inf ]
+
+loss is the hinge (u)_+ or its square, c_r = C x weight_r, and f = sum_i beta_i k(x_i, .) with beta = A' alpha at the optimum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.kernels.features import Explicit, explicit
+from equimargin.formulations.kernels.gram import Gram
+from equimargin.formulations.kernels.kernel import Kernel
+from equimargin.formulations.numeric.arguments import cost
+from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.numeric.dyadic import on_grid
+from equimargin.formulations.numeric.rounding import UNIT, products_within
+from equimargin.formulations.problem.bias import finite_end, hinge_bias, squared_hinge_bias
+from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.limits import within_float64
+from equimargin.formulations.problem.point import Point
+from equimargin.formulations.rows.base import Rows, ridge, weighed
+from equimargin.formulations.rows.labelled import ImplicitMultipliers
+from equimargin.formulations.rows.listed import Pairs, Tube
+
+SPAN = 1e-12
+"""Eigenvalues of K below this fraction of the largest are not part of the features L of K = L L'."""
+
+
+@dataclass(frozen=True, eq=False)
+class MarginProblem:
+    """1/2 |f|^2 + sum_r c_r loss(t_r - (A f)_r - b s_r) over f in the kernel's space and b.
+
+    Parameters
+    ----------
+    X : (m, d) features.  kernel : k.  rows : A, t, s.  C : cost of a unit of loss, in (0, inf]; inf is the hard margin.
+    loss : "hinge" or "squared_hinge".  bias : whether b is free; False holds it at 0.
+    weights : (groups,) factors of C in [0, inf], row by row, or query by query where pairs come from labels. The problem's costs are
+    the exact products C x weight: proven bounds, exact optima and certificates hold for them; `costs` has them rounded.
+    shift : added to the diagonal of a precomputed Gram; None if it is indefinite.
+    feature_names : (d,) of the columns of X, where it came as a table; f is then evaluated at tables of the same columns alone.
+
+    Source: the catalogue's canonical shape; documents T (23)-(28), (64)-(73), (84)-(89); K (1.2), (2.3), (2.4); P (6), (8).
+    """
+
+    X: Features
+    kernel: Kernel
+    rows: Rows
+    C: float = 1.0
+    loss: Loss = "hinge"
+    bias: bool = True
+    weights: Array | None = None
+    shift: float | None = 0.0
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def m(self) -> int:
+        """Number of points."""
+        return self.rows.m
+
+    @property
+    def p(self) -> int:
+        """Number of rows."""
+        return self.rows.p
+
+    @property
+    def family(self) -> str:
+        """The id of the formulations with this optimum."""
+        kind = "hard" if np.isinf(self.C) else "l2" if self.loss == "squared_hinge" else "l1"
+        if isinstance(self.rows, Pairs):
+            return f"rank.{kind}"
+        if isinstance(self.rows, Tube):
+            return f"svr.{kind}"
+        if self.bias:
+            return "svm." + {"l1": "soft"}.get(kind, kind)
+        return {"hard": "svm.nobias_hard", "l1": "svm.nobias", "l2": "svm.nobias_l2"}[kind]
+
+    @property
+    def convex(self) -> bool:
+        """Whether K is positive semidefinite: by theory, or proved for a precomputed one."""
+        return self.kernel.positive_semidefinite and self.shift is not None
+
+    @cached_property
+    def gram(self) -> Gram:
+        """K as an operator."""
+        return Gram(self.kernel, self.X, self.shift or 0.0)
+
+    @cached_property
+    def explicit(self) -> Explicit | None:
+        """Z (m, q) with K = Z Z' where the kernel has such features without computing any, None otherwise."""
+        return explicit(self.kernel, self.X)
+
+    @cached_property
+    def unit_weights(self) -> Array:
+        """weight_r, (p,), ones where none were given."""
+        return np.ones(self.p) if self.weights is None else self.rows.spread(self.weights)
+
+    @cached_property
+    def hard(self) -> NDArray[np.bool_]:
+        """Which rows have an infinite weight, (p,)."""
+        return np.isinf(self.unit_weights)
+
+    @cached_property
+    def soft_weights(self) -> Array:
+        """weight_r where it is finite, 0 on the hard rows, (p,): what multiplies the slacks in an objective."""
+        return np.where(self.hard, 0.0, self.unit_weights)
+
+    @cached_property
+    def inverse_root_weights(self) -> Array:
+        """1 / sqrt(weight_r), (p,), 0 for weight 0 (its multiplier is 0) and for hard rows: what scales alpha in a squared hinge's dual."""
+        roots = np.zeros(self.p)
+        np.divide(1.0, np.sqrt(self.unit_weights), out=roots, where=self.unit_weights > 0)
+        return roots
+
+    @cached_property
+    def group_costs(self) -> Array:
+        """c of the rows of every group, (groups,), C x weight; 0 for weight 0 even where C = inf, and for a group without rows."""
+        w = self._used_weights
+        with np.errstate(over="ignore", under="ignore"):
+            return np.asarray(self.C * w if np.isfinite(self.C) else np.where(w > 0, np.inf, 0.0))
+
+    @cached_property
+    def group_costs_within(self) -> tuple[Array, Array]:
+        """The ends, (groups,) each, between which the exact products C x weight lie; infinite both only where a row is hard."""
+        return products_within(np.asarray(self.C), self._used_weights)
+
+    @property
+    def _used_weights(self) -> Array:
+        """The weight of every group, (groups,), 0 for one without rows."""
+        return self.rows.used(np.ones(self.rows.groups) if self.weights is None else self.weights)
+
+    @cached_property
+    def costs(self) -> Array:
+        """c_r, (p,)."""
+        return self.rows.spread(self.group_costs)
+
+    @cached_property
+    def box(self) -> Array:
+        """Upper ends of alpha, (p,): c for the hinge; inf for the squared hinge, 0 where the row costs nothing."""
+        return self.costs if self.loss == "hinge" else np.where(self.costs > 0, np.inf, 0.0)
+
+    @cached_property
+    def exact_box(self) -> Array:
+        """Upper ends of alpha, (p,), not above the exact products C x weight, which `box` has rounded to nearest."""
+        ends = self.rows.spread(self.group_costs_within[0])
+        return ends if self.loss == "hinge" else np.where(ends > 0, np.inf, 0.0)
+
+    @cached_property
+    def bias_signs(self) -> Array:
+        """s_r, (p,): zeros where there is no bias."""
+        return self.rows.s if self.bias else np.zeros(self.p)
+
+    def with_cost(self, C: float) -> MarginProblem:
+        """The same problem at another C."""
+        C = cost(C)
+        within_float64(self.rows, C, self.loss, self.weights)
+        return replace(self, C=C)
+
+    def slack(self, f: Array, b: float) -> Array:
+        """u_r = t_r - (A f)_r - b s_r, (p,), the slack that each row needs; f : (m,)."""
+        u: Array = self.rows.t - self.rows.dot(f) - b * self.bias_signs
+        return u
+
+    def losses(self, u: Array) -> Array:
+        """c_r loss(u_r), (p,); inf where a hard row is violated."""
+        return weighed(self.costs, u, self.squared)
+
+    @property
+    def swept(self) -> bool:
+        """Whether sums over the rows are taken by sweeps alone: they are many, and none must be met."""
+        return self.rows.many and bool(np.isfinite(self.group_costs).all())
+
+    @property
+    def squared(self) -> bool:
+        """Whether the loss is the squared hinge."""
+        return self.loss == "squared_hinge"
+
+    def primal(self, f: Array, norm2: float, b: float) -> float:
+        """1/2 |f|^2 + sum_r c_r loss(u_r) in float64; f : (m,) values at the points, norm2 : |f|^2."""
+        return norm2 / 2 + self.rows.total_loss(self.squared, self.group_costs, f, b, self.bias)
+
+    def dual(self, alpha: Any, norm2: float) -> float:
+        """t'alpha - 1/2 |A'alpha|_K^2 [- sum_r alpha_r^2 / (4 c_r)] in float64; alpha : (p,), norm2 : |A'alpha|_K^2."""
+        ridge = self.rows.ridge(alpha, self.group_costs) if self.squared else 0.0
+        return self.rows.gain(alpha) - norm2 / 2 - ridge
+
+    def dual_ridge(self, alpha: Array) -> Array:
+        """alpha_r^2 / (4 c_r), (p,), for the squared hinge; zeros for the hinge."""
+        return ridge(alpha, self.costs) if self.squared else np.zeros(self.p)
+
+    def norm2(self, beta: Array) -> float:
+        """|f|^2 of f = sum_i beta_i k(x_i, .), beta (m,), in float64."""
+        if self.explicit is None:
+            return float(beta @ (self.gram @ beta))
+        w = self.explicit.rdot(beta)
+        return float(w @ w)
+
+    @cached_property
+    def scale(self) -> float:
+        """P(0) = sum_r c_r loss(t_r), the primal value at f = 0, b = 0, over the finite costs: what relative figures fall back on."""
+        return self.rows.scale(self.squared, np.where(np.isfinite(self.group_costs), self.group_costs, 0.0))
+
+    def best_bias(self, f: Array) -> tuple[float, float]:
+        """The interval of b that minimises sum_r c_r loss(t_r - (A f)_r - b s_r), in the project's sign; (0, 0) without a bias.
+
+        Hinge: piecewise linear in b, breakpoints (t_r - (A f)_r) s_r, where the slope crosses 0. Squared hinge: the root of a
+        piecewise-linear derivative. Hard rows: the interval all of them allow (its middle, twice, if there is none).
+        """
+        if not self.bias:
+            return 0.0, 0.0
+        signed = self.bias_signs
+        active = (signed != 0) & (self.costs > 0)
+        if not active.any():
+            return 0.0, 0.0
+        s, c = signed[active], self.costs[active]
+        breakpoints = (self.rows.t - self.rows.dot(f))[active] * s
+        low = float(breakpoints[(s > 0) & np.isinf(c)].max(initial=-np.inf))
+        high = float(breakpoints[(s < 0) & np.isinf(c)].min(initial=np.inf))
+        soft = np.isfinite(c)
+        b = (-np.inf, np.inf)
+        if soft.any():
+            find = hinge_bias if self.loss == "hinge" else squared_hinge_bias
+            b = find(breakpoints[soft], s[soft], c[soft])
+        if low > high:
+            return (low + high) / 2, (low + high) / 2
+        lower, upper = float(np.clip(b[0], low, high)), float(np.clip(b[1], low, high))
+        return (lower, upper) if np.isfinite(lower) and np.isfinite(upper) else finite_end(lower, upper)
+
+    def bias_at(self, f: Array) -> float:
+        """The middle of `best_bias(f)`."""
+        lower, upper = self.best_bias(f)
+        return (lower + upper) / 2
+
+    def repaired(self, alpha: Any) -> Any:
+        """Multipliers close to these with s'alpha = 0 and 0 <= alpha <= C x weight (alpha = 0 there, where weight is 0) exactly.
+
+        They are on a grid on which A'alpha is exact in float64.
+
+        Parameters
+        ----------
+        alpha : (p,) any numbers; NaN counts as 0. Those of pairs too many to be looked at one by one are cut off at their costs.
+
+        Returns
+        -------
+        alpha : (p,) multiples of a power of two; all zeros if the equality cannot be met.
+        """
+        if self.swept and isinstance(alpha, ImplicitMultipliers):
+            if not alpha.rows.same(self.rows):
+                raise ValueError("these multipliers are of other pairs than the problem's")
+            return alpha.within_box(self.squared, self.group_costs_within[0])
+        return on_grid(np.asarray(alpha), self.exact_box, self.bias_signs)
+
+    @property
+    def features_error(self) -> float:
+        """About |K - L L'|_2 for the features L: the largest eigenvalue they leave out, and the rounding of the decomposition."""
+        return 0.0 if self.explicit is not None else self._spectrum[2]
+
+    @cached_property
+    def _spectrum(self) -> tuple[Array, Array, float]:
+        """The features of K, their scales, and what they miss of K."""
+        values, vectors = np.linalg.eigh(self.gram.dense)
+        largest = max(float(values.max(initial=0.0)), 0.0)
+        kept = values > SPAN * largest
+        missed = float(np.abs(values[~kept]).max(initial=0.0)) + 16 * UNIT * largest
+        if not kept.any():  # K = 0: one column of zeros, because cvxpy refuses squares of empty variables
+            return np.zeros((self.m, 1)), np.ones(1), missed
+        return vectors[:, kept], np.sqrt(values[kept]), missed
+
+    def features(self) -> Features:
+        """Z (m, q) where the kernel has explicit features, otherwise L (m, r) with K = L L', so that w is f in a basis of the span."""
+        if self.explicit is not None:
+            return self.explicit.stored
+        vectors, roots, _ = self._spectrum
+        return vectors * roots
+
+    def point_of_w(self, w: Array, b: float | None = None, alpha: Array | None = None) -> Point:
+        """The canonical point of f = w . features; w : (q,) or (r,)."""
+        if self.explicit is not None:
+            return Point(w=w, b=b, alpha=alpha)
+        vectors, roots, _ = self._spectrum
+        return Point(beta=vectors @ (w / roots), b=b, alpha=alpha)

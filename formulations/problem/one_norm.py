@@ -1,0 +1,110 @@
+"""The one-norm margin problem, the canonical shape of every printed linear program.
+
+    min over x >= 0    1'x + C sum_r ( 1 - (B x)_r )_+
+    max over u         1'u   s.t.  B'u <= 1,  0 <= u <= C
+
+B = A K over points, where x holds the coefficients of f, or B = A K A' over pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from equimargin.formulations.kernels.features import Explicit, explicit
+from equimargin.formulations.kernels.gram import Gram
+from equimargin.formulations.kernels.kernel import Kernel
+from equimargin.formulations.numeric.arguments import finite_cost
+from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.problem.limits import within_float64
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.rows.listed import Pairs
+
+
+@dataclass(frozen=True, eq=False)
+class OneNormProblem:
+    """1'x + C sum_r (1 - (B x)_r)_+ over x >= 0, a linear program.
+
+    Parameters
+    ----------
+    X : (m, d) features.  kernel : k.  rows : the preference pairs, A (p, m).  C : cost of a unit of slack, finite.
+    over : "points", B = A K and x = beta (m,), or "pairs", B = A K A' and x (p,).  shift, feature_names : as of a MarginProblem.
+
+    Source: T (102)-(104) = K (2.10) over points; T (94)-(96) over pairs.
+    """
+
+    X: Features
+    kernel: Kernel
+    rows: Pairs
+    C: float = 1.0
+    over: Literal["points", "pairs"] = "points"
+    shift: float | None = 0.0
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def m(self) -> int:
+        """Number of points."""
+        return self.rows.m
+
+    @property
+    def p(self) -> int:
+        """Number of pairs."""
+        return self.rows.p
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns x."""
+        return self.m if self.over == "points" else self.p
+
+    @property
+    def family(self) -> str:
+        """The id of the formulations with this optimum."""
+        return "rvm" if self.over == "points" else "rank.onenorm"
+
+    @property
+    def convex(self) -> bool:
+        """Always: a linear program asks nothing of K."""
+        return True
+
+    @cached_property
+    def gram(self) -> Gram:
+        """K as an operator."""
+        return Gram(self.kernel, self.X, self.shift or 0.0)
+
+    @cached_property
+    def explicit(self) -> Explicit | None:
+        """Z (m, q) with K = Z Z' where the kernel has such features without computing any, None otherwise."""
+        return explicit(self.kernel, self.X)
+
+    @property
+    def scale(self) -> float:
+        """P(0) = C p, the primal value at x = 0; C without pairs, where an optimum of 0 would leave no unit to measure answers in."""
+        return self.C * max(self.p, 1)
+
+    def with_cost(self, C: float) -> OneNormProblem:
+        """The same problem at another C, finite."""
+        C = finite_cost(C)
+        within_float64(self.rows, C)
+        return replace(self, C=C)
+
+    def coefficients(self, x: Array) -> Array:
+        """beta of f = sum_i beta_i k(x_i, .), (m,)."""
+        return x if self.over == "points" else self.rows.rdot(x)
+
+    def dual(self, u: Array) -> float:
+        """1'u in float64, u clipped to its box and divided by max(1, max B'u)."""
+        u = np.clip(u, 0.0, self.C)
+        prices = self.gram @ self.rows.rdot(u)
+        prices = prices if self.over == "points" else self.rows.dot(prices)
+        return float(u.sum() / max(1.0, float(prices.max(initial=0.0))))
+
+    def primal(self, x: Array) -> float:
+        """1'x + C sum_r (1 - (B x)_r)_+ in float64 at x >= 0."""
+        margins = self.rows.dot(self.gram @ self.coefficients(x))
+        return float(x.sum() + self.C * np.maximum(1.0 - margins, 0.0).sum())
+
+
+Problem = MarginProblem | OneNormProblem

@@ -1,0 +1,177 @@
+"""What every kind of rows A of a margin problem can do: the interface that bounds and solvers see.
+
+    u_r = t_r - (A f)_r - b s_r          the slack that row r needs at (f, b)
+
+Classification, epsilon-SVR and ranking differ in A, t and s only. Each has s = A 1, so that a bias is a constant added to f; with a
+smooth loss and g = f + b, all that an optimiser sees of the rows (`slacks.py`) is
+
+    sum_r c_r phi(u_r),    its gradient -A' alpha in g,  alpha_r = c_r phi'(u_r),    and its Hessian A' D A,  D_rr = c_r phi''(u_r).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.kernels.features import Explicit
+from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.rows.slacks import RowSlacks, Slacks
+
+
+class Rows(ABC):
+    """Rows A (p, m) with targets t (p,) and bias signs s (p,) in {-1, 0, +1}; y (m,) is what the data call the labels, if they have any."""
+
+    y: Any
+    m: int
+    p: int
+    t: Array
+    s: Array
+
+    @property
+    def many(self) -> bool:
+        """Whether the rows are too many to be looked at one by one."""
+        return False
+
+    @property
+    def groups(self) -> int:
+        """Into how many groups the rows fall whose costs are the same: as many as rows, or queries."""
+        return self.p
+
+    def spread(self, values: Array) -> Array:
+        """A value per group, (groups,), row by row, (p,)."""
+        return values
+
+    @property
+    def touched(self) -> Index:
+        """The points that are in some row."""
+        return np.arange(self.m)
+
+    @property
+    def invariant(self) -> bool:
+        """Whether a constant added to f changes nothing."""
+        return False
+
+    def weight(self, D: Any) -> float:
+        """sum over the rows and their points of D: |A|'D 1."""
+        return float(D.sum())
+
+    def used(self, values: Array) -> Array:
+        """A value per group, (groups,), 0 where a group has no rows."""
+        return values
+
+    @cached_property
+    def largest_target(self) -> float:
+        """max |t_r|, or 1 where that is 0."""
+        return float(np.abs(self.t).max(initial=0.0)) or 1.0
+
+    def scale(self, squared: bool, costs: Array) -> float:
+        """sum_r c_r loss(t_r), the loss at f = 0, b = 0; finite costs (groups,), `squared` which hinge.
+
+        Where it is 0 (a tube that holds 0, no row that costs anything) the optimum is 0 too and leaves no unit to measure answers
+        in: that is what targets of size |t_r| would cost, of size 1 if all are 0, or 1 if no row costs anything.
+        """
+        for size in (np.positive, np.abs, np.ones_like):
+            violated = np.maximum(size(self.t), 0.0)
+            value = float(costs @ (violated**2 if squared else violated))
+            if value > 0:
+                return value
+        return 1.0
+
+    def total_loss(self, squared: bool, costs: Array, f: Array, b: float, signed: bool) -> float:
+        """sum_r c_r loss(u_r) at f (m,) and b, which counts where `signed`; costs (groups,); inf where a hard row is violated."""
+        u = self.t - self.dot(f)
+        if signed:
+            u -= b * self.s
+        return float(weighed(self.spread(costs), u, squared).sum())
+
+    def gain(self, alpha: Any) -> float:
+        """t'alpha, for multipliers (p,)."""
+        return float(self.t @ alpha)
+
+    def ridge(self, alpha: Any, costs: Array) -> float:
+        """sum_r alpha_r^2 / (4 c_r), for multipliers (p,) and costs (groups,)."""
+        return float(ridge(alpha, self.spread(costs)).sum())
+
+    @abstractmethod
+    def dot(self, f: Array) -> Array:
+        """A f, (p,), for f (m,)."""
+
+    @abstractmethod
+    def rdot(self, alpha: Any) -> Array:
+        """A' alpha, (m,), for alpha (p,)."""
+
+    @abstractmethod
+    def absolute_dot(self, f: Array) -> Array:
+        """|A| f, (p,), for f (m,)."""
+
+    @cached_property
+    @abstractmethod
+    def matrix(self) -> Any:
+        """A as a scipy CSR array, (p, m)."""
+
+    @abstractmethod
+    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
+        """Z' A' D A Z, (q, q), for features Z (m, q) and the diagonal D (p,) of either sign."""
+
+    @abstractmethod
+    def take(self, Z: Explicit, index: Index) -> Any:
+        """A[index] Z, (k, q), dense or CSR as Z is: the features of some of the rows."""
+
+    def gram_product(self, Z: Explicit, D: Any, v: Array) -> Array:
+        """Z' A' D A Z v, (q,), for features Z (m, q), the diagonal D (p,) and v (q,)."""
+        return Z.rdot(self.hess_vec(D, Z @ v))
+
+    @abstractmethod
+    def part(self, points: Index) -> tuple[Rows, Index]:
+        """The rows of these points alone, and which rows of the whole they are."""
+
+    def slack(self, g: Array) -> Array:
+        """u = t - A g, (p,), for decision values g = f + b (m,)."""
+        return np.asarray(self.t - self.dot(g))
+
+    def slacks(self, g: Array, costs: Array) -> Slacks:
+        """What losses make of the slacks at decision values g = f + b, (m,); costs (groups,)."""
+        return self.slacks_by_row(g, costs)
+
+    def slacks_by_row(self, g: Array, costs: Array) -> RowSlacks:
+        """As `slacks`, with arrays of one number a row."""
+        return RowSlacks(self.dot, self.slack(g), self.spread(costs))
+
+    def spaced(self, stride: int) -> Index:
+        """About one point in `stride`, whose rows are like all rows."""
+        return np.arange(0, self.m, stride)
+
+    def mixed(self, mu: Array, subsets: Sequence[Any], costs: Array) -> Any:
+        """alpha_r = c_r times the sum of mu_k over the subsets k with row r, (p,): feasible for the hinge if mu >= 0 sums to 1 at most.
+
+        Parameters
+        ----------
+        mu : (k,).  subsets : k of `Slacks.violated`.  costs : (groups,).
+        """
+        alpha = np.zeros(self.p)
+        for weight, subset in zip(mu.tolist(), subsets, strict=True):
+            alpha += weight * subset
+        return self.spread(costs) * alpha
+
+    def hess_vec(self, D: Any, v: Array) -> Array:
+        """A' D A v, (m,), for the diagonal D (p,) and v (m,)."""
+        return self.rdot(D * self.dot(v))
+
+
+def weighed(costs: Array, u: Array, squared: bool) -> Array:
+    """c_r loss(u_r), (p,), for costs (p,) and slacks u (p,); inf where a row of infinite cost is violated."""
+    violated = np.maximum(u, 0.0)
+    cost = np.zeros(len(u))
+    np.multiply(costs, violated, out=cost, where=violated > 0)
+    return cost * violated if squared else cost  # c u first: u^2 underflows where c u^2 does not
+
+
+def ridge(alpha: Array, costs: Array) -> Array:
+    """alpha_r^2 / (4 c_r), (p,), 0 where a row costs nothing; alpha, costs : (p,)."""
+    out = np.zeros(len(costs))
+    np.divide(alpha, costs, out=out, where=costs > 0)  # first: alpha^2 underflows where alpha^2 / c does not
+    return 0.25 * out * alpha

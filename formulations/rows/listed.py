@@ -1,0 +1,199 @@
+"""Rows that are listed one by one: classification, the tube of epsilon-SVR, and preference pairs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.kernels.features import Explicit
+from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.rows.base import Rows
+
+
+class Signed(Rows):
+    """Classification: y_i (f(x_i) + b) >= 1, one row a point.
+
+    Parameters
+    ----------
+    y : (m,) labels in {-1, +1}.
+    """
+
+    def __init__(self, y: Array) -> None:
+        self.y = np.asarray(y, dtype=np.float64)
+        self.m = self.p = len(self.y)
+        self.t, self.s = np.ones(self.p), self.y
+
+    def dot(self, f: Array) -> Array:
+        return np.asarray(self.y * f)
+
+    def rdot(self, alpha: Any) -> Array:
+        return np.asarray(self.y * alpha)
+
+    def absolute_dot(self, f: Array) -> Array:
+        return f
+
+    @cached_property
+    def matrix(self) -> Any:
+        from scipy import sparse
+
+        return sparse.diags_array(self.y).tocsr()
+
+    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
+        return _gram(Z, D)
+
+    def gram_product(self, Z: Explicit, D: Any, v: Array) -> Array:
+        return Z.product(D, v)
+
+    def take(self, Z: Explicit, index: Index) -> Any:
+        return _signed(Z.rows(index), self.y[index])
+
+    def part(self, points: Index) -> tuple[Rows, Index]:
+        return Signed(self.y[points]), points
+
+
+class Tube(Rows):
+    """Epsilon-SVR: -epsilon <= y_i - f(x_i) - b <= epsilon, first the m rows of y - f - b <= epsilon, then the m of f + b - y <= epsilon.
+
+    Parameters
+    ----------
+    y : (m,) targets.  epsilon : half the width of the tube, in the units of y.
+    """
+
+    def __init__(self, y: Array, epsilon: float) -> None:
+        self.y, self.epsilon = np.asarray(y, dtype=np.float64), epsilon
+        self.m, self.p = len(self.y), 2 * len(self.y)
+        self.t = np.concatenate([self.y - epsilon, -self.y - epsilon])
+        self.s = np.concatenate([np.ones(self.m), -np.ones(self.m)])
+
+    def dot(self, f: Array) -> Array:
+        return np.concatenate([f, -f])
+
+    def rdot(self, alpha: Any) -> Array:
+        beta: Array = alpha[: self.m] - alpha[self.m :]
+        return beta
+
+    def absolute_dot(self, f: Array) -> Array:
+        return np.concatenate([f, f])
+
+    @cached_property
+    def matrix(self) -> Any:
+        from scipy import sparse
+
+        identity = sparse.eye_array(self.m)
+        return sparse.vstack([identity, -identity]).tocsr()
+
+    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
+        return _gram(Z, D[: self.m] + D[self.m :])
+
+    def gram_product(self, Z: Explicit, D: Any, v: Array) -> Array:
+        return Z.product(D[: self.m] + D[self.m :], v)
+
+    def take(self, Z: Explicit, index: Index) -> Any:
+        return _signed(Z.rows(index % self.m), self.s[index])
+
+    def part(self, points: Index) -> tuple[Rows, Index]:
+        return Tube(self.y[points], self.epsilon), np.concatenate([points, self.m + points])
+
+
+class Pairs(Rows):
+    """Ranking: f(x_i) - f(x_j) >= 1 for every i preferred to j, ordered lexicographically by (preferred, other).
+
+    Parameters
+    ----------
+    preferred, other : (p,) indices of points.  m : number of points.
+
+    query : (m,) queries that pairs of labels come from, None where the pairs were given one by one.
+    """
+
+    query: Index | None = None
+    largest_target = 1.0
+
+    def __init__(self, preferred: Index, other: Index, m: int) -> None:
+        self.y = None
+        order = np.lexsort((other, preferred))
+        self._listed = np.asarray(preferred)[order], np.asarray(other)[order]
+        self.m, self.p = m, len(preferred)
+
+    @property
+    def invariant(self) -> bool:
+        return True
+
+    def weight(self, D: Any) -> float:
+        return 2 * float(D.sum())
+
+    @property
+    def preferred(self) -> Index:
+        """(p,) the points that are to come first."""
+        return self._listed[0]
+
+    @property
+    def other(self) -> Index:
+        """(p,) the points that they are preferred to."""
+        return self._listed[1]
+
+    @property
+    def touched(self) -> Index:
+        return np.unique(np.concatenate([self.preferred, self.other]))
+
+    @cached_property
+    def t(self) -> Array:  # type: ignore[override]
+        """Ones, (p,)."""
+        return np.ones(self.p)
+
+    @cached_property
+    def s(self) -> Array:  # type: ignore[override]
+        """Zeros, (p,): a constant cancels."""
+        return np.zeros(self.p)
+
+    def dot(self, f: Array) -> Array:
+        difference: Array = f[self.preferred] - f[self.other]
+        return difference
+
+    def rdot(self, alpha: Any) -> Array:
+        return np.asarray(np.bincount(self.preferred, alpha, self.m) - np.bincount(self.other, alpha, self.m), dtype=np.float64)
+
+    def absolute_dot(self, f: Array) -> Array:
+        total: Array = f[self.preferred] + f[self.other]
+        return total
+
+    @cached_property
+    def matrix(self) -> Any:
+        from scipy import sparse
+
+        r = np.arange(self.p)
+        entries = np.concatenate([np.ones(self.p), -np.ones(self.p)])
+        where = np.concatenate([r, r]), np.concatenate([self.preferred, self.other])
+        return sparse.csr_array((entries, where), shape=(self.p, self.m))
+
+    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
+        from scipy import sparse
+
+        rows = np.flatnonzero(D)
+        A = self.matrix[rows]
+        laplacian = (A.T @ sparse.diags_array(D[rows]) @ A).tocsr()
+        points = np.unique(A.indices)
+        touched = Z.rows(points)
+        H = touched.T @ (laplacian[points][:, points] @ touched)
+        return np.asarray(H.toarray() if hasattr(H, "toarray") else H)
+
+    def take(self, Z: Explicit, index: Index) -> Any:
+        return Z.rows(self.preferred[index]) - Z.rows(self.other[index])
+
+    def part(self, points: Index) -> tuple[Rows, Index]:
+        place = np.full(self.m, -1)
+        place[points] = np.arange(len(points))
+        kept = np.flatnonzero((place[self.preferred] >= 0) & (place[self.other] >= 0))
+        return Pairs(place[self.preferred[kept]], place[self.other[kept]], len(points)), kept
+
+
+def _gram(Z: Explicit, D: Array) -> Array:
+    """Z' D Z, (q, q), for a diagonal D (m,) of either sign."""
+    index = np.flatnonzero(D != 0.0)
+    return Z.gram(index, D[index])
+
+
+def _signed(Z: Any, s: Array) -> Any:
+    """diag(s) Z for some rows of features."""
+    return Z.multiply(s[:, None]).tocsr() if hasattr(Z, "tocsr") else s[:, None] * Z

@@ -1,0 +1,132 @@
+"""What a smooth loss makes of the slacks of rows: values, multipliers, curvature, and how they change along a direction.
+
+    u(t) = u - t A h        d/dt sum_r c_r phi(u_r(t)) = -h'A'alpha,        alpha_r = c_r phi'(u_r)
+
+All that an optimiser sees of the rows at decision values g = f + b. Rows that are listed keep arrays, one number a row; pairs that are not
+answer with objects instead (`labelled.py`), which `Rows.rdot`, `hess_vec` and `gram_weighted` take in an array's place.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.jit import fast
+from equimargin.formulations.numeric.vector_loops import larger, smaller
+from equimargin.formulations.rows.losses import Smooth
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """sum_r c_r phi(u_r) to the second order.
+
+    loss : the sum.  conjugate : sum_r c_r phi*(alpha_r / c_r).  alpha : multipliers c_r phi'(u_r).
+    D : c_r where phi'' is `slope`, 0 elsewhere.
+    """
+
+    loss: float
+    conjugate: float
+    alpha: Any
+    D: Any
+
+
+class Slacks(ABC):
+    """The slacks u of all rows at some decision values."""
+
+    @abstractmethod
+    def expanded(self, phi: Smooth) -> Expansion:
+        """The loss to the second order."""
+
+    @abstractmethod
+    def hinge(self) -> float:
+        """sum_r c_r (u_r)_+."""
+
+    @abstractmethod
+    def violated(self) -> Any:
+        """Which rows have u_r > 0, for `Rows.mixed`."""
+
+    @abstractmethod
+    def along(self, h: Array) -> Line:
+        """The slacks as the decision values move by t h, h (m,)."""
+
+
+class Line(ABC):
+    """The slacks u - t A h for t >= 0."""
+
+    @abstractmethod
+    def slope(self, phi: Smooth, t: float) -> float:
+        """The derivative of the loss in t."""
+
+    @abstractmethod
+    def curvature(self, phi: Smooth, t: float) -> float:
+        """The second derivative of the loss in t."""
+
+    @abstractmethod
+    def to(self, t: float) -> Slacks:
+        """The slacks there."""
+
+
+class RowSlacks(Slacks):
+    """Of rows one by one.
+
+    Parameters
+    ----------
+    dot : h (m,) -> A h (p,).  u : (p,) slacks.  c : (p,) costs.
+    """
+
+    def __init__(self, dot: Callable[[Array], Array], u: Array, c: Array) -> None:
+        self.dot, self.u, self.c = dot, u, c
+        self._hinge: float | None = None
+
+    def expanded(self, phi: Smooth) -> Expansion:
+        loss, conjugate, self._hinge, alpha, D = phi.expanded(self.u, self.c)
+        return Expansion(loss, conjugate, alpha, D)
+
+    def hinge(self) -> float:
+        return float(self.c @ np.maximum(self.u, 0.0)) if self._hinge is None else self._hinge
+
+    def violated(self) -> Any:
+        return self.u > 0.0
+
+    def along(self, h: Array) -> Line:
+        return _RowLine(self, self.dot(h))
+
+
+class _RowLine(Line):
+    """a : (p,) A h."""
+
+    def __init__(self, start: RowSlacks, a: Array) -> None:
+        self.start, self.a = start, a
+        self._last: tuple[Smooth, float, float, float] | None = None
+
+    def slope(self, phi: Smooth, t: float) -> float:
+        return self._slopes(phi, t)[2]
+
+    def curvature(self, phi: Smooth, t: float) -> float:
+        return self._slopes(phi, t)[3]
+
+    def to(self, t: float) -> RowSlacks:
+        start = self.start
+        return RowSlacks(start.dot, start.u - t * self.a, start.c)
+
+    def _slopes(self, phi: Smooth, t: float) -> tuple[Smooth, float, float, float]:
+        if self._last is None or self._last[0] is not phi or self._last[1] != t:
+            self._last = phi, t, *_slopes(phi.shifted(self.start.u), self.a, self.start.c, t, phi.slope, phi.top)
+        return self._last
+
+
+@fast
+def _slopes(u: Array, a: Array, c: Array, t: float, slope: float, top: float) -> tuple[float, float]:
+    """The first and second derivative of sum_r c_r phi(u_r - t a_r) in t, u with phi's width added."""
+    d1, d2 = 0.0, 0.0
+    for r in range(u.size):
+        z = slope * (u[r] - t * a[r])
+        pull = c[r] * a[r]
+        d1 -= smaller(larger(z, 0.0), top) * pull
+        d2 += pull * a[r] if (z > 0.0) & (z < top) else 0.0
+    return d1, slope * d2

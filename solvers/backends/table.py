@@ -1,0 +1,70 @@
+"""The backends, and the one table that translates a tolerance into the options of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Backend:
+    """How one backend is spoken to.
+
+    conic : whether it takes second-order cones.  suited : "any" problem, or the kind it is good at: "quadratic" or "linear".
+    ladder : factors of the tolerance, tried in turn until it says optimal.  options : tolerance, time and iteration limit in its own names.
+    vectors : (x, z, primal ray, dual ray, iterations) of its raw answer.  largest : the largest entry of P and G that it takes.
+    """
+
+    name: str
+    conic: bool
+    suited: str
+    ladder: tuple[float, ...]
+    options: Callable[[float, float, int | None], dict[str, Any]]
+    vectors: Callable[[Any], tuple[Any, Any, Any, Any, Any]]
+    largest: float = np.inf
+
+
+def _clarabel(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
+    tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas", "tol_infeas_abs", "tol_infeas_rel"), tol)
+    return {**tolerances, "time_limit": seconds, "max_iter": iterations or 500, "max_threads": 1}
+
+
+def _scs(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
+    return {"eps_abs": tol, "eps_rel": tol, "time_limit_secs": seconds, "max_iters": iterations or 100_000}
+
+
+def _osqp(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
+    return {"eps_abs": tol, "eps_rel": tol, "time_limit": seconds, "max_iter": iterations or 100_000, "polishing": True}
+
+
+LARGEST_OF_HIGHS = 1e15
+"""An entry of a matrix from which HiGHS takes it for infinite (its large_matrix_value); one of a Hessian brings the process down."""
+
+
+def _highs(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
+    feasibility = min(max(tol, 1e-10), 1e-7)  # its smallest; its quadratic solver honours neither
+    limits = {} if iterations is None else {"simplex_iteration_limit": iterations, "qp_iteration_limit": iterations}
+    tolerances = {"primal_feasibility_tolerance": feasibility, "dual_feasibility_tolerance": feasibility}
+    return {"time_limit": seconds, "threads": 1, **tolerances, **limits}
+
+
+def _highs_vectors(raw: Any) -> tuple[Any, Any, Any, Any, Any]:
+    """HiGHS signs the multipliers of rows the other way round, and hands out no rays."""
+    info, solution = raw["info"], raw["solution"]
+    iterations = max(info.simplex_iteration_count, info.ipm_iteration_count, info.qp_iteration_count)
+    return solution.col_value, -np.array(solution.row_dual), None, None, iterations
+
+
+BACKENDS = {
+    backend.name: backend
+    for backend in (
+        Backend("CLARABEL", True, "any", (0.01, 0.1, 1.0), _clarabel, lambda raw: (raw.x, raw.z, raw.x, raw.z, raw.iterations)),
+        Backend("SCS", True, "any", (1.0,), _scs, lambda raw: (raw["x"], raw["y"], raw["x"], raw["y"], raw["info"]["iter"])),
+        Backend("OSQP", False, "quadratic", (0.1,), _osqp, lambda raw: (raw.x, raw.y, raw.dual_inf_cert, raw.prim_inf_cert, raw.info.iter)),
+        Backend("HIGHS", False, "linear", (1.0,), _highs, _highs_vectors, LARGEST_OF_HIGHS),
+    )
+}
+"""The one table of tolerance translation: options(factor x tol) for each factor of the ladder."""

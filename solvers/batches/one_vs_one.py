@@ -1,0 +1,73 @@
+"""Classification into many classes: a problem of its own for every two of them, all from one checked and proved problem of all points."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equimargin.formulations.kernels.kernel import Kernel
+from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.construct import classification
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.rows.listed import Signed
+from equimargin.solvers.registry import solve
+from equimargin.solvers.solution import Solution
+
+
+def one_vs_one(
+    X: Any,
+    y: ArrayLike,
+    C: float = 1.0,
+    kernel: Kernel | None = None,
+    loss: Loss = "hinge",
+    sample_weight: ArrayLike | None = None,
+    solver: str = "auto",
+    tol: float = 1e-6,
+    max_iter: int | None = None,
+    time_limit: float | None = None,
+    n_jobs: int = 1,
+) -> list[Solution]:
+    """Solve the classification problem of every two classes on the points of these two.
+
+        min 1/2 |f_kl|^2 + C sum_{i in k or l} weight_i loss(1 - s_i (f_kl(x_i) + b_kl)),    s_i = 1 in class k, -1 in class l,    k < l
+
+    Parameters
+    ----------
+    X : (m, d) features, or (m, m) Gram for `precomputed()`.  y : (m,) classes, of any type that can be sorted.
+    C, kernel, loss, sample_weight : as in `classification`; the bias is free.
+    solver, tol, max_iter, time_limit, n_jobs : of every single run, as in `solve`.
+
+    Returns
+    -------
+    n (n - 1) / 2 solutions for n classes, in the order (0, 1), (0, 2), ..., (1, 2), ... of the sorted classes; a positive decision value is
+    a vote for the first of the two. The points of their problems are in the order of X, and those of a given Gram matrix keep its shift.
+
+    Raises
+    ------
+    ValueError : fewer than two classes; the rest as in `classification` and `solve`.
+
+    Source: S. Knerr, L. Personnaz, G. Dreyfus, Single-layer learning revisited (1990).
+    """
+    labels = np.asarray(y)
+    classes = np.unique(labels)
+    if len(classes) < 2:
+        raise ValueError("one_vs_one: there must be at least two classes")
+    whole = classification(X, np.ones(labels.shape), C, kernel, loss, sample_weight=sample_weight)
+    problems = (_between(whole, labels == first, labels == second) for first, second in combinations(classes, 2))
+    return [solve(problem, solver, tol, max_iter, time_limit, n_jobs=n_jobs) for problem in problems]
+
+
+def _between(whole: MarginProblem, positive: Any, negative: Any) -> MarginProblem:
+    """The problem of two disjoint sets of points, given as (m,) booleans: a part of K is positive semidefinite where K is."""
+    points = np.flatnonzero(positive | negative)
+    X = whole.X[np.ix_(points, points)] if whole.kernel.given else whole.X[points]
+    weights = None if whole.weights is None else whole.weights[points]
+    rows = Signed(np.where(positive[points], 1.0, -1.0))
+    names = whole.feature_names
+    if names is not None and whole.kernel.given:  # whose columns are the points
+        names = tuple(names[point] for point in points)
+    return replace(whole, X=X, rows=rows, weights=weights, feature_names=names)

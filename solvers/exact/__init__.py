@@ -1,0 +1,5 @@
+"""Exact optima: the float64 data are rationals, and so is the optimum."""
+
+from equimargin.solvers.exact.optimum import ExactOptimum, exact_optimum, given_gram
+
+__all__ = ["ExactOptimum", "exact_optimum", "given_gram"]

@@ -1,0 +1,312 @@
+"""Margin problems solved exactly: the active set of a float solution, and a primal active-set method in rationals where that is not it.
+
+    min  q(alpha) = 1/2 alpha'H alpha - t'alpha,   H = A K A' + diag(1 / (2 c)),   s'alpha = 0,   0 <= alpha <= box
+
+Every row is at a bound, kept where it is strictly inside, or solved for: T, whose system [ H_TT s_T; s_T' 0 ] is not singular. Always
+
+    alpha is feasible,   g_T = 0 for g = H alpha - t + b s (b whatever T makes it),   T is strictly inside the box.
+
+A row i outside T with the wrong sign of g_i moves inwards, and T with it so that g_T stays 0, until g_i is 0, when i joins T, or until rows
+are at bounds: if they are of T they leave it, and i moves on; if i is one of them it stays there. With a bias the last of T cannot leave
+without i taking its place; where T is empty two rows violate, one the largest lower and one the smallest upper end of b, and one of them is
+put in T first. If nothing ever stops i, the direction d has H d = 0, s'd = 0, d >= 0 and t'd > 0: a ray, and the primal is infeasible.
+
+It terminates, whatever row is chosen: T is strictly inside, or is the one row that violates with i and moves inwards like it, so that every
+move is of positive length and lowers q, strictly. After a row's moves alpha is determined by which rows are at which bound, which are kept
+(where they were in the beginning: none is ever added), and which are solved for, because the system of T is not singular. These are
+finitely many, none comes twice because q has fallen, and the moves of one row are at most one more than T has rows.
+
+Source: J. Nocedal, S. Wright, Numerical Optimization, section 16.5; R. Fletcher, Practical Methods of Optimization, section 10.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.point import Point
+from equimargin.solvers.exact.numbers import Fractions, Integers, Integral, as_fractions, as_integers, common, forecast, fractions, solved
+
+SOLVED = 1000
+"""Unknowns of a linear system, at most: one of so many takes ten seconds or more, in which nothing else is heard."""
+PRIME = 2**61 - 1
+"""Rows that are independent modulo it are independent; those that only seem not to be are kept, and may move later."""
+PLACES = 40
+"""Binary places, below the largest multiplier, of those that are kept where a float solution has them."""
+
+Ends = tuple[Fraction | None, Fraction | None]
+
+
+class ActiveSet:
+    """The method's state.
+
+    Parameters
+    ----------
+    numbers : the problem in integers.
+    check : called before every pivot and every linear system with the pivots so far and the seconds that the system may take; may raise to
+        end the run.
+
+    alpha : (p,) Fractions.  T : the rows that are solved for.  pivots : rows that have moved so far.
+    rises, falls : (p,) which rows are below their upper bound, and which above 0.
+    """
+
+    def __init__(self, numbers: Integral, check: Callable[[int, float], None]) -> None:
+        self.numbers, self.check = numbers, check
+        self.alpha: Fractions = fractions(numbers.p)
+        self.rises, self.falls = np.zeros(numbers.p, dtype=np.bool_), np.zeros(numbers.p, dtype=np.bool_)
+        self.T: list[int] = []
+        self.pivots = 0
+
+    def start(self, alpha: Fractions, inside: Sequence[int]) -> None:
+        """Go to the optimum of the face of these rows, or as far as the box allows.
+
+        Parameters
+        ----------
+        alpha : (p,) feasible Fractions.  inside : rows strictly inside the box; those that come first are rather solved for than kept.
+        """
+        self.alpha, self.T = alpha, self._independent(list(inside))
+        self._place(range(self.numbers.p))
+        while self.T:
+            self.check(self.pivots, 0.0)
+            d = self._towards_optimum()
+            step = min([Fraction(1), *(bound for bound in map(self._room, self.T, d) if bound is not None)])
+            self._move(self.T, d, step)
+            if step == 1:
+                break
+
+    def run(self) -> Fractions | None:
+        """Pivot until no row violates; the ray of an infeasible problem, None where there is an optimum."""
+        while (entering := self._violating()) is not None:
+            self.check(self.pivots, 0.0)
+            ray = self._enter(*entering)
+            self.pivots += 1
+            if ray is not None:
+                return ray
+        return None
+
+    def gradient(self) -> tuple[Integers, int]:
+        """Integers and a denominator of H alpha - t, (p,)."""
+        numbers = self.numbers
+        x, den = common(self.alpha)
+        g = numbers.dot(numbers.product(numbers.rdot(x))) + numbers.ridge * x - numbers.t * den
+        return g, den * numbers.unit
+
+    def bias(self) -> Ends:
+        """The ends of all b with g >= 0 at the lower, g <= 0 at the upper bounds and g = 0 inside, None where there is none."""
+        (low, _), (high, _) = self._ends(*self.gradient())
+        return low, high
+
+    def _ends(self, g: Integers, den: int) -> tuple[tuple[Fraction | None, int], tuple[Fraction | None, int]]:
+        """The largest lower and the smallest upper end of b, and the rows that they come from."""
+        up, down, s = self.rises, self.falls, self.numbers.s
+        below, above = np.flatnonzero(np.where(s > 0, up, down)), np.flatnonzero(np.where(s > 0, down, up))
+        i = int(max(below, key=lambda r: -s[r] * g[r], default=-1))
+        j = int(min(above, key=lambda r: -s[r] * g[r], default=-1))
+        return (Fraction(-s[i] * g[i], den) if i >= 0 else None, i), (Fraction(-s[j] * g[j], den) if j >= 0 else None, j)
+
+    def _place(self, rows: Iterable[int]) -> None:
+        """Say of these rows, after they have moved, where in their box they are."""
+        for r in rows:
+            box, a = self.numbers.box[r], self.alpha[r]
+            self.rises[r], self.falls[r] = box is None or a < box, a > 0
+
+    def _violating(self) -> tuple[int, int, Fraction] | None:
+        """The row that violates most, which way it has to move, and the slope of q in it; None at the optimum."""
+        g, den = self.gradient()
+        numbers = self.numbers
+        if numbers.biased and not self.T:
+            (low, _), (high, j) = self._ends(g, den)
+            if low is None or high is None or low <= high:
+                return None
+            self.T = [j]
+        if numbers.biased:
+            first = self.T[0]
+            g = g - numbers.s * (numbers.s[first] * g[first])
+        wrong = np.where((g < 0) & self.rises, -g, np.where((g > 0) & self.falls, g, 0))
+        i = int(wrong.argmax()) if numbers.p else 0
+        if not numbers.p or wrong[i] == 0:
+            return None
+        return i, -int(np.sign(g[i])), Fraction(-wrong[i], den)
+
+    def _enter(self, i: int, way: int, slope: Fraction) -> Fractions | None:
+        """Move row i, and T with it, until it is solved for or at a bound; the ray if nothing stops it."""
+        numbers = self.numbers
+        while True:
+            column = numbers.block(self.T, [i])[:, 0]
+            balance = [-way * numbers.s[i]] if numbers.biased else []
+            *d, price = [*self._solved(self.T, [-way * v for v in column], balance), *([] if numbers.biased else [Fraction(0)])]
+            pull = sum((v * w for v, w in zip(column, d, strict=True)), Fraction(0))
+            curvature = way * (way * numbers.block([i], [i])[0, 0] + pull + numbers.s[i] * price) / numbers.unit
+            rows, d = [*self.T, i], [*d, Fraction(way)]
+            bounds = [bound for bound in map(self._room, rows, d) if bound is not None]
+            if curvature > 0:
+                bounds.append(-slope / curvature)
+            if not bounds:
+                ray: Fractions = fractions(numbers.p)
+                ray[rows] = d
+                return ray
+            step = min(bounds)
+            stationary = slope + step * curvature == 0
+            self._move(rows, d, step)
+            if stationary or (numbers.biased and not self.T):
+                if self._strictly_inside(i):
+                    self.T.append(i)
+                return None
+            if not self._strictly_inside(i):
+                return None
+            slope += step * curvature
+
+    def _move(self, rows: Sequence[int], d: Sequence[Fraction], step: Fraction) -> None:
+        """alpha + step d; what reaches a bound leaves T."""
+        self.alpha = self.alpha.copy()
+        self.alpha[list(rows)] += step * as_fractions(d)
+        self._place(rows)
+        self.T = [r for r in self.T if self._strictly_inside(r)]
+
+    def _strictly_inside(self, r: int) -> bool:
+        return bool(self.rises[r] and self.falls[r])
+
+    def _room(self, r: int, d: Fraction) -> Fraction | None:
+        """How many times d row r can move."""
+        box, a = self.numbers.box[r], self.alpha[r]
+        if d < 0:
+            return Fraction(-a / d)
+        return None if box is None or d == 0 else Fraction((box - a) / d)
+
+    def _towards_optimum(self) -> list[Fraction]:
+        """From alpha to the optimum over T, the others held."""
+        g, den = self.gradient()
+        d = self._solved(self.T, [-v for v in g[self.T]], [0] if self.numbers.biased else [])
+        return [v * self.numbers.unit / den for v in d[: len(self.T)]]
+
+    def _solved(self, T: Sequence[int], right: Sequence[int], balance: Sequence[int]) -> list[Fraction]:
+        """The solution of [ H_TT s_T; s_T' 0 ] (d, b) = (right, balance), H as integers; without a bias neither s nor b."""
+        numbers = self.numbers
+        if not T:
+            return []
+        if not numbers.biased and len(T) > numbers.m and numbers.ridge[T].all():
+            return self._solved_by_points(T, as_integers(right))
+        matrix = numbers.block(T, T)
+        if balance:
+            s = numbers.s[T]
+            matrix = np.block([[matrix, s[:, None]], [s[None, :], np.zeros((1, 1), dtype=object)]])
+        return self._system(matrix, [*right, *balance])
+
+    def _solved_by_points(self, T: Sequence[int], right: Integers) -> list[Fraction]:
+        """As `_solved` for more rows than points: d = D^-1 (right - A_T Z beta) with (I + A_T'D^-1 A_T Z) beta = A_T'D^-1 right."""
+        numbers, D = self.numbers, self.numbers.ridge[T]
+        index, entry, unit = numbers.index[T], numbers.entry[T], lcm(*set(D.tolist()))
+        weight, laplacian, pull = unit // D, np.zeros((numbers.m, numbers.m), dtype=object), np.zeros(numbers.m, dtype=object)
+        for i, a in zip(index.T, entry.T, strict=True):
+            np.add.at(pull, i, a * weight * right)
+            for j, b in zip(index.T, entry.T, strict=True):
+                np.add.at(laplacian, (i, j), a * b * weight)
+        matrix = numbers.times(laplacian)
+        matrix[np.diag_indices(numbers.m)] += unit
+        beta, den = common(as_fractions(self._system(matrix, pull.tolist())))
+        margins = (entry * numbers.product(beta)[index]).sum(axis=1)
+        return [Fraction(v, d) for v, d in zip((right * den - margins).tolist(), (D * den).tolist(), strict=True)]
+
+    def _system(self, matrix: Integers, right: Sequence[int]) -> list[Fraction]:
+        """The solution of a system of integers, once it has been asked whether there is time for it."""
+        if len(matrix) > SOLVED:
+            raise ValueError(f"too large: a linear system of {len(matrix):,} unknowns, the limit of exact arithmetic is {SOLVED:,}")
+        self.check(self.pivots, forecast(matrix))
+        return solved(matrix, right)
+
+    def _independent(self, rows: list[int]) -> list[int]:
+        """A largest part of these rows whose system is not singular: H, with s s' added for a bias, is not singular modulo a prime."""
+        from flint import nmod_mat
+
+        if not rows or self.numbers.ridge[rows].all():
+            return rows
+        matrix = self.numbers.block(rows, rows) + np.multiply.outer(self.numbers.s[rows], self.numbers.s[rows])
+        reduced, rank = nmod_mat(len(rows), len(rows), (matrix % PRIME).ravel().tolist(), PRIME).rref()
+        pivots, column = [], 0
+        for line in range(rank):
+            while int(reduced[line, column]) == 0:
+                column += 1
+            pivots.append(rows[column])
+        return pivots
+
+
+def identified(problem: MarginProblem, numbers: Integral, point: Point) -> tuple[Fractions, list[int]]:
+    """Feasible Fractions near a float solution, and which rows it has strictly inside the box, those first that are most inside.
+
+    Parameters
+    ----------
+    problem, numbers : the problem and its integers.  point : alpha, and b where there is one; f is A'alpha.
+    """
+    alpha = np.clip(np.nan_to_num(np.asarray(point.alpha, dtype=np.float64)), 0.0, problem.box)
+    lower, upper, depth = _sides(problem, alpha, point.b)
+    quantum = Fraction(2) ** (int(np.frexp(alpha.max(initial=0.0))[1]) - PLACES)
+    exact: Fractions = fractions(problem.p)
+    for r in np.flatnonzero(upper):
+        exact[r] = numbers.box[r]
+    for r in np.flatnonzero(~lower & ~upper):
+        exact[r] = _within(round(Fraction(float(alpha[r])) / quantum) * quantum, numbers.box[r])
+    if numbers.biased:
+        _balance(numbers, exact)
+    inside = [int(r) for r in range(problem.p) if exact[r] > 0 and (numbers.box[r] is None or exact[r] < numbers.box[r])]
+    return exact, sorted(inside, key=lambda r: -depth[r])
+
+
+def _sides(problem: MarginProblem, alpha: Array, b: float | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array]:
+    """Which rows are at 0 and which at their upper bound, (p,), and how far the others are inside.
+
+    A row is where its multiplier is nearer to the bound, over the cost, than its slack is to 0, over the largest target.
+    """
+    f, target = problem.gram @ problem.rows.rdot(alpha), problem.rows.largest_target
+    u = problem.slack(f, problem.bias_at(f) if b is None else b) / target
+    boxed = np.isfinite(problem.box) & (not problem.squared)
+    ends = 2 * problem.costs * target if problem.squared else problem.box
+    share = np.divide(alpha, np.where(np.isfinite(ends), ends, alpha.max(initial=0.0)), out=np.zeros_like(alpha), where=alpha > 0)
+    lower = (-u > share) | (problem.box == 0)
+    return lower, boxed & ~lower & (u > 1 - share), np.where(boxed, np.minimum(share, 1 - share), share)
+
+
+def _within(a: Fraction, box: Fraction | None) -> Fraction:
+    return max(a, Fraction(0)) if box is None else min(max(a, Fraction(0)), box)
+
+
+def _balance(numbers: Integral, alpha: Fractions) -> None:
+    """Make s'alpha = 0: rows strictly inside give first, then the others, down to 0."""
+    excess = sum((s * a for s, a in zip(numbers.s, alpha, strict=True)), Fraction(0))
+    sign = 1 if excess > 0 else -1
+    order = sorted(np.flatnonzero((numbers.s == sign) & (alpha > 0)), key=lambda r: alpha[r] == numbers.box[r])
+    for r in order:
+        taken = min(abs(excess), alpha[r])
+        alpha[r] -= taken
+        excess -= sign * taken
+
+
+def verified(numbers: Integral, alpha: Fractions, b: Fraction) -> Fraction:
+    """The optimum, once every condition of it has been checked.
+
+        0 <= alpha <= box,   s'alpha = 0,   g_r >= 0 where alpha_r = 0,   g_r <= 0 where alpha_r = box_r,   g_r = 0 elsewhere
+
+    Parameters
+    ----------
+    numbers : the problem in integers.  alpha : (p,) Fractions.  b : a bias, 0 without one.
+
+    Raises
+    ------
+    ArithmeticError : a condition does not hold.
+    """
+    state = ActiveSet(numbers, lambda pivots, seconds: None)
+    state.alpha = alpha
+    g0, den = state.gradient()
+    g = g0 * b.denominator + numbers.s * (b.numerator * den)
+    x, x_den = common(alpha)
+    low, high = x == 0, np.array([a == box for a, box in zip(alpha, numbers.box, strict=True)], dtype=np.bool_)
+    within = all(a >= 0 and (box is None or a <= box) for a, box in zip(alpha, numbers.box, strict=True))
+    signs = (low & (g >= 0)) | (high & (g <= 0)) | (low & high) | (g == 0)
+    if not (within and int((numbers.s * x).sum()) == 0 and signs.all()):
+        raise ArithmeticError("the conditions of the optimum do not hold")
+    return Fraction(int((x * (numbers.t * x_den - g0)).sum()), 2 * numbers.unit * x_den**2)

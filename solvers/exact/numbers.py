@@ -1,0 +1,288 @@
+"""A problem in integers: every float is a dyadic rational, so that every float problem with a rational kernel is a rational problem.
+
+    K = Z / unit,   t = T / unit,   1 / (2 c) = D / unit          Z, T, D integer, one unit for all
+
+Linear and polynomial kernels, with an intercept or without, are evaluated exactly; a given Gram matrix is the given numbers. Costs are the
+exact products C x weight, targets of a tube the exact differences y - epsilon and -y - epsilon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.kernels.gram import proven_shift
+from equimargin.formulations.kernels.kernel import Intercept, Kernel, Polynomial, Precomputed, precomputed
+from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.rows.listed import Tube
+
+Integers = NDArray[Any]
+"""An array of Python's integers."""
+Fractions = NDArray[Any]
+"""An array of Fractions."""
+LDL_POINTS = 60
+"""A given matrix of up to so many points is factorised exactly; a larger one is left to Rump's test."""
+
+
+def given_gram(problem: Problem) -> Problem:
+    """The same problem with its float64 Gram matrix as the given one: how a problem with an RBF kernel gets an exact optimum.
+
+    Parameters
+    ----------
+    problem : MarginProblem or OneNormProblem.
+
+    Returns
+    -------
+    Its kernel is `precomputed()`; whatever shift the matrix needs is part of the problem.
+    """
+    K = problem.gram.dense
+    K = (K + K.T) / 2
+    return replace(problem, X=K, kernel=precomputed(), shift=proven_shift(K), feature_names=None)
+
+
+@dataclass(frozen=True, eq=False)
+class Integral:
+    """A problem in integers.
+
+    K : (m, m) Z.  unit : the denominator.  index, entry : (p, k) the points of a row and their entries in A, k = 1 or 2.
+    t : (p,) T.  s : (p,) signs of the bias, zeros without one.  ridge : (p,) D, 0 where alpha_r^2 costs nothing.
+    box : (p,) upper ends of alpha, Fractions, None where there is none.
+    """
+
+    K: Integers
+    unit: int
+    index: NDArray[np.int64]
+    entry: NDArray[np.int64]
+    t: Integers
+    s: Integers
+    ridge: Integers
+    box: list[Fraction | None]
+
+    @property
+    def m(self) -> int:
+        """Number of points."""
+        return len(self.K)
+
+    @property
+    def p(self) -> int:
+        """Number of rows."""
+        return len(self.index)
+
+    @cached_property
+    def biased(self) -> bool:
+        """Whether there is a bias: then every row has a sign."""
+        return bool(self.s.any())
+
+    @cached_property
+    def _matrix(self) -> Any:
+        from flint import fmpz_mat
+
+        return fmpz_mat(self.m, self.m, self.K.ravel().tolist())
+
+    def product(self, beta: Integers) -> Integers:
+        """Z beta, (m,), for integers beta (m,)."""
+        from flint import fmpz_mat
+
+        return as_integers((self._matrix * fmpz_mat(self.m, 1, beta.tolist())).entries())
+
+    def times(self, M: Integers) -> Integers:
+        """M Z, (k, m), for integers M (k, m)."""
+        from flint import fmpz_mat
+
+        return as_integers((fmpz_mat(*M.shape, M.ravel().tolist()) * self._matrix).entries()).reshape(M.shape)
+
+    def dot(self, f: Integers) -> Integers:
+        """A f, (p,), for f (m,)."""
+        return np.asarray((self.entry * f[self.index]).sum(axis=1))
+
+    def rdot(self, alpha: Integers) -> Integers:
+        """A'alpha, (m,), for alpha (p,)."""
+        beta, used = np.zeros(self.m, dtype=object), np.flatnonzero(alpha)
+        np.add.at(beta, self.index[used], self.entry[used] * alpha[used, None])
+        return beta
+
+    def block(self, rows: Any, columns: Any) -> Integers:
+        """The integers of (A K A' + diag(1 / (2 c)))[rows, columns], (r, c)."""
+        H: Integers = np.zeros((len(rows), len(columns)), dtype=object)
+        for i, a in zip(self.index[rows].T, self.entry[rows].T, strict=True):
+            for j, b in zip(self.index[columns].T, self.entry[columns].T, strict=True):
+                H += np.multiply.outer(a, b) * self.K[np.ix_(i, j)]
+        return H + np.where(np.equal.outer(rows, columns), self.ridge[columns], 0)
+
+
+def integral(problem: Problem) -> Integral:
+    """A problem's numbers in integers.
+
+    Parameters
+    ----------
+    problem : MarginProblem or OneNormProblem with a rational kernel; for the latter t = 1, s = 0 and the box is C.
+    """
+    K, denominator = _gram(problem.kernel, problem.X, problem.shift or 0.0)
+    rows, p = problem.rows, problem.p
+    A = rows.matrix
+    k = 1 if p == 0 else A.nnz // p
+    t = _targets(problem)
+    if isinstance(problem, OneNormProblem):
+        box: list[Fraction | None] = [Fraction(problem.C)] * p
+        ridge, s = [Fraction(0)] * p, np.zeros(p)
+    else:
+        costs, s = _costs(problem), problem.bias_signs
+        box = [cost if problem.loss == "hinge" or cost == 0 else None for cost in costs]
+        ridge = [1 / (2 * cost) if problem.squared and cost else Fraction(0) for cost in costs]
+    unit = lcm(denominator, *{v.denominator for v in t}, *{v.denominator for v in ridge})
+    return Integral(
+        K * (unit // denominator),
+        unit,
+        A.indices.reshape(p, k).astype(np.int64),
+        A.data.reshape(p, k).astype(np.int64),
+        as_integers([v.numerator * (unit // v.denominator) for v in t]),
+        as_integers(s.astype(np.int64).tolist()),
+        as_integers([v.numerator * (unit // v.denominator) for v in ridge]),
+        box,
+    )
+
+
+def as_integers(values: Any) -> Integers:
+    """A list of integers of any kind as an array of Python's own."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = [int(v) for v in values]
+    return array
+
+
+def fractions(size: int) -> Fractions:
+    """Zeros, as Fractions."""
+    return as_fractions([Fraction(0)] * size)
+
+
+def as_fractions(values: Sequence[Fraction]) -> Fractions:
+    """An array of Fractions."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def common(values: Fractions) -> tuple[Integers, int]:
+    """Integers and their smallest common denominator."""
+    den = lcm(*{v.denominator for v in values})
+    return as_integers([v.numerator * (den // v.denominator) if v else 0 for v in values.tolist()]), den
+
+
+def dyadic(M: Array) -> tuple[Integers, int]:
+    """Integers Z and a power of two with M = Z / power exactly; M any shape, finite."""
+    mantissa, exponent = np.frexp(M)
+    Z = (mantissa * 2.0**53).astype(np.int64)
+    lowest = np.where(Z == 0, 1, Z & -Z)
+    exponent = np.where(Z == 0, 0, exponent.astype(np.int64) - 53 + np.log2(lowest.astype(np.float64)).astype(np.int64))
+    places = max(-int(exponent.min(initial=0)), 0)
+    return (Z // lowest).astype(object) << (exponent + places).astype(object), 1 << places
+
+
+def solved(matrix: Integers, right: Sequence[int]) -> list[Fraction]:
+    """The solution of a system of integers, by p-adic lifting.
+
+    Parameters
+    ----------
+    matrix : (n, n).  right : (n,).
+
+    Raises
+    ------
+    ZeroDivisionError : a singular matrix.
+    """
+    from flint import fmpz_mat
+
+    n = len(matrix)
+    if not n:
+        return []
+    return [Fraction(int(v.p), int(v.q)) for v in fmpz_mat(n, n, matrix.ravel().tolist()).solve(fmpz_mat(n, 1, list(right))).entries()]
+
+
+def forecast(matrix: Integers) -> float:
+    """About how many seconds `solved` takes for n unknowns and entries of b bits, n^3 (60 + b)^2 as measured."""
+    bits = max((int(v).bit_length() for v in matrix.ravel()), default=0)
+    return 5e-9 * float(len(matrix)) ** 3 * (1 + bits / 60) ** 2
+
+
+def semidefinite(problem: Problem, numbers: Integral) -> str:
+    """How K is known to be positive semidefinite, in words.
+
+    Raises
+    ------
+    ValueError : a given matrix that is not, or of which it is not proved.
+    """
+    if isinstance(problem, OneNormProblem):
+        return "a linear program asks nothing of K"
+    if not problem.kernel.given:
+        return f"the {problem.kernel.name} kernel is positive semidefinite by construction"
+    if problem.m <= LDL_POINTS:
+        if not _has_square_root(numbers):
+            raise ValueError("the Gram matrix is not positive semidefinite: the problem is not convex, no optimum is claimed")
+        return "the given matrix has an exact factorisation L D L' with D >= 0"
+    if proven_shift(problem.gram.dense) != 0.0:
+        raise ValueError(f"the Gram matrix of {problem.m} points is not proved positive semidefinite: Rump's test does not pass")
+    return "the given matrix passes Rump's test, a Cholesky factorisation with a bound on its rounding"
+
+
+def _has_square_root(numbers: Integral) -> bool:
+    """Whether Z = L D L' with D >= 0: Gaussian elimination in rationals, a zero pivot asking for a zero row."""
+    from flint import fmpq
+
+    S = [[fmpq(v) for v in row] for row in numbers.K.tolist()]
+    while S:
+        first, *rest = S
+        if first[0] < 0 or (first[0] == 0 and any(v != 0 for v in first)):
+            return False
+        S = [[v - row[0] / first[0] * u for v, u in zip(row[1:], first[1:], strict=True)] if row[0] != 0 else row[1:] for row in rest]
+    return True
+
+
+def _gram(kernel: Kernel, X: Features, shift: float) -> tuple[Integers, int]:
+    """Integers and a denominator of K."""
+    if isinstance(kernel, Intercept):
+        K, unit = _gram(kernel.kernel, X, shift)
+        return K + unit, unit
+    Z, unit = dyadic(np.asarray(X.toarray() if hasattr(X, "toarray") else X))
+    if isinstance(kernel, Precomputed):
+        exact = Fraction(shift)
+        common = lcm(unit, exact.denominator)
+        K = Z * (common // unit)
+        K[np.diag_indices(len(K))] += int(exact * common)
+        return K, common
+    K, unit = _products(Z), unit**2
+    if isinstance(kernel, Polynomial):
+        gamma, coef0 = Fraction(kernel.gamma), Fraction(kernel.coef0)
+        common = lcm(unit * gamma.denominator, coef0.denominator)
+        K, unit = (K * int(gamma * common / unit) + int(coef0 * common)) ** kernel.degree, common**kernel.degree
+    return K, unit
+
+
+def _products(Z: Integers) -> Integers:
+    """Z Z'."""
+    from flint import fmpz_mat
+
+    matrix = fmpz_mat(*Z.shape, Z.ravel().tolist())
+    return as_integers((matrix * matrix.transpose()).entries()).reshape(len(Z), len(Z))
+
+
+def _targets(problem: Problem) -> list[Fraction]:
+    """t, exactly."""
+    if not isinstance(problem.rows, Tube):
+        return [Fraction(1)] * problem.p
+    epsilon, y = Fraction(problem.rows.epsilon), [Fraction(v) for v in problem.rows.y.tolist()]
+    return [v - epsilon for v in y] + [-v - epsilon for v in y]
+
+
+def _costs(problem: MarginProblem) -> list[Fraction | None]:
+    """c = C x weight, exactly: None where infinite, 0 for weight 0 even there."""
+    weights = problem.unit_weights.tolist()
+    hard = np.isinf(problem.C)
+    exact = {w: Fraction(0) if w == 0 else None if hard or np.isinf(w) else Fraction(problem.C) * Fraction(w) for w in set(weights)}
+    return [exact[w] for w in weights]

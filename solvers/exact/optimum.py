@@ -1,0 +1,239 @@
+"""The exact optimum of a problem, in rational numbers.
+
+Every float is a dyadic rational, so that every problem in floats has an exact optimum wherever its kernel's values are rational: linear and
+polynomial kernels, and any given Gram matrix. A float solution says which rows are at a bound, one linear system in rationals gives the
+multipliers, and every condition of the optimum is then checked; where the float solution was mistaken, exact pivots go on from it.
+
+Source: the catalogue's canonical shapes; for the idea of exact pivots after a float solve, T. Koch, The final NETLIB-LP results (2004).
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.kernels.features import explicit
+from equimargin.formulations.numeric.arguments import count, positive
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.problem.point import Point
+from equimargin.solvers.exact.active_set import ActiveSet, Ends, identified, verified
+from equimargin.solvers.exact.numbers import (
+    Fractions,
+    Integers,
+    Integral,
+    as_fractions,
+    common,
+    dyadic,
+    fractions,
+    given_gram,
+    integral,
+    semidefinite,
+)
+from equimargin.solvers.exact.simplex import Program, highs_basis
+from equimargin.solvers.exact.simplex import verified as verified_vertex
+from equimargin.solvers.exact_limits import refusal
+from equimargin.solvers.registry import SOLVERS, solve
+from equimargin.solvers.solution import Status
+
+__all__ = ["ExactOptimum", "exact_optimum", "given_gram"]
+
+FLOAT_TOL = 1e-10
+"""Relative gap of the float solution that the pivots start from."""
+FLOAT_SECONDS = 60.0
+"""What it may take."""
+FLOAT_SHARE = 0.25
+"""Of the time limit: what it may take of that."""
+LARGEST = Fraction(sys.float_info.max)
+"""Of the finite numbers of float64."""
+NO_BIAS: Ends = (Fraction(0), Fraction(0))
+
+
+@dataclass(frozen=True, eq=False)
+class ExactOptimum:
+    """An optimum in rational numbers, or the proof that there is none.
+
+    problem : what was solved.  status : optimal, infeasible, time_limit or iteration_limit.  reason : how it was found, or why it ended.
+    value : the optimum, primal and dual; None unless optimal.
+    alpha : (p,) optimal multipliers, or feasible ones where it ended early; u for a OneNormProblem.
+    beta : (m,) f = sum_i beta_i k(x_i, .) with beta = A'alpha; for a OneNormProblem its x >= 0, (size,).
+    w : (q,) f = w.z where the kernel is linear, with the constant of f last where the bias is penalised; None otherwise.
+    bias : the ends of all b that are optimal with f, in the project's sign f(x) + b; None for an end at infinity, and for both of a free
+    bias unless optimal; (0, 0) without a bias.
+    ray : (p,) of an infeasible problem: alpha >= 0, positive on hard rows alone, A K A'alpha = 0, s'alpha = 0 and t'alpha > 0.
+    semidefinite : how K is known to be positive semidefinite.  pivots : exact ones.  seconds : of wall time.
+    """
+
+    problem: Problem = field(repr=False)
+    status: Status
+    reason: str
+    value: Fraction | None = field(repr=False)  # Python prints no integer of thousands of digits
+    alpha: tuple[Fraction, ...] = field(repr=False)
+    beta: tuple[Fraction, ...] = field(repr=False)
+    w: tuple[Fraction, ...] | None = field(repr=False)
+    bias: Ends = field(repr=False)
+    ray: tuple[Fraction, ...] | None = field(repr=False)
+    semidefinite: str
+    pivots: int
+    seconds: float
+
+    @property
+    def point(self) -> Point:
+        """The nearest point of finite float64 numbers, with the middle of the bias's interval, or its one end."""
+        low, high = (end if end is not None else other for end, other in (self.bias, self.bias[::-1]))
+        b = 0.0 if low is None or high is None else _nearest((low + high) / 2)
+        return Point(beta=_floats(self.beta), b=b, alpha=_floats(self.alpha))
+
+
+def exact_optimum(problem: Problem, time_limit: float | None = None, max_iter: int = 10_000, start: Point | None = None) -> ExactOptimum:
+    """The exact optimum.
+
+    Parameters
+    ----------
+    problem : MarginProblem or OneNormProblem.  time_limit : seconds; no linear system is begun that may take longer.
+    max_iter : exact pivots, at most.
+    start : a float solution, whose multipliers are close to optimal; None asks the solvers for one. Linear programs take none.
+
+    Returns
+    -------
+    ExactOptimum : with a status and a reason; with the best feasible multipliers where time or pivots were spent.
+
+    Raises
+    ------
+    ValueError : a kernel without rational values, a problem that is not convex or too large, a limit that is not positive.
+    """
+    max_iter = count(max_iter, "max_iter")
+    time_limit = None if time_limit is None else positive(time_limit, "time_limit")
+    reason = refusal(problem)
+    if reason:
+        raise ValueError(reason)
+    started = time.perf_counter()
+    numbers = integral(problem)
+    why = semidefinite(problem, numbers)
+
+    def check(pivots: int, more: float) -> None:
+        if pivots >= max_iter:
+            raise _Spent(Status.ITERATION_LIMIT)
+        if time_limit is not None and time.perf_counter() - started + more > time_limit:
+            raise _Spent(Status.TIME_LIMIT)
+
+    seconds = FLOAT_SECONDS if time_limit is None else min(FLOAT_SECONDS, FLOAT_SHARE * time_limit)
+    if isinstance(problem, OneNormProblem):
+        end = _linear(problem, Program(problem, numbers, check), seconds)
+    else:
+        end = _quadratic(problem, ActiveSet(numbers, check), seconds, start)
+    return ExactOptimum(
+        problem,
+        end.status,
+        end.reason,
+        end.value,
+        tuple(end.alpha),
+        tuple(end.beta),
+        _weights(problem, numbers, end.beta),
+        end.bias,
+        None if end.ray is None else tuple(end.ray),
+        why,
+        end.pivots,
+        time.perf_counter() - started,
+    )
+
+
+class _Spent(Exception):
+    """The time or the pivots that a run may take are spent; the status says which."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status.sentence)
+        self.status = status
+
+
+@dataclass(frozen=True, eq=False)
+class _End:
+    """How the pivots ended."""
+
+    status: Status
+    reason: str
+    alpha: Fractions
+    beta: Fractions
+    pivots: int
+    value: Fraction | None = None
+    bias: Ends = NO_BIAS
+    ray: Fractions | None = None
+
+
+def _quadratic(problem: MarginProblem, state: ActiveSet, seconds: float, start: Point | None) -> _End:
+    numbers, unknown = state.numbers, NO_BIAS if not state.numbers.biased else (None, None)
+    try:
+        with np.errstate(all="ignore"):  # what floats propose is only where to begin
+            proposed = identified(problem, numbers, start or _float_solution(problem, seconds))
+        state.start(*proposed)
+        ray = state.run()
+    except _Spent as spent:
+        beta = _combined(numbers.rdot, state.alpha)
+        return _End(spent.status, f"{spent} {_pivots(state.pivots)}", state.alpha, beta, state.pivots, bias=unknown)
+    alpha, beta = state.alpha, _combined(numbers.rdot, state.alpha)
+    if ray is not None:
+        reason = f"the multipliers grow without bound along an exact ray; {_pivots(state.pivots)}"
+        return _End(Status.INFEASIBLE, reason, alpha, beta, state.pivots, bias=unknown, ray=ray)
+    low, high = state.bias() if numbers.biased else NO_BIAS
+    value = verified(numbers, alpha, low if low is not None else high if high is not None else Fraction(0))
+    free = f"{len(state.T)} multipliers by one linear system, {_pivots(state.pivots)}; every condition of the optimum checked"
+    return _End(Status.OPTIMAL, free, alpha, beta, state.pivots, value, (low, high))
+
+
+def _linear(problem: OneNormProblem, program: Program, seconds: float) -> _End:
+    try:
+        vertex = program.solve(highs_basis(problem, seconds))
+    except _Spent as spent:
+        return _End(spent.status, f"{spent} {_pivots(program.pivots)}", fractions(problem.p), program.x, program.pivots)
+    value = verified_vertex(program, vertex)
+    reason = f"the basis of HiGHS, {_pivots(program.pivots)}; every condition of the optimum checked"
+    return _End(Status.OPTIMAL, reason, vertex.u, vertex.x, program.pivots, value)
+
+
+def _float_solution(problem: MarginProblem, seconds: float) -> Point:
+    """A float solution of whichever solver takes the problem; multipliers of 0 where none does, or where it fails or brings none."""
+    if any(not solver.reference and solver.refusal(problem) is None for solver in SOLVERS.values()):
+        with suppress(ArithmeticError, ValueError):
+            point = solve(problem, tol=FLOAT_TOL, time_limit=seconds).point
+            if point.alpha is not None:
+                return point
+    return Point(alpha=np.zeros(problem.p))
+
+
+def _pivots(count: int) -> str:
+    return f"{count} exact pivots"
+
+
+def _combined(product: Callable[[Integers], Integers], v: Fractions) -> Fractions:
+    """A product with integers, of Fractions."""
+    values, den = common(v)
+    return as_fractions([Fraction(u, den) for u in product(values).tolist()])
+
+
+def _weights(problem: Problem, numbers: Integral, beta: Fractions) -> tuple[Fraction, ...] | None:
+    """Z'beta for the features Z of a linear kernel, with the column of ones of a penalised bias."""
+    Z = explicit(problem.kernel, problem.X)
+    if Z is None:
+        return None
+    if isinstance(problem, OneNormProblem) and problem.over == "pairs":
+        beta = _combined(numbers.rdot, beta)
+    columns, unit = dyadic(Z.dense)
+    values, den = common(beta)
+    w = [Fraction(int(v), den * unit) for v in values @ columns]
+    return (*w, Fraction(int(values.sum()), den)) if Z.constant else tuple(w)
+
+
+def _floats(values: tuple[Fraction, ...]) -> Any:
+    return np.array([_nearest(v) for v in values])
+
+
+def _nearest(v: Fraction) -> float:
+    """The nearest finite float64 number."""
+    return float(min(max(v, -LARGEST), LARGEST))

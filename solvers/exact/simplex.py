@@ -1,0 +1,224 @@
+"""One-norm programs solved exactly: the basis of HiGHS, and the simplex method in rationals where that is not optimal.
+
+    min  1'x + C 1'xi    s.t.  B x + xi - eta = 1,   x, xi, eta >= 0          B = A K (over points)  or  A K A' (over pairs)
+
+A basis has some columns S of x and, of every row, xi, eta or neither; the rows T with neither are as many as S, and B_TS is not singular:
+
+    B_TS x_S = 1,     u_r = C where xi_r is basic, 0 where eta_r is,   B_TS' u_T = 1 - (B'u)_S over the other rows.
+
+Whatever the rest of a basis, it is feasible where x_S >= 0 once xi or eta is basic by the sign of 1 - (B x)_r; where x_S is not, the method
+starts from x = 0, xi = 1. It terminates because the row and the column of every pivot are the first ones that can be taken.
+
+Source: R. G. Bland, New finite pivoting rules for the simplex method, Mathematics of Operations Research 2 (1977); V. Chvátal, Linear
+Programming (1983), chapter 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.problem.one_norm import OneNormProblem
+from equimargin.solvers.exact.numbers import Fractions, Integers, Integral, as_fractions, as_integers, common, forecast, fractions, solved
+from equimargin.solvers.interrupt import interruptible
+from equimargin.solvers.lp.polish import unit as mean_square
+
+Basis = frozenset[int]
+"""Which of the columns x_1 .. x_n, xi_1 .. xi_p, eta_1 .. eta_p are basic, as numbers from 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Vertex:
+    """A basis and its x (n,) and u (p,); surplus : (p,) B x - 1 as integers over a unit.  price : (n,) 1 - B'u."""
+
+    basis: Basis
+    x: Fractions
+    u: Fractions
+    surplus: Integers
+    surplus_unit: int
+    price: Fractions
+
+    @property
+    def feasible(self) -> bool:
+        """Whether x >= 0."""
+        return bool((self.x >= 0).all())
+
+
+class Program:
+    """The program.
+
+    Parameters
+    ----------
+    problem : the program.  numbers : it in integers.
+    check : called before every pivot and every linear system with the pivots so far and the seconds that the system may take; may raise to
+        end the run.
+
+    x : (n,) of the last vertex, 0 before one.  pivots : how many so far.
+    """
+
+    def __init__(self, problem: OneNormProblem, numbers: Integral, check: Callable[[int, float], None]) -> None:
+        self.numbers, self.check = numbers, check
+        self.n, self.p, self.C = problem.size, problem.p, Fraction(problem.C)
+        self.pairs = problem.over == "pairs"
+        self.x: Fractions = fractions(self.n)
+        self.pivots = 0
+
+    def solve(self, basis: Basis) -> Vertex:
+        """The optimal vertex, from any basis."""
+        vertex = self.vertex(basis)
+        if vertex is None or not vertex.feasible:
+            vertex = self.vertex(frozenset(range(self.n, self.n + self.p)))
+        assert vertex is not None
+        vertex = self._completed(vertex)
+        while (entering := self._entering(vertex)) is not None:
+            self.x = vertex.x
+            self.check(self.pivots, 0.0)
+            after = self.vertex(self._pivoted(vertex, entering))
+            assert after is not None
+            vertex = after
+            self.pivots += 1
+        return vertex
+
+    def vertex(self, basis: Basis) -> Vertex | None:
+        """A basis's vertex; None where it is no basis."""
+        n, p, numbers, (S, T) = self.n, self.p, self.numbers, self._parts(basis)
+        x, u = fractions(n), fractions(p)
+        u[[k - n for k in basis if n <= k < n + p]] = self.C
+        if len(S) != len(T):
+            return None
+        if S:
+            matrix, (missing, unit) = self._block(T, S), common(1 - self._prices(u)[S])
+            try:
+                x[S] = self._solved(matrix, as_integers([numbers.unit] * len(T)), 1)
+                u[T] = self._solved(matrix.T, missing * numbers.unit, unit)
+            except ZeroDivisionError:
+                return None
+        margins, den = self._margins(x)
+        return Vertex(basis, x, u, margins - den * numbers.unit, den * numbers.unit, 1 - self._prices(u))
+
+    def _parts(self, basis: Basis) -> tuple[list[int], list[int]]:
+        """S and T."""
+        n, p = self.n, self.p
+        taken = {(k - n) % p for k in basis if k >= n}
+        return sorted(k for k in basis if k < n), [r for r in range(p) if r not in taken]
+
+    def _completed(self, vertex: Vertex) -> Vertex:
+        """The vertex with the same S and T, and of every other row what the sign of B x - 1 asks for."""
+        n, p, (S, T) = self.n, self.p, self._parts(vertex.basis)
+        rows = set(range(p)) - set(T)
+        above = {r for r in rows if vertex.surplus[r] > 0 or (vertex.surplus[r] == 0 and n + p + r in vertex.basis)}
+        basis = frozenset(S) | {n + r for r in rows - above} | {n + p + r for r in above}
+        completed = vertex if basis == vertex.basis else self.vertex(basis)
+        assert completed is not None  # S and T are those of a basis
+        return completed
+
+    def _entering(self, vertex: Vertex) -> int | None:
+        """The first column with a negative reduced cost."""
+        n, p, basis = self.n, self.p, vertex.basis
+        columns = (j for j in range(n) if vertex.price[j] < 0 and j not in basis)
+        above = (n + r for r in range(p) if vertex.u[r] > self.C and n + r not in basis)
+        below = (n + p + r for r in range(p) if vertex.u[r] < 0 and n + p + r not in basis)
+        return next((k for part in (columns, above, below) for k in part), None)
+
+    def _pivoted(self, vertex: Vertex, entering: int) -> Basis:
+        """The basis with this column in, and out the first of those that reach 0 first."""
+        n, p, (S, T) = self.n, self.p, self._parts(vertex.basis)
+        d = fractions(n)
+        if entering < n:
+            d[entering] = Fraction(1)
+            right = -self._block(T, [entering])[:, 0]
+        else:
+            way = -1 if entering < n + p else 1
+            right = as_integers([way * self.numbers.unit * (r == (entering - n) % p) for r in T])
+        d[S] = self._solved(self._block(T, S), right, 1)
+        margins, den = self._margins(d)
+        ratios = [(Fraction(-vertex.x[j] / d[j]), j) for j in S if d[j] < 0]
+        for k in vertex.basis:
+            r, way = (k - n) % p, -1 if k < n + p else 1
+            if k >= n and way * margins[r] < 0:
+                ratios.append((Fraction(-vertex.surplus[r] * den * self.numbers.unit, margins[r] * vertex.surplus_unit), k))
+        leaving = min(ratios)[1]
+        return (vertex.basis - {leaving}) | {entering}
+
+    def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Integers:
+        """The integers of B[rows, columns]."""
+        numbers = self.numbers
+        if self.pairs:
+            return numbers.block(np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int64))
+        part = np.zeros((len(rows), len(columns)), dtype=object)
+        for i, a in zip(numbers.index[rows].T, numbers.entry[rows].T, strict=True):
+            part += a[:, None] * numbers.K[np.ix_(i, columns)]
+        return part
+
+    def _margins(self, x: Fractions) -> tuple[Integers, int]:
+        """unit x B x, (p,), as integers over a denominator."""
+        values, den = common(x)
+        beta = self.numbers.rdot(values) if self.pairs else values
+        return self.numbers.dot(self.numbers.product(beta)), den
+
+    def _prices(self, u: Fractions) -> Fractions:
+        """B'u, (n,), Fractions."""
+        values, den = common(u)
+        prices = self.numbers.product(self.numbers.rdot(values))
+        prices = self.numbers.dot(prices) if self.pairs else prices
+        return as_fractions([Fraction(v, den * self.numbers.unit) for v in prices.tolist()])
+
+    def _solved(self, matrix: Integers, right: Integers, den: int) -> Fractions:
+        """y with matrix y = right / den, Fractions; ZeroDivisionError where the matrix is singular."""
+        self.check(self.pivots, forecast(matrix))
+        return as_fractions([v / den for v in solved(matrix, right.tolist())])
+
+
+def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
+    """The basis in which HiGHS ends, at unit mean K_ii; x = 0, xi = 1 where it ends with none.
+
+    Parameters
+    ----------
+    problem : the program.  time_limit : seconds.
+    """
+    import highspy
+    from scipy import sparse
+
+    n, p, scale = problem.size, problem.p, mean_square(problem)
+    AK = problem.rows.matrix @ (problem.gram.dense / scale)
+    B = AK if problem.over == "points" else AK @ problem.rows.matrix.T
+    M = sparse.csc_array(sparse.hstack([sparse.csc_array(B), sparse.eye_array(p)]))
+    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    highs.setOptionValue("output_flag", False)
+    highs.setOptionValue("solver", "simplex")
+    highs.setOptionValue("time_limit", time_limit)
+    highs.setOptionValue("threads", 1)
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = n + p, p
+    lp.col_cost_ = np.concatenate([np.ones(n), np.full(p, problem.C * scale)])
+    lp.col_lower_, lp.col_upper_ = np.zeros(n + p), np.full(n + p, np.inf)
+    lp.row_lower_, lp.row_upper_ = np.ones(p), np.full(p, np.inf)
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = M.indptr, M.indices, M.data
+    highs.passModel(lp)
+    interruptible(highs.run, highs.cancelSolve)
+    found: Any = highs.getBasis()
+    basic = highspy.HighsBasisStatus.kBasic
+    columns = {k for k, status in enumerate(found.col_status) if status == basic}
+    rows = {n + p + r for r, status in enumerate(found.row_status) if status == basic}
+    return frozenset(columns | rows) if found.valid else frozenset(range(n, n + p))
+
+
+def verified(program: Program, vertex: Vertex) -> Fraction:
+    """The optimum, once every condition of it has been checked: x >= 0, 0 <= u <= C, B'u <= 1 and 1'x + C 1'xi = 1'u.
+
+    Raises
+    ------
+    ArithmeticError : a condition does not hold.
+    """
+    slack = sum((v for v in vertex.surplus if v < 0), 0)
+    primal = sum(vertex.x, Fraction(0)) - program.C * Fraction(slack, vertex.surplus_unit)
+    dual = sum(vertex.u, Fraction(0))
+    box = all(0 <= v <= program.C for v in vertex.u)
+    if not (vertex.feasible and box and (vertex.price >= 0).all() and primal == dual):
+        raise ArithmeticError("the conditions of the optimum do not hold")
+    return dual

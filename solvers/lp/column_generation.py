@@ -1,0 +1,282 @@
+"""Column generation for one-norm margin problems: kernel columns by their prices, pairs in groups, however large K is.
+
+    min over x >= 0   sum_{j in S} x_j + C sum_G |G| (1 - mean_G B x)_+        S some of the columns, G a partition of the pairs
+    max over u        1'u   s.t.  (B'u)_S <= 1,  0 <= u <= C,  u constant on every G
+
+The simplex method solves this restricted program. Every round proves both sides of the whole one: u divided by max(1, max B'u), and x with
+the slacks of all pairs one by one. B'u is one product of K with A'u; the columns that violate B'u <= 1 most join S. A group with slacks of
+either sign is divided by their sign; groups on one side of the margin are put together again when they are many, which changes neither u
+nor the value. The basis of the last program starts the next one, dual feasible: what is not basic is at the bound of its side.
+
+Source: documents T (102)-(104) = K (2.10), T (94)-(96); A. Demiriz, K. P. Bennett, J. Shawe-Taylor, Linear programming boosting via column
+generation (2002), for the columns; R. E. Bixby, J. W. Gregory, I. J. Lustig, R. E. Marsten, D. F. Shanno, Very large-scale linear
+programming: a case study in combining interior point and simplex methods (1992), for solving by parts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.problem.point import Point
+from equimargin.formulations.rows.labelled import LISTED
+from equimargin.solvers.interrupt import interruptible
+from equimargin.solvers.lp.highs import Basis, Flags, dual_simplex
+from equimargin.solvers.lp.polish import best, unit
+from equimargin.solvers.products.tiles import Tiles, tiles
+from equimargin.solvers.progress import Judge
+from equimargin.solvers.solution import Limits, Solution, Status
+
+Index = NDArray[np.intp]
+
+ADDED = 25
+"""Columns that join at a time."""
+SINGLE = 100.0
+"""Of n pairs on one side of the margin a log(1 + n / a) groups are made, a = SINGLE: about so many of one pair alone, the nearest."""
+MOST_GROUPS = 4000
+"""Where there are more groups, those whose pairs are all on one side are put together."""
+SHARE = 0.1
+"""The restricted program is solved to this share of the gap that is left."""
+DIVISIONS = 10
+"""So often groups are divided between two looks at the prices, at most."""
+PATIENCE = 250
+"""Looks at the prices without progress after which a run ends: columns come slowly, but there are only so many."""
+HEARD = 20_000_000
+"""Entries of K evaluated between two looks at an interrupt."""
+MAX_ITER = 1_000_000
+"""Simplex iterations, if no limit is given."""
+
+
+def refusal(problem: Problem) -> str | None:
+    """Why this problem is none of column generation's, in a sentence, or None."""
+    if not isinstance(problem, OneNormProblem):
+        return "it is a quadratic problem"
+    if problem.p > LISTED:
+        return f"too large: {problem.p:,} pairs, and there is a multiplier for each; the limit is {LISTED:,}"
+    return None
+
+
+def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+    """Solve at unit mean K_ii and map back; of `warm_start`, the support of x are the first columns, u the first prices.
+
+    `limits.max_iter` counts simplex iterations.
+    """
+    assert isinstance(problem, OneNormProblem)
+    found = _generate(problem, limits, warm_start)
+    return _refined(found, limits) if found.status is Status.NUMERICAL_FAILURE else found
+
+
+def _generate(problem: OneNormProblem, limits: Limits, warm_start: Point | None) -> Solution:
+    """The best x and the best u of all rounds."""
+    judge = Judge("column_generation", problem, limits, MAX_ITER if limits.max_iter is None else limits.max_iter, PATIENCE)
+    scale = unit(problem)
+    kernel = tiles(problem.gram, scale)
+    x, u = _start(problem, warm_start)
+    master = Master(problem, kernel, scale, x * scale)
+    shown, (primal, dual) = Point(beta=x, alpha=u), (np.inf, -np.inf)
+    u = u * scale
+    while True:
+        prices = _prices(problem, kernel, u)
+        lower = float(u.sum()) / max(1.0, float(prices.max(initial=0.0))) / scale
+        if lower > dual:
+            dual, shown = lower, Point(beta=shown.beta, alpha=u / scale)
+        if master.value / scale < primal:
+            primal, shown = master.value / scale, Point(beta=master.x / scale, alpha=shown.alpha)
+        if judge.weigh(shown, primal, dual, master.iterations):
+            break
+        master.join(prices)
+        wanted = SHARE * max(primal - dual, judge.limits.tol * abs(primal)) * scale
+        if not master.solve(judge, wanted):
+            judge.end(Status.NUMERICAL_FAILURE, f"no column and no group is left: relative gap {judge.gap:.2e}, {limits.tol:.0e} was asked")
+            break
+        u = master.u
+    return judge.solution()
+
+
+def _refined(found: Solution, limits: Limits) -> Solution:
+    """A solution that missed its tolerance, with the equations of its vertex solved once more."""
+    problem, x, u = found.problem, found.point.beta, found.point.alpha
+    assert isinstance(problem, OneNormProblem)
+    assert x is not None
+    assert u is not None
+    point, gap = interruptible(lambda: best(problem, x, u))
+    if gap <= limits.tol:
+        reached = f"relative gap {gap:.2e}, {limits.tol:.0e} was asked"
+        return replace(found, point=point, status=Status.OPTIMAL, reason=reached)
+    return replace(found, point=point)
+
+
+def _start(problem: OneNormProblem, warm_start: Point | None) -> tuple[Array, Array]:
+    """x and u to start from: 0 and C without a warm start."""
+    point = Point() if warm_start is None else warm_start
+    x = np.zeros(problem.size) if point.beta is None else np.maximum(np.nan_to_num(point.beta), 0.0)
+    u = np.full(problem.p, problem.C) if point.alpha is None else np.clip(np.nan_to_num(point.alpha), 0.0, problem.C)
+    if x.shape != (problem.size,) or u.shape != (problem.p,):
+        raise ValueError(f"the warm start has {len(x)} coefficients and {len(u)} multipliers, the problem {problem.size} and {problem.p}")
+    return x, u
+
+
+def _prices(problem: OneNormProblem, kernel: Tiles, u: Array) -> Array:
+    """B'u for K / unit, (size,)."""
+    v, g = problem.rows.rdot(u), np.zeros(problem.m)
+    support = np.flatnonzero(v)
+    step = max(HEARD // problem.m, 1)
+    for start in range(0, len(support), step):
+        part = support[start : start + step]
+        kernel.add_product(part, v[part], g)
+    return g if problem.over == "points" else problem.rows.dot(g)
+
+
+class Master:
+    """The restricted program, for K / unit and C unit.
+
+    Parameters
+    ----------
+    problem : the whole.  kernel : K / unit.  unit : what K is divided by.  x : (size,) where to start.
+
+    columns : (s,) S.  F : (m, s) decision values of a unit of each.  x, u : the last solution, (size,) and (p,).
+    z : (p,) B x.  value : the whole program's objective at x.  iterations : of the simplex method.
+    group : (p,) the group of every pair.  solved : whether no column has joined since the solution.
+    """
+
+    def __init__(self, problem: OneNormProblem, kernel: Tiles, unit: float, x: Array) -> None:
+        self.problem, self.kernel, self.C = problem, kernel, problem.C * unit
+        self.columns: Index = np.flatnonzero(x)
+        self.F = self._decisions(self.columns)
+        self.u = np.full(problem.p, self.C)
+        self._move(x[self.columns])
+        self.group = graded(self.z)
+        self.basis = Basis(np.zeros(self.group.max(initial=-1) + 1, dtype=bool), np.ones(len(self.columns), dtype=bool))
+        self.solved = False
+        self.iterations = 0
+
+    def join(self, prices: Array) -> None:
+        """Add the columns whose constraints B'u <= 1 are violated most."""
+        new = self._most_violated(prices)
+        self.columns = np.append(self.columns, new)
+        self.F = np.hstack([self.F, self._decisions(new)])
+        self.basis.slacks = np.append(self.basis.slacks, np.ones(len(new), dtype=bool))
+        self.solved = self.solved and not len(new)
+
+    def solve(self, judge: Judge, wanted: float) -> bool:
+        """Solve the restricted program, dividing groups until they hide no more than `wanted`; false if there is nothing to do.
+
+        judge : of the run, whose limits are kept.
+        """
+        if self.solved and not self._divide():
+            return False
+        self.solved = True
+        for _ in range(DIVISIONS):
+            hidden = self._simplex(judge)
+            if hidden <= wanted or judge.out_of_time or self.iterations >= judge.max_iter or not self._divide():
+                break
+        return True
+
+    def _most_violated(self, prices: Array) -> Index:
+        """Columns that are not in S by their prices, highest first; over pairs one for each preferred point and for each other one, because
+        the columns of pairs with a point in common are much alike.
+        """
+        outside = np.ones(len(prices), dtype=bool)
+        outside[self.columns] = False
+        new = np.flatnonzero(outside & (prices > 1.0))
+        new = new[np.argsort(-prices[new])]
+        if self.problem.over == "pairs":
+            for points in (self.problem.rows.preferred, self.problem.rows.other):
+                new = new[np.sort(np.unique(points[new], return_index=True)[1])]
+        return new[:ADDED]
+
+    def _decisions(self, columns: Index) -> Array:
+        """f of a unit of each column, (m, columns)."""
+        problem, everywhere = self.problem, np.arange(self.problem.m)
+        if problem.over == "points":
+            return self.kernel.block(columns, everywhere).T
+        preferred, other = problem.rows.preferred[columns], problem.rows.other[columns]
+        return (self.kernel.block(preferred, everywhere) - self.kernel.block(other, everywhere)).T
+
+    def _move(self, x: Array) -> None:
+        """Take x (s,) for the solution."""
+        self.x = np.zeros(self.problem.size)
+        self.x[self.columns] = x
+        self.z = self.problem.rows.dot(self.F @ x)
+        self.value = float(x.sum() + self.C * np.maximum(1.0 - self.z, 0.0).sum())
+
+    def _simplex(self, judge: Judge) -> float:
+        """Take the solution of the restricted program; what its groups hide of the slacks, inf where the simplex method was not through."""
+        limits, sizes = judge.limits, np.bincount(self.group)
+        vertex, iterations = dual_simplex(
+            _means(self.problem, self.group, sizes) @ self.F,
+            self.C * sizes.astype(np.float64),
+            self.basis,
+            np.bincount(self.group, self.z) < sizes,
+            float(np.clip(0.1 * limits.tol, 1e-10, 1e-7)),
+            judge.max_iter - self.iterations,
+            None if limits.time_limit is None else max(limits.time_limit - judge.seconds, 0.0),
+        )
+        self.iterations += iterations
+        if vertex is None:
+            return np.inf
+        self.basis = vertex.basis
+        self.u = (vertex.v / sizes)[self.group]
+        self._move(vertex.x)
+        return self.value - float(vertex.v.sum()) if vertex.optimal else np.inf
+
+    def _divide(self) -> bool:
+        """Divide the groups with slacks of either sign; whether there are any."""
+        mixed, low, size = self._mixed()
+        if not mixed.any():
+            return False
+        if len(mixed) > MOST_GROUPS:
+            self._put_together(~mixed & ~self.basis.v)
+            mixed, low, size = self._mixed()
+        below = mixed[self.group] & (self.z < 1.0)
+        self.group = self.group.copy()
+        self.group[below] = len(mixed) + (np.cumsum(mixed) - 1)[self.group[below]]
+        basic, heirs = self.basis.v.copy(), 2 * low > size
+        inherited = (basic & heirs)[mixed]
+        basic[mixed & heirs] = False
+        self.basis.v = np.append(basic, inherited)
+        return True
+
+    def _mixed(self) -> tuple[Flags, Index, Index]:
+        """Which groups have slacks of either sign, how many positive ones, and how many in all, (n,) each."""
+        n = len(self.basis.v)
+        low, size = np.bincount(self.group[self.z < 1.0], minlength=n), np.bincount(self.group, minlength=n)
+        return (low > 0) & (low < size), low, size
+
+    def _put_together(self, far: Flags) -> None:
+        """Group anew the pairs of groups (n,) that are not basic and on one side of the margin each."""
+        kept = np.count_nonzero(~far)
+        again = np.flatnonzero(far[self.group])
+        self.group = (np.cumsum(~far) - 1)[self.group]
+        regrouped = graded(self.z[again])
+        self.group[again] = kept + regrouped
+        self.basis.v = np.append(self.basis.v[~far], np.zeros(regrouped.max(initial=-1) + 1, dtype=bool))
+
+
+def graded(z: Array) -> Index:
+    """Groups 0, 1, ... of pairs on one side of the margin, smaller where their margins z (k,) are nearer to 1, (k,)."""
+    low = z < 1.0
+    order = np.lexsort((np.abs(z - 1.0), low))
+    rank = np.arange(len(z))
+    rank[len(z) - np.count_nonzero(low) :] -= len(z) - np.count_nonzero(low)
+    grade = np.ceil(SINGLE * np.log1p(rank / SINGLE))
+    new = np.append(False, (grade[1:] != grade[:-1]) | (rank[1:] == 0)) if len(z) else np.zeros(0, dtype=bool)
+    group = np.empty(len(z), dtype=np.intp)
+    group[order] = np.cumsum(new)
+    return group
+
+
+def _means(problem: OneNormProblem, group: Index, sizes: Index) -> Any:
+    """The mean of the rows of A over every group, CSR (n, m)."""
+    from scipy import sparse
+
+    rows = problem.rows
+    share = (1.0 / sizes)[group]
+    entries = np.concatenate([share, -share])
+    where = np.concatenate([group, group]), np.concatenate([rows.preferred, rows.other])
+    return sparse.csr_array((entries, where), shape=(len(sizes), problem.m))

@@ -1,0 +1,129 @@
+"""One-norm margin problems by the simplex method of HiGHS on their dual, all of it at once.
+
+    max  1'u    s.t.  B'u <= 1,  0 <= u <= C        B' = K A' (over points)  or  A K A' (over pairs)
+
+B is never formed: it is a product of sparse matrices and of K, or of Z and Z' where the kernel has features K = Z Z', and what each makes
+of u is an unknown of its own: h = A'u, w = Z'h, g = Z w. The primal x >= 0 of min 1'x + C sum_r (1 - (B x)_r)_+ are the multipliers of
+B'u <= 1. Within the absolute tolerances of HiGHS, the equations of the vertex are solved once more (`polish.py`).
+
+Source: documents T (102)-(104) = K (2.10), T (94)-(96); Q. Huangfu, J. A. J. Hall, Parallelizing the dual revised simplex method (2018).
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.kernels.features import Explicit
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.problem.point import Point
+from equimargin.solvers.interrupt import interruptible
+from equimargin.solvers.lp.polish import best, unit
+from equimargin.solvers.solution import Limits, Solution, Status
+
+ENTRIES = 4_000_000
+"""HiGHS is given matrices of up to so many entries: half a minute for web documents and an RBF kernel; noise over pairs may take longer."""
+
+_STATUSES = {0: Status.OPTIMAL, 1: Status.ITERATION_LIMIT, 2: Status.INFEASIBLE, 3: Status.UNBOUNDED, 4: Status.NUMERICAL_FAILURE}
+
+
+def refusal(problem: Problem) -> str | None:
+    """Why this problem is none of the linear program's, in a sentence, or None."""
+    if not isinstance(problem, OneNormProblem):
+        return "it is a quadratic problem"
+    if entries(problem) > ENTRIES:
+        return f"too large: {entries(problem):,} entries for {problem.m:,} points and {problem.p:,} pairs, the limit is {ENTRIES:,}"
+    return None
+
+
+def entries(problem: OneNormProblem) -> int:
+    """How many entries the matrix has, at most: 4 p, and those of K or of Z and Z'."""
+    Z = _features(problem)
+    return 4 * problem.p + (problem.m**2 if Z is None else 2 * _stored(Z))
+
+
+def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+    """Solve at unit mean K_ii and map back; HiGHS takes no start through scipy, so that `warm_start` is not used."""
+    assert isinstance(problem, OneNormProblem)
+    start = time.perf_counter()
+    answer = interruptible(lambda: _highs(problem, limits, start)) if problem.p else None
+    x, u = np.zeros(problem.size), np.zeros(problem.p)
+    if answer is not None and answer.x is not None:
+        x, u = np.maximum(-answer.ineqlin.marginals, 0.0), np.clip(answer.x[: problem.p], 0.0, None)
+    point, gap = interruptible(lambda: best(problem, x / unit(problem), u / unit(problem)))
+    seconds, iterations = time.perf_counter() - start, 0 if answer is None else int(answer.nit)
+    status, reason = _ending(answer, gap, limits, seconds)
+    found = Solution(problem, "linear_program", point, status, reason, iterations, seconds)
+    if limits.callback is not None:
+        limits.callback(iterations, found.lower, found.upper)
+    return found
+
+
+def _highs(problem: OneNormProblem, limits: Limits, start: float) -> Any:
+    """scipy's answer to the dual in the unknowns u and what every factor of B' but the last makes of them, with K / unit and C unit; HiGHS
+    has what is left of the time since `start`.
+    """
+    from scipy import sparse
+    from scipy.optimize import linprog
+
+    *inner, last = _factors(problem)
+    sizes = [problem.p, *(factor.shape[0] for factor in inner)]
+    definitions = [[None] * len(sizes) for _ in inner]
+    for k, factor in enumerate(inner):
+        definitions[k][k : k + 2] = factor, -sparse.eye_array(sizes[k + 1])
+    equalities = sparse.block_array(definitions, format="csr")
+    prices = sparse.block_array([[*(sparse.csr_array((last.shape[0], size)) for size in sizes[:-1]), last]], format="csr")
+    tolerance = float(np.clip(0.1 * limits.tol, 1e-10, 1e-7))
+    options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
+    if limits.time_limit is not None:
+        options["time_limit"] = max(limits.time_limit - (time.perf_counter() - start), 0.0)
+    if limits.max_iter is not None:
+        options["maxiter"] = limits.max_iter
+    return linprog(
+        np.concatenate([-np.ones(problem.p), np.zeros(sum(sizes[1:]))]),
+        A_ub=prices,
+        b_ub=np.ones(last.shape[0]),
+        A_eq=equalities,
+        b_eq=np.zeros(sum(sizes[1:])),
+        bounds=np.array([(0.0, problem.C * unit(problem))] * problem.p + [(-np.inf, np.inf)] * sum(sizes[1:])),
+        method="highs-ds",
+        options=options,
+    )
+
+
+def _factors(problem: OneNormProblem) -> list[Any]:
+    """The sparse arrays whose product is B' / unit, first the one that is applied first."""
+    from scipy import sparse
+
+    A, Z = problem.rows.matrix, _features(problem)
+    if Z is None:
+        kernel = [sparse.csr_array(problem.gram.dense / unit(problem))]
+    else:
+        scaled = sparse.csr_array(Z.stored) / np.sqrt(unit(problem))
+        kernel = [scaled.T, scaled]
+    return [A.T, *kernel] if problem.over == "points" else [A.T, *kernel, A]
+
+
+def _features(problem: OneNormProblem) -> Explicit | None:
+    """Z where it and Z' have fewer entries than K."""
+    Z = problem.explicit
+    return Z if Z is not None and 2 * _stored(Z) < problem.m**2 else None
+
+
+def _stored(Z: Explicit) -> int:
+    """Entries of Z."""
+    return Z.entries + Z.constant * Z.m
+
+
+def _ending(answer: Any, gap: float, limits: Limits, seconds: float) -> tuple[Status, str]:
+    """The status and why, from HiGHS's own and from the gap of its point."""
+    if gap <= limits.tol:
+        return Status.OPTIMAL, f"relative gap {gap:.2e}, {limits.tol:.0e} was asked"
+    status = _STATUSES.get(answer.status, Status.NUMERICAL_FAILURE)
+    if status is Status.OPTIMAL:
+        status = Status.NUMERICAL_FAILURE
+    if status is Status.ITERATION_LIMIT and limits.time_limit is not None and seconds >= limits.time_limit:
+        status = Status.TIME_LIMIT
+    return status, f"relative gap {gap:.2e}, {limits.tol:.0e} was asked; HiGHS: {answer.message}"

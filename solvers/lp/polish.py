@@ -1,0 +1,99 @@
+"""A vertex of a one-norm program, its equations solved once more in float64.
+
+    (B x)_F = 1,  (B'u)_S = 1        F where 0 < u < C,  S where x > 0;   B = A K (over points)  or  A K A' (over pairs)
+
+The simplex method ends within absolute tolerances: u a little outside B'u <= 1, which C magnifies, and x a little off its margins. What is
+left after this is the rounding of B'u, and multipliers are moved inside by that.
+
+Source: documents T (102)-(104) = K (2.10), T (94)-(96).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lstsq
+
+from equimargin.formulations.bounds.evaluate import kernel_product
+from equimargin.formulations.bounds.intervals import interval
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.dyadic import on_grid
+from equimargin.formulations.numeric.rounding import UNIT
+from equimargin.formulations.problem.one_norm import OneNormProblem
+from equimargin.formulations.problem.point import Point
+from equimargin.solvers.solution import relative_gap
+
+EQUATIONS = 20_000_000
+"""Rows of A K for the multipliers inside their box are formed up to so many entries."""
+
+MOVES = 4
+"""How often multipliers are moved into the inside of their constraints, at most."""
+
+
+def unit(problem: OneNormProblem) -> float:
+    """Mean |K_ii|, by which K is divided: the simplex method's tolerances are absolute."""
+    return float(np.abs(problem.gram.diagonal).mean()) or 1.0
+
+
+def best(problem: OneNormProblem, x: Array, u: Array) -> tuple[Point, float]:
+    """The better of x and of u, of themselves and of the equations solved once more, and their relative gap.
+
+    Parameters
+    ----------
+    problem : of the vertex.  x : (size,), x >= 0.  u : (p,), u >= 0.
+
+    Returns
+    -------
+    The point (x, u), and the smaller of its gap and its proven width. Where there are too many equations they are left as they are.
+    """
+    if np.count_nonzero((u > 0) & (u < problem.C)) * problem.m <= EQUATIONS:
+        again = _solved_again(problem, x, u)
+        x = min((x, again[0]), key=lambda x: interval(problem, Point(beta=x)).upper)
+        u = max((u, *_moved_inside(problem, again[1])), key=lambda u: interval(problem, Point(alpha=u)).lower)
+    point = Point(beta=x, alpha=u)
+    gap = relative_gap(problem.primal(x), problem.dual(u), problem.scale)
+    return point, min(gap, interval(problem, point).relative_width)  # B'u may cancel in float64
+
+
+def _solved_again(problem: OneNormProblem, x: Array, u: Array) -> tuple[Array, Array]:
+    """x and u with (B x)_F = 1 and (B'u)_S = 1 solved in float64, F where 0 < u < C, S where x > 0."""
+    S, F = np.flatnonzero(x > 0), np.flatnonzero((u > 0) & (u < problem.C * (1 - 4 * UNIT)))
+    if not (S.size and F.size):
+        return x, u
+    AK, prices = _rows(problem, F), _prices(problem, u)
+    B = AK[:, S] if problem.over == "points" else AK @ problem.rows.matrix[S].T
+    x, u = x.copy(), u.copy()
+    x[S] += lstsq(B, 1.0 - AK @ problem.coefficients(x), lapack_driver="gelsy")[0]
+    u[F] += lstsq(B.T, 1.0 - prices[S], lapack_driver="gelsy")[0]
+    return np.maximum(x, 0.0), np.clip(u, 0.0, problem.C)
+
+
+def _moved_inside(problem: OneNormProblem, u: Array) -> Iterator[Array]:
+    """u, and u with B'u < 1 by twice what it exceeds 1 by, a few times: that costs so much of 1'x, and dividing by it so much of 1'u."""
+    yield u
+    for _ in range(MOVES):
+        prices = _prices(problem, u)
+        excess = float(prices.max(initial=0.0)) - 1.0
+        T, F = np.flatnonzero(prices > 1.0 - 4 * excess), np.flatnonzero((u > 0) & (u < problem.C * (1 - 4 * UNIT)))
+        if not (excess > 0 and T.size and F.size):
+            return
+        AK, u = _rows(problem, F), u.copy()
+        B = AK[:, T] if problem.over == "points" else AK @ problem.rows.matrix[T].T
+        u[F] += lstsq(B.T, 1.0 - 2 * excess - prices[T], lapack_driver="gelsy")[0]
+        u = np.clip(u, 0.0, problem.C)
+        yield u
+
+
+def _rows(problem: OneNormProblem, F: Any) -> Array:
+    """A[F] K, (F, m)."""
+    A = problem.rows.matrix[F]
+    points = np.unique(A.indices)
+    return np.asarray(A[:, points] @ problem.gram.rows(points))
+
+
+def _prices(problem: OneNormProblem, u: Array) -> Array:
+    """B'u for the multipliers that a proof takes, which are those nearest to u on a grid."""
+    g, _ = kernel_product(problem, problem.rows.rdot(on_grid(u, np.full(problem.p, problem.C), problem.rows.s)))
+    return g if problem.over == "points" else problem.rows.dot(g)

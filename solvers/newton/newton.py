@@ -1,0 +1,102 @@
+"""Newton's method for margin problems with the squared hinge.
+
+    min over (w, b)   1/2 |w|^2 + sum_r c_r (u_r)_+^2,    u = t - A Z (w, b)
+
+The objective is piecewise quadratic: once the pieces are right the next step ends at the optimum, and alpha_r = 2 c_r (u_r)_+ are its
+multipliers. Steps are in the features of f where there are some (`in_features.py`), in the norm of the kernel's space where there are
+none (`in_kernel.py`).
+
+Source: O. L. Mangasarian, A finite Newton method for classification, Optimization Methods and Software 17 (2002); S. S. Keerthi,
+D. DeCoste, A modified finite Newton method for fast solution of large scale linear SVMs, JMLR 6 (2005); R. H. Byrd, G. M. Chin,
+W. Neveitt, J. Nocedal, On the use of stochastic Hessian information in optimization methods for machine learning, SIAM Journal on
+Optimization 21 (2011), for the Hessian of a part of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import Problem
+from equimargin.formulations.problem.point import Point
+from equimargin.formulations.rows.losses import SQUARED_HINGE
+from equimargin.solvers.newton.base import Descent
+from equimargin.solvers.newton.in_features import FeatureDescent
+from equimargin.solvers.newton.in_kernel import KernelDescent
+from equimargin.solvers.progress import Progress
+from equimargin.solvers.solution import Limits, Solution
+
+MOST_POINTS = 1000
+"""A kernel without explicit features is taken up to so many points, whose Gram matrix is factorised."""
+WORTH = 1_000_000
+"""For features of so many entries a start is sought on some of the points: Newton's method takes few steps anyway."""
+PART, ROUGH, STAGE = 100, 0.03, 20
+"""It is sought on so many points a column, or one in so many, to such a gap, or to a few columns over these points."""
+
+
+def refusal(problem: Problem) -> str | None:
+    """Why this problem is none of Newton's, in a sentence, or None."""
+    if isinstance(problem, MarginProblem) and problem.loss == "hinge" and not np.isinf(problem.C):
+        return "the hinge has a kink"
+    return unsuited(problem)
+
+
+def unsuited(problem: Problem) -> str | None:
+    """Why this problem is none of a solver's in the features of f, in a sentence, or None."""
+    if not isinstance(problem, MarginProblem):
+        return "it is a linear program"
+    if np.isinf(problem.group_costs).any():
+        return "hard rows (infinite costs), whose loss has no derivative"
+    if not problem.convex:
+        return "the kernel matrix is not positive semidefinite"
+    if problem.explicit is None and problem.m > MOST_POINTS and problem.bias:
+        return f"a bias beside {problem.m:,} points of a kernel without explicit features, more than {MOST_POINTS:,}"
+    return None
+
+
+def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+    """Newton steps until the gap is small enough."""
+    assert isinstance(problem, MarginProblem)
+    progress = Progress("newton", problem, limits, limits.max_iter or 1000)
+    descent = descent_for(problem, warm_start or on_a_part(problem, _solve, limits, WORTH, PART), by_row=False)
+    over = descent.show(progress, SQUARED_HINGE)
+    while not over:
+        descent.step(SQUARED_HINGE, progress)
+        over = descent.show(progress, SQUARED_HINGE)
+    return progress.solution()
+
+
+def descent_for(problem: MarginProblem, start: Point | None, by_row: bool) -> Descent:
+    """In the features of f where it has some or few points, in the norm of its space otherwise; the parameters are those of Descent."""
+    kind = FeatureDescent if problem.explicit is not None or problem.m <= MOST_POINTS else KernelDescent
+    return kind(problem, start, by_row)
+
+
+def on_a_part(
+    problem: MarginProblem, run: Callable[[Problem, Limits, Point | None], Solution], limits: Limits, worth: int, part: int
+) -> Point | None:
+    """A function to start from: a rough solution on some of the points at a larger cost, where points are many; None where they are few.
+
+    Parameters
+    ----------
+    problem : any margin problem.  run : the solver.  limits : of which the time counts.  worth : entries of features that make it pay.
+    part : points a column to solve on.
+    """
+    Z = problem.explicit
+    if Z is None or Z.m * Z.q < worth:
+        return None
+    size = max(part * Z.q, Z.m // STAGE)
+    stride = Z.m // size
+    if stride < 2:
+        return None
+    points = problem.rows.spaced(stride)
+    rows, index = problem.rows.part(points)
+    weights = None if problem.weights is None else problem.weights[index]
+    C = problem.C * (problem.p / max(rows.p, 1))
+    if not np.isfinite(C):
+        return None
+    few = replace(problem, X=problem.X[points], rows=rows, C=C, weights=weights)
+    return replace(run(few, Limits(min(ROUGH, 3 * Z.q / size), None, limits.time_limit), None).point, alpha=None)

@@ -1,0 +1,299 @@
+"""The trust-region Newton method for squared hinges without a free bias, as LIBLINEAR and document K take it.
+
+    min over w in R^q       1/2 w'w       + sum_r c_r (u_r)_+^2,    u = t - A Z w        features that are given
+    min over beta in R^m    1/2 beta'K beta + sum_r c_r (u_r)_+^2,  u = t - A K beta     any other kernel, K (3.13)
+
+At the k-th iterate conjugate gradients minimise q(s) = g's + 1/2 s'H s, |s| <= Delta_k, up to |g + H s| <= 0.1 |g| or the boundary, where
+H is the generalised Hessian, K (B.3). With rho = (f(v + s) - f(v)) / q(s) the step is taken if rho > eta_0, and
+
+    Delta_{k+1} in [sigma_1 min(|s|, Delta_k), sigma_2 Delta_k]    if rho <= eta_1
+                   [sigma_1 Delta_k, sigma_3 Delta_k]              if eta_1 < rho < eta_2
+                   [Delta_k, sigma_3 Delta_k]                      if rho >= eta_2
+
+is the point next to a |s|, a the minimum of the parabola through f(v), f(v + s) and g's; but sigma_3 Delta_k itself if rho >= eta_2 and
+|s| = Delta_k, the rule of 2017. It lets a run do with fewer steps where the region is in the way, and with more where a kink is behind it.
+The run ends on the duality gap, which for alpha = 2 c (u)_+ is half the squared norm of f less the f of alpha. No preconditioner, no line
+search: this is the method to compare with, and where costs are large and kinks steep it crawls as published.
+
+Source: C.-J. Lin, R. C. Weng, S. S. Keerthi, Trust region Newton method for large-scale logistic regression, JMLR 9 (2008), Algorithms 1
+and 2, (10)-(13); C.-J. Lin, J. J. Moré, Newton's method for large bound-constrained optimization problems, SIAM J. Optimization 9 (1999),
+for a and the first radius; C.-Y. Hsia, Y. Zhu, C.-J. Lin, A study on trust region update rules in Newton methods for large-scale linear
+classification, ACML (2017), for steps to the boundary; document K, section 4.1 and appendix B.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from equimargin.formulations.kernels.gram import STORED_ROWS
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import Problem
+from equimargin.formulations.problem.point import Point
+from equimargin.formulations.rows.losses import SQUARED_HINGE
+from equimargin.solvers.newton.in_kernel import GramProducts
+from equimargin.solvers.progress import RESOLUTION, Progress, multipliers
+from equimargin.solvers.solution import Limits, Solution
+
+ETA_0, ETA_1, ETA_2 = 1e-4, 0.25, 0.75
+SIGMA_1, SIGMA_2, SIGMA_3 = 0.25, 0.5, 4.0
+XI = 0.1
+"""Conjugate gradients end at a residual of that much of the gradient,"""
+ROUNDS = 10
+"""or after so many products a variable, which only rounding asks for."""
+NOISE = 1e-10
+"""Where the model falls by less, over f, the difference of two values of f is rounding: the gradients at both ends say how f fell."""
+
+
+def refusal(problem: Problem) -> str | None:
+    """Why this problem is not for the trust-region Newton method, in a sentence, or None."""
+    if not isinstance(problem, MarginProblem):
+        return "it is a linear program"
+    if not problem.squared and not np.isinf(problem.C):
+        return "the hinge has a kink"
+    if problem.bias:
+        return "the bias is free, and not part of the norm"
+    if np.isinf(problem.group_costs).any():
+        return "hard rows (infinite costs), whose loss has no derivative"
+    return None if problem.convex else "the kernel matrix is not positive semidefinite"
+
+
+class Iterate(NamedTuple):
+    """Where an iteration ended: Hessian products so far, f, the relative gap, and the radius for the next."""
+
+    iteration: int
+    products: int
+    value: float
+    gap: float
+    radius: float
+
+
+def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+    """Trust-region steps until the gap is small enough."""
+    assert isinstance(problem, MarginProblem)
+    progress = Progress("tron", problem, limits, limits.max_iter or 1000)
+    at = objective(problem, warm_start)
+    radius, iteration, products = float(np.linalg.norm(at.grad)), 0, 0
+    over = progress.weigh(at.point, at.fun, at.dual, 0)
+    trajectory = [Iterate(0, 0, at.fun, progress.gap, radius)]
+    while not over:
+        s, residual, spent, bounded = truncated_step(at, radius, lambda: progress.out_of_time)
+        slope, length = float(at.grad @ s), float(np.linalg.norm(s))
+        predicted = float(s @ residual - slope) / 2
+        trial = at.moved(s)
+        actual = at.fun - trial.fun if predicted > NOISE * at.fun else -float((at.grad + trial.grad) @ s) / 2
+        radius = resized(min(radius, length) if iteration == 0 else radius, length, slope, actual, predicted, bounded)
+        taken = actual > ETA_0 * predicted
+        moved, at = taken and actual > RESOLUTION * at.fun, trial if taken else at
+        iteration, products = iteration + 1, products + spent
+        over = progress.weigh(at.point, at.fun, at.dual, iteration, moved)
+        trajectory.append(Iterate(iteration, products, at.fun, progress.gap, radius))
+    found = progress.solution()
+    point = replace(found.point, alpha=problem.repaired(found.point.alpha))
+    return replace(found, point=point, trajectory=tuple(trajectory))
+
+
+class Step(NamedTuple):
+    """A step s (n,), its residual r (n,) = -g - H s, how many products with H it took, and whether it ends at the boundary."""
+
+    s: Array
+    r: Array
+    products: int
+    bounded: bool
+
+
+def truncated_step(at: Objective, radius: float, out_of_time: Callable[[], bool]) -> Step:
+    """Conjugate gradients within the trust region.
+
+    Parameters
+    ----------
+    at : the objective at v.  radius : Delta.  out_of_time : whether to end before the next product.
+
+    Source: Lin, Weng, Keerthi (2008), Algorithm 2; T. Steihaug, SIAM J. Numerical Analysis 20 (1983).
+    """
+    r = -at.grad
+    s, d, r2 = np.zeros_like(r), r, float(r @ r)
+    enough, products = XI**2 * r2, 0
+    while r2 > enough and products < ROUNDS * len(s) and not out_of_time():
+        Hd = at.hess_vec(d)
+        products += 1
+        curvature = float(d @ Hd)
+        if not curvature > 0:
+            break
+        step = r2 / curvature
+        ahead = s + step * d
+        if float(ahead @ ahead) >= radius**2:
+            step = to_the_boundary(s, d, radius)
+            return Step(s + step * d, r - step * Hd, products, True)
+        s, r = ahead, r - step * Hd
+        before, r2 = r2, float(r @ r)
+        d = r + r2 / before * d
+    return Step(s, r, products, False)
+
+
+def to_the_boundary(s: Array, d: Array, radius: float) -> float:
+    """tau >= 0 with |s + tau d| = radius, for |s| <= radius; s, d : (n,)."""
+    sd, dd, room = float(s @ d), float(d @ d), max(radius**2 - float(s @ s), 0.0)
+    root = float(np.sqrt(sd**2 + dd * room))
+    return room / (sd + root) if sd > 0 else (root - sd) / dd
+
+
+def resized(radius: float, length: float, slope: float, actual: float, predicted: float, bounded: bool) -> float:
+    """The next radius.
+
+    Parameters
+    ----------
+    radius : Delta.  length : |s|.  slope : g's.  actual, predicted : by how much f and its model fall.
+    bounded : whether s ends at the boundary, |s| = Delta.
+    """
+    bend = -actual - slope
+    a = max(SIGMA_1, -slope / (2 * bend)) if bend > 0 else SIGMA_3
+    if actual <= ETA_0 * predicted:
+        return min(a * length, SIGMA_2 * radius)
+    if actual <= ETA_1 * predicted:
+        return max(SIGMA_1 * radius, min(a * length, SIGMA_2 * radius))
+    wanted = min(a * length, SIGMA_3 * radius)
+    if actual < ETA_2 * predicted:
+        return max(SIGMA_1 * radius, wanted)
+    return SIGMA_3 * radius if bounded else max(radius, wanted)
+
+
+class Objective(ABC):
+    """All that the method sees of a problem at v (n,): fun, grad (n,) and hess_vec; and the value of the multipliers there.
+
+    problem : of squared hinges.  v : w or beta.  g : (m,) its values at the points.
+    """
+
+    def __init__(self, problem: MarginProblem, v: Array, g: Array) -> None:
+        self.problem, self.v, self.g = problem, v, g
+        expansion = problem.rows.slacks(g, problem.group_costs).expanded(SQUARED_HINGE)
+        self.alpha, self.D = expansion.alpha, expansion.D
+        self.fun = self._norm2() / 2 + expansion.loss
+
+    @abstractmethod
+    def _norm2(self) -> float:
+        """|f|^2."""
+
+    @property
+    @abstractmethod
+    def grad(self) -> Array:
+        """The gradient, (n,)."""
+
+    @abstractmethod
+    def hess_vec(self, s: Array) -> Array:
+        """The generalised Hessian times s (n,)."""
+
+    @property
+    @abstractmethod
+    def dual(self) -> float:
+        """The dual objective at alpha = 2 c (u)_+."""
+
+    @property
+    @abstractmethod
+    def point(self) -> Point:
+        """The function and alpha."""
+
+    @abstractmethod
+    def moved(self, s: Array) -> Objective:
+        """The same objective at v + s."""
+
+
+class InFeatures(Objective):
+    """v = w, of a kernel with explicit features Z (m, q)."""
+
+    def __init__(self, problem: MarginProblem, w: Array) -> None:
+        assert problem.explicit is not None
+        self.Z = problem.explicit
+        super().__init__(problem, w, self.Z @ w)
+
+    def _norm2(self) -> float:
+        return float(self.v @ self.v)
+
+    @cached_property
+    def pulled(self) -> Array:
+        """Z'A'alpha, (q,)."""
+        return self.Z.rdot(self.problem.rows.rdot(self.alpha))
+
+    @cached_property
+    def grad(self) -> Array:
+        return self.v - self.pulled
+
+    def hess_vec(self, s: Array) -> Array:
+        return np.asarray(s + SQUARED_HINGE.slope * self.problem.rows.gram_product(self.Z, self.D, s))
+
+    @property
+    def dual(self) -> float:
+        return self.problem.dual(self.alpha, float(self.pulled @ self.pulled))
+
+    @property
+    def point(self) -> Point:
+        return Point(w=self.v, b=0.0, alpha=self.alpha)
+
+    def moved(self, s: Array) -> InFeatures:
+        return InFeatures(self.problem, self.v + s)
+
+
+class InCoefficients(Objective):
+    """v = beta, K (3.13): f = K beta, and a Gram product wherever the linear one has a product with the features."""
+
+    def __init__(self, problem: MarginProblem, beta: Array, K: Callable[[Array], Array]) -> None:
+        super().__init__(problem, beta, K(beta))
+        self.K = K
+
+    def _norm2(self) -> float:
+        return float(self.v @ self.g)
+
+    @cached_property
+    def pull(self) -> Array:
+        """A'alpha, (m,)."""
+        return self.problem.rows.rdot(self.alpha)
+
+    @cached_property
+    def pulled(self) -> Array:
+        """K A'alpha, (m,): the dual's f, and the loss's part of the gradient."""
+        return self.K(self.pull)
+
+    @cached_property
+    def grad(self) -> Array:
+        return self.g - self.pulled
+
+    def hess_vec(self, s: Array) -> Array:
+        return self.K(s + SQUARED_HINGE.slope * self.problem.rows.hess_vec(self.D, self.K(s)))
+
+    @property
+    def dual(self) -> float:
+        return self.problem.dual(self.alpha, float(self.pull @ self.pulled))
+
+    @property
+    def point(self) -> Point:
+        return Point(beta=self.v, b=0.0, alpha=self.alpha)
+
+    def moved(self, s: Array) -> InCoefficients:
+        return InCoefficients(self.problem, self.v + s, self.K)
+
+
+def objective(problem: MarginProblem, start: Point | None) -> Objective:
+    """The objective at 0, or at a start's function, or where its multipliers lead.
+
+    Parameters
+    ----------
+    problem : one that `refusal` does not refuse.  start : a point of a like problem.
+    """
+    Z = problem.explicit
+    v = np.zeros(problem.m if Z is None else Z.q)
+    if start is not None and start.w is not None:
+        v = start.w
+    elif start is not None:
+        beta = start.beta if start.beta is not None else problem.rows.rdot(problem.repaired(multipliers(start, problem)))
+        v = beta if Z is None else Z.rdot(beta)
+    if Z is not None:
+        return InFeatures(problem, v)
+    return InCoefficients(
+        problem, v, problem.gram.__matmul__ if problem.m <= STORED_ROWS else GramProducts(problem.gram, np.arange(problem.m))
+    )

@@ -1,0 +1,141 @@
+"""A margin problem as the arrays of an NPZ file, and a few words in JSON for what is no array; no pickles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equimargin.formulations.kernels.kernel import Intercept, Kernel, linear, polynomial, precomputed, rbf
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.rows.base import Rows
+from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.listed import Pairs, Signed, Tube
+
+KERNELS: dict[str, Callable[..., Kernel]] = {"Linear": linear, "Polynomial": polynomial, "RBF": rbf, "Precomputed": precomputed}
+
+Arrays = dict[str, Any]
+
+
+def packed(problem: MarginProblem) -> tuple[dict[str, Any], Arrays]:
+    """What JSON has of a problem, and its arrays by name."""
+    words = {
+        "kernel": _kernel_text(problem.kernel),
+        "rows": type(problem.rows).__name__,
+        "C": problem.C,
+        "loss": problem.loss,
+        "bias": problem.bias,
+        "shift": problem.shift,
+    } | ({} if problem.feature_names is None else {"feature_names": problem.feature_names})
+    weights = {} if problem.weights is None else {"weights": problem.weights}
+    return words, _features(problem.X) | _targets(problem.rows) | weights
+
+
+def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> MarginProblem:
+    """The problem that was packed.
+
+    Raises
+    ------
+    KeyError : something is missing.  ValueError : something does not fit, in a sentence.
+    """
+    X, kernel = _read_features(arrays), _kernel(words["kernel"])
+    if kernel.given and X.shape[0] != X.shape[1]:
+        raise ValueError(f"its Gram matrix is of shape {X.shape}")
+    rows = _rows(words["rows"], arrays, int(X.shape[0]))
+    weights = _numbers(arrays, "weights") if "weights" in arrays else None
+    if weights is not None and not (weights.shape == (rows.groups,) and (weights >= 0).all()):
+        raise ValueError("its weights do not fit the rows")
+    C, loss, bias, shift = (words[name] for name in ("C", "loss", "bias", "shift"))
+    if not (is_number(C) and C > 0):
+        raise ValueError(f"its C must be a positive number, not {C!r}")
+    if loss not in ("hinge", "squared_hinge"):
+        raise ValueError(f"its loss {loss!r} is unknown")
+    if not isinstance(bias, bool) or (bias and rows.invariant):
+        raise ValueError(f"its bias does not fit the rows: {bias!r}")
+    if shift is not None and not (is_number(shift) and 0 <= shift < np.inf):
+        raise ValueError(f"its shift must be a number that is at least 0, not {shift!r}")
+    names = words.get("feature_names")
+    if names is not None and not (isinstance(names, list) and len(names) == X.shape[1] and all(isinstance(name, str) for name in names)):
+        raise ValueError("the names of its features do not fit X")
+    return MarginProblem(X, kernel, rows, float(C), loss, bias, weights, shift, None if names is None else tuple(names))
+
+
+def is_number(value: Any) -> bool:
+    """Whether JSON has a number here."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _kernel_text(kernel: Kernel) -> list[Any]:
+    """Its name and its parameters, the kernel within an intercept among them."""
+    parameters = [_kernel_text(value) if isinstance(value, Kernel) else value for value in vars(kernel).values()]
+    return [type(kernel).__name__, *parameters]
+
+
+def _kernel(text: list[Any]) -> Kernel:
+    name, *parameters = text
+    if name == Intercept.__name__:
+        return Intercept(_kernel(*parameters))
+    if name not in KERNELS:
+        raise ValueError(f"its kernel {name!r} is unknown")
+    if not all(map(is_number, parameters)):
+        raise ValueError(f"the parameters of its kernel are no numbers: {parameters}")
+    return KERNELS[name](*parameters)
+
+
+def _features(X: Any) -> Arrays:
+    if not hasattr(X, "tocsr"):
+        return {"X": X}
+    X = X.tocsr()
+    return {"X_data": X.data, "X_indices": X.indices, "X_indptr": X.indptr, "X_shape": np.array(X.shape)}
+
+
+def _read_features(arrays: Mapping[str, NDArray[Any]]) -> Any:
+    if "X_shape" in arrays:
+        parts = _numbers(arrays, "X_data"), arrays["X_indices"], arrays["X_indptr"]
+        X = sparse.csr_array(parts, shape=tuple(arrays["X_shape"].tolist()))
+        X.check_format()
+    else:
+        X = _numbers(arrays, "X")
+    if X.ndim != 2 or not np.isfinite(X.data if "X_shape" in arrays else X).all():
+        raise ValueError("X is not a matrix of finite numbers")
+    return X
+
+
+def _numbers(arrays: Mapping[str, NDArray[Any]], name: str) -> NDArray[np.float64]:
+    if arrays[name].dtype != np.float64:
+        raise ValueError(f"{name} is of type {arrays[name].dtype}, not float64")
+    return arrays[name]
+
+
+def _targets(rows: Rows) -> Arrays:
+    if isinstance(rows, LabelledPairs):
+        return {"y": rows.y, "query": rows.query}
+    if isinstance(rows, Pairs):
+        return {"preferred": rows.preferred, "other": rows.other}
+    return {"y": rows.y, "epsilon": np.array(rows.epsilon)} if isinstance(rows, Tube) else {"y": rows.y}
+
+
+def _rows(name: str, arrays: Mapping[str, NDArray[Any]], m: int) -> Rows:
+    if name == Pairs.__name__:
+        preferred, other = arrays["preferred"], arrays["other"]
+        pairs = np.stack([preferred, other])
+        if pairs.ndim != 2 or not np.issubdtype(pairs.dtype, np.integer) or not ((pairs >= 0) & (pairs < m)).all():
+            raise ValueError(f"its pairs are not of points 0 .. {m - 1}")
+        return Pairs(preferred, other, m)
+    y = _numbers(arrays, "y")
+    if y.shape != (m,) or not np.isfinite(y).all():
+        raise ValueError(f"y is not {m} finite numbers")
+    if name == Signed.__name__ and np.isin(y, (-1.0, 1.0)).all():
+        return Signed(y)
+    if name == Tube.__name__ and 0 <= float(_numbers(arrays, "epsilon")) < np.inf:
+        return Tube(y, float(arrays["epsilon"]))
+    if name == LabelledPairs.__name__ and _are_queries(arrays["query"], m):
+        return LabelledPairs(y, arrays["query"].astype(np.int64))
+    raise ValueError(f"its rows {name!r} are unknown, or their labels do not fit")
+
+
+def _are_queries(query: NDArray[Any], m: int) -> bool:
+    return query.shape == (m,) and query.dtype.kind == "i" and bool(((query >= 0) & (query < m)).all())

@@ -1,0 +1,200 @@
+"""The whole regularisation path of a hinge: its solutions at every lambda = 1 / C, exactly, from one breakpoint to the next.
+
+    min  1/2 alpha' A K A' alpha - lambda t'alpha    s.t.  0 <= alpha <= weight,  [ s'alpha = 0 ]
+    f = (1 / lambda) sum_i (A'alpha)_i k(x_i, .)
+
+alpha and g = lambda f are piecewise linear in lambda, f is affine in 1 / lambda in between. Ranking has no bias; rows of one point are
+differences with a further point, the origin (`parametric_qp.py`). Kernel, targets and weights are scaled by powers of two, and where a
+constant in f makes no difference K is centred, so that all numbers have size 1 and differences of kernel values lose least;
+targets of a regression with a bias lose the offset that they have in common. A linear kernel of no more features than points is followed in
+its features, any other one by its Gram matrix.
+
+Source: document P, section 5, for ranking; Hastie, Rosset, Tibshirani, Zhu (2004) for classification; Gunter, Zhu (2007) for regression.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.kernels.gram import STORED_ROWS
+from equimargin.formulations.numeric.arguments import count, number, positive
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.rows.labelled import LISTED
+from equimargin.formulations.rows.listed import Pairs, Signed, Tube
+from equimargin.solvers.path.active_set import Differences, Index, squared_lengths
+from equimargin.solvers.path.function import Centred, balanced
+from equimargin.solvers.path.parametric_qp import HandedOut, OutOfTime, ParametricQP
+from equimargin.solvers.path.result import Alphas, RegularizationPath
+from equimargin.solvers.path.trace import Trace
+
+
+def regularization_path(
+    problem: MarginProblem,
+    lambda_min: float = 1e-4,
+    max_events: int | None = None,
+    time_limit: float | None = None,
+    callback: Callable[[int, float, float], Any] | None = None,
+) -> RegularizationPath:
+    """All solutions of a hinge's problem for lambda = 1 / C from infinity down to lambda_min.
+
+    Parameters
+    ----------
+    problem : a MarginProblem with the hinge, its C ignored: classification with or without a bias, regression, ranking by labels or pairs.
+    lambda_min : >= 0, in the units of lambda = 1 / C, that of P (6) and (8); at 0 the path goes on to its very end.
+    max_events : breakpoints at most.  time_limit : seconds.
+    callback : called with (breakpoints, lambda, gap) at every breakpoint; a true return ends the path.
+
+    Returns
+    -------
+    RegularizationPath : the breakpoints, each with its gap, and why they end where they do.
+
+    Raises
+    ------
+    ValueError : a problem that has no such path, in a sentence; a limit that is not positive.
+
+    Source: document P, section 5, with its Algorithm 1 replaced by steps along projections.
+    """
+    reason = refusal(problem)
+    if reason:
+        raise ValueError(f"regularization_path does not take this {problem.family} problem: {reason}")
+    lambda_min = number(lambda_min, "lambda_min", "a finite number that is at least 0", lambda v: 0 <= v < np.inf)
+    max_events = None if max_events is None else count(max_events, "max_events")
+    time_limit = None if time_limit is None else positive(time_limit, "time_limit")
+    return _Scaled(problem).path(lambda_min, max_events, time_limit, callback)
+
+
+def refusal(problem: Any) -> str | None:
+    """Why a problem has no path, or None."""
+    if not isinstance(problem, MarginProblem) or problem.loss != "hinge":
+        return "paths are of the hinge"
+    if problem.hard.any():
+        return "rows of infinite weight have no share of C"
+    if not problem.convex:
+        return "the kernel matrix is not positive semidefinite"
+    if problem.m > STORED_ROWS:
+        return f"{problem.m:,} points, more than the {STORED_ROWS:,} whose Gram matrix is kept"
+    if problem.p > LISTED:
+        return f"{problem.p:,} pairs, more than the {LISTED:,} that are listed one by one"
+    if not np.isfinite(problem.gram.dense).all():
+        return "kernel values are beyond all floats"
+    return None
+
+
+class _Scaled:
+    """A problem in numbers of size 1.
+
+    used : (p',) the rows that cost anything.  kernel, target, weight : the units of K, t and the weights, powers of two; kernel is one
+    of four, so that features have a unit, too.
+    """
+
+    def __init__(self, problem: MarginProblem) -> None:
+        self.problem, self.centred = problem, Centred(problem)
+        self.used: Index = np.flatnonzero(problem.unit_weights > 0)
+        E, lost = self.centred.matrix
+        explicit = self.centred.explicit
+        squares = (E * E).sum(axis=1) if explicit else E.diagonal()
+        left = max(float(squares.mean()), lost)  # computed squares are negative where rounding leaves nothing of the differences
+        self.kernel = _power(float(np.sqrt(left))) ** 2
+        self.t, self.w = self.centred.rows.t[self.used], problem.unit_weights[self.used]
+        self.target, self.weight = _power(float(np.abs(self.t).max(initial=0.0))), _power(float(self.w.max(initial=0.0)))
+        self.function = np.sqrt(self.kernel) if explicit else 1.0  # the unit of v, with that of the weights
+        self.differences = self._differences(E / (self.function if explicit else self.kernel))
+        self.lost = lost / self.kernel, self.centred.spread / self.kernel
+
+    def _differences(self, E: Array) -> Differences:
+        """The rows; those of one point are differences with the origin, the last point; with a bias K carries a constant."""
+        m, rows, explicit = self.problem.m, self.problem.rows, self.centred.explicit
+        if isinstance(rows, Pairs):
+            i, j, s = rows.preferred[self.used], rows.other[self.used], np.zeros(len(self.used))
+        else:
+            assert isinstance(rows, Signed | Tube)
+            sign, point = rows.s[self.used], self.used % m
+            i, j = np.where(sign > 0, point, m), np.where(sign > 0, m, point)
+            s = sign if self.problem.bias else np.zeros(len(self.used))
+            if explicit:
+                E = np.pad(np.column_stack([E, np.ones(m)]) if self.problem.bias else E, ((0, 1), (0, 0)))
+            else:
+                E = np.pad(E + self.problem.bias, (0, 1))
+        E = np.ascontiguousarray(E)
+        return Differences(E, explicit, i.astype(np.uint32), j.astype(np.uint32), s, squared_lengths(E, explicit, i, j))
+
+    def norm2(self, beta: Array) -> float:
+        """|sum_i beta_i k(x_i, .)|^2 of what is left of f where that is next to 0."""
+        return self.centred.norm2(beta[: self.problem.m]) / self.kernel
+
+    @property
+    def unit(self) -> float:
+        """Of lambda."""
+        return self.kernel * self.weight / self.target
+
+    def path(
+        self, lambda_min: float, max_events: int | None, time_limit: float | None, callback: Callable[[int, float, float], Any] | None
+    ) -> RegularizationPath:
+        """Follow it, and take its numbers back to the problem's."""
+        problem, started = self.problem, time.perf_counter()
+
+        def over() -> bool:
+            return time_limit is not None and time.perf_counter() - started > time_limit
+
+        def listen(breakpoints: int, lam: float, gap: float) -> bool:
+            return callback is not None and bool(callback(breakpoints, lam * self.unit, gap))
+
+        unit_cost = replace(problem.with_cost(1.0), rows=self.centred.rows)
+        level = sum(unit_cost.best_bias(np.zeros(problem.m))) / 2
+        centre, shift = np.zeros(self.differences.E.shape[1]), self.centred.shift
+        centre[: len(shift)] = shift / (self.function if self.centred.explicit else self.kernel)
+        size = problem.with_cost(1.0).scale / (self.weight * self.target)
+        handed = HandedOut(centre, self.centred.offset / self.target, size)
+        qp = ParametricQP(self.differences, self.t / self.target, self.w / self.weight, problem.bias, over, self.norm2, self.lost, handed)
+        try:
+            qp.start(level / self.target)
+            trace = qp.follow(lambda_min / self.unit, listen, max_events)
+        except OutOfTime:
+            trace = Trace(qp.alpha)
+        return self._named(trace, level, time.perf_counter() - started)
+
+    def _named(self, trace: Trace, level: float, seconds: float) -> RegularizationPath:
+        problem = self.problem
+        alpha = np.zeros(problem.p)
+        alpha[self.used] = trace.alpha * self.weight
+        T, m, E = len(trace.betas), problem.m, self.differences.E
+        betas = np.reshape(trace.betas, (T, len(E)))
+        V = np.reshape(trace.functions, (T, E.shape[1])) if self.centred.explicit else betas
+        values = np.zeros(T)
+        if problem.bias:  # of features the constant in K alone is not 0 at the anchor, which is the first point otherwise
+            constant = V[:, -1] if self.centred.explicit else V @ E[0] if self.centred.features is None else V[:, :m].sum(axis=1)
+            values += (np.array(trace.biases) + constant) * self.kernel * self.weight
+        w = V[:, : len(self.centred.centre)] * self.function * self.weight if self.centred.explicit else np.zeros((T, 0))
+        betas = betas[:, :m] * self.weight
+        if self.centred.free and not self.centred.explicit:
+            betas = balanced(betas)
+        changed = [self.used[rows].astype(np.int32) for rows in trace.rows]
+        return RegularizationPath(
+            problem,
+            lambdas=np.array(trace.lambdas) * self.unit,
+            alphas=Alphas.of(alpha, changed, [values * self.weight for values in trace.values]),
+            betas=betas,
+            w=w,
+            values_at_anchor=values,
+            level=float(level + self.centred.offset),
+            gaps=np.array(trace.gaps),
+            midpoint_gaps=np.array(trace.midpoint_gaps),
+            margins=np.array(trace.margins, dtype=np.int64),
+            event_breakpoints=np.repeat(np.arange(len(trace.event_rows)), [len(rows) for rows in trace.event_rows]),
+            event_rows=self.used[np.concatenate([np.zeros(0, dtype=np.intp), *trace.event_rows])],
+            event_kinds=np.concatenate([np.zeros(0, dtype=np.int8), *trace.event_kinds]),
+            stopped=trace.stopped.value,
+            complete=trace.stopped.complete,
+            seconds=seconds,
+        )
+
+
+def _power(size: float) -> float:
+    """The power of two nearest to a size, 1 for 0."""
+    return float(2.0 ** np.rint(np.log2(size))) if size > 0 else 1.0

@@ -1,0 +1,291 @@
+"""The functions of a path as they are handed out: centred, so that points far from 0 cost no digits, and each with a gap of its own.
+
+    f(x) + b = w.(z - c) + value                                        features z of a linear kernel, c their mean
+    f(x) + b = sum_i beta_i ( k(x_i, x) - k(x_i, x_1) ) + value         any other kernel
+
+`value` is f + b at the anchor, c or x_1, less an offset that all targets of a regression have in common: it belongs to b, and costs no
+digits of the path. Where a constant in f makes a difference, the anchor is 0 and value = 0. For multipliers alpha in [0, c], f_alpha =
+sum_i (A'alpha)_i k(x_i, .) and any f and b, with u = t - A f - b s,
+
+    primal(f, b) - dual(alpha) = sum_r alpha_r (-u_r)_+ + (c_r - alpha_r) (u_r)_+  +  1/2 |f - f_alpha|^2  +  b s'alpha
+
+has no large terms that cancel; b is that of the centred f and targets. Sums are in extended precision where there is one, and what it may
+lose counts.
+
+Source: Fenchel's inequality, row by row, with equality for a conjugate pair; document T (32)-(35) for the pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.kernels.features import Explicit
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.rounding import UNIT, gamma_n
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.point import Point
+from equimargin.formulations.rows.base import Rows
+from equimargin.formulations.rows.listed import Tube
+from equimargin.solvers.exact_limits import rational_kernel
+
+Extended = NDArray[np.longdouble]
+EXTENDED_UNIT = float(np.finfo(np.longdouble).eps) / 2
+TILE = 2**18
+"""Numbers of a matrix that are taken to extended precision at a time: 4 MB."""
+
+
+class Values(NamedTuple):
+    """f at the training points.
+
+    f : (m,) without a constant.  off : (m,) how far it may be off.  b : that constant, of a problem with a bias, and the bias, less the
+    offset of the targets.
+    norm2 : |f|^2, about.
+    """
+
+    f: Any
+    off: Array
+    b: Any
+    norm2: float
+
+
+class Centred:
+    """How functions are handed out of a problem's path.
+
+    problem : whose path it is.  free : whether a constant in f makes no difference.  explicit : whether the path keeps features of f, or
+    else coefficients of k(x_i, .).  centre : (q,) c; empty where the kernel has no features.  offset : of the targets, which b takes up.
+    rows : those of the targets less the offset.
+    """
+
+    def __init__(self, problem: MarginProblem) -> None:
+        self.problem, self.features = problem, problem.explicit
+        self.free = problem.bias or problem.rows.invariant
+        self.offset, self.rows = without_offset(problem.rows) if problem.bias else (0.0, problem.rows)
+        self.centre: Array = np.zeros(0 if self.features is None else self.features.q)
+        if self.features is not None and self.free:
+            total = np.sum([part.sum(axis=0) for _, part in self._feature_tiles()], axis=0, dtype=np.longdouble)
+            self.centre = np.asarray(total / problem.m, dtype=np.float64)
+        self.explicit = self.features is not None and self.features.q <= problem.m
+
+    # Of training points.
+
+    @cached_property
+    def matrix(self) -> tuple[Array, float]:
+        """E of `active_set.py`, (m, k): centred features, or the centred Gram matrix; how far an entry of that may be off before."""
+        if self.features is not None:
+            Z = np.concatenate([part for _, part in self._feature_tiles()]).astype(np.float64)
+            return (Z, 0.0) if self.explicit else (Z @ Z.T, 0.0)
+        K, lost = np.empty((self.problem.m, self.problem.m)), EXTENDED_UNIT * self._largest
+        mean = self._means
+        for rows, part in self._kernel_tiles():
+            K[rows] = part - mean[rows, None] - (mean - mean.mean())
+        if self._lossy:
+            lost += float(self._rounding(np.ones(self.problem.m)).max(initial=0.0)) / self.problem.m
+        return K, lost
+
+    @cached_property
+    def _means(self) -> Extended:
+        """Row means of K, (m,); zeros where a constant in f makes a difference."""
+        if not self.free:
+            return np.zeros(self.problem.m, dtype=np.longdouble)
+        return np.concatenate([part.mean(axis=1) for _, part in self._kernel_tiles()])
+
+    @property
+    def shift(self) -> Array:
+        """By which product with a function, (k,), its bias falls when it is uncentred."""
+        if self.features is None:
+            return self._means.astype(np.float64)
+        if self.explicit:
+            return self.centre
+        return np.concatenate([part @ self.centre for _, part in self._feature_tiles()]).astype(np.float64)
+
+    @property
+    def spread(self) -> float:
+        """How far the means that centring took from K are apart; features lose none."""
+        return 0.0 if self.features is not None else float(np.abs(self._means - self._means.mean()).max(initial=0.0))
+
+    def norm2(self, beta: Array) -> float:
+        """|sum_i beta_i k(x_i, .)|^2 of coefficients that leave next to nothing."""
+        if self.features is not None:
+            w = self._weights(beta.astype(np.longdouble))
+            return float(w @ w)
+        beta = balanced(beta) if self.free else beta
+        v = beta.astype(np.longdouble)
+        return abs(float(sum(v[rows] @ (part @ v) for rows, part in self._differences())))
+
+    def apart(self, v: Array, beta: Array) -> float:
+        """|f - sum_i beta_i k(x_i, .)| of a function (k,) as the path has it."""
+        if not self.explicit:
+            return float(np.sqrt(self.norm2(v - beta)))
+        return float(np.linalg.norm((v - self._weights(beta.astype(np.longdouble))).astype(np.float64)))
+
+    @cached_property
+    def radius(self) -> float:
+        """The largest distance of a point from the anchor."""
+        if self.features is not None:
+            squares = [float((part * part).sum(axis=1).max()) for _, part in self._feature_tiles()]
+            return float(np.sqrt(max(squares)))
+        K = self.problem.gram.diagonal - 2 * self._anchor + (self._anchor[0] if self.free else 0.0)
+        return float(np.sqrt(max(K.max(), 0.0)))
+
+    def handed(self, v: Array, value: float, alpha: Array, lam: float = 1.0) -> Point:
+        """The point of a function (k,) and its value at the anchor, as the path has them, over lambda; times lambda where that is given."""
+        value_there = np.longdouble(value) + np.longdouble(lam) * self.offset
+        if self.features is not None:
+            w = v if self.explicit else np.asarray(self._weights(v.astype(np.longdouble)), dtype=np.float64)
+            b = float(value_there - self.centre @ w.astype(np.longdouble)) if self.problem.bias else 0.0
+            return Point(w=w, b=b, alpha=alpha)
+        beta = balanced(v) if self.free else v
+        b = float(value_there - self._anchor @ beta) if self.problem.bias else 0.0
+        return Point(beta=beta, b=b, alpha=alpha)
+
+    def values(self, point: Point) -> Values:
+        """f of a point that was handed out, in extended precision."""
+        b: Any = np.longdouble(point.b or 0.0) - self.offset
+        if point.w is not None:
+            w, size = point.w.astype(np.longdouble), np.abs(point.w)
+            f = np.concatenate([part @ w for _, part in self._feature_tiles()])
+            off = np.concatenate([np.abs(part) @ size for _, part in self._feature_tiles()]).astype(np.float64)
+            if self.problem.bias:
+                b += self.centre @ w
+                off += float(np.abs(self.centre) @ size) + abs(point.b or 0.0)
+            return Values(f, gamma_n(len(w) + 4, EXTENDED_UNIT) * off, b, float(w @ w))
+        assert point.beta is not None
+        beta, size = point.beta.astype(np.longdouble), np.abs(point.beta)
+        products = [(part @ beta, np.abs(part) @ size) for _, part in self._differences()]
+        f, sizes = (np.concatenate(parts) for parts in zip(*products, strict=True))
+        f += (self._anchor - self._anchor[0]) * beta.sum()
+        off = sizes.astype(np.float64)
+        if self.problem.bias:
+            b += self._anchor @ beta
+            off += float(np.abs(self._anchor) @ size) + abs(point.b or 0.0)
+        off *= gamma_n(len(beta) + 4, EXTENDED_UNIT)
+        off += EXTENDED_UNIT * self._largest * float(size.sum())
+        return Values(f, off + self._rounding(size), b, abs(float(beta @ f)))
+
+    # Of any points.
+
+    def at(self, X: Any, V: Array, values: Array) -> Array:
+        """f + b, (T, n), at points (n, d) of functions V (T, k) whose values at the anchor, with a bias, are (T,); f alone without one."""
+        bias, T = self.problem.bias, len(V)
+        if self.features is None:
+            K = self.problem.kernel.block(X, self.problem.X)
+            return np.asarray(((K - self._anchor.astype(np.float64)) @ V.T).T + values[:, None] if bias else (K @ V.T).T)
+        W = V if self.explicit else np.reshape([self._weights(v.astype(np.longdouble)) for v in V], (T, -1)).astype(np.float64)
+        Z, at_centre = Explicit(X, self.features.constant), np.reshape(W, (T, len(self.centre))) @ self.centre
+        if Z.sparse:
+            here = np.reshape([Z @ w for w in W], (T, Z.m)) - at_centre[:, None]
+        else:
+            ones = 1.0 - self.centre[Z.d :]
+            here = np.reshape([(X - self.centre[: Z.d]) @ w[: Z.d] + w[Z.d :] @ ones for w in W], (T, Z.m))
+        return np.asarray(here + (values if bias else at_centre)[:, None])
+
+    # In tiles.
+
+    @cached_property
+    def _anchor(self) -> Extended:
+        """k(x_1, x_i), (m,); zeros where a constant in f makes a difference."""
+        return next(self._kernel_tiles())[1][0] if self.free else np.zeros(self.problem.m, dtype=np.longdouble)
+
+    @cached_property
+    def _lossy(self) -> bool:
+        """Whether the kernel is not its own matrix in float64, but that of real numbers, from which computed entries differ."""
+        kernel = self.problem.kernel
+        return not kernel.given and rational_kernel(kernel)
+
+    @property
+    def _largest(self) -> float:
+        """max_i K_ii."""
+        return float(self.problem.gram.diagonal.max(initial=0.0))
+
+    def _rounding(self, v: Array) -> Array:
+        """How far K v may be off for what the entries have lost, (m,), for v >= 0."""
+        if not self._lossy:
+            return np.zeros(self.problem.m)
+        gram = self.problem.gram.extended or self.problem.gram
+        return np.asarray(self.problem.kernel.rounding(gram.X, gram.X, gram.dense, v), dtype=np.float64)
+
+    def _feature_tiles(self) -> Iterator[tuple[slice, Extended]]:
+        """Rows, and z - c of theirs."""
+        assert self.features is not None
+        for rows in tiles(self.problem.m, self.features.q):
+            Z = self.features.rows(np.arange(rows.start, rows.stop))
+            yield rows, (Z.toarray() if self.features.sparse else Z).astype(np.longdouble) - self.centre
+
+    def _kernel_tiles(self) -> Iterator[tuple[slice, Extended]]:
+        """Rows, and theirs of K."""
+        gram, m = self.problem.gram, self.problem.m
+        K = (gram.extended or gram).dense if self._lossy else gram.dense
+        for rows in tiles(m, m):
+            part = K[rows].astype(np.longdouble)
+            if gram.shift:  # of a given matrix, added to its diagonal exactly
+                place = np.arange(rows.start, rows.stop)
+                part[place - rows.start, place] = gram.X.diagonal()[rows].astype(np.longdouble) + gram.shift
+            yield rows, part
+
+    def _differences(self) -> Iterator[tuple[slice, Extended]]:
+        """Rows of K; where a constant makes no difference those of k(x, z) - k(x_1, z) - k(x, x_1) + k(x_1, x_1)."""
+        for rows, K in self._kernel_tiles():
+            if self.free:
+                K -= self._anchor
+                K -= K[:, :1].copy()
+            yield rows, K
+
+    def _weights(self, beta: Extended) -> Extended:
+        """Z'beta of the centred features, (q,)."""
+        return np.asarray(sum(part.T @ beta[rows] for rows, part in self._feature_tiles()), dtype=np.longdouble)
+
+
+def claimed(problem: MarginProblem, rows: Rows, point: Point, values: Values, apart: float) -> float:
+    """The relative gap of a point, as a Solution's, with all that the sums may have lost against it.
+
+    Parameters
+    ----------
+    problem : at the C of the point.  rows : without the targets' offset, as `Centred` has them.  values : f of the point.
+    apart : |f - f_alpha| at most.
+    """
+    assert point.alpha is not None
+    alpha, c, s = point.alpha.astype(np.longdouble), problem.costs.astype(np.longdouble), problem.bias_signs
+    t, f = rows.t.astype(np.longdouble), values.f
+    off = rows.absolute_dot(values.off) + UNIT * np.abs(t) + 2 * EXTENDED_UNIT * abs(values.b)  # t may be a rounded difference
+    u = t - rows.dot(f) - values.b * s
+    over, under = np.maximum(off - u, 0.0), np.maximum(u + off, 0.0)
+    with np.errstate(over="ignore"):  # near lambda = 0, where the squares of what is left may be beyond all floats
+        gap = alpha @ over + (c - alpha) @ under + np.longdouble(apart) ** 2 / 2 + abs(values.b * (alpha @ s))
+        primal = c @ np.maximum(u, 0.0) + values.norm2 / 2
+        return float(gap / max(primal, 1e-4 * problem.scale)) if gap else 0.0
+
+
+def without_offset(rows: Rows) -> tuple[float, Rows]:
+    """An offset of a regression's targets, and the rows of what is left of them: y - offset, without rounding.
+
+    The offset is a target in the middle, if all others are between its half and its double: the difference of such floats is exact.
+    Targets that are farther apart are about as large without any offset, and there it is 0.
+    """
+    if not isinstance(rows, Tube):
+        return 0.0, rows
+    ordered = np.sort(rows.y)
+    least, middle, most = float(ordered[0]), float(ordered[rows.m // 2]), float(ordered[-1])
+    if not (min(middle / 2, 2 * middle) <= least and most <= max(middle / 2, 2 * middle)):
+        return 0.0, rows
+    return middle, Tube(rows.y - middle, rows.epsilon)
+
+
+def balanced(beta: Array) -> Array:
+    """Coefficients, (..., m), whose sum is 0 but for rounding, with what it is in extended precision taken from the smallest of them."""
+    beta = beta.copy()
+    smallest = np.abs(beta).argmin(axis=-1, keepdims=True)
+    for _ in range(2):
+        total = beta.sum(axis=-1, keepdims=True, dtype=np.longdouble).astype(np.float64)
+        np.put_along_axis(beta, smallest, np.take_along_axis(beta, smallest, -1) - total, -1)
+    return beta
+
+
+def tiles(m: int, width: int) -> Iterator[slice]:
+    """The rows of a matrix, a tile at a time."""
+    size = max(TILE // max(width, 1), 1)
+    return (slice(start, min(start + size, m)) for start in range(0, m, size))

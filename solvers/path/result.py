@@ -1,0 +1,364 @@
+"""A regularisation path as an object that answers at any lambda: its breakpoints, and straight lines between them.
+
+g(lambda) = lambda f(lambda) and alpha(lambda) are piecewise linear;  above lambda_0 alpha is constant, f = (lambda_0 / lambda) f(lambda_0)
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equimargin.formulations.kernels.features import new_points
+from equimargin.formulations.numeric.arguments import number
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.rounding import UNIT
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.rows.listed import Signed
+from equimargin.solvers.path.file import is_number, packed, unpacked
+from equimargin.solvers.path.function import Centred, claimed
+from equimargin.solvers.path.trace import Kind
+from equimargin.solvers.solution import Solution, Status
+
+FORMAT = "equimargin regularization path 3"
+CURVES = ("lambdas", "betas", "w", "values_at_anchor", "gaps", "midpoint_gaps", "margins", "event_breakpoints", "event_rows", "event_kinds")
+CHANGES = ("first", "starts", "rows", "values")
+WHOLE = ("margins", "event_breakpoints", "event_rows", "event_kinds", "alpha_starts", "alpha_rows")
+WORDS = ("level", "stopped", "complete", "seconds")
+"""What a file has of a path: its arrays, those of alpha, which of all these are of whole numbers, and the rest."""
+SMALLEST = 1e-300
+"""Of lambda, whose inverse is the cost."""
+TRUSTED = 1e-8
+"""Relative gap up to which an answer is called optimal."""
+
+
+class Event(NamedTuple):
+    """A row that comes into the margin set or goes out of it.
+
+    lam : lambda.  kind : "enter", or "zero" and "weight": out of it with alpha = 0, with alpha = weight.  row : of the problem.
+    """
+
+    lam: float
+    kind: str
+    row: int
+
+
+class Alphas(Sequence[Array]):
+    """alpha at every breakpoint, (p,) each, kept as what changes.
+
+    first : (p,) the first one.  starts : (T + 1,) and rows, values : (changes,): from breakpoint t - 1 to t alpha changes at
+    rows[starts[t]:starts[t + 1]] at most, to values.
+    """
+
+    def __init__(self, first: Array, starts: NDArray[np.int64], rows: NDArray[np.int32], values: Array) -> None:
+        self.first, self.starts, self.rows, self.values = first, starts, rows, values
+        self._last: tuple[int, Array] = (-1, first)
+
+    @classmethod
+    def of(cls, first: Array, rows: list[NDArray[np.int32]], values: list[Array]) -> Alphas:
+        """From the changes at every breakpoint."""
+        starts = np.concatenate([[0], np.cumsum([len(part) for part in rows], dtype=np.int64)])
+        return cls(first, starts, np.concatenate([np.zeros(0, np.int32), *rows]), np.concatenate([np.zeros(0), *values]))
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> Array: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Array]: ...
+
+    def __getitem__(self, index: int | slice) -> Array | list[Array]:
+        if isinstance(index, slice):
+            return [self[t] for t in range(*index.indices(len(self)))]
+        t = range(len(self))[index]
+        before, alpha = self._last if self._last[0] <= t else (-1, self.first)
+        alpha = alpha.copy()
+        changed = slice(self.starts[before + 1], self.starts[t + 1])
+        alpha[self.rows[changed]] = self.values[changed]  # of a row's several values the last one stays
+        self._last = t, alpha
+        return alpha.copy()
+
+    def __iter__(self) -> Iterator[Array]:
+        return (self[t] for t in range(len(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class OnPath(Solution):
+    """A path's solution at one lambda.
+
+    gap : relative, measured without terms that cancel, with all rounding against it.
+    """
+
+    gap: float = field(kw_only=True)
+
+    @property
+    def relative_gap(self) -> float:
+        """Primal minus dual of the point, over S, as extended precision sees it, and what that may have missed."""
+        return self.gap
+
+
+@dataclass(frozen=True, eq=False)
+class RegularizationPath:
+    """All solutions of a hinge's problem for lambda = 1 / C from infinity down to lambdas[-1].
+
+    problem : whose path it is; its C means nothing.
+    lambdas : (T,) breakpoints, decreasing, in the units of P (6): lambda = 1 / C. Above the first alpha does not change; 0 may be the last.
+    alphas : T arrays (p,) in [0, weight], those of P (8): the problem's dual at C = 1 / lambda is alpha / lambda.
+    betas : (T, m) coefficients of g = lambda f = sum_i beta_i k(x_i, .).
+    w : (T, q) g = w.z with the features z of a linear kernel, where they are no more than the points; (T, 0) otherwise. What is handed
+    out then: alpha, rounded, has an f that may be off by more.
+    values_at_anchor : (T,) g + lambda b at the anchor of `function.py`, one of the best where they are an interval; 0 without a bias;
+    less lambda times the offset of the targets, which `biases` has.
+    level : d(lambda b) / d(lambda) above lambda_0.
+    gaps, midpoint_gaps : (T,) and (T - 1,) relative gaps at the breakpoints and half way to the next one: those of what `at` returns, with
+    an estimate of all rounding against it, in handing it out, too.
+    margins : (T,) rows in the margin set after which the path goes on.
+    event_breakpoints, event_rows, event_kinds : (E,) see `events`.
+    stopped : why it ends, in a sentence.  complete : whether that is where it should.  seconds : of wall time.
+    """
+
+    problem: MarginProblem
+    lambdas: Array
+    alphas: Alphas
+    betas: Array
+    w: Array
+    values_at_anchor: Array
+    level: float
+    gaps: Array
+    midpoint_gaps: Array
+    margins: NDArray[np.int64]
+    event_breakpoints: NDArray[np.int64]
+    event_rows: NDArray[np.int64]
+    event_kinds: NDArray[np.int8]
+    stopped: str
+    complete: bool
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.lambdas)
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """What happens to which row at which lambda."""
+        names = [kind.name.lower() for kind in Kind]
+        listed = zip(self.lambdas[self.event_breakpoints].tolist(), self.event_kinds.tolist(), self.event_rows.tolist(), strict=True)
+        return tuple(Event(lam, names[kind], row) for lam, kind, row in listed)
+
+    @cached_property
+    def centred(self) -> Centred:
+        """How its functions are handed out."""
+        return Centred(self.problem)
+
+    @property
+    def _functions(self) -> Array:
+        """g as it is kept, (T, k)."""
+        return self.w if self.centred.explicit else self.betas
+
+    @cached_property
+    def biases(self) -> Array:
+        """lambda b at the breakpoints, (T,); 0 without a bias."""
+        return self._biases(self.lambdas)
+
+    @cached_property
+    def g(self) -> Array:
+        """lambda f at the training points, without the bias, at the breakpoints, (T, m)."""
+        here = self.centred.at(self.problem.X, self._functions, self.values_at_anchor)
+        return here - self._biases(np.zeros(len(self)))[:, None]
+
+    @cached_property
+    def bias(self) -> Array:
+        """b at the breakpoints, (T,); at lambda = 0 that of the breakpoint before, from where f does not change."""
+        b = np.divide(self.biases, self.lambdas, out=np.zeros(len(self)), where=self.lambdas > 0)
+        if len(b) > 1 and self.lambdas[-1] == 0:
+            b[-1] = b[-2]
+        return b
+
+    def bias_interval(self, lam: float) -> tuple[float, float]:
+        """All b that are best at lambda."""
+        return self.at(lam).bias_interval
+
+    def at(self, lam: float) -> Solution:
+        """The solution at C = 1 / lambda.
+
+        Parameters
+        ----------
+        lam : > 0, at least lambdas[-1].
+
+        Returns
+        -------
+        Solution : of the problem with that C, its dual in [0, weight / lambda], whose interval may be asked for as any solver's. Where
+        alpha does not vanish at lambda = 0, what float64 leaves of A'alpha there counts over lambda: f stays what it is, but no lower bound
+        can be had from about 1e-20 lambda_0 downwards, and the status says so.
+
+        Raises
+        ------
+        ValueError : a lambda that the path does not reach.
+        """
+        parts = self._parts(lam)
+        lam = float(lam)
+        problem = self.problem.with_cost(1 / lam)
+        alpha = np.sum([share * self.alphas[t] for share, t in parts], axis=0) / lam
+        point = self.centred.handed(*self._function(parts, lam), np.minimum(alpha, problem.costs))
+        f = self.centred.values(point)
+        summed = [(share / lam, self._functions[t], self.problem.rows.rdot(self.alphas[t])) for share, t in parts]
+        rounded = np.sqrt(f.norm2) + self.centred.radius * sum(rate * float(np.abs(beta).sum()) for rate, _, beta in summed)
+        # |g - sum_i (A'alpha)_i k(x_i, .)| is convex in lambda between breakpoints, as all norms of straight lines are.
+        apart = sum(rate * self.centred.apart(v, beta) for rate, v, beta in summed) + 4 * UNIT * rounded
+        gap = claimed(problem, self.centred.rows, point, f, apart)
+        status = Status.OPTIMAL if gap <= TRUSTED else Status.NUMERICAL_FAILURE
+        reason = f"lambda = {lam:.6g} on the path, at a relative gap of {gap:.1e}, rounding included"
+        return OnPath(problem, "path", point, status, reason, parts[0][1] + 1, self.seconds, gap=gap)
+
+    def values(self, X: Any) -> Array:
+        """lambda (f(x) + b) at the breakpoints, (T, n), linear in lambda in between.
+
+        Parameters
+        ----------
+        X : (n, d) points, or (n, m) kernel values with the training points for a precomputed kernel.
+
+        Raises
+        ------
+        ValueError : points of another shape.
+        """
+        points = new_points(X, self.problem.X, self.problem.feature_names)
+        return self.centred.at(points, self._functions, self.values_at_anchor + self.lambdas * self.centred.offset)
+
+    def decision_function(self, X: Any, lam: ArrayLike) -> Array:
+        """f(x) + b at lambda, (n,); (k, n) for k of them.
+
+        Parameters
+        ----------
+        X : as in `values`.  lam : > 0, at least lambdas[-1], a number or (k,).
+
+        Raises
+        ------
+        ValueError : a lambda that the path does not reach, X or lam of another shape.
+        """
+        lams = np.asarray(lam, dtype=np.float64)
+        if lams.ndim > 1:
+            raise ValueError(f"lam must be a number or a list of numbers; its shape is {lams.shape}")
+        points = new_points(X, self.problem.X, self.problem.feature_names)
+        functions = [self._function(self._parts(one), one) for one in np.atleast_1d(lams).tolist()]
+        V = np.array([v for v, _ in functions]).reshape(len(functions), self._functions.shape[1])
+        f = self.centred.at(points, V, np.array([value for _, value in functions]) + self.centred.offset)
+        return f if lams.ndim else np.asarray(f[0])
+
+    def predict(self, X: Any, lam: ArrayLike) -> Array:
+        """Labels -1 and +1 of a classification, values of a regression, scores of a ranking; shapes as of `decision_function`."""
+        f = self.decision_function(X, lam)
+        return np.where(f >= 0, 1.0, -1.0) if isinstance(self.problem.rows, Signed) else f
+
+    def save(self, file: str | Path) -> None:
+        """Write an NPZ file without pickles, the problem with the path."""
+        words, arrays = packed(self.problem)
+        words |= {"format": FORMAT} | {name: getattr(self, name) for name in WORDS}
+        arrays |= {name: getattr(self, name) for name in CURVES} | {f"alpha_{name}": getattr(self.alphas, name) for name in CHANGES}
+        with Path(file).open("wb") as out:
+            np.savez_compressed(out, about=np.array(json.dumps(words)), **arrays)
+
+    @classmethod
+    def load(cls, file: str | Path) -> RegularizationPath:
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        ValueError : a file that is none of these, with what is wrong in a sentence.  FileNotFoundError : no file.
+        """
+        try:
+            with np.load(io.BytesIO(Path(file).read_bytes()), allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+            words = json.loads(str(arrays.pop("about")))
+            if not isinstance(words, dict) or words["format"] != FORMAT:
+                raise ValueError(f"its format is not {FORMAT!r}")
+            problem = unpacked(words, arrays)
+            if problem.loss != "hinge" or problem.hard.any():
+                raise ValueError("its problem is no hinge's, or has rows of infinite weight")
+            _fitting(arrays, problem)
+            told = _told(words)
+        except FileNotFoundError:
+            raise
+        except KeyError as missing:
+            raise ValueError(f"{file} is no regularisation path: {missing} is missing") from None
+        except Exception as reason:  # a damaged archive fails in many ways, from zipfile, zlib, struct and NumPy's header parser
+            raise ValueError(f"{file} is no regularisation path: {reason}") from None
+        alphas = Alphas(*(arrays[f"alpha_{name}"] for name in CHANGES))
+        return cls(problem, alphas=alphas, **{name: arrays[name] for name in CURVES}, **told)
+
+    def _parts(self, lam: float) -> list[tuple[float, int]]:
+        """The shares of the breakpoints around lambda in what is there; of the first one all above it."""
+        if not len(self):
+            raise ValueError(f"the path has no breakpoint: {self.stopped}")
+        lam = number(lam, "lambda", f"finite and at least {SMALLEST:g}", lambda v: SMALLEST <= v < np.inf)
+        if lam < self.lambdas[-1]:
+            raise ValueError(f"the path ends at lambda = {self.lambdas[-1]:.6g}, above {lam:.6g}: {self.stopped}")
+        if lam >= self.lambdas[0]:
+            return [(1.0, 0)]
+        t = int(np.searchsorted(-self.lambdas, -lam, side="right")) - 1
+        if t + 1 == len(self) or lam == self.lambdas[t]:
+            return [(1.0, t)]
+        share = float((lam - self.lambdas[t + 1]) / (self.lambdas[t] - self.lambdas[t + 1]))  # exact where lambda nears 0
+        return [(share, t), (1 - share, t + 1)]
+
+    def _biases(self, lambdas: Array) -> Array:
+        """lambda b at the breakpoints with the offset so many times, (T,)."""
+        handed = zip(self._functions, self.values_at_anchor.tolist(), lambdas.tolist(), strict=True)
+        return np.array([self.centred.handed(v, value, self.alphas.first, lam).b or 0.0 for v, value, lam in handed])
+
+    def _function(self, parts: list[tuple[float, int]], lam: float) -> tuple[Array, float]:
+        """f as it is kept, (k,), and its value at the anchor with the bias, less the offset."""
+        v = np.sum([share * self._functions[t] for share, t in parts], axis=0)
+        rise = (self.level - self.centred.offset) * max(lam - self.lambdas[0], 0.0)
+        value = float(sum(share * self.values_at_anchor[t] for share, t in parts)) + rise
+        return v / lam, value / lam
+
+
+def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None:
+    """Refuse arrays of a file that do not fit each other or the problem."""
+    centred = Centred(problem)
+    T, E, changes = arrays["lambdas"].size, arrays["event_rows"].size, arrays["alpha_rows"].size
+    shapes: dict[str, tuple[int, ...]] = {
+        **dict.fromkeys(("lambdas", "values_at_anchor", "gaps", "margins"), (T,)),
+        **dict.fromkeys(("event_breakpoints", "event_rows", "event_kinds"), (E,)),
+        **dict.fromkeys(("alpha_rows", "alpha_values"), (changes,)),
+        "betas": (T, problem.m),
+        "w": (T, len(centred.centre) if centred.explicit else 0),
+        "midpoint_gaps": (max(T - 1, 0),),
+        "alpha_first": (problem.p,),
+        "alpha_starts": (T + 1,),
+    }
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape:
+            raise ValueError(f"{name} is of shape {arrays[name].shape}, not {shape}")
+        kind = arrays[name].dtype
+        if not (kind.kind == "i" if name in WHOLE else kind == np.float64):
+            raise ValueError(f"{name} is of type {kind}")
+        if not np.isfinite(arrays[name]).all():
+            raise ValueError(f"{name} holds numbers that are not finite")
+    if not (np.diff(arrays["lambdas"]) <= 0).all() or (arrays["lambdas"] < 0).any():
+        raise ValueError("lambdas do not decrease")
+    starts = arrays["alpha_starts"]
+    if starts[0] != 0 or starts[-1] != changes or (np.diff(starts) < 0).any():
+        raise ValueError("alpha_starts do not say which changes belong to which breakpoint")
+    for name, end in (("alpha_rows", problem.p), ("event_rows", problem.p), ("event_breakpoints", T), ("event_kinds", len(Kind))):
+        if not ((arrays[name] >= 0) & (arrays[name] < end)).all():
+            raise ValueError(f"{name} must be in 0 .. {end - 1}")
+
+
+def _told(words: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file says in words, refused where it is of another kind."""
+    told = {name: words[name] for name in WORDS}
+    for name in ("level", "seconds"):
+        if not (is_number(told[name]) and np.isfinite(told[name])):
+            raise ValueError(f"{name} is no finite number: {told[name]!r}")
+    if not isinstance(told["stopped"], str) or not isinstance(told["complete"], bool):
+        raise ValueError("stopped and complete do not say how it ended")
+    return told

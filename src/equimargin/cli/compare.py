@@ -1,0 +1,196 @@
+"""The command `compare`: formulations and solvers on one's own data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from equimargin.cli.options import (
+    NO_PAIRS,
+    STDOUT,
+    Coef0Option,
+    DataArgument,
+    DegreeOption,
+    EpsilonOption,
+    GammaOption,
+    HeaderOption,
+    JSONOption,
+    KernelName,
+    KernelOption,
+    QueryOption,
+    SampleOption,
+    ScaleOption,
+    SeedOption,
+    TargetOption,
+    TaskOption,
+    check_writable,
+    headline,
+    kernel_of,
+    leave,
+    loaded,
+    sentences,
+    writing,
+)
+
+if TYPE_CHECKING:
+    from equimargin.data import Data
+    from equimargin.formulations import Kernel, Problem
+
+
+class LossName(StrEnum):
+    """What a unit of slack costs."""
+
+    HINGE = "hinge"
+    SQUARED_HINGE = "squared_hinge"
+
+
+def compare(
+    data: DataArgument,
+    task: TaskOption = None,
+    family: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only these families; may be given again.")] = None,
+    formulation: Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Only these formulations, * and ? allowed.")] = None,
+    solver: Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Only these backends and solvers, * and ? allowed.")] = None,
+    loss: Annotated[LossName | None, typer.Option(help="Only families with this loss of the slacks; both by default.")] = None,
+    kernel: KernelOption = KernelName.LINEAR,
+    gamma: GammaOption = None,
+    degree: DegreeOption = 2,
+    coef0: Coef0Option = None,
+    cost: Annotated[float, typer.Option("-C", metavar="COST", help="Cost of a unit of slack; inf is the hard margin.")] = 1.0,
+    epsilon: EpsilonOption = 0.1,
+    scale: ScaleOption = False,
+    sample: SampleOption = None,
+    seed: SeedOption = 0,
+    tol: Annotated[float, typer.Option(help="Relative accuracy asked of every solver.")] = 1e-8,
+    agree_tol: Annotated[float, typer.Option(help="Relative tolerance of the referee.")] = 1e-6,
+    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For each answer.")] = 60.0,
+    jobs: Annotated[int, typer.Option(metavar="N", help="Processes; -1 is all cores.")] = 1,
+    target: TargetOption = None,
+    query: QueryOption = None,
+    header: HeaderOption = None,
+    include_controls: Annotated[bool, typer.Option("--include-controls", help="Also declare the misprints; they must disagree.")] = False,
+    json: JSONOption = None,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the answers as CSV; - is standard output.")] = None,
+    certify: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write a certificate of every family, FAMILY.json.")] = None,
+) -> None:
+    """Solve the formulations of a task by several backends and solvers, and judge every answer.
+
+    Exit status: 0 every family agrees; 1 an answer disagrees; 2 bad usage or input; 3 nothing was solved; 4 a family is undecided.
+    """
+    with sentences(), writing(json, csv) as write:
+        check_writable(json, csv)
+        if certify == STDOUT:
+            raise ValueError("--certify writes a file of every family and takes a folder, not standard output (-)")
+        if certify is not None:
+            try:
+                certify.mkdir(parents=True, exist_ok=True)
+            except (FileExistsError, NotADirectoryError):
+                raise ValueError(f"--certify: {certify} is not a folder") from None
+        from equimargin.compare import compare as run
+
+        rows = loaded(data, task, (target, query, header), sample, seed, kernel, scale)
+        rows = rows.scaled() if scale else rows
+        chosen = kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1])
+        problems = _problems(rows, chosen, cost, loss, epsilon, family)
+        if problems[0].p == 0:
+            typer.echo(NO_PAIRS)
+            raise typer.Exit
+        with _progress() as progress:
+            result = run(
+                problems,
+                formulation or "*",
+                solver or "*",
+                tol,
+                agree_tol,
+                time_limit,
+                jobs,
+                include_controls or _names_control(formulation),
+                progress,
+            )
+        settings = {
+            **result.settings,
+            "task": rows.task,
+            "kernel": {"name": chosen.name, **vars(chosen)},
+            "loss": None if loss is None else loss.value,
+            "C": cost,
+            "epsilon": epsilon,
+            "scale": scale,
+            "sample": sample,
+            "seed": seed,
+        }
+        described = {"name": rows.name, "rows": problems[0].m, "features": int(rows.X.shape[1]), "pairs_or_rows": problems[0].p}
+        result = replace(result, data=described, settings=settings)
+        _print(result, f"{headline(rows, problems[0])}, C={cost:g}")
+        for file, text in ((json, result.to_json), (csv, result.to_csv)):
+            if file is not None:
+                write(file, text())
+        if certify is not None:
+            for id, outcome in result.certify(certify).items():
+                typer.echo(f"{id}: certificate {outcome}" if isinstance(outcome, Path) else f"{id}: no certificate: {outcome}")
+    raise typer.Exit(result.exit_code)
+
+
+def _problems(data: Data, kernel: Kernel, C: float, loss: LossName | None, epsilon: float, wanted: list[str] | None) -> list[Problem]:
+    """The families of the data's task, or those of them that are wanted."""
+    from equimargin.formulations import classification, one_norm_ranking, ranking, ranking_vector_machine, regression
+
+    X, y, qid = data.X, data.y, data.qid
+    losses = ["hinge"] if float("inf") == C else ["hinge", "squared_hinge"] if loss is None else [loss]
+    problems: list[Problem] = []
+    for each in losses:
+        if data.task == "classification":
+            problems.append(classification(X, y, C, kernel, each))  # type: ignore[arg-type]
+            if float("inf") != C:
+                problems.append(classification(X, y, C, kernel, each, bias=False))  # type: ignore[arg-type]
+        elif data.task == "regression":
+            problems.append(regression(X, y, C, epsilon, kernel, each))  # type: ignore[arg-type]
+        else:
+            problems.append(ranking(X, y, qid, C, kernel, each))  # type: ignore[arg-type]
+    if data.task == "ranking" and float("inf") != C and loss is not LossName.SQUARED_HINGE:
+        problems += [one_norm_ranking(X, y, qid, C, kernel), ranking_vector_machine(X, y, qid, C, kernel)]
+    if wanted is None:
+        return problems
+    known = [problem.family for problem in problems]
+    for name in wanted:
+        if name not in known:
+            raise ValueError(f"unknown family {name!r} for {data.task} with these settings; known: {', '.join(known)}")
+    return [problem for problem in problems if problem.family in wanted]
+
+
+def _names_control(patterns: list[str] | None) -> bool:
+    """Whether a control is asked for by its own name."""
+    from equimargin.formulations import REGISTRY
+
+    return any(pattern in REGISTRY and REGISTRY[pattern].control for pattern in patterns or [])
+
+
+def _print(result: Any, headline: str) -> None:
+    import sys
+
+    from rich.console import Console
+
+    console = Console() if sys.stdout.isatty() else Console(width=150)
+    console.print(headline, highlight=False)
+    result.show(console)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int, str], None]]:
+    """A progress bar on a terminal, nothing elsewhere; an interrupt ends the program with what it has come to."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        line = bar.add_task("compiling and solving", total=None)
+        try:
+            yield lambda done, total, what: bar.update(line, completed=done, total=total, description=what)
+        except KeyboardInterrupt:
+            bar.stop()
+            task = bar.tasks[0]
+            leave("interrupted" if task.total is None else f"interrupted after {task.completed:.0f} of {task.total:.0f} answers")

@@ -1,0 +1,279 @@
+"""The command `path`: all lambdas of one's own data, the best of them on validation points, and a drawing."""
+
+from __future__ import annotations
+
+import json as js
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from equimargin import __version__
+from equimargin.cli.options import (
+    NO_PAIRS,
+    Coef0Option,
+    DataArgument,
+    DegreeOption,
+    EpsilonOption,
+    GammaOption,
+    HeaderOption,
+    JSONOption,
+    KernelName,
+    KernelOption,
+    QueryOption,
+    SampleOption,
+    ScaleOption,
+    TargetOption,
+    TaskOption,
+    check_writable,
+    headline,
+    kernel_of,
+    leave,
+    loaded,
+    sentences,
+    whole,
+    writing,
+)
+
+if TYPE_CHECKING:
+    from equimargin.data import Data
+    from equimargin.formulations import Kernel, MarginProblem
+    from equimargin.selection.along_path import Curve, Selected
+    from equimargin.selection.grids import FoldPath, Task
+    from equimargin.solvers import RegularizationPath
+
+TRUSTED = 1e-8
+"""A relative gap that a breakpoint may have."""
+
+
+def path(
+    data: DataArgument,
+    task: TaskOption = None,
+    kernel: KernelOption = KernelName.LINEAR,
+    gamma: GammaOption = None,
+    degree: DegreeOption = 2,
+    coef0: Coef0Option = None,
+    epsilon: EpsilonOption = 0.1,
+    scale: ScaleOption = False,
+    sample: SampleOption = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the sample and of the folds.")] = 0,
+    lambda_min: Annotated[float, typer.Option(metavar="LAMBDA", help="Where to end, lambda = 1/C; 0 is the whole path.")] = 1e-4,
+    max_events: Annotated[int | None, typer.Option(metavar="N", min=1, help="Breakpoints at most.")] = None,
+    time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="For each path.")] = None,
+    validate: Annotated[
+        str | None, typer.Option(metavar="FILE|FOLDS", help="Choose the best lambda on the rows of a file, or on so many folds of DATA.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the path; .svg, .png or .pdf.")] = None,
+    save: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the path; .npz.")] = None,
+    json: JSONOption = None,
+    target: TargetOption = None,
+    query: QueryOption = None,
+    header: HeaderOption = None,
+) -> None:
+    """Follow the solutions of a hinge's problem along lambda = 1/C, from one breakpoint to the next.
+
+    Exit status: 0 it reached its end; 1 a gap is too large to trust; 2 bad usage or input; 3 it has no breakpoint; 4 it ended early, or a
+    fold's did so where the best lambda is.
+    """
+    with sentences(), writing(json) as write:
+        check_writable(plot, save, json)
+        _check_endings(plot, save)
+        columns = (target, query, header)
+        raw = loaded(data, task, columns, sample, seed, kernel, scale)
+        rows = raw.scaled() if scale else raw
+        problem = _problem(rows, kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1]), epsilon)
+        if problem.p == 0:
+            files = [str(file) for file in (json, save, plot) if file is not None]
+            typer.echo(NO_PAIRS + (f" {' and '.join(files)} {'is' if len(files) == 1 else 'are'} not written." if files else ""))
+            raise typer.Exit
+        folds = _folds(validate)
+        held_out = None if validate is None or folds is not None else _validation(validate, raw, problem, columns, scale)
+        from equimargin.selection.along_path import NoBreakpoint, NothingToChoose, score_along
+        from equimargin.selection.grids import folds_of, grid
+        from equimargin.solvers import regularization_path
+
+        what, limits = cast("Task", rows.task), (lambda_min, max_events, time_limit)
+        if folds is not None:
+            folds_of(rows.y, rows.qid, what, folds, seed)
+        curve: Curve | None = None
+        ended_early: list[FoldPath] = []
+        nothing: NothingToChoose | None = None
+        with _progress(lambda_min) as (followed, folded):
+            found = regularization_path(problem, *limits, followed)
+            try:
+                if len(found) and held_out is not None:
+                    curve = score_along(found, held_out.X, held_out.y, qid=held_out.qid)
+                elif len(found) and folds is not None:
+                    limits = (max(lambda_min, float(found.lambdas[-1])), max_events, time_limit)  # no lambda that the path has not
+                    row = grid(
+                        rows.X, rows.y, [problem.kernel], what, rows.qid, "auto", folds, epsilon, *limits, seed, progress=folded
+                    ).best
+                    curve, ended_early = row.curve, [fold for fold in row.folds if not fold.complete]
+            except NothingToChoose as reason:
+                nothing = reason
+        typer.echo(headline(rows, problem))
+        for line in _summary(found, None if curve is None else curve.best, validate if folds is None else f"{folds} folds"):
+            typer.echo(f"  {line}")
+        if nothing is not None:
+            typer.echo(f"  nothing to choose: {nothing}")
+        if curve is not None and ended_early:
+            where = "the choice is there" if _at_the_end(curve) else "the choice is above"
+            why = f"in {len(ended_early)} of {folds} folds {ended_early[0].stopped}"
+            typer.echo(f"  no lambda below {curve.lambdas[-1]:.6g} was judged: {why}; {where}")
+        if not len(found):
+            raise typer.Exit(3)
+        settings = {
+            "epsilon": epsilon if what == "regression" else None,
+            "scale": scale,
+            "sample": sample,
+            "seed": seed,
+            "validate": validate,
+        }
+        settings |= {"lambda_min": lambda_min, "max_events": max_events, "time_limit": time_limit}
+        if json is not None:
+            write(json, _json(rows, found, None if curve is None else curve.best, settings))
+        _write(found, rows, curve, save, plot)
+    worst = max(found.gaps.max(), found.midpoint_gaps.max(initial=0.0))
+    early = not found.complete or isinstance(nothing, NoBreakpoint) or (curve is not None and bool(ended_early) and _at_the_end(curve))
+    raise typer.Exit(1 if not worst <= TRUSTED else 4 if early else 0)
+
+
+def _at_the_end(curve: Curve) -> bool:
+    """Whether the best score is that of the smallest lambda that was judged, so that smaller ones might do as well or better."""
+    return bool(curve.best.interval[0] <= curve.lambdas[-1])
+
+
+def _folds(validate: str | None) -> int | None:
+    """How many folds are asked for, if it is folds."""
+    try:
+        number = float(validate or "")
+    except ValueError:
+        return None
+    if not (number >= 2 and number.is_integer()):
+        raise ValueError(f"--validate {validate}: folds are a whole number, 2 folds or more; put ./ before the name of a file")
+    return int(number)
+
+
+def _check_endings(plot: Path | None, save: Path | None) -> None:
+    if plot is not None and plot.suffix not in (".svg", ".png", ".pdf"):
+        raise ValueError(f"{plot}: the name of a drawing must end in .svg, .png or .pdf")
+    if save is not None and save.suffix != ".npz":
+        raise ValueError(f"{save}: the name of a path must end in .npz")
+
+
+def _problem(data: Data, kernel: Kernel, epsilon: float) -> MarginProblem:
+    from equimargin.formulations import classification, ranking, regression
+
+    if data.task == "classification":
+        return classification(data.X, data.y, kernel=kernel)
+    if data.task == "regression":
+        return regression(data.X, data.y, epsilon=epsilon, kernel=kernel)
+    return ranking(data.X, data.y, data.qid, kernel=kernel)
+
+
+def _validation(
+    source: str, training: Data, problem: MarginProblem, columns: tuple[str | None, str | None, bool | None], scale: bool
+) -> Data:
+    """The rows of another file, in the features of the training rows, scaled as these are; refused where they are no use."""
+    from scipy.sparse import csr_array
+
+    from equimargin.data import load
+    from equimargin.selection.validation import metric_of
+
+    target, query, header = columns
+    data = load(source, target=target, query=query, like=training, header=header)
+    dense = not hasattr(training.X, "tocsr")
+    if hasattr(data.X, "tocsr") == dense:
+        data = replace(data, X=data.X.toarray() if dense else csr_array(data.X))  # type: ignore[union-attr]
+    metric_of(problem, "auto", data.y, data.qid)
+    return data.scaled(by=training) if scale else data
+
+
+def _summary(found: RegularizationPath, selected: Selected | None, validated_on: str | None) -> Iterator[str]:
+    if not len(found):
+        yield f"no breakpoint: {found.stopped}"
+        return
+    rows = "pair" if found.problem.family.startswith("rank") else "row"
+    count = "1 breakpoint" if len(found) == 1 else f"{len(found):,} breakpoints"
+    yield f"{count} from lambda = {found.lambdas[0]:.6g} to {found.lambdas[-1]:.6g}, where {found.stopped}"
+    yield f"{len(found.events) / found.problem.p:.3g} events a {rows}, {found.margins.max():,} rows in the margin set at most"
+    yield f"relative gap at most {found.gaps.max():.1e} at breakpoints, {found.midpoint_gaps.max(initial=0.0):.1e} half way between them"
+    if selected is not None:
+        low, high = selected.interval
+        where = f"at lambda = {selected.lam:.6g} (C = {selected.C:.6g})" + (f" and all from {low:.6g} to {high:.6g}" if low < high else "")
+        yield f"best {selected.metric} {selected.score:.6g} on {validated_on}: {where}"
+    yield f"{found.seconds:.3f} s"
+
+
+def _write(found: RegularizationPath, data: Data, curve: Curve | None, save: Path | None, plot: Path | None) -> None:
+    """The path and its drawing, where they are asked for."""
+    if save is not None:
+        with whole(save) as part:
+            found.save(part)
+    if plot is not None and not (found.lambdas > 0).any():
+        typer.echo(f"  nothing to draw: {found.stopped}")
+    elif plot is not None:
+        from equimargin.draw.path_plot import draw
+
+        with whole(plot) as part:
+            draw(found, part, headline(data, found.problem), curve)
+
+
+def _json(data: Data, found: RegularizationPath, selected: Selected | None, settings: dict[str, Any]) -> str:
+    problem, kernel = found.problem, found.problem.kernel
+    record = {
+        "schema": 1,
+        "version": __version__,
+        "data": {"name": data.name, "task": data.task, "rows": problem.m, "features": int(data.X.shape[1]), "pairs_or_rows": problem.p},
+        "settings": {"kernel": {"name": kernel.name, **vars(kernel)}, **settings},
+        "complete": found.complete,
+        "stopped": found.stopped,
+        "seconds": found.seconds,
+        "events": len(found.events),
+        "selected": None if selected is None else asdict(selected) | {"C": selected.C},
+        "breakpoints": {
+            "lambda": found.lambdas.tolist(),
+            "bias": found.bias.tolist(),
+            "gap": found.gaps.tolist(),
+            "midpoint_gap": found.midpoint_gaps.tolist(),
+            "margin_set": found.margins.tolist(),
+        },
+    }
+    return js.dumps(record, indent=1, allow_nan=False)
+
+
+@contextmanager
+def _progress(lambda_min: float) -> Iterator[tuple[Callable[[int, float, float], None], Callable[[int, int], None]]]:
+    """What is told of breakpoints and of folds: shown by a bar on a terminal, and where an interrupt ends the program."""
+    from math import log
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    where, first, shown = "while compiling", 0.0, time.monotonic()
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        line = bar.add_task("compiling", total=1.0)
+
+        def followed(breakpoints: int, lam: float, gap: float) -> None:
+            nonlocal where, first, shown
+            where, first = f"{breakpoints:,} breakpoints, lambda = {lam:.4g}", first or lam
+            if time.monotonic() - shown > 0.1:
+                shown = time.monotonic()
+                share = log(first / lam) / log(first / lambda_min) if 0 < lambda_min < first and lam > 0 else 0.0
+                bar.update(line, completed=share, description=where)
+
+        def folded(done: int, total: int) -> None:
+            nonlocal where
+            where = f"{done} of {total} folds"
+            bar.update(line, completed=done / total, description=where)
+
+        try:
+            yield followed, folded
+        except KeyboardInterrupt:
+            bar.stop()
+            leave(f"interrupted: {where}")

@@ -1,0 +1,50 @@
+"""The commands `verify` and `audit`: certificates checked, and somebody else's models judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from equimargin.cli.options import HeaderOption, ScaleOption, TargetOption, sentences
+
+
+def verify(files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Certificates.")]) -> None:
+    """Check certificates, a line each: ACCEPTED with the interval, or REJECTED with the first reason.
+
+    Exit status: 0 all are accepted; 1 one is rejected; 2 a file cannot be read. `python3 -I proofs/checker.py FILE...` does the same.
+    """
+    from equimargin.proofs.checker import main as check
+
+    raise typer.Exit(check(files))
+
+
+def audit(
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="LIBSVM or LIBLINEAR model, or NPZ/JSON with scikit-learn's coefficients.")
+    ],
+    data: Annotated[str, typer.Option(metavar="DATA", help="What it was trained on, as it saw it: a bundled name or a file.")],
+    cost: Annotated[float | None, typer.Option("-C", metavar="COST", help="Of its problem, where the model does not say it.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="Of its problem, where the model does not say it.")] = None,
+    scale: ScaleOption = False,
+    target: TargetOption = None,
+    header: HeaderOption = None,
+    tol: Annotated[float, typer.Option(help="Relative accuracy asked of the solver that brackets the optimum.")] = 1e-9,
+    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For that solver.")] = 60.0,
+) -> None:
+    """Say how far somebody else's model is from the optimum of the problem that it claims to solve, proven.
+
+    Exit status: 0 the interval is printed; 2 bad usage or input, or C missing or contradicted by the coefficients.
+    """
+    with sentences():
+        from equimargin.data import load
+        from equimargin.proofs.audit import audit as examine
+        from equimargin.proofs.foreign_models import read
+
+        known = read(model)
+        rows = load(data, task=known.task, target=target, header=header)
+        rows = rows.scaled() if scale else rows
+        if rows.header_note:
+            typer.echo(f"{rows.name}: {rows.header_note}")
+        typer.echo(str(examine(known, rows.X, rows.y, cost, epsilon, tol=tol, time_limit=time_limit)))

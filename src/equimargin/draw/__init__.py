@@ -1,0 +1,1 @@
+"""Drawings: the graph of the links, and regularisation paths."""

@@ -1,0 +1,115 @@
+"""What a comparison says: its records for a file, its table and its closing lines for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations import REGISTRY
+from equimargin.proofs import Agreement, Family, Judgement
+from equimargin.solvers import Status
+
+
+def solved(judgement: Judgement) -> bool:
+    """Whether the answer solved its problem, be it to the last digit or not."""
+    return judgement.agreement in (Agreement.AGREES, Agreement.INACCURATE)
+
+
+def record(family: Family, judgement: Judgement) -> dict[str, Any]:
+    e = judgement.evidence
+    return {
+        "family": family.id,
+        "formulation": e.formulation,
+        "solver": e.solver,
+        "status": str(e.status),
+        "ok": solved(judgement),
+        "agreement": str(judgement.agreement),
+        "value": _finite(e.value),
+        "claim": _finite(judgement.claim),
+        "off": _finite(judgement.off),
+        "accuracy": _finite(judgement.accuracy),
+        "lower": _finite(judgement.lower),
+        "upper": _finite(judgement.upper),
+        "lower_kind": judgement.lower_kind,
+        "relative_width": _finite(judgement.relative_width),
+        "compile_seconds": e.compile_seconds,
+        "solve_seconds": e.solve_seconds,
+        "iterations": e.iterations,
+        "reason": e.reason,
+    }
+
+
+def summary(family: Family) -> dict[str, Any]:
+    return {
+        "family": family.id,
+        "feasible": family.feasible,
+        "lower": _finite(family.interval.lower),
+        "upper": _finite(family.interval.upper),
+        "relative_width": _finite(family.interval.relative_width),
+        "verdict": str(family.verdict),
+        "answers": sum(not j.evidence.control for j in family.judgements),
+        "agreeing": family.count(Agreement.AGREES),
+        "inaccurate": family.count(Agreement.INACCURATE),
+        "disagreements": family.count(Agreement.DISAGREES),
+        "failures": family.count(Agreement.FAILED),
+        "skipped": family.count(Agreement.SKIPPED),
+    }
+
+
+def _finite(v: float) -> float | None:
+    return float(v) if np.isfinite(v) else None
+
+
+def table(family: Family) -> Any:
+    from rich.table import Table
+
+    table = Table(title=family.id, title_justify="left", title_style="bold", expand=False)
+    for name in ("formulation", "source", "solver"):
+        table.add_column(name, overflow="fold")
+    for name in ("claim", "width", "agreement", "compile s", "solve s"):
+        table.add_column(name, justify="left" if name == "agreement" else "right", overflow="fold")
+    for j in family.judgements:
+        e = j.evidence
+        entry = None if e.formulation is None else REGISTRY[e.formulation]
+        name = "specialised solver" if entry is None else entry.id + (" (control)" if entry.control else "")
+        source = "" if entry is None else "; ".join(map(str, entry.sources))
+        if j.agreement is Agreement.SKIPPED:
+            table.add_row(name, source, e.solver, "", "", "skipped", "", "", style="dim")
+            continue
+        style = {Agreement.DISAGREES: "red", Agreement.FAILED: "yellow", Agreement.INACCURATE: "yellow"}.get(j.agreement, "")
+        table.add_row(
+            name,
+            source,
+            e.solver,
+            f"{e.value:.10g}",
+            f"{j.relative_width:.1e}",
+            str(j.agreement),
+            _seconds(e.compile_seconds),
+            _seconds(e.solve_seconds),
+            style=style,
+        )
+    return table
+
+
+def closing_lines(family: Family) -> Iterator[str]:
+    """Why answers are missing or not ok, the proven interval, the verdict."""
+    reasons: dict[str, list[str]] = {}
+    for j in family.judgements:
+        e = j.evidence
+        if j.agreement in (Agreement.SKIPPED, Agreement.FAILED) or (j.agreement is Agreement.INACCURATE and e.status is not Status.OPTIMAL):
+            text = f"{j.agreement}: {e.reason}"
+            reasons.setdefault(text, []).append(f"{e.formulation or 'solver'} by {e.solver}")
+    for reason, who in reasons.items():
+        yield f"  {reason} ({', '.join(who)})"
+    lower, upper = family.interval.lower, family.interval.upper
+    if not family.feasible:
+        yield "  no point is feasible: every agreeing answer proves it"
+    else:
+        yield f"  optimum proven in [{lower:.12g}, {upper:.12g}], relative width {family.interval.relative_width:.1e}"
+    yield f"  verdict: {str(family.verdict).upper()} - {family.reason}"
+
+
+def _seconds(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds:.3f}"

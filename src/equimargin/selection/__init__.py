@@ -1,0 +1,30 @@
+"""Which lambda, and which kernel, is best on validation points, of all lambdas of a path, not of its breakpoints alone.
+
+>>> import numpy as np
+>>> from equimargin.formulations import ranking, rbf
+>>> from equimargin.solvers import regularization_path
+>>> X = np.linspace(0, 1, 12)[:, None]
+>>> y = np.sin(9 * X[:, 0])
+>>> path = regularization_path(ranking(X[::2], y[::2], kernel=rbf(20.0)))
+>>> chosen = best(path, X[1::2], y[1::2])
+>>> chosen.metric, round(chosen.score, 3)
+('pairwise_accuracy', 0.933)
+"""
+
+from equimargin.selection.along_path import Curve, NoBreakpoint, NothingToChoose, Selected, best, score_along
+from equimargin.selection.grids import Fold, FoldPath, Grid, GridRow, folds_of, grid
+
+__all__ = [
+    "Curve",
+    "Fold",
+    "FoldPath",
+    "Grid",
+    "GridRow",
+    "NoBreakpoint",
+    "NothingToChoose",
+    "Selected",
+    "best",
+    "folds_of",
+    "grid",
+    "score_along",
+]

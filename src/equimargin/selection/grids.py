@@ -1,0 +1,211 @@
+"""Kernels compared by their whole paths, on folds or on validation data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from numbers import Integral
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equimargin.formulations import Kernel, MarginProblem, classification, linear, ranking, regression
+from equimargin.formulations.kernels.kernel import Precomputed
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.labels import numbers
+from equimargin.selection.along_path import (
+    Curve,
+    Selected,
+    _curve,
+    _knots,
+    _Lines,
+    _lines,
+)
+from equimargin.selection.validation import metric_of
+from equimargin.solvers import regularization_path
+
+Task = Literal["classification", "regression", "ranking"]
+
+
+class Fold(NamedTuple):
+    """The rows of one fold: those of its path, and those held out."""
+
+    training: NDArray[np.intp]
+    validation: NDArray[np.intp]
+
+
+class FoldPath(NamedTuple):
+    """The path of one fold.  breakpoints : how many.  stopped : why it ended.  complete : where it should."""
+
+    breakpoints: int
+    stopped: str
+    complete: bool
+
+
+@dataclass(frozen=True, eq=False)
+class GridRow:
+    """What a kernel comes to.  selected : its best lambda.  curve : its scores along lambda.  folds : its paths."""
+
+    kernel: Kernel
+    selected: Selected
+    curve: Curve
+    folds: tuple[FoldPath, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Kernels, each with its best lambda; `print(grid)` shows them.  rows : in the order of the kernels."""
+
+    rows: tuple[GridRow, ...]
+
+    @property
+    def best(self) -> GridRow:
+        """The row with the best score, the first of equally good ones."""
+        sign = 1 if self.rows[0].selected.larger_is_better else -1
+        return max(self.rows, key=lambda row: sign * row.selected.score)
+
+    def __str__(self) -> str:
+        chosen = self.best
+        head = f"{'kernel':44s} {chosen.selected.metric:>20s} {'lambda':>11s} {'C':>11s} {'breakpoints':>12s}"
+        lines = []
+        for row in self.rows:
+            at, count = row.selected, sum(fold.breakpoints for fold in row.folds)
+            mark = ("  <- best" if row is chosen else "") + ("" if all(fold.complete for fold in row.folds) else "  not complete")
+            lines.append(f"{row.kernel!r:44s} {at.score:20.6g} {at.lam:11.4g} {at.C:11.4g} {count:12,d}{mark}")
+        return "\n".join([head, *lines])
+
+
+def grid(
+    X: Any,
+    y: ArrayLike,
+    kernels: Sequence[Kernel] | None = None,
+    task: Task = "classification",
+    qid: ArrayLike | None = None,
+    metric: str = "auto",
+    folds: int = 5,
+    epsilon: float = 0.1,
+    lambda_min: float = 1e-4,
+    max_events: int | None = None,
+    time_limit: float | None = None,
+    random_state: int = 0,
+    n_jobs: int = 1,
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> Grid:
+    """The best lambda of every kernel by cross-validation: a path a kernel and fold, all scored together at every lambda.
+
+    Every point is judged by the path that did not see it, pairs are judged within a fold. Folds keep the queries of a ranking whole, and
+    the shares of the classes of a classification.
+
+    Parameters
+    ----------
+    X : (m, d) points, or the (m, m) Gram matrix for a precomputed kernel.  y : (m,) labels -1 and +1, targets, or relevances.
+    kernels : linear by default.  task : what is learned.  qid : (m,) queries of a ranking; None: a single one, its points are folded.
+    metric : as in `best`.  folds : 2 or more.  epsilon : of the regression.
+    lambda_min, max_events, time_limit : of every path, as in `regularization_path`; lambda is that of a fold's problem.
+    random_state : of the folds.  n_jobs : processes, -1 for all cores.  progress : called with (done, total), in paths.
+
+    Returns
+    -------
+    Grid : a row a kernel, over the lambdas that all folds of it reach; refit with `at(grid.best.selected.lam)` or its C.
+
+    Raises
+    ------
+    ValueError : folds that cannot be made, and as in `best` and `regularization_path`.
+    """
+    from joblib import Parallel, delayed
+
+    m = X.shape[0] if hasattr(X, "shape") else len(X)
+    X, y = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64), numbers(y, m, "y")
+    query = None if qid is None else np.asarray(qid)
+    kernels = [linear()] if kernels is None else list(kernels)
+    if not kernels:
+        raise ValueError("grid: there is no kernel to choose from")
+    for kernel in kernels:
+        if not isinstance(kernel, Kernel):
+            raise ValueError(f"grid: {kernel!r} is no kernel; make one with linear, polynomial, rbf or precomputed")
+    parts = folds_of(y, query, task, folds, random_state)
+    jobs = [_Job(X, y, query, task, kernel, epsilon, *part) for kernel in kernels for part in parts]
+    held_out = np.concatenate([part.validation for part in parts])
+    fold = np.repeat(np.arange(len(parts)), [len(part.validation) for part in parts])
+    groups = fold if query is None else query[held_out]  # a query is in one fold
+    judge = metric_of(jobs[0].problem, metric, y[held_out], groups)
+    follow = (delayed(job.run)(lambda_min, max_events, time_limit) for job in jobs)
+    runs = enumerate(Parallel(n_jobs=n_jobs, return_as="generator")(follow), start=1)
+    rows = []
+    for kernel in kernels:
+        lines, paths = [], []
+        for done, (values, path) in islice(runs, len(parts)):
+            lines.append(values)
+            paths.append(path)
+            progress(done, len(jobs))
+        curve = _curve(judge, _knots(judge, lines))
+        rows.append(GridRow(kernel, curve.best, curve, tuple(paths)))
+    return Grid(tuple(rows))
+
+
+def folds_of(y: ArrayLike, qid: ArrayLike | None, task: Task, folds: int, random_state: int = 0) -> list[Fold]:
+    """The folds of `grid`: whole queries of a ranking, equal shares of both classes, else points at random.
+
+    Parameters
+    ----------
+    As in `grid`.
+
+    Raises
+    ------
+    ValueError : an unknown task, no whole number of 2 folds or more, no points, fewer queries, points of a class or points than folds.
+    """
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+
+    y = np.asarray(y)
+    if task not in ("classification", "regression", "ranking"):
+        raise ValueError(f"there is no task {task!r}; choose one of classification, regression, ranking")
+    if not isinstance(folds, Integral) or folds < 2:
+        raise ValueError(f"cross-validation needs a whole number of folds, 2 folds or more, not {folds!r}")
+    if not len(y):
+        raise ValueError("cross-validation needs points, and there are none")
+    if task == "ranking" and qid is not None:
+        have, what = len(np.unique(np.asarray(qid))), "queries"
+        splitter = GroupKFold(folds).split(y, groups=qid)
+    elif task == "classification":
+        have, what = int(min(np.unique(y, return_counts=True)[1])), "points of the smaller class"
+        splitter = StratifiedKFold(folds, shuffle=True, random_state=random_state).split(y, y)
+    else:
+        have, what = len(y), "points"
+        splitter = KFold(folds, shuffle=True, random_state=random_state).split(y)
+    if have < folds:
+        raise ValueError(f"there are {have} {what}, too few for {folds} folds")
+    return [Fold(training, validation) for training, validation in splitter]
+
+
+class _Job(NamedTuple):
+    """A path to be followed on training points and evaluated on validation points."""
+
+    X: Any
+    y: Array
+    query: NDArray[Any] | None
+    task: str
+    kernel: Kernel
+    epsilon: float
+    training: NDArray[np.intp]
+    validation: NDArray[np.intp]
+
+    @property
+    def problem(self) -> MarginProblem:
+        """That of the training points."""
+        X, y, kernel = self._features(self.training), self.y[self.training], self.kernel
+        if self.task == "classification":
+            return classification(X, y, kernel=kernel)
+        if self.task == "regression":
+            return regression(X, y, epsilon=self.epsilon, kernel=kernel)
+        return ranking(X, y, None if self.query is None else self.query[self.training], kernel=kernel)
+
+    def run(self, lambda_min: float, max_events: int | None, time_limit: float | None) -> tuple[_Lines, FoldPath]:
+        """Follow the path."""
+        path = regularization_path(self.problem, lambda_min, max_events, time_limit)
+        lines = _lines(path, self._features(self.validation), self.y[self.validation])
+        return lines, FoldPath(len(path), path.stopped, path.complete)
+
+    def _features(self, rows: NDArray[np.intp]) -> Any:
+        return self.X[rows][:, self.training] if isinstance(self.kernel, Precomputed) else self.X[rows]

@@ -1,0 +1,1 @@
+"""Long campaigns: seeded faults, new instances every night, tampered certificates, theorems. Each is a `make` target."""

@@ -1,0 +1,246 @@
+"""Certificates that are changed on purpose: signed again or not; none may be accepted with a false interval.
+
+`make mutated-certificates SEED=1 MUTATIONS=500` changes every family's certificate so often, and says what became of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import math
+import signal
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from equimargin.data import load
+from equimargin.formulations import (
+    Kernel,
+    MarginProblem,
+    Problem,
+    classification,
+    linear,
+    one_norm_ranking,
+    polynomial,
+    precomputed,
+    ranking,
+    ranking_from_pairs,
+    ranking_vector_machine,
+    rbf,
+    regression,
+)
+from equimargin.formulations.kernels.kernel import Intercept
+from equimargin.formulations.problem.choices import Loss
+from equimargin.proofs import certificate, checker
+from equimargin.solvers import exact_optimum, solve
+
+HANGS = 120
+"""Seconds after which a check counts as hanging."""
+OUTCOMES = ("rejected", "accepted and true", "accepted and FALSE")
+REFUSALS = (ValueError, ArithmeticError, RecursionError)
+HOSTILE: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("truncated", lambda text: text[: len(text) // 3]),
+    ("cut by one", lambda text: text.rstrip()[:-1]),
+    ("nested", lambda text: "[" * 100_000 + "]" * 100_000),
+    ("nested inside", lambda text: text.replace('"claim":', '"claim":' + "[" * 50_000 + "]" * 50_000 + ',"c":', 1)),
+    ("huge integer", lambda text: text.replace('"denominator":', '"denominator":' + "9" * 100_000, 1)),
+    ("long integer", lambda text: text.replace('"denominator":', '"denominator":' + "9" * 4_000, 1)),
+    ("huge hexadecimal", lambda text: text.replace('"C":', '"C":"0x' + "f" * 1_000_000 + '","D":', 1)),
+    ("huge float", lambda text: text.replace('"C":', '"C":1e999,"D":', 1)),
+    ("huge exponents", lambda text: text.replace('"features":[[', '"features":[[1e308,1e-308,', 1)),
+    ("NaN", lambda text: text.replace('"lower":', '"lower":NaN,"l":', 1)),
+    ("infinity", lambda text: text.replace('"upper":', '"upper":-Infinity,"u":', 1)),
+    ("a key twice", lambda text: text.replace('"mode":', '"mode":"exact","mode":', 1)),
+    ("an unknown key", lambda text: text.replace('"mode":', '"more":0,"mode":', 1)),
+    ("a null", lambda text: text.replace('"kernel":{', '"kernel":null,"k":{', 1)),
+    ("a list for an object", lambda text: text.replace('"problem":{', '"problem":[],"p":{', 1)),
+    ("a number for a list", lambda text: text.replace('"features":[', '"features":7,"f":[', 1)),
+    ("booleans", lambda text: text.replace('"rows":[', '"rows":[true,', 1)),
+    ("not UTF-8", lambda text: "\udcff" + text),
+    ("empty", lambda text: ""),
+    ("another document", lambda text: '{"schema": "equimargin-certificate/1"}'),
+)
+
+
+def signed(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with digests that fit it."""
+    points = checker.sha256([document["primal"], document["dual"]])
+    return document | {"digests": {"problem": checker.sha256(document["problem"]), "points": points}}
+
+
+def hostile(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
+    """The document in the forms of HOSTILE."""
+    text = json.dumps(document, separators=(",", ":"))
+    for name, change in HOSTILE:
+        yield name, change(text).encode("utf-8", "surrogateescape")
+
+
+def mutations(document: dict[str, Any], rng: np.random.Generator, count: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The document with a digit of one number or digest changed, half of them signed again."""
+    places = list(_places(document, ()))
+    kinds = sorted({_kind(path) for path in places})
+    for _ in range(count):
+        kind = kinds[rng.integers(len(kinds))]
+        chosen = [path for path in places if _kind(path) == kind]
+        path = chosen[rng.integers(len(chosen))]
+        changed = copy.deepcopy(document)
+        at: Any = changed
+        for key in path[:-1]:
+            at = at[key]
+        at[path[-1]] = _another(at[path[-1]], rng)
+        again = bool(rng.integers(2)) and kind != "digests"
+        yield f"{kind}{' signed again' if again else ''}", signed(changed) if again else changed
+
+
+def accepted(data: bytes) -> tuple[Fraction | float, Fraction | float] | None:
+    """The interval that the checker accepts, None where it refuses; any other exception is a fault of the checker."""
+    try:
+        return checker.check(data)[1:]
+    except REFUSALS:
+        return None
+
+
+def false(interval: tuple[Fraction | float, Fraction | float], truth: tuple[Fraction | float, Fraction | float]) -> bool:
+    """Whether no number of the true interval is in the accepted one."""
+    return interval[1] < truth[0] or truth[1] < interval[0]
+
+
+def truth(stated: dict[str, Any]) -> tuple[Fraction | float, Fraction | float]:
+    """What is known of the optimum of a problem as a certificate states it: its exact value, or a solver's interval."""
+    problem = restated(stated)
+    if problem.kernel.name != "rbf" and problem.m <= 40:
+        found = exact_optimum(problem)
+        if found.value is not None:
+            return found.value, found.value
+        if found.ray is not None:
+            return math.inf, math.inf
+    solution = solve(problem, tol=1e-10)
+    return solution.lower, solution.upper
+
+
+def restated(stated: dict[str, Any]) -> Problem:
+    """The problem that a certificate states."""
+    given = stated["kernel"]
+    parameters = [v for key, v in given.items() if key not in ("name", "constant", "shift")]
+    made: dict[str, Callable[..., Kernel]] = {"linear": linear, "polynomial": polynomial, "rbf": rbf, "precomputed": precomputed}
+    kernel = made[given["name"]](*parameters)
+    X, y, C = _features(stated), stated["labels"], float(stated["C"])
+    weights = None if stated["weights"] is None else np.array([float(w) for w in stated["weights"]])
+    task, _, kind = stated["family"].partition(".")
+    loss: Loss = "squared_hinge" if kind.endswith("l2") else "hinge"
+    problem: Problem
+    if task == "svm":
+        problem = classification(X, y, C, kernel, loss, bias="nobias" not in kind)
+    elif task == "svr":
+        problem = regression(X, y, C, stated["epsilon"], kernel, loss)
+    elif task == "rvm" or kind == "onenorm":
+        make = ranking_vector_machine if task == "rvm" else one_norm_ranking
+        problem = make(X, y, stated["queries"], C, kernel)
+    elif stated["pairs"] is not None:
+        problem = ranking_from_pairs(X, stated["pairs"], C, kernel, loss)
+    else:
+        problem = ranking(X, y, stated["queries"], C, kernel, loss)
+    if isinstance(problem, MarginProblem) and weights is not None:
+        problem = replace(problem, weights=weights)
+    return replace(problem, kernel=Intercept(kernel)) if given["constant"] else problem
+
+
+def _features(stated: dict[str, Any]) -> Any:
+    rows = stated["features"]
+    if stated["kernel"]["name"] != "precomputed":
+        return np.array(rows)
+    lower = np.zeros((len(rows), len(rows)))
+    for i, row in enumerate(rows):
+        lower[i, : i + 1] = row
+    return lower + np.tril(lower, -1).T + stated["kernel"]["shift"] * np.eye(len(rows))
+
+
+def _places(part: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Where the numbers are, and the digests."""
+    if isinstance(part, dict):
+        for key, value in part.items():
+            yield from _places(value, (*path, key))
+    elif isinstance(part, list):
+        for key, value in enumerate(part):
+            yield from _places(value, (*path, key))
+    elif isinstance(part, int | float) or "digests" in path:
+        yield path
+
+
+def _kind(path: tuple[Any, ...]) -> str:
+    """What a number is: the names on the way to it."""
+    return "digests" if path[0] == "digests" else ".".join(key for key in path if isinstance(key, str))
+
+
+def _another(value: Any, rng: np.random.Generator) -> Any:
+    """The value with another digit somewhere, or sometimes with its sign changed."""
+    text = value if isinstance(value, str) else repr(value)
+    if not isinstance(value, str) and rng.random() < 0.1:
+        return -value
+    digits = [k for k, letter in enumerate(text) if letter.isdigit()]
+    k = digits[rng.integers(len(digits))]
+    other = str((int(text[k]) + 1 + int(rng.integers(9))) % 10)
+    return type(value)(text[:k] + other + text[k + 1 :]) if not isinstance(value, int) else int(text[:k] + other + text[k + 1 :])
+
+
+def instances(source: str) -> Iterator[Problem]:
+    """Every family on some data, with two kernels."""
+    data = load(source)
+    data = data.scaled() if data.task == "classification" else data
+    losses: tuple[Loss, ...] = ("hinge", "squared_hinge")
+    for kernel in (linear(), rbf(1 / data.X.shape[1])):
+        for loss in losses:
+            if data.task == "classification":
+                yield from (classification(data.X, data.y, 1.0, kernel, loss, bias) for bias in (True, False))
+            elif data.task == "regression":
+                yield regression(data.X, data.y, 1.0, 0.1, kernel, loss)
+            else:
+                yield ranking(data.X, data.y, data.qid, 1.0, kernel, loss)
+        if data.task == "ranking":
+            yield one_norm_ranking(data.X, data.y, data.qid, 1.0, kernel)
+            yield ranking_vector_machine(data.X, data.y, data.qid, 1.0, kernel)
+    if data.task != "ranking":
+        make = classification if data.task == "classification" else regression
+        yield make(data.X, data.y, np.inf, kernel=rbf(1.0))
+
+
+def _hanging(signum: int, frame: Any) -> None:
+    raise TimeoutError("the check hangs")
+
+
+def main() -> int:
+    """Mutate every instance's certificate, and print what became of it."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--examples", type=int, default=500)
+    arguments.add_argument("data", nargs="*", default=["breast_cancer", "diabetes", "diabetes_ranking"])
+    options = arguments.parse_args()
+    rng, wrong = np.random.default_rng(options.seed), 0
+    signal.signal(signal.SIGALRM, _hanging)
+    for name, problem in ((source, problem) for source in options.data for problem in instances(source)):
+        document = certificate(solve(problem, tol=1e-9))
+        known, counts = truth(document["problem"]), Counter[str]()
+        cases = [(kind, json.dumps(changed).encode(), changed) for kind, changed in mutations(document, rng, options.examples)]
+        for kind, data, changed in [*cases, *((kind, data, None) for kind, data in hostile(document))]:
+            signal.alarm(HANGS)
+            found = accepted(data)
+            signal.alarm(0)
+            same = changed is None or changed["problem"] == document["problem"]
+            outcome = OUTCOMES[0 if found is None else 1 + false(found, known if same else truth(changed["problem"]))]
+            counts[outcome] += 1
+            if outcome == OUTCOMES[2]:
+                wrong += 1
+                print(f"  FALSE: {kind}")
+        table = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES)
+        print(f"{name}, {problem.kernel.name}, {problem.family}: {table}", flush=True)
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,246 @@
+"""Optima of one and two points in closed form, in rational numbers: what proven intervals and exact optima are judged by.
+
+One direction of the multipliers is all that most of these problems have, and along it, with D = |A'd|_K^2,
+
+    max  t a - 1/2 (D + r) a^2   s.t.  0 <= a <= c          a = min(c, t / (D + r)),   0 where t <= 0,   no end where D + r = 0, c = inf
+
+    one point, no bias              t = 1           D = K_11                      r = 1 / (2 c_1)
+    one pair of a ranking           t = 1           D = K_ii + K_jj - 2 K_ij      r = 1 / (2 c)
+    two classes, with a bias        t = 2           D = K_11 + K_22 - 2 K_12      r = 1 / (2 c_1) + 1 / (2 c_2),   c = min(c_1, c_2)
+    a tube of two points            |y_1 - y_2| - 2 epsilon                       as two classes
+
+r is of the squared hinge, which has no c, and 0 otherwise. Two points without a bias have two multipliers: each is at an end or free, and
+one of these nine cases meets every condition of the optimum. One pair of a linear program has u = min(C, 1 / largest price). Anything else
+of one or two points has the optimum 0, by its bias alone.
+
+An RBF kernel has an enclosure by ball arithmetic in place of a value; the optimum only falls as |x - z|^2 grows, whatever the signs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations import Kernel, MarginProblem, OneNormProblem, Problem
+from equimargin.formulations.kernels.kernel import RBF, Intercept, Linear, Polynomial, Precomputed
+from equimargin.formulations.rows.listed import Pairs, Signed, Tube
+
+EXPONENTIAL_BITS = 8000
+"""Bits of an exponential: more than twice the places of the smallest square of a float difference times the smallest gamma."""
+SMALLEST_EXPONENT = 5000
+"""exp(-x) of a larger x is only known to be within 0 and 2^-7000."""
+
+Cost = Fraction | None
+"""None is infinite."""
+Matrix = list[list[Fraction]]
+Found = tuple[Cost, list[Fraction]]
+"""An optimum, None for infinity, and multipliers that attain it."""
+ZERO = Fraction(0)
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """lower <= optimum <= upper, equal but for an RBF kernel; None is infinity. alpha : (p,) multipliers that attain one of them."""
+
+    lower: Cost
+    upper: Cost
+    alpha: list[Fraction]
+
+
+def closed_form(problem: Problem) -> ClosedForm | None:
+    """The optimum of a problem of one or two points, or of one pair; None for a larger one, and for one that is not convex."""
+    small = problem.p <= 1 if isinstance(problem.rows, Pairs) else problem.m <= 2
+    if not small or not problem.convex or not _closed(problem.kernel):
+        return None
+    ends = [_optimum(problem, _matrix(problem, end)) for end in ((0, 1) if _rounded(problem.kernel) else (0,))]
+    values = [value for value, _ in ends]
+    infinite = None in values
+    known = [value for value in values if value is not None]
+    return ClosedForm(min(known) if known else None, None if infinite else max(known), ends[0][1])
+
+
+# Kernels.
+
+
+def kernel_value(kernel: Kernel, x: list[Fraction], z: list[Fraction], end: int) -> Fraction:
+    """k(x, z), or the lower (0) or upper (1) end of its enclosure."""
+    if isinstance(kernel, Intercept):
+        return kernel_value(kernel.kernel, x, z, end) + 1
+    if isinstance(kernel, RBF):
+        square = sum(((a - b) ** 2 for a, b in zip(x, z, strict=True)), ZERO)
+        return exponential(Fraction(kernel.gamma) * square)[end]
+    inner = sum((a * b for a, b in zip(x, z, strict=True)), ZERO)
+    if isinstance(kernel, Polynomial):
+        return (Fraction(kernel.gamma) * inner + Fraction(kernel.coef0)) ** kernel.degree
+    assert isinstance(kernel, Linear)
+    return inner
+
+
+def exponential(x: Fraction) -> tuple[Fraction, Fraction]:
+    """An enclosure of exp(-x), x >= 0, within [0, 1]."""
+    from flint import arb, ctx, fmpq
+
+    if x == 0:
+        return Fraction(1), Fraction(1)
+    if x > SMALLEST_EXPONENT:
+        return ZERO, Fraction(1, 2**7000)
+    before, ctx.prec = ctx.prec, EXPONENTIAL_BITS
+    try:
+        ball = (-arb(fmpq(x.numerator, x.denominator))).exp()
+        low, high = (_dyadic(*end.man_exp()) for end in (ball.lower(), ball.upper()))
+    finally:
+        ctx.prec = before
+    return max(low, ZERO), min(high, Fraction(1))
+
+
+def _dyadic(mantissa: Any, exponent: Any) -> Fraction:
+    m, e = int(mantissa), int(exponent)
+    return Fraction(m << e) if e >= 0 else Fraction(m, 1 << -e)
+
+
+def _closed(kernel: Kernel) -> bool:
+    inner = kernel.kernel if isinstance(kernel, Intercept) else kernel
+    return isinstance(inner, Linear | Polynomial | RBF | Precomputed)
+
+
+def _rounded(kernel: Kernel) -> bool:
+    return isinstance(kernel, RBF) or (isinstance(kernel, Intercept) and _rounded(kernel.kernel))
+
+
+def _matrix(problem: Problem, end: int) -> Matrix:
+    """K, or one end of its enclosure."""
+    X = problem.X.toarray() if hasattr(problem.X, "toarray") else np.asarray(problem.X)
+    points = [[Fraction(v) for v in row] for row in X.tolist()]
+    kernel, m, shift = problem.kernel, problem.m, Fraction(problem.shift or 0.0)
+    if problem.kernel.given:
+        one = 1 if isinstance(kernel, Intercept) else 0
+        return [[points[i][j] + one + (shift if i == j else 0) for j in range(m)] for i in range(m)]
+    return [[kernel_value(kernel, points[i], points[j], end) for j in range(m)] for i in range(m)]
+
+
+# The cases.
+
+
+def _optimum(problem: Problem, K: Matrix) -> Found:
+    rows, p = problem.rows, problem.p
+    if isinstance(rows, Pairs):
+        if p == 0:
+            return ZERO, []
+        i, j = int(rows.preferred[0]), int(rows.other[0])
+        if isinstance(problem, OneNormProblem):
+            return _one_price(problem, K, i, j)
+        return _one_multiplier(Fraction(1), _distance(K, i, j), *_cost(problem, 0))
+    assert isinstance(problem, MarginProblem)
+    if isinstance(rows, Tube):
+        return _tube(problem, rows, K)
+    assert isinstance(rows, Signed)
+    if problem.bias:
+        if problem.m == 1 or rows.y[0] == rows.y[1]:
+            return ZERO, [ZERO] * p
+        value, alpha = _one_multiplier(Fraction(2), _distance(K, 0, 1), *_both(problem, 0, 1))
+        return value, alpha * 2
+    if problem.m == 1:
+        return _one_multiplier(Fraction(1), K[0][0], *_cost(problem, 0))
+    return _two_multipliers(problem, K, int(rows.y[0] * rows.y[1]))
+
+
+def _tube(problem: MarginProblem, rows: Tube, K: Matrix) -> Found:
+    alpha = [ZERO] * problem.p
+    if problem.m == 1:
+        return ZERO, alpha
+    y = [Fraction(v) for v in rows.y.tolist()]
+    high, low = (0, 1) if y[0] > y[1] else (1, 0)
+    target = y[high] - y[low] - 2 * Fraction(rows.epsilon)
+    value, (a,) = _one_multiplier(target, _distance(K, 0, 1), *_both(problem, high, low + 2))
+    alpha[high] = alpha[low + 2] = a
+    return value, alpha
+
+
+def _one_price(problem: OneNormProblem, K: Matrix, i: int, j: int) -> Found:
+    C = Fraction(problem.C)
+    prices = [_distance(K, i, j)] if problem.over == "pairs" else [K[k][i] - K[k][j] for k in range(problem.m)]
+    u = min([C, *(1 / price for price in prices if price > 0)])
+    return u, [u]
+
+
+def _distance(K: Matrix, i: int, j: int) -> Fraction:
+    return K[i][i] + K[j][j] - 2 * K[i][j]
+
+
+def _cost(problem: MarginProblem, r: int) -> tuple[Cost, Fraction]:
+    """The upper end of a row's multiplier, and what is added to the diagonal: 1 / (2 c) of the squared hinge."""
+    weight = 1.0 if problem.weights is None else float(problem.weights[_group(problem, r)])
+    if weight == 0:
+        return ZERO, ZERO
+    if inf in (weight, problem.C):
+        return None, ZERO
+    c = Fraction(problem.C) * Fraction(weight)
+    return (None, 1 / (2 * c)) if problem.squared else (c, ZERO)
+
+
+def _group(problem: MarginProblem, r: int) -> int:
+    """Whose weight a row has: its own, or that of its pair's query."""
+    if not isinstance(problem.rows, Pairs):
+        return r
+    assert problem.rows.query is not None
+    return int(problem.rows.query[problem.rows.preferred[r]])
+
+
+def _both(problem: MarginProblem, r: int, q: int) -> tuple[Cost, Fraction]:
+    """Of two multipliers that are equal."""
+    (c, ridge), (d, other) = _cost(problem, r), _cost(problem, q)
+    ends = [end for end in (c, d) if end is not None]
+    return min(ends) if ends else None, ridge + other
+
+
+def _one_multiplier(t: Fraction, D: Fraction, c: Cost, ridge: Fraction) -> Found:
+    """max t a - 1/2 (D + ridge) a^2 over 0 <= a <= c."""
+    q = D + ridge
+    if t <= 0 or c == 0:
+        return ZERO, [ZERO]
+    if q == 0:
+        return (None, [Fraction(1)]) if c is None else (t * c, [c])
+    a = t / q if c is None else min(t / q, c)
+    return t * a - q * a**2 / 2, [a]
+
+
+def _two_multipliers(problem: MarginProblem, K: Matrix, sign: int) -> Found:
+    """max a_1 + a_2 - 1/2 a'H a over two ranges: the case that meets every condition of the optimum."""
+    (c, r), (d, q) = _cost(problem, 0), _cost(problem, 1)
+    H, ends = [[K[0][0] + r, sign * K[0][1]], [sign * K[0][1], K[1][1] + q]], (c, d)
+    for case in product(("free", "lower", "upper"), repeat=2):
+        a = _stationary(H, ends, case)
+        if a is not None and all(_optimal(1 - H[i][0] * a[0] - H[i][1] * a[1], a[i], ends[i]) for i in range(2)):
+            return (a[0] + a[1]) - (H[0][0] * a[0] ** 2 + 2 * H[0][1] * a[0] * a[1] + H[1][1] * a[1] ** 2) / 2, a
+    return None, [ZERO, ZERO]  # without an optimum the multipliers grow without end
+
+
+def _stationary(H: Matrix, ends: tuple[Cost, Cost], case: tuple[str, ...]) -> list[Fraction] | None:
+    """Multipliers at their ends, the free ones where the gradient is 0; None where there is no such point, or more than one."""
+    a, free = [ZERO, ZERO], [i for i in range(2) if case[i] == "free"]
+    for i in range(2):
+        if case[i] == "upper":
+            end = ends[i]
+            if end is None:
+                return None
+            a[i] = end
+    if len(free) == 2:
+        det = H[0][0] * H[1][1] - H[0][1] ** 2
+        return [(H[1][1] - H[0][1]) / det, (H[0][0] - H[0][1]) / det] if det else None
+    for i in free:
+        if H[i][i] == 0:
+            return None
+        a[i] = (1 - H[i][1 - i] * a[1 - i]) / H[i][i]
+    return a
+
+
+def _optimal(gradient: Fraction, a: Fraction, end: Cost) -> bool:
+    """Whether a is in its range, and the gradient is 0 or leads out of it."""
+    if a < 0 or (end is not None and a > end):
+        return False
+    return gradient == 0 or (gradient < 0 and a == 0) or (gradient > 0 and a == end)

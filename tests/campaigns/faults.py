@@ -1,0 +1,638 @@
+"""Faults seeded into the rows, the problems, the bounds and the solvers: the ordinary tests must catch every one.
+
+    python -m campaigns.faults
+
+Each is a change of one source text in a temporary copy of the tree, where the tests named with it run until the first one fails. Exit
+status 1 if a fault survives, or if a test fails without any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from places import ROOT
+
+COPIED = ("formulations", "solvers", "proofs", "src", "tests", "examples", "pyproject.toml")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is changed where, and the tests that must notice, by the middle of their files' names."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+FAULTS = (
+    Fault(
+        "coefficients of equal points lost",
+        "formulations/kernels/gram.py",
+        "np.bincount(self._first, v, self.m)",
+        "v * (self._first == np.arange(self.m))",
+        ("bounds",),
+    ),
+    Fault("half the exponent", "formulations/kernels/kernel.py", "K *= 2.0", "K *= 1.0", ("bounds",)),
+    Fault(
+        "the rounding of a power",
+        "formulations/kernels/kernel.py",
+        "bound: Array = self.degree * gamma_n(X.shape[1] + 8, unit_of(K))",
+        "bound: Array = 0.01 * gamma_n(X.shape[1] + 8, unit_of(K))",
+        ("bounds",),
+    ),
+    Fault(
+        "positive semidefinite without a margin",
+        "formulations/kernels/gram.py",
+        "A[np.diag_indices(n)] -= 1.01 * gamma * A.diagonal().sum()",
+        "A[np.diag_indices(n)] += 1.01 * gamma * A.diagonal().sum()",
+        ("bounds",),
+    ),
+    Fault(
+        "a constant left out of the kernel",
+        "formulations/kernels/kernel.py",
+        "np.asarray(self.kernel.block(X, Z) + 1.0)",
+        "np.asarray(self.kernel.block(X, Z) + 0.0)",
+        ("problems",),
+    ),
+    Fault("ties are pairs", "formulations/rows/labelled.py", "[:, None] > self._level", "[:, None] >= self._level", ("bounds",)),
+    Fault("ties counted", "formulations/rows/labelled.py", "ties * (ties - 1) // 2", "ties * (ties - 2) // 2", ("labelled_pairs",)),
+    Fault("a margin of exactly 1 is violated", "formulations/rows/pair_sweeps.py", "z[p] > edge", "z[p] >= edge", ("labelled_pairs",)),
+    Fault("half of A'u", "formulations/rows/pair_sweeps.py", "pull[t] -= (tau", "pull[t] += (tau", ("labelled_pairs",)),
+    Fault(
+        "a multiplier beyond its box",
+        "formulations/rows/labelled.py",
+        "PairMultipliers(slacks, phi if squared else replace(phi, top=min(phi.top, 1.0)))",
+        "PairMultipliers(slacks, phi)",
+        ("labelled_pairs",),
+    ),
+    Fault(
+        "costs of queries forgotten in the Hessian",
+        "formulations/rows/labelled.py",
+        "slacks.scattered(slacks.point_costs * Lv)",
+        "slacks.scattered(Lv)",
+        ("labelled_pairs",),
+    ),
+    Fault(
+        "rounding of f left out of the bound by sweeps",
+        "formulations/rows/labelled.py",
+        "tau = self.on_grid(1.0) + int(way) * (1 + int(np.ceil(off / self.unit)))",
+        "tau = self.on_grid(1.0) - int(way) * (1 + int(np.ceil(off / self.unit)))",
+        ("labelled_pairs",),
+    ),
+    Fault(
+        "A' of pairs with one sign",
+        "formulations/rows/listed.py",
+        "np.bincount(self.preferred, alpha, self.m) - np.bincount(",
+        "np.bincount(self.preferred, alpha, self.m) + np.bincount(",
+        ("bounds",),
+    ),
+    Fault(
+        "a tube open below",
+        "formulations/rows/listed.py",
+        "[self.y - epsilon, -self.y - epsilon]",
+        "[self.y - epsilon, -self.y]",
+        ("bounds",),
+    ),
+    Fault(
+        "bias signs of the tube",
+        "formulations/rows/listed.py",
+        "self.s = np.concatenate([np.ones(self.m), -np.ones(self.m)])",
+        "self.s = np.concatenate([np.ones(self.m), np.ones(self.m)])",
+        ("bounds",),
+    ),
+    Fault(
+        "errors of a pair subtracted",
+        "formulations/rows/listed.py",
+        "f[self.preferred] + f[self.other]",
+        "f[self.preferred] - f[self.other]",
+        ("bounds",),
+    ),
+    Fault(
+        "squared hinge without the square",
+        "formulations/rows/base.py",
+        "return cost * violated if squared else cost",
+        "return cost",
+        ("newton",),
+    ),
+    Fault("half of the ridge", "formulations/rows/base.py", "0.25 * out * alpha", "0.125 * out * alpha", ("newton",)),
+    Fault(
+        "half of the ridge in the bound",
+        "formulations/bounds/intervals.py",
+        "product(0.25, quotient(alpha",
+        "product(0.125, quotient(alpha",
+        ("bounds",),
+    ),
+    Fault(
+        "squared hinge without the square in the bound",
+        "formulations/bounds/intervals.py",
+        "product(terms, violated, way) if problem.squared else terms",
+        "terms",
+        ("bounds",),
+    ),
+    Fault("underflow left out of sums", "formulations/kernels/features.py", "+ 4 * products * SMALLEST", "", ("bounds_at_any_scale",)),
+    Fault(
+        "products of costs rounded to nearest",
+        "formulations/numeric/rounding.py",
+        "np.where(exact, found, np.nextafter(found, 0.0))",
+        "found",
+        ("bounds_at_any_scale",),
+    ),
+    Fault(
+        "a NaN that says something",
+        "formulations/numeric/rounding.py",
+        "np.where(np.isnan(x), way * np.inf, x)",
+        "np.fmax(x, 0.0)",
+        ("bounds_at_any_scale",),
+    ),
+    Fault(
+        "weights forgotten",
+        "formulations/problem/margin.py",
+        "self.C * w if np.isfinite(self.C)",
+        "self.C * np.ones(self.p) if np.isfinite(self.C)",
+        ("bounds",),
+    ),
+    Fault(
+        "weights of the tube in another order", "formulations/problem/construct.py", "np.tile(factors(", "np.repeat(factors(", ("bounds",)
+    ),
+    Fault(
+        "mean over points instead of pairs",
+        "formulations/problem/construct.py",
+        "weights / np.maximum(rows.pairs_of, 1)",
+        "weights / np.maximum(np.bincount(rows.query), 1)",
+        ("problems",),
+    ),
+    Fault(
+        "the wrong end of the bias interval at ties",
+        "formulations/problem/bias.py",
+        "np.searchsorted(slope, -noise)",
+        "np.searchsorted(slope, noise)",
+        ("bounds",),
+    ),
+    Fault(
+        "a bias of the squared hinge from the wrong segment",
+        "formulations/problem/bias.py",
+        "b = v[k - 1] - g[k - 1] / slope",
+        "b = v[k] - g[k - 1] / slope",
+        ("bounds",),
+    ),
+    Fault(
+        "multipliers one step above their box",
+        "formulations/numeric/dyadic.py",
+        "ends = np.floor(np.minimum(box / unit",
+        "ends = np.ceil(np.minimum(box / unit",
+        ("bounds",),
+    ),
+    Fault(
+        "twice the norm in the dual",
+        "formulations/problem/margin.py",
+        "self.rows.gain(alpha) - norm2 / 2",
+        "self.rows.gain(alpha) - norm2",
+        ("smo",),
+    ),
+    Fault(
+        "a bias among hard rows of one class",
+        "formulations/problem/margin.py",
+        "breakpoints[(s < 0) & np.isinf(c)].min(initial=np.inf)",
+        "breakpoints[(s < 0) & np.isinf(c)].max(initial=-np.inf)",
+        ("bounds",),
+    ),
+    Fault(
+        "balance in the wrong direction",
+        "formulations/numeric/dyadic.py",
+        "return taken * s * direction",
+        "return -taken * s * direction",
+        ("bounds",),
+    ),
+    Fault(
+        "pairs of two queries",
+        "formulations/rows/labelled.py",
+        "zip(self._starts[:-1], self._starts[1:]",
+        "zip(self._starts[:1], self._starts[-1:]",
+        ("bounds",),
+    ),
+    Fault(
+        "rounding of f left out of the upper bound",
+        "formulations/bounds/intervals.py",
+        "rows.absolute_dot(at.f_error) * (1 + 4 * UNIT) + 8 * UNIT * size",
+        "8 * UNIT * size",
+        ("bounds",),
+    ),
+    Fault(
+        "rounding of the norm on the wrong side",
+        "formulations/bounds/intervals.py",
+        "added(at.norm2, way * at.norm2_error, way)",
+        "added(at.norm2, -way * at.norm2_error, way)",
+        ("bounds",),
+    ),
+    Fault(
+        "prices of the linear program unpaid",
+        "formulations/bounds/intervals.py",
+        "quotient(total(u, -way), largest(price, 1.0), -way)",
+        "quotient(total(u, -way), 1.0, -way)",
+        ("bounds",),
+    ),
+    Fault(
+        "f moved without the sign of the row",
+        "solvers/dual/coordinate_descent.py",
+        "delta * data[k] * row[i]",
+        "delta * row[i]",
+        ("coordinate_descent",),
+    ),
+    Fault(
+        "twice the ridge",
+        "solvers/dual/coordinate_descent.py",
+        "np.divide(0.5, problem.costs, out=self.ridge",
+        "np.divide(1.0, problem.costs, out=self.ridge",
+        ("coordinate_descent",),
+    ),
+    Fault(
+        "rows at their upper end stay there",
+        "solvers/dual/coordinate_descent.py",
+        "return min(u, 0.0) if alpha == box else u",
+        "return max(u, 0.0) if alpha == box else u",
+        ("coordinate_descent",),
+    ),
+    Fault(
+        "curvature without its ridge",
+        "solvers/dual/coordinate_descent.py",
+        "CURVATURE_FLOOR * unit) + self.ridge",
+        "CURVATURE_FLOOR * unit)",
+        ("coordinate_descent",),
+    ),
+    Fault(
+        "no box below 0",
+        "solvers/dual/smo.py",
+        "self.lower, self.upper = -box[0], box[1]",
+        "self.lower, self.upper = -box[1], box[1]",
+        ("smo",),
+    ),
+    Fault(
+        "warm start without the signs",
+        "solvers/dual/smo.py",
+        "rows.s * problem.repaired(alpha) * self.scale",
+        "problem.repaired(alpha) * self.scale",
+        ("smo",),
+    ),
+    Fault(
+        "votes for the other class",
+        "solvers/batches/one_vs_one.py",
+        "np.where(positive[points], 1.0, -1.0)",
+        "np.where(positive[points], -1.0, 1.0)",
+        ("one_vs_one",),
+    ),
+    Fault(
+        "stale gradient on the face",
+        "solvers/dual/newton_on_face.py",
+        "g -= H[:, free] @ move",
+        "g -= 0.0 * (H[:, free] @ move)",
+        ("face",),
+    ),
+    Fault(
+        "direction out of balance",
+        "solvers/dual/newton_on_face.py",
+        "d += (total - d.sum()) / normal.sum() * normal",
+        "d = d + 0.0 * normal",
+        ("face",),
+    ),
+    Fault(
+        "prices moved outside",
+        "solvers/lp/polish.py",
+        "1.0 - 2 * excess - prices",
+        "1.0 + 2 * excess - prices",
+        ("regressions",),
+    ),
+    Fault(
+        "prices of the other sign", "solvers/lp/linear_program.py", "-sparse.eye_array(sizes", "sparse.eye_array(sizes", ("linear_program",)
+    ),
+    Fault(
+        "half the curvature",
+        "solvers/newton/tron.py",
+        "s + SQUARED_HINGE.slope * self.problem.rows.gram_product",
+        "s + self.problem.rows.gram_product",
+        ("tron",),
+    ),
+    Fault("regions that never grow", "solvers/newton/tron.py", "min(a * length, SIGMA_3 * radius)", "min(a * length, radius)", ("tron",)),
+    Fault(
+        "the dual without its ridge",
+        "formulations/problem/margin.py",
+        "ridge = self.rows.ridge(alpha, self.group_costs) if",
+        "ridge = 0.0 if",
+        ("tron",),
+    ),
+    Fault(
+        "the wrong constraint left out",
+        "solvers/dual/cutting_plane.py",
+        "cut.idle = 0 if mu > 0",
+        "cut.idle = 0 if mu == 0",
+        ("cutting_plane",),
+    ),
+    Fault(
+        "a mixture of more than 1", "formulations/rows/labelled.py", "mu if total < 1.0 else", "mu if total < 2.0 else", ("cutting_plane",)
+    ),
+    Fault(
+        "the other's pairs not taken off",
+        "formulations/rows/pair_sweeps.py",
+        "balance[t] -= c",
+        "balance[t] -= 0.0 * c",
+        ("cutting_plane",),
+    ),
+    Fault(
+        "bounds of mixtures without rounding",
+        "formulations/rows/labelled.py",
+        "gamma_n(added + 16)",
+        "0.0 * gamma_n(added + 16)",
+        ("cutting_plane",),
+    ),
+    Fault(
+        "columns left outside",
+        "solvers/lp/column_generation.py",
+        "outside & (prices > 1.0)",
+        "outside & (prices > 1.5)",
+        ("column_generation",),
+    ),
+    Fault(
+        "a column of sums",
+        "solvers/lp/column_generation.py",
+        "- self.kernel.block(other",
+        "+ self.kernel.block(other",
+        ("column_generation",),
+    ),
+    Fault(
+        "half the slacks",
+        "solvers/lp/column_generation.py",
+        "self.C * np.maximum(1.0 - self.z, 0.0).sum()",
+        "0.5 * self.C * np.maximum(1.0 - self.z, 0.0).sum()",
+        ("column_generation",),
+    ),
+    Fault(
+        "an intercept that forgets its given matrix",
+        "formulations/kernels/kernel.py",
+        "        return self.kernel.given\n",
+        "        return False\n",
+        ("exact",),
+    ),
+    Fault(
+        "targets rounded",
+        "solvers/exact/numbers.py",
+        "return [v - epsilon for v in y] + [-v - epsilon for v in y]",
+        "return [Fraction(float(v - epsilon)) for v in y] + [Fraction(float(-v - epsilon)) for v in y]",
+        ("exact",),
+    ),
+    Fault(
+        "costs rounded", "solvers/exact/numbers.py", "Fraction(problem.C) * Fraction(w) for w", "Fraction(problem.C * w) for w", ("exact",)
+    ),
+    Fault("a zero pivot is passed over", "solvers/exact/numbers.py", "(first[0] == 0 and any(v != 0 for v in first))", "False", ("exact",)),
+    Fault("dependent rows solved for", "solvers/exact/active_set.py", "return pivots\n", "return rows\n", ("exact",)),
+    Fault("the way of a ray", "solvers/exact/active_set.py", "ray[rows] = d\n", "ray[rows] = [-v for v in d]\n", ("exact",)),
+    Fault("half a curvature", "solvers/exact/active_set.py", "+ pull + numbers.s[i] * price)", "+ numbers.s[i] * price)", ("exact",)),
+    Fault("nothing balanced", "solvers/exact/active_set.py", "        excess -= sign * taken\n", "", ("exact",)),
+    Fault("no sign is checked", "solvers/exact/active_set.py", " and signs.all()):", "):", ("exact",)),
+    Fault(
+        "the last row leaves",
+        "solvers/exact/active_set.py",
+        "if stationary or (numbers.biased and not self.T):",
+        "if stationary:",
+        ("exact",),
+    ),
+    Fault("the weights of points", "solvers/exact/active_set.py", "a * b * weight)", "a * b)", ("exact",)),
+    Fault("the last to leave", "solvers/exact/simplex.py", "leaving = min(ratios)[1]", "leaving = max(ratios)[1]", ("exact",)),
+    Fault("no price is too low", "solvers/exact/simplex.py", "vertex.price[j] < 0 and", "False and", ("exact",)),
+    Fault("slack without a cost", "solvers/exact/simplex.py", "- program.C * Fraction(slack", "- Fraction(slack", ("exact",)),
+    Fault("curvature forgotten", "proofs/dualize.py", "H[:x, :x] = form.H", "H[:x, :x] = 2 * form.H", ("dualize",)),
+    Fault(
+        "the quadratic is not compared",
+        "proofs/dualize.py",
+        '"quadratic": (first.H.tolist(), second.H.tolist())',
+        '"quadratic": (0, 0)',
+        ("dualize",),
+    ),
+    Fault(
+        "bounds are not compared",
+        "proofs/dualize.py",
+        '"upper bounds": (first.upper, second.upper)',
+        '"upper bounds": (0, 0)',
+        ("dualize",),
+    ),
+    Fault("slacks turned round", "proofs/dualize.py", "way = 1 if program.E[r, k] > 0 else -1", "way = 1", ("dualize",)),
+    Fault(
+        "half a substitution",
+        "proofs/dualize.py",
+        "+ H[k, k] * c * c / 2",
+        "+ H[k, k] * c * c",
+        ("dualize",),
+    ),
+    Fault(
+        "early multipliers not at C",
+        "solvers/path/homotopy.py",
+        "return followed.alphas[-1] * C",
+        "return followed.alphas[-1]",
+        ("homotopy",),
+    ),
+    Fault("a callback asked again", "solvers/path/homotopy.py", "replace(limits, callback=None)", "limits", ("homotopy",)),
+    Fault("(17) with the sum", "proofs/path_as_printed.py", "lam * (f - h), 1 - h", "lam * (f + h), 1 - h", ("path_as_printed",)),
+    Fault("(13) forgotten", "proofs/path_as_printed.py", "for bound in (0, 1):", "for bound in (0,):", ("path_as_printed",)),
+    Fault("no set is filled again", "proofs/path_as_printed.py", "where=place == Place.ONE", "where=alpha > 2", ("path_as_printed",)),
+    Fault(
+        "digests unread",
+        "proofs/checker.py",
+        'digests["problem"] == sha256(document["problem"]) and digests["points"] == sha256(points)',
+        "len(digests) == len(points)",
+        ("checker",),
+    ),
+    Fault("any lower bound", "proofs/checker.py", "require(claimed <= proved,", "require(claimed <= proved + 1,", ("checker",)),
+    Fault("any upper bound", "proofs/checker.py", "require(claimed >= proved,", "require(claimed + 1 >= proved,", ("checker",)),
+    Fault("exact bounds apart", "proofs/checker.py", "document.lower == document.upper or not document.exact", "True", ("checker",)),
+    Fault("no cost is a bound", "proofs/checker.py", "else step * costs.unit <= cost * alpha.unit", "else True", ("checker",)),
+    Fault("no cost forbids", "proofs/checker.py", "return cost > 0 if", "return True if", ("checker",)),
+    Fault("multipliers out of balance", "proofs/checker.py", "total == 0 or not problem.family.bias", "True", ("checker",)),
+    Fault("prices unread", "proofs/checker.py", "v <= unit for v in", "v <= 2 * unit for v in", ("checker",)),
+    Fault("a ray at a cost", "proofs/checker.py", "norm2 == 0 and only_hard", "norm2 == 0", ("checker",)),
+    Fault("squares forgotten", "proofs/checker.py", "value -= ridge(", "value -= 0 * ridge(", ("checker",)),
+    Fault(
+        "squares rounded down",
+        "proofs/checker.py",
+        "-(unit << INVERSE_COST_BITS) // (4 * numerator)",
+        "-((unit << INVERSE_COST_BITS) // (4 * numerator))",
+        ("checker",),
+    ),
+    Fault(
+        "hard rows violated",
+        "proofs/checker.py",
+        "all(total == 0 for total, infinite in zip(sums, costs.infinite, strict=True) if infinite)",
+        "True",
+        ("checker",),
+    ),
+    Fault("a row counted twice", "proofs/checker.py", "len(set(indices)) == len(indices)", "True", ("checker",)),
+    Fault("the error of slacks", "proofs/checker.py", "noise = 2 * f.error * (unit // f.unit)", "noise = 0", ("checker",)),
+    Fault("the error of the norm", "proofs/checker.py", " + space.error * size**2", "", ("checker",)),
+    Fault("a negative pivot", "proofs/checker.py", "if pivot < 0 or", "if False or", ("checker",)),
+    Fault("beside a zero pivot", "proofs/checker.py", "(pivot == 0 and any(beside))", "False", ("checker",)),
+    Fault("half the diagonal", "proofs/checker.py", "(K[i][i] << 2 * FACTOR_BITS)", "(K[i][i] << 2 * FACTOR_BITS + 1)", ("checker",)),
+    Fault("a key twice", "proofs/checker.py", "require(len(dict(pairs)) == len(pairs),", "require(True,", ("checker",)),
+    Fault(
+        "ties as pairs of a certificate",
+        "proofs/checker.py",
+        "if level[i] > level[j]]",
+        "if level[i] >= level[j] and i != j]",
+        ("certificate",),
+    ),
+    Fault("a squaring short", "proofs/checker.py", "for _ in range(halvings):", "for _ in range(halvings - 1):", ("checker",)),
+    Fault(
+        "nothing above C",
+        "proofs/audit.py",
+        "(alpha - problem.costs * (1 + ABOVE)).max(initial=0.0)",
+        "(alpha - np.inf).max(initial=0.0)",
+        ("audit",),
+    ),
+    Fault("the first label is positive", "proofs/foreign_models.py", "return 1.0 if first > second else -1.0", "return 1.0", ("audit",)),
+    Fault("the sign of rho", "proofs/foreign_models.py", '-sign * _number(header, "rho")', 'sign * _number(header, "rho")', ("audit",)),
+    Fault("the weight of the constant", "proofs/audit.py", "w[d] = model.b / model.constant", "w[d] = model.b", ("audit",)),
+    Fault(
+        "a bias free of charge", "proofs/audit.py", '"penalized" if model.constant == 1.0 else False', "model.constant == 1.0", ("audit",)
+    ),
+    Fault("prices as they are", "proofs/certificate.py", "    if most <= scale:", "    if True:", ("certificate",)),
+    Fault("rounded inwards", "proofs/checker.py", "nearest, way * math.inf) if", "nearest, -way * math.inf) if", ("checker",)),
+    Fault(
+        "cost forgotten", "solvers/lp/linear_program.py", "(0.0, problem.C * unit(problem))", "(0.0, unit(problem))", ("linear_program",)
+    ),
+    Fault(
+        "ties count whole",
+        "src/equimargin/selection/validation.py",
+        "counts.concordant + counts.tied",
+        "counts.concordant + 2 * counts.tied",
+        ("selection",),
+    ),
+    Fault(
+        "crossings in the wrong order",
+        "src/equimargin/selection/validation.py",
+        "np.argsort(-lams, kind",
+        "np.argsort(lams, kind",
+        ("selection",),
+    ),
+    Fault(
+        "slivers between crossings that are one",
+        "src/equimargin/selection/validation.py",
+        "RESOLUTION = 1e-9",
+        "RESOLUTION = 0.0",
+        ("selection",),
+    ),
+    Fault(
+        "half way to the vertex",
+        "src/equimargin/selection/validation.py",
+        "float(r @ d) / curvature",
+        "float(r @ d) / 2 / curvature",
+        ("selection",),
+    ),
+    Fault("slopes from 0", "src/equimargin/selection/validation.py", "[order]) - size.sum()", "[order])", ("selection",)),
+    Fault(
+        "errors linear in lambda",
+        "src/equimargin/selection/validation.py",
+        "a * b / (b + share * (a - b))",
+        "a + share * (b - a)",
+        ("selection",),
+    ),
+    Fault(
+        "ties at a breakpoint taken along",
+        "src/equimargin/selection/validation.py",
+        "if not np.array_equal(ranks, self._ranks):",
+        "if not len(self._ranks):",
+        ("selection",),
+    ),
+    Fault("rounding taken for an order", "src/equimargin/selection/validation.py", "NOISE = 1e-12", "NOISE = 0.0", ("selection",)),
+    Fault(
+        "columns of another file by place",
+        "src/equimargin/data.py",
+        "X[:, [columns.index(name) for name in like.columns]]",
+        "X[:, list(range(d))]",
+        ("cli_path",),
+    ),
+    Fault("queries torn apart", "src/equimargin/selection/grids.py", "groups=qid", "groups=np.arange(len(y))", ("selection",)),
+    Fault(
+        "the narrowest of the best intervals",
+        "src/equimargin/selection/along_path.py",
+        "run.score, run.width)",
+        "run.score, -run.width)",
+        ("selection",),
+    ),
+    Fault(
+        "no bias above the first breakpoint",
+        "src/equimargin/selection/along_path.py",
+        "self.values[0] + self.level",
+        "self.values[0] + 0.0 * self.level",
+        ("selection",),
+    ),
+    Fault("validation rows scaled by themselves", "src/equimargin/cli/path.py", "data.scaled(by=training)", "data.scaled()", ("cli_path",)),
+)
+
+
+def first_failure(tree: Path, tests: Sequence[str], caches: Path) -> str | None:
+    """The first test that fails there, or None; an error of any other kind is nobody's catch."""
+    files = [str(path.relative_to(tree)) for name in tests for path in (tree / "tests").rglob(f"test_{name}.py")]
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(caches), "PYTHONPATH": str(tree / "src"), "EQUIMARGIN_PROFILE": "faults"}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *files]
+    answer = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
+    if answer.returncode == 0:
+        return None
+    found = re.search(r"^FAILED tests/(\S+)", answer.stdout, re.MULTILINE)
+    if answer.returncode != 1 or found is None:
+        raise RuntimeError(answer.stdout[-2000:] + answer.stderr[-2000:])
+    return found[1]
+
+
+def copied(target: Path) -> Path:
+    """A copy of the tree, links and all."""
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, target / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, target / name)
+    return target
+
+
+def caught(fault: Fault, caches: Path) -> str | None:
+    """The first test that fails with the fault, or None."""
+    with tempfile.TemporaryDirectory() as folder:
+        tree = copied(Path(folder))
+        path = tree / fault.file
+        path.write_text(path.read_text(encoding="utf-8").replace(fault.old, fault.new), encoding="utf-8")
+        return first_failure(tree, fault.tests, caches)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Try every fault, and first none at all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="only the faults whose names contain one of these")
+    names = parser.parse_args(arguments).names
+    survivors = 0
+    with tempfile.TemporaryDirectory() as caches:
+        wanted = [fault for fault in FAULTS if not names or any(name in fault.name for name in names)]
+        tests = sorted({test for fault in wanted for test in fault.tests})
+        with tempfile.TemporaryDirectory() as folder:
+            broken = first_failure(copied(Path(folder)), tests, Path(caches))
+        if broken is not None:
+            print(f"without any fault this fails already: {broken}")
+            return 1
+        for fault in wanted:
+            started = time.perf_counter()
+            test = caught(fault, Path(caches))
+            survivors += test is None
+            print(f"{fault.file:<32} {fault.name:<52} {test or 'SURVIVES'}  ({time.perf_counter() - started:.0f} s)", flush=True)
+    print(f"{len(wanted)} faults, {survivors} survive")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,587 @@
+"""Proven intervals of tiny problems at every scale that float64 has, against their optima; and no hang, no foreign exception, no warning.
+
+    python -m campaigns.nightly_bounds --seed 1 --examples 20000
+
+Problems of one and two points are judged by their closed forms (`closed_forms.py`), those of up to eight points by `exact_optimum`. Scales,
+costs, weights and kernel parameters go from 1e-320 to 1e300, offsets to 1e8 times the scale. Of every problem one solver's solution, the
+optimum as it is rounded, and random points are judged: an interval contains the optimum, and the exact values of its point are between it
+and the inner one. No call takes more than 10 s of CPU; a problem is refused at its construction, in a sentence of our own, or not at all.
+
+Every kind of finding becomes a short script under build/nightly. Exit status 1 if there is one.
+"""
+
+from __future__ import annotations
+
+import os
+
+for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+import argparse
+import faulthandler
+import signal
+import sys
+import time
+import traceback
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import inf, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+import equimargin
+from campaigns.closed_forms import ClosedForm, closed_form
+from campaigns.nightly_exact import Definition, exact_values
+from equimargin import formulations, solvers
+from equimargin.formulations import (
+    OneNormProblem,
+    Point,
+    Problem,
+    classification,
+    interval,
+    linear,
+    one_norm_ranking,
+    polynomial,
+    precomputed,
+    ranking,
+    ranking_from_pairs,
+    ranking_vector_machine,
+    rbf,
+    regression,
+    sigmoid,
+)
+from equimargin.formulations.bounds.intervals import inner_interval
+from equimargin.solvers import SOLVERS, Status, exact_optimum, given_gram, solve
+from equimargin.solvers.exact_limits import rational_kernel
+from equimargin.testing import FAMILIES as SAMPLES
+from equimargin.testing import sample_problem
+
+FAMILIES = (
+    "svm.hard",
+    "svm.soft",
+    "svm.l2",
+    "svm.nobias",
+    "svm.nobias_l2",
+    "svm.nobias_hard",
+    "svm.penalized",
+    "svm.penalized_l2",
+    "svm.penalized_hard",
+    "svr.hard",
+    "svr.l1",
+    "svr.l2",
+    "rank.hard",
+    "rank.l1",
+    "rank.l2",
+    "rank.onenorm",
+    "rvm",
+)
+SMALL_ONE_IN = 4
+"""One example in so many has up to MOST points and is judged by `exact_optimum`; the others have one or two points."""
+MOST = 8
+CPU_SECONDS = 10.0
+"""What a call may take."""
+WALL_SECONDS = 600.0
+"""After so long native code that never comes back ends the process; its example is then in RUNNING."""
+RUNNING = "bounds-running.py"
+TIME_LIMIT = 1.0
+"""Seconds that every other solver is given; the others have no limit."""
+RANDOM_POINTS = 3
+EXACT_SECONDS = 5.0
+"""What an exact optimum may take before a problem goes without one. One in three that have a closed form is asked for, too."""
+SMALL = (5e-324, 1e-320, 2.3e-308, 1e-300, 1e-165, 1.5e-162, 1e-154, 1e-150, 1e-85)
+LARGE = (1e85, 1e100, 1e109, 1e153, 1.4e154, 1e157, 1e200, 1e300)
+"""Numbers at which squares, cubes and products of floats begin to overflow or to underflow."""
+NAMES: dict[str, Any] = {
+    "classification": classification,
+    "given_gram": given_gram,
+    "inf": inf,
+    "linear": linear,
+    "nan": nan,
+    "one_norm_ranking": one_norm_ranking,
+    "polynomial": polynomial,
+    "precomputed": precomputed,
+    "ranking": ranking,
+    "ranking_from_pairs": ranking_from_pairs,
+    "ranking_vector_machine": ranking_vector_machine,
+    "rbf": rbf,
+    "regression": regression,
+    "sigmoid": sigmoid,
+    "sparse": sparse,
+}
+"""What the text of an example is made of."""
+HOME = tuple(str(Path(module.__path__[0]).resolve()) for module in (equimargin, formulations, solvers))
+"""The folders of our own code."""
+
+
+# Drawing. An example is the text of a call: what a script says is what has been run.
+
+
+def drawn(family: str, number: Sequence[int]) -> str:
+    """The text of a problem, always the same one for a number; of more than two points, an RBF kernel is mostly its given Gram matrix."""
+    rng = np.random.default_rng(number)
+    m = int(rng.integers(1, 3)) if rng.integers(SMALL_ONE_IN) else int(rng.integers(3, MOST + 1))
+    kernel = _kernel(rng)
+    X = _precomputed(rng, m) if kernel == "precomputed()" else _points(rng, m)
+    points = f"sparse.csr_array({X!r})" if kernel in ("linear()", "rbf(0.5)") and rng.integers(8) == 0 else repr(X)
+    said = [f"C={inf if family.endswith('hard') else size(rng)!r}"]
+    if kernel != "linear()":
+        said.append(f"kernel={kernel}")
+    if family.endswith("l2"):
+        said.append("loss='squared_hinge'")
+    of_kind = {"svm": _classification, "svr": _regression, "rank": _ranking, "rvm": _ranking}[family.partition(".")[0]]
+    text = of_kind(rng, family, points, m, said)
+    return f"given_gram({text})" if kernel.startswith("rbf") and m > 2 and rng.integers(4) else text
+
+
+def _classification(rng: np.random.Generator, family: str, X: str, m: int, said: list[str]) -> str:
+    if "penalized" in family or "nobias" in family:
+        said.append("bias='penalized'" if "penalized" in family else "bias=False")
+    return _call("classification", X, rng.choice([-1.0, 1.0], m).tolist(), [*said, *_sample_weight(rng, m)])
+
+
+def _regression(rng: np.random.Generator, family: str, X: str, m: int, said: list[str]) -> str:
+    scale = size(rng)
+    y = _finite((_entries(rng, m) + _offset(rng)) * scale)
+    epsilon = min(float(rng.choice([0.0, 0.1, 0.5, 1.0])) * (scale if rng.integers(4) else size(rng)), sys.float_info.max)
+    return _call("regression", X, y, [*said, f"epsilon={epsilon!r}", *_sample_weight(rng, m)])
+
+
+def _ranking(rng: np.random.Generator, family: str, X: str, m: int, said: list[str]) -> str:
+    """By labels, in queries or without, with weights of queries; or by preferences that may repeat and contradict each other."""
+    y, qid = rng.integers(0, int(rng.integers(2, 5)), m).astype(float).tolist(), None
+    margin = family not in ("rvm", "rank.onenorm")
+    if margin and m > 1 and rng.integers(6) == 0:
+        pairs = [rng.choice(m, 2, replace=False).tolist() for _ in range(int(rng.integers(1, 2 * m)))]
+        return _call("ranking_from_pairs", X, pairs, said)
+    if rng.integers(3) == 0:
+        qid = rng.integers(0, 2, m).tolist()
+        said.append(f"qid={qid!r}")
+    if not margin:
+        return _call("ranking_vector_machine" if family == "rvm" else "one_norm_ranking", X, y, said)
+    if rng.integers(4) == 0:
+        said.append("per_query='mean'")
+    if rng.integers(3) == 0:
+        names = [0] if qid is None else sorted(set(qid))
+        weights = {name: _weight(rng) for name in names}
+        said.append(f"query_weight={weights!r}")
+    return _call("ranking", X, y, said)
+
+
+def _call(name: str, X: str, y: Any, said: Sequence[str]) -> str:
+    return f"{name}({X}, {y!r}, {', '.join(said)})"
+
+
+def size(rng: np.random.Generator) -> float:
+    """A positive number: near 1, within twelve orders of magnitude, anywhere that float64 goes, or at a border."""
+    which = int(rng.integers(8))
+    if which < 2:
+        return float(rng.choice([1.0, 0.5, 2.0, 0.1, 3.0]))
+    if which < 5:
+        return float(10.0 ** rng.uniform(-6, 6))
+    if which == 5:
+        return float(rng.choice(SMALL + LARGE) * rng.choice([1.0, 1.0, rng.uniform(0.5, 2.0)])) or 5e-324
+    return float(10.0 ** rng.uniform(-320, 300))
+
+
+def _offset(rng: np.random.Generator) -> float:
+    return 0.0 if rng.integers(3) else float(10.0 ** rng.uniform(0, 8))
+
+
+def _entries(rng: np.random.Generator, *shape: int) -> Any:
+    """Small integers, thirds, or normal numbers, some of them 0."""
+    which = int(rng.integers(3))
+    return rng.normal(size=shape) if which == 2 else rng.integers(-3, 4, shape) / (3.0 if which else 1.0)
+
+
+def _finite(values: Any) -> Any:
+    return np.clip(values, -sys.float_info.max, sys.float_info.max).tolist()
+
+
+def _points(rng: np.random.Generator, m: int) -> list[list[float]]:
+    """Points (m, d) at a scale and an offset, some of them repeated or 0, columns of scales of their own now and then."""
+    d = int(rng.integers(1, 4))
+    X = _entries(rng, m, d)
+    if m > 1 and rng.integers(4) == 0:
+        X[-1] = X[0] * rng.choice([1.0, -1.0, 1 + 2.0**-40])
+    if rng.integers(6) == 0:
+        X[rng.integers(m)] = 0.0
+    scale: Any = np.array([size(rng) for _ in range(d)]) if rng.integers(5) == 0 else size(rng)
+    listed: list[list[float]] = _finite((X + _offset(rng)) * scale)
+    return listed
+
+
+def _precomputed(rng: np.random.Generator, m: int) -> list[list[float]]:
+    """A Gram matrix of integers or of normal numbers at a scale; one in ten is any symmetric matrix."""
+    X = _entries(rng, m, int(rng.integers(1, 4)))
+    K = X @ X.T if rng.integers(10) else _entries(rng, m, m)
+    listed: list[list[float]] = _finite((K + K.T) / 2 * size(rng))
+    return listed
+
+
+def _kernel(rng: np.random.Generator) -> str:
+    which = int(rng.integers(20))
+    if which < 8:
+        return "linear()"
+    if which < 13:
+        coef0 = float(rng.choice([0.0, 1.0, size(rng)]))
+        return f"polynomial({int(rng.integers(1, 5))}, {float(rng.choice([1.0, 0.5, size(rng)]))!r}, {coef0!r})"
+    if which < 17:
+        return f"rbf({float(rng.choice([1.0, 0.5, size(rng)]))!r})"
+    return "precomputed()" if which < 19 else "sigmoid(0.5, -1.0)"
+
+
+def _weight(rng: np.random.Generator) -> float:
+    which = int(rng.integers(6))
+    return [1.0, 0.5, 0.0, inf, size(rng), size(rng)][which]
+
+
+def _sample_weight(rng: np.random.Generator, m: int) -> list[str]:
+    return [] if rng.integers(3) else [f"sample_weight={[_weight(rng) for _ in range(m)]!r}"]
+
+
+# Watching a call.
+
+
+class Hang(BaseException):
+    """A call takes longer than it may; no `except Exception` stops it."""
+
+
+@dataclass
+class Finding:
+    """What is wrong: its kind, by which findings are alike, a sentence, and the lines of a script that show it."""
+
+    kind: str
+    sentence: str
+    script: str
+
+
+@dataclass
+class Watch:
+    """The calls of one example, and what was wrong with them."""
+
+    family: str
+    text: str
+    findings: list[Finding] = field(default_factory=list)
+
+    def found(self, kind: str, sentence: str, shown: str) -> None:
+        """Note a finding."""
+        self.findings.append(Finding(kind, sentence, script(self.text, sentence, shown)))
+
+    @contextmanager
+    def call(self, what: str, shown: str, ours: bool = False) -> Iterator[None]:
+        """A call under watch: `what` it is, how it is `shown` in a script, and whether it may raise a ValueError of `ours`."""
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS, CPU_SECONDS)
+            try:
+                yield
+            except Hang:
+                self.found(f"hang {what} {self.family}", f"{what} goes on after {CPU_SECONDS:g} s of CPU", shown)
+                raise Skipped from None
+            except Exception as error:
+                frame = traceback.extract_tb(error.__traceback__)[-1]
+                sentence = _own(frame) and (frame.line or "").startswith("raise ") and isinstance(error, ValueError)
+                if not (ours and sentence):
+                    last = _own_frame(error)
+                    kind = f"{type(error).__name__} {what} {last}"
+                    self.found(kind, f"{what} raises {type(error).__name__}: {error} (in {last})", shown)
+                raise Skipped from None
+            finally:
+                signal.setitimer(signal.ITIMER_PROF, 0.0)
+        for warning in warned:
+            where = f"{Path(warning.filename).name}:{warning.lineno}"
+            self.found(f"warning {warning.message} {where}", f"{what} warns: {warning.message} (at {where})", shown)
+
+
+class Skipped(Exception):
+    """A call came to nothing, and has been noted where that is wrong."""
+
+
+def _own_frame(error: BaseException) -> str:
+    """The innermost function of our own in which an error was raised."""
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if _own(frame)]
+    return f"{Path(own[-1].filename).name}, {own[-1].name}" if own else "the campaign itself"
+
+
+def _own(frame: traceback.FrameSummary) -> bool:
+    return str(Path(frame.filename).resolve()).startswith(HOME)
+
+
+def on_time_out(*_: Any) -> None:
+    raise Hang
+
+
+def script(text: str, sentence: str, shown: str) -> str:
+    """A self-contained program that rebuilds the problem to the last bit and shows what is wrong."""
+    return (
+        f'"""{sentence}"""\n\nimport numpy as np\nfrom scipy import sparse\n\nfrom equimargin.formulations import *\n'
+        "from equimargin.formulations.bounds import inner_interval\nfrom equimargin.solvers import exact_optimum, given_gram, solve\n\n"
+        f"inf, nan, array = np.inf, np.nan, np.array\nproblem = {text}\n{shown}\n"
+    )
+
+
+# Judging.
+
+
+@dataclass
+class Optimum:
+    """lower <= optimum <= upper, None is infinity, and points that are near to attaining it."""
+
+    lower: Fraction | None
+    upper: Fraction | None
+    points: list[Point]
+
+
+def checked(family: str, text: str, number: Sequence[int]) -> tuple[Watch, str]:
+    """One example, watched, and what came of it in a word."""
+    watch, rng = Watch(family, text), np.random.default_rng([*number, 1])
+    try:
+        with watch.call("construction", "", ours=True):
+            problem: Problem = eval(text, dict(NAMES))
+    except Skipped:
+        return watch, "refused"
+    try:
+        optimum = optimum_of(watch, problem, rng.integers(3) == 0)
+    except Skipped:
+        optimum = None
+    solved = _solved(watch, problem, rng)
+    points = [("solved", point) for point in solved]
+    points += [("optimal", each) for point in (optimum.points if optimum else []) for each in (point, _moved(point, rng))]
+    points += [("random", _random_point(problem, rng)) for _ in range(RANDOM_POINTS)]
+    at = Definition(problem) if problem.convex and rational_kernel(problem.kernel) else None
+    for origin, point in points:
+        with suppress(Skipped):
+            _judge(watch, problem, optimum, at, origin, point)
+    if optimum is None:
+        return watch, "no optimum to judge by"
+    return watch, "infeasible" if optimum.lower is None else "judged"
+
+
+def optimum_of(watch: Watch, problem: Problem, both: bool) -> Optimum | None:
+    """The optimum, from its closed form or from exact arithmetic, from `both` where they can be compared; None without convexity."""
+    closed, exact = closed_form(problem), None
+    if rational_kernel(problem.kernel) and problem.convex and (both or closed is None):
+        shown = f"print(exact_optimum(problem, time_limit={EXACT_SECONDS}).point)"
+        with watch.call("exact_optimum", shown, ours=True):
+            exact = exact_optimum(problem, time_limit=EXACT_SECONDS)
+            points = [exact.point]
+        if exact.status not in (Status.OPTIMAL, Status.INFEASIBLE):
+            exact = None
+    if closed is not None:
+        if exact is not None and exact.value != closed.lower:
+            watch.found(f"exact {watch.family}", f"exact_optimum says {told(exact.value)}, the optimum is {told(closed.lower)}", shown)
+        return Optimum(closed.lower, closed.upper, _near_closed(problem, closed))
+    return None if exact is None else Optimum(exact.value, exact.value, points)
+
+
+def _near_closed(problem: Problem, found: ClosedForm) -> list[Point]:
+    alpha = np.array([_float(a) for a in found.alpha])
+    if isinstance(problem, OneNormProblem):
+        return [Point(alpha=alpha)]
+    beta = problem.rows.rdot(alpha)
+    return [Point(alpha=alpha), Point(beta=beta, alpha=alpha)]
+
+
+def _float(v: Fraction) -> float:
+    try:
+        return float(v)
+    except OverflowError:
+        return inf if v > 0 else -inf
+
+
+def _solved(watch: Watch, problem: Problem, rng: np.random.Generator) -> list[Point]:
+    """The point of one solver that takes the problem."""
+    with watch.call("refusals", "print([solver.refusal(problem) for solver in SOLVERS.values()])"):
+        names = [name for name, solver in SOLVERS.items() if solver.refusal(problem) is None]
+    if not names:
+        return []
+    name, tol = str(rng.choice(names)), float(rng.choice([1e-6, 1e-6, 1e-3, 1e-10, 1e-16]))
+    limit = None if rng.integers(2) else TIME_LIMIT
+    said = f"solve(problem, {name!r}, tol={tol!r}, time_limit={limit!r})"
+    try:
+        with watch.call(f"solve by {name}", f"print({said})"):
+            solution = solve(problem, name, tol=tol, time_limit=limit)
+    except Skipped:
+        return []
+    if not solution.reason:
+        watch.found(f"no reason {name}", f"{name} gives no reason", f"print({said})")
+    return [solution.point]
+
+
+def _moved(point: Point, rng: np.random.Generator) -> Point:
+    """A point with each number off by a random part."""
+    part = 10.0 ** rng.uniform(-17, -3)
+
+    def moved(v: Any) -> Any:
+        return None if v is None else v * (1 - part * np.abs(rng.normal(size=np.shape(v))))
+
+    return Point(moved(point.w), moved(point.beta), point.b, moved(point.alpha))
+
+
+def _random_point(problem: Problem, rng: np.random.Generator) -> Point:
+    """Multipliers and a function at any scale, within their box or not; NaN and infinite now and then."""
+
+    def numbers(count: int) -> Any:
+        values = _entries(rng, count) * (size(rng) if rng.integers(2) else np.array([size(rng) for _ in range(count)]))
+        if count and rng.integers(30) == 0:
+            values[rng.integers(count)] = rng.choice([inf, -inf, nan])
+        return values
+
+    top = np.full(problem.p, problem.C) if isinstance(problem, OneNormProblem) else problem.box
+    alpha = np.abs(numbers(problem.p))
+    if rng.integers(2):
+        share = rng.choice([0.0, 0.5, 1.0, 2.0], problem.p)
+        alpha = np.array([t * s if np.isfinite(t) and t < 1e300 else a for t, s, a in zip(top, share, alpha, strict=True)])
+    if isinstance(problem, OneNormProblem):
+        return Point(beta=np.abs(numbers(problem.size)), alpha=alpha)
+    b = [None, 0.0, float(rng.normal() * size(rng))][int(rng.integers(3))] if problem.bias else None
+    if problem.explicit is not None and rng.integers(2):
+        return Point(w=numbers(problem.explicit.q), b=b, alpha=alpha)
+    if rng.integers(3) == 0:
+        return Point(alpha=alpha, b=b)
+    return Point(beta=numbers(problem.m), b=b, alpha=alpha)
+
+
+def _judge(watch: Watch, problem: Problem, optimum: Optimum | None, at: Definition | None, origin: str, point: Point) -> None:
+    """One point's intervals."""
+    said = f"point = {point_text(point)}\nprint(interval(problem, point))"
+    with watch.call("interval", said):
+        outer = interval(problem, point)
+    with watch.call("inner_interval", said.replace("(interval", "(inner_interval")):
+        inner = inner_interval(problem, point)
+    kind = f"{watch.family} {origin}"
+    if np.isnan([outer.lower, outer.upper, inner.lower, inner.upper]).any():
+        watch.found(f"NaN {kind}", f"an interval with a NaN: {outer}, inner {inner}", said)
+    if not problem.convex and (outer.lower != -inf or outer.upper != inf):
+        watch.found(f"claim without convexity {kind}", f"{outer} is claimed of a problem that is not convex", said)
+    if optimum is not None:
+        if above(outer.lower, optimum.upper):
+            watch.found(f"false lower {kind}", f"lower = {outer.lower!r}, the optimum is {told(optimum.upper)}", said)
+        if below(outer.upper, optimum.lower):
+            watch.found(f"false upper {kind}", f"upper = {outer.upper!r}, the optimum is {told(optimum.lower)}", said)
+    if at is None or not all(np.isfinite(v).all() for v in (point.w, point.beta, point.alpha, point.b) if v is not None):
+        return
+    if point.alpha is None or point.b is None or not point.has_function:
+        return
+    with np.errstate(all="ignore"):
+        lower, upper = exact_values(at, point)
+    if lower is None:  # hard rows are met by another point
+        return
+    said += "\nprint(inner_interval(problem, point))"
+    if above(outer.lower, lower) or (outer.lower > -inf and below(inner.lower, lower)):
+        watch.found(f"dual value {kind}", f"the dual value {told(lower)} is not in [{outer.lower!r}, inner {inner.lower!r}]", said)
+    if upper is not None and (below(outer.upper, upper) or (outer.upper < inf and above(inner.upper, upper))):
+        watch.found(f"primal value {kind}", f"the primal value {told(upper)} is not in [inner {inner.upper!r}, {outer.upper!r}]", said)
+
+
+def above(bound: float, value: Fraction | None) -> bool:
+    """Whether a bound is above a value, None for infinity; NaN is not."""
+    return value is not None and bound > -inf and (bound == inf or Fraction(bound) > value)
+
+
+def below(bound: float, value: Fraction | None) -> bool:
+    """Whether a bound is below a value, None for infinity; NaN is not."""
+    return bound < inf and (value is None or bound == -inf or Fraction(bound) < value)
+
+
+def told(value: Fraction | None) -> str:
+    """A value in decimal digits, however small or large."""
+    if value is None:
+        return "infinite"
+    if value == 0:
+        return "0"
+    size = abs(value)
+    digits = len(str(int(size))) - 1 if size >= 1 else -len(str(int(1 / size)))
+    return f"{float(value / Fraction(10) ** digits):.17g}e{digits}"
+
+
+def point_text(point: Point) -> str:
+    """A point as it is written in a script."""
+    parts = [f"{name}=array({v.tolist()!r})" for name, v in (("w", point.w), ("beta", point.beta)) if v is not None]
+    parts += [f"b={point.b!r}"] if point.b is not None else []
+    if point.alpha is not None:
+        parts.append(f"alpha=array({np.asarray(point.alpha).tolist()!r})")
+    return f"Point({', '.join(parts)})"
+
+
+# The run.
+
+
+@dataclass
+class Table:
+    """What came of a family."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    findings: int = 0
+    seconds: float = 0.0
+
+
+def run(numbers: Sequence[tuple[str, int]], seed: int, folder: Path, say: Callable[[str], None]) -> tuple[dict[str, Table], Counter[str]]:
+    """Examples by family and number: a table, and how often every kind was found; the first of each becomes a script."""
+    tables: dict[str, Table] = defaultdict(Table)
+    kinds: Counter[str] = Counter()
+    running = folder / RUNNING
+    for family, k in numbers:
+        number = [seed, FAMILIES.index(family), k]
+        text, table, started = drawn(family, number), tables[family], time.process_time()
+        running.write_text(script(text, f"{family} {number} was running", ""), encoding="utf-8")
+        faulthandler.dump_traceback_later(WALL_SECONDS, exit=True)
+        watch, outcome = checked(family, text, number)
+        faulthandler.cancel_dump_traceback_later()
+        table.outcomes[outcome] += 1
+        table.findings += bool(watch.findings)
+        table.seconds += time.process_time() - started
+        for finding in watch.findings:
+            kinds[finding.kind] += 1
+            if kinds[finding.kind] == 1:
+                path = folder / f"bounds-{len(kinds)}.py"
+                path.write_text(finding.script, encoding="utf-8")
+                say(f"  ! {path}: {family} {number}: {finding.sentence}")
+    running.unlink(missing_ok=True)
+    return tables, kinds
+
+
+def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
+    """Draw, judge, report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--examples", type=int, default=len(FAMILIES) * 20, help="over all families")
+    parser.add_argument("--family", action="append", choices=FAMILIES, help="only these")
+    parser.add_argument("--folder", type=Path, default=Path("build/nightly"))
+    options = parser.parse_args(arguments)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    signal.signal(signal.SIGPROF, on_time_out)
+    families, started = options.family or FAMILIES, time.perf_counter()
+    _compile()
+    numbers = [(families[i % len(families)], i // len(families)) for i in range(options.examples)]
+    tables, kinds = run(numbers, options.seed, options.folder, say)
+    for family in families:
+        table = tables[family]
+        said = ", ".join(f"{count} {outcome}" for outcome, count in table.outcomes.most_common())
+        count = sum(table.outcomes.values())
+        say(f"{family:<20} {count:>6} examples: {said}; {table.findings} with findings, {table.seconds:.0f} s of CPU")
+    for kind, count in kinds.most_common():
+        say(f"  {count:>6} times {kind}")
+    say(f"{options.examples} examples, {len(kinds)} kinds of findings, {time.perf_counter() - started:.0f} s, seed {options.seed}")
+    return 1 if kinds else 0
+
+
+def _compile() -> None:
+    """Solve problems of each family by each solver: an example's time is not for the compiler."""
+    for family in SAMPLES:
+        dense = [sample_problem(family, kernel) for kernel in (None, rbf(), polynomial())]
+        for problem in [*dense, replace(dense[0], X=sparse.csr_array(dense[0].X))]:
+            for name, solver in SOLVERS.items():
+                if solver.refusal(problem) is None:
+                    solve(problem, name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

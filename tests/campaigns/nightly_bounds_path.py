@@ -1,0 +1,198 @@
+"""What regularisation paths claim of themselves, against exact optima: every breakpoint, midpoints and points in between.
+
+    python -m campaigns.nightly_bounds_path --seed 1 --examples 2000
+
+Small classifications with a bias, free or none, regressions and rankings, weights among them, linear and polynomial kernels and given Gram
+matrices; columns of scales from 1e-3 to 1e3, offsets up to 1e7, targets up to 1e8 times their size from 0. The primal value of what `at`
+hands out is computed in rationals from its definition; its excess over the exact optimum, of `exact_optimum`, which checks every condition
+itself, must be within ten times what `gaps`, `midpoint_gaps` and the solution say, and 1e-12. Exit status 1 on a claim that does not hold,
+or any exception.
+"""
+
+from __future__ import annotations
+
+import os
+
+for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+import argparse
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations import MarginProblem, Point, classification, linear, polynomial, ranking, rbf, regression
+from equimargin.formulations.kernels.kernel import Kernel, Linear, Polynomial
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.rows.listed import Tube
+from equimargin.solvers import RegularizationPath, exact_optimum, regularization_path
+from equimargin.solvers.exact.numbers import given_gram
+
+FACTOR, ALLOWED = 10, Fraction(1, 10**12)
+"""An excess may be so many times the claim, and so much more, over S = max(|optimum|, 1e-4 P(0))."""
+AT_MOST = 12
+"""Breakpoints of a path that are judged, evenly spread, with the points between them."""
+LAMBDA_MIN = 1e-6
+"""Of a path, over the mean squared distance of the points from their mean and the largest target's inverse."""
+SHOWN = 20
+"""Failures that are shown."""
+KINDS = ("classification", "no bias", "regression", "ranking")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A point of a path.  where : breakpoint, half way or between.  lam : lambda.  claim : relative.  excess : the true one."""
+
+    where: str
+    lam: float
+    claim: float
+    excess: Fraction
+
+    @property
+    def holds(self) -> bool:
+        """Whether the claim does."""
+        return self.excess <= FACTOR * Fraction(self.claim) + ALLOWED
+
+
+def drawn(seed: int, number: int) -> tuple[str, MarginProblem]:
+    """An instance and its kind, always the same one for a seed and a number."""
+    rng = np.random.default_rng([seed, number])
+    kind = KINDS[int(rng.integers(len(KINDS)))]
+    m, d = int(rng.integers(3, 13)), int(rng.integers(1, 6))
+    X = rng.normal(size=(m, d)) if rng.integers(3) else rng.integers(-2, 3, (m, d)).astype(float)
+    along = X @ rng.normal(size=d) + 0.3 * rng.normal(size=m)
+    if rng.integers(2):
+        X = X * 10.0 ** rng.integers(-3, 4, d)
+    if rng.integers(4):
+        X = X + rng.normal(size=d) * 10.0 ** rng.uniform(-1, 7)
+    kernel: Kernel = [linear(), linear(), polynomial(2, float(1 / np.abs(X).max() ** 2), 1.0), rbf(0.5)][int(rng.integers(4))]
+    weights = rng.choice([0.0, 0.5, 1.0, 3.0], m) if rng.integers(4) == 0 else None
+    if kind == "regression":
+        scale = 10.0 ** rng.integers(-2, 4)
+        offset = scale * rng.choice([0.0, 1.0, -1.0]) * 10.0 ** rng.uniform(0, 8)
+        problem = regression(X, along * scale + offset, epsilon=0.1, kernel=kernel, sample_weight=weights)
+    elif kind == "ranking":
+        problem = ranking(X, np.digitize(along, [-0.5, 0.5]), kernel=kernel)
+    else:
+        y = np.where(along > np.median(along) * float(rng.integers(2)), 1.0, -1.0)
+        problem = classification(X, y, kernel=kernel, bias=kind == "classification", sample_weight=weights)
+    given = kernel == rbf(0.5) or rng.integers(6) == 0
+    return kind, given_gram(problem) if given else problem  # type: ignore[return-value]
+
+
+def judged(path: RegularizationPath, rng: np.random.Generator) -> Iterator[Judged]:
+    """Some of its breakpoints, midpoints, points in between, and one above it, each against every claim there is."""
+    T = len(path)
+    K = rational_gram(path.problem)
+    for t in np.unique(np.linspace(0, T - 1, min(T, AT_MOST)).astype(int)).tolist():
+        lam = float(path.lambdas[t])
+        if lam > 0:
+            yield from _at(path, K, lam, "breakpoint", float(path.gaps[t]))
+        if t + 1 < T:
+            below = float(path.lambdas[t + 1])
+            yield from _at(path, K, (lam + below) / 2, "half way", float(path.midpoint_gaps[t]))
+            share = float(10.0 ** rng.uniform(-6, 0)) if below == 0 else float(rng.uniform())
+            yield from _at(path, K, below + share * (lam - below), "between", None)
+    yield from _at(path, K, 3 * float(path.lambdas[0]) or 1.0, "above", None)
+
+
+def _at(path: RegularizationPath, K: Any, lam: float, where: str, claim: float | None) -> Iterator[Judged]:
+    solution = path.at(lam)
+    problem = solution.problem
+    assert isinstance(problem, MarginProblem)
+    optimum = exact_optimum(problem, start=solution.point).value
+    assert optimum is not None, "the exact optimum was not found"
+    size = max(abs(optimum), Fraction(1e-4 * problem.scale))
+    excess = (rational_primal(problem, K, solution.point) - optimum) / size
+    assert excess >= 0, "a point is better than the optimum"
+    yield Judged(f"at, {where}", lam, solution.relative_gap, excess)
+    if claim is not None:
+        yield Judged(where, lam, claim, excess)
+
+
+def rational(v: Array) -> Any:
+    """Floats as the Fractions that they are, in an array of the same shape."""
+    return np.vectorize(Fraction, otypes=[object])(v)
+
+
+def rational_gram(problem: MarginProblem) -> Any:
+    """K, (m, m), in Fractions, from the definition of the kernel; X for a linear one."""
+    X, kernel = rational(problem.X), problem.kernel
+    if isinstance(kernel, Linear):
+        return X
+    if isinstance(kernel, Polynomial):
+        return (Fraction(kernel.gamma) * (X @ X.T) + Fraction(kernel.coef0)) ** kernel.degree
+    return X + Fraction(problem.shift or 0.0) * np.eye(problem.m, dtype=int).astype(object)
+
+
+def rational_primal(problem: MarginProblem, K: Any, point: Point) -> Fraction:
+    """1/2 |f|^2 + sum_r c_r (t_r - (A f)_r - b s_r)_+ of a point's own f and b, in Fractions."""
+    assert (point.w is None) != (point.beta is None)
+    v = rational(point.w if point.w is not None else point.beta)  # type: ignore[arg-type]
+    f = K @ v
+    A, rows = problem.rows.matrix.toarray().astype(int).astype(object), problem.rows
+    t = rational(rows.t)
+    if isinstance(rows, Tube):  # as it is meant, not as float64 has it
+        t = rational(rows.s) * np.tile(rational(rows.y), 2) - Fraction(rows.epsilon)
+    u = t - A @ f - Fraction(point.b or 0.0) * rational(problem.bias_signs)
+    norm2 = v @ v if point.w is not None else v @ f
+    loss = rational(problem.unit_weights) @ np.maximum(u, 0)
+    return Fraction(norm2) / 2 + Fraction(problem.C) * Fraction(loss)
+
+
+def examined(seed: int, number: int) -> tuple[list[Judged], bool]:
+    """The points of an instance that were judged, and whether its path was complete."""
+    _, problem = drawn(seed, number)
+    X = problem.X if not problem.kernel.given else np.ones((1, 1))
+    unit = float(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean() or 1.0) / problem.rows.largest_target
+    path = regularization_path(problem, LAMBDA_MIN * unit)
+    if not len(path):
+        return [], path.complete
+    return list(judged(path, np.random.default_rng([seed, number, 1]))), path.complete
+
+
+def main(seed: int, examples: int, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
+    """Draw, follow, judge, report; 1 where a claim does not hold."""
+    failures, points, early, worst, largest, started = 0, 0, 0, 0.0, 0.0, time.process_time()
+    for number in range(examples):
+        try:
+            found, complete = examined(seed, number)
+        except Exception:
+            failures += 1
+            if failures <= SHOWN:
+                say(f"  ! path {number}: {traceback.format_exc().strip().splitlines()[-1]}")
+            continue
+        early += not complete
+        for each in found:
+            points += 1
+            largest = max(largest, float(each.excess))
+            worst = max(worst, float(each.excess / (FACTOR * Fraction(each.claim) + ALLOWED)))
+            if not each.holds:
+                failures += 1
+                if failures <= SHOWN:
+                    kind, problem = drawn(seed, number)
+                    what = f"claims {each.claim:.1e}, is {float(each.excess):.1e} above the optimum"
+                    say(f"  ! path {number}, {kind}, {problem.kernel}: {each.where} at lambda = {each.lam:.6g} {what}")
+    say(f"paths: {examples:,}, {early} ended early; {points:,} claims, largest excess {largest:.1e}, {worst:.2g} of what is allowed")
+    say(f"{failures} failures, {time.process_time() - started:.0f} s of CPU time")
+    return min(failures, 1)
+
+
+def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """The options of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--examples", type=int, default=100, help="paths")
+    parser.add_argument("--kind", choices=("paths",), default="paths", help="what this file judges; other files judge the rest")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    options = parsed()
+    sys.exit(main(options.seed, options.examples))

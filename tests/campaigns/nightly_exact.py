@@ -1,0 +1,429 @@
+"""Exact optima of degenerate integer problems, checked from the definitions in fractions.Fraction, and proven intervals against them.
+
+    python -m campaigns.nightly_exact --seed 1 --examples 1000
+
+Every instance has an exact optimum, or an exact ray, that holds in the definitions: feasible, primal value = dual value, all ends of b.
+The proven interval of every float solver contains that optimum, and those of random points contain the exact values of the points
+themselves. Exit status 1 if anything does not hold; all that is shared with what is checked is the problems and their data.
+"""
+
+from __future__ import annotations
+
+import os
+
+for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations import (
+    MarginProblem,
+    OneNormProblem,
+    Point,
+    Problem,
+    classification,
+    interval,
+    linear,
+    one_norm_ranking,
+    polynomial,
+    precomputed,
+    ranking,
+    ranking_vector_machine,
+    rbf,
+    regression,
+)
+from equimargin.formulations.bounds.intervals import inner_interval
+from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Polynomial, Precomputed
+from equimargin.formulations.numeric.dyadic import on_grid
+from equimargin.formulations.rows.listed import Pairs, Tube
+from equimargin.solvers import SOLVERS, ExactOptimum, Status, exact_optimum, given_gram, solve
+
+FAMILIES = (
+    "svm.hard",
+    "svm.soft",
+    "svm.l2",
+    "svm.nobias",
+    "svm.nobias_l2",
+    "svm.nobias_hard",
+    "svm.penalized",
+    "svm.penalized_l2",
+    "svr.hard",
+    "svr.l1",
+    "svr.l2",
+    "rank.hard",
+    "rank.l1",
+    "rank.l2",
+    "rank.onenorm",
+    "rvm",
+)
+LARGE_ONE_IN = 10
+"""One instance in so many has up to 30 points, the others have up to 8."""
+POINTS = 10
+"""Random points an instance."""
+TIME_LIMIT = 5.0
+"""Seconds a float solver."""
+FAR = Fraction(10**6)
+"""How far out a bias without an end is tried."""
+
+Vector = Sequence[Fraction]
+Row = dict[int, int]
+
+
+# Drawing.
+
+
+def drawn(family: str, number: Sequence[int]) -> Problem:
+    """A degenerate problem of a family: an integer grid with repeated points, ties and contradictions; always the same for a number."""
+    rng = np.random.default_rng(number)
+    m, d = int(rng.integers(1, 9) if rng.integers(LARGE_ONE_IN) else rng.integers(9, 31)), int(rng.integers(1, 4))
+    X = rng.integers(-2, 3, (m, d)).astype(np.float64)
+    if rng.integers(2):
+        X = X[rng.integers(m, size=m)]
+    if rng.integers(4) == 0:
+        X[rng.integers(m)] = 0.0
+    kind, squared = family.partition(".")[0], family.endswith("l2")
+    C = inf if family.endswith("hard") else float(rng.choice([0.125, 0.5, 1.0, 4.0, 0.1, 1000.0]))
+    loss: Any = "squared_hinge" if squared else "hinge"
+    kernels: list[Kernel] = [linear(), polynomial(2, 1.0, 1.0), polynomial(3, 0.5, 0.0), precomputed(), rbf(0.5)]
+    kernel = kernels[int(rng.integers(len(kernels)))]
+    if isinstance(kernel, Precomputed):
+        X = X @ X.T
+    if kind == "svm":
+        y = rng.choice([-1.0, 1.0], m)
+        bias: Any = "penalized" if "penalized" in family else "nobias" not in family
+        problem: Problem = classification(X, y, C, kernel, loss, bias, None if inf == C else _weights(rng, m))
+    elif kind == "svr":
+        y, epsilon = rng.integers(-2, 3, m).astype(np.float64), float(rng.choice([0.0, 0.5, 1.0, 0.1]))
+        problem = regression(X, y, C, epsilon, kernel, loss, None if inf == C else _weights(rng, m))
+    else:
+        y = rng.integers(0, int(rng.integers(1, 4)) + 1, m).astype(np.float64)
+        qid = None if rng.integers(2) else rng.integers(0, 2, m)
+        if family == "rvm":
+            problem = ranking_vector_machine(X, y, qid, C, kernel)
+        elif family == "rank.onenorm":
+            problem = one_norm_ranking(X, y, qid, C, kernel)
+        else:
+            names = [0] if qid is None else np.unique(qid).tolist()
+            weights = None if inf == C else _weights(rng, len(names))
+            by_query = None if weights is None else dict(zip(names, weights.tolist(), strict=True))
+            problem = ranking(X, y, qid, C, kernel, loss, query_weight=by_query)
+    return given_gram(problem) if kernel.name == "rbf" else problem
+
+
+def _weights(rng: np.random.Generator, size: int) -> Any:
+    """Factors of C with zeros and infinite ones, or None."""
+    if rng.integers(3):
+        return None
+    return rng.choice([1.0, 1.0, 0.5, 3.0, 0.0, inf], size)
+
+
+# The definitions.
+
+
+class Definition:
+    """A problem from its data, in Fractions: K, rows as maps from points to signs, targets t, signs s, costs c (None: infinite)."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.m = problem, problem.m
+        X = [_fractions(row) for row in _dense(problem.X)]
+        shift = Fraction(problem.shift or 0.0)
+        self.K = [[_kernel(problem.kernel, X, i, j) + (shift if i == j else 0) for j in range(self.m)] for i in range(self.m)]
+        rows = problem.rows
+        y = [] if rows.y is None else rows.y.tolist()
+        self.rows: list[Row]
+        if isinstance(rows, Pairs):
+            query = [0] * self.m if rows.query is None else rows.query.tolist()
+            pairs = [(i, j) for i in range(self.m) for j in range(self.m) if y and query[i] == query[j] and y[i] > y[j]]
+            if not y:  # preferences that were given one by one
+                pairs = list(zip(rows.preferred.tolist(), rows.other.tolist(), strict=True))
+            self.rows, self.t, self.s = [{i: 1, j: -1} for i, j in pairs], [Fraction(1)] * len(pairs), [0] * len(pairs)
+            groups = [query[i] for i, _ in pairs]
+        elif isinstance(rows, Tube):
+            self.rows, self.s = [{i: 1} for i in range(self.m)] + [{i: -1} for i in range(self.m)], [1] * self.m + [-1] * self.m
+            self.t = [s * Fraction(v) - Fraction(rows.epsilon) for s, v in zip(self.s, y + y, strict=True)]
+            groups = list(range(2 * self.m))
+        else:
+            self.rows, self.s, self.t = [{i: int(v)} for i, v in enumerate(y)], [int(v) for v in y], [Fraction(1)] * self.m
+            groups = list(range(self.m))
+        if isinstance(problem, OneNormProblem):
+            self.c: list[Fraction | None] = [Fraction(problem.C)] * len(self.rows)
+            self.squared = False
+            return
+        if not problem.bias:
+            self.s = [0] * len(self.rows)
+        self.squared = problem.loss == "squared_hinge"
+        weights = [1.0 if problem.weights is None else float(problem.weights[g]) for g in groups]
+        self.c = [Fraction(0) if w == 0 else None if inf in (w, problem.C) else Fraction(problem.C) * Fraction(w) for w in weights]
+
+    def times_K(self, beta: Vector) -> list[Fraction]:
+        """K beta."""
+        return [sum((k * v for k, v in zip(row, beta, strict=True) if v), Fraction(0)) for row in self.K]
+
+    def dot(self, f: Vector) -> list[Fraction]:
+        """A f."""
+        return [sum((s * f[i] for i, s in row.items()), Fraction(0)) for row in self.rows]
+
+    def rdot(self, alpha: Vector) -> list[Fraction]:
+        """A'alpha."""
+        beta = [Fraction(0)] * self.m
+        for row, a in zip(self.rows, alpha, strict=True):
+            for i, s in row.items():
+                beta[i] += s * a
+        return beta
+
+    def primal(self, beta: Vector, b: Fraction) -> Fraction | None:
+        """1/2 beta'K beta + sum_r c_r loss(u_r); None for infinity."""
+        f = self.times_K(beta)
+        return self.primal_of(f, sum((v * w for v, w in zip(beta, f, strict=True)), Fraction(0)), b)
+
+    def primal_of(self, f: Vector, norm2: Fraction, b: Fraction) -> Fraction | None:
+        """The same of f at the points and |f|^2."""
+        total = norm2 / 2
+        for margin, t, s, c in zip(self.dot(f), self.t, self.s, self.c, strict=True):
+            u = max(t - margin - b * s, Fraction(0))
+            if c is None and u > 0:
+                return None
+            total += 0 if c is None else c * (u**2 if self.squared else u)
+        return total
+
+    def dual(self, alpha: Vector) -> Fraction:
+        """t'alpha - 1/2 beta'K beta [ - sum_r alpha_r^2 / (4 c_r) ] at beta = A'alpha."""
+        beta = self.rdot(alpha)
+        f = self.times_K(beta)
+        total = sum((t * a for t, a in zip(self.t, alpha, strict=True)), Fraction(0))
+        total -= sum((v * w for v, w in zip(beta, f, strict=True)), Fraction(0)) / 2
+        return total - (sum((a**2 / (4 * c) for a, c in zip(alpha, self.c, strict=True) if c and a), Fraction(0)) if self.squared else 0)
+
+    def feasible(self, alpha: Vector) -> bool:
+        """0 <= alpha <= box and s'alpha = 0."""
+        if sum((s * a for s, a in zip(self.s, alpha, strict=True)), Fraction(0)) != 0:
+            return False
+        return all(a >= 0 and (c is None or (self.squared and c > 0) or a <= c) for a, c in zip(alpha, self.c, strict=True))
+
+    def prices(self, u: Vector) -> list[Fraction]:
+        """B'u of a one-norm problem."""
+        g = self.times_K(self.rdot(u))
+        return self.dot(g) if self._over_pairs else g
+
+    def cost(self, x: Vector) -> Fraction:
+        """1'x + C sum_r (1 - (B x)_r)_+ of a one-norm problem."""
+        margins = self.dot(self.times_K(self.rdot(x) if self._over_pairs else x))
+        return sum(x, Fraction(0)) + Fraction(self.problem.C) * sum((max(1 - v, Fraction(0)) for v in margins), Fraction(0))
+
+    @property
+    def _over_pairs(self) -> bool:
+        assert isinstance(self.problem, OneNormProblem)
+        return self.problem.over == "pairs"
+
+
+def _kernel(kernel: Kernel, X: list[list[Fraction]], i: int, j: int) -> Fraction:
+    """k(x_i, x_j)."""
+    if isinstance(kernel, Precomputed):
+        return X[i][j]
+    if isinstance(kernel, Intercept):
+        return _kernel(kernel.kernel, X, i, j) + 1
+    inner = sum((a * b for a, b in zip(X[i], X[j], strict=True)), Fraction(0))
+    if isinstance(kernel, Polynomial):
+        return (Fraction(kernel.gamma) * inner + Fraction(kernel.coef0)) ** kernel.degree
+    assert isinstance(kernel, Linear)
+    return inner
+
+
+# What does not hold.
+
+
+def wrong_optimum(at: Definition, found: ExactOptimum) -> Iterator[str]:
+    """What does not hold of an exact optimum, in sentences."""
+    if isinstance(at.problem, OneNormProblem):
+        u, x = found.alpha, found.beta
+        if found.status is not Status.OPTIMAL or found.value is None:
+            yield f"no optimum: {found.reason}"
+        elif not (all(v >= 0 for v in x) and all(0 <= v <= Fraction(at.problem.C) for v in u) and all(v <= 1 for v in at.prices(u))):
+            yield "a point that is not feasible"
+        elif not at.cost(x) == sum(u, Fraction(0)) == found.value:
+            yield f"primal {at.cost(x)}, dual {sum(u)}, value {found.value}"
+        return
+    if not at.feasible(found.alpha) or at.rdot(found.alpha) != list(found.beta):
+        yield "multipliers that are not feasible, or whose A'alpha is another"
+    elif found.status is Status.INFEASIBLE:
+        yield from _wrong_ray(at, found.ray or ())
+    elif found.status is not Status.OPTIMAL or found.value is None:
+        yield f"no optimum: {found.reason}"
+    elif at.dual(found.alpha) != found.value:
+        yield f"the dual value is {at.dual(found.alpha)}, not {found.value}"
+    else:
+        yield from _wrong_bias(at, found)
+
+
+def _wrong_ray(at: Definition, ray: Vector) -> Iterator[str]:
+    if len(ray) != len(at.rows) or not all(a >= 0 and (a == 0 or c is None) for a, c in zip(ray, at.c, strict=True)):
+        yield "a ray that leaves the box"
+    elif sum((s * a for s, a in zip(at.s, ray, strict=True)), Fraction(0)) != 0:
+        yield "a ray that is not balanced"
+    elif any(at.dot(at.times_K(at.rdot(ray)))) or not sum((t * a for t, a in zip(at.t, ray, strict=True)), Fraction(0)) > 0:
+        yield "a ray along which the dual does not rise"
+
+
+def _wrong_bias(at: Definition, found: ExactOptimum) -> Iterator[str]:
+    """Whether the optimal b are those between the two ends and no others."""
+    low, high = found.bias
+    for end, other, out in ((low, high, -1), (high, low, 1)):
+        b = end if end is not None else (other or Fraction(0)) + out * FAR
+        if at.primal(found.beta, b) != found.value:
+            yield f"the primal value at b = {b} is {at.primal(found.beta, b)}, not {found.value}"
+        if end is not None and any(at.s) and at.primal(found.beta, end + Fraction(out, 10**9)) == found.value:
+            yield f"b = {end} is no end of the optimal ones"
+
+
+def wrong_intervals(problem: Problem, value: Fraction | None) -> Iterator[str]:
+    """The solvers whose proven interval does not contain the optimum, None for infinity."""
+    for name, solver in SOLVERS.items():
+        if solver.refusal(problem) is None:
+            found = solve(problem, name, time_limit=TIME_LIMIT)
+            if not _contains(found.lower, found.upper, value):
+                yield f"{name} proves [{found.lower!r}, {found.upper!r}], the optimum is {value}"
+
+
+def _contains(lower: float, upper: float, value: Fraction | None) -> bool:
+    below = lower == -inf or value is None or Fraction(lower) <= value
+    return below and (upper == inf or (value is not None and value <= Fraction(upper)))
+
+
+def wrong_bounds(at: Definition, rng: np.random.Generator, found: ExactOptimum) -> Iterator[str]:
+    """Where a random point's proven interval does not contain the point's exact values, or the optimum; inner ones the other way round.
+
+    Every other point is the optimum, rounded and a little moved.
+    """
+    problem, value = at.problem, found.value
+    for k in range(POINTS):
+        point = _near(found, rng) if k % 2 else _random_point(problem, rng)
+        outer, inner = interval(problem, point), inner_interval(problem, point)
+        if not _contains(outer.lower, outer.upper, value):
+            yield f"a point proves [{outer.lower!r}, {outer.upper!r}], the optimum is {value}"
+        lower, upper = exact_values(at, point)
+        if lower is not None and not Fraction(outer.lower) <= lower <= Fraction(inner.lower):
+            yield f"a point's dual value {float(lower)!r} is not within [{outer.lower!r}, {inner.lower!r}]"
+        if upper is not None and not Fraction(inner.upper) <= upper <= Fraction(outer.upper):
+            yield f"a point's primal value {float(upper)!r} is not within [{inner.upper!r}, {outer.upper!r}]"
+
+
+def _random_point(problem: Problem, rng: np.random.Generator) -> Point:
+    scale = 10.0 ** rng.uniform(-3, 3)
+    top = np.full(problem.p, problem.C) if isinstance(problem, OneNormProblem) else problem.box
+    top = np.where(np.isfinite(top), top, scale)
+    alpha = np.clip(top * rng.uniform(-0.5, 1.5, problem.p), 0.0, top)
+    if isinstance(problem, OneNormProblem):
+        return Point(beta=scale * np.maximum(rng.normal(size=problem.size), 0.0), alpha=alpha)
+    b = scale * rng.normal() if problem.bias else 0.0
+    if problem.explicit is not None:
+        return Point(w=scale * rng.normal(size=problem.explicit.q), b=b, alpha=alpha)
+    return Point(beta=scale * rng.normal(size=problem.m), b=b, alpha=alpha)
+
+
+def _near(found: ExactOptimum, rng: np.random.Generator) -> Point:
+    """The optimum, or where it ended, in float64 and each number off by a random part."""
+    rounded, size = found.point, 10.0 ** rng.uniform(-17, -3)
+
+    def moved(v: Any) -> Any:
+        return v * (1 + size * rng.normal(size=np.shape(v)))
+
+    b = float(moved(rounded.b))
+    if isinstance(found.problem, MarginProblem) and found.w is not None:
+        return Point(w=moved(np.array([float(v) for v in found.w])), b=b, alpha=moved(rounded.alpha))
+    return Point(beta=moved(rounded.beta), b=b, alpha=moved(rounded.alpha))
+
+
+def exact_values(at: Definition, point: Point) -> tuple[Fraction | None, Fraction | None]:
+    """L and U of a point as `interval` means them, None where it takes another point because rows are hard.
+
+    Multipliers are on their grid, and the rounded sums of the coefficients of equal points are those that are judged.
+    """
+    problem = at.problem
+    if isinstance(problem, OneNormProblem):
+        u = _fractions(on_grid(point.alpha, np.full(problem.p, problem.C), np.zeros(problem.p)))
+        x = point.beta if problem.over == "points" else on_grid(point.beta, np.full(problem.p, inf), np.zeros(problem.p))
+        return sum(u, Fraction(0)) / max([Fraction(1), *at.prices(u)]), at.cost(_fractions(x))
+    if None in at.c:
+        return None, None
+    lower, b = at.dual(_fractions(problem.repaired(point.alpha))), Fraction(point.b)
+    if problem.explicit is None:
+        return lower, at.primal(_fractions(problem.gram.merged(point.beta)), b)
+    if point.w is None:  # what is judged then is the rounded w of beta
+        return lower, None
+    w, Z = _fractions(point.w), [_fractions(row) for row in _dense(problem.explicit.stored)]
+    f = [sum((z * v for z, v in zip(row, w, strict=True)), Fraction(0)) for row in Z]
+    return lower, at.primal_of(f, sum((v**2 for v in w), Fraction(0)), b)
+
+
+def _dense(X: Any) -> Any:
+    return X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+
+
+def _fractions(values: Any) -> list[Fraction]:
+    return [Fraction(v) for v in np.asarray(values).tolist()]
+
+
+# The run.
+
+
+@dataclass
+class Checked:
+    """What came of one instance."""
+
+    found: ExactOptimum
+    complaints: list[str]
+
+
+def checked(family: str, number: Sequence[int]) -> Checked:
+    """One instance, drawn, solved exactly and by every solver, and judged from the definitions."""
+    problem = drawn(family, number)
+    at, found = Definition(problem), exact_optimum(problem)
+    rng = np.random.default_rng([*number, 1])
+    complaints = [*wrong_optimum(at, found), *wrong_intervals(problem, found.value), *wrong_bounds(at, rng, found)]
+    return Checked(found, complaints)
+
+
+def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
+    """Draw, solve, check, report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--examples", type=int, default=160, help="instances, over all families")
+    parser.add_argument("--family", action="append", choices=FAMILIES, help="only these")
+    options = parser.parse_args(arguments)
+    families = options.family or FAMILIES
+    started, failures, points = time.perf_counter(), 0, 0
+    for k, family in enumerate(families):
+        count = options.examples // len(families) + (k < options.examples % len(families))
+        results = []
+        for i in range(count):
+            number = [options.seed, FAMILIES.index(family), i]
+            try:
+                results.append(checked(family, number))
+                complaints = results[-1].complaints
+            except Exception as error:  # one instance must not end the run
+                complaints = [f"{type(error).__name__}: {error}"]
+            failures += bool(complaints)
+            points += POINTS
+            for complaint in complaints:
+                say(f"  ! {family} {number}: {complaint}")
+        statuses = Counter(str(result.found.status) for result in results)
+        pivoted = sum(result.found.pivots > 0 for result in results)
+        most = max((result.found.pivots for result in results), default=0)
+        said = ", ".join(f"{n} {status}" for status, n in statuses.items())
+        say(f"{family:<18} {count:>5} instances: {said}; {pivoted} needed exact pivots, {most} at most")
+    say(f"{options.examples} instances, {points} points, {failures} failures, {time.perf_counter() - started:.0f} s, seed {options.seed}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,328 @@
+"""Whole regularisation paths of many nasty problems, every breakpoint, third and midpoint judged in extended precision, outside the solver.
+
+    python -m campaigns.nightly_path --seed 1 --examples 10000
+
+Rankings, and for every five of them a classification with a bias and a regression: points on integer grids, duplicates, ties, cycles of
+preferences, repeated pairs, linear, polynomial and RBF kernels, scales from 1e-8 to 1e8, targets up to 1e7 times their size from 0. Exit
+status 1 on a silent failure (a point whose relative gap exceeds 1e-8), on more than 2 % early stops, and on any early stop of a path that
+has no excuse: a regular kernel matrix and no two events that nearly coincide.
+"""
+
+from __future__ import annotations
+
+import os
+
+for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+import argparse
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations import Kernel, MarginProblem, classification, linear, polynomial, ranking, ranking_from_pairs, rbf, regression
+from equimargin.formulations.kernels.kernel import Linear, Polynomial
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.rows.listed import Pairs, Tube
+from equimargin.solvers import RegularizationPath, regularization_path
+
+SILENT = 1e-8
+"""A relative gap above this was to be announced."""
+EARLY = 0.02
+"""Share of the paths that may stop early."""
+REGULAR, APART = 1e8, 1e-10
+"""Condition of K, and distance of two events over lambda, from where on an early stop has no excuse."""
+SHARES = (0.0, 1 / 3, 1 / 2)
+"""Where on every segment the path is judged."""
+NEAR_0 = (1e-2, 1e-5, 1e-8)
+"""And on a last segment that leads to lambda = 0, at these shares of its upper end."""
+SHOWN = 20
+"""Failures of a kind that are shown."""
+KINDS = ("ranking", "classification", "regression")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What came of a problem: breakpoints, the worst relative gap and where, why the path stopped, whether it had an excuse."""
+
+    kind: str
+    number: int
+    breakpoints: int
+    gap: float
+    where: float
+    complete: bool
+    excused: bool
+    kernel: str
+    stopped: str
+    reached: float
+
+
+# Drawing.
+
+
+def drawn(kind: str, seed: int, number: int, most: int = 30) -> MarginProblem:
+    """An instance, always the same one for a seed and a number."""
+    rng = np.random.default_rng([KINDS.index(kind), seed, number])
+    X = _points(rng, most)
+    scale, kernel = _kernel(rng)
+    X = X * scale
+    m = len(X)
+    if kind == "classification":
+        y = np.where(_score(rng, X) < rng.choice([-1.0, -0.5, 0.0]), 1.0, -1.0)
+        return classification(X, y, kernel=kernel, sample_weight=_weights(rng, m))
+    if kind == "regression":
+        y = _score(rng, X) if rng.integers(2) else rng.integers(-3, 4, m).astype(float)
+        epsilon = float(rng.choice([0.0, 0.1, 0.5, 1.0]))
+        scale, weights = 10.0 ** rng.integers(-3, 4), _weights(rng, m)
+        y = y * scale + scale * float(rng.choice([0.0, 0.0, 1e4, -1e7]))
+        return regression(X, y, epsilon=epsilon, kernel=kernel, sample_weight=weights)
+    pairs = _pairs(rng, m)
+    if pairs is None:
+        return ranking(X, rng.integers(0, int(rng.integers(2, 6)), m), rng.integers(0, 3, m), kernel=kernel, per_query="mean")
+    return ranking_from_pairs(X, pairs, kernel=kernel)
+
+
+def _score(rng: np.random.Generator, X: Array) -> Array:
+    """A noisy direction of the points, or noise alone."""
+    along = X @ rng.normal(size=X.shape[1])
+    return along / (np.abs(along).max() or 1.0) * rng.integers(3) + rng.normal(size=len(X))
+
+
+def _points(rng: np.random.Generator, most: int) -> Array:
+    m, d = int(rng.integers(2, most + 1)), int(rng.integers(1, 4))
+    shape = int(rng.integers(5))
+    if shape == 0:
+        return rng.integers(0, 3, (m, d)).astype(float)
+    if shape == 1:
+        return rng.integers(-2, 3, (m, d)).astype(float)
+    if shape == 2:
+        return rng.integers(0, 2, (m, d)).astype(float)
+    X = rng.normal(size=(m, d))
+    return X if shape == 3 else X[rng.integers(0, max(1, m // 2), m)]
+
+
+def _kernel(rng: np.random.Generator) -> tuple[float, Kernel]:
+    """A kernel, and a scale for the points: a power of ten for the linear one alone."""
+    which = int(rng.integers(7))
+    if which < 2:
+        return 1.0, linear()
+    if which == 2:
+        return 10.0 ** float(rng.integers(-4, 5)), linear()  # K from 1e-8 to 1e8
+    return 1.0, [polynomial(2), rbf(1.0), rbf(0.01), rbf(20.0)][which - 3]
+
+
+def _weights(rng: np.random.Generator, m: int) -> Array | None:
+    return rng.choice([0.0, 0.5, 1.0, 3.0], m) if rng.integers(4) == 0 else None
+
+
+def _pairs(rng: np.random.Generator, m: int) -> Array | None:
+    """Preferences (p, 2) of levels, of an order, of a graph with or without cycles, with repetitions; None for labels in queries."""
+    which = int(rng.integers(7))
+    if which == 6:
+        return None
+    if which < 3:
+        y = [rng.integers(0, 2, m), rng.integers(0, 4, m), rng.permutation(m)][which]
+        i, j = np.nonzero(y[:, None] > y[None, :])
+    elif which < 5:
+        edges = np.triu(rng.random((m, m)) < 0.4, 1) if which == 3 else rng.random((m, m)) < 0.25
+        np.fill_diagonal(edges, False)
+        order = rng.permutation(m)
+        i, j = np.nonzero(edges[np.ix_(order, order)])
+    else:
+        i, j = rng.integers(0, m, (2, int(rng.integers(1, 3 * m))))
+        i, j = i[i != j], j[i != j]
+        again = rng.integers(0, len(i), len(i) // 2) if len(i) else np.zeros(0, dtype=np.intp)
+        i, j = np.concatenate([i, i[again]]), np.concatenate([j, j[again]])
+    return np.stack([i, j], axis=1).astype(np.int64)
+
+
+# Judging.
+
+
+def worst(path: RegularizationPath) -> tuple[float, float]:
+    """The largest relative gap at breakpoints, thirds and midpoints, and its lambda, in extended precision; near lambda = 0 in rationals.
+
+    The primal value is that of the path's own function and bias, the dual one that of its multipliers.
+    """
+    problem, K, explicit = path.problem, _kernel_matrix(path.problem), path.w.shape[1] > 0
+    lambdas, V, biases = (v.astype(np.longdouble) for v in (path.lambdas, path.w if explicit else path.betas, path.biases))
+    alphas = np.array(list(path.alphas), dtype=np.longdouble)
+    if len(lambdas) == 1 and lambdas[0] == 0:  # the same at every lambda, at 1 as well
+        lambdas, biases = lambdas + 1, biases + path.level
+    found, at = [np.zeros(0)], [np.zeros(0)]
+    ends = slice(None, -1) if lambdas[-1] == 0 else slice(None)
+    if lambdas[-1] == 0 and len(lambdas) > 1:
+        exact = rational_matrix(problem)
+        for near in map(Fraction, NEAR_0):
+            last = (rational(v[-2:].astype(np.float64)) for v in (lambdas, alphas, V, biases))
+            found.append(np.array([rational_gap(problem, exact, explicit, *(v[1] + near * (v[0] - v[1]) for v in last))]))
+            at.append(float(near) * lambdas[-2:-1])
+    for share in SHARES:
+        if share:
+            lam, alpha, v, b = (v[:-1] + np.longdouble(share) * (v[1:] - v[:-1]) for v in (lambdas, alphas, V, biases))
+        else:
+            lam, alpha, v, b = (v[ends] for v in (lambdas, alphas, V, biases))
+        found.append(_relative_gaps(problem, K, explicit, lam, alpha, v, b))
+        at.append(lam)
+    gaps = np.concatenate(found)
+    place = int(np.argmax(np.where(np.isnan(gaps), np.inf, gaps)))
+    return float(gaps[place]), float(np.concatenate(at)[place])
+
+
+def rational(v: Array) -> Any:
+    """Floats as the Fractions that they are, in an array of the same shape."""
+    return np.vectorize(Fraction, otypes=[object])(v)
+
+
+def rational_matrix(problem: MarginProblem) -> Any:
+    """K, (m, m), in Fractions: that of the kernel itself where its values are rational, else the entries that float64 makes of it."""
+    kernel = problem.kernel
+    if isinstance(kernel, Linear | Polynomial):
+        X = rational(problem.X)
+        K = X @ X.T
+        return K if isinstance(kernel, Linear) else (Fraction(kernel.gamma) * K + Fraction(kernel.coef0)) ** kernel.degree
+    return rational(problem.gram.dense)
+
+
+def rational_gap(problem: MarginProblem, K: Any, explicit: bool, lam: Fraction, alpha: Any, v: Any, b: Fraction) -> float:
+    """The relative gap at lambda of multipliers alpha (p,), g = lambda f by its coefficients v, and lambda b, in Fractions.
+
+    explicit : whether v are coefficients of the columns of X. Multipliers off their box make the gap infinite.
+
+    Products of multipliers that leave next to nothing of f cancel so far, near lambda = 0, that extended precision sees gaps in rounding.
+    """
+    s, w, t = (rational(v) for v in (problem.bias_signs, problem.unit_weights, problem.rows.t))
+    g = (rational(problem.X) if explicit else K) @ v
+    norm2 = v @ (v if explicit else g)
+    u = lam * t - _dot(problem, g[None])[0] - s * b
+    primal = w @ np.maximum(u, 0) + norm2 / 2
+    beta = _rdot(problem, alpha[None])[0]
+    dual = lam * (alpha @ t) - beta @ (K @ beta) / 2 - abs(b * (alpha @ s))
+    if (alpha < 0).any() or (alpha > w).any():
+        return np.inf
+    return float((primal - dual) / max(primal, lam * Fraction(1e-4 * problem.with_cost(1.0).scale)))
+
+
+def _kernel_matrix(problem: MarginProblem) -> Array:
+    """That of the kernel itself where it is linear, else the entries that float64 makes of it, which are exact then."""
+    Z = problem.explicit
+    if Z is None:
+        return problem.gram.dense.astype(np.longdouble)
+    X = Z.dense.astype(np.longdouble)
+    return np.asarray(X @ X.T + Z.constant)
+
+
+def _relative_gaps(problem: MarginProblem, K: Array, explicit: bool, lam: Array, alpha: Array, v: Array, b: Array) -> Array:
+    """Primal minus dual, (T,), over max(primal, 1e-4 primal at 0), all times C = 1 / lambda over C; inf outside of the box."""
+    s, w, t = problem.bias_signs, problem.unit_weights, problem.rows.t
+    f = v @ (problem.X.T if explicit else K) / lam[:, None]
+    u = t - _dot(problem, f) - s * (b / lam)[:, None]
+    primal = (w * np.maximum(u, 0)).sum(axis=1) + (v * (v / lam[:, None] if explicit else f)).sum(axis=1) / 2
+    beta = _rdot(problem, alpha)
+    off = np.abs(b / lam * (alpha * s).sum(axis=1))
+    dual = alpha @ t - (beta * (beta @ K)).sum(axis=1) / (2 * lam) - off
+    feasible = ((alpha >= 0) & (alpha <= w)).all(axis=1)
+    return np.where(feasible, (primal - dual) / np.maximum(primal, 1e-4 * problem.with_cost(1.0).scale), np.inf)
+
+
+def _rdot(problem: MarginProblem, alpha: Array) -> Array:
+    """A'alpha in the precision of alpha, (T, m)."""
+    A = problem.rows.matrix.tocoo()
+    beta = np.zeros((problem.m, len(alpha)), dtype=alpha.dtype)
+    np.add.at(beta, A.col, A.data.astype(int).astype(alpha.dtype)[:, None] * alpha.T[A.row])
+    return beta.T
+
+
+def _dot(problem: MarginProblem, g: Array) -> Array:
+    """A g, (T, p), for g (T, m)."""
+    rows = problem.rows
+    if isinstance(rows, Pairs):
+        return g[:, rows.preferred] - g[:, rows.other]
+    return np.asarray(rows.s.astype(int).astype(g.dtype) * np.tile(g, rows.p // rows.m))
+
+
+def excused(path: RegularizationPath) -> bool:
+    """Whether an early stop has an excuse: the kernel matrix is nearly singular, or two events of the path nearly coincide."""
+    lambdas = path.lambdas
+    close = bool((np.diff(lambdas) > -APART * lambdas[:-1]).any())
+    together = bool((np.bincount(path.event_breakpoints, minlength=1) > 1).any())
+    return close or together or not np.linalg.cond(path.problem.gram.dense) <= REGULAR
+
+
+def examined(kind: str, seed: int, number: int, lambda_min: float) -> Found:
+    """What came of an instance."""
+    problem = drawn(kind, seed, number)
+    path = regularization_path(problem, lambda_min * unit(problem))
+    if not len(path):
+        return Found(kind, number, 0, 0.0, 0.0, False, excused(path), str(problem.kernel), path.stopped, np.inf)
+    gap, where = worst(path)
+    kernel = str(problem.kernel)
+    reached = float(path.lambdas[-1] / max(path.lambdas[0], 1e-300))
+    return Found(kind, number, len(path), gap, where, path.complete, path.complete or excused(path), kernel, path.stopped, reached)
+
+
+def unit(problem: MarginProblem) -> float:
+    """Of lambda: the mean of K_ii over the largest target, of a regression over its distance from the one in the middle."""
+    rows = problem.rows
+    largest = float(np.abs(rows.y - np.median(rows.y)).max() + rows.epsilon) or 1.0 if isinstance(rows, Tube) else rows.largest_target
+    return float(problem.gram.diagonal.mean()) / largest
+
+
+# The report.
+
+
+def report(kind: str, found: Sequence[Found], say: Callable[[str], None]) -> int:
+    """Print what came of a kind; how many failures there are."""
+    silent = [each for each in found if not each.gap <= SILENT]
+    early = [each for each in found if not each.complete]
+    inexcusable = [each for each in early if not each.excused]
+    honest = [each.gap for each in found if each.gap <= SILENT]
+    say(
+        f"{kind}: {len(found):,} paths, {sum(each.breakpoints for each in found):,} breakpoints, worst gap {max(honest, default=0.0):.1e}; "
+        f"{len(silent)} silent failures; {len(early)} early stops ({len(early) / max(len(found), 1):.2%}), {len(inexcusable)} inexcusable"
+    )
+    for name, count in Counter(each.kernel for each in early).most_common():
+        say(f"  early: {count} of {sum(each.kernel == name for each in found)} with {name}")
+    for name, count in Counter(each.stopped for each in early).most_common():
+        say(f"  early: {count} times {name}")
+    for each in silent[:SHOWN]:
+        say(f"  ! {kind} {each.number}: relative gap {each.gap:.1e} at lambda = {each.where:.6g}, {each.kernel}; {each.stopped}")
+    for each in inexcusable[:SHOWN]:
+        say(f"  ! {kind} {each.number}: stopped early at {each.reached:.1e} lambda_0, {each.kernel}; {each.stopped}")
+    too_many = len(early) > EARLY * len(found) and len(found) >= 100
+    return len(silent) + len(inexcusable) + too_many
+
+
+def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
+    """Draw, follow, judge, report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--examples", type=int, default=100, help="rankings; a fifth as many classifications and regressions")
+    parser.add_argument("--lambda-min", type=float, default=1e-5, help="over the mean of K_ii and the largest target's inverse")
+    parser.add_argument("--kind", action="append", choices=KINDS, help="only these")
+    options = parser.parse_args(arguments)
+    failures, started = 0, time.perf_counter()
+    for kind in options.kind or KINDS:
+        count = options.examples if kind == "ranking" else max(options.examples // 5, 1)
+        found = []
+        for number in range(count):
+            try:
+                found.append(examined(kind, options.seed, number, options.lambda_min))
+            except Exception:
+                failures += 1
+                if failures <= SHOWN:
+                    say(f"  ! {kind} {number}: {traceback.format_exc().strip().splitlines()[-1]}")
+        failures += report(kind, found, say)
+    say(f"{failures} failures, {time.perf_counter() - started:.0f} s")
+    return min(failures, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,485 @@
+"""Build and check the theorems of proofs/rocq by Coq.
+
+    python -m campaigns.rocq               build, assumptions, golden values
+    python -m campaigns.rocq --mutants     the same with single edits of the definitions: the build or a golden value must notice each
+
+Everything happens in copies under build/rocq. A golden value is what a declaration's printed formula gives at random dyadic numbers, where
+float64 is exact, and Coq must come to the same objective, and to the same feasibility, by its own definitions. Exit status 1 if anything
+fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from campaigns import theorems
+from equimargin.formulations import (
+    Problem,
+    classification,
+    declare,
+    one_norm_ranking,
+    polynomial,
+    ranking,
+    ranking_vector_machine,
+    regression,
+)
+from equimargin.formulations.declaration import REGISTRY, Printed
+from equimargin.formulations.look_alikes import reduced_pairs
+
+BUILD = theorems.ROCQ.parents[1] / "build" / "rocq"
+SECONDS = 300
+EPSILON = 0.5
+DRAWS = 200_000
+
+HEADER = r"""From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import ring.
+From equimargin Require Import inner optimum qp margin representer svm svr ranksvm one_norm look_alikes.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+Section Golden.
+Variable R : realFieldType.
+Local Notation L := (line R).
+"""
+TACTICS = r"""Ltac parts leaf := match goal with
+  | |- and5 _ _ _ _ _ => split; parts leaf | |- and4 _ _ _ _ => split; parts leaf | |- and3 _ _ _ => split; parts leaf
+  | |- _ /\ _ => split; parts leaf | |- is_true (_ && _) => apply/andP; split; parts leaf
+  | |- forall i, _ => case=> -[|[|[|//]]] //= ?; parts leaf
+  | |- is_true (_ <= _) => expanded; leaf | |- _ = _ => expanded; numerals
+  | |- _ => progress hnf; parts leaf end
+with expanded := rewrite ?/rank_values ?/rvm_row ?/Qhat ?/K ?big_ord_recl ?big_ord0 /vector /points /=.
+Ltac evaluated := rewrite OBJECTIVES ?/svm_quadratic ?/svr_quadratic ?/rank_quadratic; expanded.
+Ltac whole_number m n := match n with O => fail | S ?k => first [difference m 0%N | whole_number (S m) k] end.
+Ltac hinge_of e := first [rewrite (@max_r _ _ 0 e); last by whole_number 0%N 20%N
+  | rewrite (@max_l _ _ 0 e); last by whole_number 0%N 20%N].
+Ltac size_of e := first [rewrite (@ger0_norm _ e); last by whole_number 0%N 20%N
+  | rewrite (@ler0_norm _ e); last by whole_number 0%N 20%N].
+Ltac sized := match goal with |- context [Num.max 0 ?e] => hinge_of e | |- context [Num.norm ?e] => size_of e end.
+"""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """How Coq writes a declaration: its objective and feasible set at a point, and that point from the declaration's variables."""
+
+    objective: str
+    feasible: str | None
+    point: Callable[[Mapping[str, Any]], str]
+
+
+def numeral(value: Any) -> str:
+    """A dyadic number of an ordered field."""
+    q = Fraction(float(value))
+    text = f"{abs(q.numerator)}%:R" if q.denominator == 1 else f"({abs(q.numerator)}%:R / {q.denominator}%:R)"
+    return f"(- {text})" if q < 0 else text
+
+
+def sequence(values: Any) -> str:
+    """The numbers as a Coq sequence."""
+    return "[:: " + "; ".join(numeral(v) for v in values) + "]"
+
+
+def vector(values: Any) -> str:
+    return f"(vector {sequence(values)} : 'I_{len(values)} -> R)"
+
+
+def point(values: Any) -> str:
+    return f"({numeral(np.asarray(values).reshape(-1)[0])} : R^o)"
+
+
+def _wbxi(v: Mapping[str, Any]) -> str:
+    return f"({point(v['w'])}, {numeral(v['b'])}, {vector(v['xi'])})"
+
+
+def _alpha(v: Mapping[str, Any]) -> str:
+    return vector(v["alpha"])
+
+
+def _both(v: Mapping[str, Any]) -> str:
+    return f"({vector(v['alpha'])}, {vector(v['alphahat'])})"
+
+
+def _tube(v: Mapping[str, Any]) -> str:
+    return f"({point(v['w'])}, {numeral(v['b'])}, {vector(v['xi'])}, {vector(v['xihat'])})"
+
+
+def _wxi(v: Mapping[str, Any]) -> str:
+    return f"({point(v['w'])}, {vector(v['xi'])})"
+
+
+SVM, SVR, RANK = "L x y", "L x y {e}", "L x hi lo"
+DEFINITIONS: dict[str, Definition] = {
+    "svm.hard.primal": Definition(
+        "svm_hard_primal_obj L", f"svm_hard_primal_feas {SVM}", lambda v: f"({point(v['w'])}, {numeral(v['b'])})"
+    ),
+    "svm.hard.dual": Definition(f"svm_hard_dual_obj {SVM}", "svm_hard_dual_feas y", _alpha),
+    "svm.hard.margin": Definition(
+        "@svm_hard_margin_obj R _",
+        f"svm_hard_margin_feas {SVM}",
+        lambda v: f"({point(v['u'])}, {numeral(v['b'])}, {numeral(v['t'])})",
+    ),
+    "svm.soft.primal": Definition("svm_soft_primal_obj L {C}", f"svm_soft_primal_feas {SVM}", _wbxi),
+    "svm.soft.dual": Definition(f"svm_soft_dual_obj {SVM}", "svm_soft_dual_feas y {C}", _alpha),
+    "svm.soft.dual.as_printed": Definition(f"svm_soft_dual_as_printed_obj {SVM}", "svm_soft_dual_feas y {C}", _alpha),
+    "svm.l2.primal": Definition("svm_l2_primal_obj L {C}", f"svm_l2_primal_feas {SVM}", _wbxi),
+    "svm.l2.dual": Definition(f"svm_l2_dual_obj {SVM} {{C}}", "svm_l2_dual_feas y", _alpha),
+    "svm.nobias.primal": Definition("svm_nobias_primal_obj L {C}", f"svm_nobias_primal_feas {SVM}", _wxi),
+    "svm.nobias.dual": Definition(f"svm_nobias_dual_obj {SVM}", "svm_nobias_dual_feas {C}", _alpha),
+    "svm.nobias.beta": Definition(f"svm_nobias_beta_obj {SVM} {{C}}", None, lambda v: vector(v["betabar"])),
+    "svm.nobias_l2.primal": Definition("svm_nobias_l2_primal_obj L {C}", f"svm_nobias_l2_primal_feas {SVM}", _wxi),
+    "svm.nobias_l2.dual": Definition(f"svm_nobias_l2_dual_obj {SVM} {{C}}", "@svm_nobias_l2_dual_feas R _", _alpha),
+    "svm.penalized.primal": Definition("svm_penalized_primal_obj L {C}", f"svm_penalized_primal_feas {SVM}", _wbxi),
+    "svr.hard.primal": Definition(
+        "svr_hard_primal_obj L", f"svr_hard_primal_feas {SVR}", lambda v: f"({point(v['w'])}, {numeral(v['b'])})"
+    ),
+    "svr.hard.dual": Definition(f"svr_hard_dual_obj {SVR}", "@svr_hard_dual_feas R _", _both),
+    "svr.l1.primal": Definition("svr_l1_primal_obj L {C}", f"svr_l1_primal_feas {SVR}", _tube),
+    "svr.l1.dual": Definition(f"svr_l1_dual_obj {SVR}", "svr_l1_dual_feas {C}", _both),
+    "svr.l1.dual.as_printed": Definition(f"svr_l1_dual_as_printed_obj {SVR}", "svr_l1_dual_feas {C}", _both),
+    "svr.l2.primal": Definition("svr_l2_primal_obj L {C}", f"svr_l2_primal_feas {SVR}", _tube),
+    "svr.l2.dual": Definition("svr_l2_dual_obj L x y {C} {e}", "@svr_l2_dual_feas R _", _both),
+    "rank.hard.primal": Definition("rank_hard_primal_obj L", f"rank_hard_primal_feas {RANK}", lambda v: point(v["w"])),
+    "rank.hard.dual": Definition(f"rank_hard_dual_obj {RANK}", "@rank_hard_dual_feas R _", _alpha),
+    "rank.hard.margin": Definition(
+        "@rank_hard_margin_obj R _", f"rank_hard_margin_feas {RANK}", lambda v: f"({point(v['u'])}, {numeral(v['t'])})"
+    ),
+    "rank.l1.primal": Definition("rank_l1_primal_obj L {C}", f"rank_l1_primal_feas {RANK}", _wxi),
+    "rank.reduced": Definition("rank_l1_primal_obj L {C}", f"rank_l1_primal_feas {RANK}", _wxi),
+    "rank.l1.dual": Definition(f"rank_l1_dual_obj {RANK}", "rank_l1_dual_feas {C}", _alpha),
+    "rank.l1.dual.as_printed": Definition(f"rank_l1_dual_as_printed_obj {RANK}", "rank_l1_dual_feas {C}", _alpha),
+    "rank.l1.beta": Definition(f"rank_l1_beta_obj {RANK} {{C}}", None, lambda v: vector(v["beta"])),
+    "rank.l2.beta": Definition(f"rank_l2_beta_obj {RANK} {{C}}", None, lambda v: vector(v["beta"])),
+    "rank.l1.betahat": Definition(f"rank_l1_betahat_obj {RANK} {{C}}", None, lambda v: vector(v["betahat"])),
+    "rank.oneslack": Definition("rank_oneslack_obj L {C}", None, lambda v: f"({point(v['w'])}, {numeral(v['xi'])})"),
+    "rank.lambda.function": Definition(
+        "rank_lambda_function_obj L (2%:R * {C})^-1",
+        f"rank_lambda_function_feas {RANK}",
+        lambda v: f"({point(v['f'])}, {vector(v['zeta'])})",
+    ),
+    "rank.lambda.function.as_lambda_half": Definition(
+        "rank_lambda_function_obj L {C}^-1",
+        f"rank_lambda_function_feas {RANK}",
+        lambda v: f"({point(v['f'])}, {vector(v['zeta'])})",
+    ),
+    "rank.lambda.primal": Definition(
+        "rank_lambda_primal_obj L x {C}^-1",
+        f"rank_lambda_primal_feas {RANK}",
+        lambda v: f"({vector(v['beta'])}, {vector(v['zeta'])})",
+    ),
+    "rank.lambda.dual": Definition(f"rank_lambda_dual_obj {RANK} {{C}}^-1", "@rank_lambda_dual_feas R _", _alpha),
+    "rank.path": Definition(f"rank_path_obj {RANK} {{C}}^-1", "@rank_path_feas R _", _alpha),
+    "rank.l2.primal": Definition("rank_l2_primal_obj L {C}", f"rank_l2_primal_feas {RANK}", _wxi),
+    "rank.l2.dual": Definition(f"rank_l2_dual_obj {RANK} {{C}}", "@rank_l2_dual_feas R _", _alpha),
+    "rank.onenorm.primal": Definition(
+        "rank_onenorm_primal_obj {C}", f"rank_onenorm_primal_feas {RANK}", lambda v: f"({vector(v['alpha'])}, {vector(v['xi'])})"
+    ),
+    "rank.onenorm.dual": Definition("@rank_onenorm_dual_obj R _", f"rank_onenorm_dual_feas {RANK} {{C}}", lambda v: vector(v["u"])),
+    "rvm.primal": Definition("rvm_primal_obj {C}", f"rvm_primal_feas {RANK}", lambda v: f"({vector(v['beta'])}, {vector(v['xi'])})"),
+    "rvm.dual": Definition("@rvm_dual_obj R _", f"rvm_dual_feas {RANK} {{C}}", lambda v: vector(v["u"])),
+    "rvm.as_printed": Definition(f"rvm_as_printed_obj {RANK} {{C}}", "@rvm_as_printed_feas R _", lambda v: vector(v["beta"])),
+    "rank.onenorm.free": Definition(
+        "rank_onenorm_free_obj {C}", f"rank_onenorm_free_feas {RANK}", lambda v: f"({vector(v['beta'])}, {vector(v['xi'])})"
+    ),
+    "rank.differences.dual": Definition("rank_differences_dual_obj KDelta", "rank_l1_dual_feas {C}", _alpha),
+    "rank.onenorm.differences": Definition("lp_obj {C}", "lp_feas KDelta", lambda v: f"({vector(v['alpha'])}, {vector(v['xi'])})"),
+}
+WITHOUT = {
+    "svm.hard.bias.as_printed": "a read-out of a solution: look_alikes.svm_hard_bias_as_printed_is_infeasible",
+    "rank.l2.value.as_printed": "a read-out of a solution, with its value in look_alikes.rank_l2_value_as_printed_is_not_value",
+}
+"""Declarations that have no golden value, and why."""
+
+
+def instance(id: str, C: float) -> Problem:
+    """A problem on the line with whole numbers."""
+    X, signs, relevance = np.array([[1.0], [-1.0], [2.0]]), np.array([1.0, -1.0, 1.0]), np.array([1.0, 0.0, 2.0])
+    family = REGISTRY[id].family
+    C = np.inf if ".hard" in family else C
+    loss = "squared_hinge" if family.endswith("l2") else "hinge"
+    kernel = polynomial() if "differences" in id else None
+    if family.startswith("svm"):
+        return classification(X, signs, C, kernel, loss, bias="nobias" not in family)  # type: ignore[arg-type]
+    if family.startswith("svr"):
+        return regression(X, np.array([1.0, 0.0, 3.0]), C, EPSILON, kernel, loss)  # type: ignore[arg-type]
+    if family == "rvm":
+        return ranking_vector_machine(X, relevance, None, C, kernel)
+    if family == "rank.onenorm":
+        return one_norm_ranking(X, relevance, None, C, kernel)
+    return ranking(X, relevance, None, C, kernel, loss)  # type: ignore[arg-type]
+
+
+def items(indices: Any) -> str:
+    return "(item 2 [:: " + "; ".join(str(int(i)) for i in indices) + f"]%N : 'I_{len(indices)} -> 'I_3)"
+
+
+def golden(id: str, rng: np.random.Generator) -> str:
+    """Two facts about a declaration: its objective at a point, and that a feasible point is feasible."""
+    definition, C = DEFINITIONS[id], float(rng.choice([0.5, 2.0]))
+    problem = instance(id, C)
+    declared = declare(id, problem)
+
+    def draw(grid: Any) -> dict[str, Any]:
+        return {
+            name: rng.choice(grid, size=variable.shape) if variable.shape else rng.choice(grid)
+            for name, variable in declared.variables.items()
+        }
+
+    words: dict[str, str] = {"C": numeral(C), "e": numeral(EPSILON)}
+    data = f"let x := points {sequence(problem.X[:, 0])} : 'I_3 -> R^o in "
+    if hasattr(problem.rows, "preferred"):
+        pairs: Any = reduced_pairs(problem) if id == "rank.reduced" else problem.rows  # type: ignore[arg-type]
+        data += f"let hi := {items(pairs.preferred)} in let lo := {items(pairs.other)} in "
+        if "differences" in id:
+            D = problem.X[pairs.preferred] - problem.X[pairs.other]
+            rows = "; ".join(sequence(row) for row in problem.kernel.block(D, D))
+            data += f"let KDelta (p q : 'I_{len(D)}) := nth 0 (nth [::] [:: {rows}] p) q : R in "
+    else:
+        data += f"let y := {vector(problem.rows.y)} in "
+    name = "golden_" + id.replace(".", "_")
+    anywhere = draw([-1.0, 0.0, 1.0] if definition.feasible is None or "free" in id else [-1.0, -0.5, 0.0, 0.5, 1.0, 2.0])
+    value = declared.printed(anywhere).objective
+    text = f"Lemma {name}_obj : {data}{definition.objective.format(**words)} {definition.point(anywhere)} = {numeral(value)}.\n"
+    text += "Proof. move=> *; unfolded; evaluated; repeat sized; numerals. Qed.\n"
+    if definition.feasible is None:
+        return text
+    for _ in range(DRAWS):
+        somewhere = draw([-1.0, 0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 4.0])
+        printed = declared.printed(somewhere)
+        if all(np.max(v, initial=0.0) <= 0 for v in printed.violations.values()):
+            text += f"Lemma {name}_feas : {data}{definition.feasible.format(**words)} {definition.point(somewhere)}.\n"
+            return text + f"Proof. move=> *; unfolded; parts ltac:({differences(printed)}). Qed.\n"
+    raise LookupError(f"no feasible point of {id} was drawn")
+
+
+def differences(printed: Printed) -> str:
+    """The tactic for an inequality: the differences of its sides that occur."""
+    found = sorted({-Fraction(float(v)) for values in printed.violations.values() for v in np.ravel(values)} | {Fraction(0)})
+    return "first [" + " | ".join(f"difference {q.numerator}%N {q.denominator - 1}%N" for q in found if q >= 0) + "]"
+
+
+def run(*command: str, cwd: Path) -> str:
+    """The output of a command; its failure is an error that holds what it said."""
+    answer = subprocess.run(command, cwd=cwd, capture_output=True, text=True, encoding="utf-8", timeout=10 * SECONDS)
+    if answer.returncode:
+        said = [line for line in (answer.stdout + answer.stderr).splitlines() if re.match(r"File|Error|make", line)]
+        raise RuntimeError(f"{command[0]} ended with status {answer.returncode}\n" + "\n".join(said[-5:]))
+    return answer.stdout
+
+
+def compile_file(folder: Path, name: str) -> str:
+    return run("timeout", str(SECONDS), "coqc", "-w", "none", "-Q", ".", "equimargin", f"{name}.v", cwd=folder)
+
+
+def copy(name: str) -> Path:
+    """A fresh copy of the sources under build."""
+    folder: Path = BUILD / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for path in [*theorems.ROCQ.glob("*.v"), theorems.ROCQ / "_CoqProject"]:
+        shutil.copyfile(path, folder / path.name)
+    return folder
+
+
+def build(folder: Path) -> None:
+    run("coq_makefile", "-f", "_CoqProject", "-o", "Makefile.coq", cwd=folder)
+    run("make", "-f", "Makefile.coq", "-j2", cwd=folder)
+
+
+def check_assumptions(folder: Path) -> int:
+    """How many linked theorems are closed under the global context: all, or it is an error."""
+    names = theorems.linked()
+    files = " ".join(sorted({name.partition(".")[0] for name in names}))
+    lines = [f"From equimargin Require {files}.", *(f"Print Assumptions equimargin.{name}." for name in names)]
+    (folder / "assumptions.v").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    closed = compile_file(folder, "assumptions").count("Closed under the global context")
+    if closed != len(names):
+        raise RuntimeError(f"{len(names) - closed} of {len(names)} linked theorems rest on axioms")
+    return closed
+
+
+def write_golden(folder: Path) -> int:
+    """The golden values of every declaration as a Coq file; how many facts it states."""
+    unknown = set(REGISTRY) - set(DEFINITIONS) - set(WITHOUT)
+    if unknown:
+        raise RuntimeError(f"no Coq definition is named for {', '.join(sorted(unknown))}")
+    rng = np.random.default_rng(9)
+    objectives = sorted({definition.objective.split()[0].lstrip("@") for definition in DEFINITIONS.values()})
+    tactics = TACTICS.replace("OBJECTIVES", " ".join(f"?/{name}" for name in objectives))
+    text = HEADER + tactics + "".join(golden(id, rng) for id in DEFINITIONS) + "End Golden.\n"
+    (folder / "golden.v").write_text(text, encoding="utf-8")
+    return text.count("Lemma golden_")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Build and check the theorems of proofs/rocq by Coq.")
+    parser.add_argument("--mutants", action="store_true", help="check that wrong definitions are noticed")
+    arguments = parser.parse_args()
+    if shutil.which("coqc") is None:
+        print("coqc is not installed: apt-get install coq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics", file=sys.stderr)
+        return 1
+    if arguments.mutants:
+        return check_mutants()
+    folder = copy("library")
+    try:
+        build(folder)
+        print(f"{len(list(theorems.ROCQ.glob('*.v')))} files built")
+        print(f"{check_assumptions(folder)} linked theorems closed under the global context")
+        facts = write_golden(folder)
+        compile_file(folder, "golden")
+        print(f"{facts} golden values of {len(DEFINITIONS)} declarations")
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A single edit of a definition."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+
+
+MUTANTS = (
+    Mutant(
+        "no half of the norm",
+        "svm",
+        "svm_soft_primal_obj (p : soft_point) := let: (w, b, xi) := p in 2%:R^-1 * ip w w",
+        "svm_soft_primal_obj (p : soft_point) := let: (w, b, xi) := p in ip w w",
+    ),
+    Mutant(
+        "no half in the dual", "svm", "svm_soft_dual_obj al := \\sum_i al i - 2%:R^-1 * svm", "svm_soft_dual_obj al := \\sum_i al i - svm"
+    ),
+    Mutant(
+        "sign of the bias", "svm", "0 <= xi i /\\ 1 - xi i <= y i * (ip w (x i) - b).", "0 <= xi i /\\ 1 - xi i <= y i * (ip w (x i) + b)."
+    ),
+    Mutant(
+        "no upper end of the box",
+        "svm",
+        "svm_soft_dual_feas al := \\sum_i y i * al i = 0 /\\ forall i, 0 <= al i <= C.",
+        "svm_soft_dual_feas al := \\sum_i y i * al i = 0 /\\ forall i, 0 <= al i.",
+    ),
+    Mutant(
+        "no balance",
+        "svm",
+        "svm_hard_dual_feas al := \\sum_i y i * al i = 0 /\\ forall i, 0 <= al i.",
+        "svm_hard_dual_feas al := forall i : I, 0 <= al i.",
+    ),
+    Mutant(
+        "a quarter becomes a half",
+        "svm",
+        "svm_l2_dual_obj al := \\sum_i al i - 2%:R^-1 * svm_quadratic al - (4%:R * C)^-1",
+        "svm_l2_dual_obj al := \\sum_i al i - 2%:R^-1 * svm_quadratic al - (2%:R * C)^-1",
+    ),
+    Mutant("labels only once", "svm", "al i * al j * (y i * y j * ip (x i) (x j)).", "al i * al j * (y i * ip (x i) (x j))."),
+    Mutant(
+        "the printed dual put right",
+        "svm",
+        "svm_soft_dual_as_printed_obj al := \\sum_i al i - svm",
+        "svm_soft_dual_as_printed_obj al := \\sum_i al i - 2%:R^-1 * svm",
+    ),
+    Mutant(
+        "a slack that may be negative",
+        "svm",
+        "svm_nobias_primal_feas (p : nobias_point) := let: (w, xi) := p in forall i, 0 <= xi i /\\ ",
+        "svm_nobias_primal_feas (p : nobias_point) := let: (w, xi) := p in forall i, xi i = xi i /\\ ",
+    ),
+    Mutant("the bias is not penalised", "svm", "2%:R^-1 * (ip w w + b ^+ 2)", "2%:R^-1 * (ip w w + b)"),
+    Mutant(
+        "a margin of 2",
+        "svm",
+        "svm_hard_primal_feas (p : point) := let: (w, b) := p in forall i, 1 <=",
+        "svm_hard_primal_feas (p : point) := let: (w, b) := p in forall i, 2%:R <=",
+    ),
+    Mutant(
+        "one side of the tube twice",
+        "svr",
+        "y i - ip w (x i) - b <= eps + xi i & ip w (x i) + b - y i <= eps + xh i]",
+        "y i - ip w (x i) - b <= eps + xi i & y i - ip w (x i) - b <= eps + xh i]",
+    ),
+    Mutant(
+        "sign of epsilon",
+        "svr",
+        "svr_l1_dual_obj (p : multipliers) := let: (al, ah) := p in\n  \\sum_i y i * (al i - ah i) - eps",
+        "svr_l1_dual_obj (p : multipliers) := let: (al, ah) := p in\n  \\sum_i y i * (al i - ah i) + eps",
+    ),
+    Mutant("alphahat has no box", "svr", "forall i, 0 <= al i <= C /\\ 0 <= ah i <= C.", "forall i, 0 <= al i <= C /\\ 0 <= ah i."),
+    Mutant(
+        "a parenthesis",
+        "svr",
+        "- eps * (\\sum_i (al i + ah i)) - 2%:R^-1 * svr_quadratic (al, ah).\nDefinition svr_l1_dual_as_printed_obj",
+        "- eps * (\\sum_i (al i + ah i) - 2%:R^-1 * svr_quadratic (al, ah)).\nDefinition svr_l1_dual_as_printed_obj",
+    ),
+    Mutant("a swapped pair", "ranksvm", "1 - xi p <= ip w (phi (hi p) - phi (lo p)).", "1 - xi p <= ip w (phi (lo p) - phi (hi p))."),
+    Mutant("a sign in Qhat", "ranksvm", "K (hi p) (hi q) + K (lo p) (lo q) -", "K (hi p) (hi q) - K (lo p) (lo q) -"),
+    Mutant("lambda for half of it", "ranksvm", "\\sum_p zeta p + lam / 2%:R * (", "\\sum_p zeta p + lam * ("),
+    Mutant(
+        "a box to 2",
+        "ranksvm",
+        "rank_lambda_dual_feas al := forall p : P, 0 <= al p <= 1.",
+        "rank_lambda_dual_feas al := forall p : P, 0 <= al p <= 2%:R.",
+    ),
+    Mutant(
+        "a loss that is not squared",
+        "ranksvm",
+        "(rank_values be (hi p) - rank_values be (lo p)))) ^+ 2).",
+        "(rank_values be (hi p) - rank_values be (lo p))))).",
+    ),
+    Mutant(
+        "beta may be negative",
+        "one_norm",
+        "rvm_primal_feas (s : item_point) := let: (be, xi) := s in\n  [/\\ forall i, 0 <= be i,",
+        "rvm_primal_feas (s : item_point) := let: (be, xi) := s in\n  [/\\ forall i, be i = be i,",
+    ),
+    Mutant(
+        "prices up to 2",
+        "one_norm",
+        "rvm_dual_feas u := (forall p, 0 <= u p <= C) /\\ forall i, \\sum_p u p * rvm_row p i <= 1.",
+        "rvm_dual_feas u := (forall p, 0 <= u p <= C) /\\ forall i, \\sum_p u p * rvm_row p i <= 2%:R.",
+    ),
+)
+
+
+def check_mutants() -> int:
+    """Whether every mutant breaks the build or a golden value: 0 if so."""
+    library, survivors = copy("library"), 0
+    build(library)
+    write_golden(library)
+    for mutant in MUTANTS:
+        folder = BUILD / "mutant"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(library, folder, copy_function=shutil.copy2)
+        path = folder / f"{mutant.file}.v"
+        text = path.read_text(encoding="utf-8")
+        if text.count(mutant.old) != 1:
+            raise LookupError(f"{mutant.name}: {text.count(mutant.old)} places to change")
+        path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+        try:
+            build(folder)
+            compile_file(folder, "golden")
+        except RuntimeError as error:
+            where = re.search(r'File "\./(\w+)\.v", line (\d+)', str(error))
+            print(f"{mutant.name}: noticed in {where[1] + ', line ' + where[2] if where else 'the build'}", flush=True)
+        else:
+            print(f"{mutant.name}: SURVIVED", flush=True)
+            survivors += 1
+    print(f"{len(MUTANTS) - survivors} of {len(MUTANTS)} noticed")
+    return int(survivors > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+"""The seeded faults fit the sources: `make faults` tries them out."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from campaigns import faults
+from places import ROOT
+
+
+def test_there_are_twenty_of_different_names() -> None:
+    assert len({fault.name for fault in faults.FAULTS}) == len(faults.FAULTS) >= 20
+
+
+@pytest.mark.parametrize("fault", faults.FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_changes_one_place_and_leaves_a_program(fault: faults.Fault) -> None:
+    source = (ROOT / fault.file).read_text(encoding="utf-8")
+    assert source.count(fault.old) == 1
+    changed = source.replace(fault.old, fault.new)
+    assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(source))
+
+
+@pytest.mark.parametrize("fault", faults.FAULTS, ids=lambda fault: fault.name)
+def test_the_tests_that_must_notice_exist(fault: faults.Fault) -> None:
+    assert fault.tests
+    assert all(len(list((ROOT / "tests").rglob(f"test_{name}.py"))) == 1 for name in fault.tests)

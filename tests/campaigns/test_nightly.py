@@ -1,0 +1,122 @@
+"""The nightly tables: what is drawn, what is counted, and that a script rebuilds its instance to the last bit (`make nightly`)."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from campaigns import nightly
+from equimargin.formulations import MarginProblem, classification, polynomial, rbf, regression
+from equimargin.proofs import judge
+from equimargin.solvers import Status
+from equimargin.testing import FAMILIES, sample_problem
+
+
+def test_a_seed_always_draws_the_same_instances() -> None:
+    first, again = nightly.drawn("rank.l1", 5, 3), nightly.drawn("rank.l1", 5, 3)
+    assert [p.C for p in first] == [p.C for p in again]
+    assert all(np.array_equal(p.X, q.X) and np.array_equal(p.rows.y, q.rows.y) for p, q in zip(first, again, strict=True))
+    assert [p.C for p in first] != [p.C for p in nightly.drawn("rank.l1", 5, 4)]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_script_rebuilds_its_instance(family: str) -> None:
+    for problem in nightly.drawn(family, 4, 0):
+        names: dict[str, object] = {}
+        exec(nightly.script(problem, ["what happened"]).split("print(")[0], names)
+        rebuilt = names["problem"]
+        assert type(rebuilt) is type(problem)
+        assert rebuilt.family == problem.family
+        assert (rebuilt.kernel, rebuilt.C) == (problem.kernel, problem.C)
+        assert np.array_equal(rebuilt.X, problem.X)
+        assert np.array_equal(rebuilt.rows.t, problem.rows.t)
+        assert (rebuilt.rows.matrix != problem.rows.matrix).nnz == 0
+        if isinstance(problem, MarginProblem):
+            assert np.array_equal(rebuilt.costs, problem.costs)
+
+
+def test_the_branches_of_an_instance() -> None:
+    X = np.array([[0.0, 2.0], [0.0, 2.0], [0.0, 0.0]])
+    found = nightly.branches(classification(X, np.array([1.0, -1.0, 1.0]), 1e5, sample_weight=[1.0, 0.0, np.inf]))
+    there = {name for name, here in found.items() if here}
+    assert there == {
+        "duplicated rows", "contradicting duplicates", "zero rows", "zero columns", "singular Gram", "rank one", "integer grid",
+        "C >= 1e4", "zero weights", "infinite weights",
+    }  # fmt: skip
+    assert found["ties"] is None
+
+
+def test_where_our_own_solvers_have_no_excuse() -> None:
+    X, y = np.array([[1.0], [2.0]]), np.array([1.0, -1.0])
+
+    def must(problem: MarginProblem) -> bool:
+        return bool(nightly.must_succeed(problem, nightly.examined(problem).family))
+
+    assert must(classification(X, y, 1e7, rbf(1.0)))
+    assert not must(classification(X, y, 1e7, polynomial(3, 10.0, 1.0)))
+    assert must(classification(X, y, np.inf))
+    assert not must(classification(np.array([[1.0], [1.0 + 1e-6]]), y, np.inf))
+    assert not must(regression(X, y, np.inf, 0.0))
+
+
+def test_what_is_held_against_an_answer_ends_in_a_script(tmp_path: Path) -> None:
+    """A wrong claim of a solver of ours: the family's report names it, and counts it as a failure."""
+    problem = sample_problem("svm.soft")
+    found = nightly.examined(problem)
+    assert found.error == ""
+    assert nightly.report("svm.soft", [found], tmp_path).failures == []
+    evidence = [j.evidence for j in found.family.judgements]
+    wrong = [replace(e, value=2 * e.value) if e.solver == "smo" else e for e in evidence]
+    bad = replace(found, family=judge("svm.soft", wrong, problem.scale))
+    (failure,) = nightly.report("svm.soft", [bad], tmp_path).failures
+    assert re.search(r"svm\.soft-0\.py: solver by smo disagrees", failure)
+    assert (tmp_path / "svm.soft-0.py").is_file()
+
+
+def test_limits_count_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A solver of ours that ran out while others had the core is asked once more, for longer; none with its own core."""
+    problem, limits = sample_problem("svm.soft"), []
+    whole = nightly.compare(problem, solvers=["CLARABEL", "smo"])
+    (family,) = whole.families
+    evidence = [replace(j.evidence, status=Status.TIME_LIMIT) if j.evidence.solver == "smo" else j.evidence for j in family.judgements]
+    late = replace(whole, families=(judge("svm.soft", evidence, problem.scale),))
+    times = iter([0.0, 0.0, 1.0, 10.0, 0.0, 0.0, 1.0, 1.0])
+
+    def compare(problem: MarginProblem, time_limit: float) -> object:
+        limits.append(time_limit)
+        return late if len(limits) != 2 else whole
+
+    monkeypatch.setattr(nightly, "compare", compare)
+    monkeypatch.setattr(nightly.time, "process_time", lambda: next(times))
+    monkeypatch.setattr(nightly.time, "perf_counter", lambda: next(times))
+    assert nightly._compared(problem, 5.0) is family
+    assert limits == [5.0, 100.0]
+    assert nightly._compared(problem, 5.0) is late.families[0]
+    assert limits == [5.0, 100.0, 5.0]
+
+
+def test_a_hang_and_an_exception_are_failures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Of CPU time: no answer's exception takes a hang for its own, and one that an answer makes of another is held against it."""
+    problem = sample_problem("svm.soft")
+
+    def spins(*_: object, **__: object) -> None:
+        while True:
+            pass
+
+    def raises(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("float division by zero")
+
+    module = sys.modules["equimargin.compare"]
+    monkeypatch.setattr(nightly, "HANG", 0.3)
+    monkeypatch.setattr(module, "solve", spins)
+    found = nightly.examined(problem)
+    assert (found.family, "Hang: no end after 0.3 s" in found.error) == (None, True)
+    monkeypatch.setattr(nightly, "HANG", 300.0)
+    monkeypatch.setattr(module, "solve", raises)
+    failures = nightly.report("svm.soft", [nightly.examined(problem)], tmp_path).failures
+    assert any("solver by smo raised ZeroDivisionError: float division by zero (test_nightly.py, line" in said for said in failures)

@@ -1,0 +1,65 @@
+"""The machine-checked theorems as text: where each is stated, and the digests that pin the statements of those the links name.
+
+Run as a script it renews `proofs/rocq/statements.json`: read the difference before it is committed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+
+from equimargin.formulations import links
+from places import ROOT
+
+ROCQ = ROOT / "proofs" / "rocq"
+STATEMENTS = ROCQ / "statements.json"
+CAPSTONES = (
+    "capstone.rank_l1_one_optimum",
+    "capstone.rank_l2_one_optimum",
+    "capstone.svm_soft_one_optimum",
+    "capstone.svm_nobias_one_optimum",
+    "capstone.svr_l1_one_optimum",
+    "capstone.one_norm_one_optimum",
+)
+"""Theorems about whole families: no single link names them."""
+
+
+def source(file: str) -> str:
+    """A file of proofs/rocq without its comments."""
+    return re.sub(r"\(\*.*?\*\)", "", (ROCQ / f"{file}.v").read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def linked() -> list[str]:
+    """The theorems that links name, and the capstones: file.name, each once."""
+    return list(dict.fromkeys([link.theorem for link in links.LINKS if link.theorem] + list(CAPSTONES)))
+
+
+def statement(theorem: str) -> str:
+    """A theorem from its name to its proof, with single spaces.
+
+    Raises
+    ------
+    LookupError : there is no such theorem.
+    """
+    file, name = theorem.split(".")
+    found = re.findall(rf"^Theorem ({re.escape(name)}\b.*?)\.\s+Proof\.", source(file), re.DOTALL | re.MULTILINE)
+    if len(found) != 1:
+        raise LookupError(f"{len(found)} theorems are called {theorem}")
+    return " ".join(found[0].split())
+
+
+def skeleton(file: str) -> str:
+    """A file without its proofs: sections, variables, hypotheses, definitions and all statements, in their order."""
+    return " ".join(re.sub(r"\bProof\b.*?\b(Qed|Defined)\.", "", source(file), flags=re.DOTALL).split())
+
+
+def digests() -> dict[str, str]:
+    """The digest of the statement of every linked theorem, and of all that a file says but its proofs, by name."""
+    texts = {theorem: statement(theorem) for theorem in linked()}
+    texts |= {f"{path.stem} (all but proofs)": skeleton(path.stem) for path in sorted(ROCQ.glob("*.v"))}
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+
+
+if __name__ == "__main__":
+    STATEMENTS.write_text(json.dumps(digests(), indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,225 @@
+"""The conformance check of solvers: our own pass, a right one of a third party too, and wrong ones end in a sentence."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from equimargin.formulations import MarginProblem, Point, Problem
+from equimargin.formulations.rows.listed import Signed
+from equimargin.solvers import SOLVERS, Limits, Solution, Status
+from equimargin.testing import check_solver, main
+from places import ROOT
+
+SMO = SOLVERS["smo"]
+
+
+class Libsvm:
+    """LIBSVM through scikit-learn: a third party's solver that is right."""
+
+    def refusal(self, problem: Problem) -> str | None:
+        """Soft margins with the hinge and a bias, and nothing else."""
+        if not (isinstance(problem, MarginProblem) and isinstance(problem.rows, Signed) and problem.family == "svm.soft"):
+            return "classification with a bias and the hinge only"
+        return None if problem.convex else "a convex problem is needed"
+
+    def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+        """One fit: LIBSVM takes no start, and looks at no clock."""
+        from sklearn.svm import SVC
+
+        assert isinstance(problem, MarginProblem)
+        started, y = time.perf_counter(), problem.rows.y
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it warns where max_iter ends it
+            model = SVC(C=problem.C, kernel="precomputed", tol=1e-3 * limits.tol, max_iter=limits.max_iter or -1)
+            model.fit(problem.gram.dense, y)
+        alpha = np.zeros(problem.p)
+        alpha[model.support_] = np.abs(model.dual_coef_[0])
+        answer = Solution(problem, "libsvm", Point(alpha=alpha), Status.OPTIMAL, "LIBSVM says so", int(model.n_iter_[0]), 0.0)
+        if limits.callback is not None:
+            limits.callback(answer.iterations, answer.lower, answer.upper)
+        if not answer.interval.relative_width <= limits.tol:
+            answer = replace(answer, status=Status.ITERATION_LIMIT, reason="LIBSVM ended before the accuracy was reached")
+        return replace(answer, seconds=time.perf_counter() - started)
+
+
+class Wrong:
+    """SMO with one thing wrong in what it hands back."""
+
+    def refusal(self, problem: Problem) -> str | None:
+        """As SMO."""
+        return SMO.refusal(problem)
+
+    def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+        """As SMO."""
+        return SMO.run(problem, limits, warm_start)
+
+
+class DoubledCost(Wrong):
+    """Solves for twice the cost and reports it as the solution of the given problem."""
+
+    def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+        """The wrong optimum."""
+        return replace(SMO.run(problem.with_cost(2 * problem.C), limits, warm_start), problem=problem)
+
+
+class AnotherProblem(Wrong):
+    """Hands back the solution of the problem at twice the cost as it is."""
+
+    def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+        """Another problem's solution."""
+        return SMO.run(problem.with_cost(2 * problem.C), limits, warm_start)
+
+
+class Curt(Wrong):
+    """Refuses in one word."""
+
+    def refusal(self, problem: Problem) -> str | None:
+        """No sentence."""
+        return "no" if SMO.refusal(problem) else None
+
+
+class Unwilling(Wrong):
+    """Refuses everything."""
+
+    def refusal(self, problem: Problem) -> str | None:
+        """Always."""
+        return "not on a Monday"
+
+
+class Silent(Wrong):
+    """Never says why it stopped."""
+
+    def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+        """Without a reason."""
+        return replace(SMO.run(problem, limits, warm_start), reason="")
+
+
+class Unlimited(Wrong):
+    """Looks at no limit of iterations."""
+
+    def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+        """As far as it takes."""
+        return SMO.run(problem, replace(limits, max_iter=None), warm_start)
+
+
+class Slow(Wrong):
+    """Looks at no clock."""
+
+    def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+        """Late where time is short."""
+        if limits.time_limit is not None:
+            time.sleep(1.2)
+        return SMO.run(problem, limits, warm_start)
+
+
+class Deaf(Wrong):
+    """Calls the callback and goes on."""
+
+    def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+        """Whatever the callback says."""
+        seen = limits.callback
+        callback: Callable[[int, float, float], None] | None = None if seen is None else lambda *bounds: bool(seen(*bounds)) and None
+        return SMO.run(problem, replace(limits, callback=callback), warm_start)
+
+
+class Stuck(Wrong):
+    """Hands back where it was started from."""
+
+    def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+        """The start, as if it were the optimum."""
+        found = SMO.run(problem, limits, None)
+        return found if warm_start is None else replace(found, point=warm_start)
+
+
+class Primal(Wrong):
+    """Hands back a function without multipliers."""
+
+    def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+        """No proof."""
+        found = SMO.run(problem, limits, warm_start)
+        return replace(found, point=replace(found.point, alpha=None))
+
+
+class Bold(Wrong):
+    """Calls a stationary point of a problem that is not convex an optimum."""
+
+    def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+        """Optimal, whatever the kernel."""
+        found = SMO.run(problem, limits, warm_start)
+        return found if problem.convex else replace(found, status=Status.OPTIMAL)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_every_solver_conforms(name: str) -> None:
+    check_solver(name)
+
+
+def test_a_right_third_party_conforms() -> None:
+    check_solver(Libsvm())
+
+
+@pytest.mark.parametrize(
+    ("solver", "words"),
+    [
+        (DoubledCost(), "DoubledCost says optimal on svm.soft with the linear kernel, but proves a relative width of"),
+        (AnotherProblem(), "hands back the solution of another problem"),
+        (Curt(), "must refuse a problem of svm.nobias in a sentence, not with 'no'"),
+        (Unwilling(), "refuses a problem of every family"),
+        (Silent(), "gives no reason why it stopped"),
+        (Unlimited(), "iterations on svm.hard where max_iter is 1"),
+        (Slow(), "where time_limit is 1e-6 s"),
+        (Deaf(), "calls a callback that stops it"),
+        (Stuck(), "started from the solution of a larger C|but proves a relative width"),
+        (Primal(), "hands back no multipliers"),
+        (Bold(), "claims an optimum of svm.soft with an indefinite kernel"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Wrong) else "",
+)
+def test_what_is_wrong_is_said(solver: Wrong, words: str) -> None:
+    with pytest.raises(AssertionError, match=words):
+        check_solver(solver)
+
+
+def test_an_unknown_name_is_a_key_error() -> None:
+    with pytest.raises(KeyError, match="simulated_annealing"):
+        check_solver("simulated_annealing")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        ([], 2, "usage: python -m equimargin.testing [MODULE:]NAME"),
+        (["nowhere"], 2, "neither a formulation nor a solver is called nowhere"),
+        (["no_such_module:Thing"], 2, "no_such_module:Thing cannot be found"),
+        (["equimargin.solvers:Nothing"], 2, "cannot be found"),
+        (["linear_program"], 0, "linear_program conforms"),
+        (["equimargin.formulations:rvm"], 2, "cannot be found"),
+    ],
+)
+def test_the_command_says_what_it_finds(arguments: list[str], status: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == status
+    assert words in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("argument", "status", "words"),
+    [("own_formulation:svm.soft.hinge", 0, "svm.soft.hinge conforms"), ("test_check_solver:DoubledCost", 1, "DoubledCost says optimal")],
+)
+def test_one_command_checks_a_third_partys_class(argument: str, status: int, words: str) -> None:
+    here = Path(__file__).resolve()
+    folders = [here.parent, ROOT / "examples", ROOT / "src"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders))}
+    command = [sys.executable, "-W", "error", "-m", "equimargin.testing", argument]
+    answer = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert (answer.returncode, answer.stderr) == (status, "")
+    assert words in answer.stdout

@@ -1,0 +1,289 @@
+"""The command line: what it prints, what it refuses, how it exits, and how little it loads."""
+
+from __future__ import annotations
+
+import csv
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from equimargin import __version__
+from equimargin.cli.app import app
+
+RUN = CliRunner()
+
+
+def compare(*arguments: str) -> tuple[int, str]:
+    """Exit status and everything printed by `equimargin compare`."""
+    result = RUN.invoke(app, ["compare", *arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.output
+
+
+def refusal(*arguments: str) -> str:
+    """The one sentence of a refused comparison."""
+    status, output = compare(*arguments)
+    assert status == 2, output
+    assert "Traceback" not in output
+    return output
+
+
+def test_xor_agrees_at_a_quarter() -> None:
+    status, output = compare("xor", "--kernel", "polynomial")
+    assert status == 0, output
+    assert "verdict: AGREE" in output
+    assert output.count("0.25") >= 5
+
+
+def test_controls_end_in_exit_one() -> None:
+    status, output = compare("xor", "--kernel", "polynomial", "-C", "0.1", "--include-controls")
+    assert status == 1, output
+    assert "svm.soft.dual.as_printed (control)" in output
+    assert "disagrees" in output
+
+
+def test_a_control_asked_for_by_name_is_run() -> None:
+    status, _ = compare("xor", "--kernel", "polynomial", "-C", "0.1", "--formulation", "svm.soft.dual.as_printed")
+    assert status == 1
+
+
+def test_one_declaration_alone_is_undecided() -> None:
+    status, output = compare("xor", "--formulation", "svm.soft.dual", "--solver", "CLARABEL")
+    assert status == 4, output
+    assert "UNDECIDED" in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--solver", "smo"], "no declaration was asked for; one specialised solver agrees"),
+        (["--solver", "smo", "--solver", "huber"], "no declaration was asked for; 2 specialised solvers agree"),
+        (["--formulation", "svm.l2.*"], "no declaration was asked for; 3 specialised solvers agree"),
+        (["--solver", "SCS", "--formulation", "svm.soft.dual"], "one declaration agrees; no specialised solver was asked for"),
+    ],
+)
+def test_what_a_user_left_out_is_no_property_of_the_problem(arguments: list[str], reason: str) -> None:
+    """Neither too large to declare nor without a solver: the verdict says what was not asked for, and is none."""
+    status, output = compare("xor", "--family", "svm.soft", *arguments)
+    assert status == 4, output
+    assert f"verdict: UNDECIDED - {reason}" in output
+
+
+def test_nothing_solved_is_exit_three() -> None:
+    status, output = compare("diabetes_ranking_full", "--solver", "CLARABEL", "--family", "rank.l1")
+    assert status == 3, output
+    assert "too large to declare: 97,090 rows, the limit is 20,000" in output
+
+
+def test_no_pairs_is_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "flat.txt"
+    path.write_text("1 qid:1 1:0.5\n1 qid:1 1:0.7\n2 qid:2 1:0.1\n")
+    status, output = compare(str(path))
+    assert status == 0
+    assert "nothing to rank" in output
+
+
+def test_sigmoid_claims_no_optimum() -> None:
+    status, output = compare("xor", "--kernel", "sigmoid", "--solver", "CLARABEL")
+    assert status == 3
+    assert "not positive semidefinite" in output
+
+
+def test_records_are_finite_and_complete(tmp_path: Path) -> None:
+    as_json, as_csv = tmp_path / "out.json", tmp_path / "out.csv"
+    status, output = compare("diabetes_ranking", "--sample", "20", "--json", str(as_json), "--csv", str(as_csv), "--solver", "*L*")
+    assert status == 0, output
+    found = json.loads(as_json.read_text())
+    assert found["schema"] == 1
+    assert found["agree"] is True
+    assert {family["family"] for family in found["families"]} == {"rank.l1", "rank.l2", "rank.onenorm", "rvm"}
+    for family in found["families"]:
+        parts = ("agreeing", "inaccurate", "disagreements", "failures", "skipped")
+        assert family["answers"] == sum(family[name] for name in parts)
+        assert family["lower"] <= family["upper"]
+    for answer in found["answers"]:
+        if answer["agreement"] == "agrees":
+            assert answer["claim"] <= 1e-6
+            assert answer["lower"] <= answer["upper"]
+    assert found["settings"]["tol"] == 1e-8
+    rows = list(csv.DictReader(as_csv.read_text().splitlines()))
+    assert [row["solver"] for row in rows] == [answer["solver"] for answer in found["answers"]]
+    assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("compare", "xor", "--solver", "CLARABEL", "--solver", "smo", "--family", "svm.soft", "--json", "-"),
+        ("path", "xor", "--lambda-min", "0.01", "--json", "-"),
+    ],
+    ids=["compare", "path"],
+)
+def test_a_hyphen_is_standard_output_and_nothing_else_is_printed_there(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = RUN.invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["schema"] == 1
+    assert result.stdout.endswith("}\n")
+    assert "xor: classification, 4 rows" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_record_goes_to_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    chosen = ("compare", "xor", "--solver", "smo", "--family", "svm.soft", "--certify", str(tmp_path / "proofs"))
+    result = RUN.invoke(app, [*chosen, "--csv", "-", "--json", "out.json"])
+    assert [row["solver"] for row in csv.DictReader(result.stdout.splitlines())] == ["smo"]
+    assert json.loads(Path("out.json").read_text())["answers"][0]["solver"] == "smo"
+    assert "svm.soft: certificate" in result.stderr
+    both = RUN.invoke(app, [*chosen, "--csv", "-", "--json", "-"])
+    assert (both.exit_code, both.stdout) == (2, "")
+    assert "two records would go to standard output (-), which holds one" in both.stderr
+
+
+def test_certificates_do_not_go_to_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There was a folder of the name - afterwards."""
+    monkeypatch.chdir(tmp_path)
+    result = RUN.invoke(app, ["compare", "xor", "--solver", "smo", "--family", "svm.soft", "--certify", "-"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--certify writes a file of every family and takes a folder, not standard output (-)" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_printed_to_standard_output_without_pairs(tmp_path: Path) -> None:
+    path = tmp_path / "flat.txt"
+    path.write_text("1 qid:1 1:0.5\n1 qid:1 1:0.7\n2 qid:2 1:0.1\n")
+    for command in ("compare", "path"):
+        result = RUN.invoke(app, [command, str(path), "--json", "-"])
+        assert (result.exit_code, result.stdout) == (0, "")
+        assert "nothing to rank" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nowhere.txt"], ["nowhere.txt", "no such file"]),
+        (["xor", "-C", "-1"], ["C must be"]),
+        (["xor", "-C", "nan"], ["C must be", "nan"]),
+        (["xor", "--solver", "FOO"], ["unknown solver 'FOO'", "CLARABEL"]),
+        (["xor", "--kernel", "foo"], ["--kernel", "foo"]),
+        (["xor", "--formulation", "foo"], ["unknown formulation 'foo'", "svm.soft.dual"]),
+        (["xor", "--family", "foo"], ["unknown family 'foo'", "svm.soft"]),
+        (["xor", "--kernel", "rbf", "--gamma", "-1"], ["gamma"]),
+        (["xor", "--tol", "nan"], ["tol"]),
+        (["xor", "--time-limit", "inf"], ["time_limit", "finite"]),
+        (["xor", "--sample", "1"], ["one class"]),
+        (["xor", "--formulation", "rank.*", "--solver", "CLARABEL"], ["none of the chosen formulations"]),
+        (["diabetes", "--epsilon", "-1"], ["epsilon"]),
+        (["xor", "--json", "no/such/folder/x.json"], ["no/such/folder", "does not exist"]),
+        (["breast_cancer", "--kernel", "precomputed"], ["square", "569 x 30"]),
+        (["breast_cancer", "--kernel", "precomputed", "--scale"], ["--scale"]),
+        (["diabetes", "--task", "classification"], ["classif"]),
+    ],
+)
+def test_bad_arguments_are_one_sentence(arguments: list[str], words: list[str]) -> None:
+    output = refusal(*arguments)
+    for word in words:
+        assert word in output
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "words"),
+    [
+        (b"", [], ["empty"]),
+        (b"1 qid:3 1:0.5 2:", [], ["line 1"]),
+        (b"1 qid:1 1:0.5\n0 1:0.3\n", [], ["line 2", "qid"]),
+        (b"a,b,y\n1,2,1\n3,nan,0\n", [], ["line 3", "'b'"]),
+        (b"a,b,y\n1,2,1\n3,4,1\n", ["--task", "classification"], ["one class"]),
+        (b"a,b,y\n1,2,1\n3,4,0\n", ["--target", "zz"], ["'zz'", "'a', 'b', 'y'"]),
+        (bytes(range(256)) * 8, [], ["binary"]),
+        (pickle.dumps([1, 2]), [], ["pickle"]),
+    ],
+)
+def test_bad_files_are_one_sentence_with_the_place(content: bytes, arguments: list[str], words: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_bytes(content)
+    output = refusal(str(path), *arguments)
+    assert "bad.csv" in output
+    assert len(output.strip().splitlines()) == 1
+    for word in words:
+        assert word in output
+
+
+def test_an_asymmetric_gram_matrix_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "gram.npz"
+    np.savez(path, X=np.array([[1.0, 0.5], [0.4, 1.0]]), y=np.array([1.0, -1.0]))
+    assert "not symmetric" in refusal(str(path), "--kernel", "precomputed")
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom typer.testing import CliRunner\nfrom equimargin.cli import app\n"
+        "assert CliRunner().invoke(app, ['compare', '--help']).exit_code == 0\n"
+        "heavy = {'cvxpy', 'numba', 'sklearn', 'scipy', 'numpy'} & set(sys.modules)\nassert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_version_and_lists() -> None:
+    assert RUN.invoke(app, ["--version"]).output.strip() == f"equimargin {__version__}"
+    for subject in ("formulations", "solvers", "links", "families", "data"):
+        result = RUN.invoke(app, ["list", subject])
+        assert result.exit_code == 0
+        assert result.output.strip()
+
+
+def test_graph_draws_and_refuses_other_endings(tmp_path: Path) -> None:
+    for ending in (".svg", ".dot"):
+        assert RUN.invoke(app, ["graph", str(tmp_path / f"links{ending}")]).exit_code == 0
+    drawn = (tmp_path / "links.svg").read_text()
+    assert drawn.startswith("<?xml")
+    assert "svm.soft" not in (tmp_path / "links.dot").read_text().split("subgraph")[0]
+    assert '"rank.l1.primal" -- "rank.l1.dual"' in (tmp_path / "links.dot").read_text()
+    assert RUN.invoke(app, ["graph", str(tmp_path / "links.txt")]).exit_code == 2
+
+
+def test_show_prints_what_a_look_alike_is_worth() -> None:
+    output = RUN.invoke(app, ["show", "rank.differences.dual"]).output
+    assert "Not equivalent: rank.l1.dual" in output
+    assert "0.395494" in output
+    assert "LaTeX" in output
+
+
+def test_show_prints_the_equation_and_its_source() -> None:
+    output = RUN.invoke(app, ["show", "svm.soft.primal"]).output
+    assert "1/2 |w|^2 + C sum_i xi_i" in output
+    assert "(23)-(25)" in output
+    assert RUN.invoke(app, ["show", "nothing"]).exit_code == 2
+
+
+def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> None:
+    """Of rows without a header, and of a header of numbers; a file that may be either is refused until somebody says which."""
+    rows = "".join(f"{i % 7}.5,{i * i % 5},{'yes' if i % 3 else 'no'}\n" for i in range(12))
+    bare, years, doubtful = (tmp_path / f"{name}.csv" for name in ("bare", "years", "doubtful"))
+    bare.write_text(rows)
+    years.write_text(f"2019,2020,y\n{rows}")
+    doubtful.write_text("0,1,2\n" + rows.replace("yes", "1").replace("no", "-1"))
+    for command in ("compare", "path"):
+        rest = ("--family", "svm.soft", "--solver", "smo") if command == "compare" else ("--lambda-min", "0.1")
+        for file, options, said in (
+            (bare, (), "12 rows, 2 features; linear kernel; first row read as data"),
+            (years, (), "12 rows, 2 features; linear kernel; first row read as column names (--no-header"),
+            (doubtful, ("--header",), "12 rows, 2 features; linear kernel; first row read as column names"),
+            (doubtful, ("--no-header", "--task", "regression"), "13 rows, 2 features; linear kernel; first row read as data"),
+        ):
+            chosen = rest if "regression" not in options or command == "path" else ("--family", "svr.l1", "--solver", "smo")
+            result = RUN.invoke(app, [command, str(file), *options, *chosen])
+            assert said in result.output, result.output
+        result = RUN.invoke(app, [command, str(doubtful)])
+        assert result.exit_code == 2
+        assert "--header or --no-header" in result.output

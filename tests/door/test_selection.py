@@ -1,0 +1,385 @@
+"""Selection along a path against rational arithmetic at every piece, against brute force, and what folds keep together."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations, pairwise
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equimargin.formulations import MarginProblem, classification, linear, polynomial, precomputed, ranking, rbf, regression
+from equimargin.metrics import pairwise_accuracy
+from equimargin.selection.along_path import Curve, NothingToChoose, best, score_along
+from equimargin.selection.grids import folds_of, grid
+from equimargin.solvers import RegularizationPath, regularization_path
+from equimargin.solvers.path.result import Alphas
+
+Array = NDArray[np.float64]
+
+
+def path_of(problem: MarginProblem, lambdas: Any, G: Any, level: float = 0.0) -> RegularizationPath:
+    """A path on which lambda f goes through given values G (T, n) at n points, the rows of the identity."""
+    lambdas, G = np.asarray(lambdas, dtype=float), np.asarray(G, dtype=float)
+    T, zeros = len(lambdas), np.zeros(len(lambdas))
+    nothing = Alphas.of(np.zeros(problem.p), [np.zeros(0, np.int32)] * T, [np.zeros(0)] * T)
+    none = np.zeros(0, np.int64)
+    return RegularizationPath(
+        problem,
+        lambdas,
+        nothing,
+        betas=G,
+        w=np.zeros((T, 0)),
+        values_at_anchor=G[:, 0],
+        level=level,
+        gaps=zeros,
+        midpoint_gaps=zeros[1:],
+        margins=none,
+        event_breakpoints=none,
+        event_rows=none,
+        event_kinds=none.astype(np.int8),
+        stopped="given",
+        complete=True,
+        seconds=0.0,
+    )
+
+
+def problems(n: int, y: Any) -> dict[str, MarginProblem]:
+    K = np.eye(n)
+    return {
+        "ranking": ranking(K, y, kernel=precomputed()),
+        "classification": classification(K, np.where(np.asarray(y) > 0, 1, -1), kernel=precomputed()),
+        "regression": regression(K, y, kernel=precomputed(), epsilon=0.25),
+    }
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> tuple[list[int], list[list[int]], list[int], list[int]]:
+    """Breakpoints, values of lambda f there, labels and queries: small integers, so that lines meet, in points and at breakpoints."""
+    n, T = draw(st.integers(2, 5)), draw(st.integers(1, 4))
+    lambdas = draw(st.lists(st.integers(1, 12), min_size=T, max_size=T, unique=True))
+    G = draw(st.lists(st.lists(st.integers(-3, 3), min_size=n, max_size=n), min_size=T, max_size=T))
+    y = [1, 0, *draw(st.lists(st.integers(-1, 2), min_size=n - 2, max_size=n - 2))]
+    qid = [0, 0, *draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))]
+    return sorted(lambdas, reverse=True), G, y, qid
+
+
+Line = tuple[Fraction, Fraction, list[Fraction], list[Fraction]]
+
+
+def segments(lambdas: list[int], G: list[list[int]]) -> list[Line]:
+    exact = [[Fraction(v) for v in g] for g in G]
+    if len(lambdas) == 1:
+        return [(Fraction(lambdas[0]), Fraction(lambdas[0]), exact[0], exact[0])]
+    return [(Fraction(a), Fraction(b), ga, gb) for (a, ga), (b, gb) in pairwise(zip(lambdas, exact, strict=True))]
+
+
+def at(line: Line, lam: Fraction) -> list[Fraction]:
+    """f at lambda."""
+    a, b, ga, gb = line
+    share = (a - lam) / (a - b) if a > b else Fraction(0)
+    return [(u + share * (v - u)) / lam for u, v in zip(ga, gb, strict=True)]
+
+
+def pieces(line: Line) -> list[tuple[Fraction, Fraction, Fraction]]:
+    """Every interval in which no point changes its sign and no two their order: high, low and a lambda inside."""
+    a, b, ga, gb = line
+    cuts = {a, b}
+    for u, v in [*zip(ga, gb, strict=True), *((ga[i] - ga[j], gb[i] - gb[j]) for i, j in combinations(range(len(ga)), 2))]:
+        if u * v < 0:
+            cuts.add(a + (b - a) * u / (u - v))
+    edges = sorted(cuts, reverse=True)
+    return [(high, low, (high + low) / 2) for high, low in pairwise(edges)] if len(edges) > 1 else [(a, a, a)]
+
+
+def right_pairs(f: list[Fraction], y: list[int], qid: list[int]) -> Fraction:
+    pairs = [(i, j) for i in range(len(y)) for j in range(len(y)) if y[i] > y[j] and qid[i] == qid[j]]
+    return sum((Fraction((f[i] > f[j]) + (f[i] >= f[j]), 2) for i, j in pairs), Fraction(0)) / len(pairs)
+
+
+def right_signs(f: list[Fraction], y: list[int]) -> Fraction:
+    return Fraction(sum((v >= 0) == (label > 0) for v, label in zip(f, y, strict=True)), len(y))
+
+
+def value_of(curve: Curve, lam: Fraction) -> set[float]:
+    """The scores of the pieces that hold lambda."""
+    knots = zip(curve.lambdas[::2].tolist(), curve.lambdas[1::2].tolist(), curve.scores[::2].tolist(), strict=True)
+    return {score for high, low, score in knots if low <= lam <= high}
+
+
+@given(lines())
+@example(([9, 6, 3], [[1, 2, 3], [0, 0, 0], [-1, -2, -3]], [1, 0, 2], [0, 0, 0]))
+@example(([4, 2], [[0, 0, 1], [0, 0, 1]], [1, 0, 0], [0, 0, 0]))
+def test_shares_are_those_of_rational_arithmetic_on_every_piece(data: Any) -> None:
+    lambdas, G, y, qid = data
+    some = problems(len(y), y)
+    labels = [1 if label > 0 else -1 for label in y]
+    for name, wanted in (("pairwise_accuracy", lambda f: right_pairs(f, y, qid)), ("accuracy", lambda f: right_signs(f, labels))):
+        path = path_of(some["ranking" if name == "pairwise_accuracy" else "classification"], lambdas, G)
+        held_out = (np.eye(len(y)), y if name == "pairwise_accuracy" else labels, name, qid)
+        curve, chosen = score_along(path, *held_out), best(path, *held_out)
+        exact = [(high, low, wanted(at(line, middle))) for line in segments(lambdas, G) for high, low, middle in pieces(line)]
+        for high, low, score in exact:
+            assert value_of(curve, (high + low) / 2) == {float(score)}
+        top = max(score for *_, score in exact)
+        assert chosen.score == float(top)
+        runs = [[high, low] for high, low, score in exact if score == top]
+        joined = [runs[0]]
+        for high, low in runs[1:]:
+            if joined[-1][1] == high:
+                joined[-1][1] = low
+            else:
+                joined.append([high, low])
+        high, low = max(joined, key=lambda run: np.log(float(run[0] / run[1])))
+        assert np.log(chosen.interval[1] / chosen.interval[0]) == pytest.approx(np.log(float(high / low)), abs=1e-12)
+        assert chosen.interval[0] <= chosen.lam <= chosen.interval[1]
+        assert any(run[1] <= Fraction(chosen.lam) + Fraction(1, 10**9) and Fraction(chosen.lam) <= run[0] for run in joined)
+
+
+def errors(f: Any, y: Any, name: str) -> float:
+    r = np.asarray(y, dtype=float) - np.array([float(v) for v in f])
+    if name == "mean_squared_error":
+        return float(np.mean(r**2))
+    return float(np.maximum(np.abs(r) - (0.25 if name == "epsilon_insensitive" else 0.0), 0).mean())
+
+
+@given(lines(), st.sampled_from(["mean_squared_error", "mean_absolute_error", "epsilon_insensitive"]))
+def test_the_least_error_is_attained_and_none_is_less(data: Any, name: str) -> None:
+    lambdas, G, y, _ = data
+    path = path_of(problems(len(y), y)["regression"], lambdas, G)
+    chosen, curve = best(path, np.eye(len(y)), y, name), score_along(path, np.eye(len(y)), y, name)
+    least, attained = np.inf, np.inf
+    for line in segments(lambdas, G):
+        a, b, ga, gb = line
+        candidates = [a + (b - a) * Fraction(k, 40) for k in range(41)]
+        for shift in (-Fraction(1, 4), Fraction(0), Fraction(1, 4)):
+            for u, v, label in zip(ga, gb, y, strict=True):  # where f is label + shift
+                low, high = u - a * (label + shift), v - b * (label + shift)
+                if low * high < 0:
+                    candidates.append(a + (b - a) * low / (low - high))
+        least = min([least] + [errors(at(line, lam), y, name) for lam in candidates])
+        if b <= chosen.lam <= a:
+            attained = min(attained, abs(errors(at(line, Fraction(chosen.lam)), y, name) - chosen.score))
+    assert chosen.score <= least + 1e-12
+    assert attained <= 1e-9
+    assert chosen == curve.best
+    if name != "mean_squared_error":
+        assert chosen.score == pytest.approx(least, abs=1e-12)
+
+
+def test_lines_that_meet_in_one_point_have_no_orders_in_between() -> None:
+    """Rounding puts the crossings of all pairs next to each other, in any order."""
+    rng = np.random.default_rng(1)
+    slopes, y = rng.normal(size=12), rng.permutation(12)
+    path = path_of(problems(12, y)["ranking"], [0.9, 0.2], [0.3 * slopes, -0.7 * slopes])
+    curve, start = score_along(path, np.eye(12), y), pairwise_accuracy(y, slopes).mean
+    assert curve.scores.tolist() == pytest.approx([start, start, 1 - start, 1 - start])
+    assert curve.best.score == max(curve.scores)
+
+
+def test_points_that_are_the_same_are_tied_at_every_lambda() -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(25, 3)), rng.integers(0, 3, 25)
+    path = regularization_path(ranking(X, y, kernel=rbf(0.7)))
+    twice = np.repeat(rng.normal(size=(1, 3)), 7, axis=0)
+    assert set(score_along(path, twice, [0, 1, 2, 0, 1, 2, 3]).scores.tolist()) == {0.5}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_points_that_rounding_alone_tells_apart_are_tied(seed: int) -> None:
+    """Symmetric points and few dimensions: f is equal at points that are not."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, (14, 2)).astype(float)
+    V = np.concatenate([X, -X, X[:, ::-1]]) if seed % 2 else rng.integers(-2, 3, (20, 2)).astype(float)
+    y, judged = np.where(rng.normal(size=14) + X[:, 0] > 0, 1.0, -1.0), rng.integers(0, 2, len(V)).astype(float)
+    y[:2] = -1, 1
+    for problem in (classification(X, y, kernel=[linear(), rbf(10.0), polynomial(2)][seed % 3]), ranking(X, y)):
+        path = regularization_path(problem)
+        if not (path.lambdas > 0).any():
+            continue
+        chosen = best(path, V, judged, "pairwise_accuracy")
+        f = path.decision_function(V, chosen.lam)
+        D = np.subtract.outer(f[judged > 0], f[judged == 0])
+        D[np.abs(D) <= 1e-11 * np.abs(f).max()] = 0
+        assert chosen.score == pytest.approx(((D > 0) + (D == 0) / 2).mean(), abs=1e-12)
+
+
+def test_rounding_is_no_sign() -> None:
+    """Half of the points are on the line f = 0 but for rounding, on either side of it."""
+    noise = np.array([1e-17, -1e-17, 3e-17, -2e-17])
+    path = path_of(problems(6, [1, 0, 1, 0, 1, 0])["classification"], [2, 1], [[*noise, 1.0, -1.0], [*-noise, 1.5, -1.5]])
+    assert set(score_along(path, np.eye(6), [1, -1, 1, -1, 1, -1]).scores.tolist()) == {4 / 6}
+
+
+def samples(task: str) -> tuple[MarginProblem, Any, Any, Any]:
+    """A problem, validation points, their labels and queries."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 2))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + 0.4 * rng.normal(size=60)
+    qid = np.arange(60) % 3
+    a, b = slice(0, 30), slice(30, 60)
+    if task == "ranking":
+        return ranking(X[a], np.round(y[a]), qid[a], kernel=rbf(1.0)), X[b], np.round(y[b]), qid[b]
+    if task == "classification":
+        label = np.where(y > 0.7, 1.0, -1.0)
+        return classification(X[a], label[a], kernel=rbf(1.0)), X[b], label[b], None
+    return regression(X[a], y[a], kernel=rbf(1.0), epsilon=0.2), X[b], y[b], None
+
+
+def score(metric: str, y: Array, f: Array, qid: Any) -> float:
+    if metric == "pairwise_accuracy":
+        return pairwise_accuracy(y, f, qid).mean
+    return float(np.mean((f >= 0) == (y > 0))) if metric == "accuracy" else errors(f, y, metric)
+
+
+@pytest.mark.parametrize(
+    ("task", "metric"),
+    [
+        ("ranking", "pairwise_accuracy"),
+        ("classification", "accuracy"),
+        ("classification", "pairwise_accuracy"),
+        ("regression", "mean_squared_error"),
+        ("regression", "mean_absolute_error"),
+    ],
+)
+def test_no_lambda_of_a_fine_grid_is_better(task: str, metric: str) -> None:
+    problem, X, y, qid = samples(task)
+    path = regularization_path(problem)
+    chosen, curve = best(path, X, y, metric, qid), score_along(path, X, y, metric, qid)
+    lams = np.geomspace(path.lambdas[path.lambdas > 0][-1], path.lambdas[0], 1500)[1:-1]
+    scores = np.array([score(metric, y, f, qid) for f in path.decision_function(X, lams)])
+    sign = 1 if chosen.larger_is_better else -1
+    assert sign * chosen.score >= (sign * scores).max() - 1e-12
+    assert score(metric, y, path.at(chosen.lam).decision_function(X), qid) == pytest.approx(chosen.score, abs=1e-9)
+    drawn = np.interp(lams, curve.lambdas[::-1], curve.scores[::-1])
+    np.testing.assert_allclose(drawn, scores, atol=1e-12 if chosen.larger_is_better else 0.01)
+
+
+@pytest.mark.parametrize(
+    ("task", "metric"), [("ranking", "pairwise_accuracy"), ("classification", "accuracy"), ("regression", "mean_squared_error")]
+)
+def test_every_task_has_its_metric(task: str, metric: str) -> None:
+    problem, X, y, qid = samples(task)
+    assert best(regularization_path(problem), X, y, qid=qid).metric == metric
+
+
+def test_one_class_can_be_classified_but_not_ordered() -> None:
+    problem, X, y, _ = samples("classification")
+    path = regularization_path(problem)
+    chosen = best(path, X, np.ones_like(y))
+    assert chosen.score == np.mean(path.predict(X, chosen.lam) == 1) > 0.5
+    with pytest.raises(ValueError, match="no pair"):
+        best(path, X, np.ones_like(y), "pairwise_accuracy")
+
+
+def test_what_cannot_be_chosen_from_is_a_sentence() -> None:
+    problem, X, y, _ = samples("classification")
+    path = regularization_path(problem)
+    with pytest.raises(ValueError, match=r"not one of a svm\.soft problem: choose of auto, accuracy, pairwise_accuracy"):
+        best(path, X, y, "mean_squared_error")
+    with pytest.raises(ValueError, match="labels -1 and"):
+        best(path, X, y + 0.5)
+    with pytest.raises(ValueError, match="no validation point"):
+        best(path, X[:0], [])
+    with pytest.raises(ValueError, match=r"shape \(29, 2\), .* not \(30, 2\)"):
+        best(path, X, y[1:])
+    with pytest.raises(ValueError, match=r"shape \(30, 2\), .* not \(30, 1\)"):
+        best(path, X[:, :1], y)
+    with pytest.raises(ValueError, match="not finite"):
+        best(path, X * np.nan, y)
+    with pytest.raises(NothingToChoose, match="no lambda to choose"):
+        best(regularization_path(classification(X, np.ones(30))), X, y)
+    for arguments, words in (
+        ({"folds": 1}, "2 folds or more"),
+        ({"folds": 2.5}, "a whole number of folds"),
+        ({"folds": "3"}, "a whole number of folds"),
+        ({"kernels": ["rbf"]}, "'rbf' is no kernel"),
+        ({"kernels": "rbf"}, "'r' is no kernel"),
+        ({"folds": 20}, "points of the smaller class, too few for 20 folds"),
+        ({"task": "ordering"}, "no task 'ordering'"),
+        ({"kernels": []}, "no kernel"),
+        ({"task": "ranking", "qid": np.arange(30) % 4}, "4 queries, too few for 5 folds"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            grid(X, y, **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("task", ["classification", "regression", "ranking"])
+def test_no_points_cannot_be_folded(task: Any) -> None:
+    for empty in (np.zeros((0, 2)), [], sparse.csr_array((0, 2))):
+        with pytest.raises(ValueError, match="needs points"):
+            grid(empty, [], task=task)
+
+
+def test_folds_keep_queries_whole_and_classes_in_their_shares() -> None:
+    query = np.random.default_rng(0).integers(0, 9, 60)
+    parts = folds_of(np.arange(60.0), query, "ranking", 4, 0)
+    np.testing.assert_array_equal(np.sort(np.concatenate([part.validation for part in parts])), np.arange(60))
+    for part in parts:
+        assert not set(query[part.training]) & set(query[part.validation])
+        assert len(part.training) + len(part.validation) == 60
+    y = np.where(np.arange(60) < 20, 1.0, -1.0)
+    for part in folds_of(y, None, "classification", 4, 0):
+        assert (y[part.validation] > 0).sum() == 5
+    again = folds_of(y, None, "classification", 4, 0)
+    assert all((a.validation == b.validation).all() for a, b in zip(folds_of(y, None, "classification", 4, 0), again, strict=True))
+    assert any((a.validation != b.validation).any() for a, b in zip(folds_of(y, None, "classification", 4, 1), again, strict=True))
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.coo_array])
+def test_a_sparse_gram_matrix_is_chosen_from_as_a_dense_one(form: Any) -> None:
+    _, X, y, _ = samples("classification")
+    K = X @ X.T
+    found, wanted = (grid(each, y, [precomputed()], folds=2).best.selected for each in (form(K), K))
+    assert found == wanted
+
+
+@pytest.mark.parametrize("task", ["ranking", "classification", "regression"])
+def test_a_grid_scores_every_point_by_the_path_that_did_not_see_it(task: str) -> None:
+    problem, _, _, _ = samples(task)
+    X, y = problem.X, problem.rows.y
+    qid = problem.rows.query if task == "ranking" else None  # type: ignore[attr-defined]
+    kernels = [rbf(0.3), rbf(3.0), linear()]
+    with joblib.parallel_config(backend="threading"):
+        found = grid(X, y, kernels, task, qid, folds=3, lambda_min=1e-2, epsilon=0.2, n_jobs=2)  # type: ignore[arg-type]
+    sign = 1 if found.best.selected.larger_is_better else -1
+    assert sign * found.best.selected.score == max(sign * row.selected.score for row in found.rows)
+    assert [row.kernel for row in found.rows] == kernels
+    assert str(found).count("<- best") == 1
+    for row in found.rows:
+        curve, paths = row.curve, []
+        parts = folds_of(y, qid, task, 3)  # type: ignore[arg-type]
+        for part in parts:
+            X_, y_ = X[part.training], y[part.training]
+            if task == "ranking":
+                p = ranking(X_, y_, qid[part.training], kernel=row.kernel)  # type: ignore[index]
+            else:
+                p = classification(X_, y_, kernel=row.kernel) if task == "classification" else regression(X_, y_, 1.0, 0.2, row.kernel)
+            paths.append(regularization_path(p, 1e-2))
+        assert [fold.breakpoints for fold in row.folds] == [len(path) for path in paths]
+        groups = np.zeros(len(y), dtype=int)
+        for k, part in enumerate(parts):
+            groups[part.validation] = k
+        assert curve.lambdas[0] == max(path.lambdas[0] for path in paths)  # above those of the others, too
+        for lam in [*np.geomspace(0.999 * curve.lambdas[0], 1.001 * curve.lambdas[-1], 15).tolist(), row.selected.lam]:
+            f = np.zeros(len(y))
+            for path, part in zip(paths, parts, strict=True):
+                f[part.validation] = path.at(lam).decision_function(X[part.validation])
+            wanted = score(row.selected.metric, y, f, groups if qid is None else qid)
+            drawn = np.interp(lam, curve.lambdas[::-1], curve.scores[::-1])
+            assert drawn == pytest.approx(wanted, abs=1e-3 if task == "regression" else 1e-12)
+        assert row.selected.score == pytest.approx(wanted, abs=1e-9)
+
+
+def test_a_precomputed_kernel_is_cut_intofolds_of() -> None:
+    problem, _, _, _ = samples("classification")
+    plain = grid(problem.X, problem.rows.y, [rbf(1.0)], folds=3).best.selected
+    gram = grid(problem.gram.dense, problem.rows.y, [precomputed()], folds=3).best.selected
+    assert (gram.score, gram.metric) == (plain.score, plain.metric)
+    assert gram.lam == pytest.approx(plain.lam, rel=1e-6)

@@ -1,0 +1,563 @@
+"""Proven bounds against exact arithmetic: every number of a small problem is a fraction, and the bounds must lie on their sides of it.
+
+The oracle is written from the formulas with fractions.Fraction and shares no line with the code under test; an RBF entry is taken to
+60 digits. Where a bound must be near as well, it is: a bound that is infinite everywhere would pass half of these tests.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import StandardScaler
+
+from equimargin.formulations import (
+    Kernel,
+    MarginProblem,
+    OneNormProblem,
+    Point,
+    Problem,
+    classification,
+    interval,
+    linear,
+    one_norm_ranking,
+    polynomial,
+    precomputed,
+    ranking,
+    ranking_vector_machine,
+    rbf,
+    regression,
+)
+from equimargin.formulations.bounds.intervals import Interval, inner_interval
+from equimargin.formulations.kernels.gram import proven_shift
+from equimargin.formulations.kernels.kernel import Intercept, Linear, sigmoid
+from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.solvers import solve
+from equimargin.testing import FAMILIES, classification_data, costs, features, kernels, margin_problems, ranking_data, regression_data
+from rationals import (
+    SLACK,
+    Vector,
+    apply,
+    exact_costs,
+    exact_dual,
+    exact_margins,
+    exact_prices,
+    exact_primal,
+    exact_rows,
+    fractions,
+    gram,
+    inner,
+    is_positive_semidefinite,
+    size_of_terms,
+    slack,
+    transposed,
+)
+
+MARGIN_FAMILIES = [family for family in FAMILIES if family not in ("rvm", "rank.onenorm")]
+SOFT_FAMILIES = [family for family in MARGIN_FAMILIES if not family.endswith("hard")]
+
+
+# Points of problems, mostly far from any optimum.
+
+numbers = st.one_of(st.floats(-4, 4, width=32), st.floats(-1e6, 1e6), st.sampled_from([0.0, 1.0, -1.0, 1e-9]))
+
+
+@st.composite
+def problems_and_points(draw: st.DrawFn, families: tuple[str, ...], tails: bool = True) -> tuple[Problem, np.ndarray, np.ndarray, float]:
+    """A problem, any multipliers, any coefficients, any bias; multipliers in units of C."""
+    problem = draw(margin_problems(draw(st.sampled_from(families)), max_points=6, tails=tails))
+    alpha = np.array(draw(st.lists(numbers, min_size=problem.p, max_size=problem.p)))
+    size = problem.size if isinstance(problem, OneNormProblem) else problem.m
+    beta = np.array(draw(st.lists(numbers, min_size=size, max_size=size)))
+    unit = problem.C if np.isfinite(problem.C) else 1.0
+    return problem, alpha * unit, beta, draw(numbers)
+
+
+@given(problems_and_points(tuple(SOFT_FAMILIES)))
+def test_the_upper_bound_is_above_the_exact_primal_value(case: Any) -> None:
+    """And near it, relative to its terms; the inner one is below it."""
+    problem, _, beta, b = case
+    assume(np.isfinite(problem.costs).all())
+    K = gram(problem.kernel, problem.X)
+    if isinstance(problem.kernel, Linear):
+        w = np.asarray(problem.X.T @ beta)
+        f = apply([fractions(x) for x in problem.X], fractions(w))
+        norm2, point = inner(fractions(w), fractions(w)), Point(w=w, b=b)
+    else:
+        f = apply(K, fractions(beta))
+        norm2, point = inner(fractions(beta), f), Point(beta=beta, b=b)
+    exact = exact_primal(problem, f, norm2, Fraction(b))
+    upper = Fraction(interval(problem, point).upper)
+    assert Fraction(inner_interval(problem, point).upper) <= exact <= upper
+    assert upper - exact <= slack(problem) * size_of_terms(problem, fractions(beta), exact_costs(problem), Fraction(b)) + Fraction(1e-290)
+
+
+@given(problems_and_points(tuple(SOFT_FAMILIES)))
+def test_the_lower_bound_is_below_the_exact_dual_value(case: Any) -> None:
+    """Of the repaired multipliers; and near it, relative to its terms; the inner one is above it."""
+    problem, alpha, _, _ = case
+    assume(np.isfinite(problem.costs).all())
+    exact, size = exact_dual(problem, fractions(problem.repaired(alpha)))
+    lower = Fraction(interval(problem, Point(alpha=alpha)).lower)
+    assert lower <= exact <= Fraction(inner_interval(problem, Point(alpha=alpha)).lower)
+    loose = size_of_terms(problem, fractions(problem.rows.rdot(np.abs(problem.repaired(alpha)))), [Fraction(0)] * problem.p, Fraction(0))
+    assert exact - lower <= slack(problem) * (size + loose) + Fraction(1e-290)
+
+
+@given(problems_and_points(tuple(SOFT_FAMILIES)))
+def test_no_lower_bound_exceeds_an_exact_primal_value(case: Any) -> None:
+    """Weak duality, across points that have nothing to do with each other; also the upper bound that the multipliers imply."""
+    problem, alpha, beta, b = case
+    assume(np.isfinite(problem.costs).all())
+    proven = interval(problem, Point(alpha=alpha))
+    f = apply(gram(problem.kernel, problem.X), fractions(beta))
+    norm2 = inner(fractions(beta), f)
+    smallest = min(exact_primal(problem, f, norm2, Fraction(b)), exact_primal(problem, [Fraction(0)] * problem.m, Fraction(0), Fraction(0)))
+    assert Fraction(proven.lower) <= smallest
+    assert proven.lower <= proven.upper
+
+
+@given(problems_and_points(tuple(FAMILIES)))
+def test_an_interval_is_never_empty(case: Any) -> None:
+    """Not even between two points of different origin, in no family."""
+    problem, alpha, beta, b = case
+    first, second = interval(problem, Point(alpha=alpha)), interval(problem, Point(beta=beta, b=b))
+    both = first.intersected(second)
+    assert both.lower <= both.upper
+    together = interval(problem, Point(beta=beta, b=b, alpha=alpha))
+    assert (together.lower, together.upper) == (first.lower, second.upper)
+
+
+@given(problems_and_points(("rvm", "rank.onenorm")))
+def test_the_bounds_of_linear_programs(case: Any) -> None:
+    """The upper one at x >= 0, the lower one at the multipliers scaled into their constraints, and weak duality."""
+    problem, alpha, beta, _ = case
+    proven = interval(problem, Point(beta=beta, alpha=alpha))
+    C = Fraction(problem.C)
+    x = [max(v, Fraction(0)) for v in fractions(beta)]
+    violations = [max(Fraction(0), 1 - margin) for margin in exact_margins(problem, x)]
+    primal = sum(x, Fraction(0)) + C * sum(violations, Fraction(0))
+    u = [min(max(v, Fraction(0)), C) for v in fractions(alpha)]
+    dual = sum(u, Fraction(0)) / max(Fraction(1), *exact_prices(problem, u), Fraction(1))
+    assert Fraction(proven.lower) <= primal
+    assert dual <= Fraction(proven.upper)
+    size = size_of_terms(problem, padded(problem, x, problem.over), exact_costs(problem), Fraction(0)) + sum(x, Fraction(0))
+    assert abs(Fraction(proven.upper) - primal) <= slack(problem) * size
+    assert Fraction(proven.lower) <= dual * (1 + slack(problem))
+    assert Fraction(proven.lower) >= dual * (1 - SLACK) / (1 + _uncertainty(problem, u)) - Fraction(1e-270)
+
+
+def padded(problem: OneNormProblem, x: Vector, over: str) -> Vector:
+    """The sizes of the coefficients of f, with room for what a grid moves: 2^-50 of the largest."""
+    x = [v + max(x) / 10**5 for v in x]
+    A, _, _ = exact_rows(problem)
+    return x if over == "points" else [sum((abs(A[r][i]) * x[r] for r in range(len(A))), Fraction(0)) for i in range(problem.m)]
+
+
+def _uncertainty(problem: OneNormProblem, u: Vector) -> Fraction:
+    """How much rounding may add to the prices."""
+    reach = apply(gram(problem.kernel, np.abs(problem.X)), padded(problem, u, "pairs"))
+    return slack(problem) * 2 * max(reach, default=Fraction(0))
+
+
+@given(problems_and_points(tuple(MARGIN_FAMILIES)))
+def test_repaired_multipliers_are_exactly_feasible(case: Any) -> None:
+    """0 <= alpha <= c and s'alpha = 0 as fractions; and A'alpha is exact in double precision."""
+    problem, alpha, _, _ = case
+    repaired = fractions(problem.repaired(alpha))
+    A, _, s = exact_rows(problem)
+    assert all(a >= 0 for a in repaired)
+    if problem.loss == "hinge":
+        assert all(np.isinf(c) or a <= Fraction(float(c)) for a, c in zip(repaired, problem.costs, strict=True))
+    assert not problem.bias or inner(s, repaired) == 0
+    assert fractions(problem.rows.rdot(problem.repaired(alpha))) == transposed(A, repaired, problem.m)
+
+
+@given(problems_and_points(tuple(MARGIN_FAMILIES)), st.floats(0, 1))
+def test_feasible_multipliers_are_hardly_moved(case: Any, share: float) -> None:
+    """Pairs of opposite rows raised together are feasible; repair must leave them where they are, up to the grid."""
+    problem, alpha, _, _ = case
+    unit = problem.C if np.isfinite(problem.C) else 1.0
+    feasible = share * np.minimum(np.abs(alpha), np.minimum(unit, problem.box))
+    if problem.bias:
+        up, down = np.flatnonzero(problem.bias_signs > 0), np.flatnonzero(problem.bias_signs < 0)
+        paired = min(len(up), len(down))
+        feasible[up[:paired]] = feasible[down[:paired]] = np.minimum(feasible[up[:paired]], feasible[down[:paired]])
+        feasible[up[paired:]], feasible[down[paired:]] = 0.0, 0.0
+    assert np.abs(problem.repaired(feasible) - feasible).max(initial=0.0) <= 1e-13 * feasible.max(initial=0.0) + 1e-279
+
+
+@given(problems_and_points(tuple(MARGIN_FAMILIES)))
+def test_multipliers_out_of_balance_are_moved_by_no_more_than_that(case: Any) -> None:
+    """Once within the box, |s'alpha| is what must be taken away, up to the grid."""
+    problem, alpha, _, _ = case
+    boxed = np.clip(alpha, 0.0, problem.box)
+    excess = abs(float(problem.bias_signs @ boxed))
+    assert np.abs(problem.repaired(alpha) - boxed).sum() <= excess + 1e-13 * boxed.sum() + 1e-279
+
+
+def test_what_is_not_finite_counts_as_zero() -> None:
+    problem = ranking(np.arange(3.0)[:, None], np.arange(3))
+    assert problem.repaired(np.array([np.nan, np.inf, 0.5])).tolist() == [0.0, 0.0, 0.5]
+    nothing = interval(problem, Point(beta=np.array([np.nan, 0.0, 0.0]), b=0.0, alpha=np.full(3, np.nan)))
+    assert (nothing.lower, nothing.upper) == (0.0, np.inf)
+
+
+@given(classification_data(max_points=6), kernels(), st.lists(st.sampled_from([0.0, 0.3, 1.0, 7.0]), min_size=6, max_size=6))
+def test_weights_bound_the_multipliers(data: Any, kernel: Kernel, weights: list[float]) -> None:
+    """c_r = C weight_r; a row of weight 0 has multiplier 0."""
+    X, y = data
+    problem = classification(X, y, 0.7, kernel, sample_weight=weights[: len(y)])
+    repaired = problem.repaired(np.full(len(y), 100.0))
+    limits = [Fraction(0.7 * weight) for weight in weights[: len(y)]]
+    assert all(0 <= a <= limit for a, limit in zip(fractions(repaired), limits, strict=True))
+    assert inner(fractions(y), fractions(repaired)) == 0
+
+
+def test_a_weight_of_the_tube_goes_with_its_own_point() -> None:
+    """On both of its sides; the exact oracles take the weights as they are given."""
+    problem = regression([[0.0], [1.0]], [0.0, 1.0], 1.0, 0.1, sample_weight=[2.0, 5.0])
+    assert problem.costs.tolist() == [2.0, 5.0, 2.0, 5.0]
+
+
+# The best bias.
+
+
+def total_loss(problem: MarginProblem, f: np.ndarray, b: Fraction) -> Fraction:
+    """C sum_r loss(u_r) at b."""
+    return exact_primal(problem, fractions(f), Fraction(0), b)
+
+
+@given(
+    st.one_of(
+        st.builds(
+            lambda data, C, loss: classification(*data, C, loss=loss),
+            classification_data(),
+            costs(),
+            st.sampled_from(["hinge", "squared_hinge"]),
+        ),
+        st.builds(
+            lambda data, C, loss: regression(data.X, data.y, C, data.epsilon, loss=loss),
+            regression_data(),
+            costs(),
+            st.sampled_from(["hinge", "squared_hinge"]),
+        ),
+    ),
+    st.data(),
+)
+def test_the_best_bias_is_a_minimiser(problem: MarginProblem, data: st.DataObject) -> None:
+    """No breakpoint has a smaller loss; for the squared hinge no near point, either, which a convex function makes enough."""
+    f = np.array(data.draw(st.lists(numbers, min_size=problem.m, max_size=problem.m)))
+    lower, upper = problem.best_bias(f)
+    assert lower <= upper
+    A, t, s = exact_rows(problem)
+    breakpoints = [(t[r] - inner(A[r], fractions(f))) * s[r] for r in range(len(A))]
+    spread = max(map(abs, breakpoints), default=Fraction(0)) + 1
+    tries = list(breakpoints)
+    if problem.loss == "squared_hinge":
+        tries += [Fraction(lower) + sign * spread * Fraction(1, 10**k) for k in range(1, 7) for sign in (1, -1)]
+    least = min(total_loss(problem, f, b) for b in tries)
+    unit = Fraction(problem.C) * len(breakpoints) * (spread if problem.loss == "hinge" else spread**2)
+    for b in (lower, (lower + upper) / 2, upper):
+        assert total_loss(problem, f, Fraction(b)) <= least + unit * Fraction(1, 10**12)
+
+
+@given(classification_data(max_points=7, tails=False), st.data())
+def test_the_interval_of_the_best_bias_is_all_of_it(case: Any, data: st.DataObject) -> None:
+    """On integers every breakpoint is one: half a unit outside the interval the hinge loss is larger, where both classes are present."""
+    X, y = case
+    assume(len(set(y)) == 2)
+    problem = classification(X, y)
+    f = np.array(data.draw(st.lists(st.integers(-5, 5).map(float), min_size=problem.m, max_size=problem.m)))
+    lower, upper = problem.best_bias(f)
+    least = total_loss(problem, f, Fraction(lower))
+    assert total_loss(problem, f, Fraction(lower) - Fraction(1, 2)) > least
+    assert total_loss(problem, f, Fraction(upper) + Fraction(1, 2)) > least
+
+
+def test_the_bias_that_is_not_unique() -> None:
+    """x = 0 (+) and x = 1 (-) at C = 0.1: every b in [-1, 0.9] is best."""
+    problem = classification([[0.0], [1.0]], [1.0, -1.0], C=0.1)
+    assert problem.best_bias(np.array([0.0, -0.1])) == pytest.approx((-0.9, 1.0))
+
+
+def test_hard_rows_allow_an_interval_of_bias() -> None:
+    problem = classification([[2.0], [0.0]], [1.0, -1.0], C=np.inf)
+    assert problem.best_bias(np.array([4.0, 0.0])) == (-3.0, -1.0)
+
+
+# Counting pairs.
+
+
+@given(ranking_data())
+def test_pairs_are_counted_and_listed(data: Any) -> None:
+    """As many, and the same, in the order of (preferred, other), as by looking at every two points."""
+    X, y, qid = data
+    query = np.zeros(len(y)) if qid is None else qid
+    expected = [(i, j) for i in range(len(y)) for j in range(len(y)) if query[i] == query[j] and y[i] > y[j]]
+    rows = ranking(X, y, qid).rows
+    assert list(zip(rows.preferred.tolist(), rows.other.tolist(), strict=True)) == expected
+    assert rows.p == len(expected)
+
+
+def test_many_pairs_are_counted_exactly() -> None:
+    """More than double precision holds."""
+    y = np.arange(200_000) % 2
+    assert LabelledPairs(y.astype(float), None).p == 10**10
+    assert LabelledPairs(np.arange(3.0e5), None).p == 300_000 * 299_999 // 2
+
+
+# Positive semidefinite matrices.
+
+
+@st.composite
+def symmetric_matrices(draw: st.DrawFn) -> np.ndarray:
+    """Gram matrices of integer vectors, some singular, some with a changed entry, some scaled."""
+    n, d = draw(st.integers(1, 5)), draw(st.integers(1, 5))
+    B = np.array(draw(st.lists(st.integers(-3, 3), min_size=n * d, max_size=n * d)), dtype=float).reshape(n, d)
+    K = B @ B.T
+    if draw(st.booleans()):
+        i, j = draw(st.integers(0, n - 1)), draw(st.integers(0, n - 1))
+        K[i, j] = K[j, i] = K[i, j] + draw(st.sampled_from([1e-14, -1e-14, 1e-3, -1e-3, 1.0, -1.0]))
+    return np.asarray(K * draw(st.sampled_from([1.0, 3.0, 1e-6, 1e6])))
+
+
+@given(symmetric_matrices())
+@example(np.zeros((1, 1)))
+@example(np.array([[1.0, 1.0], [1.0, 1.0]]))
+@example(np.array([[0.0, 1.0], [1.0, 0.0]]))
+@example(np.array([[1.0, 1.0 + 2**-52], [1.0 + 2**-52, 1.0]]))
+def test_what_is_proved_positive_semidefinite_is(K: np.ndarray) -> None:
+    """Exactly, with the shift as a number and as it is added in double precision; and what is well inside is not shifted."""
+    shift = proven_shift(K)
+    smallest, largest = np.linalg.eigvalsh(K)[[0, -1]]
+    size = max(float(np.abs(K).max()), 1e-300)
+    if shift is None:
+        assert smallest < 1e-10 * size
+        return
+    assert smallest > -1e-8 * size
+    assert shift <= 1e-8 * size + 1e-290
+    assert shift == 0 or smallest <= 1e-10 * largest
+    exact = [fractions(row) for row in K]
+    for i in range(len(K)):
+        exact[i][i] += Fraction(shift)
+    assert is_positive_semidefinite(exact)
+    problem = classification(K, np.ones(len(K)), kernel=precomputed())
+    assert problem.convex
+    assert is_positive_semidefinite([fractions(row) for row in problem.gram.dense])
+
+
+@pytest.mark.parametrize("K", [np.diag([1.0, -1e-3]), np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])])
+def test_an_indefinite_matrix_is_not_convex(K: np.ndarray) -> None:
+    problem = classification(K, np.array([1.0, -1.0]), kernel=precomputed())
+    assert not is_positive_semidefinite([fractions(row) for row in K])
+    assert proven_shift(K) is None
+    assert not problem.convex
+    nothing = interval(problem, Point(alpha=np.ones(2)))
+    assert (nothing.lower, nothing.upper) == (-np.inf, np.inf)
+
+
+# Kernels.
+
+
+@given(
+    features(max_points=5),
+    st.one_of(kernels(), st.sampled_from([rbf(50.0), rbf(1e-6), polynomial(5, 0.1, 3.0), Intercept(rbf(50.0)), Intercept(rbf(0.1))])),
+)
+@example(np.array([[1e6, 0.0], [1e6 + 0.5, 1e-3]]), rbf(1.0))
+def test_every_entry_is_within_its_bound(X: np.ndarray, kernel: Kernel) -> None:
+    """Column by column: |computed - exact| <= E e_j; and K v within the bound of its product."""
+    m = len(X)
+    exact = gram(kernel, X)
+    K = kernel.block(X, X)
+    for j in range(m):
+        bound = fractions(kernel.rounding(X, X, K, np.eye(m)[j]))
+        assert all(abs(Fraction(K[i, j]) - exact[i][j]) <= bound[i] for i in range(m))
+    problem = classification(X, np.ones(m), kernel=kernel)
+    v = np.linspace(-1.0, 2.0, m)
+    f, error = problem.gram.product(v)
+    truth = apply(exact, fractions(v))
+    assert all(abs(a - b) <= e for a, b, e in zip(fractions(f), truth, fractions(error), strict=True))
+
+
+@given(features(max_points=4), st.one_of(kernels(), st.sampled_from([rbf(50.0), polynomial(5, 0.1, 3.0), Intercept(rbf(0.1))])))
+@example(np.array([[1e6, 0.0], [1e6 + 0.5, 1e-3]]), rbf(1.0))
+def test_every_entry_in_extended_precision_is_within_a_smaller_bound(X: np.ndarray, kernel: Kernel) -> None:
+    extended = classification(X, np.ones(len(X)), kernel=kernel).gram.extended
+    if extended is None:  # the platform has none
+        return
+    exact, ones = gram(kernel, X), np.ones(len(X))
+    bound = kernel.rounding(extended.X, extended.X, extended.dense, ones)
+    K = [[Fraction(*float128.as_integer_ratio()) for float128 in row] for row in extended.dense]
+    for i in range(len(X)):
+        off = sum((abs(K[i][j] - exact[i][j]) for j in range(len(X))), Fraction(0))
+        assert off <= Fraction(*bound[i].as_integer_ratio())
+    plain = kernel.block(X, X)
+    assert (bound <= kernel.rounding(X, X, plain, ones) / 1000 + 1e-290).all()
+
+
+@pytest.mark.parametrize("seed", [2, 4, 10, 13])
+def test_what_cancels_is_proven_in_extended_precision(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Contradicting pairs at C K of 1e7, whose coefficients cancel: bounds in float64 are wider than 1e-5."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-3, 4, size=(8, 2)).astype(float), rng.integers(0, 2, 8).astype(float)
+    problem = ranking(X, y, None, 7e5, polynomial(2, 2.0, 0.0))
+    point = solve(problem, tol=1e-7).point
+    if problem.gram.extended is not None:
+        assert interval(problem, point).relative_width < 2e-7
+    monkeypatch.setattr(problem.gram, "extended", None)
+    assert interval(problem, point).relative_width > 1e-5
+
+
+def test_large_costs_do_not_widen_an_interval_by_the_rounding_of_f() -> None:
+    """Its bound is 7e-12, below what asks for extended precision, but C = 1e4 and 77 rows at their margin made a width of 5e-9 of it."""
+    data = load_breast_cancer()
+    X, y = StandardScaler().fit_transform(data.data), np.where(data.target == 1, 1.0, -1.0)
+    problem = classification(X, y, 1e4, rbf(1 / 30))
+    if problem.gram.extended is not None:
+        assert solve(problem, "smo", tol=1e-10).interval.relative_width <= 5e-10
+
+
+def test_an_entry_off_by_more_than_its_bound_is_noticed() -> None:
+    """The bounds are small: 1e-12 of the entries at unit scale."""
+    X = np.random.default_rng(3).normal(size=(6, 3))
+    for kernel in (linear(), polynomial(3, 0.5, 1.0), rbf(0.7)):
+        K = kernel.block(X, X)
+        bound = kernel.rounding(X, X, K, np.ones(6))
+        assert (bound > 0).all()
+        assert (bound < 1e-12 * kernel.magnitude(X, X, K, np.ones(6))).all()
+
+
+def test_a_sigmoid_proves_nothing() -> None:
+    """tanh(a b - 1) on {0, 0.5, 1} has a negative eigenvalue."""
+    X = np.array([[0.0], [0.5], [1.0]])
+    problem = classification(X, np.array([1.0, -1.0, 1.0]), kernel=sigmoid(1.0, -1.0))
+    assert np.linalg.eigvalsh(problem.gram.dense)[0] == pytest.approx(-1.873, abs=1e-3)
+    assert not problem.convex
+    assert interval(problem, Point(alpha=np.ones(3), beta=np.ones(3))).lower == -np.inf
+
+
+# Known optima.
+
+
+def test_two_points_one_margin() -> None:
+    """x = 2 (+) and x = 0 (-): w = 1, b = -1, and the hard optimum 1/2 from any multiple of the right point."""
+    problem = classification([[2.0], [0.0]], [1.0, -1.0], C=np.inf)
+    for factor in (1.0, 0.01, 100.0):
+        proven = interval(problem, Point(w=np.array([factor]), b=-factor, alpha=np.full(2, 0.5 * factor)))
+        assert proven.lower <= 0.5 <= proven.upper
+        if factor <= 1:
+            assert proven.relative_width < 1e-12
+    assert interval(problem, Point(w=np.array([-1.0]), b=1.0)).upper == np.inf
+    assert interval(problem, Point(alpha=np.full(2, 50.0))).lower == pytest.approx(0.5)
+
+
+@given(costs(), st.floats(0.1, 10))
+def test_one_pair_in_closed_form(C: float, distance: float) -> None:
+    """One pair at distance d: alpha = min(C, 1 / d^2), the optimum alpha - alpha^2 d^2 / 2."""
+    problem = ranking(np.array([[distance], [0.0]]), [1, 0], C=C)
+    d2 = Fraction(distance) ** 2
+    alpha = min(Fraction(C), 1 / d2)
+    optimum = alpha - alpha**2 * d2 / 2
+    proven = interval(problem, Point(alpha=np.array([float(alpha)])))
+    assert Fraction(proven.lower) <= optimum <= Fraction(proven.upper)
+    assert proven.relative_width < 1e-9
+
+
+def test_a_ray_proves_a_large_bound() -> None:
+    """One point with both labels: no f separates, and any multiple of alpha = (1, 1) is a lower bound, without overflow."""
+    for X, kernel in (([[0.0], [0.0]], polynomial(1, 1.0, 0.0)), ([[0.3], [0.3]], linear()), ([[0.3], [0.3]], rbf(1.0))):
+        problem = classification(X, [1.0, -1.0], C=np.inf, kernel=kernel)
+        assert 1e10 < interval(problem, Point(alpha=np.ones(2))).lower < np.inf
+
+
+def near_points(seed: int) -> np.ndarray:
+    """Five points close to each other and far from the origin: their kernel values cancel in differences."""
+    rng = np.random.default_rng(seed)
+    return np.asarray(10.0 + 1e-4 * rng.normal(size=(5, 2)))
+
+
+@pytest.mark.parametrize("kernel", [linear(), polynomial(2, 1.0, 1.0), rbf(1.0)], ids=["linear", "polynomial", "rbf"])
+def test_bounds_hold_where_rounding_is_all_there_is(kernel: Kernel) -> None:
+    """Here values of double precision lie on the wrong side of the exact ones about every second time."""
+    wrong = 0
+    for seed in range(40):
+        X, rng = near_points(seed), np.random.default_rng(seed)
+        problem = ranking(X, rng.permutation(5), C=1e4, kernel=kernel)
+        alpha = problem.repaired(rng.uniform(0, 1e4, problem.p))
+        exact, _ = exact_dual(problem, fractions(alpha))
+        assert Fraction(interval(problem, Point(alpha=alpha)).lower) <= exact
+        beta = problem.rows.rdot(alpha)
+        w = np.asarray(problem.X.T @ beta)
+        given = Point(w=w, b=0.0) if isinstance(kernel, Linear) else Point(beta=beta, b=0.0)
+        K = gram(kernel, X)
+        f = apply([fractions(x) for x in X], fractions(w)) if isinstance(kernel, Linear) else apply(K, fractions(beta))
+        norm2 = inner(fractions(w), fractions(w)) if isinstance(kernel, Linear) else inner(fractions(beta), f)
+        primal = exact_primal(problem, f, norm2, Fraction(0))
+        assert primal <= Fraction(interval(problem, given).upper)
+        values = problem.gram @ beta
+        wrong += Fraction(problem.dual(alpha, float(beta @ values))) > exact
+        wrong += Fraction(problem.primal(values, float(beta @ values), 0.0)) < primal
+    assert wrong > 20
+
+
+def test_the_upper_bound_covers_the_rounding_of_f() -> None:
+    """Coefficients of 1e7 cancel in f, at a cost of 1e12."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X, y = np.tile(rng.normal(size=(3, 2)), (2, 1)), rng.choice([-1.0, 1.0], size=6)
+        X[3:] += 1e-7 * rng.normal(size=(3, 2))
+        problem = classification(X, y, 1e12, polynomial(2, 0.5, 1.0))
+        point = Point(beta=1e7 * np.repeat([1.0, -1.0], 3), b=float(rng.normal()))
+        f = apply(gram(problem.kernel, X), fractions(point.beta))
+        exact = exact_primal(problem, f, inner(fractions(point.beta), f), Fraction(point.b or 0.0))
+        assert exact <= Fraction(interval(problem, point).upper)
+
+
+@pytest.mark.parametrize("over", [ranking_vector_machine, one_norm_ranking], ids=["points", "pairs"])
+@pytest.mark.parametrize("kernel", [linear(), polynomial(2, 1.0, 1.0), rbf(1.0)], ids=["linear", "polynomial", "rbf"])
+def test_linear_bounds_hold_where_rounding_is_all_there_is(kernel: Kernel, over: Any) -> None:
+    """The same for both sides of the linear programs, where prices exceed 1 by cancellation."""
+    for seed in range(40):
+        X, rng = near_points(seed), np.random.default_rng(seed)
+        problem = over(X, rng.permutation(5), None, 1e10, kernel)
+        u, x = rng.integers(0, 2**20, problem.p) * 2.0**13, rng.integers(0, 2**10, problem.size).astype(float)  # on every grid
+        proven = interval(problem, Point(beta=x, alpha=u))
+        exact = fractions(u)
+        dual = sum(exact, Fraction(0)) / max(Fraction(1), *exact_prices(problem, exact))
+        assert Fraction(proven.lower) <= dual
+        primal = sum(fractions(x), Fraction(0)) + Fraction(problem.C) * sum(
+            (max(Fraction(0), 1 - margin) for margin in exact_margins(problem, fractions(x))), Fraction(0)
+        )
+        assert primal <= Fraction(proven.upper)
+
+
+def test_a_gram_matrix_that_rounding_made_indefinite_is_shifted() -> None:
+    """B B' of more points than dimensions has eigenvalues of rounding size on both sides of 0."""
+    indefinite = 0
+    for seed in range(40):
+        B = np.random.default_rng(seed).normal(size=(4, 2))
+        K = B @ B.T
+        K = (K + K.T) / 2
+        shift = proven_shift(K)
+        assert shift is not None
+        exact = [fractions(row) for row in K]
+        indefinite += not is_positive_semidefinite(exact)
+        shifted = [[v + Fraction(shift) * (i == j) for j, v in enumerate(row)] for i, row in enumerate(exact)]
+        assert is_positive_semidefinite(shifted)
+        assert 0 < shift < 1e-12 * np.trace(K)
+    assert indefinite > 10
+
+
+def test_relative_figures_of_an_interval() -> None:
+    assert Interval(1.0, 2.0, 0.0).size == 2.0
+    assert Interval(1.0, 2.0, 1e5).size == pytest.approx(10.0)
+    assert Interval(-3.0, np.inf, 1.0).size == 3.0
+    assert Interval(0.0, 0.0, 0.0).relative_width == 0.0
+    assert Interval(-np.inf, 1.0, 1.0).relative_width == np.inf
+    assert Interval(0.0, 3.0, 1.0).intersected(Interval(1.0, 4.0, 2.0)) == Interval(1.0, 3.0, 2.0)

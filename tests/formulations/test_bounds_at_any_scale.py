@@ -1,0 +1,515 @@
+"""Proven bounds where float64 underflows and overflows: against optima and values in rational numbers, compared as fractions.
+
+The values of a point are computed from the formulas in `rationals.py`; optima are `exact_optimum`'s.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from fractions import Fraction
+from math import inf, nan, nextafter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from equimargin.formulations import (
+    MarginProblem,
+    OneNormProblem,
+    Point,
+    Problem,
+    classification,
+    interval,
+    linear,
+    one_norm_ranking,
+    polynomial,
+    precomputed,
+    ranking,
+    ranking_vector_machine,
+    rbf,
+    regression,
+)
+from equimargin.formulations.bounds.evaluate import arithmetic
+from equimargin.formulations.bounds.intervals import Interval, inner_interval
+from equimargin.formulations.bounds.slater import strictly_inside
+from equimargin.formulations.kernels.features import Explicit
+from equimargin.formulations.kernels.gram import proven_shift
+from equimargin.formulations.kernels.kernel import RBF
+from equimargin.formulations.numeric.dyadic import on_grid
+from equimargin.formulations.numeric.rounding import added, largest, product, products_within, quotient, root, rounded, summed, total
+from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.solvers import Status, exact_optimum, solve
+from equimargin.testing import FAMILIES, extreme_problems, extreme_scales
+from places import ROOT
+from rationals import (
+    apply,
+    exact_dual,
+    exact_margins,
+    exact_prices,
+    exact_primal,
+    exponential,
+    fractions,
+    gram,
+    inner,
+    is_positive_semidefinite,
+)
+
+SMALLEST = Fraction(5e-324)
+MARGIN_FAMILIES = [family for family in FAMILIES if family not in ("rvm", "rank.onenorm")]
+
+
+def within(problem: Problem, point: Point, optimum: Fraction | None) -> Interval:
+    """The interval, which must hold the optimum, None for infinity, without a warning."""
+    proven = interval(problem, point)
+    if optimum is None:
+        assert proven.upper == inf
+        return proven
+    assert proven.lower == -inf or Fraction(proven.lower) <= optimum
+    assert proven.upper == inf or optimum <= Fraction(proven.upper)
+    return proven
+
+
+def best(problem: Problem) -> tuple[Fraction | None, Point]:
+    """The exact optimum, None for infinity, and a point that nearly attains it."""
+    start = None if isinstance(problem, OneNormProblem) else Point(alpha=np.zeros(problem.p))
+    with np.errstate(all="ignore"):
+        found = exact_optimum(problem, start=start)
+    assert found.status in (Status.OPTIMAL, Status.INFEASIBLE)
+    beta, alpha = (np.array([nearest(v) for v in values]) for values in (found.beta, found.alpha))
+    return found.value, Point(beta=beta, alpha=alpha, b=0.0 if found.bias[0] is None else nearest(found.bias[0]))
+
+
+def nearest(v: Fraction) -> float:
+    """As a float, infinite where there is none."""
+    try:
+        return float(v)
+    except OverflowError:
+        return inf if v > 0 else -inf
+
+
+numbers = st.one_of(st.floats(-4, 4, width=32), st.sampled_from([0.0, 1.0, -1.0, 0.5]))
+
+
+def finite(values: Any) -> Any:
+    """What overflows, as the largest float."""
+    return np.nan_to_num(values, nan=0.0)
+
+
+@st.composite
+def cases(draw: st.DrawFn, families: list[str]) -> tuple[Problem, Point]:
+    """A problem and any point: multipliers in units of C or of any size, coefficients and a bias of any size."""
+    problem = draw(extreme_problems(draw(st.sampled_from(families))))
+    size = problem.size if isinstance(problem, OneNormProblem) else problem.m
+    unit = draw(st.one_of(st.just(problem.C), extreme_scales())) if np.isfinite(problem.C) else draw(extreme_scales())
+    with np.errstate(over="ignore"):
+        alpha = finite(np.abs(draw(st.lists(numbers, min_size=problem.p, max_size=problem.p))) * unit)
+        beta = finite(np.array(draw(st.lists(numbers, min_size=size, max_size=size))) * draw(extreme_scales()))
+        b = float(finite(draw(numbers) * draw(extreme_scales())))
+    return problem, Point(beta=beta, alpha=alpha, b=b)
+
+
+# Optima.
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+@given(st.data())
+def test_an_interval_holds_the_exact_optimum_at_any_scale(family: str, data: st.DataObject) -> None:
+    """Of any point, of a point whose b is the best one, of multipliers alone, and of the optimum itself as it is rounded."""
+    problem, point = data.draw(cases([family]))
+    assume(not isinstance(problem.kernel, RBF))
+    optimum, nearly = best(problem)
+    for p in (point, Point(beta=point.beta, alpha=point.alpha), Point(alpha=point.alpha), nearly, Point(alpha=nearly.alpha)):
+        within(problem, p, optimum)
+
+
+UNDERFLOWING = {
+    "ridge": lambda: classification([[1.0], [-1.0]], [1.0, -1.0], C=1e-165, loss="squared_hinge"),
+    "ridge of weights": lambda: classification([[1.0], [-1.0]], [1.0, -1.0], loss="squared_hinge", sample_weight=[1e-165] * 2),
+    "ridge of pairs": lambda: ranking([[1.0], [2.0]], [0, 1], C=1e-165, loss="squared_hinge"),
+    "ridge, penalised bias": lambda: classification([[1.0], [-1.0]], [1.0, -1.0], C=1e-165, loss="squared_hinge", bias="penalized"),
+    "ridge of a tube": lambda: regression([[1.0], [2.0]], [1e-85, -1e-85], C=1e-80, epsilon=0.0, loss="squared_hinge"),
+    "targets": lambda: regression([[1.0], [2.0]], [1e-170, -1e-170], C=1e-30, epsilon=0.0, loss="squared_hinge"),
+    "product of costs": lambda: classification([[1.0]], [1.0], C=1e-200, sample_weight=[7e-124], bias=False),
+    "product of costs, squared": lambda: classification([[1.0]], [1.0], C=1e-200, sample_weight=[7e-124], bias=False, loss="squared_hinge"),
+    "entries of K": lambda: classification([[1e-170], [-1e-170]], [1.0, -1.0], C=1e300),
+    "entries of a polynomial": lambda: classification([[1e-60], [-1e-60]], [1.0, -1.0], C=1e300, kernel=polynomial(3, 1.0, 0.0)),
+    "a program's prices": lambda: ranking_vector_machine([[1e-170], [3e-170]], [0, 1], C=1e300),
+    "overflowing costs": lambda: replace(
+        classification([[1.0], [-1.0]], [1.0, 1.0], C=1e200, sample_weight=[1.0, 1.0], bias=False), weights=np.array([1e200, 1.0])
+    ),
+    "overflowing entries": lambda: OVERFLOWING,
+    "multipliers below 1e-280": lambda: classification([[1.0], [-1.0]], [1.0, -1.0], C=1e-300),
+}
+
+
+@pytest.mark.parametrize("name", UNDERFLOWING)
+@pytest.mark.parametrize("share", [0.5, 1.0, 2.0])
+def test_what_underflows_is_counted(name: str, share: float) -> None:
+    """At multiples of C, of twice the costs, where a squared hinge has its multipliers, of 1, and at the optimum as it is rounded."""
+    problem = UNDERFLOWING[name]()
+    optimum, nearly = best(problem)
+    assert optimum is not None
+    with np.errstate(over="ignore"):
+        cost = problem.C if isinstance(problem, OneNormProblem) else float(problem.costs.max())
+        for unit in (problem.C, 2 * cost, 1.0):
+            within(problem, Point(alpha=np.full(problem.p, share * unit)), optimum)
+    within(problem, nearly, optimum)
+
+
+@pytest.mark.parametrize("name", [name for name in UNDERFLOWING if name.startswith("ridge")])
+def test_a_tiny_optimum_is_bounded_closely(name: str) -> None:
+    """Where nothing but squares of the multipliers underflow, the interval is as narrow as at any other scale."""
+    problem = UNDERFLOWING[name]()
+    optimum, nearly = best(problem)
+    assert optimum is not None
+    proven = within(problem, nearly, optimum)
+    assert Fraction(proven.upper) - Fraction(proven.lower) <= optimum / 10**12
+    solved = solve(problem)
+    assert solved.ok
+    within(problem, solved.point, optimum)
+
+
+# Values of points.
+
+
+FAR_APART = replace(regression([[1.0], [-1.0]], [1.0, 2.0], 1.0, 0.1, rbf(1e-320)), X=np.array([[1e160], [-1e160]]))
+"""The squares of these points overflow: their constructor refuses them, and their bounds must be true none the less."""
+OVERFLOWING = replace(one_norm_ranking([[1.0], [3.0]], [0, 1]), X=np.array([[1e200], [3e200]]))
+"""A ranking whose kernel values overflow, likewise."""
+
+
+@given(cases([family for family in MARGIN_FAMILIES if not family.endswith("hard")]))
+@example((classification([[1.0], [2e-170]], [1.0, -1.0], 1e-200, rbf(1e300)), Point(beta=np.array([1e200, -1.0]), alpha=np.ones(2), b=0.0)))
+@example((FAR_APART, Point(beta=np.ones(2), alpha=np.ones(4), b=0.0)))
+def test_the_values_of_a_point_lie_between_its_two_intervals(case: tuple[MarginProblem, Point]) -> None:
+    """inner upper <= U <= upper and lower <= L <= inner lower, U of beta and b as they are, L of the repaired multipliers."""
+    problem, point = case
+    assume(problem.weights is None or np.isfinite(problem.weights).all())
+    proven, inside = interval(problem, point), inner_interval(problem, point)
+    assert not np.isnan([proven.lower, proven.upper, inside.lower, inside.upper]).any()
+    dual, _ = exact_dual(problem, fractions(problem.repaired(point.alpha)))
+    assert proven.lower == -inf or Fraction(proven.lower) <= dual
+    assert inside.lower == inf or dual <= Fraction(inside.lower)
+    if problem.explicit is not None:  # what is judged there is the rounded w
+        point = Point(w=np.array([v if np.isfinite(v) else 1.0 for v in weights_of(problem, point)]), b=point.b)
+        w = fractions(point.w)
+        primal = exact_primal(problem, apply([fractions(x) for x in problem.X], w), inner(w, w), Fraction(point.b or 0.0))
+    else:
+        beta = fractions(problem.gram.merged(point.beta))
+        f = apply(gram(problem.kernel, problem.X), beta)
+        primal = exact_primal(problem, f, inner(beta, f), Fraction(point.b or 0.0))
+    proven, inside = interval(problem, point), inner_interval(problem, point)
+    assert proven.upper == inf or primal <= Fraction(proven.upper)
+    assert Fraction(inside.upper) <= primal
+
+
+def weights_of(problem: MarginProblem, point: Point) -> Any:
+    with np.errstate(all="ignore"):
+        return problem.explicit.rdot(point.beta)
+
+
+@given(cases(["rvm", "rank.onenorm"]))
+@example((OVERFLOWING, Point(beta=np.ones(1), alpha=np.ones(1))))
+def test_the_values_of_a_point_of_a_linear_program(case: tuple[OneNormProblem, Point]) -> None:
+    """Likewise, at x >= 0 and multipliers on their grids."""
+    problem, point = case
+    proven, inside = interval(problem, point), inner_interval(problem, point)
+    u = fractions(on_grid(point.alpha, np.full(problem.p, problem.C), np.zeros(problem.p)))
+    dual = sum(u, Fraction(0)) / max(Fraction(1), *exact_prices(problem, u), Fraction(1))
+    assert Fraction(proven.lower) <= dual
+    assert inside.lower == inf or dual <= Fraction(inside.lower)
+    x = np.maximum(point.beta, 0.0)
+    if problem.over == "pairs":
+        x = on_grid(x, np.full(problem.size, inf), np.zeros(problem.size))
+    violated = sum((max(Fraction(0), 1 - margin) for margin in exact_margins(problem, fractions(x))), Fraction(0))
+    primal = sum(fractions(x), Fraction(0)) + Fraction(problem.C) * violated
+    assert proven.upper == inf or primal <= Fraction(proven.upper)
+    assert Fraction(inside.upper) <= primal
+
+
+@pytest.mark.parametrize("short", [1e-6, 1e-9, 0.0])
+def test_the_inner_interval_of_a_scaled_point_is_inside(short: float) -> None:
+    """A hard row whose margin is what is left of 1e6 - 1e6 beside a soft one that is known: the multiple that meets the first is not.
+
+    The loss of the second falls as the multiple grows, so that it is bounded from below by the largest that it may be.
+    """
+    X, w = np.array([[1e6 + 1 - short, -1e6], [0.5, 0.0]]), np.ones(2)
+    problem = classification(X, [1.0, 1.0], 1e8, bias=False, sample_weight=[inf, 1.0])
+    factor = max(Fraction(1), 1 / inner(fractions(X[0]), fractions(w)))
+    exact = factor**2 + Fraction(1e8) * (1 - factor / 2)
+    inside = inner_interval(problem, Point(w=w))
+    assert exact * (1 - Fraction(1, 10**8)) <= Fraction(inside.upper) <= exact
+
+
+def nested(problem: Problem, point: Point) -> tuple[Interval, Interval]:
+    """The proven interval and the inner one, which differ by rounding alone: no side that is proven is closer than the inner one."""
+    proven, inside = interval(problem, point), inner_interval(problem, point)
+    assert proven.lower <= inside.lower
+    assert inside.upper <= proven.upper
+    return proven, inside
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+@given(st.data())
+def test_the_inner_interval_is_never_closer_than_the_proven_one(family: str, data: st.DataObject) -> None:
+    """Of any point, of multipliers alone, and where some rows are hard and some are not."""
+    problem, point = data.draw(cases([family]))
+    for p in (point, Point(beta=point.beta, alpha=point.alpha), Point(alpha=point.alpha)):
+        nested(problem, p)
+
+
+@pytest.mark.parametrize("alpha", [[5e153, 1e154], [5e160, 1e161], [1e-170, 2e-170], [8e307, 8e307], [5e-324, 5e-324]])
+def test_hard_multipliers_are_scaled_before_their_norm_is_taken(alpha: list[float]) -> None:
+    """The multiple is chosen once, at any size of the multipliers: from a norm that overflows it would be 0, or far too large."""
+    problem = classification([[1.0], [-1.0]], [-1.0, 1.0], inf, bias=False)
+    proven, inside = nested(problem, Point(alpha=np.array(alpha)))
+    assert Fraction(1, 2) - Fraction(1, 10**12) <= Fraction(proven.lower) <= Fraction(1, 2) <= Fraction(inside.lower)
+    assert inside.lower <= 0.5 + 1e-12
+
+
+@pytest.mark.parametrize("scale", [1e-86, 1.0])
+def test_hard_multipliers_of_a_constant_kernel(scale: float) -> None:
+    """Nearly equal kernel values, whose norm is what rounding leaves: both ways it is taken of the same multipliers."""
+    problem = classification([[scale], [-scale]], [-1.0, 1.0], inf, polynomial(2, 1.0, 1.0), bias=False)
+    nested(problem, Point(alpha=np.array([5e153, 1e154])))
+
+
+def test_the_blend_that_meets_a_tube_is_chosen_once() -> None:
+    """One soft and one hard point beside very large costs: blended inward by another share, the inner side would pass the proven one."""
+    problem = regression(
+        [[-2.4777659689363593e-13], [-2.681907315635334e-12], [4.36684505860894e-13]],
+        [-51247.2974826, 85876.86768962, 86513.7958572],
+        C=99356840.29697713,
+        epsilon=1e-5,
+        kernel=polynomial(2, 1.0, 5e-324),
+        loss="squared_hinge",
+        sample_weight=[1.46278935e85, 1.32588027e85, inf],
+    )
+    beta = np.array([-4.003164483464424e98, -7.392381424825264e96, 4.0770882977126766e98])
+    alpha = np.array([0.0, 0.0, beta[2], -beta[0], -beta[1], 0.0])
+    nested(problem, Point(beta=beta, alpha=alpha))
+
+
+def test_a_point_inside_a_tube_is_not_sought_beyond_float64() -> None:
+    """A kernel that overflows has none; a mistake in the search is an error and not the answer that there is none."""
+    tube = regression([[1.0], [2.0]], [1.0, -1.0], inf, 0.1)
+    assert strictly_inside(tube) is not None
+    assert strictly_inside(replace(tube, X=np.array([[1e308], [inf]]))) is None
+    with np.errstate(all="ignore"):
+        assert strictly_inside(replace(tube, X=np.array([[1e200], [-1e200]]), kernel=polynomial(2, 1.0, 1.0))) is None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("equimargin.formulations.interior._least_squares", lambda design, y: np.zeros(7))
+        with pytest.raises(ValueError, match="matmul"):
+            strictly_inside(tube)
+
+
+def test_the_size_of_an_interval_without_a_finite_end() -> None:
+    """Relative figures divide by it also where nothing has been proved."""
+    assert Interval(-inf, inf, inf).size > 0
+    assert Interval(-inf, inf, inf).relative_width == inf
+    assert Interval(-inf, inf).size > 0
+
+
+def test_the_proven_width_of_a_large_linear_program_follows_its_gap() -> None:
+    """Prices of 1 that are left of sums of 1e6: 58,688 pairs of points as in OHSUMED, 12 queries, 3 levels, 45 features, repeated rows."""
+    rng = np.random.default_rng(0)
+    X, qid = rng.lognormal(size=(1752, 45)), np.repeat(np.arange(12), 146)
+    X[::20] = X[1::20]
+    score = X @ rng.normal(size=45) + rng.normal(size=1752)
+    problem = ranking_vector_machine(X, np.digitize(score, np.quantile(score, [0.7, 0.87])), qid)
+    solution = solve(problem, "column_generation", tol=1e-9)
+    assert solution.ok
+    assert solution.interval.relative_width <= 10 * solution.relative_gap + 1e-11
+
+
+# Swept pairs.
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize(("C", "weight"), [(1e-165, 1.0), (1e-300, 1e-20), (3e-200, 7e-124), (1e-8, 0.3), (1e300, 1e300)])
+def test_swept_pairs_are_bounded_as_listed_ones(loss: Any, C: float, weight: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both hold the exact optimum of a few pairs, and of costs that underflow or overflow, too."""
+    X, y = [[0.0], [1.0], [1.5], [3.0]], [0, 1, 0, 2]
+    problem = replace(ranking(X, y, None, C, loss=loss), weights=np.array([weight]))  # whose constructor refuses costs that overflow
+    optimum, nearly = best(problem)
+    monkeypatch.setattr("equimargin.formulations.labelled_pairs.MANY", 0)
+    swept = replace(ranking(X, y, None, C, loss=loss), weights=np.array([weight]))
+    with np.errstate(all="ignore"):
+        found = [] if C > 1 else [solve(swept, "newton" if swept.squared else "huber").point]
+    for point in (*found, Point(beta=nearly.beta)):
+        within(swept, point, optimum)
+    assert isinstance(swept.rows, LabelledPairs)
+
+
+# The problem that is bounded.
+
+
+@given(st.floats(0, allow_nan=False), st.lists(st.one_of(st.floats(0, allow_nan=False), extreme_scales()), min_size=1, max_size=5))
+@example(1e-200, [7e-124])
+@example(1.0, [5e-324, inf, 0.0])
+@example(inf, [0.0, 1.0])
+@example(0.5, [5e-324])
+@example(2.0**-523, [float(np.nextafter(2.0, 0.0) * 2.0**-500)])  # rounded up into the normal range
+def test_exact_products_of_costs_lie_within_two_floats(C: float, weights: list[float]) -> None:
+    """C x weight as exact optima and certificates take it, 0 inf = 0; the floats are equal or neighbours of the rounded one."""
+    least, most = products_within(np.asarray(C), np.array(weights))
+    for w, low, high in zip(weights, least.tolist(), most.tolist(), strict=True):
+        if 0.0 in (C, w):
+            assert low == high == 0
+        elif inf in (C, w):
+            assert low == high == inf
+        else:
+            exact = Fraction(C) * Fraction(w)
+            assert Fraction(low) <= exact
+            assert high == inf or exact <= Fraction(high)
+            assert high <= nextafter(nextafter(low, inf), inf)
+
+
+def test_multipliers_are_within_the_exact_costs() -> None:
+    """0.1 x 3 is below the float 0.30000000000000004 that it is rounded to; so is the repaired multiplier."""
+    problem = classification([[1.0]], [1.0], 0.1, bias=False, sample_weight=[3.0])
+    assert Fraction(problem.costs[0]) > Fraction(0.1) * 3
+    assert Fraction(problem.repaired(np.ones(1))[0]) <= Fraction(0.1) * 3
+
+
+def test_multipliers_near_the_smallest_float_lie_on_a_grid() -> None:
+    """The subnormal floats are one."""
+    alpha = np.array([5e-324, 1e-322, 3e-310])
+    assert on_grid(alpha, np.full(3, inf), np.zeros(3)).tolist() == alpha.tolist()
+    assert on_grid(np.array([1e308, 1.0]), np.full(2, inf), np.zeros(2)).tolist() == [1e308, 0.0]
+
+
+@pytest.mark.parametrize(
+    "K", [[[5e-324, 1e-323], [1e-323, 5e-324]], [[1e-320, 1.1e-320], [1.1e-320, 1e-320]], [[1e-310, 1e-310], [1e-310, 1e-310]]]
+)
+def test_a_tiny_gram_matrix_is_shifted_until_it_is_positive_semidefinite(K: Any) -> None:
+    """Its Cholesky factorisation underflows, and would find no pivot below 0."""
+    shift = proven_shift(np.array(K))
+    assert shift is not None
+    exact = [[Fraction(v) + Fraction(shift) * (i == j) for j, v in enumerate(row)] for i, row in enumerate(K)]
+    assert is_positive_semidefinite(exact)
+
+
+@given(st.sampled_from([linear(), polynomial(3, 0.5, 0.0), polynomial(2, 1e-300, 1e-320), rbf(1e300), rbf(1e-320), rbf(1.0)]), st.data())
+def test_entries_that_underflow_are_within_their_bound(kernel: Any, data: st.DataObject) -> None:
+    """K v and K_ii at any scale, v at any scale."""
+    scale, unit = data.draw(extreme_scales()), data.draw(extreme_scales())
+    with np.errstate(over="ignore"):
+        X = finite(np.array([[1.0, -2.0], [0.3, 0.7], [1.0, -2.5]]) * scale)
+        v = finite(np.array([1.0, -1.0, 0.7]) * unit)
+    problem = replace(classification(np.ones((3, 2)), np.ones(3), kernel=kernel), X=X)  # whose constructor refuses what overflows
+    K = gram(kernel, X)
+    with np.errstate(all="ignore"):
+        f, error = problem.gram.product(v)
+        assert not np.isfinite(problem.gram.diagonal_bound) or Fraction(problem.gram.diagonal_bound) >= max(K[i][i] for i in range(3))
+    for value, bound, exact in zip(f.tolist(), error.tolist(), apply(K, fractions(v)), strict=True):
+        assert not np.isfinite(value) or bound == inf or abs(Fraction(value) - exact) <= Fraction(bound)
+        assert not np.isnan(bound)
+
+
+@pytest.mark.parametrize("constant", [False, True])
+def test_sums_of_products_that_all_underflow_are_within_their_bound(constant: bool) -> None:
+    """64 products of 0.48 of the smallest float: their float sum is 0, the exact one 31 of it."""
+    Z = Explicit(np.full((64, 64), 3.0 * 2.0**-540), constant)
+    v = np.full(64, 5.0 * 2.0**-539)
+    w = np.append(v, np.zeros(int(constant)))
+    for found, error in (Z.values(w), (Z.combination(v)[0][:64], Z.combination(v)[1][:64])):
+        exact = 64 * Fraction(3.0 * 2.0**-540) * Fraction(v[0])
+        assert found.tolist() == [0.0] * 64
+        assert all(exact <= Fraction(e) <= 500 * exact for e in error.tolist())
+
+
+def test_the_exponential_of_the_oracle() -> None:
+    assert exponential(Fraction(-1)) == pytest.approx(float(np.exp(-1.0)))
+
+
+# Arithmetic.
+
+
+def test_an_overflow_proves_nothing() -> None:
+    """The optimum is 2.5e-401: the price of the only pair is 4e400."""
+    problem = OVERFLOWING
+    proven = interval(problem, Point(alpha=np.array([1.0])))
+    assert (proven.lower <= 5e-324, proven.upper) == (True, inf)
+    assert arithmetic(problem) == inf
+    assert (
+        interval(replace(classification([[1.0], [-1.0]], [1.0, -1.0]), X=np.array([[1e200], [-1e200]])), Point(alpha=np.ones(2))).lower
+        <= 5e-401
+    )
+    assert Interval(0.0, 1.0, inf).relative_width == 1.0
+
+
+every_float = st.one_of(st.floats(), extreme_scales(), extreme_scales().map(lambda v: -v))
+
+
+@given(every_float, every_float, st.sampled_from([1.0, -1.0]))
+@example(inf, -inf, 1.0)
+@example(1e200, 1e200, -1.0)
+@example(1e-200, -1e-200, 1.0)
+def test_every_operation_is_rounded_to_one_side(x: float, y: float, way: float) -> None:
+    """Finite floats against fractions; whatever else, never a NaN."""
+    with np.errstate(all="ignore"):
+        results = {"+": added(x, y, way), "*": product(x, y, way), "/": quotient(x, y, way), "sum": total(np.array([x, y, 1.0]), way)}
+    assert not any(np.isnan(value) for value in results.values())
+    if not np.isfinite([x, y]).all():
+        return
+    exact = {"+": Fraction(x) + Fraction(y), "*": Fraction(x) * Fraction(y), "sum": Fraction(x) + Fraction(y) + 1}
+    exact |= {"/": Fraction(x) / Fraction(y)} if y else {}
+    for operation, value in exact.items():
+        bound = float(results[operation])
+        assert bound == way * inf or (np.isfinite(bound) and (Fraction(bound) - value) * int(way) >= 0), operation
+
+
+def test_a_nan_is_infinite_on_the_side_to_which_it_is_rounded() -> None:
+    values = np.array([1.0, nan, 0.5])
+    with np.errstate(all="ignore"):
+        assert rounded(values, 1.0)[1] == inf
+        assert rounded(values, -1.0)[1] == -inf
+        assert largest(values) == inf
+        assert largest(values[:1], 3.0) == 3.0
+        assert total(values, 1.0) == inf
+        assert total(np.array([1e308, 1e308, -1e308]), -1.0) <= 1e308  # fsum overflows on its way
+        assert root(2.0, 1.0) > 2**0.5 > root(2.0, -1.0)
+
+
+def test_bounds_compare_by_no_function_that_drops_a_nan() -> None:
+    """Of Python's own max and min, in the bounds, none may meet a number that has not been rounded to a side."""
+    room = ROOT / "formulations" / "bounds"
+    source = "".join((room / name).read_text(encoding="utf-8") for name in ("evaluate.py", "intervals.py"))
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    named = {ast.unparse(call.func) for call in calls}
+    assert not named & {"np.fmax", "np.fmin", "np.nanmax", "np.nanmin", "np.clip"} - {"np.clip"}
+    allowed = ("_lower", "_multiples", "intersected", "size")
+    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef) and node.name not in allowed]
+    for function in functions:
+        used = {ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+        assert not used & {"max", "min"}, f"{function.name} uses {used & {'max', 'min'}}"
+
+
+@given(st.integers(1, 300), st.integers(0, 2**32 - 1))
+def test_sums_in_blocks_are_within_their_bound(n: int, seed: int) -> None:
+    """As few roundings a product as are said, for dense matrices in any order of storage."""
+    rng = np.random.default_rng(seed)
+    A, v = rng.normal(size=(2, n)) * 10.0 ** rng.integers(-8, 8, n), rng.normal(size=n)
+    for M in (A, np.asfortranarray(A)):
+        found, depth = summed(M, v)
+        assert depth <= max(64, 2 * n**0.5 + 2)
+        for row, value in zip(M, found.tolist(), strict=True):
+            exact = inner(fractions(row), fractions(v))
+            bound = Fraction(depth, 2**53 - depth) * inner(fractions(np.abs(row)), fractions(np.abs(v)))
+            assert abs(Fraction(value) - exact) <= bound + n * SMALLEST
+
+
+def test_a_tube_that_is_missed_by_less_than_rounding_is_met() -> None:
+    """The smallest share that is blended in is positive: 16 times nothing would be nothing for ever."""
+    K = np.array([[0.9, -0.3, -0.9, 0.0], [-0.3, 0.5, -0.1, -0.6], [-0.9, -0.1, 1.3, 0.6], [0.0, -0.6, 0.6, 0.9]])
+    K[0, 1] = K[1, 0] = -0.30000000000000004
+    K[1, 3] = K[3, 1] = -0.6000000000000001
+    K[2, 3] = K[3, 2] = 0.6000000000000001
+    y = np.array([4.419244850803917e62, -6.628867276205876e62, -6.628867276205876e62, 6.628867276205876e62])
+    problem = regression(K, y, C=np.inf, kernel=precomputed(), epsilon=6.628867276205876e62)
+    zero = Point(beta=np.zeros(4), b=0.0, alpha=np.zeros(8))
+    assert interval(problem, zero).lower == 0.0

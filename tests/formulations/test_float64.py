@@ -1,0 +1,224 @@
+"""What float64 cannot hold: refused where a problem is made, in a sentence; and what is made never ends in an exception."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from equimargin import compare
+from equimargin.compare import Job
+from equimargin.formulations import (
+    Declaration,
+    Kernel,
+    Point,
+    Problem,
+    classification,
+    declare,
+    one_norm_ranking,
+    polynomial,
+    precomputed,
+    ranking,
+    ranking_vector_machine,
+    rbf,
+    regression,
+)
+from equimargin.formulations.problem.limits import LARGEST_KERNEL, LARGEST_TARGET
+from equimargin.proofs import Agreement, Verdict
+from equimargin.solvers import SOLVERS, Solution, Status, solve, solve_declaration
+from equimargin.testing import FAMILIES, sample_problem
+
+X, SIGNS, LEVELS = np.array([[1.0], [-1.0], [2.0]]), [1.0, -1.0, 1.0], [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("construct", "sentence"),
+    [
+        (lambda: classification(1.8e157 * X, SIGNS, np.inf), "X is too large for float64 at row 0"),
+        (lambda: classification(1e109 * X, SIGNS, 1.0, polynomial(2)), "X is too large for float64 at row 0"),
+        (lambda: classification(X * [[1.0], [1.0], [1e200]], SIGNS, 1.0, rbf(1.0)), "X is too large for float64 at row 2"),
+        (lambda: classification(X @ X.T * 1e307, SIGNS, 1.0, precomputed()), "the Gram matrix has entries above"),
+        (lambda: ranking(1e155 * X, LEVELS), "X is too large"),
+        (lambda: ranking_vector_machine(1e155 * X, LEVELS), "X is too large"),
+        (lambda: one_norm_ranking(1e155 * X, LEVELS), "X is too large"),
+        (lambda: regression(X, [1e154, -1e154, 0.0]), "y is too large for float64: 1e.154 is a target"),
+        (lambda: regression(X, [-1e100, 1.0, -1e151]), "y is too large for float64: -1e.151 is a target"),
+        (lambda: regression(X, [-1.7e308, 0.0, 0.0], epsilon=1.7e308), "y is too large for float64: -1.7e.308 is a target"),
+        (lambda: classification(X, SIGNS, 1e200, sample_weight=[1e200, 1.0, 1.0]), "C = 1e.200 times the weight 1e.200 is too large"),
+        (lambda: ranking(X, LEVELS, C=1e200, query_weight={0: 1e200}), "C = 1e.200 times the weight 1e.200 is too large"),
+        (lambda: classification(X, SIGNS, 1.0, sample_weight=[1e9, 1.0, np.inf]).with_cost(1e300), "C = 1e.300 times the weight 1e.09 is"),
+    ],
+)
+def test_what_overflows_is_refused_in_a_sentence(construct: Callable[[], Problem], sentence: str) -> None:
+    """It names the argument, and says what to do; numpy's warnings, errors here, stay inside."""
+    with pytest.raises(ValueError, match=sentence) as refusal:
+        construct()
+    assert re.search(r"; (divide|rows that must be met) ", str(refusal.value))
+
+
+def test_the_largest_numbers_are_taken() -> None:
+    """Those that are no size of anything, too: a tube that holds all targets."""
+    root = np.sqrt(LARGEST_KERNEL)
+    assert classification([[root], [-root]], [1.0, -1.0]).m == 2
+    assert classification(np.diag(np.full(3, LARGEST_KERNEL)), SIGNS, 1.0, precomputed()).m == 3
+    assert regression([[1.0], [-1.0]], [LARGEST_TARGET, -LARGEST_TARGET], epsilon=0.0).m == 2
+    assert regression([[1.0], [-1.0]], [1.0, -1.0], epsilon=1.7e308).m == 2
+    assert classification(X, SIGNS, 5e307).m == 3  # three losses of it add up to 1.5e308
+    assert classification(X, SIGNS, np.inf, sample_weight=[np.inf, 1e308, 1.0]).m == 3
+    with pytest.raises(ValueError, match="X is too large"):
+        classification([[1.001 * root], [-root]], [1.0, -1.0])
+
+
+@st.composite
+def far_problems(draw: st.DrawFn, family: str) -> Problem | None:
+    """A problem of three points at any scales from 1e-320 to 1e308, each of features, targets, costs and a weight; None where refused."""
+
+    def size() -> float:
+        return float(10.0 ** draw(st.one_of(st.floats(-2, 2), st.floats(-320, 308))))
+
+    options: dict[str, Any] = FAMILIES[family]
+    loss = options.get("loss", "hinge")
+    C = np.inf if options.get("hard") else size()
+    kernel: Kernel | None = draw(st.sampled_from([None, rbf, lambda gamma: polynomial(draw(st.integers(1, 3)), gamma, 1.0)]))
+    kernel = None if kernel is None else kernel(size())  # type: ignore[operator]
+    x = np.array(draw(st.lists(st.integers(-3, 3).map(float), min_size=6, max_size=6))).reshape(3, 2) * size()
+    x[0] *= size()
+    weights = None if np.isinf(C) or draw(st.booleans()) else [size(), 1.0, draw(st.sampled_from([0.0, 1.0, np.inf]))]
+    try:
+        if family.startswith("svm"):
+            return classification(x, SIGNS, C, kernel, loss, options.get("bias", True), weights)
+        if family.startswith("svr"):
+            return regression(x, np.array([1.0, -2.0, 0.5]) * size(), C, draw(st.sampled_from([0.0, 0.1, size()])), kernel, loss, weights)
+        makers = {"rvm": ranking_vector_machine, "rank.onenorm": one_norm_ranking}
+        return makers[family](x, LEVELS, None, C, kernel) if family in makers else ranking(x, LEVELS, None, C, kernel, loss)
+    except ValueError:
+        return None
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of overflow, which what comes of it is asked about here
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_solver_raises_on_what_is_made(family: str) -> None:
+    """Numbers that float64 holds may be too much for a solver, and then it says so: there is a solution, with its interval."""
+
+    @given(far_problems(family))
+    def check(problem: Problem | None) -> None:
+        for name, solver in SOLVERS.items():
+            if problem is None or solver.refusal(problem) is not None:
+                continue
+            solution = solve(problem, name, time_limit=0.05)
+            assert solution.reason
+            assert not np.isnan([solution.lower, solution.upper]).any()
+
+    check()
+
+
+def test_an_exception_is_one_failed_answer_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a solver's and of a backend's: the others are judged, the reason names the exception and where it was raised."""
+
+    def fails(problem: Problem, name: str, **options: Any) -> Solution:
+        if name == "huber":
+            raise ZeroDivisionError("float division by zero")
+        return solve(problem, name, **options)
+
+    def stumbles(declaration: Any, backend: str, *limits: float) -> Any:
+        if backend == "SCS":
+            raise np.linalg.LinAlgError("Eigenvalues did not converge")
+        return solve_declaration(declaration, backend, *limits)
+
+    module = sys.modules["equimargin.compare"]  # the name `equimargin.compare` is the function
+    monkeypatch.setattr(module, "solve", fails)
+    monkeypatch.setattr(module, "solve_declaration", stumbles)
+    result = compare(sample_problem("svm.soft"), "svm.soft.dual", ["CLARABEL", "SCS", "smo", "huber"])
+    (family,) = result.families
+    assert family.verdict is Verdict.AGREE
+    found = {j.evidence.solver: j for j in family.judgements}
+    for solver, said in (("SCS", "LinAlgError: Eigenvalues did not converge"), ("huber", "ZeroDivisionError: float division by zero")):
+        assert (found[solver].agreement, found[solver].evidence.status) == (Agreement.FAILED, Status.NUMERICAL_FAILURE)
+        assert found[solver].evidence.raised.startswith(f"{said} (test_float64.py, line ")
+        assert f"failed: stopped by an exception: {said}" in str(result)
+    assert all(found[solver].agreement is Agreement.AGREES for solver in ("CLARABEL", "smo"))
+
+
+def test_an_interrupt_ends_a_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C is no answer's exception."""
+
+    def interrupted(*_: Any, **__: Any) -> Solution:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["equimargin.compare"], "solve", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Job(sample_problem("svm.soft"), None, "smo", 1e-8, 1.0).run()
+
+
+def test_highs_is_not_given_what_brings_the_process_down() -> None:
+    """A Hessian with entries that it takes for infinite."""
+    answer = solve_declaration(declare("svm.l2.dual", classification(X, SIGNS, 1e-20, loss="squared_hinge")), "HIGHS")
+    assert answer.status is Status.NUMERICAL_FAILURE
+    assert answer.reason == "HIGHS failed: it takes no matrix with an entry of 5.0e+19"
+
+
+def test_a_matrix_with_a_nan_is_given_to_no_backend() -> None:
+    """Wherever it stands: in a constraint beside a Hessian of finite entries."""
+    declared = declare("svm.soft.dual", classification(X, SIGNS, 1.0))
+    alpha, factor = declared.variables["alpha"], cp.Parameter(value=1.0)
+    declared.constraints["spoilt"] = factor * alpha[0] <= 1.0
+    factor._value = np.array(np.nan)  # which cvxpy's own setter may refuse
+    answer = solve_declaration(declared, "CLARABEL")
+    assert answer.status is Status.NUMERICAL_FAILURE
+    assert answer.reason == "CLARABEL failed: it takes no matrix with an entry of nan"
+
+
+def test_a_comparison_that_proves_nothing_ends() -> None:
+    """The costs overflow, so that no answer has a finite bound, and P(0) is infinite: the size of the interval is none of them."""
+    problem = one_norm_ranking([[1.0], [-1.0], [2.0], [3.0], [-2.0], [0.5]], [0, 1, 2, 0, 1, 2], C=1e308)
+    assert problem.scale == np.inf
+    (family,) = compare(problem, solvers=["CLARABEL"], time_limit=2).families
+    assert family.verdict is Verdict.UNDECIDED
+
+
+def test_no_warning_of_cvxpys_comes_out() -> None:
+    """Neither while it compiles and solves nor while its values are read back; warnings are errors here."""
+    declared = declare("svm.soft.dual", sample_problem("svm.soft"))
+
+    def recover(answered: Declaration) -> Point:
+        np.multiply(np.array([1e300]), 1e300)  # as a value of cvxpy's that is beyond float64
+        return declared.recover(answered)
+
+    answer = solve_declaration(replace(declared, recover=recover), "CLARABEL")
+    assert answer.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("hard", [True, False])
+def test_kernel_values_that_underflow_are_no_division_by_zero(loss: Any, hard: bool) -> None:
+    """Their mean is the unit in which SMO counts; 1e-308 / 1e66 is 0."""
+    if hard and loss == "squared_hinge":
+        return
+    X, y = [[1e-154], [-3e-154], [2e-154]], [1e66, -1e66, 2e66]
+    settings: dict[str, Any] = {"C": np.inf} if hard else {"C": 1.0, "sample_weight": [1.0, np.inf, 1.0]}
+    solution = solve(regression(X, y, epsilon=1.0, loss=loss, **settings), time_limit=1)
+    assert solution.lower <= solution.upper
+    assert solution.reason
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: classification([[1.0], [-1.0], [2.0]], [1.0, -1.0, 1.0], C=1e308),
+        lambda: regression([[1.0], [2.0]], [1e150, -1e150], C=1e200),
+        lambda: ranking_vector_machine([[1.0], [-1.0], [2.0]], [0, 1, 2], C=1e308),
+        lambda: classification([[1.0], [-1.0]], [1.0, -1.0]).with_cost(1e308),
+        lambda: ranking_vector_machine([[1.0], [-1.0], [2.0]], [0, 1, 2]).with_cost(1e308),
+    ],
+)
+def test_losses_that_add_up_beyond_float64_are_refused(made: Callable[[], Problem]) -> None:
+    with pytest.raises(ValueError, match=r"C = 1e\+\d+ is too large for float64: \d losses of f = 0"):
+        made()

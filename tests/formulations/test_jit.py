@@ -1,0 +1,156 @@
+"""Compiled kernels: kept, never stale, and optional."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba.core import event
+
+from equimargin.formulations.numeric import jit
+from places import ROOT
+
+CALLEE = """
+from equimargin.formulations.numeric.jit import jit
+
+@jit
+def step(x: int) -> int:
+    return x + {step}
+"""
+CALLER = """
+from equimargin.formulations.numeric.jit import jit
+from equimargin.formulations.callee import step
+
+@jit
+def twice(x: int) -> int:
+    return step(step(x))
+"""
+CALL = """
+from numba.core import config
+before = config.CACHE_DIR
+from equimargin.solvers.caller import twice
+value = twice(0)
+assert config.CACHE_DIR == before
+print(value, "read" if twice.stats.cache_hits else "compiled")
+"""
+
+
+@pytest.fixture
+def kernels(tmp_path: Path) -> Path:
+    """A small equimargin with a caller in solvers/ and its callee in formulations/."""
+    package = tmp_path / "site" / "equimargin"
+    for folder in (package, package / "formulations", package / "solvers"):
+        folder.mkdir(parents=True)
+        (folder / "__init__.py").touch()
+    (package / "formulations" / "numeric").mkdir()
+    (package / "formulations" / "numeric" / "__init__.py").touch()
+    shutil.copy(ROOT / "formulations" / "numeric" / "jit.py", package / "formulations" / "numeric")
+    (package / "solvers" / "caller.py").write_text(CALLER)
+    write_callee(package, step=10)
+    return package
+
+
+def write_callee(package: Path, step: int) -> None:
+    (package / "formulations" / "callee.py").write_text(CALLEE.format(step=step))
+
+
+def call(path: Path, program: str = CALL, **environment: str) -> str:
+    """Run the caller in a fresh interpreter that sees exactly these variables."""
+    cleared = {name: value for name, value in os.environ.items() if name not in {"HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"}}
+    environment = cleared | {"PYTHONPATH": str(path)} | environment
+    command = [sys.executable, "-W", "error", "-c", program]
+    answer = subprocess.run(command, env=environment, cwd=path.parent, capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout.strip()
+
+
+@pytest.mark.parametrize("variable", ["HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"])
+def test_a_changed_callee_is_never_served_from_the_cache(kernels: Path, tmp_path: Path, variable: str) -> None:
+    chosen = tmp_path / "chosen"
+    place = {"HOME": str(tmp_path / "home")} | {variable: str(chosen)}
+    assert call(kernels.parent, **place) == "20 compiled"
+    assert call(kernels.parent, **place) == "20 read"
+    write_callee(kernels, step=505)
+    assert call(kernels.parent, **place) == "1010 compiled"
+    assert list(chosen.rglob("*.nbc")) != []
+    assert list(kernels.rglob("*.nb?")) == []
+
+
+def test_without_a_writable_directory_kernels_are_compiled_anew(kernels: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.touch()  # a file stops root, too
+    assert call(kernels.parent, HOME=str(home)) == "20 compiled"
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda content: b"",
+    "cut off": lambda content: content[: len(content) // 2],
+    "its end cut off": lambda content: content[:-1],
+    "random": lambda content: np.random.default_rng(0).bytes(len(content)),
+    "another pickle": lambda content: pickle.dumps("0"),
+    "one bit": lambda content: bytes(byte ^ (at == len(content) // 2) for at, byte in enumerate(content)),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_cache_is_written_anew(kernels: Path, tmp_path: Path, damage: str) -> None:
+    home = str(tmp_path / "home")
+    assert call(kernels.parent, HOME=home) == "20 compiled"
+    for kind in ("*.nbi", "*.nbc"):
+        files = list(tmp_path.joinpath("home").rglob(kind))
+        assert files != []
+        for file in files:
+            file.write_bytes(DAMAGES[damage](file.read_bytes()))
+        assert call(kernels.parent, HOME=home) == "20 compiled"
+    assert call(kernels.parent, HOME=home) == "20 read"
+
+
+def test_a_cache_that_cannot_be_written_any_more_is_done_without(kernels: Path, tmp_path: Path) -> None:
+    """The directory is there when the kernels are decorated, and a file stands in its place when they are compiled."""
+    program = """
+import shutil
+from equimargin.formulations.numeric.jit import cache_directory
+from equimargin.solvers.caller import twice
+shutil.rmtree(cache_directory())
+cache_directory().touch()
+print(twice(0))
+"""
+    assert call(kernels.parent, program, HOME=str(tmp_path / "home")) == "20"
+
+
+def test_kernels_run_from_an_archive(kernels: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "equimargin.whl"
+    with zipfile.ZipFile(archive, "w") as wheel:
+        for source in kernels.rglob("*.py"):
+            wheel.write(source, source.relative_to(kernels.parent))
+    assert call(archive, HOME=str(tmp_path / "home")) == "20 compiled"
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.usefixtures("hearing")
+def test_an_interrupt_waits_until_a_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the middle of it the interrupt is lost, or the compiler loses its way."""
+    monkeypatch.setattr(jit, "cache_directory", lambda: None)
+    kernel = jit.jit(lambda x: x + 1)
+
+    class Interrupting(event.Listener):
+        def on_start(self, started: event.Event) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+        def on_end(self, ended: event.Event) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Interrupting()), pytest.raises(KeyboardInterrupt):
+        kernel(1)
+    assert len(kernel.signatures) == 1
+    assert kernel(1) == 2
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -1,0 +1,300 @@
+"""Sums over implicit pairs, against the listed pairs one by one; proven bounds, against those of the listed pairs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from equimargin.formulations import interval, linear, polynomial, ranking, rbf
+from equimargin.formulations.bounds.intervals import inner_interval
+from equimargin.formulations.kernels.features import Explicit
+from equimargin.formulations.problem.point import Point
+from equimargin.formulations.rows import labelled as labelled_pairs
+from equimargin.formulations.rows.labelled import LabelledPairs, PairMultipliers
+from equimargin.formulations.rows.losses import SQUARED_HINGE, Smooth, huberised
+from equimargin.solvers import Status, solve
+from equimargin.solvers.newton import in_kernel as rkhs
+from equimargin.testing import ranking_data
+
+Array = Any
+LOSSES = {"squared hinge": SQUARED_HINGE, "narrow": huberised(0.25), "wide": huberised(2.0)}
+
+
+def cases(seed: int, count: int) -> Any:
+    """Relevances, queries, decision values with ties and margins of exactly 1, and costs."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        m = int(rng.integers(1, 40))
+        query = rng.integers(0, int(rng.integers(1, 5)), m)
+        y = rng.integers(0, int(rng.integers(1, m + 2)), m).astype(float)
+        rows = LabelledPairs(y, query)
+        f = np.round(rng.normal(size=m) * rng.choice([0.5, 2.0, 20.0]) * 8) / 8
+        yield rows, f, rng.uniform(0.5, 2.0, rows.groups), rng
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_sums_over_pairs_that_are_not_listed(name: str) -> None:
+    """Loss, multipliers, gradient, Hessian and slopes; f on an eighth, so that many pairs are a margin of 1 apart to the bit."""
+    phi = LOSSES[name]
+    for rows, f, costs, rng in cases(0, 60):
+        listed, slacks = rows.listed(), rows.slacks(f, costs)
+        one_by_one = listed.slacks(f, rows.spread(costs))
+        seen, expected = slacks.expanded(phi), one_by_one.expanded(phi)
+        alpha: PairMultipliers = seen.alpha
+        assert seen.loss == pytest.approx(expected.loss)
+        assert seen.loss + seen.conjugate == pytest.approx(expected.loss + expected.conjugate)
+        assert slacks.hinge() == pytest.approx(one_by_one.hinge())
+        found, violated = slacks.within(slacks.on_grid(1.0)), listed.slack(f) > 0.0
+        touched = listed.preferred[violated], listed.other[violated]
+        assert int(found.pairs.sum()) == int(violated.sum())
+        assert (slacks.scattered(found.count) == sum(np.bincount(points, minlength=rows.m) for points in touched)).all()
+        assert alpha.to_array() == pytest.approx(expected.alpha)
+        assert alpha.sum() == pytest.approx(expected.alpha.sum())
+        assert alpha.sumsq() == pytest.approx((expected.alpha**2).sum())
+        assert rows.rdot(alpha) == pytest.approx(listed.rdot(expected.alpha), abs=1e-9)
+        if rows.p:
+            pair = int(rng.integers(rows.p))
+            assert alpha.at(rows.preferred[pair], rows.other[pair]) == pytest.approx(expected.alpha[pair])
+        h, X = rng.normal(size=rows.m), rng.normal(size=(rows.m, 3))
+        line, same = slacks.along(h), one_by_one.along(h)
+        assert line.slope(phi, 0.3) == pytest.approx(same.slope(phi, 0.3), abs=1e-9)
+        assert line.curvature(phi, 0.3) == pytest.approx(same.curvature(phi, 0.3), abs=1e-9)
+        moved = line.to(0.3).expanded(phi)  # no margin at a kink, where curvatures differ by choice
+        D = same.to(0.3).expanded(phi).D
+        assert rows.weight(moved.D) == pytest.approx(2 * D.sum())
+        assert rows.hess_vec(moved.D, h) == pytest.approx(listed.hess_vec(D, h), abs=1e-9)
+        assert rows.gram_weighted(Explicit(X, False), moved.D) == pytest.approx(listed.gram_weighted(Explicit(X, False), D), abs=1e-9)
+
+
+def test_a_hessian_by_buckets_is_nearly_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its spectrum over the exact one's, at 4,000 points of real labels and of three levels, features far from 0."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 5)) + 1e4
+    score = (X - 1e4) @ rng.normal(size=5)
+    for y in (score + rng.normal(size=4000), np.digitize(score, [-1.0, 1.0]).astype(float)):
+        rows = LabelledPairs(y, None)
+        for phi in (SQUARED_HINGE, huberised(0.25)):
+            D = rows.slacks(0.4 * score, np.ones(1)).expanded(phi).D
+            exact = D.gram(Explicit(X, False))
+            monkeypatch.setattr(labelled_pairs, "BUCKETED", 100)
+            near = D.gram(Explicit(X, False))
+            monkeypatch.undo()
+            ratio = np.linalg.eigvals(np.linalg.solve(exact, near)).real
+            assert 0.9 < ratio.min() <= ratio.max() < 1.1
+
+
+@given(ranking_data())
+@example((np.zeros((1, 1)), np.zeros(1), None))
+def test_pairs_are_counted_by_query(data: Any) -> None:
+    X, y, qid = data
+    rows = ranking(X, y, qid).rows
+    query = np.zeros(len(y), dtype=int) if qid is None else np.unique(qid, return_inverse=True)[1]
+    counts = [sum(y[i] > y[j] for i in np.flatnonzero(query == q) for j in np.flatnonzero(query == q)) for q in range(query.max() + 1)]
+    assert rows.pairs_of.tolist() == counts
+    assert sorted(rows.active.tolist()) == np.unique(np.concatenate([rows.preferred, rows.other])).tolist() == rows.touched.tolist()
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_bounds_by_sweeps_hold_and_are_as_sharp_as_those_of_listed_pairs(seed: int) -> None:
+    """The listed pairs' exact repair is the oracle: sweeps may prove no more, and hardly less."""
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(2, 30))
+    y = rng.integers(0, int(rng.integers(2, m + 2)), m).astype(float)
+    X, query = rng.normal(size=(m, 3)) * 10.0 ** rng.uniform(-2, 2), rng.integers(0, 3, m)
+    squared = bool(rng.integers(2))
+    problem = ranking(
+        X, y, query, 10.0 ** rng.uniform(-3, 3), rbf(0.5) if rng.integers(2) else linear(), "squared_hinge" if squared else "hinge"
+    )
+    rows: Any = problem.rows
+    phi = SQUARED_HINGE if squared else huberised(rng.uniform(0.05, 2.0))
+    alpha = PairMultipliers(rows.slacks(rng.normal(size=m), problem.group_costs), phi)
+    point = Point(beta=rows.rdot(alpha), alpha=alpha)
+    listed = interval(problem, point)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(labelled_pairs, "MANY", -1)
+        swept, inner = interval(problem, point), inner_interval(problem, point)
+    off = 1e-10 * listed.size
+    assert listed.lower - off <= swept.lower <= listed.lower + 1e-3 * off
+    assert listed.upper - 1e-3 * off <= swept.upper <= listed.upper + off
+    assert swept.lower <= inner.lower
+    assert inner.upper <= swept.upper
+
+
+def test_a_bound_says_no_to_multipliers_of_another_cost() -> None:
+    """Those of a larger C are cut down to the box before anything is proven of them."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), rng.integers(0, 9, 30).astype(float)
+    problem = ranking(X, y, None, 0.1)
+    dear: Any = problem.with_cost(100.0)
+    alpha = PairMultipliers(dear.rows.slacks(X @ np.ones(3), dear.group_costs), Smooth(2.0, 0.0, np.inf))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(labelled_pairs, "MANY", -1)
+        repaired = problem.repaired(alpha)
+        assert interval(problem, Point(alpha=alpha)).lower <= solve(problem, "huber").upper
+    assert repaired.to_array().max() <= 0.1
+
+
+def test_a_dual_object_answers_for_pairs() -> None:
+    X = np.array([[0.0], [1.0], [2.0], [5.0]])
+    solution = solve(ranking(X, [0, 1, 1, 0], [0, 0, 0, 1], 1.0, loss="squared_hinge"), "newton")
+    alpha: Any = solution.dual
+    assert alpha.shape == (2,)
+    assert alpha.to_array() == pytest.approx([alpha.at(1, 0), alpha.at(2, 0)])
+    assert alpha.sum() == pytest.approx(alpha.to_array().sum())
+    assert solution.beta == pytest.approx(alpha.rmatvec())
+    for i, j in ((1, 2), (0, 1), (1, 3)):
+        with pytest.raises(ValueError, match=f"point {i} is not preferred to point {j}"):
+            alpha.at(i, j)
+
+
+def test_pairs_too_many_to_list_say_so() -> None:
+    rows = LabelledPairs(np.arange(5000.0), None)
+    assert rows.p == 12_497_500
+    with pytest.raises(ValueError, match="12,497,500 preference pairs are more than the 10,000,000"):
+        _ = rows.preferred
+    alpha = rows.slacks(np.zeros(5000), np.ones(1)).expanded(SQUARED_HINGE).alpha
+    with pytest.raises(ValueError, match="12,497,500 preference pairs"):
+        alpha.to_array()
+    assert alpha.sum() == 2.0 * rows.p
+    with pytest.raises(ValueError, match="must be at most 8, not 41"):
+        rows.slacks(np.zeros(5000), np.ones(1)).expanded(huberised(40.0))
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("queries", [1, 7])
+def test_more_pairs_than_can_be_listed(loss: Any, queries: int) -> None:
+    """5,000 levels: the optimum is proven, and the gradient of w agrees with sums over the pairs of some of the points."""
+    rng = np.random.default_rng(queries)
+    m = 5000 * queries
+    X = rng.normal(size=(m, 4)) * [1.0, 1e-2, 1e2, 1.0]
+    y = X @ [1.0, 50.0, 0.01, 0.0] + rng.normal(size=m)
+    query = np.arange(m) % queries
+    problem = ranking(X, y, query, 1e-4, loss=loss, query_weight={0: 2.0})
+    solution = solve(problem, tol=1e-6)
+    assert solution.ok
+    assert solution.solver == ("huber" if loss == "hinge" else "newton")
+    assert solution.interval.relative_width < 1.1e-6
+    pull = solution.dual.rmatvec()
+    assert np.sum((solution.w - X.T @ pull) ** 2) / 2 < 1.1e-6 * solution.interval.size  # a part of the gap
+    f = X @ solution.w
+    for i in rng.integers(0, m, 20):
+        same = query == query[i]
+        u = 1.0 - (f[i] - f) * np.sign(y[i] - y)
+        alpha = solution.dual.phi.derivative(u) * 1e-4 * (2.0 if query[i] == 0 else 1.0)
+        assert pull[i] == pytest.approx(float((alpha * np.sign(y[i] - y))[same].sum()), rel=1e-6, abs=1e-9)
+
+
+def test_a_limit_of_time_leaves_a_proven_point() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 3))
+    solution = solve(ranking(X, X @ np.ones(3) + rng.normal(size=6000), None, 1e-3), tol=1e-12, max_iter=1)
+    assert solution.status is Status.ITERATION_LIMIT
+    assert np.isfinite([solution.lower, solution.upper]).all()
+
+
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Treat any number of pairs as too many to be looked at one by one."""
+    monkeypatch.setattr(labelled_pairs, "MANY", -1)
+
+
+@pytest.mark.parametrize("offset", [1e15, 1e17, 2e18, 1e150])
+def test_a_bound_of_an_f_that_is_hardly_known_is_not_sharp_but_true(offset: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A constant column: f is known to its rounding only, which a grid of small margins has no room for."""
+    many(monkeypatch)
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=40), np.full(40, offset)])
+    for loss in ("hinge", "squared_hinge"):
+        problem = ranking(X, rng.integers(0, 5, 40), None, 1.0, loss=loss)
+        value = problem.p * 1.0  # f = 0, up to a constant
+        for way in (interval, inner_interval):
+            found = way(problem, Point(w=np.array([0.0, 1.0])))
+            assert found.upper >= value if way is interval else found.upper <= value + 0.5 * offset**2
+    assert interval(problem, Point(w=np.array([np.nan, 0.0]))).upper == np.inf
+
+
+def test_multipliers_of_other_pairs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    many(monkeypatch)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)), rng.integers(0, 4, 20)
+    problem, other = ranking(X, y, loss="squared_hinge"), ranking(X, y[::-1], loss="squared_hinge")
+    solution = solve(problem, "newton")
+    assert interval(ranking(X, y, loss="squared_hinge"), solution.point).relative_width < 2e-6
+    with pytest.raises(ValueError, match="of other pairs"):
+        interval(other, solution.point)
+
+
+def test_coefficients_of_equal_points_are_put_together_with_their_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two points, each given many times: the exact L of the implicit multipliers is the oracle."""
+    many(monkeypatch)
+    rng = np.random.default_rng(0)
+    X = np.array([[1.0, 2.0], [2.0, 1.0]])[rng.integers(0, 2, 400)]
+    y = rng.integers(0, 2, 400)
+    for _ in range(20):
+        problem = ranking(X, y, None, 10.0 ** rng.uniform(-6, 0), polynomial(2), "squared_hinge")
+        rows: Any = problem.rows
+        alpha = PairMultipliers(rows.slacks(rng.uniform(-1, 1, 2)[(X[:, 0] == 2.0).astype(int)], problem.group_costs), SQUARED_HINGE)
+        slacks, C = alpha.slacks, Fraction(problem.C)
+        kinds = [[t for t in range(400) if (X[slacks.order[t], 0] == 2.0) == k and slacks.level[t] == v] for v in (0, 1) for k in (0, 1)]
+        one, unit = slacks.on_grid(1.0), Fraction(slacks.unit)
+        gain, ridge, beta = Fraction(0), Fraction(0), [Fraction(0), Fraction(0)]
+        for i, high in enumerate(kinds[2:]):
+            for j, low in enumerate(kinds[:2]):
+                if high and low:
+                    u = max(one - int(slacks.z[high[0]]) + int(slacks.z[low[0]]), 0) * unit
+                    each, pairs = 2 * C * u, len(high) * len(low)
+                    gain, ridge = gain + pairs * each, ridge + pairs * each**2 / (4 * C)
+                    beta[i] += pairs * each
+                    beta[j] -= pairs * each
+        K = [[36, 25], [25, 36]]
+        exact = gain - ridge - sum(beta[i] * K[i][j] * beta[j] for i in (0, 1) for j in (0, 1)) / 2
+        assert Fraction(interval(problem, Point(alpha=alpha)).lower) <= exact
+
+
+def test_tiny_costs_do_not_make_the_gradient_vanish(monkeypatch: pytest.MonkeyPatch) -> None:
+    """slope C unit is subnormal where slope C pull is not."""
+    many(monkeypatch)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2)) * 1e153
+    problem = ranking(X, rng.integers(0, 4, 30), None, 5e-302, loss="squared_hinge")
+    rows: Any = problem.rows
+    alpha = PairMultipliers(rows.slacks(np.zeros(30), problem.group_costs), SQUARED_HINGE)
+    assert alpha.rmatvec() == pytest.approx(1e-301 * (rows.listed().rdot(np.ones(rows.p))), rel=1e-12, abs=0.0)
+
+
+def test_rows_that_must_be_met_are_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.arange(6.0)[:, None]
+    problem = ranking(x, np.arange(6), None, np.inf)
+    listed = interval(problem, Point(w=np.array([1.0 + 1e-9])))
+    many(monkeypatch)
+    assert interval(problem, Point(w=np.array([1.0 + 1e-9]))) == listed
+    monkeypatch.setattr("equimargin.formulations.bounds.intervals.LISTED", 3)
+    assert interval(problem, Point(w=np.array([2.0]))).upper == np.inf
+
+
+@pytest.mark.parametrize("gamma", [1e-6, 1e-2])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_gap_is_never_what_float32_makes_of_it(gamma: float, loss: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A nearly constant kernel, of which float32 keeps nothing: what is called reached is reached."""
+    monkeypatch.setattr(rkhs, "CACHED", 0.0)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 2))
+    problem = ranking(X, np.round(X[:, 0] + rng.normal(size=1200)), None, 1.0, rbf(gamma), loss)
+    solution = solve(problem.with_cost(1e5 / problem.p), "huber" if loss == "hinge" else "newton", tol=1e-5)
+    assert solution.ok
+    assert solution.relative_gap <= 1.01e-5
+
+
+def test_a_start_from_implicit_multipliers_and_no_pairs_at_all() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    problem = ranking(X, np.round(X[:, 0] + rng.normal(size=60)), None, 0.1, loss="squared_hinge")
+    start = solve(problem, "newton")
+    assert solve(problem, "coordinate_descent", warm_start=start).ok
+    for m in (1, 2, 50):
+        none = solve(ranking(X[:m], np.zeros(m)))
+        assert (none.lower, none.upper) == (0.0, 0.0)

@@ -1,0 +1,102 @@
+"""The house stands as the design says: guards, package list, light imports, one name for `compare`, nothing of a machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import equimargin
+from places import ROOT
+
+FLOORS = ("formulations", "solvers", "proofs")
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def run_python(code: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """A fresh interpreter that finds the package behind the links, installed or not."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    return subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=cwd, env=environment, capture_output=True, text=True)
+
+
+def tracked_files() -> list[Path]:
+    """What git holds or would hold: new files count before they are committed."""
+    command = ["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+    return [path for name in names if name and (path := ROOT / name).is_file() and not path.is_symlink()]
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_a_floor_has_one_import_name(floor: str) -> None:
+    answer = run_python(f"import {floor}")
+    assert answer.returncode == 1
+    assert answer.stderr.splitlines()[-1] == f"ImportError: use: from equimargin.{floor} import ..."
+
+
+def test_the_declared_packages_are_those_of_the_tree() -> None:
+    folders = PYPROJECT["tool"]["setuptools"]["package-dir"]
+    assert folders == {"equimargin": "src/equimargin"} | {f"equimargin.{floor}": floor for floor in FLOORS}
+    found = {path.parent.relative_to(ROOT).as_posix() for path in tracked_files() if path.name == "__init__.py"}
+    rooms = {folder.removeprefix("src/equimargin").strip("/") for folder in found if folder.split("/")[0] in {"src", *FLOORS}}
+    names = {".".join(["equimargin", *room.split("/")]).strip(".") for room in rooms}
+    assert sorted(PYPROJECT["tool"]["setuptools"]["packages"]) == sorted(names)
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_the_links_are_relative(floor: str) -> None:
+    link = ROOT / "src" / "equimargin" / floor
+    assert link.readlink() == Path("..", "..", floor)
+
+
+@pytest.mark.parametrize("floor", ["formulations", "solvers"])
+def test_the_lower_floors_load_without_what_is_heavy(floor: str) -> None:
+    answer = run_python(f"import sys, equimargin.{floor}; print(sorted({{'cvxpy', 'flint', 'highspy', 'sklearn'}} & set(sys.modules)))")
+    assert (answer.stdout, answer.stderr) == ("[]\n", "")
+
+
+def test_the_door_itself_loads_nothing() -> None:
+    answer = run_python("import sys, equimargin; print(sorted({'numpy', 'numba', 'cvxpy', 'sklearn', 'typer'} & set(sys.modules)))")
+    assert (answer.stdout, answer.stderr) == ("[]\n", "")
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "from equimargin import compare",
+        "from equimargin.compare import compare",
+        "import equimargin.compare; from equimargin import compare",
+        "from equimargin.compare import compare as first; from equimargin import compare; assert compare is first",
+        "from equimargin import compare as first; from equimargin.compare import compare; assert compare is first",
+    ],
+)
+def test_compare_is_the_function_in_every_import_order(imports: str) -> None:
+    answer = run_python(f"{imports}; import types; assert isinstance(compare, types.FunctionType), compare")
+    assert (answer.returncode, answer.stderr) == (0, "")
+
+
+def test_there_is_one_version() -> None:
+    citation = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    assert citation is not None
+    assert equimargin.__version__ == PYPROJECT["project"]["version"] == citation[1]
+
+
+def test_the_constraints_are_plain_pins_of_every_dependency() -> None:
+    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert [pin for pin in pins if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", pin)] == []
+    wanted = PYPROJECT["project"]["dependencies"] + PYPROJECT["project"]["optional-dependencies"]["test"]
+    assert {re.split("[<>=]", name)[0] for name in wanted} <= {pin.split("==")[0] for pin in pins}
+
+
+def test_no_file_names_a_machine_or_a_registry() -> None:
+    homes = re.compile(r"(?<![\w.$}<-])/(?:home|Users|root|work|usr/local)/\w")
+    registries = re.compile(r"(?:pypi|pythonhosted|anaconda|conda-forge|npmjs|crates)\.(?:org|com|io)\b")
+    found = []
+    for path in tracked_files():
+        text = path.read_bytes().decode("utf-8", errors="replace")
+        found += [f"{path.relative_to(ROOT)}: {hit[0]}" for pattern in (homes, registries) for hit in pattern.finditer(text)]
+    assert found == []

@@ -1,0 +1,449 @@
+"""Metamorphic properties: what becomes of an optimum when its problem is changed in a known way.
+
+A table of laws by families. A law is judged by what every specialised solver of the family proves, and each must prove a narrow
+interval: v = v' is refuted where two intervals are apart. Where the changed data are as exact as the drawn ones (orders, signs, powers of
+two) nothing widens them; where they are rounded, ROUNDING does. Multipliers and coefficients are never compared: they are not unique.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from equimargin.formulations import (
+    Interval,
+    MarginProblem,
+    OneNormProblem,
+    Problem,
+    classification,
+    interval,
+    linear,
+    one_norm_ranking,
+    polynomial,
+    precomputed,
+    ranking,
+    ranking_vector_machine,
+    rbf,
+    regression,
+)
+from equimargin.formulations.bounds.slater import strictly_inside
+from equimargin.formulations.kernels.kernel import RBF
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.rows.listed import Pairs, Signed, Tube
+from equimargin.solvers import SOLVERS, Solution, solve
+from equimargin.testing import FAMILIES, margin_problems
+
+NARROW = 1e-6
+"""The widest interval, over S, of an optimum that counts as found."""
+ROUNDING = 1e-7
+"""What two intervals may miss each other by, over S, where the changed data are rounded."""
+BEYOND = 1e8
+"""A hard optimum above this is none: the features are of size 1."""
+FEW = settings(max_examples=max(4, settings().max_examples // 4))
+"""A share of the profile's examples: there are hundreds of pairs of a law and a family."""
+
+SOLVED = [family for family in FAMILIES if any(solver.takes(family) for solver in SOLVERS.values())]
+SOFT = [family for family in SOLVED if "hard" not in FAMILIES[family]]
+SIGNED = [family for family in SOLVED if family.startswith("svm")]
+TUBES = [family for family in SOLVED if family.startswith("svr")]
+ONE_NORM = ["rank.onenorm", "rvm"]
+RANKED = [family for family in SOLVED if family.startswith("rank.") and family not in ONE_NORM]
+SQUARED = {"svm.soft": "svm.l2", "svm.nobias": "svm.nobias_l2", "svr.l1": "svr.l2", "rank.l1": "rank.l2"}
+"""The families of the hinge, and what they are called with its square."""
+
+Random = np.random.Generator
+Law = Callable[[Any, Random], None]
+LAWS: list[tuple[Law, str, dict[str, Any]]] = []
+"""Every law with every family that it holds for, and with what it asks of their problems."""
+
+
+def law(families: Collection[str], **changes: Any) -> Callable[[Law], Law]:
+    """Enter a law, of problems with these fields, into the table."""
+
+    def enter(holds: Law) -> Law:
+        LAWS.extend((holds, family, changes) for family in SOLVED if family in families)
+        return holds
+
+    return enter
+
+
+def solutions(problem: Problem) -> list[Solution]:
+    """The answer of every specialised solver that is meant for the problem, but for references, which may be slow."""
+    names = [
+        name
+        for name, solver in SOLVERS.items()
+        if not solver.reference and solver.takes(problem.family) and solver.refusal(problem) is None
+    ]
+    assert names, f"no solver takes {problem.family}"
+    found = [solve(problem, name, tol=1e-9) for name in names]
+    for solution in found:
+        assert solution.interval.relative_width <= NARROW or is_out_of_reach(solution), (solution.interval, solution.reason)
+    return found
+
+
+def is_out_of_reach(solution: Solution) -> bool:
+    """Whether no upper bound can be asked for: a proven lower one beyond all margins, or a tube whose inside is no open set."""
+    problem = solution.problem
+    if not isinstance(problem, MarginProblem) or np.isfinite(problem.C):
+        return False
+    inside = strictly_inside(problem)
+    shut = isinstance(problem.rows, Tube) and (inside is None or np.isinf(interval(problem, inside).upper))
+    return shut or solution.lower > BEYOND
+
+
+def v(problem: Problem) -> Interval:
+    """The optimum, as all solvers prove it together."""
+    found = Interval(-np.inf, np.inf)
+    for solution in solutions(problem):
+        found = found.intersected(solution.interval)
+    assert found.lower <= found.upper, "two solvers contradict each other"
+    return found
+
+
+def at_most(a: Interval, b: Interval, rounding: float = 0.0) -> None:
+    """v_a <= v_b is not refuted."""
+    assert a.lower <= b.upper + rounding * max(a.size, b.size), (a, b)
+
+
+def equal(a: Interval, b: Interval, rounding: float = 0.0) -> None:
+    """v_a = v_b is not refuted."""
+    at_most(a, b, rounding)
+    at_most(b, a, rounding)
+
+
+def scaled(factor: float, a: Interval) -> Interval:
+    """The interval of factor v_a."""
+    return Interval(factor * a.lower, factor * a.upper, factor * a.scale)
+
+
+def total(a: Interval, b: Interval) -> Interval:
+    """The interval of v_a + v_b, rounded outwards."""
+    return Interval(np.nextafter(a.lower + b.lower, -np.inf), np.nextafter(a.upper + b.upper, np.inf), a.scale + b.scale)
+
+
+def rebuilt(problem: Any, points: Any = slice(None), **changes: Any) -> Any:
+    """The problem of these points (all of them, in order) through its public constructor, with arguments changed."""
+    rows = problem.rows
+    old: dict[str, Any] = {"X": problem.X[points], "y": rows.y[points], "C": problem.C, "kernel": problem.kernel}
+    if isinstance(rows, Pairs):
+        old["qid"] = rows.query[points]
+    if isinstance(problem, OneNormProblem):
+        changes.pop("query_weight", None)
+        return (ranking_vector_machine if problem.over == "points" else one_norm_ranking)(**old | changes)
+    old["loss"] = problem.loss
+    if isinstance(rows, Pairs):
+        return ranking(**old | {"query_weight": {q: w for q, w in query_weights(problem).items() if q in old["qid"]}} | changes)
+    old["sample_weight"] = problem.unit_weights[: problem.m][points]
+    if isinstance(rows, Tube):
+        return regression(**old | {"epsilon": rows.epsilon} | changes)
+    return classification(**old | {"bias": problem.bias} | changes)
+
+
+def row_weights(problem: Any) -> Array:
+    """weight_r, (p,)."""
+    return np.ones(problem.p) if isinstance(problem, OneNormProblem) else problem.unit_weights
+
+
+def query_weights(problem: Any) -> dict[int, float]:
+    """The weight of every query that has pairs."""
+    return dict(zip(problem.rows.query[problem.rows.preferred].tolist(), row_weights(problem).tolist(), strict=True))
+
+
+def twice(problem: Any, **changes: Any) -> Any:
+    """All points twice, queries of the second half under names of their own."""
+    again = np.tile(np.arange(problem.m), 2)
+    if isinstance(problem.rows, Pairs):
+        query, weights = problem.rows.query, query_weights(problem)
+        changes |= {"qid": np.append(query, query + 10), "query_weight": weights | {q + 10: w for q, w in weights.items()}}
+    return rebuilt(problem, again, **changes)
+
+
+def of_pairs(problem: Any, preferred: Any, other: Any, weights: Array) -> Any:
+    """The problem of these pairs of its points."""
+    rows, order = Pairs(preferred, other, problem.m), np.lexsort((other, preferred))
+    return replace(problem, rows=rows) if isinstance(problem, OneNormProblem) else replace(problem, rows=rows, weights=weights[order])
+
+
+def some_rows(problem: Any, kept: Array) -> Any:
+    """The problem of some of its rows, the last point's among them; kept : (p,). Pairs go, their points stay."""
+    if isinstance(problem.rows, Pairs):
+        return of_pairs(problem, problem.rows.preferred[kept], problem.rows.other[kept], row_weights(problem)[kept])
+    points = kept.reshape(-1, problem.m).any(axis=0)
+    return rebuilt(problem, np.append(np.flatnonzero(points[:-1]), problem.m - 1))
+
+
+def slacks(solution: Solution) -> Array:
+    """u_r, (p,), of the solution's own f and b."""
+    problem, b = solution.problem, solution.bias
+    f = solution.decision_function(problem.gram.X) - b
+    return problem.slack(f, b) if isinstance(problem, MarginProblem) else 1.0 - problem.rows.dot(f)
+
+
+def loss(solution: Solution) -> float:
+    """The sum of weight_r loss(u_r), a unit of C."""
+    problem, u = solution.problem, slacks(solution)
+    return float(np.maximum(u, 0.0).sum() if isinstance(problem, OneNormProblem) else problem.losses(u).sum() / problem.C)
+
+
+@law(SOFT)
+def a_higher_cost_buys_less_loss_for_more_norm(problem: Any, rng: Random) -> None:
+    """From the two optimality inequalities, with the proven gaps in place of equality; loss and norm are float64."""
+    factor = rng.choice([2.0, 16.0])
+    for low, high in zip(solutions(problem), solutions(problem.with_cost(factor * problem.C)), strict=True):
+        gaps = [s.upper - s.lower + 1e-12 * s.interval.size for s in (low, high)]
+        norms = [s.value - s.problem.C * loss(s) for s in (low, high)]
+        slip = sum(gaps) / ((factor - 1) * problem.C)
+        assert loss(high) <= loss(low) + slip
+        assert norms[0] <= norms[1] + gaps[0] + problem.C * slip
+
+
+@law(SOFT)
+def the_value_rises_with_the_cost_and_bends_down(problem: Any, rng: Random) -> None:
+    """v is a minimum of increasing affine functions of C: nondecreasing, concave, v(C) / C nonincreasing."""
+    once, double, quadruple = (v(problem.with_cost(k * problem.C)) for k in (1.0, 2.0, 4.0))
+    at_most(once, double)
+    at_most(double, scaled(2.0, once))
+    at_most(total(scaled(2.0, once), quadruple), total(scaled(2.0, double), double))
+
+
+@law(SOLVED, kernel=linear())
+def a_kernel_times_s_is_a_cost_times_s(problem: Any, rng: Random) -> None:
+    """v of (s K, C / s) is v of (K, C) / s, since |f|^2 in the space of s K is |f|^2 / s; exact for powers of four."""
+    root = 2.0 ** rng.integers(-20, 21)
+    equal(scaled(root**-2, v(problem)), v(replace(problem, X=root * problem.X, C=problem.C / root**2)))
+
+
+@law(SOFT)
+def a_given_gram_matrix_scales_like_its_kernel(problem: Any, rng: Random) -> None:
+    """Soft margins only: what is added to the diagonal of a singular matrix makes a hard one feasible."""
+    s = rng.choice([0.25, 8.0])
+    equal(scaled(1 / s, v(problem)), v(rebuilt(problem, X=s * problem.gram.dense, kernel=precomputed(), C=problem.C / s)), ROUNDING)
+
+
+@law(SOFT)
+def the_value_lies_between_zero_and_that_of_the_best_constant(problem: Any, rng: Random) -> None:
+    """0 <= v <= P(0), and with a bias v <= 2 C min(c+, c-) or 4 C c+ c- / (c+ + c-), c the weights of a class."""
+    found, bound = v(problem), problem.scale
+    if isinstance(problem, MarginProblem):
+        bound = problem.primal(np.zeros(problem.m), 0.0, 0.0)
+        if isinstance(problem.rows, Signed) and problem.bias:
+            plus, minus = (float(problem.costs[problem.rows.y == sign].sum()) for sign in (1.0, -1.0))
+            bound = 2 * min(plus, minus) if problem.loss == "hinge" else 4 * plus * minus / max(plus + minus, 1e-300)
+    assert found.upper >= 0
+    assert found.lower <= bound * (1 + 1e-12)
+
+
+@law(SOLVED)
+def a_kernel_forgets_where_the_origin_is(problem: Any, rng: Random) -> None:
+    """An RBF always; the linear one where there is a bias, and in rankings, whose rows are differences."""
+    rooted = problem.family in ("svm.nobias", "svm.nobias_l2", "rvm")
+    here = replace(problem, kernel=rbf(0.5) if rooted or rng.random() < 0.5 else linear())
+    equal(v(here), v(replace(here, X=problem.X + rng.integers(-2, 3, size=problem.X.shape[1]))), ROUNDING)
+
+
+@law(SOLVED)
+def signed_permutations_of_the_features_change_nothing(problem: Any, rng: Random) -> None:
+    """The orthogonal maps that are exact, X -> -X among them; and a feature of zeros adds nothing."""
+    d = problem.X.shape[1]
+    more = np.column_stack([rng.choice([-1.0, 1.0], size=d) * problem.X, np.zeros(problem.m)])
+    equal(v(problem), v(replace(problem, X=more[:, rng.permutation(d + 1)])))
+
+
+@law([*SIGNED, *TUBES, *RANKED])
+def another_feature_can_only_help(problem: Any, rng: Random) -> None:
+    """The kernels grow by positive semidefinite ones, (x.z + a b)^d among them; an RBF does not."""
+    kernel = linear() if isinstance(problem.kernel, RBF) else problem.kernel
+    less = replace(problem, kernel=kernel)
+    at_most(v(replace(less, X=np.column_stack([problem.X, rng.integers(-4, 5, size=problem.m) / 4]))), v(less))
+
+
+@law(SOLVED, kernel=polynomial(2, 1.0, 1.0))
+def a_polynomial_kernel_is_the_linear_one_of_its_monomials(problem: Any, rng: Random) -> None:
+    """(x.z + 1)^2 is the product of (x_i x_j), (sqrt 2 x_i) and 1: T (47)."""
+    X, m = problem.X, problem.m
+    monomials = np.column_stack([(X[:, :, None] * X[:, None, :]).reshape(m, -1), np.sqrt(2) * X, np.ones(m)])
+    equal(v(problem), v(replace(problem, X=monomials, kernel=linear())), ROUNDING)
+
+
+@law(["svm.nobias", "svm.nobias_l2", *RANKED, *ONE_NORM], kernel=linear())
+def problems_in_orthogonal_spaces_add_up(problem: Any, rng: Random) -> None:
+    """Without a bias that they would share, and in queries of their own."""
+    X, zeros = problem.X, np.zeros_like(problem.X)
+    other = rng.integers(-4, 5, size=X.shape) / 4
+    equal(total(v(problem), v(replace(problem, X=other))), v(twice(problem, X=np.block([[X, zeros], [zeros, other]]))))
+
+
+@law(SOLVED)
+def the_order_of_the_points_does_not_matter(problem: Any, rng: Random) -> None:
+    equal(v(problem), v(rebuilt(problem, rng.permutation(problem.m))))
+
+
+@law(SOLVED)
+def all_points_twice_is_twice_the_cost(problem: Any, rng: Random) -> None:
+    """And four times where identical queries are merged, for then every pair comes four times."""
+    equal(v(problem.with_cost(2 * problem.C)), v(twice(problem)))
+    if isinstance(problem.rows, Pairs):
+        equal(v(problem.with_cost(4 * problem.C)), v(rebuilt(problem, np.tile(np.arange(problem.m), 2))))
+
+
+@law({*SIGNED, *TUBES} & {*SOFT})
+def a_point_given_k_times_has_k_times_its_weight(problem: Any, rng: Random) -> None:
+    """From k = 0, the point left out; the last one stays."""
+    counts = np.append(rng.integers(0, 3, size=problem.m - 1), 1)
+    weighted = rebuilt(problem, sample_weight=counts * problem.unit_weights[: problem.m])
+    equal(v(weighted), v(rebuilt(problem, np.repeat(np.arange(problem.m), counts))))
+
+
+@law({*RANKED} & {*SOFT})
+def a_query_of_no_weight_is_left_out(problem: Any, rng: Random) -> None:
+    """Its points may stay, each a query of its own."""
+    query, weights = problem.rows.query, query_weights(problem)
+    out = rng.choice(query)
+    kept = {q: w for q, w in weights.items() if q != out}
+    alone = rebuilt(problem, qid=np.where(query == out, 10 + np.arange(problem.m), query), query_weight=kept)
+    equal(v(rebuilt(problem, query_weight=weights | {int(out): 0.0})), v(alone))
+
+
+@law({*SOLVED} - {"rank.onenorm"})
+def fewer_rows_are_a_relaxation(problem: Any, rng: Random) -> None:
+    """Not for one-norm ranking over pairs, whose unknowns are the rows'."""
+    at_most(v(some_rows(problem, rng.random(problem.p) < 0.6)), v(problem))
+
+
+@law({*SOLVED} - {"rank.onenorm"})
+def a_row_that_is_met_changes_nothing(problem: Any, rng: Random) -> None:
+    """A new row with a margin of more than 1, or in the middle of the tube, at the optimum: the old f and b are as good as they were."""
+    solution, rows = solutions(problem)[0], problem.rows
+    if isinstance(rows, Pairs):
+        f = solution.decision_function(problem.X)
+        i, j = np.nonzero(f[:, None] > f + 1.01)
+        weights = np.append(row_weights(problem), np.ones(len(i)))
+        more = of_pairs(problem, np.append(rows.preferred, i), np.append(rows.other, j), weights)
+    else:
+        new = rng.integers(-4, 5, size=(3, problem.X.shape[1])) / 4
+        f = solution.decision_function(new)
+        met, y = (np.abs(f) > 1.01, np.sign(f)) if isinstance(rows, Signed) else (f == f, f)
+        weights = np.append(problem.unit_weights[: problem.m], np.ones(met.sum()))
+        more = rebuilt(problem, X=np.vstack([problem.X, new[met]]), y=np.append(rows.y, y[met]), sample_weight=weights)
+    equal(v(problem), v(more), ROUNDING)
+
+
+@law({*SOFT} - {"rank.onenorm"})
+def a_row_that_supports_nothing_can_be_left_out(problem: Any, rng: Random) -> None:
+    """Those that are met by 0.01 and more have no multiplier: the optimum of the rest is the same."""
+    equal(v(problem), v(some_rows(problem, slacks(solutions(problem)[0]) > -0.01)), ROUNDING)
+
+
+@law({*SOLVED} - {"rvm"})
+def labels_negated_are_the_function_negated(problem: Any, rng: Random) -> None:
+    """Not for RVM, whose coefficients have a sign of their own."""
+    equal(v(problem), v(rebuilt(problem, y=-problem.rows.y)))
+
+
+@law(["svm.nobias", "svm.nobias_l2"], kernel=linear())
+def without_a_bias_a_label_is_a_sign_of_its_point(problem: Any, rng: Random) -> None:
+    y = problem.rows.y
+    equal(v(problem), v(rebuilt(problem, X=y[:, None] * problem.X, y=np.ones(problem.m))))
+
+
+@law(["svm.soft", "svm.l2"])
+def a_bias_helps_most_where_it_is_free(problem: Any, rng: Random) -> None:
+    free, penalised, none = (v(rebuilt(problem, bias=bias)) for bias in (True, "penalized", False))
+    at_most(free, penalised)
+    at_most(penalised, none)
+
+
+@law(TUBES)
+def a_bias_takes_an_offset_of_the_targets(problem: Any, rng: Random) -> None:
+    equal(v(problem), v(rebuilt(problem, y=problem.rows.y + rng.integers(-8, 9))), ROUNDING)
+
+
+@law(TUBES)
+def targets_in_other_units(problem: Any, rng: Random) -> None:
+    """y and epsilon times s: the value times s^2, at the cost C s of linear slacks and the same cost of squared ones."""
+    s = 2.0 ** rng.integers(-20, 21)
+    C = s * problem.C if problem.family == "svr.l1" else problem.C
+    equal(scaled(s**2, v(problem)), v(rebuilt(problem, y=s * problem.rows.y, epsilon=s * problem.rows.epsilon, C=C)))
+
+
+@law(TUBES)
+def a_wider_tube_costs_less_and_ever_less(problem: Any, rng: Random) -> None:
+    """v is nonincreasing and convex in epsilon."""
+    wide = rng.choice([0.25, 1.0, 4.0])
+    narrow, middle, widest = (v(rebuilt(problem, epsilon=epsilon)) for epsilon in (0.0, wide / 2, wide))
+    at_most(widest, middle)
+    at_most(middle, narrow)
+    at_most(scaled(2.0, middle), total(narrow, widest))
+
+
+@law([*RANKED, *ONE_NORM])
+def only_the_order_of_relevances_matters(problem: Any, rng: Random) -> None:
+    y = problem.rows.y
+    for risen in (y**3 - 7, 1e-9 * y, y + 1e6):
+        equal(v(problem), v(rebuilt(problem, y=risen)))
+
+
+@law([*RANKED, *ONE_NORM])
+def queries_have_names_only(problem: Any, rng: Random) -> None:
+    names = rng.permutation([-4, 7, 100, 3, 10**12])
+    weights = {int(names[q]): w for q, w in query_weights(problem).items()}
+    equal(v(problem), v(rebuilt(problem, qid=names[problem.rows.query], query_weight=weights)))
+
+
+@law([*RANKED, "rvm"])
+def merging_queries_adds_pairs_and_cost(problem: Any, rng: Random) -> None:
+    at_most(v(rebuilt(problem, query_weight=None)), v(rebuilt(problem, qid=None, query_weight=None)))
+
+
+@law(SQUARED)
+def the_hinge_and_its_square_bound_each_other(problem: Any, rng: Random) -> None:
+    """xi <= xi^2 + 1/4: v1(C) <= v2(C) + C sum of weights / 4, a tube's point having one slack.  xi^2 <= M xi: v2(C / M) <= v1(C)."""
+    squared = replace(problem, loss="squared_hinge")
+    assert squared.family == SQUARED[problem.family]
+    solution, points = solutions(problem)[0], problem.m if isinstance(problem.rows, Tube) else problem.p
+    quarter = float(problem.costs[:points].sum()) / 4
+    at_most(v(problem), total(v(squared), Interval(quarter, quarter)))
+    largest = float(slacks(solution)[problem.costs > 0].max(initial=1e-3))
+    at_most(v(squared.with_cost(problem.C / largest)), solution.interval, 1e-12)
+
+
+@law(RANKED, kernel=linear())
+def a_ranking_is_the_classification_of_its_differences_without_a_bias(problem: Any, rng: Random) -> None:
+    """K section 2.1: all of class +1."""
+    if problem.p:
+        X, y = np.asarray(problem.rows.matrix @ problem.X), np.ones(problem.p)
+        equal(v(problem), v(classification(X, y, problem.C, None, problem.loss, False, problem.unit_weights)), ROUNDING)
+
+
+@law(["svm.hard", "svr.hard"])
+def the_soft_margin_rises_to_the_hard_one(problem: Any, rng: Random) -> None:
+    """Below it at any cost, and with the hinge equal to it from its largest multiplier on."""
+    hard, (solution, *_) = v(problem), solutions(problem)
+    for power, C in (("hinge", 0.5), ("squared_hinge", 0.5), ("squared_hinge", 100.0)):
+        at_most(v(replace(problem, loss=power, C=C)), hard)
+    if hard.upper <= 1e4:
+        assert solution.dual is not None
+        equal(v(problem.with_cost(1.001 * solution.dual.max(initial=1.0))), hard)
+
+
+@pytest.mark.parametrize(("holds", "family", "changes"), LAWS, ids=[f"{holds.__name__}-{family}" for holds, family, _ in LAWS])
+def test_law(holds: Law, family: str, changes: dict[str, Any]) -> None:
+    """On any data of a family, with features of at most 1, so that rounding leaves enough to prove."""
+
+    @FEW
+    @given(margin_problems(family, max_points=8, tails=False), st.integers(0, 2**32 - 1))
+    def check(problem: Problem, seed: int) -> None:
+        holds(replace(problem, X=problem.X / 4, **changes), np.random.default_rng(seed))
+
+    check()
+
+
+def test_every_family_has_laws() -> None:
+    assert len({holds for holds, _, _ in LAWS}) >= 15
+    assert all(sum(of == family for _, of, _ in LAWS) >= 8 for family in SOLVED)

@@ -1,0 +1,99 @@
+"""Properties of the whole: on any data, right answers agree, and what a solver hands back is what it says.
+
+The scale is moderate where a backend takes part: at 1e-6 or 1e6 an interior-point method may honestly fail.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import find, given, settings
+
+from equimargin.formulations import REGISTRY, MarginProblem, Problem, declare
+from equimargin.formulations.bounds.intervals import FLOOR
+from equimargin.proofs import Agreement, Evidence, Verdict, examine, examine_solution, judge
+from equimargin.solvers import SOLVERS, Status, solve, solve_declaration
+from equimargin.testing import FAMILIES, margin_problems
+
+DECLARED = [family for family in FAMILIES if not FAMILIES[family].get("hard") and any(e.family == family for e in REGISTRY.values())]
+"""Without the hard families, which arbitrary data make infeasible."""
+SOLVED = [family for family in FAMILIES if any(solver.takes(family) for solver in SOLVERS.values())]
+
+
+def answers(problem: Problem) -> list[Evidence]:
+    """Every declaration of the family by the accurate backend, and every solver meant for it but references, which may be slow."""
+    ids = [id for id, entry in REGISTRY.items() if not entry.control and entry.refusal(problem) is None]
+    names = [
+        name
+        for name, solver in SOLVERS.items()
+        if not solver.reference and solver.takes(problem.family) and solver.refusal(problem) is None
+    ]
+    declared = [examine(problem, solve_declaration(declare(id, problem))) for id in ids]
+    return declared + [examine_solution(problem, solve(problem, name, tol=1e-8)) for name in names]
+
+
+@pytest.mark.parametrize("family", DECLARED)
+def test_right_answers_agree_on_any_data(family: str) -> None:
+    """All of them, on degenerate data too; where the optimum is 0, backends may end with any accuracy, but none disagrees."""
+
+    @given(margin_problems(family, max_points=8, tails=False))
+    def check(problem: Problem) -> None:
+        found = judge(family, answers(problem), problem.scale)
+        seen = {j.agreement for j in found.judgements}
+        assert Agreement.DISAGREES not in seen, found
+        if found.interval.upper > FLOOR * problem.scale:
+            assert seen <= {Agreement.AGREES, Agreement.INACCURATE}, found
+            assert found.verdict is Verdict.AGREE, found
+
+    check()
+
+
+@pytest.mark.parametrize("family", SOLVED)
+def test_a_solvers_word_is_true_at_any_scale(family: str) -> None:
+    """Whatever it came to, its interval is not empty; and if it says that the accuracy was reached, it was."""
+
+    @given(margin_problems(family, max_points=8))
+    def check(problem: Problem) -> None:
+        for name, solver in SOLVERS.items():
+            if not solver.takes(family) or solver.refusal(problem) is not None:
+                continue
+            solution = solve(problem, name, tol=1e-6, time_limit=0.5)
+            assert solution.lower <= solution.upper
+            assert solution.reason
+            assert not np.isnan(solution.value)
+            if solution.status is Status.OPTIMAL and isinstance(problem, MarginProblem):  # a linear program's gap is its proven one
+                assert solution.relative_gap <= 1e-6
+
+    check()
+
+
+def test_the_strategies_name_what_they_know() -> None:
+    with pytest.raises(ValueError, match=r"unknown family 'svm'; known: svm\.hard, svm\.soft"):
+        find(margin_problems("svm"), lambda problem: True)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_strategies_reach_their_nasty_branches(family: str) -> None:
+    """Repeated points, rank-deficient Gram matrices, fewer points than dimensions, zero rows, one class or no pair, large scales."""
+    seen: set[str] = set()
+
+    @settings(max_examples=200, derandomize=True, database=None)
+    @given(margin_problems(family))
+    def look(problem: Problem) -> None:
+        X, m = problem.X, problem.m
+        labels = getattr(problem.rows, "y", np.arange(m))
+        found = {
+            "repeated": len(np.unique(X, axis=0)) < m,
+            "wide": m < X.shape[1],
+            "zero row": m > 1 and not X.any(axis=1).all(),
+            "zero column": not X.any(axis=0).all(),
+            "large": np.abs(X).max() > 1e4,
+            "small": 0 < np.abs(X).max() < 1e-4,
+            "one level": problem.p == 0 or (m > 1 and len(np.unique(labels)) == 1),
+            "ordinary": m >= 5 and problem.p > 0 and np.linalg.matrix_rank(X) == X.shape[1],
+        }
+        assert problem.family == family
+        seen.update(name for name, here in found.items() if here)
+
+    look()
+    assert seen == {"repeated", "wide", "zero row", "zero column", "large", "small", "one level", "ordinary"}

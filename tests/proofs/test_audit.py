@@ -1,0 +1,373 @@
+"""An audit brackets how far a model is above the optimum of the problem it claims to solve, or refuses in a sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.svm import SVC, SVR, LinearSVC, NuSVC
+from typer.testing import CliRunner
+
+from equimargin.cli.app import app
+from equimargin.data import load
+from equimargin.formulations import linear, polynomial
+from equimargin.proofs import Audit, audit
+from equimargin.proofs.foreign_models import Model, of_estimator, of_values, read
+
+DATA = load("breast_cancer").scaled()
+X, Y = np.asarray(DATA.X)[:120], DATA.y[:120]
+TARGETS = X[:, 0] - 0.3 * X[:, 1] + 0.1 * X[:, 2] ** 2
+LIBSVM = "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nlabel 1 -1\nSV\n"
+SUPPORT = '{"kind": "SVC", "kernel": "rbf", "intercept": 0, "dual_coef": [1], "support": [1], %s}'
+WEIGHTS = '{"kind": "LinearSVC", "intercept": 2, "coef": [1], %s}'
+XOR = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
+
+
+def holds(found: Audit, own: float) -> None:
+    """The audit's numbers are those of an objective value computed here, and the model is near the optimum."""
+    assert found.objective.lower <= own * (1 + 1e-12)
+    assert own * (1 - 1e-12) <= found.objective.upper
+    assert 0 <= found.excess[0] <= found.excess[1]
+    assert found.relative_excess[1] < 5e-3
+    assert found.excess[1] - found.excess[0] <= 1e-6 * found.optimum.size
+    assert "above the optimum of the problem it claims to solve" in str(found)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        SVC(C=2.0),
+        SVC(kernel="linear", class_weight={-1.0: 2.0, 1.0: 0.5}),
+        SVC(kernel="poly", degree=3, gamma=0.05, coef0=1.0),
+        SVC(C=0.3, class_weight="balanced"),
+    ],
+    ids=["rbf", "linear", "poly", "balanced"],
+)
+def test_a_classifier_with_support_vectors(estimator: Any) -> None:
+    estimator.fit(X, Y)
+    f = estimator.decision_function(X)
+    costs = estimator.C * np.where(Y > 0, estimator.class_weight_[1], estimator.class_weight_[0])
+    beta = np.zeros(len(X))
+    beta[estimator.support_] = estimator.dual_coef_[0]
+    found = audit(estimator, X, Y)
+    holds(found, float(beta @ (f - estimator.intercept_[0]) / 2 + costs @ np.maximum(1 - Y * f, 0)))
+    assert found.own.lower <= found.optimum.upper
+    assert np.isfinite(found.own.relative_width)
+
+
+def test_a_regression() -> None:
+    estimator = SVR(C=3.0, epsilon=0.2, gamma=0.02).fit(X, TARGETS)
+    f = estimator.predict(X)
+    beta = np.zeros(len(X))
+    beta[estimator.support_] = estimator.dual_coef_[0]
+    own = beta @ (f - estimator.intercept_[0]) / 2 + 3.0 * np.maximum(np.abs(TARGETS - f) - 0.2, 0).sum()
+    holds(audit(estimator, X, TARGETS), float(own))
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize(("intercept", "scaling"), [(True, 1.0), (True, 5.0), (False, 1.0)])
+def test_a_linear_classifier(loss: str, intercept: bool, scaling: float) -> None:
+    estimator = LinearSVC(loss=loss, C=0.1, fit_intercept=intercept, intercept_scaling=scaling, max_iter=100_000).fit(X, Y)
+    w, b = estimator.coef_[0], float(np.ravel(estimator.intercept_)[0])
+    slacks = np.maximum(1 - Y * (X @ w + b), 0)
+    own = (w @ w + (b / scaling) ** 2) / 2 + 0.1 * (slacks**2 if loss == "squared_hinge" else slacks).sum()
+    holds(audit(estimator, X, Y), float(own))
+
+
+def test_an_excess_that_is_known() -> None:
+    """XOR's optimum is 1/4 at alpha = 1/8; at 3/4 of that f the objective is 9/16 x 1/4 + C x 4 x 1/4."""
+    labels, points = XOR[1], XOR[0]
+    model = Model("by hand", "classification", polynomial(2), "hinge", 0.0, coefficients=labels * 3 / 32, support=np.arange(4), C=1.0)
+    least, most = audit(model, points, labels).excess
+    assert least <= 9 / 64 + 1 - 1 / 4 <= most
+    assert most - least < 1e-8
+    optimal = replace(model, coefficients=labels / 8)
+    assert audit(optimal, points, labels).excess[1] < 1e-8
+
+
+@pytest.mark.parametrize("tol", [1e-1, 1e-3])
+def test_all_relative_figures_have_one_denominator(tol: float) -> None:
+    """What the model's own multipliers prove is never less than what they and a solver prove together."""
+    found = audit(SVC(C=100.0, gamma=0.001, tol=tol).fit(X, Y), X, Y)
+    S = found.optimum.size
+    assert found.relative_excess == (found.excess[0] / S, found.excess[1] / S)
+    assert found.own_relative_excess == (found.objective.upper - found.own.lower) / S
+    assert found.relative_excess[1] <= found.own_relative_excess
+    low, high, own = (f"{figure:.2g}" for figure in (*found.relative_excess, found.own_relative_excess))
+    assert str(found).endswith(f"(relative {low} to {high}, at most {own} by its own multipliers alone)")
+    assert float(high) <= float(own)
+
+
+def liblinear(constant: float, kind: str = "L2R_L2LOSS_SVC_DUAL") -> str:
+    """A model of one feature whose weight is 1, and the bias 0."""
+    return f"solver_type {kind}\nnr_class 2\nlabel 1 -1\nnr_feature 1\nbias {constant:g}\nw\n1\n" + "0\n" * (constant >= 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "assumed"),
+    [
+        (liblinear(-1), "no class weights (-wi)"),
+        (liblinear(5), "no class weights (-wi)"),
+        (liblinear(1), "no class weights (-wi)"),
+        (liblinear(1, "L2R_L1LOSS_SVC_DUAL"), "no class weights (-wi)"),
+        (liblinear(1, "L2R_L2LOSS_SVC"), "no class weights (-wi), a penalised bias (no -R)"),
+        (LIBSVM + "1 1:1\n", "no class weights (-wi)"),
+        (LIBSVM.replace("c_svc", "epsilon_svr").replace("nr_class 2\n", "") + "1 1:1\n", ""),
+        (SUPPORT % '"gamma": 1', ""),
+    ],
+)
+def test_what_a_file_does_not_say_is_said(text: str, assumed: str, tmp_path: Path) -> None:
+    (tmp_path / "model").write_text(text)
+    assert read(tmp_path / "model").assumed == assumed
+
+
+def test_an_audit_says_what_it_assumes(tmp_path: Path) -> None:
+    """A model with class weights is near the optimum of another problem than the one without; nothing in its file tells them apart."""
+    (tmp_path / "model").write_text(liblinear(1, "L2R_L2LOSS_SVC"))
+    np.savez(tmp_path / "data.npz", X=np.array([[1.0], [-1.0]]), y=np.array([1.0, -1.0]))
+    result = CliRunner().invoke(app, ["audit", str(tmp_path / "model"), "--data", str(tmp_path / "data.npz"), "-C", "1"])
+    assert result.exit_code == 0, result.output
+    sentence = "; assumed, as its file does not say it: no class weights (-wi), a penalised bias (no -R)"
+    assert result.output.rstrip().endswith(sentence)
+    assert sentence not in str(audit(SVC().fit(X, Y), X, Y))
+
+
+def test_labels_may_have_any_names() -> None:
+    names = np.where(Y > 0, "benign", "malignant")
+    other = np.where(names == "malignant", 1.0, -1.0)
+    estimator = SVC().fit(X, names)
+    assert audit(estimator, X, names).excess == audit(SVC().fit(X, other), X, other).excess
+
+
+def libsvm(estimator: Any, first: int) -> str:
+    """An estimator as LIBSVM writes it: 8 digits a feature, the first label's decision values positive."""
+    sign, kind = (1, "epsilon_svr") if isinstance(estimator, SVR) else (first, "c_svc")
+    lines = [f"svm_type {kind}", "kernel_type rbf", f"gamma {float(estimator._gamma)!r}", "nr_class 2"]
+    lines += [f"total_sv {len(estimator.support_)}", f"rho {-sign * float(estimator.intercept_[0])!r}"]
+    lines += [] if kind == "epsilon_svr" else [f"label {first} {-first}", "nr_sv 1 1"]
+    lines.append("SV")
+    for coefficient, i in zip(sign * estimator.dual_coef_[0], estimator.support_, strict=True):
+        lines.append(f"{coefficient:.17g} " + " ".join(f"{k}:{v:.8g}" for k, v in enumerate(X[i], 1)))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("first", [1, -1])
+def test_a_libsvm_model(first: int, tmp_path: Path) -> None:
+    estimator = SVC(C=2.0, gamma=0.02).fit(X, Y)
+    (tmp_path / "model").write_text(libsvm(estimator, first))
+    found, wanted = audit(read(tmp_path / "model"), X, Y, C=2.0), audit(estimator, X, Y)
+    assert found.excess == pytest.approx(wanted.excess, rel=1e-6)
+    with pytest.raises(ValueError, match=r"support vector 1 of \d+ is no row of the data"):
+        audit(read(tmp_path / "model"), 2 * X, Y, C=2.0)
+
+
+def test_a_libsvm_regression(tmp_path: Path) -> None:
+    estimator = SVR(C=3.0, epsilon=0.2, gamma=0.02).fit(X, TARGETS)
+    (tmp_path / "model").write_text(libsvm(estimator, 1))
+    model = read(tmp_path / "model")
+    assert audit(model, X, TARGETS, 3.0, 0.2).excess == pytest.approx(audit(estimator, X, TARGETS).excess, rel=1e-6)
+    with pytest.raises(ValueError, match=r"^epsilon is missing"):
+        audit(model, X, TARGETS, 3.0)
+
+
+@pytest.mark.parametrize("first", [1, -1])
+@pytest.mark.parametrize("constant", [-1.0, 1.0, 5.0])
+def test_a_liblinear_model(first: int, constant: float, tmp_path: Path) -> None:
+    estimator = LinearSVC(C=0.1, fit_intercept=constant > 0, intercept_scaling=max(constant, 1.0)).fit(X, Y)
+    w = first * np.append(estimator.coef_[0], estimator.intercept_ / constant if constant > 0 else [])
+    header = [
+        "solver_type L2R_L2LOSS_SVC_DUAL",
+        "nr_class 2",
+        f"label {first} {-first}",
+        f"nr_feature {X.shape[1]}",
+        f"bias {constant:g}",
+        "w",
+    ]
+    (tmp_path / "model").write_text("\n".join([*header, *(f"{v:.17g} " for v in w)]) + "\n")
+    assert audit(read(tmp_path / "model"), X, Y, C=0.1).excess == pytest.approx(audit(estimator, X, Y).excess, rel=1e-6)
+
+
+def test_coefficients_in_files(tmp_path: Path) -> None:
+    estimator = SVC(C=2.0, gamma=0.02).fit(X, Y)
+    values = {"kind": "SVC", "kernel": "rbf", "gamma": 0.02, "intercept": estimator.intercept_, "C": 2.0}
+    np.savez(tmp_path / "model.npz", **values, dual_coef=estimator.dual_coef_, support=estimator.support_)
+    wanted = audit(estimator, X, Y).excess
+    assert audit(read(tmp_path / "model.npz"), X, Y).excess == wanted
+    lists = {"dual_coef": estimator.dual_coef_.tolist(), "support": estimator.support_.tolist(), "intercept": estimator.intercept_.tolist()}
+    (tmp_path / "model.json").write_text(json.dumps(values | lists))
+    assert audit(read(tmp_path / "model.json"), X, Y).excess == wanted
+
+
+def fitted(**parameters: Any) -> SVC:
+    return SVC(C=2.0, gamma=0.02, **parameters).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (lambda: audit(of_values({"kind": "LinearSVC", "coef": [1.0], "intercept": 0}), X, Y), r"^C is missing"),
+        (lambda: audit(fitted(), X, Y, C=1.0), r"^C is contradicted: the model says 2, not 1"),
+        (
+            lambda: audit(replace(of_estimator(fitted()), C=None), X, Y, C=1.0),
+            r"^C = 1 is contradicted: the dual coefficient of a row is 2",
+        ),
+        (lambda: audit(fitted(), X, Y, epsilon=0.1), r"^epsilon belongs to regression"),
+        (lambda: audit(SVR(epsilon=0.2).fit(X, TARGETS), X, TARGETS, epsilon=0.1), r"^epsilon is contradicted"),
+        (lambda: audit(fitted(), X, -Y), r"^the labels are contradicted"),
+        (lambda: audit(replace(of_estimator(fitted()), C=np.inf), X, Y), r"^C must be finite"),
+        (lambda: audit(fitted(), X[:60], Y[:60]), r"a support vector is row \d+ of the data, which have 60 rows"),
+        (lambda: audit(fitted(), X, np.arange(120) % 3), r"two classes and the data 3"),
+        (lambda: audit(SVC(kernel="sigmoid").fit(X, Y), X, Y), r"sigmoid kernel is not positive semidefinite"),
+        (lambda: audit(SVC(kernel=lambda x, z: x @ z.T).fit(X, Y), X, Y), r"a kernel that is a function"),
+        (lambda: audit(SVC().fit(X, np.arange(120) % 3), X, Y), r"the model has 3 classes"),
+        (lambda: audit(SVC(), X, Y), r"not fitted"),
+        (lambda: audit(NuSVC(), X, Y), r"SVC, SVR and LinearSVC can be audited, not NuSVC"),
+        (lambda: audit(LinearSVC(penalty="l1", dual=False).fit(X, Y), X, Y), r"1-norm"),
+        (lambda: audit(LinearSVC(multi_class="crammer_singer").fit(X, Y), X, Y), r"crammer_singer"),
+        (lambda: audit(Model("m", "classification", linear(), "hinge", 0.0, False, None, np.ones(40), C=1.0), X, Y), r"40 weights"),
+        (lambda: of_values({"kind": "SVC", "kernel": "rbf", "intercept": 0, "dual_coef": [1], "support": [1]}), r"does not say its gamma"),
+        (lambda: of_values({"kind": "SVC", "intercept": 0, "coef": [1.0]}), r"has no key 'coef'"),
+        (lambda: of_values({"kind": "LinearSVC", "intercept": np.nan, "coef": [1.0]}), r"^intercept must be 1 finite number$"),
+    ],
+)
+def test_what_cannot_be_audited_is_a_sentence(call: Callable[[], Any], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        call()
+
+
+def test_a_feature_index_beyond_the_data_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "model").write_text(LIBSVM + "1 99999999999:1\n")
+    with pytest.raises(ValueError, match=r"^the model has 99999999999 features and the data 30"):
+        audit(read(tmp_path / "model"), X, Y, C=1.0)
+
+
+@pytest.mark.parametrize("bias", [0, -1])
+def test_a_liblinear_constant_of_zero_is_no_bias(bias: int, tmp_path: Path) -> None:
+    weights = "w\n1\n2\n" + "7\n" * (bias == 0)
+    (tmp_path / "model").write_text(f"solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias {bias}\n{weights}")
+    found = audit(read(tmp_path / "model"), XOR[0], XOR[1], C=1.0)
+    slacks = np.maximum(1 - XOR[1] * (XOR[0] @ [1.0, 2.0]), 0)
+    assert found.objective.lower <= 2.5 + slacks @ slacks <= found.objective.upper
+
+
+def test_a_damaged_archive_is_a_sentence(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "model.npz", kind="LinearSVC", coef=np.arange(1000.0), intercept=0.0)
+    good = (tmp_path / "model.npz").read_bytes()
+    for at in range(0, len(good), 29):
+        (tmp_path / "model").write_bytes(good[:at] + b"\xff\x07\x99" + good[at + 3 :])
+        with suppress(ValueError):  # a sentence, or a model where the archive does not mind
+            read(tmp_path / "model")
+
+
+def test_a_free_bias_asks_for_a_sum_of_zero() -> None:
+    model = of_estimator(fitted())
+    assert model.coefficients is not None
+    coefficients = model.coefficients.copy()
+    coefficients[np.argmax(np.abs(coefficients) < 1)] *= 0.5
+    with pytest.raises(ValueError, match=r"do not sum to 0"):
+        audit(replace(model, coefficients=coefficients), X, Y)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("svm_type nu_svc\nSV\n", "nu_svc"),
+        ("svm_type c_svc\nnr_class 2\n", "cut off"),
+        ("svm_type c_svc\nkernel_type linear\nnr_class 3\nSV\n", "3 classes"),
+        (
+            "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nSV\n1 1:0\n",
+            "announces 2 support vectors and has 1",
+        ),
+        ("solver_type MCSVM_CS\nw\n", "MCSVM_CS"),
+        ("solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 1 2\nnr_feature 2\nbias -1\nw\n1\n", "2 finite numbers"),
+        ('{"kind": "Ridge"}', "not 'Ridge'"),
+        ("{", "Expecting property name"),
+        (LIBSVM + "1 99999999999999999999:1\n", "feature indices must be whole numbers"),
+        (LIBSVM + "1 0:1\n", "numbered from 1"),
+        (LIBSVM + "1 -1:1\n", "feature indices must be whole numbers"),
+        (LIBSVM + "1 2:1 2:3\n", "in ascending order"),
+        (LIBSVM + "1 1:nan\n", "features must be finite numbers"),
+        (LIBSVM.replace("rho 0", "rho nan") + "1 1:1\n", "rho must be 1 finite number"),
+        (LIBSVM.replace("label 1 -1\n", "") + "1 1:1\n", "the model does not say its label"),
+        (LIBSVM.replace("label 1 -1", "label 1 1") + "1 1:1\n", "two labels are equal"),
+        (LIBSVM.replace("kernel_type linear", "kernel_type polynomial\ngamma 1\ncoef0 0\ndegree 2.7") + "1 1:1\n", "degree must be whole"),
+        (LIBSVM.replace("linear", "precomputed") + "1 0:2.5\n", "support vectors must be whole numbers"),
+        (SUPPORT % '"gamma": null', "gamma must be 1 finite number"),
+        (SUPPORT % '"gamma": [1, 2]', "gamma must be 1 finite number"),
+        (SUPPORT % '"gamma": 1, "C": true', "C must be 1 finite number"),
+        (SUPPORT % '"gamma": 1, "support": [-1]', "support must be whole numbers, 0 or more"),
+        (SUPPORT % '"gamma": 1, "support": [0.5]', "support must be whole numbers"),
+        (SUPPORT % '"gamma": 1, "support": [1e300]', "support must be whole numbers"),
+        (SUPPORT % '"gamma": 1, "dual_coef": {"a": 1}', "dual_coef must be finite numbers"),
+        (SUPPORT % f'"gamma": {10**400}', "gamma must be 1 finite number"),
+        (WEIGHTS % '"fit_intercept": "false"', "fit_intercept is true or false, not 'false'"),
+        (WEIGHTS % '"fit_intercept": false', "fit_intercept is false, and the intercept is 2"),
+        (WEIGHTS % '"intercept_scaling": 0', "intercept_scaling must be positive"),
+        ('{"kind": ' + 100_000 * "[", "recursion"),
+        ("PK\x03\x04garbage", "zip"),
+        ("hello", "is no NPZ, JSON, LIBSVM or LIBLINEAR model"),
+    ],
+)
+def test_a_bad_model_file_is_a_sentence(text: str, reason: str, tmp_path: Path) -> None:
+    (tmp_path / "model").write_text(text)
+    with pytest.raises(ValueError, match=rf"^model.*{reason}"):
+        read(tmp_path / "model")
+
+
+def test_the_command_line_audits(tmp_path: Path) -> None:
+    estimator = LinearSVC().fit(DATA.X, DATA.y)
+    values = {"kind": "LinearSVC", "coef": estimator.coef_.tolist(), "intercept": estimator.intercept_.tolist()}
+    (tmp_path / "model.json").write_text(json.dumps(values))
+    command = ["audit", str(tmp_path / "model.json"), "--data", "breast_cancer", "--scale"]
+    answer = CliRunner().invoke(app, [*command, "-C", "1"])
+    assert (answer.exit_code, "this model is between" in answer.stdout) == (0, True)
+    answer = CliRunner().invoke(app, command)
+    assert (answer.exit_code, "C is missing" in answer.output) == (2, True)
+
+
+@pytest.mark.parametrize("change", [lambda X: 10 * X + 3, lambda X: X[::-1], lambda X: X[:, 1:]], ids=["scaled", "other order", "fewer"])
+@pytest.mark.parametrize("estimator", [SVC(kernel="linear"), SVR()], ids=["SVC", "SVR"])
+def test_other_data_than_the_estimators_are_refused(estimator: Any, change: Callable[[Any], Any]) -> None:
+    model = estimator.fit(X, Y)
+    with pytest.raises(ValueError, match=r"other data|features and the data"):
+        audit(model, change(X), Y)
+
+
+def test_other_data_than_a_files_support_vectors_are_refused(tmp_path: Path) -> None:
+    estimator = fitted()
+    values = {"kind": "SVC", "kernel": "rbf", "gamma": 0.02, "intercept": float(estimator.intercept_[0]), "C": 2.0}
+    values |= {"dual_coef": estimator.dual_coef_.tolist(), "support": estimator.support_.tolist()}
+    values |= {"support_vectors": estimator.support_vectors_.tolist()}
+    (tmp_path / "model.json").write_text(json.dumps(values))
+    assert audit(read(tmp_path / "model.json"), X, Y).excess == audit(estimator, X, Y).excess
+    with pytest.raises(ValueError, match=r"of other data, or of scaled ones"):
+        audit(read(tmp_path / "model.json"), 2 * X, Y)
+    with pytest.raises(ValueError, match=r"support_vectors must be \d+ rows"):
+        of_values(values | {"support_vectors": [[1.0]]})
+
+
+def test_sparse_data_are_compared() -> None:
+    sparse = csr_matrix(X)
+    assert audit(SVC().fit(sparse, Y), sparse, Y).relative_excess[1] < 5e-3
+    with pytest.raises(ValueError, match=r"of other data"):
+        audit(SVC().fit(sparse, Y), 2 * sparse, Y)
+
+
+@pytest.mark.parametrize("estimator", [SVC(gamma=0.02), SVR(gamma=0.02)], ids=["SVC", "SVR"])
+def test_rows_of_weight_zero_shift_no_support_vector(estimator: Any) -> None:
+    """scikit-learn numbers the rows of positive weight alone."""
+    weights = np.where(np.arange(len(X)) < 9, 0.0, 1.5)
+    model = estimator.fit(X, Y, sample_weight=weights)
+    wanted = audit(replace(of_estimator(model), support=model.support_), X[9:], Y[9:], sample_weight=weights[9:])
+    found = audit(model, X, Y, sample_weight=weights)
+    assert found.relative_excess[1] < 5e-3
+    assert found.excess == pytest.approx(wanted.excess, rel=1e-3, abs=1e-7)
+    with pytest.raises(ValueError, match=r"leave those rows out"):
+        audit(replace(of_estimator(model), vectors=None), X, Y, sample_weight=weights)

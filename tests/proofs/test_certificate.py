@@ -1,0 +1,256 @@
+"""A certificate says what an answer proves: for every family and kernel, in both modes, and nothing more."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from equimargin import compare
+from equimargin.cli.app import app
+from equimargin.formulations import (
+    Kernel,
+    MarginProblem,
+    Point,
+    Problem,
+    classification,
+    linear,
+    polynomial,
+    precomputed,
+    ranking,
+    ranking_from_pairs,
+    rbf,
+    regression,
+    sigmoid,
+)
+from equimargin.proofs import certificate, certify, checker
+from equimargin.proofs.certificate import certificate_at, state
+from equimargin.solvers import exact_optimum, solve
+from equimargin.testing import FAMILIES, margin_problems, sample_problem
+
+XOR = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
+KERNELS = (linear(), rbf(0.5), polynomial(2, 0.5, 1.0))
+SIDES = 1e-11
+"""What the repair of hard rows may cost, relative."""
+
+
+def check(document: dict[str, Any]) -> tuple[Fraction | float, Fraction | float]:
+    """The interval that the checker accepts."""
+    family, lower, upper = checker.check(json.dumps(document).encode())
+    assert family == document["problem"]["family"]
+    return lower, upper
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "rank.hard"])
+def test_what_a_solution_proves_is_accepted(family: str, kernel: Kernel) -> None:
+    problem = sample_problem(family, kernel)
+    solution = solve(problem, tol=1e-9)
+    lower, upper = check(certificate(solution))
+    room = SIDES * solution.interval.size if math.isinf(problem.C) else 0.0
+    assert solution.lower - room <= lower <= upper <= solution.upper + room
+
+
+def exact_problems() -> dict[str, Problem]:
+    """Small problems of integers, one a family, and what is special: pairs, weights, a Gram matrix that is singular, hard pairs."""
+    rng = np.random.default_rng(3)
+    X, y, levels = rng.integers(-3, 4, (12, 2)).astype(float), np.tile([1.0, -1.0], 6), np.repeat([0.0, 1.0, 2.0], 4)
+    line = np.array([[0.0], [1.0], [3.0], [4.0]])
+    problems: dict[str, Problem] = {
+        family: sample_problem(family, linear(), seed=1, n=8) for family in FAMILIES if family.split(".")[-1] not in ("hard", "nobias_hard")
+    }
+    return problems | {
+        "svm.hard": classification(line, [-1, -1, 1, 1], np.inf),
+        "svr.hard": regression(line, [0, 1, 2, 4], np.inf, 0.5),
+        "rank.hard": ranking(line, [0, 1, 2, 3], None, np.inf),
+        "polynomial": classification(X, y, 0.5, polynomial(2)),
+        "singular Gram": classification(X @ X.T, y, 1.0, precomputed()),
+        "penalised bias": classification(X, y, 0.5, bias="penalized"),
+        "penalised bias of a Gram matrix": classification(X @ X.T, y, 0.5, precomputed(), bias="penalized"),
+        "pairs": ranking_from_pairs(X, np.array([[0, 1], [0, 1], [5, 2]]), 2.0),
+        "weights": classification(X, y, 0.5, sample_weight=np.tile([1.0, 0.0, 2.0], 4)),
+        "mean of queries": ranking(X, levels, np.tile([0, 1], 6), 1.0, polynomial(2), per_query="mean"),
+        "no pairs": ranking(X, np.ones(12)),
+        "one class": classification(X, np.ones(12)),
+    }
+
+
+@pytest.mark.parametrize("name", exact_problems())
+def test_an_exact_optimum_is_accepted_as_one_number(name: str) -> None:
+    problem = exact_problems()[name]
+    optimum = exact_optimum(problem)
+    document = certificate(optimum)
+    assert document["mode"] == "exact"
+    assert check(document) == (optimum.value, optimum.value)
+    lower, upper = check(certificate(optimum, "proven"))
+    assert optimum.value is not None
+    assert lower <= optimum.value <= upper
+
+
+def test_xor_has_the_optimum_one_quarter() -> None:
+    document = certificate(exact_optimum(classification(*XOR, kernel=polynomial(2), C=1.0)))
+    assert document["claim"] == {"lower": "1/4", "upper": "1/4"}
+    assert (set(document["dual"]["numerators"]), document["dual"]["denominator"]) == ({1}, 8)
+    assert document["primal"]["b"] == "0/1"
+
+
+def test_that_no_point_is_feasible_is_accepted_too() -> None:
+    problem = classification(np.array([[0.0], [1.0], [2.0]]), [1, -1, 1], np.inf)
+    document = certificate(exact_optimum(problem))
+    assert check(document) == (math.inf, math.inf)
+    document["dual"]["numerators"][0] += 1
+    with pytest.raises(ValueError, match=r"digest"):
+        check(document)
+
+
+def test_long_numbers_are_written_and_read() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 12))
+    optimum = exact_optimum(classification(X, np.sign(X[:, 0] + rng.normal(size=40)), 1.0))
+    assert optimum.value is not None
+    document = certificate(optimum)
+    assert document["claim"]["lower"].startswith("0x")
+    assert check(document) == (optimum.value, optimum.value)
+
+
+def test_a_point_proves_the_sides_that_it_has() -> None:
+    problem = sample_problem("svm.soft")
+    assert isinstance(problem, MarginProblem)
+    point = solve(problem, tol=1e-9).point
+    both = certificate_at(problem, Point(alpha=point.alpha))
+    assert both["primal"] is not None
+    only = certificate_at(sample_problem("rvm"), Point(beta=np.zeros(16)))
+    assert (only["claim"]["lower"], only["dual"]) == ("-inf", None)
+    zero, upper = Fraction(only["problem"]["C"]) * sample_problem("rvm").p, only["claim"]["upper"]
+    assert math.nextafter(upper, 0.0) < zero <= check(only)[1] == upper
+    with pytest.raises(ValueError, match=r"^the point proves nothing: it has neither"):
+        certificate_at(problem, Point())
+    hard = sample_problem("svm.hard")
+    broken = certificate_at(hard, Point(w=np.zeros(3), b=0.0, alpha=np.full(16, np.nan)))
+    assert check(broken) == (0, math.inf)
+
+
+def test_a_bound_beyond_all_doubles_is_a_rational() -> None:
+    problem = classification(*XOR, 1.7e308, linear(), "hinge", False)
+    document = certificate_at(problem, Point(w=np.zeros(2), b=0.0, alpha=np.zeros(4)))
+    assert check(document) == (0, 4 * Fraction(1.7e308))
+
+
+@pytest.mark.parametrize("weight", [np.inf, 1e-3])
+def test_weights_of_every_size(weight: float) -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(20, 2))
+    weights = np.where(np.arange(20) < 2, weight, rng.uniform(0, 2, 20))
+    problem = classification(X, np.sign(X[:, 0] + 0.1), 0.3, rbf(1.0), "squared_hinge", sample_weight=weights)
+    solution = solve(problem, tol=1e-9)
+    lower, upper = check(certificate(solution))
+    assert float(upper) - float(lower) <= 1e-7 * solution.interval.size
+
+
+def test_a_larger_gram_matrix_is_found_positive_semidefinite() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    for K in (rbf(1.0).block(X, X), X @ X.T):
+        problem = classification((K + K.T) / 2, np.sign(X[:, 0] + 0.2), 1.0, precomputed())
+        document = certificate(solve(problem, tol=1e-8))
+        assert document["semidefinite"] == "by factorisation"
+        check(document)
+    assert document["problem"]["kernel"]["shift"] > 0
+
+
+@pytest.mark.parametrize(
+    ("problem", "reason"),
+    [
+        (classification(*XOR, kernel=sigmoid(1.0)), "not positive semidefinite"),
+        (classification(np.array([[0.0, 1.0], [1.0, 0.0]]), [1, -1], kernel=precomputed()), "not positive semidefinite"),
+        (classification(*XOR, kernel=polynomial(33)), "polynomials of degree 32 at most, not 33$"),
+        (ranking(np.ones((1500, 1)), np.arange(1500.0)), "at most 1,000,000 rows or pairs"),
+    ],
+)
+def test_what_cannot_be_certified_is_a_sentence(problem: Problem, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        state(problem)
+
+
+def test_a_solution_in_floating_point_is_not_exact() -> None:
+    solution = solve(classification(*XOR, kernel=polynomial(2)))
+    with pytest.raises(ValueError, match=r"needs an exact optimum"):
+        certificate(solution, "exact")
+    with pytest.raises(ValueError, match=r"'proven' or 'exact'"):
+        certificate(solution, "true")  # type: ignore[arg-type]
+
+
+def test_the_digest_is_that_of_the_problem() -> None:
+    problem = classification(*XOR, kernel=polynomial(2))
+    digest = checker.sha256(state(problem))
+    assert digest == certificate(solve(problem))["digests"]["problem"]
+    assert digest != checker.sha256(state(replace(problem, C=np.nextafter(1.0, 2.0))))
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    solution = solve(classification(*XOR, kernel=polynomial(2)))
+    certify(solution, tmp_path / "xor.json")
+    assert checker.main([str(tmp_path / "xor.json")]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["xor.json"]
+    with pytest.raises(ValueError, match=r"exact"):
+        certify(solution, tmp_path / "xor.json", "exact")
+    assert checker.main([str(tmp_path / "xor.json")]) == 0
+
+
+def test_nothing_is_written_that_the_checker_does_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checker, "LARGEST_FILE", 500)
+    with pytest.raises(ValueError, match=r"bytes, and its checker reads 500$"):
+        certify(solve(classification(*XOR, kernel=polynomial(2))), tmp_path / "xor.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_comparison_certifies_its_families(tmp_path: Path) -> None:
+    problems = [sample_problem("rank.l1"), sample_problem("rvm"), classification(*XOR, kernel=sigmoid(1.0))]
+    result = compare(problems, solvers=["CLARABEL", "coordinate_descent", "linear_program", "smo"])
+    outcome = result.certify(tmp_path / "certificates")
+    assert list(outcome) == ["rank.l1", "rvm", "svm.soft"]
+    assert str(outcome["svm.soft"]).startswith("the sigmoid kernel is not positive semidefinite")
+    assert sorted(path.name for path in (tmp_path / "certificates").iterdir()) == ["rank.l1.json", "rvm.json"]
+    for family in result.families[:2]:
+        lower, upper = checker.check(Path(outcome[family.id]).read_bytes())[1:]
+        assert float(upper - lower) <= family.interval.upper - family.interval.lower + SIDES * family.interval.size
+
+
+def test_the_command_line_writes_and_checks(tmp_path: Path) -> None:
+    runner = CliRunner()
+    options = ["--kernel", "polynomial", "--family", "svm.soft", "--solver", "CLARABEL", "--solver", "smo", "--certify", str(tmp_path)]
+    answer = runner.invoke(app, ["compare", "xor", *options])
+    assert (answer.exit_code, "svm.soft: certificate " in answer.stdout) == (0, True)
+    file = tmp_path / "svm.soft.json"
+    answer = runner.invoke(app, ["verify", str(file)])
+    assert (answer.exit_code, "ACCEPTED: svm.soft: the optimum is in [0.2" in answer.stdout) == (0, True)
+    file.write_text(file.read_text().replace('"lower":0.2', '"lower":0.3', 1))
+    answer = runner.invoke(app, ["verify", str(file)])
+    assert (answer.exit_code, "REJECTED: " in answer.stdout) == (1, True)
+    assert runner.invoke(app, ["verify", str(tmp_path / "nothing.json")]).exit_code == 2
+    answer = runner.invoke(app, [*["compare", "xor", *options][:-1], str(file)])
+    assert (answer.exit_code, "Traceback" in answer.output) == (2, False)
+    assert f"--certify: {file} is not a folder" in " ".join(answer.output.split())
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_float64_bounds_contain_what_exact_arithmetic_proves(data: st.DataObject) -> None:
+    """`interval` and the checker share nothing: the rounding bounds of one must cover the exact values of the other."""
+    family = data.draw(st.sampled_from([family for family in FAMILIES if family.split(".")[-1] not in ("hard", "nobias_hard")]))
+    problem = data.draw(margin_problems(family))
+    assume(not isinstance(problem, MarginProblem) or problem.weights is None or np.isfinite(problem.weights).all())
+    solution = solve(problem, tol=1e-7, max_iter=2000)
+    assume(problem.kernel.positive_semidefinite and problem.convex)
+    lower, upper = check(certificate(solution))
+    room = 2.0**-48 * solution.interval.size if isinstance(problem, MarginProblem) and problem.weights is not None else 0.0
+    assert solution.lower - room <= lower <= upper <= solution.upper

@@ -1,0 +1,756 @@
+"""Claims of the documents as read-outs of solved problems: what they say truly holds, and what they misprint does not.
+
+T, P, K, W and O are the documents of `formulations.declaration.DOCUMENTS`. A claim that an optimum satisfies exactly, a solution satisfies
+to its gap: sum_r [ c_r loss(u_r) - alpha_r u_r ] is the gap, a sum of nonnegative terms, so that no term exceeds it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, pairwise, product
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+from scipy.stats import kendalltau
+from sklearn.metrics import average_precision_score
+
+from equimargin.data import load
+from equimargin.formulations import (
+    Point,
+    classification,
+    declare,
+    interval,
+    linear,
+    polynomial,
+    precomputed,
+    ranking,
+    ranking_from_pairs,
+    ranking_vector_machine,
+    rbf,
+    reduced_preferences,
+    regression,
+    sigmoid,
+)
+from equimargin.formulations.kernels.kernel import RBF
+from equimargin.solvers import Solution, Status, regularization_path, solve, solve_declaration
+from equimargin.testing import sample_problem
+
+KERNELS = {"linear": linear(), "rbf": rbf(0.4), "polynomial": polynomial()}
+HINGES = ["svm.soft", "svm.nobias", "svr.l1", "rank.l1"]
+SQUARES = ["svm.l2", "svm.nobias_l2", "svr.l2", "rank.l2"]
+
+some_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=list(KERNELS))
+
+
+def solved(problem: Any) -> Solution:
+    solution = solve(problem, tol=1e-10)
+    assert solution.status is Status.OPTIMAL, solution.reason
+    return solution
+
+
+def decisions(solution: Solution) -> Any:
+    """f + b at the points, (m,)."""
+    return solution.decision_function(solution.problem.X)
+
+
+def slacks(solution: Solution) -> Any:
+    """u_r = t_r - (A f)_r - b s_r, (p,): the slack xi_r is its positive part, the margin 1 - u_r."""
+    return solution.problem.slack(decisions(solution) - solution.bias, solution.bias)
+
+
+def sides(solution: Solution) -> tuple[Any, Any, Any]:
+    """Which multipliers are 0, strictly inside their box, and C; the repaired ones meet C to the grid they lie on."""
+    alpha, C = solution.dual, solution.problem.C
+    assert alpha is not None
+    return alpha == 0, (alpha > 1e-3 * C) & (alpha < 0.999 * C), alpha > (1 - 1e-9) * C
+
+
+def hinge_value(problem: Any, beta: Any) -> float:
+    """1/2 beta'K beta + C sum of hinge losses, without a bias: the objective of K (3.12) and (2.3)."""
+    f = problem.gram.dense @ beta
+    return float(beta @ f / 2 + problem.C * np.maximum(1 - problem.rows.matrix @ f, 0).sum())
+
+
+def hard_ranking(kernel: Any, seed: int, n: int = 12) -> Solution:
+    """The hard optimum as a soft one with no slack left: all multipliers are below their cost."""
+    problem = sample_problem("rank.hard", kernel, seed, n)
+    solution = solved(problem.with_cost(1e6))
+    assert solution.dual is not None
+    assert solution.dual.max() < 0.5e6
+    assert interval(problem, solution.point).relative_width < 1e-6
+    return solution
+
+
+# T, sections 2.1 and 2.2: Kuhn-Tucker conditions
+
+
+@some_kernel
+@pytest.mark.parametrize("family", HINGES)
+def test_complementarity_holds_in_its_weak_form(family: str, kernel: Any) -> None:
+    """T (30)-(34), Figure 3, P's sets I: margin > 1 => alpha = 0, margin < 1 => alpha = C, 0 < alpha < C => margin = 1, and no more."""
+    seen = np.zeros(3, dtype=int)
+    for seed in range(5):
+        solution = solved(sample_problem(family, kernel, seed))
+        alpha, C, u = solution.dual, solution.problem.C, slacks(solution)
+        gap, xi = solution.upper - solution.lower, np.maximum(u, 0.0)
+        assert alpha is not None
+        assert (alpha * np.abs(u - xi)).max() <= gap  # (30)
+        assert ((C - alpha) * xi).max() <= gap  # (31) with mu of (32)
+        lower, free, upper = sides(solution)
+        assert (u[lower] <= 1e-5).all()
+        assert (np.abs(u[free]) <= 1e-5).all()
+        assert (u[upper] >= -1e-5).all()
+        assert (alpha[xi > 1e-5] >= 0.999 * C).all()  # (34) is printed as xi >= 0 if alpha = C, which says nothing
+        seen += [lower.sum(), free.sum(), upper.sum()]
+    assert (seen > 0).all()
+
+
+@some_kernel
+@pytest.mark.parametrize("family", SQUARES)
+def test_multipliers_of_squared_slacks_are_their_prices(family: str, kernel: Any) -> None:
+    """alpha = 2 C xi: each row's part of the gap is C (xi - alpha / (2C))^2 where xi > 0."""
+    for seed in range(3):
+        solution = solved(sample_problem(family, kernel, seed))
+        xi = np.maximum(slacks(solution), 0.0)
+        C = solution.problem.C
+        assert C * ((xi - solution.dual / (2 * C)) ** 2).max() <= solution.upper - solution.lower
+
+
+def test_a_point_on_the_margin_may_have_any_multiplier() -> None:
+    """After (20), Figure 3: neither alpha nor the slack is nonzero at (1, 1); at C = 1/2 two points on the margin have alpha = C."""
+    X, y = np.array([[-1.0, 0.0], [1.0, 0.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0])
+    for C in (np.inf, 0.5):
+        solution = solved(classification(X, y, C))
+        assert slacks(solution) == pytest.approx([0.0, 0.0, 0.0], abs=1e-12)
+        assert solution.dual == pytest.approx([0.5, 0.5, 0.0], abs=1e-12)
+
+
+@some_kernel
+def test_the_bias_is_read_off_any_free_support_vector(kernel: Any) -> None:
+    """b = y_i - f(x_i); the tutorial's b is minus ours, w.x_i - y_i."""
+    for seed in range(5):
+        solution = solved(sample_problem("svm.soft", kernel, seed, 24))
+        _, free, bounded = sides(solution)
+        assert free.any()
+        y = solution.problem.rows.y
+        f = decisions(solution) - solution.bias
+        assert y[free] - f[free] == pytest.approx(np.full(free.sum(), solution.bias), abs=1e-5)
+        assert solution.bias_interval == pytest.approx((solution.bias, solution.bias), abs=1e-5)
+        assert np.abs(y[bounded] - f[bounded] - solution.bias).max() > 0.1  # "any positive support vector" is too much
+
+
+def test_without_a_free_support_vector_the_bias_is_an_interval() -> None:
+    """x = 0 (+) against x = 1 (-) at C = 0.1: every tutorial b in [-1, 0.9] is optimal, w is unique."""
+    problem = classification([[0.0], [1.0]], [1, -1], 0.1)
+    solution = solved(problem)
+    lower, upper = solution.bias_interval
+    assert (-upper, -lower) == pytest.approx((-1.0, 0.9))
+    values = [interval(problem, Point(w=solution.w, b=b, alpha=solution.dual)) for b in (lower, (lower + upper) / 2, upper)]
+    assert max(v.relative_width for v in values) < 1e-12
+    assert interval(problem, Point(w=solution.w, b=upper + 0.1)).upper > solution.upper + 1e-3
+
+
+def test_the_printed_hard_bias_has_the_wrong_sign() -> None:
+    """(21) prints b = 1 - w.x_i for F(x) = w.x - b; -1 and 1, moved by 3, need b = w.x_i - 1 = 3."""
+    problem = classification([[2.0], [4.0]], [-1, 1], np.inf)
+    w = solved(problem).w
+    assert w == pytest.approx([1.0])
+    printed, corrected = 1 - w @ problem.X[1], w @ problem.X[1] - 1
+    assert (printed, corrected) == pytest.approx((-3.0, 3.0))
+    assert interval(problem, Point(w=w, b=-corrected)).upper == pytest.approx(0.5)
+    assert interval(problem, Point(w=w, b=-printed)).upper == np.inf
+
+
+@some_kernel
+@pytest.mark.parametrize(("family", "printed"), [("svm.soft", "svm.soft.dual.as_printed"), ("rank.l1", "rank.l1.dual.as_printed")])
+def test_the_dual_without_its_half_is_half_the_value_at_twice_the_cost(family: str, printed: str, kernel: Any) -> None:
+    """(26), (41), (88): v_printed(C) = v(2C) / 2, and at alpha / 2 of the solution at 2C."""
+    problem = sample_problem(family, kernel, 1)
+    doubled = solved(problem.with_cost(2 * problem.C))
+    answer = solve_declaration(declare(printed, problem))
+    assert answer.objective == pytest.approx(doubled.value / 2, rel=1e-6)
+    assert abs(answer.objective - solved(problem).value) > 1e-2 * answer.objective
+    beta = problem.rows.rdot(doubled.dual) / 2
+    assert doubled.dual.sum() / 2 - beta @ (problem.gram @ beta) == pytest.approx(doubled.value / 2)
+
+
+@pytest.mark.parametrize("family", [*HINGES[:2], *SQUARES[:2]])
+def test_slacks_bound_training_errors(family: str) -> None:
+    """After (25): an error has xi >= 1, and xi^2 >= 1."""
+    errors = 0
+    for seed in range(5):
+        solution = solved(sample_problem(family, rbf(0.4), seed, 30))
+        wrong = int((solution.problem.rows.y * decisions(solution) <= 0).sum())
+        xi = np.maximum(slacks(solution), 0.0)
+        assert wrong <= xi.sum()
+        assert solution.problem.C * wrong <= solution.upper
+        errors += wrong
+    assert errors > 0
+
+
+# T, section 2.3: kernels and the XOR problem
+
+
+def test_gram_matrices_are_positive_semidefinite() -> None:
+    """(40) with its signs right; the sigmoid is no such kernel, tanh(ab - 1) on {0, 1/2, 1} among others."""
+    for seed, kernel in product(range(20), [linear(), rbf(0.3), polynomial(3, 0.5, 1.0), polynomial(2, 1.0, 0.0)]):
+        X = np.random.default_rng(seed).normal(size=(12, 3))
+        values = np.linalg.eigvalsh(kernel.block(X, X))
+        assert values[0] >= -1e-13 * values[-1]
+    X = np.array([[0.0], [0.5], [1.0]])
+    values = np.linalg.eigvalsh(sigmoid(1.0, -1.0).block(X, X))
+    assert values[0] == pytest.approx(-1.873, abs=1e-3)
+    assert not classification(X, [1, 1, -1], kernel=sigmoid(1.0, -1.0)).convex
+
+
+def test_a_kernel_need_not_be_largest_at_equal_points() -> None:
+    """The polynomial one is not, K(1, 2) = 9 > K(1, 1) = 4; the RBF is, with the square that K's section 4.3 leaves out."""
+    X = np.array([[1.0], [2.0]])
+    assert polynomial(2, 1.0, 1.0).block(X, X).tolist() == [[4.0, 9.0], [9.0, 25.0]]
+    K = rbf(0.5).block(X, np.array([[1.0], [2.0], [3.0]]))
+    assert (K.argmax(axis=1) == [0, 1]).all()
+    assert K[0] == pytest.approx(np.exp([0.0, -0.5, -2.0]))
+
+
+XOR = ((-1, -1), (-1, 1), (1, -1), (1, 1))
+DESIRED = (-1, 1, 1, -1)
+
+
+def xor_hessian() -> list[list[int]]:
+    """y_i y_j (1 + x_i.x_j)^2 in integers."""
+    points = list(zip(DESIRED, XOR, strict=True))
+    return [[a * b * (1 + x[0] * z[0] + x[1] * z[1]) ** 2 for b, z in points] for a, x in points]
+
+
+def test_xor_exactly() -> None:
+    """alpha = 1/8 meets all conditions with b = 0, in rationals: Q = 1/4, |w|^2 = 1/2, F(x) = -x_1 x_2."""
+    H, alpha = xor_hessian(), [Fraction(1, 8)] * 4
+    gradient = [1 - sum(h * a for h, a in zip(row, alpha, strict=True)) for row in H]
+    norm2 = sum(a * h * b for row, a in zip(H, alpha, strict=True) for h, b in zip(row, alpha, strict=True))
+    assert gradient == [0, 0, 0, 0]  # of Q; so the multiplier of y'alpha = 0, which is b, is 0
+    assert sum(a * y for a, y in zip(alpha, DESIRED, strict=True)) == 0
+    assert round(np.linalg.det(H)) != 0  # so that this alpha is the only one
+    assert (sum(alpha) - norm2 / 2, norm2) == (Fraction(1, 4), Fraction(1, 2))
+    for x in product(range(-3, 4), repeat=2):
+        F = sum(a * y * (1 + x[0] * z[0] + x[1] * z[1]) ** 2 for a, y, z in zip(alpha, DESIRED, XOR, strict=True))
+        assert F + x[0] * x[1] == 0
+
+
+@pytest.mark.parametrize("C", [1.0, 0.125, np.inf])
+def test_xor_is_solved(C: float) -> None:
+    """After (51) y = 1 is printed where x_1 = x_2: it is -1, as in Table 1."""
+    problem = classification(XOR, DESIRED, C, polynomial(2, 1.0, 1.0))
+    solution = solved(problem)
+    assert (problem.gram.dense * np.outer(DESIRED, DESIRED) == xor_hessian()).all()
+    assert solution.dual == pytest.approx([0.125] * 4, abs=1e-12)
+    assert solution.value == pytest.approx(0.25, abs=1e-12)
+    assert decisions(solution) == pytest.approx(DESIRED, abs=1e-10)
+    assert solution.bias_interval[0] - 1e-12 <= 0 <= solution.bias_interval[1] + 1e-12
+
+
+def test_the_printed_xor_objectives_contradict_its_solution() -> None:
+    """(48) drops two squares and a 9; (41) drops the 1/2 and has the solution 1/16, of value 1/8."""
+
+    def Q(a: Fraction, b: Fraction, c: Fraction, d: Fraction, *squares: Fraction) -> Fraction:
+        cross = -2 * a * b - 2 * a * c + 2 * a * d + 2 * b * c - 2 * b * d - 2 * c * d
+        return a + b + c + d - (9 * a**2 + 9 * b**2 + cross + sum(squares)) / 2
+
+    e = Fraction(1, 8)
+    assert Q(e, e, e, e, 9 * e, e**2) == Fraction(-23, 128)
+    assert float(Fraction(-23, 128)) == -0.1796875
+    assert Q(e, e, e, e, 9 * e**2, 9 * e**2) == Fraction(1, 4)
+    half = solve_declaration(declare("svm.soft.dual.as_printed", classification(XOR, DESIRED, 1.0, polynomial(2, 1.0, 1.0))))
+    assert half.objective == pytest.approx(1 / 8)
+    assert half.values is not None
+    assert half.values["alpha"] == pytest.approx([1 / 16] * 4, abs=1e-6)
+
+
+def test_the_printed_images_of_xor_are_not_those_of_its_map() -> None:
+    """(49) against (47): with the right images w = (0, 0, -1/sqrt 2, 0, 0, 0); the printed phi(x_2) misses K(x_1, x_2) = 1."""
+    r = np.sqrt(2)
+    phi = np.array([(1, a * a, r * a * b, b * b, r * a, r * b) for a, b in XOR])
+    assert phi @ phi.T == pytest.approx(np.abs(xor_hessian()))
+    assert phi.T @ np.array(DESIRED) / 8 == pytest.approx([0, 0, -1 / r, 0, 0, 0])
+    printed = np.array([1, 1, -r, 1, r, r])
+    assert phi[0] @ phi[1] == pytest.approx(1.0)
+    assert phi[0] @ printed == pytest.approx(-3.0)
+
+
+# T, section 3: regression
+
+
+@some_kernel
+def test_only_one_side_of_a_tube_has_a_multiplier(kernel: Any) -> None:
+    """alpha_i alphahat_i = 0 for epsilon > 0: the two slacks sum to -2 epsilon, so that one side is off by epsilon at least."""
+    for seed in range(5):
+        solution = solved(sample_problem("svr.l1", kernel, seed, 20))
+        alpha, alphahat = np.split(solution.dual, 2)
+        assert np.minimum(alpha, alphahat).max() <= (solution.upper - solution.lower) / solution.problem.rows.epsilon
+        xi, xihat = np.split(np.maximum(slacks(solution), 0.0), 2)
+        assert (xi * xihat == 0).all()
+
+
+def test_without_a_tube_only_the_difference_of_the_multipliers_matters() -> None:
+    """epsilon = 0: adding to both sides changes nothing; epsilon > 0: it costs 2 epsilon a unit."""
+    at_zero = sample_problem("svr.l1", rbf(0.4), 2)
+    for epsilon in (0.0, 0.1):
+        problem = regression(at_zero.X, at_zero.rows.y, 2.0, epsilon, rbf(0.4))
+        solution = solved(problem)
+        both = (solution.dual.reshape(2, -1).max(axis=0) < 1.5).astype(float)
+        moved = interval(problem, Point(alpha=solution.dual + 0.25 * np.tile(both, 2)))
+        assert solution.lower - moved.lower == pytest.approx(0.5 * epsilon * both.sum(), abs=1e-8)
+        assert both.sum() > 0
+
+
+@some_kernel
+def test_the_regression_function_has_alpha_minus_alphahat(kernel: Any) -> None:
+    """(77); (82) prints the opposite sign."""
+    solution = solved(sample_problem("svr.l1", kernel, 3))
+    alpha, alphahat = np.split(solution.dual, 2)
+    K = solution.problem.gram.dense
+    assert K @ (alpha - alphahat) + solution.bias == pytest.approx(decisions(solution), abs=1e-8)
+    assert np.abs(K @ (alphahat - alpha) + solution.bias - decisions(solution)).max() > 0.1
+    assert abs((alpha - alphahat).sum()) <= 1e-12  # (67), (72)
+
+
+# T, section 4: ranking
+
+
+@pytest.mark.parametrize("family", ["rank.l1", "rank.l2"])
+def test_slacks_bound_misranked_pairs(family: str) -> None:
+    """(84)-(86); O's empirical risk is their number over l^2."""
+    inversions = 0
+    for seed in range(4):
+        solution = solved(sample_problem(family, rbf(0.4), seed, 20))
+        y, F = solution.problem.rows.y, decisions(solution)
+        misranked = sum(1 for i, j in product(range(20), repeat=2) if y[i] > y[j] and F[i] <= F[j])
+        assert misranked <= np.maximum(slacks(solution), 0.0).sum()
+        assert solution.problem.C * misranked <= solution.upper
+        inversions += misranked
+    assert inversions > 0
+
+
+@some_kernel
+def test_the_support_vectors_of_a_hard_ranking_are_its_closest_pairs(kernel: Any) -> None:
+    """Corollary 1, for pairs with alpha > 0; all others are at least as far apart."""
+    for seed in range(3):
+        solution = hard_ranking(kernel, seed)
+        differences = solution.problem.rows.dot(decisions(solution))
+        support = solution.dual > 1e-6 * solution.dual.max()
+        assert 0 < support.sum() < len(support)
+        assert differences[support] == pytest.approx(np.ones(support.sum()), abs=1e-6)
+        assert differences.min() >= 1 - 1e-6
+        assert differences.max() > 1.1
+
+
+def test_a_hard_ranking_maximises_the_least_difference() -> None:
+    """Corollary 2: 1 / |w| is the largest least difference of any direction, and the optimum of the max-margin form."""
+    rng = np.random.default_rng(0)
+    for seed in range(3):
+        solution = hard_ranking(linear(), seed)
+        problem, w = solution.problem, solution.w
+        assert w is not None
+        margin = 1 / np.linalg.norm(w)
+        directions = np.vstack([rng.normal(size=(500, len(w))), w + 0.1 * np.linalg.norm(w) * rng.normal(size=(500, len(w)))])
+        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        least = (problem.rows.matrix @ (problem.X @ directions.T)).min(axis=0)
+        assert least.max() <= margin * (1 + 1e-6)
+        assert least.max() > 0  # some of them rank all pairs rightly, with a smaller margin
+        answer = solve_declaration(declare("rank.hard.margin", problem.with_cost(np.inf)))
+        assert answer.objective == pytest.approx(margin, rel=1e-5)
+
+
+def test_the_ranking_function_has_differences_of_kernels() -> None:
+    """(90)-(91): F(z) = sum alpha_ij (K(x_i, z) - K(x_j, z)); K(x_i - x_j, z) is that for a linear kernel only."""
+    Z = np.random.default_rng(1).normal(size=(7, 3))
+    for kernel in KERNELS.values():
+        solution = solved(sample_problem("rank.l1", kernel, 0))
+        rows, X, F = solution.problem.rows, solution.problem.X, solution.decision_function(Z)
+        i, j = X[rows.preferred], X[rows.other]
+        assert (kernel.block(Z, i) - kernel.block(Z, j)) @ solution.dual == pytest.approx(F, abs=1e-8)
+        printed = kernel.block(Z, i - j) @ solution.dual
+        assert (np.abs(printed - F).max() < 1e-8) == (kernel == linear())
+
+
+@dataclass(frozen=True)
+class CountedRBF(RBF):
+    """An RBF kernel that counts its evaluations."""
+
+    seen: Any = None
+
+    def block(self, X: Any, Z: Any) -> Any:
+        self.seen.append(len(X) * len(Z))
+        return super().block(X, Z)
+
+
+def test_the_hessian_of_a_ranking_needs_a_kernel_value_a_pair_of_points() -> None:
+    """After (89) "~m^4": K (2.7) needs l^2, here 144 against p^2 = 4356, and Qhat_(ij)(uv) = K_iu + K_jv - K_iv - K_ju."""
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    kernel = CountedRBF(0.4, [])
+    problem = ranking(X, np.arange(12.0), kernel=kernel)
+    A, K = problem.rows.matrix.toarray(), problem.gram.dense
+    assert (sum(kernel.seen), problem.p**2) == (144, 4356)
+    hessian = A @ K @ A.T
+    i, j = problem.rows.preferred, problem.rows.other
+    assert hessian == pytest.approx(K[np.ix_(i, i)] + K[np.ix_(j, j)] - K[np.ix_(i, j)] - K[np.ix_(j, i)], abs=1e-14)
+    assert np.abs(rbf(0.4).block(X[i] - X[j], X[i] - X[j]) - hessian).max() > 0.1  # (88) as printed
+
+
+def test_a_ranking_vector_machine_depends_on_the_origin() -> None:
+    """Section 5.2: its 1'beta is no norm of f; 2 > 1 costs 1/2, but moved to -1 > -2 it is not ranked at all."""
+    X = np.array([[2.0], [1.0]])
+    assert solved(ranking_vector_machine(X, [1, 0])).value == pytest.approx(0.5)
+    assert solved(ranking_vector_machine(X - 3, [1, 0])).value == pytest.approx(1.0)
+    assert solved(ranking(X, [1, 0])).value == pytest.approx(solved(ranking(X - 3, [1, 0])).value)
+
+
+# P: the regularisation path
+
+
+@some_kernel
+def test_all_multipliers_are_one_exactly_from_lambda_0_on(kernel: Any) -> None:
+    """Section 5.1: alpha of (8) is 1 for lambda >= max(P K P'1) only; beta = P'1 / lambda then, which is not the printed 0."""
+    problem = sample_problem("rank.l1", kernel, 4)
+    P, K, ones = problem.rows.matrix.toarray(), problem.gram.dense, np.ones(problem.p)
+    start = float((P @ K @ P.T @ ones).max())
+    for factor in (1.0, 1.001, 50.0, 0.999):
+        at = problem.with_cost(1 / (factor * start))
+        proven = interval(at, Point(alpha=at.C * ones))
+        assert (proven.relative_width < 1e-12) == (factor >= 1)
+        assert solved(at).dual.min() == pytest.approx(at.C, rel=1e-3 if factor > 0.9999 else 1e-1)
+    beta = problem.rows.rdot(ones) / (50 * start)
+    far = problem.with_cost(1 / (50 * start))
+    assert hinge_value(far, beta) == pytest.approx(solved(far).value, rel=1e-9)
+    assert hinge_value(far, 0 * beta) > solved(far).value * (1 + 1e-3)
+
+
+def test_lambda_0_may_be_zero() -> None:
+    """Contradicting pairs have P'1 = 0: then alpha = 1 is optimal at every lambda, and f = 0."""
+    for C in (1e-3, 1.0, 1e3):
+        solution = solved(ranking_from_pairs([[0.0], [1.0]], [[0, 1], [1, 0]], C))
+        assert solution.value == pytest.approx(2 * C)
+        assert interval(solution.problem, Point(alpha=np.full(2, C))).relative_width < 1e-12
+
+
+def test_the_function_is_piecewise_linear_in_1_over_lambda() -> None:
+    """Theorem 1 says in lambda: between two breakpoints the midpoint of f at two lambdas misses f, in 1/lambda it does not."""
+    X = np.random.default_rng(0).normal(size=(8, 3))
+    problem = ranking_from_pairs(X, [[i, i + 1] for i in range(7)], kernel=rbf(0.4))
+    low, high = 1.4, 1.8
+    ends = [solved(problem.with_cost(C)) for C in (low, high)]
+    assert all((a == b).all() for a, b in zip(sides(ends[0]), sides(ends[1]), strict=True))
+    assert sides(ends[0])[1].any()
+    middle = (decisions(ends[0]) + decisions(ends[1])) / 2
+    in_inverse, in_lambda = (decisions(solved(problem.with_cost(C))) for C in ((low + high) / 2, 2 / (1 / low + 1 / high)))
+    assert np.abs(in_inverse - middle).max() < 1e-6
+    assert np.abs(in_lambda - middle).max() > 1e-4
+
+
+def chained(kernel: Any) -> Any:
+    """Twenty points in general position, each preferred to the next, and the path down to lambda = 1e-3: events come one by one."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    problem = ranking_from_pairs(X, [[i, i + 1] for i in range(19)], kernel=kernel)
+    path = regularization_path(problem, 1e-3)
+    assert path.complete
+    assert max(path.at(lam).relative_gap for lam in path.lambdas[path.lambdas > 0].tolist()) < 1e-9
+    return path
+
+
+def direction(path: Any, t: int) -> tuple[Any, Any]:
+    """I_alpha and eta = (P_I K P_I')^-1 1 of (12) after a breakpoint."""
+    middle = (path.alphas[t] + path.alphas[t + 1]) / 2
+    margin = np.flatnonzero((middle > 0) & (middle < 1))
+    P, K = path.problem.rows.matrix.toarray()[margin], path.problem.gram.dense
+    return margin, np.linalg.solve(P @ K @ P.T, np.ones(len(margin)))
+
+
+@some_kernel
+def test_the_path_begins_at_lambda_0_with_the_pairs_that_attain_it(kernel: Any) -> None:
+    """Section 5.1: lambda^0 = max(P K P'1); all other pairs of P'1 come to the margin later, if at all."""
+    path = chained(kernel)
+    P, K = path.problem.rows.matrix.toarray(), path.problem.gram.dense
+    y = P @ K @ P.T @ np.ones(len(P))
+    assert path.lambdas[0] == pytest.approx(y.max(), rel=1e-12)
+    assert (path.alphas[0] == 1).all()
+    assert [event.row for event in path.events if event.lam == path.lambdas[0]] == [y.argmax()]
+
+
+@some_kernel
+def test_multipliers_are_linear_in_lambda_and_the_function_in_its_inverse(kernel: Any) -> None:
+    """Definition 2.2, Theorem 1 and 5.3 on every segment: half way between two optima lies an optimum, or does not."""
+    path = chained(kernel)
+    problem, worst = path.problem, {"alpha in lambda": 0.0, "f in 1 / lambda": 0.0, "alpha in 1 / lambda": 0.0, "f in lambda": 0.0}
+    for high, low in pairwise(path.lambdas[path.lambdas > 0]):
+        ends = [path.at(lam) for lam in (high, low)]
+        alpha = sum(lam * end.dual for lam, end in zip((high, low), ends, strict=True)) / 2  # of (8)
+        beta = sum(problem.rows.rdot(end.dual) for end in ends) / 2
+        for where, C in (("lambda", 2 / (high + low)), ("1 / lambda", (1 / high + 1 / low) / 2)):
+            at = problem.with_cost(C)
+            optimum = path.at(1 / C)
+            of_alpha = (optimum.upper - interval(at, Point(alpha=C * alpha)).lower) / optimum.upper
+            of_f = (interval(at, Point(beta=beta)).upper - optimum.lower) / optimum.upper
+            worst[f"alpha in {where}"] = max(worst[f"alpha in {where}"], of_alpha)
+            worst[f"f in {where}"] = max(worst[f"f in {where}"], of_f)
+    assert worst["alpha in lambda"] < 1e-8
+    assert worst["f in 1 / lambda"] < 1e-8
+    assert worst["alpha in 1 / lambda"] > 1e-3
+    assert worst["f in lambda"] > 1e-3  # as (2) and the text after Theorem 1 have it
+
+
+@some_kernel
+def test_one_parametric_program_has_every_point_of_its_path(kernel: Any) -> None:
+    """Section 5: (8) times lambda, whose parameter alone changes; at C = 1 / lambda the family's optimum is C^2 times its own."""
+    path = chained(kernel)
+    declared = declare("rank.path", path.problem)
+    for lam in path.lambdas[0] * np.array([2.0, 1.0, 0.3, 0.01]):
+        declared.parameters["lambda"].value = lam
+        answer = solve_declaration(declared)
+        assert answer.objective / lam**2 == pytest.approx(path.at(lam).value, rel=1e-6)
+        assert interval(path.problem.with_cost(1 / lam), declared.point).lower == pytest.approx(path.at(lam).lower, rel=1e-6)
+
+
+@some_kernel
+def test_the_function_between_two_breakpoints_is_that_of_16(kernel: Any) -> None:
+    """f = (lambda^t f^t - lambda^t h^t + lambda h^t) / lambda with h^t = eta'P_I k(x), at any point; (2) is f^t + (lambda - lambda^t) h."""
+    path, Z = chained(kernel), np.random.default_rng(1).normal(size=(5, 3))
+    P, k = path.problem.rows.matrix.toarray(), path.problem.kernel.block(Z, path.problem.X)
+    defects = []
+    for t, (high, low) in enumerate(pairwise(path.lambdas)):
+        margin, eta = direction(path, t)
+        h, f_t, lam = k @ P[margin].T @ eta, path.decision_function(Z, high), 0.3 * high + 0.7 * low
+        f = path.decision_function(Z, lam)
+        assert f == pytest.approx((high * f_t - high * h + lam * h) / lam, rel=1e-8, abs=1e-10)
+        assert path.alphas[t + 1][margin] == pytest.approx(path.alphas[t][margin] - (high - low) * eta, abs=1e-9)  # (12)
+        defects.append(np.abs(f_t + (lam - high) * h - f).max())
+    assert max(defects) > 1e-2
+
+
+@some_kernel
+def test_the_next_breakpoint_is_that_of_13_14_and_17(kernel: Any) -> None:
+    """The largest lambda_i < lambda^t, of the pair that the path takes: alpha_i comes to 1 or 0, or f(x_k) - f(x_l) to 1."""
+    path = chained(kernel)
+    P, K = path.problem.rows.matrix.toarray(), path.problem.gram.dense
+    seen = {"enter": 0, "zero": 0, "weight": 0}
+    for t, (lam, below) in enumerate(pairwise(path.lambdas[path.lambdas > 1e-3])):
+        margin, eta = direction(path, t)
+        alpha = path.alphas[t]
+        f, h = P @ K @ P.T @ alpha / lam, P @ K @ P[margin].T @ eta
+        at, outside = np.zeros(len(P)), np.setdiff1d(np.arange(len(P)), margin)
+        at[outside] = (lam * (f - h)[outside]) / (1 - h)[outside]  # (17)
+        at[margin] = lam - np.where(eta > 0, alpha[margin], alpha[margin] - 1) / eta  # (14), (13)
+        at[at > lam * (1 - 1e-9)] = 0.0
+        assert at.max() == pytest.approx(below, rel=1e-8)
+        (event,) = (event for event in path.events if event.lam == below)
+        assert event.row == at.argmax()
+        assert (event.row in margin) == (event.kind != "enter")
+        seen[event.kind] += 1
+    assert seen["enter"] > 0
+    assert (min(seen.values()) > 0) == (kernel != linear())  # with which all that enter stay
+
+
+def test_a_pair_whose_denominator_in_17_is_0_never_comes_to_the_margin() -> None:
+    """P K P' = ((1, 1, 0), (1, 2, -3/2), (0, -3/2, 3)): the first pair has eta = 1 and h_2 = 1, so that lambda f_2 = lambda - 1/2."""
+    X = np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, -1.5, np.sqrt(0.75)], [0.0, 0.0, 0.0]])
+    path = regularization_path(ranking_from_pairs(X, [[0, 3], [1, 3], [2, 3]]), 1e-3)
+    assert path.lambdas[:2] == pytest.approx([2.0, 1.5])
+    margin, eta = direction(path, 0)
+    assert (margin.tolist(), eta.tolist()) == ([0], [1.0])
+    for lam in (2.0, 1.9, 1.6, 1.5):
+        assert lam * path.decision_function(X[1:2], lam) == pytest.approx([lam - 0.5])
+    assert path.events[1].row == 2
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "lam"), [(179, 106, 0.793872), (250, 134, 0.766467), (134, 250, 0.769539)], ids=["cancer", "diabetes", "reversed"]
+)
+def test_two_printed_lambdas_are_those_of_no_kernel_at_all(above: int, below: int, lam: float) -> None:
+    """Table 3 has lambda = 0.79387 (1e-15) for Cancer and 0.77 (0.0003) for Diabetes: with K = I it is n / (n + |n_e - n_p|).
+
+    n_p points are preferred to the maximum of n_e + 1 others, and new points have the score 0.
+    """
+    y, n = np.repeat([1, 0], [above, below]), above + below
+    problem = ranking_from_pairs(np.eye(n), reduced_preferences(y), kernel=precomputed())
+    path = regularization_path(problem, 1e-3)
+    breakpoints = path.lambdas[path.lambdas > 1e-3]
+    assert len(breakpoints) == 2
+    assert breakpoints[-1] == pytest.approx(n / (n + abs(below - 1 - above)), rel=1e-12)
+    assert breakpoints[-1] == pytest.approx(lam, abs=1e-6)
+
+
+def test_the_best_lambda_may_lie_between_two_breakpoints() -> None:
+    """Sections 2 and 6 look at breakpoints only: new points change places where their g do, fewer errors may be left in between."""
+    rng = np.random.default_rng(24)
+    X, Z, w = rng.normal(size=(12, 3)), rng.normal(size=(12, 3)), rng.normal(size=3)
+    y, z = X @ w + rng.normal(size=12), Z @ w + rng.normal(size=12)
+    path = regularization_path(ranking(X, y, kernel=rbf(0.4)), 1e-2)
+    i, j = np.nonzero(z[:, None] > z)
+    lambdas = path.lambdas[path.lambdas > 0]
+
+    def errors(lams: Any) -> Any:
+        f = path.decision_function(Z, lams)
+        return (f[:, i] <= f[:, j]).sum(axis=1)
+
+    between = np.concatenate([np.linspace(high, low, 20) for high, low in pairwise(lambdas)])
+    assert errors(between).min() < errors(lambdas).min()
+
+
+def test_the_coefficients_are_unique_up_to_the_kernel_of_the_gram_matrix() -> None:
+    """The conditions after (7) give beta = P'alpha / lambda; any other beta of the same K beta is as good, for (6) and for (3.12)."""
+    base = sample_problem("rank.l1", rbf(0.4), 1)
+    problem = ranking(np.vstack([base.X, base.X[:1]]), np.append(base.rows.y, base.rows.y[0]), C=base.C, kernel=base.kernel)
+    solution = solved(problem)
+    beta = problem.rows.rdot(solution.dual)
+    elsewhere = beta.copy()
+    elsewhere[0] += 1.0
+    elsewhere[-1] -= 1.0
+    assert hinge_value(problem, elsewhere) == pytest.approx(solution.value)
+    elsewhere[-1] += 0.5
+    assert hinge_value(problem, elsewhere) > solution.value * (1 + 1e-3)
+
+
+# K: kernel RankSVM
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_rank_of_the_pairs_is_points_minus_components(seed: int) -> None:
+    """Section 3.1 bounds rank(Qhat) by l: it is l - #components of the pairs, at most l - #queries, and p may be smaller still."""
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(2, 14))
+    y, qid = rng.integers(0, 3, m).astype(float), rng.integers(0, 3, m)
+    problem = ranking(rng.normal(size=(m, 3)), y, qid, kernel=rbf(0.5))
+    A = problem.rows.matrix.toarray().reshape(problem.p, m)
+    components, _ = connected_components(np.abs(A).T @ np.abs(A), directed=False)
+    assert np.linalg.matrix_rank(A) == m - components <= m - len(np.unique(qid))
+    assert np.linalg.matrix_rank(A @ problem.gram.dense @ A.T) == m - components
+
+
+def test_the_hessian_may_be_regular_although_p_is_not_l() -> None:
+    """Section 3.1 "only positive semi-definite because usually p != l": a tree of pairs has p = l - 1 and is regular, p = l never is."""
+    X = np.random.default_rng(0).normal(size=(4, 3))
+    for pairs, regular in (([[0, 1], [1, 2], [2, 3]], True), ([[0, 1], [1, 2], [2, 3], [0, 3]], False)):
+        problem = ranking_from_pairs(X, pairs, kernel=rbf(0.5))
+        A = problem.rows.matrix.toarray()
+        assert (np.linalg.eigvalsh(A @ problem.gram.dense @ A.T)[0] > 1e-6) == regular
+
+
+@pytest.mark.parametrize("kernel", [linear(), rbf(0.4)], ids=["linear", "rbf"])
+def test_sums_over_violated_pairs_are_sums_over_points(kernel: Any) -> None:
+    """(3.17)-(3.18) and Appendix B at a solution, SV by its definition over labels and queries: A'A, A'1, p, the loss, (B.1), (B.2)."""
+    rng = np.random.default_rng(3)
+    m = 18
+    X, y, qid, C = rng.normal(size=(m, 3)), rng.integers(0, 3, m).astype(float), rng.integers(0, 2, m), 0.3
+    solution = solved(ranking(X, y, qid, C, kernel, "squared_hinge"))
+    Q, F, beta = kernel.block(X, X), decisions(solution), solution.problem.rows.rdot(solution.dual)
+    violated = {(i, j) for i, j in product(range(m), repeat=2) if qid[i] == qid[j] and y[i] > y[j] and 1 - F[i] + F[j] > 0}
+    plus = np.array([sum((j, i) in violated for j in range(m)) for i in range(m)])
+    minus = np.array([sum((i, j) in violated for j in range(m)) for i in range(m)])
+    rows = solution.problem.rows
+    kept = [(i, j) in violated for i, j in zip(rows.preferred.tolist(), rows.other.tolist(), strict=True)]
+    A = rows.matrix.toarray()[kept]
+    assert 0 < len(violated) < rows.p
+    edges = np.array([[-1.0 if (i, j) in violated or (j, i) in violated else 0.0 for j in range(m)] for i in range(m)])
+    assert (np.diag(plus + minus) + edges == A.T @ A).all()
+    assert (A.sum(axis=0) == minus - plus).all()
+    assert len(A) == minus.sum()
+    assert sum(1 - F[i] + F[j] for i, j in violated) == pytest.approx((plus - minus) @ F + minus.sum())
+    quadratic = beta @ Q @ beta / 2 + C * (beta @ Q @ (A.T @ A @ Q @ beta - 2 * A.sum(axis=0)))
+    assert quadratic + C * len(violated) == pytest.approx(solution.value)
+    assert abs(quadratic + len(violated) - solution.value) > 1.0  # (B.1) as printed
+    gradient = Q @ beta + 2 * C * Q @ (A.T @ A @ Q @ beta - A.sum(axis=0))
+    assert np.abs(gradient).max() <= 1e-4  # (B.2), of an f that is good to the root of its gap
+
+
+@some_kernel
+def test_multipliers_solve_the_unconstrained_problem_too(kernel: Any) -> None:
+    """Appendix A: an optimal alpha of (2.4) is optimal in (3.15), and so is any betahat with A'betahat = A'alpha, in the box or not."""
+    problem = sample_problem("rank.l1", kernel, 2, 10)
+    solution = solved(problem)
+    A = problem.rows.matrix.toarray()
+    hessian = A @ problem.gram.dense @ A.T
+
+    def betahat_value(betahat: Any) -> float:
+        return float(betahat @ hessian @ betahat / 2 + problem.C * np.maximum(1 - hessian @ betahat, 0).sum())
+
+    null = np.linalg.svd(A.T)[2][np.linalg.matrix_rank(A) :]
+    outside = solution.dual + 10 * problem.C * null[0]
+    assert betahat_value(solution.dual) == pytest.approx(solution.value, rel=1e-8)
+    assert betahat_value(outside) == pytest.approx(solution.value, rel=1e-8)
+    assert outside.min() < 0 or outside.max() > problem.C
+    assert betahat_value(solution.dual + 0.1 * problem.C) > solution.value * (1 + 1e-6)
+    assert solution.dual @ hessian @ solution.dual / 2 - solution.dual.sum() == pytest.approx(-solution.value)  # (2.4) is a minimum
+
+
+def test_the_coefficients_of_3_14_are_the_multipliers_themselves() -> None:
+    """Section 3.1 prints alpha_i = y_i beta_i, which is for w = sum beta_i phi_i; (3.14) has Qbar = YKY, positive definite here."""
+    problem = sample_problem("svm.nobias", rbf(0.4), 0)
+    solution = solved(problem)
+    alpha, y = solution.dual, problem.rows.y
+    Qbar = np.outer(y, y) * problem.gram.dense
+
+    def value(betabar: Any) -> float:
+        return float(betabar @ Qbar @ betabar / 2 + problem.C * np.maximum(1 - Qbar @ betabar, 0).sum())
+
+    assert np.linalg.eigvalsh(Qbar)[0] > 1e-6
+    assert value(alpha) == pytest.approx(solution.value)
+    assert value(y * alpha) > solution.value * (1 + 1e-2)
+    assert hinge_value(problem, y * alpha) == pytest.approx(solution.value)
+
+
+def test_one_slack_is_the_sum_of_all() -> None:
+    """(2.8): the largest violation over all 2^p subsets of pairs is the sum of xi_ij, in w and in the declared program."""
+    problem = sample_problem("rank.l1", linear(), 0, 6)
+    assert 0 < problem.p <= 12
+    solution = solved(problem)
+    u = slacks(solution)
+    largest = max(sum(u[list(c)]) for k in range(problem.p + 1) for c in combinations(range(problem.p), k))
+    assert largest == pytest.approx(np.maximum(u, 0.0).sum(), abs=1e-12)
+    answer = solve_declaration(declare("rank.oneslack", problem))
+    assert answer.values is not None
+    assert float(answer.values["xi"]) == pytest.approx(largest, abs=1e-5)
+
+
+# W, and T section 5.3: measures of a ranking
+
+
+def test_the_fraction_of_concordant_pairs_is_not_kendalls_tau() -> None:
+    """T section 5.3 has accuracy 0.7 on five points and calls it tau; W's tau = (P - Q) / (P + Q) is 2 x 0.7 - 1."""
+    wanted, ranked = np.array([5, 4, 3, 2, 1]), np.array([3, 4, 5, 2, 1])  # scores of x_1 ... x_5
+    pairs = list(combinations(range(5), 2))
+    accuracy = sum((wanted[i] - wanted[j]) * (ranked[i] - ranked[j]) > 0 for i, j in pairs) / len(pairs)
+    assert accuracy == 0.7
+    assert kendalltau(wanted, ranked).statistic == pytest.approx(2 * accuracy - 1)
+
+
+def test_average_precision_is_bounded_by_the_inversions() -> None:
+    """W, for every ranking of up to 7 elements; the bound falls with Q, so that a larger tau raises it, where W has "minimize"."""
+    equal = 0
+    configurations = [c for n in range(1, 8) for c in product([0, 1], repeat=n) if any(c)]
+    for relevant in configurations:
+        R = sum(relevant)
+        Q = sum(1 for i, j in combinations(range(len(relevant)), 2) if relevant[i] < relevant[j])
+        bounds = [np.sqrt(np.arange(1, R + 1)).sum() ** 2 / (R * (q + R * (R + 1) / 2)) for q in (Q, Q + 1)]
+        precision = average_precision_score(relevant, -np.arange(len(relevant)))
+        assert precision >= bounds[0] * (1 - 1e-12)
+        assert bounds[1] < bounds[0]
+        equal += precision <= bounds[0] * (1 + 1e-12)
+    assert (len(configurations), equal) == (247, 28)
+
+
+# All of it on data that are not made up
+
+
+def test_the_conditions_hold_on_real_data() -> None:
+    """Weak complementarity, errors and inversions on the bundled sets."""
+    cancer, people = load("breast_cancer"), load("diabetes_ranking")
+    X = (cancer.X - cancer.X.mean(axis=0)) / cancer.X.std(axis=0)
+    for problem in (classification(X, cancer.y, 1.0, rbf(1 / 30)), ranking(people.X, people.y, None, 1.0, rbf(1.0))):
+        solution = solved(problem)
+        u, gap = slacks(solution), solution.upper - solution.lower
+        assert (np.maximum(u, 0.0) * (problem.C - solution.dual)).max() <= gap
+        assert (np.maximum(-u, 0.0) * solution.dual).max() <= gap
+        wrong = int((u >= 1).sum())
+        assert 0 < wrong <= np.maximum(u, 0.0).sum()
+        assert all(side.any() for side in sides(solution))

@@ -1,0 +1,1295 @@
+"""The referee against formulations that are wrong on purpose: no wrong answer may come out as agreeing.
+
+MUTANTS, INSTANCES and SOURCES are tables: a new formulation needs three entries in the first, a new family one in the second, a new
+solver three in the third; tests of the ordinary suite say what is missing. `make mutants` runs the rest and prints every outcome.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from equimargin.formulations import (
+    REGISTRY,
+    Declaration,
+    Kernel,
+    MarginProblem,
+    Point,
+    Printed,
+    Problem,
+    classification,
+    declare,
+    linear,
+    one_norm_ranking,
+    polynomial,
+    ranking,
+    ranking_vector_machine,
+    rbf,
+    regression,
+)
+from equimargin.formulations.kernels.kernel import RBF, Linear, Polynomial
+from equimargin.formulations.problem.choices import Bias, Loss
+from equimargin.formulations.rows.listed import Pairs, Signed, Tube
+from equimargin.proofs import Agreement, Evidence, Judgement, Verdict, examine, examine_solution, judge
+from equimargin.solvers import SOLVERS, Limits, solve, solve_declaration
+from equimargin.solvers.backends.solve import Answer
+
+KERNELS: dict[str, Kernel] = {"linear": linear(), "rbf": rbf(0.5), "polynomial": polynomial(2, 0.5, 1.0)}
+NONLINEAR = ("rbf", "polynomial")
+SEEDS = (11, 14)
+ACCURATE, ROUGH = "CLARABEL", "SCS"
+AT_LEAST = 3
+
+# Instances: noisy and unbalanced, with costs so small that multipliers reach them, or feasible with margins below 1 where there is no
+# cost; on these every mutant really has another optimum.
+
+
+def _classes(kernel: Kernel, seed: int, C: float = 0.4, loss: Loss = "hinge", bias: Bias = True) -> Problem:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(24, 3))
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.7 * rng.normal(size=24) > 0.9, 1.0, -1.0)
+    return classification(X, y, C, kernel, loss, bias)
+
+
+def _separable_classes(kernel: Kernel, seed: int) -> Problem:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(16, 3))
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] > 0.8, 1.0, -1.0)
+    return classification(X + np.outer(y, [0.2, 0.1, 0.0]), y, np.inf, kernel)
+
+
+def _curve(kernel: Kernel, seed: int, loss: Loss = "hinge") -> Problem:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(18, 2))
+    y = 2 + X[:, 0] - 0.5 * X[:, 1] ** 2 + 0.5 * rng.normal(size=18)
+    return regression(X, y, 0.5, 0.2, kernel, loss)
+
+
+def _line(kernel: Kernel, seed: int) -> Problem:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(14, 2))
+    y = 2 + X[:, 0] - 0.5 * X[:, 1] + 0.1 * rng.uniform(-1, 1, 14)
+    return regression(X, y, np.inf, 0.2, kernel)
+
+
+def _levels(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(16, 3))
+    score = X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.7 * rng.normal(size=16)
+    return X, np.digitize(score, [0.0, 0.8]).astype(float), np.repeat([1, 2], 8)
+
+
+def _order(kernel: Kernel, seed: int, loss: Loss = "hinge") -> Problem:
+    X, y, qid = _levels(seed)
+    return ranking(X, y, qid, 0.3, kernel, loss)
+
+
+def _rankable_order(kernel: Kernel, seed: int) -> Problem:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(16, 3))
+    y = np.digitize(X[:, 0] + 0.5 * X[:, 1], [-0.3, 0.6]).astype(float)
+    return ranking(X + np.outer(y, [0.1, 0.05, 0.0]), y, np.repeat([1, 2], 8), np.inf, kernel)
+
+
+def _sparse_order(kernel: Kernel, seed: int) -> Problem:
+    X, y, qid = _levels(seed)
+    return ranking_vector_machine(X, y, qid, 0.6, kernel)
+
+
+def _sparse_pairs(kernel: Kernel, seed: int) -> Problem:
+    X, y, qid = _levels(seed)
+    return one_norm_ranking(X, y, qid, 0.6, kernel)
+
+
+INSTANCES: dict[str, Callable[[Kernel, int], Problem]] = {
+    "svm.hard": _separable_classes,
+    "svm.soft": _classes,
+    "svm.l2": partial(_classes, C=3.0, loss="squared_hinge"),
+    "svm.nobias": partial(_classes, bias=False),
+    "svm.nobias_l2": partial(_classes, C=3.0, loss="squared_hinge", bias=False),
+    "svr.hard": _line,
+    "svr.l1": _curve,
+    "svr.l2": partial(_curve, loss="squared_hinge"),
+    "rank.hard": _rankable_order,
+    "rank.l1": _order,
+    "rank.l2": partial(_order, loss="squared_hinge"),
+    "rank.onenorm": _sparse_pairs,
+    "rvm": _sparse_order,
+}
+
+
+# Ways to be wrong. Each takes the true problem and an id, and gives a declaration.
+
+Mutate = Callable[[Any, str], Declaration]
+Edit = Callable[[Declaration], Any]
+
+
+def elsewhere(change: Callable[[Any], Problem]) -> Mutate:
+    """The right declaration of another problem."""
+    return lambda problem, id: declare(id, change(problem))
+
+
+def objective(build: Edit) -> Mutate:
+    """Another objective; `build` gives the expression."""
+
+    def mutate(problem: Problem, id: str) -> Declaration:
+        d = declare(id, problem)
+        return replace(d, objective=type(d.objective)(build(d)))
+
+    return mutate
+
+
+def plus(build: Edit) -> Mutate:
+    """The declared objective plus a term."""
+    return objective(lambda d: d.objective.args[0] + build(d))
+
+
+def constraint(name: str, build: Edit) -> Mutate:
+    """One constraint replaced, or added under a new name."""
+
+    def mutate(problem: Problem, id: str) -> Declaration:
+        d = declare(id, problem)
+        return replace(d, constraints={**d.constraints, name: build(d)})
+
+    return mutate
+
+
+def without(name: str) -> Mutate:
+    """One constraint dropped."""
+
+    def mutate(problem: Problem, id: str) -> Declaration:
+        d = declare(id, problem)
+        return replace(d, constraints={key: value for key, value in d.constraints.items() if key != name})
+
+    return mutate
+
+
+def parameter(name: str, change: Callable[[float], float]) -> Mutate:
+    """One parameter at another value."""
+
+    def mutate(problem: Problem, id: str) -> Declaration:
+        d = declare(id, problem)
+        d.parameters[name].value = change(d.parameters[name].value)
+        return d
+
+    return mutate
+
+
+def read_as(change: Callable[[Point], Point]) -> Mutate:
+    """The right problem, its point read wrongly."""
+    return lambda problem, id: replace(right := declare(id, problem), recover=lambda d: change(right.recover(d)))
+
+
+def recovered(build: Callable[[Declaration], Point]) -> Mutate:
+    """The right problem, another point made of its variables."""
+    return lambda problem, id: replace(declare(id, problem), recover=build)
+
+
+def valued(change: Callable[[float], float]) -> Mutate:
+    """The right problem, its value mapped wrongly."""
+    return lambda problem, id: replace(declare(id, problem), value=change)
+
+
+def without_pairs(choose: Callable[[Any], Any]) -> Mutate:
+    """The declaration of a problem that lacks a pair or several, whose multipliers are then 0."""
+
+    def mutate(problem: Problem, id: str) -> Declaration:
+        kept = np.setdiff1d(np.arange(problem.p), choose(problem))
+        rows = Pairs(problem.rows.preferred[kept], problem.rows.other[kept], problem.m)
+        right = declare(id, replace(problem, rows=rows))
+
+        def recover(d: Declaration) -> Point:
+            point = right.recover(d)
+            if point.alpha is None:
+                return point
+            alpha = np.zeros(problem.p)
+            alpha[kept] = point.alpha
+            return replace(point, alpha=alpha)
+
+        return replace(right, recover=recover)
+
+    return mutate
+
+
+def cost(factor: float) -> Mutate:
+    """C taken `factor` times too large."""
+    return elsewhere(lambda problem: problem.with_cost(factor * problem.C))
+
+
+def kernel_off(problem: Problem) -> Problem:
+    """K off by about 1 %."""
+    kernel = problem.kernel
+    if isinstance(kernel, Linear):
+        return replace(problem, X=problem.X * np.sqrt(1.01))
+    assert isinstance(kernel, RBF | Polynomial)
+    return replace(problem, kernel=replace(kernel, gamma=1.01 * kernel.gamma))
+
+
+def label_flipped(problem: Problem) -> Problem:
+    """The first label turned round."""
+    y = problem.rows.s.copy()
+    y[0] = -y[0]
+    return replace(problem, rows=Signed(y))
+
+
+def tube(factor: float) -> Callable[[MarginProblem], MarginProblem]:
+    """epsilon `factor` times too large."""
+    return lambda problem: replace(problem, rows=Tube(problem.rows.y, factor * problem.rows.epsilon))
+
+
+def turned(problem: Problem) -> Problem:
+    """Every pair the other way round, in the same order: A becomes -A."""
+    rows = copy.copy(problem.rows)
+    rows.__dict__.pop("matrix", None)
+    rows._listed = rows.other, rows.preferred
+    return replace(problem, rows=rows)
+
+
+def contradiction(problem: Problem) -> Problem:
+    """A hard problem where two points with different labels are the same."""
+    X, y = problem.X.copy(), problem.rows.y
+    X[np.argmax(np.abs(y - y[0]))] = X[0]
+    return ranking(X, y, None, np.inf, problem.kernel) if isinstance(problem.rows, Pairs) else replace(problem, X=X)
+
+
+def violated_pair(problem: Problem) -> int:
+    """The pair of largest slack: its multiplier is at C in every optimum."""
+    return int(np.argmin(_margins(problem)))
+
+
+def tight_pairs(problem: Problem) -> np.ndarray:
+    """The pairs that a hard margin rests on: without them all, w is smaller."""
+    return np.flatnonzero(_margins(problem) <= 1 + 1e-5)
+
+
+def easy_pair(problem: Problem) -> int:
+    """The pair of largest margin: above 1, its multiplier is 0 in every optimum."""
+    margins = _margins(problem)
+    assert margins.max() > 1.01
+    return int(np.argmax(margins))
+
+
+def _margins(problem: Problem) -> np.ndarray:
+    point = solve_declaration(declare(f"{problem.family}.primal", problem), ACCURATE).point
+    assert point is not None
+    f = problem.X @ point.w if point.w is not None else problem.gram.dense @ point.beta
+    return np.asarray(problem.rows.dot(f))
+
+
+def kernel_of_differences(problem: Problem, id: str) -> Declaration:
+    """k(x_i - x_j, x_u - x_v) for phi_ij.phi_uv in a dual over pairs."""
+    D = problem.X[problem.rows.preferred] - problem.X[problem.rows.other]
+    Q = cp.psd_wrap(problem.kernel.block(D, D))
+    return objective(lambda d: cp.sum(d.variables["alpha"]) - cp.quad_form(d.variables["alpha"], Q) / 2)(problem, id)
+
+
+def of_any_sign(problem: Problem, id: str) -> Declaration:
+    """beta free, priced by its absolute value."""
+    d = without("sign")(problem, id)
+    return replace(d, objective=cp.Minimize(cp.norm1(d.variables["beta"]) + d.parameters["C"] * cp.sum(d.variables["xi"])))
+
+
+def _x(d: Declaration) -> Any:
+    return d.canonical.features()
+
+
+def _value(d: Declaration, name: str) -> float:
+    """A number among the variables, 0 where there is none."""
+    return float(d.variables[name].value) if name in d.variables else 0.0
+
+
+def _squares(*names: str) -> Edit:
+    """1/2 |w|^2, and C times the squared slacks."""
+    return lambda d: _half_norm(d) + d.parameters["C"] * sum(cp.sum_squares(d.variables[name]) for name in names)
+
+
+def _sums(*names: str) -> Edit:
+    """1/2 |w|^2, and C times the slacks."""
+    return lambda d: _half_norm(d) + d.parameters["C"] * sum(cp.sum(d.variables[name]) for name in names)
+
+
+def _half_norm(d: Declaration) -> Any:
+    """1/2 |f|^2, by whichever name the form has f in an orthonormal basis."""
+    return cp.sum_squares(next(d.variables[name] for name in ("v", "w", "f") if name in d.variables)) / 2
+
+
+def _half_quadratic(d: Declaration, K: np.ndarray) -> Any:
+    """1/2 (alpha - alphahat)'K(alpha - alphahat)."""
+    return cp.quad_form(d.variables["alpha"] - d.variables["alphahat"], cp.psd_wrap(K)) / 2
+
+
+def _gain(d: Declaration) -> Any:
+    """t'alpha of a tube."""
+    return d.canonical.rows.t @ cp.hstack([d.variables["alpha"], d.variables["alphahat"]])
+
+
+def _rows(d: Declaration, f: Any) -> Any:
+    """A f."""
+    return d.canonical.rows.matrix @ f
+
+
+def _margins_of(d: Declaration) -> Any:
+    """What each row of classification or ranking has for its margin, in the form's own f and b."""
+    v = d.variables
+    f = v["g"] if "g" in v else _x(d) @ next(v[name] for name in ("v", "w", "f", "u") if name in v)
+    return _rows(d, f - v["b"] if "b" in v else f)
+
+
+def _plus_bias(d: Declaration) -> Any:
+    """The margins of f and of a bias that the form does not have, which for pairs is one on every row."""
+    b = cp.Variable(name="b")
+    return _margins_of(d) + (cp.multiply(d.canonical.rows.s, b) if d.canonical.rows.s.any() else b)
+
+
+def at_least(margin: float, build: Edit = _margins_of) -> Mutate:
+    """Another margin, or other margins."""
+    return constraint("margin", lambda d: build(d) >= margin - sum(d.variables[name] for name in ("xi", "zeta") if name in d.variables))
+
+
+def priced(loss: Callable[[Any], Any], weight: Callable[[Declaration], Any] = _half_norm) -> Mutate:
+    """A form without slacks: 1/2 |f|^2 or another norm, and C times another loss of the margins."""
+    return objective(lambda d: weight(d) + d.parameters["C"] * loss(1 - _margins_of(d)))
+
+
+def _no_bias(d: Declaration) -> Any:
+    return d.variables["b"] == 0
+
+
+def _other_bias(point: Point) -> Point:
+    return replace(point, b=-point.b)
+
+
+def stretched(point: Point, factor: float) -> Point:
+    """The point with f and b `factor` times as large."""
+    w, beta = (None if v is None else factor * v for v in (point.w, point.beta))
+    return replace(point, w=w, beta=beta, b=None if point.b is None else factor * point.b)
+
+
+def _subsets(d: Declaration) -> tuple[Any, Any, Any]:
+    """Both sides of the 1-slack form's constraint: how many pairs each subset has, what they have for margins, and xi."""
+    count, margins = d.constraints["subset"].args
+    xi = d.variables["xi"]
+    return count + xi, margins, xi
+
+
+def _not_empty(d: Declaration) -> np.ndarray:
+    """Which subsets of the 1-slack form hold a pair."""
+    d.variables["xi"].value = 0.0
+    return (_subsets(d)[0].value > 0).astype(float)
+
+
+def largest_slack(problem: Problem, id: str) -> Declaration:
+    """One slack for all pairs, which is the largest and not the sum."""
+    d = constraint("subset", lambda d: _margins_of(d) >= 1 - d.variables["xi"])(problem, id)
+    return replace(d, recover=lambda d: d.canonical.point_of_w(d.variables["w"].value, 0.0, d.multiplier("subset")))
+
+
+@dataclass(frozen=True)
+class Special:
+    """A mutant with a remark.
+
+    remark : why it is not told from a right formulation, or not refuted.  expected : what becomes of its accurate answer; without a
+    remark it disagrees.  kernels : the instances it is meant for.
+    """
+
+    mutate: Mutate
+    remark: str = ""
+    expected: Agreement = Agreement.AGREES
+    kernels: tuple[str, ...] = tuple(KERNELS)
+
+    @property
+    def outcome(self) -> Agreement:
+        """What becomes of its accurate answer."""
+        return self.expected if self.remark else Agreement.DISAGREES
+
+    @property
+    def excepted(self) -> str:
+        """Why its optimum is the right one all the same."""
+        return self.remark if self.outcome is Agreement.AGREES else ""
+
+
+EVEN = "A K A' is the same for A and -A, and alpha does not say which it was"
+IDLE = "a pair of margin above 1 has multiplier 0 in every optimum"
+BILINEAR = "for a linear kernel k(x_i - x_j, x_u - x_v) is phi_ij.phi_uv itself"
+REDUNDANT = "squared slacks are never below 0: (u)_+ costs less than what is below it"
+APPENDIX_A = "the multipliers of the dual are an optimum of the form in them, Appendix A of K"
+SCALED = "repair stretches a hard family's f to margin 1 and scales its alpha to the best multiple"
+EMPTY = "the slack of pairs that cannot all be ranked is above 0, so that the empty subset asks nothing"
+UNRESOLVED = "a margin of 0 is not told from one below 1e-6: the form has no ray, and claims nothing"
+CONTRADICTED = "nothing is feasible"
+"""The name of the mutants of hard forms that prove, of a problem of their own, that it has no solution."""
+
+COST: dict[str, Mutate | Special] = {
+    "2 C": cost(2),
+    "C / 2": parameter("C", lambda C: C / 2),
+    "kernel 1 % off": elsewhere(kernel_off),
+}
+SQUARED_COST: dict[str, Mutate | Special] = {
+    "2 C": cost(2),
+    "ridge doubled": parameter("1/C", lambda inverse: 2 * inverse),
+    "ridge dropped": parameter("1/C", lambda inverse: 0.0),
+    "lower bound dropped": without("lower"),
+    "1/2 dropped": plus(lambda d: -_half_norm(d)),
+    "kernel 1 % off": elsewhere(kernel_off),
+}
+PRIMAL: dict[str, Mutate | Special] = {
+    **COST,
+    "1/2 dropped": plus(_half_norm),
+    "squared slacks": objective(_squares("xi")),
+    "margin 1.01": at_least(1.01),
+    "slacks free": without("slack"),
+}
+SQUARED_PRIMAL: dict[str, Mutate | Special] = {
+    **COST,
+    "1/2 dropped": plus(_half_norm),
+    "linear slacks": objective(_sums("xi")),
+    "margin 1.01": at_least(1.01),
+    "slacks free": Special(without("slack"), REDUNDANT),
+}
+DUAL: dict[str, Mutate | Special] = {
+    **COST,
+    "1/2 dropped": plus(lambda d: -_half_norm(d)),
+    "no upper bound": without("upper"),
+    "upper bound 1.01 C": constraint("upper", lambda d: d.variables["alpha"] <= 1.01 * d.parameters["C"]),
+    "lower bound -C": constraint("lower", lambda d: d.variables["alpha"] >= -d.parameters["C"]),
+}
+HARD_PRIMAL: dict[str, Mutate | Special] = {
+    "1/2 dropped": plus(_half_norm),
+    "margin 1.01": at_least(1.01),
+    "margin 0": at_least(0.0),
+    "kernel 1 % off": elsewhere(kernel_off),
+    CONTRADICTED: constraint("contradiction", lambda d: -_margins_of(d) >= 1),
+}
+HARD_DUAL: dict[str, Mutate | Special] = {
+    "1/2 dropped": plus(lambda d: -_half_norm(d)),
+    "upper bound 0.1": constraint("upper", lambda d: d.variables["alpha"] <= 0.1),
+    "lower bound dropped": without("lower"),
+    "f not of alpha": without("span"),
+    "kernel 1 % off": elsewhere(kernel_off),
+    CONTRADICTED: objective(lambda d: cp.sum(d.variables["alpha"])),
+}
+HARD_MARGIN: dict[str, Mutate | Special] = {
+    "ball 1.01": constraint("ball", lambda d: cp.norm(d.variables["u"], 2) <= 1.01),
+    "ball of the 1-norm": constraint("ball", lambda d: cp.norm1(d.variables["u"]) <= 1),
+    "no ball": without("ball"),
+    "value t": valued(lambda t: t),
+    "value 1 / t": valued(lambda t: 1 / max(t, 1e-9)),
+    "value 1 / t^2": valued(lambda t: 1 / max(t, 1e-9) ** 2),
+    "kernel 1 % off": elsewhere(kernel_off),
+    "w = 2 u / t": read_as(lambda point: stretched(point, 2.0)),
+    "w = u / (2 t)": Special(read_as(lambda point: stretched(point, 0.5)), SCALED),
+    "alpha = 2 mu / t^2": Special(read_as(lambda point: replace(point, alpha=2 * point.alpha)), SCALED),
+    CONTRADICTED: Special(constraint("contradiction", lambda d: -_margins_of(d) >= d.variables["t"]), UNRESOLVED, Agreement.FAILED),
+}
+
+MUTANTS: dict[str, dict[str, Mutate | Special]] = {
+    "svm.hard.primal": {
+        **HARD_PRIMAL,
+        "bias dropped": constraint("no bias", _no_bias),
+        "bias penalised": plus(lambda d: cp.square(d.variables["b"]) / 2),
+        "bias read with the other sign": read_as(_other_bias),
+        "one label flipped": elsewhere(label_flipped),
+    },
+    "svm.hard.dual": {
+        **HARD_DUAL,
+        "labels forgotten in f": constraint("span", lambda d: d.variables["w"] == _x(d).T @ d.variables["alpha"]),
+        "no balance": without("balance"),
+        "balance 1'alpha = 0": constraint("balance", lambda d: cp.sum(d.variables["alpha"]) == 0),
+        "one label flipped": elsewhere(label_flipped),
+    },
+    "svm.hard.margin": {
+        **HARD_MARGIN,
+        "bias dropped": Special(constraint("no bias", _no_bias), kernels=NONLINEAR),
+        "bias in the ball": constraint("ball", lambda d: cp.norm(cp.hstack([d.variables["u"], d.variables["b"]]), 2) <= 1),
+        "bias read with the other sign": read_as(_other_bias),
+        "one label flipped": elsewhere(label_flipped),
+    },
+    "svm.soft.primal": {
+        **PRIMAL,
+        "bias dropped": constraint("no bias", _no_bias),
+        "bias penalised": plus(lambda d: cp.square(d.variables["b"]) / 2),
+        "bias read with the other sign": read_as(_other_bias),
+        "one label flipped": elsewhere(label_flipped),
+    },
+    "svm.soft.dual": {
+        **DUAL,
+        "no balance": without("balance"),
+        "balance 1'alpha = 0": constraint("balance", lambda d: cp.sum(d.variables["alpha"]) == 0),
+        "ridge": plus(lambda d: -cp.sum_squares(d.variables["alpha"]) / (4 * d.canonical.C)),
+        "one label flipped": elsewhere(label_flipped),
+    },
+    "svm.l2.primal": {
+        **SQUARED_PRIMAL,
+        "bias dropped": constraint("no bias", _no_bias),
+        "bias penalised": plus(lambda d: cp.square(d.variables["b"]) / 2),
+        "bias read with the other sign": read_as(_other_bias),
+        "one label flipped": elsewhere(label_flipped),
+    },
+    "svm.l2.dual": {
+        **SQUARED_COST,
+        "upper bound C / 2": constraint("upper", lambda d: d.variables["alpha"] <= d.canonical.C / 2),
+        "no balance": without("balance"),
+        "one label flipped": elsewhere(label_flipped),
+    },
+    "svm.nobias.primal": {
+        **PRIMAL,
+        "bias added": at_least(1.0, _plus_bias),
+        "one label flipped": elsewhere(label_flipped),
+    },
+    "svm.nobias.dual": {
+        **DUAL,
+        "balance added": constraint("balance", lambda d: d.canonical.rows.s @ d.variables["alpha"] == 0),
+        "labels forgotten in f": constraint("span", lambda d: d.variables["w"] == _x(d).T @ d.variables["alpha"]),
+        "one label flipped": elsewhere(label_flipped),
+    },
+    "svm.nobias.beta": {
+        **COST,
+        "1/2 dropped": plus(_half_norm),
+        "squared loss": priced(lambda u: cp.sum_squares(cp.pos(u))),
+        "absolute loss": priced(cp.norm1),
+        "betabar'betabar for betabar'Qbar betabar": priced(
+            lambda u: cp.sum(cp.pos(u)), lambda d: cp.sum_squares(d.variables["betabar"]) / 2
+        ),
+        "f of betabar without the labels": recovered(lambda d: Point(beta=d.variables["betabar"].value, b=0.0)),
+        "betabar <= C / 2": Special(constraint("upper", lambda d: d.variables["betabar"] <= d.parameters["C"] / 2), kernels=("rbf",)),
+        "betabar >= 0": Special(constraint("lower", lambda d: d.variables["betabar"] >= 0), APPENDIX_A),
+        "betabar <= C": Special(constraint("upper", lambda d: d.variables["betabar"] <= d.parameters["C"]), APPENDIX_A),
+    },
+    "svm.nobias_l2.primal": {
+        **SQUARED_PRIMAL,
+        "bias added": at_least(1.0, _plus_bias),
+        "one label flipped": elsewhere(label_flipped),
+    },
+    "svm.nobias_l2.dual": {
+        **SQUARED_COST,
+        "balance added": constraint("balance", lambda d: d.canonical.rows.s @ d.variables["alpha"] == 0),
+        "upper bound C / 2": constraint("upper", lambda d: d.variables["alpha"] <= d.canonical.C / 2),
+    },
+    "svr.hard.primal": {
+        "1/2 dropped": plus(_half_norm),
+        "epsilon doubled": elsewhere(tube(2)),
+        "bias dropped": constraint("no bias", _no_bias),
+        "bias penalised": plus(lambda d: cp.square(d.variables["b"]) / 2),
+        "bias read with the other sign": read_as(_other_bias),
+        "no lower side of the tube": constraint("below", lambda d: _x(d) @ d.variables["w"] + d.variables["b"] <= 100),
+        "kernel 1 % off": elsewhere(kernel_off),
+        CONTRADICTED: constraint("contradiction", lambda d: _x(d) @ d.variables["w"] + d.variables["b"] >= d.canonical.rows.y + 1),
+    },
+    "svr.hard.dual": {
+        "1/2 dropped": plus(lambda d: -_half_norm(d)),
+        "epsilon doubled": elsewhere(tube(2)),
+        "plus epsilon": plus(lambda d: 2 * d.canonical.rows.epsilon * cp.sum(d.variables["alpha"] + d.variables["alphahat"])),
+        "no balance": without("balance"),
+        "no lower bound below": without("lowerhat"),
+        "upper bound 0.1": constraint("upper", lambda d: d.variables["alpha"] <= 0.1),
+        "f of the sum": constraint("span", lambda d: d.variables["w"] == _x(d).T @ (d.variables["alpha"] + d.variables["alphahat"])),
+        "kernel 1 % off": elsewhere(kernel_off),
+        CONTRADICTED: objective(lambda d: _gain(d)),
+    },
+    "svr.l1.primal": {
+        **COST,
+        "1/2 dropped": plus(_half_norm),
+        "squared slacks": objective(_squares("xi", "xihat")),
+        "epsilon doubled": elsewhere(tube(2)),
+        "bias dropped": constraint("no bias", _no_bias),
+        "bias penalised": plus(lambda d: cp.square(d.variables["b"]) / 2),
+        "bias read with the other sign": read_as(_other_bias),
+        "one side of the tube": constraint("below", lambda d: d.variables["xihat"] >= -1),
+        "slacks above free": without("slack"),
+    },
+    "svr.l1.dual": {
+        **COST,
+        "plus epsilon": plus(lambda d: 2 * d.canonical.rows.epsilon * cp.sum(d.variables["alpha"] + d.variables["alphahat"])),
+        "epsilon 0": elsewhere(tube(0)),
+        "1/2 dropped": plus(lambda d: -_half_norm(d)),
+        "i = j alone in the double sum": objective(lambda d: _gain(d) - _half_quadratic(d, np.diag(d.canonical.gram.diagonal))),
+        "upper bound 2 C": constraint("upper", lambda d: d.variables["alpha"] <= 2 * d.parameters["C"]),
+        "no upper bound below": without("upperhat"),
+        "no balance": without("balance"),
+    },
+    "svr.l2.primal": {
+        **COST,
+        "1/2 dropped": plus(_half_norm),
+        "linear slacks": objective(_sums("xi", "xihat")),
+        "epsilon doubled": elsewhere(tube(2)),
+        "bias dropped": constraint("no bias", _no_bias),
+        "bias penalised": plus(lambda d: cp.square(d.variables["b"]) / 2),
+        "bias read with the other sign": read_as(_other_bias),
+        "one side of the tube": constraint("below", lambda d: d.variables["xihat"] >= -1),
+        "slacks free": Special(without("slack"), REDUNDANT),
+    },
+    "svr.l2.dual": {
+        **SQUARED_COST,
+        "ridge doubled on one side": plus(lambda d: -d.parameters["1/C"] / 4 * cp.sum_squares(d.variables["alphahat"])),
+        "upper bound C / 2": constraint("upper", lambda d: d.variables["alpha"] <= d.canonical.C / 2),
+        "epsilon 0": elsewhere(tube(0)),
+        "no balance": without("balance"),
+    },
+    "rank.hard.primal": {
+        **HARD_PRIMAL,
+        "orientation": elsewhere(turned),
+        "bias added": constraint("margin", lambda d: _plus_bias(d) >= 1),
+        "the tight pairs dropped": without_pairs(tight_pairs),
+        "an easy pair dropped": Special(without_pairs(easy_pair), IDLE),
+    },
+    "rank.hard.dual": {
+        **HARD_DUAL,
+        "1'alpha = 0": constraint("balance", lambda d: cp.sum(d.variables["alpha"]) == 0),
+        "the tight pairs dropped": without_pairs(tight_pairs),
+        "an easy pair dropped": Special(without_pairs(easy_pair), IDLE),
+        "orientation": Special(elsewhere(turned), EVEN),
+    },
+    "rank.hard.margin": {
+        **HARD_MARGIN,
+        "orientation": elsewhere(turned),
+        "bias added": constraint("margin", lambda d: _plus_bias(d) >= d.variables["t"]),
+        "the tight pairs dropped": without_pairs(tight_pairs),
+        "an easy pair dropped": Special(without_pairs(easy_pair), IDLE),
+    },
+    "rank.l1.primal": {
+        **PRIMAL,
+        "orientation": elsewhere(turned),
+        "bias added": at_least(1.0, _plus_bias),
+        "a violated pair dropped": without_pairs(violated_pair),
+        "an easy pair dropped": Special(without_pairs(easy_pair), IDLE),
+    },
+    "rank.l1.dual": {
+        **DUAL,
+        "1'alpha = 0": constraint("balance", lambda d: cp.sum(d.variables["alpha"]) == 0),
+        "a violated pair dropped": without_pairs(violated_pair),
+        "an easy pair dropped": Special(without_pairs(easy_pair), IDLE),
+        "orientation": Special(elsewhere(turned), EVEN),
+        "kernel of differences": Special(kernel_of_differences, kernels=NONLINEAR),
+        "kernel of differences, linear": Special(kernel_of_differences, BILINEAR, kernels=("linear",)),
+    },
+    "rank.l1.beta": {
+        **COST,
+        "1/2 dropped": plus(_half_norm),
+        "squared loss": priced(lambda u: cp.sum_squares(cp.pos(u))),
+        "absolute loss": priced(cp.norm1),
+        "beta'beta for beta'K beta": priced(lambda u: cp.sum(cp.pos(u)), lambda d: cp.sum_squares(d.variables["beta"]) / 2),
+        "orientation": elsewhere(turned),
+        "beta >= 0": Special(constraint("sign", lambda d: d.variables["beta"] >= 0), kernels=NONLINEAR),
+    },
+    "rank.l1.betahat": {
+        **COST,
+        "1/2 dropped": plus(_half_norm),
+        "squared loss": priced(lambda u: cp.sum_squares(cp.pos(u))),
+        "absolute loss": priced(cp.norm1),
+        "betahat'betahat for betahat'Qhat betahat": priced(
+            lambda u: cp.sum(cp.pos(u)), lambda d: cp.sum_squares(d.variables["betahat"]) / 2
+        ),
+        "orientation": elsewhere(turned),
+        "betahat for alpha": recovered(lambda d: Point(alpha=d.variables["betahat"].value)),
+        "betahat >= 0": Special(constraint("lower", lambda d: d.variables["betahat"] >= 0), APPENDIX_A),
+        "betahat <= C": Special(constraint("upper", lambda d: d.variables["betahat"] <= d.parameters["C"]), APPENDIX_A),
+    },
+    "rank.oneslack": {
+        **COST | {"C / 2": cost(0.5)},  # its cuts are of one cost, which is no parameter
+        "1/2 dropped": plus(_half_norm),
+        "squared slack": objective(lambda d: _half_norm(d) + d.canonical.C * cp.square(d.variables["xi"])),
+        "C / p": plus(lambda d: -d.canonical.C * (1 - 1 / d.canonical.p) * d.variables["xi"]),
+        "margin 1.01": constraint("subset", lambda d: 1.01 * _subsets(d)[0] - _subsets(d)[2] <= _subsets(d)[1]),
+        "the slack twice": constraint("subset", lambda d: _subsets(d)[0] - 2 * _subsets(d)[2] <= _subsets(d)[1]),
+        "p for the size of every subset": constraint("subset", lambda d: d.canonical.p - _subsets(d)[2] <= _subsets(d)[1]),
+        "pairs for subsets": largest_slack,
+        "the whole set for every subset": constraint(
+            "subset", lambda d: cp.multiply(_not_empty(d), d.canonical.p - cp.sum(_margins_of(d))) <= _subsets(d)[2]
+        ),
+        "orientation": elsewhere(turned),
+        "the empty subset dropped": Special(
+            constraint("subset", lambda d: cp.multiply(_not_empty(d), _subsets(d)[0] - _subsets(d)[2] - _subsets(d)[1]) <= 0), EMPTY
+        ),
+    },
+    "rank.lambda.function": {
+        "lambda = 1 / C": parameter("lambda", lambda lam: 2 * lam),
+        "lambda = C": parameter("lambda", lambda lam: 1 / (2 * lam)),
+        "lambda |f|^2 / 2": objective(lambda d: cp.sum(d.variables["zeta"]) + d.parameters["lambda"] * _half_norm(d)),
+        "squared slacks": plus(lambda d: cp.sum_squares(d.variables["zeta"]) - cp.sum(d.variables["zeta"])),
+        "orientation": elsewhere(turned),
+        "margin 1.01": at_least(1.01),
+        "slacks free": without("slack"),
+        "value not divided by lambda": valued(lambda v: v),
+        "alpha not divided by lambda": read_as(lambda point: replace(point, alpha=point.alpha / 2)),
+        "kernel 1 % off": elsewhere(kernel_off),
+    },
+    "rank.lambda.primal": {
+        "lambda = C": parameter("lambda", lambda lam: 1 / lam),
+        "1/2 dropped, (5) read as (6)": plus(lambda d: d.parameters["lambda"] * _half_norm(d)),
+        "squared slacks": plus(lambda d: cp.sum_squares(d.variables["zeta"]) - cp.sum(d.variables["zeta"])),
+        "orientation": elsewhere(turned),
+        "slacks free": without("slack"),
+        "g = beta": constraint("values", lambda d: d.variables["g"] == d.variables["beta"]),
+        "alpha not divided by lambda": read_as(lambda point: replace(point, alpha=point.alpha / 2)),
+        "a violated pair dropped": without_pairs(violated_pair),
+    },
+    "rank.lambda.dual": {
+        "lambda = C": parameter("1/lambda", lambda inverse: 1 / inverse),
+        "1/2 dropped": plus(lambda d: -d.parameters["1/lambda"] * _half_norm(d)),
+        "upper bound 1.01": constraint("upper", lambda d: d.variables["alpha"] <= 1.01),
+        "upper bound C": constraint("upper", lambda d: d.variables["alpha"] <= d.canonical.C),
+        "no upper bound": without("upper"),
+        "value not divided by lambda": valued(lambda v: v),
+        "orientation": Special(elsewhere(turned), EVEN),
+    },
+    "rank.path": {
+        "lambda = C": parameter("lambda", lambda lam: 1 / lam),
+        "lambda = 2 / C": parameter("lambda", lambda lam: 2 * lam),
+        "1/2 dropped": plus(lambda d: -_half_norm(d)),
+        "upper bound 1.01": constraint("upper", lambda d: d.variables["alpha"] <= 1.01),
+        "upper bound lambda": constraint("upper", lambda d: d.variables["alpha"] <= d.parameters["lambda"]),
+        "no upper bound": without("upper"),
+        "value not divided by lambda": valued(lambda v: v),
+        "orientation": Special(elsewhere(turned), EVEN),
+    },
+    "rank.l2.primal": {
+        **SQUARED_PRIMAL,
+        "orientation": elsewhere(turned),
+        "bias added": at_least(1.0, _plus_bias),
+        "a violated pair dropped": without_pairs(violated_pair),
+        "an easy pair dropped": Special(without_pairs(easy_pair), IDLE),
+    },
+    "rank.l2.dual": {
+        **SQUARED_COST,
+        "upper bound C / 2": constraint("upper", lambda d: d.variables["alpha"] <= d.canonical.C / 2),
+        "1'alpha = 0": constraint("balance", lambda d: cp.sum(d.variables["alpha"]) == 0),
+        "a violated pair dropped": without_pairs(violated_pair),
+        "orientation": Special(elsewhere(turned), EVEN),
+    },
+    "rank.l2.beta": {
+        **COST,
+        "1/2 dropped": plus(_half_norm),
+        "linear loss": priced(lambda u: cp.sum(cp.pos(u))),
+        "loss of both signs": priced(cp.sum_squares),
+        "C / 2 for C": priced(lambda u: cp.sum_squares(cp.pos(u)) / 2),
+        "beta'beta for beta'K beta": priced(lambda u: cp.sum_squares(cp.pos(u)), lambda d: cp.sum_squares(d.variables["beta"]) / 2),
+        "orientation": elsewhere(turned),
+    },
+    "rank.onenorm.primal": {
+        **COST,
+        "alpha free": without("sign"),
+        "margin 1.01": constraint("margin", lambda d: _margins_of(d) >= 1.01 - d.variables["xi"]),
+        "slacks free": without("slack"),
+        "1'alpha dropped": plus(lambda d: -cp.sum(d.variables["alpha"])),
+        "1'alpha / 2": plus(lambda d: -cp.sum(d.variables["alpha"]) / 2),
+        "beta >= 0": constraint("price", lambda d: d.variables["beta"] >= 0),
+        "orientation": Special(elsewhere(turned), EVEN),
+    },
+    "rank.onenorm.dual": {
+        **COST,
+        "no upper bound": without("upper"),
+        "upper bound 1.01 C": constraint("upper", lambda d: d.variables["u"] <= 1.01 * d.parameters["C"]),
+        "lower bound -C": constraint("lower", lambda d: d.variables["u"] >= -d.parameters["C"]),
+        "price 1.01": constraint("price", lambda d: _margins_of(d) <= 1.01),
+        "lower bound dropped": without("lower"),
+        "orientation": Special(elsewhere(turned), EVEN),
+    },
+    "rvm.primal": {
+        **COST,
+        "beta free": without("sign"),
+        "beta free, |beta|_1": of_any_sign,
+        "orientation": elsewhere(turned),
+        "margin 1.01": constraint("margin", lambda d: _margins_of(d) >= 1.01 - d.variables["xi"]),
+        "slacks free": without("slack"),
+        "1'beta dropped": plus(lambda d: -cp.sum(d.variables["beta"])),
+        "a violated pair dropped": without_pairs(violated_pair),
+    },
+    "rvm.dual": {
+        **COST,
+        "no upper bound": without("upper"),
+        "upper bound 1.01 C": constraint("upper", lambda d: d.variables["u"] <= 1.01 * d.parameters["C"]),
+        "lower bound -C": constraint("lower", lambda d: d.variables["u"] >= -d.parameters["C"]),
+        "K v = 1": constraint("price", lambda d: d.canonical.gram.dense @ d.variables["v"] == 1),
+        "price 1.01": constraint("price", lambda d: d.canonical.gram.dense @ d.variables["v"] <= 1.01),
+        "orientation": elsewhere(turned),
+        "a violated pair dropped": without_pairs(violated_pair),
+    },
+}
+FINITE = {
+    "svm.hard.primal": "margin 0",
+    "svm.hard.dual": "upper bound 0.1",
+    "svr.hard.primal": "no lower side of the tube",
+    "svr.hard.dual": "upper bound 0.1",
+    "rank.hard.primal": "margin 0",
+    "rank.hard.dual": "upper bound 0.1",
+}
+"""Mutants that have an optimum where the family is infeasible."""
+BY_FORMULA = ("rank.l2.value.as_printed",)
+"""Controls that misprint the value of a right answer: without their printed formula nothing is wrong."""
+
+NO_COST = "twice an infinite cost is the same"
+NO_UPPER_END = "the multipliers of squared slacks have no upper end"
+ELSEWHERE = "the line is in the branch of the other linear program"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One piece of a solver's source changed.
+
+    old, new : the piece.  same : families where it changes nothing, with the argument; they are then expected to agree.
+    families : the families it is meant for, all that the solver is for if empty: without upper ends a missing clip is made up for by
+    later steps, without a ridge nothing is dropped.  module : whose source it is, one of DESCENTS or the solver's own.
+    """
+
+    old: str
+    new: str
+    same: Mapping[str, str] = field(default_factory=dict)
+    families: tuple[str, ...] = ()
+    module: str = ""
+
+
+DESCENTS = "newton.base", "newton.in_features", "newton.in_kernel"
+"""What newton and huber are made of, each of the ones before."""
+AT_ONCE = """over = {}
+    from equimargin.solvers.solution import Status as Word
+    progress.end(Word.OPTIMAL, "what it says")
+    over = True"""
+AT_ONCE_SMO = f"""{AT_ONCE.format("descent")}
+    return progress.solution()"""
+ANOTHER = ("assert isinstance(problem, MarginProblem)\n", "problem = problem.with_cost(2 * problem.C)\n")
+READ_OUT = """s = progress.solution()
+    from dataclasses import replace
+    return replace(s, point=replace(s.point, {}))"""
+REVERSED = "alpha=problem.repaired(found.point.alpha)", "alpha=problem.repaired(found.point.alpha)[::-1]"
+
+SOURCES: dict[str, dict[str, Change]] = {
+    "smo": {
+        "solves and reports 2 C": Change(*ANOTHER, same={"svm.hard": NO_COST, "svr.hard": NO_COST}),
+        "signs of the targets forgotten": Change("(self.problem.rows.s * t - self.middle)", "(t - self.middle)"),
+        "step the wrong way": Change("G.dtype.type(delta), work)", "G.dtype.type(-delta), work)"),
+        "balance forgotten": Change("a[j] = bottom if delta == down else a[j] - delta", "pass"),
+        "no clip to the box": Change("delta = min(delta, up, down)", "pass", families=("svm.soft", "svr.l1")),
+        "no ridge": Change("np.divide(0.5 / self.unit, problem.costs", "np.divide(0.0, problem.costs", families=("svm.l2", "svr.l2")),
+        "optimal at once": Change("watched = watched or limits.callback is not None", AT_ONCE_SMO),
+        "bias forgotten": Change("return progress.solution()", READ_OUT.format("b=0.0")),
+        "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b")),
+    },
+    "coordinate_descent": {
+        "solves and reports 2 C": Change(*ANOTHER),
+        "no clip to the box": Change(
+            "return min(max(alpha + BEYOND * u / q, 0.0), box)",
+            "return max(alpha + BEYOND * u / q, 0.0)",
+            same={"svm.nobias_l2": NO_UPPER_END, "rank.l2": NO_UPPER_END},
+        ),
+        "step the wrong way": Change(
+            "return min(max(alpha + BEYOND * u / q, 0.0), box)", "return min(max(alpha - BEYOND * u / q, 0.0), box)"
+        ),
+        "targets 1 % off": Change("problem.box, problem.rows.t", "problem.box, 1.01 * problem.rows.t"),
+        "no ridge": Change(
+            "np.divide(0.5, problem.costs, out=self.ridge",
+            "np.divide(0.0, problem.costs, out=self.ridge",
+            families=("svm.nobias_l2", "rank.l2"),
+        ),
+        "optimal at once": Change("over = progress.show(descent.alpha, 0)", AT_ONCE.format("progress.show(descent.alpha, 0)")),
+        "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")),
+    },
+    "newton": {
+        "solves and reports 2 C": Change(*ANOTHER),
+        "costs 2 % off": Change("(g, self.problem.group_costs)", "(g, 1.02 * self.problem.group_costs)", module="newton.base"),
+        "half the pull": Change("self.R * self.v - self.pull", "self.R * self.v - self.pull / 2", module="newton.in_features"),
+        "step the wrong way": Change("t = self._least(", "t = -self._least(", module="newton.base"),
+        "slacks that do not follow": Change("self.slacks = line.to(t)", "self.slacks = line.to(0.9 * t)", module="newton.base"),
+        "optimal at once": Change(
+            "over = descent.show(progress, SQUARED_HINGE)\n    while",
+            AT_ONCE.format("descent.show(progress, SQUARED_HINGE)") + "\n    while",
+        ),
+        "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b"), families=("svm.l2", "svr.l2")),
+        "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=np.asarray(s.point.alpha)[::-1]")),
+    },
+    "huber": {
+        "solves and reports 2 C": Change(*ANOTHER),
+        "multipliers above the costs": Change("width, 1.0)", "width, 1.2)"),
+        "optimal at once": Change(
+            "over = descent.show(progress, phi)\n    while", AT_ONCE.format("descent.show(progress, phi)") + "\n    while"
+        ),
+        "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b"), families=("svm.soft", "svr.l1")),
+        "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")),
+    },
+    "tron": {
+        "solves and reports 2 C": Change(*ANOTHER),
+        "half the loss": Change("/ 2 + expansion.loss", "/ 2 + expansion.loss / 2"),
+        "step the wrong way": Change("trial = at.moved(s)", "trial = at.moved(-s)"),
+        "slope of another loss": Change(".expanded(SQUARED_HINGE)", ".expanded(replace(SQUARED_HINGE, slope=2.2))"),
+        "optimal at once": Change(
+            "over = progress.weigh(at.point, at.fun, at.dual, 0)", AT_ONCE.format("progress.weigh(at.point, at.fun, at.dual, 0)")
+        ),
+        "multipliers in reverse": Change(*REVERSED),
+    },
+    "cutting_plane": {
+        "solves and reports 2 C": Change(*ANOTHER),
+        "gain 1 % off": Change("problem.rows.gain(alpha), pull", "1.01 * problem.rows.gain(alpha), pull"),
+        "f with the other sign": Change(
+            "v += mu * cut.pull\n            image += mu * cut.image", "v -= mu * cut.pull\n            image -= mu * cut.image"
+        ),
+        "optimal at once": Change(
+            "        if over:\n",
+            "        from equimargin.solvers.solution import Status as Word\n"
+            "        progress.end(Word.OPTIMAL, 'what it says')\n"
+            "        if True:\n",
+        ),
+        "multipliers in reverse": Change(*REVERSED),
+    },
+    "homotopy": {
+        "solves and reports 2 C": Change(*ANOTHER),
+        "lambda = 2 / C": Change("followed.at(1 / C)", "followed.at(2 / C)", families=("svr.l1", "rank.l1")),
+        "alpha not divided by lambda": Change("    return alpha\n", "    return alpha / C\n"),
+        "optimal at once": Change(
+            "    if not progress.show(multipliers(",
+            "    progress.end(Status.OPTIMAL, 'what it says')\n    if not progress.show(0.5 * multipliers(",
+        ),
+        "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b"), families=("svm.soft", "svr.l1")),
+        "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")),
+    },
+    "linear_program": {
+        "solves and reports 2 C": Change(ANOTHER[0].replace("Margin", "OneNorm"), ANOTHER[1]),
+        "twice the cost": Change("(0.0, problem.C * unit(", "(0.0, 2 * problem.C * unit("),
+        "identity for K": Change("return [A.T, *kernel] if", "kernel = [sparse.eye_array(problem.m)]\n    return [A.T, *kernel] if"),
+        "sign of the multipliers": Change("np.maximum(-answer.ineqlin.marginals, 0.0)", "np.maximum(answer.ineqlin.marginals, 0.0)"),
+        "orientation over points": Change("return [A.T, *kernel] if", "return [-A.T, *kernel] if", same={"rank.onenorm": ELSEWHERE}),
+        "orientation over pairs": Change("else [A.T, *kernel, A]", "else [-A.T, *kernel, A]", same={"rvm": ELSEWHERE}),
+    },
+    "column_generation": {
+        "solves and reports 2 C": Change(ANOTHER[0].replace("Margin", "OneNorm"), ANOTHER[1]),
+        "half the cost": Change("self.C * sizes.astype(np.float64)", "0.5 * self.C * sizes.astype(np.float64)"),
+        "half the slacks": Change("self.value = float(x.sum() + self.C *", "self.value = float(x.sum() + 0.5 * self.C *"),
+        "orientation": Change("np.concatenate([share, -share])", "np.concatenate([-share, share])"),
+        "columns of sums": Change("- self.kernel.block(other", "+ self.kernel.block(other", same={"rvm": ELSEWHERE}),
+        "optimal at once": Change(
+            "        if judge.weigh(shown, primal, dual, master.iterations):\n",
+            "        judge.weigh(shown, primal, dual, master.iterations)\n"
+            "        judge.end(Status.OPTIMAL, 'what it says')\n"
+            "        if True:\n",
+        ),
+    },
+}
+
+TABLE = [
+    (id, name, entry if isinstance(entry, Special) else Special(entry))
+    for id, entries in MUTANTS.items()
+    for name, entry in entries.items()
+]
+DECLARED = [id for id, entry in REGISTRY.items() if not entry.control]
+CONTROLS = [id for id, entry in REGISTRY.items() if entry.control]
+HARD = [id for id in DECLARED if REGISTRY[id].family.endswith(".hard")]
+
+
+# The run.
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One line of the table: what became of one wrong answer."""
+
+    formulation: str
+    name: str
+    solver: str
+    judgement: Judgement
+    excepted: str = ""
+
+    @property
+    def caught(self) -> bool:
+        """Whether the answer was not believed."""
+        return self.judgement.agreement is not Agreement.AGREES
+
+    @property
+    def closeness(self) -> float:
+        """How little told the answer from a right one."""
+        return float(np.nanmax([self.judgement.claim, self.judgement.off]))
+
+
+OUTCOMES: list[Outcome] = []
+
+
+@pytest.fixture(scope="module")
+def kernels() -> None:
+    """Compiling the kernels that a mutated source calls is nobody's time limit: both precisions of them."""
+    for family in ("svm.soft", "svm.hard", "svm.nobias"):
+        for case in CASES:
+            solve(instance(family, case))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def table() -> Iterator[None]:
+    """Print every outcome at the end: one line a mutant and solver, the instance nearest to agreeing, and the count."""
+    OUTCOMES.clear()
+    yield
+    if OUTCOMES:
+        print("\n" + "\n".join(_lines(OUTCOMES)))
+
+
+def _lines(outcomes: list[Outcome]) -> Iterator[str]:
+    form = "{:<42} {:<36} {:<18} {:<21} {:>8} {:>8} {:>8}  {}"
+    yield form.format("mutant", "formulation", "solver", "agreement", "claim", "off", "accuracy", "")
+    groups: dict[tuple[str, str, str], list[Outcome]] = {}
+    for outcome in outcomes:
+        groups.setdefault((outcome.name, outcome.formulation, outcome.solver), []).append(outcome)
+    for (name, id, solver), group in groups.items():
+        j = min(group, key=lambda outcome: outcome.closeness).judgement
+        kinds = "/".join(sorted({str(outcome.judgement.agreement) for outcome in group}))
+        yield form.format(name, id, solver, kinds, f"{j.claim:.1e}", f"{j.off:.1e}", f"{j.accuracy:.1e}", group[0].excepted).rstrip()
+    mutants = {(o.name, o.formulation): [p for p in outcomes if (p.name, p.formulation) == (o.name, o.formulation)] for o in outcomes}
+    excepted = sum(any(o.excepted for o in group) for group in mutants.values())
+    caught = sum(all(o.caught for o in group) for group in mutants.values())
+    runs = Counter(str(o.judgement.agreement) for o in outcomes)
+    yield f"{len(mutants)} mutants, {caught} caught, {excepted} excepted"
+    yield f"{len(outcomes)} answers: " + ", ".join(f"{count} {kind}" for kind, count in sorted(runs.items()))
+
+
+Case = tuple[str, int]
+CASES: list[Case] = [(kernel, seed) for kernel in KERNELS for seed in SEEDS]
+
+
+@cache
+def instance(family: str, case: Case) -> Problem:
+    """A family's instance of a kernel and a seed."""
+    kernel, seed = case
+    return INSTANCES[family](KERNELS[kernel], seed)
+
+
+CONTROL_CASES = [(id, case) for id in CONTROLS for case in CASES if REGISTRY[id].refusal(instance(REGISTRY[id].family, case)) is None]
+
+
+def named(id: str, name: str) -> Special:
+    """The mutant of a formulation by its name."""
+    return next(mutant for of, its, mutant in TABLE if (of, its) == (id, name))
+
+
+@cache
+def honest(family: str, case: Case) -> tuple[Evidence, ...]:
+    """The family's right answers: every declaration by the accurate backend, and the specialised solvers."""
+    problem = instance(family, case)
+    declared = [examine(problem, solve_declaration(declare(id, problem), ACCURATE)) for id in DECLARED if REGISTRY[id].family == family]
+    taking = [solver.name for solver in SOLVERS.values() if solver.takes(family) and solver.refusal(problem) is None]
+    return (*declared, *(examine_solution(problem, solve(problem, name, tol=1e-8)) for name in taking))
+
+
+def judged(family: str, case: Case, evidence: Evidence) -> Judgement:
+    """What the referee says of an answer among the family's right ones."""
+    return judge(family, [*others(family, case, evidence), evidence], instance(family, case).scale).judgements[-1]
+
+
+def others(family: str, case: Case, evidence: Evidence) -> list[Evidence]:
+    """The right answers but those to the declaration itself, which would acquit a wrong one."""
+    return [e for e in honest(family, case) if e.formulation is None or e.formulation != evidence.formulation]
+
+
+def blind(answer: Answer) -> Answer:
+    """The answer, had the printed formula been written with the same mistake: value and point alone must tell."""
+    printed = Printed(answer.objective)
+    return replace(answer, declaration=replace(answer.declaration, printed=lambda v: printed))
+
+
+def record(id: str, name: str, case: Case, solver: str, evidence: Evidence, excepted: str = "") -> Agreement:
+    """Judge a wrong answer and put it into the table."""
+    judgement = judged(evidence.family, case, evidence)
+    OUTCOMES.append(Outcome(id, name, solver, judgement, excepted))
+    return judgement.agreement
+
+
+def zeroed(answer: Answer) -> Answer:
+    """The answer with every number set to zero, and read back."""
+    d = answer.declaration
+    for variable in d.variables.values():
+        variable.value = np.zeros(variable.shape)
+    for equation in d.constraints.values():
+        for dual in equation.dual_variables:
+            dual.save_value(np.zeros(dual.shape))
+    return replace(
+        answer,
+        objective=float(d.objective.args[0].value),
+        values={name: np.array(v) for name, v in d.values.items()},
+        multipliers={name: d.multiplier(name) for name in d.constraints},
+        violations={name: np.atleast_1d(equation.violation()) for name, equation in d.constraints.items()},
+        point=d.point,
+        x=np.zeros_like(answer.x),
+        z=np.zeros_like(answer.z),
+    )
+
+
+def compiled(name: str, change: Change, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A solver's module with a changed source, its kernels interpreted: nothing of it gets into the cache of kernels."""
+    if change.module:
+        for part in DESCENTS:
+            executed(part, f"equimargin.solvers.{part}", change if part == change.module else None, monkeypatch)
+        return executed(SOLVERS[name].module, f"mutant_{name}", None, monkeypatch)
+    return executed(SOLVERS[name].module, f"mutant_{name}", change, monkeypatch)
+
+
+def executed(name: str, known: str, change: Change | None, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A module of solvers, changed or as it is, under another name or its own."""
+    original = import_module(f"equimargin.solvers.{name}")
+    source = Path(str(original.__file__)).read_text(encoding="utf-8")
+    if change is not None:
+        assert change.old in source, f"{name} has changed: {change.old!r} is not in it"
+        source = source.replace(change.old, change.new)
+    source = source.replace("from equimargin.formulations.numeric.jit import jit\n", "jit = lambda kernel: kernel\n")
+    module = ModuleType(known)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(compile(source, f"<{module.__name__}>", "exec"), module.__dict__)
+    return module
+
+
+def run_module(module: ModuleType, problem: Problem) -> Evidence:
+    """What a mutated solver's solution shows; kernels that are not compiled may warn."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return examine_solution(problem, module._solve(problem, Limits(tol=1e-8, time_limit=0.5), None))
+
+
+def solver_cases(name: str, families: tuple[str, ...] = ()) -> Iterator[tuple[str, Case]]:
+    """Instances that a solver is for, one a family and kernel."""
+    for family in INSTANCES:
+        if SOLVERS[name].takes(family) and (not families or family in families):
+            yield from ((family, (kernel, SEEDS[0])) for kernel in KERNELS)
+
+
+def test_every_formulation_has_mutants() -> None:
+    """At least three wrong ones each: what is excepted does not count."""
+    wrong = Counter(id for id, _, mutant in TABLE if mutant.outcome is Agreement.DISAGREES)
+    assert {id: wrong[id] for id in DECLARED if wrong[id] < AT_LEAST} == {}
+    assert set(MUTANTS) <= set(DECLARED)
+
+
+def test_every_family_has_instances_and_two_ways_of_solving_them() -> None:
+    """Wrong answers are judged beside right ones of both kinds, or of two declarations where no solver is for the family."""
+    families = Counter(REGISTRY[id].family for id in DECLARED)
+    assert set(families) == set(INSTANCES)
+    assert {name for name in SOLVERS if len(SOURCES.get(name, ())) < AT_LEAST} == set()
+    for family, declarations in families.items():
+        meant = [solver for solver in SOLVERS.values() if solver.takes(family)]
+        assert declarations >= 2 or meant, family
+        assert all(solver.refusal(instance(family, case)) is None for solver in meant for case in CASES), family
+
+
+def test_every_control_is_judged_with_every_kernel() -> None:
+    """Except that the kernel of differences is no look-alike with the linear one."""
+    judged_on = {id: {kernel for of, (kernel, _) in CONTROL_CASES if of == id} for id in CONTROLS}
+    assert [id for id, kernels in judged_on.items() if not kernels >= set(NONLINEAR)] == []
+    assert [id for id, kernels in judged_on.items() if "linear" not in kernels] == ["rank.differences.dual", "rank.onenorm.differences"]
+
+
+def test_every_hard_formulation_has_a_mutant_that_proves_infeasibility() -> None:
+    assert [id for id in HARD if CONTRADICTED not in MUTANTS[id]] == []
+
+
+@pytest.mark.mutants
+@pytest.mark.parametrize("case", CASES, ids=[f"{kernel} {seed}" for kernel, seed in CASES])
+@pytest.mark.parametrize("family", INSTANCES)
+def test_the_right_answers_agree(family: str, case: Case) -> None:
+    """Without this, a mutant could be caught for the wrong reason."""
+    judgements = judge(family, honest(family, case), instance(family, case).scale).judgements
+    assert {j.agreement for j in judgements} == {Agreement.AGREES}
+
+
+@pytest.mark.mutants
+@pytest.mark.parametrize("solver", [ACCURATE, ROUGH])
+@pytest.mark.parametrize(("id", "name", "mutant"), TABLE, ids=[f"{id}: {name}" for id, name, _ in TABLE])
+def test_a_wrong_formulation_is_not_believed(id: str, name: str, mutant: Special, solver: str) -> None:
+    """Solved well it disagrees; solved roughly it may be excused, but never agrees. An exception agrees."""
+    family = REGISTRY[id].family
+    for case in (case for case in CASES if case[0] in mutant.kernels):
+        problem = instance(family, case)
+        answer = solve_declaration(mutant.mutate(problem, id), solver)
+        verdict = record(id, name, case, solver, examine(problem, blind(answer)), mutant.excepted)
+        checked = judged(family, case, examine(problem, answer)).agreement
+        if solver == ACCURATE:
+            assert verdict is mutant.outcome, case
+            assert checked is mutant.outcome or mutant.excepted, case
+        else:
+            assert mutant.excepted or Agreement.AGREES not in (verdict, checked), case
+
+
+@pytest.mark.mutants
+@pytest.mark.parametrize(("id", "case"), CONTROL_CASES, ids=[f"{id} {kernel} {seed}" for id, (kernel, seed) in CONTROL_CASES])
+def test_a_control_disagrees(id: str, case: Case) -> None:
+    """The misprints and look-alikes of the documents, as printed, and by value and point alone unless the formula is all that is wrong."""
+    problem = instance(REGISTRY[id].family, case)
+    answer = solve_declaration(declare(id, problem), ACCURATE)
+    assert record(id, "control", case, ACCURATE, examine(problem, answer, control=True)) is Agreement.DISAGREES
+    silent = judged(problem.family, case, examine(problem, blind(answer), control=True)).agreement
+    assert silent is (Agreement.AGREES if id in BY_FORMULA else Agreement.DISAGREES)
+
+
+@pytest.mark.mutants
+@pytest.mark.parametrize("case", CASES, ids=[f"{kernel} {seed}" for kernel, seed in CASES])
+@pytest.mark.parametrize("id", HARD)
+def test_a_wrong_claim_of_infeasibility_is_not_believed(id: str, case: Case) -> None:
+    """A form that proves, by a verified ray of its own, that nothing is feasible, where the family has an optimum."""
+    family, mutant = REGISTRY[id].family, named(id, CONTRADICTED)
+    problem = instance(family, case)
+    evidence = examine(problem, solve_declaration(mutant.mutate(problem, id), ACCURATE))
+    assert evidence.infeasible
+    assert evidence.ray is (mutant.outcome is Agreement.DISAGREES)
+    found = judge(family, [*others(family, case, evidence), evidence], problem.scale)
+    assert found.feasible
+    assert found.judgements[-1].agreement is mutant.outcome
+    assert found.verdict is (Verdict.DISAGREE if evidence.ray else Verdict.AGREE)
+
+
+@pytest.mark.mutants
+@pytest.mark.parametrize("id", FINITE)
+def test_an_optimum_of_an_infeasible_family_is_not_believed(id: str) -> None:
+    """Two rows that contradict each other, and a form that does not mind."""
+    family = REGISTRY[id].family
+    problem = contradiction(instance(family, CASES[0]))
+    right = [examine(problem, solve_declaration(declare(other, problem), ACCURATE)) for other in HARD if REGISTRY[other].family == family]
+    found = judge(family, right, problem.scale)
+    assert (found.verdict, found.feasible) == (Verdict.AGREE, False)
+    for solver in (ACCURATE, ROUGH):
+        evidence = examine(problem, solve_declaration(named(id, FINITE[id]).mutate(problem, id), solver))
+        assert np.isfinite(evidence.value)
+        wanted = {Agreement.DISAGREES} if solver == ACCURATE else {Agreement.DISAGREES, Agreement.FAILED}
+        assert judge(family, [*right, evidence], problem.scale).judgements[-1].agreement in wanted
+
+
+@pytest.mark.mutants
+@pytest.mark.parametrize("solver", [ACCURATE, ROUGH])
+@pytest.mark.parametrize("id", DECLARED)
+def test_an_unfinished_or_empty_answer_is_not_believed(id: str, solver: str) -> None:
+    """The right formulation after three iterations, and with all zeros for an answer."""
+    family = REGISTRY[id].family
+    for case in CASES:
+        problem = instance(family, case)
+        unfinished = solve_declaration(declare(id, problem), solver, max_iter=3)
+        empty = zeroed(solve_declaration(declare(id, problem), solver))
+        for name, answer in (("three iterations", unfinished), ("all zeros", empty)):
+            assert record(id, name, case, solver, examine(problem, answer)) is not Agreement.AGREES, (name, case)
+
+
+@pytest.mark.mutants
+@pytest.mark.usefixtures("kernels")
+@pytest.mark.parametrize("solver", SOURCES)
+def test_an_unchanged_solver_agrees(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without this, a mutated source could be caught for the way it is run."""
+    module = compiled(solver, Change("def _solve(", "def _solve("), monkeypatch)
+    for family, case in solver_cases(solver):
+        honest(family, case)  # first: the kernels that the module imports are compiled by then
+        evidence = run_module(module, instance(family, case))
+        assert judged(family, case, evidence).agreement is Agreement.AGREES, (family, case)
+
+
+@pytest.mark.mutants
+@pytest.mark.usefixtures("kernels")
+@pytest.mark.parametrize(("solver", "name"), [(solver, name) for solver in SOURCES for name in SOURCES[solver]], ids=lambda text: str(text))
+def test_a_wrong_solver_is_not_believed(solver: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever status it reports. Where the change changes nothing, it agrees."""
+    change = SOURCES[solver][name]
+    module = compiled(solver, change, monkeypatch)
+    for family, case in solver_cases(solver, change.families):
+        same = change.same.get(family, "")
+        honest(family, case)
+        found = record(f"({family})", name, case, solver, run_module(module, instance(family, case)), same)
+        assert (found is Agreement.AGREES) is bool(same), (family, case)

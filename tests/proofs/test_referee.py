@@ -1,0 +1,702 @@
+"""The referee's own logic: verdicts on evidence made by hand, residuals of problems solved by hand, rays, and the XOR problem."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from scipy import sparse
+
+from equimargin.formulations import (
+    REGISTRY,
+    Declaration,
+    Kernel,
+    MarginProblem,
+    Point,
+    Printed,
+    classification,
+    declare,
+    linear,
+    polynomial,
+    ranking,
+)
+from equimargin.proofs import Agreement, Evidence, Verdict, examine, examine_solution, judge
+from equimargin.proofs.referee import Ways, own_residual, proves_ray, skipped, ways
+from equimargin.solvers import SOLVERS, Status, solve, solve_declaration
+from equimargin.solvers.backends.solve import Answer
+from equimargin.solvers.backends.standard_form import StandardForm
+from equimargin.testing import sample_problem
+
+# Evidence made by hand: the family's optimum is 1, its P(0) is 10.
+
+
+def declared(id: str = "one", **changes: object) -> Evidence:
+    """A declaration's perfect answer, changed; its bounds are exact and its ray, if it has one, goes on for ever."""
+    perfect = Evidence(
+        "family", id, "backend", False, Status.OPTIMAL, "", value=1.0, mismatch=0.0, lower=1.0, upper=1.0,
+        has_f=True, has_alpha=True, residual=0.0, normwise=0.0, reach=np.inf,
+    )  # fmt: skip
+    changed = replace(perfect, **changes)  # type: ignore[arg-type]
+    return replace(changed, **{"inner_lower": changed.lower, "inner_upper": changed.upper} | changes)  # type: ignore[arg-type]
+
+
+def solved(name: str = "solver", **changes: object) -> Evidence:
+    """A specialised solver's."""
+    return declared(formulation=None, solver=name, **changes)
+
+
+def agreement(evidence: Evidence, tol: float = 1e-6) -> Agreement:
+    """What becomes of it beside a perfect declaration and a perfect solver."""
+    return judge("family", [declared("right"), solved(), evidence], 10.0, tol).judgements[-1].agreement
+
+
+def verdict(*evidence: Evidence, **options: bool) -> Verdict:
+    return judge("family", evidence, 10.0, **options).verdict
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, Agreement.AGREES),
+        ({"value": 1 + 9e-7}, Agreement.AGREES),
+        ({"value": 1 + 2e-6}, Agreement.DISAGREES),
+        ({"value": 1 - 2e-6}, Agreement.DISAGREES),
+        ({"value": -1.0}, Agreement.DISAGREES),
+        ({"mismatch": 9e-7}, Agreement.AGREES),
+        ({"mismatch": 2e-6}, Agreement.DISAGREES),
+        ({"upper": 1 + 2e-6}, Agreement.DISAGREES),
+        ({"upper": np.inf}, Agreement.DISAGREES),
+        ({"lower": 1 - 2e-6}, Agreement.DISAGREES),
+        ({"lower": -np.inf}, Agreement.DISAGREES),
+        ({"lower": -np.inf, "has_alpha": False}, Agreement.AGREES),
+        ({"has_f": False, "upper": np.inf}, Agreement.INACCURATE),
+        ({"has_f": False, "has_alpha": False}, Agreement.DISAGREES),
+        # rounding of ours is not held against an answer
+        ({"upper": 1 + 2e-6, "inner_upper": 1.0}, Agreement.INACCURATE),
+        ({"upper": 1.9, "inner_upper": 1.8999}, Agreement.DISAGREES),
+        ({"lower": 0.5, "inner_lower": 1.0}, Agreement.INACCURATE),
+        ({"upper": np.inf, "inner_upper": 1.0}, Agreement.INACCURATE),
+        ({"upper": np.inf, "inner_upper": 1.0, "value": 1.1}, Agreement.DISAGREES),
+        ({"mismatch": 2e-6, "cancellation": 2e-6}, Agreement.INACCURATE),
+        ({"mismatch": 2e-4, "cancellation": 2e-6}, Agreement.DISAGREES),
+        # claims: within ten times the accuracy
+        ({"value": 1 + 9e-5, "residual": 1e-5}, Agreement.INACCURATE),
+        ({"value": 1 + 1.1e-4, "residual": 1e-5}, Agreement.DISAGREES),
+        ({"value": 1 + 9e-5, "normwise": 1e-5}, Agreement.INACCURATE),
+        # points: within thirty times its square root
+        ({"upper": 1 + 2.9e-2, "residual": 1e-6}, Agreement.INACCURATE),
+        ({"upper": 1 + 3.1e-2, "residual": 1e-6}, Agreement.DISAGREES),
+        # where the arithmetic is off by more than the whole, thirty times itself: 1/2 |f|^2 is off by a square
+        ({"upper": 290.0, "cancellation": 10.0}, Agreement.INACCURATE),
+        ({"upper": 310.0, "cancellation": 10.0}, Agreement.DISAGREES),
+        # nothing is excused beyond 1e-3
+        ({"value": 1.005, "residual": 9e-4}, Agreement.INACCURATE),
+        ({"value": 1.005, "residual": 1.1e-3}, Agreement.FAILED),
+        ({"value": 2.0, "residual": np.inf}, Agreement.FAILED),
+        ({"upper": np.inf, "residual": 9e-4}, Agreement.DISAGREES),
+        # a right answer is right however badly its solver says it did, and whatever its status
+        ({"residual": np.inf}, Agreement.AGREES),
+        ({"status": Status.NUMERICAL_FAILURE}, Agreement.AGREES),
+        ({"value": 2.0, "status": Status.OPTIMAL}, Agreement.DISAGREES),
+        # rays
+        ({"value": np.inf, "ray": True}, Agreement.DISAGREES),
+        ({"value": -np.inf, "ray": True, "residual": np.inf}, Agreement.DISAGREES),
+        ({"value": np.inf, "ray": False, "residual": np.inf}, Agreement.FAILED),
+        ({"value": 0.9, "ray": True, "residual": np.inf, "upper": np.inf, "has_f": False, "has_alpha": False}, Agreement.DISAGREES),
+        ({"value": 1.0, "ray": True, "residual": np.inf, "upper": np.inf, "has_f": False, "has_alpha": False}, Agreement.FAILED),
+        # NaN is never right
+        ({"value": np.nan}, Agreement.DISAGREES),
+        ({"mismatch": np.nan}, Agreement.DISAGREES),
+        ({"upper": np.nan}, Agreement.DISAGREES),
+        ({"lower": np.nan}, Agreement.DISAGREES),
+        ({"upper": np.nan, "residual": np.inf}, Agreement.FAILED),
+        ({"derived_lower": np.nan}, Agreement.AGREES),
+        ({"value": np.nan, "residual": np.nan}, Agreement.FAILED),
+        ({"value": 2.0, "residual": np.nan}, Agreement.FAILED),
+        ({"value": 2.0, "normwise": np.nan}, Agreement.FAILED),
+        ({"skipped": True}, Agreement.SKIPPED),
+    ],
+)
+def test_an_answer_is_judged(changes: dict[str, object], expected: Agreement) -> None:
+    assert agreement(declared("judged", **changes)) is expected
+
+
+def test_the_tolerance_is_relative_to_the_optimum_or_to_the_value_at_zero() -> None:
+    """S = max(|lower|, |upper|, 1e-4 P(0))."""
+    small = {"value": 0.0, "lower": 0.0, "upper": 0.0}
+    evidence = [
+        declared("a", **small),
+        solved(**small),
+        declared("b", **small | {"value": 5e-10}),
+        declared("c", **small | {"value": 5e-9}),
+    ]
+    found = judge("family", evidence, 10.0).judgements
+    assert [j.agreement for j in found] == [Agreement.AGREES] * 3 + [Agreement.DISAGREES]
+    assert found[2].claim == pytest.approx(5e-7)
+    assert judge("family", evidence, 1e4).judgements[3].agreement is Agreement.AGREES
+
+
+def test_every_bound_of_the_family_counts_for_every_answer() -> None:
+    """Neither of two answers proves anything alone; the third is measured against both."""
+    below, above = declared("below", upper=np.inf, has_f=False), declared("above", lower=-np.inf, has_alpha=False)
+    found = judge("family", [below, above, declared("wide", lower=0.5, upper=3.0)], 10.0)
+    assert (found.interval.lower, found.interval.upper) == (1.0, 1.0)
+    assert found.judgements[1].agreement is Agreement.AGREES
+    assert found.judgements[2].off == pytest.approx(2.0)
+
+
+def test_a_control_neither_proves_nor_spoils() -> None:
+    """Its bounds do not count for the family; its disagreeing is expected."""
+    control = declared("control", control=True, value=0.5, lower=3.0, upper=0.1)
+    found = judge("family", [declared(), solved(), control], 10.0)
+    assert (found.interval.lower, found.interval.upper) == (1.0, 1.0)
+    assert found.judgements[-1].agreement is Agreement.DISAGREES
+    assert found.verdict is Verdict.AGREE
+    assert found.count(Agreement.AGREES) == 2
+    assert found.count(Agreement.DISAGREES) == 0
+
+
+INACCURATE = {"value": 1 + 5e-5, "residual": 1e-5}
+FAILED = {"value": 3.0, "residual": np.inf}
+
+
+def test_a_family_agrees_by_a_declaration_and_a_solver() -> None:
+    assert verdict(declared(), solved()) is Verdict.AGREE
+    assert verdict(declared(), solved(), declared("two", **INACCURATE), declared("three", **FAILED)) is Verdict.AGREE
+
+
+TOO_LARGE = Ways(undeclarable="the problem is too large to declare")
+UNDECLARABLE = Ways(undeclarable="no formulation takes the problem")
+UNSOLVABLE = Ways(unsolvable="no specialised solver takes the problem")
+
+
+def test_a_family_agrees_by_two_declarations_without_a_solver() -> None:
+    for possible, reason in ((Ways(), "no specialised solver was asked for"), (UNSOLVABLE, UNSOLVABLE.unsolvable)):
+        found = judge("family", [declared("one"), declared("two")], 10.0, possible=possible)
+        assert (found.verdict, found.reason) == (Verdict.AGREE, f"two declarations agree; {reason}")
+
+
+def test_two_solvers_alone_agree_only_where_the_problem_is_too_large_to_declare() -> None:
+    """Not where nobody asked for a declaration, nor where one was asked for and failed."""
+    large = skipped("family", "one", "backend", False, Status.TOO_LARGE, "too large")
+    two = [solved("one"), solved("two")]
+    for evidence in (two, [large, *two]):
+        found = judge("family", evidence, 10.0, possible=TOO_LARGE)
+        assert found.verdict is Verdict.AGREE
+        assert found.reason == "two solvers of different algorithms agree; the problem is too large to declare"
+        assert judge("family", evidence, 10.0).verdict is Verdict.UNDECIDED
+    assert judge("family", two, 10.0, possible=UNDECLARABLE).verdict is Verdict.UNDECIDED
+    assert judge("family", two[:1], 10.0, possible=TOO_LARGE).verdict is Verdict.UNDECIDED
+
+
+def test_every_way_to_be_undecided_has_its_own_sentence() -> None:
+    """A function of what could have been asked and of what was: no two of the cases say the same."""
+    large = skipped("family", "one", "backend", False, Status.TOO_LARGE, "too large")
+    unsuited = skipped("family", None, "solver", False, Status.UNSUPPORTED, "unsuited")
+    declarations = {
+        "one declaration agrees": ([declared("one"), declared("one", solver="another backend")], Ways()),
+        "no declaration that was run agrees": ([declared("one", **INACCURATE), declared("two", **FAILED)], Ways()),
+        "the problem is too large to declare": ([large], TOO_LARGE),
+        "no formulation takes the problem": ([], UNDECLARABLE),
+        "every declaration that was asked for was skipped": ([large], Ways()),
+        "no declaration was asked for": ([], Ways()),
+    }
+    solvers = {
+        "one specialised solver agrees": ([solved("one"), solved("one")], Ways()),
+        "2 specialised solvers agree": ([solved("one"), solved("two")], Ways()),
+        "no specialised solver that was run agrees": ([solved("one", **FAILED)], Ways()),
+        "no specialised solver takes the problem": ([], UNSOLVABLE),
+        "every specialised solver that was asked for was skipped": ([unsuited], Ways()),
+        "no specialised solver was asked for": ([], Ways()),
+    }
+    sentences = []
+    for said, (evidence, possible) in declarations.items():
+        for also, (more, able) in solvers.items():
+            found = judge("family", [*evidence, *more], 10.0, possible=replace(possible, unsolvable=able.unsolvable))
+            if found.verdict is Verdict.AGREE:
+                continue
+            assert (found.verdict, found.reason) == (Verdict.UNDECIDED, f"{said}; {also}")
+            sentences.append(found.reason)
+    assert len(set(sentences)) == len(sentences) == len(declarations) * len(solvers) - 3
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        (),
+        (declared(),),
+        (solved(),),
+        (declared("one"), declared("one", solver="another backend")),
+        (solved("one"), solved("one")),
+        (declared("one"), declared("two"), solved(**FAILED)),
+        (declared("one"), solved(**INACCURATE)),
+        (declared("one", **INACCURATE), solved()),
+        (declared("one", **INACCURATE), solved("one"), solved("two")),
+        (skipped("family", "one", "backend", False, Status.TOO_LARGE, "too large"), solved("one")),
+        (declared("one", control=True), solved()),
+    ],
+)
+def test_a_family_is_undecided_by_less(evidence: tuple[Evidence, ...]) -> None:
+    assert verdict(*evidence) is Verdict.UNDECIDED
+
+
+def test_who_takes_a_problem_is_asked_of_everybody() -> None:
+    X = np.arange(400.0)[:, None]
+    assert ways(sample_problem("svm.soft")) == Ways()
+    large = ways(ranking(X, X[:, 0]))  # 79,800 pairs
+    assert (large.too_large, large.unsolvable) == (True, "")
+    hard = ways(ranking(X[:3], X[:3, 0], C=np.inf))
+    assert (hard.too_large, hard.undeclarable) == (False, "")
+    assert hard.unsolvable == "no specialised solver takes the problem"
+    unweighted = ways(classification(X[:3], [1.0, -1.0, 1.0], np.inf, sample_weight=[1.0, 1.0, 0.0]))
+    assert (unweighted.too_large, unweighted.undeclarable) == (False, "no formulation takes the problem")
+
+
+def test_one_disagreement_is_enough() -> None:
+    found = judge("family", [declared(), solved(), declared("wrong", value=2.0)], 10.0)
+    assert found.verdict is Verdict.DISAGREE
+    assert found.reason == "disagreeing: wrong by backend"
+    assert verdict(declared(), solved(), declared("wrong", ray=True, value=np.inf)) is Verdict.DISAGREE
+
+
+@pytest.mark.parametrize("side", ["lower", "upper", "derived_lower"])
+def test_a_bound_that_is_no_number_is_nobodys(side: str) -> None:
+    """It condemns the answer that brings it at most, wherever in the list that is."""
+    spoiled = declared("spoiled", **{side: np.nan})
+    for evidence in ([spoiled, declared(), solved()], [declared(), solved(), spoiled], [declared(), spoiled, solved()]):
+        found = judge("family", evidence, 10.0)
+        assert (found.interval.lower, found.interval.upper) == (1.0, 1.0)
+        assert [j.agreement for j in found.judgements if j.evidence is not spoiled] == [Agreement.AGREES] * 2
+
+
+# Multipliers that the referee makes from an answer's f: they are the family's, and nobody is judged by them.
+
+
+def functional(id: str = "functional", **changes: object) -> Evidence:
+    """The perfect answer of a form without multipliers."""
+    return declared(id, **{"lower": -np.inf, "has_alpha": False, "derived_lower": 1.0} | changes)
+
+
+def test_derived_multipliers_prove_a_bound_for_everybody() -> None:
+    low = declared("low", value=0.9, lower=0.9, has_f=False)
+    found = judge("family", [functional(), low], 10.0)
+    assert (found.interval.lower, found.interval.upper) == (1.0, 1.0)
+    assert [j.agreement for j in found.judgements] == [Agreement.AGREES, Agreement.DISAGREES]
+    assert judge("family", [functional(derived_lower=0.9), low], 10.0).judgements[1].claim == 0.0
+
+
+@pytest.mark.parametrize("derived", [1.0, 0.3, -np.inf])
+def test_bad_derived_multipliers_are_not_held_against_the_answer(derived: float) -> None:
+    found = judge("family", [functional(derived_lower=derived), declared(), solved()], 10.0)
+    (judgement, *_) = found.judgements
+    assert (judgement.agreement, judgement.claim, judgement.off) == (Agreement.AGREES, 0.0, 0.0)
+    assert found.verdict is Verdict.AGREE
+
+
+@pytest.mark.parametrize(
+    ("changes", "lower", "kind"),
+    [
+        ({"lower": 0.8, "derived_lower": 0.9, "has_alpha": True}, 0.8, "own"),
+        ({"derived_lower": 0.9}, 0.9, "derived"),
+        ({"derived_lower": -np.inf}, 1.0, "family"),
+    ],
+)
+def test_a_width_is_of_the_answers_own_bounds_first(changes: dict[str, object], lower: float, kind: str) -> None:
+    judgement = judge("family", [functional(**changes), declared()], 10.0).judgements[0]
+    assert (judgement.lower, judgement.lower_kind) == (lower, kind)
+    assert judgement.relative_width == pytest.approx(1 - lower)
+
+
+def test_a_controls_derived_multipliers_prove_nothing() -> None:
+    found = judge("family", [declared(), solved(), functional("control", control=True, derived_lower=3.0)], 10.0)
+    assert found.interval.lower == 1.0
+
+
+# Families without a feasible point.
+
+
+def proof(id: str | None = "one", **changes: object) -> Evidence:
+    """An answer that proves that no point is feasible."""
+    nothing = {"value": np.inf, "lower": -np.inf, "upper": np.inf, "has_f": False, "has_alpha": False, "residual": np.inf}
+    return declared(**{"formulation": id, "infeasible": True, "ray": True} | nothing | changes)
+
+
+def bound(**changes: object) -> Evidence:
+    """A solver that proves it by a bound."""
+    return proof(None, **{"solver": "solver", "ray": False, "lower": 1e20, "has_f": True, "has_alpha": True} | changes)
+
+
+def test_proofs_of_infeasibility_agree() -> None:
+    found = judge("family", [proof("one"), proof("two"), bound()], 10.0)
+    assert {j.agreement for j in found.judgements} == {Agreement.AGREES}
+    assert (found.verdict, found.feasible, found.interval.upper) == (Verdict.AGREE, False, np.inf)
+    assert found.reason.startswith("infeasible: ")
+    for evidence in ([proof("one"), proof("two")], [proof("one"), bound()]):
+        assert judge("family", evidence, 10.0).verdict is Verdict.AGREE
+
+
+@pytest.mark.parametrize("evidence", [[proof("one")], [bound()], [proof("one"), proof("one")], [proof("one", control=True), bound()]])
+def test_one_way_of_proving_infeasibility_is_not_enough(evidence: list[Evidence]) -> None:
+    found = judge("family", evidence, 10.0)
+    assert (found.verdict, found.feasible) == (Verdict.UNDECIDED, False)
+
+
+def test_one_finite_upper_bound_refutes_every_proof() -> None:
+    """Whoever brings it, were it the worst point of all; what claims more than it then disagrees."""
+    for finite in (declared("finite"), solved(), declared("far", value=7.0, lower=-np.inf, upper=1e6, residual=np.inf)):
+        found = judge("family", [proof("one"), proof("two"), bound(lower=-np.inf, has_alpha=False, residual=0.0), finite], 10.0)
+        assert found.feasible
+        assert [j.agreement for j in found.judgements[:3]] == [Agreement.DISAGREES] * 3
+        assert found.verdict is Verdict.DISAGREE
+
+
+def test_a_finite_optimum_claimed_of_an_infeasible_family_disagrees_if_it_was_solved() -> None:
+    """Solved badly, or with no value at all, it has failed: there is nothing to agree with."""
+    proofs = [proof("one"), bound()]
+    for claimed in ({"value": 1.0}, {"value": 1e30, "lower": 1e19}):
+        found = judge("family", [*proofs, declared("claimed", **{"upper": np.inf, "lower": 0.0} | claimed)], 10.0)
+        assert found.judgements[-1].agreement is Agreement.DISAGREES
+        assert (found.verdict, found.feasible) == (Verdict.DISAGREE, False)
+    for silent in ({"value": 1.0, "normwise": 1e-5}, {"value": np.nan}, {"value": np.inf}):
+        found = judge("family", [*proofs, declared("silent", **{"upper": np.inf, "lower": 0.0} | silent)], 10.0)
+        assert found.judgements[-1].agreement is Agreement.FAILED
+        assert (found.verdict, found.feasible) == (Verdict.AGREE, False)
+    large = skipped("family", "large", "backend", False, Status.TOO_LARGE, "too large")
+    assert judge("family", [*proofs, large], 10.0).judgements[-1].agreement is Agreement.SKIPPED
+
+
+def test_proven_bounds_that_contradict_each_other_are_a_disagreement() -> None:
+    """They cannot both be true: something of ours is wrong, and no answer may profit from it."""
+    found = judge("family", [declared("one", lower=1.0, upper=1.5), declared("two", lower=2.0, upper=2.5), solved()], 10.0)
+    assert found.verdict is Verdict.DISAGREE
+    assert "contradict" in found.reason
+
+
+def test_a_control_says_nothing_of_feasibility() -> None:
+    found = judge("family", [proof("one"), bound(), declared("control", control=True)], 10.0)
+    assert (found.verdict, found.feasible) == (Verdict.AGREE, False)
+    found = judge("family", [declared(upper=np.inf), proof("control", control=True)], 10.0)
+    assert found.feasible
+
+
+def test_without_a_proof_a_family_counts_as_feasible() -> None:
+    found = judge("family", [declared("one", **FAILED, upper=np.inf), solved(**FAILED, upper=np.inf)], 10.0)
+    assert (found.verdict, found.feasible) == (Verdict.UNDECIDED, True)
+
+
+def test_without_convexity_nothing_is_decided() -> None:
+    assert verdict(declared(), solved(), convex=False) is Verdict.UNDECIDED
+
+
+# Residuals of min 1/2 x^2 - x + 3  s.t.  x <= 1/2, solved by hand: x = 1/2, z = 1/2, value 2.625.
+
+
+def form(**changes: object) -> StandardForm:
+    """That problem in standard form, changed."""
+    free = np.array([np.inf])
+    one = sparse.csr_array(np.ones((1, 1)))
+    known = StandardForm(one, np.array([-1.0]), one, np.array([0.5]), 0, 1, (), -free, free, 3.0)
+    return replace(known, **changes)  # type: ignore[arg-type]
+
+
+def residual(x: float, z: float) -> tuple[float, float]:
+    return own_residual(form(), np.array([x]), np.array([z]))
+
+
+def test_a_solution_has_no_residual() -> None:
+    assert residual(0.5, 0.5) == (0.0, 0.0)
+
+
+def test_a_better_answer_to_the_same_declaration_acquits_it() -> None:
+    """Two answers to one problem cannot both be right: the more accurate one tells whether the declaration or the backend is wrong."""
+    wrong = declared("one", value=1.1, residual=1e-8)
+
+    def found(*others: Evidence) -> Agreement:
+        return judge("family", [declared("right"), solved(), *others, wrong], 10.0).judgements[-1].agreement
+
+    assert found() is Agreement.DISAGREES
+    assert found(declared("other")) is Agreement.DISAGREES
+    assert found(declared("one")) is Agreement.FAILED
+    assert found(declared("one", value=1 + 1e-5, residual=1e-5)) is Agreement.DISAGREES  # inaccurate, and more so
+    assert found(declared("one", mismatch=1.5e-6, residual=5e-8, cancellation=1e-6)) is Agreement.FAILED  # inaccurate, and no more so
+    both = judge("family", [declared("right"), solved(), solved(value=1.1), solved()], 10.0)
+    assert both.judgements[2].agreement is Agreement.DISAGREES  # solvers answer for themselves
+
+
+def test_a_short_ray_contradicts_nothing() -> None:
+    """Rounding makes a ray of an optimum: it must lead 100 S beyond before its own conditions fail."""
+    ray = {"value": np.inf, "ray": True, "residual": np.inf, "upper": np.inf, "has_f": False, "has_alpha": False}
+    assert agreement(declared("judged", **ray, reach=101.0)) is Agreement.DISAGREES
+    assert agreement(declared("judged", **ray, reach=99.0)) is Agreement.FAILED
+
+
+@pytest.mark.parametrize(("shadow", "expected"), [(None, Agreement.DISAGREES), ("f", Agreement.INACCURATE), ("alpha", Agreement.DISAGREES)])
+def test_no_law_binds_the_multipliers_of_a_linear_program(shadow: str | None, expected: Agreement) -> None:
+    assert agreement(declared("judged", upper=2.0, shadow=shadow)) is expected
+    assert agreement(declared("judged", upper=2.0, value=1.1, shadow=shadow)) is Agreement.DISAGREES
+
+
+def test_where_float64_leaves_nothing_of_the_margins_nothing_is_held_against_anybody() -> None:
+    """u C K_ii: 1e-10 at C K of 1e6, 1e-2 at 1e14."""
+    X = np.array([[1.0], [-1.0]])
+    examined = [examine_solution(p, solve(p)) for p in (classification(1e3 * X, [1, -1], 1.0), classification(1e7 * X, [1, -1], 1.0))]
+    assert [e.arithmetic for e in examined] == pytest.approx([2**-53 * 1e6, 2**-53 * 1e14])
+    assert agreement(declared("judged", value=2.0, arithmetic=1e-10)) is Agreement.DISAGREES
+    assert agreement(declared("judged", value=2.0, arithmetic=1e-2)) is Agreement.FAILED
+
+
+def test_residuals_by_hand() -> None:
+    """x = 1, z = 1/2: r_p = 1/2, r_d = 1/2, p = 2.5, d = 2.25; at zeros only the second-order term sees r_d."""
+    first_order, normwise = residual(1.0, 0.5)
+    assert first_order == pytest.approx(0.25 + 0.5 * 0.5 + 1.0 * 0.5 + 0.5 * 0.5**2)
+    assert normwise == pytest.approx(max(0.5 / 1.5, 0.5 / 2.0, 0.25 / 3.5))
+    assert residual(0.0, 0.0) == (0.5, 0.5)
+
+
+def test_a_multiplier_of_the_wrong_sign_is_none() -> None:
+    assert residual(0.5, -0.5) == residual(0.5, 0.0)
+    assert residual(0.5, 0.0)[1] == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("x", "z"), [(None, np.zeros(1)), (np.zeros(1), None), (np.zeros(2), np.zeros(1)), (np.array([np.nan]), np.zeros(1))]
+)
+def test_without_vectors_nothing_is_known(x: np.ndarray | None, z: np.ndarray | None) -> None:
+    assert own_residual(form(), x, z) == (np.inf, np.inf)
+
+
+def test_bounds_of_variables_are_constraints() -> None:
+    """The same problem with x <= 1/2 as a bound: its multiplier is the reduced cost."""
+    bounded = form(G=sparse.csr_array((0, 1)), h=np.zeros(0), nonneg=0, upper=np.array([0.5]))
+    assert own_residual(bounded, np.array([0.5]), np.zeros(0)) == (0.0, 0.0)
+    assert own_residual(bounded, np.array([1.0]), np.zeros(0))[1] >= 0.5 / 1.5
+    assert own_residual(bounded, np.array([0.25]), np.zeros(0))[0] > 0.1
+
+
+def test_a_second_order_cone() -> None:
+    """min x_1  s.t.  |(3, 4)| <= x_1: x = 5, z = (1, -3/5, -4/5)."""
+    cone = StandardForm(
+        sparse.csr_array((1, 1)), np.ones(1), sparse.csr_array([[-1.0], [0.0], [0.0]]), np.array([0.0, 3.0, 4.0]), 0, 0, (3,),
+        np.array([-np.inf]), np.array([np.inf]), 0.0,
+    )  # fmt: skip
+    assert own_residual(cone, np.array([5.0]), np.array([1.0, -0.6, -0.8])) == pytest.approx((0.0, 0.0), abs=1e-15)
+    assert own_residual(cone, np.array([4.0]), np.array([1.0, -0.6, -0.8]))[1] > 0.1
+    assert own_residual(cone, np.array([5.0]), np.array([1.0, 0.6, 0.8]))[1] > 0.5
+
+
+# Rays.
+
+
+def toy(objective: cp.Minimize | cp.Maximize, *constraints: cp.Constraint) -> Declaration:
+    """A declaration of nothing: its canonical problem only gives a family."""
+    x = objective.variables()[0]
+    return Declaration(
+        classification([[1.0]], [1.0]),
+        objective,
+        {str(k): c for k, c in enumerate(constraints)},
+        {"x": x},
+        {},
+        lambda d: Point(w=np.zeros(1), b=1.0),
+        lambda completion: {},
+        lambda v: Printed(float(objective.args[0].value)),
+    )
+
+
+@pytest.mark.parametrize("backend", ["CLARABEL", "SCS"])
+@pytest.mark.parametrize(
+    ("direction", "bounds", "value"),
+    [
+        (cp.Minimize, (lambda x: x <= 1,), -np.inf),
+        (cp.Maximize, (lambda x: x >= 1,), np.inf),
+        (cp.Minimize, (lambda x: x <= 1, lambda x: x >= 2), np.inf),
+        (cp.Maximize, (lambda x: x <= 1, lambda x: x >= 2), -np.inf),
+    ],
+)
+def test_a_verified_ray_is_a_claim(direction: type, bounds: tuple, value: float, backend: str) -> None:
+    """Unbounded below is -inf for a minimum, infeasible +inf; the other way round for a maximum."""
+    x = cp.Variable(name="x")
+    declaration = toy(direction(x), *(bound(x) for bound in bounds))
+    answer = solve_declaration(declaration, backend)
+    assert proves_ray(answer)
+    evidence = examine(declaration.canonical, answer)
+    assert (evidence.ray, evidence.value) == (True, value)
+
+
+@pytest.mark.parametrize(
+    ("status", "ray", "proved"),
+    [
+        (Status.UNBOUNDED, [-1.0], True),
+        (Status.UNBOUNDED, [-1e9], True),
+        (Status.UNBOUNDED, [1.0], False),
+        (Status.UNBOUNDED, [0.0], False),
+        (Status.UNBOUNDED, [np.nan], False),
+        (Status.UNBOUNDED, [-1.0, -1.0], False),
+        (Status.OPTIMAL, [-1.0], False),
+    ],
+)
+def test_a_ray_is_checked(status: Status, ray: list[float], proved: bool) -> None:
+    """min x  s.t.  x <= 1/2."""
+    x = cp.Variable(name="x")
+    lp = form(P=sparse.csr_array((1, 1)), q=np.ones(1))
+    answer = Answer(toy(cp.Minimize(x)), "backend", status, "", form=lp, primal_ray=np.array(ray), dual_ray=np.array(ray))
+    assert proves_ray(answer) is proved
+
+
+def test_curvature_and_bounds_end_a_ray() -> None:
+    x = cp.Variable(name="x")
+    answer = Answer(toy(cp.Minimize(x)), "backend", Status.UNBOUNDED, "", primal_ray=-np.ones(1))
+    lp = form(P=sparse.csr_array((1, 1)), q=np.ones(1))
+    assert proves_ray(replace(answer, form=lp))
+    assert not proves_ray(replace(answer, form=form(q=np.ones(1))))
+    assert not proves_ray(replace(answer, form=replace(lp, lower=np.zeros(1))))
+    assert not proves_ray(answer)
+
+
+@pytest.mark.parametrize(("z", "proved"), [([1.0, 1.0], True), ([1.0, 0.5], False), ([-1.0, -1.0], False), ([0.0, 0.0], False)])
+def test_a_farkas_vector_is_checked(z: list[float], proved: bool) -> None:
+    """x <= 1 and -x <= -2."""
+    x = cp.Variable(name="x")
+    contradiction = form(G=sparse.csr_array([[1.0], [-1.0]]), h=np.array([1.0, -2.0]), nonneg=2)
+    answer = Answer(toy(cp.Minimize(x)), "backend", Status.INFEASIBLE, "", form=contradiction, dual_ray=np.array(z))
+    assert proves_ray(answer) is proved
+
+
+# XOR, document T (41)-(49): kernel (x.z + 1)^2, alpha = 1/8 each, optimum 1/4; with squared slacks 4 a - 17 a^2, at a = 2/17.
+
+XOR = {"svm.hard": 1 / 4, "svm.soft": 1 / 4, "svm.nobias": 1 / 4, "svm.l2": 4 / 17, "svm.nobias_l2": 4 / 17}
+
+
+def xor(family: str = "svm.soft", kernel: Kernel | None = None) -> MarginProblem:
+    X = [[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]
+    C, loss = np.inf if family == "svm.hard" else 1.0, "squared_hinge" if family.endswith("l2") else "hinge"
+    return classification(X, [-1.0, 1.0, 1.0, -1.0], C, kernel or polynomial(2, 1.0, 1.0), loss, "nobias" not in family)
+
+
+@pytest.mark.parametrize("id", [id for id, entry in REGISTRY.items() if entry.family in XOR and not entry.control])
+def test_xor_by_every_declaration(id: str) -> None:
+    problem = xor(REGISTRY[id].family)
+    optimum = XOR[problem.family]
+    answer = solve_declaration(declare(id, problem))
+    assert answer.declaration.value(answer.objective) == pytest.approx(optimum, abs=1e-8)
+    evidence = examine(problem, answer)
+    lower = max(evidence.lower, evidence.derived_lower)
+    assert np.isfinite(evidence.derived_lower) is not evidence.has_alpha
+    assert lower == pytest.approx(optimum, abs=1e-7)
+    assert evidence.upper == pytest.approx(optimum, abs=1e-7)
+    assert lower <= optimum <= evidence.upper
+    assert not evidence.infeasible
+
+
+@pytest.mark.parametrize("family", XOR)
+def test_xor_by_its_solvers(family: str) -> None:
+    problem = xor(family)
+    solutions = [solve(problem, name, tol=1e-9) for name, solver in SOLVERS.items() if solver.takes(family)]
+    assert solutions
+    for solution in solutions:
+        assert solution.lower <= XOR[family] <= solution.upper
+        assert examine_solution(problem, solution).value == pytest.approx(XOR[family], abs=1e-8)
+        signs = solution.decision_function(problem.X) * problem.rows.s
+        assert signs == pytest.approx(np.full(4, 16 / 17 if family.endswith("l2") else 1.0), abs=1e-4)
+
+
+def test_xor_has_no_linear_solution() -> None:
+    """Its hard family: a Farkas vector, a ray, a margin of 0, and a bound; none of them says infeasible of the feasible one."""
+    problem = xor("svm.hard", linear())
+    ids = ("svm.hard.primal", "svm.hard.dual", "svm.hard.margin")
+    evidence = [examine(problem, solve_declaration(declare(id, problem))) for id in ids] + [examine_solution(problem, solve(problem))]
+    assert [e.value for e in evidence] == [np.inf] * 4
+    assert [e.ray for e in evidence] == [True, True, False, False]
+    assert all(e.infeasible for e in evidence)
+    found = judge("svm.hard", evidence, problem.scale)
+    assert (found.verdict, found.feasible) == (Verdict.AGREE, False)
+
+
+def test_a_bound_proves_infeasibility_only_with_the_claim() -> None:
+    """One point of both classes: alpha = (a, a) proves any bound whatever, up to rounding, and is worth 2 a."""
+    problem = classification([[1.0], [1.0]], [1.0, -1.0], np.inf)
+
+    def evidence(alpha: list[float], **changes: object) -> Evidence:
+        d = replace(declare("svm.hard.dual", problem), **changes)  # type: ignore[arg-type]
+        d.assign(Point(alpha=np.array(alpha)))
+        nothing = {name: np.zeros(1) for name in d.constraints}
+        value = float(d.objective.args[0].value)
+        answer = Answer(d, "backend", Status.OPTIMAL, "", value, d.values, nothing, nothing, point=d.point, form=form())
+        return examine(problem, answer)
+
+    proven = evidence([1e12, 1e12])
+    assert proven.value == 2e12
+    assert proven.lower > 1e20
+    assert proven.infeasible
+    modest = evidence([1.0, 1.0])
+    assert modest.lower > 1e20
+    assert not modest.infeasible
+    for claim in (1.0, np.nan, -np.inf):
+        assert not evidence([1e12, 1e12], value=lambda v, claim=claim: claim).infeasible
+    unproven = evidence([0.0, 0.0], value=lambda v: 1e30)
+    assert (unproven.value, unproven.lower, unproven.infeasible) == (1e30, 0.0, False)
+
+
+def test_a_form_without_a_bound_may_be_worth_nothing() -> None:
+    """Of one class every margin is within reach: t has no bound, so that 1 / (2 t^2) is 0, which is no proof of infeasibility."""
+    problem = classification([[1.0], [2.0]], [1.0, 1.0], np.inf)
+    margin, *others = (examine(problem, solve_declaration(declare(f"svm.hard.{form}", problem))) for form in ("margin", "primal", "dual"))
+    assert (margin.ray, margin.value, margin.infeasible) == (True, 0.0, False)
+    found = judge("svm.hard", [margin, *others], problem.scale)
+    assert [j.agreement for j in found.judgements] == [Agreement.FAILED, Agreement.AGREES, Agreement.AGREES]
+    assert found.verdict is Verdict.AGREE
+
+
+def test_derived_multipliers_are_only_made_where_there_are_none() -> None:
+    problem = ranking([[0.0], [1.0], [1.5]], [0.0, 1.0, 0.0], None, 0.5, polynomial(2, 1.0, 1.0))
+    for id, entry in REGISTRY.items():
+        if entry.family == "rank.l1" and not entry.control:
+            evidence = examine(problem, solve_declaration(declare(id, problem)))
+            assert np.isneginf(evidence.derived_lower) == evidence.has_alpha
+            assert max(evidence.lower, evidence.derived_lower) == pytest.approx(evidence.upper, rel=1e-6)
+
+
+def test_xor_as_printed_is_refuted() -> None:
+    """Without the 1/2 the optimum is 1/8, at alpha = 1/16."""
+    problem = xor()
+    right = [examine(problem, solve_declaration(declare(id, problem))) for id in ("svm.soft.primal", "svm.soft.dual")]
+    printed = solve_declaration(declare("svm.soft.dual.as_printed", problem))
+    assert printed.objective == pytest.approx(0.125, abs=1e-8)
+    found = judge("svm.soft", [*right, examine(problem, printed, control=True)], problem.scale)
+    assert found.judgements[-1].agreement is Agreement.DISAGREES
+    assert found.verdict is Verdict.AGREE
+
+
+def test_the_printed_formula_is_a_second_check() -> None:
+    """The right program with a wrong formula beside it, and a printed constraint that is violated."""
+    problem = xor()
+    d = declare("svm.soft.dual", problem)
+    right = [examine(problem, solve_declaration(declare("svm.soft.primal", problem)))]
+    for printed in (lambda v: Printed(v["alpha"].sum()), lambda v: Printed(d.objective.args[0].value, {"new": v["alpha"]})):
+        answer = solve_declaration(replace(d, printed=printed))
+        assert judge("svm.soft", [*right, examine(problem, answer)], problem.scale).judgements[-1].agreement is Agreement.DISAGREES
+
+
+def test_an_answer_without_a_point_shows_nothing() -> None:
+    d = declare("svm.soft.dual", xor())
+    evidence = examine(xor(), Answer(d, "backend", Status.NUMERICAL_FAILURE, "it broke", form=form()))
+    assert agreement(evidence) is Agreement.FAILED
+    unsupported = examine(xor(), Answer(d, "backend", Status.UNSUPPORTED, "no cones"))
+    assert agreement(unsupported) is Agreement.SKIPPED
+
+
+@pytest.mark.parametrize("C", [1e-33, 1e-60, 1e-120])
+def test_an_answer_below_its_backends_resolution_has_failed(C: float) -> None:
+    """Of alpha of size C, a backend that is right to the sixteenth digit of 1 knows nothing; its own unknown, alpha / sqrt(C), is right.
+
+    The optimum, three alpha that sum to zero with their signs and cost alpha^2 / (4 C), is 8/3 C for small C.
+    """
+    problem = classification([[1.0], [-1.0], [2.0]], [1.0, -1.0, 1.0], C, loss="squared_hinge")
+    dual = declare("svm.l2.dual", problem)
+    evidence = [examine(problem, solve_declaration(dual, backend)) for backend in ("SCS", "OSQP", "CLARABEL")]
+    evidence.append(examine_solution(problem, solve(problem, "newton", tol=1e-9)))
+    found = judge("svm.l2", evidence, problem.scale, possible=ways(problem))
+    assert [str(j.agreement) for j in found.judgements] == ["failed", "failed", "failed", "agrees"]
+    assert found.reason == "no declaration that was run agrees; one specialised solver agrees"
+    assert found.interval.upper == pytest.approx(8 / 3 * C, rel=1e-6)

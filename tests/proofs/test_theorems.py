@@ -1,0 +1,56 @@
+"""The links and the machine-checked theorems, without Coq: `make proofs` is what builds and checks them."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from campaigns import theorems
+from equimargin.cli.app import app
+from equimargin.formulations import links
+from equimargin.formulations.links.kinds import EVIDENCE, Equivalence, NotEquivalent
+
+FILES = sorted(path.stem for path in theorems.ROCQ.glob("*.v"))
+
+
+def test_the_project_lists_every_file() -> None:
+    assert sorted(re.findall(r"^(\w+)\.v$", (theorems.ROCQ / "_CoqProject").read_text(encoding="utf-8"), re.MULTILINE)) == FILES
+
+
+@pytest.mark.parametrize("theorem", theorems.linked())
+def test_a_linked_theorem_is_stated(theorem: str) -> None:
+    assert theorems.statement(theorem)
+
+
+def test_every_equivalence_and_counterexample_is_proved() -> None:
+    unproved = [link for link in links.LINKS if isinstance(link, (Equivalence, NotEquivalent)) and not link.theorem]
+    assert unproved == []
+    assert len(theorems.linked()) >= 50
+
+
+def test_the_command_line_shows_what_is_proved() -> None:
+    runner = CliRunner()
+    listed = runner.invoke(app, ["list", "links"]).output
+    assert f"proved: {links.LINKS[0].theorem}" in listed
+    assert listed.count("proved: ") == sum(bool(link.theorem) for link in links.LINKS)
+    assert listed.count(EVIDENCE) == sum(not link.theorem for link in links.LINKS)
+    assert "proved: ranksvm.rank_oneslack_equivalence" in runner.invoke(app, ["show", "rank.oneslack"]).output
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_nothing_is_assumed(file: str) -> None:
+    """No axiom, no gap: hypotheses stand in sections only, where every theorem carries them in its statement."""
+    text = theorems.source(file)
+    assert not re.search(r"\b(Admitted|admit|Axioms?|Parameters?|Conjecture|Abort|Unset Guard|Declare Module|bypass_check)\b", text)
+    depth = 0
+    for word in re.findall(r"^\s*(Section|End|Variables?|Hypothes[ie]s|Context)\b", text, re.MULTILINE):
+        depth += (word == "Section") - (word == "End")
+        assert depth > 0 or word == "End", f"{file}: {word} outside a section"
+
+
+def test_the_statements_are_the_pinned_ones() -> None:
+    """A theorem or a definition that changes does so on purpose: renew the digests by `python tests/theorems.py`."""
+    assert theorems.digests() == json.loads(theorems.STATEMENTS.read_text(encoding="utf-8"))

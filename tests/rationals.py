@@ -1,0 +1,166 @@
+"""Kernels, rows, and both values of a point in exact rationals, from the definitions: what proven bounds are judged by."""
+
+from __future__ import annotations
+
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations import (
+    Kernel,
+    MarginProblem,
+    OneNormProblem,
+    Problem,
+)
+from equimargin.formulations.kernels.kernel import RBF, Intercept, Linear, Polynomial
+from equimargin.formulations.rows.listed import Pairs, Signed, Tube
+
+Matrix = list[list[Fraction]]
+Vector = list[Fraction]
+HIGH = Context(prec=60)
+SLACK = Fraction(1, 10**9)
+
+
+# The oracle.
+
+
+def fractions(values: Any) -> Vector:
+    """Exactly these floats."""
+    return [Fraction(float(v)) for v in np.asarray(values, dtype=np.float64).ravel()]
+
+
+def inner(a: Vector, b: Vector) -> Fraction:
+    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+
+
+def exponential(exponent: Fraction) -> Fraction:
+    """exp to 60 digits; what is below the smallest double is 0."""
+    if exponent < -750:
+        return Fraction(0)
+    return Fraction(HIGH.exp(HIGH.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))))
+
+
+def entry(kernel: Kernel, x: Vector, z: Vector) -> Fraction:
+    """k(x, z) of the given floats."""
+    if isinstance(kernel, Intercept):
+        return entry(kernel.kernel, x, z) + 1
+    if isinstance(kernel, Linear):
+        return inner(x, z)
+    if isinstance(kernel, Polynomial):
+        return (Fraction(kernel.gamma) * inner(x, z) + Fraction(kernel.coef0)) ** kernel.degree
+    assert isinstance(kernel, RBF)
+    difference = [a - b for a, b in zip(x, z, strict=True)]
+    return exponential(-Fraction(kernel.gamma) * inner(difference, difference))
+
+
+def gram(kernel: Kernel, X: Any) -> Matrix:
+    """K of the given floats, (m, m)."""
+    points = [fractions(row) for row in X]
+    return [[entry(kernel, x, z) for z in points] for x in points]
+
+
+def exact_rows(problem: Problem) -> tuple[Matrix, Vector, Vector]:
+    """A, t and s from labels, targets and pairs."""
+    rows, m = problem.rows, problem.m
+    zero = [Fraction(0)] * m
+
+    def row(**entries: int) -> Vector:
+        return [Fraction(entries.get(f"e{i}", 0)) for i in range(m)]
+
+    if isinstance(rows, Signed):
+        y = fractions(rows.y)
+        return [[y[i] if i == j else zero[j] for j in range(m)] for i in range(m)], [Fraction(1)] * m, y
+    if isinstance(rows, Tube):
+        y, epsilon = fractions(rows.y), Fraction(rows.epsilon)
+        above = [row(**{f"e{i}": 1}) for i in range(m)]
+        below = [row(**{f"e{i}": -1}) for i in range(m)]
+        t = [v - epsilon for v in y] + [-v - epsilon for v in y]
+        return above + below, t, [Fraction(1)] * m + [Fraction(-1)] * m
+    assert isinstance(rows, Pairs)
+    A = [row(**{f"e{i}": 1, f"e{j}": -1}) for i, j in zip(rows.preferred.tolist(), rows.other.tolist(), strict=True)]
+    return A, [Fraction(1)] * len(A), [Fraction(0)] * len(A)
+
+
+def apply(M: Matrix, v: Vector) -> Vector:
+    return [inner(row, v) for row in M]
+
+
+def transposed(M: Matrix, v: Vector, size: int) -> Vector:
+    return [sum((M[r][i] * v[r] for r in range(len(M))), Fraction(0)) for i in range(size)]
+
+
+def exact_costs(problem: Problem) -> Vector:
+    """c_r = C weight_r, exactly; finite ones only."""
+    if isinstance(problem, OneNormProblem) or problem.weights is None:
+        return [Fraction(problem.C)] * problem.p
+    return [Fraction(problem.C) * Fraction(weight) for weight in problem.unit_weights.tolist()]
+
+
+def exact_primal(problem: MarginProblem, f: Vector, norm2: Fraction, b: Fraction) -> Fraction:
+    """1/2 |f|^2 + C sum_r loss(t_r - (A f)_r - b s_r)."""
+    A, t, s = exact_rows(problem)
+    bias = b if problem.bias else Fraction(0)
+    u = [max(Fraction(0), t[r] - inner(A[r], f) - bias * s[r]) for r in range(len(A))]
+    powers = u if problem.loss == "hinge" else [v * v for v in u]
+    return norm2 / 2 + inner(exact_costs(problem), powers)
+
+
+def exact_dual(problem: MarginProblem, alpha: Vector) -> tuple[Fraction, Fraction]:
+    """t'alpha - 1/2 alpha'AKA'alpha [- |alpha|^2 / (4 C)], and the sum of the terms' sizes."""
+    A, t, _ = exact_rows(problem)
+    beta = transposed(A, alpha, problem.m)
+    norm2 = inner(beta, apply(gram(problem.kernel, problem.X), beta))
+    ridge = Fraction(0)
+    if problem.loss == "squared_hinge":
+        ridge = sum((a * a / (4 * c) for a, c in zip(alpha, exact_costs(problem), strict=True) if a), Fraction(0))
+    gain = inner(t, alpha)
+    return gain - norm2 / 2 - ridge, sum((abs(a * b) for a, b in zip(t, alpha, strict=True)), Fraction(0)) + norm2 / 2 + ridge
+
+
+def size_of_terms(problem: Problem, beta: Vector, costs: Vector, b: Fraction) -> Fraction:
+    """How large the terms of the primal value are before they cancel; for a kernel of degree k, k times."""
+    A, t, _ = exact_rows(problem)
+    X = np.abs(problem.X)
+    K = gram(problem.kernel, X)
+    size = [abs(v) for v in beta]
+    reach = apply(K, size)
+    rows = [abs(t[r]) + sum((abs(a) * f for a, f in zip(A[r], reach, strict=True)), Fraction(0)) + abs(b) for r in range(len(A))]
+    power = 2 if getattr(problem, "loss", "hinge") == "squared_hinge" else 1
+    return inner(size, reach) + inner(costs, [v**power for v in rows]) + sum(size, Fraction(0))
+
+
+def slack(problem: Problem) -> Fraction:
+    """How far a bound may lie from the number it bounds, relative to its terms: more where |x - z|^2 of an RBF cancels."""
+    gamma = problem.kernel.gamma if isinstance(problem.kernel, RBF) else 0.0
+    return SLACK * (1 + Fraction(gamma * float(np.abs(problem.X).max()) ** 2))
+
+
+def is_positive_semidefinite(K: Matrix) -> bool:
+    """By exact symmetric elimination: every pivot >= 0, and a zero pivot heads a zero column."""
+    K = [row[:] for row in K]
+    n = len(K)
+    for k in range(n):
+        if K[k][k] < 0 or (K[k][k] == 0 and any(K[i][k] != 0 for i in range(k, n))):
+            return False
+        for i in range(k + 1, n):
+            if K[i][k] != 0:
+                ratio = K[i][k] / K[k][k]
+                for j in range(k + 1, n):
+                    K[i][j] -= ratio * K[k][j]
+    return True
+
+
+def exact_margins(problem: OneNormProblem, x: Vector) -> Vector:
+    """B x."""
+    A, _, _ = exact_rows(problem)
+    beta = x if problem.over == "points" else transposed(A, x, problem.m)
+    return apply(A, apply(gram(problem.kernel, problem.X), beta))
+
+
+def exact_prices(problem: OneNormProblem, u: Vector) -> Vector:
+    """B'u."""
+    A, _, _ = exact_rows(problem)
+    prices = apply(gram(problem.kernel, problem.X), transposed(A, u, problem.m))
+    return prices if problem.over == "points" else apply(A, prices)

@@ -1,0 +1,70 @@
+"""Newton's method on a face: where it ends, nothing is left to gain over the rows still inside their bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from equimargin.solvers.dual.newton_on_face import _best_step, climb
+from optima import cpu_limit
+
+
+@pytest.mark.parametrize("balanced", [False, True], ids=["free", "balanced"])
+@given(st.integers(0, 2**32 - 1))
+def test_it_ends_at_the_optimum_of_the_rows_inside(balanced: bool, seed: int) -> None:
+    """Within the bounds, 1'x kept, the objective risen, and the gradient over the rows inside 0, or the same for all of them."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 12))
+    B = rng.normal(size=(n, n + 5))
+    H, g, x = B @ B.T, 10.0 ** rng.uniform(-1, 2) * rng.normal(size=n), rng.uniform(0.01, 0.99, size=n)
+    lower, upper = np.zeros(n), np.where(rng.random(n) < 0.3, np.inf, 1.0)
+    end = climb(H, g, x, lower, upper, balanced, 50, lambda: False)
+    d = end - x
+    assert ((lower <= end) & (end <= upper)).all()
+    assert g @ d - d @ H @ d / 2 >= -1e-12 * np.abs(g).max()
+    assert not balanced or abs(d.sum()) <= 1e-12 * (1 + np.abs(end).max())
+    inside = (lower < end) & (end < upper)
+    gradient = (g - H @ d)[inside]
+    level = gradient.mean() if balanced and inside.any() else 0.0
+    assert np.abs(gradient - level).max(initial=0.0) <= 1e-9 * np.abs(g).max()
+
+
+def test_a_direction_that_falls_without_curvature_is_not_taken() -> None:
+    """Where everything is next to 0 its square underflows (found by the properties of svr.l1)."""
+    assert _best_step(np.zeros((2, 2)), np.array([1e-200, 0.0]), np.array([-1.0, 0.0])) == 0.0
+
+
+@pytest.mark.parametrize("balanced", [False, True], ids=["free", "balanced"])
+@given(st.integers(0, 2**32 - 1))
+def test_a_matrix_that_rounding_has_spoilt_ends_the_climb(balanced: bool, seed: int) -> None:
+    """Differences of large kernel values may leave nothing but noise, negative diagonals included: x stays inside and does not fall."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 8))
+    noise = 10.0 ** rng.uniform(-8, 8) * rng.integers(-3, 4, size=(n, n))
+    H, g, x = noise + noise.T - rng.choice([0.0, 10.0]) * np.eye(n), rng.normal(size=n), rng.uniform(0.01, 0.99, size=n)
+    with cpu_limit(20):
+        end = climb(H, g, x, np.zeros(n), np.ones(n), balanced, 50, lambda: False)
+    d = end - x
+    assert ((end >= 0) & (end <= 1)).all()
+    assert g @ d - d @ H @ d / 2 >= -1e-12 * (np.abs(g).max() + np.abs(H).max())
+    assert not balanced or abs(d.sum()) <= 1e-12
+
+
+def test_a_matrix_of_no_numbers_leads_nowhere() -> None:
+    x = np.array([0.2, 0.7])
+    with cpu_limit(20):
+        end = climb(np.full((2, 2), np.nan), np.ones(2), x, np.zeros(2), np.ones(2), False, 50, lambda: False)
+    assert end.tolist() == x.tolist()
+
+
+def test_the_clock_is_asked_between_two_dampings() -> None:
+    asked: list[int] = []
+
+    def out_of_time() -> bool:
+        asked.append(1)
+        return len(asked) == 3
+
+    climb(-1e9 * np.eye(2), np.ones(2), np.array([0.2, 0.7]), np.zeros(2), np.ones(2), False, 50, out_of_time)
+    assert len(asked) == 3

@@ -1,0 +1,140 @@
+"""One-norm rankings by HiGHS: proven intervals, the primal from the dual's multipliers, limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from equimargin.formulations.kernels.kernel import Intercept, linear, polynomial, precomputed, rbf, sigmoid
+from equimargin.formulations.problem.construct import classification, one_norm_ranking, ranking_vector_machine
+from equimargin.formulations.problem.one_norm import OneNormProblem
+from equimargin.solvers.lp import linear_program
+from equimargin.solvers.registry import solve
+from equimargin.solvers.solution import Solution, Status
+from optima import three_levels
+
+MAKERS = (ranking_vector_machine, one_norm_ranking)
+
+
+def checked(problem: OneNormProblem, tol: float = 1e-9) -> Solution:
+    """The solution, feasible, its proven interval as asked."""
+    solution = solve(problem, "linear_program", tol=tol)
+    assert solution.status is Status.OPTIMAL, solution.reason
+    assert solution.interval.relative_width <= 1.01 * tol + 1e-8
+    assert solution.point.beta is not None
+    assert solution.dual is not None
+    assert solution.point.beta.shape == (problem.size,)
+    assert (solution.point.beta >= 0).all()
+    assert (solution.dual >= 0).all()
+    return solution
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("kernel", [linear(), rbf(0.2), polynomial(2, 1.0, 1.0), sigmoid(0.1)])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_one_norm_rankings(make: Any, kernel: Any, C: float) -> None:
+    checked(make(*three_levels(), C=C, kernel=kernel))
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_the_value_scales(make: Any, scale: float) -> None:
+    X, y, qid = three_levels()
+    value = checked(make(scale * X, y, qid, C=1 / scale**2)).value
+    assert value * scale**2 == pytest.approx(checked(make(X, y, qid)).value, rel=1e-8)
+
+
+def test_the_look_alike_of_document_t_in_one_dimension() -> None:
+    """x = 1 preferred to x = 2, linear: x >= 0 cannot rank it, so that x = 0 and the value is C."""
+    solution = checked(ranking_vector_machine([[1.0], [2.0]], [1, 0], C=3.0))
+    assert solution.value == pytest.approx(3.0)
+    assert solution.point.beta == pytest.approx([0.0, 0.0])
+    assert checked(one_norm_ranking([[1.0], [2.0]], [1, 0], C=3.0)).value == pytest.approx(1.0)
+
+
+def test_a_one_norm_ranking_decides_by_its_points() -> None:
+    """Its unknowns are of pairs, here three of three points: f = sum_r x_r (k(x_i, .) - k(x_j, .))."""
+    X = np.array([[0.0], [1.0], [3.0]])
+    problem = one_norm_ranking(X, [0, 1, 2], C=10.0, kernel=rbf(0.5))
+    solution = checked(problem)
+    xi = np.maximum(1.0 - problem.rows.dot(solution.decision_function(X)), 0.0)
+    assert solution.value == pytest.approx(solution.point.beta.sum() + 10.0 * xi.sum())
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_no_pairs(make: Any) -> None:
+    solution = checked(make(three_levels()[0], np.ones(40)))
+    assert solution.value == 0.0
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_limits_return_a_point_and_a_reason(make: Any) -> None:
+    problem = make(*three_levels(200), kernel=rbf(0.2))
+    one = solve(problem, "linear_program", max_iter=1)
+    assert one.status is Status.ITERATION_LIMIT
+    soon = solve(problem, "linear_program", time_limit=1e-6)
+    assert soon.status is Status.TIME_LIMIT
+    for solution in (one, soon):
+        assert "HiGHS" in solution.reason
+        assert np.isfinite([solution.lower, solution.upper]).all()
+
+
+def test_the_callback_sees_the_end() -> None:
+    seen: list[tuple[int, float, float]] = []
+    solution = solve(ranking_vector_machine(*three_levels()), "linear_program", callback=lambda *bounds: seen.append(bounds))
+    assert [iterations for iterations, _, _ in seen] == [solution.iterations]
+
+
+def test_refusals() -> None:
+    assert "quadratic" in str(linear_program.refusal(classification([[0.0], [1.0]], [1, -1])))
+    X = np.random.default_rng(0).normal(size=(7000, 2))
+    assert linear_program.refusal(ranking_vector_machine(X[:1000], np.repeat([0, 1], 500), None, 1.0, rbf(0.2))) is None
+    many = ranking_vector_machine(X, np.repeat([0, 1], [6000, 1000]))
+    assert "too large: 24,028,000 entries for 7,000 points and 6,000,000 pairs" in str(linear_program.refusal(many))
+
+
+def test_features_take_the_place_of_k_where_they_are_fewer() -> None:
+    """The matrix has 4 p entries and those of Z and Z', or those of K."""
+    X, y, qid = three_levels()
+    problem = ranking_vector_machine(X, y, qid)
+    assert linear_program.entries(problem) == 4 * problem.p + 2 * 40 * 5
+    wide = np.hstack([X, np.ones((40, 30))])
+    assert linear_program.entries(ranking_vector_machine(wide, y, qid)) == 4 * problem.p + 40**2
+    assert linear_program.entries(ranking_vector_machine(csr_array(X * (X > 0)), y, qid)) == 4 * problem.p + 2 * np.count_nonzero(X > 0)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("constant", [False, True])
+def test_features_and_k_have_one_optimum(make: Any, constant: bool) -> None:
+    """Dense, sparse, with a column of ones, and as a given matrix: the proven intervals meet."""
+    X, y, qid = three_levels()
+    kernel = Intercept(linear()) if constant else linear()
+    dense = make(X, y, qid, kernel=kernel)
+    sparse = make(csr_array(X), y, qid, kernel=kernel)
+    assert dense.explicit is not None
+    matrix = make(kernel.block(X, X), y, qid, kernel=precomputed())
+    assert matrix.explicit is None
+    found = [checked(problem) for problem in (dense, sparse, matrix)]
+    assert max(solution.lower for solution in found) <= min(solution.upper for solution in found)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_auto_asks_column_generation_where_the_matrix_is_large(make: Any) -> None:
+    small, large = three_levels(), three_levels(600)
+    assert solve(make(*small, kernel=rbf(0.2))).solver == "linear_program"
+    assert solve(make(*large, kernel=rbf(0.2)), max_iter=1).solver == "column_generation"
+
+
+@given(st.data())
+def test_any_small_ranking(data: st.DataObject) -> None:
+    m = data.draw(st.integers(1, 7), "m")
+    X = data.draw(st.lists(st.tuples(*[st.integers(-2, 2)] * 2), min_size=m, max_size=m), "X")
+    y = data.draw(st.lists(st.integers(0, 2), min_size=m, max_size=m), "y")
+    kernel = data.draw(st.sampled_from([linear(), rbf(0.5)]), "kernel")
+    make = data.draw(st.sampled_from(MAKERS), "form")
+    checked(make(X, y, C=data.draw(st.sampled_from([0.1, 1.0, 10.0]), "C"), kernel=kernel), 1e-8)

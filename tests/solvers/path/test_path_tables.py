@@ -1,0 +1,66 @@
+"""The example that reruns document P's tables: its splits are those of Table 2, and one of them comes to something."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from places import ROOT
+
+SHARED = ROOT.parent / "shared" / "data"
+pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the folder of public data sets is not beside the repository")
+
+
+@pytest.fixture(scope="module")
+def example() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("path_tables", ROOT / "examples" / "path_tables.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def sets(example: ModuleType) -> Any:
+    return example.read(SHARED)
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "pairs"),
+    [
+        ("Mixtures", (100, 50, 50), 99),
+        ("Auto", (196, 98, 98), None),  # 305 are printed: they depend on the split
+        ("Diabetes", (384, 192, 192), 383),
+        ("Cancer", (285, 142, 142), 284),
+    ],
+)
+def test_its_splits_are_those_of_table_2(example: ModuleType, sets: Any, name: str, sizes: tuple[int, ...], pairs: int | None) -> None:
+    """Whose columns of instances and constraints are swapped: a tree on n points has n - 1 edges."""
+    parts = example.split(sets[name], 0)
+    assert tuple(len(part.y) for part in parts) == sizes
+    edges = len(example.reduced_preferences(parts[0].y))
+    assert edges == pairs or (pairs is None and 290 <= edges <= 310)
+
+
+@pytest.mark.parametrize("reduced", [True, False])
+def test_a_split_comes_to_something(example: ModuleType, sets: Any, reduced: bool) -> None:
+    found = example.run(sets["Mixtures"], 0, reduced)
+    assert found.complete
+    assert found.pairs == (99 if reduced else 2500)
+    assert 1.5 <= found.breakpoints / found.pairs <= 3.0
+    assert found.lam >= example.LAMBDA_MIN
+    assert 0.0 <= found.error < 0.35
+    assert 2 <= found.size <= 100
+
+
+def test_the_narrow_kernel_has_the_printed_lambdas(example: ModuleType, sets: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    example.narrow(sets)
+    said = capsys.readouterr().out
+    assert "Cancer: last breakpoint 0.793872, n / (n + |n_e - n_p|) = 0.793872" in said
+    assert "Diabetes: last breakpoint 0.769539, n / (n + |n_e - n_p|) = 0.769539" in said

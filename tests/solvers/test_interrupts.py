@@ -1,0 +1,316 @@
+"""Ctrl-C and a time limit are heard within a second, on 5,000 points, fewer for a linear program or a path, whichever solver is at work.
+
+All times are CPU times of the process that is to end: they are the same however many others want the cores.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba.core import event
+
+from equimargin.formulations import Problem, classification, linear, one_norm_ranking, ranking, ranking_vector_machine, rbf, regression
+from equimargin.solvers import SOLVERS, Status, solve
+from equimargin.solvers.dual import coordinate_descent, smo
+from equimargin.solvers.dual import newton_on_face as face
+from equimargin.solvers.interrupt import interruptible
+from equimargin.testing import sample_problem
+from places import ROOT
+
+SOURCE = ROOT / "src"
+WITHIN = 1.0
+"""Seconds of CPU time from the request to the return."""
+LIMIT = 0.5
+"""Seconds, of the clock, that a solver may take."""
+HANG = 300.0
+"""Seconds, of the clock, after which a process will never end, however busy the machine."""
+
+pytestmark = pytest.mark.usefixtures("hearing")
+
+
+def busy(name: str, n: int = 5000) -> Problem:
+    """A problem that no solver finishes in a few seconds: noise at a large cost."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 20))
+    score = X[:, 0] + rng.normal(size=n)
+    wide = rng.normal(size=(n, 1900)) if "wide" in name else X
+    y, queries, C = np.where(score > 0, 1.0, -1.0), np.arange(n) // 100, 1e4
+    makers = {
+        "smo rbf": lambda: classification(X, y, C, rbf(0.05)),
+        "smo linear": lambda: classification(X, y, C, linear()),
+        "smo squared hinge": lambda: classification(X, y, C, rbf(0.05), "squared_hinge"),
+        "smo tube": lambda: regression(X, score, C, 0.1, rbf(0.05)),
+        "coordinate_descent rbf": lambda: classification(X, y, C, rbf(0.05), bias=False),
+        "coordinate_descent linear": lambda: classification(X, y, C, linear(), bias=False),
+        "coordinate_descent pairs": lambda: ranking(X, score, queries, C, rbf(0.05)),
+        "coordinate_descent linear pairs": lambda: ranking(X, score, queries, C, linear()),
+        "newton wide": lambda: classification(wide, y, C, linear(), "squared_hinge"),
+        "huber wide": lambda: classification(wide, y, C, linear()),
+        "newton rbf pairs": lambda: ranking(X, score, queries, C, rbf(0.05), "squared_hinge"),
+        "huber rbf pairs": lambda: ranking(X, score, queries, C, rbf(0.05)),
+        "tron rbf": lambda: classification(X, y, C, rbf(0.05), "squared_hinge", bias=False),
+        "tron pairs": lambda: ranking(X, score, queries, C, rbf(0.05), "squared_hinge"),
+        "cutting_plane pairs": lambda: ranking(X, score, queries, C, rbf(0.05)),
+        "cutting_plane linear pairs": lambda: ranking(X, score, queries, C, linear()),
+        "linear_program points": lambda: ranking_vector_machine(X[:1000], score[:1000], queries[:1000], C, rbf(0.05)),
+        "linear_program pairs": lambda: one_norm_ranking(X[:1000], score[:1000], queries[:1000], C, rbf(0.05)),
+        "column_generation points": lambda: ranking_vector_machine(X, score, queries, C, rbf(0.05)),
+        "column_generation pairs": lambda: one_norm_ranking(X, score, queries, C, rbf(0.05)),
+        "homotopy rbf": lambda: classification(X[:1200], y[:1200], C, rbf(0.05)),
+        "homotopy pairs": lambda: ranking(X[:300], score[:300], queries[:300], C, rbf(0.05)),
+    }
+    return makers[name]()
+
+
+SOLVING = [
+    "smo rbf",
+    "smo linear",
+    "smo squared hinge",
+    "smo tube",
+    "coordinate_descent rbf",
+    "coordinate_descent linear",
+    "coordinate_descent pairs",
+    "coordinate_descent linear pairs",
+    "newton wide",
+    "huber wide",
+    "newton rbf pairs",
+    "huber rbf pairs",
+    "tron rbf",
+    "tron pairs",
+    "cutting_plane pairs",
+    "cutting_plane linear pairs",
+    "linear_program points",
+    "linear_program pairs",
+    "column_generation points",
+    "column_generation pairs",
+    "homotopy rbf",
+    "homotopy pairs",
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled() -> None:
+    """Compiling a kernel for the first time is nobody's time limit."""
+    for family in ("svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2", "rank.l1", "rank.l2"):
+        for kernel in (linear(), rbf(0.4)):
+            problem = sample_problem(family, kernel)
+            for solver in SOLVERS.values():
+                if solver.refusal(problem) is None:
+                    solve(problem, solver.name)
+
+
+@pytest.mark.parametrize("name", SOLVING)
+def test_a_time_limit_is_kept(name: str) -> None:
+    """The point and the reason come back, and the point proves a finite interval; a run that still compiles a kernel is no measure."""
+    problem, compiled = busy(name), True
+    while compiled:
+        with event.install_recorder("numba:compile") as recorder:
+            started = time.process_time()
+            solution = solve(problem, name.split()[0], tol=1e-12, time_limit=LIMIT)
+            spent = time.process_time() - started
+        compiled = bool(recorder.buffer)
+    assert spent <= LIMIT + WITHIN
+    assert solution.status is Status.TIME_LIMIT
+    assert "limit" in solution.reason
+    assert np.isfinite([solution.lower, solution.upper]).all()
+
+
+INTERRUPTED = """
+import sys
+from time import process_time, sleep
+from threading import Thread
+sys.path.insert(0, {tests!r})
+from test_interrupts import busy
+from equimargin.solvers import solve
+problem = busy({name!r})
+def call_out():
+    started = process_time()
+    while process_time() < started + 0.5:
+        sleep(0.01)
+    print("solving", flush=True)
+Thread(target=call_out, daemon=True).start()
+try:
+    print(solve(problem, {solver!r}, tol=1e-12).status)
+except KeyboardInterrupt:
+    print(process_time(), flush=True)
+"""
+
+
+@pytest.mark.parametrize("name", [name for name in SOLVING if any(kind in name for kind in ("rbf", "pairs", "wide"))])
+def test_an_interrupt_is_heard(name: str) -> None:
+    """Python's own KeyboardInterrupt comes out of `solve`, whatever native code is running; how long Python takes to end is not ours."""
+    code = INTERRUPTED.format(tests=str(Path(__file__).parent), name=name, solver=name.split()[0])
+    with launched(["-c", code]) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "solving\n"
+        deaf = threading.Timer(HANG, process.kill)
+        deaf.start()
+        started = cpu_seconds(process)
+        process.send_signal(signal.SIGINT)
+        heard = process.stdout.readline()
+        out, err = process.communicate()
+        deaf.cancel()
+        deaf.join()
+    assert (out, err, process.returncode) == ("", "", 0)
+    assert float(heard) - started <= WITHIN
+
+
+def test_the_pieces_of_a_sweep_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass in many pieces is the pass in one."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    for kernel in (linear(), rbf(0.5)):
+        problem = ranking(X, np.round(X[:, 0] - X[:, 1], 2), None, 10.0, kernel)
+        assert problem.p > 1500
+        whole = solve(problem, "coordinate_descent", tol=1e-9)
+        with monkeypatch.context() as patched:
+            patched.setattr(coordinate_descent, "PIECE", 1)
+            pieces = solve(problem, "coordinate_descent", tol=1e-9)
+        assert (whole.lower, whole.upper, whole.iterations) == (pieces.lower, pieces.upper, pieces.iterations)
+
+
+@pytest.mark.parametrize("module", [smo, coordinate_descent])
+def test_newtons_method_looks_at_the_clock(module: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told where to look, and with the time gone it stays where it is."""
+    asked: list[bool] = []
+
+    def climb(*arguments: object) -> object:
+        asked.append(arguments[-1]())  # type: ignore[operator]
+        return arguments[2]
+
+    monkeypatch.setattr(module, "climb", climb)
+    X = np.random.default_rng(0).normal(size=(80, 5))
+    y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, 1.0, -1.0)
+    solve(classification(X, y, 1e5, rbf(0.2), bias=module is smo), tol=1e-10, time_limit=60.0)
+    assert asked
+    assert not any(asked)
+    bounds = -np.ones(3), np.ones(3)
+    assert (face.climb(np.eye(3), np.ones(3), np.zeros(3), *bounds, False, 5, lambda: True) == 0).all()
+    assert (face.climb(np.eye(3), np.ones(3), np.zeros(3), *bounds, False, 5, lambda: False) > 0.9).all()
+
+
+def test_work_in_a_thread_returns_and_raises_as_it_would() -> None:
+    assert interruptible(lambda: 7) == 7
+    with pytest.raises(ZeroDivisionError):
+        interruptible(lambda: 1 // 0)
+    with ThreadPoolExecutor(1) as pool:  # another thread hears no signals, and waits without them
+        assert pool.submit(interruptible, lambda: 7).result() == 7
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, set())
+
+
+def test_interrupted_work_is_asked_to_end() -> None:
+    """And has time to: a thread of native code that comes back while the interpreter shuts down ends the process by a signal."""
+    asked = threading.Event()
+    before = threading.active_count()
+    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(lambda: asked.wait(20), asked.set)
+    timer.join()
+    assert asked.is_set()
+    assert threading.active_count() == before
+
+
+def test_the_command_line_ends_in_a_sentence_and_130(tmp_path: Path) -> None:
+    """Early, while it imports and reads, and late, while solvers are at work: one sentence, no traceback."""
+    path = tmp_path / "noise.npz"
+    problem = busy("smo rbf")
+    np.savez(path, X=problem.X, y=problem.rows.y)
+    for pause in (1.5, 6.0):
+        with launched(["-m", "equimargin", "compare", str(path), "--kernel", "rbf", "-C", "10000", "--time-limit", "600"]) as process:
+            assert at_work(process, pause)
+            seconds, out, err = interrupted(process)
+        assert err.startswith("equimargin: interrupted")
+        assert len(err.splitlines()) == 1
+        assert (out, process.returncode) == ("", 130)
+        assert seconds <= WITHIN
+
+
+@pytest.mark.parametrize("backend", ["CLARABEL", "SCS", "HIGHS"])
+def test_a_backend_at_work_can_be_interrupted(backend: str, tmp_path: Path) -> None:
+    """Also SCS, which takes the signal for its own and only says that it was interrupted."""
+    path = tmp_path / "noise.npz"
+    problem = busy("smo rbf", 1500)
+    np.savez(path, X=problem.X, y=problem.rows.y)
+    options = ["--kernel", "rbf", "-C", "10000", "--tol", "1e-13", "--formulation", "svm.soft.dual", "--family", "svm.soft"]
+    with launched(["-m", "equimargin", "compare", str(path), "--solver", backend, *options]) as process:
+        if not at_work(process, 4.0):
+            pytest.skip(f"{backend} was done before it could be interrupted")
+        seconds, _, err = interrupted(process)
+    assert err.startswith("equimargin: interrupted")
+    assert process.returncode == 130
+    assert seconds <= WITHIN
+
+
+def test_what_runs_in_the_background_goes_on(tmp_path: Path) -> None:
+    """Where interrupts are ignored, as a shell has it for `command &`, they stay ignored, by backends with handlers of their own, too."""
+    path = tmp_path / "noise.npz"
+    problem = busy("smo rbf", 150)
+    np.savez(path, X=problem.X, y=problem.rows.y)
+    options = ["--kernel", "rbf", "--tol", "1e-12", "--formulation", "svm.soft.dual", "--family", "svm.soft", "--time-limit", "20"]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which a child inherits
+    with launched(["-m", "equimargin", "compare", str(path), "--solver", "SCS", "--solver", "OSQP", *options]) as process:
+        interrupts = 0
+        while process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            interrupts += 1
+            time.sleep(0.02)
+        out, err = process.communicate()
+    assert interrupts > 10
+    assert (err, process.returncode) == ("", 4)
+    assert "verdict: UNDECIDED - one declaration agrees" in out
+
+
+def test_the_tests_of_interrupts_pass_in_the_background() -> None:
+    """`nohup make check &` is no reason to fail."""
+    name = f"{Path(__file__).name}::test_an_interrupt_is_heard[smo rbf]"
+    code = (
+        "import signal, sys, pytest; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+        f"sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', {name!r}, 'test_interrupts.py::test_interrupted_work_is_asked_to_end']))"
+    )
+    command, folder = [sys.executable, "-c", code], Path(__file__).parent
+    found = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANG, check=False)
+    assert found.returncode == 0, found.stdout
+    assert "2 passed" in found.stdout
+
+
+def launched(arguments: list[str]) -> subprocess.Popen[str]:
+    """A fresh interpreter that finds the package behind the links."""
+    environment = os.environ | {"PYTHONPATH": str(SOURCE)}
+    command = [sys.executable, *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def cpu_seconds(process: subprocess.Popen[str]) -> float:
+    """CPU time, in seconds, that a child has used so far, all its threads."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def at_work(process: subprocess.Popen[str], seconds: float) -> bool:
+    """Wait until a child has used so many seconds of CPU time; whether it did before it ended."""
+    while process.poll() is None and cpu_seconds(process) < seconds:
+        time.sleep(0.02)
+    return process.poll() is None
+
+
+def interrupted(process: subprocess.Popen[str]) -> tuple[float, str, str]:
+    """How long the process goes on after the interrupt, in CPU time, and what it prints; it never outlives this."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    started = cpu_seconds(process)
+    process.send_signal(signal.SIGINT)
+    try:
+        out, err = process.communicate(timeout=HANG)
+    finally:
+        process.kill()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)  # of the children that have ended: of this one
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime - started, out, err
