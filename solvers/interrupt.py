@@ -7,6 +7,7 @@ and lose it while they set up: it is therefore blocked, and looked for, meanwhil
 
 from __future__ import annotations
 
+import contextvars
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -36,10 +37,11 @@ def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
     results: list[T] = []
     failures: list[BaseException] = []
     done = threading.Event()
+    context = contextvars.copy_context()  # with it go numpy's settings of the caller
 
     def run() -> None:
         try:
-            results.append(work())
+            results.append(context.run(work))
         except BaseException as failure:
             failures.append(failure)
         done.set()

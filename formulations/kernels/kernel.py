@@ -121,6 +121,7 @@ class RBF(Kernel):
 
     name = "rbf"
 
+    @np.errstate(over="ignore")  # an exponent beyond float64 is that of an entry of 0
     def block(self, X: Features, Z: Features) -> Array:
         centred = _centred(X, Z)
         x, z = (squared_norms(points) for points in centred)

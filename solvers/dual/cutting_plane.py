@@ -85,10 +85,10 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
         if over:
             break
         before = restricted.value
-        restricted.add(slacks)
+        new = restricted.add(slacks)
         restricted.solve(SHARE * limits.tol * upper, lambda: progress.out_of_time)
         at, iteration = restricted.at(), iteration + 1
-        moved = restricted.value > before + NOISE * abs(before)
+        moved = new and restricted.value > before + NOISE * abs(before)  # what is kept is violated by rounding alone
     found = progress.solution()
     point = replace(found.point, alpha=problem.repaired(found.point.alpha))
     return replace(found, point=point, trajectory=tuple(trajectory))
@@ -135,8 +135,8 @@ class Restricted:
         """How many constraints have a multiplier."""
         return int(np.count_nonzero(self.mu))
 
-    def add(self, slacks: Slacks) -> None:
-        """The constraint that these slacks violate most."""
+    def add(self, slacks: Slacks) -> bool:
+        """Keep the constraint that these slacks violate most; whether it was not kept already."""
         problem = self.problem
         subset = slacks.violated()
         alpha = problem.rows.mixed(np.ones(1), [subset], problem.group_costs)
@@ -144,10 +144,13 @@ class Restricted:
         pull = pull if self.Z is None else self.Z.rdot(pull)
         image = problem.gram @ pull if self.Z is None else pull
         cut = Cut(subset, problem.rows.gain(alpha), pull, image)
+        if any(cut.gain == other.gain and np.array_equal(pull, other.pull) for other in self.cuts):
+            return False
         across = np.array([other.pull @ image for other in self.cuts])
         self._G = np.block([[self._G, across[:, None]], [across, float(pull @ image)]])
         self.cuts.append(cut)
         self.mu = np.append(self.mu, 0.0)
+        return True
 
     def solve(self, enough: float, out_of_time: Callable[[], bool]) -> None:
         """The optimum with the constraints found, the empty one among them; those that have been idle for long are left out."""

@@ -149,7 +149,8 @@ class _Scaled:
         level = sum(unit_cost.best_bias(np.zeros(problem.m))) / 2
         centre, shift = np.zeros(self.differences.E.shape[1]), self.centred.shift
         centre[: len(shift)] = shift / (self.function if self.centred.explicit else self.kernel)
-        size = problem.with_cost(1.0).scale / (self.weight * self.target)
+        weights = None if problem.weights is None else problem.weights / self.weight
+        size = replace(problem, C=1.0, weights=weights).scale / self.target
         handed = HandedOut(centre, self.centred.offset / self.target, size)
         qp = ParametricQP(self.differences, self.t / self.target, self.w / self.weight, problem.bias, over, self.norm2, self.lost, handed)
         try:

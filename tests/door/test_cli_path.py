@@ -393,7 +393,7 @@ def test_a_fold_that_ends_early_counts_where_it_touches_the_choice(
         calls += 1
         return regularization_path(problem, lambda_min, events if calls == 2 else max_events, time_limit)
 
-    monkeypatch.setattr(selection, "regularization_path", ends_early)
+    monkeypatch.setattr(selection.grids, "regularization_path", ends_early)
     status, output = run("breast_cancer", "--sample", "80", "--scale", "--validate", "5", "--lambda-min", "1e-3")
     assert calls == 5
     assert "in 1 of 5 folds the limit of events ended the path early" in output

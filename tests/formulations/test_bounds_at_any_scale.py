@@ -301,7 +301,7 @@ def test_a_point_inside_a_tube_is_not_sought_beyond_float64() -> None:
     with np.errstate(all="ignore"):
         assert strictly_inside(replace(tube, X=np.array([[1e200], [-1e200]]), kernel=polynomial(2, 1.0, 1.0))) is None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("equimargin.formulations.interior._least_squares", lambda design, y: np.zeros(7))
+        patch.setattr("equimargin.formulations.bounds.slater._least_squares", lambda design, y: np.zeros(7))
         with pytest.raises(ValueError, match="matmul"):
             strictly_inside(tube)
 
@@ -335,7 +335,7 @@ def test_swept_pairs_are_bounded_as_listed_ones(loss: Any, C: float, weight: flo
     X, y = [[0.0], [1.0], [1.5], [3.0]], [0, 1, 0, 2]
     problem = replace(ranking(X, y, None, C, loss=loss), weights=np.array([weight]))  # whose constructor refuses costs that overflow
     optimum, nearly = best(problem)
-    monkeypatch.setattr("equimargin.formulations.labelled_pairs.MANY", 0)
+    monkeypatch.setattr("equimargin.formulations.rows.labelled.MANY", 0)
     swept = replace(ranking(X, y, None, C, loss=loss), weights=np.array([weight]))
     with np.errstate(all="ignore"):
         found = [] if C > 1 else [solve(swept, "newton" if swept.squared else "huber").point]

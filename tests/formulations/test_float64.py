@@ -178,7 +178,8 @@ def test_a_matrix_with_a_nan_is_given_to_no_backend() -> None:
 
 def test_a_comparison_that_proves_nothing_ends() -> None:
     """The costs overflow, so that no answer has a finite bound, and P(0) is infinite: the size of the interval is none of them."""
-    problem = one_norm_ranking([[1.0], [-1.0], [2.0], [3.0], [-2.0], [0.5]], [0, 1, 2, 0, 1, 2], C=1e308)
+    problem = one_norm_ranking([[1.0], [-1.0], [2.0], [3.0], [-2.0], [0.5]], [0, 1, 2, 0, 1, 2])
+    problem = replace(problem, C=1e308)  # which its constructor refuses
     assert problem.scale == np.inf
     (family,) = compare(problem, solvers=["CLARABEL"], time_limit=2).families
     assert family.verdict is Verdict.UNDECIDED
@@ -222,3 +223,17 @@ def test_kernel_values_that_underflow_are_no_division_by_zero(loss: Any, hard: b
 def test_losses_that_add_up_beyond_float64_are_refused(made: Callable[[], Problem]) -> None:
     with pytest.raises(ValueError, match=r"C = 1e\+\d+ is too large for float64: \d losses of f = 0"):
         made()
+
+
+def test_an_exponent_beyond_float64_is_an_entry_of_0() -> None:
+    """gamma |x - z|^2 overflows; warnings are errors here."""
+    problem = classification([[1e153], [-1e153]], [1.0, -1.0], kernel=rbf(1e184))
+    assert np.array_equal(problem.gram.dense, np.eye(2))
+
+
+@pytest.mark.parametrize("solver", ["linear_program", "column_generation"])
+def test_threads_of_native_code_keep_numpys_settings(solver: str) -> None:
+    """The prices of these points overflow, in the thread that HiGHS runs in."""
+    problem = ranking_vector_machine([[1e153, 1.0], [-1e153, 2.0], [3e152, -1.0]], [0, 1, 2], C=1e200)
+    solution = solve(problem, solver, time_limit=2)
+    assert solution.lower <= solution.upper

@@ -129,7 +129,7 @@ INTERRUPTED = """
 import sys
 from time import process_time, sleep
 from threading import Thread
-sys.path.insert(0, {tests!r})
+sys.path[:0] = {tests!r}
 from test_interrupts import busy
 from equimargin.solvers import solve
 problem = busy({name!r})
@@ -149,7 +149,7 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("name", [name for name in SOLVING if any(kind in name for kind in ("rbf", "pairs", "wide"))])
 def test_an_interrupt_is_heard(name: str) -> None:
     """Python's own KeyboardInterrupt comes out of `solve`, whatever native code is running; how long Python takes to end is not ours."""
-    code = INTERRUPTED.format(tests=str(Path(__file__).parent), name=name, solver=name.split()[0])
+    code = INTERRUPTED.format(tests=[str(Path(__file__).parent), str(ROOT / "tests")], name=name, solver=name.split()[0])
     with launched(["-c", code]) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "solving\n"

@@ -249,3 +249,12 @@ def test_quadratic_programs_over_the_simplex(seed: int, k: int, rank: int, scale
         if sum(corner) == 3:
             y = np.array(corner) / 3
             assert b @ y - y @ G @ y / 2 <= value + 1e-9 * size
+
+
+def test_a_constraint_that_is_kept_already_is_no_progress() -> None:
+    """Where C K leaves float64 no digits, the one that is violated most is found again and again."""
+    x = [1.0246379171401465, 0.9605127104502799, -0.9420600262841961, 0.5112972199543138, 0.058, 0.2887, 0.1619]
+    pairs = [[2, 0], [3, 5], [6, 2], [5, 6], [6, 0], [0, 4], [3, 2], [0, 2]]
+    solution = solve(ranking_from_pairs(1e85 * np.array(x)[:, None], pairs, C=5.77), "cutting_plane", tol=1e-16, time_limit=20)
+    assert solution.iterations < 1000
+    assert solution.lower <= solution.upper

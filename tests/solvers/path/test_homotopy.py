@@ -14,10 +14,12 @@ from equimargin.formulations import (
     Problem,
     classification,
     interval,
+    polynomial,
     precomputed,
     ranking,
     ranking_vector_machine,
     rbf,
+    regression,
     sigmoid,
 )
 from equimargin.solvers import SOLVERS, Status, regularization_path, solve
@@ -130,4 +132,12 @@ def test_losses_below_float64_are_no_division_by_zero() -> None:
     K = np.diag([5e-324, 0.0, 5e-324])
     problem = classification(K, [-1.0, 1.0, 1.0], C=1.6163430819642345e-165, kernel=precomputed(), bias="penalized")
     solution = solve(problem, "homotopy", tol=1e-10)
+    assert solution.lower <= solution.upper
+
+
+def test_the_units_of_a_path_are_divided_by_one_at_a_time() -> None:
+    """The product of this weight and this target underflows."""
+    X = [[-1749676.5349930788, 3.9283351314891774e114, -0.0382266086665241]]
+    problem = regression(X, [0.0], C=1e-85, kernel=polynomial(1, 1.0, 0.0), epsilon=5e-151, sample_weight=[3.4097145787094e-310])
+    solution = solve(problem, "homotopy", tol=1e-3, time_limit=1.0)
     assert solution.lower <= solution.upper
