@@ -155,7 +155,7 @@ class _Scaled:
         qp = ParametricQP(self.differences, self.t / self.target, self.w / self.weight, problem.bias, over, self.norm2, self.lost, handed)
         try:
             qp.start(level / self.target)
-            trace = qp.follow(lambda_min / self.unit, listen, max_events)
+            trace = qp.follow(lambda_min * self.target / self.weight / self.kernel, listen, max_events)
         except OutOfTime:
             trace = Trace(qp.alpha)
         return self._named(trace, level, time.perf_counter() - started)

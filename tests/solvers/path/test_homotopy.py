@@ -135,9 +135,9 @@ def test_losses_below_float64_are_no_division_by_zero() -> None:
     assert solution.lower <= solution.upper
 
 
-def test_the_units_of_a_path_are_divided_by_one_at_a_time() -> None:
-    """The product of this weight and this target underflows."""
-    X = [[-1749676.5349930788, 3.9283351314891774e114, -0.0382266086665241]]
+@pytest.mark.parametrize("X", [[[1.0, 2.0]], [[-1749676.5349930788, 3.9283351314891774e114, -0.0382266086665241]]])
+def test_the_units_of_a_path_are_divided_by_one_at_a_time(X: list[list[float]]) -> None:
+    """The product of this weight and this target underflows; one point alone leaves no differences."""
     problem = regression(X, [0.0], C=1e-85, kernel=polynomial(1, 1.0, 0.0), epsilon=5e-151, sample_weight=[3.4097145787094e-310])
     solution = solve(problem, "homotopy", tol=1e-3, time_limit=1.0)
     assert solution.lower <= solution.upper
