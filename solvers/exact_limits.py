@@ -10,11 +10,11 @@ from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.rows.listed import Pairs
 
 POINTS = 1500
-"""K is formed of up to so many points."""
+"""Largest number of points: their Gram matrix is formed in Python's integers."""
 PAIRS = 100_000
-"""Pairs are looked at one by one up to so many."""
+"""Largest number of preference pairs: each is looked at by itself."""
 ENTRIES = 4_000_000
-"""Of a linear program."""
+"""Largest number of entries, pairs times unknowns, of the matrix of a linear program."""
 
 
 def rational_kernel(kernel: Kernel) -> bool:

@@ -18,7 +18,7 @@ from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
 Product = Callable[[Array], Array]
 
 STALE_CHECKS = 25
-"""A run ends after so many checks in a row without progress, if nothing else is said; whatever is said, once its gap is below ROUNDED."""
+"""Checks in a row without progress that end a run, unless its solver names another number; below a gap of ROUNDED they always do."""
 ROUNDED = 1e-12
 """Relative gap that sums of thousands of rounded terms hardly tell from 0: below it only a gap that halves is progress."""
 RESOLUTION = 1e-15

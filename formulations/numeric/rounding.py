@@ -27,7 +27,7 @@ UNIT = 2.0**-53
 SMALLEST = 2.0**-1074
 """eta, the smallest positive float64: what underflow takes from a product or a quotient at most, also in an extended precision."""
 SHORT_SUM = 64
-"""Sums of up to so many products are left to BLAS in one piece."""
+"""Largest number of products that are summed in one piece: a longer sum is taken in blocks, whose rounding bound is smaller."""
 
 
 def gamma_n(n: int, unit: float = UNIT) -> float:

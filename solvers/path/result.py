@@ -309,7 +309,7 @@ class RegularizationPath:
         return [(share, t), (1 - share, t + 1)]
 
     def _biases(self, lambdas: Array) -> Array:
-        """lambda b at the breakpoints with the offset so many times, (T,)."""
+        """lambda b at the breakpoints, (T,), with the offset of the targets multiplied by `lambdas`, (T,)."""
         handed = zip(self._functions, self.values_at_anchor.tolist(), lambdas.tolist(), strict=True)
         return np.array([self.centred.handed(v, value, self.alphas.first, lam).b or 0.0 for v, value, lam in handed])
 

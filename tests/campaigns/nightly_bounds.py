@@ -83,7 +83,7 @@ FAMILIES = (
     "rvm",
 )
 SMALL_ONE_IN = 4
-"""One example in so many has up to MOST points and is judged by `exact_optimum`; the others have one or two points."""
+"""One example in this number has up to MOST points and is judged by `exact_optimum`; the others have one or two points."""
 MOST = 8
 CPU_SECONDS = 10.0
 """What a call may take."""
