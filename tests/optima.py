@@ -43,7 +43,7 @@ def three_levels(m: int = 40, d: int = 5) -> tuple[Any, Any, Any]:
 
 @contextmanager
 def cpu_limit(seconds: float) -> Iterator[None]:
-    """Fail when the process has spent so many seconds of its own time: a hang fails, a busy machine does not."""
+    """Fail when the process has spent the given seconds of CPU time: a hang fails, a busy machine does not."""
 
     def fail(number: int, frame: Any) -> None:
         raise AssertionError(f"no end after {seconds} s of CPU time")

@@ -35,7 +35,7 @@ from equimargin.solvers import RegularizationPath, exact_optimum, regularization
 from equimargin.solvers.exact.numbers import given_gram
 
 FACTOR, ALLOWED = 10, Fraction(1, 10**12)
-"""An excess may be so many times the claim, and so much more, over S = max(|optimum|, 1e-4 P(0))."""
+"""How far a point may be above its claim: a factor of the claim, and a relative amount over S = max(|optimum|, 1e-4 P(0)) beside it."""
 AT_MOST = 12
 """Breakpoints of a path that are judged, evenly spread, with the points between them."""
 LAMBDA_MIN = 1e-6

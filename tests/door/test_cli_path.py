@@ -383,7 +383,7 @@ def test_the_interval_of_any_lambda_meets_that_of_a_solver() -> None:
 def test_a_fold_that_ends_early_counts_where_it_touches_the_choice(
     events: int, expected: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One of five folds ends after so many breakpoints: far below the best lambda, or above all that are good."""
+    """One of five folds ends after the given number of breakpoints: far below the best lambda, or above all that are good."""
     from equimargin import selection
 
     calls = 0

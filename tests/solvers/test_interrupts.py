@@ -297,7 +297,7 @@ def cpu_seconds(process: subprocess.Popen[str]) -> float:
 
 
 def at_work(process: subprocess.Popen[str], seconds: float) -> bool:
-    """Wait until a child has used so many seconds of CPU time; whether it did before it ended."""
+    """Wait until a child has used the given seconds of CPU time; return whether it did so before it ended."""
     while process.poll() is None and cpu_seconds(process) < seconds:
         time.sleep(0.02)
     return process.poll() is None
