@@ -27,7 +27,7 @@ from equimargin.metrics import (
 from equimargin.testing import Relevances, ranking_data
 
 Array = NDArray[np.float64]
-close = {"rtol": 1e-12, "atol": 1e-12}
+close: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}
 
 
 @st.composite
@@ -41,13 +41,13 @@ def rankings(draw: st.DrawFn) -> tuple[Array, Array, Any]:
     return data.y, data.y * 1.0 if draw(st.integers(0, 5)) == 0 else f, data.qid
 
 
-def each(y: Array, f: Array, qid: Any) -> list[tuple[Array, Array]]:
+def each(y: Array, f: Any, qid: Any) -> list[tuple[Array, Any]]:
     """y and f of every query, by name."""
     return [(y, f)] if qid is None else [(y[qid == q], f[qid == q]) for q in np.unique(qid)]
 
 
 @given(rankings())
-def test_concordance_counts_all_pairs(data: Any) -> None:
+def test_concordance_counts_all_pairs(data: tuple[Array, Array, Any]) -> None:
     counts = concordance(*data)
     for q, (y, f) in enumerate(each(*data)):
         pairs = [(i, j) for i, j in permutations(range(len(y)), 2) if y[i] > y[j]]
@@ -66,7 +66,7 @@ def test_concordance_of_many_points_needs_no_list_of_them() -> None:
 
 
 @given(rankings())
-def test_pairwise_accuracy_weighs_queries_by_their_pairs(data: Any) -> None:
+def test_pairwise_accuracy_weighs_queries_by_their_pairs(data: tuple[Array, Array, Any]) -> None:
     half, wrong, counts = pairwise_accuracy(*data), pairwise_accuracy(*data, ties="wrong"), concordance(*data)
     some = counts.pairs > 0
     np.testing.assert_array_equal(np.isnan(half.values), ~some)
@@ -78,7 +78,7 @@ def test_pairwise_accuracy_weighs_queries_by_their_pairs(data: Any) -> None:
 
 
 @given(rankings())
-def test_pairwise_accuracy_of_two_levels_is_the_area_under_the_roc_curve(data: Any) -> None:
+def test_pairwise_accuracy_of_two_levels_is_the_area_under_the_roc_curve(data: tuple[Array, Array, Any]) -> None:
     y, f, qid = data
     level = (y > y.min()).astype(float)
     ranks = np.unique(f, return_inverse=True)[1]  # roc_auc_score overlooks small differences
@@ -91,7 +91,7 @@ def test_pairwise_accuracy_of_two_levels_is_the_area_under_the_roc_curve(data: A
 
 
 @given(rankings())
-def test_kendalls_tau_is_scipys(data: Any) -> None:
+def test_kendalls_tau_is_scipys(data: tuple[Array, Array, Any]) -> None:
     tau = kendall_tau(*data)
     for value, (y, f) in zip(tau.values, each(*data), strict=True):
         np.testing.assert_allclose(value, kendalltau(y, f).statistic if len(y) > 1 else np.nan, **close)
@@ -108,7 +108,7 @@ def test_kendalls_tau_of_the_tutorials_example() -> None:
 
 
 @given(rankings(), st.integers(1, 12))
-def test_ndcg_is_scikit_learns(data: Any, k: int) -> None:
+def test_ndcg_is_scikit_learns(data: tuple[Array, Array, Any], k: int) -> None:
     values = ndcg(*data, k=k, gain="linear", discount="shifted").values
     for value, (y, f) in zip(values, each(*data), strict=True):
         if len(y) > 1:
@@ -128,7 +128,7 @@ def letors_ndcg(y: list[float]) -> list[float]:
 
 
 @given(rankings(), st.integers(1, 12))
-def test_ndcg_and_its_mean_are_letors(data: Any, k: int) -> None:
+def test_ndcg_and_its_mean_are_letors(data: tuple[Array, Array, Any], k: int) -> None:
     at_k, at_all = ndcg(*data, k=k, ties="ordinal"), mean_ndcg(*data, ties="ordinal")
     for q, (y, f) in enumerate(each(*data)):
         ratios = letors_ndcg(y[np.argsort(-f, kind="stable")].tolist())
@@ -146,7 +146,7 @@ small = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, ma
 def test_documents_with_the_same_score_count_the_mean_over_their_orders(documents: list[tuple[int, int]]) -> None:
     y, f = (np.array(column, dtype=float) for column in zip(*documents, strict=True))
     shuffled = [list(order) for order in permutations(range(len(y)))]
-    for metric in (ndcg, mean_ndcg, average_precision, lambda *a, **ties: ndcg(*a, k=2, **ties)):
+    for metric in (ndcg, mean_ndcg, average_precision, lambda y, f, **ties: ndcg(y, f, k=2, **ties)):
         over_orders = np.mean([metric(y[o], f[o], ties="ordinal").mean for o in shuffled])
         for o in shuffled[:3]:
             np.testing.assert_allclose(metric(y[o], f[o]).mean, over_orders, **close)
@@ -170,7 +170,7 @@ def test_ndcg_of_a_thousand_levels_does_not_overflow() -> None:
 
 
 @given(rankings(), st.sampled_from([1.0, 2.0, 0.5]))
-def test_average_precision_is_scikit_learns(data: Any, threshold: float) -> None:
+def test_average_precision_is_scikit_learns(data: tuple[Array, Array, Any], threshold: float) -> None:
     values = average_precision(*data, threshold=threshold, ties="max").values
     for value, (y, f) in zip(values, each(*data), strict=True):
         relevant = y >= threshold
