@@ -505,8 +505,7 @@ def _beyond(problem: Problem, claimed: float, proven: float) -> bool:
     """Whether what is claimed of a hard family and the lower bound that is proven are so large that no finite optimum is left."""
     if isinstance(problem, OneNormProblem) or not np.isinf(problem.group_costs).any():
         return False
-    unit = float(problem.gram.diagonal.mean()) or 1.0
-    return all(bound * unit >= BEYOND * problem.p for bound in (claimed, proven))
+    return all(bound * problem.gram.mean_diagonal >= BEYOND * problem.p for bound in (claimed, proven))
 
 
 def _worst(*figures: float) -> float:

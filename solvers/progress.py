@@ -21,6 +21,8 @@ STALE_CHECKS = 25
 """Checks in a row without progress that end a run, unless its solver names another number; below a gap of ROUNDED they always do."""
 ROUNDED = 1e-12
 """Relative gap that sums of thousands of rounded terms hardly tell from 0: below it only a gap that halves is progress."""
+WORK_BETWEEN_CLOCKS = 10_000_000
+"""Multiplications of a compiled loop, about 10 ms, after which it comes back: inside it neither the clock nor an interrupt is noticed."""
 RESOLUTION = 1e-15
 """A value that rises by less, over itself, has not risen: its own rounding is as large."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.bounds.intervals import Interval, interval
+from equimargin.formulations.bounds.intervals import Interval, interval, relative_size
 from equimargin.formulations.kernels.features import explicit, new_points
 from equimargin.formulations.numeric.arguments import count, positive
 from equimargin.formulations.numeric.arrays import Array
@@ -209,7 +209,7 @@ class Solution:
 
 
 def relative_gap(primal: float, dual: float, scale: float) -> float:
-    """(primal - dual) / S with S = max(|primal|, |dual|, 1e-4 scale); 0 where they are equal, inf where one is missing."""
+    """(primal - dual) / S with S = max(|primal|, |dual|, 1e-4 P(0)); 0 where they are equal, inf where one is missing. scale : P(0)."""
     if not (np.isfinite(primal) and np.isfinite(dual)):
         return float("inf")
-    return 0.0 if primal == dual else max(primal - dual, 0.0) / max(abs(primal), abs(dual), 1e-4 * scale)
+    return 0.0 if primal == dual else max(primal - dual, 0.0) / relative_size(scale, primal, dual)

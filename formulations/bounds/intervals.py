@@ -29,14 +29,24 @@ from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.labelled import LISTED, ImplicitMultipliers, LabelledPairs
 from equimargin.formulations.rows.listed import Tube
 
-FLOOR = 1e-4
-"""Relative figures are over S = max(|lower|, |upper|, FLOOR x P(0))."""
+SIZE_FLOOR = 1e-4
+"""Share of P(0) that relative figures are divided by at least: an optimum far below P(0) is 0 for all that a user can tell."""
 ROUGH_LOSS = 1e-10
-"""Likewise an f whose rounding shows in the sum of losses by more than this, over U or FLOOR x P(0): large costs multiply it."""
+"""Likewise an f whose rounding shows in the sum of losses by more than this, over U or SIZE_FLOOR x P(0): large costs multiply it."""
 LONGEST = 1e100
 """Multipliers are scaled along a ray up to this: a bound near the largest float would be no better a proof."""
 OUTWARD, INWARD = 1.0, -1.0
 """Which way a bound on rounding is added: to prove the optimum inside, or the point's own exact values outside."""
+
+
+def relative_size(at_0: float, *values: float) -> float:
+    """S = max(|value|, ..., 1e-4 P(0)) over those that are finite, 0 where none is: what relative figures are divided by.
+
+    Parameters
+    ----------
+    at_0 : P(0), the primal value at f = 0.  values : those that a figure is relative to, such as both sides of an interval.
+    """
+    return max([abs(value) for value in (*values, SIZE_FLOOR * at_0) if math.isfinite(value)], default=0.0)
 
 
 @dataclass(frozen=True)
@@ -49,8 +59,8 @@ class Interval:
 
     @property
     def size(self) -> float:
-        """S = max(|lower|, |upper|, 1e-4 P(0)) over the finite ones, 1e-300 where there is none: what relative figures divide by."""
-        return max([1e-300, *(abs(v) for v in (self.lower, self.upper, FLOOR * self.scale) if np.isfinite(v))])
+        """S = max(|lower|, |upper|, 1e-4 P(0)) over the finite ones, at least 1e-300: what relative figures are divided by."""
+        return max(1e-300, relative_size(self.scale, self.lower, self.upper))
 
     @property
     def relative_width(self) -> float:
@@ -132,7 +142,7 @@ def _upper(problem: MarginProblem, point: Point, way: float, rough: float = ROUG
     own = _at_least_0(added(_half_norm2(at, way), losses, way))
     if rough > 0.0 and _extended(problem):
         shown = abs(losses - _losses(problem, _needed(problem, at, b, -way), -way))
-        if shown > ROUGH_LOSS * largest(np.array([own]), FLOOR * problem.scale):
+        if shown > ROUGH_LOSS * largest(np.array([own]), SIZE_FLOOR * problem.scale):
             return _upper(problem, point, way, 0.0)
     met = _met(problem, point, most, b) if missed else None
     return own if met is None else float(np.minimum(own, _upper(problem, met, way)))  # inward the point may meet its hard rows itself

@@ -45,6 +45,11 @@ class Gram:
         return self.kernel.diagonal(self.X) + self.shift
 
     @cached_property
+    def mean_diagonal(self) -> float:
+        """Mean |K_ii|, or 1 where all are 0: the unit by which solvers divide K, so that their tolerances do not depend on its scale."""
+        return float(np.abs(self.diagonal).mean()) or 1.0
+
+    @cached_property
     def diagonal_bound(self) -> float:
         """An upper bound of |K_ii|."""
         return float(rounded(self.kernel.diagonal_bound(self.X).max(initial=0.0) + self.shift, 1))

@@ -33,7 +33,7 @@ from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.labelled import LISTED
 from equimargin.solvers.dual.newton_on_face import climb, worth
 from equimargin.solvers.products.row_access import Index, row_add, row_clear, row_dot, stored_entries, stored_rows
-from equimargin.solvers.progress import Progress, multipliers
+from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS, Progress, multipliers
 from equimargin.solvers.solution import Limits, Solution
 
 Order = NDArray[np.int64]
@@ -43,8 +43,6 @@ SWEEPS = 10
 """Sweeps between two looks at the gap, at least, unless fewer will do."""
 RUN, CACHED = 16, 2_000_000
 """Neighbours in a run, and bytes of features that stay in a cache. Runs make sweeps faster, and more where neighbours are alike."""
-PIECE = 10_000_000
-"""Multiplications between two looks at the clock: a compiled kernel hears no interrupt either."""
 TRIED = 0.03
 """Some rows are swept on after that share of the sweeps allowed only as long as what they add to the gap falls fast enough."""
 BEYOND = 1.3
@@ -123,8 +121,7 @@ class _Descent:
         else:
             q = _quadratics(*self.A, problem.gram.dense)
             self.row_work = 2 * problem.m
-        unit = float(problem.gram.diagonal.mean()) or 1.0
-        self.q = np.maximum(q, CURVATURE_FLOOR * unit) + self.ridge
+        self.q = np.maximum(q, CURVATURE_FLOOR * problem.gram.mean_diagonal) + self.ridge
         self.movable = np.flatnonzero(self.box > 0)
         self.rng = np.random.default_rng(SEED)
         self.sweeps, self.work, self.violation = 0, 0, np.inf
@@ -171,7 +168,7 @@ class _Descent:
     def sweep(self, order: Order, low: float, high: float, progress: Progress) -> tuple[Order, float, float]:
         """One pass, in pieces between which the clock is looked at: the rows that have not settled, the lowest and the highest pull."""
         unsettled, down, up = [order[:0]], 0.0, 0.0
-        piece = max(1000, PIECE // self.row_work)
+        piece = max(1000, WORK_BETWEEN_CLOCKS // self.row_work)
         A, rows = self.A, (self.t, self.box, self.ridge, self.q, self.alpha)
         for start in range(0, len(order), piece):
             part = order[start : start + piece]
@@ -223,7 +220,7 @@ def swept(
     """
     Z = Explicit(Y, False)
     X, order, alpha, w = stored_rows(Z), np.arange(Z.m), alpha.copy(), w.copy()
-    part = 1 + 10 * PIECE // (4 * Z.entries + 1)
+    part = 1 + 10 * WORK_BETWEEN_CLOCKS // (4 * Z.entries + 1)
     for start in range(0, most, part):
         if out_of_time():
             break

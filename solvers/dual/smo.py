@@ -29,7 +29,7 @@ from equimargin.solvers.dual.newton_on_face import SMALL_FACE, climb, worth
 from equimargin.solvers.dual.working_set import NEVER, Index, best_partner, choose, estimate, moved, seated, slopes, violators_outside
 from equimargin.solvers.products.tiles import add_rows, tiles
 from equimargin.solvers.products.workspace import square
-from equimargin.solvers.progress import Progress, multipliers, risen
+from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS, Progress, multipliers, risen
 from equimargin.solvers.solution import Limits, Solution, Status
 
 WHOLE = 2048
@@ -49,8 +49,6 @@ MOST_FREE = 4000
 """Newton's method is left out where more points are free."""
 SHARE = 5
 """Pair steps of a working set between two tries of Newton's method, in sizes of the set, at least."""
-PIECE = 10_000_000
-"""Multiplications between two looks at the clock: a compiled kernel hears no interrupt either."""
 FIRST_VIOLATION = 1e-3
 """Violation at which the gap is looked at first where it cannot be estimated, over half the range of z."""
 MOST_STEPS = 100
@@ -140,7 +138,7 @@ class _Descent:
         self.above, self.below = np.flatnonzero(rows.s > 0), np.flatnonzero(rows.s < 0)
         z = rows.s * rows.t
         self.spread, self.middle = float(np.ptp(z / 2)) or 1.0, float(z.max()) / 2 + float(z.min()) / 2
-        self.unit = float(np.abs(problem.gram.diagonal).mean()) or 1.0
+        self.unit = problem.gram.mean_diagonal
         self.scale = self.unit / self.spread
         self.claims = problem.convex
         self.rise, self.fall, self.free = np.empty(m), np.empty(m), np.empty(m, dtype=bool)
@@ -385,7 +383,7 @@ class _Descent:
         rows = a, self.lower[W], self.upper[W], self.width[W], self.ridge[:, W], K.diagonal().astype(np.float64)
         done = 0
         while done < limit and self.steps < progress.max_iter and not progress.out_of_time:
-            chunk = min(max(100, PIECE // len(W)), limit - done, progress.max_iter - self.steps)
+            chunk = min(max(100, WORK_BETWEEN_CLOCKS // len(W)), limit - done, progress.max_iter - self.steps)
             steps, violation = pair_steps(K, G, *rows, CURVATURE_FLOOR[K.dtype], eps, chunk)
             done, self.steps = done + steps, self.steps + steps
             if violation <= eps or steps < chunk:

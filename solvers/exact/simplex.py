@@ -25,7 +25,6 @@ import numpy as np
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.solvers.exact.numbers import Fractions, Integers, Integral, as_fractions, as_integers, common, forecast, fractions, solved
 from equimargin.solvers.interrupt import interruptible
-from equimargin.solvers.lp.polish import unit as mean_square
 
 Basis = frozenset[int]
 """Which of the columns x_1 .. x_n, xi_1 .. xi_p, eta_1 .. eta_p are basic, as numbers from 0."""
@@ -183,7 +182,7 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
     import highspy
     from scipy import sparse
 
-    n, p, scale = problem.size, problem.p, mean_square(problem)
+    n, p, scale = problem.size, problem.p, problem.gram.mean_diagonal
     AK = problem.rows.matrix @ (problem.gram.dense / scale)
     B = AK if problem.over == "points" else AK @ problem.rows.matrix.T
     M = sparse.csc_array(sparse.hstack([sparse.csc_array(B), sparse.eye_array(p)]))

@@ -27,7 +27,7 @@ from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.labelled import LISTED
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.lp.highs import Basis, Flags, dual_simplex
-from equimargin.solvers.lp.polish import best, unit
+from equimargin.solvers.lp.polish import best
 from equimargin.solvers.products.tiles import Tiles, tiles
 from equimargin.solvers.progress import Judge
 from equimargin.solvers.solution import Limits, Solution, Status
@@ -74,7 +74,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
 def _generate(problem: OneNormProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """The best x and the best u of all rounds."""
     judge = Judge("column_generation", problem, limits, MAX_ITER if limits.max_iter is None else limits.max_iter, PATIENCE)
-    scale = unit(problem)
+    scale = problem.gram.mean_diagonal
     kernel = tiles(problem.gram, scale)
     x, u = _start(problem, warm_start)
     master = Master(problem, kernel, scale, x * scale)

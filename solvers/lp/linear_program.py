@@ -20,7 +20,7 @@ from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import Point
 from equimargin.solvers.interrupt import interruptible
-from equimargin.solvers.lp.polish import best, unit
+from equimargin.solvers.lp.polish import best
 from equimargin.solvers.solution import Limits, Solution, Status
 
 ENTRIES = 4_000_000
@@ -52,7 +52,8 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
     x, u = np.zeros(problem.size), np.zeros(problem.p)
     if answer is not None and answer.x is not None:
         x, u = np.maximum(-answer.ineqlin.marginals, 0.0), np.clip(answer.x[: problem.p], 0.0, None)
-    point, gap = interruptible(lambda: best(problem, x / unit(problem), u / unit(problem)))
+    unit = problem.gram.mean_diagonal
+    point, gap = interruptible(lambda: best(problem, x / unit, u / unit))
     seconds, iterations = time.perf_counter() - start, 0 if answer is None else int(answer.nit)
     status, reason = _ending(answer, gap, limits, seconds)
     found = Solution(problem, "linear_program", point, status, reason, iterations, seconds)
@@ -87,7 +88,7 @@ def _highs(problem: OneNormProblem, limits: Limits, start: float) -> Any:
         b_ub=np.ones(last.shape[0]),
         A_eq=equalities,
         b_eq=np.zeros(sum(sizes[1:])),
-        bounds=np.array([(0.0, problem.C * unit(problem))] * problem.p + [(-np.inf, np.inf)] * sum(sizes[1:])),
+        bounds=np.array([(0.0, problem.C * problem.gram.mean_diagonal)] * problem.p + [(-np.inf, np.inf)] * sum(sizes[1:])),
         method="highs-ds",
         options=options,
     )
@@ -99,9 +100,9 @@ def _factors(problem: OneNormProblem) -> list[Any]:
 
     A, Z = problem.rows.matrix, _features(problem)
     if Z is None:
-        kernel = [sparse.csr_array(problem.gram.dense / unit(problem))]
+        kernel = [sparse.csr_array(problem.gram.dense / problem.gram.mean_diagonal)]
     else:
-        scaled = sparse.csr_array(Z.stored) / np.sqrt(unit(problem))
+        scaled = sparse.csr_array(Z.stored) / np.sqrt(problem.gram.mean_diagonal)
         kernel = [scaled.T, scaled]
     return [A.T, *kernel] if problem.over == "points" else [A.T, *kernel, A]
 

@@ -32,11 +32,6 @@ MOVES = 4
 """How often multipliers are moved into the inside of their constraints, at most."""
 
 
-def unit(problem: OneNormProblem) -> float:
-    """Mean |K_ii|, by which K is divided: the simplex method's tolerances are absolute."""
-    return float(np.abs(problem.gram.diagonal).mean()) or 1.0
-
-
 def best(problem: OneNormProblem, x: Array, u: Array) -> tuple[Point, float]:
     """The better of x and of u, of themselves and of the equations solved once more, and their relative gap.
 

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.formulations.bounds.intervals import relative_size
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.rounding import UNIT, gamma_n
@@ -257,7 +258,7 @@ def claimed(problem: MarginProblem, rows: Rows, point: Point, values: Values, ap
     with np.errstate(over="ignore"):  # near lambda = 0, where the squares of what is left may be beyond all floats
         gap = alpha @ over + (c - alpha) @ under + np.longdouble(apart) ** 2 / 2 + abs(values.b * (alpha @ s))
         primal = c @ np.maximum(u, 0.0) + values.norm2 / 2
-        return float(gap / max(primal, 1e-4 * problem.scale)) if gap else 0.0
+        return float(gap / max(primal, relative_size(problem.scale))) if gap else 0.0
 
 
 def without_offset(rows: Rows) -> tuple[float, Rows]:

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from equimargin.formulations.bounds.intervals import relative_size
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import fast
 from equimargin.formulations.numeric.rounding import UNIT
@@ -59,8 +60,6 @@ SETTLED = 2
 """Times that the start is minimised: the second time from slopes that are small themselves, whose rounding is, too."""
 STUCK = 50
 """Breakpoints in a row without progress that end the path."""
-FLOOR = 1e-4
-"""Relative gaps are over max(primal, dual, FLOOR x P(0))."""
 PIECE = np.uintp(256)
 """Rows that are searched for tied ones only if there are any."""
 NONE = 1e-300
@@ -101,7 +100,7 @@ class OutOfTime(Exception):
 
 def _least(at_0: float) -> float:
     """What relative gaps are divided by at least, at_0 the value of f = 0; it is no division by 0 where all is below float64."""
-    return max(FLOOR * at_0, NONE)
+    return max(relative_size(at_0), NONE)
 
 
 class ParametricQP:

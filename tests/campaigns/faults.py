@@ -267,8 +267,8 @@ FAULTS = (
     Fault(
         "curvature without its ridge",
         "solvers/dual/coordinate_descent.py",
-        "CURVATURE_FLOOR * unit) + self.ridge",
-        "CURVATURE_FLOOR * unit)",
+        "CURVATURE_FLOOR * problem.gram.mean_diagonal) + self.ridge",
+        "CURVATURE_FLOOR * problem.gram.mean_diagonal)",
         ("coordinate_descent",),
     ),
     Fault(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import find, given, settings
 
 from equimargin.formulations import REGISTRY, MarginProblem, Problem, declare
-from equimargin.formulations.bounds.intervals import FLOOR
+from equimargin.formulations.bounds.intervals import SIZE_FLOOR
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, examine_solution, judge
 from equimargin.solvers import SOLVERS, Status, solve, solve_declaration
 from equimargin.testing import FAMILIES, margin_problems
@@ -41,7 +41,7 @@ def test_right_answers_agree_on_any_data(family: str) -> None:
         found = judge(family, answers(problem), problem.scale)
         seen = {j.agreement for j in found.judgements}
         assert Agreement.DISAGREES not in seen, found
-        if found.interval.upper > FLOOR * problem.scale:
+        if found.interval.upper > SIZE_FLOOR * problem.scale:
             assert seen <= {Agreement.AGREES, Agreement.INACCURATE}, found
             assert found.verdict is Verdict.AGREE, found
 

@@ -173,7 +173,7 @@ def test_the_pieces_of_a_sweep_change_nothing(monkeypatch: pytest.MonkeyPatch) -
         assert problem.p > 1500
         whole = solve(problem, "coordinate_descent", tol=1e-9)
         with monkeypatch.context() as patched:
-            patched.setattr(coordinate_descent, "PIECE", 1)
+            patched.setattr(coordinate_descent, "WORK_BETWEEN_CLOCKS", 1)
             pieces = solve(problem, "coordinate_descent", tol=1e-9)
         assert (whole.lower, whole.upper, whole.iterations) == (pieces.lower, pieces.upper, pieces.iterations)
 
