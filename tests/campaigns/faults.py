@@ -553,7 +553,7 @@ FAULTS = (
     Fault("rounding taken for an order", "src/equimargin/selection/validation.py", "NOISE = 1e-12", "NOISE = 0.0", ("selection",)),
     Fault(
         "columns of another file by place",
-        "src/equimargin/data.py",
+        "src/equimargin/data/loading.py",
         "X[:, [columns.index(name) for name in like.columns]]",
         "X[:, list(range(d))]",
         ("cli_path",),

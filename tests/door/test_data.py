@@ -789,7 +789,7 @@ def test_sampling_nothing_is_refused(n: int) -> None:
 
 def test_the_import_is_light() -> None:
     code = "import sys, equimargin.data; print(*{'sklearn', 'scipy', 'numba', 'cvxpy', 'pandas'} & set(sys.modules))"
-    env = os.environ | {"PYTHONPATH": str(Path(data.__file__).parents[1])}
+    env = os.environ | {"PYTHONPATH": str(Path(data.__file__).parents[2])}
     assert subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout.split() == []
 
 

@@ -1,0 +1,1 @@
+"""The formats of files, each read into the same table."""

@@ -1,0 +1,101 @@
+"""Files of svmlight, LIBSVM and LETOR: `label qid:query index:value ...`, the query optional."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from equimargin.data.loaded import Data
+from equimargin.data.table import Table
+from equimargin.data.words import DataError, integer, is_finite, one_line, shown
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+SPARSE_BELOW: Final = 0.1
+"""Share of the cells that hold something, below which the features are kept as a sparse matrix."""
+
+COMMENT: Final = re.compile(rb"#[^\n]*")
+"""What stands behind a #, to the end of its line."""
+
+QUERY: Final = re.compile(rb"^[^\S\n]*\S+[^\S\n]+qid:(\S+)", re.MULTILINE)
+"""The query of a line, behind its label."""
+
+
+def read_svmlight(path: Path, content: bytes, like: Data | None) -> Table:
+    from sklearn.datasets import load_svmlight_file
+
+    text = COMMENT.sub(b"", content)
+    # Queries are read here: scikit-learn's own reading of them copies the array at every row, and drops missing ones silently.
+    queries = QUERY.findall(text)
+    try:
+        X, y = load_svmlight_file(io.BytesIO(text), zero_based=True)
+        qid = np.array([int(query) for query in queries], dtype=np.int64)
+    except (ValueError, OverflowError) as error:
+        raise _svmlight_fault(path, text, one_line(error)) from None
+    # What scikit-learn takes without a word: rows without a query among rows with one, "qidx:1", "1_0:2", nan and inf.
+    whole = text.count(b"qid") == len(queries) and len(queries) in (0, len(y)) and b"_" not in text
+    if not (whole and np.isfinite(y).all() and np.isfinite(X.data).all()):
+        raise _svmlight_fault(path, text, "a value is irregular")
+    if X.nnz == 0:
+        raise DataError(f"{path}: no row holds an index:value; supply at least one feature")
+    least = int(X.indices.min() > 0)
+    first = least if like is None or like.first is None else like.first
+    if like is not None and least < first:
+        raise DataError(f"{path}: features are counted from 0 and those of {like.name} from 1; count them from the same")
+    X.indices -= first
+    X.resize(X.shape[0], max(X.shape[1] - first, 0 if like is None else like.X.shape[1]))
+    dense = np.count_nonzero(X.data) >= SPARSE_BELOW * X.shape[0] * X.shape[1]
+    return Table(X.toarray() if dense else _compact(X), y, qid if queries else None, first=first)
+
+
+def _compact(X: Any) -> csr_array:
+    from scipy.sparse import csr_array
+
+    X.eliminate_zeros()
+    # scikit-learn reads with 64-bit indices, and its own SVMs then refuse them.
+    index = np.int32 if X.nnz < 2**31 else np.int64
+    return csr_array((X.data, X.indices.astype(index), X.indptr.astype(index)), shape=X.shape)
+
+
+def _svmlight_fault(path: Path, text: bytes, reason: str) -> DataError:
+    """Name the first bad line, slowly; called only once something is known to be wrong."""
+    first: tuple[int, bool] | None = None
+    for number, line in enumerate(text.split(b"\n"), start=1):
+        tokens = line.decode("ascii", "backslashreplace").split()
+        if not tokens:
+            continue
+        fault = _row_fault(tokens)
+        asks = len(tokens) > 1 and tokens[1].startswith("qid")
+        first = first or (number, asks)
+        if fault is None and asks != first[1]:
+            fault = f"this row has {'a' if asks else 'no'} qid and line {first[0]} has {'one' if first[1] else 'none'}"
+        if fault is not None:
+            return DataError(f"{path}, line {number}: {fault}; correct or remove the line")
+    return DataError(f"{path}: cannot be read as svmlight ({reason}); correct the file")
+
+
+def _row_fault(tokens: list[str]) -> str | None:
+    label, *features = tokens
+    if not is_finite(label):
+        return f"the label {shown(label)} is not a finite number"
+    if features and features[0].startswith("qid"):
+        name, _, query = features.pop(0).partition(":")
+        if name != "qid" or integer(query) is None:
+            return f"{shown(name + ':' + query)} is not qid: and an integer"
+    last = -1
+    for feature in features:
+        text, _, value = feature.partition(":")
+        index = integer(text)
+        if index is None or not 0 <= index < 2**31:
+            return f"{shown(feature)} is not index:value with an index from 0 to {2**31 - 1}"
+        if index <= last:
+            return f"feature {index} comes after feature {last}, and indices must increase"
+        if not is_finite(value):
+            return f"the value of feature {index} is {shown(value)}, which is not a finite number"
+        last = index
+    return None
