@@ -28,6 +28,7 @@ from equimargin.formulations.problem.construct import (
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.reduced_graph import reduced_preferences, reduction_factor
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Point",
     "Printed",
     "Problem",
+    "Refusal",
     "Source",
     "classification",
     "declare",

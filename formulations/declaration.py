@@ -20,6 +20,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.refusal import Refusal
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -53,8 +54,6 @@ The others multiply the slacks or the norm, and what is left without one of thes
 PAIR_LIMIT = 20_000
 POINT_LIMIT = 3_000
 ENTRY_LIMIT = 20_000_000
-TOO_LARGE = "too large to declare"
-"""How a refusal begins where the size of a problem is its only reason."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +183,7 @@ class Formulation:
 
     latex : the equation.  carries : "function" if its variables are an f, "multipliers" if they are an alpha.
     control : a misprint or look-alike that is declared to come out as disagreeing; it is not counted in the family's verdict.
-    applies : why a problem of the family cannot be declared so all the same, or None.
+    applies : the refusal of a problem of the family that cannot be declared so all the same, or None.
     """
 
     id: str
@@ -194,29 +193,34 @@ class Formulation:
     latex: str
     carries: Literal["function", "multipliers"]
     control: bool = False
-    applies: Callable[[Any], str | None] = lambda problem: None
+    applies: Callable[[Any], Refusal | None] = lambda problem: None
 
     @property
     def statement(self) -> str:
         """The equation in words and symbols, as the declaring function states it."""
         return cleandoc(self.builder.__doc__ or "")
 
-    def refusal(self, problem: Problem) -> str | None:
-        """Why this problem cannot be declared so, in a sentence, or None."""
+    def refusal(self, problem: Problem) -> Refusal | None:
+        """Why this problem cannot be declared so, or None."""
         if problem.family != self.family:
-            return f"{self.id} declares {self.family}, this problem is {problem.family}"
+            return Refusal(f"{self.id} declares {self.family}, this problem is {problem.family}")
         if not problem.convex:
-            return "the kernel matrix is not positive semidefinite: the problem is not convex, no optimum is claimed"
+            return Refusal("the kernel matrix is not positive semidefinite: the problem is not convex, no optimum is claimed")
         if problem.p > PAIR_LIMIT:
-            return f"{TOO_LARGE}: {problem.p:,} rows, the limit is {PAIR_LIMIT:,}"
+            return too_large(f"{problem.p:,} rows, the limit is {PAIR_LIMIT:,}")
         if problem.m > POINT_LIMIT:
-            return f"{TOO_LARGE}: {problem.m:,} points, the limit is {POINT_LIMIT:,}"
+            return too_large(f"{problem.m:,} points, the limit is {POINT_LIMIT:,}")
         if problem.p * problem.m > ENTRY_LIMIT:
             entries = f"{problem.p:,} rows x {problem.m:,} points = {problem.p * problem.m:,} entries"
-            return f"{TOO_LARGE}: {entries}, the limit is {ENTRY_LIMIT:,}"
+            return too_large(f"{entries}, the limit is {ENTRY_LIMIT:,}")
         if isinstance(problem, MarginProblem) and np.isinf(problem.C) and (problem.unit_weights == 0).any():
-            return "hard forms have no rows of weight 0: leave those rows out of the data"
+            return Refusal("hard forms have no rows of weight 0: leave those rows out of the data")
         return self.applies(problem)
+
+
+def too_large(why: str) -> Refusal:
+    """The refusal of a problem whose size alone keeps it from being declared; `why` gives the size and the limit."""
+    return Refusal(f"too large to declare: {why}", too_large=True)
 
 
 REGISTRY: dict[str, Formulation] = {}
@@ -229,7 +233,7 @@ def formulation(
     latex: str,
     carries: Literal["function", "multipliers"],
     control: bool = False,
-    applies: Callable[[Any], str | None] = lambda problem: None,
+    applies: Callable[[Any], Refusal | None] = lambda problem: None,
 ) -> Callable[[Callable[[Any], Declaration]], Callable[[Any], Declaration]]:
     """Enter a declaring function into the registry under its id.
 
@@ -271,9 +275,9 @@ def declare(id: str, problem: Problem) -> Declaration:
     if id not in REGISTRY:
         raise KeyError(f"unknown formulation {id!r}; known: {', '.join(sorted(REGISTRY))}")
     entry = REGISTRY[id]
-    reason = entry.refusal(problem)
-    if reason:
-        raise ValueError(reason)
+    refusal = entry.refusal(problem)
+    if refusal is not None:
+        raise ValueError(str(refusal))
     return replace(entry.builder(problem), id=id)
 
 

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.declaration import TOO_LARGE, Declaration, Printed, Source, formulation
+from equimargin.formulations.declaration import Declaration, Printed, Source, formulation, too_large
 from equimargin.formulations.kernels.kernel import Linear, Precomputed
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.reduced_graph import reduced_preferences
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.formulations.svm import hard_primal
@@ -210,7 +211,7 @@ def hard_bias_as_printed(problem: MarginProblem) -> Declaration:
     r" \quad\text{s.t.}\quad w\cdot(\phi_i-\phi_j) \ge 1 - \xi_e,\ \xi_e \ge 0,\ e = (i,j) \in E'",
     carries="function",
     control=True,
-    applies=lambda problem: "the reduced graph needs relevances, not pairs" if problem.rows.y is None else None,
+    applies=lambda problem: Refusal("the reduced graph needs relevances, not pairs") if problem.rows.y is None else None,
 )
 def reduced(problem: MarginProblem) -> Declaration:
     """min  1/2 |w|^2 + C sum_e xi_e   s.t.  w.(phi_i - phi_j) >= 1 - xi_e,  xi_e >= 0   for every edge e = (i, j) of the reduced graph.
@@ -286,13 +287,13 @@ def _pairs(problem: Problem) -> Pairs:
     return problem.rows
 
 
-def _no_differences(problem: Problem) -> str | None:
+def _no_differences(problem: Problem) -> Refusal | None:
     if isinstance(problem.kernel, Linear):
-        return "for a linear kernel the kernel of differences is the same problem"
+        return Refusal("for a linear kernel the kernel of differences is the same problem")
     if isinstance(problem.kernel, Precomputed):
-        return "the kernel of differences needs features, not a Gram matrix"
+        return Refusal("the kernel of differences needs features, not a Gram matrix")
     if problem.p > DIFFERENCE_LIMIT:
-        return f"{TOO_LARGE}: {problem.p:,} pairs, the limit of a p x p matrix is {DIFFERENCE_LIMIT:,}"
+        return too_large(f"{problem.p:,} pairs, the limit of a p x p matrix is {DIFFERENCE_LIMIT:,}")
     return None
 
 

@@ -18,11 +18,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from equimargin.formulations.declaration import TOO_LARGE, Declaration, Printed, Source, formulation, reciprocal
+from equimargin.formulations.declaration import Declaration, Printed, Source, formulation, reciprocal, too_large
 from equimargin.formulations.hard_rows import hard_margins, length, no_slack, point_of_margin, shortfall, value_of_margin
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.refusal import Refusal
 
 ALL_SUBSETS = 8
 """Up to this many pairs the 1-slack form is declared over every subset; above, over those that a cutting loop needs."""
@@ -224,7 +225,7 @@ def l1_betahat(problem: MarginProblem) -> Declaration:
     latex=r"\min_{w,\xi}\ \tfrac12\|w\|^2 + C\xi"
     r" \quad\text{s.t.}\quad w\cdot\sum_{ij}c_{ij}(\phi_i-\phi_j) \ge \sum_{ij}c_{ij} - \xi,\ c\in\{0,1\}^p",
     carries="function",
-    applies=lambda problem: "the 1-slack form has no hard rows" if problem.hard.any() else None,
+    applies=lambda problem: Refusal("the 1-slack form has no hard rows") if problem.hard.any() else None,
 )
 def oneslack(problem: MarginProblem) -> Declaration:
     """min  1/2 |w|^2 + C xi   s.t.  w.sum_ij c_ij (phi_i - phi_j) >= sum_ij c_ij - xi   for every c in {0,1}^p.
@@ -667,7 +668,7 @@ def _violated_subsets(D: Array, weight: Array, C: float) -> Array:
         if np.maximum(short, 0.0).sum() - xi.value <= CUT_TOLERANCE * (1 + abs(xi.value)):
             return np.array(subsets)
         subsets.append((short > 0).astype(np.float64))
-    raise ValueError(f"{TOO_LARGE}: {CUTS} subsets of the 1-slack form are not enough")
+    raise ValueError(str(too_large(f"{CUTS} subsets of the 1-slack form are not enough")))
 
 
 def _of_subsets(subsets: Array, weight: Array, mu: Array | None) -> Array | None:

@@ -24,7 +24,6 @@ from equimargin.formulations import REGISTRY
 from equimargin.formulations.bounds.evaluate import arithmetic
 from equimargin.formulations.bounds.intervals import Interval, inner_interval, interval
 from equimargin.formulations.bounds.multipliers_from_f import dual_from
-from equimargin.formulations.declaration import TOO_LARGE
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
@@ -269,16 +268,12 @@ class Ways:
     """Whether anybody takes a family's problem, asked for or not.
 
     undeclarable : why no formulation of the family declares it, a clause; empty where one does.
-    unsolvable : the same of the specialised solvers.
+    unsolvable : the same of the specialised solvers.  too_large : whether its size is all that keeps it from being declared.
     """
 
     undeclarable: str = ""
     unsolvable: str = ""
-
-    @property
-    def too_large(self) -> bool:
-        """Whether its size is all that keeps it from being declared."""
-        return TOO_LARGE in self.undeclarable
+    too_large: bool = False
 
 
 def ways(problem: Problem) -> Ways:
@@ -288,11 +283,11 @@ def ways(problem: Problem) -> Ways:
     ----------
     problem : MarginProblem or OneNormProblem.
     """
-    refusals = [entry.refusal(problem) or "" for entry in REGISTRY.values() if entry.family == problem.family and not entry.control]
-    too_large = refusals and all(TOO_LARGE in reason for reason in refusals)
-    undeclarable = f"the problem is {TOO_LARGE}" if too_large else "no formulation takes the problem"
+    refusals = [entry.refusal(problem) for entry in REGISTRY.values() if entry.family == problem.family and not entry.control]
+    too_large = bool(refusals) and all(refusal is not None and refusal.too_large for refusal in refusals)
+    undeclarable = "the problem is too large to declare" if too_large else "no formulation takes the problem"
     solvable = any(solver.refusal(problem) is None for solver in SOLVERS.values())
-    return Ways("" if "" in refusals else undeclarable, "" if solvable else "no specialised solver takes the problem")
+    return Ways("" if None in refusals else undeclarable, "" if solvable else "no specialised solver takes the problem", too_large)
 
 
 def judge(

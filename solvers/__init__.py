@@ -3,15 +3,17 @@
 if __name__ != "equimargin.solvers":  # a second copy of every class would exist under the bare name
     raise ImportError("use: from equimargin.solvers import ...")
 
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.solvers.backends.solve import Answer, solve_declaration
 from equimargin.solvers.backends.table import BACKENDS
 from equimargin.solvers.batches.cost_grid import solve_grid
 from equimargin.solvers.batches.one_vs_one import one_vs_one
 from equimargin.solvers.exact.numbers import given_gram
 from equimargin.solvers.exact.optimum import ExactOptimum, exact_optimum
+from equimargin.solvers.needs import Needs
 from equimargin.solvers.path.follow import regularization_path
 from equimargin.solvers.path.result import RegularizationPath
-from equimargin.solvers.registry import SOLVERS, solve
+from equimargin.solvers.registry import SOLVERS, Solver, solve, solver
 from equimargin.solvers.solution import Limits, Solution, Status
 
 __all__ = [
@@ -20,8 +22,11 @@ __all__ = [
     "Answer",
     "ExactOptimum",
     "Limits",
+    "Needs",
+    "Refusal",
     "RegularizationPath",
     "Solution",
+    "Solver",
     "Status",
     "exact_optimum",
     "given_gram",
@@ -30,4 +35,5 @@ __all__ = [
     "solve",
     "solve_declaration",
     "solve_grid",
+    "solver",
 ]

@@ -1,20 +1,21 @@
-"""Which problems exact arithmetic takes: those of rational kernel values, and of no more rows than it can carry.
+"""Which problems exact arithmetic takes: those whose kernel values are rational, and which are small enough.
 
-Floats are rationals, and sums and products of rationals are; an exponential of one is none.
+A float is a rational number, and so are sums and products of floats. The exponential of a rational number is irrational, except at 0.
 """
 
 from __future__ import annotations
 
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Polynomial, Precomputed
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.rows.listed import Pairs
 
-POINTS = 1500
-"""Largest number of points: their Gram matrix is formed in Python's integers."""
-PAIRS = 100_000
-"""Largest number of preference pairs: each is looked at by itself."""
-ENTRIES = 4_000_000
-"""Largest number of entries, pairs times unknowns, of the matrix of a linear program."""
+EXACT_POINTS = 1500
+"""The largest number of points: their Gram matrix is formed in Python's integers."""
+EXACT_PAIRS = 100_000
+"""The largest number of preference pairs: each is looked at by itself."""
+EXACT_ENTRIES = 4_000_000
+"""The largest number of entries, pairs times unknowns, of the matrix of a linear program."""
 
 
 def rational_kernel(kernel: Kernel) -> bool:
@@ -22,14 +23,18 @@ def rational_kernel(kernel: Kernel) -> bool:
     return isinstance(kernel, Linear | Polynomial | Precomputed) or (isinstance(kernel, Intercept) and rational_kernel(kernel.kernel))
 
 
-def refusal(problem: Problem) -> str | None:
-    """Why this problem has no exact optimum here, in a sentence, or None."""
+def refusal(problem: Problem) -> Refusal | None:
+    """Why this problem has no exact optimum here, or None."""
     if not rational_kernel(problem.kernel):
-        return f"the {problem.kernel.name} kernel has no rational values: give its float Gram matrix (`given_gram`)"
-    if problem.m > POINTS:
-        return f"too large: {problem.m:,} points, the limit of exact arithmetic is {POINTS:,}"
-    if isinstance(problem.rows, Pairs) and problem.p > PAIRS:
-        return f"too large: {problem.p:,} pairs, the limit of exact arithmetic is {PAIRS:,}"
-    if isinstance(problem, OneNormProblem) and problem.p * problem.size > ENTRIES:
-        return f"too large: {problem.p:,} pairs x {problem.size:,} unknowns, the limit of exact arithmetic is {ENTRIES:,} entries"
+        return Refusal(f"the {problem.kernel.name} kernel has no rational values: give its float Gram matrix (`given_gram`)")
+    if problem.m > EXACT_POINTS:
+        return _too_large(f"{problem.m:,} points", f"{EXACT_POINTS:,}")
+    if isinstance(problem.rows, Pairs) and problem.p > EXACT_PAIRS:
+        return _too_large(f"{problem.p:,} pairs", f"{EXACT_PAIRS:,}")
+    if isinstance(problem, OneNormProblem) and problem.p * problem.size > EXACT_ENTRIES:
+        return _too_large(f"{problem.p:,} pairs x {problem.size:,} unknowns", f"{EXACT_ENTRIES:,} entries")
     return None
+
+
+def _too_large(counted: str, limit: str) -> Refusal:
+    return Refusal(f"too large: {counted}, the limit of exact arithmetic is {limit}", too_large=True)

@@ -1,113 +1,191 @@
-"""The specialised solvers by name, and the public `solve`."""
+"""The specialised solvers by name, how a solver is entered among them, and the public `solve`.
+
+A solver is a function of a problem, limits and a start, under `@solver`:
+
+    @solver("mine", algorithm="...", families=("svm.soft",), needs=Needs(MarginProblem, convex=True))
+    def mine(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution: ...
+
+The project's own solvers are entered in the same way. Their modules, some 20 ms altogether, are imported when a solver is looked up,
+or all are gone through; `import equimargin.solvers` imports only those that it uses itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, Generic, Protocol
 
 import numpy as np
 
-from equimargin.formulations.declaration import REGISTRY, TOO_LARGE
-from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.declaration import REGISTRY
+from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.solvers.exact_limits import refusal as exact_refusal
-from equimargin.solvers.lp.linear_program import entries
+from equimargin.solvers.needs import Needs, P
 from equimargin.solvers.solution import Limits, Solution, checked
+
+Run = Callable[[P, Limits, Point | None], Solution]
+
+
+class Solver(Protocol):
+    """What a specialised solver is: an entry of SOLVERS, or any object that `equimargin.testing.check_solver` can put to the test."""
+
+    @property
+    def name(self) -> str:
+        """What it is asked for by."""
+
+    @property
+    def algorithm(self) -> str:
+        """Its method, in a clause."""
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The families that it is for; "svr" names all families of that kind."""
+
+    @property
+    def reference(self) -> bool:
+        """Whether it is there to be compared with: "auto" never chooses it."""
+
+    def refusal(self, problem: Problem) -> Refusal | None:
+        """What the problem lacks for the solver, or None."""
+
+    def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+        """Solve a problem that is not refused: always a point, a status and a reason."""
 
 
 @dataclass(frozen=True)
-class Solver:
-    """A specialised solver: its name, its algorithm, the families it is for, and the module, below `equimargin.solvers`,
-    of `refusal` and `_solve`.
-
-    "svr" names all families of that kind. A `reference` is there to be compared with: "auto" never chooses it.
-    The module is imported at the first use, so that listing solvers compiles nothing.
-    """
+class Entry(Generic[P]):
+    """A solving function as it is entered among the solvers; its attributes are the parameters of `solver`."""
 
     name: str
-    module: str
+    function: Run[P]
     algorithm: str
     families: tuple[str, ...]
-    reference: bool = False
+    needs: Needs[P]
+    reference: bool
+    first: Callable[[P], bool]
+
+    @property
+    def module(self) -> str:
+        """The module whose import enters the solver."""
+        return self.function.__module__
 
     def takes(self, family: str) -> bool:
         """Whether problems of this family are what the solver is for."""
         return any(f"{family}.".startswith(f"{name}.") for name in self.families)
 
-    def refusal(self, problem: Problem) -> str | None:
-        """What the solver lacks for this problem, in a sentence, or None."""
-        reason: str | None = self._module.refusal(problem)
-        return reason
+    def refusal(self, problem: Problem) -> Refusal | None:
+        """What the problem lacks for the solver, or None."""
+        return self.needs.refusal(problem)
+
+    def goes_first(self, problem: Problem) -> bool:
+        """Whether "auto" asks this solver before those of which this is not true."""
+        return isinstance(problem, self.needs.shape) and self.first(problem)
 
     @np.errstate(all="ignore")  # a point that overflows is told by its gap and its interval, which count that
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """Solve, whatever `refusal` says."""
-        run: Callable[[Problem, Limits, Point | None], Solution] = self._module._solve
-        return run(problem, limits, warm_start)
+        """Solve, whatever `refusal` says, if only the problem is of the needed shape.
 
-    @property
-    def _module(self) -> Any:
-        return import_module(f"equimargin.solvers.{self.module}")
-
-
-NO_BIAS = ("svm.nobias", "svm.nobias_l2", "rank.l1", "rank.l2")
-SOLVERS = {
-    solver.name: solver
-    for solver in (
-        Solver(
-            "smo",
-            "dual.smo",
-            "sequential minimal optimisation, second-order working sets: one entry a row, with a bias",
-            ("svm.hard", "svm.soft", "svm.l2", "svr"),
-        ),
-        Solver("coordinate_descent", "dual.coordinate_descent", "dual coordinate descent: any rows without a bias", NO_BIAS),
-        Solver(
-            "newton",
-            "newton.newton",
-            "finite Newton method in the features of f, for the squared hinge",
-            ("svm.l2", "svm.nobias_l2", "svr.l2", "rank.l2"),
-        ),
-        Solver(
-            "huber",
-            "newton.huber",
-            "Newton's method on a hinge whose kink is smoothed less and less, in the features of f",
-            ("svm.soft", "svm.nobias", "svr.l1", "rank.l1"),
-        ),
-        Solver(
-            "tron",
-            "newton.tron",
-            "trust-region Newton method as published, for the squared hinge",
-            ("svm.nobias_l2", "rank.l2"),
-            reference=True,
-        ),
-        Solver(
-            "linear_program", "lp.linear_program", "the dual simplex method of HiGHS on the whole linear program", ("rvm", "rank.onenorm")
-        ),
-        Solver(
-            "column_generation",
-            "lp.column_generation",
-            "columns by their prices and pairs in groups, for linear programs",
-            ("rvm", "rank.onenorm"),
-        ),
-        Solver("cutting_plane", "dual.cutting_plane", "cutting planes for the 1-slack form, for the hinge", ("rank.l1",)),
-        Solver(
-            "homotopy",
-            "path.homotopy",
-            "the whole regularisation path from lambda = infinity down to 1 / C, for the hinge",
-            ("svm.soft", "svr.l1", "rank.l1"),
-            reference=True,
-        ),
-    )
-}
+        Raises
+        ------
+        ValueError : a problem of another shape.
+        """
+        if not isinstance(problem, self.needs.shape):
+            raise ValueError(f"{self.name} does not take this {problem.family} problem: {self.refusal(problem)}")
+        return self.function(problem, limits, warm_start)
 
 
-TALL = ("newton", "huber")
-"""The solvers in f, which "auto" asks first where points are many and features are few, or pairs are many."""
-MANY_POINTS, POINTS_A_FEATURE, FEW_FEATURES, PAIRS_A_POINT = 1000, 2, 2000, 3
-DIRECT = {"points": 60_000, "pairs": 250_000}
-"""Up to so many entries "auto" gives HiGHS the whole linear program, where that is faster: columns over pairs are many and much alike."""
+class Solvers(Mapping[str, Entry[Any]]):
+    """Solvers by name, in the order in which "auto" asks them: those of `modules` first, then others as they are entered.
+
+    Parameters
+    ----------
+    modules : of each solver that is entered when its module is imported, which is at the first look at it.
+    """
+
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self._known: dict[str, Entry[Any] | str] = dict(modules)
+
+    def __getitem__(self, name: str) -> Entry[Any]:
+        known = self._known[name]
+        if isinstance(known, str):
+            import_module(known)
+            known = self._known[name]
+        assert isinstance(known, Entry)
+        return known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def __delitem__(self, name: str) -> None:
+        del self._known[name]
+
+    def enter(self, entry: Entry[Any]) -> None:
+        """Add a solver.
+
+        Raises
+        ------
+        ValueError : a name that another solver has.
+        """
+        if self._known.get(entry.name, entry.module) != entry.module:
+            function = self[entry.name].function
+            where = f"{function.__module__}.{function.__qualname__}"
+            raise ValueError(f"{entry.name!r} is registered already, by {where}; take another name, or `del SOLVERS[{entry.name!r}]` first")
+        self._known[entry.name] = entry
+
+
+SOLVERS = Solvers(
+    {
+        "smo": "equimargin.solvers.dual.smo",
+        "coordinate_descent": "equimargin.solvers.dual.coordinate_descent",
+        "newton": "equimargin.solvers.newton.newton",
+        "huber": "equimargin.solvers.newton.huber",
+        "tron": "equimargin.solvers.newton.tron",
+        "linear_program": "equimargin.solvers.lp.linear_program",
+        "column_generation": "equimargin.solvers.lp.column_generation",
+        "cutting_plane": "equimargin.solvers.dual.cutting_plane",
+        "homotopy": "equimargin.solvers.path.homotopy",
+    }
+)
+
+
+def solver(
+    name: str,
+    *,
+    algorithm: str,
+    families: tuple[str, ...],
+    needs: Needs[P],
+    reference: bool = False,
+    first: Callable[[P], bool] = lambda problem: False,
+) -> Callable[[Run[P]], Run[P]]:
+    """Enter a solving function among SOLVERS under a name.
+
+    Parameters
+    ----------
+    name : of no other solver.  algorithm : its method, in a clause.
+    families : those that it is for; "svr" names all families of that kind.  `compare` puts it to problems of these.
+    needs : what it needs of a problem, its shape above all: the function gets problems of that class, and none that the needs refuse.
+    reference : whether it is there to be compared with, so that "auto" never chooses it.
+    first : for which problems of its shape "auto" asks it before the others.
+
+    Raises
+    ------
+    ValueError : a name that is registered already.
+    """
+
+    def enter(function: Run[P]) -> Run[P]:
+        SOLVERS.enter(Entry(name, function, algorithm, families, needs, reference, first))
+        return function
+
+    return enter
 
 
 def solve(
@@ -140,25 +218,27 @@ def solve(
         tolerance, limit or number of threads that is not positive.
     """
     limits = checked(tol, max_iter, time_limit, callback, n_jobs)
-    chosen = _choose(problem, solver)
+    chosen = _automatic(problem) if solver == "auto" else _named(problem, solver)
     start = warm_start.point if isinstance(warm_start, Solution) else warm_start
     return chosen.run(problem, limits, start)
 
 
-def _choose(problem: Problem, name: str) -> Solver:
-    order = [*(SOLVERS[early] for early in _asked_first(problem)), *SOLVERS.values()]
-    taking = (solver for solver in order if not solver.reference and solver.refusal(problem) is None)
-    if name == "auto":
-        chosen = next(taking, None)
-        if chosen is None:
-            reasons = "; ".join(f"{solver.name}: {solver.refusal(problem) or 'only by its name'}" for solver in SOLVERS.values())
-            raise ValueError(f"auto finds no solver for this {problem.family} problem ({reasons}); {_advice(problem)}")
-        return chosen
+def _automatic(problem: Problem) -> Solver:
+    """The first solver that takes the problem; those come first that say so, the others in the order of SOLVERS."""
+    candidates = [solver for solver in SOLVERS.values() if not solver.reference]
+    for solver in sorted(candidates, key=lambda solver: not solver.goes_first(problem)):
+        if solver.refusal(problem) is None:
+            return solver
+    reasons = "; ".join(f"{solver.name}: {solver.refusal(problem) or 'only by its name'}" for solver in SOLVERS.values())
+    raise ValueError(f"auto finds no solver for this {problem.family} problem ({reasons}); {_advice(problem)}")
+
+
+def _named(problem: Problem, name: str) -> Solver:
     if name not in SOLVERS:
         raise ValueError(f"unknown solver {name!r}; known: auto, {', '.join(SOLVERS)}")
-    reason = SOLVERS[name].refusal(problem)
-    if reason:
-        raise ValueError(f"{name} does not take this {problem.family} problem: {reason}; {_advice(problem)}")
+    refusal = SOLVERS[name].refusal(problem)
+    if refusal is not None:
+        raise ValueError(f"{name} does not take this {problem.family} problem: {refusal}; {_advice(problem)}")
     return SOLVERS[name]
 
 
@@ -169,20 +249,11 @@ def _advice(problem: Problem) -> str:
         return f"try {', '.join(solvers)}"
     family = [entry for entry in REGISTRY.values() if entry.family == problem.family and not entry.control]
     refusals = {entry.id: entry.refusal(problem) for entry in family}
-    declared = [id for id, reason in refusals.items() if reason is None]
+    declared = [id for id, refusal in refusals.items() if refusal is None]
     if declared:
         return f"no specialised solver takes it, but solve_declaration does: declare {' or '.join(declared)}"
-    too_large = next((reason for reason in refusals.values() if reason and reason.startswith(TOO_LARGE)), None)
+    too_large = next((refusal for refusal in refusals.values() if refusal is not None and refusal.too_large), None)
     undeclared = "nothing declares it" if too_large is None else f"it is {too_large}"
     if problem.convex and exact_refusal(problem) is None:
         return f"no specialised solver takes it and {undeclared}, but exact_optimum takes it"
     return f"no specialised solver takes it, and {undeclared}"
-
-
-def _asked_first(problem: Problem) -> tuple[str, ...]:
-    """The solvers that "auto" asks before all others: those for more rows, or more entries, than any solver should visit one by one."""
-    if isinstance(problem, OneNormProblem):
-        return ("column_generation",) if entries(problem) > DIRECT[problem.over] else ()
-    Z = problem.explicit
-    few = Z is not None and Z.q <= FEW_FEATURES and Z.m >= max(MANY_POINTS, POINTS_A_FEATURE * Z.q)
-    return TALL if few or problem.p >= max(MANY_POINTS, PAIRS_A_POINT * problem.m) else ()

@@ -44,9 +44,9 @@ def solve_grid(
     ------
     ValueError : a problem that is none of SMO's, a cost that is not positive and finite, hard rows, parts of another number of points.
     """
-    reason = smo.refusal(problem)
-    if reason:
-        raise ValueError(f"solve_grid does not take this {problem.family} problem: {reason}")
+    refusal = smo.NEEDS.refusal(problem)
+    if refusal is not None:
+        raise ValueError(f"solve_grid does not take this {problem.family} problem: {refusal}")
     if problem.hard.any():
         raise ValueError("solve_grid: no row may be hard")
     prices = [number(C, f"costs[{at}]", "positive and finite", lambda c: 0 < c < np.inf) for at, C in enumerate(costs)]

@@ -28,12 +28,13 @@ from equimargin.formulations.kernels.gram import STORED_ROWS
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import jit
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.labelled import LISTED
 from equimargin.solvers.dual.newton_on_face import climb, worth
+from equimargin.solvers.needs import Needs
 from equimargin.solvers.products.row_access import Index, row_add, row_clear, row_dot, stored_entries, stored_rows
 from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS, Progress, multipliers
+from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution
 
 Order = NDArray[np.int64]
@@ -51,26 +52,25 @@ CURVATURE_FLOOR = 1e-12
 """Smallest curvature of a row, over the mean diagonal of K: a row of two equal points moves to its bound."""
 
 
-def refusal(problem: Problem) -> str | None:
-    """Why this problem is none of coordinate descent's, in a sentence, or None."""
-    if not isinstance(problem, MarginProblem):
-        return "it is a linear program"
-    if problem.bias and problem.bias_signs.any():
-        return "there is a bias, so that single rows cannot move"
-    if problem.p > LISTED:
-        return f"{problem.p:,} pairs, more than the {LISTED:,} that are listed one by one"
-    if np.isinf(problem.group_costs).any():
-        return "hard rows (infinite costs), on which single rows converge too slowly"
-    if not problem.convex:
-        return "the kernel matrix is not positive semidefinite"
-    if problem.explicit is None and problem.m > STORED_ROWS:
-        return f"{problem.m:,} points, more than the {STORED_ROWS:,} whose Gram matrix is kept"
-    return None
+NEEDS = Needs(
+    MarginProblem,
+    no_bias="so that single rows cannot move",
+    no_hard_rows="on which single rows converge too slowly",
+    convex=True,
+    most_rows=LISTED,
+    most_points=STORED_ROWS,
+    features_at_any_size=True,
+)
 
 
-def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+@solver(
+    "coordinate_descent",
+    algorithm="dual coordinate descent: any rows without a bias",
+    families=("svm.nobias", "svm.nobias_l2", "rank.l1", "rank.l2"),
+    needs=NEEDS,
+)
+def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Sweeps, the gap, Newton's method on the free rows, the gap; until it is small enough."""
-    assert isinstance(problem, MarginProblem)
     progress = Progress("coordinate_descent", problem, limits, limits.max_iter or 100_000)
     descent = _Descent(problem, warm_start)
     over = progress.show(descent.alpha, 0)
@@ -85,7 +85,7 @@ def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Soluti
 
 
 def after_sweeps(problem: MarginProblem, sweeps: int, progress: Progress) -> Array:
-    """The multipliers (p,) after some sweeps over all rows from 0, of a problem that `refusal` does not refuse."""
+    """The multipliers (p,) after some sweeps over all rows from 0, of a problem that meets NEEDS."""
     descent = _Descent(problem, None)
     order, low, high = descent.movable, -np.inf, np.inf
     for _ in range(sweeps):

@@ -24,11 +24,12 @@ import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.slacks import Slacks
 from equimargin.solvers.dual.qp_on_simplex import maximum
+from equimargin.solvers.needs import Needs
 from equimargin.solvers.progress import Progress, multipliers
+from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution
 
 ROUNDS = 5000
@@ -41,17 +42,13 @@ NOISE = 1e-14
 """A lower bound that rises by more, over itself, is progress."""
 
 
-def refusal(problem: Problem) -> str | None:
-    """Why this problem is none of the cutting-plane method's, in a sentence, or None."""
-    if not isinstance(problem, MarginProblem):
-        return "it is a linear program"
-    if problem.squared and not np.isinf(problem.C):
-        return "one slack for all rows stands for the hinge, not for its square"
-    if problem.bias:
-        return "the bias is free, and not part of the norm"
-    if np.isinf(problem.group_costs).any():
-        return "hard rows (infinite costs), which no slack is to share"
-    return None if problem.convex else "the kernel matrix is not positive semidefinite"
+NEEDS = Needs(
+    MarginProblem,
+    no_squared_hinge="is not what one slack for all rows stands for",
+    no_bias="which is free, and not part of the norm",
+    no_hard_rows="which no slack is to share",
+    convex=True,
+)
 
 
 class Round(NamedTuple):
@@ -65,9 +62,9 @@ class Round(NamedTuple):
     gap: float
 
 
-def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+@solver("cutting_plane", algorithm="cutting planes for the 1-slack form, for the hinge", families=("rank.l1",), needs=NEEDS)
+def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """One constraint a round, until the gap is small enough."""
-    assert isinstance(problem, MarginProblem)
     progress = Progress("cutting_plane", problem, limits, limits.max_iter or ROUNDS)
     restricted = Restricted(problem)
     at, upper, iteration, moved = restricted.at(), np.inf, 0, True

@@ -23,13 +23,14 @@ from equimargin.formulations.bounds.intervals import interval
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import jit
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import Point
 from equimargin.solvers.dual.newton_on_face import SMALL_FACE, climb, worth
 from equimargin.solvers.dual.working_set import NEVER, Index, best_partner, choose, estimate, moved, seated, slopes, violators_outside
+from equimargin.solvers.needs import Needs
 from equimargin.solvers.products.tiles import add_rows, tiles
 from equimargin.solvers.products.workspace import square
 from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS, Progress, multipliers, risen
+from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution, Status
 
 WHOLE = 2048
@@ -59,20 +60,17 @@ UNBOUNDED = 1e16
 """A hard optimum above this, in units of spread^2 / mean K_ii, is a margin below double precision."""
 
 
-def refusal(problem: Problem) -> str | None:
-    """Why this problem is none of SMO's, in a sentence, or None."""
-    if not isinstance(problem, MarginProblem):
-        return "it is a linear program"
-    if not problem.bias or not problem.bias_signs.all():
-        return "there is no bias, so that no pair has to be moved together"
-    if (problem.rows.absolute_dot(np.ones(problem.m)) != 1.0).any():
-        return "rows have more than one entry"
-    return None
+NEEDS = Needs(MarginProblem, bias="so that no pair has to be moved together", single_entries=True)
 
 
-def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+@solver(
+    "smo",
+    algorithm="sequential minimal optimisation, second-order working sets: one entry a row, with a bias",
+    families=("svm.hard", "svm.soft", "svm.l2", "svr"),
+    needs=NEEDS,
+)
+def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """The optimum of one problem."""
-    assert isinstance(problem, MarginProblem)
     with _BLAS.limit(limits=1, user_api="blas"):
         return _descend(_Descent(problem, warm_start, limits), limits, warm_start is not None)
 

@@ -111,9 +111,9 @@ def exact_optimum(problem: Problem, time_limit: float | None = None, max_iter: i
     """
     max_iter = count(max_iter, "max_iter")
     time_limit = None if time_limit is None else positive(time_limit, "time_limit")
-    reason = refusal(problem)
-    if reason:
-        raise ValueError(reason)
+    refused = refusal(problem)
+    if refused is not None:
+        raise ValueError(str(refused))
     started = time.perf_counter()
     numbers = integral(problem)
     why = semidefinite(problem, numbers)

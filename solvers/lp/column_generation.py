@@ -22,14 +22,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.labelled import LISTED
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.lp.highs import Basis, Flags, dual_simplex
+from equimargin.solvers.lp.linear_program import entries
 from equimargin.solvers.lp.polish import best
+from equimargin.solvers.needs import Needs
 from equimargin.solvers.products.tiles import Tiles, tiles
 from equimargin.solvers.progress import Judge
+from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution, Status
 
 Index = NDArray[np.intp]
@@ -48,25 +51,33 @@ PATIENCE = 250
 """Looks at the prices without progress after which a run ends: columns come slowly, but there are only so many."""
 HEARD = 20_000_000
 """Entries of K evaluated between two looks at an interrupt."""
+WHOLE_PROGRAM_ENTRIES = {"points": 60_000, "pairs": 250_000}
+"""Entries of the largest matrix that "auto" leaves to HiGHS, with unknowns over points and over pairs: up to there the whole linear program
+is solved sooner than by parts. Columns over pairs are many and much alike, so that there the parts pay later."""
 MAX_ITER = 1_000_000
 """Simplex iterations, if no limit is given."""
 
 
-def refusal(problem: Problem) -> str | None:
-    """Why this problem is none of column generation's, in a sentence, or None."""
-    if not isinstance(problem, OneNormProblem):
-        return "it is a quadratic problem"
-    if problem.p > LISTED:
-        return f"too large: {problem.p:,} pairs, and there is a multiplier for each; the limit is {LISTED:,}"
-    return None
+NEEDS = Needs(OneNormProblem, most_rows=LISTED)
 
 
-def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+def large(problem: OneNormProblem) -> bool:
+    """Whether the whole linear program would take HiGHS longer than column generation."""
+    return entries(problem) > WHOLE_PROGRAM_ENTRIES[problem.over]
+
+
+@solver(
+    "column_generation",
+    algorithm="columns by their prices and pairs in groups, for linear programs",
+    families=("rvm", "rank.onenorm"),
+    needs=NEEDS,
+    first=large,
+)
+def _solve(problem: OneNormProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Solve at unit mean K_ii and map back; of `warm_start`, the support of x are the first columns, u the first prices.
 
     `limits.max_iter` counts simplex iterations.
     """
-    assert isinstance(problem, OneNormProblem)
     found = _generate(problem, limits, warm_start)
     return _refined(found, limits) if found.status is Status.NUMERICAL_FAILURE else found
 

@@ -17,25 +17,31 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
-from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.lp.polish import best
+from equimargin.solvers.needs import Needs
+from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution, Status
 
-ENTRIES = 4_000_000
-"""HiGHS is given matrices of up to so many entries: half a minute for web documents and an RBF kernel; noise over pairs may take longer."""
+HIGHS_ENTRIES = 4_000_000
+"""Entries of the largest matrix that HiGHS is given: it takes half a minute for web documents and an RBF kernel, and longer for noise
+over pairs."""
 
 _STATUSES = {0: Status.OPTIMAL, 1: Status.ITERATION_LIMIT, 2: Status.INFEASIBLE, 3: Status.UNBOUNDED, 4: Status.NUMERICAL_FAILURE}
 
 
-def refusal(problem: Problem) -> str | None:
-    """Why this problem is none of the linear program's, in a sentence, or None."""
-    if not isinstance(problem, OneNormProblem):
-        return "it is a quadratic problem"
-    if entries(problem) > ENTRIES:
-        return f"too large: {entries(problem):,} entries for {problem.m:,} points and {problem.p:,} pairs, the limit is {ENTRIES:,}"
-    return None
+def too_many_entries(problem: OneNormProblem) -> Refusal | None:
+    """Larger matrices would keep HiGHS busy for longer than anybody waits."""
+    if entries(problem) <= HIGHS_ENTRIES:
+        return None
+    size = f"{entries(problem):,} entries for {problem.m:,} points and {problem.p:,} pairs"
+    return Refusal(f"too large: {size}, the limit is {HIGHS_ENTRIES:,}", too_large=True)
+
+
+NEEDS = Needs(OneNormProblem, also=too_many_entries)
 
 
 def entries(problem: OneNormProblem) -> int:
@@ -44,9 +50,14 @@ def entries(problem: OneNormProblem) -> int:
     return 4 * problem.p + (problem.m**2 if Z is None else 2 * _stored(Z))
 
 
-def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+@solver(
+    "linear_program",
+    algorithm="the dual simplex method of HiGHS on the whole linear program",
+    families=("rvm", "rank.onenorm"),
+    needs=NEEDS,
+)
+def _solve(problem: OneNormProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Solve at unit mean K_ii and map back; HiGHS takes no start through scipy, so that `warm_start` is not used."""
-    assert isinstance(problem, OneNormProblem)
     start = time.perf_counter()
     answer = interruptible(lambda: _highs(problem, limits, start)) if problem.p else None
     x, u = np.zeros(problem.size), np.zeros(problem.p)

@@ -23,16 +23,18 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.losses import Smooth, huberised
 from equimargin.formulations.rows.slacks import RowSlacks
 from equimargin.solvers.dual import coordinate_descent
 from equimargin.solvers.dual.newton_on_face import MOST_ROWS, climb
+from equimargin.solvers.needs import Needs
 from equimargin.solvers.newton.base import Descent
 from equimargin.solvers.newton.in_features import MOST_COLUMNS, FeatureDescent
-from equimargin.solvers.newton.newton import descent_for, on_a_part, unsuited
+from equimargin.solvers.newton.newton import descent_for, on_a_part, unsuited_bias
+from equimargin.solvers.newton.tall import tall
 from equimargin.solvers.progress import Progress
+from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution
 
 Index = NDArray[np.intp]
@@ -58,16 +60,24 @@ WORTH, PART = 100_000, 60
 """For features of so many entries a start is sought on some of the points: so many a column."""
 
 
-def refusal(problem: Problem) -> str | None:
-    """Why this problem is not for Huber's function, in a sentence, or None."""
-    if isinstance(problem, MarginProblem) and problem.loss == "squared_hinge":
-        return "the squared hinge has no kink to smooth"
-    return unsuited(problem)
+NEEDS = Needs(
+    MarginProblem,
+    no_squared_hinge="has no kink to smooth",
+    no_hard_rows="whose loss has no derivative",
+    convex=True,
+    also=unsuited_bias,
+)
 
 
-def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+@solver(
+    "huber",
+    algorithm="Newton's method on a hinge whose kink is smoothed less and less, in the features of f",
+    families=("svm.soft", "svm.nobias", "svr.l1", "rank.l1"),
+    needs=NEEDS,
+    first=tall,
+)
+def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Newton steps, with the smoothing centred anew at every minimum, until the gap is small enough."""
-    assert isinstance(problem, MarginProblem)
     progress = Progress("huber", problem, limits, limits.max_iter or 10_000)
     start = warm_start or _by_sweeps(problem, progress) or on_a_part(problem, _solve, limits, WORTH, PART)
     descent = descent_for(problem, start, by_row=not problem.rows.many)
@@ -91,7 +101,7 @@ def _by_sweeps(problem: MarginProblem, progress: Progress) -> Point | None:
     """Where as many sweeps of coordinate descent lead as cost a step or two of Newton's method; None where that is not near."""
     Z = problem.explicit
     sweeps = 0 if Z is None else Z.m * min(Z.q, MOST_COLUMNS) // (COLUMNS_A_SWEEP * max(problem.p, 1))
-    if sweeps < FEWEST_SWEEPS or coordinate_descent.refusal(problem):
+    if sweeps < FEWEST_SWEEPS or coordinate_descent.NEEDS.refusal(problem):
         return None
     alpha = coordinate_descent.after_sweeps(problem, sweeps, progress)
     progress.show(alpha, 0)

@@ -20,13 +20,16 @@ from dataclasses import replace
 import numpy as np
 
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.rows.losses import SQUARED_HINGE
+from equimargin.solvers.needs import Needs
 from equimargin.solvers.newton.base import Descent
 from equimargin.solvers.newton.in_features import FeatureDescent
 from equimargin.solvers.newton.in_kernel import KernelDescent
+from equimargin.solvers.newton.tall import tall
 from equimargin.solvers.progress import Progress
+from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution
 
 MOST_POINTS = 1000
@@ -37,29 +40,26 @@ PART, ROUGH, STAGE = 100, 0.03, 20
 """It is sought on so many points a column, or one in so many, to such a gap, or to a few columns over these points."""
 
 
-def refusal(problem: Problem) -> str | None:
-    """Why this problem is none of Newton's, in a sentence, or None."""
-    if isinstance(problem, MarginProblem) and problem.loss == "hinge" and not np.isinf(problem.C):
-        return "the hinge has a kink"
-    return unsuited(problem)
+def unsuited_bias(problem: MarginProblem) -> Refusal | None:
+    """A bias is not taken beside many points of a kernel that has no explicit features."""
+    if problem.explicit is not None or problem.m <= MOST_POINTS or not problem.bias:
+        return None
+    points = f"{problem.m:,} points of a kernel without explicit features"
+    return Refusal(f"a bias beside {points}, more than {MOST_POINTS:,}", too_large=True)
 
 
-def unsuited(problem: Problem) -> str | None:
-    """Why this problem is none of a solver's in the features of f, in a sentence, or None."""
-    if not isinstance(problem, MarginProblem):
-        return "it is a linear program"
-    if np.isinf(problem.group_costs).any():
-        return "hard rows (infinite costs), whose loss has no derivative"
-    if not problem.convex:
-        return "the kernel matrix is not positive semidefinite"
-    if problem.explicit is None and problem.m > MOST_POINTS and problem.bias:
-        return f"a bias beside {problem.m:,} points of a kernel without explicit features, more than {MOST_POINTS:,}"
-    return None
+NEEDS = Needs(MarginProblem, no_hinge="has a kink", no_hard_rows="whose loss has no derivative", convex=True, also=unsuited_bias)
 
 
-def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+@solver(
+    "newton",
+    algorithm="finite Newton method in the features of f, for the squared hinge",
+    families=("svm.l2", "svm.nobias_l2", "svr.l2", "rank.l2"),
+    needs=NEEDS,
+    first=tall,
+)
+def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Newton steps until the gap is small enough."""
-    assert isinstance(problem, MarginProblem)
     progress = Progress("newton", problem, limits, limits.max_iter or 1000)
     descent = descent_for(problem, warm_start or on_a_part(problem, _solve, limits, WORTH, PART), by_row=False)
     over = descent.show(progress, SQUARED_HINGE)
@@ -76,7 +76,7 @@ def descent_for(problem: MarginProblem, start: Point | None, by_row: bool) -> De
 
 
 def on_a_part(
-    problem: MarginProblem, run: Callable[[Problem, Limits, Point | None], Solution], limits: Limits, worth: int, part: int
+    problem: MarginProblem, run: Callable[[MarginProblem, Limits, Point | None], Solution], limits: Limits, worth: int, part: int
 ) -> Point | None:
     """A function to start from: a rough solution on some of the points at a larger cost, where points are many; None where they are few.
 

@@ -34,11 +34,12 @@ import numpy as np
 from equimargin.formulations.kernels.gram import STORED_ROWS
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.losses import SQUARED_HINGE
+from equimargin.solvers.needs import Needs
 from equimargin.solvers.newton.in_kernel import GramProducts
 from equimargin.solvers.progress import RESOLUTION, Progress, multipliers
+from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution
 
 ETA_0, ETA_1, ETA_2 = 1e-4, 0.25, 0.75
@@ -51,17 +52,13 @@ NOISE = 1e-10
 """Where the model falls by less, over f, the difference of two values of f is rounding: the gradients at both ends say how f fell."""
 
 
-def refusal(problem: Problem) -> str | None:
-    """Why this problem is not for the trust-region Newton method, in a sentence, or None."""
-    if not isinstance(problem, MarginProblem):
-        return "it is a linear program"
-    if not problem.squared and not np.isinf(problem.C):
-        return "the hinge has a kink"
-    if problem.bias:
-        return "the bias is free, and not part of the norm"
-    if np.isinf(problem.group_costs).any():
-        return "hard rows (infinite costs), whose loss has no derivative"
-    return None if problem.convex else "the kernel matrix is not positive semidefinite"
+NEEDS = Needs(
+    MarginProblem,
+    no_hinge="has a kink",
+    no_bias="which is free, and not part of the norm",
+    no_hard_rows="whose loss has no derivative",
+    convex=True,
+)
 
 
 class Iterate(NamedTuple):
@@ -74,9 +71,15 @@ class Iterate(NamedTuple):
     radius: float
 
 
-def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+@solver(
+    "tron",
+    algorithm="trust-region Newton method as published, for the squared hinge",
+    families=("svm.nobias_l2", "rank.l2"),
+    needs=NEEDS,
+    reference=True,
+)
+def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Trust-region steps until the gap is small enough."""
-    assert isinstance(problem, MarginProblem)
     progress = Progress("tron", problem, limits, limits.max_iter or 1000)
     at = objective(problem, warm_start)
     radius, iteration, products = float(np.linalg.norm(at.grad)), 0, 0
@@ -283,7 +286,7 @@ def objective(problem: MarginProblem, start: Point | None) -> Objective:
 
     Parameters
     ----------
-    problem : one that `refusal` does not refuse.  start : a point of a like problem.
+    problem : one that meets NEEDS.  start : a point of a like problem.
     """
     Z = problem.explicit
     v = np.zeros(problem.m if Z is None else Z.q)

@@ -25,8 +25,10 @@ from equimargin.formulations.kernels.gram import STORED_ROWS
 from equimargin.formulations.numeric.arguments import count, number, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.rows.labelled import LISTED
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
+from equimargin.solvers.needs import Needs
 from equimargin.solvers.path.active_set import Differences, Index, squared_lengths
 from equimargin.solvers.path.function import Centred, balanced
 from equimargin.solvers.path.parametric_qp import HandedOut, OutOfTime, ParametricQP
@@ -69,21 +71,19 @@ def regularization_path(
     return _Scaled(problem).path(lambda_min, max_events, time_limit, callback)
 
 
-def refusal(problem: Any) -> str | None:
-    """Why a problem has no path, or None."""
+NEEDS = Needs(MarginProblem, convex=True, most_rows=LISTED, most_points=STORED_ROWS)
+
+
+def refusal(problem: Any) -> Refusal | None:
+    """Why a problem has no path, or None. Its C plays no part."""
     if not isinstance(problem, MarginProblem) or problem.loss != "hinge":
-        return "paths are of the hinge"
+        return Refusal("paths are of the hinge")
     if problem.hard.any():
-        return "rows of infinite weight have no share of C"
-    if not problem.convex:
-        return "the kernel matrix is not positive semidefinite"
-    if problem.m > STORED_ROWS:
-        return f"{problem.m:,} points, more than the {STORED_ROWS:,} whose Gram matrix is kept"
-    if problem.p > LISTED:
-        return f"{problem.p:,} pairs, more than the {LISTED:,} that are listed one by one"
-    if not np.isfinite(problem.gram.dense).all():
-        return "kernel values are beyond all floats"
-    return None
+        return Refusal("rows of infinite weight have no share of C")
+    unmet = NEEDS.refusal(problem)
+    if unmet is None and not np.isfinite(problem.gram.dense).all():
+        return Refusal("kernel values are beyond all floats")
+    return unmet
 
 
 class _Scaled:

@@ -17,32 +17,44 @@ import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.refusal import Refusal
+from equimargin.solvers.needs import Needs
 from equimargin.solvers.path import follow as path
 from equimargin.solvers.path.result import SMALLEST, RegularizationPath
 from equimargin.solvers.progress import Progress
+from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution, Status
 
-LARGEST = 2_000_000_000
-"""Rows times numbers that an event looks at, m^2 + p: some fifteen seconds to the end of the path."""
+LONGEST_PATH = 2_000_000_000
+"""Rows times the numbers that an event looks at, m^2 + p: some fifteen seconds to the end of the path."""
 
 
-def refusal(problem: Problem) -> str | None:
-    """Why this problem has no path that ends at its C, or none that is short enough, in a sentence, or None."""
-    if isinstance(problem, MarginProblem) and np.isinf(problem.C):
-        return "lambda = 1 / C is 0 for a hard margin"
-    if isinstance(problem, MarginProblem) and not SMALLEST <= 1 / problem.C < np.inf:
-        return f"lambda = 1 / C = {1 / problem.C:g} is on no path: they are followed from {SMALLEST:g} to what float64 holds"
-    reason = path.refusal(problem)
-    if reason is None and problem.p * (problem.m**2 + problem.p) > LARGEST:
-        return f"too large for an answer among others: {problem.m:,} points and {problem.p:,} rows; regularization_path follows them"
-    return reason
+def no_path_to_C(problem: MarginProblem) -> Refusal | None:
+    """A path ends at lambda = 1 / C only if that is on it and the way there is not too long for an answer among others."""
+    if np.isinf(problem.C):
+        return Refusal("lambda = 1 / C is 0 for a hard margin")
+    if not SMALLEST <= 1 / problem.C < np.inf:
+        return Refusal(f"lambda = 1 / C = {1 / problem.C:g} is on no path: they are followed from {SMALLEST:g} to what float64 holds")
+    refusal = path.refusal(problem)
+    if refusal is None and problem.p * (problem.m**2 + problem.p) > LONGEST_PATH:
+        size = f"{problem.m:,} points and {problem.p:,} rows"
+        return Refusal(f"too large for an answer among others: {size}", instead="regularization_path follows them", too_large=True)
+    return refusal
 
 
-def _solve(problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+NEEDS = Needs(MarginProblem, also=no_path_to_C)
+
+
+@solver(
+    "homotopy",
+    algorithm="the whole regularisation path from lambda = infinity down to 1 / C, for the hinge",
+    families=("svm.soft", "svr.l1", "rank.l1"),
+    needs=NEEDS,
+    reference=True,
+)
+def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """The path down to 1 / C. It begins where alpha is known: a warm start is of no use."""
-    assert isinstance(problem, MarginProblem)
     progress = Progress("homotopy", problem, limits, limits.max_iter or sys.maxsize)
     asked = False
 

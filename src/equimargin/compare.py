@@ -6,9 +6,11 @@ import io
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -29,39 +31,60 @@ ACCURATE = "CLARABEL"
 
 @dataclass(frozen=True)
 class Job:
-    """One answer to be had: a declaration by a backend, or a specialised solver (formulation None)."""
+    """One answer to be had: a declaration by a backend, or a specialised solver (formulation None).
+
+    module : whose import enters the formulation or the solver in a process that does not know it yet.
+    control : whether the formulation is wrong on purpose.
+    """
 
     problem: Problem
     formulation: str | None
     solver: str
     tol: float
     time_limit: float
+    module: str = "equimargin.solvers"
+    control: bool = False
 
     def run(self) -> Evidence:
         """Solve and examine; what cannot be run is skipped with its reason, and an exception is a failed answer: others are yet to come."""
         try:
             return self._examined()
         except Exception as failure:
-            control = self.formulation is not None and REGISTRY[self.formulation].control
-            return failed(self.problem.family, self.formulation, self.solver, control, failure)
+            return failed(self.problem.family, self.formulation, self.solver, self.control, failure)
 
     def _examined(self) -> Evidence:
+        self._enter()
         entry = None if self.formulation is None else REGISTRY[self.formulation]
-        control = entry is not None and entry.control
-        reason = SOLVERS[self.solver].refusal(self.problem) if entry is None else entry.refusal(self.problem)
-        if reason is not None:
-            status = Status.TOO_LARGE if "too large" in reason else Status.UNSUPPORTED
-            return skipped(self.problem.family, self.formulation, self.solver, control, status, reason)
+        refusal = SOLVERS[self.solver].refusal(self.problem) if entry is None else entry.refusal(self.problem)
+        if refusal is not None:
+            status = Status.TOO_LARGE if refusal.too_large else Status.UNSUPPORTED
+            return skipped(self.problem.family, self.formulation, self.solver, self.control, status, str(refusal))
         if entry is None:
             return examine_solution(self.problem, solve(self.problem, self.solver, tol=self.tol, time_limit=self.time_limit))
         started = time.perf_counter()
         try:
             declared = declare(entry.id, self.problem)
         except ValueError as failure:
-            return skipped(self.problem.family, entry.id, self.solver, control, Status.NUMERICAL_FAILURE, str(failure))
+            return skipped(self.problem.family, entry.id, self.solver, self.control, Status.NUMERICAL_FAILURE, str(failure))
         declaring = time.perf_counter() - started
         answer = solve_declaration(declared, self.solver, self.tol, self.time_limit)
-        return examine(self.problem, replace(answer, compile_seconds=answer.compile_seconds + declaring), control)
+        return examine(self.problem, replace(answer, compile_seconds=answer.compile_seconds + declaring), self.control)
+
+    def _enter(self) -> None:
+        """A process of its own knows only the project's formulations and solvers: others are entered by importing their module.
+
+        Raises
+        ------
+        LookupError : that cannot be done.
+        """
+        name = self.formulation or self.solver
+        known: Container[str] = REGISTRY if self.formulation else SOLVERS
+        if name not in known:
+            with suppress(ImportError):
+                import_module(self.module)
+        if name not in known:
+            where = f"{name} is not entered by importing {self.module} in another process"
+            raise LookupError(f"{where}: put it into a module that can be imported there, or run one job at a time")
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +203,9 @@ def compare(
     problem : one problem, or several; each is a family.  formulations, solvers : names or patterns with * and ?. A backend that is
         weak on a kind of program (OSQP on linear, HIGHS on quadratic ones) takes part there only if it is asked for by its full name.
     tol : relative accuracy asked of every solver.  agree_tol : relative tolerance of the referee.  time_limit : seconds an answer.
-    jobs : processes; -1 is all cores.  include_controls : also declare the formulations that are wrong on purpose.
+    jobs : processes; -1 is all cores. Above 1, formulations and solvers of one's own must be entered by modules that other processes can
+        import; the answers of those that are not are failed ones, and say so.
+    include_controls : also declare the formulations that are wrong on purpose.
     progress : called with (done, total, what was just done).
 
     Returns
@@ -220,12 +245,14 @@ def _jobs(problem: Problem, ids: Sequence[str], names: Sequence[str], tol: float
     entries = [REGISTRY[id] for id in ids if REGISTRY[id].family == problem.family]
     for entry in entries:
         if not entry.control:
-            yield from (Job(problem, entry.id, name, tol, time_limit) for name in names if name in BACKENDS)
+            module = entry.builder.__module__
+            yield from (Job(problem, entry.id, name, tol, time_limit, module) for name in names if name in BACKENDS)
     for name in names:
         if name in SOLVERS and SOLVERS[name].takes(problem.family):
-            yield Job(problem, None, name, tol, time_limit)
+            yield Job(problem, None, name, tol, time_limit, SOLVERS[name].module)
     if controls:
-        yield from (Job(problem, entry.id, ACCURATE, tol, time_limit) for entry in entries if entry.control)
+        wrong = (entry for entry in entries if entry.control)
+        yield from (Job(problem, entry.id, ACCURATE, tol, time_limit, entry.builder.__module__, control=True) for entry in wrong)
 
 
 def _suited(problem: Problem, names: Sequence[str], asked: set[str]) -> list[str]:

@@ -9,10 +9,11 @@ matrices, integer grids, rows that cost nothing or must be met, and scales and c
 >>> @given(margin_problems("rank.l1"))
 ... def test_my_solver(problem): ...
 
-The checks also run from the command line, on a formulation of a module by its id or on a solver's class:
+The checks also run from the command line, on a formulation by its id, a solver by its name, or a class of solvers,
+where MODULE enters them or has the class:
 
     python -m equimargin.testing my_module:my.formulation.id
-    python -m equimargin.testing my_module:MySolver
+    python -m equimargin.testing my_module:my_solver
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,7 @@ from equimargin.formulations import (
 from equimargin.formulations.kernels.kernel import RBF, Polynomial
 from equimargin.formulations.rows.listed import Tube
 from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
-from equimargin.solvers import SOLVERS, Limits, Solution, Status, solve, solve_declaration
+from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Solver, Status, solve, solve_declaration
 
 try:
     from hypothesis import strategies as st
@@ -426,23 +427,13 @@ def _declared(problem: Problem, without: str = "") -> list[Evidence]:
     return [examine(problem, solve_declaration(declare(id, problem))) for id in ids]
 
 
-class SpecialisedSolver(Protocol):
-    """What `check_solver` asks for, and what the entries of SOLVERS are."""
-
-    def refusal(self, problem: Problem) -> str | None:
-        """What the solver lacks for this problem, in a sentence, or None."""
-
-    def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """Solve a problem that is not refused."""
-
-
 TOL = 1e-6
 """Relative width of the proven interval that `check_solver` asks for."""
-PATIENCE = 1.0
+SECONDS_OVER_TIME = 1.0
 """Seconds that a solver may go on after its time limit."""
 
 
-def check_solver(solver: str | SpecialisedSolver) -> None:
+def check_solver(solver: str | Solver) -> None:
     """Whether a specialised solver keeps its word, on small problems of every family that it does not refuse, with three kernels.
 
     Its interval must be as narrow as asked, it must agree with the declared formulations, obey `max_iter`, `time_limit` and a callback that
@@ -450,13 +441,13 @@ def check_solver(solver: str | SpecialisedSolver) -> None:
 
     Parameters
     ----------
-    solver : a name of SOLVERS, or an object with `refusal(problem)` and `run(problem, limits, warm_start)`.
+    solver : a name of SOLVERS, or any object that is a `Solver`, entered there or not.
 
     Raises
     ------
     KeyError : an unknown name.  AssertionError : what is wrong, in a sentence.
     """
-    checked = _Checked(SOLVERS[solver], solver) if isinstance(solver, str) else _Checked(solver, type(solver).__name__)
+    checked = _Checked(SOLVERS[solver] if isinstance(solver, str) else solver)
     taken = [problem for problem in _samples() if checked.takes(problem)]
     _require(bool(taken), f"{checked.name} refuses a problem of every family")
     for problem in taken:
@@ -477,15 +468,15 @@ def _samples() -> Iterator[Problem]:
 class _Checked:
     """A solver under test, by its name."""
 
-    def __init__(self, solver: SpecialisedSolver, name: str) -> None:
-        self.solver, self.name = solver, name
+    def __init__(self, solver: Solver) -> None:
+        self.solver, self.name = solver, solver.name
 
     def takes(self, problem: Problem) -> bool:
         """Whether it does not refuse the problem; a refusal must be a sentence."""
-        reason = self.solver.refusal(problem)
-        said = reason is None or (isinstance(reason, str) and len(reason.split()) > 1)
-        _require(said, f"{self.name} must refuse a problem of {problem.family} in a sentence, not with {reason!r}")
-        return reason is None
+        refusal = self.solver.refusal(problem)
+        said = refusal is None or (isinstance(refusal, Refusal) and len(refusal.sentence.split()) > 1)
+        _require(said, f"{self.name} must refuse a problem of {problem.family} with a Refusal in a sentence, not with {str(refusal)!r}")
+        return refusal is None
 
     def run(self, problem: Problem, limits: Limits, start: Point | None = None) -> Solution:
         """The solution, which must be of the given problem, have a point and a reason, and not claim what it does not prove."""
@@ -522,7 +513,7 @@ class _Checked:
         started = time.perf_counter()
         self.run(problem, Limits(TOL, time_limit=1e-6))
         seconds = time.perf_counter() - started
-        _require(seconds <= PATIENCE, f"{self.name} goes on for {seconds:.1f} s on {problem.family} where time_limit is 1e-6 s")
+        _require(seconds <= SECONDS_OVER_TIME, f"{self.name} goes on for {seconds:.1f} s on {problem.family} where time_limit is 1e-6 s")
         calls: list[tuple[int, float, float]] = []
         self.run(problem, Limits(TOL, callback=lambda *bounds: calls.append(bounds) or True))  # type: ignore[func-returns-value]
         _require(len(calls) == 1, f"{self.name} calls a callback that stops it {len(calls)} times on {problem.family}, not once")
@@ -546,7 +537,7 @@ def _require(holds: bool, sentence: str) -> None:
 def main(arguments: Sequence[str]) -> int:
     """Run a check from the command line: 0 what is named conforms, 1 it does not, 2 it cannot be found; each is said in a sentence."""
     if len(arguments) != 1:
-        print("usage: python -m equimargin.testing [MODULE:]NAME - the id of a formulation, the name of a solver, or a solver's class")
+        print("usage: python -m equimargin.testing [MODULE:]NAME - the id of a formulation, the name of a solver, or a class of solvers")
         return 2
     module, _, name = arguments[0].rpartition(":")
     try:

@@ -16,7 +16,7 @@ import pytest
 
 from equimargin.formulations import MarginProblem, Point, Problem
 from equimargin.formulations.rows.listed import Signed
-from equimargin.solvers import SOLVERS, Limits, Solution, Status
+from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Status
 from equimargin.testing import check_solver, main
 from places import ROOT
 
@@ -26,11 +26,16 @@ SMO = SOLVERS["smo"]
 class Libsvm:
     """LIBSVM through scikit-learn: a third party's solver that is right."""
 
-    def refusal(self, problem: Problem) -> str | None:
+    name = "Libsvm"
+    algorithm = "sequential minimal optimisation of LIBSVM"
+    families = ("svm.soft",)
+    reference = True
+
+    def refusal(self, problem: Problem) -> Refusal | None:
         """Soft margins with the hinge and a bias, and nothing else."""
         if not (isinstance(problem, MarginProblem) and isinstance(problem.rows, Signed) and problem.family == "svm.soft"):
-            return "classification with a bias and the hinge only"
-        return None if problem.convex else "a convex problem is needed"
+            return Refusal("classification with a bias and the hinge only")
+        return None if problem.convex else Refusal("a convex problem is needed")
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
         """One fit: LIBSVM takes no start, and looks at no clock."""
@@ -53,9 +58,16 @@ class Libsvm:
 
 
 class Wrong:
-    """SMO with one thing wrong in what it hands back."""
+    """SMO with one thing wrong in what it hands back, called after that."""
 
-    def refusal(self, problem: Problem) -> str | None:
+    algorithm, families, reference = SMO.algorithm, SMO.families, True
+
+    @property
+    def name(self) -> str:
+        """That of the class."""
+        return type(self).__name__
+
+    def refusal(self, problem: Problem) -> Refusal | None:
         """As SMO."""
         return SMO.refusal(problem)
 
@@ -83,17 +95,17 @@ class AnotherProblem(Wrong):
 class Curt(Wrong):
     """Refuses in one word."""
 
-    def refusal(self, problem: Problem) -> str | None:
+    def refusal(self, problem: Problem) -> Refusal | None:
         """No sentence."""
-        return "no" if SMO.refusal(problem) else None
+        return Refusal("no") if SMO.refusal(problem) else None
 
 
 class Unwilling(Wrong):
     """Refuses everything."""
 
-    def refusal(self, problem: Problem) -> str | None:
+    def refusal(self, problem: Problem) -> Refusal | None:
         """Always."""
-        return "not on a Monday"
+        return Refusal("not on a Monday")
 
 
 class Silent(Wrong):
@@ -173,7 +185,7 @@ def test_a_right_third_party_conforms() -> None:
     [
         (DoubledCost(), "DoubledCost says optimal on svm.soft with the linear kernel, but proves a relative width of"),
         (AnotherProblem(), "hands back the solution of another problem"),
-        (Curt(), "must refuse a problem of svm.nobias in a sentence, not with 'no'"),
+        (Curt(), "must refuse a problem of svm.nobias with a Refusal in a sentence, not with 'no'"),
         (Unwilling(), "refuses a problem of every family"),
         (Silent(), "gives no reason why it stopped"),
         (Unlimited(), "iterations on svm.hard where max_iter is 1"),

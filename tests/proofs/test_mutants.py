@@ -44,7 +44,7 @@ from equimargin.formulations.kernels.kernel import RBF, Linear, Polynomial
 from equimargin.formulations.problem.choices import Bias, Loss
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.proofs import Agreement, Evidence, Judgement, Verdict, examine, examine_solution, judge
-from equimargin.solvers import SOLVERS, Limits, solve, solve_declaration
+from equimargin.solvers import SOLVERS, Limits, registry, solve, solve_declaration
 from equimargin.solvers.backends.solve import Answer
 
 KERNELS: dict[str, Kernel] = {"linear": linear(), "rbf": rbf(0.5), "polynomial": polynomial(2, 0.5, 1.0)}
@@ -1124,8 +1124,8 @@ def compiled(name: str, change: Change, monkeypatch: pytest.MonkeyPatch) -> Modu
     if change.module:
         for part in DESCENTS:
             executed(part, f"equimargin.solvers.{part}", change if part == change.module else None, monkeypatch)
-        return executed(SOLVERS[name].module, f"mutant_{name}", None, monkeypatch)
-    return executed(SOLVERS[name].module, f"mutant_{name}", change, monkeypatch)
+        return executed(SOLVERS[name].module.removeprefix("equimargin.solvers."), f"mutant_{name}", None, monkeypatch)
+    return executed(SOLVERS[name].module.removeprefix("equimargin.solvers."), f"mutant_{name}", change, monkeypatch)
 
 
 def executed(name: str, known: str, change: Change | None, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -1138,7 +1138,9 @@ def executed(name: str, known: str, change: Change | None, monkeypatch: pytest.M
     source = source.replace("from equimargin.formulations.numeric.jit import jit\n", "jit = lambda kernel: kernel\n")
     module = ModuleType(known)
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    exec(compile(source, f"<{module.__name__}>", "exec"), module.__dict__)
+    with monkeypatch.context() as aside:
+        aside.setattr(registry, "SOLVERS", registry.Solvers({}))  # a wrong solver is entered among none
+        exec(compile(source, f"<{module.__name__}>", "exec"), module.__dict__)
     return module
 
 

@@ -167,7 +167,7 @@ def test_a_family_agrees_by_a_declaration_and_a_solver() -> None:
     assert verdict(declared(), solved(), declared("two", **INACCURATE), declared("three", **FAILED)) is Verdict.AGREE
 
 
-TOO_LARGE = Ways(undeclarable="the problem is too large to declare")
+TOO_LARGE = Ways(undeclarable="the problem is too large to declare", too_large=True)
 UNDECLARABLE = Ways(undeclarable="no formulation takes the problem")
 UNSOLVABLE = Ways(unsolvable="no specialised solver takes the problem")
 

@@ -91,11 +91,11 @@ def test_the_callback_sees_the_end() -> None:
 
 
 def test_refusals() -> None:
-    assert "quadratic" in str(linear_program.refusal(classification([[0.0], [1.0]], [1, -1])))
+    assert "quadratic" in str(linear_program.NEEDS.refusal(classification([[0.0], [1.0]], [1, -1])))
     X = np.random.default_rng(0).normal(size=(7000, 2))
-    assert linear_program.refusal(ranking_vector_machine(X[:1000], np.repeat([0, 1], 500), None, 1.0, rbf(0.2))) is None
+    assert linear_program.NEEDS.refusal(ranking_vector_machine(X[:1000], np.repeat([0, 1], 500), None, 1.0, rbf(0.2))) is None
     many = ranking_vector_machine(X, np.repeat([0, 1], [6000, 1000]))
-    assert "too large: 24,028,000 entries for 7,000 points and 6,000,000 pairs" in str(linear_program.refusal(many))
+    assert "too large: 24,028,000 entries for 7,000 points and 6,000,000 pairs" in str(linear_program.NEEDS.refusal(many))
 
 
 def test_features_take_the_place_of_k_where_they_are_fewer() -> None:

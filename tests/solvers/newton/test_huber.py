@@ -187,10 +187,10 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
 
 
 def test_refusals() -> None:
-    assert "no kink" in str(huber.refusal(classification(SCALED, LABELS, loss="squared_hinge")))
-    assert "linear program" in str(huber.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
-    assert "hard rows" in str(huber.refusal(classification(SCALED, LABELS, np.inf)))
-    assert "semidefinite" in str(huber.refusal(classification(SCALED, LABELS, kernel=sigmoid())))
+    assert "no kink" in str(huber.NEEDS.refusal(classification(SCALED, LABELS, loss="squared_hinge")))
+    assert "linear program" in str(huber.NEEDS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
+    assert "hard rows" in str(huber.NEEDS.refusal(classification(SCALED, LABELS, np.inf)))
+    assert "semidefinite" in str(huber.NEEDS.refusal(classification(SCALED, LABELS, kernel=sigmoid())))
 
 
 @given(st.floats(-10, 10), st.floats(1e-6, 10))
@@ -205,7 +205,7 @@ def test_any_small_problem(family: str) -> None:
 
     @given(margin_problems(family, max_points=9, tails=False))
     def check(problem: MarginProblem) -> None:
-        if huber.refusal(problem) is None:
+        if huber.NEEDS.refusal(problem) is None:
             checked(problem, 1e-8)
 
     check()

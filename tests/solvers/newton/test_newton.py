@@ -185,12 +185,12 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
 
 
 def test_refusals() -> None:
-    assert "kink" in str(newton.refusal(classification(SCALED, LABELS)))
-    assert "linear program" in str(newton.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
-    assert "hard rows" in str(newton.refusal(squared(SCALED, LABELS, np.inf)))
-    assert "semidefinite" in str(newton.refusal(squared(SCALED, LABELS, kernel=sigmoid())))
+    assert "kink" in str(newton.NEEDS.refusal(classification(SCALED, LABELS)))
+    assert "linear program" in str(newton.NEEDS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
+    assert "hard rows" in str(newton.NEEDS.refusal(squared(SCALED, LABELS, np.inf)))
+    assert "semidefinite" in str(newton.NEEDS.refusal(squared(SCALED, LABELS, kernel=sigmoid())))
     many = np.random.default_rng(0).normal(size=(newton.MOST_POINTS + 1, 2))
-    assert "1,001 points" in str(newton.refusal(squared(many, np.ones(len(many)), kernel=rbf())))
+    assert "1,001 points" in str(newton.NEEDS.refusal(squared(many, np.ones(len(many)), kernel=rbf())))
 
 
 def test_auto_takes_many_points_of_few_features() -> None:
@@ -263,7 +263,7 @@ def test_any_small_problem(family: str) -> None:
 
     @given(margin_problems(family, max_points=9, tails=False))
     def check(problem: MarginProblem) -> None:
-        if newton.refusal(problem) is None:
+        if newton.NEEDS.refusal(problem) is None:
             checked(problem, 1e-8)
 
     check()

@@ -1,0 +1,91 @@
+"""What a solver needs of a problem, as data; and the sentence that says which need a problem does not meet.
+
+Every sentence stands here once. Where solvers differ in why they need something, the need is given as that reason, which ends the sentence:
+
+>>> from equimargin.formulations import MarginProblem, classification
+>>> needs = Needs(MarginProblem, no_bias="which this method does not know")
+>>> print(needs.refusal(classification([[0.0], [1.0]], [-1, 1])))
+there is a bias, which this method does not know
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.problem.refusal import Refusal
+from equimargin.formulations.rows.listed import Signed, Tube
+
+P = TypeVar("P", bound=Problem)
+
+
+@dataclass(frozen=True)
+class Needs(Generic[P]):
+    """What a solver needs of a problem. Without any other argument it takes every problem of the shape.
+
+    Parameters
+    ----------
+    shape : MarginProblem or OneNormProblem; the solver is called with problems of this class only.
+    no_hinge, no_squared_hinge : why it does not take this loss, after "the hinge ..." or "the squared hinge ...".
+    no_bias : why no row may have a free bias, after "there is a bias, ...".
+    bias : why every row needs one, after "there is no bias, ...".
+    no_hard_rows : why it does not take rows of infinite cost, after "hard rows (infinite costs), ...".
+    single_entries : whether every row of A has one entry, 1 or -1, as in classification and regression.
+    convex : whether the kernel matrix has to be positive semidefinite.
+    most_rows : the largest p.  most_points : the largest m whose Gram matrix it keeps.
+    features_at_any_size : whether `most_points` does not count for kernels with explicit features.
+    also : what else it needs, and no other solver does: the refusal of a problem that meets all needs above, or None.
+    """
+
+    shape: type[P]
+    no_hinge: str = ""
+    no_squared_hinge: str = ""
+    no_bias: str = ""
+    bias: str = ""
+    no_hard_rows: str = ""
+    single_entries: bool = False
+    convex: bool = False
+    most_rows: float = np.inf
+    most_points: float = np.inf
+    features_at_any_size: bool = False
+    also: Callable[[P], Refusal | None] = lambda problem: None
+
+    def refusal(self, problem: Problem) -> Refusal | None:
+        """The first need that the problem does not meet, in the order of the parameters but with the sizes before `convex`; or None."""
+        if not isinstance(problem, self.shape):
+            return Refusal("it is a linear program" if isinstance(problem, OneNormProblem) else "it is a quadratic problem")
+        return next(self._unmet(problem), None) or self.also(problem)
+
+    def _unmet(self, problem: Problem) -> Iterator[Refusal]:
+        if isinstance(problem, MarginProblem):
+            yield from self._unmet_by_loss(problem)
+            yield from self._unmet_by_rows(problem)
+        if problem.p > self.most_rows:
+            rows = "rows" if isinstance(problem.rows, Signed | Tube) else "pairs"
+            yield Refusal(f"{problem.p:,} {rows}, more than the {self.most_rows:,} that are listed one by one", too_large=True)
+        if problem.m > self.most_points and not (self.features_at_any_size and problem.explicit is not None):
+            yield Refusal(f"{problem.m:,} points, more than the {self.most_points:,} whose Gram matrix is kept", too_large=True)
+        if self.convex and not problem.convex:
+            yield Refusal("the kernel matrix is not positive semidefinite")
+
+    def _unmet_by_loss(self, problem: MarginProblem) -> Iterator[Refusal]:
+        """A hard margin has no loss, whatever it is called."""
+        if self.no_hinge and problem.loss == "hinge" and np.isfinite(problem.C):
+            yield Refusal(f"the hinge {self.no_hinge}")
+        if self.no_squared_hinge and problem.loss == "squared_hinge" and np.isfinite(problem.C):
+            yield Refusal(f"the squared hinge {self.no_squared_hinge}")
+
+    def _unmet_by_rows(self, problem: MarginProblem) -> Iterator[Refusal]:
+        if self.no_bias and problem.bias and problem.bias_signs.any():
+            yield Refusal(f"there is a bias, {self.no_bias}")
+        if self.bias and not (problem.bias and problem.bias_signs.all()):
+            yield Refusal(f"there is no bias, {self.bias}")
+        if self.single_entries and (problem.rows.absolute_dot(np.ones(problem.m)) != 1.0).any():
+            yield Refusal("rows have more than one entry")
+        if self.no_hard_rows and np.isinf(problem.group_costs).any():
+            yield Refusal(f"hard rows (infinite costs), {self.no_hard_rows}")
