@@ -6,7 +6,7 @@ SEED     ?= $(shell date +%Y%m%d)
 EXAMPLES ?= 1000
 MUTATIONS ?= 500
 
-.PHONY: help demo check lint mutants faults mutated-certificates proofs proof-mutants nightly nightly-exact nightly-path nightly-bounds bench dist clean
+.PHONY: help demo check lint mutants faults mutated-certificates proofs proof-mutants nightly nightly-exact nightly-path nightly-bounds bench bench-against dist clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22
@@ -53,6 +53,9 @@ bench: $(READY)  ## CPU times, and the error of every map between formulations
 	$(BIN)/python benchmarks/ranking.py
 	$(BIN)/python benchmarks/exact.py
 	$(BIN)/python -m pytest -m benchmark -s benchmarks tests/formulations/test_links.py
+
+bench-against: $(READY)  ## CPU times of another checkout and of this one, row by row: make bench-against OTHER=../before
+	$(BIN)/python benchmarks/between_versions.py $(OTHER) $(ARGS)
 
 proofs: $(READY)  ## the theorems of proofs/rocq, built and checked by Coq: nothing assumed, and the values of the printed formulas
 	PYTHONPATH=tests $(BIN)/python -m campaigns.rocq

@@ -1,0 +1,145 @@
+"""CPU seconds of two checkouts on the rows of the other benchmarks: A B A B, each in a process of its own that compiled before.
+
+    python benchmarks/between_versions.py OTHER [--rows "smo 5000"] [--rounds 7]
+
+OTHER is another checkout of this repository, A; this one is B. Every row is solved by both in turn, problem construction included, and the
+ratio of the medians is printed: below 1 this checkout is faster. The rows are those of `svm.py`, `linear.py`, `one_norm.py`, `ranking.py`,
+`exact.py` and `path.py` that end within about a minute together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+HERE = Path(__file__).resolve().parents[1]
+DATA = HERE.parent / "shared" / "data"
+MEASURED = 0.1
+"""CPU seconds that a measurement lasts at least: a shorter row is solved several times in it."""
+
+
+def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """The rows by name, and what solves each; from the benchmarks of the checkout that the package is imported from."""
+    import numpy as np
+
+    from equimargin import solvers
+
+    checkout = Path(solvers.__file__).resolve().parents[1]
+    sys.path.insert(0, str(checkout / "benchmarks"))
+    import exact
+    import linear
+    import one_norm
+    import path
+    import ranking
+    import svm
+
+    for contest in svm.contests(quick=True):
+        yield f"smo {contest.name}", partial(solved, contest.problem, "smo", contest.ours or 1e-3)
+    for row in linear.ROWS:
+        X, y = linear.data(row, 0)
+        yield f"linear {row.name}", partial(solved, partial(penalised, X, y, row.C, row.loss), "auto", 1e-6)
+    for row in one_norm.ROWS:
+        if row.quick:
+            yield f"one-norm {row.form} {row.queries} x {row.size}", partial(solved, partial(row.problem, row.C), "auto", one_norm.TOL)
+    for row in ranking.rows(DATA, quick=True):
+        yield f"ranking {row.title}", partial(solved, row.problem, "auto", 1e-6 if row.loss == "squared_hinge" else 1e-3)
+    for row in exact.ROWS:
+        drawn = row.problem(np.random.default_rng(0))
+        yield f"exact {row.name}", partial(solvers.exact_optimum, drawn)
+    for row in path.ROWS:
+        if row.quick and (DATA / "esl-mixture.csv").is_file():
+            yield f"path {row.data} {row.task} {row.n}", partial(followed, path, row)
+
+
+def solved(problem: Callable[[], Any], solver: str, tol: float) -> Any:
+    """The solution of a problem that is built on the clock."""
+    from equimargin.solvers import solve
+
+    return solve(problem(), solver, tol=tol)
+
+
+def penalised(X: Any, y: Any, C: float, loss: Any) -> Any:
+    """The problem that LIBLINEAR solves."""
+    from equimargin.formulations import classification
+
+    return classification(X, y, C, loss=loss, bias="penalized")
+
+
+def followed(path: Any, row: Any) -> Any:
+    """The path of a row."""
+    from equimargin.solvers import regularization_path
+
+    return regularization_path(path.problem_of(row, DATA), path.LAMBDA_MIN)
+
+
+def work() -> None:
+    """Answer every line, the number of a row, with its CPU seconds; what was compiled for it in a first run is not counted."""
+    answers, sys.stdout = sys.stdout, sys.stderr  # what the benchmarks print is no answer
+    rows, seen = dict(enumerate(cases())), set()
+    print(*(name for name, _ in rows.values()), sep="\t", file=answers, flush=True)
+    for line in sys.stdin:
+        number = int(line)
+        if number not in seen:
+            rows[number][1]()
+            seen.add(number)
+        start, runs, spent = time.process_time(), 0, 0.0
+        while spent < MEASURED:
+            rows[number][1]()
+            runs, spent = runs + 1, time.process_time() - start
+        print(spent / runs, file=answers, flush=True)
+
+
+def worker(checkout: Path) -> subprocess.Popen[str]:
+    """A process that works with a checkout's package, one BLAS thread."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    environment = os.environ | threads | {"PYTHONPATH": str(checkout / "src")}
+    command = [sys.executable, str(Path(__file__).resolve()), "--work", str(checkout)]
+    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+
+
+def asked(process: subprocess.Popen[str], number: int) -> float:
+    """CPU seconds of a row."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(f"{number}\n")
+    process.stdin.flush()
+    return float(process.stdout.readline())
+
+
+def main() -> None:
+    """Print a line for every row, and the geometric mean of the ratios."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("other", type=Path, help="another checkout")
+    options.add_argument("--rows", default="", help="only rows whose name contains this")
+    options.add_argument("--rounds", type=int, default=7, help="runs of each side")
+    options.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
+    given = options.parse_args()
+    if given.work:
+        work()
+        return
+    sides = worker(given.other.resolve()), worker(HERE)
+    names, own = ([] if side.stdout is None else side.stdout.readline().rstrip("\n").split("\t") for side in sides)
+    if names != own:
+        sys.exit(f"the two checkouts have different rows: {sorted(set(names) ^ set(own))}")
+    print(f"{'row':64s} {'A s':>9s} {'B s':>9s} {'B / A':>7s}")
+    product, count = 1.0, 0
+    for number, name in enumerate(names):
+        if given.rows not in name:
+            continue
+        times = [[asked(side, number) for side in sides] for _ in range(given.rounds)]
+        a, b = (median(column) for column in zip(*times, strict=True))
+        product, count = product * b / a, count + 1
+        print(f"{name:64s} {a:9.4f} {b:9.4f} {b / a:7.3f}", flush=True)
+    print(f"geometric mean of {count} rows: {product ** (1 / max(count, 1)):.3f}")
+
+
+if __name__ == "__main__":
+    main()
