@@ -27,7 +27,7 @@ from equimargin.formulations.problem.construct import (
 )
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import OneNormPoint, Point
 from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.reduced_graph import reduced_preferences, reduction_factor
 
@@ -39,6 +39,7 @@ __all__ = [
     "Interval",
     "Kernel",
     "MarginProblem",
+    "OneNormPoint",
     "OneNormProblem",
     "Point",
     "Printed",

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from equimargin.formulations.bounds.complete import Completion, complete
+from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.numeric.arguments import number
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.formulations.problem.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -81,8 +80,8 @@ class Declaration:
 
     declared : the problem it was declared for.  objective, constraints, variables, parameters : the equation's, by name. Parameters may be
     given other values, constraints may be added, replaced and taken out: the next solve is of what there is then.
-    recover : the canonical point of the variables' present values.  express : the way back, values of the variables at a completed
-    canonical point.  printed : the printed formula, in numpy with the canonical problem's data, at given values of the variables.
+    recover : the canonical point of the variables' present values.  express : the way back, values of the variables at what `complete`
+    makes of a point.  printed : the printed formula, in numpy with the canonical problem's data, at given values of the variables.
     value : from the declared objective to the family's scale.  cost : C of the value of its parameter, where COSTS does not say it.
     reference : the values of the parameters as they were declared, by name.
     """
@@ -92,8 +91,8 @@ class Declaration:
     constraints: dict[str, Any]
     variables: dict[str, Any]
     parameters: dict[str, Any]
-    recover: Callable[[Declaration], Point]
-    express: Callable[[Completion], dict[str, Any]]
+    recover: Callable[[Declaration], CanonicalPoint]
+    express: Callable[[Any], dict[str, Any]]
     printed: Callable[[Mapping[str, Any]], Printed]
     value: Callable[[float], float] = lambda v: v
     id: str = ""
@@ -167,11 +166,11 @@ class Declaration:
         return None if dual is None else np.asarray(dual, dtype=np.float64)
 
     @property
-    def point(self) -> Point:
+    def point(self) -> CanonicalPoint:
         """The canonical point of the variables' present values."""
         return self.recover(self)
 
-    def assign(self, point: Point) -> None:
+    def assign(self, point: CanonicalPoint) -> None:
         """Give the variables the values of a canonical point, whichever side of it there is."""
         for name, value in self.express(complete(self.canonical, point)).items():
             self.variables[name].value = value
@@ -213,7 +212,7 @@ class Formulation:
         if problem.p * problem.m > ENTRY_LIMIT:
             entries = f"{problem.p:,} rows x {problem.m:,} points = {problem.p * problem.m:,} entries"
             return too_large(f"{entries}, the limit is {ENTRY_LIMIT:,}")
-        if isinstance(problem, MarginProblem) and np.isinf(problem.C) and (problem.unit_weights == 0).any():
+        if np.isinf(problem.C) and (problem.unit_weights == 0).any():
             return Refusal("hard forms have no rows of weight 0: leave those rows out of the data")
         return self.applies(problem)
 

@@ -16,7 +16,7 @@ from equimargin.formulations.kernels.kernel import Linear, Precomputed
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import OneNormPoint, Point
 from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.reduced_graph import reduced_preferences
 from equimargin.formulations.rows.listed import Pairs
@@ -133,7 +133,7 @@ def onenorm_differences(problem: OneNormProblem) -> Declaration:
         },
         variables={"alpha": alpha, "xi": xi},
         parameters={"C": C},
-        recover=lambda d: Point(beta=alpha.value, alpha=d.multiplier("margin")),
+        recover=lambda d: OneNormPoint(x=alpha.value, u=d.multiplier("margin")),
         express=lambda at: {"alpha": at.x, "xi": at.xi},
         printed=printed,
     )
@@ -275,7 +275,7 @@ def onenorm_free(problem: OneNormProblem) -> Declaration:
         },
         variables={"beta": beta, "g": g, "xi": xi},
         parameters={"C": C},
-        recover=lambda d: Point(beta=beta.value, alpha=d.multiplier("margin")),
+        recover=lambda d: OneNormPoint(x=beta.value, u=d.multiplier("margin")),
         express=lambda at: {"beta": at.x, "g": at.f, "xi": at.xi},
         printed=printed,
     )

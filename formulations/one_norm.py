@@ -12,7 +12,7 @@ from typing import Any
 
 from equimargin.formulations.declaration import Declaration, Printed, Source, formulation
 from equimargin.formulations.problem.one_norm import OneNormProblem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import OneNormPoint
 
 
 @formulation(
@@ -52,7 +52,7 @@ def rvm_primal(problem: OneNormProblem) -> Declaration:
         },
         variables={"beta": beta, "g": g, "xi": xi},
         parameters={"C": C},
-        recover=lambda d: Point(beta=beta.value, alpha=d.multiplier("margin")),
+        recover=lambda d: OneNormPoint(x=beta.value, u=d.multiplier("margin")),
         express=lambda at: {"beta": at.x, "g": at.f, "xi": at.xi},
         printed=printed,
     )
@@ -90,8 +90,8 @@ def rvm_dual(problem: OneNormProblem) -> Declaration:
         },
         variables={"u": u, "v": v},
         parameters={"C": C},
-        recover=lambda d: Point(beta=d.multiplier("price"), alpha=u.value),
-        express=lambda at: {"u": at.alpha, "v": A.T @ at.alpha},
+        recover=lambda d: OneNormPoint(x=d.multiplier("price"), u=u.value),
+        express=lambda at: {"u": at.u, "v": A.T @ at.u},
         printed=printed,
     )
 
@@ -127,7 +127,7 @@ def rvm_as_printed(problem: OneNormProblem) -> Declaration:
         },
         variables={"beta": beta, "g": g},
         parameters={"C": C},
-        recover=lambda d: Point(beta=beta.value),
+        recover=lambda d: OneNormPoint(x=beta.value),
         express=lambda at: {"beta": at.x, "g": at.f},
         printed=printed,
     )
@@ -171,7 +171,7 @@ def onenorm_primal(problem: OneNormProblem) -> Declaration:
         },
         variables={"alpha": alpha, "beta": beta, "g": g, "xi": xi},
         parameters={"C": C},
-        recover=lambda d: Point(beta=alpha.value, alpha=d.multiplier("margin")),
+        recover=lambda d: OneNormPoint(x=alpha.value, u=d.multiplier("margin")),
         express=lambda at: {"alpha": at.x, "beta": at.beta, "g": at.f, "xi": at.xi},
         printed=printed,
     )
@@ -210,7 +210,7 @@ def onenorm_dual(problem: OneNormProblem) -> Declaration:
         },
         variables={"u": u, "v": v, "g": g},
         parameters={"C": C},
-        recover=lambda d: Point(beta=d.multiplier("price"), alpha=u.value),
-        express=lambda at: {"u": at.alpha, "v": A.T @ at.alpha, "g": K @ (A.T @ at.alpha)},
+        recover=lambda d: OneNormPoint(x=d.multiplier("price"), u=u.value),
+        express=lambda at: {"u": at.u, "v": A.T @ at.u, "g": K @ (A.T @ at.u)},
         printed=printed,
     )

@@ -12,6 +12,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -26,7 +27,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.dyadic import on_grid
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.proofs import checker
@@ -90,13 +91,13 @@ def write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
     part.replace(path)
 
 
-def certificate_at(problem: Problem, point: Point) -> dict[str, Any]:
+def certificate_at(problem: Problem, point: CanonicalPoint) -> dict[str, Any]:
     """What a point proves of a problem's optimum, as the plain values of a certificate.
 
     Parameters
     ----------
     problem : MarginProblem or OneNormProblem.  point : f, b and alpha, as far as there are any; without f that of alpha is taken, without
-        alpha what follows from f.
+        alpha what follows from f.  x and u of a OneNormProblem, each or None.
 
     Raises
     ------
@@ -104,24 +105,33 @@ def certificate_at(problem: Problem, point: Point) -> dict[str, Any]:
     """
     stated = state(problem)
     judge = checker.read_problem(stated)
-    if not point.has_function and point.alpha is not None and isinstance(problem, MarginProblem):
-        point = Point(beta=problem.rows.rdot(np.asarray(point.alpha)), b=point.b, alpha=point.alpha)
-    if point.alpha is None and point.has_function and isinstance(problem, MarginProblem):
-        point = Point(w=point.w, beta=point.beta, b=point.b, alpha=dual_from(problem, point))
-    dual, lower, broken = _first(_duals(judge, problem, point), lambda alpha: checker.lower_bound(judge, alpha, False), -math.inf)
-    primal, upper, violated = _first(_primals(problem, point), lambda f: checker.upper_bound(judge, f), math.inf)
+    if isinstance(problem, OneNormProblem):
+        at = problem.own_point(point)
+        duals, primals = _prices(judge, problem, at), _unknowns(at)
+    else:
+        completed = _both_sides(problem, problem.own_point(point))
+        duals, primals = _multipliers(problem, completed), _functions(problem, completed)
+    dual, lower, broken = _first(duals, lambda alpha: checker.lower_bound(judge, alpha, False), -math.inf)
+    primal, upper, violated = _first(primals, lambda f: checker.upper_bound(judge, f), math.inf)
     if primal is None and dual is None:
         raise ValueError(f"the point proves nothing: {violated or broken or 'it has neither a function nor multipliers'}")
     return _document("proven", stated, checker.semidefiniteness(judge), primal, dual, _outward(lower, -1), _outward(upper, 1))
 
 
-def best_point(family: Family) -> Point:
+def _both_sides(problem: MarginProblem, point: Point) -> Point:
+    """The point, with f from its multipliers or multipliers from its f where it lacks one of them."""
+    if not point.has_function and point.alpha is not None:
+        return replace(point, beta=problem.rows.rdot(np.asarray(point.alpha)))
+    return point.with_multipliers(dual_from(problem, point)) if point.has_function and not point.has_multipliers else point
+
+
+def best_point(problem: Problem, family: Family) -> CanonicalPoint:
     """The function of a family's least upper bound and the multipliers of its greatest lower one, over all answers but the controls."""
     answers = [j.evidence for j in family.judgements if not j.evidence.control]
     above = min((e for e in answers if e.point is not None and e.has_f), key=lambda e: e.upper, default=None)
     below = max((e for e in answers if e.point is not None and e.has_alpha), key=lambda e: e.lower, default=None)
-    f = Point() if above is None or above.point is None else above.point
-    return Point(w=f.w, beta=f.beta, b=f.b, alpha=None if below is None or below.point is None else below.point.alpha)
+    function = problem.point() if above is None or above.point is None else above.point
+    return function.with_multipliers(None if below is None or below.point is None else below.point.multipliers)
 
 
 def state(problem: Problem) -> dict[str, Any]:
@@ -148,7 +158,7 @@ def state(problem: Problem) -> dict[str, Any]:
         },
         "features": _features(problem, kernel),
         "C": _number(problem.C),
-        "weights": None if isinstance(problem, OneNormProblem) or problem.weights is None else [_number(w) for w in problem.weights],
+        "weights": None if problem.weights is None else [_number(w) for w in problem.weights],
         "labels": None if rows.y is None else rows.y.tolist(),
     }
     if isinstance(rows, LabelledPairs):
@@ -198,16 +208,26 @@ def _first(candidates: Iterator[Any], proves: Callable[[Any], Fraction | float],
     return None, nothing, reason
 
 
-def _duals(judge: checker.Problem, problem: Problem, point: Point) -> Iterator[dict[str, Any]]:
+def _prices(judge: checker.Problem, problem: OneNormProblem, point: OneNormPoint) -> Iterator[dict[str, Any]]:
+    """Multipliers of a linear program near those of the point, on a grid."""
+    if point.u is not None:
+        u = np.asarray(point.u, dtype=np.float64)
+        yield _affordable_prices(judge, _combination(on_grid(u, np.full(problem.p, problem.C), problem.rows.s)))
+
+
+def _unknowns(point: OneNormPoint) -> Iterator[dict[str, Any]]:
+    """x >= 0 near that of the point, on a grid."""
+    if point.x is not None:
+        x = np.clip(np.nan_to_num(np.asarray(point.x), nan=0.0, posinf=0.0, neginf=0.0), 0.0, None)
+        yield _combination(on_grid(x, np.full(len(x), np.inf), np.zeros(len(x))))
+
+
+def _multipliers(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]:
     """Multipliers near those of the point, on a grid."""
     if point.alpha is None:
         return
-    alpha = np.asarray(point.alpha, dtype=np.float64)
-    if isinstance(problem, OneNormProblem):
-        yield _affordable_prices(judge, _combination(on_grid(alpha, np.full(problem.p, problem.C), problem.rows.s)))
-        return
     box = problem.exact_box
-    alpha = on_grid(alpha, box, problem.bias_signs)
+    alpha = on_grid(np.asarray(point.alpha, dtype=np.float64), box, problem.bias_signs)
     norm2 = problem.norm2(problem.rows.rdot(alpha))
     if np.isinf(problem.C) and norm2 > 0:
         factor = min(problem.rows.gain(alpha) / norm2, 1e100 / float(alpha.max()))
@@ -226,13 +246,9 @@ def _affordable_prices(judge: checker.Problem, dual: dict[str, Any]) -> dict[str
     return dual | {"numerators": [_integer(step << 64) for step in u.steps], "denominator": _integer(-(-(u.unit * most << 64) // scale))}
 
 
-def _primals(problem: Problem, point: Point) -> Iterator[dict[str, Any]]:
+def _functions(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]:
     """Functions near that of the point, more and more inside the hard rows."""
     if not point.has_function:
-        return
-    if isinstance(problem, OneNormProblem):
-        x = np.clip(np.nan_to_num(np.asarray(point.beta), nan=0.0, posinf=0.0, neginf=0.0), 0.0, None)
-        yield _combination(on_grid(x, np.full(len(x), np.inf), np.zeros(len(x))))
         return
     v = _coefficients(problem, point)
     f = evaluate(problem, _point(problem, v)).f

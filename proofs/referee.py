@@ -27,7 +27,7 @@ from equimargin.formulations.bounds.multipliers_from_f import dual_from
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.solvers.backends.solve import Answer
 from equimargin.solvers.backends.standard_form import StandardForm
 from equimargin.solvers.registry import SOLVERS
@@ -107,7 +107,7 @@ class Evidence:
     compile_seconds: float | None = None
     solve_seconds: float | None = None
     iterations: int | None = None
-    point: Point | None = field(default=None, repr=False, compare=False)
+    point: CanonicalPoint | None = field(default=None, repr=False, compare=False)
 
     @property
     def rounding(self) -> float:
@@ -204,7 +204,8 @@ def _examined(problem: Problem, answer: Answer, control: bool) -> Evidence:
     objective = answer.objective
     residual, normwise = own_residual(answer.form, answer.x, answer.z, _sizes(answer))
     residual = _worst(residual, abs(answer.eliminated_objective - objective), _unrolled(answer))
-    proven, inner = interval(problem, answer.point), inner_interval(problem, answer.point)
+    point = _judged_point(problem, answer.problem, answer.point)
+    proven, inner = interval(problem, point), inner_interval(problem, point)
     value = declaration.value(objective)
     return replace(
         known,
@@ -212,18 +213,18 @@ def _examined(problem: Problem, answer: Answer, control: bool) -> Evidence:
         mismatch=max(_spread(declaration.value, objective, worth) for worth in _worths(answer)),
         lower=proven.lower,
         upper=proven.upper,
-        has_f=answer.point.has_function,
-        has_alpha=answer.point.alpha is not None,
-        derived_lower=_derived_lower(problem, answer.point),
+        has_f=point.has_function,
+        has_alpha=point.has_multipliers,
+        derived_lower=_derived_lower(problem, point),
         shadow=_shadow(problem, answer),
         infeasible=_beyond(problem, value, proven.lower) or (value == np.inf and normwise <= RAY),
         inner_lower=inner.lower,
         inner_upper=inner.upper,
-        cancellation=_cancellation(problem, answer.point),
+        cancellation=_cancellation(problem, point),
         residual=_spread(declaration.value, objective, residual),
         normwise=max(normwise, answer.eliminated),
-        arithmetic=arithmetic(problem, answer.point.alpha),
-        point=answer.point,
+        arithmetic=arithmetic(problem, point.multipliers),
+        point=point,
     )
 
 
@@ -440,7 +441,8 @@ def _sizes(answer: Answer) -> Array | None:
     point, d = answer.point, answer.declaration
     if answer.x is None or point is None or not isinstance(d.canonical, MarginProblem):
         return None
-    alpha = point.alpha if point.alpha is not None or not point.has_function else dual_from(d.canonical, point)
+    at = d.canonical.own_point(point)
+    alpha = at.alpha if at.has_multipliers or not at.has_function else dual_from(d.canonical, at)
     if alpha is None or len(alpha) != d.canonical.p:  # a declaration of other rows
         return None
     sizes = np.abs(answer.x)
@@ -473,14 +475,21 @@ def _shadow(problem: Problem, answer: Answer) -> Literal["f", "alpha"] | None:
     return "f" if REGISTRY[answer.declaration.id].carries == "multipliers" else "alpha"
 
 
-def _derived_lower(problem: Problem, point: Point) -> float:
+def _judged_point(problem: Problem, declared: Problem, point: CanonicalPoint) -> CanonicalPoint:
+    """The point in the terms of the problem that it is judged by: a look-alike may be declared for another kind of problem."""
+    if problem.kind == declared.kind:
+        return point
+    return problem.point(declared.function(point).beta, point.multipliers)
+
+
+def _derived_lower(problem: Problem, point: CanonicalPoint) -> float:
     """What multipliers made from the point's f prove, where it brings none of its own."""
-    if point.alpha is not None or not point.has_function or isinstance(problem, OneNormProblem):
+    if point.has_multipliers or not point.has_function or isinstance(problem, OneNormProblem):
         return -np.inf
-    return interval(problem, Point(alpha=dual_from(problem, point))).lower
+    return interval(problem, Point(alpha=dual_from(problem, problem.own_point(point)))).lower
 
 
-def _cancellation(problem: Problem, point: Point) -> float:
+def _cancellation(problem: Problem, point: CanonicalPoint) -> float:
     """How far 1/2 beta'K beta may be off as it is printed and as it is declared, for beta = A'alpha or the point's own.
 
     It is printed with the entries of K, rounded; and declared with features L, where K - L L' is what the eigenvalues lose. The optimum
@@ -488,8 +497,9 @@ def _cancellation(problem: Problem, point: Point) -> float:
     """
     if isinstance(problem, OneNormProblem):
         return 0.0
-    alpha = point.alpha if point.alpha is not None else dual_from(problem, point)
-    betas = [beta for beta in (point.beta, None if alpha is None else problem.rows.rdot(alpha)) if beta is not None]
+    at = problem.own_point(point)
+    alpha = at.alpha if at.alpha is not None else dual_from(problem, at)
+    betas = [beta for beta in (at.beta, None if alpha is None else problem.rows.rdot(alpha)) if beta is not None]
     return max(
         (float(np.abs(beta) @ problem.gram.product(beta)[1]) + problem.features_error * float(beta @ beta) / 2 for beta in betas),
         default=0.0,
@@ -498,7 +508,7 @@ def _cancellation(problem: Problem, point: Point) -> float:
 
 def _beyond(problem: Problem, claimed: float, proven: float) -> bool:
     """Whether what is claimed of a hard family and the lower bound that is proven are so large that no finite optimum is left."""
-    if isinstance(problem, OneNormProblem) or not np.isinf(problem.group_costs).any():
+    if not np.isinf(problem.group_costs).any():
         return False
     return all(bound * problem.gram.mean_diagonal >= BEYOND * problem.p for bound in (claimed, proven))
 

@@ -12,7 +12,7 @@ from equimargin.formulations.bounds.evaluate import arithmetic
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
 
 Product = Callable[[Array], Array]
@@ -50,8 +50,7 @@ class Judge:
         self._start = time.perf_counter()
         self._best_gap = np.inf
         self._best_dual, self._least_primal = -np.inf, np.inf
-        implicit = isinstance(problem, MarginProblem) and problem.rows.many
-        self._best = Point(beta=np.zeros(problem.m)) if implicit else Point(alpha=np.zeros(problem.p))
+        self._best: CanonicalPoint = problem.origin
         self._stale = 0
 
     @property
@@ -64,7 +63,7 @@ class Judge:
         """Whether the time limit has passed."""
         return self.limits.time_limit is not None and self.seconds > self.limits.time_limit
 
-    def weigh(self, point: Point, primal: float, dual: float, iterations: int, moved: bool = False) -> bool:
+    def weigh(self, point: CanonicalPoint, primal: float, dual: float, iterations: int, moved: bool = False) -> bool:
         """Judge a point whose values are known; true if the run is over.
 
         Parameters
@@ -89,7 +88,7 @@ class Judge:
         """The best point, and why the run stopped."""
         return self._found(self._best, self.status or Status.NUMERICAL_FAILURE)
 
-    def _found(self, point: Point, status: Status) -> Solution:
+    def _found(self, point: CanonicalPoint, status: Status) -> Solution:
         return Solution(self.problem, self.solver, point, status, self.reason, self.iterations, self.seconds)
 
     @cached_property
@@ -97,7 +96,7 @@ class Judge:
         """Whether C K leaves so little of margins in float64 that gaps depend on who computes them."""
         return arithmetic(self.problem) > 0.1 * self.limits.tol
 
-    def _note(self, point: Point, moved: bool) -> None:
+    def _note(self, point: CanonicalPoint, moved: bool) -> None:
         """Keep the point of the smallest gap (the last one while none has a gap), and what counts as progress."""
         self._least_primal = min(self._least_primal, self.primal)
         dual = min(self.dual, self._least_primal)  # above a primal value it proves nothing: one of both is rounding, and so is its rise

@@ -20,13 +20,14 @@ import numpy as np
 
 from equimargin.formulations.declaration import REGISTRY
 from equimargin.formulations.problem.one_norm import Problem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.formulations.problem.refusal import Refusal
 from equimargin.solvers.exact_limits import refusal as exact_refusal
 from equimargin.solvers.needs import Needs, P
 from equimargin.solvers.solution import Limits, Solution, checked
 
-Run = Callable[[P, Limits, Point | None], Solution]
+Run = Callable[[P, Limits, Any], Solution]
+"""A solving function: of a problem, limits, and a point of that problem's kind to start from, or None."""
 
 
 class Solver(Protocol):
@@ -51,7 +52,7 @@ class Solver(Protocol):
     def refusal(self, problem: Problem) -> Refusal | None:
         """What the problem lacks for the solver, or None."""
 
-    def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+    def run(self, problem: Problem, limits: Limits, warm_start: Any) -> Solution:
         """Solve a problem that is not refused: always a point, a status and a reason."""
 
 
@@ -85,7 +86,7 @@ class Entry(Generic[P]):
         return isinstance(problem, self.needs.shape) and self.first(problem)
 
     @np.errstate(all="ignore")  # a point that overflows is told by its gap and its interval, which count that
-    def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+    def run(self, problem: Problem, limits: Limits, warm_start: CanonicalPoint | None) -> Solution:
         """Solve, whatever `refusal` says, if only the problem is of the needed shape.
 
         Raises
@@ -194,7 +195,7 @@ def solve(
     tol: float = 1e-6,
     max_iter: int | None = None,
     time_limit: float | None = None,
-    warm_start: Solution | Point | None = None,
+    warm_start: Solution | CanonicalPoint | None = None,
     callback: Callable[[int, float, float], Any] | None = None,
     n_jobs: int = 1,
 ) -> Solution:
@@ -215,12 +216,12 @@ def solve(
     Raises
     ------
     ValueError : an unknown solver, one that does not take the problem (the sentence says what is missing and which would do), a
-        tolerance, limit or number of threads that is not positive.
+        tolerance, limit or number of threads that is not positive, a warm start of another kind of problem.
     """
     limits = checked(tol, max_iter, time_limit, callback, n_jobs)
     chosen = _automatic(problem) if solver == "auto" else _named(problem, solver)
     start = warm_start.point if isinstance(warm_start, Solution) else warm_start
-    return chosen.run(problem, limits, start)
+    return chosen.run(problem, limits, None if start is None else problem.own_point(start))
 
 
 def _automatic(problem: Problem) -> Solver:

@@ -14,9 +14,8 @@ from equimargin.formulations.bounds.intervals import Interval, interval, relativ
 from equimargin.formulations.kernels.features import explicit, new_points
 from equimargin.formulations.numeric.arguments import count, positive
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.one_norm import Problem
+from equimargin.formulations.problem.point import CanonicalPoint, Point
 
 
 class Status(StrEnum):
@@ -92,7 +91,7 @@ class Solution:
 
     problem: Problem
     solver: str
-    point: Point
+    point: CanonicalPoint
     status: Status
     reason: str
     iterations: int
@@ -131,37 +130,33 @@ class Solution:
 
     @property
     def dual(self) -> Array | None:
-        """The multipliers alpha of the rows, (p,)."""
-        return self.point.alpha
+        """The multipliers of the rows, (p,): alpha, or the u of a linear program."""
+        return self.point.multipliers
 
     @cached_property
     def beta(self) -> Array | None:
         """Coefficients of f = sum_i beta_i k(x_i, .), (m,)."""
-        problem, point = self.problem, self.point
-        if isinstance(problem, OneNormProblem):  # whose unknowns are of points or of pairs
-            return None if point.beta is None else problem.coefficients(point.beta)
-        return point.beta if point.beta is not None or point.alpha is None else problem.rows.rdot(point.alpha)
+        function = self._function
+        return function.beta if function.beta is not None or function.alpha is None else self.problem.rows.rdot(function.alpha)
 
     @cached_property
     def w(self) -> Array | None:
         """f = w.x for a linear kernel, (d,), followed by the constant of f where the bias is penalised; None for any other kernel."""
-        if self.point.w is not None:
-            return self.point.w
+        if self._function.w is not None:
+            return self._function.w
         Z = explicit(self.problem.kernel, self.problem.X)
         return None if Z is None else Z.rdot(self._coefficients)
 
     @cached_property
     def bias_interval(self) -> tuple[float, float]:
         """All b that are best for the point's f, in the project's sign f(x) + b."""
-        if not isinstance(self.problem, MarginProblem):
-            return 0.0, 0.0
         return self.problem.best_bias(self._f)
 
     @property
     def bias(self) -> float:
         """The point's b, or the middle of `bias_interval`."""
-        if self.point.b is not None:
-            return self.point.b
+        if self._function.b is not None:
+            return self._function.b
         return sum(self.bias_interval) / 2
 
     def decision_function(self, X: Any) -> Array:
@@ -192,6 +187,11 @@ class Solution:
         return self.beta
 
     @cached_property
+    def _function(self) -> Point:
+        """The point's function and bias, whatever kind of problem it is of."""
+        return self.problem.function(self.point)
+
+    @cached_property
     def _f(self) -> Array:
         Z = explicit(self.problem.kernel, self.problem.X)
         return self.problem.gram @ self._coefficients if Z is None or self.w is None else Z @ self.w
@@ -199,13 +199,7 @@ class Solution:
     @cached_property
     @np.errstate(all="ignore")  # a value that overflows leaves an infinite gap
     def _values(self) -> tuple[float, float]:
-        problem, point = self.problem, self.point
-        if not isinstance(problem, MarginProblem):
-            primal = np.inf if point.beta is None else problem.primal(point.beta)
-            return primal, -np.inf if point.alpha is None else problem.dual(point.alpha)
-        norm2 = float(self.w @ self.w) if self.w is not None else float(self._coefficients @ self._f)
-        primal = problem.primal(self._f, norm2, self.bias)
-        return primal, -np.inf if point.alpha is None else problem.dual(point.alpha, problem.norm2(problem.rows.rdot(point.alpha)))
+        return self.problem.values(self.point)
 
 
 def relative_gap(primal: float, dual: float, scale: float) -> float:

@@ -7,6 +7,7 @@ least slacks complete both; so one canonical point says what the variables of ev
 from __future__ import annotations
 
 from functools import cached_property
+from typing import overload
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from equimargin.formulations.bounds.multipliers_from_f import dual_from
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
 
 
 class Completion:
@@ -79,53 +80,63 @@ class Completion:
             raise ValueError("too many rows lie on the margin to make multipliers from f")
         return alpha
 
+
+class OneNormCompletion:
+    """A point of a linear program: x with its least slacks, and the multipliers u; neither side gives the other.
+
+    Parameters
+    ----------
+    problem : OneNormProblem.  point : with x, with u, or both.
+    """
+
+    def __init__(self, problem: OneNormProblem, point: OneNormPoint) -> None:
+        self.problem, self.point = problem, point
+
     @property
     def x(self) -> Array:
-        """The unknowns of a linear program."""
-        raise ValueError("a margin problem has no x")
-
-
-class LinearCompletion(Completion):
-    """A point of a linear program: x with its least slacks, and the dual u; neither side gives the other."""
-
-    def __init__(self, problem: OneNormProblem, point: Point) -> None:
-        self.program, self.point = problem, point
-
-    @property
-    def x(self) -> Array:
-        """x >= 0, (q,)."""
-        if self.point.beta is None:
+        """x >= 0, (size,)."""
+        if self.point.x is None:
             raise ValueError("the point of the linear program has no primal side")
-        return self.point.beta
+        return self.point.x
+
+    @property
+    def u(self) -> Array:
+        """The multipliers u, (p,)."""
+        if self.point.u is None:
+            raise ValueError("the point of the linear program has no dual side")
+        return self.point.u
 
     @cached_property
     def beta(self) -> Array:
         """Coefficients of f, (m,)."""
-        return self.program.coefficients(self.x)
+        return self.problem.coefficients(self.x)
 
     @cached_property
     def f(self) -> Array:
         """f at the points, (m,)."""
-        return self.program.gram @ self.beta
+        return self.problem.gram @ self.beta
 
     @cached_property
     def xi(self) -> Array:
         """The least slacks (1 - A f)_+, (p,)."""
-        return np.maximum(1.0 - self.program.rows.dot(self.f), 0.0)
-
-    @cached_property
-    def alpha(self) -> Array:
-        """The dual u, (p,)."""
-        if self.point.alpha is None:
-            raise ValueError("the point of the linear program has no dual side")
-        return self.point.alpha
+        return np.maximum(1.0 - self.problem.rows.dot(self.f), 0.0)
 
 
-def complete(problem: Problem, point: Point) -> Completion:
+@overload
+def complete(problem: MarginProblem, point: CanonicalPoint) -> Completion: ...
+
+
+@overload
+def complete(problem: OneNormProblem, point: CanonicalPoint) -> OneNormCompletion: ...
+
+
+def complete(problem: Problem, point: CanonicalPoint) -> Completion | OneNormCompletion:
     """A canonical point with all that follows from it.
 
     Parameters
     ----------
     problem : MarginProblem or OneNormProblem.  point : any canonical point of it.
     """
-    return LinearCompletion(problem, point) if isinstance(problem, OneNormProblem) else Completion(problem, point)
+    if isinstance(problem, OneNormProblem):
+        return OneNormCompletion(problem, problem.own_point(point))
+    return Completion(problem, problem.own_point(point))

@@ -11,7 +11,7 @@ from equimargin.formulations.kernels.gram import STORED_ROWS
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, largest, rounded
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import Point
 
 ROUGH = 1e-11
@@ -100,14 +100,11 @@ def arithmetic(problem: Problem, alpha: Array | None = None) -> float:
     ----------
     problem : MarginProblem or OneNormProblem.  alpha : (p,) multipliers, which on hard rows take the place of C; 0 without.
     """
-    if isinstance(problem, OneNormProblem):
-        most, square = problem.C, largest(np.abs(problem.gram.diagonal))
-    else:
-        finite, Z = problem.group_costs[np.isfinite(problem.group_costs)], problem.explicit
-        most = largest(finite) or (problem.C if np.isfinite(problem.C) else 0.0)  # noise, where nothing may cost
-        if len(finite) < len(problem.group_costs) and alpha is not None:
-            most = largest(np.abs(np.nan_to_num(alpha))[np.isinf(problem.costs)], most)
-        square = largest(np.abs(problem.gram.diagonal)) if Z is None else Z.largest_square()
+    finite, Z = problem.group_costs[np.isfinite(problem.group_costs)], problem.explicit
+    most = largest(finite) or (problem.C if np.isfinite(problem.C) else 0.0)  # noise, where nothing may cost
+    if len(finite) < len(problem.group_costs) and alpha is not None:
+        most = largest(np.abs(np.nan_to_num(alpha))[np.isinf(problem.costs)], most)
+    square = largest(np.abs(problem.gram.diagonal)) if Z is None else Z.largest_square()
     return largest(np.array([UNIT * most * (square / problem.rows.largest_target)]))
 
 

@@ -25,7 +25,7 @@ from equimargin.formulations.numeric.dyadic import on_grid
 from equimargin.formulations.numeric.rounding import UNIT, added, gamma_n, largest, product, quotient, root, rounded, total
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
 from equimargin.formulations.rows.labelled import LISTED, ImplicitMultipliers, LabelledPairs
 from equimargin.formulations.rows.listed import Tube
 
@@ -74,24 +74,29 @@ class Interval:
         return Interval(max(self.lower, other.lower), min(self.upper, other.upper), max(self.scale, other.scale))
 
 
-def interval(problem: Problem, point: Point) -> Interval:
+def interval(problem: Problem, point: CanonicalPoint) -> Interval:
     """The interval a point proves: [L(repaired alpha), U(f, b)], each side where the point has what it takes.
 
     Parameters
     ----------
     problem : MarginProblem or OneNormProblem.
-    point : f (w or beta), b and alpha, each or None. Without b the best one is taken, without f the one of alpha, A' alpha.
+    point : f (w or beta), b and alpha, each or None; without b the best one is taken, without f the one of alpha, A' alpha. For a
+        OneNormProblem x and u, each or None.
 
     Returns
     -------
     Interval : lower = -inf without alpha or without a positive semidefinite kernel; upper = inf where no repair reaches a hard row.
+
+    Raises
+    ------
+    ValueError : a point of another kind of problem.
 
     Source: weak duality; N. J. Higham, Accuracy and Stability of Numerical Algorithms, section 3.1, for gamma_n.
     """
     return _interval(problem, point, OUTWARD)
 
 
-def inner_interval(problem: Problem, point: Point) -> Interval:
+def inner_interval(problem: Problem, point: CanonicalPoint) -> Interval:
     """What exact arithmetic cannot pass at a point: L(repaired alpha) <= lower and upper <= U(f, b), both of the exact values.
 
     The repairs are those of `interval`, the multiple of hard rows' multipliers among them, and the same sums are rounded the other way:
@@ -109,11 +114,19 @@ def inner_interval(problem: Problem, point: Point) -> Interval:
 
 
 @np.errstate(all="ignore")  # what overflows or underflows is counted, and NaN with it
-def _interval(problem: Problem, point: Point, way: float) -> Interval:
+def _interval(problem: Problem, point: CanonicalPoint, way: float) -> Interval:
     if isinstance(problem, OneNormProblem):
-        lower = -np.inf if point.alpha is None else _linear_lower(problem, point.alpha, way)
-        upper = np.inf if point.beta is None else _linear_upper(problem, point.beta, way)
-        return Interval(lower, upper, problem.scale)
+        return _of_linear_program(problem, problem.own_point(point), way)
+    return _of_margin_problem(problem, problem.own_point(point), way)
+
+
+def _of_linear_program(problem: OneNormProblem, point: OneNormPoint, way: float) -> Interval:
+    lower = -np.inf if point.u is None else _linear_lower(problem, point.u, way)
+    upper = np.inf if point.x is None else _linear_upper(problem, point.x, way)
+    return Interval(lower, upper, problem.scale)
+
+
+def _of_margin_problem(problem: MarginProblem, point: Point, way: float) -> Interval:
     alpha = None if point.alpha is None else problem.repaired(point.alpha)
     lower = -np.inf if alpha is None or not problem.convex else _lower(problem, alpha, way)
     if not point.has_function and alpha is not None:

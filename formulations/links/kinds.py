@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from equimargin.formulations.declaration import Source
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import CanonicalPoint
 
-PointMap = Callable[[Any, Point], Point]
+PointMap = Callable[[Any, Any], CanonicalPoint]
+"""From a problem and a point of it to a point of the linked problem."""
 EVIDENCE = "numerical evidence only"
 
 

@@ -6,29 +6,37 @@ from dataclasses import replace
 
 import numpy as np
 
-from equimargin.formulations.bounds.complete import complete
+from equimargin.formulations.bounds.complete import Completion, OneNormCompletion
 from equimargin.formulations.kernels.kernel import Intercept, Linear
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.construct import classification, ranking_from_pairs
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.one_norm import OneNormProblem
+from equimargin.formulations.problem.point import OneNormPoint, Point
 from equimargin.formulations.rows.listed import Pairs
 
 
-def to_function(problem: Problem, point: Point) -> Point:
+def to_x(problem: OneNormProblem, point: OneNormPoint) -> OneNormPoint:
+    """The unknowns of a linear program alone."""
+    return OneNormPoint(x=OneNormCompletion(problem, point).x)
+
+
+def to_u(problem: OneNormProblem, point: OneNormPoint) -> OneNormPoint:
+    """The multipliers of a linear program alone."""
+    return OneNormPoint(u=OneNormCompletion(problem, point).u)
+
+
+def to_function(problem: MarginProblem, point: Point) -> Point:
     """The point's f and b: its own, or f = A'alpha with the best b."""
-    at = complete(problem, point)
-    if isinstance(problem, OneNormProblem):
-        return Point(beta=at.x)
+    at = Completion(problem, point)
     if isinstance(problem.kernel, Linear):
         return Point(w=at.w, b=at.b)
     return Point(beta=at.beta, b=at.b)
 
 
-def to_multipliers(problem: Problem, point: Point) -> Point:
+def to_multipliers(problem: MarginProblem, point: Point) -> Point:
     """The point's multipliers: its own, or those made from f."""
-    return Point(alpha=complete(problem, point).alpha)
+    return Point(alpha=Completion(problem, point).alpha)
 
 
 def critical_cost(problem: MarginProblem, point: Point) -> float:
@@ -46,7 +54,7 @@ def critical_cost(problem: MarginProblem, point: Point) -> float:
     """
     from scipy.optimize import linprog
 
-    at = complete(problem, point)
+    at = Completion(problem, point)
     features = problem.features()
     margin = np.flatnonzero(at.u > -1e-6)
     rows = problem.rows.matrix[margin] @ features
@@ -101,12 +109,12 @@ def without_bias(problem: MarginProblem) -> MarginProblem:
 
 def into_intercept(problem: MarginProblem, point: Point) -> Point:
     """(f, b) as one function of the kernel k + 1, whose coefficients sum to b: f's own, moved along the optimum's alpha."""
-    return Point(beta=problem.rows.rdot(complete(problem, point).alpha))
+    return Point(beta=problem.rows.rdot(Completion(problem, point).alpha))
 
 
 def out_of_intercept(problem: MarginProblem, point: Point) -> Point:
     """f of the kernel k, and b the sum of the coefficients."""
-    beta = complete(without_bias(problem), point).beta
+    beta = Completion(without_bias(problem), point).beta
     if isinstance(problem.kernel, Linear):
         return Point(w=problem.X.T @ beta, b=float(beta.sum()))
     return Point(beta=beta, b=float(beta.sum()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from equimargin.formulations.bounds.complete import complete
+from equimargin.formulations.bounds.complete import Completion
 from equimargin.formulations.declaration import Source
 from equimargin.formulations.kernels.kernel import Linear, rbf
 from equimargin.formulations.links.counterexamples import (
@@ -35,6 +35,8 @@ from equimargin.formulations.links.maps import (
     symmetrised,
     to_function,
     to_multipliers,
+    to_u,
+    to_x,
     without_bias,
 )
 from equimargin.formulations.problem.point import Point
@@ -49,8 +51,8 @@ def _dual_programs(a: str, b: str, theorem: str, *sources: Source) -> Equivalenc
         statement="Linear-programming duality: the optima are equal; x are the multipliers of B'u <= 1, and u those of the margins.",
         sources=sources,
         conditions="points that carry both sides, as a solved program's do: neither gives the other",
-        forward=to_multipliers,
-        backward=to_function,
+        forward=to_u,
+        backward=to_x,
         theorem=theorem,
     )
 
@@ -272,7 +274,7 @@ LINKS: tuple[Link, ...] = (
         applies=lambda p: isinstance(p.kernel, Linear) and p.p > 0,
         problem=symmetrised,
         forward=lambda p, x: Point(w=to_function(p, x).w, b=0.0),
-        backward=lambda p, x: Point(w=complete(symmetrised(p), x).w, b=0.0),
+        backward=lambda p, x: Point(w=Completion(symmetrised(p), x).w, b=0.0),
         theorem="ranksvm.rank_l1_is_symmetrised_svm",
     ),
     _dual_pair("rank.l2.primal", "rank.l2.dual", "ranksvm.rank_l2_duality", _K("section 1")),

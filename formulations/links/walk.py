@@ -9,7 +9,7 @@ from typing import Any
 from equimargin.formulations.declaration import REGISTRY
 from equimargin.formulations.links.kinds import Equivalence, Link, NotEquivalent, same_problem
 from equimargin.formulations.links.table import LINKS
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import CanonicalPoint
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Path:
             value = link.value(value, start)
         return value
 
-    def map(self, point: Point, problem: Any) -> Point:
+    def map(self, point: CanonicalPoint, problem: Any) -> CanonicalPoint:
         """A solution of the last formulation from one of the first.
 
         Parameters

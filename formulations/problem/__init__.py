@@ -1,5 +1,6 @@
 """The two canonical shapes of every printed problem, and the constructors of the public way in."""
 
+from equimargin.formulations.problem.base import CanonicalProblem
 from equimargin.formulations.problem.construct import (
     classification,
     one_norm_ranking,
@@ -10,10 +11,13 @@ from equimargin.formulations.problem.construct import (
 )
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
 
 __all__ = [
+    "CanonicalPoint",
+    "CanonicalProblem",
     "MarginProblem",
+    "OneNormPoint",
     "OneNormProblem",
     "Point",
     "Problem",

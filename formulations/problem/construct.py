@@ -61,7 +61,7 @@ def classification(
     rows, C = Signed(labels), cost(C)
     chosen = choice(loss, "loss", LOSSES)
     within_float64(rows, C, chosen, weights)
-    return MarginProblem(X, kernel, rows, C, chosen, bool(bias), weights, shift, names)
+    return MarginProblem(X, kernel, rows, C, chosen, bool(bias), weights, shift=shift, feature_names=names)
 
 
 def regression(
@@ -94,7 +94,7 @@ def regression(
     C = cost(C)
     chosen = choice(loss, "loss", LOSSES)
     within_float64(tube, C, chosen, weights)
-    return MarginProblem(X, kernel, tube, C, chosen, True, weights, _shift(kernel, X), names)
+    return MarginProblem(X, kernel, tube, C, chosen, True, weights, shift=_shift(kernel, X), feature_names=names)
 
 
 def ranking(
@@ -126,7 +126,7 @@ def ranking(
     C = cost(C)
     chosen = choice(loss, "loss", LOSSES)
     within_float64(rows, C, chosen, weights)
-    return MarginProblem(X, kernel, rows, C, chosen, False, weights, _shift(kernel, X), names)
+    return MarginProblem(X, kernel, rows, C, chosen, False, weights, shift=_shift(kernel, X), feature_names=names)
 
 
 def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel | None = None, loss: Loss = "hinge") -> MarginProblem:
@@ -157,7 +157,7 @@ def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel 
     C = cost(C)
     chosen = choice(loss, "loss", LOSSES)
     within_float64(rows, C, chosen)
-    return MarginProblem(X, kernel, rows, C, chosen, False, None, _shift(kernel, X), names)
+    return MarginProblem(X, kernel, rows, C, chosen, False, None, shift=_shift(kernel, X), feature_names=names)
 
 
 def ranking_vector_machine(
@@ -178,7 +178,7 @@ def ranking_vector_machine(
     X, kernel, names = _features(X, kernel)
     rows, C = _pairs(X, y, qid)[0], finite_cost(C)
     within_float64(rows, C)
-    return OneNormProblem(X, kernel, rows, C, "points", _shift(kernel, X), names)
+    return OneNormProblem(X, kernel, rows, C, "points", shift=_shift(kernel, X), feature_names=names)
 
 
 def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: float = 1.0, kernel: Kernel | None = None) -> OneNormProblem:
@@ -197,7 +197,7 @@ def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: floa
     X, kernel, names = _features(X, kernel)
     rows, C = _pairs(X, y, qid)[0], finite_cost(C)
     within_float64(rows, C)
-    return OneNormProblem(X, kernel, rows, C, "pairs", _shift(kernel, X), names)
+    return OneNormProblem(X, kernel, rows, C, "pairs", shift=_shift(kernel, X), feature_names=names)
 
 
 def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[str, ...] | None]:

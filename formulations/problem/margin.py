@@ -14,20 +14,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from equimargin.formulations.kernels.features import Explicit, explicit
-from equimargin.formulations.kernels.gram import Gram
-from equimargin.formulations.kernels.kernel import Kernel
 from equimargin.formulations.numeric.arguments import cost
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.numeric.dyadic import on_grid
-from equimargin.formulations.numeric.rounding import UNIT, products_within
+from equimargin.formulations.numeric.rounding import UNIT
+from equimargin.formulations.problem.base import CanonicalProblem, of_another_kind
 from equimargin.formulations.problem.bias import finite_end, hinge_bias, squared_hinge_bias
 from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.problem.limits import within_float64
-from equimargin.formulations.problem.point import Point
-from equimargin.formulations.rows.base import Rows, ridge, weighed
+from equimargin.formulations.problem.point import CanonicalPoint, Point
+from equimargin.formulations.rows.base import ridge, weighed
 from equimargin.formulations.rows.labelled import ImplicitMultipliers
 from equimargin.formulations.rows.listed import Pairs, Tube
 
@@ -36,7 +33,7 @@ SPAN = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class MarginProblem:
+class MarginProblem(CanonicalProblem):
     """1/2 |f|^2 + sum_r c_r loss(t_r - (A f)_r - b s_r) over f in the kernel's space and b.
 
     Parameters
@@ -45,31 +42,16 @@ class MarginProblem:
     loss : "hinge" or "squared_hinge".  bias : whether b is free; False holds it at 0.
     weights : (groups,) factors of C in [0, inf], row by row, or query by query where pairs come from labels. The problem's costs are
     the exact products C x weight: proven bounds, exact optima and certificates hold for them; `costs` has them rounded.
-    shift : added to the diagonal of a precomputed Gram; None if it is indefinite.
-    feature_names : (d,) of the columns of X, where it came as a table; f is then evaluated at tables of the same columns alone.
+    shift, feature_names : as of every CanonicalProblem.
 
     Source: the catalogue's canonical shape; documents T (23)-(28), (64)-(73), (84)-(89); K (1.2), (2.3), (2.4); P (6), (8).
     """
 
-    X: Features
-    kernel: Kernel
-    rows: Rows
-    C: float = 1.0
+    kind = "quadratic"
+
     loss: Loss = "hinge"
     bias: bool = True
     weights: Array | None = None
-    shift: float | None = 0.0
-    feature_names: tuple[str, ...] | None = None
-
-    @property
-    def m(self) -> int:
-        """Number of points."""
-        return self.rows.m
-
-    @property
-    def p(self) -> int:
-        """Number of rows."""
-        return self.rows.p
 
     @property
     def family(self) -> str:
@@ -84,29 +66,13 @@ class MarginProblem:
         return {"hard": "svm.nobias_hard", "l1": "svm.nobias", "l2": "svm.nobias_l2"}[kind]
 
     @property
+    def size(self) -> int:
+        return self.m
+
+    @property
     def convex(self) -> bool:
         """Whether K is positive semidefinite: by theory, or proved for a precomputed one."""
         return self.kernel.positive_semidefinite and self.shift is not None
-
-    @cached_property
-    def gram(self) -> Gram:
-        """K as an operator."""
-        return Gram(self.kernel, self.X, self.shift or 0.0)
-
-    @cached_property
-    def explicit(self) -> Explicit | None:
-        """Z (m, q) with K = Z Z' where the kernel has such features without computing any, None otherwise."""
-        return explicit(self.kernel, self.X)
-
-    @cached_property
-    def unit_weights(self) -> Array:
-        """weight_r, (p,), ones where none were given."""
-        return np.ones(self.p) if self.weights is None else self.rows.spread(self.weights)
-
-    @cached_property
-    def hard(self) -> NDArray[np.bool_]:
-        """Which rows have an infinite weight, (p,)."""
-        return np.isinf(self.unit_weights)
 
     @cached_property
     def soft_weights(self) -> Array:
@@ -119,28 +85,6 @@ class MarginProblem:
         roots = np.zeros(self.p)
         np.divide(1.0, np.sqrt(self.unit_weights), out=roots, where=self.unit_weights > 0)
         return roots
-
-    @cached_property
-    def group_costs(self) -> Array:
-        """c of the rows of every group, (groups,), C x weight; 0 for weight 0 even where C = inf, and for a group without rows."""
-        w = self._used_weights
-        with np.errstate(over="ignore", under="ignore"):
-            return np.asarray(self.C * w if np.isfinite(self.C) else np.where(w > 0, np.inf, 0.0))
-
-    @cached_property
-    def group_costs_within(self) -> tuple[Array, Array]:
-        """The ends, (groups,) each, between which the exact products C x weight lie; infinite both only where a row is hard."""
-        return products_within(np.asarray(self.C), self._used_weights)
-
-    @property
-    def _used_weights(self) -> Array:
-        """The weight of every group, (groups,), 0 for one without rows."""
-        return self.rows.used(np.ones(self.rows.groups) if self.weights is None else self.weights)
-
-    @cached_property
-    def costs(self) -> Array:
-        """c_r, (p,)."""
-        return self.rows.spread(self.group_costs)
 
     @cached_property
     def box(self) -> Array:
@@ -157,6 +101,40 @@ class MarginProblem:
     def bias_signs(self) -> Array:
         """s_r, (p,): zeros where there is no bias."""
         return self.rows.s if self.bias else np.zeros(self.p)
+
+    @property
+    def origin(self) -> Point:
+        """f = 0; its multipliers where the rows are few enough to be looked at one by one."""
+        return Point(beta=np.zeros(self.m)) if self.rows.many else Point(alpha=np.zeros(self.p))
+
+    def point(self, coefficients: Array | None = None, multipliers: Array | None = None, b: float | None = None) -> Point:
+        return Point(beta=coefficients, b=b, alpha=multipliers)
+
+    def own_point(self, point: CanonicalPoint) -> Point:
+        if isinstance(point, Point):
+            return point
+        raise of_another_kind(point, self, "Point(w or beta, b, alpha)")
+
+    def function(self, point: CanonicalPoint) -> Point:
+        return self.own_point(point)
+
+    def values(self, point: CanonicalPoint) -> tuple[float, float]:
+        at = self.own_point(point)
+        f, norm2 = self._evaluated(at)
+        primal = self.primal(f, norm2, self.bias_at(f) if at.b is None else at.b)
+        return primal, -np.inf if at.alpha is None else self.dual(at.alpha, self.norm2(self.rows.rdot(at.alpha)))
+
+    def _evaluated(self, point: Point) -> tuple[Array, float]:
+        """f at the points, (m,), and |f|^2, for the point's own f or that of its multipliers."""
+        if not (point.has_function or point.has_multipliers):
+            raise ValueError("the point has neither a function nor multipliers, so that it has no value")
+        Z, w = self.explicit, point.w
+        beta = self.rows.rdot(point.alpha) if point.beta is None and w is None else point.beta
+        if Z is not None:
+            w = Z.rdot(np.asarray(beta)) if w is None else w
+            return Z @ w, float(w @ w)
+        f = self.gram @ np.asarray(beta)
+        return f, float(np.asarray(beta) @ f)
 
     def with_cost(self, C: float) -> MarginProblem:
         """The same problem at another C."""

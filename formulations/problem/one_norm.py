@@ -9,50 +9,37 @@ B = A K over points, where x holds the coefficients of f, or B = A K A' over pai
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from equimargin.formulations.kernels.features import Explicit, explicit
-from equimargin.formulations.kernels.gram import Gram
-from equimargin.formulations.kernels.kernel import Kernel
 from equimargin.formulations.numeric.arguments import finite_cost
-from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.base import CanonicalProblem, of_another_kind
 from equimargin.formulations.problem.limits import within_float64
 from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
 from equimargin.formulations.rows.listed import Pairs
 
 
 @dataclass(frozen=True, eq=False)
-class OneNormProblem:
+class OneNormProblem(CanonicalProblem):
     """1'x + C sum_r (1 - (B x)_r)_+ over x >= 0, a linear program.
 
     Parameters
     ----------
     X : (m, d) features.  kernel : k.  rows : the preference pairs, A (p, m).  C : cost of a unit of slack, finite.
-    over : "points", B = A K and x = beta (m,), or "pairs", B = A K A' and x (p,).  shift, feature_names : as of a MarginProblem.
+    over : "points", B = A K and x = beta (m,), or "pairs", B = A K A' and x (p,).
+    shift, feature_names : as of every CanonicalProblem.
 
     Source: T (102)-(104) = K (2.10) over points; T (94)-(96) over pairs.
     """
 
-    X: Features
-    kernel: Kernel
+    kind = "linear"
+    weights = None
+
     rows: Pairs
-    C: float = 1.0
     over: Literal["points", "pairs"] = "points"
-    shift: float | None = 0.0
-    feature_names: tuple[str, ...] | None = None
-
-    @property
-    def m(self) -> int:
-        """Number of points."""
-        return self.rows.m
-
-    @property
-    def p(self) -> int:
-        """Number of pairs."""
-        return self.rows.p
 
     @property
     def size(self) -> int:
@@ -69,20 +56,31 @@ class OneNormProblem:
         """Always: a linear program asks nothing of K."""
         return True
 
-    @cached_property
-    def gram(self) -> Gram:
-        """K as an operator."""
-        return Gram(self.kernel, self.X, self.shift or 0.0)
-
-    @cached_property
-    def explicit(self) -> Explicit | None:
-        """Z (m, q) with K = Z Z' where the kernel has such features without computing any, None otherwise."""
-        return explicit(self.kernel, self.X)
-
     @property
     def scale(self) -> float:
         """P(0) = C p, the primal value at x = 0; C without pairs, where an optimum of 0 would leave no unit to measure answers in."""
         return self.C * max(self.p, 1)
+
+    @property
+    def origin(self) -> OneNormPoint:
+        """u = 0."""
+        return OneNormPoint(u=np.zeros(self.p))
+
+    def point(self, coefficients: Array | None = None, multipliers: Array | None = None, b: float | None = None) -> OneNormPoint:
+        return OneNormPoint(coefficients, multipliers)
+
+    def own_point(self, point: CanonicalPoint) -> OneNormPoint:
+        if isinstance(point, OneNormPoint):
+            return point
+        raise of_another_kind(point, self, "OneNormPoint(x, u)")
+
+    def function(self, point: CanonicalPoint) -> Point:
+        x = self.own_point(point).x
+        return Point(beta=None if x is None else self.coefficients(x), b=0.0)
+
+    def values(self, point: CanonicalPoint) -> tuple[float, float]:
+        at = self.own_point(point)
+        return np.inf if at.x is None else self.primal(at.x), -np.inf if at.u is None else self.dual(at.u)
 
     def with_cost(self, C: float) -> OneNormProblem:
         """The same problem at another C, finite."""

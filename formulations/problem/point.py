@@ -1,19 +1,47 @@
-"""A canonical point: the function, the bias and the multipliers that an answer consists of."""
+"""Canonical points: what an answer to a problem consists of, whoever found it.
+
+A point of a margin problem is a function f, its bias b and multipliers alpha; a point of a linear program is x and u. Either side of a
+point may be missing.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 
 from equimargin.formulations.numeric.arrays import Array
 
 
+class CanonicalPoint(ABC):
+    """What is asked of a point of any problem: whether it brings a function, and which multipliers it brings."""
+
+    @property
+    @abstractmethod
+    def has_function(self) -> bool:
+        """Whether the point brings a function of its own, from which an upper bound of the optimum follows."""
+
+    @property
+    @abstractmethod
+    def multipliers(self) -> Array | None:
+        """The multipliers, (p,), one a row, from which a lower bound of the optimum follows; None where there are none."""
+
+    @abstractmethod
+    def with_multipliers(self, multipliers: Array | None) -> CanonicalPoint:
+        """The same function with these multipliers, (p,), or with none."""
+
+    @property
+    def has_multipliers(self) -> bool:
+        """Whether the point brings multipliers."""
+        return self.multipliers is not None
+
+
 @dataclass(frozen=True, eq=False)
-class Point:
-    """A canonical point: a function f, its bias b, and multipliers alpha of the rows, each where there is one.
+class Point(CanonicalPoint):
+    """A point of a MarginProblem: a function f, its bias b, and multipliers alpha of the rows, each where there is one.
 
     w : (q,) f = w.z, only where the kernel has explicit features z: linear, with an intercept or without.
     beta : (m,) f = sum_i beta_i k(x_i, .).  b : the bias, f(x) + b is the decision.
-    alpha : (p,) one a row.  For a OneNormProblem beta is its x >= 0 and alpha its u.
+    alpha : (p,) one a row.
     """
 
     w: Array | None = None
@@ -23,5 +51,33 @@ class Point:
 
     @property
     def has_function(self) -> bool:
-        """Whether the point brings an f of its own."""
         return self.w is not None or self.beta is not None
+
+    @property
+    def multipliers(self) -> Array | None:
+        return self.alpha
+
+    def with_multipliers(self, multipliers: Array | None) -> Point:
+        return replace(self, alpha=multipliers)
+
+
+@dataclass(frozen=True, eq=False)
+class OneNormPoint(CanonicalPoint):
+    """A point of a OneNormProblem, a linear program: its unknowns x and the multipliers u of its rows, each where there is one.
+
+    x : (size,) x >= 0, one a point or one a pair.  u : (p,) one a pair, 0 <= u <= C.
+    """
+
+    x: Array | None = None
+    u: Array | None = None
+
+    @property
+    def has_function(self) -> bool:
+        return self.x is not None
+
+    @property
+    def multipliers(self) -> Array | None:
+        return self.u
+
+    def with_multipliers(self, multipliers: Array | None) -> OneNormPoint:
+        return replace(self, u=multipliers)

@@ -21,7 +21,7 @@ from equimargin.formulations.declaration import Declaration
 from equimargin.formulations.numeric.arguments import count, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import Problem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.solvers.backends.standard_form import StandardForm, columns_of, form_of, vector_of
 from equimargin.solvers.backends.table import BACKENDS, Backend
 from equimargin.solvers.interrupt import interruptible
@@ -51,7 +51,7 @@ class Answer:
     violations: Mapping[str, Array] | None = None
     eliminated: float = float("inf")
     eliminated_objective: float = float("nan")
-    point: Point | None = None
+    point: CanonicalPoint | None = None
     form: StandardForm | None = None
     columns: Mapping[str, slice] = field(default_factory=dict)
     x: Array | None = None

@@ -87,8 +87,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         at, iteration = restricted.at(), iteration + 1
         moved = new and restricted.value > before + NOISE * abs(before)  # what is kept is violated by rounding alone
     found = progress.solution()
-    point = replace(found.point, alpha=problem.repaired(found.point.alpha))
-    return replace(found, point=point, trajectory=tuple(trajectory))
+    return replace(found, point=found.point.with_multipliers(problem.repaired(found.point.multipliers)), trajectory=tuple(trajectory))
 
 
 @dataclass(frozen=True, eq=False)

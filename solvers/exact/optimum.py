@@ -23,7 +23,7 @@ from equimargin.formulations.kernels.features import explicit
 from equimargin.formulations.numeric.arguments import count, positive
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.solvers.exact.active_set import ActiveSet, Ends, identified, verified
 from equimargin.solvers.exact.numbers import (
     Fractions,
@@ -85,14 +85,16 @@ class ExactOptimum:
     seconds: float
 
     @property
-    def point(self) -> Point:
+    def point(self) -> CanonicalPoint:
         """The nearest point of finite float64 numbers, with the middle of the bias's interval, or its one end."""
         low, high = (end if end is not None else other for end, other in (self.bias, self.bias[::-1]))
         b = 0.0 if low is None or high is None else _nearest((low + high) / 2)
-        return Point(beta=_floats(self.beta), b=b, alpha=_floats(self.alpha))
+        return self.problem.point(_floats(self.beta), _floats(self.alpha), b)
 
 
-def exact_optimum(problem: Problem, time_limit: float | None = None, max_iter: int = 10_000, start: Point | None = None) -> ExactOptimum:
+def exact_optimum(
+    problem: Problem, time_limit: float | None = None, max_iter: int = 10_000, start: CanonicalPoint | None = None
+) -> ExactOptimum:
     """The exact optimum.
 
     Parameters
@@ -128,7 +130,7 @@ def exact_optimum(problem: Problem, time_limit: float | None = None, max_iter: i
     if isinstance(problem, OneNormProblem):
         end = _linear(problem, Program(problem, numbers, check), seconds)
     else:
-        end = _quadratic(problem, ActiveSet(numbers, check), seconds, start)
+        end = _quadratic(problem, ActiveSet(numbers, check), seconds, None if start is None else problem.own_point(start))
     return ExactOptimum(
         problem,
         end.status,
@@ -201,7 +203,7 @@ def _float_solution(problem: MarginProblem, seconds: float) -> Point:
     """A float solution of whichever solver takes the problem; multipliers of 0 where none does, or where it fails or brings none."""
     if any(not solver.reference and solver.refusal(problem) is None for solver in SOLVERS.values()):
         with suppress(ArithmeticError, ValueError):
-            point = solve(problem, tol=FLOAT_TOL, time_limit=seconds).point
+            point = problem.own_point(solve(problem, tol=FLOAT_TOL, time_limit=seconds).point)
             if point.alpha is not None:
                 return point
     return Point(alpha=np.zeros(problem.p))

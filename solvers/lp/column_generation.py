@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import OneNormProblem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import OneNormPoint
 from equimargin.formulations.rows.labelled import LISTED
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.lp.highs import Basis, Flags, dual_simplex
@@ -73,7 +73,7 @@ def large(problem: OneNormProblem) -> bool:
     needs=NEEDS,
     first=large,
 )
-def _solve(problem: OneNormProblem, limits: Limits, warm_start: Point | None) -> Solution:
+def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
     """Solve at unit mean K_ii and map back; of `warm_start`, the support of x are the first columns, u the first prices.
 
     `limits.max_iter` counts simplex iterations.
@@ -82,22 +82,22 @@ def _solve(problem: OneNormProblem, limits: Limits, warm_start: Point | None) ->
     return _refined(found, limits) if found.status is Status.NUMERICAL_FAILURE else found
 
 
-def _generate(problem: OneNormProblem, limits: Limits, warm_start: Point | None) -> Solution:
+def _generate(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
     """The best x and the best u of all rounds."""
     judge = Judge("column_generation", problem, limits, MAX_ITER if limits.max_iter is None else limits.max_iter, PATIENCE)
     scale = problem.gram.mean_diagonal
     kernel = tiles(problem.gram, scale)
     x, u = _start(problem, warm_start)
     master = Master(problem, kernel, scale, x * scale)
-    shown, (primal, dual) = Point(beta=x, alpha=u), (np.inf, -np.inf)
+    shown, (primal, dual) = OneNormPoint(x, u), (np.inf, -np.inf)
     u = u * scale
     while True:
         prices = _prices(problem, kernel, u)
         lower = float(u.sum()) / max(1.0, float(prices.max(initial=0.0))) / scale
         if lower > dual:
-            dual, shown = lower, Point(beta=shown.beta, alpha=u / scale)
+            dual, shown = lower, replace(shown, u=u / scale)
         if master.value / scale < primal:
-            primal, shown = master.value / scale, Point(beta=master.x / scale, alpha=shown.alpha)
+            primal, shown = master.value / scale, replace(shown, x=master.x / scale)
         if judge.weigh(shown, primal, dual, master.iterations):
             break
         master.join(prices)
@@ -111,8 +111,9 @@ def _generate(problem: OneNormProblem, limits: Limits, warm_start: Point | None)
 
 def _refined(found: Solution, limits: Limits) -> Solution:
     """A solution that missed its tolerance, with the equations of its vertex solved once more."""
-    problem, x, u = found.problem, found.point.beta, found.point.alpha
+    problem = found.problem
     assert isinstance(problem, OneNormProblem)
+    x, u = problem.own_point(found.point).x, problem.own_point(found.point).u
     assert x is not None
     assert u is not None
     point, gap = interruptible(lambda: best(problem, x, u))
@@ -122,11 +123,11 @@ def _refined(found: Solution, limits: Limits) -> Solution:
     return replace(found, point=point)
 
 
-def _start(problem: OneNormProblem, warm_start: Point | None) -> tuple[Array, Array]:
+def _start(problem: OneNormProblem, warm_start: OneNormPoint | None) -> tuple[Array, Array]:
     """x and u to start from: 0 and C without a warm start."""
-    point = Point() if warm_start is None else warm_start
-    x = np.zeros(problem.size) if point.beta is None else np.maximum(np.nan_to_num(point.beta), 0.0)
-    u = np.full(problem.p, problem.C) if point.alpha is None else np.clip(np.nan_to_num(point.alpha), 0.0, problem.C)
+    start = OneNormPoint() if warm_start is None else warm_start
+    x = np.zeros(problem.size) if start.x is None else np.maximum(np.nan_to_num(start.x), 0.0)
+    u = np.full(problem.p, problem.C) if start.u is None else np.clip(np.nan_to_num(start.u), 0.0, problem.C)
     if x.shape != (problem.size,) or u.shape != (problem.p,):
         raise ValueError(f"the warm start has {len(x)} coefficients and {len(u)} multipliers, the problem {problem.size} and {problem.p}")
     return x, u

@@ -18,7 +18,7 @@ import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.problem.one_norm import OneNormProblem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import OneNormPoint
 from equimargin.formulations.problem.refusal import Refusal
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.lp.polish import best
@@ -56,7 +56,7 @@ def entries(problem: OneNormProblem) -> int:
     families=("rvm", "rank.onenorm"),
     needs=NEEDS,
 )
-def _solve(problem: OneNormProblem, limits: Limits, warm_start: Point | None) -> Solution:
+def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
     """Solve at unit mean K_ii and map back; HiGHS takes no start through scipy, so that `warm_start` is not used."""
     start = time.perf_counter()
     answer = interruptible(lambda: _highs(problem, limits, start)) if problem.p else None

@@ -22,7 +22,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.dyadic import on_grid
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.problem.one_norm import OneNormProblem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import OneNormPoint
 from equimargin.solvers.solution import relative_gap
 
 EQUATIONS = 20_000_000
@@ -32,7 +32,7 @@ MOVES = 4
 """How often multipliers are moved into the inside of their constraints, at most."""
 
 
-def best(problem: OneNormProblem, x: Array, u: Array) -> tuple[Point, float]:
+def best(problem: OneNormProblem, x: Array, u: Array) -> tuple[OneNormPoint, float]:
     """The better of x and of u, of themselves and of the equations solved once more, and their relative gap.
 
     Parameters
@@ -45,9 +45,9 @@ def best(problem: OneNormProblem, x: Array, u: Array) -> tuple[Point, float]:
     """
     if np.count_nonzero((u > 0) & (u < problem.C)) * problem.m <= EQUATIONS:
         again = _solved_again(problem, x, u)
-        x = min((x, again[0]), key=lambda x: interval(problem, Point(beta=x)).upper)
-        u = max((u, *_moved_inside(problem, again[1])), key=lambda u: interval(problem, Point(alpha=u)).lower)
-    point = Point(beta=x, alpha=u)
+        x = min((x, again[0]), key=lambda x: interval(problem, OneNormPoint(x=x)).upper)
+        u = max((u, *_moved_inside(problem, again[1])), key=lambda u: interval(problem, OneNormPoint(u=u)).lower)
+    point = OneNormPoint(x, u)
     gap = relative_gap(problem.primal(x), problem.dual(u), problem.scale)
     return point, min(gap, interval(problem, point).relative_width)  # B'u may cancel in float64
 

@@ -99,4 +99,5 @@ def on_a_part(
     if not np.isfinite(C):
         return None
     few = replace(problem, X=problem.X[points], rows=rows, C=C, weights=weights)
-    return replace(run(few, Limits(min(ROUGH, 3 * Z.q / size), None, limits.time_limit), None).point, alpha=None)
+    found = run(few, Limits(min(ROUGH, 3 * Z.q / size), None, limits.time_limit), None)
+    return few.own_point(found.point).with_multipliers(None)

@@ -98,8 +98,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         over = progress.weigh(at.point, at.fun, at.dual, iteration, moved)
         trajectory.append(Iterate(iteration, products, at.fun, progress.gap, radius))
     found = progress.solution()
-    point = replace(found.point, alpha=problem.repaired(found.point.alpha))
-    return replace(found, point=point, trajectory=tuple(trajectory))
+    return replace(found, point=found.point.with_multipliers(problem.repaired(found.point.multipliers)), trajectory=tuple(trajectory))
 
 
 class Step(NamedTuple):

@@ -60,7 +60,8 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Ma
     names = words.get("feature_names")
     if names is not None and not (isinstance(names, list) and len(names) == X.shape[1] and all(isinstance(name, str) for name in names)):
         raise ValueError("the names of its features do not fit X")
-    return MarginProblem(X, kernel, rows, float(C), loss, bias, weights, shift, None if names is None else tuple(names))
+    columns = None if names is None else tuple(names)
+    return MarginProblem(X, kernel, rows, float(C), loss, bias, weights, shift=shift, feature_names=columns)
 
 
 def is_number(value: Any) -> bool:

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from equimargin import __version__
-from equimargin.formulations import REGISTRY, MarginProblem, OneNormProblem, Problem, declare
+from equimargin.formulations import REGISTRY, Problem, declare
 from equimargin.formulations.numeric.arguments import number
+from equimargin.formulations.problem import CanonicalProblem
 from equimargin.proofs import Agreement, Evidence, Family, Verdict, examine, examine_solution, judge
 from equimargin.proofs.certificate import best_point, certificate_at, write
 from equimargin.proofs.referee import failed, skipped, ways
@@ -148,7 +149,7 @@ class Comparison:
         for problem, family in zip(self.problems, self.families, strict=True):
             path = Path(folder) / f"{family.id}.json"
             try:
-                write(certificate_at(problem, best_point(family)), path)
+                write(certificate_at(problem, best_point(problem, family)), path)
                 outcome[family.id] = path
             except ValueError as reason:
                 outcome[family.id] = str(reason)
@@ -219,7 +220,7 @@ def compare(
     for name, limit in (("tol", tol), ("agree_tol", agree_tol), ("time_limit", time_limit)):
         number(limit, name, "a positive, finite number", lambda v: 0 < v < np.inf)
     tol, agree_tol, time_limit = float(tol), float(agree_tol), float(time_limit)
-    problems = [problem] if isinstance(problem, MarginProblem | OneNormProblem) else list(problem)
+    problems = [problem] if isinstance(problem, CanonicalProblem) else list(problem)
     ids = _matching(formulations, REGISTRY, "formulation")
     names = _matching(solvers, [*BACKENDS, *SOLVERS], "solver")
     asked = {name.upper() for name in ([solvers] if isinstance(solvers, str) else solvers)}
@@ -257,8 +258,7 @@ def _jobs(problem: Problem, ids: Sequence[str], names: Sequence[str], tol: float
 
 def _suited(problem: Problem, names: Sequence[str], asked: set[str]) -> list[str]:
     """The solvers without the backends that are weak on this kind of problem, unless they are asked for by name."""
-    kinds = ("any", "linear" if isinstance(problem, OneNormProblem) else "quadratic")
-    return [name for name in names if name not in BACKENDS or name in asked or BACKENDS[name].suited in kinds]
+    return [name for name in names if name not in BACKENDS or name in asked or BACKENDS[name].suited in ("any", problem.kind)]
 
 
 def _run(jobs: Sequence[Job], processes: int) -> Iterator[tuple[Job, Evidence]]:

@@ -34,7 +34,6 @@ from equimargin.formulations import (
     Kernel,
     MarginProblem,
     OneNormProblem,
-    Point,
     Problem,
     classification,
     declare,
@@ -49,6 +48,7 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.kernels.kernel import RBF, Polynomial
+from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.rows.listed import Tube
 from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Solver, Status, solve, solve_declaration
@@ -400,14 +400,11 @@ def _check_declaration(entry: Formulation, declared: Declaration) -> None:
     if entry.control:  # it may misread on purpose
         return
     rng, problem = np.random.default_rng(0), declared.canonical
-    size = problem.p if entry.family == "rank.onenorm" else problem.m
     alpha = rng.uniform(0.0, 0.1, problem.p)
-    point = Point(beta=np.abs(rng.normal(size=size)), b=0.0, alpha=alpha)
-    declared.assign(point)
+    declared.assign(problem.point(np.abs(rng.normal(size=problem.size)), alpha, 0.0))
     tree, printed = float(declared.objective.args[0].value), float(declared.printed(declared.values).objective)
     _require(abs(tree - printed) <= 1e-8 * max(1.0, abs(tree)), f"{entry.id} declares {tree}, its printed formula says {printed}")
-    back = declared.point
-    side = back.alpha if entry.carries == "multipliers" and back.alpha is not None else None
+    side = declared.point.multipliers if entry.carries == "multipliers" else None
     _require(side is None or np.allclose(side, alpha), f"{entry.id} does not recover the multipliers that it expresses")
 
 
@@ -478,20 +475,20 @@ class _Checked:
         _require(said, f"{self.name} must refuse a problem of {problem.family} with a Refusal in a sentence, not with {str(refusal)!r}")
         return refusal is None
 
-    def run(self, problem: Problem, limits: Limits, start: Point | None = None) -> Solution:
+    def run(self, problem: Problem, limits: Limits, start: CanonicalPoint | None = None) -> Solution:
         """The solution, which must be of the given problem, have a point and a reason, and not claim what it does not prove."""
         found = self.solver.run(problem, limits, start)
         where = f"{problem.family} with the {problem.kernel.name} kernel"
         _require(isinstance(found, Solution), f"{self.name} must hand back a Solution on {where}, not {type(found).__name__}")
         _require(found.problem is problem, f"{self.name} hands back the solution of another problem on {where}")
         _require(bool(found.reason.strip()), f"{self.name} gives no reason why it stopped on {where}")
-        _require(found.point.alpha is not None, f"{self.name} hands back no multipliers on {where}, so that nothing is proven")
+        _require(found.point.has_multipliers, f"{self.name} hands back no multipliers on {where}, so that nothing is proven")
         width = interval(problem, found.point).relative_width
         kept = found.status is not Status.OPTIMAL or not problem.convex or width <= 1.1 * limits.tol
         _require(kept, f"{self.name} says optimal on {where}, but proves a relative width of {width:.1e} only")
         return found
 
-    def reaches(self, problem: Problem, start: Point | None, how: str) -> Solution:
+    def reaches(self, problem: Problem, start: CanonicalPoint | None, how: str) -> Solution:
         """The solution at TOL, which must be proven."""
         found = self.run(problem, Limits(TOL), start)
         width = interval(problem, found.point).relative_width

@@ -41,6 +41,7 @@ from campaigns.closed_forms import ClosedForm, closed_form
 from campaigns.nightly_exact import Definition, exact_values
 from equimargin import formulations, solvers
 from equimargin.formulations import (
+    OneNormPoint,
     OneNormProblem,
     Point,
     Problem,
@@ -58,6 +59,7 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.bounds.intervals import inner_interval
+from equimargin.formulations.problem import CanonicalPoint
 from equimargin.solvers import SOLVERS, Status, exact_optimum, given_gram, solve
 from equimargin.solvers.exact_limits import rational_kernel
 from equimargin.testing import FAMILIES as SAMPLES
@@ -336,7 +338,7 @@ class Optimum:
 
     lower: Fraction | None
     upper: Fraction | None
-    points: list[Point]
+    points: list[CanonicalPoint]
 
 
 def checked(family: str, text: str, number: Sequence[int]) -> tuple[Watch, str]:
@@ -381,10 +383,10 @@ def optimum_of(watch: Watch, problem: Problem, both: bool) -> Optimum | None:
     return None if exact is None else Optimum(exact.value, exact.value, points)
 
 
-def _near_closed(problem: Problem, found: ClosedForm) -> list[Point]:
+def _near_closed(problem: Problem, found: ClosedForm) -> list[CanonicalPoint]:
     alpha = np.array([_float(a) for a in found.alpha])
     if isinstance(problem, OneNormProblem):
-        return [Point(alpha=alpha)]
+        return [OneNormPoint(u=alpha)]
     beta = problem.rows.rdot(alpha)
     return [Point(alpha=alpha), Point(beta=beta, alpha=alpha)]
 
@@ -396,7 +398,7 @@ def _float(v: Fraction) -> float:
         return inf if v > 0 else -inf
 
 
-def _solved(watch: Watch, problem: Problem, rng: np.random.Generator) -> list[Point]:
+def _solved(watch: Watch, problem: Problem, rng: np.random.Generator) -> list[CanonicalPoint]:
     """The point of one solver that takes the problem."""
     with watch.call("refusals", "print([solver.refusal(problem) for solver in SOLVERS.values()])"):
         names = [name for name, solver in SOLVERS.items() if solver.refusal(problem) is None]
@@ -415,17 +417,20 @@ def _solved(watch: Watch, problem: Problem, rng: np.random.Generator) -> list[Po
     return [solution.point]
 
 
-def _moved(point: Point, rng: np.random.Generator) -> Point:
+def _moved(point: CanonicalPoint, rng: np.random.Generator) -> CanonicalPoint:
     """A point with each number off by a random part."""
     part = 10.0 ** rng.uniform(-17, -3)
 
     def moved(v: Any) -> Any:
         return None if v is None else v * (1 - part * np.abs(rng.normal(size=np.shape(v))))
 
+    if isinstance(point, OneNormPoint):
+        return OneNormPoint(moved(point.x), moved(point.u))
+    assert isinstance(point, Point)
     return Point(moved(point.w), moved(point.beta), point.b, moved(point.alpha))
 
 
-def _random_point(problem: Problem, rng: np.random.Generator) -> Point:
+def _random_point(problem: Problem, rng: np.random.Generator) -> CanonicalPoint:
     """Multipliers and a function at any scale, within their box or not; NaN and infinite now and then."""
 
     def numbers(count: int) -> Any:
@@ -440,7 +445,7 @@ def _random_point(problem: Problem, rng: np.random.Generator) -> Point:
         share = rng.choice([0.0, 0.5, 1.0, 2.0], problem.p)
         alpha = np.array([t * s if np.isfinite(t) and t < 1e300 else a for t, s, a in zip(top, share, alpha, strict=True)])
     if isinstance(problem, OneNormProblem):
-        return Point(beta=np.abs(numbers(problem.size)), alpha=alpha)
+        return OneNormPoint(np.abs(numbers(problem.size)), alpha)
     b = [None, 0.0, float(rng.normal() * size(rng))][int(rng.integers(3))] if problem.bias else None
     if problem.explicit is not None and rng.integers(2):
         return Point(w=numbers(problem.explicit.q), b=b, alpha=alpha)
@@ -449,7 +454,7 @@ def _random_point(problem: Problem, rng: np.random.Generator) -> Point:
     return Point(beta=numbers(problem.m), b=b, alpha=alpha)
 
 
-def _judge(watch: Watch, problem: Problem, optimum: Optimum | None, at: Definition | None, origin: str, point: Point) -> None:
+def _judge(watch: Watch, problem: Problem, optimum: Optimum | None, at: Definition | None, origin: str, point: CanonicalPoint) -> None:
     """One point's intervals."""
     said = f"point = {point_text(point)}\nprint(interval(problem, point))"
     with watch.call("interval", said):
@@ -466,9 +471,9 @@ def _judge(watch: Watch, problem: Problem, optimum: Optimum | None, at: Definiti
             watch.found(f"false lower {kind}", f"lower = {outer.lower!r}, the optimum is {told(optimum.upper)}", said)
         if below(outer.upper, optimum.lower):
             watch.found(f"false upper {kind}", f"upper = {outer.upper!r}, the optimum is {told(optimum.lower)}", said)
-    if at is None or not all(np.isfinite(v).all() for v in (point.w, point.beta, point.alpha, point.b) if v is not None):
+    if at is None or not all(np.isfinite(v).all() for v in vars(point).values() if v is not None):
         return
-    if point.alpha is None or point.b is None or not point.has_function:
+    if not point.has_multipliers or not point.has_function or (isinstance(point, Point) and point.b is None):
         return
     with np.errstate(all="ignore"):
         lower, upper = exact_values(at, point)
@@ -502,13 +507,11 @@ def told(value: Fraction | None) -> str:
     return f"{float(value / Fraction(10) ** digits):.17g}e{digits}"
 
 
-def point_text(point: Point) -> str:
+def point_text(point: CanonicalPoint) -> str:
     """A point as it is written in a script."""
-    parts = [f"{name}=array({v.tolist()!r})" for name, v in (("w", point.w), ("beta", point.beta)) if v is not None]
-    parts += [f"b={point.b!r}"] if point.b is not None else []
-    if point.alpha is not None:
-        parts.append(f"alpha=array({np.asarray(point.alpha).tolist()!r})")
-    return f"Point({', '.join(parts)})"
+    given = {name: v for name, v in vars(point).items() if v is not None}
+    parts = [f"{name}={v!r}" if isinstance(v, float) else f"{name}=array({np.asarray(v).tolist()!r})" for name, v in given.items()]
+    return f"{type(point).__name__}({', '.join(parts)})"
 
 
 # The run.

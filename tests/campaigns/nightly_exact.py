@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations import (
-    MarginProblem,
+    OneNormPoint,
     OneNormProblem,
     Point,
     Problem,
@@ -45,6 +45,7 @@ from equimargin.formulations import (
 from equimargin.formulations.bounds.intervals import inner_interval
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Polynomial, Precomputed
 from equimargin.formulations.numeric.dyadic import on_grid
+from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.solvers import SOLVERS, ExactOptimum, Status, exact_optimum, given_gram, solve
 
@@ -317,41 +318,44 @@ def wrong_bounds(at: Definition, rng: np.random.Generator, found: ExactOptimum) 
             yield f"a point's primal value {float(upper)!r} is not within [{inner.upper!r}, {outer.upper!r}]"
 
 
-def _random_point(problem: Problem, rng: np.random.Generator) -> Point:
+def _random_point(problem: Problem, rng: np.random.Generator) -> CanonicalPoint:
     scale = 10.0 ** rng.uniform(-3, 3)
     top = np.full(problem.p, problem.C) if isinstance(problem, OneNormProblem) else problem.box
     top = np.where(np.isfinite(top), top, scale)
     alpha = np.clip(top * rng.uniform(-0.5, 1.5, problem.p), 0.0, top)
     if isinstance(problem, OneNormProblem):
-        return Point(beta=scale * np.maximum(rng.normal(size=problem.size), 0.0), alpha=alpha)
+        return OneNormPoint(scale * np.maximum(rng.normal(size=problem.size), 0.0), alpha)
     b = scale * rng.normal() if problem.bias else 0.0
     if problem.explicit is not None:
         return Point(w=scale * rng.normal(size=problem.explicit.q), b=b, alpha=alpha)
     return Point(beta=scale * rng.normal(size=problem.m), b=b, alpha=alpha)
 
 
-def _near(found: ExactOptimum, rng: np.random.Generator) -> Point:
+def _near(found: ExactOptimum, rng: np.random.Generator) -> CanonicalPoint:
     """The optimum, or where it ended, in float64 and each number off by a random part."""
     rounded, size = found.point, 10.0 ** rng.uniform(-17, -3)
 
     def moved(v: Any) -> Any:
         return v * (1 + size * rng.normal(size=np.shape(v)))
 
+    if isinstance(rounded, OneNormPoint):
+        return OneNormPoint(moved(rounded.x), moved(rounded.u))
+    assert isinstance(rounded, Point)
     b = float(moved(rounded.b))
-    if isinstance(found.problem, MarginProblem) and found.w is not None:
+    if found.w is not None:
         return Point(w=moved(np.array([float(v) for v in found.w])), b=b, alpha=moved(rounded.alpha))
     return Point(beta=moved(rounded.beta), b=b, alpha=moved(rounded.alpha))
 
 
-def exact_values(at: Definition, point: Point) -> tuple[Fraction | None, Fraction | None]:
+def exact_values(at: Definition, point: Any) -> tuple[Fraction | None, Fraction | None]:
     """L and U of a point as `interval` means them, None where it takes another point because rows are hard.
 
     Multipliers are on their grid, and the rounded sums of the coefficients of equal points are those that are judged.
     """
     problem = at.problem
     if isinstance(problem, OneNormProblem):
-        u = _fractions(on_grid(point.alpha, np.full(problem.p, problem.C), np.zeros(problem.p)))
-        x = point.beta if problem.over == "points" else on_grid(point.beta, np.full(problem.p, inf), np.zeros(problem.p))
+        u = _fractions(on_grid(point.u, np.full(problem.p, problem.C), np.zeros(problem.p)))
+        x = point.x if problem.over == "points" else on_grid(point.x, np.full(problem.p, inf), np.zeros(problem.p))
         return sum(u, Fraction(0)) / max([Fraction(1), *at.prices(u)]), at.cost(_fractions(x))
     if None in at.c:
         return None, None

@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from equimargin.formulations import (
     Kernel,
     MarginProblem,
+    OneNormPoint,
     OneNormProblem,
     Point,
     Problem,
@@ -72,8 +73,7 @@ def problems_and_points(draw: st.DrawFn, families: tuple[str, ...], tails: bool 
     """A problem, any multipliers, any coefficients, any bias; multipliers in units of C."""
     problem = draw(margin_problems(draw(st.sampled_from(families)), max_points=6, tails=tails))
     alpha = np.array(draw(st.lists(numbers, min_size=problem.p, max_size=problem.p)))
-    size = problem.size if isinstance(problem, OneNormProblem) else problem.m
-    beta = np.array(draw(st.lists(numbers, min_size=size, max_size=size)))
+    beta = np.array(draw(st.lists(numbers, min_size=problem.size, max_size=problem.size)))
     unit = problem.C if np.isfinite(problem.C) else 1.0
     return problem, alpha * unit, beta, draw(numbers)
 
@@ -126,10 +126,10 @@ def test_no_lower_bound_exceeds_an_exact_primal_value(case: Any) -> None:
 def test_an_interval_is_never_empty(case: Any) -> None:
     """Not even between two points of different origin, in no family."""
     problem, alpha, beta, b = case
-    first, second = interval(problem, Point(alpha=alpha)), interval(problem, Point(beta=beta, b=b))
+    first, second = interval(problem, problem.point(None, alpha)), interval(problem, problem.point(beta, None, b))
     both = first.intersected(second)
     assert both.lower <= both.upper
-    together = interval(problem, Point(beta=beta, b=b, alpha=alpha))
+    together = interval(problem, problem.point(beta, alpha, b))
     assert (together.lower, together.upper) == (first.lower, second.upper)
 
 
@@ -137,7 +137,7 @@ def test_an_interval_is_never_empty(case: Any) -> None:
 def test_the_bounds_of_linear_programs(case: Any) -> None:
     """The upper one at x >= 0, the lower one at the multipliers scaled into their constraints, and weak duality."""
     problem, alpha, beta, _ = case
-    proven = interval(problem, Point(beta=beta, alpha=alpha))
+    proven = interval(problem, OneNormPoint(beta, alpha))
     C = Fraction(problem.C)
     x = [max(v, Fraction(0)) for v in fractions(beta)]
     violations = [max(Fraction(0), 1 - margin) for margin in exact_margins(problem, x)]
@@ -527,7 +527,7 @@ def test_linear_bounds_hold_where_rounding_is_all_there_is(kernel: Kernel, over:
         X, rng = near_points(seed), np.random.default_rng(seed)
         problem = over(X, rng.permutation(5), None, 1e10, kernel)
         u, x = rng.integers(0, 2**20, problem.p) * 2.0**13, rng.integers(0, 2**10, problem.size).astype(float)  # on every grid
-        proven = interval(problem, Point(beta=x, alpha=u))
+        proven = interval(problem, OneNormPoint(x, u))
         exact = fractions(u)
         dual = sum(exact, Fraction(0)) / max(Fraction(1), *exact_prices(problem, exact))
         assert Fraction(proven.lower) <= dual

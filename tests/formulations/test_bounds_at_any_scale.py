@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from equimargin.formulations import (
     MarginProblem,
+    OneNormPoint,
     OneNormProblem,
     Point,
     Problem,
@@ -40,6 +41,7 @@ from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import RBF
 from equimargin.formulations.numeric.dyadic import on_grid
 from equimargin.formulations.numeric.rounding import added, largest, product, products_within, quotient, root, rounded, summed, total
+from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.solvers import Status, exact_optimum, solve
 from equimargin.testing import FAMILIES, extreme_problems, extreme_scales
@@ -61,7 +63,7 @@ SMALLEST = Fraction(5e-324)
 MARGIN_FAMILIES = [family for family in FAMILIES if family not in ("rvm", "rank.onenorm")]
 
 
-def within(problem: Problem, point: Point, optimum: Fraction | None) -> Interval:
+def within(problem: Problem, point: CanonicalPoint, optimum: Fraction | None) -> Interval:
     """The interval, which must hold the optimum, None for infinity, without a warning."""
     proven = interval(problem, point)
     if optimum is None:
@@ -72,14 +74,14 @@ def within(problem: Problem, point: Point, optimum: Fraction | None) -> Interval
     return proven
 
 
-def best(problem: Problem) -> tuple[Fraction | None, Point]:
+def best(problem: Problem) -> tuple[Fraction | None, CanonicalPoint]:
     """The exact optimum, None for infinity, and a point that nearly attains it."""
     start = None if isinstance(problem, OneNormProblem) else Point(alpha=np.zeros(problem.p))
     with np.errstate(all="ignore"):
         found = exact_optimum(problem, start=start)
     assert found.status in (Status.OPTIMAL, Status.INFEASIBLE)
     beta, alpha = (np.array([nearest(v) for v in values]) for values in (found.beta, found.alpha))
-    return found.value, Point(beta=beta, alpha=alpha, b=0.0 if found.bias[0] is None else nearest(found.bias[0]))
+    return found.value, problem.point(beta, alpha, 0.0 if found.bias[0] is None else nearest(found.bias[0]))
 
 
 def nearest(v: Fraction) -> float:
@@ -99,16 +101,20 @@ def finite(values: Any) -> Any:
 
 
 @st.composite
-def cases(draw: st.DrawFn, families: list[str]) -> tuple[Problem, Point]:
+def cases(draw: st.DrawFn, families: list[str]) -> tuple[Problem, CanonicalPoint]:
     """A problem and any point: multipliers in units of C or of any size, coefficients and a bias of any size."""
     problem = draw(extreme_problems(draw(st.sampled_from(families))))
-    size = problem.size if isinstance(problem, OneNormProblem) else problem.m
     unit = draw(st.one_of(st.just(problem.C), extreme_scales())) if np.isfinite(problem.C) else draw(extreme_scales())
     with np.errstate(over="ignore"):
         alpha = finite(np.abs(draw(st.lists(numbers, min_size=problem.p, max_size=problem.p))) * unit)
-        beta = finite(np.array(draw(st.lists(numbers, min_size=size, max_size=size))) * draw(extreme_scales()))
+        beta = finite(np.array(draw(st.lists(numbers, min_size=problem.size, max_size=problem.size))) * draw(extreme_scales()))
         b = float(finite(draw(numbers) * draw(extreme_scales())))
-    return problem, Point(beta=beta, alpha=alpha, b=b)
+    return problem, problem.point(beta, alpha, b)
+
+
+def without_some(problem: Problem, point: CanonicalPoint) -> list[CanonicalPoint]:
+    """The point without its bias, so that the best one is taken, and its multipliers alone."""
+    return [replace(point, b=None) if isinstance(point, Point) else point, problem.point(None, point.multipliers)]
 
 
 # Optima.
@@ -121,7 +127,7 @@ def test_an_interval_holds_the_exact_optimum_at_any_scale(family: str, data: st.
     problem, point = data.draw(cases([family]))
     assume(not isinstance(problem.kernel, RBF))
     optimum, nearly = best(problem)
-    for p in (point, Point(beta=point.beta, alpha=point.alpha), Point(alpha=point.alpha), nearly, Point(alpha=nearly.alpha)):
+    for p in (point, *without_some(problem, point), nearly, problem.point(None, nearly.multipliers)):
         within(problem, p, optimum)
 
 
@@ -153,9 +159,9 @@ def test_what_underflows_is_counted(name: str, share: float) -> None:
     optimum, nearly = best(problem)
     assert optimum is not None
     with np.errstate(over="ignore"):
-        cost = problem.C if isinstance(problem, OneNormProblem) else float(problem.costs.max())
+        cost = float(problem.costs.max())
         for unit in (problem.C, 2 * cost, 1.0):
-            within(problem, Point(alpha=np.full(problem.p, share * unit)), optimum)
+            within(problem, problem.point(None, np.full(problem.p, share * unit)), optimum)
     within(problem, nearly, optimum)
 
 
@@ -212,16 +218,16 @@ def weights_of(problem: MarginProblem, point: Point) -> Any:
 
 
 @given(cases(["rvm", "rank.onenorm"]))
-@example((OVERFLOWING, Point(beta=np.ones(1), alpha=np.ones(1))))
-def test_the_values_of_a_point_of_a_linear_program(case: tuple[OneNormProblem, Point]) -> None:
+@example((OVERFLOWING, OneNormPoint(np.ones(1), np.ones(1))))
+def test_the_values_of_a_point_of_a_linear_program(case: tuple[OneNormProblem, OneNormPoint]) -> None:
     """Likewise, at x >= 0 and multipliers on their grids."""
     problem, point = case
     proven, inside = interval(problem, point), inner_interval(problem, point)
-    u = fractions(on_grid(point.alpha, np.full(problem.p, problem.C), np.zeros(problem.p)))
+    u = fractions(on_grid(point.u, np.full(problem.p, problem.C), np.zeros(problem.p)))
     dual = sum(u, Fraction(0)) / max(Fraction(1), *exact_prices(problem, u), Fraction(1))
     assert Fraction(proven.lower) <= dual
     assert inside.lower == inf or dual <= Fraction(inside.lower)
-    x = np.maximum(point.beta, 0.0)
+    x = np.maximum(point.x, 0.0)
     if problem.over == "pairs":
         x = on_grid(x, np.full(problem.size, inf), np.zeros(problem.size))
     violated = sum((max(Fraction(0), 1 - margin) for margin in exact_margins(problem, fractions(x))), Fraction(0))
@@ -244,7 +250,7 @@ def test_the_inner_interval_of_a_scaled_point_is_inside(short: float) -> None:
     assert exact * (1 - Fraction(1, 10**8)) <= Fraction(inside.upper) <= exact
 
 
-def nested(problem: Problem, point: Point) -> tuple[Interval, Interval]:
+def nested(problem: Problem, point: CanonicalPoint) -> tuple[Interval, Interval]:
     """The proven interval and the inner one, which differ by rounding alone: no side that is proven is closer than the inner one."""
     proven, inside = interval(problem, point), inner_interval(problem, point)
     assert proven.lower <= inside.lower
@@ -257,7 +263,7 @@ def nested(problem: Problem, point: Point) -> tuple[Interval, Interval]:
 def test_the_inner_interval_is_never_closer_than_the_proven_one(family: str, data: st.DataObject) -> None:
     """Of any point, of multipliers alone, and where some rows are hard and some are not."""
     problem, point = data.draw(cases([family]))
-    for p in (point, Point(beta=point.beta, alpha=point.alpha), Point(alpha=point.alpha)):
+    for p in (point, *without_some(problem, point)):
         nested(problem, p)
 
 

@@ -30,6 +30,7 @@ from equimargin.formulations import (
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.links.kinds import Equivalence, NotEquivalent, Relaxation, StrongEquivalence
 from equimargin.formulations.links.maps import to_function
+from equimargin.formulations.problem import CanonicalPoint
 from equimargin.solvers import Answer, Status, solve_declaration
 
 KERNELS = {"linear": linear(), "rbf": rbf(0.4), "polynomial": polynomial()}
@@ -79,7 +80,7 @@ def solved(id: str, problem: Problem) -> tuple[float, Answer]:
     return declaration.value(answer.objective), answer
 
 
-def reach(id: str, problem: Problem, point: Point, optimum: float) -> float:
+def reach(id: str, problem: Problem, point: CanonicalPoint, optimum: float) -> float:
     """How far a mapped point is from the optimum of its new problem, on the side that formulation `id` carries, relative."""
     control = REGISTRY[id].control
     if control or id == "svm.penalized.primal":
@@ -88,7 +89,7 @@ def reach(id: str, problem: Problem, point: Point, optimum: float) -> float:
         worth = declaration.value(float(declaration.objective.args[0].value))
         return abs(worth - optimum) / max(abs(optimum), 1e-9)
     proven = interval(problem, point)
-    side = proven.upper if REGISTRY[id].carries == "function" or point.alpha is None else proven.lower
+    side = proven.upper if REGISTRY[id].carries == "function" or not point.has_multipliers else proven.lower
     return abs(side - optimum) / max(abs(optimum), 1e-9)
 
 
@@ -293,14 +294,14 @@ def test_expressing_and_recovering_is_a_round_trip(id: str) -> None:
     if id in ("svm.hard.bias.as_printed", "rank.l1.betahat"):
         pytest.skip("read with another b, or another coefficient vector, on purpose")
     rng = np.random.default_rng(0)
-    size = problem.m if isinstance(problem, MarginProblem) else problem.size  # type: ignore[union-attr]
     alpha = rng.uniform(0.0, 0.1, problem.p)
-    point = Point(beta=np.abs(rng.normal(size=size)), b=0.25 if isinstance(problem, MarginProblem) and problem.bias else 0.0, alpha=alpha)
+    b = 0.25 if isinstance(problem, MarginProblem) and problem.bias else 0.0
+    point = problem.point(np.abs(rng.normal(size=problem.size)), alpha, b)
     declaration = declare(id, problem)
     declaration.assign(point)
     back = declaration.point
     if entry.carries == "multipliers":
-        assert back.alpha == pytest.approx(alpha)
+        assert back.multipliers == pytest.approx(alpha)
         return
     completed = [complete(problem, p) for p in (point, back)]
     scale = completed[0].f[0] / completed[1].f[0] if id.endswith("margin") else 1.0

@@ -20,6 +20,7 @@ from equimargin.cli.app import app
 from equimargin.formulations import (
     Kernel,
     MarginProblem,
+    OneNormPoint,
     Point,
     Problem,
     classification,
@@ -128,7 +129,7 @@ def test_a_point_proves_the_sides_that_it_has() -> None:
     point = solve(problem, tol=1e-9).point
     both = certificate_at(problem, Point(alpha=point.alpha))
     assert both["primal"] is not None
-    only = certificate_at(sample_problem("rvm"), Point(beta=np.zeros(16)))
+    only = certificate_at(sample_problem("rvm"), OneNormPoint(x=np.zeros(16)))
     assert (only["claim"]["lower"], only["dual"]) == ("-inf", None)
     zero, upper = Fraction(only["problem"]["C"]) * sample_problem("rvm").p, only["claim"]["upper"]
     assert math.nextafter(upper, 0.0) < zero <= check(only)[1] == upper

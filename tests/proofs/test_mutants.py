@@ -863,7 +863,7 @@ ANOTHER = ("assert isinstance(problem, MarginProblem)\n", "problem = problem.wit
 READ_OUT = """s = progress.solution()
     from dataclasses import replace
     return replace(s, point=replace(s.point, {}))"""
-REVERSED = "alpha=problem.repaired(found.point.alpha)", "alpha=problem.repaired(found.point.alpha)[::-1]"
+REVERSED = "problem.repaired(found.point.multipliers)", "problem.repaired(found.point.multipliers)[::-1]"
 
 SOURCES: dict[str, dict[str, Change]] = {
     "smo": {

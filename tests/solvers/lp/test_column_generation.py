@@ -15,7 +15,7 @@ from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import linear, polynomial, precomputed, rbf, sigmoid
 from equimargin.formulations.problem.construct import classification, one_norm_ranking, ranking_from_pairs, ranking_vector_machine
 from equimargin.formulations.problem.one_norm import OneNormProblem
-from equimargin.formulations.problem.point import Point
+from equimargin.formulations.problem.point import OneNormPoint, Point
 from equimargin.solvers.lp import column_generation
 from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Solution, Status
@@ -146,14 +146,16 @@ def test_refusals() -> None:
 
 def test_a_start_without_prices() -> None:
     problem = ranking_vector_machine(*three_levels(), kernel=rbf(0.2))
-    cold, warm = by_columns(problem), by_columns(problem, warm_start=Point(beta=np.zeros(40), alpha=np.zeros(problem.p)))
+    cold, warm = by_columns(problem), by_columns(problem, warm_start=OneNormPoint(np.zeros(40), np.zeros(problem.p)))
     assert warm.ok
     assert max(warm.lower, cold.lower) <= min(warm.upper, cold.upper)
 
 
 def test_a_warm_start_of_another_problem() -> None:
     with pytest.raises(ValueError, match="the warm start has 3 coefficients and 4 multipliers"):
-        by_columns(ranking_vector_machine(*three_levels()), warm_start=Point(beta=np.ones(3), alpha=np.ones(4)))
+        by_columns(ranking_vector_machine(*three_levels()), warm_start=OneNormPoint(np.ones(3), np.ones(4)))
+    with pytest.raises(ValueError, match=r"a Point is no point of a rvm problem: its points are OneNormPoint\(x, u\)"):
+        by_columns(ranking_vector_machine(*three_levels()), warm_start=Point(beta=np.ones(40)))
 
 
 @pytest.mark.parametrize("make", MAKERS)

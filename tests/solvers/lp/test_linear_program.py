@@ -26,10 +26,10 @@ def checked(problem: OneNormProblem, tol: float = 1e-9) -> Solution:
     solution = solve(problem, "linear_program", tol=tol)
     assert solution.status is Status.OPTIMAL, solution.reason
     assert solution.interval.relative_width <= 1.01 * tol + 1e-8
-    assert solution.point.beta is not None
+    assert solution.point.x is not None
     assert solution.dual is not None
-    assert solution.point.beta.shape == (problem.size,)
-    assert (solution.point.beta >= 0).all()
+    assert solution.point.x.shape == (problem.size,)
+    assert (solution.point.x >= 0).all()
     assert (solution.dual >= 0).all()
     return solution
 
@@ -53,7 +53,7 @@ def test_the_look_alike_of_document_t_in_one_dimension() -> None:
     """x = 1 preferred to x = 2, linear: x >= 0 cannot rank it, so that x = 0 and the value is C."""
     solution = checked(ranking_vector_machine([[1.0], [2.0]], [1, 0], C=3.0))
     assert solution.value == pytest.approx(3.0)
-    assert solution.point.beta == pytest.approx([0.0, 0.0])
+    assert solution.point.x == pytest.approx([0.0, 0.0])
     assert checked(one_norm_ranking([[1.0], [2.0]], [1, 0], C=3.0)).value == pytest.approx(1.0)
 
 
@@ -63,7 +63,7 @@ def test_a_one_norm_ranking_decides_by_its_points() -> None:
     problem = one_norm_ranking(X, [0, 1, 2], C=10.0, kernel=rbf(0.5))
     solution = checked(problem)
     xi = np.maximum(1.0 - problem.rows.dot(solution.decision_function(X)), 0.0)
-    assert solution.value == pytest.approx(solution.point.beta.sum() + 10.0 * xi.sum())
+    assert solution.value == pytest.approx(solution.point.x.sum() + 10.0 * xi.sum())
 
 
 @pytest.mark.parametrize("make", MAKERS)

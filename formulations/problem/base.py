@@ -1,0 +1,162 @@
+"""What the two canonical shapes have in common: data, kernel, rows and costs, and what any caller may ask of a problem."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.kernels.features import Explicit, explicit
+from equimargin.formulations.kernels.gram import Gram
+from equimargin.formulations.kernels.kernel import Kernel
+from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.numeric.rounding import products_within
+from equimargin.formulations.problem.point import CanonicalPoint, Point
+from equimargin.formulations.rows.base import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class CanonicalProblem(ABC):
+    """A problem over f in the kernel's space: the fields and the questions that every canonical shape shares.
+
+    Parameters
+    ----------
+    X : (m, d) features.  kernel : k.  rows : A, t, s.  C : cost of a unit of loss.
+    shift : added to the diagonal of a precomputed Gram; None if it is indefinite.
+    feature_names : (d,) of the columns of X, where it came as a table; f is then evaluated at tables of the same columns alone.
+    """
+
+    X: Features
+    kernel: Kernel
+    rows: Rows
+    C: float = 1.0
+    shift: float | None = field(default=0.0, kw_only=True)
+    feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
+
+    kind: ClassVar[Literal["linear", "quadratic"]]
+    """What kind of program the problem is."""
+
+    @property
+    @abstractmethod
+    def family(self) -> str:
+        """The id of the formulations with this optimum."""
+
+    @property
+    @abstractmethod
+    def convex(self) -> bool:
+        """Whether the problem is known to be convex: an optimum is claimed of no other."""
+
+    @property
+    @abstractmethod
+    def weights(self) -> Array | None:
+        """Factors of C, (groups,); None where all are 1."""
+
+    @property
+    @abstractmethod
+    def scale(self) -> float:
+        """P(0), the primal value at f = 0, over the finite costs: what relative figures fall back on."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many coefficients a function has in this problem: as many as points, or as pairs."""
+
+    @property
+    @abstractmethod
+    def origin(self) -> CanonicalPoint:
+        """The point whose numbers are all 0."""
+
+    @abstractmethod
+    def point(self, coefficients: Array | None = None, multipliers: Array | None = None, b: float | None = None) -> CanonicalPoint:
+        """A point of this problem's kind.
+
+        Parameters
+        ----------
+        coefficients : (size,) of its function.  multipliers : (p,) of the rows.  b : the bias, for a problem that has one.
+        """
+
+    @abstractmethod
+    def own_point(self, point: CanonicalPoint) -> CanonicalPoint:
+        """The point, if it is of this problem's kind.
+
+        Raises
+        ------
+        ValueError : a point of the other canonical shape.
+        """
+
+    @abstractmethod
+    def function(self, point: CanonicalPoint) -> Point:
+        """The function and the bias of a point of this problem's kind: how f is evaluated at other points."""
+
+    @abstractmethod
+    def values(self, point: CanonicalPoint) -> tuple[float, float]:
+        """The primal and the dual value of a point in float64: inf and -inf where it lacks that side."""
+
+    def best_bias(self, f: Array) -> tuple[float, float]:
+        """The ends of all biases b that are best for f (m,): (0, 0) for a problem without a bias."""
+        return 0.0, 0.0
+
+    @abstractmethod
+    def with_cost(self, C: float) -> Self:
+        """The same problem at another C."""
+
+    @property
+    def m(self) -> int:
+        """Number of points."""
+        return self.rows.m
+
+    @property
+    def p(self) -> int:
+        """Number of rows."""
+        return self.rows.p
+
+    @cached_property
+    def gram(self) -> Gram:
+        """K as an operator."""
+        return Gram(self.kernel, self.X, self.shift or 0.0)
+
+    @cached_property
+    def explicit(self) -> Explicit | None:
+        """Z (m, q) with K = Z Z' where the kernel has such features without computing any, None otherwise."""
+        return explicit(self.kernel, self.X)
+
+    @cached_property
+    def unit_weights(self) -> Array:
+        """weight_r, (p,), ones where none were given."""
+        return np.ones(self.p) if self.weights is None else self.rows.spread(self.weights)
+
+    @cached_property
+    def hard(self) -> NDArray[np.bool_]:
+        """Which rows have an infinite weight, (p,)."""
+        return np.isinf(self.unit_weights)
+
+    @cached_property
+    def group_costs(self) -> Array:
+        """c of the rows of every group, (groups,), C x weight; 0 for weight 0 even where C = inf, and for a group without rows."""
+        w = self._used_weights
+        with np.errstate(over="ignore", under="ignore"):
+            return np.asarray(self.C * w if np.isfinite(self.C) else np.where(w > 0, np.inf, 0.0))
+
+    @cached_property
+    def group_costs_within(self) -> tuple[Array, Array]:
+        """The ends, (groups,) each, between which the exact products C x weight lie; infinite both only where a row is hard."""
+        return products_within(np.asarray(self.C), self._used_weights)
+
+    @property
+    def _used_weights(self) -> Array:
+        """The weight of every group, (groups,), 0 for one without rows."""
+        return self.rows.used(np.ones(self.rows.groups) if self.weights is None else self.weights)
+
+    @cached_property
+    def costs(self) -> Array:
+        """c_r, (p,)."""
+        return self.rows.spread(self.group_costs)
+
+
+def of_another_kind(point: CanonicalPoint, problem: CanonicalProblem, wanted: str) -> ValueError:
+    """The error that says which points a problem has."""
+    return ValueError(f"a {type(point).__name__} is no point of a {problem.family} problem: its points are {wanted}")
