@@ -225,9 +225,13 @@ def test_the_command_says_what_it_finds(arguments: list[str], status: int, words
 
 @pytest.mark.parametrize(
     ("argument", "status", "words"),
-    [("own_formulation:svm.soft.hinge", 0, "svm.soft.hinge conforms"), ("test_check_solver:DoubledCost", 1, "DoubledCost says optimal")],
+    [
+        ("own_formulation:svm.soft.hinge", 0, "svm.soft.hinge conforms"),
+        ("own_solver:ascent", 0, "ascent conforms"),
+        ("test_check_solver:DoubledCost", 1, "DoubledCost says optimal"),
+    ],
 )
-def test_one_command_checks_a_third_partys_class(argument: str, status: int, words: str) -> None:
+def test_one_command_checks_what_a_third_party_wrote(argument: str, status: int, words: str) -> None:
     here = Path(__file__).resolve()
     folders = [here.parent, ROOT / "tests", ROOT / "examples", ROOT / "src"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders))}

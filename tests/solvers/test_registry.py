@@ -1,8 +1,13 @@
-"""Which solver takes which problem: whoever is sent elsewhere arrives there."""
+"""Which solver takes which problem, and how a solver is entered: whoever is sent elsewhere arrives there."""
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,9 +16,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equimargin.formulations import MarginProblem, Problem, classification, declare, families, polynomial, ranking, rbf, sigmoid
-from equimargin.solvers import SOLVERS, Status, exact_optimum, solve
-from equimargin.testing import FAMILIES, margin_problems
+from equimargin import compare
+from equimargin.formulations import (
+    REGISTRY,
+    MarginProblem,
+    Point,
+    Problem,
+    classification,
+    declare,
+    families,
+    one_norm_ranking,
+    polynomial,
+    ranking,
+    rbf,
+    sigmoid,
+)
+from equimargin.solvers import SOLVERS, Limits, Needs, Refusal, Solution, Status, exact_optimum, solve, solver
+from equimargin.testing import FAMILIES, check_solver, margin_problems, sample_problem
+from places import ROOT
 
 LINE = np.array([[0.0], [1.0], [3.0]])
 
@@ -84,3 +104,135 @@ def test_every_family_of_a_solver_exists() -> None:
     for solver in SOLVERS.values():
         for name in solver.families:
             assert any(f"{family}.".startswith(f"{name}.") for family in families()), (solver.name, name)
+
+
+EXAMPLE = ROOT / "examples" / "own_solver.py"
+WANTED = Needs(MarginProblem, no_bias="which is free", most_points=5)
+
+
+@pytest.fixture
+def own() -> Iterator[str]:
+    """The example's solver, entered for one test."""
+    spec = importlib.util.spec_from_file_location("own_solver", EXAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    yield "ascent"
+    del SOLVERS["ascent"]
+
+
+def test_the_example_is_short_and_conforms(own: str) -> None:
+    assert len([line for line in EXAMPLE.read_text(encoding="utf-8").splitlines() if line.strip()]) < 50
+    check_solver(own)
+
+
+def test_a_solver_from_outside_is_one_among_the_others(own: str) -> None:
+    problem = sample_problem("svm.nobias", rbf(0.4))
+    assert list(SOLVERS)[-1] == own
+    assert solve(problem, own).solver == own
+    assert solve(problem).solver != own  # the others were there before
+    with pytest.raises(ValueError, match=rf"newton does not take .*; try coordinate_descent, huber, .*, {own}$"):
+        solve(problem, "newton")
+    with pytest.raises(ValueError, match=r"ascent does not take this svm.soft problem: there is a bias, so that multipliers cannot"):
+        solve(sample_problem("svm.soft"), own)
+    result = compare(problem, formulations="svm.nobias.dual", solvers=["CLARABEL", own])
+    assert [(answer["solver"], answer["agreement"]) for answer in result.answers] == [("CLARABEL", "agrees"), (own, "agrees")]
+    assert result.agree
+
+
+def test_other_processes_import_the_module_of_a_solver_or_say_that_they_cannot() -> None:
+    """What is entered by a module on the path is found there; what the main script enters is not, and other answers go on."""
+    code = """
+import own_solver
+from equimargin import compare
+from equimargin.solvers import SOLVERS, solver
+from equimargin.testing import sample_problem
+
+ascent = SOLVERS["ascent"]
+solver("lost", algorithm="as ascent", families=ascent.families, needs=ascent.needs)(lambda *problem: own_solver.ascent(*problem))
+for answer in compare(sample_problem("svm.nobias"), "*.dual", ["CLARABEL", "ascent", "lost"], jobs=2).answers:
+    print(answer["solver"], answer["agreement"], answer["reason"])
+"""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(str(ROOT / folder) for folder in ("examples", "src"))}
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert answer.stderr == ""
+    clarabel, ascent, lost = answer.stdout.splitlines()
+    assert clarabel.startswith("CLARABEL agrees")
+    assert ascent.startswith("ascent agrees")
+    assert lost.startswith("lost failed")
+    assert "lost is not entered by importing __main__ in another process: put it into a module" in lost
+
+
+def ignorant(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
+    """A solver that is never run."""
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize("name", ["smo", "cutting_plane"])
+def test_no_name_is_taken_twice(name: str) -> None:
+    before = SOLVERS[name]
+    where = rf"equimargin\.solvers\.dual\.{name}\._solve"
+    sentence = rf"^'{name}' is registered already, by {where}; take another name, or `del SOLVERS\['{name}'\]` first$"
+    with pytest.raises(ValueError, match=sentence):
+        solver(name, algorithm="none", families=("svm",), needs=WANTED)(ignorant)
+    assert SOLVERS[name] is before
+
+
+def test_a_name_is_taken_before_its_module_is_loaded() -> None:
+    code = """
+from equimargin.formulations import MarginProblem
+from equimargin.solvers import Needs, solver
+import sys
+assert "equimargin.solvers.newton.tron" not in sys.modules
+try:
+    solver("tron", algorithm="none", families=("svm",), needs=Needs(MarginProblem))(print)
+except ValueError as refused:
+    print(refused)
+"""
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    )
+    assert answer.stderr == ""
+    assert answer.stdout.startswith("'tron' is registered already, by equimargin.solvers.newton.tron.")
+
+
+def test_a_solver_gets_problems_of_its_shape_only() -> None:
+    program = one_norm_ranking(LINE, [0, 1, 2])
+    with pytest.raises(ValueError, match=r"^smo does not take this rank\.onenorm problem: it is a linear program$"):
+        SOLVERS["smo"].run(program, Limits(), None)
+
+
+def test_a_solver_may_go_first() -> None:
+    """Where it says so, and not where it refuses."""
+    heard = []
+
+    def eager(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
+        heard.append(problem)
+        return SOLVERS["coordinate_descent"].run(problem, limits, warm_start)
+
+    solver("eager", algorithm="none", families=("svm",), needs=WANTED, first=lambda problem: problem.C < 2)(eager)
+    try:
+        few, many = classification(LINE, [1, -1, 1], bias=False), classification(np.arange(6.0)[:, None], [1, -1] * 3, bias=False)
+        for problem in (few.with_cost(3.0), many, one_norm_ranking(LINE, [0, 1, 2]), few):
+            solve(problem)
+    finally:
+        del SOLVERS["eager"]
+    assert heard == [few]
+
+
+def test_the_size_of_a_problem_is_told_apart_from_its_kind() -> None:
+    """By every solver and formulation, and by the comparison, whatever the sentence says."""
+    pairs = ranking(np.arange(1500.0)[:, None] % 7, np.arange(1500.0))
+    reasons = {name: solver.refusal(pairs) for name, solver in SOLVERS.items() if solver.takes("rank.l1")}
+    assert {name for name, refusal in reasons.items() if refusal is not None and refusal.too_large} == {"homotopy"}
+    declared = [entry.refusal(pairs) for entry in REGISTRY.values() if entry.family == "rank.l1" and not entry.control]
+    assert all(refusal is not None and refusal.too_large for refusal in declared)
+    points = classification(np.random.default_rng(0).normal(size=(6001, 2)), np.ones(6001), kernel=rbf(1.0), bias=False)
+    refusal = SOLVERS["coordinate_descent"].refusal(points)
+    assert refusal == Refusal("6,001 points, more than the 6,000 whose Gram matrix is kept", too_large=True)
+    statuses = {answer["solver"]: answer["status"] for answer in compare(points, solvers=["HIGHS", "coordinate_descent"]).answers}
+    assert statuses == {"HIGHS": "too_large", "coordinate_descent": "too_large"}
+    hard = classification(LINE, [1, -1, 1], np.inf, rbf(1.0), bias=False)
+    refusal = SOLVERS["coordinate_descent"].refusal(hard)
+    assert refusal is not None
+    assert not refusal.too_large

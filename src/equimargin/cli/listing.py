@@ -48,10 +48,11 @@ def graph(file: Annotated[Path, typer.Argument(metavar="FILE", help="To write: .
 
 
 def _listing(subject: Subject) -> Iterator[tuple[str, str]]:
-    from equimargin.data import BUNDLED
     from equimargin.formulations import REGISTRY, families
 
     if subject is Subject.DATA:
+        from equimargin.data import BUNDLED
+
         yield from ((name, f"{text} ({task})") for name, (text, task) in BUNDLED.items())
     elif subject is Subject.FAMILIES:
         for family in families():
@@ -92,7 +93,7 @@ def _page(id: str) -> str:
     if id in families():
         return f"{id}\n" + "\n".join(f"  {entry.id}" for entry in REGISTRY.values() if entry.family == id)
     if id in SOLVERS:
-        return f"{id}\n  {SOLVERS[id].algorithm}"
+        return f"{id}\n  {SOLVERS[id].algorithm}\n  for {', '.join(SOLVERS[id].families)}"
     if id in BACKENDS:
         return f"{id}\n  cvxpy backend for declared problems"
     raise ValueError(f"nothing is called {id!r}; see `equimargin list formulations`, `list families`, `list solvers`")

@@ -1,0 +1,54 @@
+"""A solver of one's own: dual coordinate ascent for the hinge without a bias, checked against the printed problems.
+
+    max  t'alpha - 1/2 alpha'Q alpha    s.t.  0 <= alpha_r <= c_r        Q = A K A'
+
+One row after the other goes to its best multiplier, the others being fixed: alpha_r + (t - Q alpha)_r / Q_rr, cut off at the ends of its box.
+
+Run it: `python examples/own_solver.py`. What is wrong (try Q_rr / 2, or leave out the cut) ends in a sentence that says so.
+"""
+
+import numpy as np
+
+from equimargin.formulations import MarginProblem, Point
+from equimargin.solvers import Limits, Needs, Solution, solver
+from equimargin.solvers.progress import Progress, multipliers
+from equimargin.testing import check_solver
+
+SMALLEST_CURVATURE = 1e-300
+"""Takes the place of Q_rr = 0: such a row goes to one end of its box."""
+
+
+@solver(
+    "ascent",
+    algorithm="dual coordinate ascent, one row after the other",
+    families=("svm.nobias",),
+    needs=Needs(
+        MarginProblem,
+        no_squared_hinge="has no box in its dual",
+        no_bias="so that multipliers cannot move one by one",
+        no_hard_rows="whose multipliers have no bound",
+        single_entries=True,
+        convex=True,
+        most_points=2000,
+    ),
+)
+def ascent(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
+    """Sweeps over all rows, the gap after each."""
+    progress = Progress("ascent", problem, limits, limits.max_iter or 10_000)
+    A, t, c = problem.rows.matrix, problem.rows.t, problem.costs
+    Q = A @ problem.gram.dense @ A.T
+    alpha = np.clip(multipliers(warm_start or Point(), problem), 0.0, c)
+    sweeps = 0
+    while not progress.show(alpha, sweeps):
+        slope = t - Q @ alpha
+        for r in range(problem.p):
+            step = np.clip(alpha[r] + slope[r] / max(Q[r, r], SMALLEST_CURVATURE), 0.0, c[r]) - alpha[r]
+            alpha[r] += step
+            slope -= step * Q[r]
+        sweeps += 1
+    return progress.solution()
+
+
+if __name__ == "__main__":
+    check_solver("ascent")
+    print("ascent conforms")

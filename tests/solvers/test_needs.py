@@ -1,0 +1,105 @@
+"""What a solver needs: every need has its sentence, and a problem that meets all of them is taken."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from equimargin.formulations import MarginProblem, OneNormProblem, Problem, classification, linear, one_norm_ranking, ranking, rbf, sigmoid
+from equimargin.formulations.rows.listed import Pairs
+from equimargin.solvers import Needs, Refusal
+
+LINE = np.array([[0.0], [1.0], [3.0]])
+SIGNS = np.array([-1.0, 1.0, 1.0])
+ANY = Needs(MarginProblem)
+CLASSES = classification(LINE, SIGNS)
+HARD = classification(LINE, SIGNS, np.inf)
+RANKS = ranking(LINE, [0, 1, 2])
+PAIRS = MarginProblem(LINE, linear(), Pairs(np.array([1, 2]), np.array([0, 0]), 3))
+PROGRAM = one_norm_ranking(LINE, [0, 1, 2])
+
+
+def peculiar(problem: MarginProblem) -> Refusal | None:
+    """Of one solver only."""
+    return Refusal("three points are not enough") if problem.m == 3 else None
+
+
+UNMET: list[tuple[Needs[Any], Problem, Refusal, Problem]] = [
+    (ANY, PROGRAM, Refusal("it is a linear program"), CLASSES),
+    (Needs(OneNormProblem), CLASSES, Refusal("it is a quadratic problem"), PROGRAM),
+    (Needs(MarginProblem, no_hinge="has a kink"), CLASSES, Refusal("the hinge has a kink"), replace(CLASSES, loss="squared_hinge")),
+    (Needs(MarginProblem, no_hinge="has a kink"), CLASSES, Refusal("the hinge has a kink"), HARD),
+    (
+        Needs(MarginProblem, no_squared_hinge="has no box"),
+        replace(CLASSES, loss="squared_hinge"),
+        Refusal("the squared hinge has no box"),
+        CLASSES,
+    ),
+    (Needs(MarginProblem, no_bias="which is free"), CLASSES, Refusal("there is a bias, which is free"), replace(CLASSES, bias=False)),
+    (Needs(MarginProblem, no_bias="which is free"), CLASSES, Refusal("there is a bias, which is free"), replace(RANKS, bias=True)),
+    (Needs(MarginProblem, bias="so that"), replace(CLASSES, bias=False), Refusal("there is no bias, so that"), CLASSES),
+    (Needs(MarginProblem, bias="so that"), replace(RANKS, bias=True), Refusal("there is no bias, so that"), CLASSES),
+    (Needs(MarginProblem, no_hard_rows="too steep"), HARD, Refusal("hard rows (infinite costs), too steep"), CLASSES),
+    (
+        Needs(MarginProblem, no_hard_rows="too steep"),
+        classification(LINE, SIGNS, sample_weight=[1.0, np.inf, 1.0]),
+        Refusal("hard rows (infinite costs), too steep"),
+        CLASSES,
+    ),
+    (Needs(MarginProblem, single_entries=True), PAIRS, Refusal("rows have more than one entry"), CLASSES),
+    (
+        Needs(MarginProblem, convex=True),
+        replace(CLASSES, kernel=sigmoid(1.0, -1.0)),
+        Refusal("the kernel matrix is not positive semidefinite"),
+        CLASSES,
+    ),
+    (
+        Needs(MarginProblem, most_rows=2),
+        CLASSES,
+        Refusal("3 rows, more than the 2 that are listed one by one", too_large=True),
+        PAIRS,
+    ),
+    (Needs(MarginProblem, most_rows=2), RANKS, Refusal("3 pairs, more than the 2 that are listed one by one", too_large=True), PAIRS),
+    (
+        Needs(MarginProblem, most_points=2),
+        CLASSES,
+        Refusal("3 points, more than the 2 whose Gram matrix is kept", too_large=True),
+        classification(LINE[:2], SIGNS[:2]),
+    ),
+    (
+        Needs(MarginProblem, most_points=2, features_at_any_size=True),
+        replace(CLASSES, kernel=rbf(1.0)),
+        Refusal("3 points, more than the 2 whose Gram matrix is kept", too_large=True),
+        CLASSES,
+    ),
+    (Needs(MarginProblem, also=peculiar), CLASSES, Refusal("three points are not enough"), classification(LINE[:2], SIGNS[:2])),
+]
+
+
+@pytest.mark.parametrize(("needs", "stranger", "refusal", "met"), UNMET)
+def test_every_need_has_its_sentence(needs: Needs[Any], stranger: Problem, refusal: Refusal, met: Problem) -> None:
+    assert needs.refusal(stranger) == refusal
+    assert met is stranger or needs.refusal(met) is None
+
+
+def test_no_need_is_left_out() -> None:
+    """Of every argument of Needs there is a case in the table."""
+    default = {field.name: field.default for field in fields(Needs)}
+    asked = {name for needs, *_ in UNMET for name, value in default.items() if name != "shape" and getattr(needs, name) != value}
+    assert asked == set(default) - {"shape"}
+
+
+def test_sizes_are_looked_at_before_the_kernel_matrix() -> None:
+    """Whether a given matrix is positive semidefinite is a question of m^3 operations."""
+    problem = replace(CLASSES, kernel=sigmoid(1.0, -1.0))
+    found = Needs(MarginProblem, convex=True, most_points=2).refusal(problem)
+    assert found is not None
+    assert found.too_large
+
+
+def test_a_refusal_is_read_as_its_sentence() -> None:
+    assert str(Refusal("it is green")) == "it is green"
+    assert str(Refusal("it is green", instead="paint it")) == "it is green; paint it"
