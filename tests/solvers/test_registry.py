@@ -101,9 +101,9 @@ def test_what_is_too_large_to_declare_is_not_undeclared(size: int) -> None:
 
 
 def test_every_family_of_a_solver_exists() -> None:
-    for solver in SOLVERS.values():
-        for name in solver.families:
-            assert any(f"{family}.".startswith(f"{name}.") for family in families()), (solver.name, name)
+    for entry in SOLVERS.values():
+        for name in entry.families:
+            assert any(f"{family}.".startswith(f"{name}.") for family in families()), (entry.name, name)
 
 
 EXAMPLE = ROOT / "examples" / "own_solver.py"
