@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -64,6 +64,15 @@ class Limits:
     time_limit: float | None = None
     callback: Callable[[int, float, float], Any] | None = None
     n_jobs: int = 1
+
+
+class RunOptions(TypedDict, total=False):
+    """The limits of a run as keyword arguments: `Limits` without a callback."""
+
+    tol: float
+    max_iter: int | None
+    time_limit: float | None
+    n_jobs: int
 
 
 def checked(

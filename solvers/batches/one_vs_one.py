@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,7 @@ from equimargin.formulations.problem.construct import classification
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.listed import Signed
 from equimargin.solvers.registry import solve
-from equimargin.solvers.solution import Solution
+from equimargin.solvers.solution import RunOptions, Solution
 
 
 def one_vs_one(
@@ -26,10 +26,7 @@ def one_vs_one(
     loss: Loss = "hinge",
     sample_weight: ArrayLike | None = None,
     solver: str = "auto",
-    tol: float = 1e-6,
-    max_iter: int | None = None,
-    time_limit: float | None = None,
-    n_jobs: int = 1,
+    **limits: Unpack[RunOptions],
 ) -> list[Solution]:
     """Solve the classification problem of every two classes on the points of these two.
 
@@ -39,7 +36,7 @@ def one_vs_one(
     ----------
     X : (m, d) features, or (m, m) Gram for `precomputed()`.  y : (m,) classes, of any type that can be sorted.
     C, kernel, loss, sample_weight : as in `classification`; the bias is free.
-    solver, tol, max_iter, time_limit, n_jobs : of every single run, as in `solve`.
+    solver, and as **limits tol, max_iter, time_limit, n_jobs : of every single run, as in `solve`.
 
     Returns
     -------
@@ -58,7 +55,7 @@ def one_vs_one(
         raise ValueError("one_vs_one: there must be at least two classes")
     whole = classification(X, np.ones(labels.shape), C, kernel, loss, sample_weight=sample_weight)
     problems = (_between(whole, labels == first, labels == second) for first, second in combinations(classes, 2))
-    return [solve(problem, solver, tol, max_iter, time_limit, n_jobs=n_jobs) for problem in problems]
+    return [solve(problem, solver, **limits) for problem in problems]
 
 
 def _between(whole: MarginProblem, positive: Any, negative: Any) -> MarginProblem:
