@@ -276,14 +276,14 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
     for command in ("compare", "path"):
         rest = ("--family", "svm.soft", "--solver", "smo") if command == "compare" else ("--lambda-min", "0.1")
         for file, options, said in (
-            (bare, (), "12 rows, 2 features; linear kernel; first row read as data"),
-            (years, (), "12 rows, 2 features; linear kernel; first row read as column names (--no-header"),
-            (doubtful, ("--header",), "12 rows, 2 features; linear kernel; first row read as column names"),
-            (doubtful, ("--no-header", "--task", "regression"), "13 rows, 2 features; linear kernel; first row read as data"),
+            (bare, (), "(the last column, no is -1, yes is +1), 2 features; first row read as data (--header"),
+            (years, (), "12 rows: target `y` (no is -1, yes is +1), 2 features; first row read as column names (--no-header"),
+            (doubtful, ("--header",), "12 rows: target `2` (the last column, -1, +1), 2 features; first row read as column names"),
+            (doubtful, ("--no-header", "--task", "regression"), "(the last column, -1 to 2), 2 features; first row read as data"),
         ):
             chosen = rest if "regression" not in options or command == "path" else ("--family", "svr.l1", "--solver", "smo")
             result = RUN.invoke(app, [command, str(file), *options, *chosen])
-            assert said in result.output, result.output
+            assert said in " ".join(result.output.split()), result.output
         result = RUN.invoke(app, [command, str(doubtful)])
         assert result.exit_code == 2
         assert "--header or --no-header" in result.output

@@ -16,24 +16,32 @@ from equimargin.cli.options import (
     STDOUT,
     Coef0Option,
     DataArgument,
+    DecimalOption,
     DegreeOption,
+    DropOption,
     EpsilonOption,
     GammaOption,
     HeaderOption,
     JSONOption,
     KernelName,
     KernelOption,
+    MissingOption,
+    PreferencesOption,
     QueryOption,
     SampleOption,
     ScaleOption,
     SeedOption,
+    SepOption,
     TargetOption,
     TaskOption,
+    WeightOption,
     check_writable,
     headline,
+    how_to_read,
     kernel_of,
     leave,
     loaded,
+    margin_problem,
     sentences,
     writing,
 )
@@ -41,6 +49,7 @@ from equimargin.cli.options import (
 if TYPE_CHECKING:
     from equimargin.data import Data
     from equimargin.formulations import Kernel, Problem
+    from equimargin.formulations.problem.choices import Loss
 
 
 class LossName(StrEnum):
@@ -70,9 +79,15 @@ def compare(
     agree_tol: Annotated[float, typer.Option(help="Relative tolerance of the referee.")] = 1e-6,
     time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For each answer.")] = 60.0,
     jobs: Annotated[int, typer.Option(metavar="N", help="Processes; -1 is all cores.")] = 1,
+    preferences: PreferencesOption = None,
     target: TargetOption = None,
     query: QueryOption = None,
+    weight: WeightOption = None,
+    drop: DropOption = None,
     header: HeaderOption = None,
+    sep: SepOption = None,
+    decimal: DecimalOption = ".",
+    missing: MissingOption = None,
     include_controls: Annotated[bool, typer.Option("--include-controls", help="Also declare the misprints; they must disagree.")] = False,
     json: JSONOption = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the answers as CSV; - is standard output.")] = None,
@@ -93,7 +108,8 @@ def compare(
                 raise ValueError(f"--certify: {certify} is not a folder") from None
         from equimargin.compare import compare as run
 
-        rows = loaded(data, task, (target, query, header), sample, seed, kernel, scale)
+        how = how_to_read(target, query, weight, drop, header, sep, decimal, missing)
+        rows = loaded(data, task, how, preferences, sample, seed, kernel, scale)
         rows = rows.scaled() if scale else rows
         chosen = kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1])
         problems = _problems(rows, chosen, cost, loss, epsilon, family)
@@ -125,7 +141,8 @@ def compare(
         }
         described = {"name": rows.name, "rows": problems[0].m, "features": int(rows.X.shape[1]), "pairs_or_rows": problems[0].p}
         result = replace(result, data=described, settings=settings)
-        _print(result, f"{headline(rows, problems[0])}, C={cost:g}")
+        left_out = "" if rows.task != "ranking" or _has_one_norm(rows) else "; one-norm families know neither weights nor preferences"
+        _print(result, f"{headline(rows, problems[0])}, C={cost:g}{left_out}")
         for file, text in ((json, result.to_json), (csv, result.to_csv)):
             if file is not None:
                 write(file, text())
@@ -137,22 +154,21 @@ def compare(
 
 def _problems(data: Data, kernel: Kernel, C: float, loss: LossName | None, epsilon: float, wanted: list[str] | None) -> list[Problem]:
     """The families of the data's task, or those of them that are wanted."""
-    from equimargin.formulations import classification, one_norm_ranking, ranking, ranking_vector_machine, regression
+    from equimargin.formulations import classification, one_norm_ranking, ranking_vector_machine
 
-    X, y, qid = data.X, data.y, data.qid
-    losses = ["hinge"] if float("inf") == C else ["hinge", "squared_hinge"] if loss is None else [loss]
+    losses: list[Loss] = ["hinge", "squared_hinge"]
+    if float("inf") == C:
+        losses = ["hinge"]
+    elif loss is not None:
+        losses = [loss.value]
     problems: list[Problem] = []
     for each in losses:
-        if data.task == "classification":
-            problems.append(classification(X, y, C, kernel, each))  # type: ignore[arg-type]
-            if float("inf") != C:
-                problems.append(classification(X, y, C, kernel, each, bias=False))  # type: ignore[arg-type]
-        elif data.task == "regression":
-            problems.append(regression(X, y, C, epsilon, kernel, each))  # type: ignore[arg-type]
-        else:
-            problems.append(ranking(X, y, qid, C, kernel, each))  # type: ignore[arg-type]
-    if data.task == "ranking" and float("inf") != C and loss is not LossName.SQUARED_HINGE:
-        problems += [one_norm_ranking(X, y, qid, C, kernel), ranking_vector_machine(X, y, qid, C, kernel)]
+        problems.append(margin_problem(data, kernel, C, epsilon, each))
+        if data.task == "classification" and float("inf") != C:
+            problems.append(classification(data.X, data.y, C, kernel, each, bias=False, sample_weight=data.weight))
+    if _has_one_norm(data) and float("inf") != C and loss is not LossName.SQUARED_HINGE:
+        of_labels = (data.X, data.y, data.qid, C, kernel)
+        problems += [one_norm_ranking(*of_labels), ranking_vector_machine(*of_labels)]
     if wanted is None:
         return problems
     known = [problem.family for problem in problems]
@@ -160,6 +176,11 @@ def _problems(data: Data, kernel: Kernel, C: float, loss: LossName | None, epsil
         if name not in known:
             raise ValueError(f"unknown family {name!r} for {data.task} with these settings; known: {', '.join(known)}")
     return [problem for problem in problems if problem.family in wanted]
+
+
+def _has_one_norm(data: Data) -> bool:
+    """Whether there are one-norm families of the data: these rank labels, and know neither weights nor preferences."""
+    return data.task == "ranking" and data.weight is None and data.pairs is None
 
 
 def _names_control(patterns: list[str] | None) -> bool:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 if TYPE_CHECKING:
-    from equimargin.data import Data
-    from equimargin.formulations import Kernel, Problem
+    from equimargin.data import Data, HowToRead
+    from equimargin.formulations import Kernel, MarginProblem, Problem
+    from equimargin.formulations.problem.choices import Loss
 
 
 class Task(StrEnum):
@@ -22,6 +23,13 @@ class Task(StrEnum):
     CLASSIFICATION = "classification"
     REGRESSION = "regression"
     RANKING = "ranking"
+
+
+class MissingEntries(StrEnum):
+    """What becomes of missing entries."""
+
+    DROP = "drop"
+    MEAN = "mean"
 
 
 class KernelName(StrEnum):
@@ -35,7 +43,11 @@ class KernelName(StrEnum):
 
 
 DataArgument = Annotated[
-    str, typer.Argument(metavar="DATA", help="A bundled name (see `list data`) or a file: svmlight/LETOR, CSV/TSV, NPZ.")
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A bundled name (see `list data`), a file (svmlight/LETOR, CSV, TSV, any table as text, NPZ, Parquet; gz, bz2, xz) or -.",
+    ),
 ]
 TaskOption = Annotated[Task | None, typer.Option(help="What is learned; by default what the data look like.")]
 KernelOption = Annotated[KernelName, typer.Option(help="Kernel; precomputed takes the features as the Gram matrix.")]
@@ -46,11 +58,39 @@ EpsilonOption = Annotated[float, typer.Option(help="Half the width of the regres
 ScaleOption = Annotated[bool, typer.Option("--scale", help="Bring every feature to mean 0 and deviation 1, those of all rows.")]
 SampleOption = Annotated[int | None, typer.Option(metavar="N", min=1, help="So many rows; for ranking whole queries, the last one cut.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Of the sample.")]
-TargetOption = Annotated[str | None, typer.Option(metavar="COLUMN", help="Target column of a CSV file; by default the last.")]
-QueryOption = Annotated[str | None, typer.Option(metavar="COLUMN", help="Query column of a CSV file.")]
+TargetOption = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Target column of a table; by default label, target, relevance, class or y, else the last."),
+]
+QueryOption = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Query column of a table; by default qid, query or query_id; '' is none.")
+]
+WeightOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column with the factor of each row's cost; by default sample_weight, and weight beside a target or query found by its name; "
+        "'' is none.",
+    ),
+]
+DropOption = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave a column out; may be given again.")]
 HeaderOption = Annotated[
     bool | None,
-    typer.Option("--header/--no-header", help="Whether the first row of a CSV file is column names; by default what it looks like."),
+    typer.Option("--header/--no-header", help="Whether the first row of a table is column names; by default what it looks like."),
+]
+SepOption = Annotated[
+    str | None, typer.Option(metavar="MARK", help="What separates the fields of a table: one character, tab or whitespace.")
+]
+DecimalOption = Annotated[str, typer.Option(metavar="MARK", help="Decimal point of a table: . or a comma.")]
+MissingOption = Annotated[
+    MissingEntries | None, typer.Option(help="Leave rows with missing entries out, or fill features with their column's mean.")
+]
+PreferencesOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Pairs of rows of DATA, preferred,other, counted from 0: they take the place of the target.",
+    ),
 ]
 JSONOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write all figures as JSON; - is standard output.")]
 
@@ -61,20 +101,43 @@ STDOUT = Path("-")
 NO_PAIRS = "No preference pairs: within every query all rows have the same label, so there is nothing to rank."
 
 
+def how_to_read(
+    target: str | None,
+    query: str | None,
+    weight: str | None,
+    drop: list[str] | None,
+    header: bool | None,
+    sep: str | None,
+    decimal: str,
+    missing: MissingEntries | None,
+) -> HowToRead:
+    """What the options say of the columns of a table, as `data.load` takes it."""
+    return {
+        "target": target,
+        "query": query,
+        "weight": weight,
+        "drop": drop,
+        "header": header,
+        "sep": sep,
+        "decimal": decimal,
+        "missing": None if missing is None else missing.value,
+    }
+
+
 def loaded(
     source: str,
     task: Task | None,
-    columns: tuple[str | None, str | None, bool | None],
+    how: HowToRead,
+    preferences: str | None,
     sample: int | None,
     seed: int,
     kernel: KernelName,
     scale: bool,
 ) -> Data:
-    """The data that the options name, not yet scaled; `columns` are the options --target, --query and --header."""
+    """The data that the options name, not yet scaled."""
     from equimargin.data import load
 
-    target, query, header = columns
-    data = load(source, task=None if task is None else task.value, target=target, query=query, header=header)
+    data = load(source, task=None if task is None else task.value, preferences=preferences, **how)
     if kernel is KernelName.PRECOMPUTED and (scale or sample is not None):
         raise ValueError("--scale and --sample do not go with --kernel precomputed: the Gram matrix is taken as it is")
     if sample is not None:
@@ -97,15 +160,26 @@ def kernel_of(name: KernelName, gamma: float | None, degree: int, coef0: float |
     return precomputed() if name is KernelName.PRECOMPUTED else linear()
 
 
+def margin_problem(data: Data, kernel: Kernel, C: float = 1.0, epsilon: float = 0.1, loss: Loss = "hinge") -> MarginProblem:
+    """The problem of the data's task with a norm of f in it, with the weights of its rows or queries, or of its preferences."""
+    from equimargin.formulations import classification, ranking, ranking_from_pairs, regression
+
+    if data.task == "classification":
+        return classification(data.X, data.y, C, kernel, loss, sample_weight=data.weight)
+    if data.task == "regression":
+        return regression(data.X, data.y, C, epsilon, kernel, loss, sample_weight=data.weight)
+    if data.pairs is not None:
+        return ranking_from_pairs(data.X, data.pairs, C, kernel, loss)
+    return ranking(data.X, data.y, data.qid, C, kernel, loss, query_weight=data.query_weight)
+
+
 def headline(data: Data, problem: Problem) -> str:
     """The data and the kernel in a line."""
     kernel = problem.kernel
     parameters = ", ".join(f"{name}={value:g}" for name, value in vars(kernel).items())
-    rows = f"{problem.m:,} rows, {problem.p:,} pairs" if data.task == "ranking" else f"{problem.m:,} rows"
     shift = f", diagonal shifted by {problem.shift:.3g} to be provably positive semidefinite" if problem.shift else ""
     described = f"{kernel.name} kernel ({parameters})" if parameters else f"{kernel.name} kernel"
-    note = f"; {data.header_note}" if data.header_note else ""
-    return f"{data.name}: {data.task}, {rows}, {data.X.shape[1]:,} features; {described}{shift}{note}"
+    return f"{data.describe(problem.p if data.task == 'ranking' else None)}; {described}{shift}"
 
 
 @contextmanager

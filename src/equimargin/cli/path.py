@@ -17,31 +17,39 @@ from equimargin.cli.options import (
     NO_PAIRS,
     Coef0Option,
     DataArgument,
+    DecimalOption,
     DegreeOption,
+    DropOption,
     EpsilonOption,
     GammaOption,
     HeaderOption,
     JSONOption,
     KernelName,
     KernelOption,
+    MissingOption,
+    PreferencesOption,
     QueryOption,
     SampleOption,
     ScaleOption,
+    SepOption,
     TargetOption,
     TaskOption,
+    WeightOption,
     check_writable,
     headline,
+    how_to_read,
     kernel_of,
     leave,
     loaded,
+    margin_problem,
     sentences,
     whole,
     writing,
 )
 
 if TYPE_CHECKING:
-    from equimargin.data import Data
-    from equimargin.formulations import Kernel, MarginProblem
+    from equimargin.data import Data, HowToRead
+    from equimargin.formulations import MarginProblem
     from equimargin.selection.along_path import Curve, Selected
     from equimargin.selection.grids import FoldPath, Task
     from equimargin.solvers import RegularizationPath
@@ -70,9 +78,15 @@ def path(
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the path; .svg, .png or .pdf.")] = None,
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the path; .npz.")] = None,
     json: JSONOption = None,
+    preferences: PreferencesOption = None,
     target: TargetOption = None,
     query: QueryOption = None,
+    weight: WeightOption = None,
+    drop: DropOption = None,
     header: HeaderOption = None,
+    sep: SepOption = None,
+    decimal: DecimalOption = ".",
+    missing: MissingOption = None,
 ) -> None:
     """Follow the solutions of a hinge's problem along lambda = 1/C, from one breakpoint to the next.
 
@@ -82,16 +96,18 @@ def path(
     with sentences(), writing(json) as write:
         check_writable(plot, save, json)
         _check_endings(plot, save)
-        columns = (target, query, header)
-        raw = loaded(data, task, columns, sample, seed, kernel, scale)
+        how = how_to_read(target, query, weight, drop, header, sep, decimal, missing)
+        raw = loaded(data, task, how, preferences, sample, seed, kernel, scale)
         rows = raw.scaled() if scale else raw
-        problem = _problem(rows, kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1]), epsilon)
+        problem = margin_problem(rows, kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1]), epsilon=epsilon)
         if problem.p == 0:
             files = [str(file) for file in (json, save, plot) if file is not None]
             typer.echo(NO_PAIRS + (f" {' and '.join(files)} {'is' if len(files) == 1 else 'are'} not written." if files else ""))
             raise typer.Exit
         folds = _folds(validate)
-        held_out = None if validate is None or folds is not None else _validation(validate, raw, problem, columns, scale)
+        if folds is not None and (raw.weight is not None or raw.pairs is not None):
+            raise ValueError(f"--validate {folds}: folds know neither weights nor preferences; name a file to choose lambda on")
+        held_out = None if validate is None or folds is not None else _validation(validate, raw, problem, how, scale)
         from equimargin.selection.along_path import NoBreakpoint, NothingToChoose, score_along
         from equimargin.selection.grids import folds_of, grid
         from equimargin.solvers import regularization_path
@@ -165,27 +181,14 @@ def _check_endings(plot: Path | None, save: Path | None) -> None:
         raise ValueError(f"{save}: the name of a path must end in .npz")
 
 
-def _problem(data: Data, kernel: Kernel, epsilon: float) -> MarginProblem:
-    from equimargin.formulations import classification, ranking, regression
-
-    if data.task == "classification":
-        return classification(data.X, data.y, kernel=kernel)
-    if data.task == "regression":
-        return regression(data.X, data.y, epsilon=epsilon, kernel=kernel)
-    return ranking(data.X, data.y, data.qid, kernel=kernel)
-
-
-def _validation(
-    source: str, training: Data, problem: MarginProblem, columns: tuple[str | None, str | None, bool | None], scale: bool
-) -> Data:
+def _validation(source: str, training: Data, problem: MarginProblem, how: HowToRead, scale: bool) -> Data:
     """The rows of another file, in the features of the training rows, scaled as these are; refused where they are no use."""
     from scipy.sparse import csr_array
 
     from equimargin.data import load
     from equimargin.selection.validation import metric_of
 
-    target, query, header = columns
-    data = load(source, target=target, query=query, like=training, header=header)
+    data = load(source, like=training, **how)
     dense = not hasattr(training.X, "tocsr")
     if hasattr(data.X, "tocsr") == dense:
         data = replace(data, X=data.X.toarray() if dense else csr_array(data.X))  # type: ignore[union-attr]

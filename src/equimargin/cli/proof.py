@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from equimargin.cli.options import HeaderOption, ScaleOption, TargetOption, sentences
+from equimargin.cli.options import (
+    DecimalOption,
+    DropOption,
+    HeaderOption,
+    MissingOption,
+    ScaleOption,
+    SepOption,
+    TargetOption,
+    WeightOption,
+    how_to_read,
+    sentences,
+)
 
 
 def verify(files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Certificates.")]) -> None:
@@ -29,7 +40,12 @@ def audit(
     epsilon: Annotated[float | None, typer.Option(help="Of its problem, where the model does not say it.")] = None,
     scale: ScaleOption = False,
     target: TargetOption = None,
+    weight: WeightOption = None,
+    drop: DropOption = None,
     header: HeaderOption = None,
+    sep: SepOption = None,
+    decimal: DecimalOption = ".",
+    missing: MissingOption = None,
     tol: Annotated[float, typer.Option(help="Relative accuracy asked of the solver that brackets the optimum.")] = 1e-9,
     time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For that solver.")] = 60.0,
 ) -> None:
@@ -43,8 +59,7 @@ def audit(
         from equimargin.proofs.foreign_models import read
 
         known = read(model)
-        rows = load(data, task=known.task, target=target, header=header)
+        rows = load(data, task=known.task, **how_to_read(target, None, weight, drop, header, sep, decimal, missing))
         rows = rows.scaled() if scale else rows
-        if rows.header_note:
-            typer.echo(f"{rows.name}: {rows.header_note}")
-        typer.echo(str(examine(known, rows.X, rows.y, cost, epsilon, tol=tol, time_limit=time_limit)))
+        typer.echo(rows.describe())
+        typer.echo(str(examine(known, rows.X, rows.y, cost, epsilon, rows.weight, tol=tol, time_limit=time_limit)))

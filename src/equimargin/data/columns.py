@@ -1,58 +1,298 @@
-"""What the columns of a table are: the target, the query, and features."""
+"""What the columns of a table are: its target, its queries, the weights of its rows, and its features.
+
+A role is asked for by name, or recognised by the name of a column, in any case:
+
+    query     qid, query, query_id
+    target    label, target, relevance or class; else y; else the last column that has no other role
+    weight    sample_weight; weight, where the target or the query is recognised by its name, too: elsewhere it may well be a feature
+
+Every value is checked here, and a bad one refused with its line and column.
+"""
 
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.words import DataError, integer, listed, number, shown
+from equimargin.data.loaded import Origin
+from equimargin.data.table import Missing, Request, Table
+from equimargin.data.words import MISSING, DataError, integer, listed, number, shown
+
+QUERY_NAMES: Final = ("qid", "query", "query_id")
+"""Names of a column, in lower case, that make it the query."""
+
+TARGET_NAMES: Final = ("label", "target", "relevance", "class")
+"""Names of a column, in lower case, that make it the target."""
+
+FAINT_TARGET_NAME: Final = "y"
+"""A name that makes a column the target where none of TARGET_NAMES is there: it may be a coordinate."""
+
+WEIGHT_NAME: Final = "sample_weight"
+"""The name of a column, in lower case, that makes it the weights of the rows."""
+
+FAINT_WEIGHT_NAME: Final = "weight"
+"""A name that makes a column the weights of the rows only beside a target or a query that is recognised by its name."""
+
+MISSING_ROLES: Final = ("", "?", "na", "n/a", "nan")
+"""Entries of a target, query or weight that are missing, in lower case: "none" or "-" may be the name of a class."""
+
+EXACT_INTEGERS: Final = 2.0**53
+"""The size from which on float64 does not tell all integers apart."""
+
+Entries = Sequence[str] | NDArray[Any]
+"""A column: text as in a file, or an array of int64 or of float64, in which NaN is a missing entry."""
 
 
-def query_column(path: Path, header: list[str], target: str | None, query: str | None) -> int | None:
-    if query is not None:
-        return position(path, header, query, "query")
-    named = [at for at, name in enumerate(header) if name.lower() in ("qid", "query") and name != target]
-    if len(named) > 1:
-        raise DataError(f"{path}: columns {listed([header[at] for at in named])} could each be the query; say which with query")
-    return named[0] if named else None
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """A table column by column.
+
+    where : how sentences call the table.  names : of the columns.  entries : as many columns.
+    unit, numbers : how sentences call the rows: "line" 7, or "row" 3.  header : whether the names are the first row of a text; None of
+    what is no text.  in_python : whether the table can only come from Python, so that options are keyword arguments.
+    """
+
+    where: str
+    names: tuple[str, ...]
+    entries: tuple[Entries, ...]
+    unit: str
+    numbers: Sequence[int]
+    header: bool | None = None
+    in_python: bool = False
+
+    def place(self, row: int, column: int) -> str:
+        """Where an entry stands, in words."""
+        return f"{self.where}, {self.unit} {self.numbers[row]}, column {shown(self.names[column])}"
+
+    def option(self, name: str, value: str) -> str:
+        """An option as it is written on the command line, or in Python."""
+        if self.in_python:
+            return f"{name}={[value]!r}" if name == "drop" else f"{name}={value!r}"
+        return f"--{name} {shlex.quote(value)}"
 
 
-def position(path: Path, header: list[str], name: str, role: str) -> int:
-    if name not in header:
-        raise DataError(f"{path}: there is no column {shown(name)} to be the {role}; the columns are {listed(header)}")
-    if header.count(name) > 1:
-        raise DataError(f"{path}: {header.count(name)} columns are named {shown(name)}, the {role}; rename all but one")
-    return header.index(name)
+class Roles(NamedTuple):
+    """The places of the columns of each role, and how the target was found."""
+
+    target: int | None
+    target_by: str
+    query: int | None
+    weight: int | None
+    features: list[int]
+    dropped: list[int]
 
 
-def targets_of(path: Path, column: str, lines: list[int], texts: Sequence[str], task: str | None) -> NDArray[Any]:
-    levels = set(texts)
-    words = "" not in levels and all(number(level) is None for level in levels)
-    if words and (task == "classification" or (task is None and len(levels) == 2)):
-        return np.array(texts)
-    return floats(path, column, lines, texts, "correct it or name another target column")
+def table_of(columns: Columns, request: Request) -> Table:
+    """Give every column its role and its numbers.
+
+    Raises
+    ------
+    DataError : columns that are not there or have two roles, no features, entries that are no finite numbers.
+    """
+    roles = _roles(columns, request)
+    columns, kept = _without_missing(columns, roles, request.missing)
+    task = "ranking" if request.task is None and roles.query is not None else request.task
+    m = len(columns.numbers)
+    y: NDArray[Any] = np.zeros(m) if roles.target is None else _target(columns, roles.target, task)
+    X = np.empty((m, len(roles.features)))
+    for j, at in enumerate(roles.features):
+        X[:, j] = _floats(columns, at, _feature_remedy(columns, at), request.missing == "mean")
+    qid = None if roles.query is None else _queries(columns, roles.query)
+    weight = None if roles.weight is None else _weights(columns, roles.weight)
+    origin = Origin(
+        header=columns.header,
+        target=None if roles.target is None else columns.names[roles.target],
+        target_by=roles.target_by,
+        query=None if roles.query is None else columns.names[roles.query],
+        weight=None if roles.weight is None else columns.names[roles.weight],
+        dropped=tuple(columns.names[at] for at in roles.dropped),
+        left_out=0 if kept is None else int(np.count_nonzero(~kept)),
+        notes=tuple(_notes(columns, roles)),
+    )
+    names = tuple(columns.names[at] for at in roles.features)
+    return Table(X, y, qid, weight, names, kept=None if kept is None else np.flatnonzero(kept), origin=origin)
 
 
-def floats(path: Path, column: str, lines: list[int], texts: Sequence[str], remedy: str) -> NDArray[np.float64]:
-    values = []
-    for line, text in zip(lines, texts, strict=True):
-        value = number(text)
-        if value is None or not math.isfinite(value):
-            raise DataError(f"{path}, line {line}, column {shown(column)}: {shown(text)} is not a finite number; {remedy}")
-        values.append(value)
-    return np.array(values)
+def _roles(columns: Columns, request: Request) -> Roles:
+    names, like = columns.names, request.like
+    dropped = [_position(columns, name, "dropped") for name in request.drop if like is None or name in names]
+    free = [at for at in range(len(names)) if at not in dropped]
+    asked = {role: _asked(columns, role, request) for role in ("target", "query", "weight")}
+    taken = [at for at in asked.values() if at is not None]
+    for role, at in asked.items():
+        others = [other for other, place in asked.items() if place == at and other != role]
+        if at is not None and (others or at in dropped):
+            what = f"as {role} and as {others[0]}; name two different columns" if others else f"as {role} and to be dropped; choose one"
+            raise DataError(f"{columns.where}: column {shown(names[at])} is named {what}")
+    query, weight, target = asked["query"], asked["weight"], asked["target"]
+    if query is None and request.query is None:
+        query = _recognised(columns, "query", QUERY_NAMES, [at for at in free if at not in taken])
+    rest = [at for at in free if at not in (*taken, query)]
+    by = "asked" if target is not None else "name"
+    if target is None:
+        target = _recognised(columns, "target", TARGET_NAMES, rest)
+    if target is None:
+        target = _recognised(columns, "target", (FAINT_TARGET_NAME,), rest)
+    if weight is None and request.weight is None:
+        known = query is not None or (target is not None and names[target].lower() in (*TARGET_NAMES, FAINT_TARGET_NAME))
+        recognised = (WEIGHT_NAME, FAINT_WEIGHT_NAME) if known else (WEIGHT_NAME,)
+        weight = _recognised(columns, "weight", recognised, [at for at in rest if at != target])
+    rest = [at for at in free if at not in (query, weight)]
+    if target is None and rest and not request.ranked_by_pairs:
+        target, by = rest[-1], "last"
+    features = [at for at in rest if at != target]
+    if not features:
+        raise DataError(f"{columns.where}: there is no feature column beside {listed(names)}; supply at least one")
+    return Roles(target, by, query, weight, features, dropped)
 
 
-def queries_of(path: Path, lines: list[int], texts: Sequence[str]) -> NDArray[np.int64]:
-    if "" in texts:
-        raise DataError(f"{path}, line {lines[texts.index('')]}: this row has no query and others have one; give every row a query")
-    numbers = [number for text in texts if (number := integer(text)) is not None]
-    if len(numbers) < len(texts):  # not all are integers: number them by first appearance
-        first = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-        numbers = [first[text] for text in texts]
+def _asked(columns: Columns, role: str, request: Request) -> int | None:
+    """The place of the column that was asked for in a role, or that has it in the data that are to be joined."""
+    name = getattr(request, role)
+    if request.like is not None:
+        known = getattr(request.like.origin, role)
+        name = known if known in columns.names and name is None else name
+        if role == "weight" and name not in columns.names:
+            return None
+    return None if not name else _position(columns, name, role)
+
+
+def _position(columns: Columns, name: str, role: str) -> int:
+    what = role if role == "dropped" else f"the {role}"
+    count = columns.names.count(name)
+    if not count:
+        raise DataError(f"{columns.where}: there is no column {shown(name)} to be {what}; the columns are {listed(columns.names)}")
+    if count > 1:
+        raise DataError(f"{columns.where}: {count} columns are named {shown(name)}, {what}; rename all but one")
+    return columns.names.index(name)
+
+
+def _recognised(columns: Columns, role: str, names: Sequence[str], free: list[int]) -> int | None:
+    found = [at for at in free if columns.names[at].lower() in names]
+    if len(found) > 1:
+        several = listed([columns.names[at] for at in found])
+        raise DataError(
+            f"{columns.where}: columns {several} could each be the {role}; say which with {role} "
+            f"({columns.option(role, columns.names[found[0]])})"
+        )
+    return found[0] if found else None
+
+
+def _notes(columns: Columns, roles: Roles) -> list[str]:
+    """What somebody might have meant otherwise."""
+    names = [columns.names[at] for at in roles.features if columns.names[at].lower() == FAINT_WEIGHT_NAME]
+    return [f"`{name}` is a feature ({columns.option('weight', name)} makes it the weight of the rows)" for name in names]
+
+
+def _without_missing(columns: Columns, roles: Roles, missing: Missing | None) -> tuple[Columns, NDArray[np.bool_] | None]:
+    """The rows without a missing entry, and which rows these are, where such rows are to be left out."""
+    if missing != "drop":
+        return columns, None
+    kept = np.ones(len(columns.numbers), dtype=np.bool_)
+    for at in roles.features:
+        kept &= ~_missing(columns.entries[at], MISSING)
+    for role in (roles.target, roles.query, roles.weight):
+        if role is not None:
+            kept &= ~_missing(columns.entries[role], MISSING_ROLES)
+    if not kept.any():
+        raise DataError(f"{columns.where}: every row has a missing entry, so that none is left; drop the columns that are mostly empty")
+    rows = np.flatnonzero(kept).tolist()
+    entries = tuple(values[kept] if isinstance(values, np.ndarray) else [values[row] for row in rows] for values in columns.entries)
+    return replace(columns, entries=entries, numbers=[columns.numbers[row] for row in rows]), kept
+
+
+def _missing(entries: Entries, words: Sequence[str]) -> NDArray[np.bool_]:
+    """Which entries are missing, (m,)."""
+    if isinstance(entries, np.ndarray):
+        return np.asarray(np.isnan(entries))
+    absent = {entry for entry in set(entries) if entry.lower() in words}
+    return np.array([entry in absent for entry in entries], dtype=np.bool_)
+
+
+def _target(columns: Columns, at: int, task: str | None) -> NDArray[Any]:
+    entries = columns.entries[at]
+    if not isinstance(entries, np.ndarray):
+        levels = set(entries)
+        words = "" not in levels and all(number(level) is None for level in levels)
+        if words and (task == "classification" or (task is None and len(levels) == 2)):
+            return np.array(entries)
+    return _floats(columns, at, f"correct it or name another target column ({columns.option('target', 'COLUMN')})")
+
+
+def _weights(columns: Columns, at: int) -> NDArray[np.float64]:
+    name = columns.names[at]
+    weights = _floats(columns, at, f"correct it, or read the column as a feature ({columns.option('weight', '')})")
+    negative = np.flatnonzero(weights < 0)
+    if len(negative):
+        raise DataError(
+            f"{columns.place(int(negative[0]), at)}: {weights[negative[0]]:g} is no weight, which is at least 0; correct it, or read "
+            f"{shown(name)} as a feature ({columns.option('weight', '')})"
+        )
+    return weights
+
+
+def _feature_remedy(columns: Columns, at: int) -> str:
+    return f"correct it or drop the column ({columns.option('drop', columns.names[at])})"
+
+
+def _floats(columns: Columns, at: int, remedy: str, with_missing: bool = False) -> NDArray[np.float64]:
+    """The numbers of a column, (m,): finite, but for NaN where a missing entry is allowed."""
+    entries = columns.entries[at]
+    if isinstance(entries, np.ndarray):
+        values = np.asarray(entries, dtype=np.float64)
+        bad = np.isinf(values) if with_missing else ~np.isfinite(values)
+        if bad.any():
+            row = int(np.flatnonzero(bad)[0])
+            raise _no_number(columns, row, at, str(values[row]), remedy)
+        return values
+    numbers = []
+    for row, text in enumerate(entries):
+        value = math.nan if with_missing and text.lower() in MISSING else number(text)
+        if value is None or math.isinf(value) or (math.isnan(value) and not with_missing):
+            raise _no_number(columns, row, at, text, remedy)
+        numbers.append(value)
+    return np.array(numbers)
+
+
+def _no_number(columns: Columns, row: int, at: int, text: str, remedy: str) -> DataError:
+    hint = ""
+    if text.lower() in MISSING:
+        hint = f"; {columns.option('missing', 'drop')} leaves such rows out, {columns.option('missing', 'mean')} fills in means of features"
+    elif "," in text and number(text.replace(",", ".")) is not None:
+        hint = f"; if the comma is a decimal point, say so: {columns.option('decimal', ',')}"
+    return DataError(f"{columns.place(row, at)}: {shown(text)} is not a finite number; {remedy}{hint}")
+
+
+def _queries(columns: Columns, at: int) -> NDArray[np.int64]:
+    """The queries as integers, (m,); those that are not all integers are numbered by their first appearance."""
+    entries = columns.entries[at]
+    if isinstance(entries, np.ndarray):
+        if entries.dtype == np.int64:
+            return entries
+        if np.isnan(entries).any():
+            raise _no_query(columns, int(np.flatnonzero(np.isnan(entries))[0]))
+        if not (np.abs(entries) < EXACT_INTEGERS).all():
+            name = shown(columns.names[at])
+            raise DataError(f"{columns.where}, column {name}: float64 does not tell queries from 2**53 on apart; renumber them")
+        if (entries == np.rint(entries)).all():
+            return entries.astype(np.int64)
+        entries = [str(entry) for entry in entries.tolist()]
+    if "" in entries:
+        raise _no_query(columns, list(entries).index(""))
+    numbers = [value for text in entries if (value := integer(text)) is not None]
+    if len(numbers) < len(entries):
+        first = {text: place for place, text in enumerate(dict.fromkeys(entries))}
+        numbers = [first[text] for text in entries]
     return np.array(numbers, dtype=np.int64)
+
+
+def _no_query(columns: Columns, row: int) -> DataError:
+    place = f"{columns.where}, {columns.unit} {columns.numbers[row]}"
+    hint = f"give every row a query, or leave such rows out ({columns.option('missing', 'drop')})"
+    return DataError(f"{place}: this row has no query and others have one; {hint}")

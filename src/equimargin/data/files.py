@@ -1,61 +1,128 @@
-"""The content of a file, and its format, told by the content rather than by the name."""
+"""The content of a file or of standard input, decompressed, and its format, told by the content rather than by the name."""
 
 from __future__ import annotations
 
 import io
+import os
 import re
+import sys
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from equimargin.data.bundled import BUNDLED
 from equimargin.data.words import DataError, number, one_line
 
-# A number and then a colon, or a colon after an index where no delimiter of CSV is about: a first line with a fault still counts.
 SVMLIGHT_LINE: Final = re.compile(rb"[-+.\deE]+\s+\S*:|[^,;]*(?<!\S)(?:qid|[-+]?\d+):[^,;]*$")
+"""A number and then a colon, or a colon after an index where no delimiter of CSV is about: a first line with a fault still counts."""
+
 ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
+"""How a ZIP archive begins, which an NPZ file is."""
+
+PARQUET: Final = b"PAR1"
+"""How a Parquet file begins and ends."""
+
 PICKLE: Final = "is a pickle, which could run code when read; save X and y with numpy.savez instead"
+"""Why a pickle is refused."""
+
 FOREIGN: Final = {
     b"\x80": PICKLE,
-    b"\x1f\x8b": "is compressed with gzip; decompress it first",
     b"\x93NUMPY": "holds one NumPy array; save X and y together with numpy.savez instead",
     b"\xff\xfe": "is UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "is UTF-16 text; save it as UTF-8",
 }
+"""How files begin that are refused, and why."""
+
+COMPRESSED: Final = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
+"""How compressed files begin, and the module of the standard library that opens them."""
+
+LARGEST_CONTENT: Final = 2**32
+"""Bytes that a compressed file may come to: a small file could otherwise fill the memory."""
+
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+"""The mark that some editors put before UTF-8 text."""
 
 
-def content_of(path: Path) -> bytes:
+class File(NamedTuple):
+    """A file that was read.  where : how sentences call it.  suffix : of its format, in lower case.  content : decompressed."""
+
+    where: str
+    name: str
+    suffix: str
+    content: bytes
+
+
+def opened(source: str | os.PathLike[str]) -> File:
+    """Read a file, or standard input where the source is "-"."""
+    standard = source == "-"
+    path = Path(source)
+    where = name = "standard input"
+    if not standard:
+        where, name = str(path), path.name
+    content = sys.stdin.buffer.read() if standard else _bytes_of(path)
+    suffixes = [] if standard else [suffix.lower() for suffix in path.suffixes]
+    for start, module in COMPRESSED.items():
+        if content.startswith(start):
+            content = _decompressed(where, content, module)
+            suffixes = suffixes[:-1] if suffixes[-1:] in ([".gz"], [".bz2"], [".xz"]) else suffixes
+            break
+    content = content.removeprefix(BYTE_ORDER_MARK)
+    if not content or content.isspace():
+        raise DataError(f"{where}: {'nothing came in' if standard else 'the file is empty'}; supply at least one row")
+    return File(where, name, suffixes[-1] if suffixes else "", content)
+
+
+def _bytes_of(path: Path) -> bytes:
     if path.is_dir():
         raise DataError(f"{path}: is a directory; name a file in it")
     try:
-        content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")  # the mark some editors put before UTF-8 text
+        return path.read_bytes()
     except FileNotFoundError:
         raise DataError(f"{path}: there is no such file and no such bundled data set; bundled are {', '.join(BUNDLED)}") from None
     except (OSError, ValueError) as error:  # ValueError: a path with a NUL character
         raise DataError(f"{path}: cannot be read ({one_line(error)}); check the path and its permissions") from None
-    if not content or content.isspace():
-        raise DataError(f"{path}: the file is empty; supply at least one row")
-    return content
 
 
-def kind_of(path: Path, content: bytes) -> str:
+def _decompressed(where: str, content: bytes, module: str) -> bytes:
+    try:
+        with import_module(module).open(io.BytesIO(content)) as stream:
+            inside: bytes = stream.read(LARGEST_CONTENT + 1)
+    except Exception as error:  # every one of the modules has errors of its own, and a Python may be built without it
+        raise DataError(f"{where}: cannot be decompressed by {module} ({one_line(error)}); the file is damaged or cut short") from None
+    if len(inside) > LARGEST_CONTENT:
+        raise DataError(f"{where}: comes to more than {LARGEST_CONTENT:,} bytes when decompressed; decompress it first if that is meant")
+    return inside
+
+
+def kind_of(file: File) -> str:
     """Tell the format by the content; the extension decides only where the content fits none."""
+    content, where = file.content, file.where
     if content.startswith(ZIP):
         return "NPZ"
+    if content.startswith(PARQUET) and content.endswith(PARQUET):
+        return "Parquet"
     for start, reason in FOREIGN.items():
         if content.startswith(start):
-            raise DataError(f"{path}: the file {reason}")
-    if path.suffix.lower() in (".pkl", ".pickle", ".joblib"):
-        raise DataError(f"{path}: the file {PICKLE}")
+            raise DataError(f"{where}: the file {reason}")
+    if file.suffix in (".pkl", ".pickle", ".joblib"):
+        raise DataError(f"{where}: the file {PICKLE}")
     if b"\0" in content:
-        raise DataError(f"{path}: the file is binary and no NPZ archive; supply svmlight, CSV or NPZ")
+        raise DataError(f"{where}: the file is binary and no NPZ archive; supply svmlight, CSV, NPZ or Parquet")
     line = _telling_line(content)
     if SVMLIGHT_LINE.match(line):
         return "svmlight"
-    if re.search(rb"[,;\t]", line) or path.suffix.lower() in (".csv", ".tsv"):
+    if re.search(rb"[,;\t]", line):
         return "CSV"
-    if path.suffix.lower() in (".svm", ".svmlight", ".libsvm", ".letor"):
+    if _is_spaced(content):
+        return "white space"
+    if file.suffix in (".csv", ".tsv"):
+        return "CSV"
+    if file.suffix in (".svm", ".svmlight", ".libsvm", ".letor"):
         return "svmlight"
-    raise DataError(f"{path}: the file is neither svmlight (label index:value ...) nor CSV nor NPZ; convert it to one")
+    raise DataError(
+        f"{where}: the file is neither svmlight (label index:value ...) nor CSV nor NPZ nor Parquet nor a table with white space between "
+        "its fields; convert it to one, or say what separates the fields with --sep"
+    )
 
 
 def _telling_line(content: bytes) -> bytes:
@@ -65,3 +132,16 @@ def _telling_line(content: bytes) -> bytes:
         if text and number(text.decode("latin-1")) is None:
             return text
     return b""
+
+
+def _is_spaced(content: bytes) -> bool:
+    """Whether the first two rows have equally many fields between white space, and the second holds a number."""
+    rows: list[list[bytes]] = []
+    for line in io.BytesIO(content):
+        fields = line.partition(b"#")[0].split()
+        if fields:
+            rows.append(fields)
+        if len(rows) == 2:
+            first, second = rows
+            return len(first) == len(second) > 1 and any(number(field.decode("latin-1")) is not None for field in second)
+    return False

@@ -15,6 +15,28 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
+class Origin:
+    """How data were read, to be told.
+
+    header : whether the first row of the text was read as names; None of what is no text.
+    target, query, weight : the names of their columns.  target_by : how the target was found: "asked", "name" or "last".
+    dropped : the columns left out.  left_out : how many rows were left out for a missing entry.  filled : how many entries were filled.
+    means : (d,) what they were filled with.  notes : sentences about columns that somebody might have meant otherwise.
+    """
+
+    header: bool | None = None
+    target: str | None = None
+    target_by: str = "last"
+    query: str | None = None
+    weight: str | None = None
+    dropped: tuple[str, ...] = ()
+    left_out: int = 0
+    filled: int = 0
+    means: NDArray[np.float64] | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class Data:
     """Finite numeric rows with one target each, loaded for one task.
 
@@ -25,9 +47,12 @@ class Data:
     y : (m,) targets: -1 and +1 for classification, any number for regression, relevance (higher is better) for ranking.
     qid : (m,) query of each row, or None where the data has no queries (in ranking: all rows are one query).
     task : "classification", "regression" or "ranking".
-    columns : the names of the features, of a CSV file alone.  header : whether these are its first row; without a header they are
-        "column 1", "column 2", ..., by their places in the file.  first : the index of the first one, of a svmlight file alone.
+    columns : the names of the features, of a table alone; without a header they are "column 1", "column 2", ..., by their places in the
+        file.  first : the index of the first one, of a svmlight file alone.
     classes : the two labels that are -1 and +1 here, of a classification alone.
+    weight : (m,) factors of the cost of each row, at least 0, or None where all are 1.
+    pairs : (p, 2) rows (preferred, other), where preferences rank the rows and y says nothing.
+    origin : how the data were read.
     """
 
     name: str
@@ -38,16 +63,81 @@ class Data:
     columns: tuple[str, ...] | None = None
     first: int | None = None
     classes: tuple[float | str, float | str] | None = None
-    header: bool | None = None
+    weight: NDArray[np.float64] | None = None
+    pairs: NDArray[np.int64] | None = None
+    origin: Origin = Origin()
+
+    @property
+    def header(self) -> bool | None:
+        """Whether the first row of a text held the names of the columns; None of what is no such text."""
+        return self.origin.header
 
     @property
     def header_note(self) -> str:
-        """How the first row of a CSV file was read, in words, where somebody might have meant it otherwise; else nothing."""
+        """How the first row of a text was read, in words, where somebody might have meant it otherwise; else nothing."""
         if self.header is False:
             return "first row read as data (--header reads it as column names)"
         if self.header and any(map(is_finite, self.columns or ())):
             return "first row read as column names (--no-header reads it as data)"
         return ""
+
+    @property
+    def query_weight(self) -> dict[int, float] | None:
+        """The weight of each query of a ranking, or None where all are 1.
+
+        Raises
+        ------
+        DataError : a query with rows of different weights: it is pairs that cost something, and a pair has no weight of its own.
+        """
+        if self.weight is None:
+            return None
+        of_rows = np.zeros(len(self.y), dtype=np.int64) if self.qid is None else self.qid
+        queries, first, place = np.unique(of_rows, return_index=True, return_inverse=True)
+        uneven = np.flatnonzero(self.weight != self.weight[first][place])
+        if len(uneven):
+            raise DataError(
+                f"{self.name}: rows of query {of_rows[uneven[0]]} differ in weight, and a ranking weighs whole queries; give all rows "
+                "of a query one weight, or read the column as a feature (--weight '')"
+            )
+        return dict(zip(queries.tolist(), self.weight[first].tolist(), strict=True))
+
+    def describe(self, pairs: int | None = None) -> str:
+        """Say in a line how the data were read: target with its values and their signs, query, weight, features, and what was left out.
+
+        Parameters
+        ----------
+        pairs : the number of preference pairs, where it is known.
+        """
+        origin, d = self.origin, self.X.shape[1]
+        roles = [part for part in (self._target_described(), self._query_described()) if part]
+        roles += [] if origin.weight is None else [f"weight `{origin.weight}`"]
+        counts = f"{_counted(len(self.y), 'row')}" + ("" if pairs is None else f", {_counted(pairs, 'pair')}")
+        described = f"{self.name}: {self.task}, {counts}{':' if roles else ','} {', '.join([*roles, _counted(d, 'feature')])}"
+        notes = [f"dropped: {', '.join(origin.dropped)}"] if origin.dropped else []
+        notes += [f"{_counted(origin.left_out, 'row')} with missing entries left out"] if origin.left_out else []
+        notes += [f"{_counted(origin.filled, 'missing entry', 'missing entries')} filled with means"] if origin.filled else []
+        notes += [self.header_note or "first row read as column names"] if origin.header is not None else []
+        return "; ".join([described, *notes, *origin.notes])
+
+    def _target_described(self) -> str:
+        """The target's name, how it was found where nobody said so, and its values."""
+        name, values = self.origin.target, ""
+        if self.classes is not None and self.classes != (-1.0, 1.0):
+            negative, positive = (f"{label:g}" if isinstance(label, float) else label for label in self.classes)
+            values = f"{negative} is -1, {positive} is +1"
+        elif name is not None:
+            low, high = float(self.y.min()), float(self.y.max())
+            values = "-1, +1" if self.task == "classification" else f"{low:g} to {high:g}"
+        last = "the last column" if name is not None and self.origin.target_by == "last" else ""
+        if name is None and not values:
+            return ""
+        return f"target{'' if name is None else f' `{name}`'} ({', '.join(part for part in (last, values) if part)})"
+
+    def _query_described(self) -> str:
+        if self.qid is None:
+            return ""
+        name = "" if self.origin.query is None else f" `{self.origin.query}`"
+        return f"query{name} ({_counted(len(np.unique(self.qid)), 'query', 'queries')})"
 
     def scaled(self, by: Data | None = None) -> Data:
         """Bring every feature to a common scale.
@@ -83,10 +173,12 @@ class Data:
 
         Raises
         ------
-        DataError : n is less than 1.
+        DataError : n is less than 1, or preferences rank the rows.
         """
         if n < 1:
             raise DataError(f"{self.name}: cannot sample {n} rows; ask for at least 1")
+        if self.pairs is not None:
+            raise DataError(f"{self.name}: rows with preferences cannot be sampled, for pairs would lose a row; write fewer of both")
         if n >= len(self.y):
             return self
         # RandomState, unlike default_rng, promises the same stream in every NumPy release: a sample is part of a reported result.
@@ -100,7 +192,9 @@ class Data:
         if self.task == "classification" and n > 1:
             rows = _both_classes(self.y, order, n)
         rows = np.sort(rows)
-        return replace(self, X=self.X[rows], y=self.y[rows], qid=None if self.qid is None else self.qid[rows])
+        qid = None if self.qid is None else self.qid[rows]
+        weight = None if self.weight is None else self.weight[rows]
+        return replace(self, X=self.X[rows], y=self.y[rows], qid=qid, weight=weight)
 
 
 def _standardised(X: NDArray[np.float64], reference: Any) -> NDArray[np.float64]:
@@ -126,3 +220,8 @@ def _both_classes(y: NDArray[np.float64], order: NDArray[np.intp], n: int) -> ND
     if other.size and np.all(y[rows] == y[rows[0]]):
         rows[-1] = other[0]
     return rows
+
+
+def _counted(number: int, one: str, many: str | None = None) -> str:
+    """A number of things: "1 row", "1,797 rows"."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

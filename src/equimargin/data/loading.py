@@ -1,49 +1,56 @@
-"""Data at the edge: a bundled set or a file becomes finite arrays, or one sentence that says what is wrong, where, and what to do."""
+"""Any source of data becomes finite arrays with a target each, or one sentence that says what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import Any, Final
+from dataclasses import fields, replace
+from typing import Any, Final, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.data.bundled import BUNDLED, bundled
-from equimargin.data.files import content_of, kind_of
-from equimargin.data.formats.delimited import read_csv
+from equimargin.data.columns import Columns, table_of
+from equimargin.data.files import File, kind_of, opened
+from equimargin.data.formats.delimited import read_delimited
+from equimargin.data.formats.frames import is_frame, name_of, read_frame, read_parquet
 from equimargin.data.formats.npz import read_npz
 from equimargin.data.formats.svmlight import read_svmlight
-from equimargin.data.loaded import Data
-from equimargin.data.table import Table
-from equimargin.data.words import DataError, listed
+from equimargin.data.loaded import Data, Origin
+from equimargin.data.preferences import pairs_of
+from equimargin.data.table import HowToRead, Request, Table
+from equimargin.data.words import DataError, listed, shown
 
 TASKS: Final = ("classification", "regression", "ranking")
 """What can be learned from data."""
 
+CHOICES: Final = {"decimal": (".", ","), "missing": (None, "drop", "mean")}
+"""Options of which the values are listed."""
 
-def load(
-    source: str | os.PathLike[str],
-    *,
-    task: str | None = None,
-    target: str | None = None,
-    query: str | None = None,
-    like: Data | None = None,
-    header: bool | None = None,
-) -> Data:
-    """Load a bundled data set by its name, or a svmlight/LETOR, CSV or NPZ file.
+
+def load(source: Any, *, task: str | None = None, like: Data | None = None, preferences: Any = None, **how: Unpack[HowToRead]) -> Data:
+    """Load a bundled data set by its name, a file (svmlight/LETOR, a table as text, NPZ, Parquet), or a data frame.
 
     Parameters
     ----------
-    source : a name in BUNDLED, or a path.  A plain string equal to a bundled name means the bundled set, so that a stray file
-        never changes a result; write "./xor" or Path("xor") for a file of that name.
+    source : a name in BUNDLED, a path, "-" for standard input, or a frame of pandas, polars or pyarrow.  A plain string equal to a bundled
+        name means the bundled set, so that a stray file never changes a result; write "./xor" or Path("xor") for a file of that name.
+        Files may be compressed with gzip, bzip2 or xz.
     task : "classification", "regression" or "ranking".  Default: that of the bundled set; for a file, ranking if it has queries,
         classification if its target takes exactly two values, else regression.
-    target : the target column of a CSV file, by its name; by default the last one that is not the query.
-    query : the query column of a CSV file; by default the one named qid or query, if any.
-    like : data to be joined by further rows: of its task, features and classes.  Columns of a CSV file may come in another order, the
-        last features of a svmlight file may be absent, and of two classes one; target, query and header say nothing of what is no CSV file.
-    header : whether the first row of a CSV file holds the names of the columns; by default what it looks like, which `Data.header` tells.
+    like : data to be joined by further rows: of its task, features and classes.  Columns of a table may come in another order, the
+        last features of a svmlight file may be absent, and of two classes one; options about tables say nothing of what is no table.
+        Missing entries are filled with the means of `like`.
+    preferences : pairs of rows that take the place of a target: a path or a frame with the columns preferred,other[,query][,weight].
+    target, query, weight : the columns of a table with these roles, by name; by default those that bear one of the usual names (see
+        `equimargin.data.columns`), and the last one is the target.  An empty name for query or weight: no column has that role.
+    drop : names of columns that are left out.
+    header : whether the first row of a text holds the names of the columns; by default what it looks like, which `Data.header` tells.
+        Without names, columns are "column 1", "column 2", ..., by their places.
+    sep : what separates the fields of a text: one character, "tab" or "whitespace"; by default what the first row shows.
+    decimal : the decimal point of a text, "." or ",".
+    missing : None refuses missing entries (empty, NA, nan, null, ?, ...); "drop" leaves their rows out; "mean" gives features the mean of
+        their column.
 
     Returns
     -------
@@ -53,30 +60,88 @@ def load(
     Raises
     ------
     DataError : unreadable or malformed input, a value that is not finite, no rows, no features, rows with and without a query,
-        a target that does not fit the task, a first row that may be names as well as data, or features and classes other than those of
-        `like`.
+        a target that does not fit the task, a first row that may be names as well as data, features and classes other than those of
+        `like`, options that do not fit the format, preferences between what are no rows.
     """
+    request = _request(task, like, preferences is not None, how)
+    if isinstance(source, str) and source in BUNDLED:
+        _check_options(source, request, "this data set is bundled")
+        name, where, table = source, source, bundled(source)
+        request = replace(request, task=request.task or BUNDLED[source][1])
+    elif is_frame(source):
+        name = where = name_of(source)
+        table = table_of(read_frame(source, request), request)
+    elif not isinstance(source, str | os.PathLike):
+        kind = type(source).__name__
+        raise DataError(
+            f"{kind} is no source of data; give a name, a path or a data frame (arrays go straight into the problem's constructor)"
+        )
+    else:
+        file = opened(source)
+        name, where, table = file.name, file.where, _table(file, request)
+    data = _for_task(name, where, table, request)
+    if preferences is None:
+        return data
+    return replace(data, pairs=pairs_of(_preferences(preferences), table, len(table.y) + table.origin.left_out))
+
+
+def _request(task: str | None, like: Data | None, ranked_by_pairs: bool, how: HowToRead) -> Request:
+    """The options with their defaults, once they are known to have a meaning."""
     task = task if like is None else like.task
     if task is not None and task not in TASKS:
         raise DataError(f"there is no task {task!r}; choose one of {', '.join(TASKS)}")
-    if isinstance(source, str) and source in BUNDLED:
-        if like is None and (target, query, header) != (None, None, None):
-            raise DataError(f"{source}: target, query and header are about a CSV file, and this data set is bundled; leave them out")
-        return _for_task(source, source, bundled(source), task or BUNDLED[source][1], like)
-    path = Path(source)
-    return _for_task(path.name, str(path), _table(path, task, target, query, like, header), task, like)
+    if ranked_by_pairs and task not in (None, "ranking"):
+        raise DataError(f"preferences rank rows, and the task is {task}; choose one of them")
+    for name, values in CHOICES.items():
+        if name in how and how[name] not in values:  # type: ignore[literal-required]
+            raise DataError(f"there is no {name} {how[name]!r}; choose one of {listed([value for value in values if value])}")  # type: ignore[literal-required]
+    drop = how.get("drop") or ()
+    given = {**how, "drop": (drop,) if isinstance(drop, str) else tuple(drop)}
+    unknown = set(given) - {field.name for field in fields(Request)}
+    if unknown:
+        raise TypeError(f"load() has no argument {sorted(unknown)[0]!r}")
+    return Request(task="ranking" if ranked_by_pairs else task, like=like, ranked_by_pairs=ranked_by_pairs, **given)  # type: ignore[arg-type]
 
 
-def _for_task(name: str, where: str, table: Table, task: str | None, like: Data | None) -> Data:
-    X, y, qid, columns, first, header = table
+def _check_options(where: str, request: Request, what: str) -> None:
+    """Refuse options about the columns of a table where there is no table; further rows may come in another format than the first."""
+    given = request.about_tables
+    if given and request.like is None:
+        are, them = ("are options", "them") if len(given) > 1 else ("is an option", "it")
+        raise DataError(f"{where}: {' and '.join(given)} {are} about the columns of a table, and {what}; leave {them} out")
+
+
+def _table(file: File, request: Request) -> Table:
+    kind = "CSV" if request.sep is not None else kind_of(file)
+    if kind in ("NPZ", "svmlight"):
+        _check_options(file.where, request, f"this is a file of {kind}")
+        return read_npz(file, request) if kind == "NPZ" else read_svmlight(file, request)
+    return table_of(read_parquet(file, request) if kind == "Parquet" else read_delimited(file, request, kind == "white space"), request)
+
+
+def _preferences(source: Any) -> Columns:
+    if is_frame(source):
+        return read_frame(source, Request())
+    file = opened(source)
+    if kind_of(file) == "Parquet":
+        return read_parquet(file, Request())
+    return read_delimited(file, Request(header=True), whitespace=kind_of(file) == "white space")
+
+
+def _for_task(name: str, where: str, table: Table, request: Request) -> Data:
+    X, y, like = table.X, table.y, request.like
     if 0 in X.shape:
         raise DataError(f"{where}: there are {X.shape[0]} rows and {X.shape[1]} features; supply at least one of each")
+    columns = table.columns
     if like is not None:
         X = _features_like(where, X, columns, like)
         columns = None if columns is None else like.columns
-    levels, classes = np.unique(y), None
+    origin = table.origin
+    if request.missing == "mean" and isinstance(X, np.ndarray):
+        X, origin = _filled(where, X, columns, origin, None if like is None else like.origin.means)
+    levels, classes, task = np.unique(y), None, request.task
     if task is None:
-        task = "ranking" if qid is not None else "classification" if len(levels) == 2 else "regression"
+        task = "ranking" if table.qid is not None else "classification" if len(levels) == 2 else "regression"
     if task == "classification":
         known = None if like is None else like.classes
         if known is None and len(levels) != 2:
@@ -85,7 +150,22 @@ def _for_task(name: str, where: str, table: Table, task: str | None, like: Data 
         if not set(levels.tolist()) <= set(classes):
             raise DataError(f"{where}: the classes are {listed(levels.tolist())} and not {listed(classes)}; supply rows of these alone")
         y = np.where(y == classes[1], 1.0, -1.0)
-    return Data(name, X, y, qid, task, columns, first, classes, header)
+    return Data(name, X, y, table.qid, task, columns, table.first, classes, table.weight, None, origin)
+
+
+def _filled(
+    where: str, X: NDArray[np.float64], columns: tuple[str, ...] | None, origin: Origin, means: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], Origin]:
+    """X with means in the place of NaN: those of its own columns, or given ones."""
+    missing = np.isnan(X)
+    if means is None:
+        counts = (~missing).sum(axis=0)
+        if not counts.all():
+            at = int(np.flatnonzero(counts == 0)[0])
+            what = at if columns is None else shown(columns[at])
+            raise DataError(f"{where}: column {what} has no entry to take the mean of; leave it out (drop)")
+        means = np.where(missing, 0.0, X / counts).sum(axis=0)  # dividing first keeps huge values from overflowing
+    return np.where(missing, means, X), replace(origin, filled=int(missing.sum()), means=means)
 
 
 def _features_like(where: str, X: Any, columns: tuple[str, ...] | None, like: Data) -> Any:
@@ -108,13 +188,3 @@ def _class_count(levels: NDArray[Any]) -> str:
         return f"the target has one class ({values}), and one class cannot be classified; supply rows of two classes"
     remedy = "keep two of them" if levels.dtype.kind == "U" else 'keep two of them or use the task "regression" or "ranking"'
     return f"the target has {len(levels)} classes ({values}), and classification takes two; {remedy}"
-
-
-def _table(path: Path, task: str | None, target: str | None, query: str | None, like: Data | None, header: bool | None) -> Table:
-    content = content_of(path)
-    kind = kind_of(path, content)
-    if kind == "CSV":
-        return read_csv(path, content, task, target, query, header)
-    if like is None and (target, query, header) != (None, None, None):
-        raise DataError(f"{path}: target, query and header are about a CSV file, and this is a {kind} file; leave them out")
-    return read_npz(path, content) if kind == "NPZ" else read_svmlight(path, content, like)

@@ -1,20 +1,77 @@
-"""What every format is read as, before the task is known."""
+"""What is asked of a reader, and what every format is read as before the task is known."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.data.loaded import Data, Origin
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+Missing = Literal["drop", "mean"]
+"""What becomes of missing entries: their rows are left out, or the mean of the column takes their place."""
+
+
+class HowToRead(TypedDict, total=False):
+    """How the columns of a table are read: the keyword arguments of `load`, and the options of the command line.
+
+    target, query, weight : the column of that role, by its name; an empty name for query and weight: no column has that role.
+    drop : columns that are left out.  header : whether the first row holds the names of the columns; None: what it looks like.
+    sep : what separates the fields, one character or "tab" or "whitespace"; None: what the first row shows.
+    decimal : the decimal point, "." or ",".  missing : what becomes of missing entries; None: they are refused.
+    """
+
+    target: str | None
+    query: str | None
+    weight: str | None
+    drop: Sequence[str] | None
+    header: bool | None
+    sep: str | None
+    decimal: str
+    missing: Missing | None
+
+
+@dataclass(frozen=True)
+class Request:
+    """`HowToRead` with its defaults, beside the task, the data that are to be joined, and whether preferences take the target's place."""
+
+    task: str | None = None
+    like: Data | None = None
+    ranked_by_pairs: bool = False
+    target: str | None = None
+    query: str | None = None
+    weight: str | None = None
+    drop: tuple[str, ...] = ()
+    header: bool | None = None
+    sep: str | None = None
+    decimal: str = "."
+    missing: Missing | None = None
+
+    @property
+    def about_tables(self) -> list[str]:
+        """The options that were given and that mean something for tables alone."""
+        return [name for name in HowToRead.__annotations__ if getattr(self, name) != getattr(Request, name)]
+
 
 class Table(NamedTuple):
+    """Rows as they were read.
+
+    X : (m, d) features, which hold NaN where a mean is to take the place of a missing entry.  y : (m,) numbers, or labels as text.
+    qid : (m,) queries.  weight : (m,) weights of the rows.  columns : (d,) names of the features.  first : the index of the first feature
+    of a svmlight file.  kept : (m,) the places of the rows in the file, where some were left out.
+    """
+
     X: NDArray[np.float64] | csr_array
-    y: NDArray[Any]  # float64, or text labels for classification
+    y: NDArray[Any]
     qid: NDArray[np.int64] | None
+    weight: NDArray[np.float64] | None = None
     columns: tuple[str, ...] | None = None
     first: int | None = None
-    header: bool | None = None
+    kept: NDArray[np.intp] | None = None
+    origin: Origin = Origin()

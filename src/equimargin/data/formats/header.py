@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
+from collections.abc import Set
 
 from equimargin.data.words import MISSING, DataError, is_finite
 
 
-def has_header(path: Path, line: int, columns: list[tuple[str, ...]], asked: set[str | None]) -> bool:
+def has_header(where: str, line: int, columns: list[tuple[str, ...]], asked: Set[str | None]) -> bool:
     """Tell names from data by what stands below them; where that does not tell, refuse, for a row would be lost or a false one added.
 
     A word above numbers is a name.  A word that comes again below is a label.  Numbers are names (years, wavelengths, doses, places) only
@@ -36,7 +36,7 @@ def has_header(path: Path, line: int, columns: list[tuple[str, ...]], asked: set
         if not words and not counted and any(_within(column) for column in numbers):
             return False
     raise DataError(
-        f"{path}, line {line}: the first row may be column names or data; say which: --header or --no-header (in Python header=...)"
+        f"{where}, line {line}: the first row may be column names or data; say which: --header or --no-header (in Python header=...)"
     )
 
 

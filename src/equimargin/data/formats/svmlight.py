@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from equimargin.data.loaded import Data
-from equimargin.data.table import Table
+from equimargin.data.files import File
+from equimargin.data.loaded import Origin
+from equimargin.data.table import Request, Table
 from equimargin.data.words import DataError, integer, is_finite, one_line, shown
 
 if TYPE_CHECKING:
@@ -26,31 +26,35 @@ QUERY: Final = re.compile(rb"^[^\S\n]*\S+[^\S\n]+qid:(\S+)", re.MULTILINE)
 """The query of a line, behind its label."""
 
 
-def read_svmlight(path: Path, content: bytes, like: Data | None) -> Table:
+def read_svmlight(file: File, request: Request) -> Table:
+    """Read labels, queries and features, which stay sparse where few cells are filled."""
     from sklearn.datasets import load_svmlight_file
 
-    text = COMMENT.sub(b"", content)
+    where, like = file.where, request.like
+    text = COMMENT.sub(b"", file.content)
     # Queries are read here: scikit-learn's own reading of them copies the array at every row, and drops missing ones silently.
     queries = QUERY.findall(text)
     try:
         X, y = load_svmlight_file(io.BytesIO(text), zero_based=True)
         qid = np.array([int(query) for query in queries], dtype=np.int64)
     except (ValueError, OverflowError) as error:
-        raise _svmlight_fault(path, text, one_line(error)) from None
+        raise _svmlight_fault(where, text, one_line(error)) from None
     # What scikit-learn takes without a word: rows without a query among rows with one, "qidx:1", "1_0:2", nan and inf.
     whole = text.count(b"qid") == len(queries) and len(queries) in (0, len(y)) and b"_" not in text
     if not (whole and np.isfinite(y).all() and np.isfinite(X.data).all()):
-        raise _svmlight_fault(path, text, "a value is irregular")
+        raise _svmlight_fault(where, text, "a value is irregular")
     if X.nnz == 0:
-        raise DataError(f"{path}: no row holds an index:value; supply at least one feature")
+        raise DataError(f"{where}: no row holds an index:value; supply at least one feature")
     least = int(X.indices.min() > 0)
     first = least if like is None or like.first is None else like.first
     if like is not None and least < first:
-        raise DataError(f"{path}: features are counted from 0 and those of {like.name} from 1; count them from the same")
+        raise DataError(f"{where}: features are counted from 0 and those of {like.name} from 1; count them from the same")
     X.indices -= first
     X.resize(X.shape[0], max(X.shape[1] - first, 0 if like is None else like.X.shape[1]))
     dense = np.count_nonzero(X.data) >= SPARSE_BELOW * X.shape[0] * X.shape[1]
-    return Table(X.toarray() if dense else _compact(X), y, qid if queries else None, first=first)
+    return Table(
+        X.toarray() if dense else _compact(X), y, qid if queries else None, first=first, origin=Origin(query="qid" if queries else None)
+    )
 
 
 def _compact(X: Any) -> csr_array:
@@ -62,7 +66,7 @@ def _compact(X: Any) -> csr_array:
     return csr_array((X.data, X.indices.astype(index), X.indptr.astype(index)), shape=X.shape)
 
 
-def _svmlight_fault(path: Path, text: bytes, reason: str) -> DataError:
+def _svmlight_fault(where: str, text: bytes, reason: str) -> DataError:
     """Name the first bad line, slowly; called only once something is known to be wrong."""
     first: tuple[int, bool] | None = None
     for number, line in enumerate(text.split(b"\n"), start=1):
@@ -75,8 +79,8 @@ def _svmlight_fault(path: Path, text: bytes, reason: str) -> DataError:
         if fault is None and asks != first[1]:
             fault = f"this row has {'a' if asks else 'no'} qid and line {first[0]} has {'one' if first[1] else 'none'}"
         if fault is not None:
-            return DataError(f"{path}, line {number}: {fault}; correct or remove the line")
-    return DataError(f"{path}: cannot be read as svmlight ({reason}); correct the file")
+            return DataError(f"{where}, line {number}: {fault}; correct or remove the line")
+    return DataError(f"{where}: cannot be read as svmlight ({reason}); correct the file")
 
 
 def _row_fault(tokens: list[str]) -> str | None:

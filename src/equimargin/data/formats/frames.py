@@ -1,0 +1,104 @@
+"""Data frames of pandas and polars, tables of pyarrow, and Parquet files: columns with names, each of which becomes a NumPy array.
+
+None of these packages is needed: a frame is whatever has names of columns, a column for each, and `to_numpy()` of a column.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from equimargin.data.columns import Columns, Entries
+from equimargin.data.files import File
+from equimargin.data.table import Request
+from equimargin.data.words import DataError, one_line, shown
+
+NO_VALUE: Final = ("NoneType", "NAType", "NaTType")
+"""Types of what stands for a missing entry, among them those of pandas."""
+
+INDEX: Final = "__index_level_"
+"""How the names begin under which pandas writes its row labels to a Parquet file."""
+
+
+def is_frame(source: Any) -> bool:
+    """Whether a source of data is a table with named columns, which are there: those of a lazy frame are not."""
+    kind = type(source)
+    return hasattr(kind, "__getitem__") and hasattr(kind, "shape") and (hasattr(kind, "column_names") or hasattr(kind, "columns"))
+
+
+def name_of(frame: Any) -> str:
+    """How sentences call a frame, which has no name of its own: "pandas DataFrame"."""
+    kind = type(frame)
+    return f"{kind.__module__.partition('.')[0]} {kind.__name__}"
+
+
+def read_frame(frame: Any, request: Request) -> Columns:
+    """Read a data frame; its rows are counted from 0, and labels of rows are no column."""
+    return replace(_read(name_of(frame), frame, request), in_python=True)
+
+
+def read_parquet(file: File, request: Request) -> Columns:
+    """Read a Parquet file through pyarrow."""
+    try:
+        from pyarrow.parquet import read_table
+    except ImportError:
+        raise DataError(
+            f"{file.where}: pyarrow, which reads Parquet files, is not installed; install it (pip install pyarrow) or save the table as CSV"
+        ) from None
+    try:
+        table = read_table(io.BytesIO(file.content))
+    except Exception as error:  # pyarrow has a dozen errors for a damaged file
+        raise DataError(f"{file.where}: cannot be read as Parquet ({one_line(error)}); the file is damaged") from None
+    labels = [name for name in table.column_names if name.startswith(INDEX)]
+    return _read(file.where, table.drop_columns(labels), request)
+
+
+def _read(where: str, frame: Any, request: Request) -> Columns:
+    for option in ("header", "sep", "decimal"):
+        if option in request.about_tables:
+            raise DataError(f"{where}: {option} is about text, and this table has names and numbers already; leave it out")
+    keys = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
+    names = tuple(str(key) for key in keys)
+    entries = tuple(_entries(where, name, frame[key], name in request.drop) for name, key in zip(names, keys, strict=True))
+    rows = len(entries[0]) if entries else 0
+    if not rows:
+        raise DataError(f"{where}: there are {rows} rows and {len(names)} columns; supply at least one row and two columns")
+    return Columns(where, names, entries, "row", range(rows))
+
+
+def _entries(where: str, name: str, column: Any, dropped: bool) -> Entries:
+    if len(getattr(column, "shape", (0,))) > 1:  # what pandas answers for a name that two columns have
+        raise DataError(f"{where}: several columns are named {shown(name)}; rename all but one")
+    values = np.asarray(column.to_numpy())
+    if dropped:
+        return np.zeros(len(values))
+    if values.dtype.kind == "b" or values.dtype.kind == "f":
+        return values.astype(np.float64)
+    if values.dtype.kind in "iu":
+        fits = not len(values) or int(values.max()) <= np.iinfo(np.int64).max
+        return values.astype(np.int64 if fits else np.float64)
+    if values.dtype.kind in "OTU":
+        return _of_objects(where, name, values.tolist())
+    raise _no_entries(where, name, f"{values.dtype}, not numbers or text")
+
+
+def _of_objects(where: str, name: str, values: Sequence[Any]) -> Entries:
+    """A column of Python objects: all text, or all numbers, but for missing entries."""
+    absent = [type(value).__name__ in NO_VALUE or (isinstance(value, float) and value != value) for value in values]
+    present = [value for value, missing in zip(values, absent, strict=True) if not missing]
+    if present and all(isinstance(value, str) for value in present):
+        return tuple("" if missing else value.strip() for value, missing in zip(values, absent, strict=True))
+    for value in present:
+        if isinstance(value, str) or not hasattr(value, "__float__"):
+            raise _no_entries(
+                where, name, "text beside numbers" if isinstance(value, str) else f"{type(value).__name__}, not numbers or text"
+            )
+    return np.array([np.nan if missing else float(value) for value, missing in zip(values, absent, strict=True)])
+
+
+def _no_entries(where: str, name: str, kind: str) -> DataError:
+    return DataError(f"{where}, column {shown(name)}: holds {kind}; convert it or leave it out (drop=[{name!r}])")

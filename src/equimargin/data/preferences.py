@@ -1,0 +1,86 @@
+"""Preferences between the rows of a feature file: a table `preferred,other[,query][,weight]`, a pair in each of its rows.
+
+`preferred` and `other` are numbers of rows of the feature file, counted from 0, its header not among them.  Rows of two queries
+cannot be a pair, whether it is the feature file that has queries or this one.  A weight must be 1: `ranking_from_pairs` takes no other.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.data.columns import Columns
+from equimargin.data.table import Table
+from equimargin.data.words import DataError, integer, listed, number, shown
+
+NAMES: Final = ("preferred", "other", "query", "weight")
+"""The columns of a preference file, of which the last two may be absent."""
+
+
+def pairs_of(columns: Columns, table: Table, rows: int) -> NDArray[np.int64]:
+    """Read pairs of rows, (p, 2), (preferred, other); pairs with a row that was left out are left out, too.
+
+    Parameters
+    ----------
+    columns : the preference file.  table : the feature file.  rows : how many rows that had, those left out among them.
+
+    Raises
+    ------
+    DataError : other columns, an entry that is no row, a row preferred to itself, two queries in a pair, a weight other than 1.
+    """
+    unknown = [name for name in columns.names if name.lower() not in NAMES]
+    at = {name.lower(): place for place, name in enumerate(columns.names)}
+    if unknown or not {"preferred", "other"} <= set(at) or len(at) < len(columns.names):
+        raise DataError(f"{columns.where}: the columns are {listed(columns.names)} and must be preferred,other[,query][,weight]")
+    pairs = np.column_stack([_rows(columns, at[side], rows) for side in NAMES[:2]])
+    same = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
+    if len(same):
+        raise DataError(f"{_line(columns, same[0])}: row {pairs[same[0], 0]} is preferred to itself; correct or remove the line")
+    if "query" in at:
+        _check_queries(columns, at["query"], pairs)
+    if "weight" in at:
+        _check_weights(columns, at["weight"])
+    if table.kept is not None:
+        place = np.full(rows, -1)
+        place[table.kept] = np.arange(len(table.kept))
+        pairs = place[pairs]
+        held = (pairs >= 0).all(axis=1)
+        pairs, lines = pairs[held], np.flatnonzero(held)
+    else:
+        lines = np.arange(len(pairs))
+    if table.qid is not None:
+        torn = np.flatnonzero(table.qid[pairs[:, 0]] != table.qid[pairs[:, 1]])
+        if len(torn):
+            raise DataError(f"{_line(columns, lines[torn[0]])}: the two rows are of different queries; correct or remove the line")
+    return pairs
+
+
+def _rows(columns: Columns, at: int, rows: int) -> NDArray[np.int64]:
+    """The rows that a column names, (p,)."""
+    found = []
+    for pair, entry in enumerate(columns.entries[at]):
+        row = integer(entry) if isinstance(entry, str) else int(entry) if entry == entry // 1 else None
+        if row is None or not 0 <= row < rows:
+            raise DataError(f"{columns.place(pair, at)}: {shown(entry)} is no row; the rows are counted from 0 to {rows - 1}")
+        found.append(row)
+    return np.array(found, dtype=np.int64)
+
+
+def _check_queries(columns: Columns, at: int, pairs: NDArray[np.int64]) -> None:
+    known: dict[int, str] = {}
+    for pair, (query, rows) in enumerate(zip(columns.entries[at], pairs.tolist(), strict=True)):
+        for row in rows:
+            if known.setdefault(row, str(query)) != str(query):
+                raise DataError(f"{columns.place(pair, at)}: row {row} is of query {shown(known[row])} in a line before; correct the line")
+
+
+def _check_weights(columns: Columns, at: int) -> None:
+    for pair, entry in enumerate(columns.entries[at]):
+        if (number(entry) if isinstance(entry, str) else float(entry)) != 1.0:
+            raise DataError(f"{columns.place(pair, at)}: {shown(entry)} is no weight of a pair, which must be 1; leave the column out")
+
+
+def _line(columns: Columns, pair: int) -> str:
+    return f"{columns.where}, {columns.unit} {columns.numbers[pair]}"
