@@ -114,7 +114,7 @@ def measured(row: Row) -> Measured:
 
     def highs() -> float:
         declaration = declare(f"{row.form}.dual", row.problem(row.C))
-        return declaration.value(solve_declaration(declaration, "HIGHS", time_limit=HIGHS_SECONDS).objective)
+        return solve_declaration(declaration, "HIGHS", time_limit=HIGHS_SECONDS).value
 
     def ours(start: Solution | None = None) -> Solution:
         return solve(row.problem(row.C), tol=TOL, warm_start=start)

@@ -1,20 +1,20 @@
-"""What a printed problem is once declared, and the registry of all of them.
+"""What a printed problem is once it is declared, and the registry of all of them.
 
-The registry holds light metadata: cvxpy is imported only when a problem is declared.
+A printed problem is a formula of a document. Declared, it is a cvxpy problem whose variables, constraints and parameters bear the names of
+the formula, together with the ways between these variables and a canonical point. The registry says of every printed problem what it is
+called, where it is printed and which function declares it. It is light: cvxpy is imported only when a problem is declared.
 """
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.numeric.arguments import number
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import Problem
@@ -51,8 +51,11 @@ HARD_AT_0 = "1/C"
 The others multiply the slacks or the norm, and what is left without one of these is no problem of the family.
 """
 PAIR_LIMIT = 20_000
+"""Rows that a declared problem may have: beyond it the specialised solvers are meant."""
 POINT_LIMIT = 3_000
+"""Points that a declared problem may have: their dense Gram matrix takes 72 MB, and its eigenvectors as much again."""
 ENTRY_LIMIT = 20_000_000
+"""Rows times points that a declared problem may have: its rows of features are a dense matrix of this size, 160 MB."""
 
 
 @dataclass(frozen=True)
@@ -68,41 +71,51 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Printed:
-    """The printed formula in numpy at given variables: its objective, and by how much each constraint is violated (arrays, <= 0: met)."""
+    """The printed formula in numpy, at given values of its variables and parameters."""
 
     objective: float
+    """The objective, in the formula's own units."""
     violations: Mapping[str, Any] = field(default_factory=dict)
+    """By how much each constraint is violated, by name: a number or an array, at most 0 where the constraint is met."""
 
 
 @dataclass(frozen=True, eq=False)
 class Declaration:
     """A cvxpy problem with the names its equation gives to things.
 
-    declared : the problem it was declared for.  objective, constraints, variables, parameters : the equation's, by name. Parameters may be
-    given other values, constraints may be added, replaced and taken out: the next solve is of what there is then.
-    recover : the canonical point of the variables' present values.  express : the way back, values of the variables at what `complete`
-    makes of a point.  printed : the printed formula, in numpy with the canonical problem's data, at given values of the variables.
-    value : from the declared objective to the family's scale.  cost : C of the value of its parameter, where COSTS does not say it.
-    reference : the values of the parameters as they were declared, by name.
+    Its parameters may be given other values, and constraints may be added, replaced and taken out: the next solve is of what there is then.
+    `printed` and `value` are functions of the values they are given: they read no variable and no parameter, and write none.
     """
 
     declared: Problem
+    """The canonical problem that it was declared for."""
     objective: Any
+    """The objective of the equation, `cp.Minimize` or `cp.Maximize`."""
     constraints: dict[str, Any]
+    """The constraints of the equation, by name."""
     variables: dict[str, Any]
+    """The variables of the equation, by name."""
     parameters: dict[str, Any]
+    """The parameters of the equation, by name; no variable has the same name."""
     recover: Callable[[Declaration], CanonicalPoint]
+    """The canonical point of the variables' present values."""
     express: Callable[[Any], dict[str, Any]]
+    """The way back: values of the variables, by name, at a canonical point that `bounds/complete.py` has completed."""
     printed: Callable[[Mapping[str, Any]], Printed]
-    value: Callable[[float], float] = lambda v: v
+    """The printed formula in numpy, with the canonical problem's data, at values of the variables and parameters by name."""
+    value: Callable[[float, Mapping[str, Any]], float] = lambda objective, parameters: objective
+    """The value on the family's scale of a declared objective, at values of the parameters by name."""
     id: str = ""
+    """Its id in the registry; empty for one that is not from there."""
     cost: Callable[[float], float] | None = None
+    """C of the value of its one parameter; None where COSTS says it."""
     reference: Mapping[str, Any] | None = None
+    """The values that the parameters had when it was declared, by name; filled in where it is None."""
     _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.reference is None:
-            object.__setattr__(self, "reference", {name: parameter.value for name, parameter in self.parameters.items()})
+            object.__setattr__(self, "reference", self.parameter_values)
 
     @property
     def problem(self) -> cp.Problem:
@@ -116,14 +129,18 @@ class Declaration:
 
     @property
     def canonical(self) -> Problem:
-        """The canonical problem that it declares, at the cost that its parameter says now.
+        """The canonical problem that it declares, at the cost that its parameter says now; raises as `canonical_at` does."""
+        return self.canonical_at(self.parameter_values)
+
+    def canonical_at(self, parameters: Mapping[str, Any]) -> Problem:
+        """The canonical problem that it declares at these values of its parameters, by name.
 
         Raises
         ------
-        ValueError : the parameter has been given a value that is no cost; another parameter than the cost has been changed.
+        ValueError : the parameter has a value that is no cost; another parameter than the cost differs from what was declared.
         """
         assert self.reference is not None
-        changed = [name for name, value in self.reference.items() if not np.array_equal(self.parameters[name].value, value)]
+        changed = [name for name, value in self.reference.items() if not np.array_equal(parameters[name], value)]
         if not changed:
             return self.declared
         name = changed[0]
@@ -136,29 +153,22 @@ class Declaration:
             wanted, least = "a finite number, at least 0", 0.0
         else:
             wanted, least = "a finite number above 0", np.nextafter(0.0, 1.0)
-        value = number(self.parameters[name].value, f"the parameter {name}", wanted, lambda v: least <= v < np.inf)
+        value = number(parameters[name], f"the parameter {name}", wanted, lambda v: least <= v < np.inf)
         C = (self.cost or COSTS[name])(value)
         if "canonical" not in self._made or self._made["canonical"].C != C:
             self._made["canonical"] = self.declared.with_cost(C)
         made: Problem = self._made["canonical"]
         return made
 
-    @contextmanager
-    def at(self, values: Mapping[str, Any]) -> Iterator[None]:
-        """For as long as it is entered, its parameters at these values, by name."""
-        present = {name: self.parameters[name].value for name in values}
-        try:
-            for name, value in values.items():
-                self.parameters[name].value = value
-            yield
-        finally:
-            for name, value in present.items():
-                self.parameters[name].value = value
+    @property
+    def parameter_values(self) -> dict[str, Any]:
+        """The parameters' present values by name."""
+        return {name: parameter.value for name, parameter in self.parameters.items()}
 
     @property
     def values(self) -> dict[str, Any]:
-        """The variables' present values by name; None before a solve."""
-        return {name: variable.value for name, variable in self.variables.items()}
+        """The present values of variables and parameters by name; a variable's is None before a solve."""
+        return {name: variable.value for name, variable in self.variables.items()} | self.parameter_values
 
     def multiplier(self, constraint: str) -> Array | None:
         """The present multiplier of a constraint, as cvxpy signs it; None before a solve."""
@@ -170,9 +180,9 @@ class Declaration:
         """The canonical point of the variables' present values."""
         return self.recover(self)
 
-    def assign(self, point: CanonicalPoint) -> None:
-        """Give the variables the values of a canonical point, whichever side of it there is."""
-        for name, value in self.express(complete(self.canonical, point)).items():
+    def assign(self, completed: Any) -> None:
+        """Give the variables their values at a canonical point that `bounds/complete.py` has completed for the present problem."""
+        for name, value in self.express(completed).items():
             self.variables[name].value = value
 
 

@@ -80,7 +80,7 @@ def differences_dual(problem: MarginProblem) -> Declaration:
 
     def printed(v: Mapping[str, Any]) -> Printed:
         a = v["alpha"]
-        return Printed(a.sum() - a @ KDelta @ a / 2, {"lower": -a, "upper": a - C.value * c})
+        return Printed(a.sum() - a @ KDelta @ a / 2, {"lower": -a, "upper": a - v["C"] * c})
 
     return Declaration(
         problem,
@@ -119,7 +119,7 @@ def onenorm_differences(problem: OneNormProblem) -> Declaration:
 
     def printed(v: Mapping[str, Any]) -> Printed:
         return Printed(
-            v["alpha"].sum() + C.value * v["xi"].sum(),
+            v["alpha"].sum() + v["C"] * v["xi"].sum(),
             {"margin": 1 - v["xi"] - KDelta @ v["alpha"], "sign": -v["alpha"], "slack": -v["xi"]},
         )
 
@@ -160,7 +160,7 @@ def penalized_primal(problem: MarginProblem) -> Declaration:
 
     def printed(v: Mapping[str, Any]) -> Printed:
         return Printed(
-            (v["w"] @ v["w"] + v["b"] ** 2) / 2 + C.value * c @ v["xi"],
+            (v["w"] @ v["w"] + v["b"] ** 2) / 2 + v["C"] * c @ v["xi"],
             {"margin": 1 - v["xi"] - y * (X @ v["w"] - v["b"]), "slack": -v["xi"]},
         )
 
@@ -225,7 +225,7 @@ def reduced(problem: MarginProblem) -> Declaration:
     w, xi = cp.Variable(X.shape[1], name="w"), cp.Variable(A.shape[0], name="xi")
 
     def printed(v: Mapping[str, Any]) -> Printed:
-        return Printed(v["w"] @ v["w"] / 2 + C.value * v["xi"].sum(), {"margin": 1 - v["xi"] - A @ (X @ v["w"]), "slack": -v["xi"]})
+        return Printed(v["w"] @ v["w"] / 2 + v["C"] * v["xi"].sum(), {"margin": 1 - v["xi"] - A @ (X @ v["w"]), "slack": -v["xi"]})
 
     return Declaration(
         problem,
@@ -263,7 +263,7 @@ def onenorm_free(problem: OneNormProblem) -> Declaration:
 
     def printed(v: Mapping[str, Any]) -> Printed:
         margins = A @ (K @ v["beta"])
-        return Printed(np.abs(v["beta"]).sum() + C.value * v["xi"].sum(), {"margin": 1 - v["xi"] - margins, "slack": -v["xi"]})
+        return Printed(np.abs(v["beta"]).sum() + v["C"] * v["xi"].sum(), {"margin": 1 - v["xi"] - margins, "slack": -v["xi"]})
 
     return Declaration(
         problem,

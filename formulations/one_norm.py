@@ -37,7 +37,7 @@ def rvm_primal(problem: OneNormProblem) -> Declaration:
     def printed(v: Mapping[str, Any]) -> Printed:
         margins = A @ (K @ v["beta"])
         return Printed(
-            v["beta"].sum() + C.value * v["xi"].sum(),
+            v["beta"].sum() + v["C"] * v["xi"].sum(),
             {"margin": 1 - v["xi"] - margins, "sign": -v["beta"], "slack": -v["xi"]},
         )
 
@@ -77,7 +77,7 @@ def rvm_dual(problem: OneNormProblem) -> Declaration:
     u, v = cp.Variable(problem.p, name="u"), cp.Variable(problem.m, name="v")
 
     def printed(at: Mapping[str, Any]) -> Printed:
-        return Printed(at["u"].sum(), {"price": K @ (A.T @ at["u"]) - 1, "lower": -at["u"], "upper": at["u"] - C.value})
+        return Printed(at["u"].sum(), {"price": K @ (A.T @ at["u"]) - 1, "lower": -at["u"], "upper": at["u"] - at["C"]})
 
     return Declaration(
         problem,
@@ -116,7 +116,7 @@ def rvm_as_printed(problem: OneNormProblem) -> Declaration:
     beta, g = cp.Variable(problem.m, name="beta"), cp.Variable(problem.m, name="g")
 
     def printed(v: Mapping[str, Any]) -> Printed:
-        return Printed(v["beta"].sum() + C.value * (1 - A @ (K @ v["beta"])).sum(), {"sign": -v["beta"]})
+        return Printed(v["beta"].sum() + v["C"] * (1 - A @ (K @ v["beta"])).sum(), {"sign": -v["beta"]})
 
     return Declaration(
         problem,
@@ -155,7 +155,7 @@ def onenorm_primal(problem: OneNormProblem) -> Declaration:
     def printed(v: Mapping[str, Any]) -> Printed:
         margins = A @ (K @ (A.T @ v["alpha"]))
         return Printed(
-            v["alpha"].sum() + C.value * v["xi"].sum(),
+            v["alpha"].sum() + v["C"] * v["xi"].sum(),
             {"margin": 1 - v["xi"] - margins, "sign": -v["alpha"], "slack": -v["xi"]},
         )
 
@@ -196,7 +196,7 @@ def onenorm_dual(problem: OneNormProblem) -> Declaration:
     u, v, g = cp.Variable(problem.p, name="u"), cp.Variable(problem.m, name="v"), cp.Variable(problem.m, name="g")
 
     def printed(at: Mapping[str, Any]) -> Printed:
-        return Printed(at["u"].sum(), {"price": A @ (K @ (A.T @ at["u"])) - 1, "lower": -at["u"], "upper": at["u"] - C.value})
+        return Printed(at["u"].sum(), {"price": A @ (K @ (A.T @ at["u"])) - 1, "lower": -at["u"], "upper": at["u"] - at["C"]})
 
     return Declaration(
         problem,

@@ -108,7 +108,7 @@ def hard_margin(problem: MarginProblem) -> Declaration:
         recover=lambda d: point_of_margin(problem, u.value, 0.0, float(t.value), d.multiplier("margin")),
         express=lambda at: {"u": at.w / length(at.w), "t": (1 - at.u).min(initial=np.inf) / length(at.w)},
         printed=printed,
-        value=lambda margin: value_of_margin(problem, margin),
+        value=lambda margin, at: value_of_margin(problem, margin),
     )
 
 
@@ -199,7 +199,7 @@ def l1_betahat(problem: MarginProblem) -> Declaration:
 
     def printed(at: Mapping[str, Any]) -> Printed:
         Qb = A @ (K @ (A.T @ at["betahat"]))
-        return Printed(at["betahat"] @ Qb / 2 + C.value * c @ np.maximum(1 - Qb, 0), shortfall(problem, 1 - Qb))
+        return Printed(at["betahat"] @ Qb / 2 + at["C"] * c @ np.maximum(1 - Qb, 0), shortfall(problem, 1 - Qb))
 
     return Declaration(
         problem,
@@ -247,7 +247,7 @@ def oneslack(problem: MarginProblem) -> Declaration:
 
     def printed(v: Mapping[str, Any]) -> Printed:
         worst = np.maximum(weight - D @ v["w"], 0.0).sum() - v["xi"]
-        return Printed(v["w"] @ v["w"] / 2 + C.value * v["xi"], {"subset": worst})
+        return Printed(v["w"] @ v["w"] / 2 + v.get("C", problem.C) * v["xi"], {"subset": worst})
 
     return Declaration(
         problem,
@@ -316,7 +316,7 @@ def lambda_primal(problem: MarginProblem) -> Declaration:
     def printed(at: Mapping[str, Any]) -> Printed:
         values = K @ at["beta"]
         return Printed(
-            c @ at["zeta"] + lam.value / 2 * at["beta"] @ values,
+            c @ at["zeta"] + at["lambda"] / 2 * at["beta"] @ values,
             {"margin": 1 - at["zeta"] - A @ values, "slack": -at["zeta"], **shortfall(problem, at["zeta"])},
         )
 
@@ -335,7 +335,7 @@ def lambda_primal(problem: MarginProblem) -> Declaration:
         recover=lambda d: Point(beta=beta.value, b=0.0, alpha=_scaled(d.multiplier("margin"), 1 / lam.value)),
         express=lambda at: {"beta": at.beta, "v": L.T @ at.beta, "g": at.f, "zeta": at.xi},
         printed=printed,
-        value=lambda v: v / lam.value,
+        value=lambda v, at: v / at["lambda"],
     )
 
 
@@ -408,7 +408,7 @@ def l2_dual(problem: MarginProblem) -> Declaration:
     def printed(v: Mapping[str, Any]) -> Printed:
         a = v["alpha"]
         span = A.T @ a
-        value = a.sum() - span @ K @ span / 2 - inverse.value / 4 * ((roots * a) @ (roots * a))
+        value = a.sum() - span @ K @ span / 2 - v["1/C"] / 4 * ((roots * a) @ (roots * a))
         return Printed(value, {"lower": -a, "unweighted": np.abs(a[free])})
 
     return Declaration(
@@ -462,7 +462,7 @@ def l2_value_as_printed(problem: MarginProblem) -> Declaration:
     def printed(at: Mapping[str, Any]) -> Printed:
         g = K @ at["beta"]
         margins = (A @ g)[A @ g < 1]
-        return Printed(at["beta"] @ g / 2 + right.parameters["C"].value * margins @ (margins - 2) + len(margins))
+        return Printed(at["beta"] @ g / 2 + at["C"] * margins @ (margins - 2) + len(margins))
 
     return Declaration(
         problem, right.objective, right.constraints, right.variables, right.parameters, right.recover, right.express, printed
@@ -480,7 +480,7 @@ def _primal(problem: MarginProblem, power: int) -> Declaration:
 
     def printed(v: Mapping[str, Any]) -> Printed:
         return Printed(
-            v["w"] @ v["w"] / 2 + C.value * c @ v["xi"] ** power,
+            v["w"] @ v["w"] / 2 + v["C"] * c @ v["xi"] ** power,
             {"margin": 1 - v["xi"] - A @ (X @ v["w"]), "slack": -v["xi"], **shortfall(problem, v["xi"])},
         )
 
@@ -513,7 +513,7 @@ def _dual(problem: MarginProblem, half: float, boxed: bool) -> Declaration:
     def printed(v: Mapping[str, Any]) -> Printed:
         a = v["alpha"]
         span = A.T @ a
-        return Printed(a.sum() - half * span @ K @ span, {"lower": -a} | ({"upper": a[soft] - C.value * c} if boxed else {}))
+        return Printed(a.sum() - half * span @ K @ span, {"lower": -a} | ({"upper": a[soft] - v["C"] * c} if boxed else {}))
 
     return Declaration(
         problem,
@@ -545,7 +545,7 @@ def _beta(problem: MarginProblem, power: int) -> Declaration:
     def printed(at: Mapping[str, Any]) -> Printed:
         values = K @ at["beta"]
         loss = c @ np.maximum(1 - A @ values, 0) ** power
-        return Printed(at["beta"] @ values / 2 + C.value * loss, shortfall(problem, 1 - A @ values))
+        return Printed(at["beta"] @ values / 2 + at["C"] * loss, shortfall(problem, 1 - A @ values))
 
     return Declaration(
         problem,
@@ -573,7 +573,7 @@ def _lambda_function(problem: MarginProblem, halves: float) -> Declaration:
 
     def printed(v: Mapping[str, Any]) -> Printed:
         return Printed(
-            c @ v["zeta"] + lam.value * v["f"] @ v["f"],
+            c @ v["zeta"] + v["lambda"] * v["f"] @ v["f"],
             {"margin": 1 - v["zeta"] - A @ (X @ v["f"]), "slack": -v["zeta"], **shortfall(problem, v["zeta"])},
         )
 
@@ -590,7 +590,7 @@ def _lambda_function(problem: MarginProblem, halves: float) -> Declaration:
         recover=lambda d: problem.point_of_w(f.value, 0.0, _scaled(d.multiplier("margin"), 1 / (halves * lam.value))),
         express=lambda at: {"f": at.w, "zeta": at.xi},
         printed=printed,
-        value=lambda v: v / (halves * lam.value),
+        value=lambda v, at: v / (halves * at["lambda"]),
         cost=lambda v: reciprocal(halves * v),
     )
 
@@ -614,7 +614,7 @@ def _unit_dual(
     def printed(v: Mapping[str, Any]) -> Printed:
         a = v["alpha"]
         span = A.T @ a
-        return Printed(objective(parameter.value, a.sum(), span @ K @ span / 2), {"lower": -a, "upper": (a - c)[soft]})
+        return Printed(objective(v[name], a.sum(), span @ K @ span / 2), {"lower": -a, "upper": (a - c)[soft]})
 
     return Declaration(
         problem,
@@ -628,9 +628,9 @@ def _unit_dual(
         variables={"alpha": alpha, "beta": beta, "w": w},
         parameters={name: parameter},
         recover=lambda d: Point(alpha=alpha.value * cost(parameter.value)),
-        express=lambda at: {key: v / cost(parameter.value) for key, v in _span(A, L, at.alpha).items()},
+        express=lambda at: {key: v / at.problem.C for key, v in _span(A, L, at.alpha).items()},
         printed=printed,
-        value=lambda v: v * cost(parameter.value) ** powers,
+        value=lambda v, at: v * cost(at[name]) ** powers,
     )
 
 

@@ -115,7 +115,7 @@ def hard_margin(problem: MarginProblem) -> Declaration:
         recover=lambda d: point_of_margin(problem, u.value, -float(b.value), float(t.value), d.multiplier("margin")),
         express=lambda at: {"u": at.w / length(at.w), "b": -at.b / length(at.w), "t": (1 - at.u).min() / length(at.w)},
         printed=printed,
-        value=lambda margin: value_of_margin(problem, margin),
+        value=lambda margin, at: value_of_margin(problem, margin),
     )
 
 
@@ -244,7 +244,7 @@ def nobias_beta(problem: MarginProblem) -> Declaration:
 
     def printed(at: Mapping[str, Any]) -> Printed:
         Qb = y * (K @ (y * at["betabar"]))
-        return Printed(at["betabar"] @ Qb / 2 + C.value * c @ np.maximum(1 - Qb, 0), shortfall(problem, 1 - Qb))
+        return Printed(at["betabar"] @ Qb / 2 + at["C"] * c @ np.maximum(1 - Qb, 0), shortfall(problem, 1 - Qb))
 
     return Declaration(
         problem,
@@ -301,7 +301,7 @@ def _primal(problem: MarginProblem, power: int, bias: bool) -> Declaration:
     def printed(v: Mapping[str, Any]) -> Printed:
         margin = 1 - v["xi"] - y * (X @ v["w"] - v.get("b", 0.0))
         return Printed(
-            v["w"] @ v["w"] / 2 + C.value * c @ v["xi"] ** power,
+            v["w"] @ v["w"] / 2 + v["C"] * c @ v["xi"] ** power,
             {"margin": margin, "slack": -v["xi"], **shortfall(problem, v["xi"])},
         )
 
@@ -333,7 +333,7 @@ def _dual(problem: MarginProblem, half: float, bias: bool) -> Declaration:
 
     def printed(v: Mapping[str, Any]) -> Printed:
         a = v["alpha"]
-        violations = {"lower": -a, "upper": a[soft] - C.value * c} | ({"balance": np.abs(y @ a)} if bias else {})
+        violations = {"lower": -a, "upper": a[soft] - v["C"] * c} | ({"balance": np.abs(y @ a)} if bias else {})
         return Printed(a.sum() - half * (y * a) @ K @ (y * a), violations)
 
     return Declaration(
@@ -366,7 +366,7 @@ def _squared_dual(problem: MarginProblem, bias: bool) -> Declaration:
     def printed(v: Mapping[str, Any]) -> Printed:
         a = v["alpha"]
         violations = {"lower": -a, "unweighted": np.abs(a[free])} | ({"balance": np.abs(y @ a)} if bias else {})
-        return Printed(a.sum() - (y * a) @ K @ (y * a) / 2 - inverse.value / 4 * ((roots * a) @ (roots * a)), violations)
+        return Printed(a.sum() - (y * a) @ K @ (y * a) / 2 - v["1/C"] / 4 * ((roots * a) @ (roots * a)), violations)
 
     return Declaration(
         problem,

@@ -185,7 +185,7 @@ def l2_dual(problem: MarginProblem) -> Declaration:
         a, ahat = v["alpha"], v["alphahat"]
         squares = ((roots[0] * a) ** 2).sum() + ((roots[1] * ahat) ** 2).sum()
         return Printed(
-            y @ (a - ahat) - epsilon * (a + ahat).sum() - (a - ahat) @ K @ (a - ahat) / 2 - inverse.value / 4 * squares,
+            y @ (a - ahat) - epsilon * (a + ahat).sum() - (a - ahat) @ K @ (a - ahat) / 2 - v["1/C"] / 4 * squares,
             {
                 "balance": np.abs((a - ahat).sum()),
                 "lower": -a,
@@ -230,7 +230,7 @@ def _primal(problem: MarginProblem, power: int) -> Declaration:
     def printed(v: Mapping[str, Any]) -> Printed:
         residual = y - X @ v["w"] - v["b"]
         return Printed(
-            v["w"] @ v["w"] / 2 + C.value * (c @ v["xi"] ** power + chat @ v["xihat"] ** power),
+            v["w"] @ v["w"] / 2 + v["C"] * (c @ v["xi"] ** power + chat @ v["xihat"] ** power),
             {
                 "above": residual - epsilon - v["xi"],
                 "below": -residual - epsilon - v["xihat"],
@@ -277,8 +277,8 @@ def _l1_dual(problem: MarginProblem, as_printed: bool) -> Declaration:
                 "balance": np.abs((a - ahat).sum()),
                 "lower": -a,
                 "lowerhat": -ahat,
-                "upper": (a - C.value * c)[soft],
-                "upperhat": (ahat - C.value * chat)[softhat],
+                "upper": (a - v["C"] * c)[soft],
+                "upperhat": (ahat - v["C"] * chat)[softhat],
             },
         )
 

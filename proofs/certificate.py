@@ -127,11 +127,11 @@ def _both_sides(problem: MarginProblem, point: Point) -> Point:
 
 def best_point(problem: Problem, family: Family) -> CanonicalPoint:
     """The function of a family's least upper bound and the multipliers of its greatest lower one, over all answers but the controls."""
-    answers = [j.evidence for j in family.judgements if not j.evidence.control]
-    above = min((e for e in answers if e.point is not None and e.has_f), key=lambda e: e.upper, default=None)
-    below = max((e for e in answers if e.point is not None and e.has_alpha), key=lambda e: e.lower, default=None)
-    function = problem.point() if above is None or above.point is None else above.point
-    return function.with_multipliers(None if below is None or below.point is None else below.point.multipliers)
+    points = [j.evidence.point for j in family.judgements if j.evidence.point is not None and not j.evidence.run.control]
+    above = min((point for point in points if point.has_f), key=lambda point: point.proven.upper, default=None)
+    below = max((point for point in points if point.has_alpha), key=lambda point: point.proven.lower, default=None)
+    function = problem.point() if above is None else above.supplied
+    return function.with_multipliers(None if below is None else below.supplied.multipliers)
 
 
 def state(problem: Problem) -> dict[str, Any]:

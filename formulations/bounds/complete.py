@@ -1,11 +1,13 @@
 """All of a canonical point: what one side of it leaves open, from the other side.
 
-A formulation carries a function or multipliers. f = A'alpha completes multipliers, `dual_from` completes a function, the best b and the
-least slacks complete both; so one canonical point says what the variables of every formulation of its family are.
+A formulation carries a function or multipliers. f = A'alpha completes multipliers, `dual_from` completes a function, and the best b and
+the least slacks complete both. One canonical point therefore says what the variables of every formulation of its family are. Every
+quantity is computed once, when it is first asked for.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import overload
 
@@ -18,7 +20,26 @@ from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
 
 
-class Completion:
+class CompletedPoint(ABC):
+    """What a completed point of either canonical shape answers, whichever side of it was given."""
+
+    @property
+    @abstractmethod
+    def derived(self) -> Array | None:
+        """Multipliers made from f, (p,); None where the point brings its own, where none can be made, and for a linear program."""
+
+    @property
+    @abstractmethod
+    def of_multipliers(self) -> CompletedPoint | None:
+        """The point that the multipliers make without the function; None where there are none, and for a linear program."""
+
+    @property
+    @abstractmethod
+    def quadratic_error(self) -> float:
+        """How far 1/2 beta'K beta may be off, in units of the objective, when it is computed as printed or as declared."""
+
+
+class Completion(CompletedPoint):
     """A canonical point of a margin problem with every quantity that a formulation's variables are made of.
 
     Parameters
@@ -73,21 +94,50 @@ class Completion:
     @cached_property
     def alpha(self) -> Array:
         """Multipliers, (p,), made from f where the point has none."""
-        if self.point.alpha is not None:
-            return self.point.alpha
-        alpha = dual_from(self.problem, self.point)
-        if alpha is None:
+        if self._multipliers is None:
             raise ValueError("too many rows lie on the margin to make multipliers from f")
-        return alpha
+        return self._multipliers
+
+    @cached_property
+    def derived(self) -> Array | None:
+        """Multipliers made from f, (p,); None where the point brings its own, or none can be made."""
+        if self.point.alpha is not None or not self.point.has_function:
+            return None
+        return dual_from(self.problem, self.point)
+
+    @property
+    def _multipliers(self) -> Array | None:
+        return self.derived if self.point.alpha is None else self.point.alpha
+
+    @property
+    def of_multipliers(self) -> Completion | None:
+        """The point that alpha makes, f = A'alpha; None where there is no alpha, or it is one of other rows."""
+        alpha = self._multipliers
+        return None if alpha is None or len(alpha) != self.problem.p else Completion(self.problem, Point(alpha=alpha))
+
+    @cached_property
+    def quadratic_error(self) -> float:
+        """How far 1/2 beta'K beta may be off, for the point's own beta and for beta = A'alpha, whichever is worse.
+
+        It is printed with the entries of K, rounded. It is declared with features L, where K - L L' is what the eigenvalues lose: the
+        optimum moves with that by no more than 1/2 beta'(K - L L')beta at the multipliers of the true or of the declared problem.
+        """
+        alpha, gram, lost = self._multipliers, self.problem.gram, self.problem.features_error
+        betas = [beta for beta in (self.point.beta, None if alpha is None else self.problem.rows.rdot(alpha)) if beta is not None]
+        return max((float(np.abs(beta) @ gram.product(beta)[1]) + lost * float(beta @ beta) / 2 for beta in betas), default=0.0)
 
 
-class OneNormCompletion:
-    """A point of a linear program: x with its least slacks, and the multipliers u; neither side gives the other.
+class OneNormCompletion(CompletedPoint):
+    """A point of a linear program: x with its least slacks, and the multipliers u. Neither side gives the other.
 
     Parameters
     ----------
     problem : OneNormProblem.  point : with x, with u, or both.
     """
+
+    derived = None
+    of_multipliers = None
+    quadratic_error = 0.0
 
     def __init__(self, problem: OneNormProblem, point: OneNormPoint) -> None:
         self.problem, self.point = problem, point

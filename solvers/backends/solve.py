@@ -1,10 +1,11 @@
 """Declared problems through cvxpy's backends: CLARABEL, SCS, OSQP and HIGHS.
 
-A backend's status is reported and never believed. What it was given and what it answered, in its own standard form
+A backend's status is reported and never believed. An `Answer` therefore keeps what the backend was given and what it answered in its own
+standard form,
 
     min 1/2 x'Px + q'x + offset   s.t.   h - Gx in {0}^zero x R+^nonneg x cones,   lower <= x <= upper,
 
-goes to the referee with the raw vectors x and z (Px + q + G'z = 0, z in the dual cone), so that its accuracy can be recomputed.
+with the raw vectors x and z (Px + q + G'z = 0, z in the dual cone), from which the referee recomputes its accuracy.
 """
 
 from __future__ import annotations
@@ -29,45 +30,100 @@ from equimargin.solvers.solution import Status
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
-    """A backend's answer to a declaration, read back at once.
+class Raw:
+    """What a backend was given and what it returned, in its own standard form."""
 
-    objective : the declared objective, evaluated from its own expression tree at the variables (NaN without values).
-    values, multipliers, violations : by the declaration's names.  eliminated, eliminated_objective : the largest relative violation and the
-    objective once every variable meets its bounds and every auxiliary one (v of v == A'u) its equation.  point : canonical, None without
-    values.
-    form, x, z : the backend's own problem and raw vectors.  columns : where the declaration's variables are in x.
-    primal_ray, dual_ray : its certificates of unboundedness or infeasibility.
-    compile_seconds, solve_seconds : wall time of cvxpy's compilation and of the backend.  parameters : their values when it was solved.
-    """
+    form: StandardForm
+    """The problem as the backend was given it, of n unknowns and r rows."""
+    columns: Mapping[str, slice] = field(default_factory=dict)
+    """Where the declaration's variables are in x, by name, as far as cvxpy kept them."""
+    x: Array | None = None
+    """The unknowns, (n,)."""
+    z: Array | None = None
+    """The multipliers of the rows, (r,)."""
+    primal_ray: Array | None = None
+    """The direction, (n,), with which the backend certifies that its problem is unbounded; None where it says no such thing."""
+    dual_ray: Array | None = None
+    """The multipliers, (r,), with which the backend certifies that its problem is infeasible; None where it says no such thing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What the declaration's variables and constraints held after the run, by the declaration's names."""
+
+    objective: float
+    """The declared objective, evaluated from its own expression tree at the variables, in the declaration's units."""
+    values: Mapping[str, Any]
+    """The values of variables and parameters."""
+    multipliers: Mapping[str, Array | None]
+    """The multipliers of the constraints, as cvxpy signs them."""
+    violations: Mapping[str, Array]
+    """By how much the constraints are violated, 0 where they are met."""
+    point: CanonicalPoint
+    """The canonical point of the variables."""
+    eliminated: float = float("inf")
+    """The largest relative violation once every variable meets its bounds and every auxiliary one, v of v == A'u, its equation."""
+    eliminated_objective: float = float("nan")
+    """The declared objective there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A backend's answer to a declaration, read back at once: what becomes of the declaration later changes nothing of it."""
 
     declaration: Declaration
+    """What was to be solved."""
     backend: str
+    """A name of BACKENDS."""
     status: Status
+    """How the backend says that it ended."""
     reason: str
-    objective: float = float("nan")
-    values: Mapping[str, Any] | None = None
-    multipliers: Mapping[str, Array | None] | None = None
-    violations: Mapping[str, Array] | None = None
-    eliminated: float = float("inf")
-    eliminated_objective: float = float("nan")
-    point: CanonicalPoint | None = None
-    form: StandardForm | None = None
-    columns: Mapping[str, slice] = field(default_factory=dict)
-    x: Array | None = None
-    z: Array | None = None
-    primal_ray: Array | None = None
-    dual_ray: Array | None = None
+    """The same in a sentence."""
+    raw: Raw | None = None
+    """The backend's own problem and vectors; None where it was never run or broke down."""
+    reading: Reading | None = None
+    """The answer in the declaration's terms; None where the backend returned no values, or a certificate instead of them."""
+    parameters: Mapping[str, Any] | None = None
+    """The values of the declaration's parameters when it was solved; filled in with the present ones where it is None."""
     compile_seconds: float = 0.0
+    """Wall time of cvxpy's compilation."""
     solve_seconds: float = 0.0
+    """Wall time of the backend."""
     iterations: int | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Iterations of the backend's own kind; None where it does not count any."""
+
+    def __post_init__(self) -> None:
+        if self.parameters is None:
+            object.__setattr__(self, "parameters", self.declaration.parameter_values)
 
     @property
     def problem(self) -> Problem:
         """The canonical problem that was declared when it was solved."""
-        with self.declaration.at(self.parameters):
-            return self.declaration.canonical
+        return self.declaration.canonical_at(self.parameters or {})
+
+    def on_family_scale(self, objective: float) -> float:
+        """What a value of the declared objective is on the family's scale."""
+        return self.declaration.value(objective, self.parameters or {})
+
+    @property
+    def objective(self) -> float:
+        """The declared objective at the variables, in the declaration's units; NaN without values."""
+        return float("nan") if self.reading is None else self.reading.objective
+
+    @property
+    def value(self) -> float:
+        """The same on the family's scale."""
+        return self.on_family_scale(self.objective)
+
+    @property
+    def values(self) -> Mapping[str, Any] | None:
+        """The values of variables and parameters by name; None without values."""
+        return None if self.reading is None else self.reading.values
+
+    @property
+    def point(self) -> CanonicalPoint | None:
+        """The canonical point of the variables; None without values."""
+        return None if self.reading is None else self.reading.point
 
 
 def solve_declaration(
@@ -127,24 +183,23 @@ def _attempt(declaration: Declaration, backend: Backend, options: dict[str, Any]
     except (cp.error.SolverError, ValueError, ArithmeticError) as failure:
         return Answer(declaration, backend.name, Status.NUMERICAL_FAILURE, _sentence(backend.name, failure))
     x, z, primal_ray, dual_ray, iterations = backend.vectors(raw)
-    return _read_back(
+    return Answer(
         declaration,
-        Answer(
-            declaration,
-            backend.name,
-            status,
-            reason,
-            form=form,
-            columns=columns_of(declaration, data),
-            x=vector_of(x),
-            z=vector_of(z),
-            primal_ray=vector_of(primal_ray) if status is Status.UNBOUNDED else None,
-            dual_ray=vector_of(dual_ray) if status is Status.INFEASIBLE else None,
-            compile_seconds=compiled - started,
-            solve_seconds=solved - compiled,
-            iterations=None if iterations is None else int(iterations),
-            parameters={name: parameter.value for name, parameter in declaration.parameters.items()},
+        backend.name,
+        status,
+        reason,
+        Raw(
+            form,
+            columns_of(declaration, data),
+            vector_of(x),
+            vector_of(z),
+            vector_of(primal_ray) if status is Status.UNBOUNDED else None,
+            vector_of(dual_ray) if status is Status.INFEASIBLE else None,
         ),
+        None if status in (Status.INFEASIBLE, Status.UNBOUNDED) else reading_of(declaration),
+        compile_seconds=compiled - started,
+        solve_seconds=solved - compiled,
+        iterations=None if iterations is None else int(iterations),
     )
 
 
@@ -174,15 +229,14 @@ def _unpack(problem: Any, raw: Any, chain: Any, inverse: Any) -> tuple[Status, s
     return statuses.get(word, Status.NUMERICAL_FAILURE), f"the backend says {word}"
 
 
-def _read_back(declaration: Declaration, answer: Answer) -> Answer:
-    """The answer with what the declaration's variables hold now."""
+def reading_of(declaration: Declaration) -> Reading | None:
+    """What the variables and constraints of a declaration hold now; None where a variable has no value."""
     values = declaration.values
-    if answer.status in (Status.INFEASIBLE, Status.UNBOUNDED) or any(v is None for v in values.values()):
-        return answer
-    found = replace(
-        answer,
+    if any(value is None for value in values.values()):
+        return None
+    found = Reading(
         objective=float(declaration.objective.args[0].value),
-        values={name: np.array(v) for name, v in values.items()},
+        values={name: np.array(value) for name, value in values.items()},
         multipliers={name: declaration.multiplier(name) for name in declaration.constraints},
         violations={name: np.atleast_1d(constraint.violation()) for name, constraint in declaration.constraints.items()},
         point=declaration.point,

@@ -14,22 +14,57 @@ from equimargin.formulations.numeric.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class StandardForm:
-    """The problem as a backend was given it; `cones` are the sizes of its second-order cones."""
+    """min 1/2 x'Px + q'x + offset   s.t.   h - Gx in {0}^zero x R+^nonneg x cones,   lower <= x <= upper: what a backend was given."""
 
     P: Any
+    """(n, n), sparse, symmetric and positive semidefinite."""
     q: Array
+    """(n,)."""
     G: Any
+    """(r, n), sparse."""
     h: Array
+    """(r,)."""
     zero: int
+    """Number of rows that are equations; they come first."""
     nonneg: int
+    """Number of rows that are inequalities; they come next."""
     cones: tuple[int, ...]
+    """Numbers of rows (t, v) of the second-order cones |v| <= t; they come last."""
     lower: Array
+    """(n,), -inf where there is no bound."""
     upper: Array
+    """(n,), inf where there is no bound."""
     offset: float
+    """A constant, in units of the objective."""
 
     def objective(self, x: Array) -> float:
         """1/2 x'Px + q'x + offset, in float64; x : (n,)."""
         return float(x @ (self.P @ x)) / 2 + float(self.q @ x) + self.offset
+
+    def on_cone(self, s: Array) -> Array:
+        """The projection of rows, (r,), onto the cone {0}^zero x R+^nonneg x cones."""
+        out = self.on_dual_cone(s)
+        out[: self.zero] = 0.0
+        return out
+
+    def on_dual_cone(self, z: Array) -> Array:
+        """The projection of multipliers, (r,), onto the dual cone, which is R^zero x R+^nonneg x cones."""
+        out = z.copy()
+        start = self.zero + self.nonneg
+        out[self.zero : start] = np.maximum(0.0, z[self.zero : start])
+        for size in self.cones:
+            out[start : start + size] = _on_second_order_cone(z[start : start + size])
+            start += size
+        return out
+
+
+def _on_second_order_cone(s: Array) -> Array:
+    """The projection of (t, v) onto |v| <= t."""
+    t, v = s[0], s[1:]
+    r = float(np.linalg.norm(v))
+    if r > abs(t):
+        return np.append((r + t) / 2, (r + t) / 2 * v / r)
+    return np.zeros(len(s)) if t < 0 else s
 
 
 def standard_form(declaration: Declaration) -> tuple[StandardForm, dict[str, slice]]:
@@ -78,4 +113,5 @@ def columns_of(declaration: Declaration, data: Mapping[str, Any]) -> dict[str, s
 
 
 def vector_of(v: Any) -> Array | None:
+    """A backend's vector as an array of our own; None where it returned none."""
     return None if v is None else np.array(v, dtype=np.float64)

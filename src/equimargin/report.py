@@ -18,15 +18,16 @@ def solved(judgement: Judgement) -> bool:
 
 
 def record(family: Family, judgement: Judgement) -> dict[str, Any]:
-    e = judgement.evidence
+    """One answer as a flat record of finite numbers, texts and None."""
+    run = judgement.evidence.run
     return {
         "family": family.id,
-        "formulation": e.formulation,
-        "solver": e.solver,
-        "status": str(e.status),
+        "formulation": run.formulation,
+        "solver": run.solver,
+        "status": str(run.status),
         "ok": solved(judgement),
         "agreement": str(judgement.agreement),
-        "value": _finite(e.value),
+        "value": _finite(judgement.evidence.value),
         "claim": _finite(judgement.claim),
         "off": _finite(judgement.off),
         "accuracy": _finite(judgement.accuracy),
@@ -34,14 +35,15 @@ def record(family: Family, judgement: Judgement) -> dict[str, Any]:
         "upper": _finite(judgement.upper),
         "lower_kind": judgement.lower_kind,
         "relative_width": _finite(judgement.relative_width),
-        "compile_seconds": e.compile_seconds,
-        "solve_seconds": e.solve_seconds,
-        "iterations": e.iterations,
-        "reason": e.reason,
+        "compile_seconds": run.compile_seconds,
+        "solve_seconds": run.solve_seconds,
+        "iterations": run.iterations,
+        "reason": run.reason,
     }
 
 
 def summary(family: Family) -> dict[str, Any]:
+    """One family as a flat record: its verdict, its interval, and how many answers came out which way."""
     return {
         "family": family.id,
         "feasible": family.feasible,
@@ -49,7 +51,7 @@ def summary(family: Family) -> dict[str, Any]:
         "upper": _finite(family.interval.upper),
         "relative_width": _finite(family.interval.relative_width),
         "verdict": str(family.verdict),
-        "answers": sum(not j.evidence.control for j in family.judgements),
+        "answers": sum(not j.evidence.run.control for j in family.judgements),
         "agreeing": family.count(Agreement.AGREES),
         "inaccurate": family.count(Agreement.INACCURATE),
         "disagreements": family.count(Agreement.DISAGREES),
@@ -63,6 +65,7 @@ def _finite(v: float) -> float | None:
 
 
 def table(family: Family) -> Any:
+    """The answers of a family as a table for a rich console, one line each."""
     from rich.table import Table
 
     table = Table(title=family.id, title_justify="left", title_style="bold", expand=False)
@@ -71,23 +74,23 @@ def table(family: Family) -> Any:
     for name in ("claim", "width", "agreement", "compile s", "solve s"):
         table.add_column(name, justify="left" if name == "agreement" else "right", overflow="fold")
     for j in family.judgements:
-        e = j.evidence
-        entry = None if e.formulation is None else REGISTRY[e.formulation]
+        run = j.evidence.run
+        entry = None if run.formulation is None else REGISTRY[run.formulation]
         name = "specialised solver" if entry is None else entry.id + (" (control)" if entry.control else "")
         source = "" if entry is None else "; ".join(map(str, entry.sources))
         if j.agreement is Agreement.SKIPPED:
-            table.add_row(name, source, e.solver, "", "", "skipped", "", "", style="dim")
+            table.add_row(name, source, run.solver, "", "", "skipped", "", "", style="dim")
             continue
         style = {Agreement.DISAGREES: "red", Agreement.FAILED: "yellow", Agreement.INACCURATE: "yellow"}.get(j.agreement, "")
         table.add_row(
             name,
             source,
-            e.solver,
-            f"{e.value:.10g}",
+            run.solver,
+            f"{j.evidence.value:.10g}",
             f"{j.relative_width:.1e}",
             str(j.agreement),
-            _seconds(e.compile_seconds),
-            _seconds(e.solve_seconds),
+            _seconds(run.compile_seconds),
+            _seconds(run.solve_seconds),
             style=style,
         )
     return table
@@ -97,10 +100,10 @@ def closing_lines(family: Family) -> Iterator[str]:
     """Why answers are missing or not ok, the proven interval, the verdict."""
     reasons: dict[str, list[str]] = {}
     for j in family.judgements:
-        e = j.evidence
-        if j.agreement in (Agreement.SKIPPED, Agreement.FAILED) or (j.agreement is Agreement.INACCURATE and e.status is not Status.OPTIMAL):
-            text = f"{j.agreement}: {e.reason}"
-            reasons.setdefault(text, []).append(f"{e.formulation or 'solver'} by {e.solver}")
+        run = j.evidence.run
+        unfinished = j.agreement is Agreement.INACCURATE and run.status is not Status.OPTIMAL
+        if unfinished or j.agreement in (Agreement.SKIPPED, Agreement.FAILED):
+            reasons.setdefault(f"{j.agreement}: {run.reason}", []).append(run.name)
     for reason, who in reasons.items():
         yield f"  {reason} ({', '.join(who)})"
     lower, upper = family.interval.lower, family.interval.upper

@@ -47,6 +47,7 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
+from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.kernels.kernel import RBF, Polynomial
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.rows.listed import Tube
@@ -401,7 +402,7 @@ def _check_declaration(entry: Formulation, declared: Declaration) -> None:
         return
     rng, problem = np.random.default_rng(0), declared.canonical
     alpha = rng.uniform(0.0, 0.1, problem.p)
-    declared.assign(problem.point(np.abs(rng.normal(size=problem.size)), alpha, 0.0))
+    declared.assign(complete(problem, problem.point(np.abs(rng.normal(size=problem.size)), alpha, 0.0)))
     tree, printed = float(declared.objective.args[0].value), float(declared.printed(declared.values).objective)
     _require(abs(tree - printed) <= 1e-8 * max(1.0, abs(tree)), f"{entry.id} declares {tree}, its printed formula says {printed}")
     side = declared.point.multipliers if entry.carries == "multipliers" else None
@@ -414,7 +415,7 @@ def _check_agreement(entry: Formulation, problem: Problem, backend: str) -> None
     evidence = examine(problem, solve_declaration(declare(entry.id, problem), backend), entry.control)
     judgement = judge(entry.family, [*honest, evidence], problem.scale).judgements[-1]
     wanted = Agreement.DISAGREES if entry.control else Agreement.AGREES
-    said = f"claim {judgement.claim:.1e}, off {judgement.off:.1e}, accuracy {judgement.accuracy:.1e}: {evidence.reason}"
+    said = f"claim {judgement.claim:.1e}, off {judgement.off:.1e}, accuracy {judgement.accuracy:.1e}: {evidence.run.reason}"
     _require(judgement.agreement is wanted, f"{entry.id} {judgement.agreement} on {problem.kernel.name} where it must be {wanted} ({said})")
 
 

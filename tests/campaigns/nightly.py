@@ -159,7 +159,7 @@ def _compared(problem: Problem, cpu_limit: float) -> Family:
     clock, used = time.perf_counter(), time.process_time()
     (family,) = compare(problem, time_limit=cpu_limit).families
     share = (time.process_time() - used) / (time.perf_counter() - clock)
-    ran_out = any(j.evidence.formulation is None and j.evidence.status is Status.TIME_LIMIT for j in family.judgements)
+    ran_out = any(j.evidence.run.formulation is None and j.evidence.run.status is Status.TIME_LIMIT for j in family.judgements)
     if ran_out and share < OWN_CORE:
         (family,) = compare(problem, time_limit=2 * cpu_limit / share).families
     return family
@@ -271,20 +271,21 @@ def must_succeed(problem: Problem, family: Family) -> bool:
 
 def complaint(problem: Problem, family: Family, judgement: Judgement) -> str | None:
     """What is to be held against an answer, in a sentence, or None."""
-    e = judgement.evidence
-    who = f"{e.formulation or 'solver'} by {e.solver}"
-    if e.raised:
-        return f"{who} raised {e.raised}"
-    told = f"{e.status}, claim {judgement.claim:.1e}, off {judgement.off:.1e}, accuracy {judgement.accuracy:.1e}: {e.reason}"
+    run, point = judgement.evidence.run, judgement.evidence.point
+    who = run.name
+    if run.raised:
+        return f"{who} raised {run.raised}"
+    told = f"{run.status}, claim {judgement.claim:.1e}, off {judgement.off:.1e}, accuracy {judgement.accuracy:.1e}: {run.reason}"
     if judgement.agreement is Agreement.DISAGREES:
         return f"{who} disagrees ({told})"
-    if e.formulation is not None or judgement.agreement is Agreement.SKIPPED:
+    if run.formulation is not None or judgement.agreement is Agreement.SKIPPED:
         return None
-    if not (e.lower <= e.upper and e.lower <= family.interval.upper and family.interval.lower <= e.upper):
-        return f"{who} has an interval that is not true: [{e.lower!r}, {e.upper!r}]"
-    if not e.reason:
+    lower, upper = (-np.inf, np.inf) if point is None else (point.proven.lower, point.proven.upper)
+    if not (lower <= upper and lower <= family.interval.upper and family.interval.lower <= upper):
+        return f"{who} has an interval that is not true: [{lower!r}, {upper!r}]"
+    if not run.reason:
         return f"{who} gives no reason"
-    if must_succeed(problem, family) and not SOLVERS[e.solver].reference and not _succeeds(family, judgement):
+    if must_succeed(problem, family) and not SOLVERS[run.solver].reference and not _succeeds(family, judgement):
         return f"{who} {judgement.agreement}, width {judgement.relative_width:.1e} ({told})"
     return None
 
@@ -375,21 +376,21 @@ def _solver_lines(found: Sequence[Found]) -> Iterator[str]:
     for each in found:
         for j in each.family.judgements if each.family is not None else ():
             if j.agreement is not Agreement.SKIPPED:
-                groups[j.evidence.formulation is None, j.evidence.solver].append((each, j))
+                groups[j.evidence.run.formulation is None, j.evidence.run.solver].append((each, j))
     form = "  {:<20} {:>7} {:>8} {:>9} {:>9} {:>8}   {}"
     yield form.format("", "answers", "ok", "claim", "width", "seconds", "agreement; status")
     for (own, name), group in sorted(groups.items()):
         judgements = [j for _, j in group]
         ok = [(f, j) for f, j in group if j.agreement in (Agreement.AGREES, Agreement.INACCURATE)]
         agreements = Counter(str(j.agreement) for j in judgements)
-        statuses = Counter(str(j.evidence.status) for j in judgements)
+        statuses = Counter(str(j.evidence.run.status) for j in judgements)
         yield form.format(
             name,
             len(group),
             f"{len(ok) / len(group):.2%}",
             _worst(j.claim for f, j in ok if _feasible(f)),
             _worst(j.relative_width for f, j in ok if own and _feasible(f)),
-            f"{max(j.evidence.solve_seconds or 0.0 for j in judgements):.1f}",
+            f"{max(j.evidence.run.solve_seconds or 0.0 for j in judgements):.1f}",
             f"{_counted(agreements)}; {_counted(statuses)}",
         )
     undecided = Counter(str(each.family.verdict) for each in found if each.family is not None)

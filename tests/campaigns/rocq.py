@@ -230,10 +230,11 @@ def golden(id: str, rng: np.random.Generator) -> str:
     declared = declare(id, problem)
 
     def draw(grid: Any) -> dict[str, Any]:
-        return {
+        drawn = {
             name: rng.choice(grid, size=variable.shape) if variable.shape else rng.choice(grid)
             for name, variable in declared.variables.items()
         }
+        return drawn | declared.parameter_values
 
     words: dict[str, str] = {"C": numeral(C), "e": numeral(EPSILON)}
     data = f"let x := points {sequence(problem.X[:, 0])} : 'I_3 -> R^o in "

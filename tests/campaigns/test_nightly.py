@@ -71,7 +71,7 @@ def test_what_is_held_against_an_answer_ends_in_a_script(tmp_path: Path) -> None
     assert found.error == ""
     assert nightly.report("svm.soft", [found], tmp_path).failures == []
     evidence = [j.evidence for j in found.family.judgements]
-    wrong = [replace(e, value=2 * e.value) if e.solver == "smo" else e for e in evidence]
+    wrong = [replace(e, claim=replace(e.claim, value=2 * e.value)) if e.run.solver == "smo" else e for e in evidence]
     bad = replace(found, family=judge("svm.soft", wrong, problem.scale))
     (failure,) = nightly.report("svm.soft", [bad], tmp_path).failures
     assert re.search(r"svm\.soft-0\.py: solver by smo disagrees", failure)
@@ -83,8 +83,9 @@ def test_limits_count_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, limits = sample_problem("svm.soft"), []
     whole = nightly.compare(problem, solvers=["CLARABEL", "smo"])
     (family,) = whole.families
-    evidence = [replace(j.evidence, status=Status.TIME_LIMIT) if j.evidence.solver == "smo" else j.evidence for j in family.judgements]
-    late = replace(whole, families=(judge("svm.soft", evidence, problem.scale),))
+    evidence = [j.evidence for j in family.judgements]
+    ran_out = [replace(e, run=replace(e.run, status=Status.TIME_LIMIT)) if e.run.solver == "smo" else e for e in evidence]
+    late = replace(whole, families=(judge("svm.soft", ran_out, problem.scale),))
     times = iter([0.0, 0.0, 1.0, 10.0, 0.0, 0.0, 1.0, 1.0])
 
     def compare(problem: MarginProblem, time_limit: float) -> object:

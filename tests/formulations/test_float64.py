@@ -139,10 +139,10 @@ def test_an_exception_is_one_failed_answer_and_no_more(monkeypatch: pytest.Monke
     result = compare(sample_problem("svm.soft"), "svm.soft.dual", ["CLARABEL", "SCS", "smo", "huber"])
     (family,) = result.families
     assert family.verdict is Verdict.AGREE
-    found = {j.evidence.solver: j for j in family.judgements}
+    found = {j.evidence.run.solver: j for j in family.judgements}
     for solver, said in (("SCS", "LinAlgError: Eigenvalues did not converge"), ("huber", "ZeroDivisionError: float division by zero")):
-        assert (found[solver].agreement, found[solver].evidence.status) == (Agreement.FAILED, Status.NUMERICAL_FAILURE)
-        assert found[solver].evidence.raised.startswith(f"{said} (test_float64.py, line ")
+        assert (found[solver].agreement, found[solver].evidence.run.status) == (Agreement.FAILED, Status.NUMERICAL_FAILURE)
+        assert found[solver].evidence.run.raised.startswith(f"{said} (test_float64.py, line ")
         assert f"failed: stopped by an exception: {said}" in str(result)
     assert all(found[solver].agreement is Agreement.AGREES for solver in ("CLARABEL", "smo"))
 

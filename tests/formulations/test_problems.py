@@ -133,7 +133,7 @@ def test_an_indefinite_gram_matrix_gets_no_verdict() -> None:
         assert not problem.convex
         (family,) = compare(problem, solvers=["CLARABEL", "smo"]).families
         assert family.verdict is Verdict.UNDECIDED
-        assert all(j.evidence.status in (Status.UNSUPPORTED, Status.STATIONARY) for j in family.judgements)
+        assert all(j.evidence.run.status in (Status.UNSUPPORTED, Status.STATIONARY) for j in family.judgements)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_rough_answer_that_a_large_kernel_magnifies_is_no_disagreement() -> No
     points = rng.uniform(0, 8, size=(30, 4))
     problem = ranking_vector_machine(points, np.digitize(points[:, 0] + rng.normal(size=30), [3.0, 5.0]), None, 1.0, polynomial())
     (family,) = compare(problem, "rvm.*", ["CLARABEL", "SCS", "linear_program"], time_limit=20).families
-    assert family.verdict is Verdict.AGREE, [(j.evidence.formulation, j.evidence.solver, j.agreement) for j in family.judgements]
+    assert family.verdict is Verdict.AGREE, [(j.evidence.run.name, j.agreement) for j in family.judgements]
 
 
 def test_the_reduced_graph_has_the_edges_of_table_1() -> None:
@@ -224,8 +224,10 @@ def test_multipliers_made_from_f_prove_its_optimum() -> None:
         id = f"{problem.family}.beta"
         declared = declare(id, problem)
         evidence = examine(problem, solve_declaration(declared))
-        assert not evidence.has_alpha
-        assert evidence.derived_lower <= evidence.upper <= evidence.derived_lower * (1 + 1e-6)
+        assert evidence.point is not None
+        assert not evidence.point.has_alpha
+        derived = evidence.point.derived_lower
+        assert derived <= evidence.point.proven.upper <= derived * (1 + 1e-6)
 
 
 def test_a_point_of_hard_rows_is_repaired() -> None:

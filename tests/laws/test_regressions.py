@@ -14,6 +14,7 @@ from equimargin.formulations.kernels.gram import TILE_ROWS
 from equimargin.formulations.kernels.kernel import RBF
 from equimargin.proofs.referee import proves_ray, reach_of_ray
 from equimargin.solvers import Answer, Status, solve
+from equimargin.solvers.backends.solve import Raw
 from equimargin.solvers.backends.standard_form import StandardForm
 
 
@@ -74,7 +75,7 @@ def ray(P: float, x: float) -> Answer:
     nothing, free = np.zeros(0), np.full(1, np.inf)
     form = StandardForm(sparse.csr_array([[P]]), -np.ones(1), sparse.csr_array((0, 1)), nothing, 0, 0, (), -free, free, 0.0)
     declaration = declare("svm.soft.dual", classification([[0.0], [1.0]], [1, -1]))
-    return Answer(declaration, "backend", Status.UNBOUNDED, "", form=form, primal_ray=np.array([x]))
+    return Answer(declaration, "backend", Status.UNBOUNDED, "", Raw(form, primal_ray=np.array([x])))
 
 
 def test_a_ray_with_a_little_curvature_goes_as_far_as_the_optimum() -> None:

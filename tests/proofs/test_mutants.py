@@ -45,7 +45,7 @@ from equimargin.formulations.problem.choices import Bias, Loss
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.proofs import Agreement, Evidence, Judgement, Verdict, examine, examine_solution, judge
 from equimargin.solvers import SOLVERS, Limits, registry, solve, solve_declaration
-from equimargin.solvers.backends.solve import Answer
+from equimargin.solvers.backends.solve import Answer, reading_of
 
 KERNELS: dict[str, Kernel] = {"linear": linear(), "rbf": rbf(0.5), "polynomial": polynomial(2, 0.5, 1.0)}
 NONLINEAR = ("rbf", "polynomial")
@@ -1083,7 +1083,7 @@ def judged(family: str, case: Case, evidence: Evidence) -> Judgement:
 
 def others(family: str, case: Case, evidence: Evidence) -> list[Evidence]:
     """The right answers but those to the declaration itself, which would acquit a wrong one."""
-    return [e for e in honest(family, case) if e.formulation is None or e.formulation != evidence.formulation]
+    return [e for e in honest(family, case) if e.run.formulation is None or e.run.formulation != evidence.run.formulation]
 
 
 def blind(answer: Answer) -> Answer:
@@ -1094,7 +1094,7 @@ def blind(answer: Answer) -> Answer:
 
 def record(id: str, name: str, case: Case, solver: str, evidence: Evidence, excepted: str = "") -> Agreement:
     """Judge a wrong answer and put it into the table."""
-    judgement = judged(evidence.family, case, evidence)
+    judgement = judged(evidence.run.family, case, evidence)
     OUTCOMES.append(Outcome(id, name, solver, judgement, excepted))
     return judgement.agreement
 
@@ -1107,15 +1107,14 @@ def zeroed(answer: Answer) -> Answer:
     for equation in d.constraints.values():
         for dual in equation.dual_variables:
             dual.save_value(np.zeros(dual.shape))
+    reading, raw, before = reading_of(d), answer.raw, answer.reading
+    assert reading is not None
+    assert raw is not None
+    eliminated, objective = (np.inf, np.nan) if before is None else (before.eliminated, before.eliminated_objective)
     return replace(
         answer,
-        objective=float(d.objective.args[0].value),
-        values={name: np.array(v) for name, v in d.values.items()},
-        multipliers={name: d.multiplier(name) for name in d.constraints},
-        violations={name: np.atleast_1d(equation.violation()) for name, equation in d.constraints.items()},
-        point=d.point,
-        x=np.zeros_like(answer.x),
-        z=np.zeros_like(answer.z),
+        raw=replace(raw, x=np.zeros_like(raw.x), z=np.zeros_like(raw.z)),
+        reading=replace(reading, eliminated=eliminated, eliminated_objective=objective),
     )
 
 
@@ -1233,12 +1232,13 @@ def test_a_wrong_claim_of_infeasibility_is_not_believed(id: str, case: Case) -> 
     family, mutant = REGISTRY[id].family, named(id, CONTRADICTED)
     problem = instance(family, case)
     evidence = examine(problem, solve_declaration(mutant.mutate(problem, id), ACCURATE))
-    assert evidence.infeasible
-    assert evidence.ray is (mutant.outcome is Agreement.DISAGREES)
+    assert evidence.claim is not None
+    assert evidence.claim.infeasible
+    assert evidence.claim.of_ray is (mutant.outcome is Agreement.DISAGREES)
     found = judge(family, [*others(family, case, evidence), evidence], problem.scale)
     assert found.feasible
     assert found.judgements[-1].agreement is mutant.outcome
-    assert found.verdict is (Verdict.DISAGREE if evidence.ray else Verdict.AGREE)
+    assert found.verdict is (Verdict.DISAGREE if evidence.claim.of_ray else Verdict.AGREE)
 
 
 @pytest.mark.mutants

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -22,10 +23,12 @@ from equimargin.formulations import (
     polynomial,
     ranking,
 )
+from equimargin.formulations.bounds.complete import complete
+from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, examine_solution, judge
-from equimargin.proofs.referee import Ways, own_residual, proves_ray, skipped, ways
+from equimargin.proofs.referee import Accuracy, Claim, PointProof, Run, Ways, own_residual, proves_ray, skipped, ways
 from equimargin.solvers import SOLVERS, Status, solve, solve_declaration
-from equimargin.solvers.backends.solve import Answer
+from equimargin.solvers.backends.solve import Answer, Raw, Reading
 from equimargin.solvers.backends.standard_form import StandardForm
 from equimargin.testing import sample_problem
 
@@ -33,13 +36,32 @@ from equimargin.testing import sample_problem
 
 
 def declared(id: str = "one", **changes: object) -> Evidence:
-    """A declaration's perfect answer, changed; its bounds are exact and its ray, if it has one, goes on for ever."""
-    perfect = Evidence(
-        "family", id, "backend", False, Status.OPTIMAL, "", value=1.0, mismatch=0.0, lower=1.0, upper=1.0,
-        has_f=True, has_alpha=True, residual=0.0, normwise=0.0, reach=np.inf,
-    )  # fmt: skip
-    changed = replace(perfect, **changes)  # type: ignore[arg-type]
-    return replace(changed, **{"inner_lower": changed.lower, "inner_upper": changed.upper} | changes)  # type: ignore[arg-type]
+    """A declaration's perfect answer, changed by the names of its figures.
+
+    Its bounds are exact unless `inner_lower` or `inner_upper` is given, `has_f` and `has_alpha` say which sides it supplies, and its ray,
+    if `ray` is true, goes on for ever unless `reach` is given.
+    """
+    figures: dict[str, Any] = {"lower": 1.0, "upper": 1.0, "has_f": True, "has_alpha": True, "ray": False, "reach": np.inf} | changes
+    known = {
+        "run": {"formulation": id, "solver": "backend", "control": False, "status": Status.OPTIMAL, "reason": ""},
+        "claim": {"value": 1.0, "mismatch": 0.0},
+        "point": {},
+        "accuracy": {"residual": 0.0, "normwise": 0.0},
+    }
+    lower, upper, ray, reach = (figures.pop(name) for name in ("lower", "upper", "ray", "reach"))
+    inner = Interval(figures.pop("inner_lower", lower), figures.pop("inner_upper", upper))
+    side = {True: np.zeros(1), False: None}
+    point = Point(beta=side[figures.pop("has_f")], alpha=side[figures.pop("has_alpha")])
+    for group, kind in {"run": Run, "claim": Claim, "point": PointProof, "accuracy": Accuracy}.items():
+        names = {field.name for field in fields(kind)} & set(figures)
+        known[group] |= {name: figures.pop(name) for name in names}
+    assert not figures, figures
+    return Evidence(
+        Run("family", **known["run"]),
+        Claim(reach=reach if ray else None, **known["claim"]),
+        PointProof(point, Interval(lower, upper), inner, **known["point"]),
+        Accuracy(**known["accuracy"]),
+    )
 
 
 def solved(name: str = "solver", **changes: object) -> Evidence:
@@ -432,17 +454,17 @@ def test_a_short_ray_contradicts_nothing() -> None:
     assert agreement(declared("judged", **ray, reach=99.0)) is Agreement.FAILED
 
 
-@pytest.mark.parametrize(("shadow", "expected"), [(None, Agreement.DISAGREES), ("f", Agreement.INACCURATE), ("alpha", Agreement.DISAGREES)])
-def test_no_law_binds_the_multipliers_of_a_linear_program(shadow: str | None, expected: Agreement) -> None:
-    assert agreement(declared("judged", upper=2.0, shadow=shadow)) is expected
-    assert agreement(declared("judged", upper=2.0, value=1.1, shadow=shadow)) is Agreement.DISAGREES
+@pytest.mark.parametrize(("side", "expected"), [(None, Agreement.DISAGREES), ("f", Agreement.INACCURATE), ("alpha", Agreement.DISAGREES)])
+def test_no_law_binds_the_multipliers_of_a_linear_program(side: str | None, expected: Agreement) -> None:
+    assert agreement(declared("judged", upper=2.0, lp_multiplier_side=side)) is expected
+    assert agreement(declared("judged", upper=2.0, value=1.1, lp_multiplier_side=side)) is Agreement.DISAGREES
 
 
 def test_where_float64_leaves_nothing_of_the_margins_nothing_is_held_against_anybody() -> None:
     """u C K_ii: 1e-10 at C K of 1e6, 1e-2 at 1e14."""
     X = np.array([[1.0], [-1.0]])
     examined = [examine_solution(p, solve(p)) for p in (classification(1e3 * X, [1, -1], 1.0), classification(1e7 * X, [1, -1], 1.0))]
-    assert [e.arithmetic for e in examined] == pytest.approx([2**-53 * 1e6, 2**-53 * 1e14])
+    assert [e.accuracy.arithmetic for e in examined if e.accuracy] == pytest.approx([2**-53 * 1e6, 2**-53 * 1e14])
     assert agreement(declared("judged", value=2.0, arithmetic=1e-10)) is Agreement.DISAGREES
     assert agreement(declared("judged", value=2.0, arithmetic=1e-2)) is Agreement.FAILED
 
@@ -521,7 +543,8 @@ def test_a_verified_ray_is_a_claim(direction: type, bounds: tuple, value: float,
     answer = solve_declaration(declaration, backend)
     assert proves_ray(answer)
     evidence = examine(declaration.canonical, answer)
-    assert (evidence.ray, evidence.value) == (True, value)
+    assert evidence.claim is not None
+    assert (evidence.claim.of_ray, evidence.value) == (True, value)
 
 
 @pytest.mark.parametrize(
@@ -540,17 +563,18 @@ def test_a_ray_is_checked(status: Status, ray: list[float], proved: bool) -> Non
     """min x  s.t.  x <= 1/2."""
     x = cp.Variable(name="x")
     lp = form(P=sparse.csr_array((1, 1)), q=np.ones(1))
-    answer = Answer(toy(cp.Minimize(x)), "backend", status, "", form=lp, primal_ray=np.array(ray), dual_ray=np.array(ray))
+    answer = Answer(toy(cp.Minimize(x)), "backend", status, "", Raw(lp, primal_ray=np.array(ray), dual_ray=np.array(ray)))
     assert proves_ray(answer) is proved
 
 
 def test_curvature_and_bounds_end_a_ray() -> None:
     x = cp.Variable(name="x")
-    answer = Answer(toy(cp.Minimize(x)), "backend", Status.UNBOUNDED, "", primal_ray=-np.ones(1))
+    answer = Answer(toy(cp.Minimize(x)), "backend", Status.UNBOUNDED, "")
     lp = form(P=sparse.csr_array((1, 1)), q=np.ones(1))
-    assert proves_ray(replace(answer, form=lp))
-    assert not proves_ray(replace(answer, form=form(q=np.ones(1))))
-    assert not proves_ray(replace(answer, form=replace(lp, lower=np.zeros(1))))
+    down = -np.ones(1)
+    assert proves_ray(replace(answer, raw=Raw(lp, primal_ray=down)))
+    assert not proves_ray(replace(answer, raw=Raw(form(q=np.ones(1)), primal_ray=down)))
+    assert not proves_ray(replace(answer, raw=Raw(replace(lp, lower=np.zeros(1)), primal_ray=down)))
     assert not proves_ray(answer)
 
 
@@ -559,7 +583,7 @@ def test_a_farkas_vector_is_checked(z: list[float], proved: bool) -> None:
     """x <= 1 and -x <= -2."""
     x = cp.Variable(name="x")
     contradiction = form(G=sparse.csr_array([[1.0], [-1.0]]), h=np.array([1.0, -2.0]), nonneg=2)
-    answer = Answer(toy(cp.Minimize(x)), "backend", Status.INFEASIBLE, "", form=contradiction, dual_ray=np.array(z))
+    answer = Answer(toy(cp.Minimize(x)), "backend", Status.INFEASIBLE, "", Raw(contradiction, dual_ray=np.array(z)))
     assert proves_ray(answer) is proved
 
 
@@ -579,14 +603,17 @@ def test_xor_by_every_declaration(id: str) -> None:
     problem = xor(REGISTRY[id].family)
     optimum = XOR[problem.family]
     answer = solve_declaration(declare(id, problem))
-    assert answer.declaration.value(answer.objective) == pytest.approx(optimum, abs=1e-8)
+    assert answer.value == pytest.approx(optimum, abs=1e-8)
     evidence = examine(problem, answer)
-    lower = max(evidence.lower, evidence.derived_lower)
-    assert np.isfinite(evidence.derived_lower) is not evidence.has_alpha
+    assert evidence.point is not None
+    assert evidence.claim is not None
+    point = evidence.point
+    lower = max(point.proven.lower, point.derived_lower)
+    assert np.isfinite(point.derived_lower) is not point.has_alpha
     assert lower == pytest.approx(optimum, abs=1e-7)
-    assert evidence.upper == pytest.approx(optimum, abs=1e-7)
-    assert lower <= optimum <= evidence.upper
-    assert not evidence.infeasible
+    assert point.proven.upper == pytest.approx(optimum, abs=1e-7)
+    assert lower <= optimum <= point.proven.upper
+    assert not evidence.claim.infeasible
 
 
 @pytest.mark.parametrize("family", XOR)
@@ -607,8 +634,8 @@ def test_xor_has_no_linear_solution() -> None:
     ids = ("svm.hard.primal", "svm.hard.dual", "svm.hard.margin")
     evidence = [examine(problem, solve_declaration(declare(id, problem))) for id in ids] + [examine_solution(problem, solve(problem))]
     assert [e.value for e in evidence] == [np.inf] * 4
-    assert [e.ray for e in evidence] == [True, True, False, False]
-    assert all(e.infeasible for e in evidence)
+    assert [e.claim.of_ray for e in evidence if e.claim] == [True, True, False, False]
+    assert all(e.claim.infeasible for e in evidence if e.claim)
     found = judge("svm.hard", evidence, problem.scale)
     assert (found.verdict, found.feasible) == (Verdict.AGREE, False)
 
@@ -619,30 +646,38 @@ def test_a_bound_proves_infeasibility_only_with_the_claim() -> None:
 
     def evidence(alpha: list[float], **changes: object) -> Evidence:
         d = replace(declare("svm.hard.dual", problem), **changes)  # type: ignore[arg-type]
-        d.assign(Point(alpha=np.array(alpha)))
+        d.assign(complete(problem, Point(alpha=np.array(alpha))))
         nothing = {name: np.zeros(1) for name in d.constraints}
-        value = float(d.objective.args[0].value)
-        answer = Answer(d, "backend", Status.OPTIMAL, "", value, d.values, nothing, nothing, point=d.point, form=form())
-        return examine(problem, answer)
+        reading = Reading(float(d.objective.args[0].value), d.values, nothing, nothing, d.point)
+        return examine(problem, Answer(d, "backend", Status.OPTIMAL, "", Raw(form()), reading))
+
+    def infeasible(evidence: Evidence) -> bool:
+        assert evidence.claim is not None
+        return evidence.claim.infeasible
+
+    def lower(evidence: Evidence) -> float:
+        assert evidence.point is not None
+        return evidence.point.proven.lower
 
     proven = evidence([1e12, 1e12])
     assert proven.value == 2e12
-    assert proven.lower > 1e20
-    assert proven.infeasible
+    assert lower(proven) > 1e20
+    assert infeasible(proven)
     modest = evidence([1.0, 1.0])
-    assert modest.lower > 1e20
-    assert not modest.infeasible
+    assert lower(modest) > 1e20
+    assert not infeasible(modest)
     for claim in (1.0, np.nan, -np.inf):
-        assert not evidence([1e12, 1e12], value=lambda v, claim=claim: claim).infeasible
-    unproven = evidence([0.0, 0.0], value=lambda v: 1e30)
-    assert (unproven.value, unproven.lower, unproven.infeasible) == (1e30, 0.0, False)
+        assert not infeasible(evidence([1e12, 1e12], value=lambda v, at, claim=claim: claim))
+    unproven = evidence([0.0, 0.0], value=lambda v, at: 1e30)
+    assert (unproven.value, lower(unproven), infeasible(unproven)) == (1e30, 0.0, False)
 
 
 def test_a_form_without_a_bound_may_be_worth_nothing() -> None:
     """Of one class every margin is within reach: t has no bound, so that 1 / (2 t^2) is 0, which is no proof of infeasibility."""
     problem = classification([[1.0], [2.0]], [1.0, 1.0], np.inf)
     margin, *others = (examine(problem, solve_declaration(declare(f"svm.hard.{form}", problem))) for form in ("margin", "primal", "dual"))
-    assert (margin.ray, margin.value, margin.infeasible) == (True, 0.0, False)
+    assert margin.claim is not None
+    assert (margin.claim.of_ray, margin.value, margin.claim.infeasible) == (True, 0.0, False)
     found = judge("svm.hard", [margin, *others], problem.scale)
     assert [j.agreement for j in found.judgements] == [Agreement.FAILED, Agreement.AGREES, Agreement.AGREES]
     assert found.verdict is Verdict.AGREE
@@ -653,8 +688,10 @@ def test_derived_multipliers_are_only_made_where_there_are_none() -> None:
     for id, entry in REGISTRY.items():
         if entry.family == "rank.l1" and not entry.control:
             evidence = examine(problem, solve_declaration(declare(id, problem)))
-            assert np.isneginf(evidence.derived_lower) == evidence.has_alpha
-            assert max(evidence.lower, evidence.derived_lower) == pytest.approx(evidence.upper, rel=1e-6)
+            assert evidence.point is not None
+            proven, derived = evidence.point.proven, evidence.point.derived_lower
+            assert np.isneginf(derived) == evidence.point.has_alpha
+            assert max(proven.lower, derived) == pytest.approx(proven.upper, rel=1e-6)
 
 
 def test_xor_as_printed_is_refuted() -> None:
@@ -680,7 +717,7 @@ def test_the_printed_formula_is_a_second_check() -> None:
 
 def test_an_answer_without_a_point_shows_nothing() -> None:
     d = declare("svm.soft.dual", xor())
-    evidence = examine(xor(), Answer(d, "backend", Status.NUMERICAL_FAILURE, "it broke", form=form()))
+    evidence = examine(xor(), Answer(d, "backend", Status.NUMERICAL_FAILURE, "it broke", Raw(form())))
     assert agreement(evidence) is Agreement.FAILED
     unsupported = examine(xor(), Answer(d, "backend", Status.UNSUPPORTED, "no cones"))
     assert agreement(unsupported) is Agreement.SKIPPED

@@ -1,0 +1,43 @@
+"""The referee: one family, many answers, three questions to each, one verdict.
+
+    claim      is the value that the answer declares the family's optimum?
+    point      are the f, b and alpha that it supplies near-optimal, after exact repair?
+    accuracy   how well did the backend solve its own problem, recomputed from its raw vectors?
+
+No status and no objective that anybody reports is believed. `examine` looks at one answer alone and writes down what it shows, as
+`Evidence`: a claim, what its point proves, and an accuracy, all recomputed and in units of the family's objective. `judge` then puts the
+answers of a family side by side. Weak duality puts any repaired point into a true interval, so the interval alone never says that an
+answer is right; and a disagreement is proven: our own rounding is never held against an answer. The referee is pure: it writes nothing of
+what it judges.
+
+All relative figures are absolute differences on the family's value scale over S = max(|lower|, |upper|, 1e-4 P(0)).
+"""
+
+from equimargin.proofs.referee.evidence import Accuracy, Claim, Evidence, PointProof, Run, failed, skipped
+from equimargin.proofs.referee.examination import examine, examine_solution
+from equimargin.proofs.referee.judgement import Agreement, Family, Judgement, Verdict, judge
+from equimargin.proofs.referee.rays import proves_ray, reach_of_ray
+from equimargin.proofs.referee.residuals import own_residual
+from equimargin.proofs.referee.ways import Ways, ways
+
+__all__ = [
+    "Accuracy",
+    "Agreement",
+    "Claim",
+    "Evidence",
+    "Family",
+    "Judgement",
+    "PointProof",
+    "Run",
+    "Verdict",
+    "Ways",
+    "examine",
+    "examine_solution",
+    "failed",
+    "judge",
+    "own_residual",
+    "proves_ray",
+    "reach_of_ray",
+    "skipped",
+    "ways",
+]

@@ -1,0 +1,156 @@
+"""What one answer shows before the family is looked at: who gave it, its claim, what its point proves, and how accurate it is.
+
+All figures are absolute, in units of the family's objective, unless they say otherwise. Whatever an answer does not have is None.
+"""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from equimargin.formulations.bounds.intervals import Interval
+from equimargin.formulations.problem.point import CanonicalPoint
+from equimargin.solvers.solution import Status
+
+Side = Literal["f", "alpha"]
+"""The two sides of a point: the function with its bias, and the multipliers."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Who gave an answer, to what, and how the run ended by its own account, which is reported and never believed."""
+
+    family: str
+    """Id of the family whose optimum was asked for."""
+    formulation: str | None
+    """Id of the declaration; None for a specialised solver."""
+    solver: str
+    """Name of the backend or of the solver."""
+    control: bool
+    """Whether the declaration is wrong on purpose: its answer then neither proves nor spoils anything."""
+    status: Status
+    """How it says that it ended."""
+    reason: str
+    """The same in a sentence."""
+    skipped: bool = False
+    """Whether it was not run at all."""
+    raised: str = ""
+    """The exception that took the answer's place, and where it was raised; empty if there was none."""
+    compile_seconds: float | None = None
+    """Wall time of declaring and compiling; None where nothing is compiled."""
+    solve_seconds: float | None = None
+    """Wall time of solving; None where nothing was solved."""
+    iterations: int | None = None
+    """Iterations of the solver's own kind; None where it does not count any."""
+
+    @property
+    def name(self) -> str:
+        """What the run is called in sentences."""
+        return f"{self.formulation or 'solver'} by {self.solver}"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What an answer says of the optimum, and how far that may be trusted as a number."""
+
+    value: float
+    """The declared objective on the family's scale; inf or -inf where a verified ray says so."""
+    mismatch: float = 0.0
+    """The larger of |declared - printed| objective and of what the violations of declared and printed constraints are worth."""
+    cancellation: float = 0.0
+    """How far the quadratic of its value may be off by rounding, as printed, as declared or as computed."""
+    reach: float | None = None
+    """How far the objective goes along its ray before the ray ends; None where the claim is that of a point, and not of a ray."""
+    infeasible: bool = False
+    """Whether it proves that no point is feasible."""
+
+    @property
+    def of_ray(self) -> bool:
+        """Whether the claim is that of a verified ray."""
+        return self.reach is not None
+
+
+@dataclass(frozen=True)
+class PointProof:
+    """What the point of an answer proves of the optimum, whatever the answer claims."""
+
+    supplied: CanonicalPoint = field(repr=False, compare=False)
+    """The canonical point, in the terms of the family's problem."""
+    proven: Interval
+    """The interval of the point, repaired, every rounding counted outward."""
+    inner: Interval
+    """What exact arithmetic cannot pass at that point: every rounding counted inward."""
+    lp_multiplier_side: Side | None = None
+    """The side that a linear program's multipliers supply, which is not put to the point test; None for any other program."""
+    derived_lower: float = -np.inf
+    """A lower bound proven from multipliers that we made from its f; -inf where it brought its own, or none could be made."""
+
+    @property
+    def has_f(self) -> bool:
+        """Whether the answer supplied a function."""
+        return self.supplied.has_function
+
+    @property
+    def has_alpha(self) -> bool:
+        """Whether the answer supplied multipliers."""
+        return self.supplied.has_multipliers
+
+    @property
+    def rounding(self) -> float:
+        """The larger share that rounding has in a side of `proven` that it supplied."""
+        sides = ((self.has_f, self.proven.upper, self.inner.upper), (self.has_alpha, self.inner.lower, self.proven.lower))
+        return max((larger - smaller for supplied, larger, smaller in sides if supplied and larger > smaller), default=0.0)
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How well the solver solved its own problem, recomputed from its raw vectors."""
+
+    residual: float = np.inf
+    """About the error of its objective, auxiliary variables eliminated too; inf where it returned no vectors."""
+    normwise: float = np.inf
+    """The largest of its relative residuals, without a unit, auxiliary variables eliminated too; inf where it returned no vectors."""
+    arithmetic: float = 0.0
+    """What float64 makes of margins in any solver, relative to the margins that the rows ask for."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one answer shows before the family is looked at: the run, and what the three questions are asked of."""
+
+    run: Run
+    """Who gave the answer and how it ended."""
+    claim: Claim | None = None
+    """What it says of the optimum; None where it gave neither values nor a verified ray."""
+    point: PointProof | None = None
+    """What its point proves; None where it gave none."""
+    accuracy: Accuracy | None = None
+    """How well it solved its own problem; None where it gave neither values nor a verified ray."""
+
+    @property
+    def value(self) -> float:
+        """The claimed optimum on the family's scale; NaN without a claim."""
+        return float("nan") if self.claim is None else self.claim.value
+
+
+def worst(*figures: float) -> float:
+    """The largest of the figures; inf if one is NaN, which `max` may drop."""
+    return np.inf if any(np.isnan(figures)) else max(figures)
+
+
+def skipped(family: str, formulation: str | None, solver: str, control: bool, status: Status, reason: str) -> Evidence:
+    """The evidence of what was not run, with the reason."""
+    return Evidence(Run(family, formulation, solver, control, status, reason, skipped=True))
+
+
+def failed(family: str, formulation: str | None, solver: str, control: bool, failure: Exception) -> Evidence:
+    """The evidence of an exception in an answer's place: it shows nothing, and says what went wrong."""
+    last = traceback.extract_tb(failure.__traceback__)[-1]
+    words = " ".join(f"{type(failure).__name__}: {failure}".split())
+    raised = f"{words[:200]} ({Path(last.filename).name}, line {last.lineno})"
+    reason = f"stopped by an exception: {raised}"
+    return Evidence(Run(family, formulation, solver, control, Status.NUMERICAL_FAILURE, reason, raised=raised))

@@ -1,0 +1,202 @@
+"""What one answer shows: its claim, its point and its accuracy, each recomputed from what the solver handed back.
+
+Everything is a function of values. No variable and no parameter of a declaration is read or written: the answer kept their values when it
+was solved. The point of an answer is completed once, and every question that needs the other side of it is asked of that completion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from equimargin.formulations import REGISTRY
+from equimargin.formulations.bounds.complete import CompletedPoint, complete
+from equimargin.formulations.bounds.evaluate import arithmetic
+from equimargin.formulations.bounds.intervals import inner_interval, interval
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.one_norm import Problem
+from equimargin.formulations.problem.point import CanonicalPoint
+from equimargin.proofs.referee.evidence import Accuracy, Claim, Evidence, PointProof, Run, Side, worst
+from equimargin.proofs.referee.rays import RAY_TOLERANCE, Ray, ray_of
+from equimargin.proofs.referee.residuals import own_residual
+from equimargin.solvers.backends.solve import Answer, Raw, Reading
+from equimargin.solvers.solution import Solution, Status
+
+UNREACHABLE_NORM = 1e8
+"""|f|^2 times the mean K_ii over the number of rows: a hard family whose proven lower bound and claim are both larger than this has no
+finite optimum, as f would need margins below 1e-4 / sqrt(p)."""
+
+
+@np.errstate(all="ignore")  # what overflows is inaccurate, or no proof
+def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence:
+    """What a backend's answer to a declaration shows.
+
+    Parameters
+    ----------
+    problem : the family's canonical problem, with the true data.  answer : from `solve_declaration`; its declaration may have been changed
+        since.  control : wrong on purpose.
+    """
+    run = Run(
+        problem.family,
+        answer.declaration.id,
+        answer.backend,
+        control,
+        answer.status,
+        answer.reason,
+        skipped=answer.raw is None and answer.status is Status.UNSUPPORTED,
+        compile_seconds=answer.compile_seconds,
+        solve_seconds=answer.solve_seconds,
+        iterations=answer.iterations,
+    )
+    if answer.raw is None:
+        return Evidence(run)
+    ray = ray_of(answer)
+    if ray is not None and ray.proves:
+        return Evidence(run, _claim_of_ray(answer, ray), accuracy=Accuracy(arithmetic=arithmetic(problem)))
+    if answer.reading is None:
+        return Evidence(run)
+    point = _judged_point(problem, answer.problem, answer.reading.point)
+    completed = complete(problem, point)
+    accuracy = _accuracy(problem, answer, answer.raw, answer.reading, completed)
+    proof = PointProof(
+        point,
+        interval(problem, point),
+        inner_interval(problem, point),
+        _lp_multiplier_side(problem, answer),
+        -np.inf if completed.derived is None else interval(problem, problem.point(multipliers=completed.derived)).lower,
+    )
+    value = answer.value
+    claim = Claim(
+        value,
+        mismatch=max(_spread(answer, worth) for worth in _worths(answer, answer.reading)),
+        cancellation=completed.quadratic_error,
+        infeasible=_unreachable(problem, value, proof.proven.lower) or (value == np.inf and accuracy.normwise <= RAY_TOLERANCE),
+    )
+    return Evidence(run, claim, proof, accuracy)
+
+
+@np.errstate(all="ignore")
+def examine_solution(problem: Problem, solution: Solution) -> Evidence:
+    """What a specialised solver's solution shows: its point has both sides, its claim is its primal value, its accuracy its gap.
+
+    Parameters
+    ----------
+    problem : the family's canonical problem, with the true data, whatever the solution says that it solved.  solution : from `solve`.
+    """
+    proof = PointProof(solution.point, interval(problem, solution.point), inner_interval(problem, solution.point))
+    proven = proof.proven
+    value = min(solution.value, proven.upper)  # infinite where hard rows are missed by a rounding error, which a repair makes good
+    return Evidence(
+        Run(
+            problem.family,
+            None,
+            solution.solver,
+            False,
+            solution.status,
+            solution.reason,
+            solve_seconds=solution.seconds,
+            iterations=solution.iterations,
+        ),
+        Claim(
+            value,
+            cancellation=proven.upper - proof.inner.upper if np.isfinite(proven.upper) else 0.0,
+            infeasible=_unreachable(problem, value, proven.lower),
+        ),
+        proof,
+        Accuracy(max(proven.upper - proven.lower, 0.0), 0.0, arithmetic(problem, solution.dual)),
+    )
+
+
+def _claim_of_ray(answer: Answer, ray: Ray) -> Claim:
+    """What a verified ray says: a minimum is -inf where it is unbounded and inf where it is infeasible, a maximum the other way round."""
+    minimised = answer.declaration.objective.NAME == "minimize"
+    value = answer.on_family_scale(np.inf if minimised == (answer.status is Status.INFEASIBLE) else -np.inf)
+    return Claim(value, reach=_moved(answer.on_family_scale, 0.0, ray.reach), infeasible=value == np.inf)
+
+
+def _accuracy(problem: Problem, answer: Answer, raw: Raw, reading: Reading, completed: CompletedPoint) -> Accuracy:
+    """The residual of the backend's own problem, or of the auxiliary variables where that is larger."""
+    residual, normwise = own_residual(raw.form, raw.x, raw.z, _sizes(problem, answer, raw, reading, completed))
+    residual = worst(residual, abs(reading.eliminated_objective - reading.objective), _unrolled(answer, raw, reading))
+    return Accuracy(_spread(answer, residual), max(normwise, reading.eliminated), arithmetic(problem, reading.point.multipliers))
+
+
+def _sizes(problem: Problem, answer: Answer, raw: Raw, reading: Reading, completed: CompletedPoint) -> Array | None:
+    """|x_i| of the backend's answer, or of the point that its multipliers make where that is larger: a flat direction hides in small x."""
+    if raw.x is None:
+        return None
+    declared = answer.problem
+    own = (completed if declared is problem else complete(declared, reading.point)).of_multipliers
+    if own is None:
+        return None
+    sizes, values = np.abs(raw.x), {**reading.values, **answer.declaration.express(own)}
+    for name, columns in raw.columns.items():
+        sizes[columns] = np.maximum(sizes[columns], np.abs(np.ravel(values[name], order="F")))
+    return sizes
+
+
+def _unrolled(answer: Answer, raw: Raw, reading: Reading) -> float:
+    """How far the declared objective at the variables is from the one that the backend had, at its own x; inf where there is no x.
+
+    The backend's has unknowns of cvxpy's in place of terms: of y = R alpha in 1/2 |y|^2 / C, say. An x that meets that equation to the
+    last place that the backend has is right in y and not in alpha where 1 / C is large: the backend cannot resolve alpha.
+    """
+    if raw.x is None or raw.x.shape != raw.form.q.shape:
+        return np.inf
+    sign = 1.0 if answer.declaration.objective.NAME == "minimize" else -1.0
+    return abs(sign * raw.form.objective(raw.x) - reading.objective)
+
+
+def _judged_point(problem: Problem, declared: Problem, point: CanonicalPoint) -> CanonicalPoint:
+    """The point in the terms of the problem that it is judged by: a look-alike may be declared for another kind of problem."""
+    if problem.kind == declared.kind:
+        return point
+    return problem.point(declared.function(point).beta, point.multipliers)
+
+
+def _lp_multiplier_side(problem: Problem, answer: Answer) -> Side | None:
+    """The side of a linear program's point that the declaration has as its multipliers, and not as its variables."""
+    if problem.kind != "linear":
+        return None
+    return "f" if REGISTRY[answer.declaration.id].carries == "multipliers" else "alpha"
+
+
+def _unreachable(problem: Problem, claimed: float, proven: float) -> bool:
+    """Whether what is claimed of a hard family and the lower bound that is proven are so large that no finite optimum is left."""
+    if not np.isinf(problem.group_costs).any():
+        return False
+    return all(bound * problem.gram.mean_diagonal >= UNREACHABLE_NORM * problem.p for bound in (claimed, proven))
+
+
+def _moved(mapping: Callable[[float], float], at: float, by: float) -> float:
+    """How far the mapped value moves when the value moves by `by`, either way."""
+    if not np.isfinite(by):
+        return np.inf
+    return max(abs(mapping(at + by) - mapping(at)), abs(mapping(at - by) - mapping(at)))
+
+
+def _spread(answer: Answer, by: float) -> float:
+    """What `by`, in units of the declared objective, is on the family's scale at the answer."""
+    return _moved(answer.on_family_scale, answer.objective, by)
+
+
+def _worths(answer: Answer, reading: Reading) -> tuple[float, float, float]:
+    """What is wrong with an answer by its own account, in units of its objective: |declared - printed|, and both sets of violations."""
+    printed = answer.declaration.printed(reading.values)
+    default = max(1.0, abs(reading.objective))
+
+    def worth(name: str, violation: Array) -> float:
+        weight = reading.multipliers.get(name)
+        size = np.atleast_1d(np.maximum(violation, 0.0))
+        if weight is None:
+            return float(size.sum()) * default
+        if np.shape(weight) != np.shape(violation):  # the printed constraints are more than the declared ones of that name, or fewer
+            return float(size.sum()) * float(np.abs(weight).sum())
+        return float(np.abs(np.atleast_1d(weight)) @ size)
+
+    return (
+        abs(float(printed.objective) - reading.objective),
+        sum(worth(name, violation) for name, violation in reading.violations.items()),
+        sum(worth(name, np.asarray(violation)) for name, violation in printed.violations.items()),
+    )

@@ -1,0 +1,289 @@
+"""The verdict on a family from what all its answers show.
+
+Every answer is measured against the interval that all of them prove together. An answer agrees where its claim and its point are within
+the tolerance of that interval. Where they are not, it is *inaccurate* if its own recomputed accuracy explains that, *failed* if it has not
+solved its own problem or shows nothing, and it *disagrees* otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from equimargin.formulations.bounds.intervals import Interval
+from equimargin.proofs.referee.evidence import Claim, Evidence, PointProof, worst
+from equimargin.proofs.referee.rays import RAY_TOLERANCE
+from equimargin.proofs.referee.ways import Ways
+
+UNSOLVED = 1e-3
+"""Relative to S: an answer whose recomputed accuracy is worse than this has not solved its own problem."""
+CLAIM_FACTOR = 10.0
+"""Multiple of its accuracy within which the claim of an honest answer is off: the residual is the error of its objective but for a small
+factor."""
+POINT_FACTOR = 30.0
+"""Multiple of the square root of its accuracy, relative to S, within which the point of an honest answer is off: by 1/2 |f - f*|^2 <= gap
+its losses move with the length of f - f*, and 1/2 |f|^2 with the square of that length."""
+CONTRADICTING_REACH = 100.0
+"""Multiple of S: a ray along which the objective goes further than this contradicts a finite optimum; shorter ones are made by rounding."""
+
+
+class Agreement(StrEnum):
+    """What the referee says of one answer."""
+
+    AGREES = "agrees"
+    INACCURATE = "inaccurate"
+    DISAGREES = "disagrees"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class Verdict(StrEnum):
+    """What the referee says of a family."""
+
+    AGREE = "agree"
+    DISAGREE = "disagree"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What becomes of one answer beside the others: the three figures, and what follows from them."""
+
+    evidence: Evidence
+    """What it shows alone."""
+    agreement: Agreement
+    """What the referee says of it."""
+    claim: float
+    """How far its claim is from the family's interval, its mismatch included, relative to S; NaN if it was skipped."""
+    off: float
+    """How far what its point proves is from the family's interval, relative to S; NaN if it was skipped."""
+    accuracy: float
+    """How far it is from having solved its own problem, relative to S; NaN if it was skipped."""
+    lower: float
+    """The greatest lower bound that goes with it, on the family's scale: its own, or else derived, or else the family's."""
+    upper: float
+    """The upper bound of its own point, on the family's scale; inf without one."""
+    lower_kind: str | None
+    """Whose `lower` is: "own", "derived" or "family"; None where there is none at all."""
+    relative_width: float
+    """(upper - lower) / S of these two."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family's verdict, with all its judgements."""
+
+    id: str
+    """Id of the family."""
+    interval: Interval
+    """What all its answers but the controls prove of the optimum."""
+    verdict: Verdict
+    """What the referee says of it."""
+    reason: str
+    """The same in a sentence."""
+    judgements: tuple[Judgement, ...]
+    """One an answer, in the order of the evidence."""
+    feasible: bool = True
+    """False where an answer proves that no point is feasible, and none is proven to be."""
+
+    def count(self, agreement: Agreement) -> int:
+        """How many answers, controls apart, came out so."""
+        return sum(j.agreement is agreement for j in self.judgements if not j.evidence.run.control)
+
+
+@dataclass(frozen=True)
+class _Standard:
+    """What the answers of a family are measured by."""
+
+    interval: Interval
+    """What all of them prove of the optimum."""
+    tol: float
+    """How far claims and points may be off, relative to S."""
+    feasible: bool
+    """Whether the family counts as feasible."""
+
+    @property
+    def S(self) -> float:
+        """The unit of relative figures, on the family's scale."""
+        return self.interval.size
+
+    def distance(self, value: float) -> float:
+        """How far a value lies outside the interval; inf where it is not finite."""
+        return max(self.interval.lower - value, value - self.interval.upper, 0.0) if np.isfinite(value) else np.inf
+
+    def contradicted_by(self, claim: Claim) -> bool:
+        """Whether a claim is that of a point, or of a ray that is long enough to contradict a finite optimum."""
+        return claim.reach is None or claim.reach >= CONTRADICTING_REACH * self.S
+
+
+def judge(
+    family: str, evidence: Sequence[Evidence], scale: float, tol: float = 1e-6, convex: bool = True, possible: Ways | None = None
+) -> Family:
+    """The verdict on a family from all its answers.
+
+    Parameters
+    ----------
+    family : its id.  evidence : one entry an answer.  scale : P(0).  tol : relative, for claim and point.
+    convex : False where no optimum can be claimed; the family is undecided then.
+    possible : from `ways`; by default somebody declares the problem and somebody solves it.
+
+    Returns
+    -------
+    Family : interval = [max lower, min upper] over all answers but the controls; agree only with an agreeing declaration and an agreeing
+        specialised solver (two declarations where no solver was run; two solvers where the problem is too large to declare), no
+        disagreement, and bounds that do not contradict each other.
+    """
+    standard = _standard([e for e in evidence if not e.run.control], scale, tol)
+    proven = standard.interval
+    judgements = _acquitted([_judgement(e, standard) for e in evidence])
+    if not convex:
+        return Family(family, proven, Verdict.UNDECIDED, "the kernel is not positive semidefinite: no optimum is claimed", judgements)
+    if proven.lower > proven.upper:
+        return Family(family, proven, Verdict.DISAGREE, "the proven bounds contradict each other", judgements)
+    verdict, reason = _verdict([j for j in judgements if not j.evidence.run.control], possible or Ways())
+    reason = reason if standard.feasible else f"infeasible: {reason}"
+    return Family(family, proven, verdict, reason, judgements, standard.feasible)
+
+
+def _standard(counted: Sequence[Evidence], scale: float, tol: float) -> _Standard:
+    """What the answers that count prove together; one finite upper bound refutes every proof that no point is feasible."""
+    points = [e.point for e in counted if e.point is not None]
+    lowers = [bound for point in points for bound in (point.proven.lower, point.derived_lower) if not np.isnan(bound)]
+    uppers = [point.proven.upper for point in points if not np.isnan(point.proven.upper)]
+    standard = _Standard(Interval(max(lowers, default=-np.inf), min(uppers, default=np.inf), scale), tol, True)
+    excluded = any(e.claim is not None and e.claim.infeasible and standard.contradicted_by(e.claim) for e in counted)
+    return replace(standard, feasible=bool(np.isfinite(standard.interval.upper)) or not excluded)
+
+
+def _judgement(e: Evidence, standard: _Standard) -> Judgement:
+    nothing = float("nan")
+    if e.run.skipped:
+        return Judgement(e, Agreement.SKIPPED, nothing, nothing, nothing, -np.inf, np.inf, None, np.inf)
+    claim = np.inf if e.claim is None else worst(standard.distance(e.claim.value), e.claim.mismatch) / standard.S
+    off = np.inf if e.point is None else _off(e.point, standard)
+    accuracy = np.inf if e.accuracy is None else worst(e.accuracy.normwise, e.accuracy.residual / standard.S, e.accuracy.arithmetic)
+    agreement = _agreement(e, (claim, off, accuracy), standard)
+    sides = [(standard.interval.lower, "family")]
+    if e.point is not None:
+        sides = [(e.point.proven.lower, "own"), (e.point.derived_lower, "derived"), *sides]
+    lower, kind = next(((bound, kind) for bound, kind in sides if np.isfinite(bound)), (-np.inf, None))
+    upper = np.inf if e.point is None else e.point.proven.upper
+    width = Interval(lower, upper, standard.interval.scale).relative_width
+    return Judgement(e, agreement, claim, off, accuracy, lower, upper, kind, width)
+
+
+def _off(point: PointProof, standard: _Standard) -> float:
+    """How far the supplied sides of a point are from the family's interval, relative to S; inf where it supplied none."""
+    above = (point.proven.upper - standard.interval.lower) / standard.S if point.has_f or point.has_alpha else np.inf
+    below = (standard.interval.upper - point.proven.lower) / standard.S if point.has_alpha else 0.0
+    return worst(above, below, 0.0)
+
+
+def _agreement(e: Evidence, figures: tuple[float, float, float], standard: _Standard) -> Agreement:
+    """What is said of an answer by its claim, its point's distance and its accuracy, all relative to S.
+
+    Nothing can be held against any answer unless the point of some answer is proven feasible.
+    """
+    claim, off, accuracy = figures
+    if e.claim is None or e.accuracy is None:
+        return Agreement.FAILED
+    if not standard.feasible and e.claim.infeasible:
+        return Agreement.AGREES
+    if not standard.feasible:
+        solved = np.isfinite(e.claim.value) and e.accuracy.normwise <= RAY_TOLERANCE and np.isfinite(accuracy)
+        return Agreement.DISAGREES if solved else Agreement.FAILED
+    if not np.isfinite(standard.interval.upper):
+        return Agreement.FAILED
+    if e.claim.of_ray and not claim <= standard.tol:
+        held = standard.contradicted_by(e.claim) and e.accuracy.arithmetic <= UNSOLVED
+        return Agreement.DISAGREES if held else Agreement.FAILED
+    if claim <= standard.tol and off <= standard.tol:
+        return Agreement.AGREES
+    if not accuracy <= UNSOLVED:
+        return Agreement.FAILED
+    excused = e.point is not None and _excused(e.claim, e.point, accuracy, standard)
+    return Agreement.INACCURATE if excused else Agreement.DISAGREES
+
+
+def _excused(claim: Claim, point: PointProof, accuracy: float, standard: _Standard) -> bool:
+    """Whether an answer is as near as its accuracy, and that of the arithmetic in which it was found and is judged, let one expect.
+
+    An f that we derived from its alpha does not count, as the primal rises steeply around the optimum; nor does the multipliers' side of a
+    linear program, where a price of 1 stands beside a large K.
+    """
+    S, family = standard.S, standard.interval
+    claimed = worst(standard.distance(claim.value), claim.mismatch) - claim.cancellation
+    above = 0.0 if point.has_alpha else np.inf
+    if point.has_f and point.lp_multiplier_side != "f":
+        above = point.inner.upper - family.upper
+    below = family.lower - point.inner.lower if point.has_alpha and point.lp_multiplier_side != "alpha" else 0.0
+    computed = worst(accuracy, claim.cancellation / S)
+    evaluated = worst(computed, point.rounding / S)
+    near = POINT_FACTOR * max(evaluated, np.sqrt(evaluated))
+    return claimed <= S * max(standard.tol, CLAIM_FACTOR * computed) and worst(above, below) <= S * max(standard.tol, near)
+
+
+def _acquitted(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
+    """The judgements, where a disagreement is the backend's failure if a better answer to the same declaration confirms that."""
+
+    def better(this: Judgement, other: Judgement) -> bool:
+        agrees = other.agreement is Agreement.AGREES and other.accuracy <= UNSOLVED
+        return agrees or (other.agreement is Agreement.INACCURATE and other.accuracy <= CLAIM_FACTOR * this.accuracy)
+
+    def acquitted(this: Judgement) -> bool:
+        same = (other for other in judgements if this.evidence.run.formulation == other.evidence.run.formulation is not None)
+        return this.agreement is Agreement.DISAGREES and any(better(this, other) for other in same)
+
+    return tuple(replace(j, agreement=Agreement.FAILED) if acquitted(j) else j for j in judgements)
+
+
+def _verdict(judgements: Sequence[Judgement], possible: Ways) -> tuple[Verdict, str]:
+    against = [j.evidence.run.name for j in judgements if j.agreement is Agreement.DISAGREES]
+    if against:
+        return Verdict.DISAGREE, f"disagreeing: {', '.join(against)}"
+    declared = _Side("declaration", [j for j in judgements if j.evidence.run.formulation is not None], possible.undeclarable)
+    solved = _Side("specialised solver", [j for j in judgements if j.evidence.run.formulation is None], possible.unsolvable)
+    if declared.agreeing and solved.agreeing:
+        return Verdict.AGREE, "a declaration and a specialised solver agree"
+    if declared.agreeing >= 2 and not solved.run:
+        return Verdict.AGREE, f"two declarations agree; {solved.sentence}"
+    if solved.agreeing >= 2 and possible.too_large:
+        return Verdict.AGREE, "two solvers of different algorithms agree; the problem is too large to declare"
+    return Verdict.UNDECIDED, f"{declared.sentence}; {solved.sentence}"
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The declarations of a family, or its specialised solvers: what was asked of them, and what came of it.
+
+    kind : "declaration" or "specialised solver".  judgements : of all that were asked for.  impossible : why none takes the problem.
+    """
+
+    kind: str
+    judgements: Sequence[Judgement]
+    impossible: str
+
+    @property
+    def run(self) -> bool:
+        """Whether any was run."""
+        return any(j.agreement is not Agreement.SKIPPED for j in self.judgements)
+
+    @property
+    def agreeing(self) -> int:
+        """How many formulations agree, by whatever backend, or how many solvers."""
+        agreeing = (j.evidence.run for j in self.judgements if j.agreement is Agreement.AGREES)
+        return len({run.formulation or run.solver for run in agreeing})
+
+    @property
+    def sentence(self) -> str:
+        """What is to be said of them, a clause of its own for every case."""
+        if self.agreeing:
+            return f"one {self.kind} agrees" if self.agreeing == 1 else f"{self.agreeing} {self.kind}s agree"
+        if self.run:
+            return f"no {self.kind} that was run agrees"
+        if self.impossible:
+            return self.impossible
+        return f"every {self.kind} that was asked for was skipped" if self.judgements else f"no {self.kind} was asked for"

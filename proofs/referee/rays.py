@@ -1,0 +1,90 @@
+"""Rays: the directions with which a backend certifies that its problem is unbounded or infeasible, checked and measured.
+
+    unbounded     x with Px = 0, -Gx in the cone, x within its bounds' directions, and q'x < 0
+    infeasible    z in the dual cone with G'z = 0 and h'z < 0 (Farkas)
+
+A ray is scaled to a largest entry of 1. In floating point its conditions hold to a tolerance only, so that a ray leads so far and no
+further: rounding makes a short ray of any optimum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.rounding import largest
+from equimargin.solvers.backends.solve import Answer
+from equimargin.solvers.backends.standard_form import StandardForm
+from equimargin.solvers.solution import Status
+
+RAY_TOLERANCE = 1e-6
+"""Relative: a ray counts if its conditions are violated by no more than this, over the objective's gain along it."""
+SMALLEST_RAY = 1e-300
+"""A largest entry below this is not divided by: a ray of zeros stays one, and gains nothing."""
+
+
+@dataclass(frozen=True)
+class Ray:
+    """A backend's ray, scaled to a largest entry of 1; every figure is a unit of length along it."""
+
+    gain: float
+    """How much the objective gains, in the units of the backend's problem."""
+    violation: float
+    """How far the direction is from its cone (unbounded), or G'z from 0 (infeasible)."""
+    deviation: float
+    """How far its other conditions are violated: Px = 0 and the bounds of the unknowns."""
+    curvature: float
+    """x'Px, which ends the gain at gain^2 / (2 curvature)."""
+    size: float
+    """The largest entry of the right-hand side that the violation is compared with."""
+
+    @property
+    def proves(self) -> bool:
+        """Whether it proves what the backend says."""
+        return bool(self.gain > 0 and max(self.violation, self.deviation) <= RAY_TOLERANCE * self.gain)
+
+    @property
+    def reach(self) -> float:
+        """How far the objective goes along it until its curvature turns it, or its conditions are off by RAY_TOLERANCE of their size."""
+        turn = self.gain**2 / (2 * self.curvature) if self.curvature > 0 else np.inf
+        return min(turn, RAY_TOLERANCE * (1 + self.size) * self.gain / self.violation if self.violation > 0 else np.inf)
+
+
+def ray_of(answer: Answer) -> Ray | None:
+    """The ray with which the backend certifies its status; None where it has none, or one of another shape."""
+    if answer.raw is None:
+        return None
+    form, x, z = answer.raw.form, answer.raw.primal_ray, answer.raw.dual_ray
+    if answer.status is Status.UNBOUNDED and x is not None and x.shape == form.q.shape:
+        return _primal_ray(form, x)
+    if answer.status is Status.INFEASIBLE and z is not None and z.shape == form.h.shape:
+        return _dual_ray(form, z)
+    return None
+
+
+def proves_ray(answer: Answer) -> bool:
+    """Whether the backend's raw ray proves what its status says."""
+    ray = ray_of(answer)
+    return ray is not None and ray.proves
+
+
+def reach_of_ray(answer: Answer) -> float:
+    """How far the objective goes along the ray of an answer, in the units of the backend's problem; 0 where it has none."""
+    ray = ray_of(answer)
+    return 0.0 if ray is None else ray.reach
+
+
+def _primal_ray(form: StandardForm, x: Array) -> Ray:
+    x = x / max(largest(np.abs(x)), SMALLEST_RAY)
+    Px, s = form.P @ x, -(form.G @ x)
+    below, above = np.minimum(x[np.isfinite(form.lower)], 0.0), np.maximum(x[np.isfinite(form.upper)], 0.0)
+    deviation = max(largest(np.abs(v)) for v in (Px, below, above))
+    return Ray(-float(form.q @ x), largest(np.abs(s - form.on_cone(s))), deviation, float(x @ Px), largest(np.abs(form.h)))
+
+
+def _dual_ray(form: StandardForm, z: Array) -> Ray:
+    z = form.on_dual_cone(z)
+    z = z / max(largest(np.abs(z)), SMALLEST_RAY)
+    return Ray(-float(form.h @ z), largest(np.abs(form.G.T @ z)), 0.0, 0.0, largest(np.abs(form.q)))
