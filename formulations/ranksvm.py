@@ -27,8 +27,10 @@ from equimargin.formulations.problem.refusal import Refusal
 
 ALL_SUBSETS = 8
 """Up to this many pairs the 1-slack form is declared over every subset; above, over those that a cutting loop needs."""
-CUTS = 500
+MOST_CUTS = 500
+"""Largest number of subsets that are added to the 1-slack form one by one: a problem that needs more is refused."""
 CUT_TOLERANCE = 1e-9
+"""Largest violation of an undeclared subset, over 1 + |xi|: one that is violated more is added, and the form is solved again."""
 _SUBSETS: WeakKeyDictionary[MarginProblem, Array] = WeakKeyDictionary()
 """The subsets that a problem's 1-slack form is declared over: found once for all backends."""
 
@@ -230,9 +232,9 @@ def l1_betahat(problem: MarginProblem) -> Declaration:
 def oneslack(problem: MarginProblem) -> Declaration:
     """min  1/2 |w|^2 + C xi   s.t.  w.sum_ij c_ij (phi_i - phi_j) >= sum_ij c_ij - xi   for every c in {0,1}^p.
 
-    Up to ALL_SUBSETS pairs over every subset c, above over those that its own solutions violate most, until none is violated by more than
-    CUT_TOLERANCE of what is at stake; those are the subsets of one C, which is no parameter there: another C is another declaration.
-    With mu >= 0 the multiplier of `subset`, alpha = sum_c mu_c c.
+    Up to ALL_SUBSETS pairs the form has every subset c. For more pairs it has the subsets that its own solutions violate most, added one by
+    one until none is violated by more than CUT_TOLERANCE. These subsets belong to one value of C, so that C is no parameter of the form:
+    another C needs another declaration. If mu >= 0 is the multiplier of `subset`, then alpha = sum_c mu_c c.
     """
     import cvxpy as cp
 
@@ -654,7 +656,7 @@ def _violated_subsets(D: Array, weight: Array, C: float) -> Array:
     import cvxpy as cp
 
     subsets = [np.zeros(len(D)), np.ones(len(D))]
-    for _ in range(CUTS):
+    for _ in range(MOST_CUTS):
         chosen = np.array(subsets)
         w, xi = cp.Variable(D.shape[1]), cp.Variable()
         program = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + C * xi), [(chosen @ D) @ w >= chosen @ weight - xi])
@@ -668,7 +670,7 @@ def _violated_subsets(D: Array, weight: Array, C: float) -> Array:
         if np.maximum(short, 0.0).sum() - xi.value <= CUT_TOLERANCE * (1 + abs(xi.value)):
             return np.array(subsets)
         subsets.append((short > 0).astype(np.float64))
-    raise ValueError(str(too_large(f"{CUTS} subsets of the 1-slack form are not enough")))
+    raise ValueError(str(too_large(f"{MOST_CUTS} subsets of the 1-slack form are not enough")))
 
 
 def _of_subsets(subsets: Array, weight: Array, mu: Array | None) -> Array | None:

@@ -1,19 +1,23 @@
-"""The reduced preference graph of document P: O(n) preferences in the place of O(n^2), and what is left of the full problem.
+"""The reduced preference graph of document P: O(n) preferences instead of O(n^2), and how its loss bounds the loss of all pairs.
 
-In every query each level but the top one has a maximum. It is preferred to the rest of its level, and every point of the next level is
-preferred to it: (n - n_1) + (n - n_L - (L - 1)) edges for L levels of n_1, ..., n_L points, 199 instead of 10,000 for two of 100.
+A level is all points of a query with the same relevance. Every level but the highest has one point that is called its maximum. The maximum
+is preferred to the rest of its level, and every point of the next higher level is preferred to the maximum. With L levels of n_1, ..., n_L
+points, n in all, these are (n - n_1) + (n - n_L - (L - 1)) edges: 199 instead of 10,000 for two levels of 100 points.
 
-An approximation, not an equivalent: it orders points of equal relevance. What holds is a bound. From i of level b down to j of level a
-< b there is a path of k edges, i, the maximum of b - 1, ..., that of a, j, and margins add up along it,
+The reduced problem is not equivalent to the full one, because it orders points of equal relevance. It bounds the full one. From a point i
+of level b there is a path down to a point j of a lower level a: from i to the maximum of level b - 1, and so on to the maximum of level a,
+and from there to j. If the path has k edges, the margins of its edges add up to that of the pair,
 
     u_ij = 1 - f_i + f_j = sum over the path of u_e - (k - 1)    so that    (u_ij)_+ <= sum over the path of (u_e)_+.
 
-An edge is on the paths of so many pairs, its congestion; N_l points are in levels up to l, M_l in levels above:
+The congestion of an edge is the number of pairs whose path contains it. N_l is the number of points in the levels up to l, and M_l the
+number of points in the levels above l. The congestion is
 
-    from the maximum of l to the rest of l:      M_l
-    from a point of l + 1 to the maximum of l:   N_l, and N_l (1 + M_(l+1)) from the maximum of l + 1
+    from the maximum of l to a point of the rest of l:       M_l
+    from a point of l + 1 to the maximum of l:               N_l
+    from the maximum of l + 1 to the maximum of l:           N_l (1 + M_(l+1))
 
-so that L_full(f) <= kappa L_reduced(f) for every f, kappa the largest congestion: max(n+, n-) for two levels.
+The largest congestion is kappa, and L_full(f) <= kappa L_reduced(f) for every f. With two levels of n+ and n- points kappa = max(n+, n-).
 """
 
 from __future__ import annotations
@@ -31,8 +35,9 @@ from equimargin.formulations.problem.labels import Index, numbers, queries
 def reduced_preferences(y: ArrayLike, qid: ArrayLike | None = None, maximum: ArrayLike | None = None) -> Index:
     """The reduced preference graph, as pairs for `ranking_from_pairs`.
 
-    Which point is the maximum of its level the document leaves open, and it matters: with positive 2 and negatives 0 and 3 on a line,
-    C = 1, all pairs give w = 1/2, and these pairs w = -1/3, the ranking reversed, for the maximum 0, but w = 1/3 for the maximum 3.
+    The document leaves open which point is the maximum of its level, and the choice matters. Take one positive point at 2 and two negative
+    points at 0 and 3 on a line, C = 1. All pairs give w = 1/2. The reduced pairs give w = 1/3 if the maximum is the point 3. If it is the
+    point 0 they give w = -1/3, which reverses the ranking.
 
     Parameters
     ----------
@@ -62,9 +67,10 @@ def reduced_preferences(y: ArrayLike, qid: ArrayLike | None = None, maximum: Arr
 def reduction_factor(y: ArrayLike, qid: ArrayLike | None = None, loss: Loss = "hinge") -> int:
     """kappa such that L_full(f) <= kappa L_reduced(f) for the losses of all pairs and of the reduced ones at every f.
 
-    The optimum over all pairs at cost C is thus at most that over the reduced ones at cost kappa C, and no reduced loss means no loss at
-    all. There is no bound the other way: points of one level, which no pair orders, have a reduced loss. For the squared hinge
-    (sum of k terms)^2 <= k times the sum of their squares makes it L times as much, a path having no more edges than there are levels.
+    The optimum over all pairs at cost C is therefore at most the optimum over the reduced pairs at cost kappa C. If the reduced loss is 0,
+    so is the full loss. There is no bound in the other direction, because the reduced pairs also order points of one level. For the squared
+    hinge the bound is L times larger: the square of a sum of k terms is at most k times the sum of their squares, and no path has more
+    edges than there are levels.
 
     Parameters
     ----------
@@ -72,8 +78,8 @@ def reduction_factor(y: ArrayLike, qid: ArrayLike | None = None, loss: Loss = "h
 
     Returns
     -------
-    The largest congestion, times L for the squared hinge; max(n+, n-) for a hinge and two levels, the lower of more than one point; 1
-    at least, and where the reduced pairs are all pairs of two levels.
+    The largest congestion, times L for the squared hinge, and at least 1. It is max(n+, n-) for the hinge and two levels of which the lower
+    has more than one point, and 1 where the reduced pairs are all pairs.
 
     Raises
     ------

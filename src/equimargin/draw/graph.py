@@ -17,7 +17,11 @@ STYLES: dict[str, tuple[str, Any]] = {
     "not equivalent": ("#b3282d", "dotted"),
 }
 COLUMNS = 4
-ROW, WIDTH = 0.42, 4.8
+"""Families side by side."""
+ROW = 0.42
+"""Inches that a formulation takes in height."""
+WIDTH = 4.8
+"""Inches that a family takes in width."""
 
 
 def draw(file: Path) -> None:

@@ -24,8 +24,11 @@ LINES = 120
 NAMED = 10
 """Coefficients at most that are told apart by colour and named."""
 LOGARITHMIC = 10.0
-"""Scores beyond so many margins are drawn on a logarithmic scale that is linear between -1 and 1."""
-INK, MARK = "#1b5e8c", "#b3282d"
+"""Margins beyond which scores are drawn on a logarithmic scale; it is linear between -1 and 1."""
+INK = "#1b5e8c"
+"""Colour of the lines and points."""
+MARK = "#b3282d"
+"""Colour of the best lambda."""
 
 __all__ = ["draw"]
 
