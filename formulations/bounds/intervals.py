@@ -46,7 +46,7 @@ def relative_size(at_0: float, *values: float) -> float:
     ----------
     at_0 : P(0), the primal value at f = 0.  values : those that a figure is relative to, such as both sides of an interval.
     """
-    return max([abs(value) for value in (*values, SIZE_FLOOR * at_0) if math.isfinite(value)], default=0.0)
+    return max(filter(math.isfinite, map(abs, (*values, SIZE_FLOOR * at_0))), default=0.0)
 
 
 @dataclass(frozen=True)

@@ -130,7 +130,7 @@ class _Descent:
 
     def refresh(self, progress: Progress) -> None:
         """Take f as freshly computed."""
-        self.v = progress.f if progress.w is None else progress.w
+        self.v = progress.shown.f if progress.shown.w is None else progress.shown.w
 
     def sweep_on(self, progress: Progress) -> None:
         """Sweeps worth a look at the gap: first over all rows, then over those that have not settled at a bound."""

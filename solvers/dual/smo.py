@@ -2,62 +2,57 @@
 
     min  1/2 a'K a - z'a + width'|a| + 1/2 sum_i ridge_i a_i^2    s.t.  lower <= a <= upper,  1'a = 0
 
-One number a_i a point, the sum of s_r alpha_r of its rows: a row with s_r = 1 is its part above 0, one with s_r = -1 the part below, so
-that classification (one row a point) and the regression tube (two) are one problem. Pair steps a_i += delta, a_j -= delta on a working
-set whose kernel block stays in the processor's cache, first in float32; from time to time Newton's method on the free points
-(`newton_on_face.py`) finishes what pair steps would take long for. Gradients of all points go through tiles of K that are never kept. The
-gap is that of f = K a evaluated anew in float64; where float32 has led no further, the same method goes on in float64.
+There is one number a_i a point (`smo_problem.py`), so that classification and the regression tube are one problem. Pair steps a_i += delta,
+a_j -= delta are taken on a working set whose kernel block stays in the processor's cache (`working_set.py`), first in float32. From time to
+time Newton's method on the free points (`newton_on_face.py`) finishes what would take many pair steps. The gradients of all points go
+through tiles of K that are never kept. The gap is that of f = K a computed anew in float64. Where float32 makes no more progress, the same
+method goes on in float64.
+
+A run is a `_Descent`: the problem, the iterate, what the slopes say of it, the working set, what the run aims at, and what it has spent.
+Each round takes pair steps and then perhaps Newton steps. The true gap is computed when the estimated one is small enough.
 
 Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second order information, JMLR 6 (2005), WSS 2.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from equimargin.formulations.bounds.intervals import interval
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import jit
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.solvers.dual.newton_on_face import SMALL_FACE, climb, worth
-from equimargin.solvers.dual.working_set import NEVER, Index, best_partner, choose, estimate, moved, seated, slopes, violators_outside
+from equimargin.solvers.dual.smo_problem import Index, Look, PointProblem, Units
+from equimargin.solvers.dual.working_set import WorkingSet, pair_steps
 from equimargin.solvers.needs import Needs
-from equimargin.solvers.products.tiles import add_rows, tiles
-from equimargin.solvers.products.workspace import square
 from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS, Progress, multipliers, risen
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution, Status
 
-WHOLE = 2048
-"""Up to so many points are one working set."""
-SMALLEST_SET = 512
-LARGEST_SET = {np.dtype(np.float32): 6000, np.dtype(np.float64): 2000}
-"""A set that leaves out free points is changed every time, and its block computed anew: 144 MB pay for themselves."""
-RENEWED = 3
-"""A block of which less than one part in so many is new is not computed anew but in its new rows and columns."""
-CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12}
-"""Smallest curvature of a pair, over the mean diagonal of K."""
-SURE = 0.1
-"""Points that are less far inside their margin, over half the range of z, are not worth the question whether that is for sure."""
-FIRST_NEWTON = 0.003
-"""Newton's method is left out while the gap is larger: the free points are still others than in the end."""
+PAIR_CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12}
+"""Smallest curvature of a pair in each precision, over the mean diagonal of K: that of two equal points is rounding, or 0."""
+KEPT_MARGIN = 0.1
+"""Over half the range of z: points that are further than this inside their margin keep their f of the run when the gap is computed."""
+NEWTON_GAP = 0.003
+"""Relative gap above which Newton's method is left out: the free points are not yet those of the optimum."""
 MOST_FREE = 4000
-"""Newton's method is left out where more points are free."""
-SHARE = 5
-"""Pair steps of a working set between two tries of Newton's method, in sizes of the set, at least."""
+"""Free points above which Newton's method is left out: a factorisation of their matrix takes seconds."""
+ROUND_STEPS_PER_POINT = 5
+"""Pair steps of a round for every point of the working set, at least: the gradients outside of the set cost as much as several of them."""
 FIRST_VIOLATION = 1e-3
-"""Violation at which the gap is looked at first where it cannot be estimated, over half the range of z."""
-MOST_STEPS = 100
-"""Pair steps a point in float32, at most: a problem that takes more is one for Newton's method in float64."""
-PATIENCE = 6
-"""The gap is computed anew after so many rounds without progress."""
-UNBOUNDED = 1e16
-"""A hard optimum above this, in units of spread^2 / mean K_ii, is a margin below double precision."""
+"""Violation, over half the range of z, at which the true gap is computed first where it cannot be estimated."""
+FLOAT32_STEPS_PER_POINT = 100
+"""Pair steps for every point that float32 may take: a problem that needs more is one for Newton's method in float64."""
+IDLE_ROUNDS = 6
+"""Rounds without progress after which the true gap is computed, and float32 is given up."""
+HARD_OPTIMUM_LIMIT = 1e16
+"""Optimum of hard rows, in units of spread^2 / mean K_ii, above which the margin is too small for double precision: no f meets the rows."""
 
 
 NEEDS = Needs(MarginProblem, bias="so that no pair has to be moved together", single_entries=True)
@@ -72,7 +67,7 @@ NEEDS = Needs(MarginProblem, bias="so that no pair has to be moved together", si
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """The optimum of one problem."""
     with _BLAS.limit(limits=1, user_api="blas"):
-        return _descend(_Descent(problem, warm_start, limits), limits, warm_start is not None)
+        return _descend(_Descent.of(problem, warm_start, limits), limits, warm_start is not None)
 
 
 def _solve_grid(problems: Iterable[MarginProblem], limits: Limits) -> Iterator[Solution]:
@@ -80,378 +75,295 @@ def _solve_grid(problems: Iterable[MarginProblem], limits: Limits) -> Iterator[S
     descent: _Descent | None = None
     for problem in problems:
         with _BLAS.limit(limits=1, user_api="blas"):
-            if descent is None:
-                descent = _Descent(problem, None, limits)
-            else:
-                descent.turn_to(problem)
+            descent = _Descent.of(problem, None, limits) if descent is None else descent.turned_to(problem, limits)
             yield _descend(descent, limits, False)
-
-
-def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:
-    """Pair steps and Newton's method until the estimated gap is small enough, the gap, and on in float64 until it is.
-
-    watched : whether the gap of the start is asked for, too; with a callback that of every round is.
-    """
-    progress = Progress("smo", descent.problem, limits, limits.max_iter or 10_000_000 + 1000 * descent.problem.p, descent.product)
-    descent.look()
-    watched = watched or limits.callback is not None
-    while True:
-        if watched or descent.ready or progress.out_of_time or descent.steps >= progress.max_iter:
-            before, stuck = progress.gap, descent.stuck
-            over = progress.show(descent.alpha, descent.steps, descent.violation)
-            descent.refresh(progress)
-            if over or descent.ended(progress):
-                break
-            if stuck or descent.ready or progress.gap > 0.1 * before:
-                descent.correct(progress)
-            watched = limits.callback is not None
-        descent.run(progress)
-        descent.newton(progress)
-    return progress.solution()
 
 
 _BLAS = ThreadpoolController()
 
 
-class _Descent:
-    """The multipliers a (m,) on their way down, and the gradient G = K a - z.
+def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:
+    """Rounds of pair steps and of Newton's method until the true gap is small enough.
 
-    Units are such that K has a mean diagonal of 1 and z half a range of 1: a = alpha x scale, f = K a x spread.
-    lower, upper, z, width : (m,) as in the module's formula.  ridge, costs : (2, m) of the rows below and above 0.
-    rise, fall, free : (m,) slopes to both sides, and where they are equal.  level : of the free points, minus the bias.
-    violation : the largest slope to fall above the least to rise.  gap : relative, estimated.  steps : pair steps so far.
-    drift : sum of all |changes of a| since G was computed anew at every point, inf while it has not been.
-    goal : the estimated gap, and eps the violation, at which the true gap is looked at.
-    least_value : of what gaps are relative to.  most_value : twice the primal one at 0; a larger dual value is rounding.
-    best, reached, idle : the least gap and the largest dual value since the true gap was last found too large, and how many rounds have not
-    led on.
-    K : the kernel matrix of few points.  before, block : the last working set.
-    work, price, pace : work since Newton's method was last tried, that of the last round, and by how much it lowered log gap.
+    Parameters
+    ----------
+    descent : where to start.  limits : of the run.
+    watched : whether the true gap of the start is computed, too; with a callback that of every round is.
+    """
+    margin = descent.problem.margin
+    progress = Progress("smo", margin, limits, limits.max_iter or 10_000_000 + 1000 * margin.p, descent.product)
+    watched = watched or limits.callback is not None
+    while True:
+        if watched or descent.ready or progress.out_of_time or descent.effort.steps >= progress.max_iter:
+            before, stuck = progress.gap, descent.stuck
+            over = progress.show(descent.problem.multipliers(descent.at.a), descent.effort.steps, descent.look.violation)
+            descent.take(progress.shown.f)
+            if over or descent.ended(progress):
+                break
+            if stuck or descent.ready or progress.gap > 0.1 * before:
+                descent.correct(progress)
+            watched = limits.callback is not None
+        descent.pair_round(progress)
+        descent.newton_round(progress)
+    return progress.solution()
+
+
+@dataclass
+class Iterate:
+    """The point of a run.
+
+    a : (m,).  G : (m,) the gradient K a - z.  drift : sum of |changes of a| since K a was computed in float64 at every point; it is
+    infinite while that has not been done.
     """
 
-    def __init__(self, problem: MarginProblem, start: Point | None, limits: Limits) -> None:
-        self.m, self.tol = problem.m, limits.tol
-        rows, m = problem.rows, problem.m
-        self.point = np.abs(rows.dot(np.arange(1.0, m + 1))).astype(np.intp) - 1
-        self.above, self.below = np.flatnonzero(rows.s > 0), np.flatnonzero(rows.s < 0)
-        z = rows.s * rows.t
-        self.spread, self.middle = float(np.ptp(z / 2)) or 1.0, float(z.max()) / 2 + float(z.min()) / 2
-        self.unit = problem.gram.mean_diagonal
-        self.scale = self.unit / self.spread
-        self.claims = problem.convex
-        self.rise, self.fall, self.free = np.empty(m), np.empty(m), np.empty(m, dtype=bool)
-        self.exact = tiles(problem.gram, self.unit, limits.n_jobs)
-        self.single = self.exact.single()
-        self.a, self.drift = np.zeros(m), 0.0
-        self.before = np.zeros(0, dtype=np.intp)
-        self.K: Any = None
-        self.block: Any = None
-        self._start(problem)
-        self.G = -self.z
+    a: Array
+    G: Array
+    drift: float
+
+
+@dataclass
+class Aim:
+    """When the true gap is computed, and whether the rounds still lead there.
+
+    goal : the estimated relative gap, and eps : the violation, at which the true gap is computed.  tightening : what the next tightening of
+    the hard rows is multiplied by.
+    best : the smallest estimated relative gap, or violation where there is no estimate.  reached : the largest estimated dual value.
+    idle : rounds since one of both was improved.  All three count from the last time that the true gap was found too large.
+    """
+
+    goal: float
+    eps: float
+    tightening: float = 1.0
+    best: float = np.inf
+    reached: float = -np.inf
+    idle: int = 0
+
+    def note(self, look: Look, most_dual: float) -> None:
+        """Count a round; most_dual : a larger dual value is rounding, after which nothing can be hoped for."""
+        estimated = math.isfinite(look.gap)
+        measure = look.relative_gap if estimated else look.violation
+        rises = estimated and risen(look.dual, self.reached, 0.01 * look.gap, abs(look.dual))
+        leads = rises or look.relative_gap < 0.9 * self.best or (not estimated and look.violation < 0.9 * self.best)
+        self.idle = IDLE_ROUNDS if look.dual > most_dual else 0 if leads else self.idle + 1
+        self.best, self.reached = min(self.best, measure), max(self.reached, look.dual)
+
+    def narrow(self, tol: float, gap: float) -> None:
+        """Ask for more after the true gap was found to be `gap`, above tol, and count rounds from now."""
+        self.eps *= float(np.clip(0.3 * tol / gap, 0.01, 0.5)) if np.isfinite(gap) else 0.1
+        self.goal = max(0.5 * self.goal, 1e-3 * tol)
+        self.best, self.reached, self.idle = np.inf, -np.inf, 0
+
+
+@dataclass
+class Effort:
+    """What a run has spent.
+
+    steps : pair steps.  work : since Newton's method was last tried, in units of what a pass of a pair step spends on a point, as measured.
+    price, pace : the work of the last round of pair steps, and by how much it lowered the logarithm of the estimated gap.
+    spent : the work that the last try of Newton's method took.
+    """
+
+    steps: int = 0
+    work: int = 0
+    price: int = 0
+    pace: float = 0.0
+    spent: int = 0
+
+
+@dataclass
+class _Descent:
+    """The state of a run.
+
+    problem : what is minimised.  at : the iterate, and look : what the slopes say of it.  working : the working set.  aim : when the true
+    gap is computed next.  effort : what has been spent.
+    """
+
+    problem: PointProblem
+    at: Iterate
+    look: Look
+    working: WorkingSet
+    aim: Aim
+    effort: Effort
+
+    @classmethod
+    def of(cls, problem: MarginProblem, start: Point | None, limits: Limits) -> _Descent:
+        """At 0, or at the multipliers of a start."""
+        units = Units.of(problem)
+        points = PointProblem.of(problem, units)
+        at = Iterate(np.zeros(problem.m), -points.z, 0.0)
         if start is not None:
-            alpha = multipliers(start, problem)
-            inside = (problem.box > 0) & (alpha > 0)
-            alpha = alpha * min(1.0, float((problem.box[inside] / alpha[inside]).min(initial=1.0)))  # shrunk into a smaller box
-            np.add.at(self.a, self.point, rows.s * problem.repaired(alpha) * self.scale)
-            self.drift = np.inf
+            at = Iterate(points.numbers(multipliers(start, problem)), -points.z, np.inf)
+        return cls._starting(points, at, WorkingSet.of(problem.gram, units.unit, limits.n_jobs), limits)
 
-    def _start(self, problem: MarginProblem) -> None:
-        """What depends on the costs, and the counters of a run."""
-        self.problem = problem
-        self.costs = self._by_side(problem.costs * self.scale, 0.0)
-        box = self._by_side(problem.box * self.scale, 0.0)
-        self.lower, self.upper = -box[0], box[1]
-        ridge = np.zeros(problem.p)
-        if problem.loss == "squared_hinge":
-            np.divide(0.5 / self.unit, problem.costs, out=ridge, where=problem.costs > 0)
-        self.ridge = self._by_side(ridge, 0.0)
-        self.z, self.width = self._targets(problem.rows.t)
-        self.hard = np.isinf(problem.costs)
-        at_0 = problem.scale * self.scale / self.spread
-        self.least_value, self.most_value = 1e-4 * at_0, np.inf if self.hard.any() else 2.0 * at_0
-        self._work_in(np.dtype(np.float32 if self.claims and not self.hard.any() else np.float64))
-        self.steps, self.price, self.pace = 0, 0, 0.0
-        self.goal, self.best, self.reached, self.idle = 0.9 * self.tol, np.inf, -np.inf, 0
-        self.spent, self.work, self.tightening, self.eps = 0, 0, 1.0, max(FIRST_VIOLATION, self.tol)
+    def turned_to(self, problem: MarginProblem, limits: Limits) -> _Descent:
+        """At the same problem of another C, with the multipliers and f multiplied by the ratio; with other weights at 0."""
+        margin, f = self.problem.margin, self.at.G + self.problem.z
+        ratio = problem.C / margin.C if problem.weights is margin.weights else 0.0
+        points = PointProblem.of(problem, self.problem.units)
+        a = np.clip(ratio * self.at.a, points.sides.lower, points.sides.upper)
+        return self._starting(points, Iterate(a, ratio * f - points.z, ratio * self.at.drift), self.working, limits)
 
-    def _work_in(self, dtype: np.dtype[Any]) -> None:
-        """Take pair steps in this precision; blocks in another are forgotten."""
-        self.dtype, self.tiles = dtype, self.single if dtype == np.float32 else self.exact
-        for K in (self.K, self.block):
-            if K is not None and K.dtype != dtype:
-                self.K = self.block = None
-
-    def turn_to(self, problem: MarginProblem) -> None:
-        """Go on with the same problem at another C, its multipliers and f multiplied by the ratio; with other weights from 0."""
-        ratio = problem.C / self.problem.C if problem.weights is self.problem.weights else 0.0
-        f = self.G + self.z
-        self._start(problem)
-        self.a, self.drift = np.clip(ratio * self.a, self.lower, self.upper), ratio * self.drift
-        self.G = ratio * f - self.z
-
-    def _by_side(self, v: Array, missing: float) -> Array:
-        """Numbers of rows, (p,), by their points, (2, m): of the rows below 0, of those above."""
-        sides = np.full((2, self.m), missing)
-        sides[0, self.point[self.below]], sides[1, self.point[self.above]] = v[self.below], v[self.above]
-        return sides
-
-    def _targets(self, t: Array) -> tuple[Array, Array]:
-        """z and width, (m,): the middle of z_r = s_r t_r on both sides of a point and half their distance, or the z_r of its one row."""
-        below, above = self._by_side((self.problem.rows.s * t - self.middle) / self.spread, np.nan)
-        below, above = np.where(np.isnan(below), above, below), np.where(np.isnan(above), below, above)
-        return (below + above) / 2, (below - above) / 2
-
-    @property
-    def alpha(self) -> Array:
-        """alpha_r, (p,): the part of a_i above or below 0."""
-        return np.maximum(self.problem.rows.s * self.a[self.point], 0.0) / self.scale
-
-    def product(self, beta: Array) -> Array:
-        """K beta in float64, (m,).
-
-        Points whose multipliers are 0 keep their value of the run where it cannot be off by as much as they are inside their margin at the
-        best bias: their loss is 0 for sure, so that the gap is that of values all computed anew. Where rows are hard, K beta is computed
-        to the last bit as anybody else does, so that they are met for all.
-        """
-        if self.hard.any():
-            return self.problem.gram @ beta
-        f, support, error = (self.G + self.z) * self.spread, np.flatnonzero(beta), self.drift * self.exact.resolution * self.spread
-        fresh = np.zeros(self.m, dtype=bool)
-        unsure = (self.a != 0) | (np.minimum(self.rise - self.level, self.level - self.fall) * self.spread <= error + SURE * self.spread)
-        while unsure.any():
-            fresh |= unsure
-            f[unsure] = self.exact.product(support, beta[support] * self.unit, np.flatnonzero(unsure))
-            slack = self._by_side(self.problem.slack(f, self.problem.bias_at(f)), -np.inf).max(axis=0)
-            unsure = ~fresh & (slack >= -error)
-        if fresh.all():
-            self.drift = 0.0
-        return f
-
-    def look(self) -> None:
-        """The slopes, the violation and an estimate of the gap."""
-        sides = self.a, self.lower, self.upper, self.width, self.ridge
-        self.least, self.most, self.level = slopes(self.G, *sides, self.rise, self.fall, self.free)
-        self.violation = self.most - self.least
-        gap, dual = estimate(self.G, self.a, self.z, self.width, self.ridge, self.costs, self.level)
-        size = max(abs(dual + gap), abs(dual), self.least_value)
-        self.gap = gap / size if np.isfinite(gap) and size > 0 else np.inf
-        lead = risen(dual, self.reached, 0.01 * gap, abs(dual)) if np.isfinite(gap) else self.violation < 0.9 * self.best
-        self.idle = PATIENCE if dual > self.most_value else 0 if lead or self.gap < 0.9 * self.best else self.idle + 1
-        self.best = min(self.best, self.gap if np.isfinite(gap) else self.violation)
-        self.reached = max(self.reached, dual)
+    @classmethod
+    def _starting(cls, problem: PointProblem, at: Iterate, working: WorkingSet, limits: Limits) -> _Descent:
+        """At a point, nothing spent: in float32 where an estimate of the gap says when it has led astray."""
+        working.work_in(working.single if problem.has_estimate else working.exact)
+        aim = Aim(goal=0.9 * limits.tol, eps=max(FIRST_VIOLATION, limits.tol))
+        descent = cls(problem, at, problem.look(at.a, at.G), working, aim, Effort())
+        aim.note(descent.look, problem.most_dual)
+        return descent
 
     @property
     def ready(self) -> bool:
-        """Whether it is time to compute the gap: by its estimate, or where there is none by the violation; or for want of progress."""
-        close = self.violation <= self.eps if self.hard.any() or not self.claims else self.gap <= self.goal
-        return close or self.violation <= 0 or self.stuck
+        """Whether it is time to compute the true gap: by the estimate, or where there is none by the violation; or for want of progress."""
+        close = self.look.relative_gap <= self.aim.goal if self.problem.has_estimate else self.look.violation <= self.aim.eps
+        return close or self.look.violation <= 0 or self.stuck
 
     @property
     def stuck(self) -> bool:
-        """Whether pair steps in this precision have ceased to lead on, or would take too many."""
-        return self.idle >= PATIENCE or (self.dtype == np.float32 and self.steps > MOST_STEPS * self.m)
+        """Whether pair steps in this precision have ceased to make progress, or would be too many."""
+        too_many = self.working.in_float32 and self.effort.steps > FLOAT32_STEPS_PER_POINT * self.working.m
+        return self.aim.idle >= IDLE_ROUNDS or too_many
+
+    def product(self, beta: Array) -> Array:
+        """K beta in float64, (m,), of the coefficients beta = A'alpha that belong to the iterate.
+
+        Points with a_i = 0 keep their value of the run where it is closer to the truth than to their margin at the best bias. Their loss is
+        0 either way, so that the gap is that of values all computed anew. Where rows are hard, K beta is computed as the referee computes
+        it, to the last bit, so that everybody finds the rows met.
+        """
+        problem, units, exact = self.problem, self.problem.units, self.working.exact
+        if problem.any_hard:
+            return problem.margin.gram @ beta
+        f, support, error = (self.at.G + problem.z) * units.spread, np.flatnonzero(beta), self.at.drift * exact.resolution * units.spread
+        fresh = np.zeros(units.m, dtype=bool)
+        inside = np.minimum(self.look.rise - self.look.level, self.look.level - self.look.fall) * units.spread
+        unsure = (self.at.a != 0) | (inside <= error + KEPT_MARGIN * units.spread)
+        while unsure.any():
+            fresh |= unsure
+            f[unsure] = exact.product(support, beta[support] * units.unit, np.flatnonzero(unsure))
+            slack = units.by_side(problem.margin.slack(f, problem.margin.bias_at(f)), -np.inf).max(axis=0)
+            unsure = ~fresh & (slack >= -error)
+        if fresh.all():
+            self.at.drift = 0.0
+        return f
+
+    def take(self, f: Array) -> None:
+        """Take the gradient of f, (m,), as it has just been computed."""
+        self.at.G = f / self.problem.units.spread - self.problem.z
+        self._look_again()
 
     def ended(self, progress: Progress) -> bool:
         """Whether there is nothing more to find: no optimum, or none that could be told from a stationary point."""
-        if self.hard.any() and self.unbounded(progress) and np.isinf(interval(self.problem, Point(alpha=self.alpha)).upper):
-            progress.end(Status.INFEASIBLE, f"no f meets the hard rows: the optimum is above {self.ray_value(progress):.0e}")
-        elif not self.problem.convex and self.violation <= self.tol:
-            progress.end(Status.STATIONARY, f"the optimality conditions hold to {max(self.violation, 0.0):.2e}")
+        margin = self.problem.margin
+        if self.problem.any_hard and margin.convex and self._unbounded(progress):
+            progress.end(
+                Status.INFEASIBLE, f"no f meets the hard rows: the optimum is above {_ray_value(progress, self.problem.units):.0e}"
+            )
+        elif not margin.convex and self.look.violation <= progress.limits.tol:
+            progress.end(Status.STATIONARY, f"the optimality conditions hold to {max(self.look.violation, 0.0):.2e}")
         return progress.status is not None
 
+    def _unbounded(self, progress: Progress) -> bool:
+        """Whether the multipliers are a ray along which the hard dual has no end, as far as double precision can tell."""
+        units, alpha = self.problem.units, self.problem.multipliers(self.at.a)
+        beyond = _ray_value(progress, units) * units.scale > HARD_OPTIMUM_LIMIT * units.spread
+        return bool(beyond and np.isinf(interval(self.problem.margin, Point(alpha=alpha)).upper))
+
     def correct(self, progress: Progress) -> None:
-        """Go on in float64, to a smaller gap; from 0 where rounding has led to less than that."""
-        if self.dtype == np.float32:
-            self._work_in(np.dtype(np.float64))
-        if self.claims and progress.dual < 0.0:
-            self.a, self.G, self.drift = np.zeros(self.m), -self.z, 0.0
-        self.eps *= float(np.clip(0.3 * self.tol / progress.gap, 0.01, 0.5)) if np.isfinite(progress.gap) else 0.1
-        self.goal = max(0.5 * self.goal, 1e-3 * self.tol)
-        if self.problem.convex and np.isinf(progress.primal):
-            self.tighten(0.25 * self.tol * progress.dual)
-        self.best, self.reached, self.idle = np.inf, -np.inf, 0
-        self.look()
+        """Go on in float64, to a smaller estimate of the gap; from 0 where rounding has led to a dual value below that of 0."""
+        problem, tol = self.problem, progress.limits.tol
+        if self.working.in_float32:
+            self.working.work_in(self.working.exact)
+        if problem.margin.convex and progress.dual < 0.0:
+            self.at = Iterate(np.zeros(problem.units.m), -problem.z, 0.0)
+        self.aim.narrow(tol, progress.gap)
+        if problem.margin.convex and np.isinf(progress.primal):
+            self._tighten(0.25 * tol * progress.dual)
+        self._look_again()
 
-    def refresh(self, progress: Progress) -> None:
-        """Take the gradient just computed."""
-        self.G = progress.f / self.spread - self.z
-        self.look()
-
-    def tighten(self, cost: float) -> None:
+    def _tighten(self, cost: float) -> None:
         """Ask more of the hard rows, so that f meets them exactly where it now does up to rounding.
 
-        The first time it raises the optimum by `cost`, each further time by four times more.
+        The first time this raises the optimum by `cost`, and each further time by four times more.
         """
-        total = float(self.alpha[self.hard].sum())
+        problem = self.problem
+        total = float(problem.multipliers(self.at.a)[problem.hard].sum())
         if total <= 0 or cost <= 0:
             return
-        more = self.tightening * cost / total
-        self.tightening *= 4.0
-        self.eps = min(self.eps, more / self.spread)
-        f = self.G + self.z
-        self.z, self.width = self._targets(self.problem.rows.t + more * self.hard)
-        self.G = f - self.z
+        more = self.aim.tightening * cost / total
+        self.aim.tightening *= 4.0
+        self.aim.eps = min(self.aim.eps, more / problem.units.spread)
+        self.problem = problem.tightened(more)
+        self.at.G = self.at.G + problem.z - self.problem.z
 
-    def unbounded(self, progress: Progress) -> bool:
-        """Whether the multipliers are a ray of the hard dual, as far as double precision can tell."""
-        return self.problem.convex and self.ray_value(progress) * self.scale > UNBOUNDED * self.spread
-
-    def ray_value(self, progress: Progress) -> float:
-        """The dual value of the best multiple of the multipliers, (t'alpha)^2 / (2 |A'alpha|_K^2)."""
-        gain = max(progress.dual + progress.norm2 / 2, 0.0)
-        return gain * (gain / max(2 * progress.norm2, 1e-300 + 1e-32 * gain * self.unit))
-
-    def newton(self, progress: Progress) -> None:
-        """Newton's method on the free points where it is no dearer than the pair steps since it was last tried."""
-        free = np.flatnonzero(self.free)
-        most = self._affordable(len(free))
-        if not most or not self.problem.convex:
-            return
-        a = self.a[free]
-        H = self.tiles.block(free, free, square("face", len(free), self.dtype)) if self.K is None else self.K[np.ix_(free, free)]
-        H[np.diag_indices(len(free))] += np.where(a > 0, self.ridge[1, free], self.ridge[0, free]).astype(H.dtype)
-        lower, upper = np.where(a > 0, 0.0, self.lower[free]), np.where(a < 0, 0.0, self.upper[free])
-        new = climb(H, self.level - self.rise[free], a, lower, upper, True, most, lambda: progress.out_of_time)
-        started = self.work
-        self._move(free, new)
-        self.spent, self.work = self.work - started + 4 * len(free) ** 2, 0
-        self.look()
-
-    def _affordable(self, n: int) -> int:
-        """How many factorisations of n free points are worth trying now: some, if they cost less than the pair steps that seem to be left.
-
-        Work is in units of what a pass of pair steps spends on a point, as measured.
-        """
-        if self.dtype == np.float64 and n <= SMALL_FACE:
-            return worth(n, self.work // 8)
-        once, each = 600_000 + 8 * n**2 + (0 if self.K is not None else 4 * n * self.m), 200_000 + 8 * n**2 + n**3 // 36
-        cost = once + 3 * each
-        if not 2 <= n <= MOST_FREE or self.gap > FIRST_NEWTON or self.work < 2 * self.spent:
-            return 0
-        ahead = self.price * float(np.log(max(self.gap, self.goal) / self.goal)) / max(self.pace, 0.05)
-        return 8 if cost < ahead else 0
-
-    def _move(self, points: Index, a: Array, K: Any = None) -> None:
-        """Put new multipliers in place, and the gradient after them; K is the block of these points, if it is at hand."""
-        delta = a - self.a[points]
-        moved = np.flatnonzero(delta)
-        self.drift += float(np.abs(delta).sum())
-        self.a[points] = a
-        if self.K is not None:
-            add_rows(self.K, points[moved], delta[moved], self.G, 0, self.m)
-        elif K is None:
-            self.tiles.add_product(points[moved], delta[moved], self.G)
-            self.work += 3 * len(moved) * self.m
-        else:
-            G, others = self.G[points], np.ones(self.m, dtype=bool)
-            add_rows(K, moved, delta[moved], G, 0, len(points))
-            others[points] = False
-            self.G[points] = G
-            self.G[others] += self.tiles.product(points[moved], delta[moved], np.flatnonzero(others))
-            self.work += 3 * len(moved) * (self.m - len(points))
-
-    def _working_set(self) -> tuple[Index, Any]:
-        """The points of the next pair steps and their block of K: all if they are few, else a set, kept while it holds all violators."""
-        if self.m <= WHOLE:
-            if self.K is None:
-                self.before = np.arange(self.m)
-                self.K = self.tiles.block(self.before, self.before, square("set", self.m, self.dtype))
-            return self.before, self.K
-        if self.block is None or violators_outside(self.rise, self.fall, self.level, 0.1 * self.violation, self.before):
-            wanted, kept = max(self.m // 10, SMALLEST_SET) + int(np.count_nonzero(self.free)), self.before
-            size = min(wanted if wanted > 1.1 * len(kept) else len(kept), LARGEST_SET[self.dtype])
-            W = choose(self.rise, self.fall, self.least, self.most, self.a, self.free, kept, size)
-            self.before, places = seated(W, kept)
-            if self.block is None or len(kept) != len(W) or len(places) > len(W) // RENEWED:
-                self.before, self.block = W, None  # its memory is free for the next
-                self.block = self.tiles.block(self.before, self.before, square("set", len(W), self.dtype))
-                self.work += 4 * len(W) ** 2
-            else:
-                self.tiles.renew(self.block, self.before, places)
-                self.work += 8 * len(W) * len(places)
-        return self.before, self.block
-
-    def run(self, progress: Progress) -> None:
-        """Pair steps on a working set."""
-        W, K = self._working_set()
-        started = self.work
-        a = self.a[W]
-        eps = self.violation * min(max(0.5 * self.goal / max(self.gap, self.goal), 0.03), 0.5)
-        G, limit = (self.G[W] - self.level).astype(K.dtype), max(SHARE * len(W), 1000, self.steps // 2 if K.dtype == np.float32 else 0)
-        rows = a, self.lower[W], self.upper[W], self.width[W], self.ridge[:, W], K.diagonal().astype(np.float64)
+    def pair_round(self, progress: Progress) -> None:
+        """Pair steps on a working set, until its violation has fallen as far as the estimated gap has to fall."""
+        effort, look, goal = self.effort, self.look, self.aim.goal
+        effort.work += self.working.choose(look)
+        W, K = self.working.points, self.working.K
+        a, G, sides, diagonal = (
+            self.at.a[W],
+            (self.at.G[W] - look.level).astype(K.dtype),
+            self.problem.sides.of(W),
+            K.diagonal().astype(np.float64),
+        )
+        eps = look.violation * min(max(0.5 * goal / max(look.relative_gap, goal), 0.03), 0.5)
+        limit = max(ROUND_STEPS_PER_POINT * len(W), 1000, effort.steps // 2 if self.working.in_float32 else 0)
         done = 0
-        while done < limit and self.steps < progress.max_iter and not progress.out_of_time:
-            chunk = min(max(100, WORK_BETWEEN_CLOCKS // len(W)), limit - done, progress.max_iter - self.steps)
-            steps, violation = pair_steps(K, G, *rows, CURVATURE_FLOOR[K.dtype], eps, chunk)
-            done, self.steps = done + steps, self.steps + steps
+        while done < limit and effort.steps < progress.max_iter and not progress.out_of_time:
+            chunk = min(max(100, WORK_BETWEEN_CLOCKS // len(W)), limit - done, progress.max_iter - effort.steps)
+            steps, violation = pair_steps(K, G, a, sides, diagonal, PAIR_CURVATURE_FLOOR[K.dtype], eps, chunk)
+            done, effort.steps = done + steps, effort.steps + steps
             if violation <= eps or steps < chunk:
                 break
-        self.work += done * (2 * len(W) + 600)
-        self._move(W, a, K)
-        before = self.gap
-        self.look()
-        self.price = self.work - started
-        self.pace = float(np.log(before / self.gap)) if 0.0 < self.gap < before < np.inf else 0.0
+        effort.price = done * (2 * len(W) + 600) + self._move(W, a)
+        effort.work += effort.price
+        after = self.look.relative_gap
+        effort.pace = float(np.log(look.relative_gap / after)) if 0.0 < after < look.relative_gap < np.inf else 0.0
+
+    def newton_round(self, progress: Progress) -> None:
+        """Newton's method on the free points, where it is no dearer than the pair steps that seem to be left."""
+        if not self.problem.margin.convex:
+            return
+        free = np.flatnonzero(self.look.free)
+        most = self._affordable(len(free))
+        if not most:
+            return
+        a, sides = self.at.a[free], self.problem.sides.of(free)
+        H = self.working.face(free)
+        H[np.diag_indices(len(free))] += np.where(a > 0, sides.ridge[1], sides.ridge[0]).astype(H.dtype)
+        lower, upper = np.where(a > 0, 0.0, sides.lower), np.where(a < 0, 0.0, sides.upper)
+        g = self.look.level - self.look.rise[free]
+        new = climb(H, g, a, lower, upper, True, most, lambda: progress.out_of_time)
+        self.effort.spent, self.effort.work = self._move(free, new) + 4 * len(free) ** 2, 0
+
+    def _affordable(self, n: int) -> int:
+        """How many factorisations of n free points are worth trying now: those that cost less than the pair steps that seem to be left."""
+        effort, look, goal, working = self.effort, self.look, self.aim.goal, self.working
+        if not working.in_float32 and n <= SMALL_FACE:
+            return worth(n, effort.work // 8)
+        if not 2 <= n <= MOST_FREE or look.relative_gap > NEWTON_GAP or effort.work < 2 * effort.spent:
+            return 0
+        once, each = 600_000 + 8 * n**2 + (0 if working.whole else 4 * n * working.m), 200_000 + 8 * n**2 + n**3 // 36
+        ahead = effort.price * float(np.log(max(look.relative_gap, goal) / goal)) / max(effort.pace, 0.05)
+        return 8 if once + 3 * each < ahead else 0
+
+    def _move(self, points: Index, a: Array) -> int:
+        """Put new numbers of some points in place, and let the gradient and the slopes follow: the work outside of the block."""
+        change = a - self.at.a[points]
+        self.at.drift += float(np.abs(change).sum())
+        self.at.a[points] = a
+        work = self.working.follow(points, change, self.at.G)
+        self._look_again()
+        return work
+
+    def _look_again(self) -> None:
+        self.look = self.problem.look(self.at.a, self.at.G)
+        self.aim.note(self.look, self.problem.most_dual)
 
 
-@jit
-def rising(a: float, upper: float, width: float, below: float, above: float) -> float:
-    """The slope of the separable part where a grows."""
-    if a >= upper:
-        return NEVER
-    return width + above * a if a >= 0.0 else below * a - width
-
-
-@jit
-def falling(a: float, lower: float, width: float, below: float, above: float) -> float:
-    """The slope of the separable part where a shrinks."""
-    if a <= lower:
-        return -NEVER
-    return width + above * a if a > 0.0 else below * a - width
-
-
-@jit
-def pair_steps(
-    K: Any,
-    G: Any,
-    a: Array,
-    lower: Array,
-    upper: Array,
-    width: Array,
-    ridge: Array,
-    diagonal: Array,
-    floor: float,
-    eps: float,
-    steps: int,
-) -> tuple[int, float]:
-    """Pair steps in place, until the violation is eps: their number and the violation. K : (q, q) and G : (q,) of one precision."""
-    rise, fall, curvature, work = np.empty_like(G), np.empty_like(G), np.empty_like(G), np.empty_like(G)
-    for k in range(a.size):
-        rise[k] = rising(a[k], upper[k], width[k], ridge[0, k], ridge[1, k])
-        fall[k] = falling(a[k], lower[k], width[k], ridge[0, k], ridge[1, k])
-        curvature[k] = diagonal[k] + (ridge[1, k] if a[k] > 0.0 else ridge[0, k])
-    i: Any = np.argmin(G + rise)
-    violation = np.inf
-    for done in range(steps):
-        if i >= a.size:  # nothing is least among numbers that are none
-            return done, np.inf
-        here = diagonal[i] + (ridge[1, i] if a[i] >= 0.0 else ridge[0, i])
-        slope, own = G[i] + rise[i], fall[i]
-        fall[i] = -NEVER  # its curvature with itself is rounding only: it must not be its own partner
-        j, worst = best_partner(G, fall, K[i], curvature, slope, G.dtype.type(here), G.dtype.type(floor), work)
-        fall[i] = own
-        violation = float(worst)
-        if not violation > eps or not 0 <= j < a.size:
-            return done, violation
-        delta = float(G[j] + fall[j] - slope) / max(here + float(curvature[j]) - 2.0 * float(K[i, j]), floor)
-        top, bottom = (upper[i] if a[i] >= 0.0 else 0.0), (lower[j] if a[j] <= 0.0 else 0.0)
-        up, down = top - a[i], a[j] - bottom
-        delta = min(delta, up, down)
-        a[i] = top if delta == up else a[i] + delta  # an end is met exactly: rounding must not leave the point free
-        a[j] = bottom if delta == down else a[j] - delta
-        for k in (i, j):
-            rise[k] = rising(a[k], upper[k], width[k], ridge[0, k], ridge[1, k])
-            fall[k] = falling(a[k], lower[k], width[k], ridge[0, k], ridge[1, k])
-            curvature[k] = diagonal[k] + (ridge[1, k] if a[k] > 0.0 else ridge[0, k])
-        i = moved(G, rise, K[i], K[j], G.dtype.type(delta), work)
-    return steps, violation
+def _ray_value(progress: Progress, units: Units) -> float:
+    """The dual value of the best multiple of the multipliers, (t'alpha)^2 / (2 |A'alpha|_K^2)."""
+    norm2 = progress.shown.norm2
+    gain = max(progress.dual + norm2 / 2, 0.0)
+    return gain * (gain / max(2 * norm2, 1e-300 + 1e-32 * gain * units.unit))

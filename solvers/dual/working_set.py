@@ -1,7 +1,9 @@
-"""The two passes of a pair step over a working set, and which points make up the set.
+"""Pair steps on a working set: which points make it up, their block of K, and the compiled loop over pairs.
 
-Every point k has the slopes of the dual cost to both sides of a_k: G_k + rise_k if a_k grows, G_k + fall_k if it shrinks, with an infinite
-share where it cannot. The pair moved is i of least slope to rise and j of largest gain (G_j + fall_j - G_i - rise_i)^2 / curvature.
+Every point k has the slopes of the objective to both sides of a_k: G_k + rise_k if it grows, G_k + fall_k if it shrinks. A pair step moves
+a_i up and a_j down by the same delta. Point i is the one of least slope to rise, and j the one of largest gain
+(G_j + fall_j - G_i - rise_i)^2 / curvature. Up to ONE_SET points are all in one working set. Of more, the set is of the worst violators and
+of the free points, it is changed when points outside violate optimality by too much, and its block of K is computed anew where it changed.
 
 Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second order information, JMLR 6 (2005), WSS 2; T. Joachims, Making
 large-scale SVM learning practical (1999), for the sets.
@@ -14,21 +16,230 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import fast
-from equimargin.formulations.numeric.vector_loops import first_at_least, larger, smaller
+from equimargin.formulations.numeric.jit import fast, jit
+from equimargin.formulations.numeric.vector_loops import first_at_least, larger
+from equimargin.solvers.dual.smo_problem import NEVER, Index, Look, Sides
+from equimargin.solvers.products.tiles import Block, Tiles, add_rows, tiles
+from equimargin.solvers.products.workspace import square
 
-Index = NDArray[np.intp]
-NEVER = 1e30
-"""In place of an infinite slope, which float32 sums would turn into NaN."""
+ONE_SET = 2048
+"""Points up to which all of them are one working set. Its block of K, 16 MB in float32, is computed once and for all."""
+SMALLEST_SET = 512
+"""Points that a working set has at least, where it is not of all points."""
+LARGEST_SET = {np.dtype(np.float32): 6000, np.dtype(np.float64): 2000}
+"""Points that a working set has at most in each precision. A set that leaves out free points changes in every round, and its block is
+computed anew each time: blocks of up to 144 MB are worth their memory."""
+RENEWED_PART = 3
+"""A block is computed anew as a whole where more than 1 / RENEWED_PART of its points are new, else only in their rows and columns."""
+
+
+class WorkingSet:
+    """The points of the next pair steps and their block of K, in one precision at a time.
+
+    exact, single : K in float64 and in float32, tile by tile.  tiles : the one of both that is in use.
+    points : (q,) the set, which outlives a change of precision.  K : (q, q) its block; None before it is computed in this precision.
+    """
+
+    def __init__(self, exact: Tiles, single: Tiles) -> None:
+        self.exact, self.single, self.tiles = exact, single, exact
+        self.points: Index = np.zeros(0, dtype=np.intp)
+        self.K: Any = None
+
+    @classmethod
+    def of(cls, gram: Gram, unit: float, n_jobs: int) -> WorkingSet:
+        """No points yet, of K / unit."""
+        exact = tiles(gram, unit, n_jobs)
+        return cls(exact, exact.single())
+
+    @property
+    def m(self) -> int:
+        """How many points there are, in the set and outside."""
+        return self.exact.gram.m
+
+    @property
+    def whole(self) -> bool:
+        """Whether the set is of all points."""
+        return self.m <= ONE_SET
+
+    @property
+    def in_float32(self) -> bool:
+        """Whether float32 is in use."""
+        return self.tiles is self.single
+
+    def work_in(self, tiles: Tiles) -> None:
+        """Take pair steps in the precision of `exact` or of `single`. A block in the other precision is forgotten."""
+        self.tiles = tiles
+        if self.K is not None and self.K.dtype != tiles.dtype:
+            self.K = None
+
+    def choose(self, look: Look) -> int:
+        """Take the set for the next pair steps: the one there is while it holds all violators.
+
+        Returns the work that its block of K takes, in the units of `Effort`.
+        """
+        if self.whole:
+            if self.K is None:
+                self.points = np.arange(self.m)
+                self.K = self.tiles.block(self.points, self.points, square("set", self.m, self.tiles.dtype))
+            return 0
+        if self.K is not None and not violators_outside(look, 0.1 * look.violation, self.points):
+            return 0
+        before = self.points
+        wanted = max(self.m // 10, SMALLEST_SET) + int(np.count_nonzero(look.free))
+        W = chosen(look, before, min(wanted if wanted > 1.1 * len(before) else len(before), LARGEST_SET[self.tiles.dtype]))
+        self.points, places = seated(W, before)
+        if self.K is None or len(before) != len(W) or len(places) > len(W) // RENEWED_PART:
+            self.points, self.K = W, None  # the memory of the old block is free for the new one
+            self.K = self.tiles.block(W, W, square("set", len(W), self.tiles.dtype))
+            return 4 * len(W) ** 2
+        self.tiles.renew(self.K, self.points, places)
+        return 8 * len(W) * len(places)
+
+    def face(self, points: Index) -> Block:
+        """K at some points, (k, k), to write into."""
+        if self.whole:
+            return np.asarray(self.K[np.ix_(points, points)])
+        return self.tiles.block(points, points, square("face", len(points), self.tiles.dtype))
+
+    def follow(self, points: Index, change: Array, G: Array) -> int:
+        """G <- G + K[:, points] change, in place; through the block where the points are `self.points` or all points are in it.
+
+        Returns the work outside of the block, in the units of `Effort`.
+        """
+        moved = np.flatnonzero(change)
+        if self.whole:
+            add_rows(self.K, points[moved], change[moved], G, 0, self.m)
+            return 0
+        if points is not self.points:
+            self.tiles.add_product(points[moved], change[moved], G)
+            return 3 * len(moved) * self.m
+        inside, others = G[points], np.ones(self.m, dtype=bool)
+        add_rows(self.K, moved, change[moved], inside, 0, len(points))
+        others[points] = False
+        G[points] = inside
+        G[others] += self.tiles.product(points[moved], change[moved], np.flatnonzero(others))
+        return 3 * len(moved) * (self.m - len(points))
+
+
+def chosen(look: Look, before: Index, size: int) -> Index:
+    """The points of a new working set, in ascending order.
+
+    They are the worst violators of both sides, the points of the set before, its free ones first, and those that are next to violate
+    optimality. The violators take half of the set, or all that the free points of the set before leave of it.
+
+    Parameters
+    ----------
+    look : at a.  before : the set before.  size : how many points to choose.
+    """
+    rise, fall, free = look.rise, look.fall, look.free
+    half = max(size // 2, size - int(np.count_nonzero(free[before]))) // 2
+    taken = np.zeros(len(rise), dtype=bool)
+    for candidates, key in ((np.flatnonzero(rise < look.most), rise), (np.flatnonzero(fall > look.least), -fall)):
+        if len(candidates) > half:
+            candidates = candidates[np.argpartition(key[candidates], half)[:half]]
+        taken[candidates] = True
+    kept = before[~taken[before]]
+    room = size - int(np.count_nonzero(taken))
+    if len(kept) > room:
+        inside = free[kept]
+        kept = np.concatenate([kept[inside], kept[~inside]])[:room]
+    taken[kept] = True
+    rest, room = np.flatnonzero(~taken), size - int(np.count_nonzero(taken))
+    if 0 < room < len(rest):
+        slack = np.minimum(rise[rest] - look.least, look.most - fall[rest])
+        taken[rest[np.argpartition(slack, room)[:room]]] = True
+    return np.flatnonzero(taken)
+
+
+def seated(W: Index, before: Index) -> tuple[Index, Index]:
+    """The points of W, with those that were in the set before in their old places, and the places of the others."""
+    order = np.full(len(W), -1)
+    stay = np.flatnonzero(np.isin(before[: len(W)], W))
+    order[stay] = before[stay]
+    places = np.flatnonzero(order < 0)
+    order[places] = np.setdiff1d(W, before[stay], assume_unique=True)
+    return order, places
+
+
+def violators_outside(look: Look, margin: float, W: Index) -> bool:
+    """Whether a point outside of the set W violates optimality by more than a margin, at the level of the free points."""
+    violating = (look.rise < look.level - margin) | (look.fall > look.level + margin)
+    violating[W] = False
+    return bool(violating.any())
+
+
+@jit
+def pair_steps(K: Any, G: Any, a: Array, sides: Sides, diagonal: NDArray[Any], floor: float, eps: float, steps: int) -> tuple[int, float]:
+    """Pair steps on a and G in place, until the violation is at most eps.
+
+    Parameters
+    ----------
+    K : (q, q) the block of the set.  G : (q,) its gradient, in the precision of K.  a : (q,).  sides : of the set's points.
+    diagonal : (q,) of K.  floor : the smallest curvature of a pair.  eps : violation at which to end.  steps : to take at most.
+
+    Returns
+    -------
+    How many steps were taken, and the violation.
+    """
+    lower, upper, width, ridge = sides
+    rise, fall, curvature, work = np.empty_like(G), np.empty_like(G), np.empty_like(G), np.empty_like(G)
+    for k in range(a.size):
+        rise[k] = rising(a[k], upper[k], width[k], ridge[0, k], ridge[1, k])
+        fall[k] = falling(a[k], lower[k], width[k], ridge[0, k], ridge[1, k])
+        curvature[k] = diagonal[k] + (ridge[1, k] if a[k] > 0.0 else ridge[0, k])
+    i: Any = np.argmin(G + rise)
+    violation = np.inf
+    for done in range(steps):
+        if i >= a.size:  # all are NaN, of which none is the least
+            return done, np.inf
+        here = diagonal[i] + (ridge[1, i] if a[i] >= 0.0 else ridge[0, i])
+        slope, own = G[i] + rise[i], fall[i]
+        fall[i] = -NEVER  # its curvature with itself is rounding only: it must not be its own partner
+        j, worst = best_partner(G, fall, K[i], curvature, slope, G.dtype.type(here), G.dtype.type(floor), work)
+        fall[i] = own
+        violation = float(worst)
+        if not violation > eps or not 0 <= j < a.size:
+            return done, violation
+        delta = float(G[j] + fall[j] - slope) / max(here + float(curvature[j]) - 2.0 * float(K[i, j]), floor)
+        top, bottom = (upper[i] if a[i] >= 0.0 else 0.0), (lower[j] if a[j] <= 0.0 else 0.0)
+        up, down = top - a[i], a[j] - bottom
+        delta = min(delta, up, down)
+        a[i] = top if delta == up else a[i] + delta  # an end is met exactly: rounding must not leave the point free
+        a[j] = bottom if delta == down else a[j] - delta
+        for k in (i, j):
+            rise[k] = rising(a[k], upper[k], width[k], ridge[0, k], ridge[1, k])
+            fall[k] = falling(a[k], lower[k], width[k], ridge[0, k], ridge[1, k])
+            curvature[k] = diagonal[k] + (ridge[1, k] if a[k] > 0.0 else ridge[0, k])
+        i = moved(G, rise, K[i], K[j], G.dtype.type(delta), work)
+    return steps, violation
+
+
+@jit
+def rising(a: float, upper: float, width: float, below: float, above: float) -> float:
+    """The slope of the separable part where a grows; below, above : the ridge on both sides of 0."""
+    if a >= upper:
+        return NEVER
+    return width + above * a if a >= 0.0 else below * a - width
+
+
+@jit
+def falling(a: float, lower: float, width: float, below: float, above: float) -> float:
+    """The slope of the separable part where a shrinks; below, above : the ridge on both sides of 0."""
+    if a <= lower:
+        return -NEVER
+    return width + above * a if a > 0.0 else below * a - width
 
 
 @fast
 def best_partner(G: Any, fall: Any, row: Any, diagonal: Any, slope: Any, curvature: Any, floor: Any, gain: Any) -> tuple[Any, Any]:
-    """Who should fall while i rises, or -1, and the largest violation of any pair with i.
+    """Who should fall while i rises, or -1 where nobody should, and the largest violation of any pair with i.
 
-    G, fall, row, diagonal : (m,) slopes, K_i and K_kk + ridge.  slope, curvature : G_i + rise_i and K_ii + ridge of i.  floor : of the
-    curvature of a pair.  gain : (m,) to work on.
+    Parameters
+    ----------
+    G, fall, row, diagonal : (q,) the gradient, the slopes to fall, K_i, and K_kk + ridge_k.
+    slope, curvature : G_i + rise_i and K_ii + ridge_i.  floor : the smallest curvature of a pair.  gain : (q,) to work on.
     """
     worst, best = gain.dtype.type(-NEVER), gain.dtype.type(0.0)
     nothing, twice = gain.dtype.type(0.0), gain.dtype.type(2.0)
@@ -43,92 +254,15 @@ def best_partner(G: Any, fall: Any, row: Any, diagonal: Any, slope: Any, curvatu
 
 @fast
 def moved(G: Any, rise: Any, row: Any, other: Any, step: Any, slopes: Any) -> Any:
-    """Who is to rise next, after G <- G + step (K_i - K_j) in place; slopes : (m,) to work on."""
+    """Who is to rise next, after G <- G + step (K_i - K_j) in place.
+
+    Parameters
+    ----------
+    G, rise, row, other : (q,) the gradient, the slopes to rise, K_i and K_j.  step : delta.  slopes : (q,) to work on.
+    """
     least = G.dtype.type(-NEVER)
     for k in range(G.shape[0]):
         G[k] += step * (row[k] - other[k])
         slopes[k] = -(G[k] + rise[k])
         least = larger(least, slopes[k])
     return first_at_least(slopes, least)
-
-
-@fast
-def slopes(
-    G: Array, a: Array, lower: Array, upper: Array, width: Array, ridge: Array, rise: Array, fall: Array, free: Any
-) -> tuple[float, float, float]:
-    """The slopes of every point to both sides, into `rise` and `fall`, and which points are free: where both are equal, into `free`.
-
-    Returns the least slope to rise, the largest to fall, and the level between them at which the free points are on average.
-    """
-    least, most, total, count = NEVER, -NEVER, 0.0, 0
-    for k in range(G.shape[0]):
-        above, below = width[k] + ridge[1, k] * a[k], ridge[0, k] * a[k] - width[k]
-        rise[k] = NEVER if a[k] >= upper[k] else G[k] + (above if a[k] >= 0.0 else below)
-        fall[k] = -NEVER if a[k] <= lower[k] else G[k] + (above if a[k] > 0.0 else below)
-        least, most = smaller(least, rise[k]), larger(most, fall[k])
-        free[k] = rise[k] == fall[k]
-        if free[k]:
-            total += rise[k]
-            count += 1
-    level = total / count if count else 0.5 * (least + most)
-    return least, most, larger(smaller(level, larger(least, most)), smaller(least, most))
-
-
-@fast
-def estimate(G: Array, a: Array, z: Array, width: Array, ridge: Array, costs: Array, level: float) -> tuple[float, float]:
-    """The gap of f = K a with the bias -level, and the dual value."""
-    gap, dual = 0.0, 0.0
-    for k in range(G.size):
-        dual += z[k] * a[k] - width[k] * abs(a[k]) - 0.5 * a[k] * (G[k] + z[k])
-        for side in range(2):
-            part = max(a[k], 0.0) if side == 1 else max(-a[k], 0.0)
-            u = level - G[k] - width[k] if side == 1 else G[k] - width[k] - level
-            c, r = costs[side, k], ridge[side, k]
-            if c > 0.0:
-                gap -= part * u
-                if r > 0.0:
-                    dual -= 0.5 * r * part**2
-                    gap += 0.5 * max(u, 0.0) ** 2 / r + 0.5 * r * part**2
-                elif u > 0.0:
-                    gap += c * u
-    return gap, dual
-
-
-def choose(rise: Array, fall: Array, least: float, most: float, a: Array, free: Any, before: Index, size: int) -> Index:
-    """A working set: the worst violators of both sides, half of the set or what the free points it had before leave, these, and who is next
-    to violate.
-    """
-    half = max(size // 2, size - int(np.count_nonzero(free[before]))) // 2
-    chosen = np.zeros(len(a), dtype=bool)
-    for candidates, key in ((np.flatnonzero(rise < most), rise), (np.flatnonzero(fall > least), -fall)):
-        if len(candidates) > half:
-            candidates = candidates[np.argpartition(key[candidates], half)[:half]]
-        chosen[candidates] = True
-    kept = before[~chosen[before]]
-    room = size - int(np.count_nonzero(chosen))
-    if len(kept) > room:
-        inside = free[kept]
-        kept = np.concatenate([kept[inside], kept[~inside]])[:room]
-    chosen[kept] = True
-    rest, room = np.flatnonzero(~chosen), size - int(np.count_nonzero(chosen))
-    if 0 < room < len(rest):
-        slack = np.minimum(rise[rest] - least, most - fall[rest])
-        chosen[rest[np.argpartition(slack, room)[:room]]] = True
-    return np.flatnonzero(chosen)
-
-
-def seated(W: Index, before: Index) -> tuple[Index, Index]:
-    """The points of W, those that were in the set before in their places, and the places of the others."""
-    order = np.full(len(W), -1)
-    stay = np.flatnonzero(np.isin(before[: len(W)], W))
-    order[stay] = before[stay]
-    places = np.flatnonzero(order < 0)
-    order[places] = np.setdiff1d(W, before[stay], assume_unique=True)
-    return order, places
-
-
-def violators_outside(rise: Array, fall: Array, level: float, margin: float, W: Index) -> bool:
-    """Whether a point outside of the set W violates optimality at this level by more than a margin."""
-    violating = (rise < level - margin) | (fall > level + margin)
-    violating[W] = False
-    return bool(violating.any())

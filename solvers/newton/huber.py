@@ -105,7 +105,7 @@ def _by_sweeps(problem: MarginProblem, progress: Progress) -> Point | None:
         return None
     alpha = coordinate_descent.after_sweeps(problem, sweeps, progress)
     progress.show(alpha, 0)
-    return Point(w=progress.w, b=progress.b, alpha=progress.alpha) if progress.gap <= ROUGH else None
+    return Point(w=progress.shown.w, b=progress.shown.b, alpha=progress.shown.alpha) if progress.gap <= ROUGH else None
 
 
 def _first(descent: Descent, slacks: RowSlacks) -> Smooth:

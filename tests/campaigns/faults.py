@@ -273,16 +273,16 @@ FAULTS = (
     ),
     Fault(
         "no box below 0",
-        "solvers/dual/smo.py",
-        "self.lower, self.upper = -box[0], box[1]",
-        "self.lower, self.upper = -box[1], box[1]",
+        "solvers/dual/smo_problem.py",
+        "return -below, above",
+        "return -above, above",
         ("smo",),
     ),
     Fault(
         "warm start without the signs",
-        "solvers/dual/smo.py",
-        "rows.s * problem.repaired(alpha) * self.scale",
-        "problem.repaired(alpha) * self.scale",
+        "solvers/dual/smo_problem.py",
+        "problem.rows.s * problem.repaired(alpha) * self.units.scale",
+        "problem.repaired(alpha) * self.units.scale",
         ("smo",),
     ),
     Fault(

@@ -841,7 +841,7 @@ class Change:
 
     old, new : the piece.  same : families where it changes nothing, with the argument; they are then expected to agree.
     families : the families it is meant for, all that the solver is for if empty: without upper ends a missing clip is made up for by
-    later steps, without a ridge nothing is dropped.  module : whose source it is, one of DESCENTS or the solver's own.
+    later steps, without a ridge nothing is dropped.  module : whose source it is, one of the solver's PARTS or its own.
     """
 
     old: str
@@ -853,13 +853,16 @@ class Change:
 
 DESCENTS = "newton.base", "newton.in_features", "newton.in_kernel"
 """What newton and huber are made of, each of the ones before."""
+PARTS = {"smo": ("dual.smo_problem", "dual.working_set"), "newton": DESCENTS, "huber": DESCENTS}
+"""The modules that a solver is made of beside its own, each after the ones that it imports."""
 AT_ONCE = """over = {}
     from equimargin.solvers.solution import Status as Word
     progress.end(Word.OPTIMAL, "what it says")
     over = True"""
 AT_ONCE_SMO = f"""{AT_ONCE.format("descent")}
     return progress.solution()"""
-ANOTHER = ("assert isinstance(problem, MarginProblem)\n", "problem = problem.with_cost(2 * problem.C)\n")
+SIGNATURE = "def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:\n"
+ANOTHER = SIGNATURE, f"{SIGNATURE}    problem = problem.with_cost(2 * problem.C)\n"
 READ_OUT = """s = progress.solution()
     from dataclasses import replace
     return replace(s, point=replace(s.point, {}))"""
@@ -868,11 +871,16 @@ REVERSED = "problem.repaired(found.point.multipliers)", "problem.repaired(found.
 SOURCES: dict[str, dict[str, Change]] = {
     "smo": {
         "solves and reports 2 C": Change(*ANOTHER, same={"svm.hard": NO_COST, "svr.hard": NO_COST}),
-        "signs of the targets forgotten": Change("(self.problem.rows.s * t - self.middle)", "(t - self.middle)"),
-        "step the wrong way": Change("G.dtype.type(delta), work)", "G.dtype.type(-delta), work)"),
-        "balance forgotten": Change("a[j] = bottom if delta == down else a[j] - delta", "pass"),
-        "no clip to the box": Change("delta = min(delta, up, down)", "pass", families=("svm.soft", "svr.l1")),
-        "no ridge": Change("np.divide(0.5 / self.unit, problem.costs", "np.divide(0.0, problem.costs", families=("svm.l2", "svr.l2")),
+        "signs of the targets forgotten": Change("(problem.rows.s * t - units.middle)", "(t - units.middle)", module="dual.smo_problem"),
+        "step the wrong way": Change("G.dtype.type(delta), work)", "G.dtype.type(-delta), work)", module="dual.working_set"),
+        "balance forgotten": Change("a[j] = bottom if delta == down else a[j] - delta", "pass", module="dual.working_set"),
+        "no clip to the box": Change("delta = min(delta, up, down)", "pass", families=("svm.soft", "svr.l1"), module="dual.working_set"),
+        "no ridge": Change(
+            "np.divide(0.5 / units.unit, problem.costs",
+            "np.divide(0.0, problem.costs",
+            families=("svm.l2", "svr.l2"),
+            module="dual.smo_problem",
+        ),
         "optimal at once": Change("watched = watched or limits.callback is not None", AT_ONCE_SMO),
         "bias forgotten": Change("return progress.solution()", READ_OUT.format("b=0.0")),
         "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b")),
@@ -1121,7 +1129,7 @@ def zeroed(answer: Answer) -> Answer:
 def compiled(name: str, change: Change, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """A solver's module with a changed source, its kernels interpreted: nothing of it gets into the cache of kernels."""
     if change.module:
-        for part in DESCENTS:
+        for part in PARTS[name]:
             executed(part, f"equimargin.solvers.{part}", change if part == change.module else None, monkeypatch)
         return executed(SOLVERS[name].module.removeprefix("equimargin.solvers."), f"mutant_{name}", None, monkeypatch)
     return executed(SOLVERS[name].module.removeprefix("equimargin.solvers."), f"mutant_{name}", change, monkeypatch)
@@ -1134,8 +1142,12 @@ def executed(name: str, known: str, change: Change | None, monkeypatch: pytest.M
     if change is not None:
         assert change.old in source, f"{name} has changed: {change.old!r} is not in it"
         source = source.replace(change.old, change.new)
-    source = source.replace("from equimargin.formulations.numeric.jit import jit\n", "jit = lambda kernel: kernel\n")
+    for imported in ("fast", "jit", "fast, jit"):  # fast kernels, whose instructions Python has not, stay the original's
+        source = source.replace(
+            f"from equimargin.formulations.numeric.jit import {imported}\n", "jit, fast = (lambda kernel: kernel), ORIGINAL\n"
+        )
     module = ModuleType(known)
+    module.__dict__["ORIGINAL"] = lambda kernel: getattr(original, kernel.__name__)
     monkeypatch.setitem(sys.modules, module.__name__, module)
     with monkeypatch.context() as aside:
         aside.setattr(registry, "SOLVERS", registry.Solvers({}))  # a wrong solver is entered among none

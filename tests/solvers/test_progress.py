@@ -24,7 +24,7 @@ from equimargin.formulations import (
     regression,
 )
 from equimargin.solvers import SOLVERS, Limits, Status, solve
-from equimargin.solvers.progress import ROUNDED, STALE_CHECKS, Judge, Progress, risen
+from equimargin.solvers.progress import ROUNDED_GAP, STALE_CHECKS, Judge, Progress, risen
 from optima import cpu_limit
 
 CANCER, DIABETES = load_breast_cancer(), load_diabetes()
@@ -73,7 +73,7 @@ def test_few_checks_follow_the_last_that_mattered(name: str, solver: str) -> Non
         gaps.append((upper - lower) / max(abs(lower), abs(upper), 1e-4 * problem.scale))
 
     solve(problem, solver, tol=1e-16, callback=note)
-    assert len([gap for gap in gaps[1:] if gap <= ROUNDED]) <= 3 * STALE_CHECKS
+    assert len([gap for gap in gaps[1:] if gap <= ROUNDED_GAP]) <= 3 * STALE_CHECKS
 
 
 def judge(problem: Problem | None = None, patience: int = STALE_CHECKS) -> Judge:

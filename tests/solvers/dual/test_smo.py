@@ -18,7 +18,7 @@ from equimargin.formulations.problem.construct import classification, one_norm_r
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import Pairs
-from equimargin.solvers.dual import smo
+from equimargin.solvers.dual import smo, working_set
 from equimargin.solvers.products.tiles import tiles
 from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Solution, Status
@@ -246,9 +246,9 @@ def test_a_precomputed_gram_is_its_kernel() -> None:
 def test_working_sets_find_the_same_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = classification(SCALED, LABELS, 10.0, rbf(1 / 30))
     whole = checked(problem)
-    monkeypatch.setattr(smo, "WHOLE", 10)
+    monkeypatch.setattr(working_set, "ONE_SET", 10)
     for size in (4, 50, 200):
-        monkeypatch.setattr(smo, "SMALLEST_SET", size)
+        monkeypatch.setattr(working_set, "SMALLEST_SET", size)
         part = checked(problem)
         assert part.value == pytest.approx(whole.value, rel=1e-6)
 

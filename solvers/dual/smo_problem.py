@@ -1,0 +1,242 @@
+"""A margin problem of one entry a row as SMO sees it: one number a point, in units in which K and the targets are of size 1.
+
+    min  1/2 a'K a - z'a + width'|a| + 1/2 sum_i ridge_i a_i^2    s.t.  lower <= a <= upper,  1'a = 0
+
+The number a_i of point i is the sum of s_r alpha_r over its rows r. A row with s_r = 1 is the part of a_i above 0, a row with s_r = -1 the
+part below 0. Classification has one row a point and the regression tube has two, so that both are this one problem. The units are
+
+    K  ->  K / unit,    f  ->  f / spread,    a  =  alpha unit / spread,    unit = mean |K_ii|,    spread = half the range of s_r t_r.
+
+The slopes of the objective at a are those of every point to both sides: G_i + rise_i where a_i grows and G_i + fall_i where it shrinks,
+with the gradient G = K a - z and the slopes of the separable part. A point is optimal if no slope to fall is above any slope to rise.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.bounds.intervals import relative_size
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.jit import fast
+from equimargin.formulations.numeric.vector_loops import larger, smaller
+from equimargin.formulations.problem.margin import MarginProblem
+
+Index = NDArray[np.intp]
+
+NEVER = 1e30
+"""Slope that stands in for an infinite one: sums of float32 would turn an infinity into NaN."""
+
+
+class Sides(NamedTuple):
+    """The separable part of the objective on both sides of 0.
+
+    lower, upper : (m,) the box.  width : (m,) the slope of the tube.  ridge : (2, m) the curvature below 0 and above 0.
+    """
+
+    lower: Array
+    upper: Array
+    width: Array
+    ridge: Array
+
+    def of(self, points: Index) -> Sides:
+        """Those of some of the points."""
+        return Sides(self.lower[points], self.upper[points], self.width[points], self.ridge[:, points])
+
+
+@dataclass(frozen=True)
+class Units:
+    """The points of the rows, and the units; both are the same at all costs.
+
+    m : points.  point : (p,) the point of every row.  above, below : the rows with s_r = 1, and those with s_r = -1.
+    unit : mean |K_ii|.  spread, middle : half the range of s_r t_r, and the middle of that range, which the bias takes up.
+    """
+
+    m: int
+    point: Index
+    above: Index
+    below: Index
+    unit: float
+    spread: float
+    middle: float
+
+    @classmethod
+    def of(cls, problem: MarginProblem) -> Units:
+        """The units of a problem that SMO takes."""
+        rows = problem.rows
+        point = np.abs(rows.dot(np.arange(1.0, problem.m + 1))).astype(np.intp) - 1
+        z = rows.s * rows.t
+        spread, middle = float(np.ptp(z / 2)) or 1.0, float(z.max()) / 2 + float(z.min()) / 2
+        above, below = np.flatnonzero(rows.s > 0), np.flatnonzero(rows.s < 0)
+        return cls(problem.m, point, above, below, problem.gram.mean_diagonal, spread, middle)
+
+    @property
+    def scale(self) -> float:
+        """What multipliers are multiplied by, unit / spread."""
+        return self.unit / self.spread
+
+    def by_side(self, v: Array, missing: float) -> Array:
+        """Numbers of rows, (p,), by their points, (2, m): of the rows below 0 and of those above; `missing` where there is no such row."""
+        sides = np.full((2, self.m), missing)
+        sides[0, self.point[self.below]], sides[1, self.point[self.above]] = v[self.below], v[self.above]
+        return sides
+
+
+class Look(NamedTuple):
+    """What the slopes say of a point a.
+
+    rise, fall : (m,) the slope of every point to both sides, G included.  free : (m,) whether they are equal.
+    least, most : the least slope to rise and the largest to fall.  level : the mean slope of the free points, which is minus the bias.
+    gap, dual : estimates of the duality gap and of the dual value.  relative_gap : the gap over the size of the values; it is infinite
+    where there is none.
+    """
+
+    rise: Array
+    fall: Array
+    free: NDArray[np.bool_]
+    least: float
+    most: float
+    level: float
+    gap: float
+    dual: float
+    relative_gap: float
+
+    @property
+    def violation(self) -> float:
+        """By how much the largest slope to fall is above the least to rise."""
+        return self.most - self.least
+
+
+@dataclass(frozen=True)
+class PointProblem:
+    """The problem of this module for one margin problem.
+
+    margin : that problem.  units : its units.  sides, z : the separable part; z is (m,).  costs : (2, m) of the rows below and above 0.
+    hard : (p,) which rows must be met.  at_0 : the primal value of f = 0.
+    most_dual : twice the value at_0, above which a dual value can only be rounding; infinite where rows are hard.
+    """
+
+    margin: MarginProblem
+    units: Units
+    sides: Sides
+    z: Array
+    costs: Array
+    hard: NDArray[np.bool_]
+    at_0: float
+    most_dual: float
+
+    @classmethod
+    def of(cls, problem: MarginProblem, units: Units) -> PointProblem:
+        """The problem at the costs of a margin problem.
+
+        Parameters
+        ----------
+        problem : one that SMO takes.  units : of the problem or of one that differs from it in costs and weights only.
+        """
+        lower, upper = _box(problem, units)
+        z, width = _targets(problem, units, problem.rows.t)
+        ridge = np.zeros(problem.p)
+        if problem.loss == "squared_hinge":
+            np.divide(0.5 / units.unit, problem.costs, out=ridge, where=problem.costs > 0)
+        sides = Sides(lower, upper, width, units.by_side(ridge, 0.0))
+        at_0 = problem.scale * units.scale / units.spread
+        hard, costs = np.isinf(problem.costs), units.by_side(problem.costs * units.scale, 0.0)
+        return cls(problem, units, sides, z, costs, hard, at_0, np.inf if hard.any() else 2.0 * at_0)
+
+    @property
+    def any_hard(self) -> bool:
+        """Whether there are rows that must be met."""
+        return self.most_dual == np.inf
+
+    @property
+    def has_estimate(self) -> bool:
+        """Whether the slopes give an estimate of the gap: the kernel is positive semidefinite and no cost is infinite."""
+        return self.margin.convex and not self.any_hard
+
+    def multipliers(self, a: Array) -> Array:
+        """alpha_r, (p,): the part of a_i above or below 0."""
+        return np.maximum(self.margin.rows.s * a[self.units.point], 0.0) / self.units.scale
+
+    def numbers(self, alpha: Array) -> Array:
+        """a, (m,), of multipliers (p,): they are shrunk by one factor until they are in the box, and repaired."""
+        problem = self.margin
+        inside = (problem.box > 0) & (alpha > 0)
+        alpha = alpha * min(1.0, float((problem.box[inside] / alpha[inside]).min(initial=1.0)))
+        a = np.zeros(self.units.m)
+        np.add.at(a, self.units.point, problem.rows.s * problem.repaired(alpha) * self.units.scale)
+        return a
+
+    def tightened(self, more: float) -> PointProblem:
+        """The problem whose hard rows ask for so much more, in the targets' own units."""
+        z, width = _targets(self.margin, self.units, self.margin.rows.t + more * self.hard)
+        return replace(self, z=z, sides=self.sides._replace(width=width))
+
+    def look(self, a: Array, G: Array) -> Look:
+        """The slopes and the estimated gap at a, (m,), whose gradient K a - z is G, (m,)."""
+        rise, fall, free = np.empty(len(a)), np.empty(len(a)), np.empty(len(a), dtype=bool)
+        least, most, level = _slopes(G, a, *self.sides, rise, fall, free)
+        gap, dual = _estimate(G, a, self.z, self.sides.width, self.sides.ridge, self.costs, level)
+        size = relative_size(self.at_0, dual + gap, dual)
+        return Look(rise, fall, free, least, most, level, gap, dual, gap / size if math.isfinite(gap) and size > 0 else math.inf)
+
+
+def _box(problem: MarginProblem, units: Units) -> tuple[Array, Array]:
+    """Both ends of a, (m,)."""
+    below, above = units.by_side(problem.box * units.scale, 0.0)
+    return -below, above
+
+
+def _targets(problem: MarginProblem, units: Units, t: Array) -> tuple[Array, Array]:
+    """z and width, (m,), for targets t (p,).
+
+    They are the middle of s_r t_r on both sides of a point and half their distance; of a point with one row, its s_r t_r and 0.
+    """
+    below, above = units.by_side((problem.rows.s * t - units.middle) / units.spread, np.nan)
+    below, above = np.where(np.isnan(below), above, below), np.where(np.isnan(above), below, above)
+    return (below + above) / 2, (below - above) / 2
+
+
+@fast
+def _slopes(
+    G: Array, a: Array, lower: Array, upper: Array, width: Array, ridge: Array, rise: Array, fall: Array, free: NDArray[np.bool_]
+) -> tuple[float, float, float]:
+    """The slopes of every point to both sides, into `rise` and `fall`, and which points are free: where both are equal, into `free`.
+
+    Returns the least slope to rise, the largest to fall, and the level between them at which the free points are on average.
+    """
+    least, most, total, count = NEVER, -NEVER, 0.0, 0
+    for k in range(G.shape[0]):
+        above, below = width[k] + ridge[1, k] * a[k], ridge[0, k] * a[k] - width[k]
+        rise[k] = NEVER if a[k] >= upper[k] else G[k] + (above if a[k] >= 0.0 else below)
+        fall[k] = -NEVER if a[k] <= lower[k] else G[k] + (above if a[k] > 0.0 else below)
+        least, most = smaller(least, rise[k]), larger(most, fall[k])
+        free[k] = rise[k] == fall[k]
+        if free[k]:
+            total += rise[k]
+            count += 1
+    level = total / count if count else 0.5 * (least + most)
+    return least, most, larger(smaller(level, larger(least, most)), smaller(least, most))
+
+
+@fast
+def _estimate(G: Array, a: Array, z: Array, width: Array, ridge: Array, costs: Array, level: float) -> tuple[float, float]:
+    """The gap of f = K a with the bias -level, and the dual value."""
+    gap, dual = 0.0, 0.0
+    for k in range(G.size):
+        dual += z[k] * a[k] - width[k] * abs(a[k]) - 0.5 * a[k] * (G[k] + z[k])
+        for side in range(2):
+            part = max(a[k], 0.0) if side == 1 else max(-a[k], 0.0)
+            u = level - G[k] - width[k] if side == 1 else G[k] - width[k] - level
+            c, r = costs[side, k], ridge[side, k]
+            if c > 0.0:
+                gap -= part * u
+                if r > 0.0:
+                    dual -= 0.5 * r * part**2
+                    gap += 0.5 * max(u, 0.0) ** 2 / r + 0.5 * r * part**2
+                elif u > 0.0:
+                    gap += c * u
+    return gap, dual
