@@ -1,8 +1,9 @@
-"""Native code that runs for long, kept from deafening the interpreter to an interrupt.
+"""Calls into native libraries that run for long and can still be interrupted by Ctrl-C.
 
-Python hears Ctrl-C in its main thread only, and only between two of its own steps. The solvers' compiled kernels therefore come back often;
-libraries do not, so that they run in a thread of their own while the main thread waits. Some of them (SCS, OSQP) take over the signal, too,
-and lose it while they set up: it is therefore blocked, and looked for, meanwhile.
+Python notices Ctrl-C in its main thread only, and only between two of its own steps. The project's compiled kernels return often enough
+for that. Libraries do not: they run in a thread of their own, while the main thread waits for them and looks for an interrupt. Some of them
+(SCS, OSQP) install a handler of their own for the signal and lose it while they set up; the signal is therefore blocked for as long as they
+run, and the main thread asks whether it is pending.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-HEARING = 0.1
-"""Seconds between two looks at pending signals."""
-GRACE = 0.2
-"""Seconds that interrupted work has to end in: a thread that comes back while the interpreter shuts down takes the process with it."""
+SECONDS_BETWEEN_LOOKS = 0.1
+"""Seconds between two looks at pending signals: short enough for a person, long enough to cost nothing."""
+SECONDS_TO_END = 0.2
+"""Seconds that interrupted work gets for ending: a thread that returns while the interpreter shuts down would crash the process."""
 
 
 def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: None) -> T:
@@ -27,8 +28,9 @@ def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
 
     Parameters
     ----------
-    work : a call into native code that releases the GIL; after an interrupt it goes on unheeded until it ends or the process does.
-    cancel : asks it to end, where it can be asked.
+    work : a call into native code that releases the GIL. After an interrupt nobody waits for its result, but it goes on until it
+        or the process ends.
+    cancel : asks the work to end; nothing where the library has no way to ask.
 
     Raises
     ------
@@ -37,7 +39,7 @@ def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
     results: list[T] = []
     failures: list[BaseException] = []
     done = threading.Event()
-    context = contextvars.copy_context()  # with it go numpy's settings of the caller
+    context = contextvars.copy_context()  # holds the caller's settings of numpy's errors
 
     def run() -> None:
         try:
@@ -49,12 +51,12 @@ def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
     try:
         with _held_back() as interrupted:
             threading.Thread(target=run, daemon=True).start()
-            while not (done.wait(HEARING) or interrupted()):
+            while not (done.wait(SECONDS_BETWEEN_LOOKS) or interrupted()):
                 pass
     finally:
         if not done.is_set():
             cancel()
-            done.wait(GRACE)
+            done.wait(SECONDS_TO_END)
     if not (failures or results):
         signal.default_int_handler(signal.SIGINT, None)
     if failures:
@@ -64,9 +66,10 @@ def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
 
 @contextmanager
 def _held_back() -> Iterator[Callable[[], bool]]:
-    """Hold the interrupt back from every handler, and tell whether there has been one; it is delivered in the end.
+    """Hold the interrupt back from every handler while entered; the function that is handed out tells whether there has been one.
 
-    A process that ignores interrupts, as what runs in the background does, goes on ignoring them, libraries with handlers or not.
+    A pending interrupt is delivered at the end. A process that ignores interrupts, as background jobs do, goes on ignoring them, also where
+    a library installs a handler.
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
         yield lambda: False

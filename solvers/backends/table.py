@@ -11,11 +11,12 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Backend:
-    """How one backend is spoken to.
+    """What the project has to know of one backend.
 
     conic : whether it takes second-order cones.  suited : "any" problem, or the kind it is good at: "quadratic" or "linear".
-    ladder : factors of the tolerance, tried in turn until it says optimal.  options : tolerance, time and iteration limit in its own names.
-    vectors : (x, z, primal ray, dual ray, iterations) of its raw answer.  largest : the largest entry of P and G that it takes.
+    ladder : factors of the tolerance, tried in turn until the backend says optimal.
+    options : from a tolerance, seconds and a limit of iterations (None: the backend's usual one) to options by the backend's own names.
+    vectors : from its raw answer to (x, z, primal ray, dual ray, iterations).  largest : the largest entry of P and G that it takes.
     """
 
     name: str
@@ -41,18 +42,18 @@ def _osqp(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
 
 
 LARGEST_OF_HIGHS = 1e15
-"""An entry of a matrix from which HiGHS takes it for infinite (its large_matrix_value); one of a Hessian brings the process down."""
+"""The entry of a matrix that HiGHS takes for infinite (its large_matrix_value). Such an entry in a Hessian crashes the process."""
 
 
 def _highs(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
-    feasibility = min(max(tol, 1e-10), 1e-7)  # its smallest; its quadratic solver honours neither
+    feasibility = min(max(tol, 1e-10), 1e-7)  # HiGHS takes none below 1e-10; its quadratic solver keeps to neither
     limits = {} if iterations is None else {"simplex_iteration_limit": iterations, "qp_iteration_limit": iterations}
     tolerances = {"primal_feasibility_tolerance": feasibility, "dual_feasibility_tolerance": feasibility}
     return {"time_limit": seconds, "threads": 1, **tolerances, **limits}
 
 
 def _highs_vectors(raw: Any) -> tuple[Any, Any, Any, Any, Any]:
-    """HiGHS signs the multipliers of rows the other way round, and hands out no rays."""
+    """Those of HiGHS, whose multipliers of rows have the other sign, and which hands out no rays."""
     info, solution = raw["info"], raw["solution"]
     iterations = max(info.simplex_iteration_count, info.ipm_iteration_count, info.qp_iteration_count)
     return solution.col_value, -np.array(solution.row_dual), None, None, iterations
@@ -67,4 +68,4 @@ BACKENDS = {
         Backend("HIGHS", False, "linear", (1.0,), _highs, _highs_vectors, LARGEST_OF_HIGHS),
     )
 }
-"""The one table of tolerance translation: options(factor x tol) for each factor of the ladder."""
+"""Every backend by name. A backend is run with options(factor x tol) for one factor of its ladder after the other."""

@@ -37,25 +37,26 @@ from equimargin.solvers.solution import Limits, Solution, Status
 
 Index = NDArray[np.intp]
 
-ADDED = 25
-"""Columns that join at a time."""
-SINGLE = 100.0
-"""Of n pairs on one side of the margin a log(1 + n / a) groups are made, a = SINGLE: about so many of one pair alone, the nearest."""
+COLUMNS_ADDED = 25
+"""Columns that join the restricted program after one look at the prices."""
+SINGLE_PAIRS = 100.0
+"""Pairs, of those nearest to the margin on either side, that are groups of their own. Groups grow with the distance from the margin: of n
+pairs on one side a log(1 + n / a) groups are made, where a is this number."""
 MOST_GROUPS = 4000
-"""Where there are more groups, those whose pairs are all on one side are put together."""
-SHARE = 0.1
-"""The restricted program is solved to this share of the gap that is left."""
-DIVISIONS = 10
-"""So often groups are divided between two looks at the prices, at most."""
-PATIENCE = 250
-"""Looks at the prices without progress after which a run ends: columns come slowly, but there are only so many."""
-HEARD = 20_000_000
-"""Entries of K evaluated between two looks at an interrupt."""
+"""Groups above which those that lie on one side of the margin are put together again."""
+HIDDEN_SHARE = 0.1
+"""Share of the whole gap that groups may hide: they are divided until they hide less of the slacks."""
+MOST_DIVISIONS = 10
+"""The largest number of times that groups are divided between two looks at the prices."""
+STALE_PRICES = 250
+"""Looks at the prices without progress that end a run. There are many, because columns come slowly, but their number is finite."""
+ENTRIES_BETWEEN_INTERRUPTS = 20_000_000
+"""Entries of K that are computed between two moments at which an interrupt is noticed."""
 WHOLE_PROGRAM_ENTRIES = {"points": 60_000, "pairs": 250_000}
 """Entries of the largest matrix that "auto" leaves to HiGHS, with unknowns over points and over pairs: up to there the whole linear program
 is solved sooner than by parts. Columns over pairs are many and much alike, so that there the parts pay later."""
-MAX_ITER = 1_000_000
-"""Simplex iterations, if no limit is given."""
+MOST_ITERATIONS = 1_000_000
+"""Simplex iterations after which a run ends where the caller gives no limit."""
 
 
 NEEDS = Needs(OneNormProblem, most_rows=LISTED)
@@ -84,7 +85,7 @@ def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | N
 
 def _generate(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
     """The best x and the best u of all rounds."""
-    judge = Judge("column_generation", problem, limits, MAX_ITER if limits.max_iter is None else limits.max_iter, PATIENCE)
+    judge = Judge("column_generation", problem, limits, MOST_ITERATIONS if limits.max_iter is None else limits.max_iter, STALE_PRICES)
     scale = problem.gram.mean_diagonal
     kernel = tiles(problem.gram, scale)
     x, u = _start(problem, warm_start)
@@ -101,7 +102,7 @@ def _generate(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint 
         if judge.weigh(shown, primal, dual, master.iterations):
             break
         master.join(prices)
-        wanted = SHARE * max(primal - dual, judge.limits.tol * abs(primal)) * scale
+        wanted = HIDDEN_SHARE * max(primal - dual, judge.limits.tol * abs(primal)) * scale
         if not master.solve(judge, wanted):
             judge.end(Status.NUMERICAL_FAILURE, f"no column and no group is left: relative gap {judge.gap:.2e}, {limits.tol:.0e} was asked")
             break
@@ -137,7 +138,7 @@ def _prices(problem: OneNormProblem, kernel: Tiles, u: Array) -> Array:
     """B'u for K / unit, (size,)."""
     v, g = problem.rows.rdot(u), np.zeros(problem.m)
     support = np.flatnonzero(v)
-    step = max(HEARD // problem.m, 1)
+    step = max(ENTRIES_BETWEEN_INTERRUPTS // problem.m, 1)
     for start in range(0, len(support), step):
         part = support[start : start + step]
         kernel.add_product(part, v[part], g)
@@ -183,7 +184,7 @@ class Master:
         if self.solved and not self._divide():
             return False
         self.solved = True
-        for _ in range(DIVISIONS):
+        for _ in range(MOST_DIVISIONS):
             hidden = self._simplex(judge)
             if hidden <= wanted or judge.out_of_time or self.iterations >= judge.max_iter or not self._divide():
                 break
@@ -200,7 +201,7 @@ class Master:
         if self.problem.over == "pairs":
             for points in (self.problem.rows.preferred, self.problem.rows.other):
                 new = new[np.sort(np.unique(points[new], return_index=True)[1])]
-        return new[:ADDED]
+        return new[:COLUMNS_ADDED]
 
     def _decisions(self, columns: Index) -> Array:
         """f of a unit of each column, (m, columns)."""
@@ -276,7 +277,7 @@ def graded(z: Array) -> Index:
     order = np.lexsort((np.abs(z - 1.0), low))
     rank = np.arange(len(z))
     rank[len(z) - np.count_nonzero(low) :] -= len(z) - np.count_nonzero(low)
-    grade = np.ceil(SINGLE * np.log1p(rank / SINGLE))
+    grade = np.ceil(SINGLE_PAIRS * np.log1p(rank / SINGLE_PAIRS))
     new = np.append(False, (grade[1:] != grade[:-1]) | (rank[1:] == 0)) if len(z) else np.zeros(0, dtype=bool)
     group = np.empty(len(z), dtype=np.intp)
     group[order] = np.cumsum(new)

@@ -2,8 +2,9 @@
 
     (B x)_F = 1,  (B'u)_S = 1        F where 0 < u < C,  S where x > 0;   B = A K (over points)  or  A K A' (over pairs)
 
-The simplex method ends within absolute tolerances: u a little outside B'u <= 1, which C magnifies, and x a little off its margins. What is
-left after this is the rounding of B'u, and multipliers are moved inside by that.
+The simplex method ends within absolute tolerances: its u violates B'u <= 1 a little, which a large C magnifies, and the margins of its x
+are a little off 1. After the equations have been solved once more only the rounding of B'u is left, and u is moved inside its constraints
+by that.
 
 Source: documents T (102)-(104) = K (2.10), T (94)-(96).
 """
@@ -25,11 +26,10 @@ from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint
 from equimargin.solvers.solution import relative_gap
 
-EQUATIONS = 20_000_000
-"""Rows of A K for the multipliers inside their box are formed up to so many entries."""
-
-MOVES = 4
-"""How often multipliers are moved into the inside of their constraints, at most."""
+MOST_EQUATION_ENTRIES = 20_000_000
+"""Entries of the largest matrix of equations that is formed: rows of A K, one for each multiplier inside its box, times points."""
+MOST_MOVES = 4
+"""The largest number of times that multipliers are moved into the inside of their constraints."""
 
 
 def best(problem: OneNormProblem, x: Array, u: Array) -> tuple[OneNormPoint, float]:
@@ -43,7 +43,7 @@ def best(problem: OneNormProblem, x: Array, u: Array) -> tuple[OneNormPoint, flo
     -------
     The point (x, u), and the smaller of its gap and its proven width. Where there are too many equations they are left as they are.
     """
-    if np.count_nonzero((u > 0) & (u < problem.C)) * problem.m <= EQUATIONS:
+    if np.count_nonzero((u > 0) & (u < problem.C)) * problem.m <= MOST_EQUATION_ENTRIES:
         again = _solved_again(problem, x, u)
         x = min((x, again[0]), key=lambda x: interval(problem, OneNormPoint(x=x)).upper)
         u = max((u, *_moved_inside(problem, again[1])), key=lambda u: interval(problem, OneNormPoint(u=u)).lower)
@@ -66,9 +66,12 @@ def _solved_again(problem: OneNormProblem, x: Array, u: Array) -> tuple[Array, A
 
 
 def _moved_inside(problem: OneNormProblem, u: Array) -> Iterator[Array]:
-    """u, and u with B'u < 1 by twice what it exceeds 1 by, a few times: that costs so much of 1'x, and dividing by it so much of 1'u."""
+    """u, and then u moved until B'u is below 1 by twice what it exceeded 1 by, a few times.
+
+    A move costs little, in proportion to 1'x; dividing u by max B'u, which makes it feasible too, costs in proportion to 1'u.
+    """
     yield u
-    for _ in range(MOVES):
+    for _ in range(MOST_MOVES):
         prices = _prices(problem, u)
         excess = float(prices.max(initial=0.0)) - 1.0
         T, F = np.flatnonzero(prices > 1.0 - 4 * excess), np.flatnonzero((u > 0) & (u < problem.C * (1 - 4 * UNIT)))

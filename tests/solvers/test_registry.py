@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from equimargin import compare
+from equimargin.cli.app import app
 from equimargin.formulations import (
     REGISTRY,
     MarginProblem,
@@ -138,6 +140,9 @@ def test_a_solver_from_outside_is_one_among_the_others(own: str) -> None:
     result = compare(problem, formulations="svm.nobias.dual", solvers=["CLARABEL", own])
     assert [(answer["solver"], answer["agreement"]) for answer in result.answers] == [("CLARABEL", "agrees"), (own, "agrees")]
     assert result.agree
+    listed = CliRunner().invoke(app, ["list", "solvers"]).output.splitlines()
+    assert listed[-1].split(maxsplit=1) == [own, "dual coordinate ascent, one row after the other"]
+    assert CliRunner().invoke(app, ["show", own]).output.splitlines()[-1] == "  for svm.nobias"
 
 
 def test_other_processes_import_the_module_of_a_solver_or_say_that_they_cannot() -> None:

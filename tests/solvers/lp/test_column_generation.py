@@ -96,7 +96,7 @@ def test_every_round_proves_both_sides() -> None:
 @pytest.mark.parametrize("most", [1, 50])
 def test_groups_that_are_put_together_change_nothing(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(column_generation, "MOST_GROUPS", most)
-    monkeypatch.setattr(column_generation, "SINGLE", 3.0)
+    monkeypatch.setattr(column_generation, "SINGLE_PAIRS", 3.0)
     both_ways(ranking_vector_machine(*three_levels(100), C=0.1, kernel=rbf(0.2)))
 
 
@@ -104,7 +104,7 @@ def test_groups_that_are_put_together_change_nothing(most: int, monkeypatch: pyt
 def test_groups_are_on_one_side_and_smaller_near_the_margin(margins: list[float]) -> None:
     z = np.array(margins)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(column_generation, "SINGLE", 2.0)
+        patch.setattr(column_generation, "SINGLE_PAIRS", 2.0)
         group = column_generation.graded(z)
     assert sorted(set(group.tolist())) == list(range(group.max(initial=-1) + 1))
     for below in (True, False):
