@@ -8,6 +8,8 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
+from numbers import Real
 from typing import Any, Final
 
 import numpy as np
@@ -93,7 +95,7 @@ def _of_objects(where: str, name: str, values: Sequence[Any]) -> Entries:
     if present and all(isinstance(value, str) for value in present):
         return tuple("" if missing else value.strip() for value, missing in zip(values, absent, strict=True))
     for value in present:
-        if isinstance(value, str) or not hasattr(value, "__float__"):
+        if not isinstance(value, Real | Decimal):
             raise _no_entries(
                 where, name, "text beside numbers" if isinstance(value, str) else f"{type(value).__name__}, not numbers or text"
             )
