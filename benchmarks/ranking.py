@@ -46,7 +46,8 @@ from equimargin.formulations.declaration import REGISTRY
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.problem.choices import Loss
 from equimargin.solvers import SOLVERS, Solution, solve, solve_declaration
-from equimargin.solvers.newton import in_kernel as rkhs
+from equimargin.solvers.newton import in_kernel
+from equimargin.solvers.products.gram_products import GramProducts, Index
 
 Array = Any
 Data = tuple[Any, Array, Array | None]
@@ -144,12 +145,12 @@ Run = Callable[[], Any]
 """Solves a problem that it builds; what it returns has a `point`."""
 
 
-class Counted(rkhs.GramProducts):
+class Counted(GramProducts):
     """Those of the last run: it counts as it goes."""
 
     last: Counted | None = None
 
-    def __init__(self, gram: Gram, points: rkhs.Index) -> None:
+    def __init__(self, gram: Gram, points: Index) -> None:
         super().__init__(gram, points)
         Counted.last = self
 
@@ -367,7 +368,7 @@ def settled(side: str, row: Row, problem: MarginProblem, tol: float, lower: floa
 
 def ours(row: Row, tol: float) -> Solution:
     """The public way, from the data on."""
-    with patch.object(rkhs, "GramProducts", Counted):
+    with patch.object(in_kernel, "GramProducts", Counted):
         return solve(row.problem(), tol=tol)
 
 

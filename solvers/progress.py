@@ -227,3 +227,17 @@ def multipliers(start: Point, problem: MarginProblem) -> Array:
     if start.alpha.shape != (problem.p,):
         raise ValueError(f"the warm start has {start.alpha.shape[0]} multipliers, the problem {problem.p} rows")
     return start.alpha
+
+
+def started(start: Point, problem: MarginProblem) -> Array:
+    """The function to start from: w (q,) where the kernel has explicit features, beta (m,) otherwise.
+
+    It is the point's own function; where it has none, that of its multipliers, A'alpha; where it has neither, 0.
+    """
+    Z = problem.explicit
+    if Z is not None and start.w is not None:
+        return start.w
+    if start.beta is None and start.alpha is None:
+        return np.zeros(problem.m if Z is None else Z.q)
+    beta = start.beta if start.beta is not None else problem.rows.rdot(problem.repaired(multipliers(start, problem)))
+    return np.asarray(beta if Z is None else Z.rdot(beta))

@@ -54,6 +54,10 @@ class Slacks(ABC):
     def along(self, h: Array) -> Line:
         """The slacks as the decision values move by t h, h (m,)."""
 
+    def listed(self) -> RowSlacks | None:
+        """These slacks, where they are arrays of one number a row; else None."""
+        return None
+
 
 class Line(ABC):
     """The slacks u - t A h for t >= 0."""
@@ -95,6 +99,9 @@ class RowSlacks(Slacks):
 
     def along(self, h: Array) -> Line:
         return _RowLine(self, self.dot(h))
+
+    def listed(self) -> RowSlacks:
+        return self
 
 
 class _RowLine(Line):

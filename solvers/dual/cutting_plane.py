@@ -2,16 +2,16 @@
 
     min over f, xi >= 0    1/2 |f|^2 + xi    s.t.    sum_r c_r s_r (t_r - (A f)_r) <= xi    for all s in {0, 1}^p
 
-Of the 2^p constraints a round adds the one that the last f violates most: the rows with u_r > 0. With a_k = A'(c s) and b_k = t'(c s) of
-the constraints found so far, the next f is that of the restricted problem's dual,
+A round adds the one of the 2^p constraints that the last f violates most: s_r = 1 in the rows with u_r > 0. For the constraints s_k found
+so far let a_k = A'(c s_k) and b_k = t'(c s_k). The next f is the optimum of the problem restricted to them, which its dual gives:
 
     max over mu >= 0, 1'mu <= 1    b'mu - 1/2 |sum_k mu_k a_k|_K^2,        f = sum_k mu_k a_k,    alpha_r = c_r sum_k mu_k s_kr,
 
-a lower bound that rises from round to round; the upper one is the best f seen. For pairs of labels a constraint is found, and its a_k
-counted, by one sweep, and no pair is listed.
+The value of this dual is a lower bound, which rises from round to round; the upper bound is the primal value of the best f seen. For pairs
+of labels one sweep finds a constraint and its a_k, and no pair is listed.
 
 Source: document K, (2.8), which has C xi and so C times our mu; T. Joachims, Training linear SVMs in linear time (KDD 2006);
-T. Joachims, T. Finley, C.-N. J. Yu, Cutting-plane training of structural SVMs, Machine Learning 77 (2009), for the constraints left out.
+T. Joachims, T. Finley, C.-N. J. Yu, Cutting-plane training of structural SVMs, Machine Learning 77 (2009), for dropping constraints.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.slacks import Slacks
 from equimargin.solvers.dual.qp_on_simplex import maximum
 from equimargin.solvers.needs import Needs
-from equimargin.solvers.progress import Progress, multipliers
+from equimargin.solvers.progress import Progress, started
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution
 
-ROUNDS = 5000
-"""Constraints found before the run ends."""
-IDLE = 50
-"""A constraint is left out once its multiplier has been 0 for so many rounds."""
-SHARE = 1e-3
-"""The restricted problem is solved to that much of the gap asked for."""
-NOISE = 1e-14
-"""A lower bound that rises by more, over itself, is progress."""
+ROUND_LIMIT = 5000
+"""Rounds, each with one new constraint, after which a run ends where the caller names no limit."""
+IDLE_ROUNDS = 50
+"""Rounds with a multiplier of 0 after which a constraint is dropped. If it is needed again, it is found again."""
+RESTRICTED_SHARE = 1e-3
+"""Share of the gap asked for to which the restricted problem is solved, so that its own error does not count."""
+LOWER_BOUND_NOISE = 1e-14
+"""Relative rise of the lower bound up to which it is rounding, and no progress."""
 
 
 NEEDS = Needs(
@@ -52,7 +52,10 @@ NEEDS = Needs(
 
 
 class Round(NamedTuple):
-    """How a round ended: constraints kept, those with a multiplier, the bounds and the relative gap."""
+    """How a round ended.
+
+    constraints : number of those kept.  active : number of those with a multiplier.  lower, upper : bounds.  gap : relative gap.
+    """
 
     iteration: int
     constraints: int
@@ -64,13 +67,11 @@ class Round(NamedTuple):
 
 @solver("cutting_plane", algorithm="cutting planes for the 1-slack form, for the hinge", families=("rank.l1",), needs=NEEDS)
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
-    """One constraint a round, until the gap is small enough."""
-    progress = Progress("cutting_plane", problem, limits, limits.max_iter or ROUNDS)
+    """Add one constraint a round, until the gap is small enough."""
+    progress = Progress("cutting_plane", problem, limits, limits.max_iter or ROUND_LIMIT)
     restricted = Restricted(problem)
-    at, upper, iteration, moved = restricted.at(), np.inf, 0, True
-    if warm_start is not None:
-        at = _started(problem, warm_start)
-    best, trajectory = at.v, []
+    at = restricted.at() if warm_start is None else _function(problem, started(warm_start, problem))
+    upper, iteration, moved, best, trajectory = np.inf, 0, True, at.v, []
     while True:
         slacks = problem.rows.slacks(at.g, problem.group_costs)
         value = at.norm2 / 2 + slacks.hinge()
@@ -83,16 +84,16 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
             break
         before = restricted.value
         new = restricted.add(slacks)
-        restricted.solve(SHARE * limits.tol * upper, lambda: progress.out_of_time)
+        restricted.solve(RESTRICTED_SHARE * limits.tol * upper, lambda: progress.out_of_time)
         at, iteration = restricted.at(), iteration + 1
-        moved = new and restricted.value > before + NOISE * abs(before)  # what is kept is violated by rounding alone
+        moved = new and restricted.value > before + LOWER_BOUND_NOISE * abs(before)  # a kept constraint is violated by rounding alone
     found = progress.solution()
     return replace(found, point=found.point.with_multipliers(problem.repaired(found.point.multipliers)), trajectory=tuple(trajectory))
 
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """v = w (q,) or beta (m,), its values g (m,) at the points and |f|^2."""
+    """f, by v = w (q,) or beta (m,); its values g (m,) at the points; and norm2 = |f|^2."""
 
     v: Array
     g: Array
@@ -101,10 +102,11 @@ class Function:
 
 @dataclass(eq=False)
 class Cut:
-    """A constraint of K (2.8).
+    """A constraint of document K, (2.8).
 
-    subset : of the rows, as `Slacks.violated` has it.  gain : b_k.  pull : (n,) a_k as w or beta.  image : (n,) what inner products with
-    pulls are of: itself, or K a_k.  idle : rounds without a multiplier.
+    subset : the rows with s_r = 1, as `Slacks.violated` returns them.  gain : b_k.  pull : (n,) a_k as w or beta.
+    image : (n,) the vector whose product with the pull of another constraint l is <a_l, a_k>: the pull itself for w, K a_k for beta.
+    idle : rounds for which the multiplier has been 0.
     """
 
     subset: Any
@@ -117,7 +119,7 @@ class Cut:
 class Restricted:
     """The constraints found so far and the optimum of the problem with them alone.
 
-    cuts : k of them.  mu : (k,) multipliers.  value : of the dual at mu.
+    cuts : the k constraints.  mu : (k,) their multipliers.  value : the dual objective at mu.
     """
 
     def __init__(self, problem: MarginProblem) -> None:
@@ -128,11 +130,11 @@ class Restricted:
 
     @property
     def active(self) -> int:
-        """How many constraints have a multiplier."""
+        """The number of constraints with a multiplier."""
         return int(np.count_nonzero(self.mu))
 
     def add(self, slacks: Slacks) -> bool:
-        """Keep the constraint that these slacks violate most; whether it was not kept already."""
+        """Add the constraint that these slacks violate most; false if it is there already."""
         problem = self.problem
         subset = slacks.violated()
         alpha = problem.rows.mixed(np.ones(1), [subset], problem.group_costs)
@@ -149,7 +151,7 @@ class Restricted:
         return True
 
     def solve(self, enough: float, out_of_time: Callable[[], bool]) -> None:
-        """The optimum with the constraints found, the empty one among them; those that have been idle for long are left out."""
+        """Find the optimum with these constraints and with the empty one, 0 <= xi; then drop those that have been idle for long."""
         k = len(self.cuts)
         G, b = np.zeros((k + 1, k + 1)), np.zeros(k + 1)
         G[:k, :k], b[:k] = self._G, [cut.gain for cut in self.cuts]
@@ -158,9 +160,9 @@ class Restricted:
         self.value = float(b @ x - x @ (G @ x) / 2)
         for cut, mu in zip(self.cuts, self.mu, strict=True):
             cut.idle = 0 if mu > 0 else cut.idle + 1
-        kept = np.array([cut.idle < IDLE for cut in self.cuts])
+        kept = np.array([cut.idle < IDLE_ROUNDS for cut in self.cuts])
         if not kept.all():
-            self.cuts = [cut for cut in self.cuts if cut.idle < IDLE]
+            self.cuts = [cut for cut in self.cuts if cut.idle < IDLE_ROUNDS]
             self.mu, self._G = self.mu[kept], self._G[np.ix_(kept, kept)]
 
     def at(self) -> Function:
@@ -183,13 +185,9 @@ class Restricted:
         return [(mu, cut) for mu, cut in zip(self.mu.tolist(), self.cuts, strict=True) if mu > 0]
 
 
-def _started(problem: MarginProblem, start: Point) -> Function:
-    """A start's function, or where its multipliers lead."""
-    Z = problem.explicit
-    if start.w is not None and Z is not None:
-        return Function(start.w, Z @ start.w, float(start.w @ start.w))
-    beta = start.beta if start.beta is not None else problem.rows.rdot(problem.repaired(multipliers(start, problem)))
-    if Z is not None:
-        return _started(problem, Point(w=Z.rdot(beta)))
-    g = problem.gram @ beta
-    return Function(beta, g, float(beta @ g))
+def _function(problem: MarginProblem, v: Array) -> Function:
+    """f by v = w or beta."""
+    if problem.explicit is not None:
+        return Function(v, problem.explicit @ v, float(v @ v))
+    g = problem.gram @ v
+    return Function(v, g, float(v @ g))

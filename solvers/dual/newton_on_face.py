@@ -2,9 +2,10 @@
 
     max  g'd - 1/2 d'H d    s.t.  lower <= x + d <= upper,  [ 1'd = 0 ]
 
-The direction solves the equality-constrained system over the rows still inside; those that it would carry out of the box are set at their
-bounds and the others solved for again. An exact line search, or where even that does not rise the step of the first system up to the first
-bound, makes every step raise the objective, so that a first-order method may call it at any time and go on from where it ends.
+The direction solves the equality-constrained system over the rows still inside. Rows that it would carry out of the box are set at their
+bounds, and the system is solved again for the others. The step along this direction is the best one of an exact line search. A second
+candidate follows the direction of the first system up to a bound and along it. The better candidate is taken. Every step therefore raises
+the objective, and a first-order method may call this one at any time and go on from where it ends.
 
 Source: J. Nocedal, S. Wright, Numerical Optimization, sections 16.5, without the release of constraints, and 16.7.
 """
@@ -12,48 +13,50 @@ Source: J. Nocedal, S. Wright, Numerical Optimization, sections 16.5, without th
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.solvers.dual.damped_cholesky import Factor, damped_factor
 
-DAMPINGS = {
+FACE_DAMPINGS = {
     np.dtype(np.float32): tuple(10.0**k for k in range(-6, 2)),
     np.dtype(np.float64): tuple(10.0**k for k in range(-13, 2)),
 }
-"""Added to the diagonal of H, over its mean size, until H has a factor: it is singular wherever points outnumber dimensions, and where
-kernel values are large beside their differences rounding may even have made its diagonal negative."""
-MOST_ROWS = 2000
-"""Larger faces are left to the caller's own steps."""
-SMALL_FACE, SMALL_SOLVES = 500, 50
-"""Faces of up to so many rows are worth so many factorisations, whatever was done before."""
+"""What is added to the diagonal of H, relative to its mean size, until H has a factor. It begins at about the rounding of H."""
+LARGEST_FACE = 2000
+"""Free rows of the largest face that is worth factorising. Larger ones are left to the caller's own steps."""
+SMALL_FACE = 500
+"""Free rows up to which a face is worth SMALL_FACE_SOLVES factorisations, whatever was done before."""
+SMALL_FACE_SOLVES = 50
+"""Factorisations that a small face is worth in any case: they take milliseconds, and often end the run."""
+FACTORISATION_SPEED = 180
+"""n^3 / 180 multiplications in a first-order method's loops take as long as a factorisation of n rows, as measured."""
 
 
 def worth(n: int, work: int) -> int:
-    """How many factorisations of n free rows cost no more than `work` multiplications in a first-order method's loops, as measured."""
-    if not 2 <= n <= MOST_ROWS:
+    """How many factorisations of n free rows cost no more than `work` multiplications in a first-order method's loops."""
+    if not 2 <= n <= LARGEST_FACE:
         return 0
-    return (SMALL_SOLVES if n <= SMALL_FACE else 0) + 180 * work // n**3
+    return (SMALL_FACE_SOLVES if n <= SMALL_FACE else 0) + FACTORISATION_SPEED * work // n**3
 
 
 def climb(
     H: NDArray[Any], g: Array, x: Array, lower: Array, upper: Array, balanced: bool, most: int, out_of_time: Callable[[], bool]
 ) -> Array:
-    """Where Newton's method on the face ends.
+    """Raise the objective by Newton's method on the face.
 
     Parameters
     ----------
     H : (n, n) positive semidefinite, in the precision to work in.  g : (n,) gradient at x.  x : (n,) strictly inside its bounds.
-    lower, upper : (n,) the bounds, possibly infinite.  balanced : whether 1'd = 0.  most : factorisations of H to spend.
-    out_of_time : whether to end before that, asked before each of them.
+    lower, upper : (n,) the bounds, possibly infinite.  balanced : whether 1'd = 0.  most : number of factorisations of H allowed.
+    out_of_time : whether the run has to end, asked before every factorisation.
 
     Returns
     -------
-    x : (n,) within its bounds, those that were met exactly; 1'x as it was, up to rounding.
+    x : (n,) within its bounds. Rows that met a bound are exactly there; 1'x is as it was, up to rounding.
     """
     x, g = x.copy(), g.copy()
     free = np.arange(len(x))
@@ -80,7 +83,9 @@ def climb(
 def _moves(
     H: NDArray[Any], g: Array, low: Array, high: Array, balanced: bool, most: int, out_of_time: Callable[[], bool]
 ) -> tuple[Array, Array, int]:
-    """The Newton direction, one within low .. high with the rows it carries out set at their ends, and the factorisations spent."""
+    """Newton's direction; a direction within low .. high, on which the rows that the first would carry out are set at their ends; and the
+    number of factorisations spent.
+    """
     inside, move, spent = np.ones(len(g), dtype=bool), np.zeros(len(g)), 0
     first = move
     while True:
@@ -102,14 +107,14 @@ def _moves(
 
 
 def _room(d: Array, low: Array, high: Array) -> float:
-    """How much of d stays within low .. high, at most all of it."""
+    """The largest step, at most 1, with step d within low .. high."""
     room = np.full(len(d), np.inf)
     np.divide(np.where(d > 0, high, low), d, out=room, where=d != 0)
     return min(1.0, float(room.min()))
 
 
 def _best_step(H: NDArray[Any], g: Array, d: Array) -> float:
-    """argmax over 0 <= step <= 1 of step g'd - step^2 / 2 d'H d; 0 where d does not rise."""
+    """argmax over 0 <= step <= 1 of step g'd - step^2 / 2 d'H d; 0 where the objective does not rise along d."""
     slope, curvature = float(g @ d), float(d @ (H @ d))
     if slope <= 0.0:
         return 0.0
@@ -117,7 +122,7 @@ def _best_step(H: NDArray[Any], g: Array, d: Array) -> float:
 
 
 def _bent(H: NDArray[Any], g: Array, d: Array, low: Array, high: Array, balanced: bool) -> Array:
-    """d up to the first bound, or the best of twice, four times, ... as far with the rows that meet their bounds left there."""
+    """d up to the first bound; or twice as far, four times as far and so on while that is better. Rows stay at the bounds they meet."""
     step = _room(d, low, high)
     best = step * d
     value = float(g @ best - best @ (H @ best) / 2)
@@ -137,33 +142,19 @@ def _bent(H: NDArray[Any], g: Array, d: Array, low: Array, high: Array, balanced
 
 
 def _direction(H: NDArray[Any], g: Array, total: float | None, out_of_time: Callable[[], bool]) -> Array:
-    """argmax g'd - 1/2 d'(H + damping I)d, [1'd = total]; the least such d where rounding has left nothing of H, or when time is out."""
+    """argmax g'd - 1/2 d'(H + damping I)d, [1'd = total]; without a factor of H the shortest d with that sum."""
     factor = _factor(H, out_of_time)
-    d = np.zeros(len(g)) if factor is None else _solved(factor, g)
+    d = np.zeros(len(g)) if factor is None else factor.solve(g)
     if total is not None:
         if factor is not None:
-            normal = _solved(factor, np.ones(len(g)))
+            normal = factor.solve(np.ones(len(g)))
             d += (total - d.sum()) / normal.sum() * normal
         d += (total - d.sum()) / len(d)
     return d
 
 
-def _solved(factor: NDArray[Any], v: Array) -> Array:
-    """The solution for a right-hand side (n,), by Cholesky's factor, in its precision."""
-    d: Array = cho_solve((factor, True), v.astype(factor.dtype), check_finite=False).astype(np.float64)
-    return d
-
-
-def _factor(H: NDArray[Any], out_of_time: Callable[[], bool]) -> NDArray[Any] | None:
-    """Cholesky's factor of H + damping I for the first damping that allows one; None if none does, or when time is out."""
-    size, diagonal = float(np.abs(H.diagonal()).mean()) or 1.0, np.diag_indices(len(H))
-    for damping in DAMPINGS[H.dtype]:
-        damped = H.copy()
-        damped[diagonal] += damping * size
-        with suppress(LinAlgError):
-            factor: NDArray[Any] = cho_factor(damped, lower=True, overwrite_a=True, check_finite=False)[0]
-            if np.isfinite(factor.diagonal()).all():  # what is no number makes a factor of such
-                return factor
-        if out_of_time():
-            break
-    return None
+def _factor(H: NDArray[Any], out_of_time: Callable[[], bool]) -> Factor | None:
+    """The factor of H + damping I; None if there is none, or when time is out."""
+    diagonal = H.diagonal()
+    size = float(np.abs(diagonal).mean()) or 1.0
+    return damped_factor(lambda: H.copy(order="F"), diagonal, size, FACE_DAMPINGS[H.dtype], True, out_of_time)

@@ -1,9 +1,10 @@
-"""Quadratic programs over the simplex, by an active-set method that starts where the last one ended.
+"""Quadratic programs over the simplex, by an active-set method that can start from any feasible point.
 
     max  b'x - 1/2 x'G x    s.t.  x >= 0,  1'x = 1
 
-The directions of Newton's method on a face lead to the first bound that is met, which leaves the face, or to the face's maximum, which the
-entry of the largest gradient then joins. x is optimal up to max_k g_k - g'x, g = b - G x, and feasible all the time.
+A face is a set of entries that may differ from 0. A Newton step on a face ends at the first bound that it meets, and the entry there leaves
+the face; or it ends at the maximum over the face, and the entry of the largest gradient joins the face. With g = b - G x the objective is
+at most max_k g_k - g'x below the optimum. x is feasible all the time.
 
 Source: P. Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11 (1976), with a linear term.
 """
@@ -13,32 +14,32 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg.lapack import dposv
 
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.solvers.dual.damped_cholesky import damped_factor
 
-DAMPINGS = tuple(10.0**k for k in range(-14, 1, 2))
-"""Added to the diagonal of a face's matrix, over itself, until it has a factor; a step that was damped is repeated."""
-SMALLEST = 1e-6
-"""The diagonal counts as that much of its largest entry at least."""
-STEPS = 20
-"""Steps at most, and as many more as there are unknowns."""
+SIMPLEX_DAMPINGS = tuple(10.0**k for k in range(-14, 1, 2))
+"""What is added to the diagonal of a face's matrix, relative to that diagonal, until the matrix has a factor."""
+SMALLEST_DAMPED_DIAGONAL = 1e-6
+"""Smallest entry of the diagonal that dampings are relative to, over its largest entry: an entry of 0 would never be damped."""
+EXTRA_FACES = 20
+"""Faces that are tried beyond one for every unknown: where G is nearly singular an entry may leave a face and join it again."""
 
 
 def maximum(G: Array, b: Array, x: Array, enough: float, out_of_time: Callable[[], bool]) -> Array:
-    """Where the active-set method ends.
+    """Solve the quadratic program.
 
     Parameters
     ----------
-    G : (k, k) positive semidefinite.  b : (k,).  x : (k,) feasible.  enough : how far from the optimum is near enough.
-    out_of_time : whether to end before that, asked before every face.
+    G : (k, k) positive semidefinite.  b : (k,).  x : (k,) a feasible start.  enough : how far the objective may stay below the optimum.
+    out_of_time : whether the run has to end, asked before every face.
 
     Returns
     -------
-    x : (k,) >= 0 with sum 1 up to rounding, of no smaller objective.
+    x : (k,) >= 0 with sum 1 up to rounding, where the objective is no smaller than at the start.
     """
     x, inside, before = x.copy(), x > 0, np.inf
-    for _ in range(STEPS + len(x)):
+    for _ in range(EXTRA_FACES + len(x)):
         g = b - G @ x
         best = int(np.argmax(g))
         short = float(g[best] - g @ x)
@@ -51,7 +52,7 @@ def maximum(G: Array, b: Array, x: Array, enough: float, out_of_time: Callable[[
 
 
 def _climb(G: Array, b: Array, x: Array, inside: np.ndarray) -> None:
-    """To the maximum on a face, or on what bounds leave of it, in place."""
+    """Move x to the maximum on a face, or on the part of it that is left when entries meet their bounds, in place."""
     while True:
         face = np.flatnonzero(inside)
         d = _direction(G[np.ix_(face, face)], (b - G @ x)[face], int(np.argmax(x[face])))
@@ -70,18 +71,16 @@ def _climb(G: Array, b: Array, x: Array, inside: np.ndarray) -> None:
 
 
 def _direction(G: Array, g: Array, r: int) -> Array:
-    """d with sum 0 that maximises g'd - 1/2 d'G d, (k,): the entry r follows from the others."""
+    """The d (k,) with sum 0 that maximises g'd - 1/2 d'G d; the others are solved for, and the entry r makes the sum 0."""
     others = np.delete(np.arange(len(g)), r)
     d = np.zeros(len(g))
     if not len(others):
         return d
     M = G[np.ix_(others, others)] - G[others, r][:, None] - G[r, others] + G[r, r]
     diagonal = M.diagonal().copy()
-    ridge = np.maximum(diagonal, SMALLEST * float(diagonal.max())) if diagonal.max() > 0 else np.ones(len(others))
-    for damping in DAMPINGS:
-        M.flat[:: len(others) + 1] = diagonal + damping * ridge
-        _, step, wrong = dposv(M.T, g[others] - g[r])
-        if not wrong:
-            break
-    d[others], d[r] = step, -float(step.sum())
+    unit = np.maximum(diagonal, SMALLEST_DAMPED_DIAGONAL * float(diagonal.max())) if diagonal.max() > 0 else np.ones(len(others))
+    factor = damped_factor(lambda: M.copy().T, diagonal, unit, SIMPLEX_DAMPINGS)
+    if factor is not None:
+        d[others] = factor.solve(g[others] - g[r])
+        d[r] = -float(d[others].sum())
     return d

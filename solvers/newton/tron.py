@@ -10,10 +10,12 @@ H is the generalised Hessian, K (B.3). With rho = (f(v + s) - f(v)) / q(s) the s
                    [sigma_1 Delta_k, sigma_3 Delta_k]              if eta_1 < rho < eta_2
                    [Delta_k, sigma_3 Delta_k]                      if rho >= eta_2
 
-is the point next to a |s|, a the minimum of the parabola through f(v), f(v + s) and g's; but sigma_3 Delta_k itself if rho >= eta_2 and
-|s| = Delta_k, the rule of 2017. It lets a run do with fewer steps where the region is in the way, and with more where a kink is behind it.
-The run ends on the duality gap, which for alpha = 2 c (u)_+ is half the squared norm of f less the f of alpha. No preconditioner, no line
-search: this is the method to compare with, and where costs are large and kinks steep it crawls as published.
+is the point of the interval next to a |s|, where a is the minimum of the parabola through f(v) and f(v + s) with the slope g's at v. If
+rho >= eta_2 and |s| = Delta_k it is sigma_3 Delta_k instead, the rule of 2017. That rule saves steps where the region is in the way, and
+costs steps where a kink lies behind its boundary.
+The run ends on the duality gap, which for alpha = 2 c (u)_+ is half the squared norm of the difference of f and the f of alpha. There is
+no preconditioner and no line search: this is the published method, to compare others with. Where costs are large and kinks are steep it is
+as slow as published.
 
 Source: C.-J. Lin, R. C. Weng, S. S. Keerthi, Trust region Newton method for large-scale logistic regression, JMLR 9 (2008), Algorithms 1
 and 2, (10)-(13); C.-J. Lin, J. J. Moré, Newton's method for large bound-constrained optimization problems, SIAM J. Optimization 9 (1999),
@@ -37,19 +39,29 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.losses import SQUARED_HINGE
 from equimargin.solvers.needs import Needs
-from equimargin.solvers.newton.in_kernel import GramProducts
-from equimargin.solvers.progress import RESOLUTION, Progress, multipliers
+from equimargin.solvers.products.gram_products import GramProducts
+from equimargin.solvers.progress import RESOLUTION, Progress, started
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution
 
-ETA_0, ETA_1, ETA_2 = 1e-4, 0.25, 0.75
-SIGMA_1, SIGMA_2, SIGMA_3 = 0.25, 0.5, 4.0
+ETA_0 = 1e-4
+"""Ratio rho of the actual to the predicted fall above which a step is taken; the published value."""
+ETA_1 = 0.25
+"""Ratio rho up to which the region shrinks; the published value."""
+ETA_2 = 0.75
+"""Ratio rho from which on the region does not shrink; the published value."""
+SIGMA_1 = 0.25
+"""Smallest factor by which the radius changes; the published value."""
+SIGMA_2 = 0.5
+"""Largest factor by which the radius changes after a step with rho <= eta_1; the published value."""
+SIGMA_3 = 4.0
+"""Largest factor by which the radius changes after any other step; the published value."""
 XI = 0.1
-"""Conjugate gradients end at a residual of that much of the gradient,"""
-ROUNDS = 10
-"""or after so many products a variable, which only rounding asks for."""
-NOISE = 1e-10
-"""Where the model falls by less, over f, the difference of two values of f is rounding: the gradients at both ends say how f fell."""
+"""Share of the gradient's norm at which conjugate gradients end; the published value."""
+PRODUCTS_PER_VARIABLE = 10
+"""Products with the Hessian, for every variable, after which conjugate gradients end: without rounding one would do."""
+PREDICTION_NOISE = 1e-10
+"""Predicted fall over f at and below which the difference of two values of f is rounding. The gradients then tell by how much f fell."""
 
 
 NEEDS = Needs(
@@ -62,7 +74,10 @@ NEEDS = Needs(
 
 
 class Iterate(NamedTuple):
-    """Where an iteration ended: Hessian products so far, f, the relative gap, and the radius for the next."""
+    """How an iteration ended.
+
+    products : with the Hessian, so far.  value : f.  gap : relative gap.  radius : of the region of the next iteration.
+    """
 
     iteration: int
     products: int
@@ -79,7 +94,7 @@ class Iterate(NamedTuple):
     reference=True,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
-    """Trust-region steps until the gap is small enough."""
+    """Take trust-region steps until the gap is small enough."""
     progress = Progress("tron", problem, limits, limits.max_iter or 1000)
     at = objective(problem, warm_start)
     radius, iteration, products = float(np.linalg.norm(at.grad)), 0, 0
@@ -90,7 +105,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         slope, length = float(at.grad @ s), float(np.linalg.norm(s))
         predicted = float(s @ residual - slope) / 2
         trial = at.moved(s)
-        actual = at.fun - trial.fun if predicted > NOISE * at.fun else -float((at.grad + trial.grad) @ s) / 2
+        actual = at.fun - trial.fun if predicted > PREDICTION_NOISE * at.fun else -float((at.grad + trial.grad) @ s) / 2
         radius = resized(min(radius, length) if iteration == 0 else radius, length, slope, actual, predicted, bounded)
         taken = actual > ETA_0 * predicted
         moved, at = taken and actual > RESOLUTION * at.fun, trial if taken else at
@@ -102,7 +117,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
 
 
 class Step(NamedTuple):
-    """A step s (n,), its residual r (n,) = -g - H s, how many products with H it took, and whether it ends at the boundary."""
+    """A step s (n,), its residual r (n,) = -g - H s, the number of products with H it took, and whether it ends at the boundary."""
 
     s: Array
     r: Array
@@ -115,14 +130,14 @@ def truncated_step(at: Objective, radius: float, out_of_time: Callable[[], bool]
 
     Parameters
     ----------
-    at : the objective at v.  radius : Delta.  out_of_time : whether to end before the next product.
+    at : the objective at v.  radius : Delta.  out_of_time : whether the run has to end, asked before every product.
 
     Source: Lin, Weng, Keerthi (2008), Algorithm 2; T. Steihaug, SIAM J. Numerical Analysis 20 (1983).
     """
     r = -at.grad
     s, d, r2 = np.zeros_like(r), r, float(r @ r)
     enough, products = XI**2 * r2, 0
-    while r2 > enough and products < ROUNDS * len(s) and not out_of_time():
+    while r2 > enough and products < PRODUCTS_PER_VARIABLE * len(s) and not out_of_time():
         Hd = at.hess_vec(d)
         products += 1
         curvature = float(d @ Hd)
@@ -167,9 +182,9 @@ def resized(radius: float, length: float, slope: float, actual: float, predicted
 
 
 class Objective(ABC):
-    """All that the method sees of a problem at v (n,): fun, grad (n,) and hess_vec; and the value of the multipliers there.
+    """What the method sees of a problem at v (n,): fun, grad (n,) and hess_vec, and the dual value of the multipliers there; immutable.
 
-    problem : of squared hinges.  v : w or beta.  g : (m,) its values at the points.
+    problem : with squared hinges.  v : w or beta.  g : (m,) values of f at the points.
     """
 
     def __init__(self, problem: MarginProblem, v: Array, g: Array) -> None:
@@ -242,7 +257,7 @@ class InFeatures(Objective):
 
 
 class InCoefficients(Objective):
-    """v = beta, K (3.13): f = K beta, and a Gram product wherever the linear one has a product with the features."""
+    """v = beta, document K (3.13): f = K beta, with a Gram product in the place of every product with features."""
 
     def __init__(self, problem: MarginProblem, beta: Array, K: Callable[[Array], Array]) -> None:
         super().__init__(problem, beta, K(beta))
@@ -258,7 +273,7 @@ class InCoefficients(Objective):
 
     @cached_property
     def pulled(self) -> Array:
-        """K A'alpha, (m,): the dual's f, and the loss's part of the gradient."""
+        """K A'alpha, (m,): the f of alpha, and what the loss takes off the gradient."""
         return self.K(self.pull)
 
     @cached_property
@@ -281,21 +296,14 @@ class InCoefficients(Objective):
 
 
 def objective(problem: MarginProblem, start: Point | None) -> Objective:
-    """The objective at 0, or at a start's function, or where its multipliers lead.
+    """The objective at a start's function, or at that of its multipliers, or at 0.
 
     Parameters
     ----------
-    problem : one that meets NEEDS.  start : a point of a like problem.
+    problem : one that meets NEEDS.  start : a point of a similar problem.
     """
-    Z = problem.explicit
-    v = np.zeros(problem.m if Z is None else Z.q)
-    if start is not None and start.w is not None:
-        v = start.w
-    elif start is not None:
-        beta = start.beta if start.beta is not None else problem.rows.rdot(problem.repaired(multipliers(start, problem)))
-        v = beta if Z is None else Z.rdot(beta)
-    if Z is not None:
+    v = started(start or Point(), problem)
+    if problem.explicit is not None:
         return InFeatures(problem, v)
-    return InCoefficients(
-        problem, v, problem.gram.__matmul__ if problem.m <= STORED_ROWS else GramProducts(problem.gram, np.arange(problem.m))
-    )
+    stored = problem.m <= STORED_ROWS
+    return InCoefficients(problem, v, problem.gram.__matmul__ if stored else GramProducts(problem.gram, np.arange(problem.m)))

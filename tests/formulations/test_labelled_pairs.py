@@ -18,7 +18,7 @@ from equimargin.formulations.rows import labelled as labelled_pairs
 from equimargin.formulations.rows.labelled import LabelledPairs, PairMultipliers
 from equimargin.formulations.rows.losses import SQUARED_HINGE, Smooth, huberised
 from equimargin.solvers import Status, solve
-from equimargin.solvers.newton import in_kernel as rkhs
+from equimargin.solvers.products import gram_products
 from equimargin.testing import ranking_data
 
 Array = Any
@@ -280,7 +280,7 @@ def test_rows_that_must_be_met_are_looked_at_one_by_one(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_a_gap_is_never_what_float32_makes_of_it(gamma: float, loss: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A nearly constant kernel, of which float32 keeps nothing: what is called reached is reached."""
-    monkeypatch.setattr(rkhs, "CACHED", 0.0)
+    monkeypatch.setattr(gram_products, "GRAM_IN_CACHE", 0.0)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1200, 2))
     problem = ranking(X, np.round(X[:, 0] + rng.normal(size=1200)), None, 1.0, rbf(gamma), loss)

@@ -851,9 +851,11 @@ class Change:
     module: str = ""
 
 
-DESCENTS = "newton.base", "newton.in_features", "newton.in_kernel"
-"""What newton and huber are made of, each of the ones before."""
-PARTS = {"smo": ("dual.smo_problem", "dual.working_set"), "newton": DESCENTS, "huber": DESCENTS}
+PARTS = {
+    "smo": ("dual.smo_problem", "dual.working_set"),
+    "coordinate_descent": ("dual.sweeps",),
+    "newton": ("newton.base", "newton.hessian", "newton.in_features", "newton.in_kernel", "newton.start"),
+}
 """The modules that a solver is made of beside its own, each after the ones that it imports."""
 AT_ONCE = """over = {}
     from equimargin.solvers.solution import Status as Word
@@ -888,31 +890,34 @@ SOURCES: dict[str, dict[str, Change]] = {
     "coordinate_descent": {
         "solves and reports 2 C": Change(*ANOTHER),
         "no clip to the box": Change(
-            "return min(max(alpha + BEYOND * u / q, 0.0), box)",
-            "return max(alpha + BEYOND * u / q, 0.0)",
+            "return min(max(alpha + OVER_RELAXATION * u / q, 0.0), box)",
+            "return max(alpha + OVER_RELAXATION * u / q, 0.0)",
             same={"svm.nobias_l2": NO_UPPER_END, "rank.l2": NO_UPPER_END},
+            module="dual.sweeps",
         ),
         "step the wrong way": Change(
-            "return min(max(alpha + BEYOND * u / q, 0.0), box)", "return min(max(alpha - BEYOND * u / q, 0.0), box)"
+            "return min(max(alpha + OVER_RELAXATION * u / q, 0.0), box)",
+            "return min(max(alpha - OVER_RELAXATION * u / q, 0.0), box)",
+            module="dual.sweeps",
         ),
-        "targets 1 % off": Change("problem.box, problem.rows.t", "problem.box, 1.01 * problem.rows.t"),
+        "targets 1 % off": Change("RowArrays(*A, problem.rows.t", "RowArrays(*A, 1.01 * problem.rows.t"),
         "no ridge": Change(
-            "np.divide(0.5, problem.costs, out=self.ridge",
-            "np.divide(0.0, problem.costs, out=self.ridge",
+            "np.divide(0.5, problem.costs, out=ridge",
+            "np.divide(0.0, problem.costs, out=ridge",
             families=("svm.nobias_l2", "rank.l2"),
         ),
-        "optimal at once": Change("over = progress.show(descent.alpha, 0)", AT_ONCE.format("progress.show(descent.alpha, 0)")),
+        "optimal at once": Change("over = progress.show(alpha, 0)", AT_ONCE.format("progress.show(alpha, 0)")),
         "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")),
     },
     "newton": {
         "solves and reports 2 C": Change(*ANOTHER),
         "costs 2 % off": Change("(g, self.problem.group_costs)", "(g, 1.02 * self.problem.group_costs)", module="newton.base"),
-        "half the pull": Change("self.R * self.v - self.pull", "self.R * self.v - self.pull / 2", module="newton.in_features"),
-        "step the wrong way": Change("t = self._least(", "t = -self._least(", module="newton.base"),
-        "slacks that do not follow": Change("self.slacks = line.to(t)", "self.slacks = line.to(0.9 * t)", module="newton.base"),
+        "half the pull": Change("G = at.image - pull", "G = at.image - pull / 2", module="newton.in_features"),
+        "step the wrong way": Change("t = _least(", "t = -_least(", module="newton.base"),
+        "slacks that do not follow": Change("line.to(t)", "line.to(0.9 * t)", module="newton.in_features"),
         "optimal at once": Change(
-            "over = descent.show(progress, SQUARED_HINGE)\n    while",
-            AT_ONCE.format("descent.show(progress, SQUARED_HINGE)") + "\n    while",
+            "over = unknowns.show(seen, progress)\n    while",
+            AT_ONCE.format("unknowns.show(seen, progress)") + "\n    while",
         ),
         "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b"), families=("svm.l2", "svr.l2")),
         "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=np.asarray(s.point.alpha)[::-1]")),
@@ -921,7 +926,7 @@ SOURCES: dict[str, dict[str, Change]] = {
         "solves and reports 2 C": Change(*ANOTHER),
         "multipliers above the costs": Change("width, 1.0)", "width, 1.2)"),
         "optimal at once": Change(
-            "over = descent.show(progress, phi)\n    while", AT_ONCE.format("descent.show(progress, phi)") + "\n    while"
+            "over = unknowns.show(seen, progress)\n    while", AT_ONCE.format("unknowns.show(seen, progress)") + "\n    while"
         ),
         "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b"), families=("svm.soft", "svr.l1")),
         "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")),
@@ -1129,6 +1134,7 @@ def zeroed(answer: Answer) -> Answer:
 def compiled(name: str, change: Change, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """A solver's module with a changed source, its kernels interpreted: nothing of it gets into the cache of kernels."""
     if change.module:
+        assert change.module in PARTS[name], f"{change.module} is no part of {name}"
         for part in PARTS[name]:
             executed(part, f"equimargin.solvers.{part}", change if part == change.module else None, monkeypatch)
         return executed(SOLVERS[name].module.removeprefix("equimargin.solvers."), f"mutant_{name}", None, monkeypatch)

@@ -18,6 +18,7 @@ from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.problem.construct import classification, ranking, ranking_from_pairs
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.solvers.dual import coordinate_descent
+from equimargin.solvers.dual.sweeps import Iterate, settled
 from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Solution, Status
 from places import SHARED as DATA
@@ -215,9 +216,9 @@ def test_sweeps_over_some_rows_settle_them(thin: bool) -> None:
     Y[5] = 0.0
     start = rng.uniform(size=40) * box
     features = sparse.csr_array(Y) if thin else Y
-    alpha, w, settled = coordinate_descent.swept(features, t, box, start, rest + Y.T @ start, 1e-9, 10_000, lambda: False)
+    alpha, w, reached = settled(features, t, box, Iterate(start, rest + Y.T @ start), 1e-9, 10_000, lambda: False)
     u = t - Y @ (rest + Y.T @ alpha)
-    assert settled
+    assert reached
     assert ((alpha >= 0) & (alpha <= box)).all()
     assert box @ np.maximum(u, 0.0) - alpha @ u <= 1e-8
     np.testing.assert_allclose(w, rest + Y.T @ alpha, rtol=0, atol=1e-12)
@@ -228,7 +229,7 @@ def test_sweeps_end_when_time_is_out_or_they_lead_nowhere(out_of_time: bool) -> 
     rng = np.random.default_rng(0)
     Y, box = rng.normal(size=(200, 3)), np.full(200, 1e6)
     start, rest = np.full(200, 5e5), np.zeros(3)
-    alpha, _, settled = coordinate_descent.swept(Y, np.ones(200), box, start, rest + Y.T @ start, 1e-12, 20, lambda: out_of_time)
-    assert not settled
+    alpha, _, reached = settled(Y, np.ones(200), box, Iterate(start, rest + Y.T @ start), 1e-12, 20, lambda: out_of_time)
+    assert not reached
     assert ((alpha >= 0) & (alpha <= box)).all()
     assert (alpha == start).all() == out_of_time

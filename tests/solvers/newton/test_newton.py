@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, make_classification
 from sklearn.preprocessing import StandardScaler
@@ -16,17 +14,15 @@ from sklearn.svm import LinearSVC, LinearSVR
 
 from equimargin.formulations.kernels import features
 from equimargin.formulations.kernels.features import Explicit
-from equimargin.formulations.kernels.kernel import linear, polynomial, rbf, sigmoid
+from equimargin.formulations.kernels.kernel import rbf, sigmoid
 from equimargin.formulations.problem.construct import classification, one_norm_ranking, ranking, regression
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.formulations.rows.losses import SQUARED_HINGE, huberised
-from equimargin.solvers import Status, solve
-from equimargin.solvers.newton import in_features as feature_descent
+from equimargin.solvers import solve
 from equimargin.solvers.newton import newton
-from equimargin.testing import margin_problems
+from equimargin.solvers.newton.start import MOST_POINTS, Subsample
 from optima import reached, same_optimum
 
 checked = partial(reached, "newton")
@@ -35,19 +31,11 @@ CANCER = load_breast_cancer()
 SCALED = StandardScaler().fit_transform(CANCER.data)
 LABELS = np.where(CANCER.target == 1, 1.0, -1.0)
 DIABETES = load_diabetes()
-BIASES = (True, False, "penalized")
 
 
 def squared(X: Any, y: Any, C: float = 1.0, **options: Any) -> MarginProblem:
     """Classification with the squared hinge."""
     return classification(X, y, C, loss="squared_hinge", **options)
-
-
-@pytest.mark.parametrize("tol", [1e-6, 1e-10])
-@pytest.mark.parametrize("C", [1e-6, 0.01, 1.0, 100.0, 1e6])
-@pytest.mark.parametrize("bias", BIASES)
-def test_classification(bias: Any, C: float, tol: float) -> None:
-    checked(squared(SCALED, LABELS, C, bias=bias), tol)
 
 
 def test_classification_is_liblinears() -> None:
@@ -74,114 +62,19 @@ def test_regression_is_liblinears(epsilon: float) -> None:
     assert solution.lower <= theirs * (1 + 1e-12)  # theirs has no bias in training: no better than ours
 
 
-@pytest.mark.parametrize("kernel", [linear(), rbf(0.2), polynomial(2, 0.1, 1.0)], ids=lambda kernel: kernel.name)
-def test_it_agrees_with_the_other_solvers(kernel: Any) -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 4))
-    score = X[:, 0] + rng.normal(size=60)
-    y = np.where(score > 0, 1.0, -1.0)
-    problems = {
-        "smo": [squared(X, y, kernel=kernel), regression(X, score, 1.0, 0.1, kernel, "squared_hinge")],
-        "coordinate_descent": [
-            squared(X, y, kernel=kernel, bias=False),
-            ranking(X, np.round(score), np.arange(60) // 20, 1.0, kernel, "squared_hinge"),
-        ],
-    }
-    for other, those in problems.items():
-        for problem in those:
-            same_optimum(checked(problem, 1e-9), solve(problem, other, tol=1e-9))
-
-
-@pytest.mark.parametrize("C", [1e-6, 1.0, 1e6])
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
-def test_scales_and_costs(scale: float, C: float) -> None:
-    checked(squared(scale * SCALED, LABELS, C))
-    checked(regression(scale * DIABETES.data, DIABETES.target, C, 0.1, loss="squared_hinge"))
-
-
-def test_fewer_points_than_features() -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 300)), np.repeat([1.0, -1.0], 20)
-    for C in (0.01, 1.0, 1e4):
-        for bias in BIASES:
-            checked(squared(X, y, C, bias=bias), 1e-10)
-
-
-@pytest.mark.parametrize("bias", BIASES)
-def test_conjugate_gradients_find_the_same_optimum(bias: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    thin = np.where(np.abs(SCALED) > 0.7, SCALED, 0.0)
-    by_factor = checked(squared(thin, LABELS, bias=bias), 1e-9)
-    monkeypatch.setattr(feature_descent, "MOST_COLUMNS", 0)
-    for X in (thin, sparse.csr_array(thin)):
-        same_optimum(by_factor, checked(squared(X, LABELS, bias=bias), 1e-9))
-
-
-@pytest.mark.parametrize("bias", BIASES)
-def test_sparse_features_are_the_dense_ones(bias: Any) -> None:
-    thin = np.where(np.abs(SCALED) > 0.7, SCALED, 0.0)
-    same_optimum(checked(squared(thin, LABELS, bias=bias), 1e-10), checked(squared(sparse.csr_array(thin), LABELS, bias=bias), 1e-10))
-
-
 def test_a_start_on_some_of_the_points_changes_no_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = make_classification(3000, 10, n_informative=5, flip_y=0.05, random_state=0)
     weights = np.random.default_rng(0).uniform(0.0, 2.0, 3000)
     problem = squared(X, np.where(y > 0, 1.0, -1.0), sample_weight=weights)
     cold = checked(problem, 1e-10)
-    monkeypatch.setattr(newton, "WORTH", 1)
+    monkeypatch.setattr(newton, "SUBSAMPLE", newton.SUBSAMPLE._replace(entries=1))
     warm = checked(problem, 1e-10)
     same_optimum(cold, warm)
     assert warm.iterations < cold.iterations
     score = X[:300] @ np.arange(10)
     checked(ranking(X[:300], np.digitize(score, [0.0]), None, 0.1, loss="squared_hinge"))
-    monkeypatch.setattr(newton, "PART", 2)
+    monkeypatch.setattr(newton, "SUBSAMPLE", Subsample(entries=1, points_per_feature=2))
     checked(ranking(X[:300], np.digitize(score, [1e9]), None, 0.1, loss="squared_hinge"))  # no pairs at all
-
-
-def test_all_zero_costs_and_a_single_class() -> None:
-    for bias in BIASES:
-        nothing = checked(squared(SCALED, LABELS, sample_weight=np.zeros(len(LABELS)), bias=bias))
-        assert nothing.value == 0.0
-    assert checked(squared(SCALED, np.ones(len(LABELS)))).value == pytest.approx(0.0, abs=1e-12)
-    assert checked(ranking(SCALED, np.ones(len(LABELS)), loss="squared_hinge")).value == 0.0
-    checked(squared([[1.0, 2.0]], [1.0]))
-    assert checked(squared(np.zeros((3, 2)), [1.0, 1.0, -1.0])).value == pytest.approx(8 / 3)
-
-
-def test_contradicting_duplicates_and_triplicates() -> None:
-    both = checked(squared(np.vstack([SCALED, SCALED]), np.concatenate([LABELS, -LABELS])), 1e-10)
-    assert both.value == pytest.approx(2.0 * len(LABELS))
-    once = checked(squared(SCALED, LABELS, 3.0), 1e-10)
-    same_optimum(once, checked(squared(np.tile(SCALED, (3, 1)), np.tile(LABELS, 3), 1.0), 1e-10))
-
-
-def test_weight_zero_removes_a_row_and_two_repeats_it() -> None:
-    weights = np.ones(len(LABELS))
-    weights[::3], weights[1::3] = 0.0, 2.0
-    rows = np.r_[1 : len(LABELS) : 3, 1 : len(LABELS) : 3, 2 : len(LABELS) : 3]
-    same_optimum(checked(squared(SCALED, LABELS, sample_weight=weights), 1e-10), checked(squared(SCALED[rows], LABELS[rows]), 1e-10))
-
-
-@pytest.mark.parametrize("kernel", [linear(), rbf(1 / 30)], ids=lambda kernel: kernel.name)
-def test_warm_start(kernel: Any) -> None:
-    problem = squared(SCALED, LABELS, 10.0, kernel=kernel)
-    solution = checked(problem, 1e-9)
-    assert checked(problem, 1e-9, warm_start=solution).iterations <= 1
-    for C in (0.1, 100.0):
-        same_optimum(checked(problem.with_cost(C), 1e-9, warm_start=solution), checked(problem.with_cost(C), 1e-9))
-    with pytest.raises(ValueError, match="warm start has 3 multipliers"):
-        solve(problem, "newton", warm_start=Point(alpha=np.zeros(3)))
-
-
-def test_limits_return_the_best_point_and_a_reason() -> None:
-    problem = squared(CANCER.data, LABELS)
-    one = solve(problem, "newton", max_iter=1)
-    assert (one.status, one.iterations) == (Status.ITERATION_LIMIT, 1)
-    assert "limit of 1 iterations" in one.reason
-    assert solve(problem, "newton", time_limit=1e-6).status is Status.TIME_LIMIT
-    assert "callback" in solve(problem, "newton", callback=lambda iterations, lower, upper: True).reason
-    unreachable = solve(problem, "newton", tol=1e-18)
-    assert unreachable.status in (Status.NUMERICAL_FAILURE, Status.OPTIMAL)  # a gap of exactly 0 happens
-    assert unreachable.interval.relative_width < 1e-9
 
 
 def test_refusals() -> None:
@@ -189,7 +82,7 @@ def test_refusals() -> None:
     assert "linear program" in str(newton.NEEDS.refusal(one_norm_ranking(SCALED[:9], LABELS[:9])))
     assert "hard rows" in str(newton.NEEDS.refusal(squared(SCALED, LABELS, np.inf)))
     assert "semidefinite" in str(newton.NEEDS.refusal(squared(SCALED, LABELS, kernel=sigmoid())))
-    many = np.random.default_rng(0).normal(size=(newton.MOST_POINTS + 1, 2))
+    many = np.random.default_rng(0).normal(size=(MOST_POINTS + 1, 2))
     assert "1,001 points" in str(newton.NEEDS.refusal(squared(many, np.ones(len(many)), kernel=rbf())))
 
 
@@ -255,21 +148,3 @@ def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool, few: int
     part, index = rows.part(np.array([0, 2, 4]))
     assert part.matrix.toarray() == pytest.approx(A[index][:, [0, 2, 4]])
     assert part.t == pytest.approx(rows.t[index])
-
-
-@pytest.mark.parametrize("family", ["svm.l2", "svm.nobias_l2", "svr.l2", "rank.l2"])
-def test_any_small_problem(family: str) -> None:
-    """Degenerate data at moderate scales, with every kernel: the optimum is reached."""
-
-    @given(margin_problems(family, max_points=9, tails=False))
-    def check(problem: MarginProblem) -> None:
-        if newton.NEEDS.refusal(problem) is None:
-            checked(problem, 1e-8)
-
-    check()
-
-
-@given(st.permutations(range(30)), st.sampled_from([0.1, 10.0]))
-def test_the_order_of_points_does_not_matter(order: list[int], C: float) -> None:
-    X, y = SCALED[:30], LABELS[:30]
-    same_optimum(checked(squared(X, y, C), 1e-9), checked(squared(X[order], y[order], C), 1e-9))

@@ -1,0 +1,59 @@
+"""Cholesky's factor of a matrix that may be singular, or that rounding may have made indefinite.
+
+    H + damping diag(unit) = L L'
+
+with the first of some dampings, in rising order, that leaves H a factor. H is singular wherever points outnumber dimensions; where kernel
+values are large beside their differences, rounding may even have made its diagonal negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve, get_lapack_funcs
+
+from equimargin.formulations.numeric.arrays import Array
+
+
+class Factor(NamedTuple):
+    """Cholesky's factor (n, n), in one triangle of a matrix."""
+
+    matrix: NDArray[Any]
+    lower: bool
+
+    def solve(self, v: Array) -> Array:
+        """The solution (n,) for a right-hand side (n,), computed in the factor's precision."""
+        d: Array = cho_solve((self.matrix, self.lower), v.astype(self.matrix.dtype), check_finite=False).astype(np.float64)
+        return d
+
+
+def damped_factor(
+    fresh: Callable[[], NDArray[Any]],
+    diagonal: NDArray[Any],
+    unit: Array | float,
+    dampings: Iterable[float],
+    lower: bool = False,
+    out_of_time: Callable[[], bool] = lambda: False,
+) -> Factor | None:
+    """The factor for the first damping that allows one; None if none does, or when time is out.
+
+    Parameters
+    ----------
+    fresh : writes H (n, n) anew, in Fortran's order, because an attempt overwrites it; its diagonal does not count.
+    diagonal : (n,) of H.  unit : (n,) or a number, what the diagonal grows by at a damping of 1.
+    dampings : in rising order.  lower : whether the lower triangle of H is read, and not the upper one.
+    out_of_time : whether to end before the next damping.
+    """
+    for damping in dampings:
+        H = fresh()
+        H[np.diag_indices(len(H))] = diagonal + damping * unit
+        (factorise,) = get_lapack_funcs(("potrf",), (H,))
+        factor, wrong = factorise(H, lower=lower, overwrite_a=True, clean=False)
+        if not wrong and np.isfinite(factor.diagonal()).all():  # an H with NaN may have a factor with NaN
+            return Factor(factor, lower)
+        if out_of_time():
+            break
+    return None

@@ -1,0 +1,85 @@
+"""The end of a run on a smoothed hinge: the rows on the curved piece of the loss are solved for, the others held at their bounds.
+
+Near the optimum these are the rows on the margin or close to it. Sweeps over them (`sweeps.py`) settle many problems without a bias;
+Newton's method on the free ones among them (`newton_on_face.py`) settles the rest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.kernels.features import Explicit
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.solvers.dual.newton_on_face import LARGEST_FACE, climb
+from equimargin.solvers.dual.sweeps import Iterate, settled
+from equimargin.solvers.newton.base import View
+from equimargin.solvers.progress import Progress
+
+Index = NDArray[np.intp]
+
+SETTLING_SWEEPS = 5
+"""Sweeps over as many rows as there are points. Their work is what sweeps over the rows of the curved piece may cost."""
+SETTLED_SHARE = 0.5
+"""Share of the gap asked for that these rows may still add when their sweeps end."""
+FREE_ROWS_PER_COLUMN = 2
+"""Free rows, for every feature, up to which Newton's method on the face is tried. Optima in general position have one at most."""
+FEWEST_FACTORISATIONS = 6
+"""Factorisations that Newton's method on the face may spend in any case."""
+FACTORISATION_PRODUCTS = 8
+"""Products with the features. As many more factorisations are allowed as cost no more than these."""
+
+
+def settle_curved_rows(problem: MarginProblem, Z: Explicit, R: Array, seen: View, progress: Progress) -> bool:
+    """Solve for the rows on the curved piece, and show the multipliers; true if that ends the run.
+
+    Parameters
+    ----------
+    problem : whose rows are listed.  Z : (m, q) features, with a column of ones for a free bias.  R : (q,) 0 in that column, else 1.
+    seen : a loss at an iterate of these features.
+    """
+    rows, inside = problem.rows, np.flatnonzero(seen.rows.D)
+    if not 0 < len(inside) <= Z.m:
+        return False
+    alpha, w = seen.rows.alpha.copy(), R * seen.pull
+    if problem.bias:
+        alpha = problem.repaired(alpha)
+        w = R * Z.rdot(rows.rdot(alpha))
+    else:
+        Y, t, box = rows.take(Z, inside), rows.t[inside], problem.box[inside]
+        enough, most = SETTLED_SHARE * progress.limits.tol * progress.primal, SETTLING_SWEEPS * Z.m // len(inside)
+        at = Iterate(alpha[inside], w)
+        alpha[inside], w, reached = settled(Y, t, box, at, enough, most, lambda: progress.out_of_time)
+        if reached:
+            return progress.show(alpha, seen.at.steps)
+    free = inside[(alpha[inside] > 0) & (alpha[inside] < problem.box[inside])]
+    if not 0 < len(free) <= min(FREE_ROWS_PER_COLUMN * Z.q, LARGEST_FACE):
+        return False
+    alpha[free] = _on_the_face(problem, Z, R, free, alpha, w, progress)
+    return progress.show(alpha, seen.at.steps)
+
+
+def _on_the_face(problem: MarginProblem, Z: Explicit, R: Array, free: Index, alpha: Array, w: Array, progress: Progress) -> Array:
+    """The multipliers (k,) of the free rows where Newton's method on the face ends; w (q,) is made of all multipliers alpha (p,)."""
+    signs = problem.bias_signs[free] if problem.bias else np.ones(len(free))
+    c = signs * problem.box[free]
+    K, u = _face(problem, Z, R, free, alpha, w)
+    bounds = np.minimum(c, 0.0), np.maximum(c, 0.0)
+    most = FEWEST_FACTORISATIONS + FACTORISATION_PRODUCTS * Z.m * Z.q // len(free) ** 3
+    H = signs[:, None] * K * signs
+    return signs * climb(H, signs * u, signs * alpha[free], *bounds, problem.bias, most, lambda: progress.out_of_time)
+
+
+def _face(problem: MarginProblem, Z: Explicit, R: Array, free: Index, alpha: Array, w: Array) -> tuple[Array, Array]:
+    """A K A' of the free rows, (k, k), and their slacks, (k,), without a bias.
+
+    Both are made by the kernel itself where its features are computed from it, because these leave some of it out.
+    """
+    rows = problem.rows
+    if problem.explicit is None:
+        A = rows.matrix[free]
+        return A @ (A @ problem.gram.dense).T, rows.t[free] - A @ (problem.gram @ rows.rdot(alpha))
+    Y = rows.take(Z, free)
+    K = Y @ (Y * R).T if isinstance(Y, np.ndarray) else (Y @ Y.multiply(R).T.tocsr()).toarray()
+    return K, rows.t[free] - Y @ w

@@ -1,0 +1,75 @@
+"""Products of the Gram matrix of some points with vectors: the matrix is kept where it fits, and computed for every product where not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import dsymv, ssymv
+
+from equimargin.formulations.kernels.gram import Gram
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.solvers.products.tiles import Tiles, tiles
+
+Index = NDArray[np.intp]
+
+LARGEST_FLOAT32_GRAM = 8e9
+"""Bytes of the largest Gram matrix that is kept in float32. It is kept if it is too large for float64."""
+LARGEST_FLOAT64_GRAM = 1e9
+"""Bytes of the largest Gram matrix that is kept in float64."""
+GRAM_IN_CACHE = 5e7
+"""Bytes of a float64 Gram matrix up to which one in float32 makes products no faster, because a processor's cache holds most of it."""
+ROWS_AT_A_TIME = 1024
+"""Rows of a Gram matrix that are computed at a time when it is made."""
+
+
+class GramProducts:
+    """K on some points, times vectors: in float64 for values that are reported, in float32 for directions.
+
+    Parameters
+    ----------
+    gram : K of all points.  points : (n,) those that take part.
+
+    count : number of products so far.
+    """
+
+    def __init__(self, gram: Gram, points: Index) -> None:
+        self.points, self.count = points, 0
+        entries = float(len(points)) ** 2
+        self._tiles = tiles(gram, 1.0)
+        self._double = _lower_triangle(self._tiles, points) if 8 * entries <= LARGEST_FLOAT64_GRAM else None
+        self._single = None
+        if self._double is not None and 8 * entries > GRAM_IN_CACHE:
+            self._single = self._double.astype(np.float32)
+        elif self._double is None and 4 * entries <= LARGEST_FLOAT32_GRAM:
+            self._single = _lower_triangle(self._tiles.single(), points)
+
+    def __call__(self, v: Array) -> Array:
+        """K v, (n,)."""
+        self.count += 1
+        if self._double is not None:
+            return np.asarray(dsymv(1.0, self._double.T, v)) if len(v) else v
+        return self._tiles.product(self.points, v, self.points)
+
+    def forget_rough(self) -> None:
+        """Compute every product in float64 from now on."""
+        self._single = None
+
+    def rough(self, v: Array) -> Array:
+        """K v, (n,), to about seven digits."""
+        if self._single is None:
+            return self(v)
+        self.count += 1
+        size = float(np.abs(v).max(initial=0.0)) or 1.0  # float32 has little room for small numbers
+        return np.asarray(ssymv(1.0, self._single.T, (v / size).astype(np.float32)), dtype=np.float64) * size
+
+
+def _lower_triangle(blocks: Tiles, points: Index) -> NDArray[Any]:
+    """K at the points, (n, n); 0 above its diagonal blocks."""
+    n = len(points)
+    K = np.zeros((n, n), blocks.dtype)
+    for start in range(0, n, ROWS_AT_A_TIME):
+        stop = min(start + ROWS_AT_A_TIME, n)
+        K[start:stop, :stop] = blocks.block(points[start:stop], points[:stop])
+    return K
