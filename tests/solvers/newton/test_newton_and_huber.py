@@ -117,7 +117,7 @@ def test_all_zero_costs_and_a_single_class(method: Method) -> None:
         assert nothing.value == 0.0
     assert checked(signed(SCALED, np.ones(len(LABELS)))).value == pytest.approx(0.0, abs=1e-12)
     assert checked(ranking(SCALED, np.ones(len(LABELS)), loss=method.loss)).value == 0.0
-    assert checked(method.valued(SCALED, 0.1 * LABELS, epsilon=0.5)).value == 0.0
+    assert checked(method.valued(SCALED, 0.1 * LABELS, epsilon=0.5)).value <= (0.0 if method.loss == "hinge" else 1e-20)
     checked(signed([[1.0, 2.0]], [1.0]))
     at_one_place = {"hinge": 2.0, "squared_hinge": 8 / 3}  # two labels of one sign and one of the other, and no f to tell them apart
     assert checked(signed(np.zeros((3, 2)), [1.0, 1.0, -1.0])).value == pytest.approx(at_one_place[method.loss])
