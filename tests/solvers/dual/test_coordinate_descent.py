@@ -19,6 +19,7 @@ from equimargin.formulations.problem.construct import classification, ranking, r
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.solvers.dual import coordinate_descent
 from equimargin.solvers.dual.sweeps import Iterate, settled
+from equimargin.solvers.progress import Progress
 from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Solution, Status
 from places import SHARED as DATA
@@ -233,3 +234,18 @@ def test_sweeps_end_when_time_is_out_or_they_lead_nowhere(out_of_time: bool) -> 
     assert not reached
     assert ((alpha >= 0) & (alpha <= box)).all()
     assert (alpha == start).all() == out_of_time
+
+
+def test_a_point_that_was_shown_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sweeps change w in place; the run may end with an earlier point as the best one."""
+    shown: list[tuple[Any, Any]] = []
+    weigh = Progress.weigh
+
+    def kept(self: Progress, point: Any, *values: Any) -> bool:
+        shown.append((point.w, point.w.copy()))
+        return weigh(self, point, *values)
+
+    monkeypatch.setattr(Progress, "weigh", kept)
+    checked(classification(SCALED, LABELS, 10.0, bias=False), 1e-9)
+    assert len(shown) > 2
+    assert all((w == then).all() for w, then in shown)
