@@ -2,7 +2,8 @@
 
     excess = 1/2 |f|^2 + sum_r c_r loss(u_r) - optimum        at the model's own f and b, nothing repaired
 
-The objective carries its rounding bound; the optimum lies in the interval that a solver's answer and the model's multipliers prove.
+The model's objective is computed with a bound on its rounding. The optimum lies in the interval that a solver's answer and the model's own
+multipliers prove together. The excess therefore has two ends, and both are proven.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from equimargin.formulations.problem.point import Point
 from equimargin.proofs.foreign_models import Model, of_estimator
 from equimargin.solvers.registry import solve
 
-ABOVE = 1e-9
-"""A dual coefficient contradicts C beyond this, relative to C."""
+EXCESS_OVER_COST = 1e-9
+"""Relative to the cost of its row: a dual coefficient that is larger by more than this contradicts C, and a smaller one is rounding."""
 BALANCE = 1e-6
-"""So far from 0, relative to its terms, the sum of the coefficients contradicts a free bias."""
-ROUNDED = 1e-7
-"""LIBSVM writes the features of its support vectors with 8 digits."""
+"""Relative to the sum of their sizes: coefficients whose sum is further from 0 than this contradict a free bias."""
+FEATURE_ROUNDING = 1e-7
+"""Relative: how far a feature of a support vector may be from that of its row, as LIBSVM writes features with 8 digits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,12 +158,12 @@ def _point(model: Model, problem: MarginProblem, weighed: NDArray[np.int64]) -> 
 
 def _check_coefficients(beta: Array, alpha: Array, problem: MarginProblem) -> None:
     """Refuse coefficients that are of no multipliers of this problem."""
-    if (excess := float((alpha - problem.costs * (1 + ABOVE)).max(initial=0.0))) > 0:
+    if (excess := float((alpha - problem.costs * (1 + EXCESS_OVER_COST)).max(initial=0.0))) > 0:
         worst = int(np.argmax(alpha - problem.costs))
         raise ValueError(
             f"C = {problem.C:g} is contradicted: the dual coefficient of a row is {alpha[worst]:.9g}, {excess:.3g} above its cost"
         )
-    if (alpha < -ABOVE * problem.costs).any():
+    if (alpha < -EXCESS_OVER_COST * problem.costs).any():
         raise ValueError("the labels are contradicted: a dual coefficient has the sign of the other class")
     if abs(float(beta.sum())) > BALANCE * float(np.abs(beta).sum()):
         raise ValueError("the dual coefficients do not sum to 0: the model has no free bias, or is not of these rows")
@@ -199,7 +200,7 @@ def _matched(model: Model, problem: MarginProblem) -> NDArray[np.int64]:
     vectors[:, : model.vectors.shape[1]] = _dense(model.vectors)
     free, support = np.ones(problem.m, dtype=bool), np.zeros(len(vectors), dtype=np.int64)
     for k, (z, coefficient) in enumerate(zip(vectors, model.coefficients, strict=True)):
-        near = free & (np.abs(X - z) <= ROUNDED * np.abs(z)).all(axis=1)
+        near = free & (np.abs(X - z) <= FEATURE_ROUNDING * np.abs(z)).all(axis=1)
         fitting = near & (problem.rows.y * coefficient > 0) if model.task == "classification" else near
         if not near.any():
             raise ValueError(

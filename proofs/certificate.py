@@ -2,8 +2,9 @@
 
     L(alpha) <= optimum <= U(f, b)        both sides in rationals, rounded outwards to doubles (mode "proven"), or equal (mode "exact")
 
-The document is JSON, schema equimargin-certificate/1, described in `certificate.md`; `checker.py` checks it without this package. Points
-are repaired to exact feasibility first; what they prove is computed as the checker does it, so that nothing is claimed that it refuses.
+The document is JSON, schema equimargin-certificate/1, described in `certificate.md`; `checker.py` checks it without this package. The
+points of an answer are repaired to exact feasibility first. What they prove is computed with the checker's own functions, so that no
+certificate claims what the checker refuses.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from equimargin.formulations.bounds.evaluate import evaluate
+from equimargin.formulations.bounds.evaluate import coefficients, evaluate, of_coefficients
 from equimargin.formulations.bounds.multipliers_from_f import dual_from
 from equimargin.formulations.bounds.slater import strictly_inside
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Polynomial, Precomputed
@@ -35,14 +36,15 @@ from equimargin.proofs.referee import Family
 from equimargin.solvers.exact.optimum import ExactOptimum
 from equimargin.solvers.solution import Solution
 
-SCHEMA = "equimargin-certificate/1"
 Mode = Literal["proven", "exact"]
-LISTED = 1_000_000
-"""A certificate of more pairs than this would take longer to check than to solve."""
-ENTRIES = 2_000_000
-"""Features are written in full up to so many."""
-ROOM = (0.0, 2.0**-50, 2.0**-44, 2.0**-38, 2.0**-30, 2.0**-20)
-"""How far a point is moved inside its constraints, relative to them, until it satisfies them exactly."""
+MOST_ROWS = 1_000_000
+"""Rows or pairs of the largest problem that is certified: a certificate of more would take longer to check than to solve."""
+MOST_FEATURES = 2_000_000
+"""Numbers of the largest X that is certified: a certificate writes all of them in full."""
+ROOMS = (0.0, 2.0**-50, 2.0**-44, 2.0**-38, 2.0**-30, 2.0**-20)
+"""Relative to its constraints: how far a point is moved inside them. Each is tried in turn, until the point satisfies them exactly."""
+LARGEST_MULTIPLIER = 1e100
+"""Multipliers are scaled along a ray up to this: a bound near the largest float would be no better a proof."""
 
 
 def certificate(answer: Solution | ExactOptimum, mode: Mode | None = None) -> dict[str, Any]:
@@ -147,8 +149,8 @@ def state(problem: Problem) -> dict[str, Any]:
     if isinstance(kernel, Polynomial) and kernel.degree > checker.MOST_DEGREE:
         raise ValueError(f"a certificate holds polynomials of degree {checker.MOST_DEGREE} at most, not {kernel.degree}")
     rows = problem.rows
-    if rows.p > LISTED or problem.m * problem.X.shape[1] > ENTRIES:
-        raise ValueError(f"a certificate holds at most {LISTED:,} rows or pairs and {ENTRIES:,} features; this problem is larger")
+    if rows.p > MOST_ROWS or problem.m * problem.X.shape[1] > MOST_FEATURES:
+        raise ValueError(f"a certificate holds at most {MOST_ROWS:,} rows or pairs and {MOST_FEATURES:,} features; this problem is larger")
     stated = {
         "family": problem.family,
         "kernel": {
@@ -186,7 +188,7 @@ def _exact(answer: ExactOptimum) -> dict[str, Any]:
 
 def _document(mode: Mode, stated: Any, established: str, primal: Any, dual: Any, lower: Any, upper: Any) -> dict[str, Any]:
     return {
-        "schema": SCHEMA,
+        "schema": checker.SCHEMA,
         "mode": mode,
         "claim": {"lower": lower, "upper": upper},
         "semidefinite": established,
@@ -230,7 +232,7 @@ def _multipliers(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any
     alpha = on_grid(np.asarray(point.alpha, dtype=np.float64), box, problem.bias_signs)
     norm2 = problem.norm2(problem.rows.rdot(alpha))
     if np.isinf(problem.C) and norm2 > 0:
-        factor = min(problem.rows.gain(alpha) / norm2, 1e100 / float(alpha.max()))
+        factor = min(problem.rows.gain(alpha) / norm2, LARGEST_MULTIPLIER / float(alpha.max()))
         alpha = on_grid(factor * alpha, box, problem.bias_signs)
     yield _combination(alpha)
 
@@ -250,8 +252,8 @@ def _functions(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]
     """Functions near that of the point, more and more inside the hard rows."""
     if not point.has_function:
         return
-    v = _coefficients(problem, point)
-    f = evaluate(problem, _point(problem, v)).f
+    v = coefficients(problem, point)
+    f = evaluate(problem, of_coefficients(problem, v)).f
     b = problem.bias_at(f) if point.b is None or not problem.bias else point.b
     hard = np.isinf(problem.costs)
     if not hard.any():
@@ -259,26 +261,15 @@ def _functions(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]
         return
     u = problem.slack(f, b)[hard]
     inside = strictly_inside(problem)
-    for room in ROOM:
+    for room in ROOMS:
         if inside is not None:
-            v0, b0 = _coefficients(problem, inside), inside.b or 0.0
+            v0, b0 = coefficients(problem, inside), inside.b or 0.0
             slack = -problem.slack(evaluate(problem, inside).f, b0)[hard]
             theta = min(1.0, room + 2 * float((np.maximum(u, 0.0) / (np.maximum(u, 0.0) + slack)).max()))
             yield _function(problem, (1 - theta) * v + theta * v0, (1 - theta) * b + theta * b0)
         elif (margin := float((1 - u).min())) > 0:
             factor = (1 + room) / min(margin, 1.0) if np.isfinite(problem.C) else (1 + room) / margin
             yield _function(problem, factor * v, factor * b)
-
-
-def _coefficients(problem: MarginProblem, point: Point) -> Array:
-    """w where the kernel is linear, beta otherwise."""
-    if problem.explicit is None:
-        return np.asarray(point.beta)
-    return point.w if point.w is not None else problem.explicit.rdot(np.asarray(point.beta))
-
-
-def _point(problem: MarginProblem, v: Array) -> Point:
-    return Point(beta=v) if problem.explicit is None else Point(w=v)
 
 
 def _function(problem: MarginProblem, v: Array, b: float) -> dict[str, Any]:

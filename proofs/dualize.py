@@ -43,7 +43,10 @@ DUAL_OF = {f"{family}.primal": f"{family}.dual" for family in PAIRED} | {
     "rank.lambda.function": "rank.lambda.dual",
 }
 """The declarations that are the Lagrangian dual of another."""
-ZERO, ONE = Fraction(0), Fraction(1)
+ZERO = Fraction(0)
+"""What arrays of Fractions are filled with; 0 itself would be an int."""
+ONE = Fraction(1)
+"""The unit of arrays of Fractions; 1 itself would be an int."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,12 +41,12 @@ def evaluate(problem: MarginProblem, point: Point, rough: float = ROUGH) -> Eval
     the coefficients of equal points, which are exact where they come from multipliers.
     """
     if problem.explicit is not None:
-        w = point.w if point.w is not None else problem.explicit.rdot(given(point.beta))
+        w = coefficients(problem, point)
         exact = rough == 0.0 and problem.explicit.extended
         f, f_error = _in_float64(*problem.explicit.values(w.astype(np.longdouble))) if exact else problem.explicit.values(w)
         norm2 = float(w @ w)
         return Evaluation(f, f_error, norm2, inner_error(w, np.abs(w), 0.0 * w))
-    beta = problem.gram.merged(given(point.beta))
+    beta = problem.gram.merged(coefficients(problem, point))
     f, f_error = kernel_product(problem, beta, rough)
     return Evaluation(f, f_error, float(np.maximum(beta @ f, 0.0)), inner_error(beta, np.abs(f), f_error))
 
@@ -116,7 +116,20 @@ def weights_of(problem: MarginProblem, Z: Explicit, beta: Array) -> tuple[Array,
     return _in_float64(*Z.combination(beta.astype(np.longdouble)))
 
 
+def coefficients(problem: MarginProblem, point: Point) -> Array:
+    """The numbers that a point's function is computed from: w, (q,), where there are explicit features, and beta, (m,), otherwise."""
+    if problem.explicit is None:
+        return given(point.beta)
+    return point.w if point.w is not None else problem.explicit.rdot(given(point.beta))
+
+
+def of_coefficients(problem: MarginProblem, v: Array, b: float | None = None) -> Point:
+    """The point of a function's coefficients, w where there are explicit features and beta otherwise, with its bias."""
+    return Point(beta=v, b=b) if problem.explicit is None else Point(w=v, b=b)
+
+
 def given(v: Array | None) -> Array:
+    """The coefficients beta of a point; raises ValueError where it has none."""
     if v is None:
         raise ValueError("the point has no coefficients beta")
     return v

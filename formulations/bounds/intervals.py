@@ -18,7 +18,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.bounds.evaluate import ROUGH, Evaluation, evaluate, given, inner_error, kernel_product, weights_of
+from equimargin.formulations.bounds.evaluate import (
+    ROUGH,
+    Evaluation,
+    coefficients,
+    evaluate,
+    inner_error,
+    kernel_product,
+    of_coefficients,
+    weights_of,
+)
 from equimargin.formulations.bounds.slater import strictly_inside
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.dyadic import on_grid
@@ -247,16 +256,8 @@ def _met(problem: MarginProblem, point: Point, u: Array, b: float) -> Point | No
 
 def _blended(problem: MarginProblem, point: Point, inside: Point, theta: float) -> Point:
     """(1 - theta) times one point and theta times the other."""
-    v = (1 - theta) * _coefficients(problem, point) + theta * _coefficients(problem, inside)
-    b = (1 - theta) * float(point.b or 0.0) + theta * float(inside.b or 0.0)
-    return Point(w=v, b=b) if problem.explicit is not None else Point(beta=v, b=b)
-
-
-def _coefficients(problem: MarginProblem, point: Point) -> Array:
-    """w where there are explicit features, beta otherwise."""
-    if problem.explicit is None:
-        return given(point.beta)
-    return point.w if point.w is not None else problem.explicit.rdot(given(point.beta))
+    v = (1 - theta) * coefficients(problem, point) + theta * coefficients(problem, inside)
+    return of_coefficients(problem, v, (1 - theta) * float(point.b or 0.0) + theta * float(inside.b or 0.0))
 
 
 def _lower(problem: MarginProblem, alpha: Any, way: float) -> float:

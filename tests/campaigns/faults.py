@@ -492,7 +492,7 @@ FAULTS = (
     Fault(
         "nothing above C",
         "proofs/audit.py",
-        "(alpha - problem.costs * (1 + ABOVE)).max(initial=0.0)",
+        "(alpha - problem.costs * (1 + EXCESS_OVER_COST)).max(initial=0.0)",
         "(alpha - np.inf).max(initial=0.0)",
         ("audit",),
     ),

@@ -165,7 +165,7 @@ def as_member_of(problem: MarginProblem, id: str, other: Problem) -> Agreement:
     members = [entry.id for entry in REGISTRY.values() if entry.family == problem.family and not entry.control]
     honest = [examine(problem, solve_declaration(declare(member, problem))) for member in members]
     stranger = examine(problem, solve_declaration(declare(id, other)))
-    family = judge(problem.family, [*honest, replace(stranger, control=True)], problem.scale)
+    family = judge(problem.family, [*honest, replace(stranger, run=replace(stranger.run, control=True))], problem.scale)
     assert family.verdict is Verdict.AGREE, family.reason
     return family.judgements[-1].agreement
 

@@ -25,6 +25,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.bounds.intervals import Interval
+from equimargin.formulations.bounds.multipliers_from_f import dual_from
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, examine_solution, judge
 from equimargin.proofs.referee import Accuracy, Claim, PointProof, Run, Ways, own_residual, proves_ray, skipped, ways
 from equimargin.solvers import SOLVERS, Status, solve, solve_declaration
@@ -737,3 +738,40 @@ def test_an_answer_below_its_backends_resolution_has_failed(C: float) -> None:
     assert [str(j.agreement) for j in found.judgements] == ["failed", "failed", "failed", "agrees"]
     assert found.reason == "no declaration that was run agrees; one specialised solver agrees"
     assert found.interval.upper == pytest.approx(8 / 3 * C, rel=1e-6)
+
+
+# The referee is pure: it reads an answer, and neither the variables nor the parameters of its declaration.
+
+PURE = [id for id, entry in REGISTRY.items() if entry.family in ("svm.soft", "svm.l2", "rank.l1", "rank.l2", "rank.onenorm")]
+
+
+@pytest.mark.parametrize("id", PURE)
+def test_examining_an_answer_neither_reads_nor_writes_its_declaration(id: str) -> None:
+    """Whatever the variables and parameters hold by then, the evidence is the same, and they hold it afterwards."""
+    problem = sample_problem(REGISTRY[id].family, polynomial(2, 0.5, 1.0))
+    if REGISTRY[id].refusal(problem) is not None:
+        problem = sample_problem(REGISTRY[id].family, linear())
+    answer = solve_declaration(declare(id, problem))
+    first, d = examine(problem, answer), answer.declaration
+    for variable in d.variables.values():
+        variable.value = np.full(variable.shape, 7.0)
+    for parameter in d.parameters.values():
+        parameter.value = 3.0
+    assert examine(problem, answer) == first
+    assert all(np.array_equal(variable.value, np.full(variable.shape, 7.0)) for variable in d.variables.values())
+    assert all(parameter.value == 3.0 for parameter in d.parameters.values())
+
+
+@pytest.mark.parametrize(("id", "made"), [("rank.l1.beta", 1), ("rank.l1.primal", 0), ("rank.l1.dual", 0)])
+def test_multipliers_are_made_from_f_once_an_answer(id: str, made: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not at all where the answer brings its own."""
+    problem = sample_problem("rank.l1", linear())
+    answer, calls = solve_declaration(declare(id, problem)), []
+
+    def counted(*arguments: Any) -> Any:
+        calls.append(arguments)
+        return dual_from(*arguments)
+
+    monkeypatch.setattr("equimargin.formulations.bounds.complete.dual_from", counted)
+    examine(problem, answer)
+    assert len(calls) == made
