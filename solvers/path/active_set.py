@@ -2,12 +2,15 @@
 
     min  1/2 |A'x|_K^2 + c'x    s.t.  lower <= x <= upper,  [ s'x = 0 ],      (A g)_r = g_i(r) - g_j(r),  lower <= 0 <= upper
 
-g = K A'x is computed as E v: of a Gram matrix, E = K and v = A'x; of features Z, K = Z Z', E = Z and v = Z'A'x. The rows of the working set
-W are linearly independent, so that Q_WW, Q = A K A', has a Cholesky factor L; where s'x = 0, K carries a constant that makes them so with
-their bias. Of features, A_W Z = L B with orthonormal rows B: nothing is squared, so that a column may be 1e10 times another, and v moves by
-B'L^-1 c, which does not cancel as Z'A'x may. A step leads to the minimum over W, or as far as the bounds allow; the rows that meet them
-leave W, and the one of the worst slope enters. A row that depends on W has no slope where c is consistent, as it is for rows that are tied
-at a breakpoint of a path, so that it never has to enter.
+g = K A'x is computed as E v. With a Gram matrix, E = K and v = A'x. With features Z, K = Z Z', E = Z and v = Z'A'x.
+
+The working set W holds rows that are linearly independent, so that Q_WW has a Cholesky factor L, where Q = A K A'. Where s'x = 0 is asked
+for, K carries a constant that makes them independent together with the bias. A step solves for the minimum over W and goes there, or as
+far as the bounds allow. Rows that meet their bounds leave W. Where none does, the row of the steepest slope outside W enters. A row that
+depends on W has no slope where c is consistent, as it is for the rows that are tied at a breakpoint of a path: such a row need not enter.
+
+With features, A_W Z = L B with orthonormal rows B. Nothing is squared, so that a column may be 1e10 times another one, and v moves by
+B'L^-1 c, which does not cancel as Z'A'x may.
 
 Source: C. Lawson, R. Hanson, Solving Least Squares Problems (1974), chapter 23, with bounds of both signs.
 """
@@ -16,34 +19,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import fast
+from equimargin.formulations.numeric.jit import fast, part
 
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 Points = NDArray[np.uint32]
-"""Unsigned, so that compiled loops need not look for indices from the end."""
+"""Numbers of points. They are unsigned, so that compiled loops need not look for indices that count from the end."""
 
-STEPS = 64
-"""Solves between two looks at the clock."""
-PATIENCE = 20
-"""So many solves a candidate are more than rounding can ask for."""
+SOLVES_BETWEEN_CLOCKS = 64
+"""Linear systems that the compiled kernel may solve before the time limit is looked at."""
+SOLVES_PER_CANDIDATE = 20
+"""Linear systems per candidate after which the method gives up. In exact arithmetic it needs far fewer: only rounding can ask for more."""
 DEPENDENT = 1e-12
-"""Share of its squared norm that is left of a row that is in the span of others, computed from a Gram matrix."""
-PARALLEL = 1e-24
-"""The same share, computed from features: the square of what float64 leaves of a row itself."""
+"""Share of a row's squared norm outside the span of W, computed from a Gram matrix, up to which the row counts as dependent on W."""
+DEPENDENT_FEATURES = 1e-24
+"""Share of a row's squared norm, as `DEPENDENT`, where it is computed from features: the square of what float64 leaves of the row."""
+SAME_BOUND = 1e-14
+"""Share of a step by which two rows may differ in where they meet their bounds and still leave W together: a few units of rounding."""
+NO_ROW = np.intp(-1)
+"""Row number that stands for none. It has a type: for a literal -1 numba would compile the kernel that takes it once more."""
 
 
 class Differences(NamedTuple):
     """Rows phi_i - phi_j of points.
 
-    E : (n, k) the Gram matrix, k = n, or features.  explicit : whether features.  i, j : (p,) points.  s : (p,) signs of the equality
-    s'x = 0, all 0 where there is none.  q : (p,) |phi_i - phi_j|^2.
+    E : (n, k) the Gram matrix, k = n, or features.  explicit : whether E holds features.  i, j : (p,) points.  s : (p,) signs of the
+    equality s'x = 0, all 0 where there is none.  q : (p,) |phi_i - phi_j|^2.
     """
 
     E: Array
@@ -52,6 +59,74 @@ class Differences(NamedTuple):
     j: Points
     s: Array
     q: Array
+
+
+class Subproblem(NamedTuple):
+    """What is minimised.
+
+    c : (p,) linear term.  lower, upper : (p,) bounds.  candidates : (k,) the rows that may move, which hold W. The other arrays are not
+    read at any other row.
+    """
+
+    c: Array
+    lower: Array
+    upper: Array
+    candidates: Index
+
+
+class State(NamedTuple):
+    """Where the method is; the arrays change in place.
+
+    x : (p,).  v, g : (k,) and (n,), g = E v.  level : (1,) the multiplier of s'x = 0.  banned : (p,) rows that may not enter W before x
+    has moved.
+    """
+
+    x: Array
+    v: Array
+    g: Array
+    level: Array
+    banned: Mask
+
+    @classmethod
+    def at_0(cls, of: Differences) -> Self:
+        """The state x = 0."""
+        (n, k), p = of.E.shape, len(of.i)
+        return cls(np.zeros(p), np.zeros(k), np.zeros(n), np.zeros(1), np.zeros(p, dtype=np.bool_))
+
+    def clear(self, rows: Index) -> None:
+        """Go back to x = 0.
+
+        rows : where x is not 0, or a row is banned; nowhere else.
+        """
+        self.x[rows], self.banned[rows] = 0.0, False
+        self.v[:], self.g[:], self.level[:] = 0.0, 0.0, 0.0
+
+
+class Factor(NamedTuple):
+    """The rows W and the Cholesky factor of Q_WW; the arrays change in place.
+
+    rows : (capacity,), of which the first size[0] are in W.  size : (1,).  inside : (p,) whether a row is in W.
+    L : (capacity, capacity), its lower triangle.  B : (capacity, k) orthonormal rows with A_W Z = L B, where E holds features Z;
+    (capacity, 0) with a Gram matrix.
+    """
+
+    rows: Index
+    size: Index
+    inside: Mask
+    L: Array
+    B: Array
+
+
+class Step(NamedTuple):
+    """A step of x over W, and what it is made of.
+
+    x : (capacity,) the step, Q_WW^-1 of minus the slopes, less its share along s.  half : (capacity,) L'x, which moves v.
+    signs : (capacity,) L^-1 s_W.
+    """
+
+    x: Array
+    half: Array
+    signs: Array
 
 
 def squared_lengths(E: Array, explicit: bool, i: Index, j: Index) -> Array:
@@ -65,93 +140,198 @@ def squared_lengths(E: Array, explicit: bool, i: Index, j: Index) -> Array:
 
 
 class WorkingSet:
-    """Independent rows W and the Cholesky factor of Q_WW.
+    """The working set W of a program's rows, with what can be solved by its factor."""
 
-    rows : (capacity,) of which the first `size` count.  L : (capacity, capacity) lower triangle.  inside : (p,) whether a row is in W.
-    B : (capacity, k) orthonormal rows with A_W Z = L B, of features; (capacity, 0) of a Gram matrix.
-    """
+    def __init__(self, of: Differences) -> None:
+        self.of = of
+        k, p = of.E.shape[1], len(of.i)
+        capacity = min(k + 1, p) + 1
+        rows, size, inside = np.zeros(capacity, dtype=np.intp), np.zeros(1, dtype=np.intp), np.zeros(p, dtype=np.bool_)
+        self.factor = Factor(rows, size, inside, np.zeros((capacity, capacity)), np.zeros((capacity, k if of.explicit else 0)))
 
-    def __init__(self, differences: Differences) -> None:
-        self.of = differences
-        k = differences.E.shape[1]
-        capacity = min(k + 1, len(differences.i)) + 1
-        self.rows: Index = np.zeros(capacity, dtype=np.intp)
-        self.L: Array = np.zeros((capacity, capacity))
-        self.B: Array = np.zeros((capacity, k if differences.explicit else 0))
-        self.inside: Mask = np.zeros(len(differences.i), dtype=np.bool_)
-        self.size = 0
+    @property
+    def size(self) -> int:
+        """How many rows are in W."""
+        return self.factor.size.item()
 
     @property
     def members(self) -> Index:
         """The rows in W, (size,)."""
-        return self.rows[: self.size]
+        return self.factor.rows[: self.factor.size.item()]
 
     def add(self, row: int) -> bool:
         """Let a row enter; False where it depends on those that are in."""
-        entered = append(*self.of, self.L, self.B, self.rows, self.size, self.inside, row)
-        self.size += entered
-        return bool(entered)
+        return bool(enter(self.of, self.factor, row))
 
     def drop(self, place: int) -> None:
         """Let the row at a place of W leave."""
-        delete(self.L, self.B, self.rows, self.size, self.inside, place)
-        self.size -= 1
+        leave(self.factor, place)
 
     def refactored(self) -> None:
         """Compute the factor afresh; rows that turn out to be dependent leave."""
         rows = self.members.copy()
-        self.inside[rows], self.size = False, 0
+        self.factor.inside[rows], self.factor.size[:] = False, 0
         for row in rows:
             self.add(int(row))
 
     def solve(self, b: Array) -> Array:
         """Q_WW^-1 b, (size,)."""
         x = b.copy()
-        forward(self.L, self.size, x)
-        backward(self.L, self.size, x)
+        forward(self.factor.L, self.size, x)
+        backward(self.factor.L, self.size, x)
         return x
 
     def lifted(self, b: Array) -> Array:
-        """Z'A_W'Q_WW^-1 b of features Z, (k,), as B'L^-1 b."""
+        """Z'A_W'Q_WW^-1 b with features Z, (k,), as B'L^-1 b."""
         y = b.copy()
-        forward(self.L, self.size, y)
-        return np.asarray(self.B[: self.size].T @ y)
+        forward(self.factor.L, self.size, y)
+        return np.asarray(self.factor.B[: self.size].T @ y)
 
     def multipliers(self, v: Array) -> Array:
-        """x with Z'A_W'x nearest to v (k,), of features Z, (size,), as L'^-1 B v."""
-        x = np.asarray(self.B[: self.size] @ v)
-        backward(self.L, self.size, x)
+        """x with Z'A_W'x nearest to v (k,), with features Z, (size,), as L'^-1 B v."""
+        x = np.asarray(self.factor.B[: self.size] @ v)
+        backward(self.factor.L, self.size, x)
         return x
 
-    def minimise(self, c: Array, lower: Array, upper: Array, candidates: Index, tol: float, state: State, look: Callable[[], None]) -> None:
-        """Go to the minimum over the candidates, (k,), which hold W, or to where PATIENCE ends.
+    def minimise(self, problem: Subproblem, tol: float, state: State, look: Callable[[], None]) -> float:
+        """Go to the minimum, or to where SOLVES_PER_CANDIDATE ends, and return the multiplier of s'x = 0.
 
-        tol : slopes of up to that count as none.  state : cleared, what is found goes into it.  look : called every STEPS solves.
+        Parameters
+        ----------
+        problem : whose candidates hold W.  tol : slopes of at most that count as none.  state : cleared; what is found goes into it.
+        look : called every SOLVES_BETWEEN_CLOCKS systems; it may raise to end the run.
         """
-        program, where = (c, lower, upper, candidates, state.banned), (state.x, state.v, state.g)
-        for _ in range(1 + PATIENCE * (len(candidates) + STEPS) // STEPS):
-            self.size, state.level, reached = minimise(
-                *self.of, *program, self.L, self.B, self.rows, self.size, self.inside, *where, state.level, tol, STEPS
-            )
-            if reached:
+        most = SOLVES_PER_CANDIDATE * (len(problem.candidates) + SOLVES_BETWEEN_CLOCKS)
+        for _ in range(1 + most // SOLVES_BETWEEN_CLOCKS):
+            if minimise(self.of, self.factor, problem, state, tol, SOLVES_BETWEEN_CLOCKS):
                 break
             look()
+        return float(state.level[0])
 
 
-class State:
-    """Where an active-set method is.
+@fast
+def minimise(of: Differences, W: Factor, problem: Subproblem, state: State, tol: float, most: int) -> bool:
+    """Solve at most `most` systems towards the minimum over the candidates, in place; whether it is reached."""
+    capacity = W.rows.size
+    step = Step(np.empty(capacity), np.empty(capacity), np.empty(capacity))
+    for _ in range(most):
+        if W.size[0] > 0:
+            rise = solve_over(of, W, problem.c, state, step)
+            share = first_bound(W, problem, state.x, step.x)
+            if advance(of, W, problem, state, step, rise, share):
+                continue
+        entering = steepest(of, W, problem, state, tol)
+        if entering < 0:
+            return True
+        if not enter(of, W, entering):
+            state.banned[entering] = True
+    return False
 
-    x : (p,).  v, g : (k,) and (n,), g = E v.  level : the multiplier of s'x = 0.  banned : (p,) rows that may not enter before x moves.
+
+@part
+def solve_over(of: Differences, W: Factor, c: Array, state: State, step: Step) -> float:
+    """The step to the minimum over W without its bounds, s'x kept, into `step`; by how much the multiplier of s'x = 0 rises."""
+    rows, size, g, level = W.rows, W.size[0], state.g, state.level[0]
+    x, half, signs = step.x, step.half, step.signs
+    for k in range(size):
+        r = rows[k]
+        x[k] = -(g[of.i[r]] - g[of.j[r]] + c[r] + level * of.s[r])
+    forward(W.L, size, x)
+    rise = 0.0
+    if of.s[rows[0]] != 0.0:
+        top, bottom = 0.0, 0.0
+        for k in range(size):
+            signs[k] = of.s[rows[k]]
+        forward(W.L, size, signs)
+        for k in range(size):
+            top += signs[k] * x[k]
+            bottom += signs[k] * signs[k]
+        rise = top / bottom
+        for k in range(size):
+            x[k] = x[k] - rise * signs[k] if size > 1 else 0.0
+    for k in range(size):
+        half[k] = x[k]
+    backward(W.L, size, x)
+    return rise
+
+
+@part
+def first_bound(W: Factor, problem: Subproblem, x: Array, step: Array) -> float:
+    """The share of a step, in [0, 1], after which the first row of W meets its bound; 1 where none does."""
+    share, lower, upper = 1.0, problem.lower, problem.upper
+    for k in range(W.size[0]):
+        r, way = W.rows[k], step[k]
+        if way < 0.0 and x[r] + way < lower[r]:
+            share = min(share, (lower[r] - x[r]) / way)
+        elif way > 0.0 and x[r] + way > upper[r]:
+            share = min(share, (upper[r] - x[r]) / way)
+    return max(share, 0.0)
+
+
+@part
+def advance(of: Differences, W: Factor, problem: Subproblem, state: State, step: Step, rise: float, share: float) -> bool:
+    """Go this share of a step, and let the rows that meet their bounds leave W; whether any does."""
+    x, v, banned, size, left = state.x, state.v, state.banned, W.size[0], False
+    state.level[0] += share * rise
+    if share > 0.0:
+        for r in problem.candidates:
+            banned[r] = False
+    if of.explicit:
+        for e in range(v.size):
+            for k in range(size):
+                v[e] += share * step.half[k] * W.B[k, e]
+    for k in range(size - 1, -1, -1):
+        r, way = W.rows[k], step.x[k]
+        end = problem.lower[r] if way < 0.0 else problem.upper[r]
+        if share < 1.0 and way != 0.0 and (end - x[r]) / way <= share * (1 + SAME_BOUND):
+            x[r] = end
+            banned[r] = banned[r] or share == 0.0
+            leave(W, k)
+            left = True
+        else:
+            x[r] += share * way
+    if not of.explicit:
+        for a in range(v.size):
+            v[a] = 0.0
+        for r in problem.candidates:
+            v[of.i[r]] += x[r]
+            v[of.j[r]] -= x[r]
+    product(of.E, v, state.g)
+    return left
+
+
+@part
+def steepest(of: Differences, W: Factor, problem: Subproblem, state: State, tol: float) -> np.intp:
+    """The row outside W with the steepest slope, over its length, along which it may move; NO_ROW where no slope exceeds `tol`."""
+    if W.size[0] == 0 and problem.candidates.size > 0 and of.s[problem.candidates[0]] != 0.0:
+        return opposed(of, problem, state, tol)
+    worst, entering, x, g, level = tol, NO_ROW, state.x, state.g, state.level[0]
+    for r in problem.candidates:
+        if not W.inside[r] and not state.banned[r]:
+            slope = g[of.i[r]] - g[of.j[r]] + problem.c[r] + level * of.s[r]
+            size = abs(slope)
+            if size > tol and (x[r] < problem.upper[r] if slope < 0.0 else x[r] > problem.lower[r]):
+                size /= math.sqrt(of.q[r]) if of.q[r] > 0.0 else np.inf
+                if entering < 0 or size > worst:
+                    worst, entering = size, r
+    return entering
+
+
+@part
+def opposed(of: Differences, problem: Subproblem, state: State, tol: float) -> np.intp:
+    """The row that enters an empty W where s'x = 0: two rows move against each other, and this is one of them; NO_ROW where there are none.
+
+    Every row bounds the multiplier of s'x = 0 from below, from above or both. Two can move where a lower bound exceeds an upper one.
     """
-
-    def __init__(self, shape: tuple[int, int], p: int) -> None:
-        self.x, self.v, self.g, self.level = np.zeros(p), np.zeros(shape[1]), np.zeros(shape[0]), 0.0
-        self.banned = np.zeros(p, dtype=np.bool_)
-
-    def clear(self, rows: Index) -> None:
-        """Back to x = 0, which was other than 0 or banned at these rows only."""
-        self.x[rows], self.banned[rows] = 0.0, False
-        self.v[:], self.g[:], self.level = 0.0, 0.0, 0.0
+    low, high, lowest, x, g = -np.inf, np.inf, NO_ROW, state.x, state.g
+    for r in problem.candidates:
+        end = -of.s[r] * (g[of.i[r]] - g[of.j[r]] + problem.c[r])
+        rises, falls = x[r] < problem.upper[r], x[r] > problem.lower[r]
+        if not state.banned[r] and (rises if of.s[r] > 0.0 else falls) and end > low:
+            low, lowest = end, r
+        if not state.banned[r] and (falls if of.s[r] > 0.0 else rises):
+            high = min(high, end)
+    return lowest if low > high + tol else NO_ROW
 
 
 @fast
@@ -184,35 +364,37 @@ def forward(L: Array, size: int, b: Array) -> None:
 
 
 @fast
-def append(
-    E: Array, explicit: bool, i: Points, j: Points, s: Array, q: Array, L: Array, B: Array, rows: Index, size: int, inside: Mask, row: int
-) -> bool:
+def enter(of: Differences, W: Factor, row: int | np.intp) -> bool:
     """Let a row enter W; False where it depends on the rows that are in."""
-    if size >= L.shape[0]:
+    size = W.size[0]
+    if size >= W.rows.size:
         return False
-    a, b, new = i[row], j[row], L[size]
-    if explicit:
-        left, share = orthogonal(E[a], E[b], B, size, new), PARALLEL
+    a, b, new = of.i[row], of.j[row], W.L[size]
+    if of.explicit:
+        left, share = orthogonal(of.E[a], of.E[b], W.B, size, new), DEPENDENT_FEATURES
     else:
         for k in range(size):
-            c, d = i[rows[k]], j[rows[k]]
-            new[k] = (E[a, c] - E[b, c]) - (E[a, d] - E[b, d])
-        forward(L, size, new)
-        left, share = q[row], DEPENDENT
+            c, d = of.i[W.rows[k]], of.j[W.rows[k]]
+            new[k] = (of.E[a, c] - of.E[b, c]) - (of.E[a, d] - of.E[b, d])
+        forward(W.L, size, new)
+        left, share = of.q[row], DEPENDENT
         for k in range(size):
             left -= new[k] * new[k]
-    if not left > share * q[row]:
+    if not left > share * of.q[row]:
         return False
     new[size] = math.sqrt(left)
-    for e in range(B.shape[1]):
-        B[size, e] /= new[size]
-    rows[size], inside[row] = row, True
+    for e in range(W.B.shape[1]):
+        W.B[size, e] /= new[size]
+    W.rows[size], W.inside[row], W.size[0] = row, True, size + 1
     return True
 
 
 @fast
 def orthogonal(first: Array, second: Array, B: Array, size: int, shares: Array) -> float:
-    """Put first - second without its shares in the rows of B, taken out twice, behind these; the square of its length."""
+    """Make first - second orthogonal to the first `size` rows of B, twice, write it behind them, and return its squared length.
+
+    shares : its products with these rows, the first `size` of which are written.
+    """
     rest = B[size]
     for e in range(rest.size):
         rest[e] = first[e] - second[e]
@@ -233,14 +415,16 @@ def orthogonal(first: Array, second: Array, B: Array, size: int, shares: Array) 
 
 
 @fast
-def delete(L: Array, B: Array, rows: Index, size: int, inside: Mask, place: int) -> None:
-    """Let the row at a place of W leave: the factor's later rows move up, and rotations of its columns, and of the rows of B, make it
-    triangular again.
+def leave(W: Factor, place: int) -> None:
+    """Let the row at a place of W leave.
+
+    The later rows of L move up. Rotations of its columns, and of the rows of B, make it triangular again.
     """
-    inside[rows[place]] = False
+    L, B, size = W.L, W.B, W.size[0]
+    W.inside[W.rows[place]] = False
     cos, sin = np.empty(size), np.empty(size)
     for a in range(place, size - 1):
-        rows[a] = rows[a + 1]
+        W.rows[a] = W.rows[a + 1]
         for e in range(a + 2):
             L[a, e] = L[a + 1, e]
         left = L[a, place]
@@ -256,118 +440,4 @@ def delete(L: Array, B: Array, rows: Index, size: int, inside: Mask, place: int)
             above, below = B[a, e], B[a + 1, e]
             B[a, e] = cos[a] * above + sin[a] * below
             B[a + 1, e] = cos[a] * below - sin[a] * above
-
-
-@fast
-def minimise(
-    E: Array,
-    explicit: bool,
-    i: Points,
-    j: Points,
-    s: Array,
-    q: Array,
-    c: Array,
-    lower: Array,
-    upper: Array,
-    candidates: Index,
-    banned: Mask,
-    L: Array,
-    B: Array,
-    rows: Index,
-    size: int,
-    inside: Mask,
-    x: Array,
-    v: Array,
-    g: Array,
-    level: float,
-    tol: float,
-    most: int,
-) -> tuple[int, float, bool]:
-    """At most so many solves towards the minimum over the candidates, in place; the size of W, the level, and whether it is reached."""
-    u, y, z = np.empty(L.shape[0]), np.empty(L.shape[0]), np.empty(L.shape[0])
-    balanced = candidates.size > 0 and s[candidates[0]] != 0.0
-    for _ in range(most):
-        if size > 0:
-            for k in range(size):
-                r = rows[k]
-                u[k] = -(g[i[r]] - g[j[r]] + c[r] + level * s[r])
-            forward(L, size, u)
-            rise = 0.0
-            if balanced:
-                top, bottom = 0.0, 0.0
-                for k in range(size):
-                    z[k] = s[rows[k]]
-                forward(L, size, z)
-                for k in range(size):
-                    top += z[k] * u[k]
-                    bottom += z[k] * z[k]
-                rise = top / bottom
-                for k in range(size):
-                    u[k] = u[k] - rise * z[k] if size > 1 else 0.0
-            for k in range(size):
-                y[k] = u[k]
-            backward(L, size, u)
-            step = 1.0
-            for k in range(size):
-                r = rows[k]
-                if u[k] < 0.0 and x[r] + u[k] < lower[r]:
-                    step = min(step, (lower[r] - x[r]) / u[k])
-                elif u[k] > 0.0 and x[r] + u[k] > upper[r]:
-                    step = min(step, (upper[r] - x[r]) / u[k])
-            step = max(step, 0.0)
-            level += step * rise
-            if step > 0.0:
-                for r in candidates:
-                    banned[r] = False
-            if explicit:
-                for e in range(v.size):
-                    for k in range(size):
-                        v[e] += step * y[k] * B[k, e]
-            left = False
-            for k in range(size - 1, -1, -1):
-                r = rows[k]
-                end = lower[r] if u[k] < 0.0 else upper[r]
-                if step < 1.0 and u[k] != 0.0 and (end - x[r]) / u[k] <= step * (1 + 1e-14):
-                    x[r] = end
-                    banned[r] = banned[r] or step == 0.0
-                    delete(L, B, rows, size, inside, k)
-                    size -= 1
-                    left = True
-                else:
-                    x[r] += step * u[k]
-            if not explicit:
-                for a in range(v.size):
-                    v[a] = 0.0
-                for r in candidates:
-                    v[i[r]] += x[r]
-                    v[j[r]] -= x[r]
-            product(E, v, g)
-            if left:
-                continue
-        worst, entering, low, high, lowest = tol, -1, -np.inf, np.inf, -1
-        if size == 0 and balanced:
-            for r in candidates:
-                if not banned[r]:
-                    end = -s[r] * (g[i[r]] - g[j[r]] + c[r])
-                    if (x[r] < upper[r] if s[r] > 0.0 else x[r] > lower[r]) and end > low:
-                        low, lowest = end, r
-                    if x[r] > lower[r] if s[r] > 0.0 else x[r] < upper[r]:
-                        high = min(high, end)
-            if low > high + tol:
-                entering = lowest
-        else:
-            for r in candidates:
-                if not inside[r] and not banned[r]:
-                    slope = g[i[r]] - g[j[r]] + c[r] + level * s[r]
-                    size_of = abs(slope)
-                    if size_of > tol and (x[r] < upper[r] if slope < 0.0 else x[r] > lower[r]):
-                        size_of /= math.sqrt(q[r]) if q[r] > 0.0 else np.inf
-                        if entering < 0 or size_of > worst:
-                            worst, entering = size_of, r
-        if entering < 0:
-            return size, level, True
-        if append(E, explicit, i, j, s, q, L, B, rows, size, inside, entering):
-            size += 1
-        else:
-            banned[entering] = True
-    return size, level, False
+    W.size[0] = size - 1

@@ -31,7 +31,8 @@ from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.solvers.needs import Needs
 from equimargin.solvers.path.active_set import Differences, Index, squared_lengths
 from equimargin.solvers.path.function import Centred, balanced
-from equimargin.solvers.path.parametric_qp import HandedOut, OutOfTime, ParametricQP
+from equimargin.solvers.path.parametric_qp import Budget, followed
+from equimargin.solvers.path.program import HandedOut, Program, Rows
 from equimargin.solvers.path.result import Alphas, RegularizationPath
 from equimargin.solvers.path.trace import Trace
 
@@ -152,12 +153,11 @@ class _Scaled:
         weights = None if problem.weights is None else problem.weights / self.weight
         size = replace(problem, C=1.0, weights=weights).scale / self.target
         handed = HandedOut(centre, self.centred.offset / self.target, size)
-        qp = ParametricQP(self.differences, self.t / self.target, self.w / self.weight, problem.bias, over, self.norm2, self.lost, handed)
-        try:
-            qp.start(level / self.target)
-            trace = qp.follow(lambda_min * self.target / self.weight / self.kernel, listen, max_events)
-        except OutOfTime:
-            trace = Trace(qp.alpha)
+        of = self.differences
+        rows = Rows(of.i, of.j, of.s, self.t / self.target, self.w / self.weight)
+        program = Program(of, rows, problem.bias, self.norm2, self.lost, handed)
+        budget = Budget(lambda_min * self.target / self.weight / self.kernel, max_events, over, listen)
+        trace = followed(program, level / self.target, budget)
         return self._named(trace, level, time.perf_counter() - started)
 
     def _named(self, trace: Trace, level: float, seconds: float) -> RegularizationPath:

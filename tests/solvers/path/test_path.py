@@ -35,7 +35,7 @@ from equimargin.formulations import (
 from equimargin.formulations.kernels.kernel import Linear
 from equimargin.formulations.rows.listed import Signed, Tube
 from equimargin.solvers import RegularizationPath, Status, exact_optimum, regularization_path, solve, solve_declaration
-from equimargin.solvers.path.active_set import Differences, State, WorkingSet, squared_lengths
+from equimargin.solvers.path.active_set import Differences, State, Subproblem, WorkingSet, squared_lengths
 from equimargin.solvers.path.function import without_offset
 from equimargin.solvers.path.result import Alphas
 from equimargin.testing import sample_problem
@@ -789,8 +789,8 @@ def test_the_active_set_ends_at_the_minimum(balanced: bool, explicit: bool) -> N
         A[np.arange(p), j] -= 1.0
         c = A @ K @ rng.integers(-2, 3, n + 1)  # consistent: rows that depend on others have no slope of their own
         lower, upper = -rng.integers(0, 3, p).astype(float), rng.integers(0, 3, p).astype(float)
-        state, W = State(E.shape, p), WorkingSet(of)
-        W.minimise(c, lower, upper, np.arange(p), 1e-9, state, lambda: None)
+        state, W = State.at_0(of), WorkingSet(of)
+        W.minimise(Subproblem(c, lower, upper, np.arange(p)), 1e-9, state, lambda: None)
         x = state.x
         assert (x >= lower).all()
         assert (x <= upper).all()
