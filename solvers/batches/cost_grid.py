@@ -1,4 +1,4 @@
-"""One problem at many costs and without one part of its points after another, blocks of its kernel matrix shared among all of them."""
+"""One problem solved at many costs and for many folds of its points; all these runs share the blocks of its kernel matrix."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def solve_grid(
 
     Raises
     ------
-    ValueError : a problem that is none of SMO's, a cost that is not positive and finite, hard rows, parts of another number of points.
+    ValueError : a problem that SMO does not take, a cost that is not positive and finite, hard rows, parts of another number of points.
     """
     refusal = smo.NEEDS.refusal(problem)
     if refusal is not None:

@@ -142,9 +142,8 @@ class Aim:
         """Count a round; most_dual : a larger dual value is rounding, after which nothing can be hoped for."""
         estimated = math.isfinite(look.gap)
         measure = look.relative_gap if estimated else look.violation
-        rises = estimated and risen(look.dual, self.reached, 0.01 * look.gap, abs(look.dual))
-        leads = rises or look.relative_gap < 0.9 * self.best or (not estimated and look.violation < 0.9 * self.best)
-        self.idle = IDLE_ROUNDS if look.dual > most_dual else 0 if leads else self.idle + 1
+        better = measure < 0.9 * self.best or (estimated and risen(look.dual, self.reached, 0.01 * look.gap, abs(look.dual)))
+        self.idle = IDLE_ROUNDS if look.dual > most_dual else 0 if better else self.idle + 1
         self.best, self.reached = min(self.best, measure), max(self.reached, look.dual)
 
     def narrow(self, tol: float, gap: float) -> None:
@@ -358,6 +357,7 @@ class _Descent:
         return work
 
     def _look_again(self) -> None:
+        """See what the slopes say of the iterate as it now is."""
         self.look = self.problem.look(self.at.a, self.at.G)
         self.aim.note(self.look, self.problem.most_dual)
 

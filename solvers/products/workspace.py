@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 KEPT_BYTES = 144 * 2**20
-"""A square of up to so many bytes is kept for the next run."""
+"""Bytes of the largest square that is kept for the next run: the largest working set in float32, 6000 points."""
 
 
 class _Kept(threading.local):
-    """One piece of memory a name and thread."""
+    """One piece of memory for every name, in every thread."""
 
     def __init__(self) -> None:
         self.pieces: dict[str, NDArray[np.uint8]] = {}
