@@ -368,7 +368,12 @@ def test_labels_keep_their_values_for_other_tasks(tmp_path: Path) -> None:
         ("a,y\n1,3\n\N{ARABIC-INDIC DIGIT THREE},3\n", {}, ", line 3, column 'a': '\N{ARABIC-INDIC DIGIT THREE}'"),
         ("a,y\n1,3\n1,nan\n", {}, ", line 3, column 'y': 'nan' is not a finite number; correct it or name another target column"),
         ("a,y\n1,no\n1,nan\n", {}, ", line 2, column 'y': 'no'"),
-        ("a,y\n1,b\n1,c\n2,d\n", {}, ", line 2, column 'y': 'b'"),
+        (
+            "a,y\n1,b\n1,c\n2,d\n",
+            {},
+            ", line 2, column 'y': 'b' is not a finite number; of labels a classification takes two, and these are 3: supply rows of two "
+            "of them, or name another target column (--target COLUMN)",
+        ),
         ("a,y\n1,b\n1,\n", {}, ", line 2, column 'y': 'b'"),
         ("a,y\n1,b\n1,c\n", {"task": "ranking"}, ", line 2, column 'y': 'b'"),
         ("qid,a,y\n3,1,b\n3,1,c\n", {}, ", line 2, column 'y': 'b'"),

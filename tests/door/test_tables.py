@@ -185,6 +185,11 @@ def test_a_choice_that_is_none_is_refused(option: str, value: str) -> None:
         load("xor", **{option: value})  # type: ignore[arg-type]
 
 
+def test_a_spreadsheet_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="the file is a spreadsheet; save the sheet as CSV"):
+        load(write(tmp_path, b"PK\x03\x04 sheet", "rows.xlsx"))
+
+
 # Roles of columns
 
 
@@ -556,10 +561,11 @@ def test_npz_may_hold_weights(tmp_path: Path) -> None:
             "rows.csv: ranking, 3 rows, 1 pair: target `relevance` (0 to 3), query `query_id` (2 queries), weight `weight`, 1 feature; "
             "first row read as column names",
         ),
-        ("1 qid:3 1:2\n0 qid:3 1:1\n", {}, "rows.csv: ranking, 2 rows, 1 pair: query `qid` (1 query), 1 feature"),
+        ("1 qid:3 1:2\n0 qid:3 1:1\n", {}, "rows.csv: ranking, 2 rows, 1 pair: target (0 to 1), query `qid` (1 query), 1 feature"),
         ("0 1:2\n1 1:1\n", {}, "rows.csv: classification, 2 rows: target (0 is -1, 1 is +1), 1 feature"),
-        ("-1 1:2\n1 1:1\n", {}, "rows.csv: classification, 2 rows, 1 feature"),
-        ("-1 1:2\n1 1:1\n", {"task": "regression"}, "rows.csv: regression, 2 rows, 1 feature"),
+        ("-1 1:2\n1 1:1\n", {}, "rows.csv: classification, 2 rows: target (-1, +1), 1 feature"),
+        ("-1 1:2\n1 1:1\n", {"task": "regression"}, "rows.csv: regression, 2 rows: target (-1 to 1), 1 feature"),
+        ("-1 1:2\n1 1:1\n", {"task": "ranking"}, "rows.csv: ranking, 2 rows, 1 pair: target (-1 to 1), 1 feature"),
     ],
 )
 def test_the_line_says_how_the_file_was_read(tmp_path: Path, content: str, options: Any, line: str) -> None:
@@ -611,3 +617,13 @@ def test_preferences_on_the_command_line(tmp_path: Path) -> None:
     status, output = run("path", *arguments, "--validate", "2")
     assert status == 2
     assert "--validate 2: folds know neither weights nor preferences; name a file to choose lambda on" in output
+
+
+def test_a_validation_file_may_lack_weights_and_have_gaps(tmp_path: Path) -> None:
+    training = write(tmp_path, "id,a,b,label,weight\n" + "".join(f"{i},{i % 5},{i % 3},{i % 2},{1 + i % 3}\n" for i in range(20)))
+    for text in ("b,a,label\n0,1,1\n2,,0\n1,4,1\n", "weight,b,a,label\n9,0,1,1\n9,2,,0\n9,1,4,1\n"):
+        held_out = write(tmp_path, text, "held_out.csv")
+        arguments = ("--missing", "mean", "--drop", "id", "--lambda-min", "0.1", "--validate", str(held_out))
+        status, output = run("path", str(training), *arguments)
+        assert status == 0, output
+        assert "best accuracy" in output

@@ -216,13 +216,15 @@ def _missing(entries: Entries, words: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def _target(columns: Columns, at: int, task: str | None) -> NDArray[Any]:
-    entries = columns.entries[at]
+    entries, remedy = columns.entries[at], "correct it or"
     if not isinstance(entries, np.ndarray):
         levels = set(entries)
         words = "" not in levels and all(number(level) is None for level in levels)
         if words and (task == "classification" or (task is None and len(levels) == 2)):
             return np.array(entries)
-    return _floats(columns, at, f"correct it or name another target column ({columns.option('target', 'COLUMN')})")
+        if words and task is None:
+            remedy = f"of labels a classification takes two, and these are {len(levels)}: supply rows of two of them, or"
+    return _floats(columns, at, f"{remedy} name another target column ({columns.option('target', 'COLUMN')})")
 
 
 def _weights(columns: Columns, at: int) -> NDArray[np.float64]:

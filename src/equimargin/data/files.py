@@ -33,6 +33,9 @@ FOREIGN: Final = {
 }
 """How files begin that are refused, and why."""
 
+SPREADSHEETS: Final = (".xlsx", ".xls", ".ods")
+"""How the names of spreadsheets end; their content may be a ZIP archive, too."""
+
 COMPRESSED: Final = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
 """How compressed files begin, and the module of the standard library that opens them."""
 
@@ -97,6 +100,8 @@ def _decompressed(where: str, content: bytes, module: str) -> bytes:
 def kind_of(file: File) -> str:
     """Tell the format by the content; the extension decides only where the content fits none."""
     content, where = file.content, file.where
+    if file.suffix in SPREADSHEETS:
+        raise DataError(f"{where}: the file is a spreadsheet; save the sheet as CSV")
     if content.startswith(ZIP):
         return "NPZ"
     if content.startswith(PARQUET) and content.endswith(PARQUET):

@@ -19,14 +19,16 @@ class Origin:
     """How data were read, to be told.
 
     header : whether the first row of the text was read as names; None of what is no text.
-    target, query, weight : the names of their columns.  target_by : how the target was found: "asked", "name" or "last".
+    target, query, weight : the names of their columns.
+    target_by : how the target was found: "asked", "name" or "last" in a table; "format" where the format has a place for it; "" of a
+        bundled set.
     dropped : the columns left out.  left_out : how many rows were left out for a missing entry.  filled : how many entries were filled.
     means : (d,) what they were filled with.  notes : sentences about columns that somebody might have meant otherwise.
     """
 
     header: bool | None = None
     target: str | None = None
-    target_by: str = "last"
+    target_by: str = ""
     query: str | None = None
     weight: str | None = None
     dropped: tuple[str, ...] = ()
@@ -121,17 +123,19 @@ class Data:
 
     def _target_described(self) -> str:
         """The target's name, how it was found where nobody said so, and its values."""
-        name, values = self.origin.target, ""
-        if self.classes is not None and self.classes != (-1.0, 1.0):
+        origin = self.origin
+        if not origin.target_by or (origin.target is None and self.pairs is not None):
+            return ""
+        name = "" if origin.target is None else f" `{origin.target}`"
+        last = "the last column, " if origin.target_by == "last" else ""
+        if self.classes is None:
+            values = f"{self.y.min():g} to {self.y.max():g}"
+        elif self.classes == (-1.0, 1.0):
+            values = "-1, +1"
+        else:
             negative, positive = (f"{label:g}" if isinstance(label, float) else label for label in self.classes)
             values = f"{negative} is -1, {positive} is +1"
-        elif name is not None:
-            low, high = float(self.y.min()), float(self.y.max())
-            values = "-1, +1" if self.task == "classification" else f"{low:g} to {high:g}"
-        last = "the last column" if name is not None and self.origin.target_by == "last" else ""
-        if name is None and not values:
-            return ""
-        return f"target{'' if name is None else f' `{name}`'} ({', '.join(part for part in (last, values) if part)})"
+        return f"target{name} ({last}{values})"
 
     def _query_described(self) -> str:
         if self.qid is None:

@@ -36,7 +36,7 @@ def read_npz(file: File, request: Request) -> Table:
         row = int(np.flatnonzero(weight < 0)[0])
         raise DataError(f"{where}: weight[{row}] is {weight[row]:g}, and a weight is at least 0; correct it")
     qid = arrays["qid"].astype(np.int64) if "qid" in arrays else None
-    origin = Origin(query=None if qid is None else "qid", weight=None if weight is None else "weight")
+    origin = Origin(target_by="format", query=None if qid is None else "qid", weight=None if weight is None else "weight")
     return Table(_finite(where, "X", arrays["X"]), _finite(where, "y", arrays["y"]), qid, weight, origin=origin)
 
 

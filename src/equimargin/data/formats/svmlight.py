@@ -53,7 +53,11 @@ def read_svmlight(file: File, request: Request) -> Table:
     X.resize(X.shape[0], max(X.shape[1] - first, 0 if like is None else like.X.shape[1]))
     dense = np.count_nonzero(X.data) >= SPARSE_BELOW * X.shape[0] * X.shape[1]
     return Table(
-        X.toarray() if dense else _compact(X), y, qid if queries else None, first=first, origin=Origin(query="qid" if queries else None)
+        X.toarray() if dense else _compact(X),
+        y,
+        qid if queries else None,
+        first=first,
+        origin=Origin(target_by="format", query="qid" if queries else None),
     )
 
 
