@@ -85,7 +85,7 @@ def reach(id: str, problem: Problem, point: CanonicalPoint, optimum: float) -> f
     control = REGISTRY[id].control
     if control or id == "svm.penalized.primal":
         declaration = declare(id, problem)
-        declaration.assign(point)
+        declaration.assign(complete(declaration.canonical, point))
         worth = declaration.value(float(declaration.objective.args[0].value), declaration.parameter_values)
         return abs(worth - optimum) / max(abs(optimum), 1e-9)
     proven = interval(problem, point)
@@ -153,7 +153,7 @@ def test_strong_equivalences_hold_at_any_point(link: StrongEquivalence, kernel: 
         values = []
         for id, at in ((link.a, point), (link.b, link.forward(problem, point)), (link.a, link.backward(problem, point))):
             declaration = declare(id, problem)
-            declaration.assign(at)
+            declaration.assign(complete(declaration.canonical, at))
             values.append(declaration.value(float(declaration.objective.args[0].value), declaration.parameter_values))
             for constraint in declaration.constraints.values():
                 assert np.max(constraint.violation()) <= 1e-8
@@ -298,7 +298,7 @@ def test_expressing_and_recovering_is_a_round_trip(id: str) -> None:
     b = 0.25 if isinstance(problem, MarginProblem) and problem.bias else 0.0
     point = problem.point(np.abs(rng.normal(size=problem.size)), alpha, b)
     declaration = declare(id, problem)
-    declaration.assign(point)
+    declaration.assign(complete(declaration.canonical, point))
     back = declaration.point
     if entry.carries == "multipliers":
         assert back.multipliers == pytest.approx(alpha)
