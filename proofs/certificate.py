@@ -232,7 +232,7 @@ def _multipliers(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any
     alpha = on_grid(np.asarray(point.alpha, dtype=np.float64), box, problem.bias_signs)
     norm2 = problem.norm2(problem.rows.rdot(alpha))
     if np.isinf(problem.C) and norm2 > 0:
-        factor = min(problem.rows.gain(alpha) / norm2, LARGEST_MULTIPLIER / float(alpha.max()))
+        factor = min(problem.rows.multipliers(alpha).gain() / norm2, LARGEST_MULTIPLIER / float(alpha.max()))
         alpha = on_grid(factor * alpha, box, problem.bias_signs)
     yield _combination(alpha)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.bounds.evaluate import (
     ROUGH,
@@ -35,8 +35,9 @@ from equimargin.formulations.numeric.rounding import UNIT, added, gamma_n, large
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
-from equimargin.formulations.rows.labelled import LISTED, ImplicitMultipliers, LabelledPairs
-from equimargin.formulations.rows.listed import Tube
+from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.listed import LISTED_PAIRS, Tube
+from equimargin.formulations.rows.multipliers import Multipliers
 
 SIZE_FLOOR = 1e-4
 """Share of P(0) that relative figures are divided by at least: an optimum far below P(0) is 0 for all that a user can tell."""
@@ -147,7 +148,7 @@ def _of_margin_problem(problem: MarginProblem, point: Point, way: float) -> Inte
 def _upper(problem: MarginProblem, point: Point, way: float, rough: float = ROUGH) -> float:
     """U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded one way, where hard rows are met by repair; rough: see `evaluate`."""
     at, unknown = evaluate(problem, point, rough), np.inf if way > 0 else 0.0
-    if not np.isfinite(at.f).all() or (problem.rows.p > LISTED and not problem.swept):
+    if not np.isfinite(at.f).all() or (problem.rows.p > LISTED_PAIRS and not problem.swept):
         return unknown
     if isinstance(problem.rows, LabelledPairs) and problem.swept:
         slacks = problem.rows.slacks(at.f, _costs(problem, way))
@@ -260,19 +261,21 @@ def _blended(problem: MarginProblem, point: Point, inside: Point, theta: float) 
     return of_coefficients(problem, v, (1 - theta) * float(point.b or 0.0) + theta * float(inside.b or 0.0))
 
 
-def _lower(problem: MarginProblem, alpha: Any, way: float) -> float:
+def _lower(problem: MarginProblem, alpha: ArrayLike | Multipliers, way: float) -> float:
     """L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 [- sum alpha^2 / (4 c)] at exactly feasible multipliers, every term rounded one way."""
-    if problem.swept and isinstance(alpha, ImplicitMultipliers):
-        return _lower_by_sweeps(problem, alpha, way)
-    if not _hard(problem).any() or not alpha.any():
-        return _dual_value(problem, alpha, way)
+    multipliers = problem.rows.multipliers(alpha)
+    if not np.isinf(_costs(problem, INWARD)).any():
+        return _dual_value(problem, multipliers, way)
+    alpha = np.asarray(alpha)
+    if not alpha.any():
+        return _dual_value(problem, multipliers, way)
     own = _power_of_two(largest(alpha))
     shape = alpha / own  # to the bit, as the multipliers lie on a grid
-    gain = _gain(problem, shape, OUTWARD)
+    gain, _ = problem.rows.multipliers(shape).proven(False, problem.group_costs_within, OUTWARD)
     if not gain > 0:
-        return _dual_value(problem, alpha, way)
+        return _dual_value(problem, multipliers, way)
     multiples = _multiples(problem, shape, gain, own)
-    return max(_dual_value(problem, problem.repaired(multiple * shape), way) for multiple in multiples)
+    return max(_dual_value(problem, problem.rows.multipliers(problem.repaired(multiple * shape)), way) for multiple in multiples)
 
 
 def _multiples(problem: MarginProblem, shape: Array, gain: float, own: float) -> tuple[float, float]:
@@ -297,24 +300,23 @@ def _power_of_two(x: float) -> float:
     return math.ldexp(1.0, math.frexp(x)[1] - 1)
 
 
-def _dual_value(problem: MarginProblem, alpha: Array, way: float) -> float:
-    """L of multipliers as they are, every term rounded one way; A'alpha is exact, because they lie on a grid."""
-    gain, half = _gain(problem, alpha, way), _half_norm2_above(problem, problem.rows.rdot(alpha), way)
-    return float(added(added(gain, -half, -way), -_ridge(problem, alpha, way), -way))
+def _dual_value(problem: MarginProblem, multipliers: Multipliers, way: float) -> float:
+    """L of feasible multipliers as they are, every term rounded one way."""
+    gain, ridge = multipliers.proven(problem.squared, problem.group_costs_within, way)
+    return float(added(added(gain, -_half_norm2_of(problem, multipliers, way), -way), -ridge, -way))
 
 
-def _gain(problem: MarginProblem, alpha: Array, way: float) -> float:
-    """A lower bound of t'alpha, inward an upper one; the targets of a tube are rounded themselves."""
-    t = problem.rows.t
-    return total(product(rounded(t, -way) if isinstance(problem.rows, Tube) else t, alpha, -way), -way)
-
-
-def _ridge(problem: MarginProblem, alpha: Array, way: float) -> float:
-    """An upper bound of sum alpha^2 / (4 c) for the squared hinge, inward a lower one; 0 for the hinge."""
-    if not problem.squared:
-        return 0.0
-    shares = product(0.25, quotient(alpha, problem.rows.spread(_costs(problem, -way)), way), way)
-    return total(product(shares, alpha, way), way)
+def _half_norm2_of(problem: MarginProblem, multipliers: Multipliers, way: float) -> float:
+    """An upper bound of 1/2 |A'alpha|_K^2, inward a lower one: an error e of A'alpha changes |f|_K by at most e sqrt(K_ii)."""
+    beta, error = multipliers.pull(), multipliers.pull_error()
+    half = _half_norm2_above(problem, beta, way)
+    if error == 0.0:  # A'alpha is exact
+        return half
+    if problem.explicit is None:  # coefficients of equal points are put together
+        error += gamma_n(problem.m) * float(np.abs(beta).sum())
+    off = product(1.01 * error, root(problem.gram.diagonal_bound, 1), 1)
+    norm = np.maximum(added(root(2 * half, way), way * off, way), 0.0)
+    return float(product(0.5, product(norm, norm, way), way))
 
 
 def _half_norm2_above(problem: MarginProblem, beta: Array, way: float) -> float:
@@ -324,17 +326,6 @@ def _half_norm2_above(problem: MarginProblem, beta: Array, way: float) -> float:
     w, error = weights_of(problem, problem.explicit, beta)
     size = np.maximum(added(np.abs(w), way * error, way), 0.0)
     return _half_norm2(Evaluation(w, error, float(size @ size), inner_error(size, size, 0.0 * size)), way)
-
-
-def _lower_by_sweeps(problem: MarginProblem, alpha: ImplicitMultipliers, way: float) -> float:
-    """As `_lower` for implicit multipliers, whose A'alpha carries the rounding of its sums: |f|_K by at most its sum times sqrt(K_ii)."""
-    beta, error = alpha.rmatvec(), alpha.rmatvec_error()
-    if problem.explicit is None:  # coefficients of equal points are put together
-        error += gamma_n(problem.m) * float(np.abs(beta).sum())
-    off = product(1.01 * error, root(problem.gram.diagonal_bound, 1), 1)
-    norm = np.maximum(added(root(2 * _half_norm2_above(problem, beta, way), way), way * off, way), 0.0)
-    half = product(0.5, product(norm, norm, way), way)
-    return float(added(alpha.dual_bound(problem.squared, way), -half, -way))
 
 
 def _linear_upper(problem: OneNormProblem, x: Array, way: float) -> float:

@@ -16,7 +16,7 @@ from equimargin.formulations.bounds.evaluate import evaluate
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.rows.labelled import LISTED
+from equimargin.formulations.rows.listed import LISTED_PAIRS
 
 WIDTHS = (1e-8, 1e-6, 1e-4)
 """How far from 0 a slack may be and still count as on the margin: each is tried, the best dual value wins."""
@@ -36,7 +36,7 @@ def dual_from(problem: MarginProblem, point: Point) -> Array | None:
 
     Source: the stationarity conditions of T (23)-(28), K (3.13); the catalogue's "Dual from f".
     """
-    if problem.p > LISTED:
+    if problem.p > LISTED_PAIRS:
         return None
     f = evaluate(problem, point).f
     b = problem.bias_at(f) if point.b is None else point.b

@@ -14,19 +14,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from equimargin.formulations.numeric.arguments import cost
 from equimargin.formulations.numeric.arrays import Array, Features
-from equimargin.formulations.numeric.dyadic import on_grid
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.problem.base import CanonicalProblem, of_another_kind
 from equimargin.formulations.problem.bias import finite_end, hinge_bias, squared_hinge_bias
 from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.problem.limits import within_float64
 from equimargin.formulations.problem.point import CanonicalPoint, Point
-from equimargin.formulations.rows.base import ridge, weighed
-from equimargin.formulations.rows.labelled import ImplicitMultipliers
+from equimargin.formulations.rows.base import weighed
 from equimargin.formulations.rows.listed import Pairs, Tube
+from equimargin.formulations.rows.multipliers import Multipliers, ridge
 
 SPAN = 1e-12
 """Eigenvalues of K below this fraction of the largest are not part of the features L of K = L L'."""
@@ -129,7 +129,7 @@ class MarginProblem(CanonicalProblem):
         if not (point.has_function or point.has_multipliers):
             raise ValueError("the point has neither a function nor multipliers, so that it has no value")
         Z, w = self.explicit, point.w
-        beta = self.rows.rdot(point.alpha) if point.beta is None and w is None else point.beta
+        beta = self.rows.rdot(point.alpha) if point.alpha is not None and point.beta is None and w is None else point.beta
         if Z is not None:
             w = Z.rdot(np.asarray(beta)) if w is None else w
             return Z @ w, float(w @ w)
@@ -165,10 +165,11 @@ class MarginProblem(CanonicalProblem):
         """1/2 |f|^2 + sum_r c_r loss(u_r) in float64; f : (m,) values at the points, norm2 : |f|^2."""
         return norm2 / 2 + self.rows.total_loss(self.squared, self.group_costs, f, b, self.bias)
 
-    def dual(self, alpha: Any, norm2: float) -> float:
+    def dual(self, alpha: ArrayLike | Multipliers, norm2: float) -> float:
         """t'alpha - 1/2 |A'alpha|_K^2 [- sum_r alpha_r^2 / (4 c_r)] in float64; alpha : (p,), norm2 : |A'alpha|_K^2."""
-        ridge = self.rows.ridge(alpha, self.group_costs) if self.squared else 0.0
-        return self.rows.gain(alpha) - norm2 / 2 - ridge
+        multipliers = self.rows.multipliers(alpha)
+        ridge = multipliers.ridge(self.group_costs) if self.squared else 0.0
+        return multipliers.gain() - norm2 / 2 - ridge
 
     def dual_ridge(self, alpha: Array) -> Array:
         """alpha_r^2 / (4 c_r), (p,), for the squared hinge; zeros for the hinge."""
@@ -217,7 +218,7 @@ class MarginProblem(CanonicalProblem):
         lower, upper = self.best_bias(f)
         return (lower + upper) / 2
 
-    def repaired(self, alpha: Any) -> Any:
+    def repaired(self, alpha: ArrayLike | Multipliers) -> Any:
         """Multipliers close to these with s'alpha = 0 and 0 <= alpha <= C x weight (alpha = 0 there, where weight is 0) exactly.
 
         They are on a grid on which A'alpha is exact in float64.
@@ -230,11 +231,8 @@ class MarginProblem(CanonicalProblem):
         -------
         alpha : (p,) multiples of a power of two; all zeros if the equality cannot be met.
         """
-        if self.swept and isinstance(alpha, ImplicitMultipliers):
-            if not alpha.rows.same(self.rows):
-                raise ValueError("these multipliers are of other pairs than the problem's")
-            return alpha.within_box(self.squared, self.group_costs_within[0])
-        return on_grid(np.asarray(alpha), self.exact_box, self.bias_signs)
+        multipliers = self.rows.multipliers(alpha if self.swept else np.asarray(alpha))
+        return multipliers.feasible(self.rows, self.squared, self.group_costs_within[0], self.bias)
 
     @property
     def features_error(self) -> float:

@@ -1,4 +1,4 @@
-"""What every kind of rows A of a margin problem can do: the interface that bounds and solvers see.
+"""What every kind of rows of a margin problem can do, in three parts: the operator A, groups of equal cost, and sums of losses.
 
     u_r = t_r - (A f)_r - b s_r          the slack that row r needs at (f, b)
 
@@ -13,37 +13,49 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.rows.multipliers import Multipliers, RowMultipliers
 from equimargin.formulations.rows.slacks import RowSlacks, Slacks
 
 
-class Rows(ABC):
-    """Rows A (p, m) with targets t (p,) and bias signs s (p,) in {-1, 0, +1}; y (m,) is what the data call the labels, if they have any."""
+class Operator(ABC):
+    """A (p, m), its targets t (p,) and its bias signs s (p,) in {-1, 0, +1}."""
 
-    y: Any
     m: int
     p: int
     t: Array
     s: Array
 
-    @property
-    def many(self) -> bool:
-        """Whether the rows are too many to be looked at one by one."""
-        return False
+    @abstractmethod
+    def dot(self, f: Array) -> Array:
+        """A f, (p,), for f (m,)."""
 
-    @property
-    def groups(self) -> int:
-        """Into how many groups the rows fall whose costs are the same: as many as rows, or queries."""
-        return self.p
+    @abstractmethod
+    def combined(self, v: Array) -> Array:
+        """A'v, (m,), for v (p,)."""
 
-    def spread(self, values: Array) -> Array:
-        """A value per group, (groups,), row by row, (p,)."""
-        return values
+    @abstractmethod
+    def absolute_dot(self, f: Array) -> Array:
+        """|A| f, (p,), for f (m,)."""
+
+    @cached_property
+    @abstractmethod
+    def matrix(self) -> Any:
+        """A as a scipy CSR array, (p, m)."""
+
+    @abstractmethod
+    def take(self, Z: Explicit, index: Index) -> Any:
+        """A[index] Z, (k, q), dense or CSR as Z is: the features of some of the rows."""
+
+    @abstractmethod
+    def part(self, points: Index) -> tuple[Self, Any]:
+        """The rows of these points alone, and which groups of the whole they are, for indexing."""
 
     @property
     def touched(self) -> Index:
@@ -55,18 +67,72 @@ class Rows(ABC):
         """Whether a constant added to f changes nothing."""
         return False
 
+    @cached_property
+    def largest_target(self) -> float:
+        """max |t_r|, or 1 where that is 0."""
+        return float(np.abs(self.t).max(initial=0.0)) or 1.0
+
+    def bounded_targets(self, way: float) -> Array:
+        """t, (p,), from above for way = 1, from below for way = -1: the same where no target is rounded."""
+        return self.t
+
+    def spaced(self, stride: int) -> Index:
+        """About one point in `stride`, whose rows are like all rows."""
+        return np.arange(0, self.m, stride)
+
+    @abstractmethod
+    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
+        """Z' A' D A Z, (q, q), for features Z (m, q) and the diagonal D (p,) of either sign."""
+
+    def gram_product(self, Z: Explicit, D: Any, v: Array) -> Array:
+        """Z' A' D A Z v, (q,), for features Z (m, q), the diagonal D (p,) and v (q,)."""
+        return Z.rdot(self.hess_vec(D, Z @ v))
+
+    def hess_vec(self, D: Any, v: Array) -> Array:
+        """A' D A v, (m,), for the diagonal D (p,) and v (m,)."""
+        return self.combined(D * self.dot(v))
+
     def weight(self, D: Any) -> float:
         """sum over the rows and their points of D: |A|'D 1."""
         return float(D.sum())
+
+
+class Grouped(ABC):
+    """Groups of rows whose costs are equal: every row is one, or all pairs of a query are."""
+
+    p: int
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+        return self.p
+
+    def spread(self, values: Array) -> Array:
+        """A value per group, (groups,), row by row, (p,)."""
+        return values
 
     def used(self, values: Array) -> Array:
         """A value per group, (groups,), 0 where a group has no rows."""
         return values
 
-    @cached_property
-    def largest_target(self) -> float:
-        """max |t_r|, or 1 where that is 0."""
-        return float(np.abs(self.t).max(initial=0.0)) or 1.0
+
+class Rows(Operator, Grouped):
+    """Rows A with their groups, and sums of losses over them; y (m,) is what the data call the labels, if they have any."""
+
+    y: Any
+
+    @property
+    def many(self) -> bool:
+        """Whether the rows are too many to be looked at one by one."""
+        return False
+
+    def multipliers(self, alpha: ArrayLike | Multipliers) -> Multipliers:
+        """Multipliers of the rows, from an array (p,) or from what stands for one."""
+        return alpha if isinstance(alpha, Multipliers) else RowMultipliers(self, np.asarray(alpha))
+
+    def rdot(self, alpha: ArrayLike | Multipliers) -> Array:
+        """A'alpha, (m,), for multipliers (p,)."""
+        return self.multipliers(alpha).pull()
 
     def scale(self, squared: bool, costs: Array) -> float:
         """sum_r c_r loss(t_r), the loss at f = 0, b = 0; finite costs (groups,), `squared` which hinge.
@@ -88,47 +154,6 @@ class Rows(ABC):
             u -= b * self.s
         return float(weighed(self.spread(costs), u, squared).sum())
 
-    def gain(self, alpha: Any) -> float:
-        """t'alpha, for multipliers (p,)."""
-        return float(self.t @ alpha)
-
-    def ridge(self, alpha: Any, costs: Array) -> float:
-        """sum_r alpha_r^2 / (4 c_r), for multipliers (p,) and costs (groups,)."""
-        return float(ridge(alpha, self.spread(costs)).sum())
-
-    @abstractmethod
-    def dot(self, f: Array) -> Array:
-        """A f, (p,), for f (m,)."""
-
-    @abstractmethod
-    def rdot(self, alpha: Any) -> Array:
-        """A' alpha, (m,), for alpha (p,)."""
-
-    @abstractmethod
-    def absolute_dot(self, f: Array) -> Array:
-        """|A| f, (p,), for f (m,)."""
-
-    @cached_property
-    @abstractmethod
-    def matrix(self) -> Any:
-        """A as a scipy CSR array, (p, m)."""
-
-    @abstractmethod
-    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
-        """Z' A' D A Z, (q, q), for features Z (m, q) and the diagonal D (p,) of either sign."""
-
-    @abstractmethod
-    def take(self, Z: Explicit, index: Index) -> Any:
-        """A[index] Z, (k, q), dense or CSR as Z is: the features of some of the rows."""
-
-    def gram_product(self, Z: Explicit, D: Any, v: Array) -> Array:
-        """Z' A' D A Z v, (q,), for features Z (m, q), the diagonal D (p,) and v (q,)."""
-        return Z.rdot(self.hess_vec(D, Z @ v))
-
-    @abstractmethod
-    def part(self, points: Index) -> tuple[Rows, Index]:
-        """The rows of these points alone, and which rows of the whole they are."""
-
     def slack(self, g: Array) -> Array:
         """u = t - A g, (p,), for decision values g = f + b (m,)."""
         return np.asarray(self.t - self.dot(g))
@@ -140,10 +165,6 @@ class Rows(ABC):
     def slacks_by_row(self, g: Array, costs: Array) -> RowSlacks:
         """As `slacks`, with arrays of one number a row."""
         return RowSlacks(self.dot, self.slack(g), self.spread(costs))
-
-    def spaced(self, stride: int) -> Index:
-        """About one point in `stride`, whose rows are like all rows."""
-        return np.arange(0, self.m, stride)
 
     def mixed(self, mu: Array, subsets: Sequence[Any], costs: Array) -> Any:
         """alpha_r = c_r times the sum of mu_k over the subsets k with row r, (p,): feasible for the hinge if mu >= 0 sums to 1 at most.
@@ -157,10 +178,6 @@ class Rows(ABC):
             alpha += weight * subset
         return self.spread(costs) * alpha
 
-    def hess_vec(self, D: Any, v: Array) -> Array:
-        """A' D A v, (m,), for the diagonal D (p,) and v (m,)."""
-        return self.rdot(D * self.dot(v))
-
 
 def weighed(costs: Array, u: Array, squared: bool) -> Array:
     """c_r loss(u_r), (p,), for costs (p,) and slacks u (p,); inf where a row of infinite cost is violated."""
@@ -168,10 +185,3 @@ def weighed(costs: Array, u: Array, squared: bool) -> Array:
     cost = np.zeros(len(u))
     np.multiply(costs, violated, out=cost, where=violated > 0)
     return cost * violated if squared else cost  # c u first: u^2 underflows where c u^2 does not
-
-
-def ridge(alpha: Array, costs: Array) -> Array:
-    """alpha_r^2 / (4 c_r), (p,), 0 where a row costs nothing; alpha, costs : (p,)."""
-    out = np.zeros(len(costs))
-    np.divide(alpha, costs, out=out, where=costs > 0)  # first: alpha^2 underflows where alpha^2 / c does not
-    return 0.25 * out * alpha

@@ -9,7 +9,11 @@ import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.numeric.rounding import rounded
 from equimargin.formulations.rows.base import Rows
+
+LISTED_PAIRS = 10_000_000
+"""The largest number of pairs that are listed one by one."""
 
 
 class Signed(Rows):
@@ -28,8 +32,8 @@ class Signed(Rows):
     def dot(self, f: Array) -> Array:
         return np.asarray(self.y * f)
 
-    def rdot(self, alpha: Any) -> Array:
-        return np.asarray(self.y * alpha)
+    def combined(self, v: Array) -> Array:
+        return np.asarray(self.y * v)
 
     def absolute_dot(self, f: Array) -> Array:
         return f
@@ -49,7 +53,7 @@ class Signed(Rows):
     def take(self, Z: Explicit, index: Index) -> Any:
         return _signed(Z.rows(index), self.y[index])
 
-    def part(self, points: Index) -> tuple[Rows, Index]:
+    def part(self, points: Index) -> tuple[Any, Any]:
         return Signed(self.y[points]), points
 
 
@@ -67,11 +71,14 @@ class Tube(Rows):
         self.t = np.concatenate([self.y - epsilon, -self.y - epsilon])
         self.s = np.concatenate([np.ones(self.m), -np.ones(self.m)])
 
+    def bounded_targets(self, way: float) -> Array:
+        return np.asarray(rounded(self.t, way))
+
     def dot(self, f: Array) -> Array:
         return np.concatenate([f, -f])
 
-    def rdot(self, alpha: Any) -> Array:
-        beta: Array = alpha[: self.m] - alpha[self.m :]
+    def combined(self, v: Array) -> Array:
+        beta: Array = v[: self.m] - v[self.m :]
         return beta
 
     def absolute_dot(self, f: Array) -> Array:
@@ -93,7 +100,7 @@ class Tube(Rows):
     def take(self, Z: Explicit, index: Index) -> Any:
         return _signed(Z.rows(index % self.m), self.s[index])
 
-    def part(self, points: Index) -> tuple[Rows, Index]:
+    def part(self, points: Index) -> tuple[Any, Any]:
         return Tube(self.y[points], self.epsilon), np.concatenate([points, self.m + points])
 
 
@@ -151,8 +158,8 @@ class Pairs(Rows):
         difference: Array = f[self.preferred] - f[self.other]
         return difference
 
-    def rdot(self, alpha: Any) -> Array:
-        return np.asarray(np.bincount(self.preferred, alpha, self.m) - np.bincount(self.other, alpha, self.m), dtype=np.float64)
+    def combined(self, v: Array) -> Array:
+        return np.asarray(np.bincount(self.preferred, v, self.m) - np.bincount(self.other, v, self.m), dtype=np.float64)
 
     def absolute_dot(self, f: Array) -> Array:
         total: Array = f[self.preferred] + f[self.other]
@@ -181,7 +188,7 @@ class Pairs(Rows):
     def take(self, Z: Explicit, index: Index) -> Any:
         return Z.rows(self.preferred[index]) - Z.rows(self.other[index])
 
-    def part(self, points: Index) -> tuple[Rows, Index]:
+    def part(self, points: Index) -> tuple[Any, Any]:
         place = np.full(self.m, -1)
         place[points] = np.arange(len(points))
         kept = np.flatnonzero((place[self.preferred] >= 0) & (place[self.other] >= 0))

@@ -9,19 +9,63 @@ Source: document K, (3.17)-(3.18), for the counts l+ and l-; P. M. Fenwick, A ne
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.jit import jit
 
-Index = NDArray[np.int64]
 Level = NDArray[np.int32]
 
-ROWS = 256
-"""Rows of features gathered at a time for a matrix product."""
+GATHERED_ROWS = 256
+"""Rows of features that are gathered for one matrix product: few enough to stay in the cache."""
+LEVEL_BUCKETS = 256
+"""Buckets that the levels of a query are put into for a Hessian: their number is the resolution with which Newton's method is content."""
+POINTS_AT_MIDDLE = 256
+"""Points of neighbouring z that a Hessian by buckets compares at their middle."""
+
+
+class SortedPoints(NamedTuple):
+    """The points of all queries, sorted by (query, z).
+
+    z, level : (n,) decision values over the unit, and levels.
+    starts : (queries + 1,) where the points of every query begin.  levels : (queries,) how many levels every query has.
+    """
+
+    z: Index
+    level: Level
+    starts: Index
+    levels: Index
+
+
+class Within(NamedTuple):
+    """The pairs within a threshold tau, z_i - z_j < tau, and their slacks u_ij = tau - z_i + z_j > 0.
+
+    degree : (n,) how many pairs a point is in, l+ + l- of K (3.17)-(3.18).  balance : (n,) A'1, l- - l+.  pull : (n,) A'u. All are exact
+    and in sorted order.
+    total, square, pairs : (queries,) the sums of u, of u^2 and of 1.
+    """
+
+    degree: Index
+    balance: Index
+    pull: Index
+    total: Array
+    square: Array
+    pairs: Index
+
+
+class Graph(NamedTuple):
+    """The graph of the pairs with low <= z_i - z_j < high.
+
+    degree : (n,) how many of these pairs a point is in, in sorted order: the diagonal of the graph's Laplacian.
+    """
+
+    points: SortedPoints
+    high: int
+    low: int
+    degree: Index
 
 
 @jit
@@ -50,8 +94,9 @@ def middles(order: Index, f: Array, starts: Index, middle: Array) -> float:
 
 
 @jit
-def gathered(order: Index, f: Array, level: Level, starts: Index, middle: Array, unit: float, z: Index, levels: Level) -> None:
-    """z = (f - middle) / unit, rounded, and levels, both in sorted order."""
+def gathered(order: Index, f: Array, level: Level, middle: Array, unit: float, points: SortedPoints) -> None:
+    """Fill in z = (f - middle) / unit, rounded, and the levels of the points."""
+    z, levels, starts = points.z, points.level, points.starts
     for q in range(starts.size - 1):
         for t in range(starts[q], starts[q + 1]):
             z[t] = np.int64(np.rint((f[order[t]] - middle[q]) / unit))
@@ -59,27 +104,10 @@ def gathered(order: Index, f: Array, level: Level, starts: Index, middle: Array,
 
 
 @jit
-def within(
-    z: Index,
-    level: Level,
-    starts: Index,
-    levels: Index,
-    tau: int,
-    count: Index,
-    balance: Index,
-    pull: Index,
-    total: Array,
-    square: Array,
-    pairs: Index,
-) -> None:
-    """The pairs within tau, with u_ij = tau - z_i + z_j > 0.
-
-    Parameters
-    ----------
-    z, level : (n,) sorted by (query, z).  starts : (queries + 1,).  levels : (queries,) how many every query has.
-    count : (n,) becomes the number of pairs of a point, l+ + l-.  balance : (n,) A'1, l- - l+.  pull : (n,) A'u.
-    total, square, pairs : (queries,) sums of u and of u^2, nearly, and of 1.
-    """
+def within(points: SortedPoints, tau: int, sums: Within) -> None:
+    """Put the pairs within tau and their sums into `sums`; those of u^2 nearly, all others exactly but for the last rounding."""
+    z, level, starts, levels = points.z, points.level, points.starts, points.levels
+    degree, balance, pull = sums.degree, sums.balance, sums.pull
     T = np.zeros((levels.max() + 2, 2), np.int64)
     for q in range(levels.size):
         a, b, k = starts[q], starts[q + 1], levels[q]
@@ -100,7 +128,7 @@ def within(
                 s += T[r, 1]
                 r -= r & -r
             u = (tau - z[t]) * c + s
-            count[t], balance[t], pull[t] = c, c, u
+            degree[t], balance[t], pull[t] = c, c, u
             number += c
             all_u, lost = _added(all_u, lost, np.float64(u))
         T[: k + 1] = 0
@@ -118,18 +146,20 @@ def within(
                 c += T[r, 0]
                 s += T[r, 1]
                 r -= r & -r
-            count[t] += c
+            degree[t] += c
             balance[t] -= c
             pull[t] -= (tau + z[t]) * c - s
             squares, lost = _added(squares, lost, np.float64(z[t]) * np.float64(pull[t]))
-        total[q], square[q], pairs[q] = all_u, max(tau * all_u - squares, 0.0), number
+        sums.total[q], sums.square[q], sums.pairs[q] = all_u, max(tau * all_u - squares, 0.0), number
 
 
 @jit
-def laplacian_product(z: Index, level: Level, starts: Index, levels: Index, high: int, low: int, count: Index, v: Array) -> Array:
-    """L v, (n,): L the Laplacian of the graph of the pairs with low <= z_i - z_j < high, count its diagonal, v (n,) in sorted order."""
+def laplacian_product(graph: Graph, v: Array) -> Array:
+    """L v, (n,), for the Laplacian L of the graph and v (n,) in sorted order."""
+    z, level, starts, levels = graph.points.z, graph.points.level, graph.points.starts, graph.points.levels
+    high, low = graph.high, graph.low
     T = np.zeros(levels.max() + 2)
-    out = count * v
+    out = graph.degree * v
     for q in range(levels.size):
         a, b, k = starts[q], starts[q + 1], levels[q]
         T[: k + 1] = 0.0
@@ -156,16 +186,20 @@ def laplacian_product(z: Index, level: Level, starts: Index, levels: Index, high
 
 
 @jit
-def laplacian_gram(
-    X: Array, z: Index, level: Level, order: Index, starts: Index, levels: Index, costs: Array, high: int, low: int, count: Index
-) -> Array:
-    """X' L X, (d, d), with L as in `laplacian_product`, the part of a query times its cost: X'diag(count)X - M - M', M = sum_i x_i m_i'.
+def laplacian_gram(X: Array, order: Index, costs: Array, graph: Graph) -> Array:
+    """X' L X, (d, d), for the Laplacian L of the graph, the part of a query times its cost.
 
-    m_i is the sum of the x_j over the pairs (i, j); the nodes of the tree hold d numbers.
+    X'diag(degree)X - M - M', M = sum_i x_i m_i'          m_i is the sum of the x_j over the pairs (i, j): nodes of the tree hold d numbers
+
+    Parameters
+    ----------
+    X : (m, d).  order : (n,) the points in sorted order.  costs : (queries,).
     """
+    z, level, starts, levels = graph.points.z, graph.points.level, graph.points.starts, graph.points.levels
+    high, low, degree = graph.high, graph.low, graph.degree
     d = X.shape[1]
     T = np.zeros((levels.max() + 2, d))
-    H, A, S = np.zeros((d, d)), np.empty((ROWS, d)), np.empty((ROWS, d))
+    H, A, S = np.zeros((d, d)), np.empty((GATHERED_ROWS, d)), np.empty((GATHERED_ROWS, d))
     filled = 0
     for q in range(levels.size):
         a, b, k, cost = starts[q], starts[q + 1], levels[q], costs[q]
@@ -180,9 +214,9 @@ def laplacian_gram(
             while taken > p and z[taken] > z[t] - low:
                 _add_row(T, np.int64(level[taken]) + 1, k, -1.0, X[order[taken]])
                 taken -= 1
-            if count[t] == 0:
+            if degree[t] == 0:
                 continue
-            x, half = X[order[t]], 0.5 * count[t]
+            x, half = X[order[t]], 0.5 * degree[t]
             for e in range(d):
                 A[filled, e] = cost * x[e]
                 S[filled, e] = half * x[e]
@@ -192,7 +226,7 @@ def laplacian_gram(
                     S[filled, e] -= T[r, e]
                 r -= r & -r
             filled += 1
-            if filled == ROWS:
+            if filled == GATHERED_ROWS:
                 H += A.T @ S
                 filled = 0
     H += A[:filled].T @ S[:filled]
@@ -200,41 +234,29 @@ def laplacian_gram(
 
 
 @jit
-def laplacian_gram_by_buckets(
-    X: Array,
-    centre: Array,
-    z: Index,
-    level: Level,
-    order: Index,
-    starts: Index,
-    levels: Index,
-    costs: Array,
-    high: int,
-    low: int,
-    count: Index,
-    buckets: int,
-    rows: int,
-) -> Array:
-    """As `laplacian_gram`, nearly: levels put together in buckets, and rows of neighbouring z compared at their middle.
+def laplacian_gram_by_buckets(X: Array, centre: Array, order: Index, costs: Array, graph: Graph) -> Array:
+    """As `laplacian_gram`, nearly: levels are put together in buckets, and rows of neighbouring z are compared at their middle.
 
-    The pairs that are counted wrongly are about 1 / buckets + (rows / n)^2 of all. The approximate L does not take constants to 0, so
+    Of all pairs about 1 / LEVEL_BUCKETS + (POINTS_AT_MIDDLE / n)^2 are counted wrongly. The approximate L does not take constants to 0, so
     that X is taken from its centre (d,).
     """
+    z, level, starts, levels = graph.points.z, graph.points.level, graph.points.starts, graph.points.levels
+    high, low, degree = graph.high, graph.low, graph.degree
     d = X.shape[1]
-    cells, sums = np.zeros((buckets, d)), np.zeros((buckets + 1, d))
-    H, A, S = np.zeros((d, d)), np.empty((rows, d)), np.empty((rows, d))
+    cells, sums = np.zeros((LEVEL_BUCKETS, d)), np.zeros((LEVEL_BUCKETS + 1, d))
+    H, A, S = np.zeros((d, d)), np.empty((POINTS_AT_MIDDLE, d)), np.empty((POINTS_AT_MIDDLE, d))
     bucket = np.empty(z.size, np.int32)
     for q in range(levels.size):
         a, b, k, cost = starts[q], starts[q + 1], levels[q], costs[q]
         if cost == 0.0:
             continue
-        whole = k <= buckets
+        whole = k <= LEVEL_BUCKETS
         for t in range(a, b):
-            bucket[t] = level[t] if whole else np.int64(level[t]) * buckets // k
+            bucket[t] = level[t] if whole else np.int64(level[t]) * LEVEL_BUCKETS // k
         cells[:] = 0.0
         p, taken, stop = b - 1, b - 1, b
         while stop > a:
-            start = max(a, stop - rows)
+            start = max(a, stop - POINTS_AT_MIDDLE)
             at = z[(start + stop - 1) // 2]
             while p >= a and z[p] > at - high:
                 x, cell = X[order[p]], cells[bucket[p]]
@@ -246,11 +268,11 @@ def laplacian_gram_by_buckets(
                 for e in range(d):
                     cell[e] -= x[e] - centre[e]
                 taken -= 1
-            for c in range(buckets):
+            for c in range(LEVEL_BUCKETS):
                 for e in range(d):
                     sums[c + 1, e] = sums[c, e] + cells[c, e]
             for t in range(start, stop):
-                x, half, c = X[order[t]], 0.5 * count[t], bucket[t]
+                x, half, c = X[order[t]], 0.5 * degree[t], bucket[t]
                 for e in range(d):
                     here = x[e] - centre[e]
                     below = sums[c, e] if whole else 0.5 * (sums[c, e] + sums[c + 1, e])

@@ -23,7 +23,7 @@ from equimargin.formulations.kernels.gram import STORED_ROWS
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.rows.labelled import LISTED
+from equimargin.formulations.rows.listed import LISTED_PAIRS
 from equimargin.solvers.dual.newton_on_face import climb, worth
 from equimargin.solvers.dual.sweeps import (
     ROW_CURVATURE_FLOOR,
@@ -62,7 +62,7 @@ NEEDS = Needs(
     no_bias="so that single rows cannot move",
     no_hard_rows="on which single rows converge too slowly",
     convex=True,
-    most_rows=LISTED,
+    most_rows=LISTED_PAIRS,
     most_points=STORED_ROWS,
     features_at_any_size=True,
 )

@@ -88,7 +88,8 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         at, iteration = restricted.at(), iteration + 1
         moved = new and restricted.value > before + LOWER_BOUND_NOISE * abs(before)  # a kept constraint is violated by rounding alone
     found = progress.solution()
-    return replace(found, point=found.point.with_multipliers(problem.repaired(found.point.multipliers)), trajectory=tuple(trajectory))
+    assert found.dual is not None
+    return replace(found, point=found.point.with_multipliers(problem.repaired(found.dual)), trajectory=tuple(trajectory))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +142,7 @@ class Restricted:
         pull = problem.rows.rdot(alpha)
         pull = pull if self.Z is None else self.Z.rdot(pull)
         image = problem.gram @ pull if self.Z is None else pull
-        cut = Cut(subset, problem.rows.gain(alpha), pull, image)
+        cut = Cut(subset, problem.rows.multipliers(alpha).gain(), pull, image)
         if any(cut.gain == other.gain and np.array_equal(pull, other.pull) for other in self.cuts):
             return False
         across = np.array([other.pull @ image for other in self.cuts])

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint
-from equimargin.formulations.rows.labelled import LISTED
+from equimargin.formulations.rows.listed import LISTED_PAIRS
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.lp.highs import Basis, Flags, dual_simplex
 from equimargin.solvers.lp.linear_program import entries
@@ -59,7 +59,7 @@ MOST_ITERATIONS = 1_000_000
 """Simplex iterations after which a run ends where the caller gives no limit."""
 
 
-NEEDS = Needs(OneNormProblem, most_rows=LISTED)
+NEEDS = Needs(OneNormProblem, most_rows=LISTED_PAIRS)
 
 
 def large(problem: OneNormProblem) -> bool:

@@ -77,7 +77,7 @@ class Weights(Unknowns):
             alpha = problem.repaired(alpha)
             pull, conjugate = self.Z.rdot(problem.rows.rdot(alpha)), float(problem.dual_ridge(alpha).sum())
         primal = float(w @ w) / 2 + loss
-        dual = problem.rows.gain(alpha) - float(pull[:free] @ pull[:free]) / 2 - conjugate
+        dual = problem.rows.multipliers(alpha).gain() - float(pull[:free] @ pull[:free]) / 2 - conjugate
         point = Point(w=w, b=float(at.v[free]) if problem.bias else 0.0, alpha=alpha)
         return progress.weigh(point, primal, dual, at.steps, at.moved)
 

@@ -113,7 +113,8 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         over = progress.weigh(at.point, at.fun, at.dual, iteration, moved)
         trajectory.append(Iterate(iteration, products, at.fun, progress.gap, radius))
     found = progress.solution()
-    return replace(found, point=found.point.with_multipliers(problem.repaired(found.point.multipliers)), trajectory=tuple(trajectory))
+    assert found.dual is not None
+    return replace(found, point=found.point.with_multipliers(problem.repaired(found.dual)), trajectory=tuple(trajectory))
 
 
 class Step(NamedTuple):

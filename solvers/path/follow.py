@@ -26,8 +26,7 @@ from equimargin.formulations.numeric.arguments import count, number, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.refusal import Refusal
-from equimargin.formulations.rows.labelled import LISTED
-from equimargin.formulations.rows.listed import Pairs, Signed, Tube
+from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs, Signed, Tube
 from equimargin.solvers.needs import Needs
 from equimargin.solvers.path.active_set import Differences, Index, squared_lengths
 from equimargin.solvers.path.function import Centred, balanced
@@ -72,7 +71,7 @@ def regularization_path(
     return _Scaled(problem).path(lambda_min, max_events, time_limit, callback)
 
 
-NEEDS = Needs(MarginProblem, convex=True, most_rows=LISTED, most_points=STORED_ROWS)
+NEEDS = Needs(MarginProblem, convex=True, most_rows=LISTED_PAIRS, most_points=STORED_ROWS)
 
 
 def refusal(problem: Any) -> Refusal | None:

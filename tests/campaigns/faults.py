@@ -66,27 +66,27 @@ FAULTS = (
         "np.asarray(self.kernel.block(X, Z) + 0.0)",
         ("problems",),
     ),
-    Fault("ties are pairs", "formulations/rows/labelled.py", "[:, None] > self._level", "[:, None] >= self._level", ("bounds",)),
+    Fault("ties are pairs", "formulations/rows/labelled.py", "[:, None] > self.level", "[:, None] >= self.level", ("bounds",)),
     Fault("ties counted", "formulations/rows/labelled.py", "ties * (ties - 1) // 2", "ties * (ties - 2) // 2", ("labelled_pairs",)),
     Fault("a margin of exactly 1 is violated", "formulations/rows/pair_sweeps.py", "z[p] > edge", "z[p] >= edge", ("labelled_pairs",)),
     Fault("half of A'u", "formulations/rows/pair_sweeps.py", "pull[t] -= (tau", "pull[t] += (tau", ("labelled_pairs",)),
     Fault(
         "a multiplier beyond its box",
-        "formulations/rows/labelled.py",
+        "formulations/rows/pair_multipliers.py",
         "PairMultipliers(slacks, phi if squared else replace(phi, top=min(phi.top, 1.0)))",
         "PairMultipliers(slacks, phi)",
         ("labelled_pairs",),
     ),
     Fault(
         "costs of queries forgotten in the Hessian",
-        "formulations/rows/labelled.py",
+        "formulations/rows/pair_slacks.py",
         "slacks.scattered(slacks.point_costs * Lv)",
         "slacks.scattered(Lv)",
         ("labelled_pairs",),
     ),
     Fault(
         "rounding of f left out of the bound by sweeps",
-        "formulations/rows/labelled.py",
+        "formulations/rows/pair_slacks.py",
         "tau = self.on_grid(1.0) + int(way) * (1 + int(np.ceil(off / self.unit)))",
         "tau = self.on_grid(1.0) - int(way) * (1 + int(np.ceil(off / self.unit)))",
         ("labelled_pairs",),
@@ -94,8 +94,8 @@ FAULTS = (
     Fault(
         "A' of pairs with one sign",
         "formulations/rows/listed.py",
-        "np.bincount(self.preferred, alpha, self.m) - np.bincount(",
-        "np.bincount(self.preferred, alpha, self.m) + np.bincount(",
+        "np.bincount(self.preferred, v, self.m) - np.bincount(",
+        "np.bincount(self.preferred, v, self.m) + np.bincount(",
         ("bounds",),
     ),
     Fault(
@@ -126,12 +126,12 @@ FAULTS = (
         "return cost",
         ("newton",),
     ),
-    Fault("half of the ridge", "formulations/rows/base.py", "0.25 * out * alpha", "0.125 * out * alpha", ("newton",)),
+    Fault("half of the ridge", "formulations/rows/multipliers.py", "0.25 * out * alpha", "0.125 * out * alpha", ("newton",)),
     Fault(
         "half of the ridge in the bound",
-        "formulations/bounds/intervals.py",
-        "product(0.25, quotient(alpha",
-        "product(0.125, quotient(alpha",
+        "formulations/rows/multipliers.py",
+        "product(0.25, quotient(self.alpha",
+        "product(0.125, quotient(self.alpha",
         ("bounds",),
     ),
     Fault(
@@ -197,8 +197,8 @@ FAULTS = (
     Fault(
         "twice the norm in the dual",
         "formulations/problem/margin.py",
-        "self.rows.gain(alpha) - norm2 / 2",
-        "self.rows.gain(alpha) - norm2",
+        "multipliers.gain() - norm2 / 2",
+        "multipliers.gain() - norm2",
         ("smo",),
     ),
     Fault(
@@ -218,8 +218,8 @@ FAULTS = (
     Fault(
         "pairs of two queries",
         "formulations/rows/labelled.py",
-        "zip(self._starts[:-1], self._starts[1:]",
-        "zip(self._starts[:1], self._starts[-1:]",
+        "zip(self.starts[:-1], self.starts[1:]",
+        "zip(self.starts[:1], self.starts[-1:]",
         ("bounds",),
     ),
     Fault(
@@ -327,7 +327,7 @@ FAULTS = (
     Fault(
         "the dual without its ridge",
         "formulations/problem/margin.py",
-        "ridge = self.rows.ridge(alpha, self.group_costs) if",
+        "ridge = multipliers.ridge(self.group_costs) if",
         "ridge = 0.0 if",
         ("tron",),
     ),
@@ -339,7 +339,11 @@ FAULTS = (
         ("cutting_plane",),
     ),
     Fault(
-        "a mixture of more than 1", "formulations/rows/labelled.py", "mu if total < 1.0 else", "mu if total < 2.0 else", ("cutting_plane",)
+        "a mixture of more than 1",
+        "formulations/rows/pair_multipliers.py",
+        "mu if total < 1.0 else",
+        "mu if total < 2.0 else",
+        ("cutting_plane",),
     ),
     Fault(
         "the other's pairs not taken off",
@@ -350,7 +354,7 @@ FAULTS = (
     ),
     Fault(
         "bounds of mixtures without rounding",
-        "formulations/rows/labelled.py",
+        "formulations/rows/pair_multipliers.py",
         "gamma_n(added + 16)",
         "0.0 * gamma_n(added + 16)",
         ("cutting_plane",),

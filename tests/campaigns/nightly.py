@@ -31,8 +31,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from equimargin import compare
 from equimargin.formulations import MarginProblem, Problem, ranking, rbf
 from equimargin.formulations.declaration import PAIR_LIMIT
-from equimargin.formulations.rows.labelled import PairMultipliers
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
+from equimargin.formulations.rows.pair_multipliers import PairMultipliers
 from equimargin.proofs import Agreement, Family, Judgement
 from equimargin.solvers import SOLVERS, Status, solve
 from equimargin.testing import FAMILIES, margin_problems, sample_problem
@@ -196,7 +196,7 @@ def _wrong_sums(problem: MarginProblem) -> str:
         return f"the value is {solution.value!r}, its pairs sum to {value!r}"
     if not solution.lower <= value * (1 + ROUNDED):
         return f"the lower bound {solution.lower!r} is above the value {value!r} that the pairs sum to"
-    off = np.abs(alpha.rmatvec() - beta).max() / max(np.abs(beta).max(), 1e-300) if isinstance(alpha, PairMultipliers) else 0.0
+    off = np.abs(alpha.pull() - beta).max() / max(np.abs(beta).max(), 1e-300) if isinstance(alpha, PairMultipliers) else 0.0
     return f"A'alpha is off by {off:.1e} from the sum over the pairs" if off > ROUNDED else ""
 
 

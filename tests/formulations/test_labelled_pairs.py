@@ -15,8 +15,10 @@ from equimargin.formulations.bounds.intervals import inner_interval
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows import labelled as labelled_pairs
-from equimargin.formulations.rows.labelled import LabelledPairs, PairMultipliers
+from equimargin.formulations.rows import pair_slacks
+from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.losses import SQUARED_HINGE, Smooth, huberised
+from equimargin.formulations.rows.pair_multipliers import PairMultipliers
 from equimargin.solvers import Status, solve
 from equimargin.solvers.products import gram_products
 from equimargin.testing import ranking_data
@@ -52,7 +54,7 @@ def test_sums_over_pairs_that_are_not_listed(name: str) -> None:
         found, violated = slacks.within(slacks.on_grid(1.0)), listed.slack(f) > 0.0
         touched = listed.preferred[violated], listed.other[violated]
         assert int(found.pairs.sum()) == int(violated.sum())
-        assert (slacks.scattered(found.count) == sum(np.bincount(points, minlength=rows.m) for points in touched)).all()
+        assert (slacks.scattered(found.degree) == sum(np.bincount(points, minlength=rows.m) for points in touched)).all()
         assert alpha.to_array() == pytest.approx(expected.alpha)
         assert alpha.sum() == pytest.approx(expected.alpha.sum())
         assert alpha.sumsq() == pytest.approx((expected.alpha**2).sum())
@@ -81,7 +83,7 @@ def test_a_hessian_by_buckets_is_nearly_the_exact_one(monkeypatch: pytest.Monkey
         for phi in (SQUARED_HINGE, huberised(0.25)):
             D = rows.slacks(0.4 * score, np.ones(1)).expanded(phi).D
             exact = D.gram(Explicit(X, False))
-            monkeypatch.setattr(labelled_pairs, "BUCKETED", 100)
+            monkeypatch.setattr(pair_slacks, "POINTS_BY_BUCKETS", 100)
             near = D.gram(Explicit(X, False))
             monkeypatch.undo()
             ratio = np.linalg.eigvals(np.linalg.solve(exact, near)).real
@@ -146,7 +148,7 @@ def test_a_dual_object_answers_for_pairs() -> None:
     assert alpha.shape == (2,)
     assert alpha.to_array() == pytest.approx([alpha.at(1, 0), alpha.at(2, 0)])
     assert alpha.sum() == pytest.approx(alpha.to_array().sum())
-    assert solution.beta == pytest.approx(alpha.rmatvec())
+    assert solution.beta == pytest.approx(alpha.pull())
     for i, j in ((1, 2), (0, 1), (1, 3)):
         with pytest.raises(ValueError, match=f"point {i} is not preferred to point {j}"):
             alpha.at(i, j)
@@ -179,7 +181,7 @@ def test_more_pairs_than_can_be_listed(loss: Any, queries: int) -> None:
     assert solution.ok
     assert solution.solver == ("huber" if loss == "hinge" else "newton")
     assert solution.interval.relative_width < 1.1e-6
-    pull = solution.dual.rmatvec()
+    pull = solution.dual.pull()
     assert np.sum((solution.w - X.T @ pull) ** 2) / 2 < 1.1e-6 * solution.interval.size  # a part of the gap
     f = X @ solution.w
     for i in rng.integers(0, m, 20):
@@ -239,13 +241,13 @@ def test_coefficients_of_equal_points_are_put_together_with_their_rounding(monke
         rows: Any = problem.rows
         alpha = PairMultipliers(rows.slacks(rng.uniform(-1, 1, 2)[(X[:, 0] == 2.0).astype(int)], problem.group_costs), SQUARED_HINGE)
         slacks, C = alpha.slacks, Fraction(problem.C)
-        kinds = [[t for t in range(400) if (X[slacks.order[t], 0] == 2.0) == k and slacks.level[t] == v] for v in (0, 1) for k in (0, 1)]
+        kinds = [[t for t in range(400) if (X[slacks.order[t], 0] == 2.0) == k and slacks.points.level[t] == v] for v in (0, 1) for k in (0, 1)]
         one, unit = slacks.on_grid(1.0), Fraction(slacks.unit)
         gain, ridge, beta = Fraction(0), Fraction(0), [Fraction(0), Fraction(0)]
         for i, high in enumerate(kinds[2:]):
             for j, low in enumerate(kinds[:2]):
                 if high and low:
-                    u = max(one - int(slacks.z[high[0]]) + int(slacks.z[low[0]]), 0) * unit
+                    u = max(one - int(slacks.points.z[high[0]]) + int(slacks.points.z[low[0]]), 0) * unit
                     each, pairs = 2 * C * u, len(high) * len(low)
                     gain, ridge = gain + pairs * each, ridge + pairs * each**2 / (4 * C)
                     beta[i] += pairs * each
@@ -263,7 +265,7 @@ def test_tiny_costs_do_not_make_the_gradient_vanish(monkeypatch: pytest.MonkeyPa
     problem = ranking(X, rng.integers(0, 4, 30), None, 5e-302, loss="squared_hinge")
     rows: Any = problem.rows
     alpha = PairMultipliers(rows.slacks(np.zeros(30), problem.group_costs), SQUARED_HINGE)
-    assert alpha.rmatvec() == pytest.approx(1e-301 * (rows.listed().rdot(np.ones(rows.p))), rel=1e-12, abs=0.0)
+    assert alpha.pull() == pytest.approx(1e-301 * (rows.listed().rdot(np.ones(rows.p))), rel=1e-12, abs=0.0)
 
 
 def test_rows_that_must_be_met_are_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,7 +274,7 @@ def test_rows_that_must_be_met_are_looked_at_one_by_one(monkeypatch: pytest.Monk
     listed = interval(problem, Point(w=np.array([1.0 + 1e-9])))
     many(monkeypatch)
     assert interval(problem, Point(w=np.array([1.0 + 1e-9]))) == listed
-    monkeypatch.setattr("equimargin.formulations.bounds.intervals.LISTED", 3)
+    monkeypatch.setattr("equimargin.formulations.bounds.intervals.LISTED_PAIRS", 3)
     assert interval(problem, Point(w=np.array([2.0]))).upper == np.inf
 
 

@@ -868,7 +868,7 @@ ANOTHER = SIGNATURE, f"{SIGNATURE}    problem = problem.with_cost(2 * problem.C)
 READ_OUT = """s = progress.solution()
     from dataclasses import replace
     return replace(s, point=replace(s.point, {}))"""
-REVERSED = "problem.repaired(found.point.multipliers)", "problem.repaired(found.point.multipliers)[::-1]"
+REVERSED = "problem.repaired(found.dual)", "problem.repaired(found.dual)[::-1]"
 
 SOURCES: dict[str, dict[str, Change]] = {
     "smo": {
@@ -943,7 +943,7 @@ SOURCES: dict[str, dict[str, Change]] = {
     },
     "cutting_plane": {
         "solves and reports 2 C": Change(*ANOTHER),
-        "gain 1 % off": Change("problem.rows.gain(alpha), pull", "1.01 * problem.rows.gain(alpha), pull"),
+        "gain 1 % off": Change("problem.rows.multipliers(alpha).gain(), pull", "1.01 * problem.rows.multipliers(alpha).gain(), pull"),
         "f with the other sign": Change(
             "v += mu * cut.pull\n            image += mu * cut.image", "v -= mu * cut.pull\n            image -= mu * cut.image"
         ),

@@ -20,7 +20,8 @@ from equimargin.formulations.problem.construct import classification, one_norm_r
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows import labelled as labelled_pairs
-from equimargin.formulations.rows.labelled import LabelledPairs, MixedMultipliers
+from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.pair_multipliers import MixedMultipliers
 from equimargin.solvers import Status, solve, solve_declaration
 from equimargin.solvers.dual import cutting_plane
 from equimargin.solvers.dual.qp_on_simplex import maximum
@@ -110,12 +111,12 @@ def test_the_sweeps_subset_is_the_listed_one(seed: int, ties: bool) -> None:
         assert (here == (1.0 - listed.dot(f) > 0)).all()
     alpha = rows.mixed(np.array([0.25, 0.5]), [subset, rows.slacks(-f, costs).violated()], costs)
     assert (alpha.to_array() <= rows.spread(costs)).all()
-    assert rows.gain(alpha) == pytest.approx(alpha.to_array().sum())
+    assert rows.multipliers(alpha).gain() == pytest.approx(alpha.to_array().sum())
     assert rows.rdot(alpha) == pytest.approx(listed.rdot(alpha.to_array()))
-    assert alpha.ridge() == pytest.approx(listed.ridge(alpha.to_array(), rows.spread(costs)))
+    assert alpha.ridge(costs) == pytest.approx(listed.multipliers(alpha.to_array()).ridge(rows.spread(costs)))
     # the hinge is the gain of the subset less its pull on f
     whole = rows.mixed(np.ones(1), [subset], costs)
-    assert slacks.hinge() == pytest.approx(whole.sum() - whole.rmatvec() @ f)
+    assert slacks.hinge() == pytest.approx(whole.sum() - whole.pull() @ f)
 
 
 def test_mixtures_are_feasible_and_their_bounds_hold(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,8 +139,8 @@ def test_mixtures_are_feasible_and_their_bounds_hold(monkeypatch: pytest.MonkeyP
         pulled = [Fraction(0)] * rows.m
         for i, j, a in zip(rows.preferred.tolist(), rows.other.tolist(), exact, strict=True):
             pulled[i], pulled[j] = pulled[i] + a, pulled[j] - a
-        error = sum(abs(Fraction(v) - e) for v, e in zip(alpha.rmatvec().tolist(), pulled, strict=True))
-        assert error <= alpha.rmatvec_error() <= 1e-12 * float(sum(exact))
+        error = sum(abs(Fraction(v) - e) for v, e in zip(alpha.pull().tolist(), pulled, strict=True))
+        assert error <= alpha.pull_error() <= 1e-12 * float(sum(exact))
         assert alpha.dual_bound(False, 1.0) <= sum(exact) <= alpha.dual_bound(False, -1.0)
         squares = sum((a * a / (4 * c) for a, c in zip(exact, cost, strict=True) if c), Fraction(0))
         assert alpha.dual_bound(True, 1.0) <= sum(exact) - squares <= alpha.dual_bound(True, -1.0)

@@ -1,0 +1,244 @@
+"""Multipliers of pairs that nobody lists: those of a smooth loss at some f, and mixtures of sets of violated pairs.
+
+    alpha_ij = c phi'(u_ij)                        feasible by construction: a function of f alone
+    alpha_ij = c sum of mu_k over the sets k with the pair (i, j)          the multipliers of K (2.8)
+
+Their sums and A'alpha come from counts on a grid (`pair_sweeps.py`), each with a bound on its rounding, so that they prove lower bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, rounded
+from equimargin.formulations.rows.listed import LISTED_PAIRS
+from equimargin.formulations.rows.losses import Smooth
+from equimargin.formulations.rows.multipliers import Multipliers, RowMultipliers
+
+if TYPE_CHECKING:
+    from equimargin.formulations.rows.base import Rows
+    from equimargin.formulations.rows.labelled import LabelledPairs
+    from equimargin.formulations.rows.pair_slacks import PairSlacks
+
+BELOW_ALL_PAIRS = -(2**62)
+"""A threshold, in units of the grid of f, that no pair is within."""
+
+
+class ImplicitMultipliers(Multipliers):
+    """Multipliers of all pairs that are never stored: what the dual asks of them, with bounds on the rounding of every sum."""
+
+    rows: LabelledPairs
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(p,)."""
+        return (self.rows.p,)
+
+    def feasible(self, rows: Rows, squared: bool, costs: Array, biased: bool) -> ImplicitMultipliers:
+        if not self.rows.same(rows):
+            raise ValueError("these multipliers are of other pairs than the problem's")
+        return self.within_box(squared, costs)
+
+    @abstractmethod
+    def within_box(self, squared: bool, costs: Array) -> ImplicitMultipliers:
+        """Multipliers like these that are feasible at costs (groups,), for the squared hinge or for the hinge."""
+
+    def proven(self, squared: bool, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
+        return self.dual_bound(squared, way), 0.0
+
+    @abstractmethod
+    def sum(self) -> float:
+        """sum of alpha."""
+
+    def gain(self) -> float:
+        return self.sum()
+
+    @abstractmethod
+    def dual_bound(self, squared: bool, way: float) -> float:
+        """A bound of sum alpha [ - sum alpha^2 / (4 c) ], from below for way = 1, from above for way = -1; the latter for `squared`."""
+
+    @abstractmethod
+    def to_array(self) -> Array:
+        """alpha, (p,), in the order of explicit pairs.
+
+        Raises
+        ------
+        ValueError : more pairs than are listed one by one.
+        """
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return self.to_array() if dtype is None else self.to_array().astype(dtype)
+
+
+class PairMultipliers(ImplicitMultipliers):
+    """alpha_ij = c phi'(u_ij) of all pairs at some f, for a smooth loss phi: feasible by construction, and never stored.
+
+    Parameters
+    ----------
+    slacks : of the pairs at f.  phi : the loss.
+
+    high, low : in units of the slacks' grid, low so that no multiplier exceeds c top.
+    """
+
+    def __init__(self, slacks: PairSlacks, phi: Smooth) -> None:
+        if isinstance(phi.width, np.ndarray):
+            raise ValueError("the loss of implicit pairs has one width for all")
+        self.rows, self.slacks, self.phi = slacks.rows, slacks, phi
+        self.high = slacks.on_grid(1.0 + phi.width)
+        self.low = BELOW_ALL_PAIRS if phi.top == np.inf else self.high - int(np.floor(phi.top / phi.slope / slacks.unit))
+
+    def within_box(self, squared: bool, costs: Array) -> PairMultipliers:
+        slacks, phi = self.slacks, self.phi
+        if not np.array_equal(costs[slacks.rows.queries], slacks.costs):
+            slacks = slacks.at_costs(costs)
+        elif squared or phi.top <= 1.0:
+            return self
+        return PairMultipliers(slacks, phi if squared else replace(phi, top=min(phi.top, 1.0)))
+
+    def loss(self) -> float:
+        """sum of c phi(u)."""
+        high, low = self.slacks.within(self.high), self.slacks.within(self.low)
+        return float(self.phi.slope / 2 * (self.slacks.costs @ (high.square - low.square)))
+
+    def sum(self) -> float:
+        high, low = self.slacks.within(self.high), self.slacks.within(self.low)
+        return float(self.phi.slope * (self.slacks.costs @ (high.total - low.total)))
+
+    def sumsq(self) -> float:
+        """sum of alpha^2."""
+        return self._squares(self.slacks.costs**2)
+
+    def ridge(self, costs: Array) -> float:
+        own, asked = self.slacks.costs, costs[self.rows.queries]
+        shares = np.divide(own, asked, out=np.ones(len(own)), where=(asked != own) & (asked > 0))
+        return self._squares(own * shares) / 4
+
+    def _squares(self, weights: Array) -> float:
+        high, low = self.slacks.within(self.high), self.slacks.within(self.low)
+        beyond = 2 * (self.high - self.low) * self.slacks.unit * low.total if self.low > BELOW_ALL_PAIRS else 0.0
+        return float(self.phi.slope**2 * (weights @ (high.square - low.square - beyond)))
+
+    def pull(self) -> Array:
+        return self._pulled
+
+    @cached_property
+    def _pulled(self) -> Array:
+        pull = self.slacks.within(self.high).pull
+        if self.low > BELOW_ALL_PAIRS:
+            pull = pull - self.slacks.within(self.low).pull
+        return self.slacks.scattered(self.slacks.point_costs * (self.phi.slope * (self.slacks.unit * pull)))
+
+    def pull_error(self) -> float:
+        return float(rounded(8 * UNIT * np.abs(self._pulled).sum() + len(self._pulled) * SMALLEST, 1))
+
+    def dual_bound(self, squared: bool, way: float) -> float:
+        slacks, slope = self.slacks, self.phi.slope
+        high, low = (float(slacks.costs @ slacks.within(tau).total) for tau in (self.high, self.low))
+        off = gamma_n(len(slacks.costs) + 32) * slope * (high + low)
+        value = self.sum()
+        if squared:
+            off += slope**2 * (slacks.square_error(self.high) + slacks.square_error(self.low)) + 32 * UNIT * self.ridge(slacks.all_costs)
+            value -= self.ridge(slacks.all_costs)
+        underflow = 4 * (1 + slope) ** 2 * (len(slacks.costs) + 4) * SMALLEST  # of a product with a cost, times what it is multiplied by
+        return float(rounded(value - way * (off + 16 * UNIT * abs(value) + underflow), -way))
+
+    def at(self, preferred: int, other: int) -> float:
+        """alpha of one pair.
+
+        Raises
+        ------
+        ValueError : points of which the first is not preferred to the other.
+        """
+        rows = self.slacks.rows
+        if rows.query[preferred] != rows.query[other] or not rows.level[preferred] > rows.level[other]:
+            raise ValueError(f"point {preferred} is not preferred to point {other}")
+        u = 1.0 - self.slacks.f[preferred] + self.slacks.f[other]
+        cost = self.slacks.costs[rows.place[preferred]]
+        return float(cost * self.phi.derivative(np.array([u]))[0])
+
+    def to_array(self) -> Array:
+        rows, f = self.slacks.rows, self.slacks.f
+        i, j = rows.preferred, rows.other
+        return np.asarray(self.slacks.costs[rows.place[i]] * self.phi.derivative(1.0 - f[i] + f[j]))
+
+
+@dataclass(frozen=True, eq=False)
+class PairSubset:
+    """The pairs within a margin of 1 at some f.
+
+    one : the margin and z : (m,) f without the middle value of its query, on the grid.  balance : (m,) A'1, exact.
+    pairs : (queries,) how many, of those that have pairs.
+    """
+
+    rows: LabelledPairs
+    one: int
+    z: Index
+    balance: Index
+    pairs: Index
+
+    def listed(self) -> NDArray[np.bool_]:
+        """Which pairs, (p,), by the same comparison as in the sweeps."""
+        return np.asarray(self.z[self.rows.preferred] - self.one < self.z[self.rows.other])
+
+
+class MixedMultipliers(ImplicitMultipliers):
+    """alpha_ij = c times the sum of mu_k over the subsets k with the pair: the multipliers of K (2.8), feasible for the hinge.
+
+    Parameters
+    ----------
+    rows : the pairs.  mu : (k,) >= 0, of a sum that is 1 at most, made so where rounding has it otherwise.
+    subsets : k subsets.  costs : (queries,) c of the pairs of a query.
+    """
+
+    def __init__(self, rows: LabelledPairs, mu: Array, subsets: Sequence[PairSubset], costs: Array) -> None:
+        total = math.fsum(mu.tolist())
+        self.rows, self.subsets, self.all_costs = rows, subsets, costs
+        self.mu = mu if total < 1.0 else mu * ((1 - 8 * UNIT) / total)
+
+    def within_box(self, squared: bool, costs: Array) -> MixedMultipliers:
+        return self if np.array_equal(costs, self.all_costs) else MixedMultipliers(self.rows, self.mu, self.subsets, costs)
+
+    def sum(self) -> float:
+        costs = self.all_costs[self.rows.queries]
+        return float(sum(mu * float(costs @ subset.pairs) for mu, subset in zip(self.mu.tolist(), self.subsets, strict=True)))
+
+    def ridge(self, costs: Array) -> float:
+        return RowMultipliers(self.rows, self.to_array()).ridge(costs)
+
+    def pull(self) -> Array:
+        return self._pulled
+
+    @cached_property
+    def _pulled(self) -> Array:
+        pull = np.zeros(self.rows.m)
+        for mu, subset in zip(self.mu.tolist(), self.subsets, strict=True):
+            pull += mu * subset.balance
+        return pull * self.all_costs[self.rows.query]
+
+    def pull_error(self) -> float:
+        products = len(self.mu) * float(self.all_costs.max(initial=0.0)) + 2
+        rounding = gamma_n(len(self.mu) + 8) * 2.02 * self.sum()
+        return float(rounded(rounding + 4 * (self.rows.m + len(self.all_costs)) * products * SMALLEST, 1))
+
+    def dual_bound(self, squared: bool, way: float) -> float:
+        if squared and self.rows.p > LISTED_PAIRS:
+            return -way * np.inf
+        gain, ridge = self.sum(), self.ridge(self.all_costs) if squared else 0.0
+        added = len(self.mu) + len(self.rows.queries) + (self.rows.p if squared else 0)
+        underflow = 4 * (added + 4) * (1 + float(self.all_costs.max(initial=0.0))) * SMALLEST
+        return float(rounded(gain - ridge - way * (gamma_n(added + 16) * (gain + ridge) + underflow), -way))
+
+    def to_array(self) -> Array:
+        alpha = np.zeros(self.rows.p)
+        for mu, subset in zip(self.mu.tolist(), self.subsets, strict=True):
+            alpha += mu * subset.listed()
+        return self.rows.spread(self.all_costs) * alpha

@@ -1,0 +1,220 @@
+"""The slacks of all pairs of labels at a decision f: sorted once, then summed within thresholds by sweeps.
+
+    u_ij = 1 - f_i + f_j          every sum over pairs from counts and prefix sums of f (`pair_sweeps.py`)
+
+A loss with two kinks is a difference of two squared hinges, so that it takes the pairs within two thresholds, high = 1 + width and
+low = high - top / slope:
+
+    phi'(u) = slope ((high - m)_+ - (low - m)_+),      phi(u) = slope / 2 ((high - m)_+^2 - (low - m)_+^2),      m = f_i - f_j
+
+Source: document K, section 3.2, (3.17)-(3.18), for the squared hinge.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.kernels.features import Explicit
+from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, product, rounded, total
+from equimargin.formulations.rows.losses import Smooth
+from equimargin.formulations.rows.pair_multipliers import BELOW_ALL_PAIRS, PairMultipliers, PairSubset
+from equimargin.formulations.rows.pair_sweeps import (
+    Graph,
+    SortedPoints,
+    Within,
+    by_query,
+    gathered,
+    laplacian_gram,
+    laplacian_gram_by_buckets,
+    laplacian_product,
+    middles,
+    within,
+)
+from equimargin.formulations.rows.slacks import Expansion, Line, Slacks
+
+if TYPE_CHECKING:
+    from equimargin.formulations.rows.labelled import LabelledPairs
+
+WIDEST_THRESHOLD = 8.0
+"""The largest threshold of a margin f_i - f_j, in units of f: the grid of f is chosen so that no sum overflows within it."""
+POINTS_BY_BUCKETS = 20_000
+"""Points of a query, on average, from which a Hessian is formed by buckets: a tree of vectors of this size would leave the cache."""
+
+
+class PairSlacks(Slacks):
+    """The slacks of all pairs at decision values f, sorted once.
+
+    f is taken to a grid on which sums over a query's points are exact: relative to the middle of its query, in multiples of `unit`.
+
+    Parameters
+    ----------
+    rows : the pairs.  f : (m,) decision values.  costs : (queries,) c of the pairs of a query.
+    """
+
+    def __init__(self, rows: LabelledPairs, f: Array, costs: Array) -> None:
+        self.rows, self.f = rows, np.ascontiguousarray(f, dtype=np.float64)
+        self.all_costs, self.costs = costs, costs[rows.queries]
+        n, sizes = len(rows.active), np.diff(rows.starts)
+        self.order: Index = np.empty(n, dtype=np.int64)
+        by_query(np.argsort(self.f), rows.place, rows.starts, self.order)
+        middle = np.empty(len(sizes))
+        self.reach: float = middles(self.order, self.f, rows.starts, middle) if n else 0.0
+        largest = 2 * (self.reach + WIDEST_THRESHOLD) * float(sizes.max(initial=1))
+        self.unit = 2.0 ** (np.ceil(np.log2(largest)) - 62)
+        self.points = SortedPoints(np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int32), rows.starts, rows.levels)
+        gathered(self.order, self.f, rows.level, middle, self.unit, self.points)
+        self._within: dict[int, Within] = {}
+        self._expanded: dict[Smooth, Expansion] = {}
+
+    def on_grid(self, tau: float) -> int:
+        """A threshold over the unit, rounded; -2^62, below all margins, for -inf."""
+        if tau == -np.inf:
+            return BELOW_ALL_PAIRS
+        if not abs(tau) <= WIDEST_THRESHOLD:
+            raise ValueError(f"a threshold of implicit pairs must be at most {WIDEST_THRESHOLD:g}, not {tau:g}")
+        return int(np.rint(tau / self.unit))
+
+    def within(self, tau: int) -> Within:
+        """The pairs with f_i - f_j < tau, and sums of u = tau - f_i + f_j over them; tau in units."""
+        if tau not in self._within:
+            n, queries = len(self.order), len(self.costs)
+            degree, balance, pull = (np.zeros(n, dtype=np.int64) for _ in range(3))
+            found = Within(degree, balance, pull, np.zeros(queries), np.zeros(queries), np.zeros(queries, dtype=np.int64))
+            if n and tau > BELOW_ALL_PAIRS:
+                within(self.points, tau, found)
+            self._within[tau] = found._replace(total=found.total * self.unit, square=found.square * self.unit**2)
+        return self._within[tau]
+
+    def hinge(self) -> float:
+        return float(self.costs @ self.within(self.on_grid(1.0)).total)
+
+    def squared_hinge(self) -> float:
+        """sum of c (u)_+^2."""
+        return float(self.costs @ self.within(self.on_grid(1.0)).square)
+
+    def expanded(self, phi: Smooth) -> Expansion:
+        if phi not in self._expanded:
+            alpha = PairMultipliers(self, phi)
+            loss = alpha.loss()
+            self._expanded[phi] = Expansion(loss, alpha.sum() - float(alpha.pull() @ self.f) - loss, alpha, PairCurvature(alpha))
+        return self._expanded[phi]
+
+    def violated(self) -> PairSubset:
+        one = self.on_grid(1.0)
+        sums = self.within(one)
+        return PairSubset(self.rows, one, self.scattered(self.points.z), self.scattered(sums.balance), sums.pairs)
+
+    def along(self, h: Array) -> Line:
+        return _PairLine(self, h)
+
+    def scattered(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values in sorted order, (n,), back at their points, (m,)."""
+        out = np.zeros(self.rows.m, values.dtype)
+        out[self.order] = values
+        return out
+
+    @cached_property
+    def point_costs(self) -> Array:
+        """c of the query of every point, (n,), in sorted order."""
+        return np.repeat(self.costs, np.diff(self.rows.starts))
+
+    def at_costs(self, costs: Array) -> PairSlacks:
+        """The same slacks, and what has been summed of them, at other costs (queries,)."""
+        slacks = copy(self)
+        slacks.all_costs, slacks.costs, slacks._expanded = costs, costs[self.rows.queries], {}
+        slacks.__dict__.pop("point_costs", None)
+        return slacks
+
+    def square_error(self, tau: int) -> float:
+        """A bound on the error of sum of c u^2 within tau: of tau sum u - sum z A'u, whose sums are compensated."""
+        widest = abs(tau) * self.unit + 2 * float(self.reach)
+        return float(rounded(gamma_n(32) * widest * widest * (self.costs @ self.within(tau).pairs + len(self.costs) * SMALLEST), 1))
+
+    def loss_bound(self, squared: bool, error: float, way: float) -> float:
+        """A bound of sum of c loss(u), from above for way = 1, from below for way = -1.
+
+        Parameters
+        ----------
+        squared : which hinge.  error : of an entry of f, at most.
+        """
+        off = 2.02 * (error + 4 * UNIT * self.reach + self.unit)
+        if not 1.0 + off + 2 * self.unit <= WIDEST_THRESHOLD:  # f is hardly known: all pairs are as far apart as they can be
+            if way < 0:
+                return 0.0
+            most = rounded(1.0 + off + 2.02 * self.reach, way)
+            worst = total(product(self.costs, self.rows.pairs_of[self.rows.queries], way), way)
+            return float(product(product(worst, most, way), most, way) if squared else product(worst, most, way))
+        tau = self.on_grid(1.0) + int(way) * (1 + int(np.ceil(off / self.unit)))
+        sums = self.within(tau)
+        size = (sums.square if squared else sums.total) * (1 + way * gamma_n(16))  # of the sums over a query, u and u^2 >= 0
+        value = total(product(self.costs, size, way), way)
+        value += way * self.square_error(tau) if squared else 0.0
+        return float(np.maximum(rounded(value, way), 0.0))
+
+
+class _PairLine(Line):
+    """The decision values f + t h; the slacks that were looked at last are kept for a step there."""
+
+    def __init__(self, start: PairSlacks, h: Array) -> None:
+        self.start, self.h = start, h
+        self._last = 0.0, start
+
+    def slope(self, phi: Smooth, t: float) -> float:
+        return -float(self.to(t).expanded(phi).alpha.pull() @ self.h)
+
+    def curvature(self, phi: Smooth, t: float) -> float:
+        return float(phi.slope * (self.h @ self.to(t).expanded(phi).D.hess_vec(self.h)))
+
+    def to(self, t: float) -> PairSlacks:
+        if t != self._last[0]:
+            start = self.start
+            self._last = t, PairSlacks(start.rows, start.f + t * self.h, start.all_costs)
+        return self._last[1]
+
+
+class PairCurvature:
+    """D of the Hessian A' D A, D_ij = c where phi'' is `slope` and 0 elsewhere.
+
+    Parameters
+    ----------
+    As in PairMultipliers.
+    """
+
+    def __init__(self, alpha: PairMultipliers) -> None:
+        self.slacks, self.high, self.low = alpha.slacks, alpha.high, alpha.low
+        self.degree = self.slacks.within(self.high).degree - self.slacks.within(self.low).degree
+
+    def weight(self) -> float:
+        """sum of D over the pairs, twice."""
+        return float(self.slacks.point_costs @ self.degree)
+
+    @property
+    def graph(self) -> Graph:
+        """The pairs where D is not 0."""
+        return Graph(self.slacks.points, self.high, self.low, self.degree)
+
+    def hess_vec(self, v: Array) -> Array:
+        """A' D A v, (m,), for v (m,)."""
+        slacks = self.slacks
+        if not len(slacks.order):
+            return np.zeros(slacks.rows.m)
+        Lv = laplacian_product(self.graph, np.ascontiguousarray(v)[slacks.order])
+        return slacks.scattered(slacks.point_costs * Lv)
+
+    def gram(self, Z: Explicit) -> Array:
+        """Z' A' D A Z, (q, q); nearly, where a query has very many points."""
+        slacks, H = self.slacks, np.zeros((Z.q, Z.q))
+        if not len(slacks.order):
+            return H
+        X = Z.dense
+        if len(slacks.order) >= POINTS_BY_BUCKETS * len(slacks.costs):
+            H[: Z.d, : Z.d] = laplacian_gram_by_buckets(X, X.mean(axis=0), slacks.order, slacks.costs, self.graph)
+        else:
+            H[: Z.d, : Z.d] = laplacian_gram(X, slacks.order, slacks.costs, self.graph)
+        return H
