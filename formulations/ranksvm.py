@@ -20,7 +20,7 @@ import numpy as np
 
 from equimargin.formulations.declaration import Declaration, Printed, Source, formulation, reciprocal, too_large
 from equimargin.formulations.hard_rows import hard_margins, length, no_slack, point_of_margin, shortfall, value_of_margin
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.problem.refusal import Refusal
@@ -239,7 +239,7 @@ def oneslack(problem: MarginProblem) -> Declaration:
     import cvxpy as cp
 
     X, A, weight = problem.features(), problem.rows.matrix, problem.unit_weights
-    D = np.asarray((A @ X).toarray() if hasattr(A @ X, "toarray") else A @ X) * weight[:, None]
+    D = dense(A @ X) * weight[:, None]
     every = problem.p <= ALL_SUBSETS
     if problem not in _SUBSETS:
         _SUBSETS[problem] = _every_subset(problem.p) if every else _violated_subsets(D, weight, problem.C)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.bounds.intervals import Interval, inner_interval, interval
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import Bias
 from equimargin.formulations.problem.construct import classification, regression
 from equimargin.formulations.problem.margin import MarginProblem
@@ -223,12 +223,12 @@ def _agreed(name: str, known: float | None, given: float | None) -> float:
 
 def _dense(A: Any) -> Array:
     """An array, of a sparse one too."""
-    return np.asarray(A.toarray() if hasattr(A, "toarray") else A, dtype=np.float64)
+    return np.asarray(dense(A), dtype=np.float64)
 
 
 def _appended(X: Any, constant: float) -> Any:
     """X with a column of that constant."""
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         from scipy import sparse
 
         return sparse.hstack([X, np.full((X.shape[0], 1), constant)]).tocsr()

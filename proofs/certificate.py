@@ -24,7 +24,7 @@ from equimargin.formulations.bounds.evaluate import coefficients, evaluate, of_c
 from equimargin.formulations.bounds.multipliers_from_f import dual_from
 from equimargin.formulations.bounds.slater import strictly_inside
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Polynomial, Precomputed
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.numeric.dyadic import on_grid
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
@@ -286,7 +286,7 @@ def _combination(x: Array | Sequence[Fraction]) -> dict[str, Any]:
 
 
 def _features(problem: Problem, kernel: Kernel) -> list[list[float]]:
-    X = problem.X.toarray() if hasattr(problem.X, "toarray") else problem.X
+    X = dense(problem.X)
     rows: list[list[float]] = X.tolist()
     return [row[: i + 1] for i, row in enumerate(rows)] if isinstance(kernel, Precomputed) else rows
 

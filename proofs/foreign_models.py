@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equimargin.formulations.kernels.kernel import Kernel, Precomputed, linear, polynomial, precomputed, rbf
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import Loss
 
 _LOSSES: Mapping[str, Loss] = {"hinge": "hinge", "squared_hinge": "squared_hinge"}
@@ -107,7 +107,7 @@ def of_estimator(estimator: Any) -> Model:
         raise ValueError("a kernel that is a function cannot be audited; pass the Gram matrix, kernel='precomputed'")
     values |= {"kernel": estimator.kernel, "gamma": estimator._gamma, "degree": estimator.degree, "coef0": estimator.coef0}
     coefficients = estimator.dual_coef_
-    values |= {"dual_coef": coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients, "support": estimator.support_}
+    values |= {"dual_coef": dense(coefficients), "support": estimator.support_}
     if estimator.kernel != "precomputed":
         values["support_vectors"] = estimator.support_vectors_
     return of_values(values | ({"epsilon": estimator.epsilon} if kind == "SVR" else {}))
@@ -150,7 +150,7 @@ def of_values(values: Mapping[str, Any]) -> Model:
     support = _whole("support", _required(values, "support"), len(coefficients))
     kernel = _kernel(str(_required(values, "kernel")), values)
     vectors = values.get("support_vectors")
-    if vectors is not None and not hasattr(vectors, "toarray"):
+    if vectors is not None and not is_sparse(vectors):
         vectors = _table(vectors, len(coefficients))
     task: Literal["classification", "regression"] = "classification" if kind == "SVC" else "regression"
     epsilon = _optional(values, "epsilon")

@@ -14,7 +14,7 @@ from typing import overload
 import numpy as np
 
 from equimargin.formulations.bounds.multipliers_from_f import dual_from
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
@@ -64,7 +64,7 @@ class Completion(CompletedPoint):
             return self.point.beta
         if self.point.w is not None:
             Z = self.problem.features()
-            Z = Z.toarray() if hasattr(Z, "toarray") else Z
+            Z = dense(Z)
             return np.asarray(np.linalg.lstsq(Z.T, self.point.w, rcond=None)[0])
         if self.point.alpha is None:
             raise ValueError("the point has neither a function nor multipliers")

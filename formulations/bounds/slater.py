@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import Tube
@@ -32,8 +32,7 @@ def strictly_inside(problem: MarginProblem) -> Point | None:
         features = problem.features()
     except np.linalg.LinAlgError:  # kernel values that are beyond float64
         return None
-    dense = np.asarray(features.toarray() if hasattr(features, "toarray") else features)
-    design = np.column_stack([dense, np.ones(problem.m)])[hard]
+    design = np.column_stack([dense(features), np.ones(problem.m)])[hard]
     if not (np.isfinite(design).all() and np.isfinite(y).all()):
         return None
     for solve, reach in ((_least_squares, epsilon / 2), (_chebyshev, epsilon)):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear
 from equimargin.formulations.numeric.arguments import reals
-from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
 from equimargin.formulations.numeric.jit import fast, jit
 from equimargin.formulations.numeric.rounding import SMALLEST, gamma_n, rounded, summed, unit_of
 
@@ -42,7 +42,7 @@ class Explicit:
         self.X, self.constant = X, constant
         self.m, self.d = int(X.shape[0]), int(X.shape[1])
         self.q = self.d + constant
-        self.sparse = hasattr(X, "tocsr")
+        self.sparse = is_sparse(X)
 
     @property
     def entries(self) -> int:
@@ -217,7 +217,7 @@ def new_points(X: Any, training: Features, names: tuple[str, ...] | None) -> Fea
     ------
     ValueError : no numbers, no matrix, or other columns than the training points have.
     """
-    points = X if hasattr(X, "tocsr") else reals(X, "X")
+    points = X if is_sparse(X) else reals(X, "X")
     if points.ndim != 2 or points.shape[1] != training.shape[1]:
         raise ValueError(f"the points must be of shape (n, {training.shape[1]}), as the training points are, not {points.shape}")
     check_columns(X, names)
@@ -246,7 +246,7 @@ def _sum_error(gamma: float, size: Array, v: Array) -> Array:
 
 def _appended(X: Features, m: int) -> Features:
     """X and a column of ones."""
-    if not hasattr(X, "tocsr"):
+    if not is_sparse(X):
         return np.column_stack([X, np.ones(m)])
     from scipy import sparse
 

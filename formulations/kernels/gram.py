@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.kernel import Kernel, Linear
-from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
 from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, rounded, summed, unit_of
 
 STORED_ROWS = 6000
@@ -62,7 +62,7 @@ class Gram:
     @cached_property
     def extended(self) -> Gram | None:
         """The same in the platform's extended precision; None where there is none, or where it would take long."""
-        sparse = hasattr(self.X, "toarray")
+        sparse = is_sparse(self.X)
         if sparse or self.m**2 * self.X.shape[1] > EXTENDED_WORK or not np.finfo(np.longdouble).eps < np.finfo(np.float64).eps:
             return None
         return Gram(self.kernel, np.asarray(self.X, dtype=np.longdouble), self.shift)
@@ -70,7 +70,7 @@ class Gram:
     @cached_property
     def _first(self) -> NDArray[np.intp]:
         """The first point equal to each, (m,), by a checked hash of its bits; sparse features and a given matrix are not looked at."""
-        if hasattr(self.X, "toarray") or self.kernel.given:
+        if is_sparse(self.X) or self.kernel.given:
             return np.arange(self.m)
         X = np.ascontiguousarray(self.X + 0.0)  # -0.0 is 0.0
         odd = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from equimargin.formulations.numeric.arguments import number
-from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.numeric.arrays import Array, Features, dense, is_sparse
 from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, rounded, unit_of
 
 FAR = 30.0
@@ -167,7 +167,7 @@ class RBF(Kernel):
 
     def _far(self, Z: Features, x: Array, z: Array) -> bool:
         """Whether dense features, centred of squared norms x and z, are so far from their mean that an expansion would show."""
-        return not hasattr(Z, "toarray") and not self.gamma * float(x.max(initial=0.0) + z.max(initial=0.0)) <= FAR
+        return not is_sparse(Z) and not self.gamma * float(x.max(initial=0.0) + z.max(initial=0.0)) <= FAR
 
 
 @dataclass(frozen=True)
@@ -299,7 +299,7 @@ def precomputed() -> Precomputed:
 
 def _dense(K: Any) -> Array:
     """A product of features as an ndarray, whatever the features were."""
-    return np.asarray(K.toarray() if hasattr(K, "toarray") else K)
+    return dense(K)
 
 
 def _inner_sizes(X: Features, Z: Features, v: Array) -> Array:
@@ -322,7 +322,7 @@ def _squared_distances(X: Array, Z: Array) -> Array:
 
 def _centred(X: Features, Z: Features) -> tuple[Features, Features]:
     """X and Z with the mean of Z at the origin, where the expansion of |x - z|^2 loses least; sparse features stay as they are."""
-    if hasattr(Z, "toarray") or hasattr(X, "toarray"):
+    if is_sparse(Z) or is_sparse(X):
         return X, Z
     centre = Z.mean(axis=0)
     centred = Z - centre
@@ -331,4 +331,4 @@ def _centred(X: Features, Z: Features) -> tuple[Features, Features]:
 
 def squared_norms(X: Features) -> Array:
     """|x_i|^2, (m,), for X (m, d)."""
-    return np.asarray((X.multiply(X)).sum(axis=1), dtype=np.float64).ravel() if hasattr(X, "multiply") else np.einsum("ij,ij->i", X, X)
+    return np.asarray((X.multiply(X)).sum(axis=1), dtype=np.float64).ravel() if is_sparse(X) else np.einsum("ij,ij->i", X, X)

@@ -8,7 +8,7 @@ import numpy as np
 
 from equimargin.formulations.bounds.complete import Completion, OneNormCompletion
 from equimargin.formulations.kernels.kernel import Intercept, Linear
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.problem.construct import classification, ranking_from_pairs
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem
@@ -58,7 +58,7 @@ def critical_cost(problem: MarginProblem, point: Point) -> float:
     features = problem.features()
     margin = np.flatnonzero(at.u > -1e-6)
     rows = problem.rows.matrix[margin] @ features
-    span = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows).T
+    span = dense(rows).T
     k = len(margin)
     slack = 1e-6 * max(float(np.abs(at.w).max(initial=0.0)), 1e-300)
     balance = np.append(problem.bias_signs[margin], 0.0)[None, :]
@@ -123,7 +123,7 @@ def out_of_intercept(problem: MarginProblem, point: Point) -> Point:
 def symmetrised(problem: MarginProblem) -> MarginProblem:
     """Both signs of every difference as classified points, at half the cost."""
     A = problem.rows.matrix
-    D = np.asarray((A @ problem.X).toarray() if hasattr(problem.X, "toarray") else A @ problem.X)
+    D = dense(A @ problem.X)
     y = np.concatenate([np.ones(len(D)), -np.ones(len(D))])
     weights = None if problem.weights is None else np.tile(problem.unit_weights, 2)
     return classification(np.vstack([D, -D]), y, problem.C / 2, problem.kernel, problem.loss, sample_weight=weights)

@@ -1,4 +1,4 @@
-"""The names of the arrays that every room speaks of."""
+"""The names of the arrays that every room speaks of, and the one place that tells sparse ones from dense ones."""
 
 from __future__ import annotations
 
@@ -11,3 +11,13 @@ Array = NDArray[np.float64]
 Features = Any
 """(m, d) float64 features: an ndarray or a scipy CSR array."""
 Index = NDArray[np.int64]
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether this is a sparse array or matrix of scipy, of any format; scipy itself is not imported for the question."""
+    return hasattr(X, "tocsr")
+
+
+def dense(X: Any) -> Array:
+    """The same numbers as an ndarray."""
+    return np.asarray(X.toarray() if is_sparse(X) else X)

@@ -18,9 +18,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from equimargin.formulations.numeric.arrays import Array, is_sparse
 
 UNIT = 2.0**-53
 """Unit roundoff u of float64."""
@@ -105,7 +104,7 @@ def summed(A: Any, v: Array) -> tuple[Array, int]:
     A : (k, n), dense, or sparse, whose sums are in one piece.  v : (n,).
     """
     n = len(v)
-    if n <= SHORT_SUM or hasattr(A, "tocsr"):
+    if n <= SHORT_SUM or is_sparse(A):
         return np.asarray(A @ v), n
     size = math.isqrt(n - 1) + 1
     found = np.asarray(A[:, :size] @ v[:size])

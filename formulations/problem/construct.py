@@ -12,7 +12,7 @@ from equimargin.formulations.kernels.features import column_names
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Precomputed, linear, squared_norms
 from equimargin.formulations.numeric.arguments import array, choice, cost, factors, finite_cost, number, reals, shown
-from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.numeric.arrays import Array, Features, dense, is_sparse
 from equimargin.formulations.problem.choices import LOSSES, Bias, Loss
 from equimargin.formulations.problem.labels import numbers, queries
 from equimargin.formulations.problem.limits import LARGEST_KERNEL, within_float64
@@ -205,7 +205,7 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[st
     kernel, names = linear() if kernel is None else kernel, column_names(X)
     if not isinstance(kernel, Kernel):
         raise ValueError(f"kernel must be what linear(), polynomial(), rbf(), sigmoid() or precomputed() returns, not {shown(kernel)}")
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         X = X.tocsr()
         values = reals(X.data, "X")
         X = X.astype(np.float64)
@@ -216,7 +216,7 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[st
     if not np.isfinite(values).all():
         raise ValueError("X holds NaN or an infinite number; remove or replace such rows first")
     if kernel.given:
-        X = X.toarray() if hasattr(X, "toarray") else X
+        X = dense(X)
         if X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed kernel needs the square Gram matrix; this one is {X.shape[0]} x {X.shape[1]}")
     with np.errstate(over="ignore", invalid="ignore"):

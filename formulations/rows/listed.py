@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
-from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.numeric.arrays import Array, Index, dense, is_sparse
 from equimargin.formulations.numeric.rounding import rounded
 from equimargin.formulations.rows.base import Rows
 
@@ -183,7 +183,7 @@ class Pairs(Rows):
         points = np.unique(A.indices)
         touched = Z.rows(points)
         H = touched.T @ (laplacian[points][:, points] @ touched)
-        return np.asarray(H.toarray() if hasattr(H, "toarray") else H)
+        return dense(H)
 
     def take(self, Z: Explicit, index: Index) -> Any:
         return Z.rows(self.preferred[index]) - Z.rows(self.other[index])
@@ -203,4 +203,4 @@ def _gram(Z: Explicit, D: Array) -> Array:
 
 def _signed(Z: Any, s: Array) -> Any:
     """diag(s) Z for some rows of features."""
-    return Z.multiply(s[:, None]).tocsr() if hasattr(Z, "tocsr") else s[:, None] * Z
+    return Z.multiply(s[:, None]).tocsr() if is_sparse(Z) else s[:, None] * Z

@@ -67,8 +67,9 @@ class PairSlacks(Slacks):
         self.reach: float = middles(self.order, self.f, rows.starts, middle) if n else 0.0
         largest = 2 * (self.reach + WIDEST_THRESHOLD) * float(sizes.max(initial=1))
         self.unit = 2.0 ** (np.ceil(np.log2(largest)) - 62)
-        self.points = SortedPoints(np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int32), rows.starts, rows.levels)
-        gathered(self.order, self.f, rows.level, middle, self.unit, self.points)
+        z, level = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int32)
+        gathered(self.order, self.f, rows.level, rows.starts, middle, self.unit, z, level)
+        self.points = SortedPoints(z, level, rows.starts, rows.levels)
         self._within: dict[int, Within] = {}
         self._expanded: dict[Smooth, Expansion] = {}
 

@@ -94,9 +94,8 @@ def middles(order: Index, f: Array, starts: Index, middle: Array) -> float:
 
 
 @jit
-def gathered(order: Index, f: Array, level: Level, middle: Array, unit: float, points: SortedPoints) -> None:
-    """Fill in z = (f - middle) / unit, rounded, and the levels of the points."""
-    z, levels, starts = points.z, points.level, points.starts
+def gathered(order: Index, f: Array, level: Level, starts: Index, middle: Array, unit: float, z: Index, levels: Level) -> None:
+    """Put (f - middle) / unit, rounded, into z, and the levels into `levels`, both in sorted order."""
     for q in range(starts.size - 1):
         for t in range(starts[q], starts[q + 1]):
             z[t] = np.int64(np.rint((f[order[t]] - middle[q]) / unit))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Polynomial, Precomputed, precomputed
-from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.numeric.arrays import Array, Features, dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.rows.listed import Tube
@@ -249,7 +249,7 @@ def _gram(kernel: Kernel, X: Features, shift: float) -> tuple[Integers, int]:
     if isinstance(kernel, Intercept):
         K, unit = _gram(kernel.kernel, X, shift)
         return K + unit, unit
-    Z, unit = dyadic(np.asarray(X.toarray() if hasattr(X, "toarray") else X))
+    Z, unit = dyadic(dense(X))
     if isinstance(kernel, Precomputed):
         exact = Fraction(shift)
         common = lcm(unit, exact.denominator)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, linear, polynomial, precomputed, rbf
+from equimargin.formulations.numeric.arrays import is_sparse
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.labelled import LabelledPairs
@@ -87,7 +88,7 @@ def _kernel(text: list[Any]) -> Kernel:
 
 
 def _features(X: Any) -> Arrays:
-    if not hasattr(X, "tocsr"):
+    if not is_sparse(X):
         return {"X": X}
     X = X.tocsr()
     return {"X_data": X.data, "X_indices": X.indices, "X_indptr": X.indptr, "X_shape": np.array(X.shape)}

@@ -18,7 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import RBF, Linear, Precomputed
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, is_sparse
 from equimargin.formulations.numeric.jit import fast
 from equimargin.formulations.numeric.rounding import gamma_n
 from equimargin.formulations.numeric.vector_loops import exponential
@@ -53,7 +53,7 @@ def tiles(gram: Gram, unit: float, n_jobs: int = 1) -> Tiles:
     gram : K.  unit : what it is divided by.  n_jobs : threads of a product.
     """
     kernel = gram.kernel
-    if isinstance(kernel, RBF) and not hasattr(gram.X, "tocsr"):
+    if isinstance(kernel, RBF) and not is_sparse(gram.X):
         X = gram.X - gram.X.mean(axis=0)
         exponents = kernel.gamma * np.einsum("ij,ij->i", X, X)
         if float(exponents.mean()) < EXPANDED_EXPONENT:

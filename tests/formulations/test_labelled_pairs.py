@@ -241,13 +241,14 @@ def test_coefficients_of_equal_points_are_put_together_with_their_rounding(monke
         rows: Any = problem.rows
         alpha = PairMultipliers(rows.slacks(rng.uniform(-1, 1, 2)[(X[:, 0] == 2.0).astype(int)], problem.group_costs), SQUARED_HINGE)
         slacks, C = alpha.slacks, Fraction(problem.C)
-        kinds = [[t for t in range(400) if (X[slacks.order[t], 0] == 2.0) == k and slacks.points.level[t] == v] for v in (0, 1) for k in (0, 1)]
+        z, level, two = slacks.points.z, slacks.points.level, X[slacks.order, 0] == 2.0
+        kinds = [[t for t in range(400) if two[t] == k and level[t] == v] for v in (0, 1) for k in (0, 1)]
         one, unit = slacks.on_grid(1.0), Fraction(slacks.unit)
         gain, ridge, beta = Fraction(0), Fraction(0), [Fraction(0), Fraction(0)]
         for i, high in enumerate(kinds[2:]):
             for j, low in enumerate(kinds[:2]):
                 if high and low:
-                    u = max(one - int(slacks.points.z[high[0]]) + int(slacks.points.z[low[0]]), 0) * unit
+                    u = max(one - int(z[high[0]]) + int(z[low[0]]), 0) * unit
                     each, pairs = 2 * C * u, len(high) * len(low)
                     gain, ridge = gain + pairs * each, ridge + pairs * each**2 / (4 * C)
                     beta[i] += pairs * each

@@ -46,6 +46,7 @@ from equimargin.cli.options import (
     whole,
     writing,
 )
+from equimargin.formulations.numeric.arrays import dense, is_sparse
 
 if TYPE_CHECKING:
     from equimargin.data import Data, HowToRead
@@ -189,9 +190,8 @@ def _validation(source: str, training: Data, problem: MarginProblem, how: HowToR
     from equimargin.selection.validation import metric_of
 
     data = load(source, like=training, **how)
-    dense = not hasattr(training.X, "tocsr")
-    if hasattr(data.X, "tocsr") == dense:
-        data = replace(data, X=data.X.toarray() if dense else csr_array(data.X))  # type: ignore[union-attr]
+    if is_sparse(data.X) != is_sparse(training.X):
+        data = replace(data, X=csr_array(data.X) if is_sparse(training.X) else dense(data.X))
     metric_of(problem, "auto", data.y, data.qid)
     return data.scaled(by=training) if scale else data
 

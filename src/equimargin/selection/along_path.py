@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from equimargin.formulations.kernels.features import check_columns
 from equimargin.formulations.numeric.arguments import reals
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, is_sparse
 from equimargin.selection.validation import RESOLUTION, Knots, Metric, metric_of
 from equimargin.solvers.path.result import RegularizationPath
 
@@ -139,12 +139,12 @@ def _lines(path: RegularizationPath, X: Any, y: ArrayLike) -> _Lines:
     """Equal points have equal values, to the last bit: a product of matrices does not promise that, and an order would turn on it."""
     if len(path) == 0:
         raise NoBreakpoint(f"the path has no breakpoint to choose from: {path.stopped}")
-    points = X if hasattr(X, "tocsr") else reals(X, "X")
+    points = X if is_sparse(X) else reals(X, "X")
     if points.ndim != 2 or points.shape[1] != path.problem.X.shape[1] or points.shape[0] != np.asarray(y).size:
         wanted = (np.asarray(y).size, path.problem.X.shape[1])
         raise ValueError(f"the validation points must be of shape {wanted}, as y and the training points are, not {points.shape}")
     check_columns(X, path.problem.feature_names)
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         values = path.values(points)
     else:
         points, place = np.unique(points, axis=0, return_inverse=True)

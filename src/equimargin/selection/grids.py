@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations import Kernel, MarginProblem, classification, linear, ranking, regression
 from equimargin.formulations.kernels.kernel import Precomputed
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, is_sparse
 from equimargin.formulations.problem.labels import numbers
 from equimargin.selection.along_path import (
     Curve,
@@ -117,7 +117,7 @@ def grid(
     from joblib import Parallel, delayed
 
     m = X.shape[0] if hasattr(X, "shape") else len(X)
-    X, y = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64), numbers(y, m, "y")
+    X, y = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64), numbers(y, m, "y")
     query = None if qid is None else np.asarray(qid)
     kernels = [linear()] if kernels is None else list(kernels)
     if not kernels:
