@@ -35,9 +35,9 @@ from equimargin.formulations.numeric.rounding import UNIT, added, gamma_n, large
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
+from equimargin.formulations.rows.base import Multipliers
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Tube
-from equimargin.formulations.rows.multipliers import Multipliers
 
 SIZE_FLOOR = 1e-4
 """Share of P(0) that relative figures are divided by at least: an optimum far below P(0) is 0 for all that a user can tell."""

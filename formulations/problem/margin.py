@@ -24,9 +24,8 @@ from equimargin.formulations.problem.bias import finite_end, hinge_bias, squared
 from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.problem.limits import within_float64
 from equimargin.formulations.problem.point import CanonicalPoint, Point
-from equimargin.formulations.rows.base import weighed
+from equimargin.formulations.rows.base import Multipliers, ridge, weighed
 from equimargin.formulations.rows.listed import Pairs, Tube
-from equimargin.formulations.rows.multipliers import Multipliers, ridge
 
 SPAN = 1e-12
 """Eigenvalues of K below this fraction of the largest are not part of the features L of K = L L'."""

@@ -1,6 +1,7 @@
-"""What every kind of rows of a margin problem can do, in three parts: the operator A, groups of equal cost, and sums of losses.
+"""What every kind of rows of a margin problem can do: the operator A, groups of equal cost, sums of losses; and their multipliers.
 
-    u_r = t_r - (A f)_r - b s_r          the slack that row r needs at (f, b)
+    u_r = t_r - (A f)_r - b s_r                                                              the slack that row r needs at (f, b)
+    L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 [ - sum_r alpha_r^2 / (4 c_r): squared hinge ]    what the dual asks of multipliers
 
 Classification, epsilon-SVR and ranking differ in A, t and s only. Each has s = A 1, so that a bias is a constant added to f; with a
 smooth loss and g = f + b, all that an optimiser sees of the rows (`slacks.py`) is
@@ -20,7 +21,8 @@ from numpy.typing import ArrayLike
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array, Index
-from equimargin.formulations.rows.multipliers import Multipliers, RowMultipliers
+from equimargin.formulations.numeric.dyadic import on_grid
+from equimargin.formulations.numeric.rounding import product, quotient, total
 from equimargin.formulations.rows.slacks import RowSlacks, Slacks
 
 
@@ -116,7 +118,89 @@ class Grouped(ABC):
         return values
 
 
-class Rows(Operator, Grouped):
+class GroupedRows(Operator, Grouped):
+    """The operator and the groups, which are all that multipliers ask of rows."""
+
+
+class Multipliers(ABC):
+    """One multiplier a row, (p,)."""
+
+    @abstractmethod
+    def gain(self) -> float:
+        """t'alpha."""
+
+    @abstractmethod
+    def ridge(self, costs: Array) -> float:
+        """sum_r alpha_r^2 / (4 c_r) at costs (groups,): what a squared hinge takes from the dual."""
+
+    @abstractmethod
+    def pull(self) -> Array:
+        """A'alpha, (m,)."""
+
+    @abstractmethod
+    def feasible(self, rows: GroupedRows, squared: bool, costs: Array, biased: bool) -> Any:
+        """Multipliers close to these with 0 <= alpha <= c for the hinge, alpha >= 0 for the squared hinge, and s'alpha = 0 if `biased`.
+
+        Those of a row that costs nothing are 0. Of all feasible ones A'alpha is exact in float64, or `pull_error` bounds its error.
+
+        Parameters
+        ----------
+        rows : of the problem.  costs : (groups,) c.
+        """
+
+    @abstractmethod
+    def proven(self, squared: bool, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
+        """t'alpha and what the squared hinge takes from it, for feasible multipliers, each rounded so that their difference is a bound.
+
+        Parameters
+        ----------
+        squared : whether the loss is the squared hinge; what it takes is 0 for the hinge.
+        costs : least and largest c, (groups,) each.  way : 1 for a difference from below, -1 from above.
+        """
+
+    @abstractmethod
+    def pull_error(self) -> float:
+        """A bound on the sum over the points of the error of `pull`, for feasible multipliers."""
+
+
+class RowMultipliers(Multipliers):
+    """Multipliers in an array.
+
+    Parameters
+    ----------
+    rows : A and t.  alpha : (p,).
+    """
+
+    def __init__(self, rows: GroupedRows, alpha: Array) -> None:
+        self.rows, self.alpha = rows, alpha
+
+    def gain(self) -> float:
+        return float(self.rows.t @ self.alpha)
+
+    def ridge(self, costs: Array) -> float:
+        return float(ridge(self.alpha, self.rows.spread(costs)).sum())
+
+    def pull(self) -> Array:
+        return self.rows.combined(self.alpha)
+
+    def feasible(self, rows: GroupedRows, squared: bool, costs: Array, biased: bool) -> Array:
+        ends = rows.spread(costs)
+        box = np.where(ends > 0, np.inf, 0.0) if squared else ends
+        return on_grid(self.alpha, box, rows.s if biased else np.zeros(rows.p))
+
+    def proven(self, squared: bool, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
+        gain = total(product(self.rows.bounded_targets(-way), self.alpha, -way), -way)
+        if not squared:
+            return gain, 0.0
+        least, most = costs
+        shares = product(0.25, quotient(self.alpha, self.rows.spread(least if way > 0 else most), way), way)
+        return gain, total(product(shares, self.alpha, way), way)
+
+    def pull_error(self) -> float:
+        return 0.0
+
+
+class Rows(GroupedRows):
     """Rows A with their groups, and sums of losses over them; y (m,) is what the data call the labels, if they have any."""
 
     y: Any
@@ -185,3 +269,10 @@ def weighed(costs: Array, u: Array, squared: bool) -> Array:
     cost = np.zeros(len(u))
     np.multiply(costs, violated, out=cost, where=violated > 0)
     return cost * violated if squared else cost  # c u first: u^2 underflows where c u^2 does not
+
+
+def ridge(alpha: Array, costs: Array) -> Array:
+    """alpha_r^2 / (4 c_r), (p,), 0 where a row costs nothing; alpha, costs : (p,)."""
+    out = np.zeros(len(costs))
+    np.divide(alpha, costs, out=out, where=costs > 0)  # first: alpha^2 underflows where alpha^2 / c does not
+    return 0.25 * out * alpha

@@ -13,37 +13,30 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, rounded
+from equimargin.formulations.rows.base import GroupedRows, Multipliers, RowMultipliers
+from equimargin.formulations.rows.counted import BELOW_ALL_PAIRS, CountedPairs, PairSums
 from equimargin.formulations.rows.listed import LISTED_PAIRS
 from equimargin.formulations.rows.losses import Smooth
-from equimargin.formulations.rows.multipliers import Multipliers, RowMultipliers
-
-if TYPE_CHECKING:
-    from equimargin.formulations.rows.base import Rows
-    from equimargin.formulations.rows.labelled import LabelledPairs
-    from equimargin.formulations.rows.pair_slacks import PairSlacks
-
-BELOW_ALL_PAIRS = -(2**62)
-"""A threshold, in units of the grid of f, that no pair is within."""
 
 
 class ImplicitMultipliers(Multipliers):
     """Multipliers of all pairs that are never stored: what the dual asks of them, with bounds on the rounding of every sum."""
 
-    rows: LabelledPairs
+    rows: CountedPairs
 
     @property
     def shape(self) -> tuple[int]:
         """(p,)."""
         return (self.rows.p,)
 
-    def feasible(self, rows: Rows, squared: bool, costs: Array, biased: bool) -> ImplicitMultipliers:
+    def feasible(self, rows: GroupedRows, squared: bool, costs: Array, biased: bool) -> ImplicitMultipliers:
         if not self.rows.same(rows):
             raise ValueError("these multipliers are of other pairs than the problem's")
         return self.within_box(squared, costs)
@@ -89,7 +82,7 @@ class PairMultipliers(ImplicitMultipliers):
     high, low : in units of the slacks' grid, low so that no multiplier exceeds c top.
     """
 
-    def __init__(self, slacks: PairSlacks, phi: Smooth) -> None:
+    def __init__(self, slacks: PairSums, phi: Smooth) -> None:
         if isinstance(phi.width, np.ndarray):
             raise ValueError("the loss of implicit pairs has one width for all")
         self.rows, self.slacks, self.phi = slacks.rows, slacks, phi
@@ -179,7 +172,7 @@ class PairSubset:
     pairs : (queries,) how many, of those that have pairs.
     """
 
-    rows: LabelledPairs
+    rows: CountedPairs
     one: int
     z: Index
     balance: Index
@@ -199,7 +192,7 @@ class MixedMultipliers(ImplicitMultipliers):
     subsets : k subsets.  costs : (queries,) c of the pairs of a query.
     """
 
-    def __init__(self, rows: LabelledPairs, mu: Array, subsets: Sequence[PairSubset], costs: Array) -> None:
+    def __init__(self, rows: CountedPairs, mu: Array, subsets: Sequence[PairSubset], costs: Array) -> None:
         total = math.fsum(mu.tolist())
         self.rows, self.subsets, self.all_costs = rows, subsets, costs
         self.mu = mu if total < 1.0 else mu * ((1 - 8 * UNIT) / total)

@@ -12,85 +12,39 @@ Source: document K, section 3.2, (3.17)-(3.18), for the squared hinge.
 
 from __future__ import annotations
 
-from copy import copy
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.features import Explicit
-from equimargin.formulations.numeric.arrays import Array, Index
-from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, product, rounded, total
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.rounding import UNIT, gamma_n, product, rounded, total
+from equimargin.formulations.rows.counted import WIDEST_THRESHOLD, CountedPairs, PairSums
 from equimargin.formulations.rows.losses import Smooth
-from equimargin.formulations.rows.pair_multipliers import BELOW_ALL_PAIRS, PairMultipliers, PairSubset
-from equimargin.formulations.rows.pair_sweeps import (
-    Graph,
-    SortedPoints,
-    Within,
-    by_query,
-    gathered,
-    laplacian_gram,
-    laplacian_gram_by_buckets,
-    laplacian_product,
-    middles,
-    within,
-)
+from equimargin.formulations.rows.pair_multipliers import PairMultipliers, PairSubset
+from equimargin.formulations.rows.pair_sweeps import Graph, laplacian_gram, laplacian_gram_by_buckets, laplacian_product
 from equimargin.formulations.rows.slacks import Expansion, Line, Slacks
 
-if TYPE_CHECKING:
-    from equimargin.formulations.rows.labelled import LabelledPairs
-
-WIDEST_THRESHOLD = 8.0
-"""The largest threshold of a margin f_i - f_j, in units of f: the grid of f is chosen so that no sum overflows within it."""
 POINTS_BY_BUCKETS = 20_000
 """Points of a query, on average, from which a Hessian is formed by buckets: a tree of vectors of this size would leave the cache."""
 
 
-class PairSlacks(Slacks):
-    """The slacks of all pairs at decision values f, sorted once.
-
-    f is taken to a grid on which sums over a query's points are exact: relative to the middle of its query, in multiples of `unit`.
+class PairSlacks(PairSums, Slacks):
+    """The slacks of all pairs at decision values f.
 
     Parameters
     ----------
-    rows : the pairs.  f : (m,) decision values.  costs : (queries,) c of the pairs of a query.
+    As in PairSums.
     """
 
-    def __init__(self, rows: LabelledPairs, f: Array, costs: Array) -> None:
-        self.rows, self.f = rows, np.ascontiguousarray(f, dtype=np.float64)
-        self.all_costs, self.costs = costs, costs[rows.queries]
-        n, sizes = len(rows.active), np.diff(rows.starts)
-        self.order: Index = np.empty(n, dtype=np.int64)
-        by_query(np.argsort(self.f), rows.place, rows.starts, self.order)
-        middle = np.empty(len(sizes))
-        self.reach: float = middles(self.order, self.f, rows.starts, middle) if n else 0.0
-        largest = 2 * (self.reach + WIDEST_THRESHOLD) * float(sizes.max(initial=1))
-        self.unit = 2.0 ** (np.ceil(np.log2(largest)) - 62)
-        z, level = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int32)
-        gathered(self.order, self.f, rows.level, rows.starts, middle, self.unit, z, level)
-        self.points = SortedPoints(z, level, rows.starts, rows.levels)
-        self._within: dict[int, Within] = {}
+    def __init__(self, rows: CountedPairs, f: Array, costs: Array) -> None:
+        super().__init__(rows, f, costs)
         self._expanded: dict[Smooth, Expansion] = {}
 
-    def on_grid(self, tau: float) -> int:
-        """A threshold over the unit, rounded; -2^62, below all margins, for -inf."""
-        if tau == -np.inf:
-            return BELOW_ALL_PAIRS
-        if not abs(tau) <= WIDEST_THRESHOLD:
-            raise ValueError(f"a threshold of implicit pairs must be at most {WIDEST_THRESHOLD:g}, not {tau:g}")
-        return int(np.rint(tau / self.unit))
-
-    def within(self, tau: int) -> Within:
-        """The pairs with f_i - f_j < tau, and sums of u = tau - f_i + f_j over them; tau in units."""
-        if tau not in self._within:
-            n, queries = len(self.order), len(self.costs)
-            degree, balance, pull = (np.zeros(n, dtype=np.int64) for _ in range(3))
-            found = Within(degree, balance, pull, np.zeros(queries), np.zeros(queries), np.zeros(queries, dtype=np.int64))
-            if n and tau > BELOW_ALL_PAIRS:
-                within(self.points, tau, found)
-            self._within[tau] = found._replace(total=found.total * self.unit, square=found.square * self.unit**2)
-        return self._within[tau]
+    def at_costs(self, costs: Array) -> Self:
+        slacks = super().at_costs(costs)
+        slacks._expanded = {}
+        return slacks
 
     def hinge(self) -> float:
         return float(self.costs @ self.within(self.on_grid(1.0)).total)
@@ -113,29 +67,6 @@ class PairSlacks(Slacks):
 
     def along(self, h: Array) -> Line:
         return _PairLine(self, h)
-
-    def scattered(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values in sorted order, (n,), back at their points, (m,)."""
-        out = np.zeros(self.rows.m, values.dtype)
-        out[self.order] = values
-        return out
-
-    @cached_property
-    def point_costs(self) -> Array:
-        """c of the query of every point, (n,), in sorted order."""
-        return np.repeat(self.costs, np.diff(self.rows.starts))
-
-    def at_costs(self, costs: Array) -> PairSlacks:
-        """The same slacks, and what has been summed of them, at other costs (queries,)."""
-        slacks = copy(self)
-        slacks.all_costs, slacks.costs, slacks._expanded = costs, costs[self.rows.queries], {}
-        slacks.__dict__.pop("point_costs", None)
-        return slacks
-
-    def square_error(self, tau: int) -> float:
-        """A bound on the error of sum of c u^2 within tau: of tau sum u - sum z A'u, whose sums are compensated."""
-        widest = abs(tau) * self.unit + 2 * float(self.reach)
-        return float(rounded(gamma_n(32) * widest * widest * (self.costs @ self.within(tau).pairs + len(self.costs) * SMALLEST), 1))
 
     def loss_bound(self, squared: bool, error: float, way: float) -> float:
         """A bound of sum of c loss(u), from above for way = 1, from below for way = -1.

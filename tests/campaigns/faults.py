@@ -66,8 +66,8 @@ FAULTS = (
         "np.asarray(self.kernel.block(X, Z) + 0.0)",
         ("problems",),
     ),
-    Fault("ties are pairs", "formulations/rows/labelled.py", "[:, None] > self.level", "[:, None] >= self.level", ("bounds",)),
-    Fault("ties counted", "formulations/rows/labelled.py", "ties * (ties - 1) // 2", "ties * (ties - 2) // 2", ("labelled_pairs",)),
+    Fault("ties are pairs", "formulations/rows/counted.py", "[:, None] > self.level", "[:, None] >= self.level", ("bounds",)),
+    Fault("ties counted", "formulations/rows/counted.py", "ties * (ties - 1) // 2", "ties * (ties - 2) // 2", ("labelled_pairs",)),
     Fault("a margin of exactly 1 is violated", "formulations/rows/pair_sweeps.py", "z[p] > edge", "z[p] >= edge", ("labelled_pairs",)),
     Fault("half of A'u", "formulations/rows/pair_sweeps.py", "pull[t] -= (tau", "pull[t] += (tau", ("labelled_pairs",)),
     Fault(
@@ -126,10 +126,10 @@ FAULTS = (
         "return cost",
         ("newton",),
     ),
-    Fault("half of the ridge", "formulations/rows/multipliers.py", "0.25 * out * alpha", "0.125 * out * alpha", ("newton",)),
+    Fault("half of the ridge", "formulations/rows/base.py", "0.25 * out * alpha", "0.125 * out * alpha", ("newton",)),
     Fault(
         "half of the ridge in the bound",
-        "formulations/rows/multipliers.py",
+        "formulations/rows/base.py",
         "product(0.25, quotient(self.alpha",
         "product(0.125, quotient(self.alpha",
         ("bounds",),
@@ -217,7 +217,7 @@ FAULTS = (
     ),
     Fault(
         "pairs of two queries",
-        "formulations/rows/labelled.py",
+        "formulations/rows/counted.py",
         "zip(self.starts[:-1], self.starts[1:]",
         "zip(self.starts[:1], self.starts[-1:]",
         ("bounds",),

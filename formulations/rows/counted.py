@@ -1,0 +1,184 @@
+"""All pairs of one query with different relevance, counted by query and level, and sums over them at a decision f; none is listed.
+
+    u_ij = 1 - f_i + f_j          every sum over pairs comes from counts and prefix sums of f (`pair_sweeps.py`)
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.numeric.rounding import SMALLEST, gamma_n, rounded
+from equimargin.formulations.rows.base import GroupedRows
+from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
+from equimargin.formulations.rows.pair_sweeps import Level, SortedPoints, Within, by_query, gathered, middles, within
+
+POINTS_OF_A_QUERY = 10
+"""The fewest points of a query that stand for all of them; where there would be fewer, some queries stand for all."""
+WIDEST_THRESHOLD = 8.0
+"""The largest threshold of a margin f_i - f_j, in units of f: the grid of f is chosen so that no sum overflows within it."""
+BELOW_ALL_PAIRS = -(2**62)
+"""A threshold, in units of the grid of f, that no pair is within."""
+
+
+class CountedPairs(Pairs):
+    """The pairs (i, j) of one query with y_i > y_j, by counts.
+
+    Parameters
+    ----------
+    y : (m,) relevances.  query : (m,) queries 0, 1, ..., or None for a single one.
+
+    p : how many pairs there are, exactly.  pairs_of : (groups,) how many of them every query has.
+    active : (n,) the points that are in some pair, by query and level.
+    queries : (k,) the queries that have pairs.  starts : (k + 1,) where the points of each begin in `active`.  levels : (k,) of each.
+    level : (m,) the level of every point in its query, from 0.  place : (m,) where its query is among `queries`, -1 if it has no pairs.
+    """
+
+    query: Index
+
+    def __init__(self, y: Array, query: Index | None) -> None:
+        self.y, self.m = np.asarray(y, dtype=np.float64), len(y)
+        self.query: Index = np.zeros(self.m, dtype=np.int64) if query is None else np.asarray(query, dtype=np.int64)
+        order = np.argsort(self.y, kind="stable") if query is None else np.lexsort((self.y, self.query))
+        q, levels = self.query[order], self.y[order]
+        first = np.arange(self.m) == 0
+        new_query = first | (q != np.roll(q, 1))
+        new_level = new_query | (levels != np.roll(levels, 1))
+        queries = int(q[-1]) + 1 if self.m else 0
+        sizes, ties = np.bincount(q, minlength=queries), np.diff(np.append(np.flatnonzero(new_level), self.m))
+        tied = np.zeros(queries, dtype=np.int64)
+        np.add.at(tied, q[new_level], ties * (ties - 1) // 2)
+        self.pairs_of: Index = sizes * (sizes - 1) // 2 - tied
+        self.p = int(self.pairs_of.sum())
+        kept = self.pairs_of[q] > 0
+        self.active = order[kept]
+        self.queries = np.flatnonzero(self.pairs_of > 0)
+        self.starts = np.append(0, np.cumsum(sizes[self.queries]))
+        levels_of = np.bincount(q[new_level], minlength=queries)
+        self.levels: Index = levels_of[self.queries]
+        place = np.cumsum(new_level) - 1
+        self.level: Level = np.zeros(self.m, dtype=np.int32)
+        self.level[order] = place - place[np.flatnonzero(new_query)][np.cumsum(new_query) - 1]
+        position = np.full(queries, -1)
+        position[self.queries] = np.arange(len(self.queries))
+        self.place: Index = position[self.query]
+
+    @cached_property
+    def _listed(self) -> tuple[Index, Index]:  # type: ignore[override]
+        if self.p > LISTED_PAIRS:
+            raise ValueError(f"{self.p:,} preference pairs are more than the {LISTED_PAIRS:,} that are listed one by one")
+        preferred, other = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+        for start, stop in zip(self.starts[:-1], self.starts[1:], strict=True):
+            points = self.active[start:stop]
+            i, j = np.nonzero(self.level[points][:, None] > self.level[points][None, :])
+            preferred.append(points[i])
+            other.append(points[j])
+        i, j = np.concatenate(preferred), np.concatenate(other)
+        order = np.lexsort((j, i))
+        return i[order], j[order]
+
+    @property
+    def touched(self) -> Index:
+        return np.sort(self.active)
+
+    @property
+    def groups(self) -> int:
+        return len(self.pairs_of)
+
+    def spread(self, values: Array) -> Array:
+        return np.asarray(values[self.query[self.preferred]])
+
+    def used(self, values: Array) -> Array:
+        return np.where(self.pairs_of > 0, values, 0.0)
+
+    def scale(self, squared: bool, costs: Array) -> float:
+        return float(costs @ self.pairs_of) or 1.0
+
+    def same(self, other: GroupedRows) -> bool:
+        """Whether these are the same pairs."""
+        if self is other or not isinstance(other, CountedPairs):
+            return self is other
+        return np.array_equal(self.y, other.y) and np.array_equal(self.query, other.query)
+
+    def spaced(self, stride: int) -> Index:
+        if len(self.active) >= POINTS_OF_A_QUERY * stride * len(self.queries):
+            return np.asarray(self.active[stride // 2 :: stride])
+        chosen = np.arange(len(self.queries)) % stride == 0
+        return np.asarray(self.active[np.repeat(chosen, np.diff(self.starts))])
+
+    def listed(self) -> Pairs:
+        """The same pairs one by one."""
+        return Pairs(self.preferred, self.other, self.m)
+
+
+class PairSums:
+    """Sums over all pairs at decision values f, sorted once.
+
+    f is taken to a grid on which sums over a query's points are exact: relative to the middle of its query, in multiples of `unit`.
+
+    Parameters
+    ----------
+    rows : the pairs.  f : (m,) decision values.  costs : (queries,) c of the pairs of a query.
+    """
+
+    def __init__(self, rows: CountedPairs, f: Array, costs: Array) -> None:
+        self.rows, self.f = rows, np.ascontiguousarray(f, dtype=np.float64)
+        self.all_costs, self.costs = costs, costs[rows.queries]
+        n, sizes = len(rows.active), np.diff(rows.starts)
+        self.order: Index = np.empty(n, dtype=np.int64)
+        by_query(np.argsort(self.f), rows.place, rows.starts, self.order)
+        middle = np.empty(len(sizes))
+        self.reach: float = middles(self.order, self.f, rows.starts, middle) if n else 0.0
+        largest = 2 * (self.reach + WIDEST_THRESHOLD) * float(sizes.max(initial=1))
+        self.unit = 2.0 ** (np.ceil(np.log2(largest)) - 62)
+        z, level = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int32)
+        gathered(self.order, self.f, rows.level, rows.starts, middle, self.unit, z, level)
+        self.points = SortedPoints(z, level, rows.starts, rows.levels)
+        self._within: dict[int, Within] = {}
+
+    def on_grid(self, tau: float) -> int:
+        """A threshold over the unit, rounded; -2^62, below all margins, for -inf."""
+        if tau == -np.inf:
+            return BELOW_ALL_PAIRS
+        if not abs(tau) <= WIDEST_THRESHOLD:
+            raise ValueError(f"a threshold of implicit pairs must be at most {WIDEST_THRESHOLD:g}, not {tau:g}")
+        return int(np.rint(tau / self.unit))
+
+    def within(self, tau: int) -> Within:
+        """The pairs with f_i - f_j < tau, and sums of u = tau - f_i + f_j over them; tau in units."""
+        if tau not in self._within:
+            n, queries = len(self.order), len(self.costs)
+            degree, balance, pull = (np.zeros(n, dtype=np.int64) for _ in range(3))
+            found = Within(degree, balance, pull, np.zeros(queries), np.zeros(queries), np.zeros(queries, dtype=np.int64))
+            if n and tau > BELOW_ALL_PAIRS:
+                within(self.points, tau, found)
+            self._within[tau] = found._replace(total=found.total * self.unit, square=found.square * self.unit**2)
+        return self._within[tau]
+
+    def scattered(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values in sorted order, (n,), back at their points, (m,)."""
+        out = np.zeros(self.rows.m, values.dtype)
+        out[self.order] = values
+        return out
+
+    @cached_property
+    def point_costs(self) -> Array:
+        """c of the query of every point, (n,), in sorted order."""
+        return np.repeat(self.costs, np.diff(self.rows.starts))
+
+    def at_costs(self, costs: Array) -> Self:
+        """The same f, and what has been summed over it, at other costs (groups,)."""
+        sums = copy(self)
+        sums.all_costs, sums.costs = costs, costs[self.rows.queries]
+        sums.__dict__.pop("point_costs", None)
+        return sums
+
+    def square_error(self, tau: int) -> float:
+        """A bound on the error of sum of c u^2 within tau: of tau sum u - sum z A'u, whose sums are compensated."""
+        widest = abs(tau) * self.unit + 2 * float(self.reach)
+        return float(rounded(gamma_n(32) * widest * widest * (self.costs @ self.within(tau).pairs + len(self.costs) * SMALLEST), 1))
