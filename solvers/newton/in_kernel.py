@@ -67,7 +67,7 @@ class Coefficients(Unknowns):
         norm2 = float(at.v @ at.image)
         dual_norm2 = norm2 - 2 * float(seen.G @ at.image) + float(seen.G @ seen.image)
         point = Point(beta=self._at_all(at.v), b=0.0, alpha=alpha)
-        dual, before = self.problem.rows.gain(alpha) - dual_norm2 / 2 - conjugate, progress.gap
+        dual, before = self.problem.rows.multipliers(alpha).gain() - dual_norm2 / 2 - conjugate, progress.gap
         over = progress.weigh(point, norm2 / 2 + loss, dual, at.steps, at.moved)
         if progress.gap > SLOW_FALL * before:
             self.K.forget_rough()
