@@ -16,7 +16,7 @@ Where it fails, and what the path does instead:
                            that at lambda^t, which is not < lambda^t. The path projects onto the directions that stay within.
     the proof              Nothing is checked, and nothing noticed. The path has a gap at every breakpoint, and ends where it is lost.
 
-P K P' is stored, as in 5.3. Values of lambda that differ by rounding are taken for equal: else every rounding error were an event.
+P K P' is stored, as in 5.3. Values of lambda that differ by rounding alone are taken for equal.
 
 Source: document P, section 5 and Algorithm 1.
 """
@@ -34,10 +34,10 @@ from equimargin.formulations import Interval, MarginProblem, Point, interval
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.listed import Pairs
 
-EQUAL = 1e-10
-"""Values of lambda so near to each other, over lambda^t, are one."""
-FORMED = 5000
-"""P K P' is formed up to so many pairs."""
+SAME_EVENT = 1e-10
+"""Share of lambda^t by which two values of lambda may differ and still be one event: without it every rounding error were an event."""
+STORED_PAIRS = 5000
+"""Pairs for which P K P' is stored, at most: 200 MB."""
 
 
 class Ending(StrEnum):
@@ -96,14 +96,14 @@ def path_as_printed(
 
     Raises
     ------
-    ValueError : another kind of problem, more than FORMED pairs, a lambda_min that is not positive.
+    ValueError : another kind of problem, more than STORED_PAIRS pairs, a lambda_min that is not positive.
 
     Source: document P, Algorithm 1.
     """
     if not isinstance(problem.rows, Pairs) or problem.loss != "hinge" or (problem.unit_weights != 1).any():
         raise ValueError("Algorithm 1 is for ranking with the hinge, every pair at the same cost")
-    if problem.p > FORMED:
-        raise ValueError(f"P K P' is formed for up to {FORMED:,} pairs, not for {problem.p:,}")
+    if problem.p > STORED_PAIRS:
+        raise ValueError(f"P K P' is formed for up to {STORED_PAIRS:,} pairs, not for {problem.p:,}")
     if not lambda_min > 0:
         raise ValueError(f"lambda_min must be positive, not {lambda_min}")
     Q = pair_gram(problem)
@@ -120,13 +120,13 @@ def path_as_printed(
             ending = Ending.SINGULAR
             break
         ahead = float(at.max(initial=0.0))
-        if not lambdas and ahead <= EQUAL * lam:
+        if not lambdas and ahead <= SAME_EVENT * lam:
             ending = Ending.TRIVIAL
             break
         alpha = alpha - (lam - max(ahead, lambda_min)) * eta
         if ahead > lambda_min:
             together = pairs == "all" or not (place == Place.MARGIN).any()  # 5.1: "the pairs which maximize"
-            moved = np.flatnonzero(at >= ahead - EQUAL * lam) if together else np.array([at.argmax()])
+            moved = np.flatnonzero(at >= ahead - SAME_EVENT * lam) if together else np.array([at.argmax()])
             alpha[moved], place[moved] = moved_on(alpha[moved], place[moved])
         else:
             ending = Ending.REACHED
@@ -164,12 +164,12 @@ def events(Q: Array, lam: float, alpha: Array, place: NDArray[np.int64]) -> tupl
             raise np.linalg.LinAlgError("P_I K P_I' is singular")
         eta[margin] = np.linalg.solve(inner, np.ones(len(inner)))
         f, h = Q @ alpha / lam, Q @ eta
-        np.divide(lam * (f - h), 1 - h, out=at[0], where=~margin & (h != 1))  # not a word on h = 1
+        np.divide(lam * (f - h), 1 - h, out=at[0], where=~margin & (h != 1))  # the document says nothing of h = 1
         for bound in (0, 1):
             np.divide(lam * eta + bound - alpha, eta, out=at[bound], where=margin & (eta != 0))
     else:
         np.copyto(at[0], Q @ alpha, where=place == Place.ONE)
-    return np.where(at < lam * (1 - EQUAL), at, -np.inf).max(axis=0), eta
+    return np.where(at < lam * (1 - SAME_EVENT), at, -np.inf).max(axis=0), eta
 
 
 def moved_on(alpha: Array, place: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:

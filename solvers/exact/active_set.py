@@ -33,12 +33,12 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.solvers.exact.numbers import Fractions, Integers, Integral, as_fractions, as_integers, common, forecast, fractions, solved
 
-SOLVED = 1000
-"""Unknowns of a linear system, at most: one of so many takes ten seconds or more, in which nothing else is heard."""
+LARGEST_SYSTEM = 1000
+"""Unknowns of a linear system, at most: a system of this size takes ten seconds or more, in which no interrupt is heard."""
 PRIME = 2**61 - 1
-"""Rows that are independent modulo it are independent; those that only seem not to be are kept, and may move later."""
-PLACES = 40
-"""Binary places, below the largest multiplier, of those that are kept where a float solution has them."""
+"""Modulus of the test for independence. Rows independent modulo it are independent; one that only seems dependent may move later."""
+KEPT_PLACES = 40
+"""Binary places, below the largest multiplier, to which the multipliers of a float solution are kept."""
 
 Ends = tuple[Fraction | None, Fraction | None]
 
@@ -215,8 +215,8 @@ class ActiveSet:
 
     def _system(self, matrix: Integers, right: Sequence[int]) -> list[Fraction]:
         """The solution of a system of integers, once it has been asked whether there is time for it."""
-        if len(matrix) > SOLVED:
-            raise ValueError(f"too large: a linear system of {len(matrix):,} unknowns, the limit of exact arithmetic is {SOLVED:,}")
+        if len(matrix) > LARGEST_SYSTEM:
+            raise ValueError(f"too large: a linear system of {len(matrix):,} unknowns, the limit of exact arithmetic is {LARGEST_SYSTEM:,}")
         self.check(self.pivots, forecast(matrix))
         return solved(matrix, right)
 
@@ -245,7 +245,7 @@ def identified(problem: MarginProblem, numbers: Integral, point: Point) -> tuple
     """
     alpha = np.clip(np.nan_to_num(np.asarray(point.alpha, dtype=np.float64)), 0.0, problem.box)
     lower, upper, depth = _sides(problem, alpha, point.b)
-    quantum = Fraction(2) ** (int(np.frexp(alpha.max(initial=0.0))[1]) - PLACES)
+    quantum = Fraction(2) ** (int(np.frexp(alpha.max(initial=0.0))[1]) - KEPT_PLACES)
     exact: Fractions = fractions(problem.p)
     for r in np.flatnonzero(upper):
         exact[r] = numbers.box[r]

@@ -30,7 +30,7 @@ Integers = NDArray[Any]
 Fractions = NDArray[Any]
 """An array of Fractions."""
 LDL_POINTS = 60
-"""A given matrix of up to so many points is factorised exactly; a larger one is left to Rump's test."""
+"""Points of a given matrix that is factorised exactly, at most; a larger one is left to Rump's test."""
 
 
 def given_gram(problem: Problem) -> Problem:

@@ -48,12 +48,13 @@ __all__ = ["ExactOptimum", "exact_optimum", "given_gram"]
 FLOAT_TOL = 1e-10
 """Relative gap of the float solution that the pivots start from."""
 FLOAT_SECONDS = 60.0
-"""What it may take."""
+"""Seconds that the float solution may take, at most."""
 FLOAT_SHARE = 0.25
-"""Of the time limit: what it may take of that."""
-LARGEST = Fraction(sys.float_info.max)
-"""Of the finite numbers of float64."""
-NO_BIAS: Ends = (Fraction(0), Fraction(0))
+"""Share of the time limit that the float solution may take, at most: the pivots need the rest."""
+LARGEST_FLOAT = Fraction(sys.float_info.max)
+"""Largest finite number of float64."""
+BIAS_OF_0: Ends = (Fraction(0), Fraction(0))
+"""Ends of the interval of b for a problem without a bias, whose b is 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,12 +166,12 @@ class _End:
     beta: Fractions
     pivots: int
     value: Fraction | None = None
-    bias: Ends = NO_BIAS
+    bias: Ends = BIAS_OF_0
     ray: Fractions | None = None
 
 
 def _quadratic(problem: MarginProblem, state: ActiveSet, seconds: float, start: Point | None) -> _End:
-    numbers, unknown = state.numbers, NO_BIAS if not state.numbers.biased else (None, None)
+    numbers, unknown = state.numbers, BIAS_OF_0 if not state.numbers.biased else (None, None)
     try:
         with np.errstate(all="ignore"):  # what floats propose is only where to begin
             proposed = identified(problem, numbers, start or _float_solution(problem, seconds))
@@ -183,7 +184,7 @@ def _quadratic(problem: MarginProblem, state: ActiveSet, seconds: float, start: 
     if ray is not None:
         reason = f"the multipliers grow without bound along an exact ray; {_pivots(state.pivots)}"
         return _End(Status.INFEASIBLE, reason, alpha, beta, state.pivots, bias=unknown, ray=ray)
-    low, high = state.bias() if numbers.biased else NO_BIAS
+    low, high = state.bias() if numbers.biased else BIAS_OF_0
     value = verified(numbers, alpha, low if low is not None else high if high is not None else Fraction(0))
     free = f"{len(state.T)} multipliers by one linear system, {_pivots(state.pivots)}; every condition of the optimum checked"
     return _End(Status.OPTIMAL, free, alpha, beta, state.pivots, value, (low, high))
@@ -238,4 +239,4 @@ def _floats(values: tuple[Fraction, ...]) -> Any:
 
 def _nearest(v: Fraction) -> float:
     """The nearest finite float64 number."""
-    return float(min(max(v, -LARGEST), LARGEST))
+    return float(min(max(v, -LARGEST_FLOAT), LARGEST_FLOAT))

@@ -3,11 +3,12 @@
     min  1/2 alpha' A K A' alpha - lambda t'alpha    s.t.  0 <= alpha <= weight,  [ s'alpha = 0 ]
     f = (1 / lambda) sum_i (A'alpha)_i k(x_i, .)
 
-alpha and g = lambda f are piecewise linear in lambda, f is affine in 1 / lambda in between. Ranking has no bias; rows of one point are
-differences with a further point, the origin (`parametric_qp.py`). Kernel, targets and weights are scaled by powers of two, and where a
-constant in f makes no difference K is centred, so that all numbers have size 1 and differences of kernel values lose least;
-targets of a regression with a bias lose the offset that they have in common. A linear kernel of no more features than points is followed in
-its features, any other one by its Gram matrix.
+alpha and g = lambda f are piecewise linear in lambda, and f is affine in 1 / lambda between breakpoints. Ranking has no bias. A row that
+belongs to one point is its difference with a further point, the origin (`program.py`).
+
+Kernel, targets and weights are scaled by powers of two, so that all numbers have size 1. Where a constant in f makes no difference K is
+centred, so that differences of kernel values lose least. The offset that the targets of a regression with a bias have in common is taken
+from them. A linear kernel with no more features than points is followed in its features, any other kernel by its Gram matrix.
 
 Source: document P, section 5, for ranking; Hastie, Rosset, Tibshirani, Zhu (2004) for classification; Gunter, Zhu (2007) for regression.
 """

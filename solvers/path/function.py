@@ -36,8 +36,9 @@ from equimargin.solvers.exact_limits import rational_kernel
 
 Extended = NDArray[np.longdouble]
 EXTENDED_UNIT = float(np.finfo(np.longdouble).eps) / 2
-TILE = 2**18
-"""Numbers of a matrix that are taken to extended precision at a time: 4 MB."""
+"""Unit roundoff of extended precision, 2^-64 on x86; that of float64 where the machine has no extended precision."""
+EXTENDED_ENTRIES = 2**18
+"""Entries of a matrix that are in extended precision at a time: 4 MB."""
 
 
 class Values(NamedTuple):
@@ -288,5 +289,5 @@ def balanced(beta: Array) -> Array:
 
 def tiles(m: int, width: int) -> Iterator[slice]:
     """The rows of a matrix, a tile at a time."""
-    size = max(TILE // max(width, 1), 1)
+    size = max(EXTENDED_ENTRIES // max(width, 1), 1)
     return (slice(start, min(start + size, m)) for start in range(0, m, size))

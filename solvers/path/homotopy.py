@@ -1,9 +1,9 @@
 """One solution as the end of a path: from lambda = infinity, where alpha is known, down to lambda = 1 / C.
 
-    alpha(lambda) in [0, weight] at the last breakpoint, times C, are multipliers of the problem at C
+    C alpha(lambda), with alpha in [0, weight] from the last breakpoint, are multipliers of the problem at C
 
-are optimal if the path comes as far as 1 / C, and feasible wherever it is ended before. All solutions of smaller C are passed on the way:
-an answer to compare with, reached as no other solver reaches its own.
+These multipliers are optimal if the path comes as far as 1 / C, and feasible wherever it ends before. All solutions of smaller C are passed
+on the way, so that this answer is reached as no other solver reaches its own: it is there to compare others with.
 
 Source: document P, section 5; Hastie, Rosset, Tibshirani, Zhu (2004); Gunter, Zhu (2007).
 """
@@ -21,21 +21,23 @@ from equimargin.formulations.problem.point import Point
 from equimargin.formulations.problem.refusal import Refusal
 from equimargin.solvers.needs import Needs
 from equimargin.solvers.path import follow as path
-from equimargin.solvers.path.result import SMALLEST, RegularizationPath
+from equimargin.solvers.path.result import SMALLEST_LAMBDA, RegularizationPath
 from equimargin.solvers.progress import Progress
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution, Status
 
 LONGEST_PATH = 2_000_000_000
-"""Rows times the numbers that an event looks at, m^2 + p: some fifteen seconds to the end of the path."""
+"""Numbers read along a path, about: p breakpoints, each of which reads m^2 + p numbers. It takes some fifteen seconds."""
 
 
 def no_path_to_C(problem: MarginProblem) -> Refusal | None:
     """A path ends at lambda = 1 / C only if that is on it and the way there is not too long for an answer among others."""
     if np.isinf(problem.C):
         return Refusal("lambda = 1 / C is 0 for a hard margin")
-    if not SMALLEST <= 1 / problem.C < np.inf:
-        return Refusal(f"lambda = 1 / C = {1 / problem.C:g} is on no path: they are followed from {SMALLEST:g} to what float64 holds")
+    if not SMALLEST_LAMBDA <= 1 / problem.C < np.inf:
+        return Refusal(
+            f"lambda = 1 / C = {1 / problem.C:g} is on no path: they are followed from {SMALLEST_LAMBDA:g} to what float64 holds"
+        )
     refusal = path.refusal(problem)
     if refusal is None and problem.p * (problem.m**2 + problem.p) > LONGEST_PATH:
         size = f"{problem.m:,} points and {problem.p:,} rows"

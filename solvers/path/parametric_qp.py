@@ -41,7 +41,7 @@ from equimargin.solvers.path.trace import Stop, Trace
 WORTH_CORRECTING = 1e-10
 """Relative gap above which a breakpoint is corrected by Newton's method: a tenth of what is certified, so that gaps do not build up."""
 CORRECTIONS = 4
-"""Newton steps at a breakpoint, at most. The first uses the factor as it is, the second a fresh one; few paths ever need a third."""
+"""Newton steps at a breakpoint, at most. The first uses the factor as it is, the second a fresh one."""
 CORRECTED_SHARE = 0.9
 """Share of the gap before that a Newton step must get below to be kept: where the working set is ill conditioned it may only add noise."""
 SAME_TARGET = 1e-15
@@ -71,7 +71,7 @@ SETTLED_SLOPE = 1e-13
 SAME_LAMBDA = 1e-13
 """Share of lambda by which it must fall between two breakpoints to count as progress."""
 STUCK_BREAKPOINTS = 50
-"""Breakpoints in a row without progress after which the path ends: tied events are settled in fewer."""
+"""Breakpoints in a row without progress after which the path ends: their events are too close for float64 to tell apart."""
 
 
 class OutOfTime(Exception):

@@ -1,6 +1,7 @@
 """A regularisation path as an object that answers at any lambda: its breakpoints, and straight lines between them.
 
-g(lambda) = lambda f(lambda) and alpha(lambda) are piecewise linear;  above lambda_0 alpha is constant, f = (lambda_0 / lambda) f(lambda_0)
+g(lambda) = lambda f(lambda) and alpha(lambda) are piecewise linear in lambda. Above the first breakpoint lambda_0, alpha is constant and
+f(lambda) = (lambda_0 / lambda) f(lambda_0). A path can be written to a file and read again.
 """
 
 from __future__ import annotations
@@ -28,15 +29,30 @@ from equimargin.solvers.path.trace import Kind
 from equimargin.solvers.solution import Solution, Status
 
 FORMAT = "equimargin regularization path 3"
-CURVES = ("lambdas", "betas", "w", "values_at_anchor", "gaps", "midpoint_gaps", "margins", "event_breakpoints", "event_rows", "event_kinds")
-CHANGES = ("first", "starts", "rows", "values")
-WHOLE = ("margins", "event_breakpoints", "event_rows", "event_kinds", "alpha_starts", "alpha_rows")
-WORDS = ("level", "stopped", "complete", "seconds")
-"""What a file has of a path: its arrays, those of alpha, which of all these are of whole numbers, and the rest."""
-SMALLEST = 1e-300
-"""Of lambda, whose inverse is the cost."""
-TRUSTED = 1e-8
-"""Relative gap up to which an answer is called optimal."""
+"""What the file of a path says that it is; the number counts the changes of its layout."""
+ARRAYS_OF_PATH = (
+    "lambdas",
+    "betas",
+    "w",
+    "values_at_anchor",
+    "gaps",
+    "midpoint_gaps",
+    "margins",
+    "event_breakpoints",
+    "event_rows",
+    "event_kinds",
+)
+"""Arrays of a path that its file holds under their own names."""
+ARRAYS_OF_ALPHA = ("first", "starts", "rows", "values")
+"""Arrays of the path's `Alphas`, which its file holds as alpha_first and so on."""
+INTEGER_ARRAYS = ("margins", "event_breakpoints", "event_rows", "event_kinds", "alpha_starts", "alpha_rows")
+"""Arrays of the file whose entries are integers; all others are float64."""
+FIELDS_IN_JSON = ("level", "stopped", "complete", "seconds")
+"""Fields of a path that its file holds as JSON."""
+SMALLEST_LAMBDA = 1e-300
+"""lambda below which a path gives no answers: its inverse, the cost C, comes too near to the largest float."""
+OPTIMAL_GAP = 1e-8
+"""Relative gap, rounding included, up to which an answer of a path is called optimal."""
 
 
 class Event(NamedTuple):
@@ -214,7 +230,7 @@ class RegularizationPath:
         # |g - sum_i (A'alpha)_i k(x_i, .)| is convex in lambda between breakpoints, as all norms of straight lines are.
         apart = sum(rate * self.centred.apart(v, beta) for rate, v, beta in summed) + 4 * UNIT * rounded
         gap = claimed(problem, self.centred.rows, point, f, apart)
-        status = Status.OPTIMAL if gap <= TRUSTED else Status.NUMERICAL_FAILURE
+        status = Status.OPTIMAL if gap <= OPTIMAL_GAP else Status.NUMERICAL_FAILURE
         reason = f"lambda = {lam:.6g} on the path, at a relative gap of {gap:.1e}, rounding included"
         return OnPath(problem, "path", point, status, reason, parts[0][1] + 1, self.seconds, gap=gap)
 
@@ -260,8 +276,10 @@ class RegularizationPath:
     def save(self, file: str | Path) -> None:
         """Write an NPZ file without pickles, the problem with the path."""
         words, arrays = packed(self.problem)
-        words |= {"format": FORMAT} | {name: getattr(self, name) for name in WORDS}
-        arrays |= {name: getattr(self, name) for name in CURVES} | {f"alpha_{name}": getattr(self.alphas, name) for name in CHANGES}
+        words |= {"format": FORMAT} | {name: getattr(self, name) for name in FIELDS_IN_JSON}
+        arrays |= {name: getattr(self, name) for name in ARRAYS_OF_PATH} | {
+            f"alpha_{name}": getattr(self.alphas, name) for name in ARRAYS_OF_ALPHA
+        }
         with Path(file).open("wb") as out:
             np.savez_compressed(out, about=np.array(json.dumps(words)), **arrays)
 
@@ -290,14 +308,14 @@ class RegularizationPath:
             raise ValueError(f"{file} is no regularisation path: {missing} is missing") from None
         except Exception as reason:  # a damaged archive fails in many ways, from zipfile, zlib, struct and NumPy's header parser
             raise ValueError(f"{file} is no regularisation path: {reason}") from None
-        alphas = Alphas(*(arrays[f"alpha_{name}"] for name in CHANGES))
-        return cls(problem, alphas=alphas, **{name: arrays[name] for name in CURVES}, **told)
+        alphas = Alphas(*(arrays[f"alpha_{name}"] for name in ARRAYS_OF_ALPHA))
+        return cls(problem, alphas=alphas, **{name: arrays[name] for name in ARRAYS_OF_PATH}, **told)
 
     def _parts(self, lam: float) -> list[tuple[float, int]]:
         """The shares of the breakpoints around lambda in what is there; of the first one all above it."""
         if not len(self):
             raise ValueError(f"the path has no breakpoint: {self.stopped}")
-        lam = number(lam, "lambda", f"finite and at least {SMALLEST:g}", lambda v: SMALLEST <= v < np.inf)
+        lam = number(lam, "lambda", f"finite and at least {SMALLEST_LAMBDA:g}", lambda v: SMALLEST_LAMBDA <= v < np.inf)
         if lam < self.lambdas[-1]:
             raise ValueError(f"the path ends at lambda = {self.lambdas[-1]:.6g}, above {lam:.6g}: {self.stopped}")
         if lam >= self.lambdas[0]:
@@ -339,7 +357,7 @@ def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None
         if arrays[name].shape != shape:
             raise ValueError(f"{name} is of shape {arrays[name].shape}, not {shape}")
         kind = arrays[name].dtype
-        if not (kind.kind == "i" if name in WHOLE else kind == np.float64):
+        if not (kind.kind == "i" if name in INTEGER_ARRAYS else kind == np.float64):
             raise ValueError(f"{name} is of type {kind}")
         if not np.isfinite(arrays[name]).all():
             raise ValueError(f"{name} holds numbers that are not finite")
@@ -355,7 +373,7 @@ def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None
 
 def _told(words: Mapping[str, Any]) -> dict[str, Any]:
     """What a file says in words, refused where it is of another kind."""
-    told = {name: words[name] for name in WORDS}
+    told = {name: words[name] for name in FIELDS_IN_JSON}
     for name in ("level", "seconds"):
         if not (is_number(told[name]) and np.isfinite(told[name])):
             raise ValueError(f"{name} is no finite number: {told[name]!r}")
