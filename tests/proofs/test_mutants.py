@@ -867,6 +867,7 @@ SIGNATURE = "def _solve(problem: MarginProblem, limits: Limits, warm_start: Poin
 ANOTHER = SIGNATURE, f"{SIGNATURE}    problem = problem.with_cost(2 * problem.C)\n"
 READ_OUT = """s = progress.solution()
     from dataclasses import replace
+    import numpy as np
     return replace(s, point=replace(s.point, {}))"""
 REVERSED = "problem.repaired(found.dual)", "problem.repaired(found.dual)[::-1]"
 
