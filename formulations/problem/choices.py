@@ -1,9 +1,10 @@
-"""The losses and the kinds of bias that a problem may be asked for by name."""
+"""The tasks, the losses and the kinds of bias that a problem may be asked for by name."""
 
 from __future__ import annotations
 
 from typing import Literal
 
+TASKS = ("classification", "regression", "ranking")
 Loss = Literal["hinge", "squared_hinge"]
 LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
 Bias = bool | Literal["penalized"]

@@ -13,7 +13,7 @@ from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Precomputed, linear, squared_norms
 from equimargin.formulations.numeric.arguments import array, choice, cost, factors, finite_cost, number, reals, shown
 from equimargin.formulations.numeric.arrays import Array, Features, dense, is_sparse
-from equimargin.formulations.problem.choices import LOSSES, Bias, Loss
+from equimargin.formulations.problem.choices import LOSSES, TASKS, Bias, Loss
 from equimargin.formulations.problem.labels import numbers, queries
 from equimargin.formulations.problem.limits import LARGEST_KERNEL, within_float64
 from equimargin.formulations.problem.margin import MarginProblem
@@ -158,6 +158,36 @@ def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel 
     chosen = choice(loss, "loss", LOSSES)
     within_float64(rows, C, chosen)
     return MarginProblem(X, kernel, rows, C, chosen, False, None, shift=_shift(kernel, X), feature_names=names)
+
+
+def problem_of(
+    task: str,
+    X: Any,
+    y: ArrayLike,
+    C: float = 1.0,
+    kernel: Kernel | None = None,
+    loss: Loss = "hinge",
+    epsilon: float = 0.1,
+    qid: ArrayLike | None = None,
+    **weights: Any,
+) -> MarginProblem:
+    """The margin problem of a task by its name, for callers that know the task from their data.
+
+    Parameters
+    ----------
+    task : "classification", "regression" or "ranking".  epsilon : of a regression.  qid : (m,) queries of a ranking.
+    weights : sample_weight, or per_query and query_weight, as the constructor of the task takes them.
+
+    Raises
+    ------
+    ValueError : another task, and as in the constructor of the task.
+    """
+    choice(task, "task", TASKS)
+    if task == "classification":
+        return classification(X, y, C, kernel, loss, **weights)
+    if task == "regression":
+        return regression(X, y, C, epsilon, kernel, loss, **weights)
+    return ranking(X, y, qid, C, kernel, loss, **weights)
 
 
 def ranking_vector_machine(

@@ -162,15 +162,13 @@ def kernel_of(name: KernelName, gamma: float | None, degree: int, coef0: float |
 
 def margin_problem(data: Data, kernel: Kernel, C: float = 1.0, epsilon: float = 0.1, loss: Loss = "hinge") -> MarginProblem:
     """The problem of the data's task with a norm of f in it, with the weights of its rows or queries, or of its preferences."""
-    from equimargin.formulations import classification, ranking, ranking_from_pairs, regression
+    from equimargin.formulations import ranking_from_pairs
+    from equimargin.formulations.problem.construct import problem_of
 
-    if data.task == "classification":
-        return classification(data.X, data.y, C, kernel, loss, sample_weight=data.weight)
-    if data.task == "regression":
-        return regression(data.X, data.y, C, epsilon, kernel, loss, sample_weight=data.weight)
     if data.pairs is not None:
         return ranking_from_pairs(data.X, data.pairs, C, kernel, loss)
-    return ranking(data.X, data.y, data.qid, C, kernel, loss, query_weight=data.query_weight)
+    weights = {"query_weight": data.query_weight} if data.task == "ranking" else {"sample_weight": data.weight}
+    return problem_of(data.task, data.X, data.y, C, kernel, loss, epsilon, data.qid, **weights)
 
 
 def headline(data: Data, problem: Problem) -> str:

@@ -11,9 +11,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations import Kernel, MarginProblem, classification, linear, ranking, regression
+from equimargin.formulations import Kernel, MarginProblem, linear
 from equimargin.formulations.kernels.kernel import Precomputed
 from equimargin.formulations.numeric.arrays import Array, is_sparse
+from equimargin.formulations.problem.construct import problem_of
 from equimargin.formulations.problem.labels import numbers
 from equimargin.selection.along_path import (
     Curve,
@@ -194,12 +195,9 @@ class _Job(NamedTuple):
     @property
     def problem(self) -> MarginProblem:
         """That of the training points."""
-        X, y, kernel = self._features(self.training), self.y[self.training], self.kernel
-        if self.task == "classification":
-            return classification(X, y, kernel=kernel)
-        if self.task == "regression":
-            return regression(X, y, epsilon=self.epsilon, kernel=kernel)
-        return ranking(X, y, None if self.query is None else self.query[self.training], kernel=kernel)
+        qid = None if self.query is None else self.query[self.training]
+        X, y = self._features(self.training), self.y[self.training]
+        return problem_of(self.task, X, y, kernel=self.kernel, epsilon=self.epsilon, qid=qid)
 
     def run(self, lambda_min: float, max_events: int | None, time_limit: float | None) -> tuple[_Lines, FoldPath]:
         """Follow the path."""
