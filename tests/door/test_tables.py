@@ -486,11 +486,16 @@ def test_preferences_are_no_matter_of_another_task_nor_of_a_sample(tmp_path: Pat
         load(features, preferences=prefs, task="regression")
     with pytest.raises(DataError, match="rows with preferences cannot be sampled"):
         load(features, preferences=prefs).sampled(1, 0)
+    with pytest.raises(DataError, match="preferences take the place of a target and of weights; leave target out"):
+        load(features, preferences=prefs, target="a")
+    back = load(write(tmp_path, "qid,a,label,weight\n1,2,0,3\n1,4,1,4\n", "labelled.csv"), preferences=prefs)
+    assert (back.columns, back.weight, back.y.tolist()) == (("a",), None, [0, 0])
+    assert back.describe(1).endswith("1 pair: query `qid` (1 query), 1 feature; dropped: label, weight; first row read as column names")
     archive = tmp_path / "rows.npz"
     np.savez(archive, X=np.eye(2))
-    back = load(archive, preferences=prefs).pairs
-    assert back is not None
-    assert back.tolist() == [[1, 0]]
+    pairs = load(archive, preferences=prefs).pairs
+    assert pairs is not None
+    assert pairs.tolist() == [[1, 0]]
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])

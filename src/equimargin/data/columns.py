@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
@@ -122,34 +122,36 @@ def table_of(columns: Columns, request: Request) -> Table:
 def _roles(columns: Columns, request: Request) -> Roles:
     names, like = columns.names, request.like
     dropped = [_position(columns, name, "dropped") for name in request.drop if like is None or name in names]
-    free = [at for at in range(len(names)) if at not in dropped]
     asked = {role: _asked(columns, role, request) for role in ("target", "query", "weight")}
-    taken = [at for at in asked.values() if at is not None]
+    _check_asked(columns, asked, dropped)
+    free = [at for at in range(len(names)) if at not in (*dropped, *asked.values())]
+    target, query, weight = asked["target"], asked["query"], asked["weight"]
+    target_by = "name" if target is None else "asked"
+    if query is None and request.query is None:
+        query = _recognised(columns, "query", QUERY_NAMES, free)
+    for recognised in (TARGET_NAMES, (FAINT_TARGET_NAME,)):
+        if target is None:
+            target = _recognised(columns, "target", recognised, free)
+    if weight is None and request.weight is None:
+        known = query is not None or (target is not None and names[target].lower() in (*TARGET_NAMES, FAINT_TARGET_NAME))
+        weight = _recognised(columns, "weight", (WEIGHT_NAME, FAINT_WEIGHT_NAME) if known else (WEIGHT_NAME,), free)
+    if request.ranked_by_pairs:
+        dropped += [at for at in (target, weight) if at is not None]
+        target = weight = None
+    elif target is None and free:
+        target, target_by = free.pop(), "last"
+    if not free:
+        raise DataError(f"{columns.where}: there is no feature column beside {listed(names)}; supply at least one")
+    return Roles(target, target_by, query, weight, free, dropped)
+
+
+def _check_asked(columns: Columns, asked: Mapping[str, int | None], dropped: list[int]) -> None:
+    """Refuse a column that was asked for in two roles."""
     for role, at in asked.items():
         others = [other for other, place in asked.items() if place == at and other != role]
         if at is not None and (others or at in dropped):
             what = f"as {role} and as {others[0]}; name two different columns" if others else f"as {role} and to be dropped; choose one"
-            raise DataError(f"{columns.where}: column {shown(names[at])} is named {what}")
-    query, weight, target = asked["query"], asked["weight"], asked["target"]
-    if query is None and request.query is None:
-        query = _recognised(columns, "query", QUERY_NAMES, [at for at in free if at not in taken])
-    rest = [at for at in free if at not in (*taken, query)]
-    by = "asked" if target is not None else "name"
-    if target is None:
-        target = _recognised(columns, "target", TARGET_NAMES, rest)
-    if target is None:
-        target = _recognised(columns, "target", (FAINT_TARGET_NAME,), rest)
-    if weight is None and request.weight is None:
-        known = query is not None or (target is not None and names[target].lower() in (*TARGET_NAMES, FAINT_TARGET_NAME))
-        recognised = (WEIGHT_NAME, FAINT_WEIGHT_NAME) if known else (WEIGHT_NAME,)
-        weight = _recognised(columns, "weight", recognised, [at for at in rest if at != target])
-    rest = [at for at in free if at not in (query, weight)]
-    if target is None and rest and not request.ranked_by_pairs:
-        target, by = rest[-1], "last"
-    features = [at for at in rest if at != target]
-    if not features:
-        raise DataError(f"{columns.where}: there is no feature column beside {listed(names)}; supply at least one")
-    return Roles(target, by, query, weight, features, dropped)
+            raise DataError(f"{columns.where}: column {shown(columns.names[at])} is named {what}")
 
 
 def _asked(columns: Columns, role: str, request: Request) -> int | None:
@@ -174,14 +176,16 @@ def _position(columns: Columns, name: str, role: str) -> int:
 
 
 def _recognised(columns: Columns, role: str, names: Sequence[str], free: list[int]) -> int | None:
+    """The place of the free column with one of the names, which is then no longer free."""
     found = [at for at in free if columns.names[at].lower() in names]
     if len(found) > 1:
         several = listed([columns.names[at] for at in found])
-        raise DataError(
-            f"{columns.where}: columns {several} could each be the {role}; say which with {role} "
-            f"({columns.option(role, columns.names[found[0]])})"
-        )
-    return found[0] if found else None
+        example = columns.option(role, columns.names[found[0]])
+        raise DataError(f"{columns.where}: columns {several} could each be the {role}; say which with {role} ({example})")
+    if not found:
+        return None
+    free.remove(found[0])
+    return found[0]
 
 
 def _notes(columns: Columns, roles: Roles) -> list[str]:

@@ -42,6 +42,7 @@ def load(source: Any, *, task: str | None = None, like: Data | None = None, pref
         last features of a svmlight file may be absent, and of two classes one; options about tables say nothing of what is no table.
         Missing entries are filled with the means of `like`.
     preferences : pairs of rows that take the place of a target: a path or a frame with the columns preferred,other[,query][,weight].
+        A target or weights that are recognised by name are then left out.
     target, query, weight : the columns of a table with these roles, by name; by default those that bear one of the usual names (see
         `equimargin.data.columns`), and the last one is the target.  An empty name for query or weight: no column has that role.
     drop : names of columns that are left out.
@@ -92,6 +93,9 @@ def _request(task: str | None, like: Data | None, ranked_by_pairs: bool, how: Ho
         raise DataError(f"there is no task {task!r}; choose one of {', '.join(TASKS)}")
     if ranked_by_pairs and task not in (None, "ranking"):
         raise DataError(f"preferences rank rows, and the task is {task}; choose one of them")
+    for name in ("target", "weight"):
+        if ranked_by_pairs and how.get(name):
+            raise DataError(f"preferences take the place of a target and of weights; leave {name} out")
     for name, values in CHOICES.items():
         if name in how and how[name] not in values:  # type: ignore[literal-required]
             raise DataError(f"there is no {name} {how[name]!r}; choose one of {listed([value for value in values if value])}")  # type: ignore[literal-required]

@@ -15,12 +15,13 @@ from equimargin.data.words import DataError, listed, one_line
 
 
 def read_npz(file: File, request: Request) -> Table:
-    """Read the arrays; y may be absent where preferences rank the rows."""
+    """Read the arrays; where preferences rank the rows, y may be absent, and weights are left out."""
     where = file.where
+    wanted = ("y", "X", "qid") if request.ranked_by_pairs else ("y", "X", "qid", "weight")
     try:
         with np.load(io.BytesIO(file.content), allow_pickle=False) as archive:
             names = list(archive)
-            arrays = {name: np.asarray(archive[name]) for name in ("y", "X", "qid", "weight") if name in names}
+            arrays = {name: np.asarray(archive[name]) for name in wanted if name in names}
     except Exception as error:  # a damaged archive fails in many ways, from zipfile, zlib, struct and NumPy's header parser
         raise DataError(
             f"{where}: cannot be read as an NPZ archive of plain arrays ({one_line(error)}); save numeric arrays X and y with numpy.savez"
