@@ -865,6 +865,7 @@ AT_ONCE_SMO = f"""{AT_ONCE.format("descent")}
     return progress.solution()"""
 SIGNATURE = "def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:\n"
 ANOTHER = SIGNATURE, f"{SIGNATURE}    problem = problem.with_cost(2 * problem.C)\n"
+ANOTHER_PROGRAM = tuple(piece.replace("MarginProblem", "OneNormProblem").replace(": Point", ": OneNormPoint") for piece in ANOTHER)
 READ_OUT = """s = progress.solution()
     from dataclasses import replace
     import numpy as np
@@ -968,7 +969,7 @@ SOURCES: dict[str, dict[str, Change]] = {
         "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")),
     },
     "linear_program": {
-        "solves and reports 2 C": Change(ANOTHER[0].replace("Margin", "OneNorm"), ANOTHER[1]),
+        "solves and reports 2 C": Change(*ANOTHER_PROGRAM),
         "twice the cost": Change("(0.0, problem.C * unit(", "(0.0, 2 * problem.C * unit("),
         "identity for K": Change("return [A.T, *kernel] if", "kernel = [sparse.eye_array(problem.m)]\n    return [A.T, *kernel] if"),
         "sign of the multipliers": Change("np.maximum(-answer.ineqlin.marginals, 0.0)", "np.maximum(answer.ineqlin.marginals, 0.0)"),
@@ -976,7 +977,7 @@ SOURCES: dict[str, dict[str, Change]] = {
         "orientation over pairs": Change("else [A.T, *kernel, A]", "else [-A.T, *kernel, A]", same={"rvm": ELSEWHERE}),
     },
     "column_generation": {
-        "solves and reports 2 C": Change(ANOTHER[0].replace("Margin", "OneNorm"), ANOTHER[1]),
+        "solves and reports 2 C": Change(*ANOTHER_PROGRAM),
         "half the cost": Change("self.C * sizes.astype(np.float64)", "0.5 * self.C * sizes.astype(np.float64)"),
         "half the slacks": Change("self.value = float(x.sum() + self.C *", "self.value = float(x.sum() + 0.5 * self.C *"),
         "orientation": Change("np.concatenate([share, -share])", "np.concatenate([-share, share])"),
