@@ -45,8 +45,10 @@ ROUGH_LOSS = 1e-10
 """Likewise an f whose rounding shows in the sum of losses by more than this, over U or SIZE_FLOOR x P(0): large costs multiply it."""
 LONGEST = 1e100
 """Multipliers are scaled along a ray up to this: a bound near the largest float would be no better a proof."""
-OUTWARD, INWARD = 1.0, -1.0
-"""Which way a bound on rounding is added: to prove the optimum inside, or the point's own exact values outside."""
+OUTWARD = 1.0
+"""The way in which rounding is added so that the optimum is proven to lie inside an interval."""
+INWARD = -1.0
+"""The way in which rounding is added so that the point's own exact values are proven to lie outside an interval."""
 
 
 def relative_size(at_0: float, *values: float) -> float:

@@ -19,8 +19,9 @@ from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import LISTED_PAIRS
 
 WIDTHS = (1e-8, 1e-6, 1e-4)
-"""How far from 0 a slack may be and still count as on the margin: each is tried, the best dual value wins."""
+"""Slacks up to which a row counts as on the margin: each of the three is tried, and the one with the best dual value is taken."""
 MARGIN_LIMIT = 1_500
+"""Rows on the margin, at most, whose multipliers are sought by least squares, which takes a dense matrix of that size."""
 
 
 def dual_from(problem: MarginProblem, point: Point) -> Array | None:

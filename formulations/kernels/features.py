@@ -20,11 +20,11 @@ from equimargin.formulations.numeric.rounding import SMALLEST, gamma_n, rounded,
 
 Index = NDArray[np.int64]
 
-CHUNK = 2**16
-"""Entries gathered at a time for a Gram matrix: few enough to stay in the cache."""
-FEW = 50_000
-"""Rows of so many entries in all have their products summed sooner than BLAS would."""
-SAMPLE = 1000
+ENTRIES_AT_A_TIME = 2**16
+"""Entries that are gathered at a time for a Gram matrix: few enough to stay in the cache."""
+ENTRIES_WITHOUT_BLAS = 50_000
+"""Entries of the rows whose products are summed by a loop of our own, at most: below this the loop is faster than BLAS."""
+SAMPLED_POINTS = 1000
 """Points that an average is taken over."""
 EXTENDED_ENTRIES = 4_000_000
 """Entries of X up to which sums over it are taken in extended precision where a bound needs that: a twentieth of a second."""
@@ -116,12 +116,12 @@ class Explicit:
 
     def mean_square(self) -> float:
         """|z|^2 of a point, on average over some of the points."""
-        Z = self.rows(np.arange(0, self.m, self.m // SAMPLE + 1))
+        Z = self.rows(np.arange(0, self.m, self.m // SAMPLED_POINTS + 1))
         return float((Z.multiply(Z) if self.sparse else Z**2).sum() / Z.shape[0])
 
     def gram(self, index: Index, D: Array) -> Array:
         """Z[index]' diag(D) Z[index], (q, q), for D (k,) of either sign, no 0 among them."""
-        if not self.sparse and len(index) * self.q <= FEW:
+        if not self.sparse and len(index) * self.q <= ENTRIES_WITHOUT_BLAS:
             H = np.zeros((self.q, self.q))
             _few_products(self.X, index, D, H)
             return H
@@ -139,7 +139,7 @@ class Explicit:
             H = np.asarray((B.T @ B).toarray())
         else:
             H = np.zeros((self.q, self.q))
-            size = max(min(max(CHUNK // self.d + 1, self.d), len(index)), 1)
+            size = max(min(max(ENTRIES_AT_A_TIME // self.d + 1, self.d), len(index)), 1)
             buffer, products = np.empty((size, self.d)), np.empty((self.d, self.d))
             for start in range(0, len(index), size):
                 here, root = index[start : start + size], roots[start : start + size]

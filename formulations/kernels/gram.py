@@ -15,6 +15,7 @@ from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, ro
 STORED_ROWS = 6000
 """A Gram matrix of up to this many rows is kept (288 MB); a larger one is recomputed tile by tile."""
 TILE_ROWS = 512
+"""Rows of a Gram matrix that are computed at a time where it is not kept."""
 EXTENDED_WORK = 20_000_000
 """Products m^2 d up to which a Gram matrix is worth computing in extended precision."""
 
