@@ -125,9 +125,19 @@ def path(
                 if len(found) and held_out is not None:
                     curve = score_along(found, held_out.X, held_out.y, qid=held_out.qid)
                 elif len(found) and folds is not None:
-                    limits = (max(lambda_min, float(found.lambdas[-1])), max_events, time_limit)  # no lambda that the path has not
                     row = grid(
-                        rows.X, rows.y, [problem.kernel], what, rows.qid, "auto", folds, epsilon, *limits, seed, progress=folded
+                        rows.X,
+                        rows.y,
+                        [problem.kernel],
+                        what,
+                        rows.qid,
+                        folds=folds,
+                        epsilon=epsilon,
+                        lambda_min=max(lambda_min, float(found.lambdas[-1])),  # no lambda that the path has not
+                        max_events=max_events,
+                        time_limit=time_limit,
+                        random_state=seed,
+                        progress=folded,
                     ).best
                     curve, ended_early = row.curve, [fold for fold in row.folds if not fold.complete]
             except NothingToChoose as reason:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from numbers import Integral
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -78,6 +78,21 @@ class Grid:
         return "\n".join([head, *lines])
 
 
+class GridOptions(TypedDict, total=False):
+    """How `grid` goes about its work, as keyword arguments.
+
+    lambda_min, max_events, time_limit : of every path, as in `regularization_path`; lambda is that of a fold's problem.
+    random_state : of the folds.  n_jobs : processes, -1 for all cores.  progress : called with (done, total), in paths.
+    """
+
+    lambda_min: float
+    max_events: int | None
+    time_limit: float | None
+    random_state: int
+    n_jobs: int
+    progress: Callable[[int, int], object]
+
+
 def grid(
     X: Any,
     y: ArrayLike,
@@ -87,12 +102,7 @@ def grid(
     metric: str = "auto",
     folds: int = 5,
     epsilon: float = 0.1,
-    lambda_min: float = 1e-4,
-    max_events: int | None = None,
-    time_limit: float | None = None,
-    random_state: int = 0,
-    n_jobs: int = 1,
-    progress: Callable[[int, int], object] = lambda done, total: None,
+    **options: Unpack[GridOptions],
 ) -> Grid:
     """The best lambda of every kernel by cross-validation: a path a kernel and fold, all scored together at every lambda.
 
@@ -104,8 +114,8 @@ def grid(
     X : (m, d) points, or the (m, m) Gram matrix for a precomputed kernel.  y : (m,) labels -1 and +1, targets, or relevances.
     kernels : linear by default.  task : what is learned.  qid : (m,) queries of a ranking; None: a single one, its points are folded.
     metric : as in `best`.  folds : 2 or more.  epsilon : of the regression.
-    lambda_min, max_events, time_limit : of every path, as in `regularization_path`; lambda is that of a fold's problem.
-    random_state : of the folds.  n_jobs : processes, -1 for all cores.  progress : called with (done, total), in paths.
+    options : lambda_min (1e-4), max_events and time_limit of every path, random_state (0) of the folds, n_jobs (1) processes, and
+        progress, as `GridOptions` says.
 
     Returns
     -------
@@ -115,35 +125,45 @@ def grid(
     ------
     ValueError : folds that cannot be made, and as in `best` and `regularization_path`.
     """
-    from joblib import Parallel, delayed
-
     m = X.shape[0] if hasattr(X, "shape") else len(X)
     X, y = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64), numbers(y, m, "y")
     query = None if qid is None else np.asarray(qid)
-    kernels = [linear()] if kernels is None else list(kernels)
+    chosen = _kernels(kernels)
+    parts = folds_of(y, query, task, folds, options.get("random_state", 0))
+    jobs = [_Job(X, y, query, task, kernel, epsilon, *part) for kernel in chosen for part in parts]
+    held_out = np.concatenate([part.validation for part in parts])
+    fold = np.repeat(np.arange(len(parts)), [len(part.validation) for part in parts])
+    groups = fold if query is None else query[held_out]  # a query is in one fold
+    judge = metric_of(jobs[0].problem, metric, y[held_out], groups)
+    rows, runs = [], _followed(jobs, options)
+    for kernel in chosen:
+        lines, paths = zip(*islice(runs, len(parts)), strict=True)
+        curve = _curve(judge, _knots(judge, list(lines)))
+        rows.append(GridRow(kernel, curve.best, curve, paths))
+    return Grid(tuple(rows))
+
+
+def _kernels(given: Sequence[Kernel] | None) -> list[Kernel]:
+    """The kernels to compare, checked."""
+    kernels: list[Kernel] = [linear()] if given is None else list(given)
     if not kernels:
         raise ValueError("grid: there is no kernel to choose from")
     for kernel in kernels:
         if not isinstance(kernel, Kernel):
             raise ValueError(f"grid: {kernel!r} is no kernel; make one with linear, polynomial, rbf or precomputed")
-    parts = folds_of(y, query, task, folds, random_state)
-    jobs = [_Job(X, y, query, task, kernel, epsilon, *part) for kernel in kernels for part in parts]
-    held_out = np.concatenate([part.validation for part in parts])
-    fold = np.repeat(np.arange(len(parts)), [len(part.validation) for part in parts])
-    groups = fold if query is None else query[held_out]  # a query is in one fold
-    judge = metric_of(jobs[0].problem, metric, y[held_out], groups)
+    return kernels
+
+
+def _followed(jobs: Sequence[_Job], options: GridOptions) -> Iterator[tuple[_Lines, FoldPath]]:
+    """The paths of all jobs, in their order, followed in as many processes as are asked for."""
+    from joblib import Parallel, delayed
+
+    lambda_min, max_events, time_limit = options.get("lambda_min", 1e-4), options.get("max_events"), options.get("time_limit")
     follow = (delayed(job.run)(lambda_min, max_events, time_limit) for job in jobs)
-    runs = enumerate(Parallel(n_jobs=n_jobs, return_as="generator")(follow), start=1)
-    rows = []
-    for kernel in kernels:
-        lines, paths = [], []
-        for done, (values, path) in islice(runs, len(parts)):
-            lines.append(values)
-            paths.append(path)
-            progress(done, len(jobs))
-        curve = _curve(judge, _knots(judge, lines))
-        rows.append(GridRow(kernel, curve.best, curve, tuple(paths)))
-    return Grid(tuple(rows))
+    for done, found in enumerate(Parallel(n_jobs=options.get("n_jobs", 1), return_as="generator")(follow), start=1):
+        yield found
+        if "progress" in options:
+            options["progress"](done, len(jobs))
 
 
 def folds_of(y: ArrayLike, qid: ArrayLike | None, task: Task, folds: int, random_state: int = 0) -> list[Fold]:
