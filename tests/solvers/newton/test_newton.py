@@ -112,10 +112,10 @@ ROWS: list[Rows] = [
 
 @pytest.mark.parametrize("rows", ROWS, ids=lambda rows: type(rows).__name__)
 @pytest.mark.parametrize("constant", [False, True])
-@pytest.mark.parametrize("few", [0, features.FEW], ids=["by BLAS", "compiled"])
+@pytest.mark.parametrize("few", [0, features.ENTRIES_WITHOUT_BLAS], ids=["by BLAS", "compiled"])
 def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Loss, gradient, Hessian and weighted Gram matrix, against the explicit matrix A and differences."""
-    monkeypatch.setattr(features, "FEW", few)
+    monkeypatch.setattr(features, "ENTRIES_WITHOUT_BLAS", few)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(5, 3)) * (rng.random((5, 3)) < 0.7)
     A, c, D = rows.matrix.toarray(), rng.uniform(0.5, 2.0, rows.p), rng.normal(size=rows.p)
