@@ -158,7 +158,7 @@ FAULTS = (
     ),
     Fault(
         "weights forgotten",
-        "formulations/problem/margin.py",
+        "formulations/problem/base.py",
         "self.C * w if np.isfinite(self.C)",
         "self.C * np.ones(self.p) if np.isfinite(self.C)",
         ("bounds",),
@@ -509,7 +509,11 @@ FAULTS = (
     Fault("prices as they are", "proofs/certificate.py", "    if most <= scale:", "    if True:", ("certificate",)),
     Fault("rounded inwards", "proofs/checker.py", "nearest, way * math.inf) if", "nearest, -way * math.inf) if", ("checker",)),
     Fault(
-        "cost forgotten", "solvers/lp/linear_program.py", "(0.0, problem.C * unit(problem))", "(0.0, unit(problem))", ("linear_program",)
+        "cost forgotten",
+        "solvers/lp/linear_program.py",
+        "(0.0, problem.C * problem.gram.mean_diagonal)",
+        "(0.0, problem.gram.mean_diagonal)",
+        ("linear_program",),
     ),
     Fault(
         "ties count whole",

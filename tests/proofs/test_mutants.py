@@ -970,7 +970,7 @@ SOURCES: dict[str, dict[str, Change]] = {
     },
     "linear_program": {
         "solves and reports 2 C": Change(*ANOTHER_PROGRAM),
-        "twice the cost": Change("(0.0, problem.C * unit(", "(0.0, 2 * problem.C * unit("),
+        "twice the cost": Change("(0.0, problem.C * problem.gram", "(0.0, 2 * problem.C * problem.gram"),
         "identity for K": Change("return [A.T, *kernel] if", "kernel = [sparse.eye_array(problem.m)]\n    return [A.T, *kernel] if"),
         "sign of the multipliers": Change("np.maximum(-answer.ineqlin.marginals, 0.0)", "np.maximum(answer.ineqlin.marginals, 0.0)"),
         "orientation over points": Change("return [A.T, *kernel] if", "return [-A.T, *kernel] if", same={"rank.onenorm": ELSEWHERE}),
