@@ -27,7 +27,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from equimargin.formulations.bounds.intervals import relative_size
+from equimargin.formulations.bounds.intervals import SIZE_FLOOR
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import fast
 from equimargin.formulations.numeric.rounding import UNIT
@@ -206,7 +206,7 @@ class Program:
 
     def least(self, lam: float, p0: float) -> float:
         """What a relative gap is divided by at least, P(0) being p0; it is no division by 0 where all is below float64."""
-        return max(relative_size(lam * p0), SMALLEST_DIVISOR)
+        return max(SIZE_FLOOR * (lam * p0), SMALLEST_DIVISOR)
 
     def lifted(self, beta: Array) -> Array:
         """v of coefficients beta."""
