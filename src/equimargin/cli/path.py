@@ -46,7 +46,6 @@ from equimargin.cli.options import (
     whole,
     writing,
 )
-from equimargin.formulations.numeric.arrays import dense, is_sparse
 
 if TYPE_CHECKING:
     from equimargin.data import Data, HowToRead
@@ -197,6 +196,7 @@ def _validation(source: str, training: Data, problem: MarginProblem, how: HowToR
     from scipy.sparse import csr_array
 
     from equimargin.data import load
+    from equimargin.formulations.numeric.arrays import dense, is_sparse
     from equimargin.selection.validation import metric_of
 
     data = load(source, like=training, **how)
