@@ -246,7 +246,7 @@ class ParametricQP:
             self.program.evaluate(at)
         moved, was, was_inside = self.W.members.copy(), np.zeros(0, dtype=np.intp), np.zeros(len(at.alpha), dtype=np.bool_)
         self._measured()
-        self.before = at.breakpoint
+        self.before = at.written_over(self.before)
         while True:
             found = self._measured()
             if found.gaps.final > WORTH_CORRECTING:
@@ -380,7 +380,7 @@ class ParametricQP:
         afresh : whether A'alpha is to be summed over all rows.  steps : how many there are with this one.
         """
         at, rows = self.at, self.W.members
-        self.before = at.breakpoint
+        self.before = at.written_over(self.before)
         x, w, fall = self.direction.x[rows], self.program.rows.w[rows], at.lam - ahead.lam
         at.alpha[rows] = np.minimum(np.maximum(at.alpha[rows] + fall * x, 0.0), w)
         if ahead.place >= 0:

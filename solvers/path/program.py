@@ -146,6 +146,7 @@ class Iterate:
     alpha : (p,) multipliers.  side : (p,) 1 where alpha is at 0, -1 where it is at w, 0 for the rows of the working set.
     r : (p,) residuals, those of the last `Program.measured`.
     beta : (n,) A'alpha.  v : (k,) the function, as E has it.  g : (n,) E v, and -b at the origin.
+    room : (p,) where `Program.measured` collects the tied rows.
     apart : |v - Z'A'alpha|^2 with features Z, 0 with a Gram matrix.
     """
 
@@ -157,18 +158,24 @@ class Iterate:
     beta: Array
     v: Array
     g: Array
+    room: Index
     apart: float = 0.0
 
     @classmethod
     def at_weights(cls, program: Program) -> Self:
         """lambda = 0 and alpha = w, before anything is computed."""
         (n, k), w = program.of.E.shape, program.rows.w
-        return cls(0.0, 0.0, w.copy(), -np.ones(len(w)), np.zeros(len(w)), np.zeros(n), np.zeros(k), np.zeros(n))
+        return cls(0.0, 0.0, w.copy(), -np.ones(len(w)), np.zeros(len(w)), np.zeros(n), np.zeros(k), np.zeros(n), np.zeros(len(w), np.intp))
 
     @property
     def breakpoint(self) -> Breakpoint:
         """A copy of what the next gap half way depends on."""
         return Breakpoint(self.lam, self.alpha.copy(), self.r.copy())
+
+    def written_over(self, before: Breakpoint) -> Breakpoint:
+        """The same in the arrays of another breakpoint, which is lost: large arrays are not allocated at every breakpoint."""
+        before.alpha[:], before.r[:] = self.alpha, self.r
+        return before._replace(lam=self.lam)
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,8 +263,8 @@ class Program:
         noise = self.noise(at)
         bias = at.b - float(self.handed.centre @ at.v) + lam * self.handed.offset if self.balanced else 0.0
         rounding = Rounding(noise, noise + UNIT * lam + 2 * UNIT * abs(bias), max(TIED_RESIDUAL * lam, noise))
-        here, tied = Breakpoint(lam, at.alpha, at.r), np.empty(len(at.r), dtype=np.intp)
-        sums = Sums(*measure(self.rows, here, before, at.side, at.g, rounding.handed_out, rounding.tie, tied))
+        here = Breakpoint(lam, at.alpha, at.r)
+        sums = Sums(*measure(self.rows, here, before, at.side, at.g, rounding.handed_out, rounding.tie, at.room))
         norm2 = self.squared_norm(at)
         gap = sums.gap + (at.apart / 2 + (abs(float(at.beta[-1] * at.g[-1])) if self.balanced else 0.0))
         least = self.least(lam, self.p0)
@@ -265,7 +272,7 @@ class Program:
         doubt = gap / size + (sums.doubt - sums.gap) / max(size, self.least(lam, self.handed.p0))
         middle_gap = sums.middle_gap / max(sums.middle_loss + norm2 / 2, self.least(middle, self.p0))
         gaps = Gaps(gap / size, doubt, middle_gap, gap / max(sums.loss, least))
-        return Measured(gaps, rounding, tied[: sums.ties].copy())
+        return Measured(gaps, rounding, at.room[: sums.ties].copy())
 
 
 def closing(rows: Rows, side: Array, y: Array) -> tuple[float, float]:
