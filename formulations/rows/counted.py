@@ -1,6 +1,6 @@
 """All pairs of one query with different relevance, counted by query and level, and sums over them at a decision f; none is listed.
 
-    u_ij = 1 - f_i + f_j          every sum over pairs comes from counts and prefix sums of f (`pair_sweeps.py`)
+u_ij = 1 - f_i + f_j          every sum over pairs comes from counts and prefix sums of f (`pair_sweeps.py`)
 """
 
 from __future__ import annotations

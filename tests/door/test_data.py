@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import gzip
 import io
 import os
 import pickle
@@ -664,6 +665,9 @@ def test_an_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 GOOD = [
     b"1 qid:3 1:0.5 2:7 # x\n2 qid:3 2:1\n0 qid:4 1:2\n",
     b'"a",b,y\n1,2,0\n"3",4,1\n5,6,0\n',
+    b"# a remark\na  b  label\n 1.5 2 no\n 3 4 yes\n 5 6 no\n",
+    b"qid;weight;a;relevance\n1;2;1,5;0\n1;2;0,5;1\n",
+    gzip.compress(b"a,y\n1,2\n3,4\n", mtime=0),
 ]
 
 

@@ -24,6 +24,8 @@ from equimargin.cli.app import app
 from equimargin.cli.options import margin_problem
 from equimargin.data import Data, DataError, files, load
 from equimargin.formulations import linear
+from equimargin.proofs import audit
+from equimargin.proofs.foreign_models import read
 from equimargin.solvers import solve
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -171,6 +173,11 @@ def test_a_decimal_comma_is_hinted_at_and_points_then_group_digits(tmp_path: Pat
         load(write(tmp_path, "a;y\n1.500;2\n"), decimal=",")
     headerless = write(tmp_path, "1,5;2;3\n0,5;3,25;4\n")
     assert load(headerless, decimal=",", header=False).X.tolist() == [[1.5, 2], [0.5, 3.25]]
+
+
+def test_a_comma_that_groups_digits_is_no_decimal_point(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"line 3, column 'a': '1,500' is not .*; write it without a comma if that groups its digits$"):
+        load(write(tmp_path, 'a,y\n"7",2\n"1,500",3\n'))
 
 
 @pytest.mark.parametrize("mark", ["", "ab", "e", "1", "-", '"', "\n", "."])
@@ -622,6 +629,20 @@ def test_preferences_on_the_command_line(tmp_path: Path) -> None:
     status, output = run("path", *arguments, "--validate", "2")
     assert status == 2
     assert "--validate 2: folds know neither weights nor preferences; name a file to choose lambda on" in output
+
+
+def test_an_audit_counts_the_weights(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    X, y, weight = random.normal(size=(20, 2)).round(3), np.where(np.arange(20) % 3, 1, -1), random.integers(1, 4, 20)
+    np.savez(tmp_path / "model.npz", kind="LinearSVC", coef=[[0.5, -0.25]], intercept=[0.1], loss="hinge")
+    rows = np.column_stack([X, weight, y])
+    table = write(tmp_path, text_of(rows, header="a,b,weight,label\n"))
+    wanted = audit(read(tmp_path / "model.npz"), X, y, 1.0, sample_weight=weight)
+    status, output = run("audit", str(tmp_path / "model.npz"), "--data", str(table), "-C", "1")
+    assert status == 0, output
+    assert "rows.csv: classification, 20 rows: target `label` (-1, +1), weight `weight`, 2 features" in output
+    assert " ".join(str(wanted).split()) in output
+    assert str(wanted) != str(audit(read(tmp_path / "model.npz"), X, y, 1.0))
 
 
 def test_a_validation_file_may_lack_weights_and_have_gaps(tmp_path: Path) -> None:

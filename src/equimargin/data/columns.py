@@ -12,6 +12,7 @@ Every value is checked here, and a bad one refused with its line and column.
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -41,6 +42,9 @@ FAINT_WEIGHT_NAME: Final = "weight"
 
 MISSING_ROLES: Final = ("", "?", "na", "n/a", "nan")
 """Entries of a target, query or weight that are missing, in lower case: "none" or "-" may be the name of a class."""
+
+GROUPED_DIGITS: Final = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")
+"""A number whose commas seem to group its digits, as in 1,234,567."""
 
 EXACT_INTEGERS: Final = 2.0**53
 """The size from which on float64 does not tell all integers apart."""
@@ -270,6 +274,8 @@ def _no_number(columns: Columns, row: int, at: int, text: str, remedy: str) -> D
     hint = ""
     if text.lower() in MISSING:
         hint = f"; {columns.option('missing', 'drop')} leaves such rows out, {columns.option('missing', 'mean')} fills in means of features"
+    elif GROUPED_DIGITS.fullmatch(text):
+        hint = "; write it without a comma if that groups its digits"
     elif "," in text and number(text.replace(",", ".")) is not None:
         hint = f"; if the comma is a decimal point, say so: {columns.option('decimal', ',')}"
     return DataError(f"{columns.place(row, at)}: {shown(text)} is not a finite number; {remedy}{hint}")
