@@ -154,6 +154,11 @@ def test_white_space_separates(tmp_path_factory: pytest.TempPathFactory, values:
         assert np.array_equal(load(path, task="regression", header=header).X, back.X)
 
 
+def test_a_number_sign_within_a_field_is_no_remark(tmp_path: Path) -> None:
+    back = load(write(tmp_path, "1 2 a#1 # the first\n3 4 a#2\n5 6 a#1\n", "rows.dat"), header=False)
+    assert (back.classes, back.y.tolist()) == (("a#1", "a#2"), [-1, 1, -1])
+
+
 @given(values=TABLES, mark=st.sampled_from(";|\t:~ "), decimal=st.sampled_from(".,"))
 def test_separator_and_decimal_point_can_be_said(tmp_path_factory: pytest.TempPathFactory, values: Any, mark: str, decimal: str) -> None:
     text = text_of(values, mark).replace(".", decimal)
@@ -653,3 +658,54 @@ def test_a_validation_file_may_lack_weights_and_have_gaps(tmp_path: Path) -> Non
         status, output = run("path", str(training), *arguments)
         assert status == 0, output
         assert "best accuracy" in output
+
+
+# Anything at all
+
+
+WORDS = st.sampled_from(["qid", "Label", "y", "weight", "a", "g", "1", "2.5", "-3", "1,5", "1.000,5", "nan", "?", "", "a#", "0"])
+NAMES = st.sampled_from(["qid", "Label", "y", "weight", "a", "column 1", "column 2", ""])
+ANY_OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "task": st.sampled_from(["classification", "regression", "ranking"]),
+        "target": NAMES,
+        "query": NAMES,
+        "weight": NAMES,
+        "drop": st.lists(NAMES, max_size=2),
+        "header": st.none() | st.booleans(),
+        "sep": st.sampled_from([",", ";", "tab", "whitespace"]),
+        "decimal": st.sampled_from(".,"),
+        "missing": st.sampled_from(["drop", "mean"]),
+    },
+)
+
+
+@given(
+    rows=st.integers(1, 4).flatmap(lambda d: st.lists(st.lists(WORDS, min_size=d, max_size=d), min_size=1, max_size=5)),
+    mark=st.sampled_from([",", ";", "\t", " "]),
+    options=ANY_OPTIONS,
+    again=st.booleans(),
+)
+def test_any_words_and_options_load_or_are_refused_in_a_line(
+    tmp_path_factory: pytest.TempPathFactory, rows: Any, mark: str, options: Any, again: bool
+) -> None:
+    path = write(tmp_path_factory.getbasetemp(), "\n".join(map(mark.join, rows)) + "\n", "any.txt")
+    refusal = None
+    try:
+        back = load(path, **options)
+        if again:
+            options.pop("task", None)
+            back = load(path, like=back, **options)
+    except DataError as error:
+        refusal = str(error)
+    if refusal is not None:
+        assert refusal.startswith(str(path))
+        assert "\n" not in refusal
+        return
+    m = len(back.y)
+    assert back.X.shape[0] == m > 0
+    assert all(np.isfinite(values).all() for values in (back.X, back.y, back.weight if back.weight is not None else back.y))
+    assert all(values is None or len(values) == m for values in (back.qid, back.weight))
+    assert m + back.origin.left_out == len(rows) - bool(back.header) - sum(not any(row) and len(row) == 1 for row in rows)
+    assert "\n" not in back.describe()

@@ -39,6 +39,9 @@ SPREADSHEETS: Final = (".xlsx", ".xls", ".ods")
 COMPRESSED: Final = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
 """How compressed files begin, and the module of the standard library that opens them."""
 
+REMARK: Final = re.compile(r"(?:^|\s)#.*", re.DOTALL)
+"""What is no data in a row between white space: a # that begins a field, and all behind it."""
+
 LARGEST_CONTENT: Final = 2**32
 """Bytes that a compressed file may come to: a small file could otherwise fill the memory."""
 
@@ -141,12 +144,12 @@ def _telling_line(content: bytes) -> bytes:
 
 def _is_spaced(content: bytes) -> bool:
     """Whether the first two rows have equally many fields between white space, and the second holds a number."""
-    rows: list[list[bytes]] = []
+    rows: list[list[str]] = []
     for line in io.BytesIO(content):
-        fields = line.partition(b"#")[0].split()
+        fields = REMARK.sub("", line.decode("latin-1")).split()
         if fields:
             rows.append(fields)
         if len(rows) == 2:
             first, second = rows
-            return len(first) == len(second) > 1 and any(number(field.decode("latin-1")) is not None for field in second)
+            return len(first) == len(second) > 1 and any(number(field) is not None for field in second)
     return False

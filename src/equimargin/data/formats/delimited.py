@@ -9,7 +9,7 @@ import shlex
 from typing import Final
 
 from equimargin.data.columns import Columns
-from equimargin.data.files import File
+from equimargin.data.files import REMARK, File
 from equimargin.data.formats.header import has_header
 from equimargin.data.table import Request
 from equimargin.data.words import DataError, one_line
@@ -76,7 +76,7 @@ def _records(where: str, text: str, separator: str, comma: bool) -> tuple[list[i
     lines: list[int] = []
     rows: list[list[str]] = []
     source = io.StringIO(text, newline="")
-    spaced = (re.sub(r"\s+", " ", line.partition("#")[0].strip()) + "\n" for line in source)
+    spaced = (" ".join(REMARK.sub("", line).split()) + "\n" for line in source)
     reader = csv.reader(spaced if separator == " " else source, delimiter=separator, strict=True)
     try:
         for fields in reader:
