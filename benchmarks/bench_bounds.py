@@ -28,6 +28,7 @@ def cpu_seconds(work: Callable[[], Any], repeats: int = 3) -> float:
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.05)], ids=lambda kernel: kernel.name)
 @pytest.mark.parametrize("n", [500, 2_000, 10_000])
 def test_classification(n: int, kernel: Any) -> None:
+    """One row a point, every multiplier above 0."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 20))
     problem = classification(X, np.sign(X[:, 0] + rng.normal(size=n)), 1.0, kernel)
@@ -36,6 +37,7 @@ def test_classification(n: int, kernel: Any) -> None:
 
 @pytest.mark.parametrize(("n", "levels"), [(200, 2), (2_000, 2)])
 def test_ranking(n: int, levels: int) -> None:
+    """All pairs of two levels, every multiplier above 0."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 20))
     problem = ranking(X, np.arange(n) % levels, None, 1.0, rbf(0.05))
@@ -43,6 +45,7 @@ def test_ranking(n: int, levels: int) -> None:
 
 
 def report(label: str, problem: Any, point: Point) -> None:
+    """Print the CPU seconds of a first product, which forms the Gram matrix, of another, and of the interval."""
     with threadpool_limits(1):
         beta = problem.rows.rdot(point.alpha)
         first = cpu_seconds(lambda: problem.gram @ beta, repeats=1)

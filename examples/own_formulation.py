@@ -18,7 +18,7 @@ from equimargin.testing import check_formulation
     carries="function",
 )
 def hinge(problem: MarginProblem) -> Declaration:
-    """min  1/2 |w|^2 + C sum_i (1 - y_i (w.x_i - b))_+"""
+    """min  1/2 |w|^2 + C sum_i (1 - y_i (w.x_i - b))_+."""
     X, y, c = problem.features(), problem.rows.y, problem.soft_weights
     C = cp.Parameter(nonneg=True, name="C", value=problem.C)
     w, b = cp.Variable(X.shape[1], name="w"), cp.Variable(name="b")

@@ -52,9 +52,10 @@ _SENTENCES = {
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may spend: it stops at relative gap `tol`, after `max_iter` of the solver's iterations (None: its default) or
-    `time_limit` seconds.
+    """When a run stops.
 
+    tol : the relative gap that is enough.  max_iter : the most of the solver's own iterations; None is its default.
+    time_limit : seconds of wall time; None is no limit.
     callback : called with (iterations, lower, upper) in float64 at every check of the gap; a true return ends the run.
     n_jobs : threads that a solver may use.
     """

@@ -138,8 +138,11 @@ class RBF(Kernel):
         return np.ones(X.shape[0])
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        """|x - z|^2 by expansion is off by gamma_{d+10} (|x| + |z|)^2 <= 2 gamma_{d+10} (|x|^2 + |z|^2), by differences by gamma_{d+6} of
-        itself, which is -log k / gamma, and by 3 d eta for underflow; libm's exp by 4 ulp, which below 2^-1022 are 4 eta.
+        """A bound on the rounding of |x - z|^2, by expansion or by differences, and of its exponential.
+
+        By expansion |x - z|^2 is off by gamma_{d+10} (|x| + |z|)^2 <= 2 gamma_{d+10} (|x|^2 + |z|^2). By differences it is off by
+        gamma_{d+6} of itself, which is -log k / gamma, and by 3 d eta for underflow. libm's exp is off by 4 ulp, which are 4 eta below
+        2^-1022.
         """
         unit, d, Kv = unit_of(K), X.shape[1], K @ v
         x, z = (squared_norms(points) for points in _centred(X, Z))

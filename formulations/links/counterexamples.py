@@ -18,14 +18,17 @@ def ordered_pair(*x: float, kernel: Any = None) -> MarginProblem:
 
 
 def one_norm_pair() -> OneNormProblem:
+    """The point 0 preferred to the point 1, RBF kernel, one unknown a pair."""
     return one_norm_ranking(np.array([[0.0], [1.0]]), np.array([1.0, 0.0]), None, 1.0, rbf(1.0))
 
 
 def rvm_pair() -> OneNormProblem:
+    """The point 1 preferred to the point 2, linear kernel, one unknown a point."""
     return ranking_vector_machine(np.array([[1.0], [2.0]]), np.array([1.0, 0.0]))
 
 
 def rvm_reversed() -> OneNormProblem:
+    """The point 2 preferred to the point 1, linear kernel, one unknown a point."""
     return ranking_vector_machine(np.array([[2.0], [1.0]]), np.array([1.0, 0.0]))
 
 
@@ -45,10 +48,12 @@ def two_points(bias: bool) -> MarginProblem:
 
 
 def alternating() -> MarginProblem:
+    """0 and 1 against 2 on a line, with a bias."""
     return classification(np.array([[0.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0]), 1.0)
 
 
 def alternating_ranking() -> MarginProblem:
+    """2 preferred to 0 and 1 on a line."""
     return ranking(np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 0.0, 1.0]), None, 1.0)
 
 
@@ -58,6 +63,7 @@ def one_class_differences() -> MarginProblem:
 
 
 def sloped_targets() -> MarginProblem:
+    """Targets equal to the features, -1 and 1, without a tube."""
     return regression(np.array([[-1.0], [1.0]]), np.array([-1.0, 1.0]), 1.0, 0.0)
 
 
@@ -67,8 +73,10 @@ def moved_by_three() -> MarginProblem:
 
 
 def weakly_complementary() -> MarginProblem:
+    """Three points in the plane, all on the margin, of which one has the multiplier 0."""
     return classification(np.array([[-1.0, 0.0], [1.0, 0.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0]), np.inf)
 
 
 def squared_pair() -> MarginProblem:
+    """The point 1 preferred to the point 0, squared hinge, C = 2."""
     return ranking(np.array([[1.0], [0.0]]), np.array([1.0, 0.0]), None, 2.0, linear(), "squared_hinge")

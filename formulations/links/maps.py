@@ -72,6 +72,7 @@ def critical_cost(problem: MarginProblem, point: Point) -> float:
 
 
 def given_multipliers(alpha: Array | None) -> Array:
+    """The multipliers of a point that must have some."""
     if alpha is None:
         raise ValueError("the point has no multipliers")
     return alpha

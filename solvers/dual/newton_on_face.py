@@ -83,8 +83,9 @@ def climb(
 def _moves(
     H: NDArray[Any], g: Array, low: Array, high: Array, balanced: bool, most: int, out_of_time: Callable[[], bool]
 ) -> tuple[Array, Array, int]:
-    """Newton's direction; a direction within low .. high, on which the rows that the first would carry out are set at their ends; and the
-    number of factorisations spent.
+    """Newton's direction, a direction within low .. high, and the number of factorisations spent.
+
+    The second direction sets the rows that Newton's would carry out of low .. high at the ends that they meet.
     """
     inside, move, spent = np.ones(len(g), dtype=bool), np.zeros(len(g)), 0
     first = move

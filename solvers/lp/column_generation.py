@@ -191,8 +191,10 @@ class Master:
         return True
 
     def _most_violated(self, prices: Array) -> Index:
-        """Columns that are not in S by their prices, highest first; over pairs one for each preferred point and for each other one, because
-        the columns of pairs with a point in common are much alike.
+        """Columns outside S whose price is above 1, highest first.
+
+        Over pairs there is one for each preferred point and one for each other point, because the columns of pairs with a point in common
+        are much alike.
         """
         outside = np.ones(len(prices), dtype=bool)
         outside[self.columns] = False

@@ -74,8 +74,9 @@ def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | N
 
 
 def _highs(problem: OneNormProblem, limits: Limits, start: float) -> Any:
-    """scipy's answer to the dual in the unknowns u and what every factor of B' but the last makes of them, with K / unit and C unit; HiGHS
-    has what is left of the time since `start`.
+    """scipy's answer to the dual, with K / unit and C unit, in what is left of the time since `start`.
+
+    The unknowns are u and what every factor of B' but the last makes of them.
     """
     from scipy import sparse
     from scipy.optimize import linprog

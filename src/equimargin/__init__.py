@@ -23,7 +23,7 @@ __version__ = "0.1.0"
 
 
 class _Package(ModuleType):
-    """This package, whose attribute `compare` is a property: the import system binds the submodule to that very name."""
+    """The package, whose attribute `compare` is a property: the import system binds the submodule to that very name."""
 
     @property
     def compare(self) -> Any:

@@ -593,6 +593,8 @@ def test_a_long_double_beyond_float64_is_refused(tmp_path: Path) -> None:
 
 
 class Trap:
+    """What a pickle runs when it is read."""
+
     def __reduce__(self) -> tuple[Any, ...]:
         return (os.abort, ())
 

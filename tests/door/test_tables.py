@@ -68,6 +68,8 @@ class Frame:
 
 
 class Column:
+    """A column of a data frame that knows only how to become an array."""
+
     def __init__(self, values: Any) -> None:
         self.values = values
 

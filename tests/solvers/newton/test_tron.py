@@ -227,8 +227,10 @@ def test_the_region_grows_where_it_is_in_the_way(X: Any, bias: Any, most: int) -
 
 
 def test_steep_kinks_make_the_published_method_crawl() -> None:
-    """A step to a tenth of the gradient puts rows in and out of the Hessian: the run ends at its limit, says so, its interval is true; and
-    with more steps it arrives. f falls with every one of them, and the gap does not for hundreds: that was no progress any more.
+    """A step to a tenth of the gradient puts rows in and out of the Hessian, and takes more steps than the limit.
+
+    The run ends at its limit and says so, and its interval is true. With more steps it arrives. f falls with every step, the gap does not
+    fall for hundreds of them: the judge once took that for no progress.
     """
     problem = signed(SCALED, LABELS, 1e5, "penalized")
     short, right = solve(problem, "tron", tol=1e-8), solve(problem, "newton", tol=1e-8)
