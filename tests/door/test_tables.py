@@ -6,6 +6,7 @@ import bz2
 import gzip
 import importlib
 import io
+import json
 import lzma
 import re
 import sys
@@ -616,10 +617,13 @@ def test_the_command_line_takes_every_option_of_a_table(tmp_path: Path) -> None:
     path = str(write(tmp_path, rows))
     arguments = ["--no-header", "--sep", ";", "--decimal", ",", "--missing", "drop", "--drop", "column 1"]
     arguments += ["--target", "column 4", "--weight", "column 5"]
+    said = "19 rows: target `column 4` (0 is -1, 1 is +1), weight `column 5`, 2 features; dropped: column 1; 1 row with"
+    record = tmp_path / "record.json"
     for command in (["compare", "--family", "svm.soft", "--solver", "smo"], ["path", "--lambda-min", "0.1"]):
-        status, output = run(command[0], path, *command[1:], *arguments)
+        status, output = run(command[0], path, *command[1:], *arguments, "--json", str(record))
         assert status in (0, 4), output
-        assert "19 rows: target `column 4` (0 is -1, 1 is +1), weight `column 5`, 2 features; dropped: column 1; 1 row with" in output
+        assert said in output
+        assert said in json.loads(record.read_text())["data"]["read_as"]
 
 
 def test_preferences_on_the_command_line(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ from equimargin.cli.options import (
     TaskOption,
     WeightOption,
     check_writable,
+    data_record,
     headline,
     how_to_read,
     kernel_of,
@@ -139,8 +140,7 @@ def compare(
             "sample": sample,
             "seed": seed,
         }
-        described = {"name": rows.name, "rows": problems[0].m, "features": int(rows.X.shape[1]), "pairs_or_rows": problems[0].p}
-        result = replace(result, data=described, settings=settings)
+        result = replace(result, data=data_record(rows, problems[0]), settings=settings)
         left_out = "" if rows.task != "ranking" or _has_one_norm(rows) else "; one-norm families know neither weights nor preferences"
         _print(result, f"{headline(rows, problems[0])}, C={cost:g}{left_out}")
         for file, text in ((json, result.to_json), (csv, result.to_csv)):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -171,13 +171,30 @@ def margin_problem(data: Data, kernel: Kernel, C: float = 1.0, epsilon: float = 
     return problem_of(data.task, data.X, data.y, C, kernel, loss, epsilon, data.qid, **weights)
 
 
+def data_record(data: Data, problem: Problem) -> dict[str, Any]:
+    """The data as they stand in a record: read_as is the sentence that says which columns, rows and weights they are."""
+    return {
+        "name": data.name,
+        "task": data.task,
+        "rows": problem.m,
+        "features": int(data.X.shape[1]),
+        "pairs_or_rows": problem.p,
+        "read_as": described(data, problem),
+    }
+
+
+def described(data: Data, problem: Problem) -> str:
+    """How the data were read."""
+    return data.describe(problem.p if data.task == "ranking" else None)
+
+
 def headline(data: Data, problem: Problem) -> str:
     """The data and the kernel in a line."""
     kernel = problem.kernel
     parameters = ", ".join(f"{name}={value:g}" for name, value in vars(kernel).items())
     shift = f", diagonal shifted by {problem.shift:.3g} to be provably positive semidefinite" if problem.shift else ""
-    described = f"{kernel.name} kernel ({parameters})" if parameters else f"{kernel.name} kernel"
-    return f"{data.describe(problem.p if data.task == 'ranking' else None)}; {described}{shift}"
+    asked = f"{kernel.name} kernel ({parameters})" if parameters else f"{kernel.name} kernel"
+    return f"{described(data, problem)}; {asked}{shift}"
 
 
 @contextmanager

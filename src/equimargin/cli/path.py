@@ -36,6 +36,7 @@ from equimargin.cli.options import (
     TaskOption,
     WeightOption,
     check_writable,
+    data_record,
     headline,
     how_to_read,
     kernel_of,
@@ -241,7 +242,7 @@ def _json(data: Data, found: RegularizationPath, selected: Selected | None, sett
     record = {
         "schema": 1,
         "version": __version__,
-        "data": {"name": data.name, "task": data.task, "rows": problem.m, "features": int(data.X.shape[1]), "pairs_or_rows": problem.p},
+        "data": data_record(data, problem),
         "settings": {"kernel": {"name": kernel.name, **vars(kernel)}, **settings},
         "complete": found.complete,
         "stopped": found.stopped,
