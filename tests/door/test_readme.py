@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn import config_context
 
 from equimargin.formulations import linear, ranking, rbf
 from equimargin.solvers import solve
@@ -36,12 +37,14 @@ def ranked(size: int) -> dict[str, Any]:
 
 def test_every_block_of_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
-    problems, rankings, paths, proofs = BLOCKS
+    problems, rankings, paths, estimators, proofs = BLOCKS
     first = classified()
     exec(problems, first)
     for size in (8, 1200):  # 40 points, and more than a million pairs
         exec(rankings, ranked(size))
     exec(paths, ranked(6))
+    with config_context(enable_metadata_routing=True):  # which the block sets, here for its own time alone
+        exec(estimators, ranked(6))
     exec(proofs, first)  # of the first block's problem and solution
     printed = capsys.readouterr().out
     assert "verdict: AGREE" in printed

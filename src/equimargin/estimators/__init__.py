@@ -1,0 +1,31 @@
+"""The margin problems as scikit-learn's estimators: they fit, predict and score, and say how near to the optimum they are, proven.
+
+>>> from sklearn.datasets import load_iris
+>>> X, y = load_iris(return_X_y=True)
+>>> classifier = MarginClassifier(C=10.0, kernel="rbf").fit(X, y)
+>>> round(classifier.score(X, y), 2), classifier.status_
+(0.99, 'optimal')
+>>> lower, upper = classifier.objective_bounds_
+>>> (upper - lower) / upper < 1e-6
+True
+
+Nothing here is needed by `import equimargin`, which loads no scikit-learn.
+"""
+
+from equimargin.estimators.classifier import MarginClassifier
+from equimargin.estimators.path_cv import MarginClassifierPathCV, MarginRankerPathCV, MarginRegressorPathCV
+from equimargin.estimators.ranker import MarginRanker, OneNormRanker
+from equimargin.estimators.regressor import MarginRegressor
+from equimargin.estimators.scorers import RankingScorer, ranking_scorer
+
+__all__ = [
+    "MarginClassifier",
+    "MarginClassifierPathCV",
+    "MarginRanker",
+    "MarginRankerPathCV",
+    "MarginRegressor",
+    "MarginRegressorPathCV",
+    "OneNormRanker",
+    "RankingScorer",
+    "ranking_scorer",
+]

@@ -1,0 +1,149 @@
+"""What all margin estimators have in common: the kernel by name, the limits of a run, and what they say of it afterwards."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from equimargin.estimators.function import Functions, functions_of
+from equimargin.estimators.named_kernels import named_kernel
+from equimargin.estimators.proof import Proof
+from equimargin.formulations import Kernel, Problem
+from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.problem.labels import Index
+from equimargin.solvers import Solution, Status, solve
+
+ROUNDED_GRAM = 1e-13
+"""A part of the largest entry of a Gram matrix: two entries K_ij and K_ji that are no further apart are one number, rounded differently by
+two matrix products; `equimargin.formulations` itself asks for symmetry to the bit."""
+
+
+class MarginEstimator(BaseEstimator):
+    """An estimator whose function is that of one margin problem, or of several with the same kernel.
+
+    A subclass has the parameters kernel, gamma, degree, coef0, solver, tol, max_iter, time_limit and n_jobs; its `fit` ends with `_solve`,
+    or with `_conclude` of several solutions.
+    """
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed" or (isinstance(self.kernel, Kernel) and self.kernel.given)
+        return tags
+
+    @property
+    def objective_bounds_(self) -> tuple[float, float]:
+        """(lower, upper), proven bounds of the optimum."""
+        check_is_fitted(self)
+        return self._proof.bounds
+
+    @property
+    def duality_gap_(self) -> float:
+        """Primal minus dual in float64, relative as `tol` is."""
+        check_is_fitted(self)
+        return self._proof.gap
+
+    @property
+    def dual_(self) -> Any:
+        """The multipliers of the rows or pairs, as `Solution.dual` has them; a pickle leaves them out."""
+        check_is_fitted(self)
+        return self._proof.duals[0]
+
+    @property
+    def coef_(self) -> Any:
+        """w of a linear kernel: (d,), of a classifier (pairs of classes, d)."""
+        return self._shaped(self._linear.coefficients)
+
+    @property
+    def intercept_(self) -> Any:
+        """b of a linear kernel: a number, of a classifier (pairs of classes,)."""
+        return self._shaped(self._linear.biases)
+
+    @property
+    def support_(self) -> Index:
+        """(s,) the training points that the function has a coefficient of, ascending."""
+        check_is_fitted(self)
+        return self._functions.support
+
+    @property
+    def support_vectors_(self) -> Features:
+        """(s, d) these points; only a kernel that is neither linear nor precomputed needs them."""
+        check_is_fitted(self)
+        if self._functions.points is None:
+            raise AttributeError("support_vectors_ are kept for kernels that are neither linear nor precomputed; support_ has their rows")
+        return self._functions.points
+
+    @property
+    def dual_coef_(self) -> Any:
+        """Coefficients of f = sum_i dual_coef_i k(x_i, .): (s,), of a classifier (pairs of classes, s); not of a linear kernel."""
+        check_is_fitted(self)
+        if self._functions.linear:
+            raise AttributeError("dual_coef_ is there for kernels that are not linear; a linear kernel has coef_")
+        return self._shaped(self._functions.coefficients)
+
+    @property
+    def _linear(self) -> Functions:
+        check_is_fitted(self)
+        if not self._functions.linear:
+            raise AttributeError("coef_ and intercept_ are there for a linear kernel only")
+        return self._functions
+
+    def _shaped(self, values: Array) -> Any:
+        """What there is of every function, as an attribute: without the first axis where there is one function by nature."""
+        return values[0]
+
+    def _kernel(self, X: Features, weights: Array | None = None) -> Kernel:
+        return named_kernel(self.kernel, X, weights, self.gamma, self.degree, self.coef0)
+
+    def _checked(self, X: Any, y: Any, **more: Any) -> tuple[Features, NDArray[Any]]:
+        """Training data as scikit-learn checks them; a Gram matrix that is symmetric but for rounding is made so."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, **more)
+        if self.__sklearn_tags__().input_tags.pairwise and X.shape[0] == X.shape[1]:
+            mean = (X + X.T) / 2
+            if abs(X - mean).max() <= ROUNDED_GRAM * abs(X).max():
+                X = mean
+        return X, y
+
+    @property
+    def _limits(self) -> dict[str, Any]:
+        """What `solve` takes beside the problem."""
+        threads = effective_n_jobs(self.n_jobs)
+        return {"solver": self.solver, "tol": self.tol, "max_iter": self.max_iter, "time_limit": self.time_limit, "n_jobs": threads}
+
+    def _solve(self, problem: Problem) -> Self:
+        """Solve a problem of all points and conclude."""
+        return self._conclude([solve(problem, **self._limits)], [np.arange(problem.m)], problem.X)
+
+    def _conclude(self, solutions: Sequence[Solution], parts: Sequence[Index], X: Features) -> Self:
+        """Keep what prediction needs and what the solutions prove, and warn of a run that ended early.
+
+        Parameters
+        ----------
+        solutions, parts, X : as in `functions_of`.
+        """
+        worst = next((solution for solution in solutions if not solution.ok), solutions[0])
+        if worst.status is Status.INFEASIBLE:
+            raise ValueError(f"the problem has no solution: {worst.reason}; every problem of finite C and weights has one")
+        self._functions = functions_of(solutions, parts, X)
+        self._proof = Proof(solutions)
+        self.n_iter_ = max(solution.iterations for solution in solutions)
+        self.status_ = str(worst.status)
+        if not worst.ok:
+            message = f"{worst.status.sentence} {worst.solver}: {worst.reason}; the relative gap is {self.duality_gap_:.2g}"
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _evaluated(self, X: Any) -> Array:
+        """f_k + b_k at new points, (n, K)."""
+        check_is_fitted(self)
+        return self._functions(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))

@@ -1,0 +1,190 @@
+"""Classification into two classes, and by votes into many."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight
+
+from equimargin.estimators.base import MarginEstimator
+from equimargin.formulations import Kernel
+from equimargin.formulations.numeric.arguments import shown
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.choices import Bias, Loss
+from equimargin.formulations.problem.labels import Index
+from equimargin.solvers import one_vs_one
+
+
+class Classifier(ClassifierMixin, MarginEstimator):
+    """What classifiers have in common: a function for every two classes, and its vote."""
+
+    def decision_function(self, X: Any) -> Array:
+        """How much speaks for a class.
+
+        Parameters
+        ----------
+        X : (n, d) points, or (n, m) kernel values with the training points where the kernel is precomputed.
+
+        Returns
+        -------
+        Of two classes (n,), f(x) + b, positive for the second. Of more (n, k), the votes for every class, and to tell equal ones apart
+        a number in (-1/3, 1/3) that grows with its decision values.
+        """
+        f = self._evaluated(X)
+        return f[:, 0] if len(self.classes_) == 2 else self._votes(f)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of every point.
+
+        Parameters
+        ----------
+        X : as in `decision_function`.
+
+        Returns
+        -------
+        (n,) labels of `classes_`.
+        """
+        values = self.decision_function(X)
+        chosen = (values > 0).astype(np.int64) if values.ndim == 1 else values.argmax(axis=1)
+        return np.asarray(self.classes_[chosen])
+
+    @property
+    def _pairs(self) -> list[tuple[int, int]]:
+        """Every two classes, in the order of the problems."""
+        return list(combinations(range(len(self.classes_)), 2))
+
+    def _votes(self, f: Array) -> Array:
+        votes, sums = np.zeros((len(f), len(self.classes_))), np.zeros((len(f), len(self.classes_)))
+        for (first, second), values in zip(self._pairs, f.T, strict=True):
+            votes[:, first] += values <= 0
+            votes[:, second] += values > 0
+            sums[:, first] -= values
+            sums[:, second] += values
+        return np.asarray(votes + sums / (3 * (np.abs(sums) + 1)))
+
+    @property
+    def dual_(self) -> Any:
+        """The multipliers, (m,); of many classes a list of them, for every two on their rows alone. A pickle leaves them out."""
+        return super().dual_ if len(self.classes_) == 2 else self._proof.duals
+
+    def _shaped(self, values: Array) -> Any:
+        return values
+
+
+class MarginClassifier(Classifier):
+    """A support vector machine for two classes or more.
+
+        min over f, b    1/2 |f|^2 + C sum_i weight_i loss(1 - s_i (f(x_i) + b)),      s_i = 1 in the second class, -1 in the first
+
+    Of more classes, every two have such a problem on their own points, and every problem has a vote. Among classes with equally many votes
+    the sum of decision values decides.
+
+    Parameters
+    ----------
+    C : cost of a unit of loss, in (0, inf]; inf is the hard margin.
+    kernel : "linear", "poly", "rbf", "sigmoid", "precomputed", or a kernel of `equimargin.formulations`, which brings its own parameters.
+    degree, gamma, coef0 : of a kernel by name, as in scikit-learn's `SVC`: (gamma x.z + coef0)^degree; gamma may be "scale" or "auto".
+    loss : "hinge" or "squared_hinge".
+    bias : True (b is free), False (none) or "penalized" (b^2 / 2 is added to the objective).
+    class_weight : factors of C by class, a mapping, "balanced" or None, as in `SVC`.
+    solver : a name of `equimargin.solvers.SOLVERS`, or "auto".
+    tol : relative gap to reach; of the error of decision values it is about the square.
+    max_iter : of the solver's own iterations, for every two classes; None is its default.  time_limit : seconds, for every two classes.
+    n_jobs : threads of a large problem; None is 1 and -1 all.
+
+    Attributes
+    ----------
+    classes_ : (k,) the labels, sorted.
+    objective_bounds_ : (lower, upper), proven bounds of the optimum, of many classes that of all problems together.
+    duality_gap_ : primal minus dual in float64, relative as `tol` is, of many classes the largest.
+    dual_ : (m,) multipliers of the rows; of many classes a list of them, for every two on their rows alone.
+    n_iter_ : iterations of the solver, the most for any two classes.  status_ : how the solver ended: "optimal", or why not.
+    coef_, intercept_ : (k (k - 1) / 2, d) and (k (k - 1) / 2,) of a linear kernel, for classes (0, 1), (0, 2), ..., (1, 2), ...; a positive
+        value of the function is a vote for the second.
+    dual_coef_ : (k (k - 1) / 2, s) coefficients of any other kernel.  support_ : (s,) rows of the support vectors.
+    support_vectors_ : (s, d), where the kernel needs them.
+    n_features_in_, feature_names_in_ : as in scikit-learn.
+
+    Source: T (6)-(7), (23)-(28); S. Knerr, L. Personnaz, G. Dreyfus, Single-layer learning revisited (1990), for the votes.
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str | Kernel = "linear",
+        degree: int = 3,
+        gamma: str | float = "scale",
+        coef0: float = 0.0,
+        loss: Loss = "hinge",
+        bias: Bias = True,
+        class_weight: Any = None,
+        solver: str = "auto",
+        tol: float = 1e-8,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.loss = loss
+        self.bias = bias
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Solve the problem of every two classes.
+
+        Parameters
+        ----------
+        X : (m, d) features, dense, sparse or a table, or the (m, m) Gram matrix.  y : (m,) labels of any type that can be sorted.
+        sample_weight : (m,) factors of C, at least 0: a weight of 2 is the same as two copies of the row.
+
+        Returns
+        -------
+        The estimator itself.
+
+        Raises
+        ------
+        ValueError : data or parameters that make no such problem, in a sentence that names them.
+
+        Warns
+        -----
+        ConvergenceWarning : the solver stopped before it reached `tol`; its best point is kept.
+        """
+        X, y = self._checked(X, y)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        weights = self._weights(X, codes, sample_weight)
+        present = self.classes_ if weights is None else self.classes_[np.unique(codes[weights > 0])]
+        if len(present) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs two classes, but all rows of positive weight are of one class, {shown(present[0])}"
+            )
+        solutions = one_vs_one(X, codes, self.C, self._kernel(X, weights), self.loss, weights, bias=self.bias, **self._limits)
+        parts = [np.flatnonzero((codes == first) | (codes == second)) for first, second in self._pairs]
+        self._conclude(solutions, parts, X)
+        self._functions = -self._functions  # theirs are positive for the first class
+        return self
+
+    def _weights(self, X: Any, codes: Index, sample_weight: ArrayLike | None) -> Array | None:
+        """Factors of C, (m,), or None where all are 1."""
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if self.class_weight is None:
+            return weights
+        labels = self.classes_[codes]
+        of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=labels, sample_weight=weights)[codes]
+        return np.asarray(of_class if weights is None else of_class * weights)

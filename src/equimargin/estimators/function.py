@@ -1,0 +1,80 @@
+"""What a fitted estimator evaluates: a decision function, or one for every two classes, without the problems that it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from equimargin.formulations import Kernel
+from equimargin.formulations.kernels.features import explicit
+from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.problem.labels import Index
+from equimargin.solvers import Solution
+
+EVALUATED = 2**22
+"""Kernel values at a time: 32 MiB, so that any number of points can be evaluated."""
+
+
+@dataclass(frozen=True, eq=False)
+class Functions:
+    """f_k(x) + b_k = sum_i coefficients_ki k(x, x_i) + b_k, or w_k.x + b_k for a linear kernel, k = 1, ..., K.
+
+    kernel : k.  support : (s,) the training points i that some f_k has a coefficient of, ascending.
+    points : (s, d) these points; None where they are not needed, for a linear or a precomputed kernel.
+    coefficients : (K, s), or w, (K, d), for a linear kernel.  biases : (K,).
+    """
+
+    kernel: Kernel
+    support: Index
+    points: Features | None
+    coefficients: Array
+    biases: Array
+
+    @property
+    def linear(self) -> bool:
+        """Whether the coefficients are those of the features."""
+        return self.points is None and not self.kernel.given
+
+    def __neg__(self) -> Functions:
+        return replace(self, coefficients=-self.coefficients, biases=-self.biases)
+
+    def __call__(self, X: Features) -> Array:
+        """f_k(x_i) + b_k, (n, K), for X (n, d), or (n, m) kernel values with all training points where the kernel is precomputed."""
+        if self.linear:
+            return np.asarray(X @ self.coefficients.T + self.biases)
+        values = np.tile(self.biases, (X.shape[0], 1))
+        step = EVALUATED // len(self.support) + 1 if len(self.support) else 0
+        for start in range(0, X.shape[0] if step else 0, max(step, 1)):
+            here = X[start : start + step]
+            near = here[:, self.support] if self.kernel.given else here
+            values[start : start + step] += self.kernel.block(near, self.points) @ self.coefficients.T
+        return values
+
+
+def functions_of(solutions: Sequence[Solution], parts: Sequence[Index], X: Features) -> Functions:
+    """The functions of solutions of problems with the same kernel.
+
+    Parameters
+    ----------
+    solutions : K of them.  parts : for each, the rows of X that its points are.  X : (m, d) all training points.
+
+    Raises
+    ------
+    ValueError : a solution without a point.
+    """
+    kernel = solutions[0].problem.kernel
+    beta = np.zeros((len(solutions), X.shape[0]))
+    for row, solution, part in zip(beta, solutions, parts, strict=True):
+        if solution.beta is None:
+            raise ValueError(f"the solver found no function: {solution.status.sentence} ({solution.solver}: {solution.reason})")
+        row[part] = solution.beta
+    support = np.flatnonzero(beta.any(axis=0))
+    biases = np.array([solution.bias for solution in solutions])
+    if explicit(kernel, X) is None:
+        points = None if kernel.given else X[support]
+        return Functions(kernel, support, points, beta[:, support], biases)
+    w = np.array([solution.w for solution in solutions])  # with the constant of f at its end where the bias is penalised
+    d = X.shape[1]
+    return Functions(kernel, support, None, w[:, :d], biases + w[:, d:].sum(axis=1))

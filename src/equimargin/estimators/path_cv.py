@@ -1,0 +1,274 @@
+"""Estimators that choose C by cross-validation along the whole regularisation path: of all C, not of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from equimargin.estimators.base import MarginEstimator
+from equimargin.estimators.classifier import Classifier
+from equimargin.estimators.ranker import Ranker
+from equimargin.estimators.regressor import Regressor
+from equimargin.formulations import Kernel, MarginProblem, classification, ranking, regression
+from equimargin.formulations.numeric.arguments import shown
+from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.selection import grid
+from equimargin.selection.grids import Task
+
+CONSTRUCTORS: dict[Task, Callable[..., MarginProblem]] = {"classification": classification, "regression": regression, "ranking": ranking}
+
+
+class PathCV(MarginEstimator):
+    """What the three have in common: the paths of all folds, and one problem of all points at the chosen C."""
+
+    @property
+    def _limits(self) -> dict[str, Any]:
+        return {"tol": self.tol, "time_limit": self.time_limit}
+
+    def _choose(self, task: Task, X: Features, y: Array, **more: Any) -> Self:
+        """Choose C on the folds, then solve.
+
+        Parameters
+        ----------
+        task : what is learned.  X : (m, d).  y : (m,) labels -1 and +1, targets or relevances.
+        more : of the task, the queries or epsilon.
+        """
+        kernel = self._kernel(X)
+        folds = {"folds": self.cv, "random_state": self.random_state, "n_jobs": effective_n_jobs(self.n_jobs)}
+        limits = {"lambda_min": self.lambda_min, "max_events": self.max_events, "time_limit": self.time_limit}
+        row = grid(X, y, [kernel], task, metric=self.metric, **folds, **limits, **more).best
+        low, high = row.selected.interval
+        self.C_, self.C_interval_ = row.selected.C, (1 / high, 1 / low)
+        self.best_score_, self.curve_ = row.selected.score, row.curve
+        return self._solve(CONSTRUCTORS[task](X, y, C=self.C_, kernel=kernel, **more))
+
+
+class MarginClassifierPathCV(PathCV, Classifier):
+    """A support vector machine for two classes whose C is the best of all, in cross-validation.
+
+    Every fold follows the whole path of the hinge's solutions, and all C from the first breakpoint to 1 / lambda_min are scored exactly.
+    More classes: `sklearn.multiclass.OneVsOneClassifier(MarginClassifierPathCV())`, which chooses a C for every two.
+
+    Parameters
+    ----------
+    kernel, degree, gamma, coef0 : as in `MarginClassifier`; "scale" is of all points.
+    cv : how many folds, a whole number.  metric : "accuracy" or "pairwise_accuracy"; "auto" is the first.
+    lambda_min : where paths end, in units of lambda = 1 / C.  max_events : breakpoints of a path at most.
+    time_limit : seconds of a path, and of the last fit.  random_state : of the folds.  tol : relative gap of the last fit.
+    n_jobs : processes; None is 1 and -1 all.
+
+    Attributes
+    ----------
+    C_ : the chosen C.  C_interval_ : (lowest, highest) C around it with the same score.  best_score_ : that score.
+    curve_ : lambdas and scores of all knots, a `selection.Curve`.
+    The rest as of `MarginClassifier`, of the fit to all points at C_.
+
+    Source: P, section 5; Hastie, Rosset, Tibshirani, Zhu, The entire regularization path for the support vector machine (2004).
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: str | Kernel = "linear",
+        degree: int = 3,
+        gamma: str | float = "scale",
+        coef0: float = 0.0,
+        cv: int = 5,
+        metric: str = "auto",
+        lambda_min: float = 1e-4,
+        max_events: int | None = None,
+        time_limit: float | None = None,
+        random_state: int = 0,
+        tol: float = 1e-8,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.cv = cv
+        self.metric = metric
+        self.lambda_min = lambda_min
+        self.max_events = max_events
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.tol = tol
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Choose C and fit to all points.
+
+        Parameters
+        ----------
+        X : (m, d) features, dense, sparse or a table, or the (m, m) Gram matrix.  y : (m,) labels of two classes.
+
+        Returns
+        -------
+        The estimator itself.
+
+        Raises
+        ------
+        ValueError : more classes or fewer than two, folds that cannot be made, nothing to choose from.
+
+        Warns
+        -----
+        ConvergenceWarning : as in `MarginClassifier.fit`.
+        """
+        X, y = self._checked(X, y, ensure_min_samples=2)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) > 2:
+            raise ValueError(f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
+        if len(self.classes_) < 2:
+            raise ValueError(f"{type(self).__name__} needs two classes, but all rows are of one class, {shown(self.classes_[0])}")
+        return self._choose("classification", X, np.where(codes, 1.0, -1.0))
+
+
+class MarginRegressorPathCV(PathCV, Regressor):
+    """Support vector regression whose C is the best of all, in cross-validation.
+
+    Parameters
+    ----------
+    epsilon : as in `MarginRegressor`.
+    metric : "mean_squared_error", "mean_absolute_error", "epsilon_insensitive" or "pairwise_accuracy"; "auto" is the first.
+    The rest as in `MarginClassifierPathCV`.
+
+    Attributes
+    ----------
+    C_, C_interval_, best_score_, curve_ : as of `MarginClassifierPathCV`.  The rest as of `MarginRegressor`.
+
+    Source: P, section 5; L. Gunter, J. Zhu, Efficient computation and model selection for the support vector regression (2007).
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.1,
+        kernel: str | Kernel = "linear",
+        degree: int = 3,
+        gamma: str | float = "scale",
+        coef0: float = 0.0,
+        cv: int = 5,
+        metric: str = "auto",
+        lambda_min: float = 1e-4,
+        max_events: int | None = None,
+        time_limit: float | None = None,
+        random_state: int = 0,
+        tol: float = 1e-8,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.cv = cv
+        self.metric = metric
+        self.lambda_min = lambda_min
+        self.max_events = max_events
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.tol = tol
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Choose C and fit to all points.
+
+        Parameters
+        ----------
+        X : (m, d) features, dense, sparse or a table, or the (m, m) Gram matrix.  y : (m,) targets.
+
+        Returns
+        -------
+        The estimator itself.
+
+        Raises
+        ------
+        ValueError : folds that cannot be made, nothing to choose from.
+
+        Warns
+        -----
+        ConvergenceWarning : as in `MarginRegressor.fit`.
+        """
+        X, y = self._checked(X, y, y_numeric=True, ensure_min_samples=2)
+        return self._choose("regression", X, np.asarray(y, dtype=np.float64), epsilon=self.epsilon)
+
+
+class MarginRankerPathCV(PathCV, Ranker):
+    """RankSVM whose C is the best of all, in cross-validation with whole queries.
+
+    Pairs are listed, and the path has about as many breakpoints as there are pairs: this is for some thousand of them.
+
+    Parameters
+    ----------
+    metric : "pairwise_accuracy" or "auto", which is the same.  The rest as in `MarginClassifierPathCV`.
+
+    Attributes
+    ----------
+    C_, C_interval_, best_score_, curve_ : as of `MarginClassifierPathCV`.  The rest as of `MarginRanker`.
+
+    Source: P, section 5.
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: str | Kernel = "linear",
+        degree: int = 3,
+        gamma: str | float = "scale",
+        coef0: float = 0.0,
+        cv: int = 5,
+        metric: str = "auto",
+        lambda_min: float = 1e-4,
+        max_events: int | None = None,
+        time_limit: float | None = None,
+        random_state: int = 0,
+        tol: float = 1e-8,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.cv = cv
+        self.metric = metric
+        self.lambda_min = lambda_min
+        self.max_events = max_events
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.tol = tol
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
+        """Choose C and fit to all points.
+
+        Parameters
+        ----------
+        X : (m, d) features, dense, sparse or a table, or the (m, m) Gram matrix.  y : (m,) relevances, higher is better.
+        qid : as in `MarginRanker.fit`; folds keep queries whole. Of a single query the points are folded.
+
+        Returns
+        -------
+        The estimator itself.
+
+        Raises
+        ------
+        ValueError : folds that cannot be made, nothing to choose from.
+
+        Warns
+        -----
+        ConvergenceWarning : as in `MarginRanker.fit`.
+        """
+        X, y, query = self._data(X, y, qid, ensure_min_samples=2)
+        return self._choose("ranking", X, y, qid=query if self.n_queries_ > 1 else None)

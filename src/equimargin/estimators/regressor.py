@@ -1,0 +1,103 @@
+"""Epsilon-insensitive regression."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import _check_sample_weight
+
+from equimargin.estimators.base import MarginEstimator
+from equimargin.formulations import Kernel, regression
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.choices import Loss
+
+
+class Regressor(RegressorMixin, MarginEstimator):
+    """What regressors have in common: the function is the prediction."""
+
+    def predict(self, X: Any) -> Array:
+        """f(x) + b, (n,), in the units of y.
+
+        Parameters
+        ----------
+        X : (n, d) points, or (n, m) kernel values with the training points where the kernel is precomputed.
+        """
+        return self._evaluated(X)[:, 0]
+
+
+class MarginRegressor(Regressor):
+    """Support vector regression.
+
+        min over f, b    1/2 |f|^2 + C sum_i weight_i loss(|y_i - f(x_i) - b| - epsilon)
+
+    Parameters
+    ----------
+    C, kernel, degree, gamma, coef0, loss, solver, tol, max_iter, time_limit, n_jobs : as in `MarginClassifier`.
+    epsilon : half the width of the tube of no loss, at least 0, in the units of y.
+
+    Attributes
+    ----------
+    objective_bounds_ : (lower, upper), proven bounds of the optimum.  duality_gap_ : primal minus dual in float64, relative as `tol` is.
+    dual_ : (2 m,) multipliers, those of the targets above the tube first.  n_iter_, status_ : as in `MarginClassifier`.
+    coef_, intercept_ : (d,) and a number, of a linear kernel.  dual_coef_ : (s,) coefficients of any other kernel.
+    support_ : (s,) rows of the support vectors.  support_vectors_ : (s, d), where the kernel needs them.
+    n_features_in_, feature_names_in_ : as in scikit-learn.
+
+    Source: T (57)-(73).
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        epsilon: float = 0.1,
+        kernel: str | Kernel = "linear",
+        degree: int = 3,
+        gamma: str | float = "scale",
+        coef0: float = 0.0,
+        loss: Loss = "hinge",
+        solver: str = "auto",
+        tol: float = 1e-8,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.C = C
+        self.epsilon = epsilon
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.loss = loss
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Solve the problem.
+
+        Parameters
+        ----------
+        X : (m, d) features, dense, sparse or a table, or the (m, m) Gram matrix.  y : (m,) targets.
+        sample_weight : (m,) factors of C, at least 0: a weight of 2 is the same as two copies of the row.
+
+        Returns
+        -------
+        The estimator itself.
+
+        Raises
+        ------
+        ValueError : data or parameters that make no such problem, in a sentence that names them.
+
+        Warns
+        -----
+        ConvergenceWarning : the solver stopped before it reached `tol`; its best point is kept.
+        """
+        X, y = self._checked(X, y, y_numeric=True)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        return self._solve(regression(X, y, self.C, self.epsilon, self._kernel(X, weights), self.loss, weights))

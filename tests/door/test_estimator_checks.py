@@ -1,0 +1,63 @@
+"""scikit-learn's own checks of estimators, all of them, none expected to fail.
+
+Where weights are compared with copies of rows, decision values must agree to 1e-7; of a squared hinge that takes a gap of 1e-14.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from equimargin.estimators import (
+    MarginClassifier,
+    MarginClassifierPathCV,
+    MarginRanker,
+    MarginRankerPathCV,
+    MarginRegressor,
+    MarginRegressorPathCV,
+    OneNormRanker,
+)
+from equimargin.formulations import rbf
+from places import ROOT
+
+ESTIMATORS = [
+    MarginClassifier(),
+    MarginClassifier(kernel="rbf"),
+    MarginClassifier(kernel="precomputed"),
+    MarginClassifier(kernel=rbf(0.5), loss="squared_hinge", bias="penalized", tol=1e-14),
+    MarginRegressor(),
+    MarginRegressor(kernel="rbf"),
+    MarginRanker(),
+    MarginRanker(kernel="rbf", loss="squared_hinge", per_query="mean"),
+    OneNormRanker(),
+    OneNormRanker(over="pairs"),
+    MarginClassifierPathCV(cv=2, lambda_min=0.1),
+    MarginRegressorPathCV(cv=2, lambda_min=0.1),
+    MarginRankerPathCV(cv=2, lambda_min=10.0),
+]
+
+
+@pytest.mark.filterwarnings("default")
+@parametrize_with_checks(ESTIMATORS)
+def test_the_checks_of_scikit_learn_pass(estimator: Any, check: Callable[[Any], None]) -> None:
+    check(estimator)
+
+
+def test_the_check_of_arrays_of_other_kinds_passes() -> None:
+    """scikit-learn skips it unless the variable is set before SciPy is imported."""
+    code = (
+        "from equimargin.estimators import *\n"
+        "from sklearn.utils.estimator_checks import check_array_api_input as check\n"
+        "for kind in (MarginClassifier, MarginRegressor, MarginRanker, OneNormRanker):\n"
+        "    check(kind.__name__, kind(), array_namespace='numpy', expect_only_array_outputs=False)\n"
+        "print('passed')"
+    )
+    environment = os.environ | {"SCIPY_ARRAY_API": "1", "PYTHONPATH": str(ROOT / "src")}
+    answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert (answer.returncode, answer.stdout) == (0, "passed\n"), answer.stderr
