@@ -56,7 +56,9 @@ DegreeOption = Annotated[int, typer.Option(help="Of polynomial.")]
 Coef0Option = Annotated[float | None, typer.Option(help="Of polynomial (1) and sigmoid (0).")]
 EpsilonOption = Annotated[float, typer.Option(help="Half the width of the regression tube, in the units of the target.")]
 ScaleOption = Annotated[bool, typer.Option("--scale", help="Bring every feature to mean 0 and deviation 1, those of all rows.")]
-SampleOption = Annotated[int | None, typer.Option(metavar="N", min=1, help="Take N rows at random; of a ranking whole queries, the last one cut.")]
+SampleOption = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="Take N rows at random; of a ranking whole queries, the last one cut.")
+]
 SeedOption = Annotated[int, typer.Option(min=0, help="Of the sample.")]
 TargetOption = Annotated[
     str | None,

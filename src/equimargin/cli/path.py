@@ -74,7 +74,8 @@ def path(
     max_events: Annotated[int | None, typer.Option(metavar="N", min=1, help="Breakpoints at most.")] = None,
     time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="For each path.")] = None,
     validate: Annotated[
-        str | None, typer.Option(metavar="FILE|FOLDS", help="Choose the best lambda on the rows of a file, or on this number of folds of DATA.")
+        str | None,
+        typer.Option(metavar="FILE|FOLDS", help="Choose the best lambda on the rows of a file, or on this number of folds of DATA."),
     ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the path; .svg, .png or .pdf.")] = None,
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the path; .npz.")] = None,
