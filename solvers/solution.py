@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equimargin.formulations.bounds.intervals import Interval, interval, relative_size
 from equimargin.formulations.kernels.features import explicit, new_points
 from equimargin.formulations.numeric.arguments import count, positive
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.file import packed, unpacked
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
+from equimargin.formulations.rows.listed import LISTED_PAIRS, Signed
+
+FORMAT = "equimargin solution 1"
+"""What the file of a solution says that it is; the number counts the changes of its layout."""
+WORDS = ("solver", "status", "reason", "iterations", "seconds")
+"""Fields of a solution that its file holds as JSON."""
 
 
 class Status(StrEnum):
@@ -90,7 +101,7 @@ def checked(
     return Limits(positive(tol, "tol"), steps, seconds, callback, count(n_jobs, "n_jobs"))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """A solver's answer to a problem.
 
@@ -190,6 +201,75 @@ class Solution:
             return Z @ self.w + self.bias
         return self.problem.kernel.block(points, self.problem.X) @ self._coefficients + self.bias
 
+    def predict(self, X: Any) -> Array:
+        """The labels -1 and +1 of a classification, +1 where f(x) + b = 0; the decision values of a regression or a ranking.
+
+        Parameters
+        ----------
+        X : (n, d) points, or (n, m) kernel values with the training points for a precomputed kernel.
+
+        Returns
+        -------
+        (n,) labels, targets or scores.
+
+        Raises
+        ------
+        ValueError : as in `decision_function`.
+        """
+        f = self.decision_function(X)
+        return np.where(f >= 0, 1.0, -1.0) if isinstance(self.problem.rows, Signed) else f
+
+    def save(self, file: str | Path) -> None:
+        """Write an NPZ file without pickles, the problem with the solution; `load` reads it.
+
+        The trajectory is left out. Multipliers of pairs that were never stored are stored one by one; of more than ten million pairs they
+        are left out, and the solution that is read has no lower bound.
+
+        Parameters
+        ----------
+        file : where to write; what is there is replaced.
+        """
+        words, arrays = packed(self.problem)
+        words |= {"format": FORMAT} | {name: getattr(self, name) for name in WORDS}
+        stored = None if self.dual is None or self.problem.p > LISTED_PAIRS else np.asarray(self.dual)
+        parts = vars(self.point.with_multipliers(stored))
+        arrays |= {f"point_{name}": np.asarray(part) for name, part in parts.items() if part is not None}
+        with Path(file).open("wb") as out:
+            np.savez_compressed(out, about=np.array(json.dumps(words)), **arrays)
+
+    @classmethod
+    def load(cls, file: str | Path) -> Solution:
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        file : that it wrote.  Nothing of it is run, and nothing is believed of the solution but its own words.
+
+        Raises
+        ------
+        ValueError : a file that is none of these, with what is wrong in a sentence.  FileNotFoundError : no file.
+        """
+        try:
+            with np.load(io.BytesIO(Path(file).read_bytes()), allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+            words = json.loads(str(arrays.pop("about")))
+            if not isinstance(words, dict) or words["format"] != FORMAT:
+                raise ValueError(f"its format is not {FORMAT!r}")
+            problem = unpacked(words, arrays)
+            point = _point(problem, {name.removeprefix("point_"): v for name, v in arrays.items() if name.startswith("point_")})
+            solver, status, reason, iterations, seconds = (words[name] for name in WORDS)
+            return cls(problem, str(solver), point, Status(status), str(reason), int(iterations), float(seconds))
+        except FileNotFoundError:
+            raise
+        except KeyError as missing:
+            raise ValueError(f"{file} is no solution: {missing} is missing") from None
+        except Exception as reason:  # a damaged archive fails in many ways, from zipfile, zlib, struct and NumPy's header parser
+            raise ValueError(f"{file} is no solution: {reason}") from None
+
+    def __repr__(self) -> str:
+        """One line: the problem, the solver and how it ended."""
+        return f"<Solution by {self.solver}: {self.status} after {self.iterations:,} iterations, {self.seconds:.3g} s; of {self.problem!r}>"
+
     @property
     def _coefficients(self) -> Array:
         if self.beta is None:
@@ -210,6 +290,25 @@ class Solution:
     @np.errstate(all="ignore")  # a value that overflows leaves an infinite gap
     def _values(self) -> tuple[float, float]:
         return self.problem.values(self.point)
+
+
+def _point(problem: Problem, parts: dict[str, NDArray[Any]]) -> CanonicalPoint:
+    """The point of a file, which fits its problem.
+
+    Raises
+    ------
+    ValueError : numbers of another type or shape, or that are not finite; a part that such a point does not have.
+    """
+    own = type(problem.origin)
+    q = 0 if problem.explicit is None else problem.explicit.q
+    shapes = {"w": (q,), "beta": (problem.m,), "b": (), "alpha": (problem.p,), "x": (problem.size,), "u": (problem.p,)}
+    for name, values in parts.items():
+        if name not in own.__dataclass_fields__:
+            raise ValueError(f"a point of a {problem.family} problem has no {name}")
+        if values.dtype != np.float64 or values.shape != shapes[name] or not np.isfinite(values).all():
+            raise ValueError(f"the point's {name} must be finite numbers of shape {shapes[name]}")
+    fields: dict[str, Any] = {name: float(values) if name == "b" else values for name, values in parts.items()}
+    return own(**fields)
 
 
 def relative_gap(primal: float, dual: float, scale: float) -> float:

@@ -19,7 +19,7 @@ from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.formulations.rows.base import Rows
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CanonicalProblem(ABC):
     """A problem over f in the kernel's space: the fields and the questions that every canonical shape shares.
 
@@ -103,6 +103,12 @@ class CanonicalProblem(ABC):
     @abstractmethod
     def with_cost(self, C: float) -> Self:
         """The same problem at another C."""
+
+    def __repr__(self) -> str:
+        """One line: the family, its sizes, the kernel and C."""
+        points, columns = self.X.shape
+        sizes = f"{self.p:,} rows of {points:,} points" + ("" if self.kernel.given else f" with {columns:,} features")
+        return f"<{type(self).__name__} {self.family}: {sizes}, {self.kernel!r}, C={self.C:g}>"
 
     @property
     def m(self) -> int:

@@ -31,7 +31,7 @@ SPAN = 1e-12
 """Eigenvalues of K below this fraction of the largest are not part of the features L of K = L L'."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MarginProblem(CanonicalProblem):
     """1/2 |f|^2 + sum_r c_r loss(t_r - (A f)_r - b s_r) over f in the kernel's space and b.
 

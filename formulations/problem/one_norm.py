@@ -22,7 +22,7 @@ from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, 
 from equimargin.formulations.rows.listed import Pairs
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OneNormProblem(CanonicalProblem):
     """1'x + C sum_r (1 - (B x)_r)_+ over x >= 0, a linear program.
 

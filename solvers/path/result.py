@@ -21,9 +21,9 @@ from equimargin.formulations.kernels.features import new_points
 from equimargin.formulations.numeric.arguments import number
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.rounding import UNIT
+from equimargin.formulations.problem.file import is_number, packed, unpacked
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.listed import Signed
-from equimargin.solvers.path.file import is_number, packed, unpacked
 from equimargin.solvers.path.function import Centred, claimed
 from equimargin.solvers.path.trace import Kind
 from equimargin.solvers.solution import Solution, Status
@@ -298,7 +298,7 @@ class RegularizationPath:
             if not isinstance(words, dict) or words["format"] != FORMAT:
                 raise ValueError(f"its format is not {FORMAT!r}")
             problem = unpacked(words, arrays)
-            if problem.loss != "hinge" or problem.hard.any():
+            if not isinstance(problem, MarginProblem) or problem.loss != "hinge" or problem.hard.any():
                 raise ValueError("its problem is no hinge's, or has rows of infinite weight")
             _fitting(arrays, problem)
             told = _told(words)

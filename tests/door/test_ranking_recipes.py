@@ -6,8 +6,12 @@ import importlib.util
 from types import ModuleType
 
 import pytest
+from sklearn import config_context
+from sklearn.model_selection import GridSearchCV, GroupKFold
 
-from places import ROOT
+from equimargin.data import load
+from equimargin.estimators import MarginRanker, ranking_scorer
+from places import ROOT, SHARED
 
 
 def example(name: str) -> ModuleType:
@@ -33,3 +37,16 @@ def test_the_recipe_of_lightgbm_runs_and_its_search_is_its_loop() -> None:
     same = [tried == {"C": 1e-3, "loss": "squared_hinge"} for tried in search.cv_results_["params"]].index(True)
     assert module.by_hand(X, y, qid) == pytest.approx(search.cv_results_["mean_test_score"][same], abs=1e-12)
     assert search.best_score_ >= search.cv_results_["mean_test_score"][same] > 0.75
+
+
+@pytest.mark.skipif(not (SHARED / "mq2008").is_dir(), reason="no folder shared/data beside the checkout")
+def test_a_search_over_a_part_of_mq2008_is_one_of_a_benchmark() -> None:
+    """`benchmarks/search.py` times one of all five parts."""
+    data = load(SHARED / "mq2008" / "S1.txt")
+    with config_context(enable_metadata_routing=True):
+        folds = GroupKFold(3).set_split_request(groups="qid")
+        search = GridSearchCV(MarginRanker(), {"C": [1e-3, 1e-1]}, cv=folds, scoring=ranking_scorer("mean_ndcg"), error_score="raise")
+        search.fit(data.X, data.y, qid=data.qid)
+    assert search.best_estimator_.n_queries_ == 157
+    assert search.best_score_ > 0.42
+    assert search.best_estimator_.duality_gap_ <= 1e-8

@@ -33,7 +33,7 @@ class Classifier(ClassifierMixin, MarginEstimator):
 
         Returns
         -------
-        Of two classes (n,), f(x) + b, positive for the second. Of more (n, k), the votes for every class, and to tell equal ones apart
+        Of two classes (n,), f(x) + b, at least 0 for the second. Of more (n, k), the votes for every class, and to tell equal ones apart
         a number in (-1/3, 1/3) that grows with its decision values.
         """
         f = self._evaluated(X)
@@ -51,7 +51,7 @@ class Classifier(ClassifierMixin, MarginEstimator):
         (n,) labels of `classes_`.
         """
         values = self.decision_function(X)
-        chosen = (values > 0).astype(np.int64) if values.ndim == 1 else values.argmax(axis=1)
+        chosen = (values >= 0).astype(np.int64) if values.ndim == 1 else values.argmax(axis=1)
         return np.asarray(self.classes_[chosen])
 
     @property
@@ -62,8 +62,8 @@ class Classifier(ClassifierMixin, MarginEstimator):
     def _votes(self, f: Array) -> Array:
         votes, sums = np.zeros((len(f), len(self.classes_))), np.zeros((len(f), len(self.classes_)))
         for (first, second), values in zip(self._pairs, f.T, strict=True):
-            votes[:, first] += values <= 0
-            votes[:, second] += values > 0
+            votes[:, first] += values < 0
+            votes[:, second] += values >= 0
             sums[:, first] -= values
             sums[:, second] += values
         return np.asarray(votes + sums / (3 * (np.abs(sums) + 1)))

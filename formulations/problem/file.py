@@ -1,4 +1,4 @@
-"""A margin problem as the arrays of an NPZ file, and a few words in JSON for what is no array; no pickles."""
+"""A problem as the arrays of an NPZ file, and a few words in JSON for what is no array; no pickles."""
 
 from __future__ import annotations
 
@@ -9,33 +9,40 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equimargin.formulations.kernels.kernel import Intercept, Kernel, linear, polynomial, precomputed, rbf
+from equimargin.formulations.kernels.kernel import Intercept, Kernel, linear, polynomial, precomputed, rbf, sigmoid
 from equimargin.formulations.numeric.arrays import is_sparse
+from equimargin.formulations.problem.choices import LOSSES, Loss
 from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 
-KERNELS: dict[str, Callable[..., Kernel]] = {"Linear": linear, "Polynomial": polynomial, "RBF": rbf, "Precomputed": precomputed}
+KERNELS: dict[str, Callable[..., Kernel]] = {
+    "Linear": linear,
+    "Polynomial": polynomial,
+    "RBF": rbf,
+    "Sigmoid": sigmoid,
+    "Precomputed": precomputed,
+}
 
 Arrays = dict[str, Any]
 
 
-def packed(problem: MarginProblem) -> tuple[dict[str, Any], Arrays]:
+def packed(problem: Problem) -> tuple[dict[str, Any], Arrays]:
     """What JSON has of a problem, and its arrays by name."""
     words = {
         "kernel": _kernel_text(problem.kernel),
         "rows": type(problem.rows).__name__,
         "C": problem.C,
-        "loss": problem.loss,
-        "bias": problem.bias,
         "shift": problem.shift,
     } | ({} if problem.feature_names is None else {"feature_names": problem.feature_names})
+    words |= {"over": problem.over} if isinstance(problem, OneNormProblem) else {"loss": problem.loss, "bias": problem.bias}
     weights = {} if problem.weights is None else {"weights": problem.weights}
     return words, _features(problem.X) | _targets(problem.rows) | weights
 
 
-def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> MarginProblem:
+def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Problem:
     """The problem that was packed.
 
     Raises
@@ -46,23 +53,32 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Ma
     if kernel.given and X.shape[0] != X.shape[1]:
         raise ValueError(f"its Gram matrix is of shape {X.shape}")
     rows = _rows(words["rows"], arrays, int(X.shape[0]))
-    weights = _numbers(arrays, "weights") if "weights" in arrays else None
-    if weights is not None and not (weights.shape == (rows.groups,) and (weights >= 0).all()):
-        raise ValueError("its weights do not fit the rows")
-    C, loss, bias, shift = (words[name] for name in ("C", "loss", "bias", "shift"))
+    C, shift, names = words["C"], words["shift"], words.get("feature_names")
     if not (is_number(C) and C > 0):
         raise ValueError(f"its C must be a positive number, not {C!r}")
-    if loss not in ("hinge", "squared_hinge"):
-        raise ValueError(f"its loss {loss!r} is unknown")
-    if not isinstance(bias, bool) or (bias and rows.invariant):
-        raise ValueError(f"its bias does not fit the rows: {bias!r}")
     if shift is not None and not (is_number(shift) and 0 <= shift < np.inf):
         raise ValueError(f"its shift must be a number that is at least 0, not {shift!r}")
-    names = words.get("feature_names")
     if names is not None and not (isinstance(names, list) and len(names) == X.shape[1] and all(isinstance(name, str) for name in names)):
         raise ValueError("the names of its features do not fit X")
     columns = None if names is None else tuple(names)
-    return MarginProblem(X, kernel, rows, float(C), loss, bias, weights, shift=shift, feature_names=columns)
+    if "over" not in words:
+        return MarginProblem(X, kernel, rows, float(C), *_of_margin(words, arrays, rows), shift=shift, feature_names=columns)
+    if words["over"] not in ("points", "pairs") or not isinstance(rows, Pairs) or np.inf == C:
+        raise ValueError("its unknowns, its rows and its C are those of no one-norm problem")
+    return OneNormProblem(X, kernel, rows, float(C), words["over"], shift=shift, feature_names=columns)
+
+
+def _of_margin(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], rows: Rows) -> tuple[Loss, bool, NDArray[np.float64] | None]:
+    """The loss, whether there is a bias, and the weights of a margin problem."""
+    weights = _numbers(arrays, "weights") if "weights" in arrays else None
+    if weights is not None and not (weights.shape == (rows.groups,) and (weights >= 0).all()):
+        raise ValueError("its weights do not fit the rows")
+    loss, bias = words["loss"], words["bias"]
+    if loss not in LOSSES:
+        raise ValueError(f"its loss {loss!r} is unknown")
+    if not isinstance(bias, bool) or (bias and rows.invariant):
+        raise ValueError(f"its bias does not fit the rows: {bias!r}")
+    return loss, bias, weights
 
 
 def is_number(value: Any) -> bool:

@@ -1,0 +1,136 @@
+"""Solutions predict, are one line when printed, and are the same after a file; files that are no solutions are refused in a sentence."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from equimargin.formulations import (
+    Problem,
+    classification,
+    one_norm_ranking,
+    polynomial,
+    precomputed,
+    ranking,
+    ranking_from_pairs,
+    ranking_vector_machine,
+    rbf,
+    regression,
+    sigmoid,
+)
+from equimargin.solvers import Solution, solve
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(24, 3))
+Y = np.digitize(X[:, 0] + RNG.normal(size=24), [-0.5, 0.5]).astype(float)
+SIGNS = np.where(Y > 0, 1.0, -1.0)
+QUERIES = np.repeat([0, 1], 12)
+K = X @ X.T
+PROBLEMS: dict[str, Problem] = {
+    "classification": classification(X, SIGNS, 2.0, rbf(0.3), sample_weight=np.linspace(0, 2, 24)),
+    "penalized": classification(sparse.csr_array(X), SIGNS, 2.0, bias="penalized"),
+    "hard": classification(X, np.where(X[:, 0] > 0, 1.0, -1.0), np.inf),
+    "precomputed": classification((K + K.T) / 2, SIGNS, loss="squared_hinge", kernel=precomputed()),
+    "sigmoid": classification(X, SIGNS, kernel=sigmoid(0.1)),
+    "regression": regression(X, Y, 0.5, 0.2, polynomial(2)),
+    "ranking": ranking(X, Y, QUERIES, per_query="mean"),
+    "squared ranking": ranking(X, Y, QUERIES, loss="squared_hinge", kernel=rbf(1.0)),
+    "pairs": ranking_from_pairs(X, [[0, 1], [1, 2], [5, 3]]),
+    "one norm": one_norm_ranking(X, Y, QUERIES),
+    "points": ranking_vector_machine(X, Y, QUERIES, kernel=rbf(1.0)),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_solution_is_the_same_after_a_file(name: str, tmp_path: Path) -> None:
+    found = solve(PROBLEMS[name])
+    found.save(tmp_path / "solution.npz")
+    again = Solution.load(tmp_path / "solution.npz")
+    new = K[:5] if name == "precomputed" else X[:5]
+    np.testing.assert_array_equal(again.decision_function(new), found.decision_function(new))
+    assert (again.interval.lower, again.interval.upper) == (found.lower, found.upper)
+    assert repr(again) == repr(found)
+    assert (again.problem.family, again.problem.kernel, again.reason) == (found.problem.family, found.problem.kernel, found.reason)
+
+
+def test_a_table_keeps_its_columns_and_pairs_that_were_not_stored_are_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = solve(ranking(X, Y, loss="squared_hinge"), "newton")
+    assert not isinstance(found.dual, np.ndarray)
+    found = replace(found, problem=replace(found.problem, feature_names=("a", "b", "c")))
+    found.save(tmp_path / "solution.npz")
+    again = Solution.load(tmp_path / "solution.npz")
+    assert again.problem.feature_names == ("a", "b", "c")
+    np.testing.assert_array_equal(again.dual, found.dual.to_array())
+    assert again.lower == pytest.approx(found.lower, rel=1e-9)
+    assert again.upper == pytest.approx(found.upper, rel=1e-12)
+    monkeypatch.setattr("equimargin.solvers.solution.LISTED_PAIRS", 100)
+    found.save(tmp_path / "solution.npz")
+    without = Solution.load(tmp_path / "solution.npz")
+    assert without.dual is None
+    assert without.lower == -np.inf
+    assert without.upper == again.upper
+
+
+def test_predictions_are_labels_targets_or_scores() -> None:
+    labels = solve(PROBLEMS["classification"]).predict(X)
+    assert set(labels) == {-1.0, 1.0}
+    assert (labels == SIGNS)[6:].mean() > 0.7
+    nothing = solve(classification(X, SIGNS, bias=False, sample_weight=np.zeros(24)))
+    assert (nothing.predict(X) == 1.0).all()  # where f = 0
+    for name in ("regression", "ranking"):
+        found = solve(PROBLEMS[name])
+        np.testing.assert_array_equal(found.predict(X), found.decision_function(X))
+
+
+def test_problems_and_solutions_are_one_line() -> None:
+    assert repr(PROBLEMS["classification"]) == "<MarginProblem svm.soft: 24 rows of 24 points with 3 features, RBF(gamma=0.3), C=2>"
+    assert repr(PROBLEMS["precomputed"]) == "<MarginProblem svm.l2: 24 rows of 24 points, Precomputed(), C=1>"
+    assert repr(PROBLEMS["one norm"]).startswith("<OneNormProblem rank.onenorm: ")
+    found = solve(PROBLEMS["penalized"], "coordinate_descent")
+    assert repr(found).startswith("<Solution by coordinate_descent: optimal after ")
+    assert repr(found).endswith(f" s; of {PROBLEMS['penalized']!r}>")
+    for problem in PROBLEMS.values():
+        assert "\n" not in repr(problem)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"about": {"format": "equimargin solution 0"}}, "its format is not 'equimargin solution 1'"),
+        ({"about": {"status": "wonderful"}}, "'wonderful' is not a valid Status"),
+        ({"about": {"C": -1}}, "its C must be a positive number, not -1"),
+        ({"about": {"loss": "log"}}, "its loss 'log' is unknown"),
+        ({"about": {"over": "queries"}}, "its unknowns, its rows and its C are those of no one-norm problem"),
+        ({"point_alpha": np.zeros(3)}, r"the point's alpha must be finite numbers of shape \(24,\)"),
+        ({"point_alpha": np.full(24, np.nan)}, "the point's alpha must be finite numbers"),
+        ({"point_x": np.zeros(24)}, "a point of a svm.soft problem has no x"),
+        ({"y": np.arange(24.0)}, "its rows 'Signed' are unknown, or their labels do not fit"),
+    ],
+)
+def test_a_file_that_is_no_solution_is_refused(tmp_path: Path, change: dict[str, Any], words: str) -> None:
+    file = tmp_path / "solution.npz"
+    solve(PROBLEMS["classification"]).save(file)
+    with np.load(io.BytesIO(file.read_bytes())) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    about = json.loads(str(arrays["about"])) | change.pop("about", {})
+    np.savez(file, **arrays | change | {"about": np.array(json.dumps(about))})
+    with pytest.raises(ValueError, match=f"solution.npz is no solution: {words}"):
+        Solution.load(file)
+
+
+def test_what_is_no_file_of_ours_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        Solution.load(tmp_path / "nowhere.npz")
+    (tmp_path / "text.npz").write_text("text")
+    with pytest.raises(ValueError, match="is no solution"):
+        Solution.load(tmp_path / "text.npz")
+    np.savez(tmp_path / "arrays.npz", X=X)
+    with pytest.raises(ValueError, match="is no solution: 'about' is missing"):
+        Solution.load(tmp_path / "arrays.npz")
