@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, linear, polynomial, precomputed, rbf, sigmoid
 from equimargin.formulations.numeric.arrays import is_sparse
@@ -112,6 +111,8 @@ def _features(X: Any) -> Arrays:
 
 def _read_features(arrays: Mapping[str, NDArray[Any]]) -> Any:
     if "X_shape" in arrays:
+        from scipy import sparse
+
         parts = _numbers(arrays, "X_data"), arrays["X_indices"], arrays["X_indptr"]
         X = sparse.csr_array(parts, shape=tuple(arrays["X_shape"].tolist()))
         X.check_format()

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve, get_lapack_funcs
 
 from equimargin.formulations.numeric.arrays import Array
 
@@ -26,6 +25,8 @@ class Factor(NamedTuple):
 
     def solve(self, v: Array) -> Array:
         """The solution (n,) for a right-hand side (n,), computed in the factor's precision."""
+        from scipy.linalg import cho_solve
+
         d: Array = cho_solve((self.matrix, self.lower), v.astype(self.matrix.dtype), check_finite=False).astype(np.float64)
         return d
 
@@ -47,6 +48,8 @@ def damped_factor(
     dampings : in rising order.  lower : whether the lower triangle of H is read, and not the upper one.
     out_of_time : whether to end before the next damping.
     """
+    from scipy.linalg import get_lapack_funcs
+
     for damping in dampings:
         H = fresh()
         H[np.diag_indices(len(H))] = diagonal + damping * unit

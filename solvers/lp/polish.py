@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lstsq
 
 from equimargin.formulations.bounds.evaluate import kernel_product
 from equimargin.formulations.bounds.intervals import interval
@@ -60,8 +59,8 @@ def _solved_again(problem: OneNormProblem, x: Array, u: Array) -> tuple[Array, A
     AK, prices = _rows(problem, F), _prices(problem, u)
     B = AK[:, S] if problem.over == "points" else AK @ problem.rows.matrix[S].T
     x, u = x.copy(), u.copy()
-    x[S] += lstsq(B, 1.0 - AK @ problem.coefficients(x), lapack_driver="gelsy")[0]
-    u[F] += lstsq(B.T, 1.0 - prices[S], lapack_driver="gelsy")[0]
+    x[S] += _least_squares(B, 1.0 - AK @ problem.coefficients(x))
+    u[F] += _least_squares(B.T, 1.0 - prices[S])
     return np.maximum(x, 0.0), np.clip(u, 0.0, problem.C)
 
 
@@ -79,9 +78,17 @@ def _moved_inside(problem: OneNormProblem, u: Array) -> Iterator[Array]:
             return
         AK, u = _rows(problem, F), u.copy()
         B = AK[:, T] if problem.over == "points" else AK @ problem.rows.matrix[T].T
-        u[F] += lstsq(B.T, 1.0 - 2 * excess - prices[T], lapack_driver="gelsy")[0]
+        u[F] += _least_squares(B.T, 1.0 - 2 * excess - prices[T])
         u = np.clip(u, 0.0, problem.C)
         yield u
+
+
+def _least_squares(B: Array, missing: Array) -> Array:
+    """The shortest d for which |B d - missing| is least, by a QR factorisation with pivots."""
+    from scipy.linalg import lstsq
+
+    d: Array = lstsq(B, missing, lapack_driver="gelsy")[0]
+    return d
 
 
 def _rows(problem: OneNormProblem, F: Any) -> Array:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dsymv, ssymv
 
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.numeric.arrays import Array
@@ -47,6 +46,8 @@ class GramProducts:
 
     def __call__(self, v: Array) -> Array:
         """K v, (n,)."""
+        from scipy.linalg.blas import dsymv
+
         self.count += 1
         if self._double is not None:
             return np.asarray(dsymv(1.0, self._double.T, v)) if len(v) else v
@@ -60,6 +61,8 @@ class GramProducts:
         """K v, (n,), to about seven digits."""
         if self._single is None:
             return self(v)
+        from scipy.linalg.blas import ssymv
+
         self.count += 1
         size = float(np.abs(v).max(initial=0.0)) or 1.0  # float32 has little room for small numbers
         return np.asarray(ssymv(1.0, self._single.T, (v / size).astype(np.float32)), dtype=np.float64) * size
