@@ -12,11 +12,13 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from equimargin import __version__
+from equimargin.families import HowToPose, families_of
 from equimargin.formulations import REGISTRY, Problem, declare
 from equimargin.formulations.numeric.arguments import number
 from equimargin.formulations.problem import CanonicalProblem
@@ -28,6 +30,15 @@ from equimargin.solvers import BACKENDS, SOLVERS, Status, solve, solve_declarati
 
 ACCURATE = "CLARABEL"
 """The backend that runs the controls: a misprint must be solved well to be refuted."""
+
+
+class Labelled(HowToPose, total=False):
+    """What belongs to X where it is compared instead of a problem.
+
+    y : (m,) labels, targets or relevances.
+    """
+
+    y: ArrayLike
 
 
 @dataclass(frozen=True)
@@ -187,7 +198,7 @@ class Comparison:
 
 
 def compare(
-    problem: Problem | Sequence[Problem],
+    problem: Problem | Sequence[Problem] | Any,
     formulations: str | Sequence[str] = "*",
     solvers: str | Sequence[str] = "*",
     tol: float = 1e-8,
@@ -196,18 +207,21 @@ def compare(
     jobs: int = 1,
     include_controls: bool = False,
     progress: Callable[[int, int, str], None] | None = None,
+    **data: Unpack[Labelled],
 ) -> Comparison:
     """Solve a problem's formulations by several backends and specialised solvers, and judge every answer.
 
     Parameters
     ----------
-    problem : one problem, or several; each is a family.  formulations, solvers : names or patterns with * and ?. A backend that is
-        weak on a kind of program (OSQP on linear, HIGHS on quadratic ones) takes part there only if it is asked for by its full name.
+    problem : one problem, or several; each is a family. Or X, (m, d) features, with `y=`; then all families of the task are compared.
+    formulations, solvers : names or patterns with * and ?. A backend that is weak on a kind of program (OSQP on linear, HIGHS on quadratic
+        ones) takes part there only if it is asked for by its full name.
     tol : relative accuracy asked of every solver.  agree_tol : relative tolerance of the referee.  time_limit : seconds an answer.
     jobs : processes; -1 is all cores. Above 1, formulations and solvers of one's own must be entered by modules that other processes can
         import; the answers of those that are not are failed ones, and say so.
     include_controls : also declare the formulations that are wrong on purpose.
     progress : called with (done, total, what was just done).
+    data : y, (m,) labels, targets or relevances, where the problem is X; and task, qid, C, kernel and epsilon, as in `families_of`.
 
     Returns
     -------
@@ -220,7 +234,7 @@ def compare(
     for name, limit in (("tol", tol), ("agree_tol", agree_tol), ("time_limit", time_limit)):
         number(limit, name, "a positive, finite number", lambda v: 0 < v < np.inf)
     tol, agree_tol, time_limit = float(tol), float(agree_tol), float(time_limit)
-    problems = [problem] if isinstance(problem, CanonicalProblem) else list(problem)
+    problems = _problems(problem, data)
     ids = _matching(formulations, REGISTRY, "formulation")
     names = _matching(solvers, [*BACKENDS, *SOLVERS], "solver")
     asked = {name.upper() for name in ([solvers] if isinstance(solvers, str) else solvers)}
@@ -239,6 +253,17 @@ def compare(
         start += len(group)
     settings = {"tol": tol, "agree_tol": agree_tol, "time_limit": time_limit, "formulations": sorted(ids), "solvers": names}
     return Comparison(tuple(families), tuple(problems), settings=settings)
+
+
+def _problems(given: Any, data: Labelled) -> list[Problem]:
+    """The problems that were given, or those of the arrays X and y that were."""
+    if "y" in data:
+        how: dict[str, Any] = {**data}
+        return families_of(given, how.pop("y"), **how)
+    problems: list[Any] = [given] if isinstance(given, CanonicalProblem) else list(given)
+    if data or not all(isinstance(problem, CanonicalProblem) for problem in problems):
+        raise ValueError("compare takes a problem, several problems, or arrays: compare(X, y=y), with a task, qid or kernel if need be")
+    return problems
 
 
 def _jobs(problem: Problem, ids: Sequence[str], names: Sequence[str], tol: float, time_limit: float, controls: bool) -> Iterator[Job]:

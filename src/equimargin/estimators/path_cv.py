@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -15,13 +14,12 @@ from equimargin.estimators.base import MarginEstimator
 from equimargin.estimators.classifier import Classifier
 from equimargin.estimators.ranker import Ranker
 from equimargin.estimators.regressor import Regressor
-from equimargin.formulations import Kernel, MarginProblem, classification, ranking, regression
+from equimargin.formulations import Kernel
 from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.problem.construct import problem_of
 from equimargin.selection import grid
 from equimargin.selection.grids import Task
-
-CONSTRUCTORS: dict[Task, Callable[..., MarginProblem]] = {"classification": classification, "regression": regression, "ranking": ranking}
 
 
 class PathCV(MarginEstimator):
@@ -46,7 +44,7 @@ class PathCV(MarginEstimator):
         low, high = row.selected.interval
         self.C_, self.C_interval_ = row.selected.C, (1 / high, 1 / low)
         self.best_score_, self.curve_ = row.selected.score, row.curve
-        return self._solve(CONSTRUCTORS[task](X, y, C=self.C_, kernel=kernel, **more))
+        return self._solve(problem_of(task, X, y, self.C_, kernel, **more))
 
 
 class MarginClassifierPathCV(PathCV, Classifier):

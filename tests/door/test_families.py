@@ -1,0 +1,50 @@
+"""Arrays are compared as the problems that they pose: the task is that of the data, or the one that is named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from equimargin.compare import compare
+from equimargin.families import families_of
+from equimargin.formulations import classification, rbf
+
+X = np.random.default_rng(0).normal(size=(12, 2))
+FEW = {"solvers": ["CLARABEL", "smo", "coordinate_descent", "linear_program"]}
+
+
+@pytest.mark.parametrize(
+    ("y", "how", "families"),
+    [
+        (np.arange(12) % 2, {}, ["svm.soft", "svm.nobias", "svm.l2", "svm.nobias_l2"]),
+        (np.where(X[:, 0] > 0, "b", "a"), {"C": np.inf}, ["svm.hard"]),
+        (X[:, 0], {}, ["svr.l1", "svr.l2"]),
+        (np.arange(12) % 2, {"task": "regression"}, ["svr.l1", "svr.l2"]),
+        (np.arange(12) % 3, {"qid": np.repeat([0, 1], 6)}, ["rank.l1", "rank.l2", "rank.onenorm", "rvm"]),
+        (np.arange(12) % 3, {"task": "ranking", "C": np.inf}, ["rank.hard"]),
+    ],
+)
+def test_the_task_is_that_of_the_data(y: Any, how: dict[str, Any], families: list[str]) -> None:
+    assert [problem.family for problem in families_of(X, y, **how)] == families
+
+
+def test_arrays_are_compared_as_the_problems_they_pose() -> None:
+    y = np.where(X[:, 0] + X[:, 1] > 0.3, "yes", "no")
+    found = compare(X, y=y, kernel=rbf(0.5), C=2.0, **FEW)
+    posed = classification(X, np.where(y == "yes", 1.0, -1.0), 2.0, rbf(0.5))
+    assert found.agree
+    wanted = compare(posed, **FEW).families[0].interval
+    assert found.families[0].interval.lower <= wanted.upper
+    assert wanted.lower <= found.families[0].interval.upper
+
+
+def test_what_is_neither_a_problem_nor_arrays_is_refused() -> None:
+    for given, more in ((X, {}), ([classification(X, np.sign(X[:, 0]))], {"task": "ranking"}), (["wine"], {})):
+        with pytest.raises(ValueError, match=r"compare takes a problem, several problems, or arrays: compare\(X, y=y\)"):
+            compare(given, **more)
+    with pytest.raises(ValueError, match="y has 3 different labels, and a comparison of classifications takes two"):
+        compare(X, y=np.arange(12) % 3, task="classification")
+    with pytest.raises(ValueError, match="task must be 'classification' or 'regression' or 'ranking', not 'sorting'"):
+        families_of(X, np.arange(12), task="sorting")
