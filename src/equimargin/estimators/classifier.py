@@ -103,7 +103,7 @@ class MarginClassifier(Classifier):
     classes_ : (k,) the labels, sorted.
     objective_bounds_ : (lower, upper), proven bounds of the optimum, of many classes that of all problems together.
     duality_gap_ : primal minus dual in float64, relative as `tol` is, of many classes the largest.
-    dual_ : (m,) multipliers of the rows; of many classes a list of them, for every two on their rows alone.
+    dual_ : (m,) multipliers of the rows; of many classes a list of them, for every two on their rows alone. A pickle leaves them out.
     n_iter_ : iterations of the solver, the most for any two classes.  status_ : how the solver ended: "optimal", or why not.
     coef_, intercept_ : (k (k - 1) / 2, d) and (k (k - 1) / 2,) of a linear kernel, for classes (0, 1), (0, 2), ..., (1, 2), ...; a positive
         value of the function is a vote for the second.

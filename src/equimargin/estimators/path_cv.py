@@ -1,4 +1,4 @@
-"""Estimators that choose C by cross-validation along the whole regularisation path: of all C, not of a list."""
+"""Estimators that choose C by cross-validation from all values that the regularisation path reaches, instead of from a list."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class PathCV(MarginEstimator):
 
 
 class MarginClassifierPathCV(PathCV, Classifier):
-    """A support vector machine for two classes whose C is the best of all, in cross-validation.
+    """A support vector machine for two classes whose C is the best in cross-validation, of all that the path reaches.
 
     Every fold follows the whole path of the hinge's solutions, and all C from the first breakpoint to 1 / lambda_min are scored exactly.
     More classes: `sklearn.multiclass.OneVsOneClassifier(MarginClassifierPathCV())`, which chooses a C for every two.
@@ -134,7 +134,7 @@ class MarginClassifierPathCV(PathCV, Classifier):
 
 
 class MarginRegressorPathCV(PathCV, Regressor):
-    """Support vector regression whose C is the best of all, in cross-validation.
+    """Support vector regression whose C is the best in cross-validation, of all that the path reaches.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ class MarginRegressorPathCV(PathCV, Regressor):
 
 
 class MarginRankerPathCV(PathCV, Ranker):
-    """RankSVM whose C is the best of all, in cross-validation with whole queries.
+    """RankSVM whose C is the best in cross-validation with whole queries, of all that the path reaches.
 
     Pairs are listed, and the path has about as many breakpoints as there are pairs: this is for some thousand of them.
 

@@ -16,7 +16,7 @@ from equimargin.estimators.queries import split_column
 METRICS = ("ndcg", "mean_ndcg", "pairwise_accuracy", "kendall_tau", "average_precision")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RankingScorer:
     """A metric of `equimargin.metrics` as `scorer(estimator, X, y, qid=...)`; higher is better.
 
