@@ -14,6 +14,7 @@ from enum import StrEnum
 import numpy as np
 
 from equimargin.formulations.bounds.intervals import Interval
+from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.proofs.referee.evidence import Claim, Evidence, PointProof, worst
 from equimargin.proofs.referee.rays import RAY_TOLERANCE
 from equimargin.proofs.referee.ways import Ways
@@ -71,6 +72,18 @@ class Judgement:
     relative_width: float
     """(upper - lower) / S of these two."""
 
+    @property
+    def ground(self) -> str:
+        """Why the answer does not agree, in a clause: what it says itself, and beside that what was computed of it."""
+        said, accuracy = self.evidence.run.reason, self.evidence.accuracy
+        if self.agreement in (Agreement.AGREES, Agreement.SKIPPED) or self.evidence.claim is None or accuracy is None:
+            return said
+        if accuracy.arithmetic > UNSOLVED:
+            return f"{said}, but float64 tells margins apart to {accuracy.arithmetic:.1e} only"
+        if self.agreement is Agreement.FAILED and self.accuracy > UNSOLVED:
+            return f"{said}, but its own conditions are missed by {self.accuracy:.1e}"
+        return f"{said}, and is off by {worst(self.claim, self.off):.1e} at an accuracy of {self.accuracy:.1e}"
+
 
 @dataclass(frozen=True)
 class Family:
@@ -88,6 +101,19 @@ class Family:
     """One an answer, in the order of the evidence."""
     feasible: bool = True
     """False where an answer proves that no point is feasible, and none is proven to be."""
+
+    @property
+    def advice(self) -> str:
+        """What stands in spite of a verdict other than agree, and what to do about it, in sentences; empty where all agree."""
+        if self.verdict is not Verdict.UNDECIDED:
+            return ""
+        bounded = np.isfinite(self.interval.lower) and np.isfinite(self.interval.upper)
+        stands = ["The interval is proven all the same: what is missing is an answer of the other kind that agrees."] if bounded else []
+        arithmetic = max((j.evidence.accuracy.arithmetic for j in self.judgements if j.evidence.accuracy is not None), default=0.0)
+        if arithmetic > UNSOLVED:
+            size = f"C times the largest K_ii is about {arithmetic / UNIT:.0e}, too large for backends that compute in float64"
+            return " ".join([*stands, f"{size}: scale the features, or lower C."])
+        return " ".join(stands)
 
     def count(self, agreement: Agreement) -> int:
         """How many answers, controls apart, came out so."""

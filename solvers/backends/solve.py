@@ -203,20 +203,29 @@ def _attempt(declaration: Declaration, backend: Backend, options: dict[str, Any]
     )
 
 
+def _own_word(raw: Any) -> str:
+    """The status in the backend's own words, which say more than cvxpy's; empty where the backend has none."""
+    for holder in (raw, raw.get("info") if isinstance(raw, dict) else getattr(raw, "info", None)):
+        word = holder.get("status") if isinstance(holder, dict) else getattr(holder, "status", None)
+        if word is not None:
+            return str(word)
+    return ""
+
+
 def _interrupted(raw: Any) -> bool:
     """Whether the backend took the user's interrupt for its own, as SCS and OSQP do while they run."""
-    info = raw.get("info") if isinstance(raw, dict) else getattr(raw, "info", None)
-    return (info.get("status") if isinstance(info, dict) else getattr(info, "status", None)) == "interrupted"
+    return _own_word(raw) == "interrupted"
 
 
 def _unpack(problem: Any, raw: Any, chain: Any, inverse: Any) -> tuple[Status, str]:
-    """Give the variables their values and name the status; cvxpy's own word is the reason."""
+    """Give the variables their values and name the status; the words of cvxpy and of the backend are the reason."""
     import cvxpy as cp
 
+    own = _own_word(raw)
     try:
         problem.unpack_results(raw, chain, inverse)
     except cp.error.SolverError as failure:
-        return Status.NUMERICAL_FAILURE, _sentence("cvxpy", failure)
+        return Status.NUMERICAL_FAILURE, f"the backend found no solution and says {own}" if own else _sentence("cvxpy", failure)
     word = str(problem.status)
     statuses: dict[str, Status] = {
         cp.OPTIMAL: Status.OPTIMAL,
@@ -226,7 +235,8 @@ def _unpack(problem: Any, raw: Any, chain: Any, inverse: Any) -> tuple[Status, s
         cp.UNBOUNDED_INACCURATE: Status.UNBOUNDED,
         cp.settings.USER_LIMIT: Status.ITERATION_LIMIT,
     }
-    return statuses.get(word, Status.NUMERICAL_FAILURE), f"the backend says {word}"
+    said = f"the backend says {word}" if word == cp.OPTIMAL or own in ("", word) else f"the backend says {word}, in its own words '{own}'"
+    return statuses.get(word, Status.NUMERICAL_FAILURE), said
 
 
 def reading_of(declaration: Declaration) -> Reading | None:

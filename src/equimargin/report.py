@@ -103,7 +103,7 @@ def closing_lines(family: Family) -> Iterator[str]:
         run = j.evidence.run
         unfinished = j.agreement is Agreement.INACCURATE and run.status is not Status.OPTIMAL
         if unfinished or j.agreement in (Agreement.SKIPPED, Agreement.FAILED):
-            reasons.setdefault(f"{j.agreement}: {run.reason}", []).append(run.name)
+            reasons.setdefault(f"{j.agreement}: {j.ground}", []).append(run.name)
     for reason, who in reasons.items():
         yield f"  {reason} ({', '.join(who)})"
     lower, upper = family.interval.lower, family.interval.upper
@@ -112,6 +112,8 @@ def closing_lines(family: Family) -> Iterator[str]:
     else:
         yield f"  optimum proven in [{lower:.12g}, {upper:.12g}], relative width {family.interval.relative_width:.1e}"
     yield f"  verdict: {str(family.verdict).upper()} - {family.reason}"
+    if family.advice:
+        yield f"  {family.advice}"
 
 
 def _seconds(seconds: float | None) -> str:

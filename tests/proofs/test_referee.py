@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, replace
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from equimargin.compare import compare
 from equimargin.formulations import (
     REGISTRY,
     Declaration,
@@ -775,3 +777,29 @@ def test_multipliers_are_made_from_f_once_an_answer(id: str, made: int, monkeypa
     monkeypatch.setattr("equimargin.formulations.bounds.complete.dual_from", counted)
     examine(problem, answer)
     assert len(calls) == made
+
+
+def badly_scaled() -> MarginProblem:
+    """A column of size 1e7 at C = 1e6."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(60, 3)) * [1.0, 1e7, 1e-6]
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=60) > 0, 1.0, -1.0)
+    return classification(X, y, 1e6, loss="squared_hinge")
+
+
+def test_an_undecided_family_says_what_stands_and_what_to_do() -> None:
+    """Newton's method in the features proves the optimum; backends that compute in float64 have no digit left."""
+    (family,) = compare(badly_scaled(), "svm.l2.dual", ["CLARABEL", "newton"]).families
+    dual, solved = family.judgements
+    assert (family.verdict, solved.agreement, dual.agreement) == (Verdict.UNDECIDED, Agreement.AGREES, Agreement.FAILED)
+    assert family.interval.relative_width < 1e-6
+    assert family.advice.startswith("The interval is proven all the same")
+    assert re.search(r"C times the largest K_ii is about [1-9]e\+20, .*: scale the features, or lower C\.$", family.advice)
+    assert re.search(r"^the backend says .*, but float64 tells margins apart to \d\.\de\+04 only$", dual.ground)
+    assert solved.ground == solved.evidence.run.reason
+
+
+def test_a_backend_that_finds_nothing_is_quoted() -> None:
+    """cvxpy's advice to try another solver, or to be verbose, would be of no use in a comparison."""
+    answer = solve_declaration(declare("svm.l2.primal", badly_scaled()))
+    assert answer.reason == "the backend found no solution and says InsufficientProgress"
