@@ -1,12 +1,14 @@
-"""Column generation for one-norm margin problems: kernel columns by their prices, pairs in groups, however large K is.
+"""Column generation for one-norm margin problems whose linear program is too large to be solved whole.
 
     min over x >= 0   sum_{j in S} x_j + C sum_G |G| (1 - mean_G B x)_+        S some of the columns, G a partition of the pairs
     max over u        1'u   s.t.  (B'u)_S <= 1,  0 <= u <= C,  u constant on every G
 
-The simplex method solves this restricted program. Every round proves both sides of the whole one: u divided by max(1, max B'u), and x with
-the slacks of all pairs one by one. B'u is one product of K with A'u; the columns that violate B'u <= 1 most join S. A group with slacks of
-either sign is divided by their sign; groups on one side of the margin are put together again when they are many, which changes neither u
-nor the value. The basis of the last program starts the next one, dual feasible: what is not basic is at the bound of its side.
+This restricted program has few columns, and one row for every group of pairs. Every round solves it by the simplex method, and then bounds
+the optimum of the whole program from both sides: from below by u, divided by max(1, max B'u) so that it is feasible; from above by x, with
+the slack of every single pair. The prices B'u are one product of K with A'u, and the columns that violate B'u <= 1 most join S. A group
+whose slacks are of either sign is divided by their sign. When there are many groups, those on one side of the margin are put together
+again, which changes neither u nor the value. The simplex method starts from the basis of the last program, with every unknown that is not
+basic at the bound of its side, and is dual feasible there.
 
 Source: documents T (102)-(104) = K (2.10), T (94)-(96); A. Demiriz, K. P. Bennett, J. Shawe-Taylor, Linear programming boosting via column
 generation (2002), for the columns; R. E. Bixby, J. W. Gregory, I. J. Lustig, R. E. Marsten, D. F. Shanno, Very large-scale linear
@@ -16,7 +18,7 @@ programming: a case study in combining interior point and simplex methods (1992)
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,21 +42,21 @@ Index = NDArray[np.intp]
 COLUMNS_ADDED = 25
 """Columns that join the restricted program after one look at the prices."""
 SINGLE_PAIRS = 100.0
-"""Pairs, of those nearest to the margin on either side, that are groups of their own. Groups grow with the distance from the margin: of n
-pairs on one side a log(1 + n / a) groups are made, where a is this number."""
+"""Pairs, about, of those nearest to the margin on either side, that are groups of their own. Groups grow with the distance from the margin:
+n pairs on one side make a log(1 + n / a) groups, where a is this number."""
 MOST_GROUPS = 4000
 """Groups above which those that lie on one side of the margin are put together again."""
 HIDDEN_SHARE = 0.1
-"""Share of the whole gap that groups may hide: they are divided until they hide less of the slacks."""
+"""Share of the gap that groups may hide: they are divided until the slacks that they average away add less than this to the value."""
 MOST_DIVISIONS = 10
-"""The largest number of times that groups are divided between two looks at the prices."""
+"""Divisions of the groups between two looks at the prices, at most."""
 STALE_PRICES = 250
 """Looks at the prices without progress that end a run. There are many, because columns come slowly, but their number is finite."""
 ENTRIES_BETWEEN_INTERRUPTS = 20_000_000
 """Entries of K that are computed between two moments at which an interrupt is noticed."""
 WHOLE_PROGRAM_ENTRIES = {"points": 60_000, "pairs": 250_000}
 """Entries of the largest matrix that "auto" leaves to HiGHS, with unknowns over points and over pairs: up to there the whole linear program
-is solved sooner than by parts. Columns over pairs are many and much alike, so that there the parts pay later."""
+is solved sooner than by column generation. Over pairs there are many columns that are much alike, so that column generation pays later."""
 MOST_ITERATIONS = 1_000_000
 """Simplex iterations after which a run ends where the caller gives no limit."""
 
@@ -75,20 +77,20 @@ def large(problem: OneNormProblem) -> bool:
     first=large,
 )
 def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
-    """Solve at unit mean K_ii and map back; of `warm_start`, the support of x are the first columns, u the first prices.
+    """Solve at unit mean K_ii and map back. The first columns are the support of the x of `warm_start`, and its u gives the first prices.
 
     `limits.max_iter` counts simplex iterations.
     """
     found = _generate(problem, limits, warm_start)
-    return _refined(found, limits) if found.status is Status.NUMERICAL_FAILURE else found
+    return _refined(problem, found, limits) if found.status is Status.NUMERICAL_FAILURE else found
 
 
 def _generate(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
-    """The best x and the best u of all rounds."""
+    """The solution whose x and u are the best of all rounds."""
     judge = Judge("column_generation", problem, limits, MOST_ITERATIONS if limits.max_iter is None else limits.max_iter, STALE_PRICES)
     scale = problem.gram.mean_diagonal
     kernel = tiles(problem.gram, scale)
-    x, u = _start(problem, warm_start)
+    x, u = _inside(problem, OneNormPoint() if warm_start is None else warm_start)
     master = Master(problem, kernel, scale, x * scale)
     shown, (primal, dual) = OneNormPoint(x, u), (np.inf, -np.inf)
     u = u * scale
@@ -97,8 +99,8 @@ def _generate(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint 
         lower = float(u.sum()) / max(1.0, float(prices.max(initial=0.0))) / scale
         if lower > dual:
             dual, shown = lower, replace(shown, u=u / scale)
-        if master.value / scale < primal:
-            primal, shown = master.value / scale, replace(shown, x=master.x / scale)
+        if master.at.value / scale < primal:
+            primal, shown = master.at.value / scale, replace(shown, x=master.at.x / scale)
         if judge.weigh(shown, primal, dual, master.iterations):
             break
         master.join(prices)
@@ -106,17 +108,13 @@ def _generate(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint 
         if not master.solve(judge, wanted):
             judge.end(Status.NUMERICAL_FAILURE, f"no column and no group is left: relative gap {judge.gap:.2e}, {limits.tol:.0e} was asked")
             break
-        u = master.u
+        u = master.at.u
     return judge.solution()
 
 
-def _refined(found: Solution, limits: Limits) -> Solution:
+def _refined(problem: OneNormProblem, found: Solution, limits: Limits) -> Solution:
     """A solution that missed its tolerance, with the equations of its vertex solved once more."""
-    problem = found.problem
-    assert isinstance(problem, OneNormProblem)
-    x, u = problem.own_point(found.point).x, problem.own_point(found.point).u
-    assert x is not None
-    assert u is not None
+    x, u = _inside(problem, problem.own_point(found.point))
     point, gap = interruptible(lambda: best(problem, x, u))
     if gap <= limits.tol:
         reached = f"relative gap {gap:.2e}, {limits.tol:.0e} was asked"
@@ -124,18 +122,17 @@ def _refined(found: Solution, limits: Limits) -> Solution:
     return replace(found, point=point)
 
 
-def _start(problem: OneNormProblem, warm_start: OneNormPoint | None) -> tuple[Array, Array]:
-    """x and u to start from: 0 and C without a warm start."""
-    start = OneNormPoint() if warm_start is None else warm_start
-    x = np.zeros(problem.size) if start.x is None else np.maximum(np.nan_to_num(start.x), 0.0)
-    u = np.full(problem.p, problem.C) if start.u is None else np.clip(np.nan_to_num(start.u), 0.0, problem.C)
+def _inside(problem: OneNormProblem, point: OneNormPoint) -> tuple[Array, Array]:
+    """The x (size,) and u (p,) of a point, moved inside their bounds; 0 and C where it has none."""
+    x = np.zeros(problem.size) if point.x is None else np.maximum(np.nan_to_num(point.x), 0.0)
+    u = np.full(problem.p, problem.C) if point.u is None else np.clip(np.nan_to_num(point.u), 0.0, problem.C)
     if x.shape != (problem.size,) or u.shape != (problem.p,):
         raise ValueError(f"the warm start has {len(x)} coefficients and {len(u)} multipliers, the problem {problem.size} and {problem.p}")
     return x, u
 
 
 def _prices(problem: OneNormProblem, kernel: Tiles, u: Array) -> Array:
-    """B'u for K / unit, (size,)."""
+    """B'u, (size,), with K / unit in the place of K."""
     v, g = problem.rows.rdot(u), np.zeros(problem.m)
     support = np.flatnonzero(v)
     step = max(ENTRIES_BETWEEN_INTERRUPTS // problem.m, 1)
@@ -145,25 +142,36 @@ def _prices(problem: OneNormProblem, kernel: Tiles, u: Array) -> Array:
     return g if problem.over == "points" else problem.rows.dot(g)
 
 
+class Reached(NamedTuple):
+    """What the last solution of the restricted program is to the whole one.
+
+    x : (size,) and u : (p,) the solution.  z : (p,) the margins B x of all pairs.  value : the objective of the whole program at x.
+    """
+
+    x: Array
+    u: Array
+    z: Array
+    value: float
+
+
 class Master:
-    """The restricted program, for K / unit and C unit.
+    """The restricted program, with K / unit and C unit in the place of K and C.
 
     Parameters
     ----------
-    problem : the whole.  kernel : K / unit.  unit : what K is divided by.  x : (size,) where to start.
+    problem : the whole program.  kernel : K / unit.  unit : what K is divided by.  x : (size,) where to start.
 
-    columns : (s,) S.  F : (m, s) decision values of a unit of each.  x, u : the last solution, (size,) and (p,).
-    z : (p,) B x.  value : the whole program's objective at x.  iterations : of the simplex method.
-    group : (p,) the group of every pair.  solved : whether no column has joined since the solution.
+    C : the largest u, C unit.  columns : (s,) the columns S.  F : (m, s) decision values of a unit of each.  at : the last solution.
+    group : (p,) the number of every pair's group.  basis : of the last solution, where the next run of the simplex method starts.
+    solved : whether no column has joined since the last solution.  iterations : of the simplex method, so far.
     """
 
     def __init__(self, problem: OneNormProblem, kernel: Tiles, unit: float, x: Array) -> None:
         self.problem, self.kernel, self.C = problem, kernel, problem.C * unit
         self.columns: Index = np.flatnonzero(x)
         self.F = self._decisions(self.columns)
-        self.u = np.full(problem.p, self.C)
-        self._move(x[self.columns])
-        self.group = graded(self.z)
+        self.at = self._reached(x[self.columns], np.full(problem.p, self.C))
+        self.group = graded(self.at.z)
         self.basis = Basis(np.zeros(self.group.max(initial=-1) + 1, dtype=bool), np.ones(len(self.columns), dtype=bool))
         self.solved = False
         self.iterations = 0
@@ -177,7 +185,7 @@ class Master:
         self.solved = self.solved and not len(new)
 
     def solve(self, judge: Judge, wanted: float) -> bool:
-        """Solve the restricted program, dividing groups until they hide no more than `wanted`; false if there is nothing to do.
+        """Solve the restricted program, dividing groups until they hide no more than `wanted`; false if no column and no group is new.
 
         judge : of the run, whose limits are kept.
         """
@@ -213,21 +221,21 @@ class Master:
         preferred, other = problem.rows.preferred[columns], problem.rows.other[columns]
         return (self.kernel.block(preferred, everywhere) - self.kernel.block(other, everywhere)).T
 
-    def _move(self, x: Array) -> None:
-        """Take x (s,) for the solution."""
-        self.x = np.zeros(self.problem.size)
-        self.x[self.columns] = x
-        self.z = self.problem.rows.dot(self.F @ x)
-        self.value = float(x.sum() + self.C * np.maximum(1.0 - self.z, 0.0).sum())
+    def _reached(self, x: Array, u: Array) -> Reached:
+        """The solution with the coefficients x (s,) of the columns S and the multipliers u (p,)."""
+        everywhere = np.zeros(self.problem.size)
+        everywhere[self.columns] = x
+        z = self.problem.rows.dot(self.F @ x)
+        return Reached(everywhere, u, z, float(x.sum() + self.C * np.maximum(1.0 - z, 0.0).sum()))
 
     def _simplex(self, judge: Judge) -> float:
-        """Take the solution of the restricted program; what its groups hide of the slacks, inf where the simplex method was not through."""
+        """Take the solution of the restricted program; return what its groups hide of the value, inf where it is not optimal."""
         limits, sizes = judge.limits, np.bincount(self.group)
         vertex, iterations = dual_simplex(
             _means(self.problem, self.group, sizes) @ self.F,
             self.C * sizes.astype(np.float64),
             self.basis,
-            np.bincount(self.group, self.z) < sizes,
+            np.bincount(self.group, self.at.z) < sizes,
             float(np.clip(0.1 * limits.tol, 1e-10, 1e-7)),
             judge.max_iter - self.iterations,
             None if limits.time_limit is None else max(limits.time_limit - judge.seconds, 0.0),
@@ -236,19 +244,18 @@ class Master:
         if vertex is None:
             return np.inf
         self.basis = vertex.basis
-        self.u = (vertex.v / sizes)[self.group]
-        self._move(vertex.x)
-        return self.value - float(vertex.v.sum()) if vertex.optimal else np.inf
+        self.at = self._reached(vertex.x, (vertex.v / sizes)[self.group])
+        return self.at.value - float(vertex.v.sum()) if vertex.optimal else np.inf
 
     def _divide(self) -> bool:
-        """Divide the groups with slacks of either sign; whether there are any."""
+        """Divide the groups whose slacks are of either sign; return whether there are any."""
         mixed, low, size = self._mixed()
         if not mixed.any():
             return False
         if len(mixed) > MOST_GROUPS:
             self._put_together(~mixed & ~self.basis.v)
             mixed, low, size = self._mixed()
-        below = mixed[self.group] & (self.z < 1.0)
+        below = mixed[self.group] & (self.at.z < 1.0)
         self.group = self.group.copy()
         self.group[below] = len(mixed) + (np.cumsum(mixed) - 1)[self.group[below]]
         basic, heirs = self.basis.v.copy(), 2 * low > size
@@ -258,23 +265,23 @@ class Master:
         return True
 
     def _mixed(self) -> tuple[Flags, Index, Index]:
-        """Which groups have slacks of either sign, how many positive ones, and how many in all, (n,) each."""
+        """Which groups have slacks of either sign, how many of their slacks are positive, and how many pairs they have, (n,) each."""
         n = len(self.basis.v)
-        low, size = np.bincount(self.group[self.z < 1.0], minlength=n), np.bincount(self.group, minlength=n)
+        low, size = np.bincount(self.group[self.at.z < 1.0], minlength=n), np.bincount(self.group, minlength=n)
         return (low > 0) & (low < size), low, size
 
     def _put_together(self, far: Flags) -> None:
-        """Group anew the pairs of groups (n,) that are not basic and on one side of the margin each."""
+        """Group anew the pairs of the groups `far` (n,), each of which is not basic and lies on one side of the margin."""
         kept = np.count_nonzero(~far)
         again = np.flatnonzero(far[self.group])
         self.group = (np.cumsum(~far) - 1)[self.group]
-        regrouped = graded(self.z[again])
+        regrouped = graded(self.at.z[again])
         self.group[again] = kept + regrouped
         self.basis.v = np.append(self.basis.v[~far], np.zeros(regrouped.max(initial=-1) + 1, dtype=bool))
 
 
 def graded(z: Array) -> Index:
-    """Groups 0, 1, ... of pairs on one side of the margin, smaller where their margins z (k,) are nearer to 1, (k,)."""
+    """The group 0, 1, ... of every pair, (k,). Each lies on one side of the margin, and is smaller where margins z (k,) are near 1."""
     low = z < 1.0
     order = np.lexsort((np.abs(z - 1.0), low))
     rank = np.arange(len(z))

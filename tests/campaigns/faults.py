@@ -376,8 +376,8 @@ FAULTS = (
     Fault(
         "half the slacks",
         "solvers/lp/column_generation.py",
-        "self.C * np.maximum(1.0 - self.z, 0.0).sum()",
-        "0.5 * self.C * np.maximum(1.0 - self.z, 0.0).sum()",
+        "self.C * np.maximum(1.0 - z, 0.0).sum()",
+        "0.5 * self.C * np.maximum(1.0 - z, 0.0).sum()",
         ("column_generation",),
     ),
     Fault(

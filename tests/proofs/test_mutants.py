@@ -979,7 +979,7 @@ SOURCES: dict[str, dict[str, Change]] = {
     "column_generation": {
         "solves and reports 2 C": Change(*ANOTHER_PROGRAM),
         "half the cost": Change("self.C * sizes.astype(np.float64)", "0.5 * self.C * sizes.astype(np.float64)"),
-        "half the slacks": Change("self.value = float(x.sum() + self.C *", "self.value = float(x.sum() + 0.5 * self.C *"),
+        "half the slacks": Change("float(x.sum() + self.C *", "float(x.sum() + 0.5 * self.C *"),
         "orientation": Change("np.concatenate([share, -share])", "np.concatenate([-share, share])"),
         "columns of sums": Change("- self.kernel.block(other", "+ self.kernel.block(other", same={"rvm": ELSEWHERE}),
         "optimal at once": Change(
