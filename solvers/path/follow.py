@@ -6,9 +6,10 @@
 alpha and g = lambda f are piecewise linear in lambda, and f is affine in 1 / lambda between breakpoints. Ranking has no bias. A row that
 belongs to one point is its difference with a further point, the origin (`program.py`).
 
-Kernel, targets and weights are scaled by powers of two, so that all numbers have size 1. Where a constant in f makes no difference K is
-centred, so that differences of kernel values lose least. The offset that the targets of a regression with a bias have in common is taken
-from them. A linear kernel with no more features than points is followed in its features, any other kernel by its Gram matrix.
+Kernel, targets and weights are scaled by powers of two, so that all numbers have size 1. Where a constant in f makes no difference, K is
+centred, so that differences of kernel values lose as few digits as possible. An offset that the targets of a regression with a bias have in
+common is subtracted from them. A linear kernel with no more features than points is followed in its features, any other kernel by its Gram
+matrix.
 
 Source: document P, section 5, for ranking; Hastie, Rosset, Tibshirani, Zhu (2004) for classification; Gunter, Zhu (2007) for regression.
 """
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ def regularization_path(
     lambda_min = number(lambda_min, "lambda_min", "a finite number that is at least 0", lambda v: 0 <= v < np.inf)
     max_events = None if max_events is None else count(max_events, "max_events")
     time_limit = None if time_limit is None else positive(time_limit, "time_limit")
-    return _Scaled(problem).path(lambda_min, max_events, time_limit, callback)
+    return _Scaled.of(problem).path(lambda_min, max_events, time_limit, callback)
 
 
 NEEDS = Needs(MarginProblem, convex=True, most_rows=LISTED_PAIRS, most_points=STORED_ROWS)
@@ -87,57 +88,56 @@ def refusal(problem: Any) -> Refusal | None:
     return unmet
 
 
+@dataclass(frozen=True, eq=False)
 class _Scaled:
     """A problem in numbers of size 1.
 
-    used : (p',) the rows that cost anything.  kernel, target, weight : the units of K, t and the weights, powers of two; kernel is one
-    of four, so that features have a unit, too.
+    problem : whose path is asked for.  centred : the form in which its functions are returned.
+    used : (p',) the rows that cost anything; the path is that of these rows.  t : (p',) their targets, and w : (p',) their weights.
+    kernel, target, weight : the units of K, t and the weights, powers of two; `kernel` is one of four, so that features have a unit, too.
+    function : the unit of v, over that of the weights.  differences : the rows in these units.
+    lost : how far an entry of K is off, and how far the means are apart that centring took from K, in units of K.
     """
 
-    def __init__(self, problem: MarginProblem) -> None:
-        self.problem, self.centred = problem, Centred(problem)
-        self.used: Index = np.flatnonzero(problem.unit_weights > 0)
-        E, lost = self.centred.matrix
-        explicit = self.centred.explicit
-        squares = (E * E).sum(axis=1) if explicit else E.diagonal()
-        left = max(float(squares.mean()), lost)  # computed squares are negative where rounding leaves nothing of the differences
-        self.kernel = _power(float(np.sqrt(left))) ** 2
-        self.t, self.w = self.centred.rows.t[self.used], problem.unit_weights[self.used]
-        self.target, self.weight = _power(float(np.abs(self.t).max(initial=0.0))), _power(float(self.w.max(initial=0.0)))
-        self.function = np.sqrt(self.kernel) if explicit else 1.0  # the unit of v, with that of the weights
-        self.differences = self._differences(E / (self.function if explicit else self.kernel))
-        self.lost = lost / self.kernel, self.centred.spread / self.kernel
+    problem: MarginProblem
+    centred: Centred
+    used: Index
+    t: Array
+    w: Array
+    kernel: float
+    target: float
+    weight: float
+    function: float
+    differences: Differences
+    lost: tuple[float, float]
 
-    def _differences(self, E: Array) -> Differences:
-        """The rows; those of one point are differences with the origin, the last point; with a bias K carries a constant."""
-        m, rows, explicit = self.problem.m, self.problem.rows, self.centred.explicit
-        if isinstance(rows, Pairs):
-            i, j, s = rows.preferred[self.used], rows.other[self.used], np.zeros(len(self.used))
-        else:
-            assert isinstance(rows, Signed | Tube)
-            sign, point = rows.s[self.used], self.used % m
-            i, j = np.where(sign > 0, point, m), np.where(sign > 0, m, point)
-            s = sign if self.problem.bias else np.zeros(len(self.used))
-            if explicit:
-                E = np.pad(np.column_stack([E, np.ones(m)]) if self.problem.bias else E, ((0, 1), (0, 0)))
-            else:
-                E = np.pad(E + self.problem.bias, (0, 1))
-        E = np.ascontiguousarray(E)
-        return Differences(E, explicit, i.astype(np.uint32), j.astype(np.uint32), s, squared_lengths(E, explicit, i, j))
+    @classmethod
+    def of(cls, problem: MarginProblem) -> _Scaled:
+        """A problem that has a path."""
+        centred, used = Centred(problem), np.flatnonzero(problem.unit_weights > 0)
+        E, lost = centred.matrix
+        squares = (E * E).sum(axis=1) if centred.explicit else E.diagonal()
+        left = max(float(squares.mean()), lost)  # computed squares are negative where rounding leaves nothing of the differences
+        kernel = _power(float(np.sqrt(left))) ** 2
+        t, w = centred.rows.t[used], problem.unit_weights[used]
+        target, weight = _power(float(np.abs(t).max(initial=0.0))), _power(float(w.max(initial=0.0)))
+        function = float(np.sqrt(kernel)) if centred.explicit else 1.0
+        differences = _differences(problem, centred.explicit, used, E / (function if centred.explicit else kernel))
+        return cls(problem, centred, used, t, w, kernel, target, weight, function, differences, (lost / kernel, centred.spread / kernel))
 
     def norm2(self, beta: Array) -> float:
-        """|sum_i beta_i k(x_i, .)|^2 of what is left of f where that is next to 0."""
+        """|sum_i beta_i k(x_i, .)|^2, in the unit of K, of coefficients that nearly cancel."""
         return self.centred.norm2(beta[: self.problem.m]) / self.kernel
 
     @property
     def unit(self) -> float:
-        """Of lambda."""
+        """The unit of lambda."""
         return self.kernel * self.weight / self.target
 
     def path(
         self, lambda_min: float, max_events: int | None, time_limit: float | None, callback: Callable[[int, float, float], Any] | None
     ) -> RegularizationPath:
-        """Follow it, and take its numbers back to the problem's."""
+        """Follow the path, and convert its numbers into the problem's own units."""
         problem, started = self.problem, time.perf_counter()
 
         def over() -> bool:
@@ -161,6 +161,7 @@ class _Scaled:
         return self._named(trace, level, time.perf_counter() - started)
 
     def _named(self, trace: Trace, level: float, seconds: float) -> RegularizationPath:
+        """The path of a trace, in the problem's own units and rows."""
         problem = self.problem
         alpha = np.zeros(problem.p)
         alpha[self.used] = trace.alpha * self.weight
@@ -194,6 +195,24 @@ class _Scaled:
             complete=trace.stopped.complete,
             seconds=seconds,
         )
+
+
+def _differences(problem: MarginProblem, explicit: bool, used: Index, E: Array) -> Differences:
+    """The rows `used`. A row of one point is its difference with the origin, the last point; with a bias K carries a constant."""
+    m, rows = problem.m, problem.rows
+    if isinstance(rows, Pairs):
+        i, j, s = rows.preferred[used], rows.other[used], np.zeros(len(used))
+    else:
+        assert isinstance(rows, Signed | Tube)
+        sign, point = rows.s[used], used % m
+        i, j = np.where(sign > 0, point, m), np.where(sign > 0, m, point)
+        s = sign if problem.bias else np.zeros(len(used))
+        if explicit:
+            E = np.pad(np.column_stack([E, np.ones(m)]) if problem.bias else E, ((0, 1), (0, 0)))
+        else:
+            E = np.pad(E + problem.bias, (0, 1))
+    E = np.ascontiguousarray(E)
+    return Differences(E, explicit, i.astype(np.uint32), j.astype(np.uint32), s, squared_lengths(E, explicit, i, j))
 
 
 def _power(size: float) -> float:
