@@ -46,7 +46,7 @@ from equimargin.solvers.solution import Status
 __all__ = ["ExactOptimum", "exact_optimum", "given_gram"]
 
 FLOAT_TOL = 1e-10
-"""Relative gap of the float solution that the pivots start from."""
+"""Relative gap to which the float solution is asked for that the pivots start from."""
 FLOAT_SECONDS = 60.0
 """Seconds that the float solution may take, at most."""
 FLOAT_SHARE = 0.25
@@ -63,8 +63,8 @@ class ExactOptimum:
 
     problem : what was solved.  status : optimal, infeasible, time_limit or iteration_limit.  reason : how it was found, or why it ended.
     value : the optimum, primal and dual; None unless optimal.
-    alpha : (p,) optimal multipliers, or feasible ones where it ended early; u for a OneNormProblem.
-    beta : (m,) f = sum_i beta_i k(x_i, .) with beta = A'alpha; for a OneNormProblem its x >= 0, (size,).
+    alpha : (p,) optimal multipliers, or feasible ones where it ended early; of a OneNormProblem they are its u.
+    beta : (m,) f = sum_i beta_i k(x_i, .) with beta = A'alpha; of a OneNormProblem they are its x >= 0, (size,).
     w : (q,) f = w.z where the kernel is linear, with the constant of f last where the bias is penalised; None otherwise.
     bias : the ends of all b that are optimal with f, in the project's sign f(x) + b; None for an end at infinity, and for both of a free
     bias unless optimal; (0, 0) without a bias.
@@ -84,6 +84,16 @@ class ExactOptimum:
     semidefinite: str
     pivots: int
     seconds: float
+
+    @property
+    def u(self) -> tuple[Fraction, ...] | None:
+        """The multipliers of a linear program, (p,), which `alpha` holds; None for a MarginProblem."""
+        return self.alpha if isinstance(self.problem, OneNormProblem) else None
+
+    @property
+    def x(self) -> tuple[Fraction, ...] | None:
+        """The coefficients of a linear program, (size,), which `beta` holds; None for a MarginProblem."""
+        return self.beta if isinstance(self.problem, OneNormProblem) else None
 
     @property
     def point(self) -> CanonicalPoint:
@@ -173,7 +183,7 @@ class _End:
 def _quadratic(problem: MarginProblem, state: ActiveSet, seconds: float, start: Point | None) -> _End:
     numbers, unknown = state.numbers, BIAS_OF_0 if not state.numbers.biased else (None, None)
     try:
-        with np.errstate(all="ignore"):  # what floats propose is only where to begin
+        with np.errstate(all="ignore"):  # floats only propose where to begin
             proposed = identified(problem, numbers, start or _float_solution(problem, seconds))
         state.start(*proposed)
         ray = state.run()

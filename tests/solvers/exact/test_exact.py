@@ -311,7 +311,18 @@ def test_a_limit_ends_the_simplex_method(over: str) -> None:
     problem: OneNormProblem = make(np.random.default_rng(0).normal(size=(9, 2)), np.arange(9))
     found = exact_optimum(problem, time_limit=1e-9)
     assert (found.status, found.value) == (Status.TIME_LIMIT, None)
-    assert found.beta == (0,) * problem.size
+    assert found.x == found.beta == (0,) * problem.size
+
+
+def test_only_an_optimum_of_a_linear_program_has_x_and_u() -> None:
+    program = exact_optimum(nightly.drawn("rvm", [0, 15, 0]))
+    assert program.value
+    assert program.x is not None
+    assert program.u is not None
+    assert (len(program.x), len(program.u)) == (program.problem.m, program.problem.p)
+    assert sum(program.u) == program.value
+    margin = exact_optimum(hard_problem())
+    assert (margin.x, margin.u) == (None, None)
 
 
 def test_a_float_solver_that_spends_its_time_leaves_some_for_the_pivots(monkeypatch: pytest.MonkeyPatch) -> None:
