@@ -13,7 +13,7 @@ from equimargin.formulations.rows.listed import Pairs
 EXACT_POINTS = 1500
 """The largest number of points: their Gram matrix is formed in Python's integers."""
 EXACT_PAIRS = 100_000
-"""The largest number of preference pairs: each is looked at by itself."""
+"""The largest number of preference pairs: they are listed one by one."""
 EXACT_ENTRIES = 4_000_000
 """The largest number of entries, pairs times unknowns, of the matrix of a linear program."""
 

@@ -74,7 +74,7 @@ class Needs(Generic[P]):
             yield Refusal("the kernel matrix is not positive semidefinite")
 
     def _unmet_by_loss(self, problem: MarginProblem) -> Iterator[Refusal]:
-        """A hard margin has no loss, whatever it is called."""
+        """The losses that it does not take. A hard margin has no loss, whatever its `loss` says."""
         if self.no_hinge and problem.loss == "hinge" and np.isfinite(problem.C):
             yield Refusal(f"the hinge {self.no_hinge}")
         if self.no_squared_hinge and problem.loss == "squared_hinge" and np.isfinite(problem.C):

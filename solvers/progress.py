@@ -1,4 +1,4 @@
-"""What an iterative solver has reached: the gap of every point it shows, the best of them, and whether to stop."""
+"""The judge of a run: it computes the gap of every point that an iterative solver shows, keeps the best one, and says when to stop."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ ROUNDED_GAP = 1e-12
 """Relative gap that sums of thousands of rounded terms hardly tell from 0: below it only a gap that halves is progress."""
 WORK_BETWEEN_CLOCKS = 10_000_000
 """Multiplications of a compiled loop, about 10 ms, after which it comes back: inside it neither the clock nor an interrupt is noticed."""
-RESOLUTION = 1e-15
+VALUE_ROUNDING = 1e-15
 """Relative rise of a value that is no more than its own rounding."""
 
 
 def risen(dual: float, best: float, rise: float, size: float) -> bool:
     """Whether a dual value is above the best one so far by more than `rise`, and by more than the rounding of values of this size."""
-    return dual > best + max(rise, RESOLUTION * size)
+    return dual > best + max(rise, VALUE_ROUNDING * size)
 
 
 class Judge:

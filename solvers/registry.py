@@ -5,8 +5,8 @@ A solver is a function of a problem, limits and a start, under `@solver`:
     @solver("mine", algorithm="...", families=("svm.soft",), needs=Needs(MarginProblem, convex=True))
     def mine(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution: ...
 
-The project's own solvers are entered in the same way. Their modules, some 20 ms altogether, are imported when a solver is looked up,
-or all are gone through; `import equimargin.solvers` imports only those that it uses itself.
+The project's own solvers are entered in the same way. Importing all their modules takes some 20 ms. A module is therefore imported when its
+solver is first looked up; `import equimargin.solvers` imports only those that it uses itself.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def solver(
     Parameters
     ----------
     name : of no other solver.  algorithm : its method, in a clause.
-    families : those that it is for; "svr" names all families of that kind.  `compare` puts it to problems of these.
+    families : the families that it is for, whose problems `compare` puts it to; "svr" names all families of that kind.
     needs : what it needs of a problem, its shape above all: the function gets problems of that class, and none that the needs refuse.
     reference : whether it is there to be compared with, so that "auto" never chooses it.
     first : for which problems of its shape "auto" asks it before the others.
@@ -225,7 +225,7 @@ def solve(
 
 
 def _automatic(problem: Problem) -> Solver:
-    """The first solver that takes the problem; those come first that say so, the others in the order of SOLVERS."""
+    """The first solver that takes the problem. Those that ask to go first are asked first, the others in the order of SOLVERS."""
     candidates = [solver for solver in SOLVERS.values() if not solver.reference]
     for solver in sorted(candidates, key=lambda solver: not solver.goes_first(problem)):
         if solver.refusal(problem) is None:

@@ -1,4 +1,4 @@
-"""A problem as the arrays of an NPZ file, and a few words in JSON for what is no array; no pickles."""
+"""How a problem is kept in a file: its arrays as those of an NPZ file, all else as words in JSON. There are no pickles."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ KERNELS: dict[str, Callable[..., Kernel]] = {
     "Sigmoid": sigmoid,
     "Precomputed": precomputed,
 }
+"""Makers of kernels by the names of their classes, which is how a file names a kernel."""
 
 Arrays = dict[str, Any]
 
 
 def packed(problem: Problem) -> tuple[dict[str, Any], Arrays]:
-    """What JSON has of a problem, and its arrays by name."""
+    """The words of a problem that go into JSON, and its arrays by name."""
     words = {
         "kernel": _kernel_text(problem.kernel),
         "rows": type(problem.rows).__name__,
@@ -86,7 +87,7 @@ def is_number(value: Any) -> bool:
 
 
 def _kernel_text(kernel: Kernel) -> list[Any]:
-    """Its name and its parameters, the kernel within an intercept among them."""
+    """A kernel as the name of its class and its parameters; the kernel within an intercept is a list of this kind, too."""
     parameters = [_kernel_text(value) if isinstance(value, Kernel) else value for value in vars(kernel).values()]
     return [type(kernel).__name__, *parameters]
 

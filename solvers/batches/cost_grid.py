@@ -23,11 +23,11 @@ def solve_grid(
     time_limit: float | None = None,
     n_jobs: int = 1,
 ) -> list[Solution]:
-    """Solve a problem at every cost C, without the points of one fold after another, each cost from where the one before it ended.
+    """Solve a problem at every cost C, without the points of one fold after another; each run starts where the one before it ended.
 
         alpha(C)  from  C / C_before  alpha(C_before),      weight_r = 0 where the point of row r is held out
 
-    The multipliers stay in their box whether C grows or shrinks; costs in ascending or descending order start nearest to their ends.
+    Multipliers scaled like this stay in their box whether C grows or shrinks. Runs start nearest to their ends where the costs are sorted.
     One-against-one classes are problems of their own: their rows differ.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Classification into many classes: a problem of its own for every two of them, all from one checked and proved problem of all points."""
+"""Classification into many classes: every two classes make a problem of their own, which is a part of one checked problem of all points."""
 
 from __future__ import annotations
 
@@ -66,6 +66,6 @@ def _between(whole: MarginProblem, positive: Any, negative: Any) -> MarginProble
     weights = None if whole.weights is None else whole.weights[points]
     rows = Signed(np.where(positive[points], 1.0, -1.0))
     names = whole.feature_names
-    if names is not None and whole.kernel.given:  # whose columns are the points
+    if names is not None and whole.kernel.given:  # the columns of a given matrix are the points
         names = tuple(names[point] for point in points)
     return replace(whole, X=X, rows=rows, weights=weights, feature_names=names)

@@ -48,9 +48,9 @@ SHUFFLE_SEED = 0
 SWEEPS_BETWEEN_GAPS = 10
 """Sweeps between two computations of the gap, unless the last two gaps promise that fewer will reach the tolerance."""
 GAP_WORK = 3
-"""Computations of f. The sweeps between two gaps cost at least as much, so that most of the time goes into sweeps."""
+"""Computations of f that the sweeps between two gaps cost at least, so that most of the time goes into sweeps."""
 SETTLED_PULL = 0.01
-"""Share of the first sweep's largest pull. When no row that is still visited is pulled harder, the sweeps end until all rows are due."""
+"""Share of the largest pull in the first sweep. When no row that is still visited is pulled harder, the gap is computed."""
 RUN_LENGTH = 16
 """Neighbouring rows that stay together in a random order where features come from memory: reading them in a row is faster."""
 CACHE_BYTES = 2_000_000
@@ -75,7 +75,7 @@ NEEDS = Needs(
     needs=NEEDS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
-    """Sweep, compute the gap, apply Newton's method to the free rows, compute the gap; and again, until it is small enough."""
+    """Repeat until the gap is small enough: sweep, compute the gap, apply Newton's method to the free rows, compute the gap."""
     progress = Progress("coordinate_descent", problem, limits, limits.max_iter or 100_000)
     dual, spent = Dual.of(problem), Spent()
     alpha = np.zeros(problem.p) if warm_start is None else problem.repaired(np.asarray(multipliers(warm_start, problem)))

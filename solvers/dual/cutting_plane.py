@@ -34,7 +34,7 @@ from equimargin.solvers.solution import Limits, Solution
 
 ROUND_LIMIT = 5000
 """Rounds, each with one new constraint, after which a run ends where the caller names no limit."""
-IDLE_ROUNDS = 50
+ROUNDS_BEFORE_DROP = 50
 """Rounds with a multiplier of 0 after which a constraint is dropped. If it is needed again, it is found again."""
 RESTRICTED_SHARE = 1e-3
 """Share of the gap asked for to which the restricted problem is solved, so that its own error does not count."""
@@ -161,9 +161,9 @@ class Restricted:
         self.value = float(b @ x - x @ (G @ x) / 2)
         for cut, mu in zip(self.cuts, self.mu, strict=True):
             cut.idle = 0 if mu > 0 else cut.idle + 1
-        kept = np.array([cut.idle < IDLE_ROUNDS for cut in self.cuts])
+        kept = np.array([cut.idle < ROUNDS_BEFORE_DROP for cut in self.cuts])
         if not kept.all():
-            self.cuts = [cut for cut in self.cuts if cut.idle < IDLE_ROUNDS]
+            self.cuts = [cut for cut in self.cuts if cut.idle < ROUNDS_BEFORE_DROP]
             self.mu, self._G = self.mu[kept], self._G[np.ix_(kept, kept)]
 
     def at(self) -> Function:

@@ -2,7 +2,7 @@
 
     H + damping diag(unit) = L L'
 
-with the first of some dampings, in rising order, that leaves H a factor. H is singular wherever points outnumber dimensions; where kernel
+The damping is the first of a rising list for which there is a factor. H is singular wherever points outnumber dimensions. Where kernel
 values are large beside their differences, rounding may even have made its diagonal negative.
 """
 

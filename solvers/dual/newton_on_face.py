@@ -33,7 +33,7 @@ SMALL_FACE = 500
 SMALL_FACE_SOLVES = 50
 """Factorisations that a small face is worth in any case: they take milliseconds, and often end the run."""
 FACTORISATION_SPEED = 180
-"""n^3 / 180 multiplications in a first-order method's loops take as long as a factorisation of n rows, as measured."""
+"""Ratio of n^3 to the multiplications in a first-order method's loops that take as long as a factorisation of n rows, as measured."""
 
 
 def worth(n: int, work: int) -> int:

@@ -45,11 +45,35 @@ MOST_FREE = 4000
 """Free points above which Newton's method is left out: a factorisation of their matrix takes seconds."""
 ROUND_STEPS_PER_POINT = 5
 """Pair steps of a round for every point of the working set, at least: the gradients outside of the set cost as much as several of them."""
+FEWEST_ROUND_STEPS = 1000
+"""Pair steps that a round may always take, however small its working set is."""
+FEWEST_STEPS_AT_ONCE = 100
+"""Pair steps between two looks at the clock, at least, however large the working set is."""
+DEEPEST_ROUND = 0.03
+"""Share of the violation at its start below which a round does not go on, even where the gap has to fall further."""
+SHALLOWEST_ROUND = 0.5
+"""Share of the violation at its start above which a round goes on, even where the gap has to fall by less."""
+PAIR_STEP_WORK = 600
+"""Work that a pair step costs beside its two passes over the working set, in the units of `Effort`, as measured."""
+FACE_WORK = 600_000
+"""Work that a try of Newton's method costs beside its matrix and its factorisations, in the units of `Effort`, as measured."""
+FACTORISATION_WORK = 200_000
+"""Work that a factorisation costs beside what grows with the number of points, in the units of `Effort`, as measured."""
+CUBE_PER_WORK = 36
+"""Ratio of n^3 to the work of a factorisation of n points, in the units of `Effort`, as measured."""
+WORK_PER_MULTIPLICATION = 8
+"""Work, in the units of `Effort`, that counts as one multiplication of the loops that `worth` knows: those of pair steps are vectorised."""
+FACTORISATIONS_EXPECTED = 3
+"""Factorisations whose price is compared with that of the pair steps ahead."""
+FACTORISATIONS_ALLOWED = 8
+"""Factorisations that a try of Newton's method may spend once it has been found worth trying."""
+SLOWEST_PACE = 0.05
+"""Fall of the logarithm of the gap in a round, at least, that the pair steps ahead are estimated with: a stalled round says little."""
 FIRST_VIOLATION = 1e-3
 """Violation, over half the range of z, at which the true gap is computed first where it cannot be estimated."""
 FLOAT32_STEPS_PER_POINT = 100
 """Pair steps for every point that float32 may take: a problem that needs more is one for Newton's method in float64."""
-IDLE_ROUNDS = 6
+STALLED_ROUNDS = 6
 """Rounds without progress after which the true gap is computed, and float32 is given up."""
 HARD_OPTIMUM_LIMIT = 1e16
 """Optimum of hard rows, in units of spread^2 / mean K_ii, above which the margin is too small for double precision: no f meets the rows."""
@@ -143,7 +167,7 @@ class Aim:
         estimated = math.isfinite(look.gap)
         measure = look.relative_gap if estimated else look.violation
         better = measure < 0.9 * self.best or (estimated and risen(look.dual, self.reached, 0.01 * look.gap, abs(look.dual)))
-        self.idle = IDLE_ROUNDS if look.dual > most_dual else 0 if better else self.idle + 1
+        self.idle = STALLED_ROUNDS if look.dual > most_dual else 0 if better else self.idle + 1
         self.best, self.reached = min(self.best, measure), max(self.reached, look.dual)
 
     def narrow(self, tol: float, gap: float) -> None:
@@ -221,7 +245,7 @@ class _Descent:
     def stuck(self) -> bool:
         """Whether pair steps in this precision have ceased to make progress, or would be too many."""
         too_many = self.working.in_float32 and self.effort.steps > FLOAT32_STEPS_PER_POINT * self.working.m
-        return self.aim.idle >= IDLE_ROUNDS or too_many
+        return self.aim.idle >= STALLED_ROUNDS or too_many
 
     def product(self, beta: Array) -> Array:
         """K beta in float64, (m,), of the coefficients beta = A'alpha that belong to the iterate.
@@ -306,16 +330,16 @@ class _Descent:
             self.problem.sides.of(W),
             K.diagonal().astype(np.float64),
         )
-        eps = look.violation * min(max(0.5 * goal / max(look.relative_gap, goal), 0.03), 0.5)
-        limit = max(ROUND_STEPS_PER_POINT * len(W), 1000, effort.steps // 2 if self.working.in_float32 else 0)
+        eps = look.violation * min(max(0.5 * goal / max(look.relative_gap, goal), DEEPEST_ROUND), SHALLOWEST_ROUND)
+        limit = max(ROUND_STEPS_PER_POINT * len(W), FEWEST_ROUND_STEPS, effort.steps // 2 if self.working.in_float32 else 0)
         done = 0
         while done < limit and effort.steps < progress.max_iter and not progress.out_of_time:
-            chunk = min(max(100, WORK_BETWEEN_CLOCKS // len(W)), limit - done, progress.max_iter - effort.steps)
+            chunk = min(max(FEWEST_STEPS_AT_ONCE, WORK_BETWEEN_CLOCKS // len(W)), limit - done, progress.max_iter - effort.steps)
             steps, violation = pair_steps(K, G, a, sides, diagonal, PAIR_CURVATURE_FLOOR[K.dtype], eps, chunk)
             done, effort.steps = done + steps, effort.steps + steps
             if violation <= eps or steps < chunk:
                 break
-        effort.price = done * (2 * len(W) + 600) + self._move(W, a)
+        effort.price = done * (2 * len(W) + PAIR_STEP_WORK) + self._move(W, a)
         effort.work += effort.price
         after = self.look.relative_gap
         effort.pace = float(np.log(look.relative_gap / after)) if 0.0 < after < look.relative_gap < np.inf else 0.0
@@ -337,18 +361,23 @@ class _Descent:
         self.effort.spent, self.effort.work = self._move(free, new) + 4 * len(free) ** 2, 0
 
     def _affordable(self, n: int) -> int:
-        """How many factorisations of n free points are worth trying now: those that cost less than the pair steps that seem to be left."""
+        """How many factorisations of n free points are worth trying now: those that cost less than the pair steps that seem to be left.
+
+        Their matrix and the change of the gradient cost `once`, a factorisation costs `each`, and pair steps cost `ahead` if they go on at
+        the price and the pace of the last round.
+        """
         effort, look, goal, working = self.effort, self.look, self.aim.goal, self.working
         if not working.in_float32 and n <= SMALL_FACE:
-            return worth(n, effort.work // 8)
+            return worth(n, effort.work // WORK_PER_MULTIPLICATION)
         if not 2 <= n <= MOST_FREE or look.relative_gap > NEWTON_GAP or effort.work < 2 * effort.spent:
             return 0
-        once, each = 600_000 + 8 * n**2 + (0 if working.whole else 4 * n * working.m), 200_000 + 8 * n**2 + n**3 // 36
-        ahead = effort.price * float(np.log(max(look.relative_gap, goal) / goal)) / max(effort.pace, 0.05)
-        return 8 if once + 3 * each < ahead else 0
+        once = FACE_WORK + 8 * n**2 + (0 if working.whole else 4 * n * working.m)
+        each = FACTORISATION_WORK + 8 * n**2 + n**3 // CUBE_PER_WORK
+        ahead = effort.price * float(np.log(max(look.relative_gap, goal) / goal)) / max(effort.pace, SLOWEST_PACE)
+        return FACTORISATIONS_ALLOWED if once + FACTORISATIONS_EXPECTED * each < ahead else 0
 
     def _move(self, points: Index, a: Array) -> int:
-        """Put new numbers of some points in place, and let the gradient and the slopes follow: the work outside of the block."""
+        """Put new numbers of some points in place, let the gradient and the slopes follow, and return the work outside of the block."""
         change = a - self.at.a[points]
         self.at.drift += float(np.abs(change).sum())
         self.at.a[points] = a

@@ -33,7 +33,7 @@ NEVER = 1e30
 
 
 class Sides(NamedTuple):
-    """The separable part of the objective on both sides of 0.
+    """The separable part of the objective on both sides of 0, of every point.
 
     lower, upper : (m,) the box.  width : (m,) the slope of the tube.  ridge : (2, m) the curvature below 0 and above 0.
     """
@@ -171,7 +171,7 @@ class PointProblem:
         return a
 
     def tightened(self, more: float) -> PointProblem:
-        """The problem whose hard rows ask for so much more, in the targets' own units."""
+        """The problem with the targets of the hard rows raised by `more`, in the targets' own units."""
         z, width = _targets(self.margin, self.units, self.margin.rows.t + more * self.hard)
         return replace(self, z=z, sides=self.sides._replace(width=width))
 

@@ -34,7 +34,7 @@ OVER_RELAXATION = 1.3
 ROW_CURVATURE_FLOOR = 1e-12
 """Smallest curvature of a row, relative to the mean curvature of a point: a row of two equal points then moves to its bound."""
 UNCONDITIONAL_SHARE = 0.03
-"""Share of the sweeps allowed that `settled` makes in any case. From then on it goes on only while the rest falls fast enough."""
+"""Share of the sweeps allowed that `settled` makes in any case. After these it goes on only while what the rows add falls fast enough."""
 
 
 class RowArrays(NamedTuple):

@@ -2,8 +2,9 @@
 
 Every point k has the slopes of the objective to both sides of a_k: G_k + rise_k if it grows, G_k + fall_k if it shrinks. A pair step moves
 a_i up and a_j down by the same delta. Point i is the one of least slope to rise, and j the one of largest gain
-(G_j + fall_j - G_i - rise_i)^2 / curvature. Up to ONE_SET points are all in one working set. Of more, the set is of the worst violators and
-of the free points, it is changed when points outside violate optimality by too much, and its block of K is computed anew where it changed.
+(G_j + fall_j - G_i - rise_i)^2 / curvature. Up to ONE_SET points are all in one working set. Where there are more, the set is made of the
+worst violators and of the free points. It changes when points outside of it violate optimality by too much, and then its block of K is
+computed anew where it has changed.
 
 Source: R.-E. Fan, P.-H. Chen, C.-J. Lin, Working set selection using second order information, JMLR 6 (2005), WSS 2; T. Joachims, Making
 large-scale SVM learning practical (1999), for the sets.
@@ -32,7 +33,7 @@ LARGEST_SET = {np.dtype(np.float32): 6000, np.dtype(np.float64): 2000}
 """Points that a working set has at most in each precision. A set that leaves out free points changes in every round, and its block is
 computed anew each time: blocks of up to 144 MB are worth their memory."""
 RENEWED_PART = 3
-"""A block is computed anew as a whole where more than 1 / RENEWED_PART of its points are new, else only in their rows and columns."""
+"""Points of a set for every new one, below which the block is computed anew as a whole, not only in the rows and columns of these."""
 
 
 class WorkingSet:
@@ -75,7 +76,7 @@ class WorkingSet:
             self.K = None
 
     def choose(self, look: Look) -> int:
-        """Take the set for the next pair steps: the one there is while it holds all violators.
+        """Choose the set for the next pair steps. The present one stays as long as no point outside of it violates optimality by much.
 
         Returns the work that its block of K takes, in the units of `Effort`.
         """
@@ -234,7 +235,7 @@ def falling(a: float, lower: float, width: float, below: float, above: float) ->
 
 @fast
 def best_partner(G: Any, fall: Any, row: Any, diagonal: Any, slope: Any, curvature: Any, floor: Any, gain: Any) -> tuple[Any, Any]:
-    """Who should fall while i rises, or -1 where nobody should, and the largest violation of any pair with i.
+    """The point that falls while i rises, or -1 where none should, and the largest violation of any pair with i.
 
     Parameters
     ----------
@@ -254,7 +255,7 @@ def best_partner(G: Any, fall: Any, row: Any, diagonal: Any, slope: Any, curvatu
 
 @fast
 def moved(G: Any, rise: Any, row: Any, other: Any, step: Any, slopes: Any) -> Any:
-    """Who is to rise next, after G <- G + step (K_i - K_j) in place.
+    """The point that rises next, after G <- G + step (K_i - K_j) in place.
 
     Parameters
     ----------

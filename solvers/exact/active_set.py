@@ -1,20 +1,23 @@
-"""Margin problems solved exactly: the active set of a float solution, and a primal active-set method in rationals where that is not it.
+"""Margin problems solved exactly: from the active set of a float solution on, by a primal active-set method in rational numbers.
 
     min  q(alpha) = 1/2 alpha'H alpha - t'alpha,   H = A K A' + diag(1 / (2 c)),   s'alpha = 0,   0 <= alpha <= box
 
-Every row is at a bound, kept where it is strictly inside, or solved for: T, whose system [ H_TT s_T; s_T' 0 ] is not singular. Always
+Every row is at a bound, or is kept where it is strictly inside, or is solved for. T are the rows that are solved for; their system
+[ H_TT s_T; s_T' 0 ] is not singular. At any time
 
     alpha is feasible,   g_T = 0 for g = H alpha - t + b s (b whatever T makes it),   T is strictly inside the box.
 
-A row i outside T with the wrong sign of g_i moves inwards, and T with it so that g_T stays 0, until g_i is 0, when i joins T, or until rows
-are at bounds: if they are of T they leave it, and i moves on; if i is one of them it stays there. With a bias the last of T cannot leave
-without i taking its place; where T is empty two rows violate, one the largest lower and one the smallest upper end of b, and one of them is
-put in T first. If nothing ever stops i, the direction d has H d = 0, s'd = 0, d >= 0 and t'd > 0: a ray, and the primal is infeasible.
+A row i outside T whose g_i has the wrong sign moves inwards, and T moves with it so that g_T stays 0. When g_i becomes 0, i joins T. When
+a row of T meets its bound before, it leaves T, and i moves on. When i meets its own bound, it stays there. With a bias the last row of T
+cannot leave unless i takes its place. Where T is empty two rows violate: one gives the largest lower end of b, the other the smallest upper
+end; one of them is put in T first. If nothing ever stops i, the direction d has H d = 0, s'd = 0, d >= 0 and t'd > 0: it is a ray, and the
+primal is infeasible.
 
-It terminates, whatever row is chosen: T is strictly inside, or is the one row that violates with i and moves inwards like it, so that every
-move is of positive length and lowers q, strictly. After a row's moves alpha is determined by which rows are at which bound, which are kept
-(where they were in the beginning: none is ever added), and which are solved for, because the system of T is not singular. These are
-finitely many, none comes twice because q has fallen, and the moves of one row are at most one more than T has rows.
+The method terminates, whatever row is chosen. T is strictly inside, or is the one row that violates together with i and moves inwards like
+it. Every move therefore has a positive length and lowers q strictly. Because the system of T is not singular, alpha after the moves of a
+row is determined by the rows at each bound, by T, and by the rows that are kept, which are where they were in the beginning and never
+become more. There are finitely many choices of these rows, and none comes twice because q has fallen. One row makes at most one move more
+than T has rows.
 
 Source: J. Nocedal, S. Wright, Numerical Optimization, section 16.5; R. Fletcher, Practical Methods of Optimization, section 10.3.
 """
@@ -34,9 +37,9 @@ from equimargin.formulations.problem.point import Point
 from equimargin.solvers.exact.numbers import Fractions, Integers, Integral, as_fractions, as_integers, common, forecast, fractions, solved
 
 LARGEST_SYSTEM = 1000
-"""Unknowns of a linear system, at most: a system of this size takes ten seconds or more, in which no interrupt is heard."""
+"""Unknowns of the largest linear system that is solved. It takes ten seconds or more, during which no interrupt is noticed."""
 PRIME = 2**61 - 1
-"""Modulus of the test for independence. Rows independent modulo it are independent; one that only seems dependent may move later."""
+"""Modulus of the test for independence. Rows independent modulo it are independent; a row that only seems dependent may join T later."""
 KEPT_PLACES = 40
 """Binary places, below the largest multiplier, to which the multipliers of a float solution are kept."""
 
@@ -44,7 +47,7 @@ Ends = tuple[Fraction | None, Fraction | None]
 
 
 class ActiveSet:
-    """The method's state.
+    """The state of the method.
 
     Parameters
     ----------
@@ -68,7 +71,7 @@ class ActiveSet:
 
         Parameters
         ----------
-        alpha : (p,) feasible Fractions.  inside : rows strictly inside the box; those that come first are rather solved for than kept.
+        alpha : (p,) feasible Fractions.  inside : rows strictly inside the box. Where they depend on each other, the first are solved for.
         """
         self.alpha, self.T = alpha, self._independent(list(inside))
         self._place(range(self.numbers.p))
@@ -81,7 +84,7 @@ class ActiveSet:
                 break
 
     def run(self) -> Fractions | None:
-        """Pivot until no row violates; the ray of an infeasible problem, None where there is an optimum."""
+        """Pivot until no row violates its condition, and return None; or return the ray of an infeasible problem."""
         while (entering := self._violating()) is not None:
             self.check(self.pivots, 0.0)
             ray = self._enter(*entering)
@@ -111,7 +114,7 @@ class ActiveSet:
         return (Fraction(-s[i] * g[i], den) if i >= 0 else None, i), (Fraction(-s[j] * g[j], den) if j >= 0 else None, j)
 
     def _place(self, rows: Iterable[int]) -> None:
-        """Say of these rows, after they have moved, where in their box they are."""
+        """Write down, after these rows have moved, which of them can rise and fall."""
         for r in rows:
             box, a = self.numbers.box[r], self.alpha[r]
             self.rises[r], self.falls[r] = box is None or a < box, a > 0
@@ -135,7 +138,7 @@ class ActiveSet:
         return i, -int(np.sign(g[i])), Fraction(-wrong[i], den)
 
     def _enter(self, i: int, way: int, slope: Fraction) -> Fractions | None:
-        """Move row i, and T with it, until it is solved for or at a bound; the ray if nothing stops it."""
+        """Move row i, and T with it, until it is solved for or at a bound; return the ray if nothing stops it."""
         numbers = self.numbers
         while True:
             column = numbers.block(self.T, [i])[:, 0]
@@ -163,7 +166,7 @@ class ActiveSet:
             slope += step * curvature
 
     def _move(self, rows: Sequence[int], d: Sequence[Fraction], step: Fraction) -> None:
-        """alpha + step d; what reaches a bound leaves T."""
+        """Move these rows to alpha + step d. Rows of T that reach a bound leave it."""
         self.alpha = self.alpha.copy()
         self.alpha[list(rows)] += step * as_fractions(d)
         self._place(rows)
@@ -173,14 +176,14 @@ class ActiveSet:
         return bool(self.rises[r] and self.falls[r])
 
     def _room(self, r: int, d: Fraction) -> Fraction | None:
-        """How many times d row r can move."""
+        """The largest step with which row r can move by step d; None where nothing bounds it."""
         box, a = self.numbers.box[r], self.alpha[r]
         if d < 0:
             return Fraction(-a / d)
         return None if box is None or d == 0 else Fraction((box - a) / d)
 
     def _towards_optimum(self) -> list[Fraction]:
-        """From alpha to the optimum over T, the others held."""
+        """The way of the rows T from alpha to their optimum, the other rows held."""
         g, den = self.gradient()
         d = self._solved(self.T, [-v for v in g[self.T]], [0] if self.numbers.biased else [])
         return [v * self.numbers.unit / den for v in d[: len(self.T)]]
@@ -214,7 +217,7 @@ class ActiveSet:
         return [Fraction(v, d) for v, d in zip((right * den - margins).tolist(), (D * den).tolist(), strict=True)]
 
     def _system(self, matrix: Integers, right: Sequence[int]) -> list[Fraction]:
-        """The solution of a system of integers, once it has been asked whether there is time for it."""
+        """The solution of a system of integers, after a check that there is time for it."""
         if len(matrix) > LARGEST_SYSTEM:
             raise ValueError(f"too large: a linear system of {len(matrix):,} unknowns, the limit of exact arithmetic is {LARGEST_SYSTEM:,}")
         self.check(self.pivots, forecast(matrix))
@@ -237,7 +240,7 @@ class ActiveSet:
 
 
 def identified(problem: MarginProblem, numbers: Integral, point: Point) -> tuple[Fractions, list[int]]:
-    """Feasible Fractions near a float solution, and which rows it has strictly inside the box, those first that are most inside.
+    """Feasible Fractions near a float solution, and the rows that it has strictly inside the box, the innermost first.
 
     Parameters
     ----------
@@ -260,7 +263,7 @@ def identified(problem: MarginProblem, numbers: Integral, point: Point) -> tuple
 def _sides(problem: MarginProblem, alpha: Array, b: float | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array]:
     """Which rows are at 0 and which at their upper bound, (p,), and how far the others are inside.
 
-    A row is where its multiplier is nearer to the bound, over the cost, than its slack is to 0, over the largest target.
+    A row counts as at a bound if its multiplier, over its cost, is nearer to the bound than its slack, over the largest target, is to 0.
     """
     f, target = problem.gram @ problem.rows.rdot(alpha), problem.rows.largest_target
     u = problem.slack(f, problem.bias_at(f) if b is None else b) / target

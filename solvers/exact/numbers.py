@@ -1,4 +1,4 @@
-"""A problem in integers: every float is a dyadic rational, so that every float problem with a rational kernel is a rational problem.
+"""A problem in integers. Every float is a dyadic rational, and so a problem in floats with a rational kernel is a rational problem.
 
     K = Z / unit,   t = T / unit,   1 / (2 c) = D / unit          Z, T, D integer, one unit for all
 
@@ -30,7 +30,7 @@ Integers = NDArray[Any]
 Fractions = NDArray[Any]
 """An array of Fractions."""
 LDL_POINTS = 60
-"""Points of a given matrix that is factorised exactly, at most; a larger one is left to Rump's test."""
+"""Points of the largest given matrix that is factorised exactly. A larger one is left to Rump's test."""
 
 
 def given_gram(problem: Problem) -> Problem:
@@ -206,13 +206,13 @@ def solved(matrix: Integers, right: Sequence[int]) -> list[Fraction]:
 
 
 def forecast(matrix: Integers) -> float:
-    """About how many seconds `solved` takes for n unknowns and entries of b bits, n^3 (60 + b)^2 as measured."""
+    """The seconds that `solved` is expected to take: in proportion to n^3 (60 + b)^2, as measured, for n unknowns and entries of b bits."""
     bits = max((int(v).bit_length() for v in matrix.ravel()), default=0)
     return 5e-9 * float(len(matrix)) ** 3 * (1 + bits / 60) ** 2
 
 
 def semidefinite(problem: Problem, numbers: Integral) -> str:
-    """How K is known to be positive semidefinite, in words.
+    """The reason, in words, why K is known to be positive semidefinite.
 
     Raises
     ------

@@ -1,13 +1,14 @@
-"""One-norm programs solved exactly: the basis of HiGHS, and the simplex method in rationals where that is not optimal.
+"""One-norm programs solved exactly: from the basis of HiGHS on, by the simplex method in rational numbers.
 
     min  1'x + C 1'xi    s.t.  B x + xi - eta = 1,   x, xi, eta >= 0          B = A K (over points)  or  A K A' (over pairs)
 
-A basis has some columns S of x and, of every row, xi, eta or neither; the rows T with neither are as many as S, and B_TS is not singular:
+A basis has some columns S of x and, in every row r, xi_r, eta_r or neither. T are the rows with neither; they are as many as S, and B_TS is
+not singular:
 
     B_TS x_S = 1,     u_r = C where xi_r is basic, 0 where eta_r is,   B_TS' u_T = 1 - (B'u)_S over the other rows.
 
-Whatever the rest of a basis, it is feasible where x_S >= 0 once xi or eta is basic by the sign of 1 - (B x)_r; where x_S is not, the method
-starts from x = 0, xi = 1. It terminates because the row and the column of every pivot are the first ones that can be taken.
+A basis with x_S >= 0 becomes feasible when each row outside T takes xi_r or eta_r by the sign of 1 - (B x)_r. Where x_S >= 0 does not hold,
+the method starts from x = 0, xi = 1. It terminates because every pivot takes the first column that can enter and the first that can leave.
 
 Source: R. G. Bland, New finite pivoting rules for the simplex method, Mathematics of Operations Research 2 (1977); V. Chvátal, Linear
 Programming (1983), chapter 3.
@@ -32,7 +33,11 @@ Basis = frozenset[int]
 
 @dataclass(frozen=True, eq=False)
 class Vertex:
-    """A basis and its x (n,) and u (p,); surplus : (p,) B x - 1 as integers over a unit.  price : (n,) 1 - B'u."""
+    """A basis and its point.
+
+    basis : the basic columns.  x : (n,).  u : (p,).  surplus : (p,) integers, B x - 1 times `surplus_unit`.
+    surplus_unit : the denominator of `surplus`.  price : (n,) the reduced costs 1 - B'u.
+    """
 
     basis: Basis
     x: Fractions
@@ -52,11 +57,11 @@ class Program:
 
     Parameters
     ----------
-    problem : the program.  numbers : it in integers.
+    problem : the program.  numbers : the program in integers.
     check : called before every pivot and every linear system with the pivots so far and the seconds that the system may take; may raise to
         end the run.
 
-    x : (n,) of the last vertex, 0 before one.  pivots : how many so far.
+    x : (n,) of the last vertex, 0 before the first.  pivots : how many so far.
     """
 
     def __init__(self, problem: OneNormProblem, numbers: Integral, check: Callable[[int, float], None]) -> None:
@@ -83,7 +88,7 @@ class Program:
         return vertex
 
     def vertex(self, basis: Basis) -> Vertex | None:
-        """A basis's vertex; None where it is no basis."""
+        """The vertex of a basis; None where B_TS is singular or not square, so that it is no basis."""
         n, p, numbers, (S, T) = self.n, self.p, self.numbers, self._parts(basis)
         x, u = fractions(n), fractions(p)
         u[[k - n for k in basis if n <= k < n + p]] = self.C
@@ -106,7 +111,7 @@ class Program:
         return sorted(k for k in basis if k < n), [r for r in range(p) if r not in taken]
 
     def _completed(self, vertex: Vertex) -> Vertex:
-        """The vertex with the same S and T, and of every other row what the sign of B x - 1 asks for."""
+        """The vertex with the same S and T, and with xi or eta of every other row as the sign of B x - 1 asks."""
         n, p, (S, T) = self.n, self.p, self._parts(vertex.basis)
         rows = set(range(p)) - set(T)
         above = {r for r in rows if vertex.surplus[r] > 0 or (vertex.surplus[r] == 0 and n + p + r in vertex.basis)}
@@ -124,7 +129,7 @@ class Program:
         return next((k for part in (columns, above, below) for k in part), None)
 
     def _pivoted(self, vertex: Vertex, entering: int) -> Basis:
-        """The basis with this column in, and out the first of those that reach 0 first."""
+        """The basis after this column has entered; of the columns that reach 0 first, the first one leaves."""
         n, p, (S, T) = self.n, self.p, self._parts(vertex.basis)
         d = fractions(n)
         if entering < n:

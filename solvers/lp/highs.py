@@ -1,4 +1,4 @@
-"""The dual simplex method of HiGHS on the dual of a one-norm program, from a basis of its predecessor.
+"""The dual simplex method of HiGHS on the dual of a one-norm program, started from a given basis.
 
     max  1'v    s.t.  B'v <= 1,  0 <= v <= ends
 
@@ -21,7 +21,10 @@ Flags = NDArray[np.bool_]
 
 @dataclass
 class Basis:
-    """Which unknowns are basic: v, (n,), and the slacks of B'v <= 1, (s,); as many as constraints."""
+    """Which unknowns are basic; there are as many of them as constraints.
+
+    v : (n,) of the v.  slacks : (s,) of the slacks of B'v <= 1.
+    """
 
     v: Flags
     slacks: Flags
@@ -31,7 +34,7 @@ class Basis:
 class Vertex:
     """Where the simplex method ended.
 
-    v : (n,).  x : (s,) the multipliers of B'v <= 1.  basis : there.  optimal : whether it claims to be through.
+    v : (n,) the unknowns.  x : (s,) the multipliers of B'v <= 1.  basis : the basis there.  optimal : whether HiGHS calls it optimal.
     """
 
     v: Array
@@ -43,16 +46,16 @@ class Vertex:
 def dual_simplex(
     B: Array, ends: Array, basis: Basis, raised: Flags, tolerance: float, max_iter: int, seconds: float | None
 ) -> tuple[Vertex | None, int]:
-    """Solve, and return the vertex, None where there is none, and the number of iterations.
+    """Solve the program; return the vertex, or None where HiGHS has none, and the number of iterations.
 
     Parameters
     ----------
-    B : (n, s).  ends : (n,) of v.  basis : to start from.  raised : (n,) which v that are not basic start at their upper ends.
+    B : (n, s).  ends : (n,) upper ends of v.  basis : where to start.  raised : (n,) which v start at their upper ends if not basic.
     tolerance : absolute, of both feasibilities.  max_iter : iterations.  seconds : of wall time, None for no limit.
     """
     import highspy as library
 
-    highspy: Any = library  # of whose interface only parts are typed
+    highspy: Any = library  # only parts of its interface are typed
     n, s = B.shape
     program = highspy.HighsLp()
     program.num_col_, program.num_row_ = n, s

@@ -1,10 +1,10 @@
-"""One-norm margin problems by the simplex method of HiGHS on their dual, all of it at once.
+"""One-norm margin problems solved by the simplex method of HiGHS on the whole of their dual.
 
     max  1'u    s.t.  B'u <= 1,  0 <= u <= C        B' = K A' (over points)  or  A K A' (over pairs)
 
-B is never formed: it is a product of sparse matrices and of K, or of Z and Z' where the kernel has features K = Z Z', and what each makes
-of u is an unknown of its own: h = A'u, w = Z'h, g = Z w. The primal x >= 0 of min 1'x + C sum_r (1 - (B x)_r)_+ are the multipliers of
-B'u <= 1. Within the absolute tolerances of HiGHS, the equations of the vertex are solved once more (`polish.py`).
+B is never formed. It is a product of sparse matrices and of K, or of Z and Z' where the kernel has features with K = Z Z'. What each factor
+makes of u is an unknown of its own: h = A'u, w = Z'h, g = Z w. The x >= 0 of the primal, min 1'x + C sum_r (1 - (B x)_r)_+, are the
+multipliers of B'u <= 1. HiGHS keeps to absolute tolerances only; the equations of its vertex are therefore solved once more (`polish.py`).
 
 Source: documents T (102)-(104) = K (2.10), T (94)-(96); Q. Huangfu, J. A. J. Hall, Parallelizing the dual revised simplex method (2018).
 """
@@ -27,14 +27,14 @@ from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution, Status
 
 HIGHS_ENTRIES = 4_000_000
-"""Entries of the largest matrix that HiGHS is given: it takes half a minute for web documents and an RBF kernel, and longer for noise
-over pairs."""
+"""Entries of the largest matrix that HiGHS is given. It takes half a minute for web documents and an RBF kernel, and longer for random data
+with unknowns over pairs."""
 
 _STATUSES = {0: Status.OPTIMAL, 1: Status.ITERATION_LIMIT, 2: Status.INFEASIBLE, 3: Status.UNBOUNDED, 4: Status.NUMERICAL_FAILURE}
 
 
 def too_many_entries(problem: OneNormProblem) -> Refusal | None:
-    """Larger matrices would keep HiGHS busy for longer than anybody waits."""
+    """The refusal of a problem whose matrix would keep HiGHS busy for longer than anybody waits, or None."""
     if entries(problem) <= HIGHS_ENTRIES:
         return None
     size = f"{entries(problem):,} entries for {problem.m:,} points and {problem.p:,} pairs"
@@ -45,7 +45,7 @@ NEEDS = Needs(OneNormProblem, also=too_many_entries)
 
 
 def entries(problem: OneNormProblem) -> int:
-    """How many entries the matrix has, at most: 4 p, and those of K or of Z and Z'."""
+    """The largest number of entries that the matrix may have: 4 p, and those of K or of Z and Z'."""
     Z = _features(problem)
     return 4 * problem.p + (problem.m**2 if Z is None else 2 * _stored(Z))
 
@@ -74,9 +74,9 @@ def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | N
 
 
 def _highs(problem: OneNormProblem, limits: Limits, start: float) -> Any:
-    """scipy's answer to the dual, with K / unit and C unit, in what is left of the time since `start`.
+    """scipy's answer to the dual, with K / unit and C unit, within the time limit, which counts from `start`.
 
-    The unknowns are u and what every factor of B' but the last makes of them.
+    The unknowns are u, and what each factor of B' but the last makes of the unknowns before.
     """
     from scipy import sparse
     from scipy.optimize import linprog
@@ -120,7 +120,7 @@ def _factors(problem: OneNormProblem) -> list[Any]:
 
 
 def _features(problem: OneNormProblem) -> Explicit | None:
-    """Z where it and Z' have fewer entries than K."""
+    """Z where it and Z' have fewer entries than K, else None."""
     Z = problem.explicit
     return Z if Z is not None and 2 * _stored(Z) < problem.m**2 else None
 
@@ -131,7 +131,7 @@ def _stored(Z: Explicit) -> int:
 
 
 def _ending(answer: Any, gap: float, limits: Limits, seconds: float) -> tuple[Status, str]:
-    """The status and why, from HiGHS's own and from the gap of its point."""
+    """The status and its reason, by the gap of the point, and by HiGHS's own status where that gap is too large."""
     if gap <= limits.tol:
         return Status.OPTIMAL, f"relative gap {gap:.2e}, {limits.tol:.0e} was asked"
     status = _STATUSES.get(answer.status, Status.NUMERICAL_FAILURE)

@@ -1,10 +1,10 @@
-"""A vertex of a one-norm program, its equations solved once more in float64.
+"""The equations of a vertex of a one-norm program, solved once more in float64.
 
     (B x)_F = 1,  (B'u)_S = 1        F where 0 < u < C,  S where x > 0;   B = A K (over points)  or  A K A' (over pairs)
 
 The simplex method ends within absolute tolerances: its u violates B'u <= 1 a little, which a large C magnifies, and the margins of its x
-are a little off 1. After the equations have been solved once more only the rounding of B'u is left, and u is moved inside its constraints
-by that.
+are a little off 1. Once the equations have been solved again, only the rounding of B'u is left. u is moved inside its constraints by about
+as much.
 
 Source: documents T (102)-(104) = K (2.10), T (94)-(96).
 """
@@ -28,11 +28,11 @@ from equimargin.solvers.solution import relative_gap
 MOST_EQUATION_ENTRIES = 20_000_000
 """Entries of the largest matrix of equations that is formed: rows of A K, one for each multiplier inside its box, times points."""
 MOST_MOVES = 4
-"""The largest number of times that multipliers are moved into the inside of their constraints."""
+"""Moves of the multipliers into the inside of their constraints, at most."""
 
 
 def best(problem: OneNormProblem, x: Array, u: Array) -> tuple[OneNormPoint, float]:
-    """The better of x and of u, of themselves and of the equations solved once more, and their relative gap.
+    """The better x and the better u, among those given and those of the equations solved once more; and their relative gap.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def best(problem: OneNormProblem, x: Array, u: Array) -> tuple[OneNormPoint, flo
 
     Returns
     -------
-    The point (x, u), and the smaller of its gap and its proven width. Where there are too many equations they are left as they are.
+    The point (x, u), and the smaller of its gap and its proven width. Where the equations are too large, x and u stay as they are.
     """
     if np.count_nonzero((u > 0) & (u < problem.C)) * problem.m <= MOST_EQUATION_ENTRIES:
         again = _solved_again(problem, x, u)
@@ -65,7 +65,7 @@ def _solved_again(problem: OneNormProblem, x: Array, u: Array) -> tuple[Array, A
 
 
 def _moved_inside(problem: OneNormProblem, u: Array) -> Iterator[Array]:
-    """u, and then u moved until B'u is below 1 by twice what it exceeded 1 by, a few times.
+    """u as it is, and u after every one of a few moves, which solve for B'u = 1 - 2 excess where B'u is near 1, excess = max B'u - 1.
 
     A move costs little, in proportion to 1'x; dividing u by max B'u, which makes it feasible too, costs in proportion to 1'u.
     """

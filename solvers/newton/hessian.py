@@ -28,7 +28,7 @@ MOST_DENSE_ENTRIES = 25_000_000
 COLUMNS_PER_PRODUCT = 5
 """Features for which conjugate gradients get one product, where they are tried before a Hessian that cannot be kept up to date."""
 FEWEST_PRODUCTS = 20
-"""Products below which that trial is skipped: with few features the Hessian is cheap."""
+"""Products below which conjugate gradients are not tried before the Hessian: with few features the Hessian is cheap."""
 HESSIAN_DAMPINGS = (0.0, *(10.0**k for k in range(-13, 1)))
 """What is added to the diagonal of the matrix, relative to that diagonal, until it has a factor: rounding may have made it indefinite."""
 FLAT_BIAS_CURVATURE = 1e-12

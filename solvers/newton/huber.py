@@ -41,17 +41,18 @@ STIFFEST_START = 1e3
 SIGMA_GROWTH = 2.0
 """Factor by which sigma grows from one minimum to the next."""
 COLUMNS_PER_SWEEP = 20
-"""Features for which a start gets the work of one sweep of coordinate descent over a row a point: all in all a Newton step or two."""
+"""Features for every sweep of coordinate descent at the start, of one row a point: all sweeps together cost about as much as a Newton step
+or two."""
 FEWEST_START_SWEEPS = 10
 """Sweeps below which coordinate descent is not tried for a start, because fewer lead nowhere."""
 NEAR_START_GAP = 0.01
-"""Relative gap up to which the point where these sweeps end is taken as the start."""
+"""Relative gap up to which the point where the sweeps of coordinate descent end is taken as the start."""
 SETTLING_GAP = 1e-3
 """Relative gap from which on the rows on the curved piece are solved for with the others held."""
 MOST_START_WIDTHS = 10
 """Widths of Huber's function that are tried at a start, each half of the one before."""
-SUBSAMPLE = Subsample(entries=100_000, points_per_feature=60)
-"""The part of the points that is solved first. Steps are many here, so that it pays earlier than for the squared hinge."""
+HINGE_SUBSAMPLE = Subsample(entries=100_000, points_per_feature=60)
+"""The part of the points that is solved first for a hinge. It takes many steps, so that a part pays earlier than for a squared hinge."""
 
 
 NEEDS = Needs(
@@ -73,7 +74,7 @@ NEEDS = Needs(
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Take Newton steps, with the smoothing centred anew at every minimum, until the gap is small enough."""
     progress = Progress("huber", problem, limits, limits.max_iter or 10_000)
-    start = warm_start or _by_sweeps(problem, progress) or on_a_part(problem, _solve, limits, SUBSAMPLE) or Point()
+    start = warm_start or _by_sweeps(problem, progress) or on_a_part(problem, _solve, limits, HINGE_SUBSAMPLE) or Point()
     unknowns = unknowns_for(problem, by_row=not problem.rows.many)
     at = unknowns.start(start)
     unit = _usual_slack(problem, at)
@@ -90,7 +91,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
 
 
 def _by_sweeps(problem: MarginProblem, progress: Progress) -> Point | None:
-    """Where sweeps of coordinate descent lead that cost as much as a Newton step or two; None where that is not near the optimum."""
+    """The point where sweeps of coordinate descent end that cost as much as a Newton step or two; None if it is not near the optimum."""
     Z = problem.explicit
     sweeps = 0 if Z is None else Z.m * min(Z.q, MOST_COLUMNS) // (COLUMNS_PER_SWEEP * max(problem.p, 1))
     if sweeps < FEWEST_START_SWEEPS or coordinate_descent.NEEDS.refusal(problem):

@@ -24,8 +24,8 @@ from equimargin.solvers.progress import Progress
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution
 
-SUBSAMPLE = Subsample(entries=1_000_000, points_per_feature=100)
-"""The part of the points that is solved first. Newton's method takes few steps from anywhere, so that only large problems gain."""
+SQUARED_HINGE_SUBSAMPLE = Subsample(entries=1_000_000, points_per_feature=100)
+"""The part of the points that is solved first for a squared hinge. It takes few steps from anywhere: only large problems gain."""
 
 
 NEEDS = Needs(MarginProblem, no_hinge="has a kink", no_hard_rows="whose loss has no derivative", convex=True, also=unsuited_bias)
@@ -41,7 +41,7 @@ NEEDS = Needs(MarginProblem, no_hinge="has a kink", no_hard_rows="whose loss has
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Take Newton steps until the gap is small enough."""
     progress = Progress("newton", problem, limits, limits.max_iter or 1000)
-    start = warm_start or on_a_part(problem, _solve, limits, SUBSAMPLE) or Point()
+    start = warm_start or on_a_part(problem, _solve, limits, SQUARED_HINGE_SUBSAMPLE) or Point()
     unknowns = unknowns_for(problem, by_row=False)
     seen = unknowns.look(unknowns.start(start), SQUARED_HINGE)
     over = unknowns.show(seen, progress)

@@ -20,15 +20,15 @@ from equimargin.solvers.progress import Progress
 Index = NDArray[np.intp]
 
 SETTLING_SWEEPS = 5
-"""Sweeps over as many rows as there are points. Their work is what sweeps over the rows of the curved piece may cost."""
+"""Sweeps, of one row a point, that sweeps over the rows of the curved piece may cost together."""
 SETTLED_SHARE = 0.5
-"""Share of the gap asked for that these rows may still add when their sweeps end."""
+"""Share of the gap asked for that the rows of the curved piece may still add when their sweeps end."""
 FREE_ROWS_PER_COLUMN = 2
 """Free rows, for every feature, up to which Newton's method on the face is tried. Optima in general position have one at most."""
 FEWEST_FACTORISATIONS = 6
 """Factorisations that Newton's method on the face may spend in any case."""
 FACTORISATION_PRODUCTS = 8
-"""Products with the features. As many more factorisations are allowed as cost no more than these."""
+"""Products with the features that the factorisations beyond FEWEST_FACTORISATIONS may cost together."""
 
 
 def settle_curved_rows(problem: MarginProblem, Z: Explicit, R: Array, seen: View, progress: Progress) -> bool:

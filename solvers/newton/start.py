@@ -1,4 +1,4 @@
-"""Before the first step of Newton's method: which problems suit it, with which unknowns, and where it starts.
+"""What is decided before the first step of Newton's method: which problems suit it, with which unknowns, and where it starts.
 
 Its steps visit all rows at once, in a product with the features, where other solvers visit rows one by one. "auto" therefore asks it first
 where points are many and features are few, and where pairs are many.
@@ -23,10 +23,10 @@ from equimargin.solvers.solution import Limits, Solution
 MOST_POINTS = 1000
 """Points up to which a kernel without explicit features gets features computed from its Gram matrix, by its eigenvectors."""
 FEWEST_ROWS = 1000
-"""Points, or rows where there are many on each point: below this number every solver is fast enough."""
+"""Points, or rows where each point has many, below which every solver is fast enough."""
 POINTS_PER_FEATURE = 2
 """Points for each feature that make features few beside points: the Hessian, features x features, then costs no more than K would."""
-MOST_FEATURES = 2000
+FEW_FEATURES = 2000
 """Features up to which the Hessian is cheap to factorise."""
 ROWS_PER_POINT = 3
 """Rows for each point that make rows many, whatever the kernel: only labelled pairs are as many."""
@@ -39,7 +39,7 @@ SUBSAMPLE_GAP = 0.03
 class Subsample(NamedTuple):
     """When a solver first solves a part of the points, and how large that part is.
 
-    entries : of the features, from which on it pays.  points_per_feature : of the part.
+    entries : entries of the features from which on a part pays.  points_per_feature : how many points for each feature the part has.
     """
 
     entries: int
@@ -62,7 +62,7 @@ def unsuited_bias(problem: MarginProblem) -> Refusal | None:
 def tall(problem: MarginProblem) -> bool:
     """Whether a problem has many points and few features, or many rows on each point."""
     Z = problem.explicit
-    few = Z is not None and Z.q <= MOST_FEATURES and Z.m >= max(FEWEST_ROWS, POINTS_PER_FEATURE * Z.q)
+    few = Z is not None and Z.q <= FEW_FEATURES and Z.m >= max(FEWEST_ROWS, POINTS_PER_FEATURE * Z.q)
     return few or problem.p >= max(FEWEST_ROWS, ROWS_PER_POINT * problem.m)
 
 

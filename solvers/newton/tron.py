@@ -10,9 +10,10 @@ H is the generalised Hessian, K (B.3). With rho = (f(v + s) - f(v)) / q(s) the s
                    [sigma_1 Delta_k, sigma_3 Delta_k]              if eta_1 < rho < eta_2
                    [Delta_k, sigma_3 Delta_k]                      if rho >= eta_2
 
-is the point of the interval next to a |s|, where a is the minimum of the parabola through f(v) and f(v + s) with the slope g's at v. If
-rho >= eta_2 and |s| = Delta_k it is sigma_3 Delta_k instead, the rule of 2017. That rule saves steps where the region is in the way, and
-costs steps where a kink lies behind its boundary.
+In its interval Delta_{k+1} is the point nearest to a |s|, where a is the minimum of the parabola through f(v) and f(v + s) with the slope
+g's at v. If rho >= eta_2 and |s| = Delta_k it is sigma_3 Delta_k instead, the rule of 2017. That rule saves steps where the region is in
+the way, and costs steps where a kink lies behind its boundary.
+
 The run ends on the duality gap, which for alpha = 2 c (u)_+ is half the squared norm of the difference of f and the f of alpha. There is
 no preconditioner and no line search: this is the published method, to compare others with. Where costs are large and kinks are steep it is
 as slow as published.
@@ -40,7 +41,7 @@ from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.losses import SQUARED_HINGE
 from equimargin.solvers.needs import Needs
 from equimargin.solvers.products.gram_products import GramProducts
-from equimargin.solvers.progress import RESOLUTION, Progress, started
+from equimargin.solvers.progress import VALUE_ROUNDING, Progress, started
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution
 
@@ -108,7 +109,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         actual = at.fun - trial.fun if predicted > PREDICTION_NOISE * at.fun else -float((at.grad + trial.grad) @ s) / 2
         radius = resized(min(radius, length) if iteration == 0 else radius, length, slope, actual, predicted, bounded)
         taken = actual > ETA_0 * predicted
-        moved, at = taken and actual > RESOLUTION * at.fun, trial if taken else at
+        moved, at = taken and actual > VALUE_ROUNDING * at.fun, trial if taken else at
         iteration, products = iteration + 1, products + spent
         over = progress.weigh(at.point, at.fun, at.dual, iteration, moved)
         trajectory.append(Iterate(iteration, products, at.fun, progress.gap, radius))

@@ -39,7 +39,8 @@ SOLVES_PER_CANDIDATE = 20
 DEPENDENT = 1e-12
 """Share of a row's squared norm outside the span of W, computed from a Gram matrix, up to which the row counts as dependent on W."""
 DEPENDENT_FEATURES = 1e-24
-"""Share of a row's squared norm, as `DEPENDENT`, where it is computed from features: the square of what float64 leaves of the row."""
+"""Share of a row's squared norm outside the span of W, computed from features, up to which the row counts as dependent on W. It is smaller
+than with a Gram matrix, because float64 loses digits of the row itself, and not of its square."""
 SAME_BOUND = 1e-14
 """Share of a step by which two rows may differ in where they meet their bounds and still leave W together: a few units of rounding."""
 NO_ROW = np.intp(-1)
@@ -75,7 +76,7 @@ class Subproblem(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where the method is; the arrays change in place.
+    """The iterate of the method; the arrays change in place.
 
     x : (p,).  v, g : (k,) and (n,), g = E v.  level : (1,) the multiplier of s'x = 0.  banned : (p,) rows that may not enter W before x
     has moved.

@@ -1,16 +1,18 @@
-"""The functions of a path as they are handed out: centred, so that points far from 0 cost no digits, and each with a gap of its own.
+"""The form in which the functions of a path are returned, and the relative gap of each.
 
     f(x) + b = w.(z - c) + value                                        features z of a linear kernel, c their mean
     f(x) + b = sum_i beta_i ( k(x_i, x) - k(x_i, x_1) ) + value         any other kernel
 
-`value` is f + b at the anchor, c or x_1, less an offset that all targets of a regression have in common: it belongs to b, and costs no
-digits of the path. Where a constant in f makes a difference, the anchor is 0 and value = 0. For multipliers alpha in [0, c], f_alpha =
-sum_i (A'alpha)_i k(x_i, .) and any f and b, with u = t - A f - b s,
+Both forms are centred, so that points far from 0 cost no digits. `value` is f + b at the anchor, which is c or x_1, less an offset that all
+targets of a regression have in common. The offset belongs to b; because it is kept apart, it costs the path no digits. Where a constant in
+f makes a difference, the anchor is 0 and value = 0.
+
+For multipliers alpha in [0, c], f_alpha = sum_i (A'alpha)_i k(x_i, .) and any f and b, with u = t - A f - b s, the gap
 
     primal(f, b) - dual(alpha) = sum_r alpha_r (-u_r)_+ + (c_r - alpha_r) (u_r)_+  +  1/2 |f - f_alpha|^2  +  b s'alpha
 
-has no large terms that cancel; b is that of the centred f and targets. Sums are in extended precision where there is one, and what it may
-lose counts.
+has no large terms that cancel; its b is that of the centred f and targets. Sums are in extended precision where the machine has it, and
+what they may still lose is counted against the gap.
 
 Source: Fenchel's inequality, row by row, with equality for a conjugate pair; document T (32)-(35) for the pairs.
 """
@@ -37,16 +39,15 @@ from equimargin.solvers.exact_limits import rational_kernel
 Extended = NDArray[np.longdouble]
 EXTENDED_UNIT = float(np.finfo(np.longdouble).eps) / 2
 """Unit roundoff of extended precision, 2^-64 on x86; that of float64 where the machine has no extended precision."""
-EXTENDED_ENTRIES = 2**18
-"""Entries of a matrix that are in extended precision at a time: 4 MB."""
+EXTENDED_TILE_ENTRIES = 2**18
+"""Entries of a matrix that are in extended precision at a time; they take 4 MB."""
 
 
 class Values(NamedTuple):
     """f at the training points.
 
-    f : (m,) without a constant.  off : (m,) how far it may be off.  b : that constant, of a problem with a bias, and the bias, less the
-    offset of the targets.
-    norm2 : |f|^2, about.
+    f : (m,) centred values.  off : (m,) how far each may be off.  norm2 : |f|^2, approximately.
+    b : of a problem with a bias, the bias and the constant that centring takes from f, less the offset of the targets.
     """
 
     f: Any
@@ -56,11 +57,11 @@ class Values(NamedTuple):
 
 
 class Centred:
-    """How functions are handed out of a problem's path.
+    """The form in which the functions of a problem's path are returned.
 
     problem : whose path it is.  free : whether a constant in f makes no difference.  explicit : whether the path keeps features of f, or
-    else coefficients of k(x_i, .).  centre : (q,) c; empty where the kernel has no features.  offset : of the targets, which b takes up.
-    rows : those of the targets less the offset.
+    else coefficients of k(x_i, .).  centre : (q,) c; empty where the kernel has no features.
+    offset : what all targets have in common, which belongs to b.  rows : the problem's rows, their targets less the offset.
     """
 
     def __init__(self, problem: MarginProblem) -> None:
@@ -73,11 +74,11 @@ class Centred:
             self.centre = np.asarray(total / problem.m, dtype=np.float64)
         self.explicit = self.features is not None and self.features.q <= problem.m
 
-    # Of training points.
+    # At the training points.
 
     @cached_property
     def matrix(self) -> tuple[Array, float]:
-        """E of `active_set.py`, (m, k): centred features, or the centred Gram matrix; how far an entry of that may be off before."""
+        """E of `active_set.py`, (m, k), centred features or the centred Gram matrix; and how far an entry of K may be off."""
         if self.features is not None:
             Z = np.concatenate([part for _, part in self._feature_tiles()]).astype(np.float64)
             return (Z, 0.0) if self.explicit else (Z @ Z.T, 0.0)
@@ -98,7 +99,7 @@ class Centred:
 
     @property
     def shift(self) -> Array:
-        """By which product with a function, (k,), its bias falls when it is uncentred."""
+        """The vector, (k,), whose product with a function is what the bias falls by when the function is uncentred."""
         if self.features is None:
             return self._means.astype(np.float64)
         if self.explicit:
@@ -107,11 +108,11 @@ class Centred:
 
     @property
     def spread(self) -> float:
-        """How far the means that centring took from K are apart; features lose none."""
+        """How far the row means of K, which centring subtracts, are from their mean at most; 0 for features, which lose nothing."""
         return 0.0 if self.features is not None else float(np.abs(self._means - self._means.mean()).max(initial=0.0))
 
     def norm2(self, beta: Array) -> float:
-        """|sum_i beta_i k(x_i, .)|^2 of coefficients that leave next to nothing."""
+        """|sum_i beta_i k(x_i, .)|^2 of coefficients that nearly cancel."""
         if self.features is not None:
             w = self._weights(beta.astype(np.longdouble))
             return float(w @ w)
@@ -120,7 +121,7 @@ class Centred:
         return abs(float(sum(v[rows] @ (part @ v) for rows, part in self._differences())))
 
     def apart(self, v: Array, beta: Array) -> float:
-        """|f - sum_i beta_i k(x_i, .)| of a function (k,) as the path has it."""
+        """|f - sum_i beta_i k(x_i, .)| of a function in the path's own form v, (k,)."""
         if not self.explicit:
             return float(np.sqrt(self.norm2(v - beta)))
         return float(np.linalg.norm((v - self._weights(beta.astype(np.longdouble))).astype(np.float64)))
@@ -135,7 +136,10 @@ class Centred:
         return float(np.sqrt(max(K.max(), 0.0)))
 
     def handed(self, v: Array, value: float, alpha: Array, lam: float = 1.0) -> Point:
-        """The point of a function (k,) and its value at the anchor, as the path has them, over lambda; times lambda where that is given."""
+        """The point of a function in the path's own form.
+
+        v : (k,) the function.  value : at the anchor.  alpha : (p,).  lam : lambda where all three are given times lambda, else 1.
+        """
         value_there = np.longdouble(value) + np.longdouble(lam) * self.offset
         if self.features is not None:
             w = v if self.explicit else np.asarray(self._weights(v.astype(np.longdouble)), dtype=np.float64)
@@ -146,7 +150,7 @@ class Centred:
         return Point(beta=beta, b=b, alpha=alpha)
 
     def values(self, point: Point) -> Values:
-        """f of a point that was handed out, in extended precision."""
+        """f of a returned point at the training points, in extended precision."""
         b: Any = np.longdouble(point.b or 0.0) - self.offset
         if point.w is not None:
             w, size = point.w.astype(np.longdouble), np.abs(point.w)
@@ -169,10 +173,10 @@ class Centred:
         off += EXTENDED_UNIT * self._largest * float(size.sum())
         return Values(f, off + self._rounding(size), b, abs(float(beta @ f)))
 
-    # Of any points.
+    # At any points.
 
     def at(self, X: Any, V: Array, values: Array) -> Array:
-        """f + b, (T, n), at points (n, d) of functions V (T, k) whose values at the anchor, with a bias, are (T,); f alone without one."""
+        """f + b, (T, n), of functions V (T, k) at points X (n, d). values : (T,) theirs at the anchor. Without a bias it is f alone."""
         bias, T = self.problem.bias, len(V)
         if self.features is None:
             K = self.problem.kernel.block(X, self.problem.X)
@@ -186,7 +190,7 @@ class Centred:
             here = np.reshape([(X - self.centre[: Z.d]) @ w[: Z.d] + w[Z.d :] @ ones for w in W], (T, Z.m))
         return np.asarray(here + (values if bias else at_centre)[:, None])
 
-    # In tiles.
+    # Tiles of the features and of K.
 
     @cached_property
     def _anchor(self) -> Extended:
@@ -195,7 +199,7 @@ class Centred:
 
     @cached_property
     def _lossy(self) -> bool:
-        """Whether the kernel is not its own matrix in float64, but that of real numbers, from which computed entries differ."""
+        """Whether computed entries of K count as rounded: where they are rational, and not given. All others count as exact in float64."""
         kernel = self.problem.kernel
         return not kernel.given and rational_kernel(kernel)
 
@@ -205,21 +209,21 @@ class Centred:
         return float(self.problem.gram.diagonal.max(initial=0.0))
 
     def _rounding(self, v: Array) -> Array:
-        """How far K v may be off for what the entries have lost, (m,), for v >= 0."""
+        """How far K v, (m,), may be off because the entries of K are rounded, for v >= 0."""
         if not self._lossy:
             return np.zeros(self.problem.m)
         gram = self.problem.gram.extended or self.problem.gram
         return np.asarray(self.problem.kernel.rounding(gram.X, gram.X, gram.dense, v), dtype=np.float64)
 
     def _feature_tiles(self) -> Iterator[tuple[slice, Extended]]:
-        """Rows, and z - c of theirs."""
+        """Tiles of the centred features: which rows, and z - c of these."""
         assert self.features is not None
         for rows in tiles(self.problem.m, self.features.q):
             Z = self.features.rows(np.arange(rows.start, rows.stop))
             yield rows, (Z.toarray() if self.features.sparse else Z).astype(np.longdouble) - self.centre
 
     def _kernel_tiles(self) -> Iterator[tuple[slice, Extended]]:
-        """Rows, and theirs of K."""
+        """Tiles of K: which rows, and these rows of it."""
         gram, m = self.problem.gram, self.problem.m
         K = (gram.extended or gram).dense if self._lossy else gram.dense
         for rows in tiles(m, m):
@@ -230,7 +234,7 @@ class Centred:
             yield rows, part
 
     def _differences(self) -> Iterator[tuple[slice, Extended]]:
-        """Rows of K; where a constant makes no difference those of k(x, z) - k(x_1, z) - k(x, x_1) + k(x_1, x_1)."""
+        """Tiles of K; where a constant in f makes no difference, of k(x, z) - k(x_1, z) - k(x, x_1) + k(x_1, x_1)."""
         for rows, K in self._kernel_tiles():
             if self.free:
                 K -= self._anchor
@@ -243,7 +247,7 @@ class Centred:
 
 
 def claimed(problem: MarginProblem, rows: Rows, point: Point, values: Values, apart: float) -> float:
-    """The relative gap of a point, as a Solution's, with all that the sums may have lost against it.
+    """The relative gap of a point, as that of a Solution, with all rounding of its sums counted against it.
 
     Parameters
     ----------
@@ -263,10 +267,10 @@ def claimed(problem: MarginProblem, rows: Rows, point: Point, values: Values, ap
 
 
 def without_offset(rows: Rows) -> tuple[float, Rows]:
-    """An offset of a regression's targets, and the rows of what is left of them: y - offset, without rounding.
+    """An offset of a regression's targets, and the rows whose targets are y - offset, without rounding.
 
-    The offset is a target in the middle, if all others are between its half and its double: the difference of such floats is exact.
-    Targets that are farther apart are about as large without any offset, and there it is 0.
+    The offset is the middle target, if all others are between its half and its double: the difference of two floats like that is exact.
+    Where targets are farther apart an offset would make them little smaller, and it is 0.
     """
     if not isinstance(rows, Tube):
         return 0.0, rows
@@ -278,7 +282,7 @@ def without_offset(rows: Rows) -> tuple[float, Rows]:
 
 
 def balanced(beta: Array) -> Array:
-    """Coefficients, (..., m), whose sum is 0 but for rounding, with what it is in extended precision taken from the smallest of them."""
+    """Coefficients, (..., m), whose sum is 0 but for rounding; the sum, in extended precision, is subtracted from the smallest of them."""
     beta = beta.copy()
     smallest = np.abs(beta).argmin(axis=-1, keepdims=True)
     for _ in range(2):
@@ -289,5 +293,5 @@ def balanced(beta: Array) -> Array:
 
 def tiles(m: int, width: int) -> Iterator[slice]:
     """The rows of a matrix, a tile at a time."""
-    size = max(EXTENDED_ENTRIES // max(width, 1), 1)
+    size = max(EXTENDED_TILE_ENTRIES // max(width, 1), 1)
     return (slice(start, min(start + size, m)) for start in range(0, m, size))

@@ -1,9 +1,9 @@
-"""One solution as the end of a path: from lambda = infinity, where alpha is known, down to lambda = 1 / C.
+"""One solution as the end of a regularisation path, from lambda = infinity, where alpha is known, down to lambda = 1 / C.
 
     C alpha(lambda), with alpha in [0, weight] from the last breakpoint, are multipliers of the problem at C
 
-These multipliers are optimal if the path comes as far as 1 / C, and feasible wherever it ends before. All solutions of smaller C are passed
-on the way, so that this answer is reached as no other solver reaches its own: it is there to compare others with.
+These multipliers are optimal if the path comes as far as 1 / C, and feasible wherever it ends before. The path passes the solutions of all
+smaller C on its way. No other solver works like that, so that the others' answers can be compared with this one.
 
 Source: document P, section 5; Hastie, Rosset, Tibshirani, Zhu (2004); Gunter, Zhu (2007).
 """
@@ -27,11 +27,11 @@ from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution, Status
 
 LONGEST_PATH = 2_000_000_000
-"""Numbers read along a path, about: p breakpoints, each of which reads m^2 + p numbers. It takes some fifteen seconds."""
+"""Numbers read along the longest path that is followed, estimated as p breakpoints that read m^2 + p numbers each: some fifteen seconds."""
 
 
 def no_path_to_C(problem: MarginProblem) -> Refusal | None:
-    """A path ends at lambda = 1 / C only if that is on it and the way there is not too long for an answer among others."""
+    """The refusal of a problem whose lambda = 1 / C is on no path, or is too far along it for an answer among others; or None."""
     if np.isinf(problem.C):
         return Refusal("lambda = 1 / C is 0 for a hard margin")
     if not SMALLEST_LAMBDA <= 1 / problem.C < np.inf:
@@ -56,13 +56,13 @@ NEEDS = Needs(MarginProblem, also=no_path_to_C)
     reference=True,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
-    """The path down to 1 / C. It begins where alpha is known: a warm start is of no use."""
+    """Follow the path down to 1 / C. It begins where alpha is known, so that a warm start is of no use."""
     progress = Progress("homotopy", problem, limits, limits.max_iter or sys.maxsize)
     asked = False
 
     def listen(breakpoints: int, lam: float, gap: float) -> bool:
         nonlocal asked
-        asked = limits.callback is not None and bool(limits.callback(breakpoints, 0.0, problem.scale))  # of C nothing more is known yet
+        asked = limits.callback is not None and bool(limits.callback(breakpoints, 0.0, problem.scale))  # nothing more is known yet at C
         return asked
 
     followed = path.regularization_path(problem, 1 / problem.C, limits.max_iter, limits.time_limit, listen)
@@ -76,7 +76,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
 
 
 def multipliers(followed: RegularizationPath, problem: MarginProblem) -> Array:
-    """Those of the path at C, or those of its last breakpoint times C, or zeros: all of them feasible, (p,)."""
+    """Feasible multipliers at C, (p,): those of the path at 1 / C; if it ends before, C times those of its last breakpoint, or zeros."""
     lambdas, C = followed.lambdas, problem.C
     if not len(lambdas):
         return np.zeros(problem.p)

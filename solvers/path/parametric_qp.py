@@ -2,13 +2,13 @@
 
     alpha(lambda) = argmin  1/2 |A'alpha|_K^2 - lambda t'alpha    s.t.  0 <= alpha <= w,  [ s'alpha = 0 ]
 
-g = K A'alpha is unique, continuous and piecewise linear in lambda, and alpha can be chosen so. With residuals r = A g + b s - lambda t,
-which are >= 0 where alpha_r = 0 and <= 0 where alpha_r = w_r, the direction d = -d(alpha)/d(lambda) at a breakpoint is
+g = K A'alpha is unique, continuous and piecewise linear in lambda, and alpha can be chosen to be so, too. With residuals r = A g + b s -
+lambda t, which are >= 0 where alpha_r = 0 and <= 0 where alpha_r = w_r, the direction d = -d(alpha)/d(lambda) at a breakpoint is
 
     argmin  1/2 |A'd|_K^2 + t'd    s.t.  d_r >= 0 where alpha_r = 0, <= 0 where alpha_r = w_r,  over the rows with r_r = 0,  [ s'd = 0 ]
 
-This is the projection of -g / lambda onto the cone of the tied rows: it exists however many rows are tied and however singular Q is. No row
-that is tied can leave its cone before the next breakpoint, so that no step has length 0. Where no row is strictly inside its bounds the
+This is the projection of -g / lambda onto the cone of the tied rows: it exists however many rows are tied, and whatever the rank of K. No
+row that is tied can leave its cone before the next breakpoint, so that no step has length 0. Where no row is strictly inside its bounds the
 bias is an interval, and the next breakpoint is where its ends meet.
 
 Source: document P, section 5; T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, JMLR 5 (2004); L. Gunter, J. Zhu, Neural Computation 19 (2007).
@@ -51,11 +51,12 @@ SAME_SLOPE = 1e-10
 AT_BOUND = 1e-13
 """Share of its weight by which an alpha may be away from a bound and be put there."""
 VANISHING = 1e-9
-"""Share of g and of the weights. A segment leads to lambda = 0 if g would be smaller than this share there, with alpha outside by less."""
+"""Share of g and of the weights. A segment leads to lambda = 0 if there g would be below this share of what it is, and no alpha would be
+outside its box by more than this share of its weight."""
 VANISHING_FEATURES = 1e-13
-"""The share of g, and of lambda, below which a segment leads to 0 where g is of features: their directions are accurate at any scale."""
+"""Share of g, and of lambda, below which a segment leads to 0 where g is made of features: their directions are accurate at any scale."""
 VANISHING_LAMBDA = 1e-11
-"""Share of lambda below which the next breakpoint is taken to be 0, where g is of a Gram matrix."""
+"""Share of lambda below which the next breakpoint is taken to be 0, where g is computed from a Gram matrix."""
 HELD_DOWN_TO_0 = 1e-20
 """Share of lambda. A path whose gap can be held down to it is handed out down to lambda = 0: no lambda below is of any use."""
 BREAKPOINTS_BETWEEN_SUMS = 16
@@ -65,7 +66,7 @@ DRIFTED_GAP = 1e-12
 BREAKPOINTS_BETWEEN_FACTORS = 200
 """Breakpoints between two fresh Cholesky factors: the updates in between add a rounding each."""
 START_SOLVES = 2
-"""Times that the start is minimised: the second time its slopes are small, and so is their rounding."""
+"""Minimisations of |A'alpha|_K at the start: in the second one the slopes are small, and so is their rounding."""
 SETTLED_SLOPE = 1e-13
 """Share of the largest slope at the start below which a slope counts as none."""
 SAME_LAMBDA = 1e-13
@@ -273,7 +274,7 @@ class ParametricQP:
             self._step(ahead, found.gaps.doubt > DRIFTED_GAP, len(trace.lambdas))
 
     def _measured(self) -> Measured:
-        """The gaps here and half way from the breakpoint before, and the tied rows; the residuals, too, are new."""
+        """The gaps here and half way from the breakpoint before, and the tied rows. The residuals are computed anew."""
         return self.program.measured(self.at, self.before)
 
     def _corrected(self, found: Measured) -> Measured:
@@ -335,7 +336,7 @@ class ParametricQP:
         self.at.side[self.W.members] = 0.0
 
     def _ahead(self, rounding: Rounding) -> Ahead:
-        """The next breakpoint along the direction, lambda_min if it comes first, 0 if that is next."""
+        """The next breakpoint along the direction: lambda_min if that comes first, 0 if there is none before it."""
         program, at, lambda_min, rows = self.program, self.at, self.budget.lambda_min, self.W.members
         if program.balanced and not self.W.size:
             return self._shut()
@@ -358,7 +359,7 @@ class ParametricQP:
         return Ahead(end, at.b + (at.lam - end) * rise, place)
 
     def _shut(self) -> Ahead:
-        """Where the interval of the bias shuts, or lambda_min if it comes first: with an empty W nothing else moves."""
+        """The breakpoint at which the interval of the bias shuts, or lambda_min if it comes first: with an empty W nothing else moves."""
         rows, at, lambda_min = self.program.rows, self.at, self.budget.lambda_min
         end, b = closing(rows, at.side, at.g[rows.i] * (rows.s > 0) - at.g[rows.j] * (rows.s < 0))
         if end < lambda_min:
@@ -394,7 +395,10 @@ class ParametricQP:
     # The end.
 
     def rest(self, trace: Trace) -> Stop:
-        """Write down the one point of a path whose f is b alone, as far down as |A'alpha|_K is known to be 0 well enough."""
+        """Write down the one point of a path whose f is b alone.
+
+        It holds down to the lambda at which |A'alpha|_K^2, which is 0 but for rounding, makes a relative gap of DOUBTED_GAP.
+        """
         program, at, lambda_min = self.program, self.at, self.budget.lambda_min
         rows = program.rows
         size = max(float(rows.w @ np.maximum(rows.t - self.level * rows.s, 0.0)), program.least(1.0, program.p0))
@@ -415,14 +419,15 @@ class ParametricQP:
         return self._end(trace, moved, self._measured().rounding)
 
     def _end(self, trace: Trace, moved: Index, rounding: Rounding) -> Stop:
-        """Follow the last segment, along which f is constant, to lambda = 0, or to lambda_min, where a gap relative to less can be held.
+        """Follow the last segment, along which f is constant, down to lambda = 0, or as far as its gap can be held.
 
-        What is left of A'alpha at 0 adds half its square to the gap, which is relative to lambda: that says how far down it holds.
+        A'alpha is 0 at lambda = 0 but for rounding. Half the square of what is left of it adds to the gap, which is relative to lambda: it
+        says how far down the segment can be followed.
         """
         program, at, lambda_min = self.program, self.at, self.budget.lambda_min
         alpha_0 = self._alpha_at_0()
         left, loss = program.half_norm2(alpha_0), float(program.rows.w @ np.maximum(-at.r, 0.0))
-        held = 2 * left / (CERTIFIED_GAP * max(loss, program.least(at.lam, program.p0)))  # half of what is certified is for the rest
+        held = 2 * left / (CERTIFIED_GAP * max(loss, program.least(at.lam, program.p0)))  # the other half is for the rest of the gap
         above_0 = max(lambda_min, held * at.lam)
         for lam in [0.0, above_0] if held <= HELD_DOWN_TO_0 else [above_0] if held <= 1.0 else []:
             share, alpha = lam / at.lam, alpha_0.copy()
@@ -437,7 +442,7 @@ class ParametricQP:
         return Stop.PRECISION
 
     def _alpha_at_0(self) -> Array:
-        """alpha at lambda = 0, (p,), where the direction leads; with features what is left of A'alpha is made least over W."""
+        """alpha at lambda = 0, (p,), where the direction leads. With features it is corrected over W, so that A'alpha is least."""
         program, at, rows = self.program, self.at, self.W.members
         w, last = program.rows.w[rows], at.alpha[rows] + at.lam * self.direction.x[rows]
         alpha = at.alpha.copy()

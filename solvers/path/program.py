@@ -2,18 +2,18 @@
 
     alpha(lambda) = argmin  1/2 |A'alpha|_K^2 - lambda t'alpha    s.t.  0 <= alpha <= w,  [ s'alpha = 0 ]
 
-Rows of A are differences of two points (`active_set.py`). A bias b is the value of a function at a point of its own, the origin, where g is
--b: a row that belongs to one point is its difference with the origin, and K carries a constant at all points but the origin.
+Rows of A are differences of two points (`active_set.py`). For a bias b there is one more point, the origin, at which g is -b. A row that
+belongs to one point is its difference with the origin, and K carries a constant at all points but the origin.
 
 With g = K A'alpha and residuals r = A g + b s - lambda t, of which r >= 0 where alpha_r = 0 and r <= 0 where alpha_r = w_r, the duality gap
 has no terms that cancel:
 
     gap(alpha, g, b) = sum_r alpha_r (r_r)_+ + (w_r - alpha_r) (-r_r)_+  +  1/2 |g - K A'alpha|^2
 
-It is convex between breakpoints, so that it is looked at half way, too. What rounding may have done to r counts against a gap in `doubt`.
+It is convex between breakpoints, and is computed half way, too. `doubt` is the gap with the rounding of r counted against it.
 
-g is computed as E v. With a Gram matrix v = beta = A'alpha. With features v is f itself, moved by directions and corrections of its own:
-where K is large over lambda, rounded multipliers are multipliers of an f that is a little off v, at a cost of half the squared distance.
+g is computed as E v. With a Gram matrix v = beta = A'alpha. With features v is f itself, moved by directions and corrections of its own.
+Where K is large over lambda, the f of the rounded multipliers is a little off v; half the squared distance of both is part of the gap.
 
 Source: document P, section 5; Fenchel's inequality row by row for the gap.
 """
@@ -42,7 +42,7 @@ SMALLEST_DIVISOR = 1e-300
 """Number that stands in for 0 where something is divided by what may be 0 or below float64."""
 TIED_RESIDUAL = 1e-12
 """Residual, over lambda, below which a row at a bound counts as tied: it may move from this breakpoint on."""
-ROWS_AT_A_TIME = np.uintp(256)
+MEASURED_ROWS = np.uintp(256)
 """Rows that `measure` takes at a time: few enough to be in the first-level cache still when its next loop reads them."""
 
 
@@ -61,9 +61,10 @@ class Rows(NamedTuple):
 
 
 class HandedOut(NamedTuple):
-    """What rounding in handing an answer out depends on.
+    """What the rounding of a returned answer depends on.
 
-    centre, offset : (k,) and of the targets: b - centre'v + offset lambda is the bias.  p0 : P(0) of the targets with their offset.
+    centre : (k,) and offset, of the targets: b - centre'v + offset lambda is the bias that is returned.
+    p0 : P(0) of the targets with their offset.
     """
 
     centre: Array
@@ -74,7 +75,7 @@ class HandedOut(NamedTuple):
 class Rounding(NamedTuple):
     """About how far numbers at a point of the path are off.
 
-    g : an entry of g.  handed_out : a residual of the function that is handed out.  tie : the residual up to which a row is tied.
+    g : an entry of g.  handed_out : a residual of the returned function.  tie : the residual up to which a row is tied.
     """
 
     g: float
@@ -85,8 +86,9 @@ class Rounding(NamedTuple):
 class Gaps(NamedTuple):
     """Relative gaps at a point of the path.
 
-    gap : as computed.  doubt : with the rounding of what is handed out taken against it.  middle : half way from the breakpoint before.
-    final : the gap over the loss alone, which it is relative to where the same f is best down to lambda = 0.
+    gap : as computed.  doubt : the gap with the rounding of the returned answer counted against it.
+    middle : the gap half way from the breakpoint before.
+    final : the gap over the loss alone, which is what gaps are relative to near lambda = 0 if the same f stays best down to there.
     """
 
     gap: float
@@ -101,14 +103,14 @@ class Gaps(NamedTuple):
 
     @property
     def certified(self) -> bool:
-        """Whether those half way are, too."""
+        """Whether the gap half way is as small, too."""
         return self.certified_here and self.middle <= CERTIFIED_GAP
 
 
 class Measured(NamedTuple):
     """What is known of a point of the path.
 
-    gaps, rounding : see there.  tied : (k,) rows at a bound whose residuals are 0 but for rounding.
+    gaps, rounding : of the point.  tied : (k,) rows at a bound whose residuals are 0 but for rounding.
     """
 
     gaps: Gaps
@@ -173,7 +175,7 @@ class Iterate:
         return Breakpoint(self.lam, self.alpha.copy(), self.r.copy())
 
     def written_over(self, before: Breakpoint) -> Breakpoint:
-        """The same in the arrays of another breakpoint, which is lost: large arrays are not allocated at every breakpoint."""
+        """That copy in the arrays of another breakpoint, which is lost: large arrays are not allocated at every breakpoint."""
         before.alpha[:], before.r[:] = self.alpha, self.r
         return before._replace(lam=self.lam)
 
@@ -182,11 +184,12 @@ class Iterate:
 class Program:
     """The program; nothing of it changes along the path.
 
-    of : the differences. With a bias the last point is the origin, whose row of E is 0.  rows : the rest of what is asked.
-    balanced : whether s'alpha = 0.  norm2 : |sum_i beta_i k(x_i, .)|^2 of coefficients (n,) that leave next to nothing.
-    lost : how far an entry of K is off, and what centring took from it: times the sum of |beta| and times the sum of beta they say how
-    far g is off.
-    handed : how an answer is handed out. Gaps are over P(0) of what is left of the targets, the rounding of that over P(0) itself.
+    of : the differences. With a bias the last point is the origin, whose row of E is 0.  rows : what is asked of them.
+    balanced : whether s'alpha = 0.  norm2 : |sum_i beta_i k(x_i, .)|^2 of coefficients (n,) that nearly cancel.
+    lost : how far an entry of K is off, and how far the means are apart that centring took from K. g is off by the first times the sum of
+    |beta| and by the second times the sum of beta.
+    handed : what the rounding of a returned answer depends on. Gaps are relative to P(0) of the targets without their offset, their
+    rounding to P(0) of the targets with it.
     """
 
     of: Differences
@@ -252,7 +255,7 @@ class Program:
         return float(at.beta @ at.g) - (float(at.beta[-1] * at.g[-1]) if self.balanced else 0.0)
 
     def half_norm2(self, alpha: Array) -> float:
-        """1/2 |A'alpha|^2 of multipliers that leave next to nothing of f."""
+        """1/2 |A'alpha|^2 of multipliers whose f nearly vanishes."""
         beta = np.zeros(self.of.E.shape[0])
         collect(self.rows.i, self.rows.j, alpha, beta)
         return self.norm2(beta) / 2
@@ -326,8 +329,8 @@ def measure(
     """
     gap, doubt, loss, middle_gap, middle_loss, ties = 0.0, 0.0, 0.0, 0.0, 0.0, 0
     r, n = here.r, np.uintp(here.r.size)  # unsigned, so that the loops vectorise
-    for start in range(np.uintp(0), n, ROWS_AT_A_TIME):
-        end, near = min(start + ROWS_AT_A_TIME, n), 0.0
+    for start in range(np.uintp(0), n, MEASURED_ROWS):
+        end, near = min(start + MEASURED_ROWS, n), 0.0
         for k in range(start, end):
             r[k] = g[rows.i[k]] - g[rows.j[k]] - here.lam * rows.t[k]
         for k in range(start, end):

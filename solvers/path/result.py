@@ -29,7 +29,7 @@ from equimargin.solvers.path.trace import Kind
 from equimargin.solvers.solution import Solution, Status
 
 FORMAT = "equimargin regularization path 3"
-"""What the file of a path says that it is; the number counts the changes of its layout."""
+"""Name of the format of a path's file. The number counts the changes of its layout."""
 ARRAYS_OF_PATH = (
     "lambdas",
     "betas",
@@ -118,7 +118,7 @@ class OnPath(Solution):
 
     @property
     def relative_gap(self) -> float:
-        """Primal minus dual of the point, over S, as extended precision sees it, and what that may have missed."""
+        """Primal minus dual of the point, over S, in extended precision, with the rounding of that counted against it."""
         return self.gap
 
 
@@ -130,16 +130,16 @@ class RegularizationPath:
     lambdas : (T,) breakpoints, decreasing, in the units of P (6): lambda = 1 / C. Above the first alpha does not change; 0 may be the last.
     alphas : T arrays (p,) in [0, weight], those of P (8): the problem's dual at C = 1 / lambda is alpha / lambda.
     betas : (T, m) coefficients of g = lambda f = sum_i beta_i k(x_i, .).
-    w : (T, q) g = w.z with the features z of a linear kernel, where they are no more than the points; (T, 0) otherwise. What is handed
-    out then: alpha, rounded, has an f that may be off by more.
-    values_at_anchor : (T,) g + lambda b at the anchor of `function.py`, one of the best where they are an interval; 0 without a bias;
-    less lambda times the offset of the targets, which `biases` has.
+    w : (T, q) g = w.z with the features z of a linear kernel, where they are no more than the points; (T, 0) otherwise. Where there is a
+    w, it is what is returned: the f of the rounded alpha may be off by more.
+    values_at_anchor : (T,) g + lambda b at the anchor of `function.py`, less lambda times the offset of the targets, which `biases` adds;
+    one of the best where they are an interval, 0 without a bias.
     level : d(lambda b) / d(lambda) above lambda_0.
     gaps, midpoint_gaps : (T,) and (T - 1,) relative gaps at the breakpoints and half way to the next one: those of what `at` returns, with
-    an estimate of all rounding against it, in handing it out, too.
-    margins : (T,) rows in the margin set after which the path goes on.
+    an estimate of all rounding counted against it.
+    margins : (T,) how many rows are in the margin set on the way to the next breakpoint.
     event_breakpoints, event_rows, event_kinds : (E,) see `events`.
-    stopped : why it ends, in a sentence.  complete : whether that is where it should.  seconds : of wall time.
+    stopped : why it ends, in a sentence.  complete : whether nothing of it is missing.  seconds : of wall time.
     """
 
     problem: MarginProblem
@@ -171,7 +171,7 @@ class RegularizationPath:
 
     @cached_property
     def centred(self) -> Centred:
-        """How its functions are handed out."""
+        """The form in which its functions are returned."""
         return Centred(self.problem)
 
     @property
@@ -211,9 +211,9 @@ class RegularizationPath:
 
         Returns
         -------
-        Solution : of the problem with that C, its dual in [0, weight / lambda], whose interval may be asked for as any solver's. Where
-        alpha does not vanish at lambda = 0, what float64 leaves of A'alpha there counts over lambda: f stays what it is, but no lower bound
-        can be had from about 1e-20 lambda_0 downwards, and the status says so.
+        Solution : of the problem with that C. Its multipliers are in [0, weight / lambda], and its interval is proven as that of any
+        solver's answer. Where alpha does not vanish at lambda = 0, what float64 leaves of A'alpha there is divided by lambda: f stays what
+        it is, but from about 1e-20 lambda_0 downwards the multipliers prove no lower bound, and the status says so.
 
         Raises
         ------
@@ -312,7 +312,7 @@ class RegularizationPath:
         return cls(problem, alphas=alphas, **{name: arrays[name] for name in ARRAYS_OF_PATH}, **told)
 
     def _parts(self, lam: float) -> list[tuple[float, int]]:
-        """The shares of the breakpoints around lambda in what is there; of the first one all above it."""
+        """The breakpoints around lambda, as (share, number), whose shares sum up to what is there; the first one alone above it."""
         if not len(self):
             raise ValueError(f"the path has no breakpoint: {self.stopped}")
         lam = number(lam, "lambda", f"finite and at least {SMALLEST_LAMBDA:g}", lambda v: SMALLEST_LAMBDA <= v < np.inf)
@@ -340,7 +340,7 @@ class RegularizationPath:
 
 
 def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None:
-    """Refuse arrays of a file that do not fit each other or the problem."""
+    """Raise ValueError where arrays of a file do not fit each other or the problem."""
     centred = Centred(problem)
     T, E, changes = arrays["lambdas"].size, arrays["event_rows"].size, arrays["alpha_rows"].size
     shapes: dict[str, tuple[int, ...]] = {
@@ -372,7 +372,7 @@ def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None
 
 
 def _told(words: Mapping[str, Any]) -> dict[str, Any]:
-    """What a file says in words, refused where it is of another kind."""
+    """The fields that a file holds as JSON; ValueError where one is of another kind."""
     told = {name: words[name] for name in FIELDS_IN_JSON}
     for name in ("level", "seconds"):
         if not (is_number(told[name]) and np.isfinite(told[name])):

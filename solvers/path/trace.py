@@ -45,7 +45,7 @@ class Trace:
 
     alpha : (p,) at the first breakpoint.  explicit : whether `functions` is kept.  stopped : why the path ends.
     lambdas, biases : lambda, and lambda times b.  betas, functions : A'alpha, and v where that is in features.
-    gaps : relative, rounding included.  midpoint_gaps : those half way from the breakpoint before, one less.
+    gaps : relative, rounding included.  midpoint_gaps : those half way from the breakpoint before, which the first one has not.
     computed : the last gap without its rounding.
     rows, values : which rows may have moved since the breakpoint before, and alpha there.
     margins : how many rows are in the working set on the way to the next breakpoint.

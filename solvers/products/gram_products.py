@@ -1,4 +1,4 @@
-"""Products of the Gram matrix of some points with vectors: the matrix is kept where it fits, and computed for every product where not."""
+"""Products of the Gram matrix of some points with vectors. The matrix is kept where it fits, or else computed anew for every product."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LARGEST_FLOAT64_GRAM = 1e9
 """Bytes of the largest Gram matrix that is kept in float64."""
 GRAM_IN_CACHE = 5e7
 """Bytes of a float64 Gram matrix up to which one in float32 makes products no faster, because a processor's cache holds most of it."""
-ROWS_AT_A_TIME = 1024
+COMPUTED_ROWS = 1024
 """Rows of a Gram matrix that are computed at a time when it is made."""
 
 
@@ -72,7 +72,7 @@ def _lower_triangle(blocks: Tiles, points: Index) -> NDArray[Any]:
     """K at the points, (n, n); 0 above its diagonal blocks."""
     n = len(points)
     K = np.zeros((n, n), blocks.dtype)
-    for start in range(0, n, ROWS_AT_A_TIME):
-        stop = min(start + ROWS_AT_A_TIME, n)
+    for start in range(0, n, COMPUTED_ROWS):
+        stop = min(start + COMPUTED_ROWS, n)
         K[start:stop, :stop] = blocks.block(points[start:stop], points[:stop])
     return K

@@ -1,4 +1,4 @@
-"""Blocks of a kernel matrix K / unit, evaluated where they are needed and never kept: float32 to find the way, float64 to judge.
+"""Blocks of a kernel matrix K / unit, evaluated where they are needed and never kept; in float32 for steps, in float64 for reported values.
 
     block(rows, columns)  =  K[rows, columns] / unit          add_product(rows, v, f):   f  <-  f + K[:, rows] v / unit
 
@@ -30,7 +30,7 @@ Block = NDArray[Any]
 PRODUCT_ROWS = 128
 """Rows of a tile in a product: 128 x 1024 entries, 512 KB in float32 and 1 MB in float64, stay in the second-level cache."""
 PRODUCT_COLUMNS = 1024
-"""Columns of a tile in a product, for the same reason."""
+"""Columns of a tile in a product: a tile of 128 x 1024 entries stays in the second-level cache."""
 RENEWED_ROWS = 256
 """Rows of a block that are computed at a time when some of its rows and columns are renewed: they bound the memory that this takes."""
 PARTS_PER_THREAD = 4
@@ -259,7 +259,7 @@ def _exponentials(left: Block, rows: Index, panels: Block, K: Block, symmetric: 
 
 @fast
 def _add_exponentials(left: Block, rows: Index, v: Array, panels: Block, f: Array, first: int, last: int) -> None:
-    """f <- f + exp(left[rows] panels)' v over the panels first .. last; sums of so many rows in the precision of the features."""
+    """f <- f + exp(left[rows] panels)' v over the panels first .. last; SUMMED_ROWS rows at a time in the precision of the features."""
     E, h, n = np.empty(4 * PANEL_COLUMNS, left.dtype), np.empty(PANEL_COLUMNS, left.dtype), rows.shape[0]
     for p in range(first, last):
         part = f[p * PANEL_COLUMNS : (p + 1) * PANEL_COLUMNS]
@@ -290,7 +290,7 @@ def _place(R: Block, places: Index, K: Block) -> None:
 
 @fast
 def _pick(given: Array, columns: Any, factor: float, row: Block) -> None:
-    """row <- factor given[columns]; columns of an unsigned type need not be looked at for negative ones, so that the loop vectorises."""
+    """row <- factor given[columns]; `columns` is unsigned, so that none of them counts from the end and the loop vectorises."""
     for k in range(columns.shape[0]):
         row[k] = factor * given[columns[k]]
 

@@ -1,4 +1,4 @@
-"""Memory that outlives a run: pages that are new to a process can cost more than the numbers computed into them."""
+"""Memory that is kept from run to run: pages that are new to a process can take longer than the numbers computed into them."""
 
 from __future__ import annotations
 

@@ -165,13 +165,13 @@ def test_the_trajectory(kernel: Any) -> None:
     assert rounds[-1].gap <= 1e-8
     if solution.w is not None:
         assert all(r.active <= len(solution.w) + 1 for r in rounds[-5:])
-    if solution.iterations > 3 * cutting_plane.IDLE_ROUNDS:
+    if solution.iterations > 3 * cutting_plane.ROUNDS_BEFORE_DROP:
         assert rounds[-1].constraints < solution.iterations
 
 
 def test_idle_constraints_change_no_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = checked(ranked(10.0), 1e-8)
-    monkeypatch.setattr(cutting_plane, "IDLE_ROUNDS", 5)
+    monkeypatch.setattr(cutting_plane, "ROUNDS_BEFORE_DROP", 5)
     dropped = checked(ranked(10.0), 1e-8)
     same_optimum(kept, dropped)
     assert max(r.constraints for r in dropped.trajectory) < max(r.constraints for r in kept.trajectory)

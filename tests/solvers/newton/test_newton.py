@@ -67,13 +67,13 @@ def test_a_start_on_some_of_the_points_changes_no_optimum(monkeypatch: pytest.Mo
     weights = np.random.default_rng(0).uniform(0.0, 2.0, 3000)
     problem = squared(X, np.where(y > 0, 1.0, -1.0), sample_weight=weights)
     cold = checked(problem, 1e-10)
-    monkeypatch.setattr(newton, "SUBSAMPLE", newton.SUBSAMPLE._replace(entries=1))
+    monkeypatch.setattr(newton, "SQUARED_HINGE_SUBSAMPLE", newton.SQUARED_HINGE_SUBSAMPLE._replace(entries=1))
     warm = checked(problem, 1e-10)
     same_optimum(cold, warm)
     assert warm.iterations < cold.iterations
     score = X[:300] @ np.arange(10)
     checked(ranking(X[:300], np.digitize(score, [0.0]), None, 0.1, loss="squared_hinge"))
-    monkeypatch.setattr(newton, "SUBSAMPLE", Subsample(entries=1, points_per_feature=2))
+    monkeypatch.setattr(newton, "SQUARED_HINGE_SUBSAMPLE", Subsample(entries=1, points_per_feature=2))
     checked(ranking(X[:300], np.digitize(score, [1e9]), None, 0.1, loss="squared_hinge"))  # no pairs at all
 
 
