@@ -226,7 +226,7 @@ def multipliers(start: Point, problem: MarginProblem) -> Array:
         return np.zeros(problem.p)
     if start.alpha.shape != (problem.p,):
         raise ValueError(f"the warm start has {start.alpha.shape[0]} multipliers, the problem {problem.p} rows")
-    return start.alpha
+    return np.asarray(start.alpha)
 
 
 def started(start: Point, problem: MarginProblem) -> Array:

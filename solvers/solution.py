@@ -22,6 +22,7 @@ from equimargin.formulations.problem.file import packed, unpacked
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Signed
+from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 FORMAT = "equimargin solution 1"
 """What the file of a solution says that it is; the number counts the changes of its layout."""
@@ -150,8 +151,8 @@ class Solution:
         return self.status is Status.OPTIMAL
 
     @property
-    def dual(self) -> Array | None:
-        """The multipliers of the rows, (p,): alpha, or the u of a linear program."""
+    def dual(self) -> AnyMultipliers | None:
+        """The multipliers of the rows, (p,): alpha, implicit for pairs that nobody lists, or the u of a linear program."""
         return self.point.multipliers
 
     @cached_property

@@ -18,6 +18,7 @@ from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
+from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 
 class CompletedPoint(ABC):
@@ -96,7 +97,7 @@ class Completion(CompletedPoint):
         """Multipliers, (p,), made from f where the point has none."""
         if self._multipliers is None:
             raise ValueError("too many rows lie on the margin to make multipliers from f")
-        return self._multipliers
+        return np.asarray(self._multipliers)
 
     @cached_property
     def derived(self) -> Array | None:
@@ -106,14 +107,14 @@ class Completion(CompletedPoint):
         return dual_from(self.problem, self.point)
 
     @property
-    def _multipliers(self) -> Array | None:
+    def _multipliers(self) -> AnyMultipliers | None:
         return self.derived if self.point.alpha is None else self.point.alpha
 
     @property
     def of_multipliers(self) -> Completion | None:
         """The point that alpha makes, f = A'alpha; None where there is no alpha, or it is one of other rows."""
         alpha = self._multipliers
-        return None if alpha is None or len(alpha) != self.problem.p else Completion(self.problem, Point(alpha=alpha))
+        return None if alpha is None or alpha.shape != (self.problem.p,) else Completion(self.problem, Point(alpha=alpha))
 
     @cached_property
     def quadratic_error(self) -> float:

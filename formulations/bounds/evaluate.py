@@ -13,6 +13,7 @@ from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, la
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import Point
+from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 ROUGH = 1e-11
 """An f that is known no better than this, over the margins that rows ask for, is evaluated in extended precision."""
@@ -93,7 +94,7 @@ def _touched_product(problem: Problem, v: Array) -> tuple[Array, Array]:
 
 
 @np.errstate(all="ignore")
-def arithmetic(problem: Problem, alpha: Array | None = None) -> float:
+def arithmetic(problem: Problem, alpha: AnyMultipliers | None = None) -> float:
     """u C K_ii over the margins asked for: f = K beta with |beta_i| up to C is computed no better by anybody in float64.
 
     Parameters
@@ -103,7 +104,7 @@ def arithmetic(problem: Problem, alpha: Array | None = None) -> float:
     finite, Z = problem.group_costs[np.isfinite(problem.group_costs)], problem.explicit
     most = largest(finite) or (problem.C if np.isfinite(problem.C) else 0.0)  # noise, where nothing may cost
     if len(finite) < len(problem.group_costs) and alpha is not None:
-        most = largest(np.abs(np.nan_to_num(alpha))[np.isinf(problem.costs)], most)
+        most = largest(np.abs(np.nan_to_num(np.asarray(alpha)))[np.isinf(problem.costs)], most)
     square = largest(np.abs(problem.gram.diagonal)) if Z is None else Z.largest_square()
     return largest(np.array([UNIT * most * (square / problem.rows.largest_target)]))
 

@@ -17,6 +17,7 @@ from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.numeric.rounding import products_within
 from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.formulations.rows.base import Rows
+from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +72,7 @@ class CanonicalProblem(ABC):
         """The point whose numbers are all 0."""
 
     @abstractmethod
-    def point(self, coefficients: Array | None = None, multipliers: Array | None = None, b: float | None = None) -> CanonicalPoint:
+    def point(self, coefficients: Array | None = None, multipliers: AnyMultipliers | None = None, b: float | None = None) -> CanonicalPoint:
         """A point of this problem's kind.
 
         Parameters

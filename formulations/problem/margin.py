@@ -26,6 +26,7 @@ from equimargin.formulations.problem.limits import within_float64
 from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.formulations.rows.base import Multipliers, ridge, weighed
 from equimargin.formulations.rows.listed import Pairs, Tube
+from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 SPAN = 1e-12
 """Eigenvalues of K below this fraction of the largest are not part of the features L of K = L L'."""
@@ -106,7 +107,7 @@ class MarginProblem(CanonicalProblem):
         """f = 0; its multipliers where the rows are few enough to be looked at one by one."""
         return Point(beta=np.zeros(self.m)) if self.rows.many else Point(alpha=np.zeros(self.p))
 
-    def point(self, coefficients: Array | None = None, multipliers: Array | None = None, b: float | None = None) -> Point:
+    def point(self, coefficients: Array | None = None, multipliers: AnyMultipliers | None = None, b: float | None = None) -> Point:
         return Point(beta=coefficients, b=b, alpha=multipliers)
 
     def own_point(self, point: CanonicalPoint) -> Point:

@@ -20,6 +20,7 @@ from equimargin.formulations.problem.limits import within_float64
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
 from equimargin.formulations.rows.listed import Pairs
+from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,8 +67,8 @@ class OneNormProblem(CanonicalProblem):
         """u = 0."""
         return OneNormPoint(u=np.zeros(self.p))
 
-    def point(self, coefficients: Array | None = None, multipliers: Array | None = None, b: float | None = None) -> OneNormPoint:
-        return OneNormPoint(coefficients, multipliers)
+    def point(self, coefficients: Array | None = None, multipliers: AnyMultipliers | None = None, b: float | None = None) -> OneNormPoint:
+        return OneNormPoint(coefficients, None if multipliers is None else np.asarray(multipliers))
 
     def own_point(self, point: CanonicalPoint) -> OneNormPoint:
         if isinstance(point, OneNormPoint):

@@ -9,7 +9,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 
 class CanonicalPoint(ABC):
@@ -22,11 +25,11 @@ class CanonicalPoint(ABC):
 
     @property
     @abstractmethod
-    def multipliers(self) -> Array | None:
+    def multipliers(self) -> AnyMultipliers | None:
         """The multipliers, (p,), one a row, from which a lower bound of the optimum follows; None where there are none."""
 
     @abstractmethod
-    def with_multipliers(self, multipliers: Array | None) -> CanonicalPoint:
+    def with_multipliers(self, multipliers: AnyMultipliers | None) -> CanonicalPoint:
         """The same function with these multipliers, (p,), or with none."""
 
     @property
@@ -41,23 +44,23 @@ class Point(CanonicalPoint):
 
     w : (q,) f = w.z, only where the kernel has explicit features z: linear, with an intercept or without.
     beta : (m,) f = sum_i beta_i k(x_i, .).  b : the bias, f(x) + b is the decision.
-    alpha : (p,) one a row.
+    alpha : (p,) one a row, in an array or, of pairs that nobody lists, implicit.
     """
 
     w: Array | None = None
     beta: Array | None = None
     b: float | None = None
-    alpha: Array | None = None
+    alpha: AnyMultipliers | None = None
 
     @property
     def has_function(self) -> bool:
         return self.w is not None or self.beta is not None
 
     @property
-    def multipliers(self) -> Array | None:
+    def multipliers(self) -> AnyMultipliers | None:
         return self.alpha
 
-    def with_multipliers(self, multipliers: Array | None) -> Point:
+    def with_multipliers(self, multipliers: AnyMultipliers | None) -> Point:
         return replace(self, alpha=multipliers)
 
 
@@ -79,5 +82,5 @@ class OneNormPoint(CanonicalPoint):
     def multipliers(self) -> Array | None:
         return self.u
 
-    def with_multipliers(self, multipliers: Array | None) -> OneNormPoint:
-        return replace(self, u=multipliers)
+    def with_multipliers(self, multipliers: AnyMultipliers | None) -> OneNormPoint:
+        return replace(self, u=None if multipliers is None else np.asarray(multipliers))

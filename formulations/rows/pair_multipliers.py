@@ -72,6 +72,10 @@ class ImplicitMultipliers(Multipliers):
         return self.to_array() if dtype is None else self.to_array().astype(dtype)
 
 
+AnyMultipliers = Array | ImplicitMultipliers
+"""One multiplier a row, (p,): in an array, or implicit."""
+
+
 class PairMultipliers(ImplicitMultipliers):
     """alpha_ij = c phi'(u_ij) of all pairs at some f, for a smooth loss phi: feasible by construction, and never stored.
 

@@ -255,7 +255,7 @@ def claimed(problem: MarginProblem, rows: Rows, point: Point, values: Values, ap
     apart : |f - f_alpha| at most.
     """
     assert point.alpha is not None
-    alpha, c, s = point.alpha.astype(np.longdouble), problem.costs.astype(np.longdouble), problem.bias_signs
+    alpha, c, s = np.asarray(point.alpha).astype(np.longdouble), problem.costs.astype(np.longdouble), problem.bias_signs
     t, f = rows.t.astype(np.longdouble), values.f
     off = rows.absolute_dot(values.off) + UNIT * np.abs(t) + 2 * EXTENDED_UNIT * abs(values.b)  # t may be a rounded difference
     u = t - rows.dot(f) - values.b * s

@@ -84,4 +84,4 @@ def multipliers(followed: RegularizationPath, problem: MarginProblem) -> Array:
         return followed.alphas[-1] * C
     alpha = followed.at(1 / C).dual
     assert alpha is not None
-    return alpha
+    return np.asarray(alpha)

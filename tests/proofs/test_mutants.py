@@ -41,11 +41,13 @@ from equimargin.formulations import (
     regression,
 )
 from equimargin.formulations.kernels.kernel import RBF, Linear, Polynomial
+from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.problem.choices import Bias, Loss
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.proofs import Agreement, Evidence, Judgement, Verdict, examine, examine_solution, judge
 from equimargin.solvers import SOLVERS, Limits, registry, solve, solve_declaration
 from equimargin.solvers.backends.solve import Answer, reading_of
+from narrow import as_a, present
 
 KERNELS: dict[str, Kernel] = {"linear": linear(), "rbf": rbf(0.5), "polynomial": polynomial(2, 0.5, 1.0)}
 NONLINEAR = ("rbf", "polynomial")
@@ -188,7 +190,7 @@ def parameter(name: str, change: Callable[[float], float]) -> Mutate:
     return mutate
 
 
-def read_as(change: Callable[[Point], Point]) -> Mutate:
+def read_as(change: Callable[[Any], CanonicalPoint]) -> Mutate:
     """The right problem, its point read wrongly."""
     return lambda problem, id: replace(right := declare(id, problem), recover=lambda d: change(right.recover(d)))
 
@@ -200,7 +202,7 @@ def recovered(build: Callable[[Declaration], Point]) -> Mutate:
 
 def valued(change: Callable[[float], float]) -> Mutate:
     """The right problem, its value mapped wrongly."""
-    return lambda problem, id: replace(declare(id, problem), value=change)
+    return lambda problem, id: replace(declare(id, problem), value=lambda objective, parameters: change(objective))
 
 
 def without_pairs(choose: Callable[[Any], Any]) -> Mutate:
@@ -208,16 +210,17 @@ def without_pairs(choose: Callable[[Any], Any]) -> Mutate:
 
     def mutate(problem: Problem, id: str) -> Declaration:
         kept = np.setdiff1d(np.arange(problem.p), choose(problem))
-        rows = Pairs(problem.rows.preferred[kept], problem.rows.other[kept], problem.m)
+        whole = as_a(Pairs, problem.rows)
+        rows = Pairs(whole.preferred[kept], whole.other[kept], problem.m)
         right = declare(id, replace(problem, rows=rows))
 
-        def recover(d: Declaration) -> Point:
+        def recover(d: Declaration) -> CanonicalPoint:
             point = right.recover(d)
-            if point.alpha is None:
+            if point.multipliers is None:
                 return point
             alpha = np.zeros(problem.p)
-            alpha[kept] = point.alpha
-            return replace(point, alpha=alpha)
+            alpha[kept] = point.multipliers
+            return point.with_multipliers(alpha)
 
         return replace(right, recover=recover)
 
@@ -238,7 +241,7 @@ def kernel_off(problem: Problem) -> Problem:
     return replace(problem, kernel=replace(kernel, gamma=1.01 * kernel.gamma))
 
 
-def label_flipped(problem: Problem) -> Problem:
+def label_flipped(problem: MarginProblem) -> MarginProblem:
     """The first label turned round."""
     y = problem.rows.s.copy()
     y[0] = -y[0]
@@ -247,12 +250,12 @@ def label_flipped(problem: Problem) -> Problem:
 
 def tube(factor: float) -> Callable[[MarginProblem], MarginProblem]:
     """epsilon `factor` times too large."""
-    return lambda problem: replace(problem, rows=Tube(problem.rows.y, factor * problem.rows.epsilon))
+    return lambda problem: replace(problem, rows=Tube(problem.rows.y, factor * as_a(Tube, problem.rows).epsilon))
 
 
 def turned(problem: Problem) -> Problem:
     """Every pair the other way round, in the same order: A becomes -A."""
-    rows = copy.copy(problem.rows)
+    rows = copy.copy(as_a(Pairs, problem.rows))
     rows.__dict__.pop("matrix", None)
     rows._listed = rows.other, rows.preferred
     return replace(problem, rows=rows)
@@ -283,15 +286,15 @@ def easy_pair(problem: Problem) -> int:
 
 
 def _margins(problem: Problem) -> np.ndarray:
-    point = solve_declaration(declare(f"{problem.family}.primal", problem), ACCURATE).point
-    assert point is not None
-    f = problem.X @ point.w if point.w is not None else problem.gram.dense @ point.beta
+    point = as_a(Point, solve_declaration(declare(f"{problem.family}.primal", problem), ACCURATE).point)
+    f = problem.X @ point.w if point.w is not None else problem.gram.dense @ present(point.beta)
     return np.asarray(problem.rows.dot(f))
 
 
 def kernel_of_differences(problem: Problem, id: str) -> Declaration:
     """k(x_i - x_j, x_u - x_v) for phi_ij.phi_uv in a dual over pairs."""
-    D = problem.X[problem.rows.preferred] - problem.X[problem.rows.other]
+    rows = as_a(Pairs, problem.rows)
+    D = problem.X[rows.preferred] - problem.X[rows.other]
     Q = cp.psd_wrap(problem.kernel.block(D, D))
     return objective(lambda d: cp.sum(d.variables["alpha"]) - cp.quad_form(d.variables["alpha"], Q) / 2)(problem, id)
 
@@ -303,7 +306,7 @@ def of_any_sign(problem: Problem, id: str) -> Declaration:
 
 
 def _x(d: Declaration) -> Any:
-    return d.canonical.features()
+    return as_a(MarginProblem, d.canonical).features()
 
 
 def _value(d: Declaration, name: str) -> float:
@@ -369,7 +372,7 @@ def _no_bias(d: Declaration) -> Any:
 
 
 def _other_bias(point: Point) -> Point:
-    return replace(point, b=-point.b)
+    return replace(point, b=-present(point.b))
 
 
 def stretched(point: Point, factor: float) -> Point:
@@ -388,13 +391,13 @@ def _subsets(d: Declaration) -> tuple[Any, Any, Any]:
 def _not_empty(d: Declaration) -> np.ndarray:
     """Which subsets of the 1-slack form hold a pair."""
     d.variables["xi"].value = 0.0
-    return (_subsets(d)[0].value > 0).astype(float)
+    return np.asarray(_subsets(d)[0].value > 0, dtype=float)
 
 
 def largest_slack(problem: Problem, id: str) -> Declaration:
     """One slack for all pairs, which is the largest and not the sum."""
     d = constraint("subset", lambda d: _margins_of(d) >= 1 - d.variables["xi"])(problem, id)
-    return replace(d, recover=lambda d: d.canonical.point_of_w(d.variables["w"].value, 0.0, d.multiplier("subset")))
+    return replace(d, recover=lambda d: as_a(MarginProblem, d.canonical).point_of_w(d.variables["w"].value, 0.0, d.multiplier("subset")))
 
 
 @dataclass(frozen=True)
@@ -591,7 +594,7 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     "svr.hard.dual": {
         "1/2 dropped": plus(lambda d: -_half_norm(d)),
         "epsilon doubled": elsewhere(tube(2)),
-        "plus epsilon": plus(lambda d: 2 * d.canonical.rows.epsilon * cp.sum(d.variables["alpha"] + d.variables["alphahat"])),
+        "plus epsilon": plus(lambda d: 2 * as_a(Tube, d.canonical.rows).epsilon * cp.sum(d.variables["alpha"] + d.variables["alphahat"])),
         "no balance": without("balance"),
         "no lower bound below": without("lowerhat"),
         "upper bound 0.1": constraint("upper", lambda d: d.variables["alpha"] <= 0.1),
@@ -612,7 +615,7 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     },
     "svr.l1.dual": {
         **COST,
-        "plus epsilon": plus(lambda d: 2 * d.canonical.rows.epsilon * cp.sum(d.variables["alpha"] + d.variables["alphahat"])),
+        "plus epsilon": plus(lambda d: 2 * as_a(Tube, d.canonical.rows).epsilon * cp.sum(d.variables["alpha"] + d.variables["alphahat"])),
         "epsilon 0": elsewhere(tube(0)),
         "1/2 dropped": plus(lambda d: -_half_norm(d)),
         "i = j alone in the double sum": objective(lambda d: _gain(d) - _half_quadratic(d, np.diag(d.canonical.gram.diagonal))),
@@ -864,8 +867,15 @@ AT_ONCE = """over = {}
 AT_ONCE_SMO = f"""{AT_ONCE.format("descent")}
     return progress.solution()"""
 SIGNATURE = "def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:\n"
+
+
+def of_programs(source: str) -> str:
+    """What is written of margin problems, written of linear programs."""
+    return source.replace("MarginProblem", "OneNormProblem").replace(": Point", ": OneNormPoint")
+
+
 ANOTHER = SIGNATURE, f"{SIGNATURE}    problem = problem.with_cost(2 * problem.C)\n"
-ANOTHER_PROGRAM = tuple(piece.replace("MarginProblem", "OneNormProblem").replace(": Point", ": OneNormPoint") for piece in ANOTHER)
+ANOTHER_PROGRAM = of_programs(ANOTHER[0]), of_programs(ANOTHER[1])
 READ_OUT = """s = progress.solution()
     from dataclasses import replace
     import numpy as np
@@ -960,7 +970,7 @@ SOURCES: dict[str, dict[str, Change]] = {
     "homotopy": {
         "solves and reports 2 C": Change(*ANOTHER),
         "lambda = 2 / C": Change("followed.at(1 / C)", "followed.at(2 / C)", families=("svr.l1", "rank.l1")),
-        "alpha not divided by lambda": Change("    return alpha\n", "    return alpha / C\n"),
+        "alpha not divided by lambda": Change("    return np.asarray(alpha)\n", "    return np.asarray(alpha) / C\n"),
         "optimal at once": Change(
             "    if not progress.show(multipliers(",
             "    progress.end(Status.OPTIMAL, 'what it says')\n    if not progress.show(0.5 * multipliers(",
