@@ -46,17 +46,18 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     for row in linear.ROWS:
         X, y = linear.data(row, 0)
         yield f"linear {row.name}", partial(solved, partial(penalised, X, y, row.C, row.loss), "auto", 1e-6)
-    for row in one_norm.ROWS:
-        if row.quick:
-            yield f"one-norm {row.form} {row.queries} x {row.size}", partial(solved, partial(row.problem, row.C), "auto", one_norm.TOL)
-    for row in ranking.rows(DATA, quick=True):
-        yield f"ranking {row.title}", partial(solved, row.problem, "auto", 1e-6 if row.loss == "squared_hinge" else 1e-3)
-    for row in exact.ROWS:
-        drawn = row.problem(np.random.default_rng(0))
-        yield f"exact {row.name}", partial(solvers.exact_optimum, drawn)
-    for row in path.ROWS:
-        if row.quick and (DATA / "esl-mixture.csv").is_file():
-            yield f"path {row.data} {row.task} {row.n}", partial(followed, path, row)
+    for program in one_norm.ROWS:
+        if program.quick:
+            name = f"one-norm {program.form} {program.queries} x {program.size}"
+            yield name, partial(solved, partial(program.problem, program.C), "auto", one_norm.TOL)
+    for order in ranking.rows(DATA, quick=True):
+        yield f"ranking {order.title}", partial(solved, order.problem, "auto", 1e-6 if order.loss == "squared_hinge" else 1e-3)
+    for rational in exact.ROWS:
+        drawn = rational.problem(np.random.default_rng(0))
+        yield f"exact {rational.name}", partial(solvers.exact_optimum, drawn)
+    for way in path.ROWS:
+        if way.quick and (DATA / "esl-mixture.csv").is_file():
+            yield f"path {way.data} {way.task} {way.n}", partial(followed, path, way)
 
 
 def solved(problem: Callable[[], Any], solver: str, tol: float) -> Any:

@@ -45,6 +45,7 @@ from equimargin.formulations import MarginProblem, Point, declare, ranking, rbf
 from equimargin.formulations.declaration import REGISTRY
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.refusal import Refusal
 from equimargin.solvers import SOLVERS, Solution, solve, solve_declaration
 from equimargin.solvers.newton import in_kernel
 from equimargin.solvers.products.gram_products import GramProducts, Index
@@ -275,7 +276,7 @@ def primal_of(problem: MarginProblem, point: Any) -> float:
     return problem.primal(Z @ w, float(w @ w), 0.0)
 
 
-def refusal(side: str, problem: MarginProblem) -> str | None:
+def refusal(side: str, problem: MarginProblem) -> Refusal | str | None:
     """Why a peer does not take the problem, or None."""
     if side == "CLARABEL":
         return REGISTRY[f"{problem.family}.primal"].refusal(problem)
@@ -357,7 +358,7 @@ class Peer:
 def settled(side: str, row: Row, problem: MarginProblem, tol: float, lower: float, limit: float) -> Peer:
     """The first of a peer's runs that reaches the target, or the last within the time."""
     reason = refusal(side, problem)
-    peer = Peer(dict, np.nan, Answer(np.inf, reason or ""))
+    peer = Peer(dict, np.nan, Answer(np.inf, str(reason or "")))
     if reason is None:
         for run in efforts(side, row, problem, tol, lower, limit):
             peer = Peer(run, *cpu(run))

@@ -11,17 +11,18 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn import set_config
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from equimargin.data import load
 from equimargin.estimators import MarginRanker, ranking_scorer
+from equimargin.formulations.numeric.arrays import dense
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "mq2008"
-GRID = {"C": [1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0], "loss": ["hinge", "squared_hinge"]}
+GRID: dict[str, Any] = {"C": [1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0], "loss": ["hinge", "squared_hinge"]}
 
 
 def main() -> None:
@@ -32,7 +33,7 @@ def main() -> None:
     options = parser.parse_args()
     set_config(enable_metadata_routing=True)
     parts = [load(options.data / f"S{k}.txt") for k in range(1, 6)]
-    X = np.vstack([part.X.toarray() if sparse.issparse(part.X) else part.X for part in parts])
+    X = np.vstack([dense(part.X) for part in parts])
     y, qid = (np.concatenate([np.asarray(getattr(part, name)) for part in parts]) for name in ("y", "qid"))
     for loss in GRID["loss"]:
         MarginRanker(1e-3, loss=loss).fit(X[:500], y[:500], qid[:500])

@@ -221,7 +221,8 @@ def many_classes(name: str, C: float) -> Outcome:
     def fit(X: Array, y: Array) -> Any:
         return SVC(C=C, gamma=gamma, cache_size=2000).fit(X, y)
 
-    pairs = [solution.problem for solution in one_vs_one(X, y, C, rbf(gamma), solver="smo")]
+    rough = one_vs_one(X, y, C, rbf(gamma), solver="smo")
+    pairs = [solution.problem for solution in rough if isinstance(solution.problem, MarginProblem)]
     peer_gap = max(gap(pair, of_libsvm(pair, fit(pair.X, pair.rows.y))) for pair in pairs)
     found = one_vs_one(X, y, C, rbf(gamma), solver="smo", tol=peer_gap)
     rounds = [(cpu(lambda: fit(X, y)), cpu(lambda: one_vs_one(X, y, C, rbf(gamma), solver="smo", tol=peer_gap))) for _ in range(5)]

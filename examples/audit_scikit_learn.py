@@ -6,6 +6,8 @@ made classes at their mean, classes are targets as they are.
 """
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from sklearn import datasets
@@ -14,7 +16,7 @@ from sklearn.svm import SVC, SVR, LinearSVC
 
 from equimargin.proofs import audit
 
-DATA = {
+DATA: dict[str, Callable[[], Any]] = {
     "breast_cancer": lambda: datasets.load_breast_cancer(return_X_y=True),
     "iris": lambda: datasets.load_iris(return_X_y=True),
     "wine": lambda: datasets.load_wine(return_X_y=True),

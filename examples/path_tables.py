@@ -106,7 +106,9 @@ def problem_of(points: Points, kernel: Kernel, reduced: bool) -> MarginProblem:
 
 def coefficients(path: RegularizationPath, lam: float) -> int:
     """How many points have a coefficient in f."""
-    beta = path.problem.rows.rdot(path.at(lam).dual)
+    solution = path.at(lam)
+    assert solution.dual is not None
+    beta = path.problem.rows.rdot(solution.dual)
     return int((np.abs(beta) > 1e-9 * np.abs(beta).max()).sum())
 
 

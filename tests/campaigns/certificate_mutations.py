@@ -39,6 +39,7 @@ from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.problem.choices import Loss
 from equimargin.proofs import certificate, checker
 from equimargin.solvers import exact_optimum, solve
+from narrow import present
 
 HANGS = 120
 """Seconds after which a check counts as hanging."""
@@ -232,7 +233,7 @@ def main() -> int:
             found = accepted(data)
             signal.alarm(0)
             same = changed is None or changed["problem"] == document["problem"]
-            outcome = OUTCOMES[0 if found is None else 1 + false(found, known if same else truth(changed["problem"]))]
+            outcome = OUTCOMES[0 if found is None else 1 + false(found, known if same else truth(present(changed)["problem"]))]
             counts[outcome] += 1
             if outcome == OUTCOMES[2]:
                 wrong += 1

@@ -31,11 +31,13 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from equimargin import compare
 from equimargin.formulations import MarginProblem, Problem, ranking, rbf
 from equimargin.formulations.declaration import PAIR_LIMIT
+from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers
 from equimargin.proofs import Agreement, Family, Judgement
 from equimargin.solvers import SOLVERS, Status, solve
 from equimargin.testing import FAMILIES, margin_problems, sample_problem
+from narrow import as_a, present
 
 SMALL, LARGE = (1, 19), (20, 32)
 """Smallest and largest number of points of the two parts of the instances."""
@@ -102,7 +104,7 @@ def _drawn(family: str, points: tuple[int, int], name: str) -> Problem:
     """The second example that hypothesis makes for a name: the first is the simplest one, and later ones are variations."""
     found: list[Problem] = []
 
-    @seed(name)  # type: ignore[arg-type]
+    @seed(name)
     @settings(max_examples=2, phases=[Phase.generate], database=None, deadline=None, suppress_health_check=list(HealthCheck))
     @given(margin_problems(family, points[1], min_points=points[0]))
     def collect(problem: Problem) -> None:
@@ -179,7 +181,8 @@ def summed(problem: Problem) -> Found:
 
 def _wrong_sums(problem: MarginProblem) -> str:
     """Where a solution's value or A'alpha is not what its pairs sum to, in a sentence."""
-    solution, y, query = solve(problem, time_limit=PATIENT), problem.rows.y, problem.rows.query
+    solution, rows = solve(problem, time_limit=PATIENT), as_a(LabelledPairs, problem.rows)
+    y, query = rows.y, rows.query
     f, beta, squared = solution.decision_function(problem.X), np.zeros(problem.m), problem.loss == "squared_hinge"
     alpha, loss = solution.dual, 0.0
     for i in range(problem.m):
@@ -190,7 +193,7 @@ def _wrong_sums(problem: MarginProblem) -> str:
             pull = problem.C * alpha.phi.derivative(1.0 - alpha.slacks.f[i] + alpha.slacks.f[losers])
             beta[i] += pull.sum()
             beta[losers] -= pull
-    norm2 = float(solution.w @ solution.w) if solution.w is not None else float(solution.beta @ f)
+    norm2 = float(solution.w @ solution.w) if solution.w is not None else float(present(solution.beta) @ f)
     value = norm2 / 2 + loss
     if abs(value - solution.value) > ROUNDED * abs(value):
         return f"the value is {solution.value!r}, its pairs sum to {value!r}"

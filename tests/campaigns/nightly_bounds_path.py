@@ -33,6 +33,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.listed import Tube
 from equimargin.solvers import RegularizationPath, exact_optimum, regularization_path
 from equimargin.solvers.exact.numbers import given_gram
+from narrow import as_a
 
 FACTOR, ALLOWED = 10, Fraction(1, 10**12)
 """How far a point may be above its claim: a factor of the claim, and a relative amount over S = max(|optimum|, 1e-4 P(0)) beside it."""
@@ -104,12 +105,11 @@ def judged(path: RegularizationPath, rng: np.random.Generator) -> Iterator[Judge
 
 def _at(path: RegularizationPath, K: Any, lam: float, where: str, claim: float | None) -> Iterator[Judged]:
     solution = path.at(lam)
-    problem = solution.problem
-    assert isinstance(problem, MarginProblem)
+    problem = as_a(MarginProblem, solution.problem)
     optimum = exact_optimum(problem, start=solution.point).value
     assert optimum is not None, "the exact optimum was not found"
     size = max(abs(optimum), Fraction(1e-4 * problem.scale))
-    excess = (rational_primal(problem, K, solution.point) - optimum) / size
+    excess = (rational_primal(problem, K, as_a(Point, solution.point)) - optimum) / size
     assert excess >= 0, "a point is better than the optimum"
     yield Judged(f"at, {where}", lam, solution.relative_gap, excess)
     if claim is not None:

@@ -26,6 +26,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equimargin.formulations import Kernel, MarginProblem, classification, linear, polynomial, ranking, ranking_from_pairs, rbf, regression
 from equimargin.formulations.kernels.kernel import Linear, Polynomial
@@ -156,7 +157,8 @@ def worst(path: RegularizationPath) -> tuple[float, float]:
     alphas = np.array(list(path.alphas), dtype=np.longdouble)
     if len(lambdas) == 1 and lambdas[0] == 0:  # the same at every lambda, at 1 as well
         lambdas, biases = lambdas + 1, biases + path.level
-    found, at = [np.zeros(0)], [np.zeros(0)]
+    found: list[NDArray[Any]] = [np.zeros(0)]
+    at: list[NDArray[Any]] = [np.zeros(0)]
     ends = slice(None, -1) if lambdas[-1] == 0 else slice(None)
     if lambdas[-1] == 0 and len(lambdas) > 1:
         exact = rational_matrix(problem)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +12,12 @@ import numpy as np
 import pytest
 
 from campaigns import nightly
+from equimargin.compare import compare
 from equimargin.formulations import MarginProblem, classification, polynomial, rbf, regression
 from equimargin.proofs import judge
 from equimargin.solvers import Status
 from equimargin.testing import FAMILIES, sample_problem
+from narrow import present
 
 
 def test_a_seed_always_draws_the_same_instances() -> None:
@@ -55,7 +58,7 @@ def test_where_our_own_solvers_have_no_excuse() -> None:
     X, y = np.array([[1.0], [2.0]]), np.array([1.0, -1.0])
 
     def must(problem: MarginProblem) -> bool:
-        return bool(nightly.must_succeed(problem, nightly.examined(problem).family))
+        return bool(nightly.must_succeed(problem, present(nightly.examined(problem).family)))
 
     assert must(classification(X, y, 1e7, rbf(1.0)))
     assert not must(classification(X, y, 1e7, polynomial(3, 10.0, 1.0)))
@@ -70,8 +73,8 @@ def test_what_is_held_against_an_answer_ends_in_a_script(tmp_path: Path) -> None
     found = nightly.examined(problem)
     assert found.error == ""
     assert nightly.report("svm.soft", [found], tmp_path).failures == []
-    evidence = [j.evidence for j in found.family.judgements]
-    wrong = [replace(e, claim=replace(e.claim, value=2 * e.value)) if e.run.solver == "smo" else e for e in evidence]
+    evidence = [j.evidence for j in present(found.family).judgements]
+    wrong = [replace(e, claim=replace(present(e.claim), value=2 * e.value)) if e.run.solver == "smo" else e for e in evidence]
     bad = replace(found, family=judge("svm.soft", wrong, problem.scale))
     (failure,) = nightly.report("svm.soft", [bad], tmp_path).failures
     assert re.search(r"svm\.soft-0\.py: solver by smo disagrees", failure)
@@ -81,20 +84,20 @@ def test_what_is_held_against_an_answer_ends_in_a_script(tmp_path: Path) -> None
 def test_limits_count_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A solver of ours that ran out while others had the core is asked once more, for longer; none with its own core."""
     problem, limits = sample_problem("svm.soft"), []
-    whole = nightly.compare(problem, solvers=["CLARABEL", "smo"])
+    whole = compare(problem, solvers=["CLARABEL", "smo"])
     (family,) = whole.families
     evidence = [j.evidence for j in family.judgements]
     ran_out = [replace(e, run=replace(e.run, status=Status.TIME_LIMIT)) if e.run.solver == "smo" else e for e in evidence]
     late = replace(whole, families=(judge("svm.soft", ran_out, problem.scale),))
     times = iter([0.0, 0.0, 1.0, 10.0, 0.0, 0.0, 1.0, 1.0])
 
-    def compare(problem: MarginProblem, time_limit: float) -> object:
+    def scripted(problem: MarginProblem, time_limit: float) -> object:
         limits.append(time_limit)
         return late if len(limits) != 2 else whole
 
-    monkeypatch.setattr(nightly, "compare", compare)
-    monkeypatch.setattr(nightly.time, "process_time", lambda: next(times))
-    monkeypatch.setattr(nightly.time, "perf_counter", lambda: next(times))
+    monkeypatch.setattr(nightly, "compare", scripted)
+    monkeypatch.setattr(time, "process_time", lambda: next(times))
+    monkeypatch.setattr(time, "perf_counter", lambda: next(times))
     assert nightly._compared(problem, 5.0) is family
     assert limits == [5.0, 100.0]
     assert nightly._compared(problem, 5.0) is late.families[0]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from campaigns import nightly_bounds as campaign
 from campaigns.closed_forms import closed_form, exponential
-from equimargin.formulations import Interval, OneNormProblem, Point, Problem, classification, regression
+from equimargin.formulations import Interval, OneNormProblem, Point, Problem, classification, rbf, regression
 from equimargin.solvers import exact_optimum, solve
 from equimargin.solvers.exact_limits import rational_kernel
 
@@ -61,7 +61,7 @@ def test_closed_forms_of_an_rbf_kernel_enclose_the_optimum() -> None:
     """D = 2 - 2 exp(-1/4): the optimum at C = inf is 2 / D."""
     from math import exp, inf
 
-    found = closed_form(classification([[0.0], [0.5]], [1.0, -1.0], inf, campaign.rbf(1.0)))
+    found = closed_form(classification([[0.0], [0.5]], [1.0, -1.0], inf, rbf(1.0)))
     assert found is not None
     assert found.lower is not None
     assert found.upper is not None

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -140,7 +141,7 @@ class Deaf(Wrong):
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
         """Whatever the callback says."""
         seen = limits.callback
-        callback: Callable[[int, float, float], None] | None = None if seen is None else lambda *bounds: bool(seen(*bounds)) and None
+        callback: Callable[[int, float, float], Any] | None = None if seen is None else lambda *bounds: bool(seen(*bounds)) and None
         return SMO.run(problem, replace(limits, callback=callback), warm_start)
 
 
@@ -159,7 +160,7 @@ class Primal(Wrong):
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
         """No proof."""
         found = SMO.run(problem, limits, warm_start)
-        return replace(found, point=replace(found.point, alpha=None))
+        return replace(found, point=found.point.with_multipliers(None))
 
 
 class Bold(Wrong):

@@ -136,7 +136,7 @@ def test_columns_are_named_for_tables_only(option: str, value: Any, tmp_path: Pa
         if option == "sep" and source != "xor":  # who says what separates the fields says that it is a table
             continue
         with pytest.raises(DataError, match=f"{option} is an option about the columns of a table, and {what}; leave it out$"):
-            load(source, **{option: value})  # type: ignore[arg-type]
+            load(source, **{option: value})
 
 
 def test_an_unknown_option_is_a_type_error() -> None:

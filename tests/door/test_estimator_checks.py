@@ -43,8 +43,11 @@ ESTIMATORS = [
 ]
 
 
+every_check: pytest.MarkDecorator = parametrize_with_checks(ESTIMATORS)
+
+
 @pytest.mark.filterwarnings("default")
-@parametrize_with_checks(ESTIMATORS)
+@every_check
 def test_the_checks_of_scikit_learn_pass(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
 

@@ -33,9 +33,12 @@ from equimargin.estimators import (
     ranking_scorer,
 )
 from equimargin.formulations import classification, one_norm_ranking, polynomial, ranking, rbf
+from equimargin.formulations.kernels.kernel import RBF
+from equimargin.formulations.rows.listed import Pairs
 from equimargin.metrics import kendall_tau, ndcg, pairwise_accuracy
 from equimargin.selection import folds_of
 from equimargin.solvers import solve
+from narrow import as_a
 
 Array = NDArray[np.float64]
 
@@ -140,7 +143,7 @@ def test_regression_is_that_of_svr(kernel: str) -> None:
 
 def test_a_ranking_is_a_classification_of_differences(documents: Any) -> None:
     X, y, qid = documents
-    rows = ranking(X, y, qid).rows
+    rows = as_a(Pairs, ranking(X, y, qid).rows)
     D = X[rows.preferred] - X[rows.other]
     signs = np.where(np.arange(len(D)) % 2, 1, -1)
     theirs = LinearSVC(C=0.1, loss="squared_hinge", fit_intercept=False, dual=False, tol=1e-10).fit(D * signs[:, None], signs)
@@ -185,7 +188,7 @@ def test_a_weight_of_a_document_is_its_number_of_copies(documents: Any, per_quer
 def test_gamma_by_name_is_that_of_svc(cancer: Any) -> None:
     X, y = cancer
     for matrix in (X + 3.0, sparse.csr_array(X + 3.0)):
-        by_name = MarginClassifier(kernel="rbf").fit(matrix, y)._functions.kernel
+        by_name = as_a(RBF, MarginClassifier(kernel="rbf").fit(matrix, y)._functions.kernel)
         assert by_name.gamma == pytest.approx(SVC().fit(X + 3.0, y)._gamma, rel=1e-12)
     constant = MarginClassifier(kernel="rbf").fit(np.ones((4, 2)), [0, 1, 0, 1])
     assert constant._functions.kernel == rbf(1.0)
@@ -355,13 +358,13 @@ WRONG = [
     ),
     (MarginClassifier(kernel="rbf", gamma="big"), "gamma must be 'scale' or 'auto', not 'big'"),
     (MarginClassifier(kernel="rbf", gamma=-1.0), "rbf kernel: gamma must be positive and finite, not -1"),
-    (MarginClassifier(loss="log"), "loss must be 'hinge' or 'squared_hinge', not 'log'"),
-    (MarginClassifier(bias="no"), "bias must be True, False or 'penalized', not 'no'"),
+    (MarginClassifier(loss="log"), "loss must be 'hinge' or 'squared_hinge', not 'log'"),  # type: ignore[arg-type]
+    (MarginClassifier(bias="no"), "bias must be True, False or 'penalized', not 'no'"),  # type: ignore[arg-type]
     (MarginClassifier(solver="fast"), "unknown solver 'fast'"),
     (MarginClassifier(tol=0.0), "tol must be a positive number, not 0"),
     (MarginRegressor(epsilon=-1.0), "epsilon must be finite and at least 0, not -1"),
-    (MarginRanker(per_query="most"), "per_query must be 'sum' or 'mean', not 'most'"),
-    (OneNormRanker(over="queries"), "over must be 'points' or 'pairs', not 'queries'"),
+    (MarginRanker(per_query="most"), "per_query must be 'sum' or 'mean', not 'most'"),  # type: ignore[arg-type]
+    (OneNormRanker(over="queries"), "over must be 'points' or 'pairs', not 'queries'"),  # type: ignore[arg-type]
     (OneNormRanker(np.inf), "C must be a positive finite number"),
     (MarginClassifierPathCV(cv=1), "2 folds or more, not 1"),
     (MarginRegressorPathCV(metric="accuracy"), "the metric 'accuracy' is not one of a svr"),

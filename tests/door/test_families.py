@@ -12,7 +12,7 @@ from equimargin.families import families_of
 from equimargin.formulations import classification, rbf
 
 X = np.random.default_rng(0).normal(size=(12, 2))
-FEW = {"solvers": ["CLARABEL", "smo", "coordinate_descent", "linear_program"]}
+FEW: dict[str, Any] = {"solvers": ["CLARABEL", "smo", "coordinate_descent", "linear_program"]}
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,8 @@ def test_arrays_are_compared_as_the_problems_they_pose() -> None:
 
 
 def test_what_is_neither_a_problem_nor_arrays_is_refused() -> None:
-    for given, more in ((X, {}), ([classification(X, np.sign(X[:, 0]))], {"task": "ranking"}), (["wine"], {})):
+    cases: list[tuple[Any, dict[str, Any]]] = [(X, {}), ([classification(X, np.sign(X[:, 0]))], {"task": "ranking"}), (["wine"], {})]
+    for given, more in cases:
         with pytest.raises(ValueError, match=r"compare takes a problem, several problems, or arrays: compare\(X, y=y\)"):
             compare(given, **more)
     with pytest.raises(ValueError, match="y has 3 different labels, and a comparison of classifications takes two"):

@@ -10,8 +10,12 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from equimargin.formulations import linear, ranking, rbf
+from equimargin.formulations import Kernel, linear, ranking, rbf
+from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.rows.listed import Pairs
+from equimargin.formulations.rows.pair_multipliers import PairMultipliers
 from equimargin.solvers import solve
+from narrow import as_a
 from places import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -54,17 +58,18 @@ def test_every_block_of_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_what_is_said_of_duals_is_so() -> None:
     """Above a million pairs, and of a linear kernel by newton, an object; else an array in the order of the pairs' ends."""
-    for size, kernel, solver, loss, implicit in (
+    cases: tuple[tuple[int, Kernel, str, Loss, bool], ...] = (
         (8, linear(), "auto", "squared_hinge", False),
         (8, linear(), "newton", "squared_hinge", True),
         (8, rbf(1.0), "newton", "squared_hinge", False),
         (8, linear(), "huber", "hinge", False),
         (1200, linear(), "newton", "squared_hinge", True),
         (1200, linear(), "huber", "hinge", True),
-    ):
+    )
+    for size, kernel, solver, loss, implicit in cases:
         data = ranked(size)
         problem = ranking(data["X"], data["y"], data["qid"], 1e-3, kernel, loss)
-        dual, rows = solve(problem, solver).dual, problem.rows
+        dual, rows = solve(problem, solver).dual, as_a(Pairs, problem.rows)
         assert hasattr(dual, "at") is implicit
         if not implicit:
             assert isinstance(dual, np.ndarray)
@@ -74,4 +79,4 @@ def test_what_is_said_of_duals_is_so() -> None:
         assert np.all(data["y"][rows.preferred] > data["y"][rows.other])
         if implicit:
             at = int(alpha.argmax())
-            assert dual.at(rows.preferred[at], rows.other[at]) == pytest.approx(alpha[at])
+            assert as_a(PairMultipliers, dual).at(rows.preferred[at], rows.other[at]) == pytest.approx(alpha[at])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import Any
@@ -120,7 +121,11 @@ def test_shares_are_those_of_rational_arithmetic_on_every_piece(data: Any) -> No
     lambdas, G, y, qid = data
     some = problems(len(y), y)
     labels = [1 if label > 0 else -1 for label in y]
-    for name, wanted in (("pairwise_accuracy", lambda f: right_pairs(f, y, qid)), ("accuracy", lambda f: right_signs(f, labels))):
+    shares: dict[str, Callable[[list[Fraction]], Fraction]] = {
+        "pairwise_accuracy": lambda f: right_pairs(f, y, qid),
+        "accuracy": lambda f: right_signs(f, labels),
+    }
+    for name, wanted in shares.items():
         path = path_of(some["ranking" if name == "pairwise_accuracy" else "classification"], lambdas, G)
         held_out = (np.eye(len(y)), y if name == "pairwise_accuracy" else labels, name, qid)
         curve, chosen = score_along(path, *held_out), best(path, *held_out)
@@ -307,12 +312,13 @@ def test_what_cannot_be_chosen_from_is_a_sentence() -> None:
         ({"task": "ranking", "qid": np.arange(30) % 4}, "4 queries, too few for 5 folds"),
     ):
         with pytest.raises(ValueError, match=words):
-            grid(X, y, **arguments)  # type: ignore[arg-type]
+            grid(X, y, **arguments)
 
 
 @pytest.mark.parametrize("task", ["classification", "regression", "ranking"])
 def test_no_points_cannot_be_folded(task: Any) -> None:
-    for empty in (np.zeros((0, 2)), [], sparse.csr_array((0, 2))):
+    empties: tuple[Any, ...] = (np.zeros((0, 2)), [], sparse.csr_array((0, 2)))
+    for empty in empties:
         with pytest.raises(ValueError, match="needs points"):
             grid(empty, [], task=task)
 

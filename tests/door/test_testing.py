@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equimargin.formulations import REGISTRY, linear
+from equimargin.formulations import REGISTRY, Declaration, Point, linear
 from equimargin.testing import FAMILIES, check_formulation, sample_problem
+from narrow import as_a, present
 from places import ROOT
 
 EXAMPLE = ROOT / "examples" / "own_formulation.py"
@@ -46,7 +47,12 @@ def test_what_is_wrong_is_said(own: str) -> None:
 
     def turned(problem: object) -> object:
         declared = right.builder(problem)
-        return replace(declared, recover=lambda d: replace(declared.recover(d), b=-declared.recover(d).b))
+
+        def recover(d: Declaration) -> Point:
+            point = as_a(Point, declared.recover(d))
+            return replace(point, b=-present(point.b))
+
+        return replace(declared, recover=recover)
 
     halved.__doc__ = turned.__doc__ = right.statement
     for builder, words in ((halved, "its printed formula says"), (turned, "disagrees on linear where it must be agrees")):

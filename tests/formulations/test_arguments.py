@@ -52,7 +52,7 @@ RIGHT: dict[Callable[..., Any], dict[str, Any]] = {
     ranking_vector_machine: {"X": X, "y": SIGNS, "qid": [1, 1, 2, 2]},
     one_norm_ranking: {"X": X, "y": SIGNS, "qid": [1, 1, 2, 2]},
 }
-NUMBERS_WANTED = ("1", None, True, np.True_, 1j, [1.0], np.ones(1), DATES[0], np.timedelta64(1, "s"), {}, lambda: 1.0)
+NUMBERS_WANTED: tuple[Any, ...] = ("1", None, True, np.True_, 1j, [1.0], np.ones(1), DATES[0], np.timedelta64(1, "s"), {}, lambda: 1.0)
 ONE_NUMBER_EACH = (
     ["1", "-1", "1", "-1"],
     [b"1", b"1", b"1", b"1"],
@@ -163,7 +163,7 @@ def test_numbers_of_every_real_type_are_taken() -> None:
 
 
 def test_what_else_takes_labels_and_costs_names_them_too() -> None:
-    for bad in (lambda: pairwise_accuracy(["1", "2"], [1.0, 2.0]), lambda: reduction_factor([1, None])):
+    for bad in (lambda: pairwise_accuracy(["1", "2"], [1.0, 2.0]), lambda: reduction_factor([1, None])):  # type: ignore[arg-type]
         with pytest.raises(ValueError, match=r"^y must hold numbers, not '1' at row 0$|^y must hold numbers, not None at row 1$"):
             bad()
     with pytest.raises(ValueError, match=r"^C must be a positive number or inf, not '1'$"):

@@ -38,8 +38,10 @@ from equimargin.formulations.bounds.intervals import Interval, inner_interval
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Linear, sigmoid
 from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers import solve
 from equimargin.testing import FAMILIES, classification_data, costs, features, kernels, margin_problems, ranking_data, regression_data
+from narrow import as_a
 from rationals import (
     SLACK,
     Vector,
@@ -236,7 +238,7 @@ def total_loss(problem: MarginProblem, f: np.ndarray, b: Fraction) -> Fraction:
 @given(
     st.one_of(
         st.builds(
-            lambda data, C, loss: classification(*data, C, loss=loss),
+            lambda data, C, loss: classification(data.X, data.y, C, loss=loss),
             classification_data(),
             costs(),
             st.sampled_from(["hinge", "squared_hinge"]),
@@ -300,7 +302,7 @@ def test_pairs_are_counted_and_listed(data: Any) -> None:
     X, y, qid = data
     query = np.zeros(len(y)) if qid is None else qid
     expected = [(i, j) for i in range(len(y)) for j in range(len(y)) if query[i] == query[j] and y[i] > y[j]]
-    rows = ranking(X, y, qid).rows
+    rows = as_a(Pairs, ranking(X, y, qid).rows)
     assert list(zip(rows.preferred.tolist(), rows.other.tolist(), strict=True)) == expected
     assert rows.p == len(expected)
 

@@ -6,6 +6,7 @@ The values of a point are computed from the formulas in `rationals.py`; optima a
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from math import inf, nan, nextafter
@@ -45,6 +46,7 @@ from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.solvers import Status, exact_optimum, solve
 from equimargin.testing import FAMILIES, extreme_problems, extreme_scales
+from narrow import as_a, present
 from places import ROOT
 from rationals import (
     apply,
@@ -131,7 +133,7 @@ def test_an_interval_holds_the_exact_optimum_at_any_scale(family: str, data: st.
         within(problem, p, optimum)
 
 
-UNDERFLOWING = {
+UNDERFLOWING: dict[str, Callable[[], Problem]] = {
     "ridge": lambda: classification([[1.0], [-1.0]], [1.0, -1.0], C=1e-165, loss="squared_hinge"),
     "ridge of weights": lambda: classification([[1.0], [-1.0]], [1.0, -1.0], loss="squared_hinge", sample_weight=[1e-165] * 2),
     "ridge of pairs": lambda: ranking([[1.0], [2.0]], [0, 1], C=1e-165, loss="squared_hinge"),
@@ -183,7 +185,7 @@ def test_a_tiny_optimum_is_bounded_closely(name: str) -> None:
 
 FAR_APART = replace(regression([[1.0], [-1.0]], [1.0, 2.0], 1.0, 0.1, rbf(1e-320)), X=np.array([[1e160], [-1e160]]))
 """The squares of these points overflow: their constructor refuses them, and their bounds must be true none the less."""
-OVERFLOWING = replace(one_norm_ranking([[1.0], [3.0]], [0, 1]), X=np.array([[1e200], [3e200]]))
+OVERFLOWING: OneNormProblem = replace(one_norm_ranking([[1.0], [3.0]], [0, 1]), X=np.array([[1e200], [3e200]]))
 """A ranking whose kernel values overflow, likewise."""
 
 
@@ -196,7 +198,7 @@ def test_the_values_of_a_point_lie_between_its_two_intervals(case: tuple[MarginP
     assume(problem.weights is None or np.isfinite(problem.weights).all())
     proven, inside = interval(problem, point), inner_interval(problem, point)
     assert not np.isnan([proven.lower, proven.upper, inside.lower, inside.upper]).any()
-    dual, _ = exact_dual(problem, fractions(problem.repaired(point.alpha)))
+    dual, _ = exact_dual(problem, fractions(problem.repaired(as_a(np.ndarray, point.alpha))))
     assert proven.lower == -inf or Fraction(proven.lower) <= dual
     assert inside.lower == inf or dual <= Fraction(inside.lower)
     if problem.explicit is not None:  # what is judged there is the rounded w
@@ -204,7 +206,7 @@ def test_the_values_of_a_point_lie_between_its_two_intervals(case: tuple[MarginP
         w = fractions(point.w)
         primal = exact_primal(problem, apply([fractions(x) for x in problem.X], w), inner(w, w), Fraction(point.b or 0.0))
     else:
-        beta = fractions(problem.gram.merged(point.beta))
+        beta = fractions(problem.gram.merged(present(point.beta)))
         f = apply(gram(problem.kernel, problem.X), beta)
         primal = exact_primal(problem, f, inner(beta, f), Fraction(point.b or 0.0))
     proven, inside = interval(problem, point), inner_interval(problem, point)
@@ -214,7 +216,7 @@ def test_the_values_of_a_point_lie_between_its_two_intervals(case: tuple[MarginP
 
 def weights_of(problem: MarginProblem, point: Point) -> Any:
     with np.errstate(all="ignore"):
-        return problem.explicit.rdot(point.beta)
+        return present(problem.explicit).rdot(present(point.beta))
 
 
 @given(cases(["rvm", "rank.onenorm"]))
@@ -223,11 +225,11 @@ def test_the_values_of_a_point_of_a_linear_program(case: tuple[OneNormProblem, O
     """Likewise, at x >= 0 and multipliers on their grids."""
     problem, point = case
     proven, inside = interval(problem, point), inner_interval(problem, point)
-    u = fractions(on_grid(point.u, np.full(problem.p, problem.C), np.zeros(problem.p)))
+    u = fractions(on_grid(present(point.u), np.full(problem.p, problem.C), np.zeros(problem.p)))
     dual = sum(u, Fraction(0)) / max(Fraction(1), *exact_prices(problem, u), Fraction(1))
     assert Fraction(proven.lower) <= dual
     assert inside.lower == inf or dual <= Fraction(inside.lower)
-    x = np.maximum(point.x, 0.0)
+    x = np.maximum(present(point.x), 0.0)
     if problem.over == "pairs":
         x = on_grid(x, np.full(problem.size, inf), np.zeros(problem.size))
     violated = sum((max(Fraction(0), 1 - margin) for margin in exact_margins(problem, fractions(x))), Fraction(0))
@@ -345,7 +347,7 @@ def test_swept_pairs_are_bounded_as_listed_ones(loss: Any, C: float, weight: flo
     swept = replace(ranking(X, y, None, C, loss=loss), weights=np.array([weight]))
     with np.errstate(all="ignore"):
         found = [] if C > 1 else [solve(swept, "newton" if swept.squared else "huber").point]
-    for point in (*found, Point(beta=nearly.beta)):
+    for point in (*found, Point(beta=as_a(Point, nearly).beta)):
         within(swept, point, optimum)
     assert isinstance(swept.rows, LabelledPairs)
 

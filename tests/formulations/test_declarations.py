@@ -41,6 +41,7 @@ from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, judge
 from equimargin.solvers import BACKENDS, Status, solve_declaration
 from equimargin.testing import FAMILIES, sample_problem
+from narrow import present
 
 KERNELS: dict[str, Kernel] = {"linear": linear(), "rbf": rbf(0.5), "polynomial": polynomial(2, 0.5, 1.0)}
 IDS = list(REGISTRY)
@@ -73,7 +74,7 @@ def problem_of(family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones
         return classification(X, np.where(score > 0.4, 1.0, -1.0), C, kernel, loss, options.get("bias", True), factors)
     if family.startswith("svr"):
         return regression(X, score, C, 0.1, kernel, loss, factors)
-    y = np.digitize(score, [-0.4, 0.5])
+    y = np.digitize(score, [-0.4, 0.5]).astype(np.float64)
     if family == "rvm":
         return ranking_vector_machine(X, y, None, C, kernel)
     if family == "rank.onenorm":
@@ -94,11 +95,12 @@ def declared(id: str, kernel: Kernel, **options: Any) -> Declaration:
 
 def forms(ids: list[str], *weights: str) -> pytest.MarkDecorator:
     """Every formulation with every kernel, and weights, that it does not refuse."""
+    choices: list[tuple[str, ...]] = [(w,) for w in weights] or [()]
     taken = [
         (id, kernel, *chosen)
         for id in ids
         for kernel in KERNELS
-        for chosen in ([(w,) for w in weights] or [()])
+        for chosen in choices
         if REGISTRY[id].refusal(problem_of(REGISTRY[id].family, KERNELS[kernel], weights=(*chosen, "ones")[0])) is None
     ]
     names = ("id", "kernel", "weights")[: 3 if weights else 2]
@@ -242,7 +244,7 @@ def test_another_cost_is_another_value_of_a_parameter(id: str, kernel: Kernel) -
     again, expected = solve_declaration(d), solve_declaration(fresh)
     assert again.value == pytest.approx(expected.value, rel=1e-7)
     assert again.value > 1.1 * first
-    proven = interval(fresh.canonical, again.point)
+    proven = interval(fresh.canonical, present(again.point))
     assert proven.lower <= expected.value * (1 + 1e-7)
     assert proven.upper == pytest.approx(expected.value, rel=1e-6)
 
@@ -298,7 +300,7 @@ def test_a_dual_without_its_ridge_is_the_hard_margin() -> None:
     d.parameters["1/C"].value = 0.0
     assert d.canonical.family == "rank.hard"
     answer = solve_declaration(d)
-    assert interval(d.canonical, answer.point).lower == pytest.approx(0.5, rel=1e-6)
+    assert interval(d.canonical, present(answer.point)).lower == pytest.approx(0.5, rel=1e-6)
     assert interval(d.canonical, Point(w=np.array([1.0]))).upper == pytest.approx(0.5, rel=1e-6)
     assert answer.value == pytest.approx(0.5, rel=1e-6)
 
@@ -371,7 +373,7 @@ def test_the_multipliers_have_the_right_sign(id: str, kernel: Kernel, backend: s
     d = declared(id, kernel)
     if backend == "OSQP" and isinstance(d.canonical, OneNormProblem):
         pytest.skip("OSQP takes no part in linear programs: it stops anywhere")
-    reference = interval(d.canonical, solve_declaration(d, "CLARABEL").point)
+    reference = interval(d.canonical, present(solve_declaration(d, "CLARABEL").point))
     answer = solve_declaration(d, backend)
     if answer.status is Status.UNSUPPORTED:
         assert id.endswith("margin")
@@ -481,6 +483,6 @@ def test_an_unknown_backend_is_refused() -> None:
 
 
 @pytest.mark.parametrize("options", [{"tol": 0.0}, {"tol": -1.0}, {"time_limit": 0.0}])
-def test_limits_must_be_positive(options: dict[str, float]) -> None:
+def test_limits_must_be_positive(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="must be a positive number"):
         solve_declaration(declared("svm.soft.primal", linear()), **options)

@@ -19,7 +19,6 @@ from equimargin.compare import Job
 from equimargin.formulations import (
     Declaration,
     Kernel,
-    Point,
     Problem,
     classification,
     declare,
@@ -31,6 +30,7 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
+from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.problem.limits import LARGEST_KERNEL, LARGEST_TARGET
 from equimargin.proofs import Agreement, Verdict
 from equimargin.solvers import SOLVERS, Solution, Status, solve, solve_declaration
@@ -128,7 +128,7 @@ def test_an_exception_is_one_failed_answer_and_no_more(monkeypatch: pytest.Monke
             raise ZeroDivisionError("float division by zero")
         return solve(problem, name, **options)
 
-    def stumbles(declaration: Any, backend: str, *limits: float) -> Any:
+    def stumbles(declaration: Any, backend: str, *limits: Any) -> Any:
         if backend == "SCS":
             raise np.linalg.LinAlgError("Eigenvalues did not converge")
         return solve_declaration(declaration, backend, *limits)
@@ -189,7 +189,7 @@ def test_no_warning_of_cvxpys_comes_out() -> None:
     """Neither while it compiles and solves nor while its values are read back; warnings are errors here."""
     declared = declare("svm.soft.dual", sample_problem("svm.soft"))
 
-    def recover(answered: Declaration) -> Point:
+    def recover(answered: Declaration) -> CanonicalPoint:
         np.multiply(np.array([1e300]), 1e300)  # as a value of cvxpy's that is beyond float64
         return declared.recover(answered)
 

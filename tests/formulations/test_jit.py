@@ -11,6 +11,7 @@ import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -140,7 +141,11 @@ def test_kernels_run_from_an_archive(kernels: Path, tmp_path: Path) -> None:
 def test_an_interrupt_waits_until_a_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the middle of it the interrupt is lost, or the compiler loses its way."""
     monkeypatch.setattr(jit, "cache_directory", lambda: None)
-    kernel = jit.jit(lambda x: x + 1)
+
+    def successor(x: int) -> int:
+        return x + 1
+
+    kernel: Any = jit.jit(successor)
 
     class Interrupting(event.Listener):
         def on_start(self, started: event.Event) -> None:

@@ -22,6 +22,7 @@ from equimargin.formulations.rows.pair_multipliers import PairMultipliers
 from equimargin.solvers import Status, solve
 from equimargin.solvers.products import gram_products
 from equimargin.testing import ranking_data
+from narrow import as_a, present
 
 Array = Any
 LOSSES = {"squared hinge": SQUARED_HINGE, "narrow": huberised(0.25), "wide": huberised(2.0)}
@@ -94,7 +95,7 @@ def test_a_hessian_by_buckets_is_nearly_the_exact_one(monkeypatch: pytest.Monkey
 @example((np.zeros((1, 1)), np.zeros(1), None))
 def test_pairs_are_counted_by_query(data: Any) -> None:
     X, y, qid = data
-    rows = ranking(X, y, qid).rows
+    rows = as_a(LabelledPairs, ranking(X, y, qid).rows)
     query = np.zeros(len(y), dtype=int) if qid is None else np.unique(qid, return_inverse=True)[1]
     counts = [sum(y[i] > y[j] for i in np.flatnonzero(query == q) for j in np.flatnonzero(query == q)) for q in range(query.max() + 1)]
     assert rows.pairs_of.tolist() == counts
@@ -181,13 +182,14 @@ def test_more_pairs_than_can_be_listed(loss: Any, queries: int) -> None:
     assert solution.ok
     assert solution.solver == ("huber" if loss == "hinge" else "newton")
     assert solution.interval.relative_width < 1.1e-6
-    pull = solution.dual.pull()
-    assert np.sum((solution.w - X.T @ pull) ** 2) / 2 < 1.1e-6 * solution.interval.size  # a part of the gap
-    f = X @ solution.w
+    dual, w = as_a(PairMultipliers, solution.dual), present(solution.w)
+    pull = dual.pull()
+    assert np.sum((w - X.T @ pull) ** 2) / 2 < 1.1e-6 * solution.interval.size  # a part of the gap
+    f = X @ w
     for i in rng.integers(0, m, 20):
         same = query == query[i]
         u = 1.0 - (f[i] - f) * np.sign(y[i] - y)
-        alpha = solution.dual.phi.derivative(u) * 1e-4 * (2.0 if query[i] == 0 else 1.0)
+        alpha = dual.phi.derivative(u) * 1e-4 * (2.0 if query[i] == 0 else 1.0)
         assert pull[i] == pytest.approx(float((alpha * np.sign(y[i] - y))[same].sum()), rel=1e-6, abs=1e-9)
 
 

@@ -32,6 +32,7 @@ from equimargin.formulations.links.kinds import Equivalence, NotEquivalent, Rela
 from equimargin.formulations.links.maps import to_function
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.solvers import Answer, Status, solve_declaration
+from narrow import as_a, present
 
 KERNELS = {"linear": linear(), "rbf": rbf(0.4), "polynomial": polynomial()}
 EQUIVALENCES = [link for link in links.LINKS if isinstance(link, Equivalence)]
@@ -169,7 +170,7 @@ def test_a_relaxation_is_never_worth_more(link: Relaxation) -> None:
         assert solved(link.a, problem)[0] <= solved(link.b, link.problem(problem))[0] * (1 + 1e-8)
 
 
-def worth(id: str, problem: MarginProblem) -> float:
+def worth(id: str, problem: Problem) -> float:
     """What formulation `id` says of a problem: its optimum, or for a misprinted read-out what it claims."""
     declaration = declare(id, problem)
     answer = solve_declaration(declaration, "CLARABEL")
@@ -196,9 +197,10 @@ def test_strict_complementarity_fails() -> None:
     (link,) = (link for link in COUNTEREXAMPLES if link.b == "strict complementarity")
     problem = link.counterexample()[0]
     _, answer = solved("svm.hard.primal", problem)
-    assert answer.point is not None
-    slack = -problem.slack(problem.X @ answer.point.w, answer.point.b)
-    assert np.maximum(answer.point.alpha, slack).min() <= 1e-4  # an interior point comes to such a point as the root of its accuracy
+    point = as_a(Point, answer.point)
+    slack = -problem.slack(problem.X @ point.w, present(point.b))
+    alpha = as_a(np.ndarray, point.alpha)
+    assert np.maximum(alpha, slack).min() <= 1e-4  # an interior point comes to such a point as the root of its accuracy
 
 
 @pytest.mark.parametrize(
@@ -217,7 +219,7 @@ def test_hypothesis_finds_a_counterexample_itself(a: str, b: str, kernel: Any) -
 
     def differ(rows: list[tuple[int, int]]) -> bool:
         X, y = np.array([[float(x)] for x, _ in rows]), np.array([float(y) for _, y in rows])
-        problem = ranking_vector_machine(X, y, kernel=kernel) if b == "rvm.primal" else ranking(X, y, kernel=kernel)
+        problem: Problem = ranking_vector_machine(X, y, kernel=kernel) if b == "rvm.primal" else ranking(X, y, kernel=kernel)
         if problem.p == 0 or REGISTRY[a].refusal(problem):
             return False
         return abs(worth(a, problem) - worth(b, problem)) > 1e-3
@@ -228,10 +230,9 @@ def test_hypothesis_finds_a_counterexample_itself(a: str, b: str, kernel: Any) -
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_the_soft_margin_is_hard_exactly_from_the_critical_cost_on(kernel: str) -> None:
     for seed in range(3):
-        hard = instance("svm.hard", KERNELS[kernel], seed)
+        hard = as_a(MarginProblem, instance("svm.hard", KERNELS[kernel], seed))
         value, answer = solved("svm.hard.dual", hard)
-        assert answer.point is not None
-        critical = links.critical_cost(hard, to_function(hard, answer.point))
+        critical = links.critical_cost(hard, to_function(hard, as_a(Point, answer.point)))
         above, _ = solved("svm.soft.dual", hard.with_cost(1.001 * critical))
         below, _ = solved("svm.soft.dual", hard.with_cost(0.98 * critical))
         assert above == pytest.approx(value, rel=1e-6)

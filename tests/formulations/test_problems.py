@@ -30,6 +30,7 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.look_alikes import pair_decision, reduced_pairs
+from equimargin.formulations.problem.choices import Bias
 from equimargin.proofs import Agreement, Verdict, examine, judge
 from equimargin.solvers import Status, solve, solve_declaration
 
@@ -174,7 +175,7 @@ def test_look_alikes_disagree_in_the_family_they_resemble() -> None:
     soft = classification(X, SIGNS, 0.5)
     tube = regression(X, TARGETS, 0.5, 0.2)
     order = ranking(X, LEVELS, None, 0.5, rbf(0.5))
-    pairs = [
+    pairs: list[tuple[MarginProblem, str, Problem]] = [
         (soft, "svm.nobias.primal", classification(X, SIGNS, 0.5, bias=False)),
         (soft, "svm.penalized.primal", soft),
         (soft, "svm.l2.primal", replace(soft, loss="squared_hinge")),
@@ -244,8 +245,9 @@ def test_the_shift_of_a_given_gram_matrix_is_part_of_it_everywhere() -> None:
     """With a penalised bias too: the matrix, its diagonal and its rows are one."""
     thin = np.round(X[:, :1], 1)
     gram = thin @ thin.T
-    for bias in (True, "penalized"):
-        problem = classification(gram, SIGNS, 0.5, precomputed(), bias=bias)  # type: ignore[arg-type]
+    biases: tuple[Bias, ...] = (True, "penalized")
+    for bias in biases:
+        problem = classification(gram, SIGNS, 0.5, precomputed(), bias=bias)
         assert problem.shift
         assert np.array_equal(problem.gram.dense.diagonal(), problem.gram.diagonal)
         assert np.array_equal(gram, thin @ thin.T)

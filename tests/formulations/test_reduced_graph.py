@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from equimargin.data import load
 from equimargin.formulations import links, ranking, ranking_from_pairs, reduced_preferences, reduction_factor
+from equimargin.formulations.problem.choices import LOSSES
 from equimargin.solvers import solve
 from equimargin.testing import Relevances, ranking_data
 from places import SHARED
@@ -64,7 +65,7 @@ def test_the_bound_holds_for_every_function(data: Relevances, seed: int) -> None
     reduced, full = reduced_preferences(y, qid, rng.integers(0, 3, len(y))), all_pairs(y, qid)
     for scale in (0.1, 1.0, 30.0):
         for f in (scale * rng.normal(size=len(y)), y * scale, np.zeros(len(y))):
-            for power, loss in ((1, "hinge"), (2, "squared_hinge")):
+            for power, loss in enumerate(LOSSES, 1):
                 kappa = reduction_factor(y, qid, loss)
                 assert total_loss(full, f, power) <= kappa * total_loss(reduced, f, power) * (1 + 1e-12)
 
@@ -153,4 +154,4 @@ def test_bad_input_is_a_sentence() -> None:
         with pytest.raises(ValueError, match=message):
             reduced_preferences(*arguments)
     with pytest.raises(ValueError, match="loss must be 'hinge' or 'squared_hinge', not 'logistic'"):
-        reduction_factor([0, 1], loss="logistic")
+        reduction_factor([0, 1], loss="logistic")  # type: ignore[arg-type]

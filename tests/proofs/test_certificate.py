@@ -37,6 +37,7 @@ from equimargin.proofs import certificate, certify, checker
 from equimargin.proofs.certificate import certificate_at, state
 from equimargin.solvers import exact_optimum, solve
 from equimargin.testing import FAMILIES, margin_problems, sample_problem
+from narrow import as_a
 
 XOR = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
 KERNELS = (linear(), rbf(0.5), polynomial(2, 0.5, 1.0))
@@ -126,7 +127,7 @@ def test_long_numbers_are_written_and_read() -> None:
 def test_a_point_proves_the_sides_that_it_has() -> None:
     problem = sample_problem("svm.soft")
     assert isinstance(problem, MarginProblem)
-    point = solve(problem, tol=1e-9).point
+    point = as_a(Point, solve(problem, tol=1e-9).point)
     both = certificate_at(problem, Point(alpha=point.alpha))
     assert both["primal"] is not None
     only = certificate_at(sample_problem("rvm"), OneNormPoint(x=np.zeros(16)))

@@ -576,7 +576,7 @@ def test_values_of_an_rbf_kernel_are_enclosed() -> None:
             assert 0 <= Decimal(upper.numerator) / upper.denominator - exact < Decimal(2) ** -50
             alpha = {"rows": [0, 1, 2, 3], "numerators": [3, 1, 1, 3], "denominator": 8}
             pull = [Decimal(3) / 8, -Decimal(1) / 8, Decimal(1) / 8, -Decimal(3) / 8]
-            dual = 1 - sum(pull[i] * K[i][j] * pull[j] for i in range(4) for j in range(4)) / 2
+            dual = 1 - sum((pull[i] * K[i][j] * pull[j] for i in range(4) for j in range(4)), Decimal(0)) / 2
             lower = Fraction(checker.lower_bound(problem, alpha, False))
             assert 0 <= dual - Decimal(lower.numerator) / lower.denominator < Decimal(2) ** -80
 

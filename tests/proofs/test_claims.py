@@ -19,6 +19,7 @@ from sklearn.metrics import average_precision_score
 
 from equimargin.data import load
 from equimargin.formulations import (
+    MarginProblem,
     Point,
     classification,
     declare,
@@ -35,8 +36,10 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.kernels.kernel import RBF
+from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.solvers import Solution, Status, regularization_path, solve, solve_declaration
 from equimargin.testing import sample_problem
+from narrow import as_a
 
 KERNELS = {"linear": linear(), "rbf": rbf(0.4), "polynomial": polynomial()}
 HINGES = ["svm.soft", "svm.nobias", "svr.l1", "rank.l1"]
@@ -56,14 +59,20 @@ def decisions(solution: Solution) -> Any:
     return solution.decision_function(solution.problem.X)
 
 
+def multipliers(solution: Solution) -> Any:
+    """alpha, (p,), in an array."""
+    return as_a(np.ndarray, solution.dual)
+
+
 def slacks(solution: Solution) -> Any:
     """u_r = t_r - (A f)_r - b s_r, (p,): the slack xi_r is its positive part, the margin 1 - u_r."""
-    return solution.problem.slack(decisions(solution) - solution.bias, solution.bias)
+    problem = as_a(MarginProblem, solution.problem)
+    return problem.slack(decisions(solution) - solution.bias, solution.bias)
 
 
 def sides(solution: Solution) -> tuple[Any, Any, Any]:
     """Which multipliers are 0, strictly inside their box, and C; the repaired ones meet C to the grid they lie on."""
-    alpha, C = solution.dual, solution.problem.C
+    alpha, C = multipliers(solution), solution.problem.C
     assert alpha is not None
     return alpha == 0, (alpha > 1e-3 * C) & (alpha < 0.999 * C), alpha > (1 - 1e-9) * C
 
@@ -78,8 +87,8 @@ def hard_ranking(kernel: Any, seed: int, n: int = 12) -> Solution:
     """The hard optimum as a soft one with no slack left: all multipliers are below their cost."""
     problem = sample_problem("rank.hard", kernel, seed, n)
     solution = solved(problem.with_cost(1e6))
-    assert solution.dual is not None
-    assert solution.dual.max() < 0.5e6
+    assert multipliers(solution) is not None
+    assert multipliers(solution).max() < 0.5e6
     assert interval(problem, solution.point).relative_width < 1e-6
     return solution
 
@@ -94,7 +103,7 @@ def test_complementarity_holds_in_its_weak_form(family: str, kernel: Any) -> Non
     seen = np.zeros(3, dtype=int)
     for seed in range(5):
         solution = solved(sample_problem(family, kernel, seed))
-        alpha, C, u = solution.dual, solution.problem.C, slacks(solution)
+        alpha, C, u = multipliers(solution), solution.problem.C, slacks(solution)
         gap, xi = solution.upper - solution.lower, np.maximum(u, 0.0)
         assert alpha is not None
         assert (alpha * np.abs(u - xi)).max() <= gap  # (30)
@@ -116,7 +125,7 @@ def test_multipliers_of_squared_slacks_are_their_prices(family: str, kernel: Any
         solution = solved(sample_problem(family, kernel, seed))
         xi = np.maximum(slacks(solution), 0.0)
         C = solution.problem.C
-        assert C * ((xi - solution.dual / (2 * C)) ** 2).max() <= solution.upper - solution.lower
+        assert C * ((xi - multipliers(solution) / (2 * C)) ** 2).max() <= solution.upper - solution.lower
 
 
 def test_a_point_on_the_margin_may_have_any_multiplier() -> None:
@@ -125,7 +134,7 @@ def test_a_point_on_the_margin_may_have_any_multiplier() -> None:
     for C in (np.inf, 0.5):
         solution = solved(classification(X, y, C))
         assert slacks(solution) == pytest.approx([0.0, 0.0, 0.0], abs=1e-12)
-        assert solution.dual == pytest.approx([0.5, 0.5, 0.0], abs=1e-12)
+        assert multipliers(solution) == pytest.approx([0.5, 0.5, 0.0], abs=1e-12)
 
 
 @some_kernel
@@ -148,7 +157,7 @@ def test_without_a_free_support_vector_the_bias_is_an_interval() -> None:
     solution = solved(problem)
     lower, upper = solution.bias_interval
     assert (-upper, -lower) == pytest.approx((-1.0, 0.9))
-    values = [interval(problem, Point(w=solution.w, b=b, alpha=solution.dual)) for b in (lower, (lower + upper) / 2, upper)]
+    values = [interval(problem, Point(w=solution.w, b=b, alpha=multipliers(solution))) for b in (lower, (lower + upper) / 2, upper)]
     assert max(v.relative_width for v in values) < 1e-12
     assert interval(problem, Point(w=solution.w, b=upper + 0.1)).upper > solution.upper + 1e-3
 
@@ -173,8 +182,8 @@ def test_the_dual_without_its_half_is_half_the_value_at_twice_the_cost(family: s
     answer = solve_declaration(declare(printed, problem))
     assert answer.objective == pytest.approx(doubled.value / 2, rel=1e-6)
     assert abs(answer.objective - solved(problem).value) > 1e-2 * answer.objective
-    beta = problem.rows.rdot(doubled.dual) / 2
-    assert doubled.dual.sum() / 2 - beta @ (problem.gram @ beta) == pytest.approx(doubled.value / 2)
+    beta = problem.rows.rdot(multipliers(doubled)) / 2
+    assert multipliers(doubled).sum() / 2 - beta @ (problem.gram @ beta) == pytest.approx(doubled.value / 2)
 
 
 @pytest.mark.parametrize("family", [*HINGES[:2], *SQUARES[:2]])
@@ -245,7 +254,7 @@ def test_xor_is_solved(C: float) -> None:
     problem = classification(XOR, DESIRED, C, polynomial(2, 1.0, 1.0))
     solution = solved(problem)
     assert (problem.gram.dense * np.outer(DESIRED, DESIRED) == xor_hessian()).all()
-    assert solution.dual == pytest.approx([0.125] * 4, abs=1e-12)
+    assert multipliers(solution) == pytest.approx([0.125] * 4, abs=1e-12)
     assert solution.value == pytest.approx(0.25, abs=1e-12)
     assert decisions(solution) == pytest.approx(DESIRED, abs=1e-10)
     assert solution.bias_interval[0] - 1e-12 <= 0 <= solution.bias_interval[1] + 1e-12
@@ -287,8 +296,8 @@ def test_only_one_side_of_a_tube_has_a_multiplier(kernel: Any) -> None:
     """alpha_i alphahat_i = 0 for epsilon > 0: the two slacks sum to -2 epsilon, so that one side is off by epsilon at least."""
     for seed in range(5):
         solution = solved(sample_problem("svr.l1", kernel, seed, 20))
-        alpha, alphahat = np.split(solution.dual, 2)
-        assert np.minimum(alpha, alphahat).max() <= (solution.upper - solution.lower) / solution.problem.rows.epsilon
+        alpha, alphahat = np.split(multipliers(solution), 2)
+        assert np.minimum(alpha, alphahat).max() <= (solution.upper - solution.lower) / as_a(Tube, solution.problem.rows).epsilon
         xi, xihat = np.split(np.maximum(slacks(solution), 0.0), 2)
         assert (xi * xihat == 0).all()
 
@@ -299,8 +308,8 @@ def test_without_a_tube_only_the_difference_of_the_multipliers_matters() -> None
     for epsilon in (0.0, 0.1):
         problem = regression(at_zero.X, at_zero.rows.y, 2.0, epsilon, rbf(0.4))
         solution = solved(problem)
-        both = (solution.dual.reshape(2, -1).max(axis=0) < 1.5).astype(float)
-        moved = interval(problem, Point(alpha=solution.dual + 0.25 * np.tile(both, 2)))
+        both = (multipliers(solution).reshape(2, -1).max(axis=0) < 1.5).astype(float)
+        moved = interval(problem, Point(alpha=multipliers(solution) + 0.25 * np.tile(both, 2)))
         assert solution.lower - moved.lower == pytest.approx(0.5 * epsilon * both.sum(), abs=1e-8)
         assert both.sum() > 0
 
@@ -309,7 +318,7 @@ def test_without_a_tube_only_the_difference_of_the_multipliers_matters() -> None
 def test_the_regression_function_has_alpha_minus_alphahat(kernel: Any) -> None:
     """(77); (82) prints the opposite sign."""
     solution = solved(sample_problem("svr.l1", kernel, 3))
-    alpha, alphahat = np.split(solution.dual, 2)
+    alpha, alphahat = np.split(multipliers(solution), 2)
     K = solution.problem.gram.dense
     assert K @ (alpha - alphahat) + solution.bias == pytest.approx(decisions(solution), abs=1e-8)
     assert np.abs(K @ (alphahat - alpha) + solution.bias - decisions(solution)).max() > 0.1
@@ -339,7 +348,7 @@ def test_the_support_vectors_of_a_hard_ranking_are_its_closest_pairs(kernel: Any
     for seed in range(3):
         solution = hard_ranking(kernel, seed)
         differences = solution.problem.rows.dot(decisions(solution))
-        support = solution.dual > 1e-6 * solution.dual.max()
+        support = multipliers(solution) > 1e-6 * multipliers(solution).max()
         assert 0 < support.sum() < len(support)
         assert differences[support] == pytest.approx(np.ones(support.sum()), abs=1e-6)
         assert differences.min() >= 1 - 1e-6
@@ -368,10 +377,10 @@ def test_the_ranking_function_has_differences_of_kernels() -> None:
     Z = np.random.default_rng(1).normal(size=(7, 3))
     for kernel in KERNELS.values():
         solution = solved(sample_problem("rank.l1", kernel, 0))
-        rows, X, F = solution.problem.rows, solution.problem.X, solution.decision_function(Z)
+        rows, X, F = as_a(Pairs, solution.problem.rows), solution.problem.X, solution.decision_function(Z)
         i, j = X[rows.preferred], X[rows.other]
-        assert (kernel.block(Z, i) - kernel.block(Z, j)) @ solution.dual == pytest.approx(F, abs=1e-8)
-        printed = kernel.block(Z, i - j) @ solution.dual
+        assert (kernel.block(Z, i) - kernel.block(Z, j)) @ multipliers(solution) == pytest.approx(F, abs=1e-8)
+        printed = kernel.block(Z, i - j) @ multipliers(solution)
         assert (np.abs(printed - F).max() < 1e-8) == (kernel == linear())
 
 
@@ -394,7 +403,8 @@ def test_the_hessian_of_a_ranking_needs_a_kernel_value_a_pair_of_points() -> Non
     A, K = problem.rows.matrix.toarray(), problem.gram.dense
     assert (sum(kernel.seen), problem.p**2) == (144, 4356)
     hessian = A @ K @ A.T
-    i, j = problem.rows.preferred, problem.rows.other
+    rows = as_a(Pairs, problem.rows)
+    i, j = rows.preferred, rows.other
     assert hessian == pytest.approx(K[np.ix_(i, i)] + K[np.ix_(j, j)] - K[np.ix_(i, j)] - K[np.ix_(j, i)], abs=1e-14)
     assert np.abs(rbf(0.4).block(X[i] - X[j], X[i] - X[j]) - hessian).max() > 0.1  # (88) as printed
 
@@ -420,7 +430,7 @@ def test_all_multipliers_are_one_exactly_from_lambda_0_on(kernel: Any) -> None:
         at = problem.with_cost(1 / (factor * start))
         proven = interval(at, Point(alpha=at.C * ones))
         assert (proven.relative_width < 1e-12) == (factor >= 1)
-        assert solved(at).dual.min() == pytest.approx(at.C, rel=1e-3 if factor > 0.9999 else 1e-1)
+        assert multipliers(solved(at)).min() == pytest.approx(at.C, rel=1e-3 if factor > 0.9999 else 1e-1)
     beta = problem.rows.rdot(ones) / (50 * start)
     far = problem.with_cost(1 / (50 * start))
     assert hinge_value(far, beta) == pytest.approx(solved(far).value, rel=1e-9)
@@ -602,7 +612,7 @@ def test_the_coefficients_are_unique_up_to_the_kernel_of_the_gram_matrix() -> No
     base = sample_problem("rank.l1", rbf(0.4), 1)
     problem = ranking(np.vstack([base.X, base.X[:1]]), np.append(base.rows.y, base.rows.y[0]), C=base.C, kernel=base.kernel)
     solution = solved(problem)
-    beta = problem.rows.rdot(solution.dual)
+    beta = problem.rows.rdot(multipliers(solution))
     elsewhere = beta.copy()
     elsewhere[0] += 1.0
     elsewhere[-1] -= 1.0
@@ -643,11 +653,11 @@ def test_sums_over_violated_pairs_are_sums_over_points(kernel: Any) -> None:
     m = 18
     X, y, qid, C = rng.normal(size=(m, 3)), rng.integers(0, 3, m).astype(float), rng.integers(0, 2, m), 0.3
     solution = solved(ranking(X, y, qid, C, kernel, "squared_hinge"))
-    Q, F, beta = kernel.block(X, X), decisions(solution), solution.problem.rows.rdot(solution.dual)
+    Q, F, beta = kernel.block(X, X), decisions(solution), solution.problem.rows.rdot(multipliers(solution))
     violated = {(i, j) for i, j in product(range(m), repeat=2) if qid[i] == qid[j] and y[i] > y[j] and 1 - F[i] + F[j] > 0}
     plus = np.array([sum((j, i) in violated for j in range(m)) for i in range(m)])
     minus = np.array([sum((i, j) in violated for j in range(m)) for i in range(m)])
-    rows = solution.problem.rows
+    rows = as_a(Pairs, solution.problem.rows)
     kept = [(i, j) in violated for i, j in zip(rows.preferred.tolist(), rows.other.tolist(), strict=True)]
     A = rows.matrix.toarray()[kept]
     assert 0 < len(violated) < rows.p
@@ -675,19 +685,20 @@ def test_multipliers_solve_the_unconstrained_problem_too(kernel: Any) -> None:
         return float(betahat @ hessian @ betahat / 2 + problem.C * np.maximum(1 - hessian @ betahat, 0).sum())
 
     null = np.linalg.svd(A.T)[2][np.linalg.matrix_rank(A) :]
-    outside = solution.dual + 10 * problem.C * null[0]
-    assert betahat_value(solution.dual) == pytest.approx(solution.value, rel=1e-8)
+    outside = multipliers(solution) + 10 * problem.C * null[0]
+    assert betahat_value(multipliers(solution)) == pytest.approx(solution.value, rel=1e-8)
     assert betahat_value(outside) == pytest.approx(solution.value, rel=1e-8)
     assert outside.min() < 0 or outside.max() > problem.C
-    assert betahat_value(solution.dual + 0.1 * problem.C) > solution.value * (1 + 1e-6)
-    assert solution.dual @ hessian @ solution.dual / 2 - solution.dual.sum() == pytest.approx(-solution.value)  # (2.4) is a minimum
+    assert betahat_value(multipliers(solution) + 0.1 * problem.C) > solution.value * (1 + 1e-6)
+    alpha = multipliers(solution)
+    assert alpha @ hessian @ alpha / 2 - alpha.sum() == pytest.approx(-solution.value)  # (2.4) is a minimum
 
 
 def test_the_coefficients_of_3_14_are_the_multipliers_themselves() -> None:
     """Section 3.1 prints alpha_i = y_i beta_i, which is for w = sum beta_i phi_i; (3.14) has Qbar = YKY, positive definite here."""
     problem = sample_problem("svm.nobias", rbf(0.4), 0)
     solution = solved(problem)
-    alpha, y = solution.dual, problem.rows.y
+    alpha, y = multipliers(solution), problem.rows.y
     Qbar = np.outer(y, y) * problem.gram.dense
 
     def value(betabar: Any) -> float:
@@ -749,8 +760,8 @@ def test_the_conditions_hold_on_real_data() -> None:
     for problem in (classification(X, cancer.y, 1.0, rbf(1 / 30)), ranking(people.X, people.y, None, 1.0, rbf(1.0))):
         solution = solved(problem)
         u, gap = slacks(solution), solution.upper - solution.lower
-        assert (np.maximum(u, 0.0) * (problem.C - solution.dual)).max() <= gap
-        assert (np.maximum(-u, 0.0) * solution.dual).max() <= gap
+        assert (np.maximum(u, 0.0) * (problem.C - multipliers(solution))).max() <= gap
+        assert (np.maximum(-u, 0.0) * multipliers(solution)).max() <= gap
         wrong = int((u >= 1).sum())
         assert 0 < wrong <= np.maximum(u, 0.0).sum()
         assert all(side.any() for side in sides(solution))

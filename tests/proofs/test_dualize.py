@@ -24,6 +24,7 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
+from equimargin.formulations.problem.choices import Loss
 from equimargin.proofs.dualize import DUAL_OF, Program, canonical, differences, dualize, exact, homogeneous, reduced, same_dual
 
 POINTS, SCORES = np.array([[2.0, 0.5], [1.0, -1.25], [-0.5, 1.0], [-2.0, -0.25], [0.75, 0.0]]), np.array([2.0, 1.0, 0.0, 0.0, 1.0])
@@ -53,7 +54,7 @@ def grid(seed: int) -> tuple[np.ndarray, np.ndarray]:
 def problem_of(family: str, kernel: Kernel, C: float = 0.5, data: tuple[np.ndarray, np.ndarray] = (POINTS, SCORES)) -> Problem:
     """A problem on a grid, with numbers that every declaration computes with exactly."""
     points, scores = data
-    loss = "squared_hinge" if family.endswith("l2") else "hinge"
+    loss: Loss = "squared_hinge" if family.endswith("l2") else "hinge"
     C, kind = (np.inf if family.endswith("hard") else C), family.partition(".")[0]
     X = points @ points.T if kernel.name == "precomputed" else points
     if kind == "svm":
@@ -144,8 +145,8 @@ def test_an_equation_is_put_into_a_quadratic() -> None:
         exact(np.zeros((0, 2))), none, (None, 0 * one), (None, None),
     )  # fmt: skip
     after = reduced(program)
-    assert (after.H.tolist(), after.g.tolist(), after.constant) == ([[2]], [-3], 4)
-    assert (after.lower, after.upper, len(after.E)) == ((0,), (None,), 0)
+    assert (after.H.tolist(), after.g.tolist(), after.constant) == ([[2]], [-3], Fraction(4))
+    assert (after.lower, after.upper, len(after.E)) == ((Fraction(0),), (None,), 0)
 
 
 def test_equations_are_compared_by_their_solutions() -> None:

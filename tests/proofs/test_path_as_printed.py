@@ -75,7 +75,7 @@ def test_an_empty_margin_set_is_filled_again(pairs: Reading) -> None:
     """5.3, by hand: (2, 1) enters at 7, is done with at 2, and (1, 0) enters at 1."""
     printed = path_as_printed(above_the_origin([1.0, 0.0], [2.0, 1.0]), LAMBDA_MIN, pairs)
     assert printed.lambdas == pytest.approx([7.0, 2.0, 1.0, LAMBDA_MIN])
-    assert printed.margins == ({1}, set(), {0}, {0})
+    assert printed.margins == tuple(map(frozenset, ([1], [], [0], [0])))
     assert printed.alphas == pytest.approx(np.array([[1.0, 1.0], [1.0, 0.0], [1.0, 0.0], [LAMBDA_MIN, 0.0]]))
     assert printed.first_wrong() is None
 
@@ -98,7 +98,7 @@ def test_two_pairs_that_start_together_may_be_one(pairs: Reading) -> None:
     """By hand: 2 > 1 > 0 on a line; both pairs have f = w, start in I_alpha, and P_I K P_I' is all ones."""
     problem = ranking_from_pairs([[0.0], [1.0], [2.0]], [[1, 0], [2, 1]])
     printed = path_as_printed(problem, LAMBDA_MIN, pairs)
-    assert (printed.ending, printed.lambdas.tolist(), printed.margins) == (Ending.SINGULAR, [2.0], ({0, 1},))
+    assert (printed.ending, printed.lambdas.tolist(), printed.margins) == (Ending.SINGULAR, [2.0], (frozenset([0, 1]),))
     assert (pair_gram(problem) == 1).all()
     assert regularization_path(problem, LAMBDA_MIN).complete
 

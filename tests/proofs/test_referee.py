@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
@@ -28,6 +29,7 @@ from equimargin.formulations import (
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.bounds.multipliers_from_f import dual_from
+from equimargin.formulations.problem.choices import Loss
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, examine_solution, judge
 from equimargin.proofs.referee import Accuracy, Claim, PointProof, Run, Ways, own_residual, proves_ray, skipped, ways
 from equimargin.solvers import SOLVERS, Status, solve, solve_declaration
@@ -38,14 +40,14 @@ from equimargin.testing import sample_problem
 # Evidence made by hand: the family's optimum is 1, its P(0) is 10.
 
 
-def declared(id: str = "one", **changes: object) -> Evidence:
+def declared(id: str = "one", **changes: Any) -> Evidence:
     """A declaration's perfect answer, changed by the names of its figures.
 
     Its bounds are exact unless `inner_lower` or `inner_upper` is given, `has_f` and `has_alpha` say which sides it supplies, and its ray,
     if `ray` is true, goes on for ever unless `reach` is given.
     """
     figures: dict[str, Any] = {"lower": 1.0, "upper": 1.0, "has_f": True, "has_alpha": True, "ray": False, "reach": np.inf} | changes
-    known = {
+    known: dict[str, dict[str, Any]] = {
         "run": {"formulation": id, "solver": "backend", "control": False, "status": Status.OPTIMAL, "reason": ""},
         "claim": {"value": 1.0, "mismatch": 0.0},
         "point": {},
@@ -67,7 +69,7 @@ def declared(id: str = "one", **changes: object) -> Evidence:
     )
 
 
-def solved(name: str = "solver", **changes: object) -> Evidence:
+def solved(name: str = "solver", **changes: Any) -> Evidence:
     """A specialised solver's."""
     return declared(formulation=None, solver=name, **changes)
 
@@ -77,7 +79,7 @@ def agreement(evidence: Evidence, tol: float = 1e-6) -> Agreement:
     return judge("family", [declared("right"), solved(), evidence], 10.0, tol).judgements[-1].agreement
 
 
-def verdict(*evidence: Evidence, **options: bool) -> Verdict:
+def verdict(*evidence: Evidence, **options: Any) -> Verdict:
     return judge("family", evidence, 10.0, **options).verdict
 
 
@@ -150,7 +152,7 @@ def test_an_answer_is_judged(changes: dict[str, object], expected: Agreement) ->
 
 def test_the_tolerance_is_relative_to_the_optimum_or_to_the_value_at_zero() -> None:
     """S = max(|lower|, |upper|, 1e-4 P(0))."""
-    small = {"value": 0.0, "lower": 0.0, "upper": 0.0}
+    small: dict[str, Any] = {"value": 0.0, "lower": 0.0, "upper": 0.0}
     evidence = [
         declared("a", **small),
         solved(**small),
@@ -183,8 +185,8 @@ def test_a_control_neither_proves_nor_spoils() -> None:
     assert found.count(Agreement.DISAGREES) == 0
 
 
-INACCURATE = {"value": 1 + 5e-5, "residual": 1e-5}
-FAILED = {"value": 3.0, "residual": np.inf}
+INACCURATE: dict[str, Any] = {"value": 1 + 5e-5, "residual": 1e-5}
+FAILED: dict[str, Any] = {"value": 3.0, "residual": np.inf}
 
 
 def test_a_family_agrees_by_a_declaration_and_a_solver() -> None:
@@ -299,7 +301,7 @@ def test_a_bound_that_is_no_number_is_nobodys(side: str) -> None:
 # Multipliers that the referee makes from an answer's f: they are the family's, and nobody is judged by them.
 
 
-def functional(id: str = "functional", **changes: object) -> Evidence:
+def functional(id: str = "functional", **changes: Any) -> Evidence:
     """The perfect answer of a form without multipliers."""
     return declared(id, **{"lower": -np.inf, "has_alpha": False, "derived_lower": 1.0} | changes)
 
@@ -328,7 +330,7 @@ def test_bad_derived_multipliers_are_not_held_against_the_answer(derived: float)
         ({"derived_lower": -np.inf}, 1.0, "family"),
     ],
 )
-def test_a_width_is_of_the_answers_own_bounds_first(changes: dict[str, object], lower: float, kind: str) -> None:
+def test_a_width_is_of_the_answers_own_bounds_first(changes: dict[str, Any], lower: float, kind: str) -> None:
     judgement = judge("family", [functional(**changes), declared()], 10.0).judgements[0]
     assert (judgement.lower, judgement.lower_kind) == (lower, kind)
     assert judgement.relative_width == pytest.approx(1 - lower)
@@ -342,13 +344,13 @@ def test_a_controls_derived_multipliers_prove_nothing() -> None:
 # Families without a feasible point.
 
 
-def proof(id: str | None = "one", **changes: object) -> Evidence:
+def proof(id: str | None = "one", **changes: Any) -> Evidence:
     """An answer that proves that no point is feasible."""
-    nothing = {"value": np.inf, "lower": -np.inf, "upper": np.inf, "has_f": False, "has_alpha": False, "residual": np.inf}
+    nothing: dict[str, Any] = {"value": np.inf, "lower": -np.inf, "upper": np.inf, "has_f": False, "has_alpha": False, "residual": np.inf}
     return declared(**{"formulation": id, "infeasible": True, "ray": True} | nothing | changes)
 
 
-def bound(**changes: object) -> Evidence:
+def bound(**changes: Any) -> Evidence:
     """A solver that proves it by a bound."""
     return proof(None, **{"solver": "solver", "ray": False, "lower": 1e20, "has_f": True, "has_alpha": True} | changes)
 
@@ -418,12 +420,12 @@ def test_without_convexity_nothing_is_decided() -> None:
 # Residuals of min 1/2 x^2 - x + 3  s.t.  x <= 1/2, solved by hand: x = 1/2, z = 1/2, value 2.625.
 
 
-def form(**changes: object) -> StandardForm:
+def form(**changes: Any) -> StandardForm:
     """That problem in standard form, changed."""
     free = np.array([np.inf])
     one = sparse.csr_array(np.ones((1, 1)))
     known = StandardForm(one, np.array([-1.0]), one, np.array([0.5]), 0, 1, (), -free, free, 3.0)
-    return replace(known, **changes)  # type: ignore[arg-type]
+    return replace(known, **changes)
 
 
 def residual(x: float, z: float) -> tuple[float, float]:
@@ -539,7 +541,7 @@ def toy(objective: cp.Minimize | cp.Maximize, *constraints: cp.Constraint) -> De
         (cp.Maximize, (lambda x: x <= 1, lambda x: x >= 2), -np.inf),
     ],
 )
-def test_a_verified_ray_is_a_claim(direction: type, bounds: tuple, value: float, backend: str) -> None:
+def test_a_verified_ray_is_a_claim(direction: type, bounds: tuple[Callable[[Any], Any], ...], value: float, backend: str) -> None:
     """Unbounded below is -inf for a minimum, infeasible +inf; the other way round for a maximum."""
     x = cp.Variable(name="x")
     declaration = toy(direction(x), *(bound(x) for bound in bounds))
@@ -597,7 +599,8 @@ XOR = {"svm.hard": 1 / 4, "svm.soft": 1 / 4, "svm.nobias": 1 / 4, "svm.l2": 4 / 
 
 def xor(family: str = "svm.soft", kernel: Kernel | None = None) -> MarginProblem:
     X = [[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]
-    C, loss = np.inf if family == "svm.hard" else 1.0, "squared_hinge" if family.endswith("l2") else "hinge"
+    C = np.inf if family == "svm.hard" else 1.0
+    loss: Loss = "squared_hinge" if family.endswith("l2") else "hinge"
     return classification(X, [-1.0, 1.0, 1.0, -1.0], C, kernel or polynomial(2, 1.0, 1.0), loss, "nobias" not in family)
 
 
@@ -647,8 +650,8 @@ def test_a_bound_proves_infeasibility_only_with_the_claim() -> None:
     """One point of both classes: alpha = (a, a) proves any bound whatever, up to rounding, and is worth 2 a."""
     problem = classification([[1.0], [1.0]], [1.0, -1.0], np.inf)
 
-    def evidence(alpha: list[float], **changes: object) -> Evidence:
-        d = replace(declare("svm.hard.dual", problem), **changes)  # type: ignore[arg-type]
+    def evidence(alpha: list[float], **changes: Any) -> Evidence:
+        d = replace(declare("svm.hard.dual", problem), **changes)
         d.assign(complete(problem, Point(alpha=np.array(alpha))))
         nothing = {name: np.zeros(1) for name in d.constraints}
         reading = Reading(float(d.objective.args[0].value), d.values, nothing, nothing, d.point)

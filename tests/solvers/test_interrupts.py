@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def busy(name: str, n: int = 5000) -> Problem:
     score = X[:, 0] + rng.normal(size=n)
     wide = rng.normal(size=(n, 1900)) if "wide" in name else X
     y, queries, C = np.where(score > 0, 1.0, -1.0), np.arange(n) // 100, 1e4
-    makers = {
+    makers: dict[str, Callable[[], Problem]] = {
         "smo rbf": lambda: classification(X, y, C, rbf(0.05)),
         "smo linear": lambda: classification(X, y, C, linear()),
         "smo squared hinge": lambda: classification(X, y, C, rbf(0.05), "squared_hinge"),

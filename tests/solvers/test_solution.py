@@ -25,7 +25,9 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
+from equimargin.formulations.rows.pair_multipliers import PairMultipliers
 from equimargin.solvers import Solution, solve
+from narrow import as_a
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 3))
@@ -67,7 +69,7 @@ def test_a_table_keeps_its_columns_and_pairs_that_were_not_stored_are_stored(tmp
     found.save(tmp_path / "solution.npz")
     again = Solution.load(tmp_path / "solution.npz")
     assert again.problem.feature_names == ("a", "b", "c")
-    np.testing.assert_array_equal(again.dual, found.dual.to_array())
+    np.testing.assert_array_equal(as_a(np.ndarray, again.dual), as_a(PairMultipliers, found.dual).to_array())
     assert again.lower == pytest.approx(found.lower, rel=1e-9)
     assert again.upper == pytest.approx(found.upper, rel=1e-12)
     monkeypatch.setattr("equimargin.solvers.solution.LISTED_PAIRS", 100)

@@ -16,6 +16,7 @@ from scipy import sparse
 from equimargin.formulations.bounds.intervals import inner_interval, interval
 from equimargin.formulations.declaration import declare
 from equimargin.formulations.kernels.kernel import linear, polynomial, rbf, sigmoid
+from equimargin.formulations.problem.choices import Bias
 from equimargin.formulations.problem.construct import classification, one_norm_ranking, ranking, ranking_from_pairs
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
@@ -26,6 +27,7 @@ from equimargin.solvers import Status, solve, solve_declaration
 from equimargin.solvers.dual import cutting_plane
 from equimargin.solvers.dual.qp_on_simplex import maximum
 from equimargin.testing import margin_problems, sample_problem
+from narrow import as_a, present
 from optima import noisy_levels, reached, same_optimum
 
 checked = partial(reached, "cutting_plane")
@@ -61,8 +63,9 @@ def test_clarabel_agrees(kernel: Any) -> None:
 def test_rows_of_any_kind() -> None:
     """The form asks nothing of the rows but the hinge: a classification without a free bias has it, too."""
     X, y, _ = noisy_levels()
-    for bias in (False, "penalized"):
-        problem = classification(X, np.where(y > 0, 1.0, -1.0), 1.0, bias=bias)  # type: ignore[arg-type]
+    biases: tuple[Bias, ...] = (False, "penalized")
+    for bias in biases:
+        problem = classification(X, np.where(y > 0, 1.0, -1.0), 1.0, bias=bias)
         same_optimum(checked(problem, 1e-8), solve(problem, "coordinate_descent", tol=1e-8))
 
 
@@ -71,7 +74,7 @@ def test_queries_weigh_and_pairs_are_listed_or_not(monkeypatch: pytest.MonkeyPat
     for options in ({"per_query": "mean"}, {"query_weight": {0: 0.0, 1: 3.0}}):
         problem = ranked(1.0, **options)
         same_optimum(checked(problem, 1e-8), solve(problem, "coordinate_descent", tol=1e-8))
-    rows = ranked().rows
+    rows = as_a(LabelledPairs, ranked().rows)
     listed = checked(ranking_from_pairs(X, np.column_stack([rows.preferred, rows.other])), 1e-8)
     array = [checked(ranked(1.0, kernel), 1e-8) for kernel in KERNELS]
     same_optimum(listed, array[0])
@@ -124,7 +127,7 @@ def test_mixtures_are_feasible_and_their_bounds_hold(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(labelled_pairs, "MANY", 0)
     rng = np.random.default_rng(0)
     problem = ranked(0.1, per_query="mean")
-    rows = problem.rows
+    rows = as_a(LabelledPairs, problem.rows)
     subsets = [rows.slacks(rng.normal(size=60), problem.group_costs).violated() for _ in range(30)]
     mu = rng.uniform(size=30)
     for scale in (1.0, 1.5, 0.3):
@@ -150,7 +153,8 @@ def test_mixtures_are_feasible_and_their_bounds_hold(monkeypatch: pytest.MonkeyP
     assert dearer.repaired(alpha).sum() == pytest.approx(2 * alpha.sum())
     within = problem.repaired(alpha)  # below C x weight exactly, which `group_costs` has rounded
     assert within.sum() == pytest.approx(alpha.sum(), rel=1e-14)
-    assert all(Fraction(v) <= Fraction(0.1) * Fraction(w) for v, w in zip(within.all_costs.tolist(), problem.weights.tolist(), strict=True))
+    weights = present(problem.weights).tolist()
+    assert all(Fraction(v) <= Fraction(0.1) * Fraction(w) for v, w in zip(within.all_costs.tolist(), weights, strict=True))
     assert problem.repaired(within) is within
 
 

@@ -16,9 +16,11 @@ from equimargin.formulations.kernels.kernel import linear, polynomial, precomput
 from equimargin.formulations.problem.construct import classification, one_norm_ranking, ranking_from_pairs, ranking_vector_machine
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint, Point
+from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers.lp import column_generation
 from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Solution, Status
+from narrow import as_a
 from optima import three_levels
 
 MAKERS = (ranking_vector_machine, one_norm_ranking)
@@ -69,7 +71,7 @@ def test_a_given_matrix_and_given_pairs() -> None:
     )
     pairs = np.random.default_rng(1).permuted(np.tile(np.arange(40), (60, 1)), axis=1)[:, :2]
     given_pairs = ranking_from_pairs(X, pairs, kernel=rbf(0.2))
-    both_ways(OneNormProblem(X, rbf(0.2), given_pairs.rows))
+    both_ways(OneNormProblem(X, rbf(0.2), as_a(Pairs, given_pairs.rows)))
 
 
 @pytest.mark.parametrize("make", MAKERS)

@@ -23,6 +23,7 @@ from equimargin.formulations.rows.losses import SQUARED_HINGE, huberised
 from equimargin.solvers import solve
 from equimargin.solvers.newton import newton
 from equimargin.solvers.newton.start import MOST_POINTS, Subsample
+from narrow import present
 from optima import reached, same_optimum
 
 checked = partial(reached, "newton")
@@ -100,7 +101,7 @@ def test_a_penalised_bias_is_the_last_entry_of_w() -> None:
     assert solution.w is not None
     assert solution.w.shape == (SCALED.shape[1] + 1,)
     assert solution.decision_function(SCALED) == pytest.approx(SCALED @ solution.w[:-1] + solution.w[-1])
-    assert solution.decision_function(SCALED) == pytest.approx(problem.gram @ solution.beta, abs=1e-6)
+    assert solution.decision_function(SCALED) == pytest.approx(problem.gram @ present(solution.beta), abs=1e-6)
 
 
 ROWS: list[Rows] = [

@@ -20,10 +20,12 @@ from equimargin.formulations.problem.construct import classification, one_norm_r
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows import labelled as labelled_pairs
+from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers import SOLVERS, Status, registry, solve, solve_declaration
 from equimargin.solvers.newton import tron
 from equimargin.solvers.progress import STALE_CHECKS
 from equimargin.testing import margin_problems, sample_problem
+from narrow import as_a
 from optima import noisy_levels, reached, same_optimum
 
 checked = partial(reached, "tron")
@@ -119,12 +121,12 @@ def test_a_truncated_step_is_a_newton_step_within_its_residual() -> None:
     at = tron.objective(ranked(), None)
     s, r, products, bounded = tron.truncated_step(at, np.inf, lambda: False)
     assert not bounded
-    assert r == pytest.approx(-at.grad - at.hess_vec(s), abs=1e-8 * np.linalg.norm(at.grad))
+    assert r == pytest.approx(-at.grad - at.hess_vec(s), abs=1e-8 * float(np.linalg.norm(at.grad)))
     assert np.linalg.norm(r) <= 0.1 * np.linalg.norm(at.grad)
     short, r, fewer, bounded = tron.truncated_step(at, float(np.linalg.norm(s)) / 2, lambda: False)
     assert bounded
     assert np.linalg.norm(short) == pytest.approx(np.linalg.norm(s) / 2)
-    assert r == pytest.approx(-at.grad - at.hess_vec(short), abs=1e-8 * np.linalg.norm(at.grad))
+    assert r == pytest.approx(-at.grad - at.hess_vec(short), abs=1e-8 * float(np.linalg.norm(at.grad)))
     assert 1 <= fewer <= products
     still, _, none, _ = tron.truncated_step(at, 1.0, lambda: True)
     assert (none, np.abs(still).max()) == (0, 0.0)
@@ -149,7 +151,7 @@ def test_queries_weigh_and_pairs_are_listed_or_not(monkeypatch: pytest.MonkeyPat
     for options in ({"per_query": "mean"}, {"query_weight": {0: 0.0, 1: 3.0}}):
         problem = ranked(1.0, **options)
         same_optimum(checked(problem, 1e-9), solve(problem, "coordinate_descent", tol=1e-9))
-    rows = ranked().rows
+    rows = as_a(Pairs, ranked().rows)
     listed = ranking_from_pairs(X, np.column_stack([rows.preferred, rows.other]), 1.0, loss="squared_hinge")
     same_optimum(checked(listed, 1e-9), checked(ranked(), 1e-9))
     array = checked(ranked(), 1e-9)

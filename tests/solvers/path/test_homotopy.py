@@ -25,6 +25,7 @@ from equimargin.formulations import (
 from equimargin.solvers import SOLVERS, Status, regularization_path, solve
 from equimargin.solvers.path import homotopy
 from equimargin.testing import check_solver, margin_problems, sample_problem
+from narrow import as_a
 
 HOMOTOPY = SOLVERS["homotopy"]
 FAMILIES = "svm.soft", "svr.l1", "rank.l1"
@@ -52,7 +53,7 @@ def test_it_ends_where_other_solvers_do(problem: MarginProblem) -> None:
 
 @every_family
 def test_it_is_the_point_of_the_path(family: str) -> None:
-    problem = sample_problem(family, rbf(0.4), 1, 30)
+    problem = as_a(MarginProblem, sample_problem(family, rbf(0.4), 1, 30))
     found = solve(problem, "homotopy", tol=1e-9)
     path = regularization_path(problem, 1 / problem.C)
     assert found.iterations == len(path)
@@ -63,7 +64,7 @@ def test_it_is_the_point_of_the_path(family: str) -> None:
 @every_family
 def test_a_path_ended_early_proves_what_its_point_can(family: str) -> None:
     """Multipliers of a smaller C, times C over it, are feasible: the fewer breakpoints are left the better."""
-    problem = sample_problem(family, rbf(0.4), 1, 30).with_cost(10.0)
+    problem = as_a(MarginProblem, sample_problem(family, rbf(0.4), 1, 30)).with_cost(10.0)
     best = solve(problem, tol=1e-9)
     shorter, longer = (solve(problem, "homotopy", max_iter=k) for k in (2, 20))
     for found, breakpoints in ((shorter, 2), (longer, 20)):

@@ -20,6 +20,7 @@ from campaigns import nightly_path as nightly
 from equimargin.formulations import (
     Kernel,
     MarginProblem,
+    Point,
     classification,
     declare,
     interval,
@@ -39,13 +40,19 @@ from equimargin.solvers.path.active_set import Differences, State, Subproblem, W
 from equimargin.solvers.path.function import without_offset
 from equimargin.solvers.path.result import Alphas
 from equimargin.testing import sample_problem
+from narrow import as_a, present
 
 FAMILIES = ("svm.soft", "svm.nobias", "svr.l1", "rank.l1")
 
 
+def sample(family: str, kernel: Kernel | None = None) -> MarginProblem:
+    """A small problem of a family that has a path."""
+    return as_a(MarginProblem, sample_problem(family, kernel))
+
+
 def paths(kernel: Kernel | None = None) -> list[RegularizationPath]:
     """One of each family, on well-behaved points."""
-    return [regularization_path(sample_problem(family, kernel or rbf(0.4))) for family in FAMILIES]
+    return [regularization_path(sample(family, kernel or rbf(0.4))) for family in FAMILIES]
 
 
 def scattered(n: int = 30, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -79,12 +86,12 @@ def test_other_solvers_agree_at_every_breakpoint(kind: str) -> None:
 
 @pytest.mark.parametrize(("family", "formulation"), [("svm.soft", "svm.soft.dual"), ("svr.l1", "svr.l1.dual"), ("rank.l1", "rank.l1.dual")])
 def test_clarabel_agrees(family: str, formulation: str) -> None:
-    path = regularization_path(sample_problem(family, rbf(0.4)))
+    path = regularization_path(sample(family, rbf(0.4)))
     for lam in (path.lambdas[0] * np.array([2.0, 0.7, 0.1, 0.01])).tolist():
         problem = path.problem.with_cost(1 / lam)
         declaration = declare(formulation, problem)
         answer = solve_declaration(declaration, "CLARABEL")
-        theirs, ours = interval(problem, answer.point), path.at(lam).interval
+        theirs, ours = interval(problem, present(answer.point)), path.at(lam).interval
         both = theirs.intersected(ours)
         assert both.lower <= both.upper
         assert max(theirs.relative_width, ours.relative_width) <= 1e-6
@@ -99,8 +106,9 @@ def test_the_answer_anywhere_is_the_optimum() -> None:
             assert solution.problem.C * lam == pytest.approx(1.0)
             assert solution.status is Status.OPTIMAL
             assert solution.interval.relative_width <= 1e-8
-            assert (solution.dual >= 0).all()
-            assert (solution.dual <= path.problem.unit_weights / lam * (1 + 1e-12)).all()
+            alpha = as_a(np.ndarray, solution.dual)
+            assert (alpha >= 0).all()
+            assert (alpha <= path.problem.unit_weights / lam * (1 + 1e-12)).all()
 
 
 # Against the nightly judge.
@@ -117,7 +125,7 @@ def test_nasty_paths_hold_what_they_say(kind: str) -> None:
 
 def test_the_judge_sees_a_wrong_path() -> None:
     """A multiplier, a coefficient or a bias that is off makes the gap large; one outside of its box makes it infinite."""
-    path = regularization_path(sample_problem("svm.soft", rbf(0.4)))
+    path = regularization_path(sample("svm.soft", rbf(0.4)))
     assert nightly.worst(path)[0] <= 1e-9
     for name in ("betas", "values_at_anchor"):
         assert nightly.worst(replace(path, **{name: getattr(path, name) * 1.01}))[0] > 1e-6
@@ -198,7 +206,8 @@ def test_an_offset_of_all_points_changes_no_answer(kind: str) -> None:
         at = far.at(lam)
         assert at.status is Status.OPTIMAL
         assert at.relative_gap <= 1e-8
-        excess = bounds.rational_primal(at.problem, bounds.rational_gram(dense(at.problem)), at.point) - at.interval.lower
+        problem_at, point = as_a(MarginProblem, at.problem), as_a(Point, at.point)
+        excess = bounds.rational_primal(problem_at, bounds.rational_gram(dense(problem_at)), point) - at.interval.lower
         claim = min(at.relative_gap, float(far.gaps[t]))
         assert float(excess) / at.interval.scale <= 10 * (claim + at.interval.relative_width)
 
@@ -222,7 +231,8 @@ def test_an_offset_of_all_targets_changes_no_answer(kernel: Kernel, offset: floa
         np.testing.assert_allclose(far.decision_function(X, lam), at.decision_function(X), atol=1e-5)
         optimum = exact_optimum(at.problem, start=at.point).value if isinstance(kernel, Linear) else None
         if optimum is not None:
-            excess = bounds.rational_primal(at.problem, bounds.rational_gram(at.problem), at.point) - optimum
+            problem, point = as_a(MarginProblem, at.problem), as_a(Point, at.point)
+            excess = bounds.rational_primal(problem, bounds.rational_gram(problem), point) - optimum
             assert 0 <= excess <= 10 * at.relative_gap * max(abs(float(optimum)), 1e-4 * at.problem.scale)
 
 
@@ -392,7 +402,7 @@ def test_the_start_of_unequal_classes() -> None:
 
 
 def test_alphas_come_in_any_order() -> None:
-    path = regularization_path(sample_problem("rank.l1", rbf(0.4)))
+    path = regularization_path(sample("rank.l1", rbf(0.4)))
     forward = list(path.alphas)
     assert len(forward) == len(path) == len(path.lambdas)
     for t in (len(path) - 1, 0, 3, 1, -2):
@@ -474,7 +484,7 @@ def test_a_sparse_gram_matrix_is_a_gram_matrix() -> None:
 
 def test_the_bias_is_in_its_interval() -> None:
     for family in ("svm.soft", "svr.l1"):
-        path = regularization_path(sample_problem(family, rbf(0.4)))
+        path = regularization_path(sample(family, rbf(0.4)))
         for t in range(0, len(path), 5):
             lam = float(path.lambdas[t])
             if lam > 0:
@@ -534,7 +544,7 @@ def test_the_end_at_lambda_0() -> None:
     assert separable.lambdas[-1] == 0.0
     np.testing.assert_array_equal(separable.alphas[-1], 0.0)
     hard = solve(separable.problem.with_cost(np.inf), tol=1e-9)
-    np.testing.assert_allclose(separable.at(separable.lambdas[-2] / 7).w, hard.w, rtol=1e-4)
+    np.testing.assert_allclose(present(separable.at(separable.lambdas[-2] / 7).w), present(hard.w), rtol=1e-4)
     noisy = regularization_path(ranking(X, score, kernel=linear()), 0.0)
     assert noisy.lambdas[-1] == 0.0
     np.testing.assert_allclose(noisy.decision_function(X, noisy.lambdas[-2] / 7), noisy.decision_function(X, noisy.lambdas[-2]), rtol=1e-9)
@@ -643,7 +653,7 @@ def test_what_has_no_path_is_refused(problem: MarginProblem, said: str) -> None:
 )
 def test_bad_limits_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="must be"):
-        regularization_path(sample_problem("rank.l1"), **options)
+        regularization_path(sample("rank.l1"), **options)
 
 
 @pytest.mark.parametrize("lam", [0.0, -1.0, np.nan, np.inf, 1e-12])
@@ -694,7 +704,7 @@ def test_a_bad_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
 
     def refused(said: str, **changed: object) -> None:
         kept = {name: value for name, value in (arrays | changed).items() if value is not None}
-        np.savez(file, **kept)  # type: ignore[arg-type]
+        np.savez(file, **kept)
         with pytest.raises(ValueError, match=rf"no regularisation path: .*{said}"):
             RegularizationPath.load(file)
 
