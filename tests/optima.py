@@ -1,4 +1,4 @@
-"""What the tests of every solver ask of its solutions, and rankings to ask it of."""
+"""What the tests of every solver ask of its solutions, and the data to ask it of."""
 
 from __future__ import annotations
 
@@ -8,9 +8,17 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import StandardScaler
 
 from equimargin.formulations import Problem
 from equimargin.solvers import Solution, Status, solve
+
+CANCER = load_breast_cancer()
+SCALED = StandardScaler().fit_transform(CANCER.data)
+"""The points of CANCER, (569, 30), every column of mean 0 and variance 1."""
+LABELS = np.where(CANCER.target == 1, 1.0, -1.0)
+"""The classes of CANCER, (569,) in {-1, +1}."""
 
 
 def reached(solver: str, problem: Problem, tol: float = 1e-6, **limits: Any) -> Solution:

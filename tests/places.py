@@ -1,7 +1,19 @@
-"""Where the tests find the tree, and the data that a checkout may have beside it."""
+"""Where the tests find the tree, its examples, and the data that a checkout may have beside it."""
 
+import importlib.util
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
 """Public data sets that do not ship with the project; what needs them is skipped with a reason where the folder is missing."""
+
+
+def example(name: str) -> ModuleType:
+    """A module of examples/ by its name, run anew."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -31,6 +31,11 @@ def fractions(values: Any) -> Vector:
     return [Fraction(float(v)) for v in np.asarray(values, dtype=np.float64).ravel()]
 
 
+def rational(values: Any) -> Any:
+    """Exactly these floats, in an array of the same shape."""
+    return np.vectorize(Fraction, otypes=[object])(values)
+
+
 def inner(a: Vector, b: Vector) -> Fraction:
     return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
 

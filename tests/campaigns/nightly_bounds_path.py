@@ -29,11 +29,11 @@ import numpy as np
 
 from equimargin.formulations import MarginProblem, Point, classification, linear, polynomial, ranking, rbf, regression
 from equimargin.formulations.kernels.kernel import Kernel, Linear, Polynomial
-from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.listed import Tube
 from equimargin.solvers import RegularizationPath, exact_optimum, regularization_path
 from equimargin.solvers.exact.numbers import given_gram
 from narrow import as_a
+from rationals import rational
 
 FACTOR, ALLOWED = 10, Fraction(1, 10**12)
 """How far a point may be above its claim: a factor of the claim, and a relative amount over S = max(|optimum|, 1e-4 P(0)) beside it."""
@@ -116,11 +116,6 @@ def _at(path: RegularizationPath, K: Any, lam: float, where: str, claim: float |
         yield Judged(where, lam, claim, excess)
 
 
-def rational(v: Array) -> Any:
-    """Floats as the Fractions that they are, in an array of the same shape."""
-    return np.vectorize(Fraction, otypes=[object])(v)
-
-
 def rational_gram(problem: MarginProblem) -> Any:
     """K, (m, m), in Fractions, from the definition of the kernel; X for a linear one."""
     X, kernel = rational(problem.X), problem.kernel
@@ -134,7 +129,7 @@ def rational_gram(problem: MarginProblem) -> Any:
 def rational_primal(problem: MarginProblem, K: Any, point: Point) -> Fraction:
     """1/2 |f|^2 + sum_r c_r (t_r - (A f)_r - b s_r)_+ of a point's own f and b, in Fractions."""
     assert (point.w is None) != (point.beta is None)
-    v = rational(point.w if point.w is not None else point.beta)  # type: ignore[arg-type]
+    v = rational(point.w if point.w is not None else point.beta)
     f = K @ v
     A, rows = problem.rows.matrix.toarray().astype(int).astype(object), problem.rows
     t = rational(rows.t)

@@ -33,6 +33,7 @@ from equimargin.formulations.kernels.kernel import Linear, Polynomial
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.solvers import RegularizationPath, regularization_path
+from rationals import rational
 
 SILENT = 1e-8
 """A relative gap above this was to be announced."""
@@ -176,11 +177,6 @@ def worst(path: RegularizationPath) -> tuple[float, float]:
     gaps = np.concatenate(found)
     place = int(np.argmax(np.where(np.isnan(gaps), np.inf, gaps)))
     return float(gaps[place]), float(np.concatenate(at)[place])
-
-
-def rational(v: Array) -> Any:
-    """Floats as the Fractions that they are, in an array of the same shape."""
-    return np.vectorize(Fraction, otypes=[object])(v)
 
 
 def rational_matrix(problem: MarginProblem) -> Any:

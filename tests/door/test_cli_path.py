@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import struct
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -358,15 +356,6 @@ def test_bad_arguments_are_one_sentence(arguments: list[str], words: list[str]) 
     assert "Traceback" not in output
     for word in words:
         assert word in output
-
-
-def test_help_loads_nothing_heavy() -> None:
-    code = (
-        "import sys\nfrom typer.testing import CliRunner\nfrom equimargin.cli import app\n"
-        "assert CliRunner().invoke(app, ['path', '--help']).exit_code == 0\n"
-        "heavy = {'cvxpy', 'numba', 'sklearn', 'scipy', 'numpy', 'matplotlib'} & set(sys.modules)\nassert not heavy, heavy\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 def test_the_interval_of_any_lambda_meets_that_of_a_solver() -> None:

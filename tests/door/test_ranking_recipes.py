@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-from types import ModuleType
-
 import pytest
 from sklearn import config_context
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from equimargin.data import load
 from equimargin.estimators import MarginRanker, ranking_scorer
-from places import ROOT, SHARED
-
-
-def example(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from places import SHARED, example
 
 
 def test_the_recipe_of_xgboost_runs() -> None:

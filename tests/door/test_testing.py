@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -12,7 +11,7 @@ import pytest
 from equimargin.formulations import REGISTRY, Declaration, Point, linear
 from equimargin.testing import FAMILIES, check_formulation, sample_problem
 from narrow import as_a, present
-from places import ROOT
+from places import ROOT, example
 
 EXAMPLE = ROOT / "examples" / "own_formulation.py"
 
@@ -20,10 +19,7 @@ EXAMPLE = ROOT / "examples" / "own_formulation.py"
 @pytest.fixture
 def own() -> Iterator[str]:
     """The example's formulation, entered for one test."""
-    spec = importlib.util.spec_from_file_location("own_formulation", EXAMPLE)
-    assert spec is not None
-    assert spec.loader is not None
-    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    example("own_formulation")
     yield "svm.soft.hinge"
     del REGISTRY["svm.soft.hinge"]
 

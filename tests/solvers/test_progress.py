@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_diabetes
 from sklearn.preprocessing import StandardScaler
 
 from equimargin.formulations import (
@@ -25,11 +25,9 @@ from equimargin.formulations import (
 )
 from equimargin.solvers import SOLVERS, Limits, Status, solve
 from equimargin.solvers.progress import ROUNDED_GAP, STALE_CHECKS, Judge, Progress, risen
-from optima import cpu_limit
+from optima import CANCER, LABELS, SCALED, cpu_limit
 
-CANCER, DIABETES = load_breast_cancer(), load_diabetes()
-SCALED = StandardScaler().fit_transform(CANCER.data)
-LABELS = np.where(CANCER.target == 1, 1.0, -1.0)
+DIABETES = load_diabetes()
 POINTS = StandardScaler().fit_transform(DIABETES.data)
 TARGETS = (DIABETES.target - DIABETES.target.mean()) / DIABETES.target.std()
 LEVELS, QUERIES = np.digitize(TARGETS, [-1, 0, 1]), np.arange(len(TARGETS)) // 10

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import subprocess
@@ -35,7 +34,7 @@ from equimargin.formulations import (
 )
 from equimargin.solvers import SOLVERS, Limits, Needs, Refusal, Solution, Status, exact_optimum, solve, solver
 from equimargin.testing import FAMILIES, check_solver, margin_problems, sample_problem
-from places import ROOT
+from places import ROOT, example
 
 LINE = np.array([[0.0], [1.0], [3.0]])
 
@@ -115,10 +114,7 @@ WANTED = Needs(MarginProblem, no_bias="which is free", most_points=5)
 @pytest.fixture
 def own() -> Iterator[str]:
     """The example's solver, entered for one test."""
-    spec = importlib.util.spec_from_file_location("own_solver", EXAMPLE)
-    assert spec is not None
-    assert spec.loader is not None
-    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    example("own_solver")
     yield "ascent"
     del SOLVERS["ascent"]
 

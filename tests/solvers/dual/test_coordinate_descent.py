@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,34 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_svmlight_file
-from sklearn.preprocessing import StandardScaler
+from sklearn.datasets import load_svmlight_file
 from sklearn.svm import LinearSVC
 
 from equimargin.formulations.kernels.kernel import linear, polynomial, rbf, sigmoid
 from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.problem.construct import classification, ranking, ranking_from_pairs
-from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.solvers.dual import coordinate_descent
 from equimargin.solvers.dual.sweeps import Iterate, settled
 from equimargin.solvers.progress import Progress
 from equimargin.solvers.registry import solve
-from equimargin.solvers.solution import Solution, Status
+from equimargin.solvers.solution import Status
+from optima import CANCER, LABELS, SCALED, reached
 from places import SHARED as DATA
 
-CANCER = load_breast_cancer()
-SCALED = StandardScaler().fit_transform(CANCER.data)
-LABELS = np.where(CANCER.target == 1, 1.0, -1.0)
 LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
 
 
-def checked(problem: MarginProblem, tol: float = 1e-6, **limits: Any) -> Solution:
-    """The solution, its gap and its proven interval as asked."""
-    solution = solve(problem, "coordinate_descent", tol=tol, **limits)
-    assert solution.status is Status.OPTIMAL, solution.reason
-    assert solution.relative_gap <= tol
-    assert solution.interval.relative_width <= 1.01 * tol + 1e-8
-    return solution
+checked = partial(reached, "coordinate_descent")
 
 
 def some_ranking(m: int, queries: int = 3, seed: int = 0) -> tuple[Any, Any, Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.datasets import load_diabetes, load_digits
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
@@ -23,21 +24,13 @@ from equimargin.solvers.products.tiles import tiles
 from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Solution, Status
 from narrow import as_a
+from optima import CANCER, LABELS, SCALED, reached
 
-CANCER = load_breast_cancer()
-SCALED = StandardScaler().fit_transform(CANCER.data)
-LABELS = np.where(CANCER.target == 1, 1.0, -1.0)
 DIGITS = load_digits()
 DIABETES = load_diabetes()
 
 
-def checked(problem: MarginProblem, tol: float = 1e-6, **limits: Any) -> Solution:
-    """The solution, its gap and its proven interval as asked."""
-    solution = solve(problem, "smo", tol=tol, **limits)
-    assert solution.status is Status.OPTIMAL, solution.reason
-    assert solution.relative_gap <= tol
-    assert solution.interval.relative_width <= 1.01 * tol + 1e-9
-    return solution
+checked = partial(reached, "smo")
 
 
 def assert_no_worse(solution: Solution, theirs: float) -> None:

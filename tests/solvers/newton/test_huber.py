@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer, load_diabetes, make_classification
+from sklearn.datasets import load_diabetes, make_classification
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
@@ -18,13 +18,10 @@ from equimargin.formulations.problem.construct import classification, one_norm_r
 from equimargin.formulations.rows.losses import huberised
 from equimargin.solvers.newton import huber
 from equimargin.solvers.newton.start import Subsample
-from optima import reached, same_optimum
+from optima import CANCER, LABELS, SCALED, reached, same_optimum
 
 checked = partial(reached, "huber")
 
-CANCER = load_breast_cancer()
-SCALED = StandardScaler().fit_transform(CANCER.data)
-LABELS = np.where(CANCER.target == 1, 1.0, -1.0)
 DIABETES = load_diabetes()
 BIASES = (True, False, "penalized")
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_diabetes, make_classification
-from sklearn.preprocessing import StandardScaler
+from sklearn.datasets import load_diabetes, make_classification
 from sklearn.svm import LinearSVC, LinearSVR
 
 from equimargin.formulations.kernels import features
@@ -24,13 +23,10 @@ from equimargin.solvers import solve
 from equimargin.solvers.newton import newton
 from equimargin.solvers.newton.start import MOST_POINTS, Subsample
 from narrow import present
-from optima import reached, same_optimum
+from optima import LABELS, SCALED, reached, same_optimum
 
 checked = partial(reached, "newton")
 
-CANCER = load_breast_cancer()
-SCALED = StandardScaler().fit_transform(CANCER.data)
-LABELS = np.where(CANCER.target == 1, 1.0, -1.0)
 DIABETES = load_diabetes()
 
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.preprocessing import StandardScaler
+from sklearn.datasets import load_diabetes
 
 from equimargin.formulations.kernels.kernel import linear, polynomial, rbf
 from equimargin.formulations.problem.choices import Loss
@@ -21,11 +20,8 @@ from equimargin.formulations.problem.point import Point
 from equimargin.solvers import SOLVERS, Solution, Status, solve
 from equimargin.solvers.newton import hessian
 from equimargin.testing import margin_problems
-from optima import reached, same_optimum
+from optima import CANCER, LABELS, SCALED, reached, same_optimum
 
-CANCER = load_breast_cancer()
-SCALED = StandardScaler().fit_transform(CANCER.data)
-LABELS = np.where(CANCER.target == 1, 1.0, -1.0)
 DIABETES = load_diabetes()
 BIASES = (True, False, "penalized")
 

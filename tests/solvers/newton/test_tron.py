@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer
-from sklearn.preprocessing import StandardScaler
 
 from equimargin.formulations.declaration import declare
 from equimargin.formulations.kernels.kernel import linear, polynomial, precomputed, rbf, sigmoid
@@ -26,13 +24,10 @@ from equimargin.solvers.newton import tron
 from equimargin.solvers.progress import STALE_CHECKS
 from equimargin.testing import margin_problems, sample_problem
 from narrow import as_a
-from optima import noisy_levels, reached, same_optimum
+from optima import CANCER, LABELS, SCALED, noisy_levels, reached, same_optimum
 
 checked = partial(reached, "tron")
 
-CANCER = load_breast_cancer()
-SCALED = StandardScaler().fit_transform(CANCER.data)
-LABELS = np.where(CANCER.target == 1, 1.0, -1.0)
 KERNELS = [linear(), rbf(0.2), polynomial(2, 0.5, 1.0)]
 
 
