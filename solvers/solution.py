@@ -24,14 +24,14 @@ from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Signed
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
-FORMAT = "equimargin solution 1"
-"""What the file of a solution says that it is; the number counts the changes of its layout."""
-WORDS = ("solver", "status", "reason", "iterations", "seconds")
+SOLUTION_FORMAT = "equimargin solution 1"
+"""Name of the format of a solution's file. The number counts the changes of its layout."""
+SOLUTION_FIELDS_IN_JSON = ("solver", "status", "reason", "iterations", "seconds")
 """Fields of a solution that its file holds as JSON."""
 
 
 class Status(StrEnum):
-    """How a solver ended, in its own word: reported, never believed."""
+    """How a run ended, as its solver says. It is reported and never believed."""
 
     OPTIMAL = "optimal"
     INFEASIBLE = "infeasible"
@@ -231,7 +231,7 @@ class Solution:
         file : where to write; what is there is replaced.
         """
         words, arrays = packed(self.problem)
-        words |= {"format": FORMAT} | {name: getattr(self, name) for name in WORDS}
+        words |= {"format": SOLUTION_FORMAT} | {name: getattr(self, name) for name in SOLUTION_FIELDS_IN_JSON}
         stored = None if self.dual is None or self.problem.p > LISTED_PAIRS else np.asarray(self.dual)
         parts = vars(self.point.with_multipliers(stored))
         arrays |= {f"point_{name}": np.asarray(part) for name, part in parts.items() if part is not None}
@@ -254,11 +254,11 @@ class Solution:
             with np.load(io.BytesIO(Path(file).read_bytes()), allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
             words = json.loads(str(arrays.pop("about")))
-            if not isinstance(words, dict) or words["format"] != FORMAT:
-                raise ValueError(f"its format is not {FORMAT!r}")
+            if not isinstance(words, dict) or words["format"] != SOLUTION_FORMAT:
+                raise ValueError(f"its format is not {SOLUTION_FORMAT!r}")
             problem = unpacked(words, arrays)
             point = _point(problem, {name.removeprefix("point_"): v for name, v in arrays.items() if name.startswith("point_")})
-            solver, status, reason, iterations, seconds = (words[name] for name in WORDS)
+            solver, status, reason, iterations, seconds = (words[name] for name in SOLUTION_FIELDS_IN_JSON)
             return cls(problem, str(solver), point, Status(status), str(reason), int(iterations), float(seconds))
         except FileNotFoundError:
             raise

@@ -28,7 +28,7 @@ from equimargin.solvers.path.function import Centred, claimed
 from equimargin.solvers.path.trace import Kind
 from equimargin.solvers.solution import Solution, Status
 
-FORMAT = "equimargin regularization path 3"
+PATH_FORMAT = "equimargin regularization path 3"
 """Name of the format of a path's file. The number counts the changes of its layout."""
 ARRAYS_OF_PATH = (
     "lambdas",
@@ -276,7 +276,7 @@ class RegularizationPath:
     def save(self, file: str | Path) -> None:
         """Write an NPZ file without pickles, the problem with the path."""
         words, arrays = packed(self.problem)
-        words |= {"format": FORMAT} | {name: getattr(self, name) for name in FIELDS_IN_JSON}
+        words |= {"format": PATH_FORMAT} | {name: getattr(self, name) for name in FIELDS_IN_JSON}
         arrays |= {name: getattr(self, name) for name in ARRAYS_OF_PATH} | {
             f"alpha_{name}": getattr(self.alphas, name) for name in ARRAYS_OF_ALPHA
         }
@@ -295,8 +295,8 @@ class RegularizationPath:
             with np.load(io.BytesIO(Path(file).read_bytes()), allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
             words = json.loads(str(arrays.pop("about")))
-            if not isinstance(words, dict) or words["format"] != FORMAT:
-                raise ValueError(f"its format is not {FORMAT!r}")
+            if not isinstance(words, dict) or words["format"] != PATH_FORMAT:
+                raise ValueError(f"its format is not {PATH_FORMAT!r}")
             problem = unpacked(words, arrays)
             if not isinstance(problem, MarginProblem) or problem.loss != "hinge" or problem.hard.any():
                 raise ValueError("its problem is no hinge's, or has rows of infinite weight")
