@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.formulations.bounds.intervals import Interval, inner_interval, interval
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import Bias
-from equimargin.formulations.problem.construct import classification, regression
+from equimargin.formulations.problem.construct import problem_of
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.proofs.foreign_models import Model, of_estimator
@@ -102,7 +102,7 @@ def audit(
         not rows of X; what the problem's constructor refuses.
     """
     known = model if isinstance(model, Model) else of_estimator(model)
-    C = _agreed("C", known.C, C)
+    C = _agreed("C", known.claimed.C, C)
     if not np.isfinite(C):
         raise ValueError("C must be finite: of a hard margin no model in floating point has an objective value")
     problem = _problem(known, X, y, C, epsilon, sample_weight)
@@ -115,35 +115,37 @@ def audit(
 
 
 def _problem(model: Model, X: Any, y: ArrayLike, C: float, epsilon: float | None, sample_weight: ArrayLike | None) -> MarginProblem:
-    """What the model claims to solve."""
-    targets = np.asarray(y)
-    if model.task == "regression":
-        return regression(X, targets, C, _agreed("epsilon", model.epsilon, epsilon), model.kernel, model.loss, sample_weight)
+    """The problem that the model claims to solve, at what the caller adds to it."""
+    targets, claimed = np.asarray(y), model.claimed
+    if claimed.task == "regression":
+        half_width = _agreed("epsilon", claimed.epsilon, epsilon)
+        return problem_of("regression", X, targets, C, claimed.kernel, claimed.loss, half_width, sample_weight=sample_weight)
     if epsilon is not None:
         raise ValueError("epsilon belongs to regression, and this is a model for classification")
     labels = np.unique(targets)
     if len(labels) != 2:
         raise ValueError(f"the model has two classes and the data {len(labels)}")
     signs = np.where(targets == labels[1], 1.0, -1.0)
-    weights = np.where(signs > 0, model.class_weight[1], model.class_weight[0]) * (
-        1.0 if sample_weight is None else np.asarray(sample_weight)
-    )
-    if model.constant is not None and model.constant != 1.0:
-        X = _appended(X, model.constant)
-    bias: Bias = True if model.has_bias else "penalized" if model.constant == 1.0 else False
-    return classification(X, signs, C, model.kernel, model.loss, bias, None if (weights == 1.0).all() else weights)
+    of_class = np.where(signs > 0, claimed.class_weight[1], claimed.class_weight[0])
+    weights = of_class * (1.0 if sample_weight is None else np.asarray(sample_weight))
+    if claimed.constant is not None and claimed.extra_features:
+        X = _appended(X, claimed.constant)
+    bias: Bias = True if claimed.free_bias else "penalized" if claimed.constant == 1.0 else False
+    given = None if (weights == 1.0).all() else weights
+    return problem_of("classification", X, signs, C, claimed.kernel, claimed.loss, bias=bias, sample_weight=given)
 
 
 def _point(model: Model, problem: MarginProblem, weighed: NDArray[np.int64]) -> Point:
     """The model's f and b, and its multipliers; weighed are the rows of positive sample weight."""
-    d = problem.X.shape[1] - (model.constant is not None and model.constant != 1.0)
+    claimed = model.claimed
+    d = problem.X.shape[1] - claimed.extra_features
     if model.w is not None:
         if len(model.w) > d:
             raise ValueError(f"the model has {len(model.w)} weights and the data {d} features")
-        w = np.zeros(d + (model.constant is not None))
+        w = np.zeros(d + (claimed.constant is not None))
         w[: len(model.w)] = model.w
-        if model.constant is not None:
-            w[d] = model.b / model.constant
+        if claimed.constant is not None:
+            w[d] = model.b / claimed.constant
         return Point(w=w, b=0.0)
     assert model.coefficients is not None
     support = _matched(model, problem) if model.support is None else _numbered(model, model.support, problem, weighed)
@@ -151,7 +153,7 @@ def _point(model: Model, problem: MarginProblem, weighed: NDArray[np.int64]) -> 
         raise ValueError("a row of the data is two support vectors")
     beta = np.zeros(problem.m)
     beta[support] = model.coefficients
-    alpha = problem.rows.y * beta if model.task == "classification" else np.concatenate([np.maximum(beta, 0.0), np.maximum(-beta, 0.0)])
+    alpha = problem.rows.y * beta if claimed.task == "classification" else np.concatenate([np.maximum(beta, 0.0), np.maximum(-beta, 0.0)])
     _check_coefficients(beta, alpha, problem)
     return Point(beta=beta, b=model.b, alpha=alpha)
 
@@ -201,7 +203,7 @@ def _matched(model: Model, problem: MarginProblem) -> NDArray[np.int64]:
     free, support = np.ones(problem.m, dtype=bool), np.zeros(len(vectors), dtype=np.int64)
     for k, (z, coefficient) in enumerate(zip(vectors, model.coefficients, strict=True)):
         near = free & (np.abs(X - z) <= FEATURE_ROUNDING * np.abs(z)).all(axis=1)
-        fitting = near & (problem.rows.y * coefficient > 0) if model.task == "classification" else near
+        fitting = near & (problem.rows.y * coefficient > 0) if model.claimed.task == "classification" else near
         if not near.any():
             raise ValueError(
                 f"support vector {k + 1} of {len(vectors)} is no row of the data: the model is of other data, or of scaled ones"

@@ -25,7 +25,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,44 +37,66 @@ from equimargin.formulations.kernels.kernel import Kernel, Precomputed, linear, 
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import Loss
 
-_LOSSES: Mapping[str, Loss] = {"hinge": "hinge", "squared_hinge": "squared_hinge"}
-_LIBLINEAR: Mapping[str, Loss] = {
+Task = Literal["classification", "regression"]
+LOSS_OF_LINEAR_SVC: Mapping[str, Loss] = {"hinge": "hinge", "squared_hinge": "squared_hinge"}
+"""The loss by the name that scikit-learn's LinearSVC gives it."""
+LOSS_OF_LIBLINEAR: Mapping[str, Loss] = {
     "L2R_L2LOSS_SVC": "squared_hinge",
     "L2R_L2LOSS_SVC_DUAL": "squared_hinge",
     "L2R_L1LOSS_SVC_DUAL": "hinge",
 }
-_UNWEIGHTED = "no class weights (-wi)"
-_PENALISED = "a penalised bias (no -R)"
-_BAD = (ValueError, TypeError, IndexError, ArithmeticError, MemoryError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error)
-"""What Python, numpy and zipfile raise over a file that is none of these."""
+"""The loss of every solver of LIBLINEAR whose models can be audited, by the solver's name."""
+NO_CLASS_WEIGHTS = "no class weights (-wi)"
+"""What is assumed of a LIBSVM or LIBLINEAR classifier, whose file does not say with which class weights it was trained."""
+PENALISED_BIAS = "a penalised bias (no -R)"
+"""What is assumed of a LIBLINEAR model, whose file does not say whether its bias was left out of the norm."""
+READING_ERRORS = (ValueError, TypeError, IndexError, ArithmeticError, MemoryError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error)
+"""The exceptions that Python, numpy and zipfile raise for a file that is not in the format that its first bytes promise."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimedProblem:
+    """The problem that a model claims to solve, as far as the model says it.
+
+    task : what is learned.  kernel : k.  loss : of a unit of slack.  C, epsilon : None where the model does not say them.
+    class_weight : factors of C for the smaller and the larger label.
+    free_bias : whether there is a bias outside the norm.
+    constant : the value of a feature that is appended to every point, and whose weight makes the bias; None where there is no such feature.
+    """
+
+    task: Task
+    kernel: Kernel
+    loss: Loss
+    C: float | None = None
+    epsilon: float | None = None
+    class_weight: tuple[float, float] = (1.0, 1.0)
+    free_bias: bool = True
+    constant: float | None = None
+
+    @property
+    def extra_features(self) -> int:
+        """How many columns are appended to the data, 0 or 1: a constant of 1 is part of the kernel instead."""
+        return int(self.constant is not None and self.constant != 1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
     """What a model says of itself, in the project's signs.
 
-    source : what it is.  task : what is learned.  kernel, loss : of its problem.  b : its bias, of the function as it predicts.
-    constant : the feature appended to every point whose weight is the bias; None where the bias is free (or there is none).
-    has_bias : whether b is one.  w : (d,) for a linear model.  coefficients : (n,) for a model with support vectors, which are
-    rows of the data by number (support, (n,)), by their features (vectors, (n, d), dense or sparse), or by both, which must then agree.
-    C, epsilon : as far as it knows.  class_weight : factors of C for the smaller and the larger label.
-    assumed : what its file does not say of its problem and is taken for granted, in words; empty if nothing.
+    source : what kind of model it is, in words.  claimed : the problem that it claims to solve.
+    b : its bias, of the function as it predicts.  w : (d,) the weights of a linear model.
+    coefficients : (n,) those of the support vectors, where the model has some. The support vectors are rows of the data: by their numbers
+        (support, (n,)), by their features (vectors, (n, d), dense or sparse), or by both, which must then agree.
+    assumed : what the model's file does not say of its problem, and what is taken for granted instead, in words; empty if nothing is.
     """
 
     source: str
-    task: Literal["classification", "regression"]
-    kernel: Kernel
-    loss: Loss
+    claimed: ClaimedProblem
     b: float
-    has_bias: bool = True
-    constant: float | None = None
     w: Array | None = None
     coefficients: Array | None = None
     support: NDArray[np.int64] | None = None
     vectors: Any = None
-    C: float | None = None
-    epsilon: float | None = None
-    class_weight: tuple[float, float] = (1.0, 1.0)
     assumed: str = ""
 
 
@@ -141,20 +163,22 @@ def of_values(values: Mapping[str, Any]) -> Model:
             raise ValueError(f"fit_intercept is true or false, not {intercept!r}")
         if b != 0 and not intercept:
             raise ValueError(f"fit_intercept is false, and the intercept is {b:g}")
-        loss = _LOSSES.get(str(values.get("loss", "squared_hinge")))
+        loss = LOSS_OF_LINEAR_SVC.get(str(values.get("loss", "squared_hinge")))
         if loss is None:
             raise ValueError(f"the loss of a LinearSVC is hinge or squared_hinge, not {values['loss']!r}")
         w = _finite("coef", _required(values, "coef"))
-        return Model(kind, "classification", linear(), loss, b, False, constant if intercept else None, w, C=C, class_weight=weights)
+        appended = constant if intercept else None
+        claimed = ClaimedProblem("classification", linear(), loss, C, class_weight=weights, free_bias=False, constant=appended)
+        return Model(kind, claimed, b, w)
     coefficients = _finite("dual_coef", _required(values, "dual_coef"))
     support = _whole("support", _required(values, "support"), len(coefficients))
     kernel = _kernel(str(_required(values, "kernel")), values)
     vectors = values.get("support_vectors")
     if vectors is not None and not is_sparse(vectors):
         vectors = _table(vectors, len(coefficients))
-    task: Literal["classification", "regression"] = "classification" if kind == "SVC" else "regression"
-    epsilon = _optional(values, "epsilon")
-    return Model(kind, task, kernel, "hinge", b, True, None, None, coefficients, support, vectors, C, epsilon, weights)
+    task: Task = "classification" if kind == "SVC" else "regression"
+    claimed = ClaimedProblem(task, kernel, "hinge", C, _optional(values, "epsilon"), weights)
+    return Model(kind, claimed, b, coefficients=coefficients, support=support, vectors=vectors)
 
 
 def read(path: str | os.PathLike[str]) -> Model:
@@ -177,7 +201,7 @@ def read(path: str | os.PathLike[str]) -> Model:
             return _libsvm(lines)
         if data.startswith(b"solver_type"):
             return _liblinear(lines)
-    except _BAD as reason:
+    except READING_ERRORS as reason:
         raise ValueError(f"{Path(path).name}: {str(reason) or type(reason).__name__}") from None
     raise ValueError(f"{Path(path).name} is no NPZ, JSON, LIBSVM or LIBLINEAR model")
 
@@ -200,34 +224,35 @@ def _libsvm(lines: Sequence[str]) -> Model:
     entries = _finite("features", [v for row in pairs for _, v in row])
     sign = _sign(header) if kind == "c_svc" else 1.0
     coefficients = sign * _finite("coefficients", [row[0] for row in rows])
-    task: Literal["classification", "regression"] = "classification" if kind == "c_svc" else "regression"
-    b, source, assumed = -sign * _number(header, "rho"), f"LIBSVM {kind}", _UNWEIGHTED if kind == "c_svc" else ""
+    task: Task = "classification" if kind == "c_svc" else "regression"
+    claimed = ClaimedProblem(task, kernel, "hinge")
+    b, source, assumed = -sign * _number(header, "rho"), f"LIBSVM {kind}", NO_CLASS_WEIGHTS if kind == "c_svc" else ""
     if isinstance(kernel, Precomputed):
         if index.any() or len(index) != len(rows):
             raise ValueError("with a precomputed kernel a support vector is 0:NUMBER")
         support = _whole("support vectors", entries) - 1
-        return Model(source, task, kernel, "hinge", b, coefficients=coefficients, support=support, assumed=assumed)
+        return Model(source, claimed, b, coefficients=coefficients, support=support, assumed=assumed)
     if (index < 1).any() or (np.diff(index)[np.diff(np.repeat(np.arange(len(rows)), np.diff(ends))) == 0] <= 0).any():
         raise ValueError("the features of a support vector are numbered from 1, in ascending order")
     vectors = sparse.csr_array((entries, index - 1, ends), shape=(len(rows), int(index.max(initial=0))))
-    return Model(source, task, kernel, "hinge", b, coefficients=coefficients, vectors=vectors, assumed=assumed)
+    return Model(source, claimed, b, coefficients=coefficients, vectors=vectors, assumed=assumed)
 
 
 def _liblinear(lines: Sequence[str]) -> Model:
     """A LIBLINEAR model: a header, w, then a weight a line; a bias >= 0 is a feature of that value, whose weight is the last."""
     header, start = _header(lines, "w")
     kind = _required(header, "solver_type")
-    if kind not in _LIBLINEAR:
-        raise ValueError(f"LIBLINEAR's {', '.join(_LIBLINEAR)} can be audited, not {kind}")
+    if kind not in LOSS_OF_LIBLINEAR:
+        raise ValueError(f"LIBLINEAR's {', '.join(LOSS_OF_LIBLINEAR)} can be audited, not {kind}")
     _two_classes(header)
     constant, d = _number(header, "bias"), _integer(header, "nr_feature")
     w = _sign(header) * _finite("w", [line.strip() for line in lines[start:] if line.strip()], d + (constant >= 0))
-    source, loss = f"LIBLINEAR {kind}", _LIBLINEAR[kind]
-    if constant <= 0:  # a feature that is 0 is none, whatever its weight
-        return Model(source, "classification", linear(), loss, 0.0, False, None, w[:d], assumed=_UNWEIGHTED)
+    source, claimed = f"LIBLINEAR {kind}", ClaimedProblem("classification", linear(), LOSS_OF_LIBLINEAR[kind], free_bias=False)
+    if constant <= 0:  # a feature that is 0 adds nothing to the function, whatever its weight
+        return Model(source, claimed, 0.0, w[:d], assumed=NO_CLASS_WEIGHTS)
     free = constant == 1 and kind == "L2R_L2LOSS_SVC"  # -R goes with a constant of 1, and of these solvers with this one alone
-    assumed = f"{_UNWEIGHTED}, {_PENALISED}" if free else _UNWEIGHTED
-    return Model(source, "classification", linear(), loss, float(w[d]) * constant, False, constant, w[:d], assumed=assumed)
+    assumed = f"{NO_CLASS_WEIGHTS}, {PENALISED_BIAS}" if free else NO_CLASS_WEIGHTS
+    return Model(source, replace(claimed, constant=constant), float(w[d]) * constant, w[:d], assumed=assumed)
 
 
 def _header(lines: Sequence[str], last: str) -> tuple[dict[str, str], int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from equimargin.formulations.problem.choices import LOSSES, TASKS, Bias, Loss
 from equimargin.formulations.problem.labels import numbers, queries
 from equimargin.formulations.problem.limits import LARGEST_KERNEL, within_float64
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.problem.one_norm import OneNormProblem
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 
@@ -176,7 +176,7 @@ def problem_of(
     Parameters
     ----------
     task : "classification", "regression" or "ranking".  epsilon : of a regression.  qid : (m,) queries of a ranking.
-    weights : sample_weight, or per_query and query_weight, as the constructor of the task takes them.
+    weights : sample_weight and bias, or per_query and query_weight, as the constructor of the task takes them.
 
     Raises
     ------
@@ -188,6 +188,41 @@ def problem_of(
     if task == "regression":
         return regression(X, y, C, epsilon, kernel, loss, **weights)
     return ranking(X, y, qid, C, kernel, loss, **weights)
+
+
+def problems_of(
+    task: str,
+    X: Any,
+    y: ArrayLike,
+    C: float = 1.0,
+    kernel: Kernel | None = None,
+    losses: Sequence[Loss] = LOSSES,
+    epsilon: float = 0.1,
+    qid: ArrayLike | None = None,
+    **weights: Any,
+) -> list[Problem]:
+    """The problems of all families of a task: a margin problem of every loss, and those without a bias or with a norm of one.
+
+    A hard margin, C = inf, has no loss: it is one problem, and the families that are declared for soft margins alone are left out.
+
+    Parameters
+    ----------
+    losses : those of the margin problems; the one-norm problems, which have the hinge, are among the families if it is.
+    The rest as in `problem_of`. A ranking with weights has no one-norm problems, because these know none.
+
+    Raises
+    ------
+    ValueError : as in `problem_of`.
+    """
+    soft = cost(C) < np.inf
+    problems: list[Problem] = []
+    for loss in losses if soft else LOSSES[:1]:
+        problems.append(problem_of(task, X, y, C, kernel, loss, epsilon, qid, **weights))
+        if task == "classification" and soft:
+            problems.append(problem_of(task, X, y, C, kernel, loss, bias=False, **weights))
+    if task == "ranking" and soft and "hinge" in losses and all(given is None for given in weights.values()):
+        problems += [one_norm_ranking(X, y, qid, C, kernel), ranking_vector_machine(X, y, qid, C, kernel)]
+    return problems
 
 
 def ranking_vector_machine(

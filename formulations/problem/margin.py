@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -218,7 +218,13 @@ class MarginProblem(CanonicalProblem):
         lower, upper = self.best_bias(f)
         return (lower + upper) / 2
 
-    def repaired(self, alpha: ArrayLike | Multipliers) -> Any:
+    @overload
+    def repaired(self, alpha: Multipliers) -> Array | Multipliers: ...
+
+    @overload
+    def repaired(self, alpha: ArrayLike) -> Array: ...
+
+    def repaired(self, alpha: ArrayLike | Multipliers) -> Array | Multipliers:
         """Multipliers close to these with s'alpha = 0 and 0 <= alpha <= C x weight (alpha = 0 there, where weight is 0) exactly.
 
         They are on a grid on which A'alpha is exact in float64.

@@ -23,7 +23,7 @@ from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.dyadic import on_grid
 from equimargin.formulations.numeric.rounding import product, quotient, total
-from equimargin.formulations.rows.slacks import RowSlacks, Slacks
+from equimargin.formulations.rows.slacks import Curvature, RowSlacks, Slacks
 
 
 class Operator(ABC):
@@ -83,20 +83,60 @@ class Operator(ABC):
         return np.arange(0, self.m, stride)
 
     @abstractmethod
-    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
-        """Z' A' D A Z, (q, q), for features Z (m, q) and the diagonal D (p,) of either sign."""
+    def gram_of_rows(self, Z: Explicit, D: Array) -> Array:
+        """Z' A' D A Z, (q, q), for features Z (m, q) and an array D (p,) of either sign."""
 
-    def gram_product(self, Z: Explicit, D: Any, v: Array) -> Array:
-        """Z' A' D A Z v, (q,), for features Z (m, q), the diagonal D (p,) and v (q,)."""
-        return Z.rdot(self.hess_vec(D, Z @ v))
+    def product_of_rows(self, Z: Explicit, D: Array, v: Array) -> Array:
+        """Z' A' D A Z v, (q,), for features Z (m, q), an array D (p,) and v (q,)."""
+        return Z.rdot(self.combined(D * self.dot(Z @ v)))
 
-    def hess_vec(self, D: Any, v: Array) -> Array:
-        """A' D A v, (m,), for the diagonal D (p,) and v (m,)."""
-        return self.combined(D * self.dot(v))
-
-    def weight(self, D: Any) -> float:
-        """sum over the rows and their points of D: |A|'D 1."""
+    def points_of_rows(self, D: Array) -> float:
+        """The sum of D_r over all rows r and all points that are in r, for an array D (p,)."""
         return float(D.sum())
+
+    def curvature(self, D: Array | Curvature) -> Curvature:
+        """The diagonal D of a Hessian A' D A, from an array (p,) or from what stands for one."""
+        return D if isinstance(D, Curvature) else RowCurvature(self, D)
+
+    def gram_weighted(self, Z: Explicit, D: Array | Curvature) -> Array:
+        """Z' A' D A Z, (q, q), for features Z (m, q) and the diagonal D (p,) of either sign."""
+        return self.curvature(D).gram(Z)
+
+    def gram_product(self, Z: Explicit, D: Array | Curvature, v: Array) -> Array:
+        """Z' A' D A Z v, (q,), for features Z (m, q), the diagonal D (p,) and v (q,)."""
+        return self.curvature(D).gram_product(Z, v)
+
+    def hess_vec(self, D: Array | Curvature, v: Array) -> Array:
+        """A' D A v, (m,), for the diagonal D (p,) and v (m,)."""
+        return self.curvature(D).hess_vec(v)
+
+    def weight(self, D: Array | Curvature) -> float:
+        """The sum of D_r over all rows r and all points that are in r."""
+        return self.curvature(D).weight()
+
+
+class RowCurvature(Curvature):
+    """The diagonal D of a Hessian in an array.
+
+    Parameters
+    ----------
+    rows : A.  D : (p,) of either sign.
+    """
+
+    def __init__(self, rows: Operator, D: Array) -> None:
+        self.rows, self.D = rows, D
+
+    def hess_vec(self, v: Array) -> Array:
+        return self.rows.combined(self.D * self.rows.dot(v))
+
+    def gram(self, Z: Explicit) -> Array:
+        return self.rows.gram_of_rows(Z, self.D)
+
+    def gram_product(self, Z: Explicit, v: Array) -> Array:
+        return self.rows.product_of_rows(Z, self.D, v)
+
+    def weight(self) -> float:
+        return self.rows.points_of_rows(self.D)
 
 
 class Grouped(ABC):
@@ -138,7 +178,7 @@ class Multipliers(ABC):
         """A'alpha, (m,)."""
 
     @abstractmethod
-    def feasible(self, rows: GroupedRows, squared: bool, costs: Array, biased: bool) -> Any:
+    def feasible(self, rows: GroupedRows, squared: bool, costs: Array, biased: bool) -> Array | Multipliers:
         """Multipliers close to these with 0 <= alpha <= c for the hinge, alpha >= 0 for the squared hinge, and s'alpha = 0 if `biased`.
 
         Those of a row that costs nothing are 0. Of all feasible ones A'alpha is exact in float64, or `pull_error` bounds its error.

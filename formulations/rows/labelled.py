@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.rows.counted import CountedPairs
 from equimargin.formulations.rows.pair_multipliers import MixedMultipliers, PairSubset
-from equimargin.formulations.rows.pair_slacks import PairCurvature, PairSlacks
+from equimargin.formulations.rows.pair_slacks import PairSlacks
 
 MANY = 1_000_000
 """The largest number of pairs that are looked at one by one where that proves more."""
@@ -35,15 +34,6 @@ class LabelledPairs(CountedPairs):
             return super().total_loss(squared, costs, f, b, signed)
         slacks = self.slacks(f, costs)
         return slacks.squared_hinge() if squared else slacks.hinge()
-
-    def weight(self, D: Any) -> float:
-        return D.weight() if isinstance(D, PairCurvature) else super().weight(D)
-
-    def hess_vec(self, D: Any, v: Array) -> Array:
-        return D.hess_vec(v) if isinstance(D, PairCurvature) else super().hess_vec(D, v)
-
-    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
-        return D.gram(Z) if isinstance(D, PairCurvature) else super().gram_weighted(Z, D)
 
     def mixed(self, mu: Array, subsets: Sequence[PairSubset], costs: Array) -> MixedMultipliers:
         return MixedMultipliers(self, mu, subsets, costs)

@@ -44,10 +44,10 @@ class Signed(Rows):
 
         return sparse.diags_array(self.y).tocsr()
 
-    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
+    def gram_of_rows(self, Z: Explicit, D: Array) -> Array:
         return _gram(Z, D)
 
-    def gram_product(self, Z: Explicit, D: Any, v: Array) -> Array:
+    def product_of_rows(self, Z: Explicit, D: Array, v: Array) -> Array:
         return Z.product(D, v)
 
     def take(self, Z: Explicit, index: Index) -> Any:
@@ -91,10 +91,10 @@ class Tube(Rows):
         identity = sparse.eye_array(self.m)
         return sparse.vstack([identity, -identity]).tocsr()
 
-    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
+    def gram_of_rows(self, Z: Explicit, D: Array) -> Array:
         return _gram(Z, D[: self.m] + D[self.m :])
 
-    def gram_product(self, Z: Explicit, D: Any, v: Array) -> Array:
+    def product_of_rows(self, Z: Explicit, D: Array, v: Array) -> Array:
         return Z.product(D[: self.m] + D[self.m :], v)
 
     def take(self, Z: Explicit, index: Index) -> Any:
@@ -127,7 +127,7 @@ class Pairs(Rows):
     def invariant(self) -> bool:
         return True
 
-    def weight(self, D: Any) -> float:
+    def points_of_rows(self, D: Array) -> float:
         return 2 * float(D.sum())
 
     @property
@@ -174,7 +174,7 @@ class Pairs(Rows):
         where = np.concatenate([r, r]), np.concatenate([self.preferred, self.other])
         return sparse.csr_array((entries, where), shape=(self.p, self.m))
 
-    def gram_weighted(self, Z: Explicit, D: Any) -> Array:
+    def gram_of_rows(self, Z: Explicit, D: Array) -> Array:
         from scipy import sparse
 
         rows = np.flatnonzero(D)

@@ -23,7 +23,7 @@ from equimargin.formulations.rows.counted import WIDEST_THRESHOLD, CountedPairs,
 from equimargin.formulations.rows.losses import Smooth
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers, PairSubset
 from equimargin.formulations.rows.pair_sweeps import Graph, laplacian_gram, laplacian_gram_by_buckets, laplacian_product
-from equimargin.formulations.rows.slacks import Expansion, Line, Slacks
+from equimargin.formulations.rows.slacks import Curvature, Expansion, Line, Slacks
 
 POINTS_BY_BUCKETS = 20_000
 """Points of a query, on average, from which a Hessian is formed by buckets: a tree of vectors of this size would leave the cache."""
@@ -101,7 +101,7 @@ class _PairLine(Line):
         return -float(self.to(t).expanded(phi).alpha.pull() @ self.h)
 
     def curvature(self, phi: Smooth, t: float) -> float:
-        return float(phi.slope * (self.h @ self.to(t).expanded(phi).D.hess_vec(self.h)))
+        return float(phi.slope * (self.h @ self.start.rows.hess_vec(self.to(t).expanded(phi).D, self.h)))
 
     def to(self, t: float) -> PairSlacks:
         if t != self._last[0]:
@@ -110,7 +110,7 @@ class _PairLine(Line):
         return self._last[1]
 
 
-class PairCurvature:
+class PairCurvature(Curvature):
     """D of the Hessian A' D A, D_ij = c where phi'' is `slope` and 0 elsewhere.
 
     Parameters
@@ -123,7 +123,6 @@ class PairCurvature:
         self.degree = self.slacks.within(self.high).degree - self.slacks.within(self.low).degree
 
     def weight(self) -> float:
-        """sum of D over the pairs, twice."""
         return float(self.slacks.point_costs @ self.degree)
 
     @property
@@ -132,7 +131,6 @@ class PairCurvature:
         return Graph(self.slacks.points, self.high, self.low, self.degree)
 
     def hess_vec(self, v: Array) -> Array:
-        """A' D A v, (m,), for v (m,)."""
         slacks = self.slacks
         if not len(slacks.order):
             return np.zeros(slacks.rows.m)

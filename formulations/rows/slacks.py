@@ -15,10 +15,31 @@ from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import fast
 from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.formulations.rows.losses import Smooth
+
+
+class Curvature(ABC):
+    """The diagonal D of a Hessian A' D A, one number a row, whether or not the rows are listed."""
+
+    @abstractmethod
+    def hess_vec(self, v: Array) -> Array:
+        """A' D A v, (m,), for v (m,)."""
+
+    @abstractmethod
+    def gram(self, Z: Explicit) -> Array:
+        """Z' A' D A Z, (q, q), for features Z (m, q)."""
+
+    def gram_product(self, Z: Explicit, v: Array) -> Array:
+        """Z' A' D A Z v, (q,), for features Z (m, q) and v (q,)."""
+        return Z.rdot(self.hess_vec(Z @ v))
+
+    @abstractmethod
+    def weight(self) -> float:
+        """The sum of D_r over all rows r and all points that are in r."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +53,7 @@ class Expansion:
     loss: float
     conjugate: float
     alpha: Any
-    D: Any
+    D: Array | Curvature
 
 
 class Slacks(ABC):

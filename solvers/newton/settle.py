@@ -39,7 +39,10 @@ def settle_curved_rows(problem: MarginProblem, Z: Explicit, R: Array, seen: View
     problem : whose rows are listed.  Z : (m, q) features, with a column of ones for a free bias.  R : (q,) 0 in that column, else 1.
     seen : a loss at an iterate of these features.
     """
-    rows, inside = problem.rows, np.flatnonzero(seen.rows.D)
+    D = seen.rows.D
+    if not isinstance(D, np.ndarray):
+        return False
+    rows, inside = problem.rows, np.flatnonzero(D)
     if not 0 < len(inside) <= Z.m:
         return False
     alpha, w = seen.rows.alpha.copy(), R * seen.pull

@@ -19,7 +19,7 @@ from equimargin.cli.app import app
 from equimargin.data import load
 from equimargin.formulations import linear, polynomial
 from equimargin.proofs import Audit, audit
-from equimargin.proofs.foreign_models import Model, of_estimator, of_values, read
+from equimargin.proofs.foreign_models import ClaimedProblem, Model, of_estimator, of_values, read
 
 DATA = load("breast_cancer").scaled()
 X, Y = np.asarray(DATA.X)[:120], DATA.y[:120]
@@ -84,7 +84,8 @@ def test_a_linear_classifier(loss: str, intercept: bool, scaling: float) -> None
 def test_an_excess_that_is_known() -> None:
     """XOR's optimum is 1/4 at alpha = 1/8; at 3/4 of that f the objective is 9/16 x 1/4 + C x 4 x 1/4."""
     labels, points = XOR[1], XOR[0]
-    model = Model("by hand", "classification", polynomial(2), "hinge", 0.0, coefficients=labels * 3 / 32, support=np.arange(4), C=1.0)
+    claimed = ClaimedProblem("classification", polynomial(2), "hinge", C=1.0)
+    model = Model("by hand", claimed, 0.0, coefficients=labels * 3 / 32, support=np.arange(4))
     least, most = audit(model, points, labels).excess
     assert least <= 9 / 64 + 1 - 1 / 4 <= most
     assert most - least < 1e-8
@@ -209,19 +210,25 @@ def fitted(**parameters: Any) -> SVC:
     return SVC(C=2.0, gamma=0.02, **parameters).fit(X, Y)
 
 
+def fitted_at(C: float | None) -> Model:
+    """The same model, which says another C, or none."""
+    model = of_estimator(fitted())
+    return replace(model, claimed=replace(model.claimed, C=C))
+
+
 @pytest.mark.parametrize(
     ("call", "reason"),
     [
         (lambda: audit(of_values({"kind": "LinearSVC", "coef": [1.0], "intercept": 0}), X, Y), r"^C is missing"),
         (lambda: audit(fitted(), X, Y, C=1.0), r"^C is contradicted: the model says 2, not 1"),
         (
-            lambda: audit(replace(of_estimator(fitted()), C=None), X, Y, C=1.0),
+            lambda: audit(fitted_at(None), X, Y, C=1.0),
             r"^C = 1 is contradicted: the dual coefficient of a row is 2",
         ),
         (lambda: audit(fitted(), X, Y, epsilon=0.1), r"^epsilon belongs to regression"),
         (lambda: audit(SVR(epsilon=0.2).fit(X, TARGETS), X, TARGETS, epsilon=0.1), r"^epsilon is contradicted"),
         (lambda: audit(fitted(), X, -Y), r"^the labels are contradicted"),
-        (lambda: audit(replace(of_estimator(fitted()), C=np.inf), X, Y), r"^C must be finite"),
+        (lambda: audit(fitted_at(np.inf), X, Y), r"^C must be finite"),
         (lambda: audit(fitted(), X[:60], Y[:60]), r"a support vector is row \d+ of the data, which have 60 rows"),
         (lambda: audit(fitted(), X, np.arange(120) % 3), r"two classes and the data 3"),
         (lambda: audit(SVC(kernel="sigmoid").fit(X, Y), X, Y), r"sigmoid kernel is not positive semidefinite"),
@@ -231,7 +238,7 @@ def fitted(**parameters: Any) -> SVC:
         (lambda: audit(NuSVC(), X, Y), r"SVC, SVR and LinearSVC can be audited, not NuSVC"),
         (lambda: audit(LinearSVC(penalty="l1", dual=False).fit(X, Y), X, Y), r"1-norm"),
         (lambda: audit(LinearSVC(multi_class="crammer_singer").fit(X, Y), X, Y), r"crammer_singer"),
-        (lambda: audit(Model("m", "classification", linear(), "hinge", 0.0, False, None, np.ones(40), C=1.0), X, Y), r"40 weights"),
+        (lambda: audit(Model("m", ClaimedProblem("classification", linear(), "hinge", 1.0), 0.0, np.ones(40)), X, Y), r"40 weights"),
         (lambda: of_values({"kind": "SVC", "kernel": "rbf", "intercept": 0, "dual_coef": [1], "support": [1]}), r"does not say its gamma"),
         (lambda: of_values({"kind": "SVC", "intercept": 0, "coef": [1.0]}), r"has no key 'coef'"),
         (lambda: of_values({"kind": "LinearSVC", "intercept": np.nan, "coef": [1.0]}), r"^intercept must be 1 finite number$"),

@@ -44,6 +44,7 @@ from equimargin.cli.options import (
     loaded,
     margin_problem,
     sentences,
+    weights_of,
     writing,
 )
 
@@ -153,22 +154,16 @@ def compare(
 
 
 def _problems(data: Data, kernel: Kernel, C: float, loss: LossName | None, epsilon: float, wanted: list[str] | None) -> list[Problem]:
-    """The families of the data's task, or those of them that are wanted."""
-    from equimargin.formulations import classification, one_norm_ranking, ranking_vector_machine
+    """The problems of all families of the data's task, or of those families that are wanted."""
+    from equimargin.formulations.problem.choices import LOSSES
+    from equimargin.formulations.problem.construct import problems_of
 
-    losses: list[Loss] = ["hinge", "squared_hinge"]
-    if float("inf") == C:
-        losses = ["hinge"]
-    elif loss is not None:
-        losses = [loss.value]
-    problems: list[Problem] = []
-    for each in losses:
-        problems.append(margin_problem(data, kernel, C, epsilon, each))
-        if data.task == "classification" and float("inf") != C:
-            problems.append(classification(data.X, data.y, C, kernel, each, bias=False, sample_weight=data.weight))
-    if _has_one_norm(data) and float("inf") != C and loss is not LossName.SQUARED_HINGE:
-        of_labels = (data.X, data.y, data.qid, C, kernel)
-        problems += [one_norm_ranking(*of_labels), ranking_vector_machine(*of_labels)]
+    losses: tuple[Loss, ...] = LOSSES if loss is None else (loss.value,)
+    problems: list[Problem]
+    if data.pairs is not None:
+        problems = [margin_problem(data, kernel, C, epsilon, each) for each in (LOSSES[:1] if float("inf") == C else losses)]
+    else:
+        problems = problems_of(data.task, data.X, data.y, C, kernel, losses, epsilon, data.qid, **weights_of(data))
     if wanted is None:
         return problems
     known = [problem.family for problem in problems]

@@ -169,8 +169,12 @@ def margin_problem(data: Data, kernel: Kernel, C: float = 1.0, epsilon: float = 
 
     if data.pairs is not None:
         return ranking_from_pairs(data.X, data.pairs, C, kernel, loss)
-    weights = {"query_weight": data.query_weight} if data.task == "ranking" else {"sample_weight": data.weight}
-    return problem_of(data.task, data.X, data.y, C, kernel, loss, epsilon, data.qid, **weights)
+    return problem_of(data.task, data.X, data.y, C, kernel, loss, epsilon, data.qid, **weights_of(data))
+
+
+def weights_of(data: Data) -> dict[str, Any]:
+    """The weights of the data, as the constructor of their task takes them."""
+    return {"query_weight": data.query_weight} if data.task == "ranking" else {"sample_weight": data.weight}
 
 
 def data_record(data: Data, problem: Problem) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def audit(
         from equimargin.proofs.foreign_models import read
 
         known = read(model)
-        rows = load(data, task=known.task, **how_to_read(target, None, weight, drop, header, sep, decimal, missing))
+        rows = load(data, task=known.claimed.task, **how_to_read(target, None, weight, drop, header, sep, decimal, missing))
         rows = rows.scaled() if scale else rows
         typer.echo(rows.describe())
         typer.echo(str(examine(known, rows.X, rows.y, cost, epsilon, rows.weight, tol=tol, time_limit=time_limit)))
