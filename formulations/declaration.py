@@ -1,8 +1,8 @@
 """What a printed problem is once it is declared, and the registry of all of them.
 
-A printed problem is a formula of a document. Declared, it is a cvxpy problem whose variables, constraints and parameters bear the names of
-the formula, together with the ways between these variables and a canonical point. The registry says of every printed problem what it is
-called, where it is printed and which function declares it. It is light: cvxpy is imported only when a problem is declared.
+A printed problem is a formula of a document. Its declaration is a cvxpy problem whose variables, constraints and parameters have the names
+that the formula gives them, and two maps: from the values of these variables to a canonical point, and back. The registry has an entry for
+every printed problem, with its name, its source and the function that declares it. cvxpy is imported only when a problem is declared.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from equimargin.formulations.problem.refusal import Refusal
 if TYPE_CHECKING:
     import cvxpy as cp
 
-DOCUMENTS = {
+DOCUMENTS: dict[str, str] = {
     "T": "Yu and Kim, SVM Tutorial: Classification, Regression, and Ranking (2012)",
     "P": "Zapien, Gasso, Gärtner, Canu, Model Selection for Ranking SVM Using Regularization Path (2009)",
     "K": "Kuo, Lee, Lin, Large-scale Kernel RankSVM (2014)",
     "W": "Ranking SVM, encyclopedia page",
     "O": "Herbrich, Graepel, Obermayer, Support Vector Learning for Ordinal Regression (1999)",
 }
+"""The documents that print the problems, by the letters that stand for them in sources."""
 
 
 def reciprocal(v: float) -> float:
@@ -44,18 +45,18 @@ COSTS: Mapping[str, Callable[[float], float]] = {
     "lambda": reciprocal,
     "1/lambda": lambda v: v,
 }
-"""C of a declared problem by the name and the value of its parameter."""
+"""How C follows from the value of a declared problem's parameter, by the name of the parameter."""
 HARD_AT_0 = "1/C"
-"""The one parameter that may be 0: it multiplies the squared multipliers of a dual, which without them is the dual of the hard margin.
+"""The name of the one parameter that may be 0. It multiplies the squared multipliers of a dual, which at 0 is that of the hard margin.
 
-The others multiply the slacks or the norm, and what is left without one of these is no problem of the family.
+All other parameters multiply the slacks or the norm. At 0 one of these would vanish, and the problem would be none of its family.
 """
 PAIR_LIMIT = 20_000
-"""Rows that a declared problem may have: beyond it the specialised solvers are meant."""
+"""Rows, at most, of a declared problem: for more rows there are the specialised solvers."""
 POINT_LIMIT = 3_000
-"""Points that a declared problem may have: their dense Gram matrix takes 72 MB, and its eigenvectors as much again."""
+"""Points, at most, of a declared problem: their dense Gram matrix takes 72 MB, and its eigenvectors take as much again."""
 ENTRY_LIMIT = 20_000_000
-"""Rows times points that a declared problem may have: its rows of features are a dense matrix of this size, 160 MB."""
+"""Rows times points, at most, of a declared problem: its rows of features are a dense matrix of this size, which takes 160 MB."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,8 @@ class Printed:
 class Declaration:
     """A cvxpy problem with the names its equation gives to things.
 
-    Its parameters may be given other values, and constraints may be added, replaced and taken out: the next solve is of what there is then.
-    `printed` and `value` are functions of the values they are given: they read no variable and no parameter, and write none.
+    Its parameters may be given other values, and constraints may be added, replaced and taken out; the next solve takes them as they are
+    then. `printed` and `value` depend on their arguments alone: they neither read nor write a variable or a parameter.
     """
 
     declared: Problem
@@ -233,6 +234,7 @@ def too_large(why: str) -> Refusal:
 
 
 REGISTRY: dict[str, Formulation] = {}
+"""All printed problems that can be declared, by their ids."""
 
 
 def formulation(

@@ -1,4 +1,4 @@
-"""Hard rows, of infinite weight: what they add to a declaration, and the way back from a max-margin form."""
+"""Hard rows, whose weight is infinite: the constraints that they add to a declaration, and the way back from a max-margin form."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 
-RESOLVED = 1e-6
-"""A margin below this, over the root of the mean K_ii, is not told from 0: no separating function has been found."""
+SMALLEST_MARGIN = 1e-6
+"""Margin over the root of the mean K_ii, without a unit: a smaller one cannot be told from 0, and counts as no separation."""
 
 
 def no_slack(problem: MarginProblem, xi: Any) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def point_of_margin(problem: MarginProblem, u: Array, b: float, t: float, mu: Ar
 
 
 def _resolved(problem: MarginProblem) -> float:
-    return RESOLVED * float(np.sqrt(problem.gram.diagonal.mean()))
+    return SMALLEST_MARGIN * float(np.sqrt(problem.gram.diagonal.mean()))
 
 
 def length(w: Array) -> float:

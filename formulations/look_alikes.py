@@ -1,6 +1,7 @@
-"""Problems that look like another and are not: declared to show that they differ.
+"""Problems that look like a printed problem and are another one. They are declared to show that they differ.
 
-Each is entered under the family it resembles, as a control: it must come out as disagreeing there. The counterexamples are in `links`.
+Each is registered in the family that it resembles, as a control: the referee must find that it disagrees there. The counterexamples are in
+`links`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from equimargin.formulations.rows.listed import Pairs
 from equimargin.formulations.svm import hard_primal
 
 DIFFERENCE_LIMIT = 2_000
-"""The kernel of differences is a p x p matrix: up to this many pairs."""
+"""Pairs, at most, of a problem with a kernel of differences, whose Gram matrix is p x p."""
 
 
 def pair_decision(problem: Problem, alpha: Array, preferred: Features, other: Features) -> Array:

@@ -1,8 +1,8 @@
 """One-norm ranking by linear programming, as documents T (section 5) and K (section 2.3) print it.
 
-RVM has one unknown a point, the 1-norm ranking SVM one a pair.
+The ranking vector machine (RVM) has one unknown for every point, and the 1-norm ranking SVM has one for every pair.
 
-A : (p, m) one row per preference, preferred first, K : (m, m) Gram.
+A : (p, m) has one row for every preference, +1 at the preferred point and -1 at the other.  K : (m, m) Gram.
 """
 
 from __future__ import annotations

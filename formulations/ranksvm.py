@@ -1,11 +1,11 @@
 """RankSVM, as documents T (section 4), K (sections 1 to 3) and P (section 3) print it.
 
-One row of A (P in document P) per preference, preferred first: +1 at i, -1 at j.  A : (p, m), K : (m, m) Gram, X : (m, d) features
-(a factor of K for a nonlinear kernel), c : (p,) weights of the cost C. The forms of document P are at lambda = 1/C, and their objective is
-C times smaller than the family's.
+A (p, m), which is P in document P, has one row for every preference of i to j: +1 at i and -1 at j.  K : (m, m) Gram.  X : (m, d) features
+(a factor of K for a nonlinear kernel).  c : (p,) weights of the cost C. The forms of document P are at lambda = 1/C, and their objective
+is C times smaller than the family's.
 
-With K = L L', beta'K beta is |w|^2 for w = L'beta, and K beta is L w: forms in alpha and in beta keep them and declare w beside them,
-which the backends solve to more digits than a form in a singular or badly scaled K.
+With K = L L' and w = L'beta, beta'K beta = |w|^2 and K beta = L w. The forms in alpha and in beta declare w as a variable beside alpha or
+beta, because the backends then solve them to more digits than a form with a singular or badly scaled K.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from equimargin.formulations.problem.point import Point
 from equimargin.formulations.problem.refusal import Refusal
 
 ALL_SUBSETS = 8
-"""Up to this many pairs the 1-slack form is declared over every subset; above, over those that a cutting loop needs."""
+"""Pairs up to which the 1-slack form is declared over every subset of them. For more it is declared over the subsets that a cutting loop
+finds."""
 MOST_CUTS = 500
-"""Largest number of subsets that are added to the 1-slack form one by one: a problem that needs more is refused."""
+"""Subsets, at most, that the cutting loop adds to the 1-slack form: a problem that needs more is refused."""
 CUT_TOLERANCE = 1e-9
-"""Largest violation of an undeclared subset, over 1 + |xi|: one that is violated more is added, and the form is solved again."""
+"""Violation over 1 + |xi|, at most, of a subset that is not declared: one that is violated more is added, and the form is solved again."""
 _SUBSETS: WeakKeyDictionary[MarginProblem, Array] = WeakKeyDictionary()
-"""The subsets that a problem's 1-slack form is declared over: found once for all backends."""
+"""The subsets over which a problem's 1-slack form is declared, by the problem: they are found once for all backends."""
 
 
 @formulation(

@@ -1,11 +1,11 @@
 """Classification, as documents T (section 2), W and K (section 2.2) print it.
 
-The tutorial writes F(x) = w.x - b: its b is minus the project's. Variables keep the tutorial's letters and signs; `recover` turns b round.
-X : (m, d) features (a factor of K for a nonlinear kernel), y : (m,) labels, c : (m,) weights of the cost C; hard rows, of infinite weight,
-have no slack and no upper end.
+The tutorial writes F(x) = w.x - b, so that its b is minus the project's. Variables keep the tutorial's letters and signs, and `recover`
+changes the sign of b. X : (m, d) features (a factor of K for a nonlinear kernel).  y : (m,) labels.  c : (m,) weights of the cost C. Hard
+rows, whose weight is infinite, have no slack, and their multipliers have no upper bound.
 
-Dual forms keep w = sum_i alpha_i y_i phi_i, T (11), beside alpha: with K = L L' their quadratic alpha'YKY alpha is |w|^2 for w = L'Y alpha,
-which the backends solve to more digits than a form in a singular or badly scaled K.
+The dual forms declare w = sum_i alpha_i y_i phi_i, T (11), as a variable beside alpha. With K = L L' their quadratic term alpha'YKY alpha
+is |w|^2 for w = L'Y alpha, and the backends solve that to more digits than a form with a singular or badly scaled K.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Epsilon-insensitive regression, as document T (section 3) prints it, F(x) = w.x + b.
 
-X : (m, d) features (a factor of K for a nonlinear kernel), y : (m,) targets, epsilon : half the width of the tube,
-c, chat : (m,) weights of the cost C above and below the tube. The canonical alpha is (alpha, alphahat), 2m numbers. Dual forms keep
-w = sum_i (alpha_i - alphahat_i) phi_i, T (77), beside them: their quadratic is |w|^2.
+X : (m, d) features (a factor of K for a nonlinear kernel).  y : (m,) targets.  epsilon : half the width of the tube.
+c, chat : (m,) weights of the cost C above and below the tube. The canonical alpha is (alpha, alphahat), 2m numbers. The dual forms declare
+w = sum_i (alpha_i - alphahat_i) phi_i, T (77), as a variable beside these, so that their quadratic term is |w|^2.
 """
 
 from __future__ import annotations

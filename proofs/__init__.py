@@ -1,4 +1,4 @@
-"""Why to believe it: the referee, certificates, audits, duals derived by machine, machine-checked theorems."""
+"""The reasons to believe an answer: the referee, certificates, audits, duals derived by machine, and machine-checked theorems."""
 
 if __name__ != "equimargin.proofs":  # a second copy of every class would exist under the bare name
     raise ImportError("use: from equimargin.proofs import ...")

@@ -1,9 +1,9 @@
-"""How far somebody else's model is from the optimum of the problem that it claims to solve, proven.
+"""Audits: a proven bound on how far somebody else's model is from the optimum of the problem that it claims to solve.
 
     excess = 1/2 |f|^2 + sum_r c_r loss(u_r) - optimum        at the model's own f and b, nothing repaired
 
 The model's objective is computed with a bound on its rounding. The optimum lies in the interval that a solver's answer and the model's own
-multipliers prove together. The excess therefore has two ends, and both are proven.
+multipliers prove together. The excess therefore has a proven lower and a proven upper bound.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ from equimargin.proofs.foreign_models import Model, of_estimator
 from equimargin.solvers.registry import solve
 
 EXCESS_OVER_COST = 1e-9
-"""Relative to the cost of its row: a dual coefficient that is larger by more than this contradicts C, and a smaller one is rounding."""
-BALANCE = 1e-6
-"""Relative to the sum of their sizes: coefficients whose sum is further from 0 than this contradict a free bias."""
+"""Share of a row's cost by which a dual coefficient may exceed that cost, as rounding does. A larger excess contradicts C."""
+LARGEST_IMBALANCE = 1e-6
+"""Largest sum of the dual coefficients over the sum of their sizes, without a unit: a larger one contradicts a free bias."""
 FEATURE_ROUNDING = 1e-7
-"""Relative: how far a feature of a support vector may be from that of its row, as LIBSVM writes features with 8 digits."""
+"""Largest relative difference between a feature of a support vector and that of its row: LIBSVM writes features with 8 digits."""
 
 
 @dataclass(frozen=True, eq=False)
 class Audit:
     """What is proven of a model.
 
-    source : what it is.  problem : what it claims to solve.  point : its f, b and, where it has them, multipliers.
+    source : what kind of model it is, in words.  problem : the problem that it claims to solve.
+    point : its f, its b and, if it has them, its multipliers.
     objective : the interval of its own objective value.  optimum : the proven interval of the problem's optimum.
-    own : what the model proves by itself, without any solver; lower = -inf where it has no multipliers.
-    assumed : what the model's file does not say of the problem, in words, and is taken for granted.
+    own : the interval that the model proves by itself, without any solver; lower = -inf where it has no multipliers.
+    assumed : what the model's file does not say of the problem, and what is taken for granted instead, in words.
     """
 
     source: str
@@ -167,12 +168,12 @@ def _check_coefficients(beta: Array, alpha: Array, problem: MarginProblem) -> No
         )
     if (alpha < -EXCESS_OVER_COST * problem.costs).any():
         raise ValueError("the labels are contradicted: a dual coefficient has the sign of the other class")
-    if abs(float(beta.sum())) > BALANCE * float(np.abs(beta).sum()):
+    if abs(float(beta.sum())) > LARGEST_IMBALANCE * float(np.abs(beta).sum()):
         raise ValueError("the dual coefficients do not sum to 0: the model has no free bias, or is not of these rows")
 
 
 def _numbered(model: Model, support: NDArray[np.int64], problem: MarginProblem, weighed: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rows of the data that the numbers of the support vectors mean; scikit-learn counts the rows of positive sample weight alone."""
+    """The rows of the data that are the support vectors, by their numbers; scikit-learn counts only rows of positive sample weight."""
     outside = support[(support < 0) | (support >= problem.m)]
     if len(outside):
         raise ValueError(f"a support vector is row {int(outside[0])} of the data, which have {problem.m} rows")
@@ -192,7 +193,7 @@ def _numbered(model: Model, support: NDArray[np.int64], problem: MarginProblem, 
 
 
 def _matched(model: Model, problem: MarginProblem) -> NDArray[np.int64]:
-    """The rows of the data that the support vectors are, of the right class where the labels say so, none twice."""
+    """The rows of the data that equal the support vectors, each used once, and of the right class where there is a choice."""
     assert model.vectors is not None
     assert model.coefficients is not None
     X = _dense(problem.X)
@@ -215,7 +216,7 @@ def _matched(model: Model, problem: MarginProblem) -> NDArray[np.int64]:
 
 
 def _agreed(name: str, known: float | None, given: float | None) -> float:
-    """What the model and the caller say of a parameter."""
+    """The value of a parameter, which the model or the caller or both must say, and both alike."""
     if known is None and given is None:
         raise ValueError(f"{name} is missing: the model does not say it, and without it there is no problem to audit it against")
     if known is not None and given is not None and known != given:
@@ -224,12 +225,12 @@ def _agreed(name: str, known: float | None, given: float | None) -> float:
 
 
 def _dense(A: Any) -> Array:
-    """An array, of a sparse one too."""
+    """Features of any kind as a dense array of float64."""
     return np.asarray(dense(A), dtype=np.float64)
 
 
 def _appended(X: Any, constant: float) -> Any:
-    """X with a column of that constant."""
+    """X with a column appended that holds the constant."""
     if is_sparse(X):
         from scipy import sparse
 

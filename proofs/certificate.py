@@ -21,6 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 from equimargin.formulations.bounds.evaluate import coefficients, evaluate, of_coefficients
+from equimargin.formulations.bounds.intervals import LARGEST_MULTIPLIER
 from equimargin.formulations.bounds.multipliers_from_f import dual_from
 from equimargin.formulations.bounds.slater import strictly_inside
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Polynomial, Precomputed
@@ -38,13 +39,11 @@ from equimargin.solvers.solution import Solution
 
 Mode = Literal["proven", "exact"]
 MOST_ROWS = 1_000_000
-"""Rows or pairs of the largest problem that is certified: a certificate of more would take longer to check than to solve."""
-MOST_FEATURES = 2_000_000
-"""Numbers of the largest X that is certified: a certificate writes all of them in full."""
-ROOMS = (0.0, 2.0**-50, 2.0**-44, 2.0**-38, 2.0**-30, 2.0**-20)
-"""Relative to its constraints: how far a point is moved inside them. Each is tried in turn, until the point satisfies them exactly."""
-LARGEST_MULTIPLIER = 1e100
-"""Multipliers are scaled along a ray up to this: a bound near the largest float would be no better a proof."""
+"""Rows or pairs of the largest problem that is certified: a larger certificate would take longer to check than its problem to solve."""
+MOST_FEATURE_VALUES = 2_000_000
+"""Entries of the largest X that is certified: a certificate contains all of them in full."""
+MOVES_INSIDE = (0.0, 2.0**-50, 2.0**-44, 2.0**-38, 2.0**-30, 2.0**-20)
+"""Shares of its margin by which a point is moved inside its hard rows. Each is tried in turn, until the point satisfies them exactly."""
 
 
 def certificate(answer: Solution | ExactOptimum, mode: Mode | None = None) -> dict[str, Any]:
@@ -149,8 +148,10 @@ def state(problem: Problem) -> dict[str, Any]:
     if isinstance(kernel, Polynomial) and kernel.degree > checker.MOST_DEGREE:
         raise ValueError(f"a certificate holds polynomials of degree {checker.MOST_DEGREE} at most, not {kernel.degree}")
     rows = problem.rows
-    if rows.p > MOST_ROWS or problem.m * problem.X.shape[1] > MOST_FEATURES:
-        raise ValueError(f"a certificate holds at most {MOST_ROWS:,} rows or pairs and {MOST_FEATURES:,} features; this problem is larger")
+    if rows.p > MOST_ROWS or problem.m * problem.X.shape[1] > MOST_FEATURE_VALUES:
+        raise ValueError(
+            f"a certificate holds at most {MOST_ROWS:,} rows or pairs and {MOST_FEATURE_VALUES:,} features; this problem is larger"
+        )
     stated = {
         "family": problem.family,
         "kernel": {
@@ -249,7 +250,7 @@ def _affordable_prices(judge: checker.Problem, dual: dict[str, Any]) -> dict[str
 
 
 def _functions(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]:
-    """Functions near that of the point, more and more inside the hard rows."""
+    """Functions near that of the point, each further inside the hard rows than the one before."""
     if not point.has_function:
         return
     v = coefficients(problem, point)
@@ -261,7 +262,7 @@ def _functions(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]
         return
     u = problem.slack(f, b)[hard]
     inside = strictly_inside(problem)
-    for room in ROOMS:
+    for room in MOVES_INSIDE:
         if inside is not None:
             v0, b0 = coefficients(problem, inside), inside.b or 0.0
             slack = -problem.slack(evaluate(problem, inside).f, b0)[hard]
@@ -302,7 +303,7 @@ def _number(v: float) -> float | str:
 
 
 def _integer(v: int) -> int | str:
-    """Written in hexadecimal where decimals would take long to read."""
+    """An integer as JSON, in hexadecimal where decimals would take long to read."""
     return v if v.bit_length() <= 1024 else hex(v)
 
 
@@ -311,7 +312,7 @@ def _fraction(v: Fraction) -> str:
 
 
 def _outward(v: Fraction | float, way: int) -> float | str:
-    """The nearest double that is not inside; the rational where doubles end."""
+    """The nearest double that is not inside the interval, or the rational itself where it is beyond all doubles."""
     if isinstance(v, float):
         return "inf" if v > 0 else "-inf"
     x = checker.outward(v, way)

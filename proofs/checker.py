@@ -107,7 +107,7 @@ class Family(NamedTuple):
         return self.unknowns != "function"
 
 
-FAMILIES = {
+FAMILY_OF_NAME: dict[str, Family] = {
     "svm.hard": Family("svm", hard=True, bias=True),
     "svm.soft": Family("svm", bias=True),
     "svm.l2": Family("svm", squared=True, bias=True),
@@ -123,19 +123,26 @@ FAMILIES = {
     "rank.onenorm": Family("rank", unknowns="rows"),
     "rvm": Family("rank", unknowns="points"),
 }
-
+"""The families of problems that a certificate may state, by their names."""
 SCHEMA = "equimargin-certificate/1"
+"""The value of the key `schema` of a certificate."""
 DOCUMENT_KEYS = ("schema", "mode", "claim", "semidefinite", "problem", "primal", "dual", "digests")
+"""The keys of a certificate."""
 PROBLEM_KEYS = ("family", "kernel", "features", "C", "weights", "labels")
+"""The keys of a problem of any task."""
 TASK_KEYS: dict[str, tuple[str, ...]] = {"svm": (), "svr": ("epsilon",), "rank": ("queries", "pairs")}
+"""The further keys of a problem, by its task."""
 KERNEL_KEYS = ("name", "constant")
+"""The keys of any kernel."""
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "linear": (),
     "polynomial": ("degree", "gamma", "coef0"),
     "rbf": ("gamma",),
     "precomputed": ("shift",),
 }
+"""The further keys of a kernel, by its name: its parameters."""
 COMBINATION_KEYS = ("rows", "numerators", "denominator")
+"""The keys of a list of numbers of rows or of points, of which those that are 0 are left out."""
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
 # What is read of a certificate, and what follows from it
@@ -493,7 +500,7 @@ def a_point_is_given(primal: Any, dual: Any) -> None:
 def read_problem(given: Any) -> Problem:
     """The problem that is stated; where weak duality needs K >= 0, that is proved."""
     family_is_known(given)
-    family = FAMILIES[given["family"]]
+    family = FAMILY_OF_NAME[given["family"]]
     keys_are_those_listed(given, PROBLEM_KEYS + TASK_KEYS[family.task])
     space = read_space(given["kernel"], given["features"])
     rows = read_rows(given, family.task, len(space.rows))
@@ -507,7 +514,7 @@ def read_problem(given: Any) -> Problem:
 def family_is_known(given: Any) -> None:
     """17. The problem is an object, and its family is one of those listed."""
     name = given.get("family") if isinstance(given, dict) else None
-    require(isinstance(name, str) and name in FAMILIES, "family_is_known", "the family is not known")
+    require(isinstance(name, str) and name in FAMILY_OF_NAME, "family_is_known", "the family is not known")
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------

@@ -1,13 +1,15 @@
 """The Lagrangian dual of a declared primal, derived by machine in exact fractions, and compared entry by entry with the declared dual.
 
-cvxpy turns a declaration into min 1/2 x'Px + q'x over h - Gx in {0} x R+ x second-order cones; its dual needs no thought,
+cvxpy turns a declaration into min 1/2 x'Px + q'x over h - Gx in {0} x R+ x second-order cones. The dual of that form is known,
 
     max  -1/2 x'Px - h'z    s.t.   Px + q + G'z = 0,   z in R x R+ x second-order cones.
 
-Both this and the declared dual's own canonical form then lose what was only introduced on the way, by rules that change neither optimum nor
-the points of what is left, until there is nothing left but the multipliers alpha of the margins: a quadratic, equations, inequalities and
-bounds of it, whose numbers must be the same. The numbers of a declaration are float64 and are compared as the fractions that they are, so
-that what it computes from its data must be exact: C a power of two, weights powers of four, features whose differences are floats.
+This dual, and the canonical form of the declared dual, have auxiliary unknowns. Rules eliminate these without changing the optimum or the
+optimal values of the other unknowns. In the end both programs have only the multipliers alpha of the margins as unknowns, and their
+quadratic terms, equations, inequalities and bounds must be the same numbers.
+
+The numbers of a declaration are float64, and are compared as exact fractions. A declaration must therefore compute with its data without
+rounding: C is a power of two, weights are powers of four, and differences of features are floats.
 
 Source: S. Boyd, L. Vandenberghe, Convex Optimization, chapter 5.
 """
@@ -34,6 +36,7 @@ PAIRED = (
     *("svm.hard", "svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2", "svr.hard", "svr.l1", "svr.l2"),
     *("rank.hard", "rank.l1", "rank.l2", "rank.lambda", "rank.onenorm", "rvm"),
 )
+"""Beginnings of ids, each of a form that is declared both as `.primal` and as `.dual`."""
 DUAL_OF = {f"{family}.primal": f"{family}.dual" for family in PAIRED} | {
     "svm.hard.margin": "svm.hard.dual",
     "svm.nobias.beta": "svm.nobias.dual",
@@ -42,7 +45,7 @@ DUAL_OF = {f"{family}.primal": f"{family}.dual" for family in PAIRED} | {
     "rank.l2.beta": "rank.l2.dual",
     "rank.lambda.function": "rank.lambda.dual",
 }
-"""The declarations that are the Lagrangian dual of another."""
+"""The id of the declaration that is the Lagrangian dual of another, by the id of that other one."""
 ZERO = Fraction(0)
 """What arrays of Fractions are filled with; 0 itself would be an int."""
 ONE = Fraction(1)
@@ -184,7 +187,7 @@ def canonical(declaration: Declaration) -> Program:
 
 
 def reduced(program: Program) -> Program:
-    """The program without what can be read off: its rules are tried until none applies."""
+    """The program after the rules below have been applied until none applies any more."""
     rules = (_bounded, _substituted, _slack_dropped, _monotone_fixed, _norm_formed)
     while True:
         after = next((result for rule in rules if (result := rule(program)) is not None), None)
@@ -194,7 +197,7 @@ def reduced(program: Program) -> Program:
 
 
 def _bounded(program: Program) -> Program | None:
-    """An inequality in one unknown is a bound; one in none says nothing."""
+    """Replace an inequality in one unknown by a bound, and drop an inequality that has no unknown."""
     for r, row in enumerate(program.F):
         used = np.flatnonzero(row)
         if len(used) > 1:
@@ -211,9 +214,10 @@ def _bounded(program: Program) -> Program | None:
 
 
 def _substituted(program: Program) -> Program | None:
-    """An unknown without bounds that an equation determines is what it says; an equation of nothing goes.
+    """Eliminate an unknown without bounds by an equation that it is in, and drop an equation that has no unknown.
 
-    Equations with a bounded unknown that is in no other come last: once they are left alone, that unknown is their slack.
+    An equation may have a bounded unknown that is in no other equation. Such an equation is taken last, because that unknown is its slack
+    as soon as no other equation is left to eliminate by.
     """
     bounded = np.array([not (low is None and up is None) for low, up in zip(program.lower, program.upper, strict=True)], dtype=np.bool_)
     used = program.E != 0
@@ -254,7 +258,7 @@ def _eliminated(program: Program, r: int, k: int) -> Program:
 
 
 def _slack_dropped(program: Program) -> Program | None:
-    """An unknown that is at least 0, costs nothing and is in one equation only is its slack: the equation is an inequality."""
+    """Drop an unknown that is at least 0, is not in the objective and is in one equation only, and make the equation an inequality."""
     for k in range(program.n):
         lone = np.flatnonzero(program.E[:, k])
         alone = len(lone) == 1 and not (program.g[k] or program.H[k].any() or program.F[:, k].any() or _conic(program, k))
@@ -267,7 +271,7 @@ def _slack_dropped(program: Program) -> Program | None:
 
 
 def _monotone_fixed(program: Program) -> Program | None:
-    """An unknown that is at least 0, is in no constraint, and in which the objective cannot fall where all are feasible, is 0."""
+    """Fix an unknown at 0 if it is at least 0, is in no constraint, and the objective does not decrease in it at any feasible point."""
     for k in range(program.n):
         alone = not (program.E[:, k].any() or program.F[:, k].any() or _conic(program, k))
         if alone and program.lower[k] == 0 and program.g[k] >= 0:
@@ -278,7 +282,7 @@ def _monotone_fixed(program: Program) -> Program | None:
 
 
 def _norm_formed(program: Program) -> Program | None:
-    """min v over |M z| <= v, v >= 0 or free and in nothing else, is min |M z|."""
+    """Replace min v over |M z| <= v by min |M z|, for a v that is at least 0 or free, and in no other constraint."""
     for c, cone in enumerate(program.cones if program.norm is None else ()):
         used = np.flatnonzero(cone[0])
         if len(used) != 1 or program.g[used[0]] != cone[0, used[0]]:
@@ -319,7 +323,7 @@ def _with(bounds: tuple[Bound, ...], k: int, end: Fraction, tighter: Callable[[F
 
 
 def homogeneous(program: Program) -> Program:
-    """min |z|_H with -g'z = 1 over the same cone: what min 1/2 z'Hz + g'z is of degree one.
+    """min |z|_H with -g'z = 1 over the same cone: the homogeneous form, of degree one, of min 1/2 z'Hz + g'z.
 
     Raises
     ------

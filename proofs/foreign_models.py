@@ -1,8 +1,8 @@
-"""Somebody else's model: a scikit-learn estimator or its coefficients in a file, a LIBSVM or a LIBLINEAR model file.
+"""Models of other programs: a scikit-learn estimator, or its coefficients in a file, or a model file of LIBSVM or LIBLINEAR.
 
     f(x) + b = sum_k coefficient_k k(support_k, x) + b        or        w.x + b
 
-with coefficient_k = y_k alpha_k for classification and alpha_k - alphahat_k for regression; positive is the larger of two labels.
+coefficient_k is y_k alpha_k for classification, and alpha_k - alphahat_k for regression. The larger of two labels is the positive class.
 
 Coefficients in a file are NPZ arrays or a JSON object with scikit-learn's names:
 
@@ -256,7 +256,7 @@ def _liblinear(lines: Sequence[str]) -> Model:
 
 
 def _header(lines: Sequence[str], last: str) -> tuple[dict[str, str], int]:
-    """Its words by their first, and where the body starts."""
+    """The lines of the header, the rest of a line by its first word, and the number of the line at which the body starts."""
     for n, line in enumerate(lines):
         if line.strip() == last:
             return {name: text for name, _, text in (before.strip().partition(" ") for before in lines[:n])}, n + 1
@@ -326,7 +326,7 @@ def _whole(name: str, values: Any, length: int | None = None) -> NDArray[np.int6
 
 
 def _finite(name: str, values: Any, length: int | None = None) -> Array:
-    """Numbers as a vector, finite, of that length; true and false are none."""
+    """Finite numbers as a vector of that length; true and false are refused."""
     given = np.asarray(values, dtype=object).ravel()
     wanted = "finite numbers" if length is None else f"{length} finite number{'s' * (length != 1)}"
     try:

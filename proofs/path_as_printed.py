@@ -1,4 +1,4 @@
-"""Document P's Algorithm 1 to the letter: a control, wrong where the document is. The path itself is in `solvers/path/`.
+"""Document P's Algorithm 1 exactly as printed. It is a control, and wrong where the document is wrong; the right path is `solvers/path/`.
 
     lambda^0 = max (P K P'1),  alpha = 1,  I_alpha the pairs where it is attained                            5.1
     eta = (P_I K P_I')^-1 1,   alpha_i = alpha_i^t - (lambda^t - lambda) eta_i  for i in I = I_alpha       (12)
@@ -6,17 +6,21 @@
     lambda_i = lambda^t (f_i - h_i) / (1 - h_i)  where f_i = f(x_k) - f(x_l) comes to 1                    (17)
     lambda^{t+1} = the largest lambda_i < lambda^t;  the related pair(s) change their set;  t = t + 1
 
-Where it fails, and what the path does instead:
+Where the algorithm fails, and what `solvers/path/` does instead:
 
-    events at one lambda   If one pair moves, the others have lambda_i = lambda^t at the next step, which is not < lambda^t: they are never
-                           seen again, and their margins go through 1. The path takes all tied pairs at once.
-    the inverse            If all of them move, P_I K P_I' is singular as soon as they depend, as the four pairs of i, k > j, l do, of which
-                           no three are on the margin without the fourth. The path keeps an independent part of them.
-    the side               A pair may come to the margin only to touch it: (12) then takes its alpha out of [0, 1], and (13) and (14) find
-                           that at lambda^t, which is not < lambda^t. The path projects onto the directions that stay within.
-    the proof              Nothing is checked, and nothing noticed. The path has a gap at every breakpoint, and ends where it is lost.
+    events at one lambda   Several pairs may have an event at the same lambda. If one of them moves, the others have lambda_i = lambda^t at
+                           the next step, which is not < lambda^t. They are never found again, and their margins pass 1 unnoticed. The
+                           path takes all tied pairs at once.
+    the inverse            If all tied pairs move, P_I K P_I' may be singular, because their rows may be linearly dependent. An example
+                           are the four pairs that prefer i and k to j and l: if three are on the margin, so is the fourth. The path keeps
+                           an independent part of the rows.
+    the side               A pair may reach the margin and leave it to the side that it came from. (12) then takes its alpha out of
+                           [0, 1], and (13) and (14) find that event at lambda^t, which is not < lambda^t. The path projects onto the
+                           directions that stay in [0, 1].
+    the proof              The algorithm does not check its solutions. The path has a gap at every breakpoint, and ends where the gap is
+                           too large.
 
-P K P' is stored, as in 5.3. Values of lambda that differ by rounding alone are taken for equal.
+P K P' is stored, as in 5.3. Two values of lambda that differ only by rounding count as equal.
 
 Source: document P, section 5 and Algorithm 1.
 """
@@ -35,9 +39,9 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.listed import Pairs
 
 SAME_EVENT = 1e-10
-"""Share of lambda^t by which two values of lambda may differ and still be one event: without it every rounding error were an event."""
+"""Share of lambda^t by which two values of lambda may differ and still count as one event, because they may differ by rounding alone."""
 STORED_PAIRS = 5000
-"""Pairs for which P K P' is stored, at most: 200 MB."""
+"""Pairs of the largest problem that is accepted: its matrix P K P' takes 200 MB."""
 
 
 class Ending(StrEnum):
@@ -59,9 +63,9 @@ class Place(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class PrintedPath:
-    """What Algorithm 1 takes for the path.
+    """The path as Algorithm 1 computes it.
 
-    problem : of ranking; its C means nothing.  lambdas : (T,) decreasing.  alphas : (T, p), which may leave [0, 1].
+    problem : of ranking; its C is ignored.  lambdas : (T,) decreasing.  alphas : (T, p), which may leave [0, 1].
     margins : T sets I_alpha, with which the path goes on.  ending : why there are no more.
     """
 
@@ -87,7 +91,7 @@ class PrintedPath:
 def path_as_printed(
     problem: MarginProblem, lambda_min: float = 1e-4, pairs: Literal["one", "all"] = "one", max_events: int = 10_000
 ) -> PrintedPath:
-    """Algorithm 1 from lambda^0 down to lambda_min, whatever it comes to.
+    """The result of Algorithm 1 from lambda^0 down to lambda_min, right or wrong.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a point proves: its interval, and what completes a point for it."""
+"""What a point proves of the optimum: its interval, and how a point with one side is completed by the other."""
 
 from equimargin.formulations.bounds.intervals import Interval, inner_interval, interval
 

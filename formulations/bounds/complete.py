@@ -1,8 +1,8 @@
-"""All of a canonical point: what one side of it leaves open, from the other side.
+"""Completed points: a canonical point that has only a function, or only multipliers, gets the other side from the one it has.
 
-A formulation carries a function or multipliers. f = A'alpha completes multipliers, `dual_from` completes a function, and the best b and
-the least slacks complete both. One canonical point therefore says what the variables of every formulation of its family are. Every
-quantity is computed once, when it is first asked for.
+The variables of a formulation are a function or multipliers. Multipliers are completed by the function f = A'alpha, a function is
+completed by `dual_from`, and both by the best b and the least slacks. The variables of every formulation of a family can then be read off
+one canonical point. Every quantity is computed once, when it is first asked for.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 
 class CompletedPoint(ABC):
-    """What a completed point of either canonical shape answers, whichever side of it was given."""
+    """The quantities that a completed point of either canonical shape has."""
 
     @property
     @abstractmethod
@@ -112,7 +112,7 @@ class Completion(CompletedPoint):
 
     @property
     def of_multipliers(self) -> Completion | None:
-        """The point that alpha makes, f = A'alpha; None where there is no alpha, or it is one of other rows."""
+        """The point that alpha makes, f = A'alpha; None where there is no alpha, or alpha belongs to other rows."""
         alpha = self._multipliers
         return None if alpha is None or alpha.shape != (self.problem.p,) else Completion(self.problem, Point(alpha=alpha))
 
@@ -120,8 +120,8 @@ class Completion(CompletedPoint):
     def quadratic_error(self) -> float:
         """How far 1/2 beta'K beta may be off, for the point's own beta and for beta = A'alpha, whichever is worse.
 
-        It is printed with the entries of K, rounded. It is declared with features L, where K - L L' is what the eigenvalues lose: the
-        optimum moves with that by no more than 1/2 beta'(K - L L')beta at the multipliers of the true or of the declared problem.
+        The printed formula has the entries of K, which are rounded. The declaration has features L, which leave out K - L L'. That moves
+        the optimum by at most 1/2 beta'(K - L L')beta, at the multipliers of the true or of the declared problem.
         """
         alpha, gram, lost = self._multipliers, self.problem.gram, self.problem.features_error
         betas = [beta for beta in (self.point.beta, None if alpha is None else self.problem.rows.rdot(alpha)) if beta is not None]

@@ -1,4 +1,4 @@
-"""f at the points and its norm, each with a bound on the rounding of its computation."""
+"""The values of f at the points and its norm, each with a bound on the rounding of its computation."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
-ROUGH = 1e-11
-"""An f that is known no better than this, over the margins that rows ask for, is evaluated in extended precision."""
-ROUGH_NORM = 1e-10
-"""Likewise a w whose error may be larger, over |w|, than this."""
+LARGEST_VALUE_ERROR = 1e-11
+"""Error of f over the largest |t_r|, without a unit: an f whose error may be larger is evaluated again, in extended precision."""
+LARGEST_WEIGHT_ERROR = 1e-10
+"""Error of |w|^2 over |w|^2, without a unit: a w whose error may be larger is computed again, in extended precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +32,18 @@ class Evaluation:
 
 
 @np.errstate(all="ignore")
-def evaluate(problem: MarginProblem, point: Point, rough: float = ROUGH) -> Evaluation:
-    """f at the points and |f|^2 of a point's w or beta, with error bounds; beta is taken through w = Z' beta where there are features Z.
+def evaluate(problem: MarginProblem, point: Point, rough: float = LARGEST_VALUE_ERROR) -> Evaluation:
+    """f at the points and |f|^2 of a point's w or beta, with error bounds.
 
-    rough : the error of f, over the margins that rows ask for, above which coefficients are multiplied in extended precision; for 0 every f
-    is, w too, where the platform has it and it does not take long.
+    With explicit features Z, beta is first turned into w = Z' beta. The function that is judged is that of the rounded w, so that the
+    rounding of w is no error. For any other kernel the coefficients of equal points are added first, and the function that is judged is
+    that of the rounded sums; they are exact if the coefficients come from multipliers.
 
-    There the rounded w is itself the function that is judged, so its rounding is no error; for any other kernel so are the rounded sums of
-    the coefficients of equal points, which are exact where they come from multipliers.
+    Parameters
+    ----------
+    problem : MarginProblem.  point : with w or beta.
+    rough : the error of f, over the largest |t_r|, above which f is computed in extended precision. For 0 it always is, if the platform
+        has an extended precision and that does not take long.
     """
     if problem.explicit is not None:
         w = coefficients(problem, point)
@@ -62,7 +66,7 @@ def inner_error(v: Array, f: Array, f_error: Array) -> float:
 
 
 @np.errstate(all="ignore")
-def kernel_product(problem: Problem, v: Array, rough: float = ROUGH) -> tuple[Array, Array]:
+def kernel_product(problem: Problem, v: Array, rough: float = LARGEST_VALUE_ERROR) -> tuple[Array, Array]:
     """K v and a bound on its error, both (m,), in float64; computed in extended precision where float64 would leave more than `rough`."""
     Z = problem.explicit
     if Z is not None:
@@ -86,7 +90,7 @@ def _in_float64(v: Array, error: Array) -> tuple[Array, Array]:
 
 
 def _touched_product(problem: Problem, v: Array) -> tuple[Array, Array]:
-    """K v and a bound on its error where a row or v looks, 0 elsewhere."""
+    """K v and a bound on its error at the points that are in a row or have v_i != 0; both are 0 at all other points."""
     points = np.union1d(problem.rows.touched, np.flatnonzero(v))
     f, error = np.zeros(problem.m), np.zeros(problem.m)
     f[points], error[points] = (problem.gram if len(points) == problem.m else problem.gram.part(points)).product(v[points])
@@ -95,11 +99,11 @@ def _touched_product(problem: Problem, v: Array) -> tuple[Array, Array]:
 
 @np.errstate(all="ignore")
 def arithmetic(problem: Problem, alpha: AnyMultipliers | None = None) -> float:
-    """u C K_ii over the margins asked for: f = K beta with |beta_i| up to C is computed no better by anybody in float64.
+    """u C max K_ii over the largest |t_r|: no solver in float64 computes f = K beta with |beta_i| up to C more accurately.
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.  alpha : (p,) multipliers, which on hard rows take the place of C; 0 without.
+    problem : MarginProblem or OneNormProblem.  alpha : (p,) multipliers, which take the place of C on hard rows; None counts as 0.
     """
     finite, Z = problem.group_costs[np.isfinite(problem.group_costs)], problem.explicit
     most = largest(finite) or (problem.C if np.isfinite(problem.C) else 0.0)  # noise, where nothing may cost
@@ -112,7 +116,7 @@ def arithmetic(problem: Problem, alpha: AnyMultipliers | None = None) -> float:
 def weights_of(problem: MarginProblem, Z: Explicit, beta: Array) -> tuple[Array, Array]:
     """w = Z'beta and a bound on its error, both (q,), in extended precision where they cancel."""
     w, error = Z.combination(beta)
-    if float(np.abs(w) @ error) <= ROUGH_NORM * float(w @ w) or not Z.extended:
+    if float(np.abs(w) @ error) <= LARGEST_WEIGHT_ERROR * float(w @ w) or not Z.extended:
         return w, error
     return _in_float64(*Z.combination(beta.astype(np.longdouble)))
 

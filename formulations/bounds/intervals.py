@@ -1,12 +1,12 @@
 """Proven intervals: rigorous lower and upper bounds on a problem's optimum from one point.
 
-Weak duality gives both sides: L(alpha) <= optimum <= U(f, b) for every feasible alpha and every (f, b). The point is first repaired to
-exact feasibility; every operation is then rounded outward and every sum carries an a-priori bound on its rounding and underflow
-(`numeric/rounding.py`, no rounding modes), and the entries of K carry the kernel's own bound, so the interval is about the mathematical
-kernel of the given floats, at the exact costs C x weight. What overflows leaves the trivial bound.
+Weak duality gives both sides: L(alpha) <= optimum <= U(f, b) for every feasible alpha and every (f, b). The point is first repaired, so
+that it is exactly feasible. Every operation is then rounded outward, and every sum carries an a-priori bound on its rounding and underflow
+(`numeric/rounding.py`; rounding modes are not used). The entries of K carry the kernel's own bound. The interval therefore holds for the
+mathematical kernel at the given floats, and for the exact costs C x weight. Where a bound overflows it is infinite, which is always true.
 
-An interval belongs to a problem and a point, not to a solver; a wrong formulation's point has a true interval too. The same sums with
-every rounding taken the other way give the inner interval: what can be held against a point for certain.
+An interval belongs to a problem and a point, not to a solver. The point of a wrong formulation has a true interval, too. The same sums
+with every rounding taken the other way give the inner interval, which says how far from the optimum a point is at least.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.bounds.evaluate import (
-    ROUGH,
+    LARGEST_VALUE_ERROR,
     Evaluation,
     coefficients,
     evaluate,
@@ -40,15 +40,16 @@ from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Tube
 
 SIZE_FLOOR = 1e-4
-"""Share of P(0) that relative figures are divided by at least: an optimum far below P(0) is 0 for all that a user can tell."""
-ROUGH_LOSS = 1e-10
-"""Likewise an f whose rounding shows in the sum of losses by more than this, over U or SIZE_FLOOR x P(0): large costs multiply it."""
-LONGEST = 1e100
-"""Multipliers are scaled along a ray up to this: a bound near the largest float would be no better a proof."""
+"""Share of P(0) by which relative figures are divided at least: an optimum far below P(0) is as good as 0 to a user."""
+LARGEST_LOSS_ERROR = 1e-10
+"""Error of the sum of losses over U or SIZE_FLOOR x P(0), without a unit: where it is larger, f is evaluated again, in extended precision.
+Large costs can multiply a small error of f to this size."""
+LARGEST_MULTIPLIER = 1e100
+"""Largest multiplier of a hard row that is tried: a bound near the largest float, which larger ones could prove, would say no more."""
 OUTWARD = 1.0
-"""The way in which rounding is added so that the optimum is proven to lie inside an interval."""
+"""The sign of rounding that is added so that the optimum is proven to lie inside an interval."""
 INWARD = -1.0
-"""The way in which rounding is added so that the point's own exact values are proven to lie outside an interval."""
+"""The sign of rounding that is added so that the point's own exact values are proven to lie outside an interval."""
 
 
 def relative_size(at_0: float, *values: float) -> float:
@@ -109,10 +110,10 @@ def interval(problem: Problem, point: CanonicalPoint) -> Interval:
 
 
 def inner_interval(problem: Problem, point: CanonicalPoint) -> Interval:
-    """What exact arithmetic cannot pass at a point: L(repaired alpha) <= lower and upper <= U(f, b), both of the exact values.
+    """Bounds on the exact values of a point from the other side: L(repaired alpha) <= lower and upper <= U(f, b).
 
-    The repairs are those of `interval`, the multiple of hard rows' multipliers among them, and the same sums are rounded the other way:
-    neither side of `interval` is closer. It says how bad a point is for certain; its lower may exceed its upper.
+    The point is repaired as in `interval`, and the same sums are rounded the other way. Exact arithmetic would therefore prove no narrower
+    interval than this one with the same repairs. It says how far from the optimum a point certainly is. Its lower end may exceed its upper.
 
     Parameters
     ----------
@@ -147,7 +148,7 @@ def _of_margin_problem(problem: MarginProblem, point: Point, way: float) -> Inte
     return Interval(lower, upper, problem.scale)
 
 
-def _upper(problem: MarginProblem, point: Point, way: float, rough: float = ROUGH) -> float:
+def _upper(problem: MarginProblem, point: Point, way: float, rough: float = LARGEST_VALUE_ERROR) -> float:
     """U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded one way, where hard rows are met by repair; rough: see `evaluate`."""
     at, unknown = evaluate(problem, point, rough), np.inf if way > 0 else 0.0
     if not np.isfinite(at.f).all() or (problem.rows.p > LISTED_PAIRS and not problem.swept):
@@ -167,7 +168,7 @@ def _upper(problem: MarginProblem, point: Point, way: float, rough: float = ROUG
     own = _at_least_0(added(_half_norm2(at, way), losses, way))
     if rough > 0.0 and _extended(problem):
         shown = abs(losses - _losses(problem, _needed(problem, at, b, -way), -way))
-        if shown > ROUGH_LOSS * largest(np.array([own]), SIZE_FLOOR * problem.scale):
+        if shown > LARGEST_LOSS_ERROR * largest(np.array([own]), SIZE_FLOOR * problem.scale):
             return _upper(problem, point, way, 0.0)
     met = _met(problem, point, most, b) if missed else None
     return own if met is None else float(np.minimum(own, _upper(problem, met, way)))  # inward the point may meet its hard rows itself
@@ -292,7 +293,7 @@ def _multiples(problem: MarginProblem, shape: Array, gain: float, own: float) ->
     gain : a lower bound of t'shape, above 0.  own : the multiple that has been given, which is not exceeded where a row is soft.
     """
     norm2 = 2 * _half_norm2_above(problem, problem.rows.rdot(shape), OUTWARD)
-    best = min(float(quotient(gain, norm2, -1)), LONGEST)  # a finite one along a ray, whose norm2 is 0
+    best = min(float(quotient(gain, norm2, -1)), LARGEST_MULTIPLIER)  # a finite one along a ray, whose norm2 is 0
     best = best if _hard(problem).all() else min(best, own)
     return best, _power_of_two(best)
 

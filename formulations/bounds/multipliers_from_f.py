@@ -1,11 +1,13 @@
 """Multipliers from a function, for the printed forms that have none: K (3.12), (3.13), (3.14), (3.15).
 
-At the optimum alpha_r is c_r loss'(u_r) wherever the loss has a derivative. For the squared hinge that is everywhere: alpha = 2 c (u)_+.
-For the hinge alpha_r = c_r above the margin and 0 below it, and on the margin the multipliers are those that give f back,
+At the optimum alpha_r = c_r loss'(u_r) wherever the loss has a derivative. The squared hinge has one everywhere, so that alpha = 2 c (u)_+.
+For the hinge alpha_r = c_r where u_r > 0, and alpha_r = 0 where u_r < 0. The multipliers alpha_M of the rows on the margin, u_r = 0, are
+those that give f back,
 
     min over 0 <= alpha_M <= c_M   | f - A'alpha |_K,   s'alpha = 0.
 
-Such multipliers tighten a family's interval and never judge the answer they were made from: from an inexact f they can be far worse than f.
+These multipliers may narrow the interval of a family. They are never used to judge the answer that they were made from, because an f that
+is almost optimal can give multipliers that are far from optimal.
 """
 
 from __future__ import annotations
@@ -18,9 +20,9 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import LISTED_PAIRS
 
-WIDTHS = (1e-8, 1e-6, 1e-4)
-"""Slacks up to which a row counts as on the margin: each of the three is tried, and the one with the best dual value is taken."""
-MARGIN_LIMIT = 1_500
+MARGIN_WIDTHS = (1e-8, 1e-6, 1e-4)
+"""Slacks |u_r| up to which a row counts as on the margin. All are tried, and the multipliers with the best dual value are taken."""
+MOST_MARGIN_ROWS = 1_500
 """Rows on the margin, at most, whose multipliers are sought by least squares, which takes a dense matrix of that size."""
 
 
@@ -35,7 +37,7 @@ def dual_from(problem: MarginProblem, point: Point) -> Array | None:
     -------
     alpha : (p,) with 0 <= alpha <= box and s'alpha = 0 exactly, or None where too many rows lie on the margin, or there are too many.
 
-    Source: the stationarity conditions of T (23)-(28), K (3.13); the catalogue's "Dual from f".
+    Source: the stationarity conditions of T (23)-(28), K (3.13); proofs/catalogue.md, "Multipliers made from a function".
     """
     if problem.p > LISTED_PAIRS:
         return None
@@ -44,7 +46,7 @@ def dual_from(problem: MarginProblem, point: Point) -> Array | None:
     u = problem.slack(f, b)
     if problem.loss == "squared_hinge" and np.isfinite(problem.costs).all():
         return np.asarray(problem.repaired(2 * problem.costs * np.maximum(u, 0.0)))
-    candidates = [alpha for width in WIDTHS if (alpha := _hinge_multipliers(problem, point, u, width)) is not None]
+    candidates = [alpha for width in MARGIN_WIDTHS if (alpha := _hinge_multipliers(problem, point, u, width)) is not None]
     return max(candidates, key=lambda alpha: _dual_value(problem, alpha), default=None)
 
 
@@ -54,7 +56,7 @@ def _hinge_multipliers(problem: MarginProblem, point: Point, u: Array, width: fl
     hard = np.isinf(problem.costs)
     alpha = np.where((u > width) & ~hard, problem.costs, 0.0)
     margin = np.flatnonzero(((np.abs(u) <= width) | (hard & (u > -width))) & (problem.costs > 0))
-    if len(margin) > MARGIN_LIMIT:
+    if len(margin) > MOST_MARGIN_ROWS:
         return None
     if len(margin):
         features = problem.features()

@@ -1,8 +1,8 @@
-"""A strictly feasible point of the hard tube: where an answer that violates it by a rounding error is blended towards.
+"""A strictly feasible point of the hard tube (Slater's condition): answers that violate the tube by a rounding error are moved towards it.
 
     min over (w, b, tau)   tau   s.t.   |y_i - w.phi_i - b| <= tau          strictly feasible iff tau < epsilon
 
-Least squares is tried first, which comes well inside where the features span the targets; the linear program decides otherwise.
+Least squares is tried first. It lies well inside the tube if the features span the targets. Otherwise the linear program decides.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Features Z (m, q) with K = Z Z', where the kernel has them as they are: X, or X with a column of ones that is never stored.
+"""Explicit features Z (m, q) with K = Z Z', for the kernels that have them: the linear kernel, with or without an intercept.
 
-f(x) = w.z, and for a column of ones w ends with the constant of f.
+Z is X, or X with a column of ones, which is never stored. A function is f(x) = w.z; if there is a column of ones, the last entry of w is
+the constant of f.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from equimargin.formulations.numeric.rounding import SMALLEST, gamma_n, rounded,
 Index = NDArray[np.int64]
 
 ENTRIES_AT_A_TIME = 2**16
-"""Entries that are gathered at a time for a Gram matrix: few enough to stay in the cache."""
+"""Entries of X that are gathered at a time for Z' D Z: few enough to stay in the cache."""
 ENTRIES_WITHOUT_BLAS = 50_000
-"""Entries of the rows whose products are summed by a loop of our own, at most: below this the loop is faster than BLAS."""
+"""Entries of Z, at most, for which Z' D Z is summed by a loop of our own: for so small a matrix the loop is faster than BLAS."""
 SAMPLED_POINTS = 1000
-"""Points that an average is taken over."""
-EXTENDED_ENTRIES = 4_000_000
-"""Entries of X up to which sums over it are taken in extended precision where a bound needs that: a twentieth of a second."""
+"""Points, about, over which the mean of |z|^2 is taken: an estimate is enough."""
+EXTENDED_FEATURE_ENTRIES = 4_000_000
+"""Entries of X, at most, for which sums over X are taken in extended precision where a bound needs it: that takes 0.05 seconds."""
 
 
 class Explicit:
@@ -74,7 +75,7 @@ class Explicit:
     @property
     def extended(self) -> bool:
         """Whether the platform has an extended precision, and sums over X in it do not take long."""
-        return self.entries <= EXTENDED_ENTRIES and bool(np.finfo(np.longdouble).eps < np.finfo(np.float64).eps)
+        return self.entries <= EXTENDED_FEATURE_ENTRIES and bool(np.finfo(np.longdouble).eps < np.finfo(np.float64).eps)
 
     def values(self, w: Array) -> tuple[Array, Array]:
         """Z w and a bound on its error, (m,) each, for w (q,), in whose precision they are computed."""

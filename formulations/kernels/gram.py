@@ -13,11 +13,11 @@ from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
 from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, rounded, summed, unit_of
 
 STORED_ROWS = 6000
-"""A Gram matrix of up to this many rows is kept (288 MB); a larger one is recomputed tile by tile."""
+"""Rows of the largest Gram matrix that is kept in memory, 288 MB. A larger one is recomputed tile by tile."""
 TILE_ROWS = 512
-"""Rows of a Gram matrix that are computed at a time where it is not kept."""
+"""Rows of a Gram matrix that are computed at a time where the matrix is not kept."""
 EXTENDED_WORK = 20_000_000
-"""Products m^2 d up to which a Gram matrix is worth computing in extended precision."""
+"""Multiplications, m^2 d of them, up to which a Gram matrix is computed in extended precision where a bound needs it."""
 
 
 class Gram:

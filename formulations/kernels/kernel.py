@@ -1,8 +1,8 @@
 """Kernels k(x, z) and bounds on the rounding of every entry of their Gram matrices.
 
-Each kernel states a bound E with |computed K_ij - k(x_i, x_j)| <= E_ij for the given floats, so that what is proved about K beta
-holds for the mathematical kernel and not for its floating-point image. Everything is computed in the precision of the features: float64,
-or the platform's extended one where a bound needs it.
+Each kernel states a bound E with |computed K_ij - k(x_i, x_j)| <= E_ij for the given floats. A proof about K beta therefore holds for the
+mathematical kernel, and not only for the matrix that was computed. Everything is computed in the precision of the features, which is
+float64, or the platform's extended precision where a bound needs it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from equimargin.formulations.numeric.arguments import number
 from equimargin.formulations.numeric.arrays import Array, Features, dense, is_sparse
 from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, rounded, unit_of
 
-FAR = 30.0
-"""gamma (|x|^2 + |z|^2) from which the expansion of |x - z|^2 would cost the exponent digits that the differences keep."""
+LARGEST_EXPANDED_EXPONENT = 30.0
+"""gamma (|x|^2 + |z|^2), a pure number, up to which |x - z|^2 is expanded. Beyond it the expansion loses digits of the exponent that the
+differences x - z keep."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ class RBF(Kernel):
 
     def _far(self, Z: Features, x: Array, z: Array) -> bool:
         """Whether dense features, centred of squared norms x and z, are so far from their mean that an expansion would show."""
-        return not is_sparse(Z) and not self.gamma * float(x.max(initial=0.0) + z.max(initial=0.0)) <= FAR
+        return not is_sparse(Z) and not self.gamma * float(x.max(initial=0.0) + z.max(initial=0.0)) <= LARGEST_EXPANDED_EXPONENT
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The kinds of relation between two formulations, each with its statement, its sources and its two maps of canonical points.
 
-A link is data plus two maps; its statement could stand in a paper. Values are on the families' scales: what a formulation's own objective
-is worth there is its declaration's `value`.
+A link is data plus two maps, and its statement is a sentence that could stand in a paper. Values are on the families' scales;
+`Declaration.value` converts a formulation's own objective to that scale.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from equimargin.formulations.problem.point import CanonicalPoint
 PointMap = Callable[[Any, Any], CanonicalPoint]
 """From a problem and a point of it to a point of the linked problem."""
 EVIDENCE = "numerical evidence only"
+"""The status of a link whose statement about the optima is not proved by a machine-checked theorem."""
 
 
 def same_problem(problem: Any) -> Any:
@@ -33,8 +34,8 @@ class Link:
     """A relation of formulation `a` to formulation `b`.
 
     statement : the relation in a sentence.  sources : where it is printed or follows from.  conditions : when it holds.
-    theorem : the machine-checked theorem about the two optima, file.name in proofs/rocq, without sample weights; "" where there is none and
-        the evidence is numerical. What the statement says of points beyond that is tested, not proved.
+    theorem : the machine-checked theorem about the two optima, file.name in proofs/rocq, without sample weights; "" where there is no
+        theorem and the evidence is numerical. Whatever the statement says beyond the two optima is tested, not proved.
     """
 
     kind: ClassVar[str]
@@ -95,10 +96,11 @@ class Relaxation(Link):
 
 @dataclass(frozen=True, kw_only=True)
 class NotEquivalent(Link):
-    """Two problems that the texts take for one, or that a reader might: the optima differ on the counterexample.
+    """Two problems that a document, or a reader, may take for the same; their optima differ on the counterexample.
 
-    counterexample : a problem for `a` and one for `b`.  values : what `a` and `b` are worth there, on the families' scales; -inf where
-    unbounded, and for a misprinted read-out of a solution what it claims, inf where its b misses a hard margin.
+    counterexample : a problem for `a` and one for `b`.  values : the optima of `a` and `b` there, on the families' scales; -inf where a
+        problem is unbounded. For a misprinted formula that reads a solution off, the value is the one that it claims, and inf where its b
+        violates a hard margin.
     """
 
     kind = "not equivalent"

@@ -27,7 +27,7 @@ def to_u(problem: OneNormProblem, point: OneNormPoint) -> OneNormPoint:
 
 
 def to_function(problem: MarginProblem, point: Point) -> Point:
-    """The point's f and b: its own, or f = A'alpha with the best b."""
+    """The point's f and b: its own if it has them, else f = A'alpha with the best b."""
     at = Completion(problem, point)
     if isinstance(problem.kernel, Linear):
         return Point(w=at.w, b=at.b)
@@ -35,7 +35,7 @@ def to_function(problem: MarginProblem, point: Point) -> Point:
 
 
 def to_multipliers(problem: MarginProblem, point: Point) -> Point:
-    """The point's multipliers: its own, or those made from f."""
+    """The point's multipliers: its own if it has them, else multipliers made from f."""
     return Point(alpha=Completion(problem, point).alpha)
 
 

@@ -1,4 +1,4 @@
-"""The table of all links: which printed problems have equal optima, and which only look alike."""
+"""The table of all links: which printed problems have equal optima, and which only look as if they had."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What callers hand in, checked: every refusal is one sentence that names the argument, what it must be and what it is.
+"""The checks of arguments. A refusal is one sentence, which names the argument and says what it must be and what it is.
 
-Numbers are numbers: text in digits, dates, complex values and None are none, which numpy would convert without a word; nor is True, where
-one number is asked for.
+numpy converts text in digits, dates, complex values and None to numbers without a warning. Here they are refused. True and False are
+refused where a single number is asked for, and accepted as entries of arrays.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Choice = TypeVar("Choice", bound=str)
 
-SHOWN = 40
-"""Characters of a refused value that a sentence shows."""
+SHOWN_CHARACTERS = 40
+"""Characters of a refused value that a message shows at most."""
 
 
 def number(value: object, name: str, wanted: str, accepted: Callable[[float], bool]) -> float:
@@ -119,9 +119,9 @@ def array(values: object, name: str) -> NDArray[Any]:
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a real number or a truth value; numpy counts spans of time among whole numbers.
+    """Whether a value is a real number or a truth value.
 
-    A signaling NaN, which no float can hold, is none.
+    Spans of time are no numbers, although numpy counts them among the integers. A signaling NaN is none, because no float can hold it.
     """
     if isinstance(value, Decimal):
         return not value.is_snan()
@@ -132,9 +132,9 @@ def shown(value: object) -> str:
     """A value in a sentence: on one line, not too long."""
     plain = value.item() if isinstance(value, np.str_ | np.bytes_) else value
     text = " ".join((str(plain) if isinstance(plain, np.generic | Real) else repr(plain)).split())
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]}...{text[-1]}"
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 4]}...{text[-1]}"
 
 
 def _at(place: tuple[int, ...]) -> str:
-    """Where in an array, for a person; nothing of what is no array."""
+    """The place of an entry in an array, in words; empty for a single value."""
     return "".join(f"{before} {index}" for before, index in zip((" at row", ", column", ","), place, strict=False))

@@ -1,4 +1,4 @@
-"""The names of the arrays that every room speaks of, and the one place that tells sparse ones from dense ones."""
+"""The types of arrays that all of the package uses, and the one place that tells sparse arrays from dense ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Index = NDArray[np.int64]
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether this is a sparse array or matrix of scipy, of any format; scipy itself is not imported for the question."""
+    """Whether this is a sparse array or matrix of scipy, of any format. scipy itself is not imported to find out."""
     return hasattr(X, "tocsr")
 
 

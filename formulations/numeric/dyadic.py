@@ -1,4 +1,4 @@
-"""Multipliers on a dyadic grid: numbers whose sums are exact in float64."""
+"""Multipliers on a dyadic grid: all of them are integer multiples of one power of two, so that float64 adds them without rounding."""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
 """The one numba decorator: compiled kernels are kept on disk and never outlive their sources.
 
-numba's own cache looks at the file of the decorated function only: after an edit of a callee in another file it goes on
-running the old callee inside the cached caller. Here the cache directory is named after the content of all kernel sources.
-Nor does it look whether a file is as it was written; here each ends with its digest, and a file without its own is as good as none.
+numba's own cache looks only at the file of the decorated function. After an edit of a callee in another file it goes on running the old
+callee inside the cached caller. Here the cache directory is named after the content of all kernel sources, so that any edit compiles anew.
+
+numba's cache does not notice a damaged file either. Here every cached file ends with its digest. A file whose digest is missing or wrong
+is not used, and its kernel is compiled again.
 """
 
 from __future__ import annotations
@@ -29,13 +31,12 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _FORMULATIONS = Path(__file__).parents[1]
-_KERNEL_FOLDERS = (
-    _FORMULATIONS,
-    _FORMULATIONS.parent / "solvers",
-)  # siblings in the checkout, behind the links and in an installed package
+_KERNEL_FOLDERS = (_FORMULATIONS, _FORMULATIONS.parent / "solvers")
+"""The folders whose sources the cache is named after. They are siblings in the checkout, behind its links and in an installed package."""
 _directing = threading.Lock()
 FAST: dict[str, Any] = {"fastmath": {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}, "error_model": "numpy"}
-"""Sums in any order and no NaN, but infinities; a division by 0 is one."""
+"""Options of numba for plain arithmetic: sums may be taken in any order and no number is a NaN, but infinities are allowed, and a division
+by 0 gives one."""
 
 
 def jit(kernel: Callable[P, R]) -> Callable[P, R]:
@@ -78,7 +79,7 @@ def _compiled(kernel: Callable[P, R], **options: Any) -> Callable[P, R]:
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
-    """numba's cache of a kernel, in sealed files; what cannot be kept is compiled again by the next process."""
+    """numba's cache of a kernel, in sealed files. A kernel that cannot be kept is compiled again by the next process."""
 
     def __init__(self, kernel: Callable[..., Any]) -> None:
         super().__init__(kernel)
@@ -113,7 +114,7 @@ def _seal(content: bytes) -> bytes:
 
 
 def _is_sealed(path: Path) -> bool:
-    """Whether a file is there and is what was written: cut off, empty or overwritten ones could be anything."""
+    """Whether a file exists and ends with the digest of the rest of it. A file that was cut off or overwritten does not."""
     try:
         content = path.read_bytes()
     except OSError:
@@ -123,7 +124,7 @@ def _is_sealed(path: Path) -> bool:
 
 
 def _undisturbed(compile: Callable[P, R]) -> Callable[P, R]:
-    """As `compile`; an interrupt waits until it is done, because LLVM calls back into Python, where an exception is lost."""
+    """As `compile`, but an interrupt waits until it is done: LLVM calls back into Python, where an exception would be lost."""
 
     @functools.wraps(compile)
     def undisturbed(*arguments: P.args, **options: P.kwargs) -> R:

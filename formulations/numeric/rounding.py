@@ -1,13 +1,13 @@
-"""What rounding may have made of a number: the next float on the safe side, and a-priori bounds on sums of products.
+"""Bounds on rounding errors: the next float on the safe side for one operation, and a-priori bounds for sums of products.
 
     fl(x op y) = (x op y)(1 + d) + e,      |d| <= u = 2^-53,      |e| <= eta = 2^-1074, and e = 0 for a sum or a difference
 
-A single operation is rounded by going on to the next float, which bounds d and e at once, and overflow too: an infinite result is at
-least the largest float. For a sum of products that a library forms, in whatever order, |fl(A v) - A v| <= gamma_k |A||v| + n eta, with k
-roundings on the way of a product into the sum and n products of two numbers that are not 0.
+The result of a single operation is replaced by the next float above or below it. That covers d and e, and overflow too, because the
+float below an infinite result is the largest finite one. A library may form a sum of products in any order. If each product meets k
+roundings on its way into the sum, and n products have two factors that are not 0, then |fl(A v) - A v| <= gamma_k |A||v| + n eta.
 
-Where infinities meet, the result is a NaN. It says nothing about the number that it stands for, and comparisons and `max` drop it without a
-word. So it counts here as infinite on the side to which it is rounded, and no function of this module returns one.
+inf - inf is a NaN, which says nothing about the number that it stands for, and which comparisons and `max` ignore. The functions here
+take a NaN as infinite on the side to which they round, and none of them returns a NaN.
 
 Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms (2002), sections 2.2, 2.8 and 3.1.
 """
@@ -24,9 +24,9 @@ from equimargin.formulations.numeric.arrays import Array, is_sparse
 UNIT = 2.0**-53
 """Unit roundoff u of float64."""
 SMALLEST = 2.0**-1074
-"""eta, the smallest positive float64: what underflow takes from a product or a quotient at most, also in an extended precision."""
+"""eta, the smallest positive float64. Underflow takes at most this from a product or a quotient, also in an extended precision."""
 SHORT_SUM = 64
-"""Largest number of products that are summed in one piece: a longer sum is taken in blocks, whose rounding bound is smaller."""
+"""Number of products up to which a sum is taken in one piece. A longer sum is taken in blocks, so that its rounding bound is smaller."""
 
 
 def gamma_n(n: int, unit: float = UNIT) -> float:
@@ -45,22 +45,22 @@ def rounded(x: Any, way: float) -> Any:
 
 
 def product(x: Any, y: Any, way: float) -> Any:
-    """x y, from above for way = 1, from below for way = -1; 0 where a factor is 0, also beside an infinite one."""
+    """x y, from above for way = 1, from below for way = -1; 0 where a factor is 0, even if the other is infinite."""
     return np.where((x == 0) | (y == 0), 0.0, rounded(x * y, way))
 
 
 def quotient(x: Any, y: Any, way: float) -> Any:
-    """x / y, likewise; 0 where x is 0."""
+    """x / y, from above for way = 1, from below for way = -1; 0 where x is 0."""
     return np.where(x == 0, 0.0, rounded(np.divide(x, y), way))
 
 
 def added(x: Any, y: Any, way: float) -> Any:
-    """x + y, likewise; the other one where one is 0."""
+    """x + y, from above for way = 1, from below for way = -1; exact where x or y is 0."""
     return np.where((x == 0) | (y == 0), x + y, rounded(x + y, way))
 
 
 def total(values: Array, way: float) -> float:
-    """The sum, likewise."""
+    """The sum of the values, from above for way = 1, from below for way = -1."""
     try:
         found = math.fsum(values.tolist())  # rounded once
     except (OverflowError, ValueError):
@@ -69,19 +69,19 @@ def total(values: Array, way: float) -> float:
 
 
 def root(x: float, way: float) -> float:
-    """The square root of x >= 0, likewise."""
+    """The square root of x >= 0, from above for way = 1, from below for way = -1."""
     return 0.0 if x == 0 else float(rounded(np.sqrt(x), way))
 
 
 def largest(values: Array, least: float = 0.0) -> float:
-    """The largest, and at least `least`; inf where one is a NaN."""
+    """The largest of the values and `least`; inf where a value is a NaN."""
     found = float(np.max(values, initial=least))
     return math.inf if math.isnan(found) else found
 
 
 @np.errstate(all="ignore")
 def products_within(x: Array, y: Array) -> tuple[Array, Array]:
-    """The largest floats below and the smallest above the products of nonnegative floats: equal where a product is a float for sure.
+    """Floats below and above the exact products of nonnegative floats; both are the product itself where it is certainly a float.
 
     Parameters
     ----------
@@ -95,13 +95,13 @@ def products_within(x: Array, y: Array) -> tuple[Array, Array]:
 
 
 def summed(A: Any, v: Array) -> tuple[Array, int]:
-    """A v, (k,), and how many roundings a product meets on its way into it.
+    """A v, (k,), and the number of roundings that a product meets on its way into its sum.
 
-    A sum of n products is taken in about sqrt(n) blocks, so that these are about 2 sqrt(n) and not n.
+    A sum of n products is taken in about sqrt(n) blocks, so that a product meets about 2 sqrt(n) roundings and not n.
 
     Parameters
     ----------
-    A : (k, n), dense, or sparse, whose sums are in one piece.  v : (n,).
+    A : (k, n), dense or sparse; the sums of a sparse one are taken in one piece.  v : (n,).
     """
     n = len(v)
     if n <= SHORT_SUM or is_sparse(A):

@@ -1,6 +1,6 @@
-"""What a compiled loop needs to vectorise: maxima and minima of numbers that are not NaN, and exponentials.
+"""Maxima, minima and exponentials in a form that lets compiled loops vectorise. The numbers must not be NaN.
 
-numba's own `max` and `if v > m: m = v` keep an order of comparisons that no vector unit can follow.
+With numba's own `max`, or with `if v > m: m = v`, a loop has to make its comparisons one after another, and does not vectorise.
 
 Source of the exponentials: S. L. Moshier, Methods and Programs for Mathematical Functions (1989), expf and the reduction of exp.
 """
@@ -16,7 +16,8 @@ from numba.extending import intrinsic, overload
 
 from equimargin.formulations.numeric.jit import FAST, fast
 
-_PIECE = np.uintp(128)
+ENTRIES_BETWEEN_TESTS = np.uintp(128)
+"""Entries whose maximum is taken before it is compared with the level that is sought: a loop without a comparison vectorises."""
 
 
 def _selection(comparison: str) -> Any:
@@ -52,7 +53,10 @@ _double_of = _with_bits(types.int64, types.float64, ir.DoubleType())
 
 
 def exponential(x: Any) -> Any:
-    """exp(x), in compiled code: to about 1e-7 in float32, to 2e-16 in float64, for x below 88; 0 or nearly so below -87 or -708."""
+    """exp(x) in compiled code, for x below 88: its relative error is about 1e-7 in float32 and 2e-16 in float64.
+
+    Below -87 in float32, and below -708 in float64, it is the exponential of that bound, which is almost 0.
+    """
     return np.exp(x)
 
 
@@ -104,8 +108,8 @@ overload(exponential, jit_options=dict(FAST))(  # type: ignore[arg-type]
 def first_at_least(a: Any, level: Any) -> Any:
     """The first index of an entry that is at least `level`; the length if there is none."""
     n = np.uintp(a.shape[0])  # unsigned, so that no index can count from the end: such a check would keep the loop from vectorising
-    for start in range(np.uintp(0), n, _PIECE):
-        stop = min(start + _PIECE, n)
+    for start in range(np.uintp(0), n, ENTRIES_BETWEEN_TESTS):
+        stop = min(start + ENTRIES_BETWEEN_TESTS, n)
         top = a[start]
         for k in range(start, stop):
             top = larger(top, a[k])

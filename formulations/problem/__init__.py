@@ -1,4 +1,4 @@
-"""The two canonical shapes of every printed problem, and the constructors of the public way in."""
+"""The two canonical shapes of every printed problem, and the constructors that users call."""
 
 from equimargin.formulations.problem.base import CanonicalProblem
 from equimargin.formulations.problem.construct import (

@@ -1,4 +1,4 @@
-"""What the two canonical shapes have in common: data, kernel, rows and costs, and what any caller may ask of a problem."""
+"""What the two canonical shapes have in common: data, kernel, rows and costs, and the methods that every problem has."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CanonicalProblem(ABC):
-    """A problem over f in the kernel's space: the fields and the questions that every canonical shape shares.
+    """A problem over f in the kernel's space: the fields and methods that both canonical shapes have.
 
     Parameters
     ----------
     X : (m, d) features.  kernel : k.  rows : A, t, s.  C : cost of a unit of loss.
-    shift : added to the diagonal of a precomputed Gram; None if it is indefinite.
-    feature_names : (d,) of the columns of X, where it came as a table; f is then evaluated at tables of the same columns alone.
+    shift : added to the diagonal of a precomputed Gram matrix; None if the matrix is indefinite.
+    feature_names : (d,) names of the columns of X, if X came as a table; f is then evaluated only at tables with the same columns.
     """
 
     X: Features
@@ -59,12 +59,12 @@ class CanonicalProblem(ABC):
     @property
     @abstractmethod
     def scale(self) -> float:
-        """P(0), the primal value at f = 0, over the finite costs: what relative figures fall back on."""
+        """P(0), the primal value at f = 0, over the finite costs: the unit of relative figures where the optimum is almost 0."""
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many coefficients a function has in this problem: as many as points, or as pairs."""
+        """Number of coefficients of a function in this problem, one a point or one a pair."""
 
     @property
     @abstractmethod

@@ -1,4 +1,4 @@
-"""The bias that is best for a given f: where the loss, a function of b alone, is smallest."""
+"""The best bias for a given f: the b at which the sum of losses, as a function of b alone, is smallest."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ def squared_hinge_bias(breakpoints: Array, s: Array, c: Array) -> tuple[float, f
 
 
 def finite_end(lower: float, upper: float) -> tuple[float, float]:
-    """An interval that is open to one side, shut at its finite end."""
+    """The finite end of an interval as both ends, for an interval that is unbounded on one side; (0, 0) for an unbounded one."""
     end = lower if np.isfinite(lower) else upper
     return (end, end) if np.isfinite(end) else (0.0, 0.0)

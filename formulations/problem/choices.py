@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 TASKS = ("classification", "regression", "ranking")
+"""The names of the tasks."""
 Loss = Literal["hinge", "squared_hinge"]
 LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
+"""The names of the losses."""
 Bias = bool | Literal["penalized"]

@@ -1,4 +1,4 @@
-"""The constructors of the public way in: data and settings, checked, become a canonical problem."""
+"""The constructors that users call: they check data and settings, and make a canonical problem of them."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def problem_of(
     qid: ArrayLike | None = None,
     **weights: Any,
 ) -> MarginProblem:
-    """The margin problem of a task by its name, for callers that know the task from their data.
+    """The margin problem of a task that is given by its name, for callers that learn the task from their data.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[st
 
 
 def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> tuple[LabelledPairs, NDArray[Any]]:
-    """The pairs, and the names of the queries; 0 is that of the only one."""
+    """The pairs, and the names of the queries; a single query without a name is called 0."""
     m = X.shape[0]
     relevance = numbers(y, m, "y")
     names, index = (np.zeros(1, dtype=np.int64), None) if qid is None else queries(qid, m)

@@ -1,4 +1,4 @@
-"""What data say of their rows beside the features, checked: a number each, and the query each belongs to."""
+"""Checks of what data say of a row beside its features: a label or target, and the query that it belongs to."""
 
 from __future__ import annotations
 

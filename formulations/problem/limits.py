@@ -1,4 +1,4 @@
-"""How large the numbers of a problem may be: what float64 can square and add up."""
+"""How large the numbers of a problem may be, so that float64 can square them and add them up."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.listed import Tube
 
 LARGEST_KERNEL = 2.0**1020
-"""The largest |x_i|^2 and |K_ij|: differences of four of them are below 2^1024, where float64 ends."""
-LARGEST = float(np.finfo(np.float64).max)
-"""The largest float64."""
+"""The largest |x_i|^2 and |K_ij| that are accepted: sums of four of them stay below 2^1024, where float64 ends."""
+LARGEST_LOSS = float(np.finfo(np.float64).max)
+"""The largest sum of losses at f = 0 that is accepted: it is the largest float64."""
 LARGEST_TARGET = 2.0**500
-"""The largest t_r, about 3e150: losses and |f|^2 hold squares of it, and sums of some millions of them are below 2^1024."""
+"""The largest t_r that is accepted, about 3e150: losses and |f|^2 contain its square, and sums of millions of squares stay below 2^1024."""
 
 
 def within_float64(rows: Rows, C: float, loss: Loss = "hinge", weights: Array | None = None) -> None:
@@ -33,4 +33,4 @@ def within_float64(rows: Rows, C: float, loss: Loss = "hinge", weights: Array | 
         raise ValueError(f"C = {C:g} times the weight {largest:g} is too large for float64; rows that must be met have weight inf")
     worst = max(float(rows.t.max()), 0.0) if tube else 1.0
     if np.isfinite(C) and not np.isfinite(C * largest * worst * (worst if loss == "squared_hinge" else 1.0) * rows.p):
-        raise ValueError(f"C = {C:g} is too large for float64: {rows.p:,} losses of f = 0 may add up to more than {LARGEST:.1e}")
+        raise ValueError(f"C = {C:g} is too large for float64: {rows.p:,} losses of f = 0 may add up to more than {LARGEST_LOSS:.1e}")

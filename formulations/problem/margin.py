@@ -28,8 +28,8 @@ from equimargin.formulations.rows.base import Multipliers, ridge, weighed
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
-SPAN = 1e-12
-"""Eigenvalues of K below this fraction of the largest are not part of the features L of K = L L'."""
+SPAN_TOLERANCE = 1e-12
+"""Fraction of the largest eigenvalue of K: smaller eigenvalues are left out of the features L of K = L L'."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,11 +40,11 @@ class MarginProblem(CanonicalProblem):
     ----------
     X : (m, d) features.  kernel : k.  rows : A, t, s.  C : cost of a unit of loss, in (0, inf]; inf is the hard margin.
     loss : "hinge" or "squared_hinge".  bias : whether b is free; False holds it at 0.
-    weights : (groups,) factors of C in [0, inf], row by row, or query by query where pairs come from labels. The problem's costs are
-    the exact products C x weight: proven bounds, exact optima and certificates hold for them; `costs` has them rounded.
+    weights : (groups,) factors of C in [0, inf], one a row, or one a query where pairs come from labels. The costs of the problem are
+        the exact products C x weight: proven bounds, exact optima and certificates hold for these. `costs` are the rounded products.
     shift, feature_names : as of every CanonicalProblem.
 
-    Source: the catalogue's canonical shape; documents T (23)-(28), (64)-(73), (84)-(89); K (1.2), (2.3), (2.4); P (6), (8).
+    Source: proofs/catalogue.md, "The margin problem"; documents T (23)-(28), (64)-(73), (84)-(89); K (1.2), (2.3), (2.4); P (6), (8).
     """
 
     kind = "quadratic"
@@ -153,7 +153,7 @@ class MarginProblem(CanonicalProblem):
 
     @property
     def swept(self) -> bool:
-        """Whether sums over the rows are taken by sweeps alone: they are many, and none must be met."""
+        """Whether sums over the rows are taken by sweeps alone: the rows are many, and none of them must be met."""
         return self.rows.many and bool(np.isfinite(self.group_costs).all())
 
     @property
@@ -184,7 +184,10 @@ class MarginProblem(CanonicalProblem):
 
     @cached_property
     def scale(self) -> float:
-        """P(0) = sum_r c_r loss(t_r), the primal value at f = 0, b = 0, over the finite costs: what relative figures fall back on."""
+        """P(0) = sum_r c_r loss(t_r), the primal value at f = 0, b = 0, over the finite costs.
+
+        It is the unit of relative figures where the optimum is almost 0.
+        """
         return self.rows.scale(self.squared, np.where(np.isfinite(self.group_costs), self.group_costs, 0.0))
 
     def best_bias(self, f: Array) -> tuple[float, float]:
@@ -225,13 +228,15 @@ class MarginProblem(CanonicalProblem):
     def repaired(self, alpha: ArrayLike) -> Array: ...
 
     def repaired(self, alpha: ArrayLike | Multipliers) -> Array | Multipliers:
-        """Multipliers close to these with s'alpha = 0 and 0 <= alpha <= C x weight (alpha = 0 there, where weight is 0) exactly.
+        """Multipliers close to these for which s'alpha = 0 and 0 <= alpha <= C x weight hold exactly.
 
-        They are on a grid on which A'alpha is exact in float64.
+        For the squared hinge the upper end is infinite, and 0 where the weight is 0. An array comes back as an array on a grid on which
+        A'alpha is exact in float64. Multipliers of pairs that are not listed are cut off at their costs, and stay unlisted where sums over
+        the pairs are taken by sweeps alone.
 
         Parameters
         ----------
-        alpha : (p,) any numbers; NaN counts as 0. Those of pairs too many to be looked at one by one are cut off at their costs.
+        alpha : (p,) any numbers; NaN counts as 0.
 
         Returns
         -------
@@ -247,10 +252,10 @@ class MarginProblem(CanonicalProblem):
 
     @cached_property
     def _spectrum(self) -> tuple[Array, Array, float]:
-        """The features of K, their scales, and what they miss of K."""
+        """Eigenvectors of K, the roots of their eigenvalues, and about |K - L L'|_2 for the features L that they make."""
         values, vectors = np.linalg.eigh(self.gram.dense)
         largest = max(float(values.max(initial=0.0)), 0.0)
-        kept = values > SPAN * largest
+        kept = values > SPAN_TOLERANCE * largest
         missed = float(np.abs(values[~kept]).max(initial=0.0)) + 16 * UNIT * largest
         if not kept.any():  # K = 0: one column of zeros, because cvxpy refuses squares of empty variables
             return np.zeros((self.m, 1)), np.ones(1), missed

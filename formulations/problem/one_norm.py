@@ -3,7 +3,7 @@
     min over x >= 0    1'x + C sum_r ( 1 - (B x)_r )_+
     max over u         1'u   s.t.  B'u <= 1,  0 <= u <= C
 
-B = A K over points, where x holds the coefficients of f, or B = A K A' over pairs.
+There are two kinds. Over points B = A K, and x are the coefficients of f. Over pairs B = A K A', with one x a pair.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class OneNormProblem(CanonicalProblem):
 
     @property
     def scale(self) -> float:
-        """P(0) = C p, the primal value at x = 0; C without pairs, where an optimum of 0 would leave no unit to measure answers in."""
+        """P(0) = C p, the primal value at x = 0; C if there are no pairs, because the optimum 0 gives no unit for relative figures."""
         return self.C * max(self.p, 1)
 
     @property

@@ -1,4 +1,4 @@
-"""Canonical points: what an answer to a problem consists of, whoever found it.
+"""Canonical points: the form in which every solver and every backend gives its answer to a problem.
 
 A point of a margin problem is a function f, its bias b and multipliers alpha; a point of a linear program is x and u. Either side of a
 point may be missing.
@@ -16,7 +16,7 @@ from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 
 class CanonicalPoint(ABC):
-    """What is asked of a point of any problem: whether it brings a function, and which multipliers it brings."""
+    """A point of a problem of either shape: it may bring a function, multipliers, or both."""
 
     @property
     @abstractmethod

@@ -1,4 +1,4 @@
-"""What a formulation or a solver answers where it does not take a problem."""
+"""The answer of a formulation or a solver that does not take a problem."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a problem is not taken; as text it is the sentence, and what to do instead where that is known.
+    """Why a problem is not taken. Converted to text it is the sentence, followed by what to do instead, if that is known.
 
-    sentence : what the problem has or lacks.  instead : what does take it, or what to change; may be empty.
+    sentence : the reason, in words.  instead : what takes the problem, or what to change; may be empty.
     too_large : whether the size of the problem is the only reason.
     """
 

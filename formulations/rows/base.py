@@ -1,10 +1,10 @@
-"""What every kind of rows of a margin problem can do: the operator A, groups of equal cost, sums of losses; and their multipliers.
+"""The interface of the rows of a margin problem: the operator A, groups of equal cost, sums of losses, and multipliers.
 
     u_r = t_r - (A f)_r - b s_r                                                              the slack that row r needs at (f, b)
-    L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 [ - sum_r alpha_r^2 / (4 c_r): squared hinge ]    what the dual asks of multipliers
+    L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 [ - sum_r alpha_r^2 / (4 c_r): squared hinge ]    the dual value of multipliers
 
-Classification, epsilon-SVR and ranking differ in A, t and s only. Each has s = A 1, so that a bias is a constant added to f; with a
-smooth loss and g = f + b, all that an optimiser sees of the rows (`slacks.py`) is
+Classification, epsilon-SVR and ranking differ only in A, t and s. All of them have s = A 1, so that a bias b is a constant that is added
+to f. With a smooth loss phi and g = f + b, an optimiser needs three things of the rows (`slacks.py`):
 
     sum_r c_r phi(u_r),    its gradient -A' alpha in g,  alpha_r = c_r phi'(u_r),    and its Hessian A' D A,  D_rr = c_r phi''(u_r).
 """
@@ -79,7 +79,7 @@ class Operator(ABC):
         return self.t
 
     def spaced(self, stride: int) -> Index:
-        """About one point in `stride`, whose rows are like all rows."""
+        """About m / stride points, chosen evenly, whose rows represent all rows."""
         return np.arange(0, self.m, stride)
 
     @abstractmethod
@@ -140,7 +140,7 @@ class RowCurvature(Curvature):
 
 
 class Grouped(ABC):
-    """Groups of rows whose costs are equal: every row is one, or all pairs of a query are."""
+    """Groups of rows whose costs are equal. Every row is a group of its own, except that all pairs of a query are one group."""
 
     p: int
 
@@ -159,7 +159,7 @@ class Grouped(ABC):
 
 
 class GroupedRows(Operator, Grouped):
-    """The operator and the groups, which are all that multipliers ask of rows."""
+    """Rows as their multipliers need them: the operator and the groups, without the losses."""
 
 
 class Multipliers(ABC):
@@ -171,7 +171,7 @@ class Multipliers(ABC):
 
     @abstractmethod
     def ridge(self, costs: Array) -> float:
-        """sum_r alpha_r^2 / (4 c_r) at costs (groups,): what a squared hinge takes from the dual."""
+        """sum_r alpha_r^2 / (4 c_r) at costs (groups,): the term that a squared hinge subtracts in the dual."""
 
     @abstractmethod
     def pull(self) -> Array:
@@ -181,7 +181,8 @@ class Multipliers(ABC):
     def feasible(self, rows: GroupedRows, squared: bool, costs: Array, biased: bool) -> Array | Multipliers:
         """Multipliers close to these with 0 <= alpha <= c for the hinge, alpha >= 0 for the squared hinge, and s'alpha = 0 if `biased`.
 
-        Those of a row that costs nothing are 0. Of all feasible ones A'alpha is exact in float64, or `pull_error` bounds its error.
+        The multiplier of a row that costs nothing is 0. For the multipliers returned, A'alpha is exact in float64, or `pull_error` bounds
+        its error.
 
         Parameters
         ----------
@@ -190,11 +191,11 @@ class Multipliers(ABC):
 
     @abstractmethod
     def proven(self, squared: bool, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
-        """t'alpha and what the squared hinge takes from it, for feasible multipliers, each rounded so that their difference is a bound.
+        """t'alpha and the ridge of feasible multipliers, each rounded so that the difference of the two is a bound.
 
         Parameters
         ----------
-        squared : whether the loss is the squared hinge; what it takes is 0 for the hinge.
+        squared : whether the loss is the squared hinge; for the hinge the ridge is 0.
         costs : least and largest c, (groups,) each.  way : 1 for a difference from below, -1 from above.
         """
 
@@ -247,7 +248,7 @@ class Rows(GroupedRows):
 
     @property
     def many(self) -> bool:
-        """Whether the rows are too many to be looked at one by one."""
+        """Whether there are so many rows that sums over them are not taken row by row."""
         return False
 
     def multipliers(self, alpha: ArrayLike | Multipliers) -> Multipliers:
@@ -259,10 +260,15 @@ class Rows(GroupedRows):
         return self.multipliers(alpha).pull()
 
     def scale(self, squared: bool, costs: Array) -> float:
-        """sum_r c_r loss(t_r), the loss at f = 0, b = 0; finite costs (groups,), `squared` which hinge.
+        """sum_r c_r loss(t_r), the loss at f = 0, b = 0, or a substitute where that is 0.
 
-        Where it is 0 (a tube that holds 0, no row that costs anything) the optimum is 0 too and leaves no unit to measure answers
-        in: that is what targets of size |t_r| would cost, of size 1 if all are 0, or 1 if no row costs anything.
+        The loss at 0 is 0 if every target lies in the tube around 0, or if no row costs anything. The optimum is then 0 as well, and gives
+        no unit in which to measure answers. The substitute is the loss with |t_r| for t_r. If that is 0 too, it is the loss with 1 for
+        t_r, and 1 if no row costs anything.
+
+        Parameters
+        ----------
+        squared : whether the loss is the squared hinge.  costs : (groups,) finite.
         """
         for size in (np.positive, np.abs, np.ones_like):
             violated = np.maximum(size(self.t), 0.0)
@@ -283,7 +289,7 @@ class Rows(GroupedRows):
         return np.asarray(self.t - self.dot(g))
 
     def slacks(self, g: Array, costs: Array) -> Slacks:
-        """What losses make of the slacks at decision values g = f + b, (m,); costs (groups,)."""
+        """The slacks at decision values g = f + b, (m,), with costs (groups,)."""
         return self.slacks_by_row(g, costs)
 
     def slacks_by_row(self, g: Array, costs: Array) -> RowSlacks:

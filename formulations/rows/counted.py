@@ -1,6 +1,7 @@
-"""All pairs of one query with different relevance, counted by query and level, and sums over them at a decision f; none is listed.
+"""Preference pairs from relevances: the pairs of points of one query whose relevances differ, and sums over them at a decision f.
 
-u_ij = 1 - f_i + f_j          every sum over pairs comes from counts and prefix sums of f (`pair_sweeps.py`)
+The pairs are counted by query and level, and never listed. A sum over their slacks u_ij = 1 - f_i + f_j comes from counts and prefix
+sums of f (`pair_sweeps.py`).
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
 from equimargin.formulations.rows.pair_sweeps import Level, SortedPoints, Within, by_query, gathered, middles, within
 
 POINTS_OF_A_QUERY = 10
-"""The fewest points of a query that stand for all of them; where there would be fewer, some queries stand for all."""
+"""Points, at least, that a subsample takes of every query, on average. Where it would take fewer, it takes some of the queries whole."""
 WIDEST_THRESHOLD = 8.0
-"""The largest threshold of a margin f_i - f_j, in units of f: the grid of f is chosen so that no sum overflows within it."""
+"""Largest threshold tau for margins f_i - f_j < tau, in units of f: the grid of f is chosen so that no sum up to it overflows."""
 BELOW_ALL_PAIRS = -(2**62)
 """A threshold, in units of the grid of f, that no pair is within."""
 

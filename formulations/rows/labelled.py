@@ -1,6 +1,6 @@
-"""Ranking by relevance: all pairs of one query with different labels, of which none is listed where that can be avoided.
+"""Ranking by relevance: the rows are all pairs of points of one query with different labels. They are listed only if that is needed.
 
-Counts and sums are in `counted.py`, slacks in `pair_slacks.py`, multipliers of pairs that are not listed in `pair_multipliers.py`.
+Counts and sums are in `counted.py`, slacks in `pair_slacks.py`, and multipliers of pairs that are not listed in `pair_multipliers.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from equimargin.formulations.rows.pair_multipliers import MixedMultipliers, Pair
 from equimargin.formulations.rows.pair_slacks import PairSlacks
 
 MANY = 1_000_000
-"""The largest number of pairs that are looked at one by one where that proves more."""
+"""Pairs, at most, that are looked at one by one in order to prove a narrower interval. Sums over more pairs are taken by sweeps."""
 
 
 class LabelledPairs(CountedPairs):
@@ -43,7 +43,7 @@ class LabelledPairs(CountedPairs):
         return part, slice(part.groups)
 
     def slacks(self, f: Array, costs: Array) -> PairSlacks:
-        """What losses make of the slacks at f.
+        """The slacks of all pairs at f.
 
         Parameters
         ----------

@@ -13,7 +13,7 @@ from equimargin.formulations.numeric.rounding import rounded
 from equimargin.formulations.rows.base import Rows
 
 LISTED_PAIRS = 10_000_000
-"""The largest number of pairs that are listed one by one."""
+"""Pairs, at most, that are listed one by one: their indices alone take 160 MB."""
 
 
 class Signed(Rows):

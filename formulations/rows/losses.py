@@ -5,7 +5,8 @@
     squared hinge         (u)_+^2                                            slope 2, width 0, top inf
     huberised hinge       0, (u + delta)^2 / (4 delta), u                    slope 1 / (2 delta), width delta, top 1
 
-    the three pieces of the latter on u <= -delta, |u| < delta and u >= delta: never below the hinge, and within delta / 4 of it.
+The three pieces of the huberised hinge hold on u <= -delta, |u| < delta and u >= delta. It is never below the hinge, and never more than
+delta / 4 above it.
 
 Source: O. Chapelle, Training a support vector machine in the primal, Neural Computation 19 (2007), section 2.
 """
@@ -45,7 +46,7 @@ class Smooth:
         return np.asarray(z * (u + self.width) - z**2 / (2 * self.slope))
 
     def expanded(self, u: Array, c: Array) -> tuple[float, float, float, Array, Array]:
-        """All of sum_r c_r phi(u_r) at once.
+        """sum_r c_r phi(u_r) with its conjugate, its derivatives and the hinge, in one pass.
 
         Parameters
         ----------
@@ -71,6 +72,7 @@ class Smooth:
 
 
 SQUARED_HINGE = Smooth(2.0, 0.0, np.inf)
+"""The squared hinge (u)_+^2."""
 
 
 def huberised(delta: float) -> Smooth:

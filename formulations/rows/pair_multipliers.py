@@ -1,9 +1,9 @@
-"""Multipliers of pairs that nobody lists: those of a smooth loss at some f, and mixtures of sets of violated pairs.
+"""Multipliers of pairs that are not listed: those of a smooth loss at some f, and mixtures of sets of violated pairs.
 
-    alpha_ij = c phi'(u_ij)                        feasible by construction: a function of f alone
+    alpha_ij = c phi'(u_ij)                                                the derivative of the loss, feasible by construction
     alpha_ij = c sum of mu_k over the sets k with the pair (i, j)          the multipliers of K (2.8)
 
-Their sums and A'alpha come from counts on a grid (`pair_sweeps.py`), each with a bound on its rounding, so that they prove lower bounds.
+Their sums and A'alpha come from counts on a grid (`pair_sweeps.py`). Each has a bound on its rounding, so that they prove lower bounds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from equimargin.formulations.rows.losses import Smooth
 
 
 class ImplicitMultipliers(Multipliers):
-    """Multipliers of all pairs that are never stored: what the dual asks of them, with bounds on the rounding of every sum."""
+    """Multipliers of all pairs that are never stored: their part in the dual, with bounds on the rounding of every sum."""
 
     rows: CountedPairs
 

@@ -1,8 +1,7 @@
-"""The slacks of all pairs of labels at a decision f: sorted once, then summed within thresholds by sweeps.
+"""The slacks u_ij = 1 - f_i + f_j of all pairs of labels at a decision f.
 
-    u_ij = 1 - f_i + f_j          every sum over pairs from counts and prefix sums of f (`pair_sweeps.py`)
-
-A loss with two kinks is a difference of two squared hinges, so that it takes the pairs within two thresholds, high = 1 + width and
+The points are sorted by f once. Sums over all pairs within a threshold then come from counts and prefix sums of f (`pair_sweeps.py`). A
+loss with two kinks is a difference of two squared hinges, so that it needs the sums within two thresholds, high = 1 + width and
 low = high - top / slope:
 
     phi'(u) = slope ((high - m)_+ - (low - m)_+),      phi(u) = slope / 2 ((high - m)_+^2 - (low - m)_+^2),      m = f_i - f_j
@@ -26,7 +25,7 @@ from equimargin.formulations.rows.pair_sweeps import Graph, laplacian_gram, lapl
 from equimargin.formulations.rows.slacks import Curvature, Expansion, Line, Slacks
 
 POINTS_BY_BUCKETS = 20_000
-"""Points of a query, on average, from which a Hessian is formed by buckets: a tree of vectors of this size would leave the cache."""
+"""Points of a query, on average, from which on a Hessian is formed by buckets: for more points a tree of vectors leaves the cache."""
 
 
 class PairSlacks(PairSums, Slacks):
@@ -76,7 +75,7 @@ class PairSlacks(PairSums, Slacks):
         squared : which hinge.  error : of an entry of f, at most.
         """
         off = 2.02 * (error + 4 * UNIT * self.reach + self.unit)
-        if not 1.0 + off + 2 * self.unit <= WIDEST_THRESHOLD:  # f is hardly known: all pairs are as far apart as they can be
+        if not 1.0 + off + 2 * self.unit <= WIDEST_THRESHOLD:  # f is hardly known, so every pair is taken to be as bad as it can be
             if way < 0:
                 return 0.0
             most = rounded(1.0 + off + 2.02 * self.reach, way)
@@ -91,7 +90,7 @@ class PairSlacks(PairSums, Slacks):
 
 
 class _PairLine(Line):
-    """The decision values f + t h; the slacks that were looked at last are kept for a step there."""
+    """The slacks at decision values f + t h. Those at the last t are kept, because the next step usually goes there."""
 
     def __init__(self, start: PairSlacks, h: Array) -> None:
         self.start, self.h = start, h
@@ -138,7 +137,7 @@ class PairCurvature(Curvature):
         return slacks.scattered(slacks.point_costs * Lv)
 
     def gram(self, Z: Explicit) -> Array:
-        """Z' A' D A Z, (q, q); nearly, where a query has very many points."""
+        """Z' A' D A Z, (q, q); an approximation of it where queries have POINTS_BY_BUCKETS points or more."""
         slacks, H = self.slacks, np.zeros((Z.q, Z.q))
         if not len(slacks.order):
             return H

@@ -1,8 +1,9 @@
-"""Sums over the preference pairs of a query that lie within a margin, in O(n log k) for n points of k levels: no pair is ever listed.
+"""Sums over the preference pairs of a query that lie within a threshold, in O(n log k) for n points of k levels. No pair is listed.
 
-A pair (i, j), the level of i above that of j, lies within tau where z_i - z_j < tau. With the points of a query sorted by z, those j with
-z_j > z_i - tau are a final segment that grows as z_i falls; counts and sums of them by level are kept in a Fenwick tree, and likewise of
-the i for every j. z and tau are integers, multiples of a unit so large that no sum overflows: counts and sums are exact, ties included.
+A pair (i, j) has i on a higher level than j, and lies within the threshold tau if z_i - z_j < tau. Sort the points of a query by z. The
+points j with z_j > z_i - tau are then a final segment, which grows as z_i falls. A Fenwick tree keeps their counts and sums by level, and
+a second sweep does the same for the points i that belong to every j. z and tau are integers, in a unit so large that no sum overflows.
+Counts and sums are therefore exact, even where values tie.
 
 Source: document K, (3.17)-(3.18), for the counts l+ and l-; P. M. Fenwick, A new data structure for cumulative frequency tables (1994).
 """
@@ -22,9 +23,9 @@ Level = NDArray[np.int32]
 GATHERED_ROWS = 256
 """Rows of features that are gathered for one matrix product: few enough to stay in the cache."""
 LEVEL_BUCKETS = 256
-"""Buckets that the levels of a query are put into for a Hessian: their number is the resolution with which Newton's method is content."""
+"""Buckets that the levels of a query are put into for an approximate Hessian, which is then close enough for Newton's method."""
 POINTS_AT_MIDDLE = 256
-"""Points of neighbouring z that a Hessian by buckets compares at their middle."""
+"""Points of neighbouring z that an approximate Hessian takes together, as if all of them had the z of the middle one."""
 
 
 class SortedPoints(NamedTuple):

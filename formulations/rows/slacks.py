@@ -1,9 +1,10 @@
-"""What a smooth loss makes of the slacks of rows: values, multipliers, curvature, and how they change along a direction.
+"""A smooth loss of the slacks of rows: its value, its multipliers, its curvature, and how these change along a direction.
 
     u(t) = u - t A h        d/dt sum_r c_r phi(u_r(t)) = -h'A'alpha,        alpha_r = c_r phi'(u_r)
 
-All that an optimiser sees of the rows at decision values g = f + b. Rows that are listed keep arrays, one number a row; pairs that are not
-answer with objects instead (`labelled.py`), which `Rows.rdot`, `hess_vec` and `gram_weighted` take in an array's place.
+This is what an optimiser needs of the rows at decision values g = f + b. For rows that are listed, alpha and D are arrays with one number
+a row. For pairs that are not listed they are objects (`pair_multipliers.py`, `pair_slacks.py`), which `Rows.rdot`, `hess_vec` and
+`gram_weighted` accept in place of arrays.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class Line(ABC):
 
 
 class RowSlacks(Slacks):
-    """Of rows one by one.
+    """Slacks in an array, one number a row.
 
     Parameters
     ----------

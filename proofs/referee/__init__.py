@@ -4,11 +4,10 @@
     point      are the f, b and alpha that it supplies near-optimal, after exact repair?
     accuracy   how well did the backend solve its own problem, recomputed from its raw vectors?
 
-No status and no objective that anybody reports is believed. `examine` looks at one answer alone and writes down what it shows, as
-`Evidence`: a claim, what its point proves, and an accuracy, all recomputed and in units of the family's objective. `judge` then puts the
-answers of a family side by side. Weak duality puts any repaired point into a true interval, so the interval alone never says that an
-answer is right; and a disagreement is proven: our own rounding is never held against an answer. The referee is pure: it writes nothing of
-what it judges.
+The referee believes no status and no objective value that a solver reports. `examine` looks at one answer alone, and returns `Evidence`: a
+claim, what its point proves, and an accuracy, all of them recomputed and in units of the family's objective. `judge` then compares the
+answers of a family. A repaired point always proves a true interval, so that the interval alone never shows that an answer is right. A
+disagreement is proven: rounding in our own computations is never held against an answer. The referee changes nothing of what it judges.
 
 All relative figures are absolute differences on the family's value scale over S = max(|lower|, |upper|, 1e-4 P(0)).
 """

@@ -1,6 +1,7 @@
-"""What one answer shows before the family is looked at: who gave it, its claim, what its point proves, and how accurate it is.
+"""Evidence: what one answer shows by itself, before it is compared with others.
 
-All figures are absolute, in units of the family's objective, unless they say otherwise. Whatever an answer does not have is None.
+It has the run that gave the answer, the answer's claim, what its point proves, and its accuracy. All figures are absolute, in units of the
+family's objective, unless their docstring says otherwise. Parts that an answer does not have are None.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Side = Literal["f", "alpha"]
 
 @dataclass(frozen=True)
 class Run:
-    """Who gave an answer, to what, and how the run ended by its own account, which is reported and never believed."""
+    """Who gave an answer, to what, and how the run ended according to the solver, which is reported and never believed."""
 
     family: str
     """Id of the family whose optimum was asked for."""
@@ -31,9 +32,9 @@ class Run:
     solver: str
     """Name of the backend or of the solver."""
     control: bool
-    """Whether the declaration is wrong on purpose: its answer then neither proves nor spoils anything."""
+    """Whether the declaration is wrong on purpose: its answer then counts neither as a proof nor as a disagreement of the family."""
     status: Status
-    """How it says that it ended."""
+    """How the run ended, according to the solver."""
     reason: str
     """The same in a sentence."""
     skipped: bool = False
@@ -49,18 +50,19 @@ class Run:
 
     @property
     def name(self) -> str:
-        """What the run is called in sentences."""
+        """The name of the run in sentences."""
         return f"{self.formulation or 'solver'} by {self.solver}"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What an answer says of the optimum, and how far that may be trusted as a number."""
+    """The optimum that an answer claims, and how accurate the claim is as a number."""
 
     value: float
     """The declared objective on the family's scale; inf or -inf where a verified ray says so."""
     mismatch: float = 0.0
-    """The larger of |declared - printed| objective and of what the violations of declared and printed constraints are worth."""
+    """The largest of three figures: |declared - printed| objective, and the violations of the declared and of the printed constraints, each
+    violation times its multiplier."""
     cancellation: float = 0.0
     """How far the quadratic of its value may be off by rounding, as printed, as declared or as computed."""
     reach: float | None = None
@@ -83,7 +85,7 @@ class PointProof:
     proven: Interval
     """The interval of the point, repaired, every rounding counted outward."""
     inner: Interval
-    """What exact arithmetic cannot pass at that point: every rounding counted inward."""
+    """The inner interval of that point, every rounding counted inward: exact arithmetic would prove no narrower one."""
     lp_multiplier_side: Side | None = None
     """The side that a linear program's multipliers supply, which is not put to the point test; None for any other program."""
     derived_lower: float = -np.inf
@@ -115,12 +117,12 @@ class Accuracy:
     normwise: float = np.inf
     """The largest of its relative residuals, without a unit, auxiliary variables eliminated too; inf where it returned no vectors."""
     arithmetic: float = 0.0
-    """What float64 makes of margins in any solver, relative to the margins that the rows ask for."""
+    """About the rounding error of margins in any solver that uses float64, relative to the margins that the rows ask for."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What one answer shows before the family is looked at: the run, and what the three questions are asked of."""
+    """What one answer shows by itself: the run, and the three things that the referee asks about."""
 
     run: Run
     """Who gave the answer and how it ended."""
@@ -143,12 +145,12 @@ def worst(*figures: float) -> float:
 
 
 def skipped(family: str, formulation: str | None, solver: str, control: bool, status: Status, reason: str) -> Evidence:
-    """The evidence of what was not run, with the reason."""
+    """The evidence of a run that did not take place, with the reason."""
     return Evidence(Run(family, formulation, solver, control, status, reason, skipped=True))
 
 
 def failed(family: str, formulation: str | None, solver: str, control: bool, failure: Exception) -> Evidence:
-    """The evidence of an exception in an answer's place: it shows nothing, and says what went wrong."""
+    """The evidence of a run that ended in an exception: it has no claim and no point, and says what went wrong."""
     last = traceback.extract_tb(failure.__traceback__)[-1]
     words = " ".join(f"{type(failure).__name__}: {failure}".split())
     raised = f"{words[:200]} ({Path(last.filename).name}, line {last.lineno})"

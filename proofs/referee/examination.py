@@ -1,7 +1,7 @@
-"""What one answer shows: its claim, its point and its accuracy, each recomputed from what the solver handed back.
+"""The examination of one answer: its claim, its point and its accuracy are recomputed from the values that the solver returned.
 
-Everything is a function of values. No variable and no parameter of a declaration is read or written: the answer kept their values when it
-was solved. The point of an answer is completed once, and every question that needs the other side of it is asked of that completion.
+Everything is a function of these values. No variable and no parameter of a declaration is read or written, because the answer kept their
+values when it was solved. The point of an answer is completed once, and the completed point is used wherever its other side is needed.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from equimargin.solvers.backends.solve import Answer, Raw, Reading
 from equimargin.solvers.solution import Solution, Status
 
 UNREACHABLE_NORM = 1e8
-"""|f|^2 times the mean K_ii over the number of rows: a hard family whose proven lower bound and claim are both larger than this has no
-finite optimum, as f would need margins below 1e-4 / sqrt(p)."""
+"""|f|^2 times the mean K_ii over the number of rows, without a unit. If both the proven lower bound and the claim of a hard family are
+larger, the family counts as infeasible: its largest margin would be below 1e-4 / sqrt(p)."""
 
 
 @np.errstate(all="ignore")  # what overflows is inaccurate, or no proof
 def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence:
-    """What a backend's answer to a declaration shows.
+    """The evidence of a backend's answer to a declaration.
 
     Parameters
     ----------
     problem : the family's canonical problem, with the true data.  answer : from `solve_declaration`; its declaration may have been changed
-        since.  control : wrong on purpose.
+        since then.  control : whether the declaration is wrong on purpose.
     """
     run = Run(
         problem.family,
@@ -78,11 +78,11 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
 
 @np.errstate(all="ignore")
 def examine_solution(problem: Problem, solution: Solution) -> Evidence:
-    """What a specialised solver's solution shows: its point has both sides, its claim is its primal value, its accuracy its gap.
+    """The evidence of a specialised solver's solution: its claim is its primal value, and its accuracy is the gap of its point.
 
     Parameters
     ----------
-    problem : the family's canonical problem, with the true data, whatever the solution says that it solved.  solution : from `solve`.
+    problem : the family's canonical problem, with the true data; the problem that the solution names is not used.  solution : from `solve`.
     """
     proof = PointProof(solution.point, interval(problem, solution.point), inner_interval(problem, solution.point))
     proven = proof.proven
@@ -137,10 +137,10 @@ def _sizes(problem: Problem, answer: Answer, raw: Raw, reading: Reading, complet
 
 
 def _unrolled(answer: Answer, raw: Raw, reading: Reading) -> float:
-    """How far the declared objective at the variables is from the one that the backend had, at its own x; inf where there is no x.
+    """How far the declared objective at the variables is from the backend's own objective at its x; inf where there is no x.
 
-    The backend's has unknowns of cvxpy's in place of terms: of y = R alpha in 1/2 |y|^2 / C, say. An x that meets that equation to the
-    last place that the backend has is right in y and not in alpha where 1 / C is large: the backend cannot resolve alpha.
+    cvxpy replaces terms by unknowns of its own: for example it adds y with y = R alpha, and minimises 1/2 |y|^2 / C. Where 1 / C is large,
+    an x that meets this equation to the backend's last digit can be right in y and wrong in alpha.
     """
     if raw.x is None or raw.x.shape != raw.form.q.shape:
         return np.inf
@@ -163,7 +163,7 @@ def _lp_multiplier_side(problem: Problem, answer: Answer) -> Side | None:
 
 
 def _unreachable(problem: Problem, claimed: float, proven: float) -> bool:
-    """Whether what is claimed of a hard family and the lower bound that is proven are so large that no finite optimum is left."""
+    """Whether the claim on a hard family and the proven lower bound are both so large that the family counts as infeasible."""
     if not np.isinf(problem.group_costs).any():
         return False
     return all(bound * problem.gram.mean_diagonal >= UNREACHABLE_NORM * problem.p for bound in (claimed, proven))
@@ -177,12 +177,15 @@ def _moved(mapping: Callable[[float], float], at: float, by: float) -> float:
 
 
 def _spread(answer: Answer, by: float) -> float:
-    """What `by`, in units of the declared objective, is on the family's scale at the answer."""
+    """A difference `by` in units of the declared objective, converted to the family's scale at the answer."""
     return _moved(answer.on_family_scale, answer.objective, by)
 
 
 def _worths(answer: Answer, reading: Reading) -> tuple[float, float, float]:
-    """What is wrong with an answer by its own account, in units of its objective: |declared - printed|, and both sets of violations."""
+    """Three figures that make the mismatch of an answer, in units of its objective.
+
+    They are |declared - printed| objective, and the violations of the declared and of the printed constraints, times their multipliers.
+    """
     printed = answer.declaration.printed(reading.values)
     default = max(1.0, abs(reading.objective))
 

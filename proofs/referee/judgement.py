@@ -1,8 +1,8 @@
-"""The verdict on a family from what all its answers show.
+"""The verdict on a family, from the evidence of all its answers.
 
-Every answer is measured against the interval that all of them prove together. An answer agrees where its claim and its point are within
-the tolerance of that interval. Where they are not, it is *inaccurate* if its own recomputed accuracy explains that, *failed* if it has not
-solved its own problem or shows nothing, and it *disagrees* otherwise.
+Every answer is compared with the interval that all of them prove together. An answer *agrees* if its claim and its point are within the
+tolerance of that interval. Otherwise it is *inaccurate* if its own recomputed accuracy explains the difference, *failed* if it has not
+solved its own problem or has no claim, and it *disagrees* in all other cases.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from equimargin.proofs.referee.rays import RAY_TOLERANCE
 from equimargin.proofs.referee.ways import Ways
 
 UNSOLVED = 1e-3
-"""Relative to S: an answer whose recomputed accuracy is worse than this has not solved its own problem."""
+"""Accuracy relative to S: an answer whose recomputed accuracy is worse has not solved its own problem."""
 CLAIM_FACTOR = 10.0
-"""Multiple of its accuracy within which the claim of an honest answer is off: the residual is the error of its objective but for a small
-factor."""
+"""Multiple of an answer's accuracy by which its claim may be off: the residual is the error of the objective up to a small factor."""
 POINT_FACTOR = 30.0
-"""Multiple of the square root of its accuracy, relative to S, within which the point of an honest answer is off: by 1/2 |f - f*|^2 <= gap
-its losses move with the length of f - f*, and 1/2 |f|^2 with the square of that length."""
+"""Multiple of the square root of an answer's accuracy, relative to S, by which its point may be off: 1/2 |f - f*|^2 <= gap, and the losses
+change in proportion to |f - f*|."""
 CONTRADICTING_REACH = 100.0
-"""Multiple of S: a ray along which the objective goes further than this contradicts a finite optimum; shorter ones are made by rounding."""
+"""Multiple of S: a ray along which the objective goes at least so far contradicts a finite optimum. Rounding makes shorter rays."""
 
 
 class Agreement(StrEnum):
@@ -51,12 +50,12 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Judgement:
-    """What becomes of one answer beside the others: the three figures, and what follows from them."""
+    """The judgement of one answer beside the others: three figures, and what follows from them."""
 
     evidence: Evidence
-    """What it shows alone."""
+    """What the answer shows by itself."""
     agreement: Agreement
-    """What the referee says of it."""
+    """What the referee says of the answer."""
     claim: float
     """How far its claim is from the family's interval, its mismatch included, relative to S; NaN if it was skipped."""
     off: float
@@ -64,13 +63,13 @@ class Judgement:
     accuracy: float
     """How far it is from having solved its own problem, relative to S; NaN if it was skipped."""
     lower: float
-    """The greatest lower bound that goes with it, on the family's scale: its own, or else derived, or else the family's."""
+    """A lower bound, on the family's scale: the answer's own if it is finite, else the derived one, else the family's."""
     upper: float
     """The upper bound of its own point, on the family's scale; inf without one."""
     lower_kind: str | None
     """Whose `lower` is: "own", "derived" or "family"; None where there is none at all."""
     relative_width: float
-    """(upper - lower) / S of these two."""
+    """(upper - lower) / S of the two bounds."""
 
     @property
     def ground(self) -> str:
@@ -100,7 +99,7 @@ class Family:
     judgements: tuple[Judgement, ...]
     """One an answer, in the order of the evidence."""
     feasible: bool = True
-    """False where an answer proves that no point is feasible, and none is proven to be."""
+    """False where an answer proves that no point is feasible, and no answer has a point that is proven feasible."""
 
     @property
     def advice(self) -> str:
@@ -116,13 +115,13 @@ class Family:
         return " ".join(stands)
 
     def count(self, agreement: Agreement) -> int:
-        """How many answers, controls apart, came out so."""
+        """Number of answers with this agreement; controls are not counted."""
         return sum(j.agreement is agreement for j in self.judgements if not j.evidence.run.control)
 
 
 @dataclass(frozen=True)
 class _Standard:
-    """What the answers of a family are measured by."""
+    """The interval and the tolerance that the answers of a family are compared with."""
 
     interval: Interval
     """What all of them prove of the optimum."""
@@ -154,7 +153,7 @@ def judge(
     ----------
     family : its id.  evidence : one entry an answer.  scale : P(0).  tol : relative, for claim and point.
     convex : False where no optimum can be claimed; the family is undecided then.
-    possible : from `ways`; by default somebody declares the problem and somebody solves it.
+    possible : from `ways`; by default some formulation declares the problem and some specialised solver takes it.
 
     Returns
     -------
@@ -209,9 +208,9 @@ def _off(point: PointProof, standard: _Standard) -> float:
 
 
 def _agreement(e: Evidence, figures: tuple[float, float, float], standard: _Standard) -> Agreement:
-    """What is said of an answer by its claim, its point's distance and its accuracy, all relative to S.
+    """The agreement that follows from an answer's claim, its point's distance and its accuracy, all relative to S.
 
-    Nothing can be held against any answer unless the point of some answer is proven feasible.
+    No answer disagrees with a family of which no point is proven feasible, unless the family counts as infeasible.
     """
     claim, off, accuracy = figures
     if e.claim is None or e.accuracy is None:
@@ -235,10 +234,11 @@ def _agreement(e: Evidence, figures: tuple[float, float, float], standard: _Stan
 
 
 def _excused(claim: Claim, point: PointProof, accuracy: float, standard: _Standard) -> bool:
-    """Whether an answer is as near as its accuracy, and that of the arithmetic in which it was found and is judged, let one expect.
+    """Whether an answer is as near as can be expected from its accuracy and from the rounding in float64.
 
-    An f that we derived from its alpha does not count, as the primal rises steeply around the optimum; nor does the multipliers' side of a
-    linear program, where a price of 1 stands beside a large K.
+    Two things are left out. An f that we derived from the answer's alpha is not tested, because the primal value rises steeply around the
+    optimum. Nor is the side of a linear program's point that its multipliers supply, because its constraints compare K u with 1, however
+    large K is.
     """
     S, family = standard.S, standard.interval
     claimed = worst(standard.distance(claim.value), claim.mismatch) - claim.cancellation
@@ -253,7 +253,7 @@ def _excused(claim: Claim, point: PointProof, accuracy: float, standard: _Standa
 
 
 def _acquitted(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
-    """The judgements, where a disagreement is the backend's failure if a better answer to the same declaration confirms that."""
+    """The judgements, with a disagreement turned into a failure of the backend where a better answer to the same declaration agrees."""
 
     def better(this: Judgement, other: Judgement) -> bool:
         agrees = other.agreement is Agreement.AGREES and other.accuracy <= UNSOLVED
@@ -283,9 +283,10 @@ def _verdict(judgements: Sequence[Judgement], possible: Ways) -> tuple[Verdict, 
 
 @dataclass(frozen=True)
 class _Side:
-    """The declarations of a family, or its specialised solvers: what was asked of them, and what came of it.
+    """The answers of a family's declarations, or those of its specialised solvers.
 
-    kind : "declaration" or "specialised solver".  judgements : of all that were asked for.  impossible : why none takes the problem.
+    kind : "declaration" or "specialised solver".  judgements : of all that were asked for.
+    impossible : why none of them takes the problem, in words; empty if one does.
     """
 
     kind: str
@@ -305,7 +306,7 @@ class _Side:
 
     @property
     def sentence(self) -> str:
-        """What is to be said of them, a clause of its own for every case."""
+        """A clause for the verdict, which says how many of them agree, or why none does."""
         if self.agreeing:
             return f"one {self.kind} agrees" if self.agreeing == 1 else f"{self.agreeing} {self.kind}s agree"
         if self.run:

@@ -3,8 +3,8 @@
     unbounded     x with Px = 0, -Gx in the cone, x within its bounds' directions, and q'x < 0
     infeasible    z in the dual cone with G'z = 0 and h'z < 0 (Farkas)
 
-A ray is scaled to a largest entry of 1. In floating point its conditions hold to a tolerance only, so that a ray leads so far and no
-further: rounding makes a short ray of any optimum.
+A ray is scaled so that its largest entry is 1. In floating point its conditions hold only to a tolerance, so that a ray is followed only
+for a finite length: at any optimum, rounding alone makes directions that look like short rays.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from equimargin.solvers.backends.standard_form import StandardForm
 from equimargin.solvers.solution import Status
 
 RAY_TOLERANCE = 1e-6
-"""Relative: a ray counts if its conditions are violated by no more than this, over the objective's gain along it."""
+"""Largest violation of a ray's conditions over the objective's gain along it: a ray that violates them more proves nothing."""
 SMALLEST_RAY = 1e-300
-"""A largest entry below this is not divided by: a ray of zeros stays one, and gains nothing."""
+"""Smallest divisor of a ray, in the unit of its entries: a ray of zeros is divided by this, and stays a ray of zeros."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How well a backend solved its own problem, from its raw vectors alone."""
+"""How well a backend solved its own problem, computed from the vectors that it returned and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who could answer at all: whether any formulation declares a problem, and whether any specialised solver takes it."""
+"""Whether a problem can be answered at all: by any formulation that declares it, and by any specialised solver that takes it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from equimargin.solvers.registry import SOLVERS
 
 @dataclass(frozen=True)
 class Ways:
-    """Whether anybody takes a family's problem, asked for or not.
+    """Whether any formulation and any solver takes a family's problem, whether or not it was asked to.
 
-    undeclarable : why no formulation of the family declares it, a clause; empty where one does.
-    unsolvable : the same of the specialised solvers.  too_large : whether its size is all that keeps it from being declared.
+    undeclarable : why no formulation of the family declares the problem, a clause; empty where one does.
+    unsolvable : why no specialised solver takes it, a clause; empty where one does.
+    too_large : whether its size is the only reason why it is not declared.
     """
 
     undeclarable: str = ""
@@ -23,7 +24,7 @@ class Ways:
 
 
 def ways(problem: Problem) -> Ways:
-    """Who takes a problem, by what every formulation of its family and every specialised solver says of it.
+    """Whether a problem can be declared and solved, from the refusals of all formulations of its family and of all specialised solvers.
 
     Parameters
     ----------

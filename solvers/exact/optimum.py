@@ -4,7 +4,7 @@ Every float is a dyadic rational, so that every problem in floats has an exact o
 polynomial kernels, and any given Gram matrix. A float solution says which rows are at a bound, one linear system in rationals gives the
 multipliers, and every condition of the optimum is then checked; where the float solution was mistaken, exact pivots go on from it.
 
-Source: the catalogue's canonical shapes; for the idea of exact pivots after a float solve, T. Koch, The final NETLIB-LP results (2004).
+Source: proofs/catalogue.md for the canonical shapes; T. Koch, The final NETLIB-LP results (2004), for exact pivots after a float solve.
 """
 
 from __future__ import annotations

@@ -2,16 +2,16 @@
 
     h(x) = the rank k with theta_(k-1) <= f(x) < theta_k,      theta_k between the utilities of ranks k and k + 1
 
-Where f separates two neighbouring ranks, theta is the middle of the closest pair of points, one of each, which is the large margin rank
-boundary. Where their utilities overlap there is no such middle; theta then is that of the two neighbouring utilities between which the
-fewest training points of all ranks are on the wrong side,
+If f separates two neighbouring ranks, theta is the middle between the closest two of their points, one of each rank. This is the large
+margin rank boundary. If their utilities overlap, theta is the middle between two neighbouring utilities, chosen so that the number of
+training points of all ranks on the wrong side is smallest,
 
-    E_k(theta) = #{ y <= k, f >= theta } + #{ y > k, f < theta },
+    E_k(theta) = #{ y <= k, f >= theta } + #{ y > k, f < theta }.
 
-the lowest of equally good places. Together the thresholds minimise the sum over training points of |h(x_i) - y_i|, counted in ranks, and
-they are never decreasing: E_(k+1) - E_k falls in theta. One may lie below or above all utilities, -inf or inf; the ranks beyond it are
-then never predicted. The middle of the closest pair of zero slack alone would be neither in order nor free of errors where f separates
-the ranks by less than a margin of 1: utilities 0, 0.9 against 1, 1.95 would be cut at 1/2.
+Of equally good places the lowest is taken. Together the thresholds minimise the sum over training points of |h(x_i) - y_i|, counted in
+ranks. They never decrease, because E_(k+1) - E_k falls in theta. A threshold may be -inf or inf; the ranks beyond it are then never
+predicted. It would not do to take only pairs of zero slack, whose margin is at least 1: where f separates ranks by less, their thresholds
+can be out of order and make errors. Utilities 0, 0.9 against 1, 1.95 would be cut at 1/2.
 
 Source: O, section 1: "modeling ranks as intervals on the real line", "large margin rank boundaries"; its text prints no formula.
 """

@@ -1,4 +1,4 @@
-"""Compare formulations and solvers on one's own problem: every answer judged, one verdict a family."""
+"""Comparisons of formulations and solvers on a user's own problem: every answer is judged, and every family gets a verdict."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from equimargin.report import closing_lines, record, solved, summary, table
 from equimargin.solvers import BACKENDS, SOLVERS, Status, solve, solve_declaration
 
 ACCURATE = "CLARABEL"
-"""The backend that runs the controls: a misprint must be solved well to be refuted."""
+"""The name of the backend that runs the controls: a misprint must be solved accurately to be refuted."""
 
 
 class Labelled(HowToPose, total=False):
@@ -43,9 +43,9 @@ class Labelled(HowToPose, total=False):
 
 @dataclass(frozen=True)
 class Job:
-    """One answer to be had: a declaration by a backend, or a specialised solver (formulation None).
+    """One answer that is wanted: a declaration solved by a backend, or a specialised solver (formulation None).
 
-    module : whose import enters the formulation or the solver in a process that does not know it yet.
+    module : the module whose import registers the formulation or the solver, for a process that does not know it yet.
     control : whether the formulation is wrong on purpose.
     """
 
@@ -58,7 +58,7 @@ class Job:
     control: bool = False
 
     def run(self) -> Evidence:
-        """Solve and examine; what cannot be run is skipped with its reason, and an exception is a failed answer: others are yet to come."""
+        """Solve and examine. A job that cannot be run is skipped with its reason, and an exception makes a failed answer."""
         try:
             return self._examined()
         except Exception as failure:
@@ -83,11 +83,11 @@ class Job:
         return examine(self.problem, replace(answer, compile_seconds=answer.compile_seconds + declaring), self.control)
 
     def _enter(self) -> None:
-        """A process of its own knows only the project's formulations and solvers: others are entered by importing their module.
+        """Register the formulation or the solver by importing its module: another process knows only those of the project.
 
         Raises
         ------
-        LookupError : that cannot be done.
+        LookupError : importing the module does not register it.
         """
         name = self.formulation or self.solver
         known: Container[str] = REGISTRY if self.formulation else SOLVERS
@@ -101,9 +101,9 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What `compare` found: the families with their judgements; printing it shows the table.
+    """The result of `compare`: the families with their judgements. Printing it shows the tables.
 
-    families : one verdict each.  problems : theirs.  data, settings : what was compared, for the record.
+    families : one verdict each.  problems : one for every family, in the same order.  data, settings : what was compared, for the record.
     """
 
     families: tuple[Family, ...]
@@ -267,7 +267,7 @@ def _problems(given: Any, data: Labelled) -> list[Problem]:
 
 
 def _jobs(problem: Problem, ids: Sequence[str], names: Sequence[str], tol: float, time_limit: float, controls: bool) -> Iterator[Job]:
-    """The answers to be had for one family, controls last."""
+    """The answers that are wanted for one family, controls last."""
     entries = [REGISTRY[id] for id in ids if REGISTRY[id].family == problem.family]
     for entry in entries:
         if not entry.control:

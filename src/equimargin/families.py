@@ -1,4 +1,4 @@
-"""All problems of a task on the same data: what `compare` takes where it is given arrays instead of problems."""
+"""The problems of all families of a task on the same data, for a `compare` that is given arrays instead of problems."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations import Kernel, Problem, classification, one_norm_ranking, ranking_vector_machine
+from equimargin.formulations import Kernel, Problem
 from equimargin.formulations.numeric.arguments import array
-from equimargin.formulations.problem.choices import LOSSES
-from equimargin.formulations.problem.construct import problem_of
+from equimargin.formulations.problem.construct import problems_of
 
 
 class HowToPose(TypedDict, total=False):
@@ -50,14 +49,7 @@ def families_of(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list[Problem]
     qid, C, kernel, labels = how.get("qid"), how.get("C", 1.0), how.get("kernel"), array(y, "y")
     task = how.get("task") or ("ranking" if qid is not None else "classification" if len(np.unique(labels)) == 2 else "regression")
     targets = _signs(labels) if task == "classification" else labels
-    problems: list[Problem] = []
-    for loss in LOSSES[:1] if np.inf == C else LOSSES:
-        problems.append(problem_of(task, X, targets, C, kernel, loss, how.get("epsilon", 0.1), qid))
-        if task == "classification" and np.inf != C:
-            problems.append(classification(X, targets, C, kernel, loss, bias=False))
-    if task == "ranking" and np.inf != C:
-        problems += [one_norm_ranking(X, targets, qid, C, kernel), ranking_vector_machine(X, targets, qid, C, kernel)]
-    return problems
+    return problems_of(task, X, targets, C, kernel, epsilon=how.get("epsilon", 0.1), qid=qid)
 
 
 def _signs(labels: NDArray[Any]) -> NDArray[np.float64]:

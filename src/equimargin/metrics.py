@@ -1,14 +1,14 @@
-"""How good a ranking is: pairwise accuracy, Kendall's tau, NDCG and average precision, of every query and on average.
+"""Metrics of rankings: pairwise accuracy, Kendall's tau, NDCG and average precision, of every query and on average.
 
-Everything takes relevances y, higher is better, decision values f and queries qid, and answers with a `PerQuery`:
+Every metric takes relevances y, where higher is better, decision values f and queries qid, and returns a `PerQuery`:
 
 >>> y, f, qid = [2, 1, 0, 1, 0], [0.9, 0.3, 0.4, -1.0, 1.0], [1, 1, 1, 2, 2]
 >>> accuracy = pairwise_accuracy(y, f, qid)
 >>> accuracy.values.round(3).tolist(), accuracy.mean
 ([0.667, 0.0], 0.5)
 
-Documents that f does not tell apart are in no order. What they count is never left to the order of the rows unless it is asked for:
-"average" takes the mean over all their orders, "ordinal" leaves them in the order of the rows, as LETOR's evaluation script does.
+Documents with the same f are in no order. With ties = "average" a metric is its mean over all their orders. With ties = "ordinal" they
+stay in the order of the rows, as in LETOR's evaluation script.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class PerQuery:
 
 @dataclass(frozen=True, eq=False)
 class Concordance:
-    """What f makes of the pairs of every query, exact counts.
+    """Exact counts of the pairs of every query, by the order in which f has them.
 
     query : (q,) names, ascending.  concordant, discordant, tied : (q,) pairs y_i > y_j with f_i > f_j, f_i < f_j, f_i = f_j.
     apart : (q,) pairs of points with different f, whatever their relevance.
@@ -278,13 +278,14 @@ def average_precision(
 
 
 def average_precision_bound(relevant: ArrayLike, inversions: ArrayLike) -> Any:
-    """What average precision is at least, for R relevant documents and Q inversions.
+    """A lower bound of average precision, for R relevant documents and Q inversions.
 
         AP >= 1/R (Q + R (R + 1) / 2)^-1 (sum over i = 1, ..., R of sqrt(i))^2
 
-    It falls as Q grows and thus rises with Kendall's tau: where W says that maximising tau helps to minimise the bound, it helps to
-    maximise it. Inversions are pairs of a relevant document below one that is not; with more levels than two, the discordant pairs within
-    them only weaken the bound. Where f has ties, Q = discordant + tied / 2 bounds the mean over the orders, and Q = discordant + tied any.
+    The bound falls as Q grows, and so rises with Kendall's tau. W says that maximising tau helps to minimise the bound; in fact it helps to
+    maximise it. An inversion is a pair of a relevant document below an irrelevant one. With more than two levels, discordant pairs of
+    relevant documents, or of irrelevant ones, may be counted in Q, too; that only weakens the bound. If f has ties,
+    Q = discordant + tied / 2 bounds the mean over the orders of tied documents, and Q = discordant + tied bounds every order.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a comparison says: its records for a file, its table and its closing lines for a person."""
+"""The report of a comparison: records for a file, and a table with closing lines for a reader."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from equimargin.solvers import Status
 
 
 def solved(judgement: Judgement) -> bool:
-    """Whether the answer solved its problem, be it to the last digit or not."""
+    """Whether the answer solved its problem, accurately or not."""
     return judgement.agreement in (Agreement.AGREES, Agreement.INACCURATE)
 
 
@@ -43,7 +43,7 @@ def record(family: Family, judgement: Judgement) -> dict[str, Any]:
 
 
 def summary(family: Family) -> dict[str, Any]:
-    """One family as a flat record: its verdict, its interval, and how many answers came out which way."""
+    """One family as a flat record: its verdict, its interval, and the number of answers with each agreement."""
     return {
         "family": family.id,
         "feasible": family.feasible,
@@ -97,7 +97,7 @@ def table(family: Family) -> Any:
 
 
 def closing_lines(family: Family) -> Iterator[str]:
-    """Why answers are missing or not ok, the proven interval, the verdict."""
+    """The lines below the table: why answers were skipped, failed or ended early, then the proven interval and the verdict."""
     reasons: dict[str, list[str]] = {}
     for j in family.judgements:
         run = j.evidence.run

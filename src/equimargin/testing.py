@@ -1,16 +1,16 @@
-"""Tests of one's own formulations and solvers: hypothesis strategies for max-margin problems, and conformance checks.
+"""Tests for formulations and solvers of your own: hypothesis strategies for max-margin problems, and conformance checks.
 
-Data are constructed valid, never filtered, and every strategy goes into nasty branches on purpose: repeated rows, contradicting
-labels, ties, a single class, queries of one level and of one row, zero rows and columns, fewer points than dimensions, rank-one Gram
-matrices, integer grids, rows that cost nothing or must be met, and scales and costs over twelve orders of magnitude.
+The strategies construct valid data and filter none. They produce difficult cases on purpose: repeated rows, contradicting labels, ties, a
+single class, queries of one level and of one row, zero rows and columns, fewer points than dimensions, Gram matrices of rank one, integer
+grids, rows that cost nothing or must be met, and scales and costs over twelve orders of magnitude.
 
 >>> from hypothesis import given
 >>> from equimargin.testing import margin_problems
 >>> @given(margin_problems("rank.l1"))
 ... def test_my_solver(problem): ...
 
-The checks also run from the command line, on a formulation by its id, a solver by its name, or a class of solvers,
-where MODULE enters them or has the class:
+The checks also run from the command line, on a formulation by its id, on a solver by its name, or on a class of solvers. MODULE is the
+module that registers the formulation or the solver, or that has the class:
 
     python -m equimargin.testing my_module:my.formulation.id
     python -m equimargin.testing my_module:my_solver
@@ -77,7 +77,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "rank.onenorm": {},
     "rvm": {},
 }
-"""The families of `margin_problems`, and what sets each apart."""
+"""The families of `margin_problems`, each with the settings that distinguish it from the others of its task."""
 
 
 class Classes(NamedTuple):
@@ -104,7 +104,7 @@ class Relevances(NamedTuple):
 
 
 def scales(tails: bool = True) -> st.SearchStrategy[float]:
-    """Positive factors: near 1, and with `tails` as often anywhere from 1e-6 to 1e6, near the one end, or near the other.
+    """Positive factors near 1. With `tails` they are, each with the same probability, near 1, anywhere from 1e-6 to 1e6, or near an end.
 
     Parameters
     ----------
@@ -282,13 +282,13 @@ def margin_problems(draw: Draw, family: str, max_points: int = 10, tails: bool =
     return ranking(X, y, qid, C, kernel, loss, query_weight=query_weight)
 
 
-BORDERS = (5e-324, 2.3e-308, 1e-165, 1e-154, 1e-85, 1e85, 1.4e154, 1e200)
-"""Scales at which numbers, their squares or their cubes begin to underflow or to overflow in float64."""
+FLOAT64_BORDERS = (5e-324, 2.3e-308, 1e-165, 1e-154, 1e-85, 1e85, 1.4e154, 1e200)
+"""Factors at which numbers, their squares or their cubes begin to underflow or to overflow in float64."""
 
 
 def extreme_scales() -> st.SearchStrategy[float]:
     """Positive factors near 1, anywhere from 1e-320 to 1e300, or where arithmetic in float64 begins to fail."""
-    return st.one_of(scales(False), st.floats(-320, 300).map(lambda e: float(10**e)), st.sampled_from(BORDERS))
+    return st.one_of(scales(False), st.floats(-320, 300).map(lambda e: float(10**e)), st.sampled_from(FLOAT64_BORDERS))
 
 
 @st.composite
@@ -369,7 +369,7 @@ def sample_problem(family: str, kernel: Kernel | None = None, seed: int = 0, n: 
 
 
 def check_formulation(id: str, backend: str = "CLARABEL") -> None:
-    """Whether a declared formulation is what it says, on small problems of its family with three kernels.
+    """Check a declared formulation on small problems of its family with three kernels.
 
     It must be disciplined with its parameters, equal to its printed formula at random values, recover what it expresses, refuse other
     families, and agree among the right answers of its family, or disagree if it is a control.
@@ -380,7 +380,7 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> None:
 
     Raises
     ------
-    KeyError : an unknown id.  AssertionError : what is wrong, in a sentence.
+    KeyError : an unknown id.  AssertionError : the check fails; the message says what is wrong, in a sentence.
     """
     entry = REGISTRY[id]
     _require(bool(entry.sources and entry.statement and entry.latex), f"{id} must name its source, its statement and its LaTeX")
@@ -432,7 +432,7 @@ SECONDS_OVER_TIME = 1.0
 
 
 def check_solver(solver: str | Solver) -> None:
-    """Whether a specialised solver keeps its word, on small problems of every family that it does not refuse, with three kernels.
+    """Check a specialised solver on small problems of every family that it does not refuse, with three kernels.
 
     Its interval must be as narrow as asked, it must agree with the declared formulations, obey `max_iter`, `time_limit` and a callback that
     stops it, give reasons, start from another solution, also one of a larger C, and refuse in a sentence what it does not take.
@@ -443,7 +443,7 @@ def check_solver(solver: str | Solver) -> None:
 
     Raises
     ------
-    KeyError : an unknown name.  AssertionError : what is wrong, in a sentence.
+    KeyError : an unknown name.  AssertionError : the check fails; the message says what is wrong, in a sentence.
     """
     checked = _Checked(SOLVERS[solver] if isinstance(solver, str) else solver)
     taken = [problem for problem in _samples() if checked.takes(problem)]

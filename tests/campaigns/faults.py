@@ -502,9 +502,13 @@ FAULTS = (
     ),
     Fault("the first label is positive", "proofs/foreign_models.py", "return 1.0 if first > second else -1.0", "return 1.0", ("audit",)),
     Fault("the sign of rho", "proofs/foreign_models.py", '-sign * _number(header, "rho")', 'sign * _number(header, "rho")', ("audit",)),
-    Fault("the weight of the constant", "proofs/audit.py", "w[d] = model.b / model.constant", "w[d] = model.b", ("audit",)),
+    Fault("the weight of the constant", "proofs/audit.py", "w[d] = model.b / claimed.constant", "w[d] = model.b", ("audit",)),
     Fault(
-        "a bias free of charge", "proofs/audit.py", '"penalized" if model.constant == 1.0 else False', "model.constant == 1.0", ("audit",)
+        "a bias free of charge",
+        "proofs/audit.py",
+        '"penalized" if claimed.constant == 1.0 else False',
+        "claimed.constant == 1.0",
+        ("audit",),
     ),
     Fault("prices as they are", "proofs/certificate.py", "    if most <= scale:", "    if True:", ("certificate",)),
     Fault("rounded inwards", "proofs/checker.py", "nearest, way * math.inf) if", "nearest, -way * math.inf) if", ("checker",)),
@@ -532,8 +536,8 @@ FAULTS = (
     Fault(
         "slivers between crossings that are one",
         "src/equimargin/selection/validation.py",
-        "RESOLUTION = 1e-9",
-        "RESOLUTION = 0.0",
+        "LAMBDA_RESOLUTION = 1e-9",
+        "LAMBDA_RESOLUTION = 0.0",
         ("selection",),
     ),
     Fault(
@@ -558,7 +562,13 @@ FAULTS = (
         "if not len(self._ranks):",
         ("selection",),
     ),
-    Fault("rounding taken for an order", "src/equimargin/selection/validation.py", "NOISE = 1e-12", "NOISE = 0.0", ("selection",)),
+    Fault(
+        "rounding taken for an order",
+        "src/equimargin/selection/validation.py",
+        "SCORE_ROUNDING = 1e-12",
+        "SCORE_ROUNDING = 0.0",
+        ("selection",),
+    ),
     Fault(
         "columns of another file by place",
         "src/equimargin/data/loading.py",

@@ -1,4 +1,4 @@
-"""The command line."""
+"""The command line: the program `equimargin` and its commands."""
 
 from equimargin.cli.app import app, main
 

@@ -1,4 +1,4 @@
-"""The program `equimargin`: its commands under one name."""
+"""The program `equimargin`, which has all commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `compare`: formulations and solvers on one's own data."""
+"""The command `compare`: formulations and solvers on data of the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands `list`, `show` and `graph`: what is printed where, what it equals, and what only looks alike."""
+"""The commands `list`, `show` and `graph`: formulations with their sources, and the links between them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import typer
 from equimargin.cli.options import check_writable, sentences
 
 _ARROWS = {"equivalence": "<->", "strong equivalence": "<=>", "rescaling": "<~>", "relaxation": "<=", "not equivalent": "=/="}
+"""The sign between two linked formulations in a list, by the kind of the link."""
 
 
 class Subject(StrEnum):

@@ -1,4 +1,4 @@
-"""What commands share: the options that name data and a kernel and what they mean, sentences instead of tracebacks, files written whole."""
+"""The parts that commands share: options for data and a kernel, errors in sentences instead of tracebacks, and files written whole."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ DataArgument = Annotated[
 ]
 TaskOption = Annotated[Task | None, typer.Option(help="What is learned; by default what the data look like.")]
 KernelOption = Annotated[KernelName, typer.Option(help="Kernel; precomputed takes the features as the Gram matrix.")]
-GammaOption = Annotated[float | None, typer.Option(help="Of rbf and sigmoid (1/d) and polynomial (1).")]
-DegreeOption = Annotated[int, typer.Option(help="Of polynomial.")]
-Coef0Option = Annotated[float | None, typer.Option(help="Of polynomial (1) and sigmoid (0).")]
+GammaOption = Annotated[float | None, typer.Option(help="gamma of rbf and sigmoid (by default 1/d) and of polynomial (1).")]
+DegreeOption = Annotated[int, typer.Option(help="Degree of polynomial.")]
+Coef0Option = Annotated[float | None, typer.Option(help="Constant of polynomial (by default 1) and of sigmoid (0).")]
 EpsilonOption = Annotated[float, typer.Option(help="Half the width of the regression tube, in the units of the target.")]
 ScaleOption = Annotated[bool, typer.Option("--scale", help="Bring every feature to mean 0 and deviation 1, those of all rows.")]
 SampleOption = Annotated[
     int | None, typer.Option(metavar="N", min=1, help="Take N rows at random; of a ranking whole queries, the last one cut.")
 ]
-SeedOption = Annotated[int, typer.Option(min=0, help="Of the sample.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the sample.")]
 TargetOption = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="Target column of a table; by default label, target, relevance, class or y, else the last."),
@@ -97,10 +97,9 @@ PreferencesOption = Annotated[
 JSONOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write all figures as JSON; - is standard output.")]
 
 STDOUT = Path("-")
-"""The name of standard output among files to be written, as of any Unix tool."""
-
-
+"""The file name that stands for standard output, as in other Unix tools."""
 NO_PAIRS = "No preference pairs: within every query all rows have the same label, so there is nothing to rank."
+"""What a command prints for a ranking without pairs."""
 
 
 def how_to_read(
@@ -113,7 +112,7 @@ def how_to_read(
     decimal: str,
     missing: MissingEntries | None,
 ) -> HowToRead:
-    """What the options say of the columns of a table, as `data.load` takes it."""
+    """The options that say how to read a table, as keyword arguments of `data.load`."""
     return {
         "target": target,
         "query": query,
@@ -163,7 +162,7 @@ def kernel_of(name: KernelName, gamma: float | None, degree: int, coef0: float |
 
 
 def margin_problem(data: Data, kernel: Kernel, C: float = 1.0, epsilon: float = 0.1, loss: Loss = "hinge") -> MarginProblem:
-    """The problem of the data's task with a norm of f in it, with the weights of its rows or queries, or of its preferences."""
+    """The margin problem of the data's task, or of its preferences, with the weights of its rows or queries."""
     from equimargin.formulations import ranking_from_pairs
     from equimargin.formulations.problem.construct import problem_of
 
@@ -178,7 +177,7 @@ def weights_of(data: Data) -> dict[str, Any]:
 
 
 def data_record(data: Data, problem: Problem) -> dict[str, Any]:
-    """The data as they stand in a record: read_as is the sentence that says which columns, rows and weights they are."""
+    """The data in a record; read_as is the sentence that says which columns, rows and weights were read."""
     return {
         "name": data.name,
         "task": data.task,
@@ -190,7 +189,7 @@ def data_record(data: Data, problem: Problem) -> dict[str, Any]:
 
 
 def described(data: Data, problem: Problem) -> str:
-    """How the data were read."""
+    """A sentence that says how the data were read."""
     return data.describe(problem.p if data.task == "ranking" else None)
 
 
@@ -205,7 +204,7 @@ def headline(data: Data, problem: Problem) -> str:
 
 @contextmanager
 def sentences() -> Iterator[None]:
-    """Bad input ends in one sentence and exit status 2, an interrupt in one and 130."""
+    """End with a sentence instead of a traceback: exit status 2 after bad input, 130 after an interrupt."""
     try:
         yield
     except (ValueError, OSError) as error:
@@ -215,7 +214,7 @@ def sentences() -> Iterator[None]:
 
 
 def leave(sentence: str) -> NoReturn:
-    """Exit at once: native code that goes on, here or in another process, must not delay or outlive it."""
+    """Print a sentence and exit at once with status 130, without waiting for compiled code in this process or in its children."""
     import multiprocessing
     import os
 
@@ -233,7 +232,7 @@ def refuse(sentence: str) -> NoReturn:
 
 
 def check_writable(*paths: Path | None) -> None:
-    """Refuse before the work what could not be written after it."""
+    """Refuse files that could not be written, before the work is done."""
     for path in paths:
         if path is not None and path != STDOUT and (path.is_dir() or not path.absolute().parent.is_dir()):
             raise ValueError(f"{path} cannot be written: {'it is a folder' if path.is_dir() else 'its folder does not exist'}")
@@ -266,7 +265,7 @@ def writing(*paths: Path | None) -> Iterator[Callable[[Path, str], None]]:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A name to write to, with the same ending: the file is there whole, or not at all."""
+    """A name to write to, with the same ending. The file itself appears when it is whole, or not at all."""
     part = path.with_name(f".{path.stem}.part{path.suffix}")
     try:
         yield part

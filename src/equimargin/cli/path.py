@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from equimargin.selection.grids import FoldPath, Task
     from equimargin.solvers import RegularizationPath
 
-TRUSTED = 1e-8
-"""A relative gap that a breakpoint may have."""
+TRUSTED_GAP = 1e-8
+"""Relative gap, at most, at which a breakpoint is trusted: a larger one makes the exit status 1."""
 
 
 def path(
@@ -69,7 +69,7 @@ def path(
     epsilon: EpsilonOption = 0.1,
     scale: ScaleOption = False,
     sample: SampleOption = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the sample and of the folds.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the sample and of the folds.")] = 0,
     lambda_min: Annotated[float, typer.Option(metavar="LAMBDA", help="Where to end, lambda = 1/C; 0 is the whole path.")] = 1e-4,
     max_events: Annotated[int | None, typer.Option(metavar="N", min=1, help="Breakpoints at most.")] = None,
     time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="For each path.")] = None,
@@ -167,7 +167,7 @@ def path(
         _write(found, rows, curve, save, plot)
     worst = max(found.gaps.max(), found.midpoint_gaps.max(initial=0.0))
     early = not found.complete or isinstance(nothing, NoBreakpoint) or (curve is not None and bool(ended_early) and _at_the_end(curve))
-    raise typer.Exit(1 if not worst <= TRUSTED else 4 if early else 0)
+    raise typer.Exit(1 if not worst <= TRUSTED_GAP else 4 if early else 0)
 
 
 def _at_the_end(curve: Curve) -> bool:
@@ -176,7 +176,7 @@ def _at_the_end(curve: Curve) -> bool:
 
 
 def _folds(validate: str | None) -> int | None:
-    """How many folds are asked for, if it is folds."""
+    """The number of folds that `--validate` asks for; None if it names a file, or is not given."""
     try:
         number = float(validate or "")
     except ValueError:
@@ -263,7 +263,7 @@ def _json(data: Data, found: RegularizationPath, selected: Selected | None, sett
 
 @contextmanager
 def _progress(lambda_min: float) -> Iterator[tuple[Callable[[int, float, float], None], Callable[[int, int], None]]]:
-    """What is told of breakpoints and of folds: shown by a bar on a terminal, and where an interrupt ends the program."""
+    """Two functions to call after every breakpoint and every fold. A bar shows the progress on a terminal, and an interrupt says it."""
     from math import log
 
     from rich.console import Console

@@ -1,4 +1,4 @@
-"""The commands `verify` and `audit`: certificates checked, and somebody else's models judged."""
+"""The commands `verify` and `audit`: they check certificates, and say how good models of other programs are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The families and the links between their formulations, drawn."""
+"""The drawing of the families and of the links between their formulations."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ STYLES: dict[str, tuple[str, Any]] = {
     "relaxation": ("#b07d2b", "dashed"),
     "not equivalent": ("#b3282d", "dotted"),
 }
+"""Colour and style of the line of a link, by the kind of the link."""
 COLUMNS = 4
-"""Families side by side."""
+"""Number of columns in which families are drawn side by side."""
 ROW = 0.42
 """Inches that a formulation takes in height."""
 WIDTH = 4.8

@@ -1,4 +1,4 @@
-"""A drawing of a regularisation path: coefficients or scores, how good they are on validation points, and the size of the margin set."""
+"""The drawing of a regularisation path: coefficients or decision values, scores on validation points, and the size of the margin set."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from equimargin.solvers import RegularizationPath
 Array = NDArray[np.float64]
 
 ACROSS = 500
-"""Lambdas at which a line is drawn, and columns that a curve of more knots is reduced to."""
+"""Lambdas at which a line is drawn. A curve with many more knots is reduced to as many columns."""
 LINES = 120
-"""Lines at most; of more points those that are spread evenly over the labels are drawn."""
+"""Lines, at most. If there are more points, the points that are drawn are spread evenly over the labels."""
 NAMED = 10
-"""Coefficients at most that are told apart by colour and named."""
+"""Coefficients, at most, that have a colour each and are named in a legend."""
 LOGARITHMIC = 10.0
-"""Margins beyond which scores are drawn on a logarithmic scale; it is linear between -1 and 1."""
+"""Largest |f(x) + b| that is drawn on a linear scale. For larger ones the scale is logarithmic, and linear only between -1 and 1."""
 INK = "#1b5e8c"
 """Colour of the lines and points."""
 MARK = "#b3282d"

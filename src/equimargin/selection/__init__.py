@@ -1,4 +1,4 @@
-"""Which lambda, and which kernel, is best on validation points, of all lambdas of a path, not of its breakpoints alone.
+"""The best lambda, and the best kernel, on validation points. All lambdas of a path are compared, not only its breakpoints.
 
 >>> import numpy as np
 >>> from equimargin.formulations import ranking, rbf

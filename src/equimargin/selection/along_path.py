@@ -1,4 +1,4 @@
-"""The best lambda of a regularisation path, exactly: scores between breakpoints count, too."""
+"""The exactly best lambda of a regularisation path: the scores between breakpoints are compared, too."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from equimargin.formulations.kernels.features import check_columns
 from equimargin.formulations.numeric.arguments import reals
 from equimargin.formulations.numeric.arrays import Array, is_sparse
-from equimargin.selection.validation import RESOLUTION, Knots, Metric, metric_of
+from equimargin.selection.validation import LAMBDA_RESOLUTION, Knots, Metric, metric_of
 from equimargin.solvers.path.result import RegularizationPath
 
 
 class NothingToChoose(ValueError):
-    """A path of a single constant f: one lambda is as good as another."""
+    """There is no best lambda, because the path has no lambda above 0 to choose from, or too short a range of them."""
 
 
 class NoBreakpoint(NothingToChoose):
@@ -28,8 +28,8 @@ class NoBreakpoint(NothingToChoose):
 class Selected:
     """The best lambda of a path.
 
-    lam : where to solve.  score : of the metric, there.  interval : (low, high), the lambdas around it with this score.
-    metric : its name.  larger_is_better : whether it is a share of what is right, or else an error.
+    lam : the best lambda.  score : the value of the metric there.  interval : (low, high), the lambdas around it with the same score.
+    metric : its name.  larger_is_better : True for a share of right answers, False for an error.
     """
 
     lam: float
@@ -45,7 +45,7 @@ class Selected:
 
 
 class Curve(NamedTuple):
-    """A score along lambda: to be drawn from knot to knot, a step being two knots at one lambda.
+    """A score as a function of lambda, to be drawn with straight lines between knots. A step is two knots at one lambda.
 
     lambdas : (k,) falling.  scores : (k,).  metric, larger_is_better : as of Selected.
     """
@@ -64,11 +64,10 @@ class Curve(NamedTuple):
 def best(
     path: RegularizationPath, X_validation: Any, y_validation: ArrayLike, metric: str = "auto", qid: ArrayLike | None = None
 ) -> Selected:
-    """The lambda whose f is best on validation points, of all from the first breakpoint to the last above 0.
+    """The lambda whose f is best on validation points, among all from the first breakpoint to the last one above 0.
 
-        g = lambda f is linear between breakpoints, f affine in 1 / lambda: signs, orders and errors change where that says
-
-    Several intervals may share the best score: the widest in log lambda is taken, and of it the geometric middle.
+    Between breakpoints g = lambda f is linear in lambda, and f is affine in 1 / lambda. The signs, orders and errors of f at all these
+    lambdas follow from that. Several intervals may share the best score; the geometric middle of the widest, in log lambda, is taken.
 
     Parameters
     ----------
@@ -79,7 +78,7 @@ def best(
 
     Returns
     -------
-    Selected : the score counts no single lambda at which points tie, nor lambdas that differ by less than 1e-9 of themselves.
+    Selected : scores that hold at a single lambda only, where points tie, are not taken, nor are intervals shorter than 1e-9 of lambda.
 
     Raises
     ------
@@ -103,7 +102,8 @@ def score_along(
 
     Returns
     -------
-    Curve : of shares of what is right all there is, of errors the breakpoints, the least in between, and more to draw by.
+    Curve : for a share of right answers it has all its steps. For an error it has the breakpoints, the least errors between them, and
+        further knots for drawing.
 
     Raises
     ------
@@ -114,9 +114,10 @@ def score_along(
 
 
 class _Lines(NamedTuple):
-    """g of a path, with its bias, at points.
+    """g of a path, with its bias, at some points.
 
-    lambdas : (T,) falling.  values : (T, n), linear in between.  level : their slope above the first.  stopped : why they end.
+    lambdas : (T,) falling.  values : (T, n), linear in between.  level : their slope above the first lambda.
+    stopped : why the path ends, in words.
     """
 
     lambdas: Array
@@ -136,7 +137,10 @@ class _Lines(NamedTuple):
 
 
 def _lines(path: RegularizationPath, X: Any, y: ArrayLike) -> _Lines:
-    """Equal points have equal values, to the last bit: a product of matrices does not promise that, and an order would turn on it."""
+    """g of a path at validation points.
+
+    Equal points get bitwise equal values. A product of matrices does not promise that, and a difference in the last bit would order them.
+    """
     if len(path) == 0:
         raise NoBreakpoint(f"the path has no breakpoint to choose from: {path.stopped}")
     points = X if is_sparse(X) else reals(X, "X")
@@ -161,7 +165,7 @@ def _knots(judge: Metric, parts: Sequence[_Lines]) -> Iterator[Knots]:
     lambdas = lambdas[(lambdas > 0) & (lambdas >= reached)]
     if not len(lambdas):
         raise NothingToChoose(f"there is no lambda to choose: {parts[0].stopped}")
-    if lambdas[0] - lambdas[-1] <= RESOLUTION * lambdas[0]:
+    if lambdas[0] - lambdas[-1] <= LAMBDA_RESOLUTION * lambdas[0]:
         lambdas = lambdas[:1]
     rows = (np.concatenate([part.at(lam) for part in parts]) for lam in lambdas.tolist())
     a, ga = lambdas[0], next(rows)

@@ -1,4 +1,4 @@
-"""Kernels compared by their whole paths, on folds or on validation data."""
+"""Comparison of kernels by cross-validation along their whole paths."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Fold(NamedTuple):
 
 
 class FoldPath(NamedTuple):
-    """The path of one fold.  breakpoints : how many.  stopped : why it ended.  complete : where it should."""
+    """The path of one fold.  breakpoints : their number.  stopped : why it ended.  complete : whether it ended where it should."""
 
     breakpoints: int
     stopped: str
@@ -47,7 +47,7 @@ class FoldPath(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GridRow:
-    """What a kernel comes to.  selected : its best lambda.  curve : its scores along lambda.  folds : its paths."""
+    """The result of one kernel.  selected : its best lambda.  curve : its scores along lambda.  folds : its paths."""
 
     kernel: Kernel
     selected: Selected
@@ -79,7 +79,7 @@ class Grid:
 
 
 class GridOptions(TypedDict, total=False):
-    """How `grid` goes about its work, as keyword arguments.
+    """Keyword arguments of `grid` that say how it works.
 
     lambda_min, max_events, time_limit : of every path, as in `regularization_path`; lambda is that of a fold's problem.
     random_state : of the folds.  n_jobs : processes, -1 for all cores.  progress : called with (done, total), in paths.
@@ -104,10 +104,11 @@ def grid(
     epsilon: float = 0.1,
     **options: Unpack[GridOptions],
 ) -> Grid:
-    """The best lambda of every kernel by cross-validation: a path a kernel and fold, all scored together at every lambda.
+    """The best lambda of every kernel by cross-validation.
 
-    Every point is judged by the path that did not see it, pairs are judged within a fold. Folds keep the queries of a ranking whole, and
-    the shares of the classes of a classification.
+    A path is followed for every kernel and every fold, and the folds of a kernel are scored together at every lambda. Every point is scored
+    by the path that was not trained on it, and pairs are scored within a fold. Folds keep the queries of a ranking whole, and the shares of
+    the classes of a classification.
 
     Parameters
     ----------
@@ -214,7 +215,7 @@ class _Job(NamedTuple):
 
     @property
     def problem(self) -> MarginProblem:
-        """That of the training points."""
+        """The problem of the training points."""
         qid = None if self.query is None else self.query[self.training]
         X, y = self._features(self.training), self.y[self.training]
         return problem_of(self.task, X, y, kernel=self.kernel, epsilon=self.epsilon, qid=qid)

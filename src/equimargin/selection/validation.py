@@ -1,10 +1,11 @@
-"""What f = g / lambda is worth on validation points while g moves along a straight line, at every lambda in between.
+"""Metrics of f = g / lambda on validation points, at every lambda of a segment on which g is linear.
 
-    signs and orders of f    change where a line, or the difference of two, crosses 0: the share of right ones is constant in between
-    errors |y - f|, (y - f)^2    are convex in 1 / lambda, in which f is affine: the least is at an end, a kink or the vertex
+    signs and orders of f    change where a value of g, or a difference of two, crosses 0; the share of right ones is constant in between
+    errors |y - f|, (y - f)^2    are convex in 1 / lambda, because f is affine in it; the least error is at an end, a kink or the vertex
 
-A metric answers for one segment of lambda with knots: lambdas (k,), falling, and scores (k,). Its best is at knots, and between two
-neighbouring knots of equal score it is constant. A step has two knots at one lambda; what holds at that lambda alone (a tie) is no score.
+A metric returns knots for one segment: lambdas (k,), falling, and scores (k,). The best score is at a knot, and between two neighbouring
+knots with the same score it is constant. A step has two knots at one lambda. A score that holds only at a single lambda, where points tie,
+has no knot.
 
 Source: document P, section 5, validates at breakpoints; the orders of validation points change between them, too.
 """
@@ -26,18 +27,18 @@ from equimargin.metrics import concordance
 
 Knots = tuple[Array, Array]
 
-RESOLUTION = 1e-9
-"""Lambdas that are nearer to each other, relatively, are one lambda: the path itself is known no better."""
-NOISE = 1e-12
-"""Values of g that are nearer to each other, relatively to the largest, are equal: what is left between them is rounding."""
-DRAWN = 0.05
-"""Knots of an error are no further apart in log lambda."""
+LAMBDA_RESOLUTION = 1e-9
+"""Relative difference of two lambdas below which they count as one: the path itself is not known more accurately."""
+SCORE_ROUNDING = 1e-12
+"""Difference of two values of g, over the largest |g|, up to which they count as equal: it is made by rounding."""
+KNOT_SPACING = 0.05
+"""Largest distance between knots of an error, in log lambda, so that its curve looks smooth."""
 
 
 class Metric(Protocol):
-    """What judges f on validation points.
+    """A metric of f on validation points.
 
-    name : as in METRICS.  larger_is_better : a share of what is right, or an error.
+    name : as in METRIC_OF_NAME.  larger_is_better : True for a share of right answers, False for an error.
     """
 
     name: str
@@ -104,7 +105,7 @@ class Accuracy:
 
     def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
         """In O(n + crossings log crossings)."""
-        ga, gb = (np.where(np.abs(g) <= NOISE * np.abs(g).max(), 0.0, g) for g in (ga, gb))
+        ga, gb = (np.where(np.abs(g) <= SCORE_ROUNDING * np.abs(g).max(), 0.0, g) for g in (ga, gb))
         right = (np.where(ga == 0, gb, ga) >= 0) == self.positive
         crossing = np.sign(ga) * np.sign(gb) < 0
         before, after = ga[crossing], gb[crossing]
@@ -153,26 +154,27 @@ class AbsoluteError:
 
 
 class EpsilonInsensitive(AbsoluteError):
-    """mean (|y_i - f_i| - epsilon)_+ with the epsilon of the regression: its own loss, of a unit of slack."""
+    """mean (|y_i - f_i| - epsilon)_+ with the epsilon of the regression problem: the loss that the problem itself minimises."""
 
     name = "epsilon_insensitive"
 
 
-METRICS: Mapping[str, Callable[..., Metric]] = {
+METRIC_OF_NAME: Mapping[str, Callable[..., Metric]] = {
     "pairwise_accuracy": PairwiseAccuracy,
     "accuracy": Accuracy,
     "mean_squared_error": SquaredError,
     "mean_absolute_error": AbsoluteError,
     "epsilon_insensitive": EpsilonInsensitive,
 }
+"""The metrics that can be followed along a path, by their names."""
 
 
 def metric_of(problem: MarginProblem, metric: str, y: ArrayLike, qid: ArrayLike | None) -> Metric:
-    """The metric of that name for validation points of a problem, "auto" what its task is for.
+    """The metric of that name for validation points of a problem; "auto" is the usual metric of its task.
 
     Parameters
     ----------
-    problem : accuracy is for classification, errors are for regression, pairwise accuracy is for all.
+    problem : accuracy is for classification, errors are for regression, and pairwise accuracy is for every task.
     y : (n,) labels, targets or relevances.  qid : (n,) queries; None: a single one.
 
     Raises
@@ -195,31 +197,34 @@ def metric_of(problem: MarginProblem, metric: str, y: ArrayLike, qid: ArrayLike 
     target = numbers(y, n, "y")
     query = np.zeros(n, dtype=np.int64) if qid is None else queries(qid, n)[1]
     parameters: dict[str, Any] = {"epsilon": rows.epsilon} if name == "epsilon_insensitive" and isinstance(rows, Tube) else {}
-    return METRICS[name](target, query, **parameters)
+    return METRIC_OF_NAME[name](target, query, **parameters)
 
 
 def _levelled(g: Array) -> Array:
     """g, (n,), with values that only rounding tells apart made equal."""
     order = np.argsort(g)
-    new = np.append(True, np.diff(g[order]) > NOISE * np.abs(g).max())
+    new = np.append(True, np.diff(g[order]) > SCORE_ROUNDING * np.abs(g).max())
     level = np.empty_like(g)
     level[order] = g[order][new][np.cumsum(new) - 1]
     return level
 
 
 def _steps(a: float, b: float, lams: Array, first: int, gains: Index) -> tuple[Array, Index]:
-    """Knots of a count that starts with `first` and gains at lambdas; of lambdas that are one, it counts only what is true beyond them."""
+    """Knots of a count that starts with `first` and changes by `gains` at lambdas; lambdas that count as one make a single step."""
     order = np.argsort(-lams, kind="stable")
     ends = np.concatenate([[a], lams[order], [b]])
     counts = first + np.concatenate([[0], np.cumsum(gains[order])])
-    wide = ends[:-1] - ends[1:] > RESOLUTION * a
+    wide = ends[:-1] - ends[1:] > LAMBDA_RESOLUTION * a
     wide |= a == b
     return np.stack([ends[:-1][wide], ends[1:][wide]], axis=1).ravel(), np.repeat(counts[wide], 2)
 
 
 def _knots(a: float, b: float, r: Array, d: Array, share: float, error: Callable[[Array], float]) -> Knots:
-    """Knots of an error of residuals r that change by -d to b: the ends, others to draw by, and a share of the way in 1 / lambda."""
-    lams = np.geomspace(a, b, 2 + int(np.log(a / b) / DRAWN))
+    """Knots of an error whose residuals go from r at lambda = a to r - d at b: the ends, some for drawing, and one at its least value.
+
+    The least value is at a share of the way from 1 / a to 1 / b, if 0 < share < 1.
+    """
+    lams = np.geomspace(a, b, 2 + int(np.log(a / b) / KNOT_SPACING))
     if 0 < share < 1:
         lams = -np.sort(-np.append(lams, a * b / (b + share * (a - b))))
     shares = (a / lams - 1) / (a / b - 1) if b < a else np.zeros(len(lams))
@@ -228,7 +233,7 @@ def _knots(a: float, b: float, r: Array, d: Array, share: float, error: Callable
 
 @jit
 def _inversions(order: Index, ranks: Index, y: Array) -> tuple[Index, Index]:
-    """All i before j in `order`, as which `ranks` has them the other way round and y apart: (k,) and (k,), in O(n + inversions)."""
+    """All pairs (i, j) with i before j in `order`, i after j in `ranks`, and y_i != y_j: (k,) and (k,), in O(n + inversions)."""
     i, j = np.empty(16, np.int64), np.empty(16, np.int64)
     count = 0
     now = order.copy()
@@ -247,4 +252,4 @@ def _inversions(order: Index, ranks: Index, y: Array) -> tuple[Index, Index]:
     return i[:count], j[:count]
 
 
-__all__ = ["METRICS", "AbsoluteError", "Accuracy", "EpsilonInsensitive", "Metric", "PairwiseAccuracy", "SquaredError", "metric_of"]
+__all__ = ["METRIC_OF_NAME", "AbsoluteError", "Accuracy", "EpsilonInsensitive", "Metric", "PairwiseAccuracy", "SquaredError", "metric_of"]
