@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,21 +35,19 @@ from equimargin.formulations import (
     MarginProblem,
     OneNormProblem,
     Problem,
-    classification,
     declare,
     interval,
     linear,
     one_norm_ranking,
     polynomial,
-    ranking,
     ranking_vector_machine,
     rbf,
-    regression,
     sigmoid,
 )
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.kernels.kernel import RBF, Polynomial
 from equimargin.formulations.problem import CanonicalPoint
+from equimargin.formulations.problem.construct import problem_of
 from equimargin.formulations.rows.listed import Tube
 from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Solver, Status, solve, solve_declaration
@@ -78,6 +76,12 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "rvm": {},
 }
 """The families of `margin_problems`, each with the settings that distinguish it from the others of its task."""
+
+
+TASK_OF_PREFIX = {"svm": "classification", "svr": "regression", "rank": "ranking"}
+"""The task of a margin problem, by the first part of its family's name."""
+ONE_NORM: dict[str, Callable[..., OneNormProblem]] = {"rank.onenorm": one_norm_ranking, "rvm": ranking_vector_machine}
+"""The constructors of the one-norm families, by the families' names."""
 
 
 class Classes(NamedTuple):
@@ -259,27 +263,30 @@ def margin_problems(draw: Draw, family: str, max_points: int = 10, tails: bool =
     """
     if family not in FAMILIES:
         raise ValueError(f"unknown family {family!r}; known: {', '.join(FAMILIES)}")
-    options = FAMILIES[family]
     kernel = draw(kernels())
-    C = float("inf") if options.get("hard") else draw(costs(tails))
-    loss: Literal["hinge", "squared_hinge"] = options.get("loss", "hinge")
+    C = float("inf") if FAMILIES[family].get("hard") else draw(costs(tails))
     if family.startswith("svm"):
         X, y = draw(classification_data(max_points, tails, min_points))
-        sample_weight = None if np.isinf(C) else draw(weights(len(y), tails))
-        return classification(X, y, C, kernel, loss, options.get("bias", True), sample_weight)
+        return _of_family(family, X, y, C, kernel, sample_weight=None if np.isinf(C) else draw(weights(len(y), tails)))
     if family.startswith("svr"):
         X, y, epsilon = draw(regression_data(max_points, tails, min_points))
-        sample_weight = None if np.isinf(C) else draw(weights(len(y), tails))
-        return regression(X, y, C, epsilon, kernel, loss, sample_weight)
+        return _of_family(family, X, y, C, kernel, epsilon, sample_weight=None if np.isinf(C) else draw(weights(len(y), tails)))
     X, y, qid = draw(ranking_data(max_points, tails, min_points))
-    if family == "rvm":
-        return ranking_vector_machine(X, y, qid, C, kernel)
-    if family == "rank.onenorm":
-        return one_norm_ranking(X, y, qid, C, kernel)
+    if family in ONE_NORM:
+        return _of_family(family, X, y, C, kernel, qid=qid)
     names = [0] if qid is None else np.unique(qid).tolist()
     factors = None if np.isinf(C) else draw(weights(len(names), tails))
     query_weight = None if factors is None else dict(zip(names, factors.tolist(), strict=True))
-    return ranking(X, y, qid, C, kernel, loss, query_weight=query_weight)
+    return _of_family(family, X, y, C, kernel, qid=qid, query_weight=query_weight)
+
+
+def _of_family(family: str, X: Array, y: Array, C: float, kernel: Kernel | None, epsilon: float = 0.1, **more: Any) -> Problem:
+    """The problem of a family on some data; more : qid, and the weights that the constructor of the task takes."""
+    if family in ONE_NORM:
+        return ONE_NORM[family](X, y, C=C, kernel=kernel, **more)
+    settings, task = FAMILIES[family], TASK_OF_PREFIX[family.partition(".")[0]]
+    bias = {"bias": settings["bias"]} if "bias" in settings else {}
+    return problem_of(task, X, y, C, kernel, settings.get("loss", "hinge"), epsilon, **bias, **more)
 
 
 FLOAT64_BORDERS = (5e-324, 2.3e-308, 1e-165, 1e-154, 1e-85, 1e85, 1.4e154, 1e200)
@@ -351,21 +358,17 @@ def sample_problem(family: str, kernel: Kernel | None = None, seed: int = 0, n: 
     if family not in FAMILIES:
         raise ValueError(f"unknown family {family!r}; known: {', '.join(FAMILIES)}")
     rng = np.random.default_rng([seed, n])
-    options, direction = FAMILIES[family], np.array([1.0, -0.7, 0.4])
-    hard, loss = "hard" in options, options.get("loss", "hinge")
+    hard, direction = "hard" in FAMILIES[family], np.array([1.0, -0.7, 0.4])
     X = rng.normal(size=(n, 3)) + 0.5
     clean = X @ direction
     score = clean if hard else clean + 0.6 * rng.normal(size=n)
     C = float("inf") if hard else float(10 ** rng.uniform(-1, 0.5))
     if family.startswith("svm"):
         y = np.where(score > np.quantile(score, 0.6), 1.0, -1.0)
-        return classification(X + 0.3 * np.outer(y, direction) if hard else X, y, C, kernel, loss, options.get("bias", True))
+        return _of_family(family, X + 0.3 * np.outer(y, direction) if hard else X, y, C, kernel)
     if family.startswith("svr"):
-        return regression(X, clean + 0.05 * rng.uniform(-1, 1, n) if hard else score, C, 0.1, kernel, loss)
-    y = np.digitize(score, np.quantile(score, [0.3, 0.7])).astype(np.float64)
-    if family == "rvm":
-        return ranking_vector_machine(X, y, None, C, kernel)
-    return one_norm_ranking(X, y, None, C, kernel) if family == "rank.onenorm" else ranking(X, y, None, C, kernel, loss)
+        return _of_family(family, X, clean + 0.05 * rng.uniform(-1, 1, n) if hard else score, C, kernel)
+    return _of_family(family, X, np.digitize(score, np.quantile(score, [0.3, 0.7])).astype(np.float64), C, kernel)
 
 
 def check_formulation(id: str, backend: str = "CLARABEL") -> None:
