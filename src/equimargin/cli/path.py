@@ -1,4 +1,4 @@
-"""The command `path`: all lambdas of one's own data, the best of them on validation points, and a drawing."""
+"""The command `path`: the regularisation path of the user's data, the best lambda on validation points, and a drawing."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def path(
 ) -> None:
     """Follow the solutions of a hinge's problem along lambda = 1/C, from one breakpoint to the next.
 
-    Exit status: 0 it reached its end; 1 a gap is too large to trust; 2 bad usage or input; 3 it has no breakpoint; 4 it ended early, or a
-    fold's did so where the best lambda is.
+    Exit status: 0 the path reached its end; 1 a gap is too large to trust; 2 bad usage or input; 3 the path has no breakpoint; 4 the path
+    ended early, or that of a fold did so at the best lambda.
     """
     with sentences(), writing(json) as write:
         check_writable(plot, save, json)

@@ -22,7 +22,7 @@ from equimargin.cli.options import (
 
 
 def verify(files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Certificates.")]) -> None:
-    """Check certificates, a line each: ACCEPTED with the interval, or REJECTED with the first reason.
+    """Check certificates, and print a line for each: ACCEPTED with the interval, or REJECTED with the first reason.
 
     Exit status: 0 all are accepted; 1 one is rejected; 2 a file cannot be read. `python3 -I proofs/checker.py FILE...` does the same.
     """
@@ -35,9 +35,13 @@ def audit(
     model: Annotated[
         Path, typer.Argument(metavar="MODEL", help="LIBSVM or LIBLINEAR model, or NPZ/JSON with scikit-learn's coefficients.")
     ],
-    data: Annotated[str, typer.Option(metavar="DATA", help="What it was trained on, as it saw it: a bundled name or a file.")],
-    cost: Annotated[float | None, typer.Option("-C", metavar="COST", help="Of its problem, where the model does not say it.")] = None,
-    epsilon: Annotated[float | None, typer.Option(help="Of its problem, where the model does not say it.")] = None,
+    data: Annotated[
+        str, typer.Option(metavar="DATA", help="The data that the model was trained on, as it saw them: a bundled name or a file.")
+    ],
+    cost: Annotated[
+        float | None, typer.Option("-C", metavar="COST", help="C of the model's problem, where the model does not say it.")
+    ] = None,
+    epsilon: Annotated[float | None, typer.Option(help="epsilon of the model's problem, where the model does not say it.")] = None,
     scale: ScaleOption = False,
     target: TargetOption = None,
     weight: WeightOption = None,
@@ -47,9 +51,9 @@ def audit(
     decimal: DecimalOption = ".",
     missing: MissingOption = None,
     tol: Annotated[float, typer.Option(help="Relative accuracy asked of the solver that brackets the optimum.")] = 1e-9,
-    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For that solver.")] = 60.0,
+    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of that solver.")] = 60.0,
 ) -> None:
-    """Say how far somebody else's model is from the optimum of the problem that it claims to solve, proven.
+    """Print a proven bound on how far a model of another program is from the optimum of the problem that it claims to solve.
 
     Exit status: 0 the interval is printed; 2 bad usage or input, or C missing or contradicted by the coefficients.
     """
