@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -222,7 +222,7 @@ class MarginProblem(CanonicalProblem):
         return (lower + upper) / 2
 
     @overload
-    def repaired(self, alpha: Multipliers) -> Array | Multipliers: ...
+    def repaired(self, alpha: Multipliers) -> Any: ...
 
     @overload
     def repaired(self, alpha: ArrayLike) -> Array: ...

@@ -83,9 +83,9 @@ def test_a_hessian_by_buckets_is_nearly_the_exact_one(monkeypatch: pytest.Monkey
         rows = LabelledPairs(y, None)
         for phi in (SQUARED_HINGE, huberised(0.25)):
             D = rows.slacks(0.4 * score, np.ones(1)).expanded(phi).D
-            exact = D.gram(Explicit(X, False))
+            exact = rows.gram_weighted(Explicit(X, False), D)
             monkeypatch.setattr(pair_slacks, "POINTS_BY_BUCKETS", 100)
-            near = D.gram(Explicit(X, False))
+            near = rows.gram_weighted(Explicit(X, False), D)
             monkeypatch.undo()
             ratio = np.linalg.eigvals(np.linalg.solve(exact, near)).real
             assert 0.9 < ratio.min() <= ratio.max() < 1.1
