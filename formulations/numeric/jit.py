@@ -42,6 +42,9 @@ by 0 gives one."""
 def jit(kernel: Callable[P, R]) -> Callable[P, R]:
     """Compile a kernel at its first call, without the GIL, and keep the machine code where that is possible and safe.
 
+    A kernel may take named tuples, but what it returns to Python is numbers, arrays and plain tuples. numba makes a named tuple by a call
+    into Python. An interrupt that came while the kernel ran ends that call, and numba then takes the process down.
+
     The code is kept under NUMBA_CACHE_DIR if set, else under the user's cache; not at all where neither can be written or
     the source is no file (a zip archive). Old directories are never read again and may be deleted at any time.
     """

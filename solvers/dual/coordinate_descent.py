@@ -30,6 +30,7 @@ from equimargin.solvers.dual.sweeps import (
     GramRows,
     Iterate,
     Order,
+    Pass,
     RowArrays,
     norms2,
     quadratics,
@@ -204,7 +205,7 @@ def _pass(dual: Dual, order: Order, low: float, high: float, at: Iterate, spent:
     size = max(1000, WORK_BETWEEN_CLOCKS // dual.row_work)
     for start in range(0, len(order), size):
         part = order[start : start + size]
-        seen = sweep(part, low, high, dual.rows, dual.X, at)
+        seen = Pass(*sweep(part, low, high, dual.rows, dual.X, at))
         unsettled.append(part[: seen.unsettled])
         down, up = min(down, seen.lowest), max(up, seen.highest)
         costly = seen.moved if dual.problem.explicit is None else len(part)

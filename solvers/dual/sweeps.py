@@ -174,8 +174,8 @@ def quadratics(indptr: Index, indices: Index, data: Array, K: Array) -> Array:
 
 
 @jit
-def sweep(order: Order, low: float, high: float, rows: RowArrays, X: Any, at: Iterate) -> Pass:
-    """Visit the rows `order` once and change `at`, in place.
+def sweep(order: Order, low: float, high: float, rows: RowArrays, X: Any, at: Iterate) -> tuple[int, float, float, int]:
+    """Visit the rows `order` once and change `at`, in place; the figures of a Pass.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def sweep(order: Order, low: float, high: float, rows: RowArrays, X: Any, at: It
             moved += 1
             for k in range(indptr[r], indptr[r + 1]):
                 add(delta * data[k], X, indices[k], v)
-    return Pass(kept, down, up, moved)
+    return kept, down, up, moved
 
 
 @jit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import pickle
 import shutil
@@ -159,3 +160,46 @@ def test_an_interrupt_waits_until_a_kernel_is_compiled(monkeypatch: pytest.Monke
     assert len(kernel.signatures) == 1
     assert kernel(1) == 2
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def compiled_functions() -> list[tuple[str, ast.FunctionDef]]:
+    """Every function under one of the decorators of `jit.py`, with the file that it is in."""
+    found = []
+    for floor in ("formulations", "solvers"):
+        for file in sorted((ROOT / floor).rglob("*.py")):
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.FunctionDef) and {"jit", "fast"} & {ast.unparse(each) for each in node.decorator_list}:
+                    found.append((f"{file.relative_to(ROOT)}:{node.name}", node))
+    return found
+
+
+@pytest.mark.parametrize("kernel", [pytest.param(node, id=where) for where, node in compiled_functions()])
+def test_a_kernel_returns_no_named_tuple(kernel: ast.FunctionDef) -> None:
+    """numba makes one by a call into Python: an interrupt that had come while the kernel ran ended the process by SIGSEGV."""
+    assert kernel.returns is not None
+    named = {node.id for node in ast.walk(kernel.returns) if isinstance(node, ast.Name)}
+    assert named <= {"tuple", "int", "float", "bool", "Any", "Array", "np", "Index", "Block"}
+
+
+def test_an_interrupt_that_comes_while_a_kernel_runs_is_heard_after_it() -> None:
+    """The sweeps of coordinate descent over listed pairs of linear features are one long kernel call after the other."""
+    code = """
+import os, signal, threading, numpy as np
+from equimargin.formulations import ranking
+from equimargin.solvers import solve
+rng = np.random.default_rng(0)
+problem = ranking(rng.normal(size=(3000, 20)), rng.integers(0, 3, 3000), np.arange(3000) // 100, 1e6)
+solve(problem, "coordinate_descent", max_iter=1)
+for seconds in (0.5, 1.0, 1.5):
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        solve(problem, "coordinate_descent", tol=1e-14)
+        print("ended by itself")
+    except KeyboardInterrupt:
+        print("heard")
+"""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    reset = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a parent may ignore interrupts
+    answer = subprocess.run([sys.executable, "-c", reset + code], env=environment, capture_output=True, text=True)
+    assert (answer.stdout, answer.stderr, answer.returncode) == ("heard\n" * 3, "", 0)
