@@ -11,8 +11,10 @@ from __future__ import annotations
 import contextvars
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import inf
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -21,9 +23,16 @@ SECONDS_BETWEEN_LOOKS = 0.1
 """Seconds between two looks at pending signals: short enough for a person, long enough to cost nothing."""
 SECONDS_TO_END = 0.2
 """Seconds that interrupted work gets for ending: a thread that returns while the interpreter shuts down would crash the process."""
+NATIVE_WORK = "equimargin: native work"
+"""The name of the threads in which native libraries run."""
 
 
-def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: None) -> T:
+def is_work_left() -> bool:
+    """Whether native work still goes on that nobody waits for any more: a process should then end without waiting for it either."""
+    return any(thread.name == NATIVE_WORK for thread in threading.enumerate())
+
+
+def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: None, seconds: float = inf) -> T:
     """What `work` returns or raises.
 
     Parameters
@@ -31,11 +40,14 @@ def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
     work : a call into native code that releases the GIL. After an interrupt nobody waits for its result, but it goes on until it
         or the process ends.
     cancel : asks the work to end; nothing where the library has no way to ask.
+    seconds : how long its result is waited for. The work itself goes on then, as after an interrupt.
 
     Raises
     ------
+    TimeoutError : the work was not done in that time.
     KeyboardInterrupt : soon after the user interrupts the main thread.
     """
+    until = time.monotonic() + seconds
     results: list[T] = []
     failures: list[BaseException] = []
     done = threading.Event()
@@ -50,13 +62,15 @@ def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
 
     try:
         with _held_back() as interrupted:
-            threading.Thread(target=run, daemon=True).start()
-            while not (done.wait(SECONDS_BETWEEN_LOOKS) or interrupted()):
+            threading.Thread(target=run, daemon=True, name=NATIVE_WORK).start()
+            while not (done.wait(SECONDS_BETWEEN_LOOKS) or interrupted() or time.monotonic() >= until):
                 pass
     finally:
         if not done.is_set():
             cancel()
             done.wait(SECONDS_TO_END)
+    if not (failures or results) and time.monotonic() >= until:
+        raise TimeoutError(f"no result within {seconds:.3g} s")
     if not (failures or results):
         signal.default_int_handler(signal.SIGINT, None)
     if failures:

@@ -17,6 +17,7 @@ import os
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -76,7 +77,7 @@ def _compiled(kernel: Callable[P, R], **options: Any) -> Callable[P, R]:
                 dispatcher._cache = _Cache(kernel)
         finally:
             config.CACHE_DIR = theirs
-    dispatcher.compile = _undisturbed(dispatcher.compile)
+    dispatcher.compile = _undisturbed(_timed(dispatcher.compile))
     compiled: Callable[P, R] = dispatcher
     return compiled
 
@@ -124,6 +125,38 @@ def _is_sealed(path: Path) -> bool:
         return False
     length = hashlib.sha256().digest_size
     return content[-length:] == _seal(content[:-length])
+
+
+class _Clock(threading.local):
+    """The wall seconds that a thread has spent compiling kernels or loading them, and how many compilations are within each other now."""
+
+    seconds = 0.0
+    depth = 0
+
+
+_clock = _Clock()
+
+
+def seconds_of_compiling() -> float:
+    """Wall seconds that the calling thread has spent so far compiling kernels, or loading the kept code of them."""
+    return _clock.seconds
+
+
+def _timed(compile: Callable[P, R]) -> Callable[P, R]:
+    """As `compile`, with its time added to the clock of the thread; what is compiled for the sake of another kernel counts once."""
+
+    @functools.wraps(compile)
+    def timed(*arguments: P.args, **options: P.kwargs) -> R:
+        started = time.perf_counter()
+        _clock.depth += 1
+        try:
+            return compile(*arguments, **options)
+        finally:
+            _clock.depth -= 1
+            if not _clock.depth:
+                _clock.seconds += time.perf_counter() - started
+
+    return timed
 
 
 def _undisturbed(compile: Callable[P, R]) -> Callable[P, R]:

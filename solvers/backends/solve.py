@@ -28,6 +28,11 @@ from equimargin.solvers.backends.table import BACKENDS, Backend
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.solution import Status
 
+OVERTIME = 1.0
+"""Seconds beyond its limit that a backend is waited for: it looks at the clock between its iterations only."""
+OVERTIME_RATIO = 1.1
+"""Multiple of its limit that a backend is waited for, beside `OVERTIME`."""
+
 
 @dataclass(frozen=True, eq=False)
 class Raw:
@@ -173,13 +178,19 @@ def _attempt(declaration: Declaration, backend: Backend, options: dict[str, Any]
         entry = float(np.max([abs(matrix).max() if matrix.nnz else 0.0 for matrix in (form.P, form.G)]))  # a NaN in either is one here
         if not entry < backend.largest:
             raise ValueError(f"it takes no matrix with an entry of {entry:.1e}")
-        raw = interruptible(lambda: chain.solve_via_data(problem, dict(data), False, False, dict(options)))
+        raw = interruptible(
+            lambda: chain.solve_via_data(problem, dict(data), False, False, dict(options)), seconds=OVERTIME_RATIO * time_limit + OVERTIME
+        )
         solved = time.perf_counter()
         if _interrupted(raw):
             raise KeyboardInterrupt
         status, reason = _unpack(problem, raw, chain, inverse)
         if status is Status.ITERATION_LIMIT and solved - compiled >= 0.95 * time_limit:
             status = Status.TIME_LIMIT  # cvxpy has one word for both
+    except TimeoutError:
+        reason = f"given up: {backend.name} did not keep to its limit of {time_limit:.3g} s"
+        late = time.perf_counter() - compiled
+        return Answer(declaration, backend.name, Status.TIME_LIMIT, reason, compile_seconds=compiled - started, solve_seconds=late)
     except (cp.error.SolverError, ValueError, ArithmeticError) as failure:
         return Answer(declaration, backend.name, Status.NUMERICAL_FAILURE, _sentence(backend.name, failure))
     x, z, primal_ray, dual_ray, iterations = backend.vectors(raw)
