@@ -1,44 +1,79 @@
-"""Comparisons of formulations and solvers on a user's own problem: every answer is judged, and every family gets a verdict."""
+"""Comparisons of formulations and solvers on a user's own problem: every answer is judged as it comes, and every family gets a verdict.
+
+Specialised solvers go first, the one that `solve` would choose before all others, because an optimum is proven soonest by them. Then
+come the declarations, family by family, backend by backend; then solvers that are there to be compared with, and the controls. Once the
+optimum of a family is proven, no backend may take much longer than what has proven it.
+"""
 
 from __future__ import annotations
 
-import io
-import json
-import os
 import time
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equimargin import __version__
 from equimargin.families import HowToPose, families_of
 from equimargin.formulations import REGISTRY, Problem, declare
 from equimargin.formulations.numeric.arguments import number
+from equimargin.formulations.numeric.jit import seconds_of_compiling
 from equimargin.formulations.problem import CanonicalProblem
-from equimargin.proofs import Agreement, Evidence, Family, Verdict, examine, examine_solution, judge
-from equimargin.proofs.certificate import best_point, certificate_at, write
-from equimargin.proofs.referee import failed, skipped, ways
-from equimargin.report import closing_lines, record, solved, summary, table
+from equimargin.proofs import Agreement, Evidence, Family, examine, examine_solution, judge
+from equimargin.proofs.referee import Ways, failed, skipped, ways
+from equimargin.report.comparison import Comparison
 from equimargin.solvers import BACKENDS, SOLVERS, Status, solve, solve_declaration
+
+__all__ = ["Comparison", "HowToCompare", "compare", "comparisons"]
 
 ACCURATE = "CLARABEL"
 """The name of the backend that runs the controls: a misprint must be solved accurately to be refuted."""
+LEAST_ALLOWANCE = 2.0
+"""Seconds that every backend may take, however fast others were."""
+ALLOWED_RATIO = 20.0
+"""Multiple of the slowest answer that agreed when the optimum was proven: a backend may take as long as that."""
+OUT_OF_TIME = "stopped as the total time was over"
+"""What is said of the answer that was at work then."""
+SHORTEST_LIMIT = 0.01
+"""Seconds: the shortest limit that an answer is asked for with, where hardly any time is left in all."""
 
 
-class Labelled(HowToPose, total=False):
-    """What belongs to X where it is compared instead of a problem.
+class HowToCompare(HowToPose, total=False):
+    """How `compare` goes about its work, and what belongs to X where arrays are compared instead of a problem, as keyword arguments.
 
-    y : (m,) labels, targets or relevances.
+    time_limit : seconds an answer, 60 by default.  total_time : seconds in all, None for any; what there is then is the result.
+    patient : whether backends may go on to the time limit although the optimum is proven.
+    jobs : processes; -1 is all cores. Above 1, formulations and solvers of one's own must be entered by modules that other processes can
+        import; the answers of those that are not are failed ones, and say so.
+    include_controls : also declare the formulations that are wrong on purpose.
+    y : (m,) labels, targets or relevances of the rows of X; beside it task, qid, C, kernel and epsilon, as in `families_of`.
     """
 
     y: ArrayLike
+    time_limit: float
+    total_time: float | None
+    patient: bool
+    jobs: int
+    include_controls: bool
+
+
+POSED = {"y", *HowToPose.__annotations__}
+"""The names of the arguments that belong to X."""
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """How long an answer may take.
+
+    seconds : at most.  reason : what is said of an answer that is stopped then; empty for the usual word on a time limit.
+    """
+
+    seconds: float
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,34 +88,52 @@ class Job:
     formulation: str | None
     solver: str
     tol: float
-    time_limit: float
     module: str = "equimargin.solvers"
     control: bool = False
 
-    def run(self) -> Evidence:
+    @property
+    def name(self) -> str:
+        """What the answer is called in sentences."""
+        return f"{self.formulation or 'solver'} by {self.solver}"
+
+    def run(self, allowed: Allowance) -> Evidence:
         """Solve and examine. A job that cannot be run is skipped with its reason, and an exception makes a failed answer."""
         try:
-            return self._examined()
+            return self._examined(allowed)
         except Exception as failure:
             return failed(self.problem.family, self.formulation, self.solver, self.control, failure)
 
-    def _examined(self) -> Evidence:
+    def skipped(self, status: Status, reason: str) -> Evidence:
+        """The evidence of not running it."""
+        return skipped(self.problem.family, self.formulation, self.solver, self.control, status, reason)
+
+    def _examined(self, allowed: Allowance) -> Evidence:
         self._enter()
         entry = None if self.formulation is None else REGISTRY[self.formulation]
         refusal = SOLVERS[self.solver].refusal(self.problem) if entry is None else entry.refusal(self.problem)
         if refusal is not None:
-            status = Status.TOO_LARGE if refusal.too_large else Status.UNSUPPORTED
-            return skipped(self.problem.family, self.formulation, self.solver, self.control, status, str(refusal))
+            return self.skipped(Status.TOO_LARGE if refusal.too_large else Status.UNSUPPORTED, str(refusal))
         if entry is None:
-            return examine_solution(self.problem, solve(self.problem, self.solver, tol=self.tol, time_limit=self.time_limit))
+            return self._solved(allowed)
         started = time.perf_counter()
         try:
             declared = declare(entry.id, self.problem)
         except ValueError as failure:
-            return skipped(self.problem.family, entry.id, self.solver, self.control, Status.NUMERICAL_FAILURE, str(failure))
+            return self.skipped(Status.NUMERICAL_FAILURE, str(failure))
         declaring = time.perf_counter() - started
-        answer = solve_declaration(declared, self.solver, self.tol, self.time_limit)
+        answer = solve_declaration(declared, self.solver, self.tol, allowed.seconds)
+        if allowed.reason and answer.status is Status.TIME_LIMIT:
+            answer = replace(answer, reason=allowed.reason)
         return examine(self.problem, replace(answer, compile_seconds=answer.compile_seconds + declaring), self.control)
+
+    def _solved(self, allowed: Allowance) -> Evidence:
+        """The evidence of a specialised solver, the time in which its kernels were compiled or loaded apart from that of solving."""
+        before = seconds_of_compiling()
+        solution = solve(self.problem, self.solver, tol=self.tol, time_limit=allowed.seconds)
+        compiling = seconds_of_compiling() - before
+        found = examine_solution(self.problem, solution)
+        solving = max(solution.seconds - compiling, 0.0)
+        return replace(found, run=replace(found.run, compile_seconds=compiling, solve_seconds=solving))
 
     def _enter(self) -> None:
         """Register the formulation or the solver by importing its module: another process knows only those of the project.
@@ -99,115 +152,14 @@ class Job:
             raise LookupError(f"{where}: put it into a module that can be imported there, or run one job at a time")
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """The result of `compare`: the families with their judgements. Printing it shows the tables.
-
-    families : one verdict each.  problems : one for every family, in the same order.  data, settings : what was compared, for the record.
-    """
-
-    families: tuple[Family, ...]
-    problems: tuple[Problem, ...] = ()
-    data: Mapping[str, Any] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def agree(self) -> bool:
-        """Whether every family's verdict is agree and nothing that was run disagrees, controls included."""
-        return bool(self.families) and self.exit_code == 0
-
-    @property
-    def exit_code(self) -> int:
-        """0 every verdict is agree; 1 something disagrees, a control included; 3 nothing was solved; 4 a family is undecided."""
-        judgements = [j for family in self.families for j in family.judgements]
-        if any(j.agreement is Agreement.DISAGREES for j in judgements):
-            return 1
-        if not any(solved(j) for j in judgements):
-            return 3
-        return 4 if any(family.verdict is not Verdict.AGREE for family in self.families) else 0
-
-    @property
-    def answers(self) -> list[dict[str, Any]]:
-        """One flat record an answer, finite numbers or None."""
-        return [record(family, j) for family in self.families for j in family.judgements]
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, schema 1."""
-        return {
-            "schema": 1,
-            "equimargin": __version__,
-            "data": dict(self.data),
-            "settings": {name: str(v) if isinstance(v, float) and not np.isfinite(v) else v for name, v in self.settings.items()},
-            "answers": self.answers,
-            "families": [summary(family) for family in self.families],
-            "agree": self.agree,
-        }
-
-    def certify(self, folder: str | os.PathLike[str]) -> dict[str, Path | str]:
-        """Write a certificate of every family, FAMILY.json, from the best points of its answers.
-
-        Returns
-        -------
-        The file of every family, or the sentence why it has none: its answers prove nothing, its kernel is not positive semidefinite,
-        it is too large.
-
-        Raises
-        ------
-        OSError : the folder cannot be made, or a file cannot be written.
-        """
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        outcome: dict[str, Path | str] = {}
-        for problem, family in zip(self.problems, self.families, strict=True):
-            path = Path(folder) / f"{family.id}.json"
-            try:
-                write(certificate_at(problem, best_point(problem, family)), path)
-                outcome[family.id] = path
-            except ValueError as reason:
-                outcome[family.id] = str(reason)
-        return outcome
-
-    def to_json(self) -> str:
-        """All of it as JSON text, schema 1."""
-        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
-
-    def to_csv(self) -> str:
-        """The answers as CSV text with a header."""
-        import csv
-
-        text = io.StringIO()
-        answers = self.answers
-        writer = csv.DictWriter(text, list(answers[0]) if answers else ["family"])
-        writer.writeheader()
-        writer.writerows(answers)
-        return text.getvalue()
-
-    def __str__(self) -> str:
-        from rich.console import Console
-
-        console = Console(file=io.StringIO(), width=150, color_system=None, force_terminal=False)
-        self.show(console)
-        return str(console.file.getvalue())  # type: ignore[attr-defined]
-
-    def show(self, console: Any) -> None:
-        """Print the table of every family, its proven interval and its verdict to a rich console."""
-        for family in self.families:
-            console.print(table(family))
-            for line in closing_lines(family):
-                console.print(line, highlight=False, markup=False)
-            console.print()
-
-
 def compare(
     problem: Problem | Sequence[Problem] | Any,
     formulations: str | Sequence[str] = "*",
     solvers: str | Sequence[str] = "*",
     tol: float = 1e-8,
     agree_tol: float = 1e-6,
-    time_limit: float = 60.0,
-    jobs: int = 1,
-    include_controls: bool = False,
-    progress: Callable[[int, int, str], None] | None = None,
-    **data: Unpack[Labelled],
+    progress: Callable[[Comparison], object] = lambda found: None,
+    **how: Unpack[HowToCompare],
 ) -> Comparison:
     """Solve a problem's formulations by several backends and specialised solvers, and judge every answer.
 
@@ -216,69 +168,205 @@ def compare(
     problem : one problem, or several; each is a family. Or X, (m, d) features, with `y=`; then all families of the task are compared.
     formulations, solvers : names or patterns with * and ?. A backend that is weak on a kind of program (OSQP on linear, HIGHS on quadratic
         ones) takes part there only if it is asked for by its full name.
-    tol : relative accuracy asked of every solver.  agree_tol : relative tolerance of the referee.  time_limit : seconds an answer.
-    jobs : processes; -1 is all cores. Above 1, formulations and solvers of one's own must be entered by modules that other processes can
-        import; the answers of those that are not are failed ones, and say so.
-    include_controls : also declare the formulations that are wrong on purpose.
-    progress : called with (done, total, what was just done).
-    data : y, (m,) labels, targets or relevances, where the problem is X; and task, qid, C, kernel and epsilon, as in `families_of`.
+    tol : relative accuracy asked of every solver.  agree_tol : relative tolerance of the referee.
+    progress : called with the comparison as far as it has come, before the first answer and after each.
+    how : as in `HowToCompare`: time_limit, total_time, patient, jobs, include_controls; of arrays y, task, qid, C, kernel, epsilon.
 
     Returns
     -------
-    Comparison : `.agree`, `.families`, `.answers`, `.to_json()`, and a table when printed.
+    Comparison : `.agree`, `.families`, `.answers`, `.to_json()`, and a page when printed; `.interrupted` if `total_time` was over before
+        all answers were there.
 
     Raises
     ------
     ValueError : a pattern that matches nothing, a tolerance or limit that is not positive.
     """
-    for name, limit in (("tol", tol), ("agree_tol", agree_tol), ("time_limit", time_limit)):
+    for found in comparisons(problem, formulations, solvers, tol, agree_tol, **how):
+        progress(found)
+    return found
+
+
+def comparisons(
+    problem: Problem | Sequence[Problem] | Any,
+    formulations: str | Sequence[str] = "*",
+    solvers: str | Sequence[str] = "*",
+    tol: float = 1e-8,
+    agree_tol: float = 1e-6,
+    **how: Unpack[HowToCompare],
+) -> Iterator[Comparison]:
+    """The comparison as far as it has come, before the first answer and after each: the last one is what `compare` returns.
+
+    Parameters and errors are those of `compare`; errors of arguments are raised at once.
+    """
+    total_time, time_limit = how.get("total_time"), how.get("time_limit", 60.0)
+    limits = {"tol": tol, "agree_tol": agree_tol, "time_limit": time_limit, "total_time": 1.0 if total_time is None else total_time}
+    for name, limit in limits.items():
         number(limit, name, "a positive, finite number", lambda v: 0 < v < np.inf)
-    tol, agree_tol, time_limit = float(tol), float(agree_tol), float(time_limit)
-    problems = _problems(problem, data)
+    problems = _problems(problem, {name: value for name, value in how.items() if name in POSED})
     ids = _matching(formulations, REGISTRY, "formulation")
     names = _matching(solvers, [*BACKENDS, *SOLVERS], "solver")
     asked = {name.upper() for name in ([solvers] if isinstance(solvers, str) else solvers)}
-    planned = [list(_jobs(p, ids, _suited(p, names, asked), tol, time_limit, include_controls)) for p in problems]
-    total = sum(map(len, planned))
-    if not total:
+    controls = how.get("include_controls", False)
+    groups = [_Group(p, list(_jobs(p, ids, _suited(p, names, asked), float(tol), controls)), float(agree_tol), ways(p)) for p in problems]
+    if not any(group.jobs for group in groups):
         raise ValueError(f"none of the chosen formulations and solvers is for {', '.join(p.family for p in problems)}")
-    evidence = []
-    for done, (job, found) in enumerate(_run([job for group in planned for job in group], jobs), start=1):
-        evidence.append(found)
-        if progress is not None:
-            progress(done, total, f"{job.formulation or 'solver'} by {job.solver}")
-    families, start = [], 0
-    for p, group in zip(problems, planned, strict=True):
-        families.append(judge(p.family, evidence[start : start + len(group)], p.scale, agree_tol, p.convex, ways(p)))
-        start += len(group)
-    settings = {"tol": tol, "agree_tol": agree_tol, "time_limit": time_limit, "formulations": sorted(ids), "solvers": names}
-    return Comparison(tuple(families), tuple(problems), settings=settings)
+    settings: dict[str, Any] = {"tol": float(tol), "agree_tol": float(agree_tol), "time_limit": float(time_limit), "total_time": total_time}
+    settings |= {"patient": how.get("patient", False), "formulations": sorted(ids), "solvers": names}
+    return _Work(groups, settings, _left_out(problems, names, asked)).results(how.get("jobs", 1))
 
 
-def _problems(given: Any, data: Labelled) -> list[Problem]:
+def _problems(given: Any, data: dict[str, Any]) -> list[Problem]:
     """The problems that were given, or those of the arrays X and y that were."""
     if "y" in data:
-        how: dict[str, Any] = {**data}
-        return families_of(given, how.pop("y"), **how)
+        return families_of(given, data.pop("y"), **data)
     problems: list[Any] = [given] if isinstance(given, CanonicalProblem) else list(given)
     if data or not all(isinstance(problem, CanonicalProblem) for problem in problems):
         raise ValueError("compare takes a problem, several problems, or arrays: compare(X, y=y), with a task, qid or kernel if need be")
     return problems
 
 
-def _jobs(problem: Problem, ids: Sequence[str], names: Sequence[str], tol: float, time_limit: float, controls: bool) -> Iterator[Job]:
-    """The answers that are wanted for one family, controls last."""
+@dataclass
+class _Group:
+    """A family at work: what is to be had of it, and the evidence so far, by the places of the jobs."""
+
+    problem: Problem
+    jobs: list[Job]
+    agree_tol: float
+    possible: Ways
+    evidence: dict[int, Evidence] = field(default_factory=dict)
+    allowed: Allowance | None = None
+    """What backends get once the optimum is proven; None until then."""
+    stopped: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Backends that were stopped, with what the formulation carried and its name."""
+
+    def judged(self) -> Family:
+        """The verdict on what there is, in the order of the jobs."""
+        found = [self.evidence[place] for place in sorted(self.evidence)]
+        return judge(self.problem.family, found, self.problem.scale, self.agree_tol, self.problem.convex, self.possible)
+
+    def enter(self, place: int, found: Evidence, patient: bool) -> Family:
+        """The verdict with one answer more; the first that proves the optimum sets what backends are allowed from then on."""
+        self.evidence[place] = found
+        family, job = self.judged(), self.jobs[place]
+        if patient:
+            return family
+        if self.allowed is not None and job.formulation and found.run.reason == self.allowed.reason:
+            self.stopped.setdefault((job.solver, REGISTRY[job.formulation].carries), job.formulation)
+        if self.allowed is None and family.interval.relative_width <= job.tol:
+            self.allowed = _allowance(family)
+        return family
+
+    def like_a_stopped_one(self, job: Job) -> str:
+        """The formulation that the job's backend was stopped on, if it has the same unknowns as the job's; else nothing."""
+        return self.stopped.get((job.solver, REGISTRY[job.formulation].carries), "") if job.formulation and not job.control else ""
+
+
+def _allowance(family: Family) -> Allowance | None:
+    """What a backend is allowed beside the answers that have proven the optimum."""
+    agreeing = [j.evidence.run for j in family.judgements if j.agreement is Agreement.AGREES and not j.evidence.run.control]
+    slowest = max(agreeing, key=lambda run: run.solve_seconds or 0.0, default=None)
+    if slowest is None:
+        return None
+    taken = max(slowest.solve_seconds or 0.0, 1e-3)
+    seconds = max(LEAST_ALLOWANCE, ALLOWED_RATIO * taken)
+    who = slowest.solver if slowest.formulation is None else slowest.name
+    return Allowance(seconds, f"stopped after {seconds:.3g} s: {seconds / taken:,.0f} x slower than {who} (--patient waits)")
+
+
+@dataclass
+class _Work:
+    """All families at work."""
+
+    groups: list[_Group]
+    settings: dict[str, Any]
+    left_out: tuple[str, ...]
+    started: float = field(default_factory=time.perf_counter)
+
+    def results(self, processes: int) -> Iterator[Comparison]:
+        """The comparison before the first answer and after each; the last is marked if time was over before all answers were there."""
+        families = [group.judged() for group in self.groups]
+        yield self._found(families)
+        for which, place, evidence in self._answers(processes):
+            families[which] = self.groups[which].enter(place, evidence, self.settings["patient"])
+            yield self._found(families)
+        cut = any(found.run.reason == OUT_OF_TIME for group in self.groups for found in group.evidence.values())
+        if cut or any(len(group.evidence) < len(group.jobs) for group in self.groups):
+            yield replace(self._found(families), interrupted=f"the total time of {self.settings['total_time']:g} s is over")
+
+    def _found(self, families: Sequence[Family]) -> Comparison:
+        return Comparison(
+            tuple(families),
+            tuple(group.problem for group in self.groups),
+            settings=self.settings,
+            planned=tuple(len(group.jobs) for group in self.groups),
+            left_out=self.left_out,
+            seconds=time.perf_counter() - self.started,
+        )
+
+    def _answers(self, processes: int) -> Iterator[tuple[int, int, Evidence]]:
+        if processes == 1:
+            yield from (_answer(*started) for started in self._starts())
+            return
+        from joblib import Parallel, delayed
+
+        work = Parallel(n_jobs=processes, return_as="generator_unordered", pre_dispatch="n_jobs")
+        yield from work(delayed(_answer)(*started) for started in self._starts())
+
+    def _starts(self) -> Iterator[tuple[int, int, Job, Allowance | str]]:
+        """Jobs in the order of work with what each is allowed, told when it starts, or why it is not run; none once time is over."""
+        for which, place in sorted(self._places(), key=self._turn):
+            group = self.groups[which]
+            job = group.jobs[place]
+            left = self._left()
+            if left <= 0:
+                return
+            like = group.like_a_stopped_one(job)
+            if like:
+                yield which, place, job, f"{job.solver} was stopped on {like}, which has the same unknowns; --patient runs it"
+                continue
+            allowed = Allowance(self.settings["time_limit"])
+            if job.formulation and not job.control and group.allowed is not None and group.allowed.seconds < allowed.seconds:
+                allowed = group.allowed
+            if left < allowed.seconds:
+                allowed = Allowance(max(left, SHORTEST_LIMIT), OUT_OF_TIME)
+            yield which, place, job, allowed
+
+    def _places(self) -> Iterator[tuple[int, int]]:
+        yield from ((which, place) for which, group in enumerate(self.groups) for place in range(len(group.jobs)))
+
+    def _turn(self, at: tuple[int, int]) -> tuple[Any, ...]:
+        """What the order of work is by: solvers of all families, then family by family the backends, references, controls."""
+        which, place = at
+        job = self.groups[which].jobs[place]
+        if job.formulation is None and not SOLVERS[job.solver].reference:
+            return 0, which, not SOLVERS[job.solver].goes_first(job.problem), place
+        if job.formulation is None:
+            return 1, which, 1, place
+        return 1, which, 2 * job.control, list(BACKENDS).index(job.solver), place
+
+    def _left(self) -> float:
+        """Seconds of the total time that are left."""
+        total = self.settings["total_time"]
+        return float("inf") if total is None else float(total) - (time.perf_counter() - self.started)
+
+
+def _answer(which: int, place: int, job: Job, allowed: Allowance | str) -> tuple[int, int, Evidence]:
+    """The evidence of a job, with its places; a sentence in place of an allowance is why it is not run."""
+    return which, place, job.skipped(Status.TIME_LIMIT, allowed) if isinstance(allowed, str) else job.run(allowed)
+
+
+def _jobs(problem: Problem, ids: Sequence[str], names: Sequence[str], tol: float, controls: bool) -> Iterator[Job]:
+    """The answers that are wanted for one family, in the order of its records, controls last."""
     entries = [REGISTRY[id] for id in ids if REGISTRY[id].family == problem.family]
     for entry in entries:
         if not entry.control:
-            module = entry.builder.__module__
-            yield from (Job(problem, entry.id, name, tol, time_limit, module) for name in names if name in BACKENDS)
+            yield from (Job(problem, entry.id, name, tol, entry.builder.__module__) for name in names if name in BACKENDS)
     for name in names:
         if name in SOLVERS and SOLVERS[name].takes(problem.family):
-            yield Job(problem, None, name, tol, time_limit, SOLVERS[name].module)
+            yield Job(problem, None, name, tol, SOLVERS[name].module)
     if controls:
         wrong = (entry for entry in entries if entry.control)
-        yield from (Job(problem, entry.id, ACCURATE, tol, time_limit, entry.builder.__module__, control=True) for entry in wrong)
+        yield from (Job(problem, entry.id, ACCURATE, tol, entry.builder.__module__, control=True) for entry in wrong)
 
 
 def _suited(problem: Problem, names: Sequence[str], asked: set[str]) -> list[str]:
@@ -286,14 +374,16 @@ def _suited(problem: Problem, names: Sequence[str], asked: set[str]) -> list[str
     return [name for name in names if name not in BACKENDS or name in asked or BACKENDS[name].suited in ("any", problem.kind)]
 
 
-def _run(jobs: Sequence[Job], processes: int) -> Iterator[tuple[Job, Evidence]]:
-    if processes == 1:
-        yield from ((job, job.run()) for job in jobs)
-        return
-    from joblib import Parallel, delayed
-
-    found = Parallel(n_jobs=processes, return_as="generator")(delayed(job.run)() for job in jobs)
-    yield from zip(jobs, found, strict=True)
+def _left_out(problems: Sequence[Problem], names: Sequence[str], asked: set[str]) -> tuple[str, ...]:
+    """What is said of backends that are weak on a kind of program."""
+    kinds = dict.fromkeys(problem.kind for problem in problems)
+    weak = [(next(p for p in problems if p.kind == kind), kind) for kind in kinds]
+    return tuple(
+        f"{name} on {kind} programs (weak there; --solver {name} runs it)"
+        for problem, kind in weak
+        for name in names
+        if name not in _suited(problem, names, asked)
+    )
 
 
 def _matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> list[str]:

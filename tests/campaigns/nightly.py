@@ -159,11 +159,11 @@ def examined(problem: Problem, cpu_limit: float = TIME_LIMIT) -> Found:
 def _compared(problem: Problem, cpu_limit: float) -> Family:
     """The family's judgements; limits being of the clock, once more with longer ones where others had the cores and a solver ran out."""
     clock, used = time.perf_counter(), time.process_time()
-    (family,) = compare(problem, time_limit=cpu_limit).families
+    (family,) = compare(problem, time_limit=cpu_limit, patient=True).families
     share = (time.process_time() - used) / (time.perf_counter() - clock)
     ran_out = any(j.evidence.run.formulation is None and j.evidence.run.status is Status.TIME_LIMIT for j in family.judgements)
     if ran_out and share < OWN_CORE:
-        (family,) = compare(problem, time_limit=2 * cpu_limit / share).families
+        (family,) = compare(problem, time_limit=2 * cpu_limit / share, patient=True).families
     return family
 
 
@@ -311,7 +311,7 @@ def script(problem: Problem, sentences: Sequence[str]) -> str:
         "from equimargin.formulations.rows.labelled import LabelledPairs\n"
         "from equimargin.formulations.rows import Signed, Tube\n\ninf = np.inf\n"
         f"X = np.array({np.asarray(problem.X).tolist()!r})\nrows = {_rows_text(problem)}\nproblem = {_problem_text(problem)}\n"
-        f"print(compare(problem, time_limit={TIME_LIMIT}))\n"
+        f"print(compare(problem, time_limit={TIME_LIMIT}, patient=True))\n"
     )
 
 

@@ -20,8 +20,8 @@ RUN = CliRunner()
 
 
 def compare(*arguments: str) -> tuple[int, str]:
-    """Exit status and everything printed by `equimargin compare`."""
-    result = RUN.invoke(app, ["compare", *arguments])
+    """Exit status and everything printed by `equimargin compare --wide`."""
+    result = RUN.invoke(app, ["compare", "--wide", *arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result.exit_code, result.output
@@ -101,7 +101,7 @@ def test_records_are_finite_and_complete(tmp_path: Path) -> None:
     status, output = compare("diabetes_ranking", "--sample", "20", "--json", str(as_json), "--csv", str(as_csv), "--solver", "*L*")
     assert status == 0, output
     found = json.loads(as_json.read_text())
-    assert found["schema"] == 1
+    assert found["schema"] == 2
     assert found["agree"] is True
     assert {family["family"] for family in found["families"]} == {"rank.l1", "rank.l2", "rank.onenorm", "rvm"}
     for family in found["families"]:
@@ -132,7 +132,7 @@ def test_a_hyphen_is_standard_output_and_nothing_else_is_printed_there(
     monkeypatch.chdir(tmp_path)
     result = RUN.invoke(app, arguments)
     assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["schema"] == 1
+    assert json.loads(result.stdout)["schema"] == 2
     assert result.stdout.endswith("}\n")
     assert "xor: classification, 4 rows" in result.stderr
     assert list(tmp_path.iterdir()) == []

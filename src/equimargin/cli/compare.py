@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -37,21 +36,24 @@ from equimargin.cli.options import (
     WeightOption,
     check_writable,
     data_record,
+    end,
+    finish,
     headline,
     how_to_read,
     kernel_of,
-    leave,
     loaded,
     margin_problem,
     sentences,
     weights_of,
     writing,
 )
+from equimargin.cli.screen import Screen
 
 if TYPE_CHECKING:
     from equimargin.data import Data
     from equimargin.formulations import Kernel, Problem
     from equimargin.formulations.problem.choices import Loss
+    from equimargin.report.comparison import Comparison
 
 
 class LossName(StrEnum):
@@ -59,6 +61,14 @@ class LossName(StrEnum):
 
     HINGE = "hinge"
     SQUARED_HINGE = "squared_hinge"
+
+
+def _explain(asked: bool) -> None:
+    if asked:
+        from equimargin.report.words import EXPLANATION
+
+        typer.echo(EXPLANATION, nl=False)
+        raise typer.Exit
 
 
 def compare(
@@ -72,7 +82,7 @@ def compare(
     gamma: GammaOption = None,
     degree: DegreeOption = 2,
     coef0: Coef0Option = None,
-    cost: Annotated[float, typer.Option("-C", metavar="COST", help="Cost of a unit of slack; inf is the hard margin.")] = 1.0,
+    cost: Annotated[float, typer.Option("-C", "--cost", metavar="COST", help="Cost of a unit of slack; inf is the hard margin.")] = 1.0,
     epsilon: EpsilonOption = 0.1,
     scale: ScaleOption = False,
     sample: SampleOption = None,
@@ -80,6 +90,12 @@ def compare(
     tol: Annotated[float, typer.Option(help="Relative accuracy asked of every solver.")] = 1e-8,
     agree_tol: Annotated[float, typer.Option(help="Relative tolerance of the referee.")] = 1e-6,
     time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For each answer.")] = 60.0,
+    total_time: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="For all answers; then what there is is printed and written.")
+    ] = None,
+    patient: Annotated[
+        bool, typer.Option("--patient", help="Let slow backends go on to the time limit although the optimum is proven.")
+    ] = False,
     jobs: Annotated[int, typer.Option(metavar="N", help="Processes; -1 is all cores.")] = 1,
     preferences: PreferencesOption = None,
     target: TargetOption = None,
@@ -91,13 +107,18 @@ def compare(
     decimal: DecimalOption = ".",
     missing: MissingOption = None,
     include_controls: Annotated[bool, typer.Option("--include-controls", help="Also declare the misprints; they must disagree.")] = False,
+    wide: Annotated[bool, typer.Option("--wide", help="A table of 150 columns, one line an answer.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", callback=_explain, is_eager=True, help="Explain the words and marks of the page.")
+    ] = False,
     json: JSONOption = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the answers as CSV; - is standard output.")] = None,
     certify: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write a certificate of every family, FAMILY.json.")] = None,
 ) -> None:
     """Solve the formulations of a task by several backends and solvers, and judge every answer.
 
-    Exit status: 0 every family agrees; 1 an answer disagrees; 2 bad usage or input; 3 nothing was solved; 4 a family is undecided.
+    Exit status: 0 every family agrees; 1 an answer disagrees; 2 bad usage or input; 3 nothing was solved; 4 a family is undecided;
+    130 interrupted by Ctrl-C or --total-time: what there is is printed and written.
     """
     with sentences(), writing(json, csv) as write:
         check_writable(json, csv)
@@ -108,8 +129,6 @@ def compare(
                 certify.mkdir(parents=True, exist_ok=True)
             except (FileExistsError, NotADirectoryError):
                 raise ValueError(f"--certify: {certify} is not a folder") from None
-        from equimargin.compare import compare as run
-
         how = how_to_read(target, query, weight, drop, header, sep, decimal, missing)
         rows = loaded(data, task, how, preferences, sample, seed, kernel, scale)
         rows = rows.scaled() if scale else rows
@@ -118,18 +137,24 @@ def compare(
         if problems[0].p == 0:
             typer.echo(NO_PAIRS)
             raise typer.Exit
-        with _progress() as progress:
-            result = run(
-                problems,
-                formulation or "*",
-                solver or "*",
-                tol,
-                agree_tol,
-                time_limit,
-                jobs,
-                include_controls or _names_control(formulation),
-                progress,
-            )
+        left_out = "" if rows.task != "ranking" or _has_one_norm(rows) else "; one-norm families know neither weights nor preferences"
+        screen = Screen(wide)
+        screen.headline(f"{headline(rows, problems[0])}, C={cost:g}{left_out}")
+        from equimargin.compare import comparisons
+
+        stream = comparisons(
+            problems,
+            formulation or "*",
+            solver or "*",
+            tol,
+            agree_tol,
+            time_limit=time_limit,
+            total_time=total_time,
+            patient=patient,
+            jobs=jobs,
+            include_controls=include_controls or _names_control(formulation),
+        )
+        result = _followed(stream, screen)
         settings = {
             **result.settings,
             "task": rows.task,
@@ -142,15 +167,31 @@ def compare(
             "seed": seed,
         }
         result = replace(result, data=data_record(rows, problems[0]), settings=settings)
-        left_out = "" if rows.task != "ranking" or _has_one_norm(rows) else "; one-norm families know neither weights nor preferences"
-        _print(result, f"{headline(rows, problems[0])}, C={cost:g}{left_out}")
+        screen.end(result)
         for file, text in ((json, result.to_json), (csv, result.to_csv)):
             if file is not None:
                 write(file, text())
+        if result.interrupted:
+            files = [str(file) for file in (json, csv) if file not in (None, STDOUT)]
+            written = f", written to {' and '.join(files)}" if files else ""
+            end(f"interrupted ({result.interrupted}): {result.done} of {result.total} answers{written}", jobs)
         if certify is not None:
             for id, outcome in result.certify(certify).items():
                 typer.echo(f"{id}: certificate {outcome}" if isinstance(outcome, Path) else f"{id}: no certificate: {outcome}")
-    raise typer.Exit(result.exit_code)
+    finish(result.exit_code)
+
+
+def _followed(stream: Iterator[Comparison], screen: Screen) -> Comparison:
+    """The last of a stream of comparisons, each shown; the last that there was where an interrupt ends it."""
+    found = next(stream)
+    try:
+        with screen:
+            screen.update(found)
+            for found in stream:
+                screen.update(found)
+    except KeyboardInterrupt:
+        found = replace(found, interrupted="by Ctrl-C")
+    return found
 
 
 def _problems(data: Data, kernel: Kernel, C: float, loss: LossName | None, epsilon: float, wanted: list[str] | None) -> list[Problem]:
@@ -183,30 +224,3 @@ def _names_control(patterns: list[str] | None) -> bool:
     from equimargin.formulations import REGISTRY
 
     return any(pattern in REGISTRY and REGISTRY[pattern].control for pattern in patterns or [])
-
-
-def _print(result: Any, headline: str) -> None:
-    import sys
-
-    from rich.console import Console
-
-    console = Console() if sys.stdout.isatty() else Console(width=150)
-    console.print(headline, highlight=False)
-    result.show(console)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int, str], None]]:
-    """A progress bar on a terminal, nothing elsewhere; an interrupt ends the program with what it has come to."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        line = bar.add_task("compiling and solving", total=None)
-        try:
-            yield lambda done, total, what: bar.update(line, completed=done, total=total, description=what)
-        except KeyboardInterrupt:
-            bar.stop()
-            task = bar.tasks[0]
-            leave("interrupted" if task.total is None else f"interrupted after {task.completed:.0f} of {task.total:.0f} answers")

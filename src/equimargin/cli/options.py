@@ -94,8 +94,12 @@ PreferencesOption = Annotated[
         help="Pairs of rows of DATA, preferred,other, counted from 0: they take the place of the target.",
     ),
 ]
-JSONOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write all figures as JSON; - is standard output.")]
+JSONOption = Annotated[
+    Path | None, typer.Option("--json", "--output", metavar="FILE", help="Write all figures as JSON; - is standard output.")
+]
 
+INTERRUPTED = 130
+"""The exit status of what was interrupted, as a shell gives it after Ctrl-C."""
 STDOUT = Path("-")
 """The file name that stands for standard output, as in other Unix tools."""
 NO_PAIRS = "No preference pairs: within every query all rows have the same label, so there is nothing to rank."
@@ -215,14 +219,38 @@ def sentences() -> Iterator[None]:
 
 def leave(sentence: str) -> NoReturn:
     """Print a sentence and exit at once with status 130, without waiting for compiled code in this process or in its children."""
+    typer.echo(f"equimargin: {sentence}", err=True)
+    _exit_at_once(INTERRUPTED)
+
+
+def end(sentence: str, processes: int) -> NoReturn:
+    """Exit with status 130, at once if any work goes on that nobody waits for, be it in other processes."""
+    typer.echo(f"equimargin: {sentence}", err=True)
+    if processes != 1:
+        _exit_at_once(INTERRUPTED)
+    finish(INTERRUPTED)
+
+
+def finish(status: int) -> NoReturn:
+    """Exit with a status, at once if any work goes on that nobody waits for."""
+    from equimargin.solvers.interrupt import is_work_left
+
+    if is_work_left():
+        _exit_at_once(status)
+    raise typer.Exit(status)
+
+
+def _exit_at_once(status: int) -> NoReturn:
     import multiprocessing
     import os
+    import signal
 
-    typer.echo(f"equimargin: {sentence}", err=True)
     sys.stdout.flush()
+    sys.stderr.flush()
     for process in multiprocessing.active_children():
-        process.kill()
-    os._exit(130)
+        if process.pid is not None:
+            os.kill(process.pid, signal.SIGKILL)
+    os._exit(status)
 
 
 def refuse(sentence: str) -> NoReturn:
@@ -232,16 +260,41 @@ def refuse(sentence: str) -> NoReturn:
 
 
 def check_writable(*paths: Path | None) -> None:
-    """Refuse files that could not be written, before the work is done."""
-    for path in paths:
-        if path is not None and path != STDOUT and (path.is_dir() or not path.absolute().parent.is_dir()):
-            raise ValueError(f"{path} cannot be written: {'it is a folder' if path.is_dir() else 'its folder does not exist'}")
+    """Refuse files that cannot be written, before the work is done."""
+    named = [path for path in paths if path is not None and path != STDOUT]
+    for path in named:
+        try:
+            _open_once(path)
+        except OSError as error:
+            raise ValueError(f"{path} cannot be written: {error.strerror or error}") from None
     if paths.count(STDOUT) > 1:
         raise ValueError("two records would go to standard output (-), which holds one; name a file for all but one")
-    files = [path.resolve() for path in paths if path is not None and path != STDOUT]
+    files = [path.resolve() for path in named]
     for file in files:
         if files.count(file) > 1:
             raise ValueError(f"{file.name} is named for two files, and one would be lost; name two")
+
+
+def _open_once(path: Path) -> None:
+    """Open for writing what will be written after the work, and leave it as it is.
+
+    Raises
+    ------
+    OSError : it cannot be opened.
+    """
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise OSError("it is a folder" if path.is_dir() else "its folder does not exist")
+    if path.exists():
+        with path.open("ab"):
+            pass
+    if _is_replaced(path):
+        with whole(path, keep=False) as part:
+            part.touch()
+
+
+def _is_replaced(path: Path) -> bool:
+    """Whether a file of that name is replaced by a new one, which a device or a pipe must not be."""
+    return path.is_file() or not path.exists()
 
 
 @contextmanager
@@ -264,11 +317,15 @@ def writing(*paths: Path | None) -> Iterator[Callable[[Path, str], None]]:
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """A name to write to, with the same ending. The file itself appears when it is whole, or not at all."""
+def whole(path: Path, keep: bool = True) -> Iterator[Path]:
+    """A name to write to, with the same ending. The file itself appears when it is whole, or not at all; never if it is not to be kept."""
+    if not _is_replaced(path):
+        yield path
+        return
     part = path.with_name(f".{path.stem}.part{path.suffix}")
     try:
         yield part
-        part.replace(path)
+        if keep:
+            part.replace(path)
     finally:
         part.unlink(missing_ok=True)

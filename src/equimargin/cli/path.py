@@ -239,13 +239,17 @@ def _write(found: RegularizationPath, data: Data, curve: Curve | None, save: Pat
 
 
 def _json(data: Data, found: RegularizationPath, selected: Selected | None, settings: dict[str, Any]) -> str:
+    from equimargin.report.records import SCHEMA_VERSION
+
     problem, kernel = found.problem, found.problem.kernel
     record = {
-        "schema": 1,
-        "version": __version__,
+        "schema": SCHEMA_VERSION,
+        "command": "path",
+        "equimargin": __version__,
         "data": data_record(data, problem),
         "settings": {"kernel": {"name": kernel.name, **vars(kernel)}, **settings},
         "complete": found.complete,
+        "interrupted": False,
         "stopped": found.stopped,
         "seconds": found.seconds,
         "events": len(found.events),

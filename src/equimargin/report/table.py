@@ -1,67 +1,13 @@
-"""The report of a comparison: records for a file, and a table with closing lines for a reader."""
+"""The wide table of a family: one line an answer, with its claim, the width of its interval and its times, for 150 columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from equimargin.formulations import REGISTRY
-from equimargin.proofs import Agreement, Family, Judgement
+from equimargin.proofs import Agreement, Family
 from equimargin.solvers import Status
-
-
-def solved(judgement: Judgement) -> bool:
-    """Whether the answer solved its problem, accurately or not."""
-    return judgement.agreement in (Agreement.AGREES, Agreement.INACCURATE)
-
-
-def record(family: Family, judgement: Judgement) -> dict[str, Any]:
-    """One answer as a flat record of finite numbers, texts and None."""
-    run = judgement.evidence.run
-    return {
-        "family": family.id,
-        "formulation": run.formulation,
-        "solver": run.solver,
-        "status": str(run.status),
-        "ok": solved(judgement),
-        "agreement": str(judgement.agreement),
-        "value": _finite(judgement.evidence.value),
-        "claim": _finite(judgement.claim),
-        "off": _finite(judgement.off),
-        "accuracy": _finite(judgement.accuracy),
-        "lower": _finite(judgement.lower),
-        "upper": _finite(judgement.upper),
-        "lower_kind": judgement.lower_kind,
-        "relative_width": _finite(judgement.relative_width),
-        "compile_seconds": run.compile_seconds,
-        "solve_seconds": run.solve_seconds,
-        "iterations": run.iterations,
-        "reason": run.reason,
-    }
-
-
-def summary(family: Family) -> dict[str, Any]:
-    """One family as a flat record: its verdict, its interval, and the number of answers with each agreement."""
-    return {
-        "family": family.id,
-        "feasible": family.feasible,
-        "lower": _finite(family.interval.lower),
-        "upper": _finite(family.interval.upper),
-        "relative_width": _finite(family.interval.relative_width),
-        "verdict": str(family.verdict),
-        "answers": sum(not j.evidence.run.control for j in family.judgements),
-        "agreeing": family.count(Agreement.AGREES),
-        "inaccurate": family.count(Agreement.INACCURATE),
-        "disagreements": family.count(Agreement.DISAGREES),
-        "failures": family.count(Agreement.FAILED),
-        "skipped": family.count(Agreement.SKIPPED),
-    }
-
-
-def _finite(v: float) -> float | None:
-    return float(v) if np.isfinite(v) else None
 
 
 def table(family: Family) -> Any:

@@ -1,0 +1,134 @@
+"""What `compare` prints while it works: blocks as they are finished, in a terminal also those that are not yet."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from equimargin.proofs import Family
+    from equimargin.report.comparison import Comparison
+
+WIDE_COLUMNS = 150
+"""Columns of the wide table where nobody says how many there are."""
+PAGE_COLUMNS = 80
+"""Columns of the page where nobody says how many there are."""
+NARROWEST = 20
+"""Columns that are made use of however few a terminal says that it has."""
+REDRAWN_PER_SECOND = 4
+"""How often a terminal is redrawn at most."""
+
+
+class Screen:
+    """Standard output: a terminal, where what is at work is redrawn below what is finished, or a pipe, where lines only follow.
+
+    wide : whether families are shown as wide tables.
+    """
+
+    def __init__(self, wide: bool) -> None:
+        from rich.console import Console
+
+        self.wide = wide
+        self.terminal = sys.stdout.isatty()
+        known = self.terminal or "COLUMNS" in os.environ
+        fallback = WIDE_COLUMNS if wide else PAGE_COLUMNS
+        self.width = max(shutil.get_terminal_size((fallback, 24)).columns if known else fallback, NARROWEST)
+        self.ascii = not _encodes("✓≈✗…")
+        self.console = Console(width=self.width, highlight=False, markup=False, emoji=False)
+        self._live: Any = None
+        self._printed: set[str] = set()
+        self._announced: set[str] = set()
+
+    def __enter__(self) -> Self:
+        if self.terminal:
+            from rich.live import Live
+
+            self._live = Live(console=self.console, refresh_per_second=REDRAWN_PER_SECOND, transient=True)
+            self._live.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def headline(self, text: str) -> None:
+        """Print how the data were read, on as many lines as it takes."""
+        self._print([*self._style().wrapped(text, 0, 2), ""])
+
+    def update(self, found: Comparison) -> None:
+        """Print the families that are finished since the last time; in a pipe also the first proof of one that is not."""
+        for family in found.families:
+            if found.finished(family):
+                self._family(family)
+            elif self._live is None and not self.wide and family.id not in self._announced:
+                self._announce(family, found.settings["tol"])
+        if self._live is not None:
+            self._live.update(self._at_work(found))
+
+    def end(self, found: Comparison) -> None:
+        """Print what is left of the families, and the closing lines."""
+        for family in found.families:
+            self._family(family, 0 if found.finished(family) else found.planned[found.families.index(family)] - len(family.judgements))
+        if self.wide:
+            return
+        from equimargin.report.page import closing
+
+        self._print(closing(found.families, found.planned, found.left_out, found.seconds, found.interrupted, self._style()))
+
+    def _family(self, family: Family, missing: int = 0) -> None:
+        if family.id in self._printed:
+            return
+        self._printed.add(family.id)
+        if not self.wide:
+            from equimargin.report.page import block
+
+            return self._print([*block(family, missing, self._style()), ""])
+        from equimargin.report.table import closing_lines, table
+
+        self.console.print(table(family))
+        self._print([*closing_lines(family), ""])
+        return None
+
+    def _announce(self, family: Family, tol: float) -> None:
+        """One line on an optimum that is proven while others are still to be asked."""
+        from equimargin.report.page import first_proof
+
+        if family.interval.relative_width <= tol:
+            self._announced.add(family.id)
+            self._print(first_proof(family, self._style()))
+
+    def _at_work(self, found: Comparison) -> Any:
+        """What is not finished yet, and how far the comparison is, as a terminal shows it."""
+        from rich.text import Text
+
+        from equimargin.report.page import block
+
+        lines: list[str] = []
+        for family, planned in zip(found.families, found.planned, strict=True):
+            if not found.finished(family) and not self.wide:
+                lines += block(family, planned - len(family.judgements), self._style())
+        room = max(self.console.height - 3, 1)
+        how_far = f"{found.done} of {found.total} answers, {found.seconds:.0f} s; Ctrl-C ends with what there is"
+        return Text("\n".join([*lines[:room], how_far[: self.width]]))
+
+    def _style(self) -> Any:
+        from equimargin.report.page import Style
+
+        return Style(self.width, self.ascii)
+
+    def _print(self, lines: list[str]) -> None:
+        for line in lines:
+            self.console.print(line, soft_wrap=True)
+        self.console.file.flush()
+
+
+def _encodes(text: str) -> bool:
+    """Whether standard output can show these characters."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

@@ -1,0 +1,153 @@
+"""What `compare` found, whole or as far as it has come: its records, its certificates, its page."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from equimargin import __version__
+from equimargin.formulations import Problem
+from equimargin.proofs import Agreement, Family, Verdict
+from equimargin.proofs.certificate import best_point, certificate_at, write
+from equimargin.report.page import page
+from equimargin.report.records import SCHEMA_VERSION, record, solved, summary
+from equimargin.report.table import closing_lines, table
+
+PAGE_COLUMNS = 80
+"""Columns of the page where nobody says how many there are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The result of `compare`: the families with their judgements. Printing it shows the page.
+
+    families : one verdict each.  problems : one for every family, in the same order.  data, settings : what was compared, for the record.
+    planned : how many answers of each family are wanted; there are as many once the comparison is through.
+    left_out : sentences about what was not even planned.  seconds : of wall time so far.
+    interrupted : why it ended before it was through; empty if it did not.
+    """
+
+    families: tuple[Family, ...]
+    problems: tuple[Problem, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    planned: tuple[int, ...] = ()
+    left_out: tuple[str, ...] = ()
+    seconds: float = 0.0
+    interrupted: str = ""
+
+    @property
+    def total(self) -> int:
+        """How many answers were to be had."""
+        return sum(self.planned)
+
+    @property
+    def done(self) -> int:
+        """How many answers there are."""
+        return sum(len(family.judgements) for family in self.families)
+
+    def finished(self, family: Family) -> bool:
+        """Whether every planned answer of one of the families is there."""
+        return not self.planned or len(family.judgements) == self.planned[self.families.index(family)]
+
+    @property
+    def agree(self) -> bool:
+        """Whether every family's verdict is agree and nothing that was run disagrees, controls included."""
+        return bool(self.families) and self.exit_code == 0
+
+    @property
+    def exit_code(self) -> int:
+        """0 every verdict is agree; 1 something disagrees, a control included; 3 nothing was solved; 4 a family is undecided."""
+        judgements = [j for family in self.families for j in family.judgements]
+        if any(j.agreement is Agreement.DISAGREES for j in judgements):
+            return 1
+        if not any(solved(j) for j in judgements):
+            return 3
+        return 4 if any(family.verdict is not Verdict.AGREE for family in self.families) else 0
+
+    @property
+    def answers(self) -> list[dict[str, Any]]:
+        """One flat record an answer, finite numbers or None."""
+        return [record(family, j) for family in self.families for j in family.judgements]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values, as report/schema.json describes them."""
+        return {
+            "schema": SCHEMA_VERSION,
+            "command": "compare",
+            "equimargin": __version__,
+            "data": dict(self.data),
+            "settings": {name: str(v) if isinstance(v, float) and not np.isfinite(v) else v for name, v in self.settings.items()},
+            "interrupted": bool(self.interrupted),
+            "stopped": self.interrupted,
+            "seconds": self.seconds,
+            "planned": self.total,
+            "answers": self.answers,
+            "families": [summary(family) for family in self.families],
+            "agree": self.agree,
+        }
+
+    def certify(self, folder: str | os.PathLike[str]) -> dict[str, Path | str]:
+        """Write a certificate of every family, FAMILY.json, from the best points of its answers.
+
+        Returns
+        -------
+        The file of every family, or the sentence why it has none: its answers prove nothing, its kernel is not positive semidefinite,
+        it is too large.
+
+        Raises
+        ------
+        OSError : the folder cannot be made, or a file cannot be written.
+        """
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        outcome: dict[str, Path | str] = {}
+        for problem, family in zip(self.problems, self.families, strict=True):
+            path = Path(folder) / f"{family.id}.json"
+            try:
+                write(certificate_at(problem, best_point(problem, family)), path)
+                outcome[family.id] = path
+            except ValueError as reason:
+                outcome[family.id] = str(reason)
+        return outcome
+
+    def to_json(self) -> str:
+        """All of it as JSON text, as report/schema.json describes it."""
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
+
+    def to_csv(self) -> str:
+        """The answers as CSV text with a header."""
+        import csv
+
+        text = io.StringIO()
+        answers = self.answers
+        writer = csv.DictWriter(text, list(answers[0]) if answers else ["family"])
+        writer.writeheader()
+        writer.writerows(answers)
+        return text.getvalue()
+
+    def __str__(self) -> str:
+        return "\n".join(self.page(PAGE_COLUMNS))
+
+    def page(self, width: int = PAGE_COLUMNS, ascii: bool = False) -> list[str]:
+        """The lines of the page: a block a family, then what was skipped and what the marks mean.
+
+        Parameters
+        ----------
+        width : columns that no line goes beyond.  ascii : marks in ASCII.
+        """
+        return page(self.families, self.planned, self.left_out, self.seconds, self.interrupted, width=width, ascii=ascii)
+
+    def show(self, console: Any) -> None:
+        """Print the wide table of every family, its proven interval and its verdict to a rich console."""
+        for family in self.families:
+            console.print(table(family))
+            for line in closing_lines(family):
+                console.print(line, highlight=False, markup=False)
+            console.print()

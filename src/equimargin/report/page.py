@@ -1,0 +1,303 @@
+"""The page that people read: a block a family, then what was skipped, and what the marks mean.
+
+A block answers in the order in which people ask: what is the optimum, and to how many proven digits; does everybody agree; who was
+fastest; what was not right. The functions are pure: from judgements to lines, none of which is wider than asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+import numpy as np
+
+from equimargin.formulations import REGISTRY
+from equimargin.formulations.bounds.intervals import Interval
+from equimargin.proofs import Agreement, Family, Judgement, Verdict
+from equimargin.report.records import solved
+from equimargin.solvers import Status
+
+MARKS = {
+    Agreement.AGREES: ("✓", "ok"),
+    Agreement.INACCURATE: ("≈", "~"),
+    Agreement.DISAGREES: ("✗", "X"),
+    Agreement.FAILED: ("!", "!"),
+    Agreement.SKIPPED: ("-", "-"),
+}
+"""Of every agreement, the mark in Unicode and the mark in ASCII."""
+INDENT = 4
+"""Columns that the lines of a block are set in from its head."""
+NAME_COLUMNS = 15
+"""Columns that the name of a family takes in the head of its block."""
+MOST_DIGITS = 15
+"""Significant digits that any decimal number keeps in float64: more are never claimed."""
+NARROWEST_SOURCE = 10
+"""Columns below which the sources of the formulations are left out."""
+SHARE_OF_COMPILING = 0.1
+"""Share of all time from which the closing lines say how long compilation took."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """How lines are set: their width in columns, and whether only ASCII may be used."""
+
+    width: int
+    ascii: bool
+
+    def mark(self, agreement: Agreement) -> str:
+        """The mark of an agreement."""
+        return MARKS[agreement][self.ascii]
+
+    def cut(self, text: str, width: int) -> str:
+        """The text, or as much of it as fits."""
+        return text if len(text) <= width else text[: width - 1] + ("~" if self.ascii else "…")
+
+    def wrapped(self, text: str, indent: int = 0, hanging: int = 2) -> list[str]:
+        """The text on as many lines as it takes; a no-break space becomes a space."""
+        first, rest = " " * indent, " " * (indent + hanging)
+        lines = wrap(text, self.width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+        return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
+
+
+def page(
+    families: Sequence[Family],
+    planned: Sequence[int],
+    left_out: Sequence[str],
+    seconds: float,
+    interrupted: str,
+    *,
+    width: int,
+    ascii: bool = False,
+) -> list[str]:
+    """All lines of a comparison, with an empty one after every block.
+
+    Parameters
+    ----------
+    families : judged as far as there are answers.  planned : how many answers each was to have.  left_out : what was not even planned.
+    seconds : of wall time.  interrupted : why the comparison ended early, or nothing.  width, ascii : as in `Style`.
+    """
+    style = Style(width, ascii)
+    lines: list[str] = []
+    for family, count in zip(families, planned or [len(family.judgements) for family in families], strict=True):
+        lines += [*block(family, count - len(family.judgements), style), ""]
+    return [*lines, *closing(families, planned, left_out, seconds, interrupted, style)]
+
+
+def block(family: Family, missing: int, style: Style) -> list[str]:
+    """The lines of one family.
+
+    Parameters
+    ----------
+    missing : how many answers are still to come.
+    """
+    run = [j for j in family.judgements if j.agreement is not Agreement.SKIPPED]
+    lines = [*_head(family, missing, style)]
+    if missing and not run:
+        return lines
+    lines += _solvers([j for j in run if j.evidence.run.formulation is None], style)
+    lines += _formulations(family, [j for j in family.judgements if j.evidence.run.formulation is not None], style)
+    for reason, who in _reasons(run):
+        lines += style.wrapped(f"{who}: {reason}", INDENT)
+    if family.verdict is not Verdict.AGREE and not missing:
+        lines += style.wrapped(f"{str(family.verdict).upper()}: {family.reason}. {family.advice} {_advice(family)}", INDENT)
+    return lines
+
+
+def closing(
+    families: Sequence[Family], planned: Sequence[int], left_out: Sequence[str], seconds: float, interrupted: str, style: Style
+) -> list[str]:
+    """The last lines: how many families and answers, what was skipped and why, and the marks."""
+    answers = [j for family in families for j in family.judgements]
+    verdicts = [str(family.verdict) for family in families]
+    counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts))
+    compiling = sum(j.evidence.run.compile_seconds or 0.0 for j in answers)
+    time = f"{seconds:.3g} s" + (f", {compiling:.2g} s of them compiling" if compiling > SHARE_OF_COMPILING * seconds else "")
+    ended = f"interrupted: {interrupted}; {len(answers)} of {sum(planned)} answers in {time}"
+    through = f"{len(answers)} answer{'s' * (len(answers) != 1)} in {time}"
+    what = f"{len(families)} {'family' if len(families) == 1 else 'families'}: {counts}" if families else "nothing was compared"
+    lines = style.wrapped(f"{what}   {ended if interrupted else through}")
+    skipped = [*_skips(families), *left_out]
+    lines += style.wrapped(f"skipped: {'; '.join(skipped)}") if skipped else []
+    meanings = zip(Agreement, ("agrees", "inaccurate", "disagrees", "failed", "skipped"), strict=True)
+    marks = "  ".join(f"{style.mark(agreement)} {word}" for agreement, word in meanings)
+    return lines + style.wrapped(f"{marks}   --explain, --wide")
+
+
+def proven_digits(interval: Interval) -> tuple[str, int]:
+    """The decimal number that both ends of an interval round to, and its significant digits; ("", 0) where there is none."""
+    lower, upper = interval.lower, interval.upper
+    if not (np.isfinite(lower) and np.isfinite(upper) and lower <= upper):
+        return "", 0
+    for digits in range(MOST_DIGITS, 0, -1):
+        if f"{lower:.{digits}g}" == f"{upper:.{digits}g}":
+            return f"{upper:.{digits}g}", digits
+    return "", 0
+
+
+def first_proof(family: Family, style: Style) -> list[str]:
+    """A line on an optimum that is proven while others are still to be asked."""
+    return style.wrapped(f"{family.id:<{NAME_COLUMNS}}{optimum(family).partition(' (')[0]}; asking others", 0, INDENT)
+
+
+def optimum(family: Family) -> str:
+    """What is proven of a family's optimum, in a clause."""
+    interval = family.interval
+    if not family.feasible:
+        return "no point is feasible, proven"
+    digits, count = proven_digits(interval)
+    width = f"(width {interval.relative_width:.0e})"
+    if count == MOST_DIGITS:
+        return f"optimum {digits}, all digits proven {width}"
+    if count:
+        return f"optimum {digits}, {count} digit{'s' * (count != 1)} proven {width}"
+    if np.isfinite(interval.lower) and np.isfinite(interval.upper):
+        return f"optimum in [{interval.lower:.6g}, {interval.upper:.6g}], proven"
+    if np.isfinite(interval.upper):
+        return f"optimum at most {interval.upper:.10g}; not bounded from below"
+    return "nothing proven of the optimum"
+
+
+def _head(family: Family, missing: int, style: Style) -> list[str]:
+    """The family, its optimum, and the verdict at the right edge; on several lines where it is too long for one."""
+    nothing_yet = missing and not family.judgements
+    verdict = f"{missing} to come" if missing else str(family.verdict).upper()
+    said = "" if nothing_yet else optimum(family)
+    line = f"{family.id:<{NAME_COLUMNS}}{said}"
+    if len(line) + 2 + len(verdict) <= style.width:
+        return [f"{line}{verdict:>{style.width - len(line)}}"]
+    return [f"{family.id}{verdict:>{max(style.width - len(family.id), len(verdict) + 1)}}", *style.wrapped(said, INDENT)]
+
+
+def _solvers(judgements: Sequence[Judgement], style: Style) -> list[str]:
+    """The specialised solvers, those that agree first, the fastest first."""
+    ordered = sorted(judgements, key=lambda j: (j.agreement is not Agreement.AGREES, j.evidence.run.solve_seconds or 0.0))
+    parts = [_of_solver(j, style) for j in ordered]
+    return style.wrapped("   ".join(parts), INDENT, 0) if parts else []
+
+
+def _of_solver(j: Judgement, style: Style) -> str:
+    run = j.evidence.run
+    mark = "" if j.agreement is Agreement.AGREES else f"{style.mark(j.agreement)}\N{NO-BREAK SPACE}"
+    figure = "" if j.agreement is Agreement.AGREES else f"\N{NO-BREAK SPACE}{_figure(j)}"
+    return f"{mark}{run.solver}\N{NO-BREAK SPACE}{_seconds(run.solve_seconds)}\N{NO-BREAK SPACE}s{figure}"
+
+
+def _formulations(family: Family, judgements: Sequence[Judgement], style: Style) -> list[str]:
+    """A row a formulation and a column a backend; where they do not fit, a line a formulation that names the backends."""
+    rows: dict[str, dict[str, Judgement]] = {}
+    for j in judgements:
+        rows.setdefault(j.evidence.run.formulation or "", {})[j.evidence.run.solver] = j
+    shown = (j for j in judgements if j.agreement is not Agreement.SKIPPED)
+    backends = list(dict.fromkeys(j.evidence.run.solver for j in shown))
+    if not backends:
+        return []
+    rows = {id: cells for id, cells in rows.items() if set(cells) & set(backends)}
+    cells = {(id, name): _cell(found[name], style) for id, found in rows.items() for name in backends if name in found}
+    widths = {name: 2 + max(len(name), *(len(text) for (_, of), text in cells.items() if of == name)) for name in backends}
+    names = {id: _short(family.id, id) for id in rows}
+    first = max(map(len, names.values())) + 2
+    room = style.width - INDENT - first - sum(widths.values())
+    if room < 0:
+        listed = ((id, (f"{name} {cells[id, name]}" for name in backends if (id, name) in cells)) for id in rows)
+        return [line for id, parts in listed for line in style.wrapped(f"{names[id]}: {', '.join(parts)}", INDENT)]
+    room = room if room >= NARROWEST_SOURCE else 0
+    longest = max((len(_source(id)) for id in rows), default=0)
+    room = min(room, longest + 2) if room else 0
+    lines = [" " * (INDENT + first + room) + "".join(f"{name:<{widths[name]}}" for name in backends).rstrip()]
+    for id in rows:
+        source = f"{style.cut(_source(id), room - 2):<{room}}" if room else ""
+        row = "".join(f"{cells.get((id, name), ''):<{widths[name]}}" for name in backends)
+        lines.append(f"{' ' * INDENT}{names[id]:<{first}}{source}{row}".rstrip())
+    return lines
+
+
+def _short(family: str, id: str) -> str:
+    """A formulation's name within its family's block."""
+    control = " (control)" if REGISTRY[id].control else ""
+    return id.removeprefix(f"{family}.") + control if id.startswith(f"{family}.") else id + control
+
+
+def _source(id: str) -> str:
+    """Where the formulation is printed, its first place."""
+    sources = REGISTRY[id].sources
+    return str(sources[0]) if sources else ""
+
+
+def _cell(j: Judgement, style: Style) -> str:
+    if j.agreement is Agreement.SKIPPED:
+        return style.mark(j.agreement)
+    figure = "" if j.agreement is Agreement.AGREES else f" {_figure(j)}"
+    return f"{style.mark(j.agreement)} {_seconds(j.evidence.run.solve_seconds)}{figure}"
+
+
+def _figure(j: Judgement) -> str:
+    """How far an answer is off, relative, as one power of ten; nothing where it shows none."""
+    off = max(v for v in (j.claim, j.off) if not np.isnan(v)) if not (np.isnan(j.claim) and np.isnan(j.off)) else np.inf
+    return f"{off:.0e}" if np.isfinite(off) else ""
+
+
+def _seconds(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    if seconds < 0.0005:
+        return "<.001"
+    if seconds < 1:
+        return f"{seconds:.3f}".removeprefix("0")
+    return f"{seconds:.3g}" if seconds < 100 else f"{seconds:.0f}"
+
+
+def _reasons(judgements: Iterable[Judgement]) -> Iterator[tuple[str, str]]:
+    """Why answers are not right, with all that the reason is given of."""
+    groups: dict[str, list[str]] = {}
+    for j in judgements:
+        run = j.evidence.run
+        unfinished = j.agreement is Agreement.INACCURATE and run.status is not Status.OPTIMAL
+        if unfinished or j.agreement is Agreement.FAILED:
+            solver_of = f"{run.solver} on {_short(run.family, run.formulation)}" if run.formulation else run.solver
+            groups.setdefault(run.reason if run.reason.startswith("stopped") else j.ground, []).append(solver_of)
+    for reason, who in groups.items():
+        yield reason, _together(who)
+
+
+def _together(names: Sequence[str]) -> str:
+    """Runs "A on x", "A on y" become "A on x, y"."""
+    by_solver: dict[str, list[str]] = {}
+    for name in names:
+        solver, _, where = name.partition(" on ")
+        by_solver.setdefault(solver, []).append(where)
+    return "; ".join(f"{solver} on {', '.join(where)}" if any(where) else solver for solver, where in by_solver.items())
+
+
+def _skips(families: Sequence[Family]) -> Iterator[str]:
+    """Every reason to skip, once, with who was skipped and in which families."""
+    groups: dict[str, dict[str, list[str]]] = {}
+    for family in families:
+        for j in family.judgements:
+            if j.agreement is Agreement.SKIPPED:
+                where = groups.setdefault(j.evidence.run.reason, {}).setdefault(j.evidence.run.solver, [])
+                where += [family.id] if family.id not in where else []
+    for reason, solvers in groups.items():
+        by_place: dict[str, list[str]] = {}
+        for solver, places in solvers.items():
+            by_place.setdefault(", ".join(places), []).append(solver)
+        yield "; ".join(f"{', '.join(names)} on {places}" for places, names in by_place.items()) + f" ({reason})"
+
+
+def _advice(family: Family) -> str:
+    """Who is off and by how much, or what to do about it."""
+    against = [j for j in family.judgements if j.agreement is Agreement.DISAGREES and not j.evidence.run.control]
+    if against:
+        figures = ", ".join(f"{j.evidence.run.name} by {_figure(j) or 'an infinite value'}" for j in against)
+        other = "Other backends of the same formulation (--solver) show whether it or its solver is wrong."
+        return f"Off, relative to the optimum: {figures}. {other}"
+    if family.verdict is Verdict.DISAGREE:
+        return "This is an error of the project: please report it with the data."
+    if "not positive semidefinite" in family.reason:
+        return "Take another kernel."
+    if re.search("was asked for|were asked for|was skipped", family.reason):
+        return "Ask for more: leave out --solver and --formulation, or add to them."
+    if not any(solved(j) for j in family.judgements):
+        return "--scale brings features to one scale, --sample N takes fewer rows."
+    return "--scale, a looser --tol or a longer --time-limit may decide it."

@@ -1,0 +1,42 @@
+"""The words and marks of the page, explained."""
+
+EXPLANATION = """\
+A family is one problem: a loss, a regularisation, with a bias or without. It
+has one optimum. Its formulations are the equations that are printed of it,
+primal and dual, each declared as a convex program and solved by general
+backends (CLARABEL, SCS, OSQP, HIGHS). Specialised solvers (smo, newton, huber)
+solve the family's problem directly: they stand first in a block, the fastest
+first.
+
+optimum     The digits that are printed are proven: both ends of an interval
+            that certainly holds the optimum of the given numbers round to
+            them. It comes from weak duality, with every rounding error
+            counted; "width" is its relative width.
+AGREE       A formulation and a specialised solver give that optimum, and no
+            answer contradicts it.
+DISAGREE    An answer solved its own problem well, and its value or its point
+            is not the family's: a formulation is wrong, or a solver is.
+UNDECIDED   Too few answers agree. The sentence under the block says why, and
+            what to do.
+
+Marks, in Unicode and in ASCII
+\N{CHECK MARK} ok  agrees      the value is the optimum, and the point is near-optimal
+                  after exact repair, both within --agree-tol
+\N{ALMOST EQUAL TO} ~   inaccurate  off by no more than its own accuracy explains; the figure
+                  says how far, relative to the optimum
+\N{BALLOT X} X   disagrees   off by more than that
+! !   failed      it did not solve its own problem, or ran out of time
+- -   skipped     it does not take this problem, or was not asked; the last
+                  lines say why
+
+Times are wall seconds of solving. Compiling kernels and formulations is not in
+them: --wide and the records say how long that took. Once the optimum is proven
+to --tol, a backend may take the larger of 2 s and 20 times the slowest answer
+that had agreed by then, and is stopped; --patient turns that off. The status
+that a solver reports of itself is never believed.
+
+Exit status: 0 every family agrees; 1 an answer disagrees; 2 bad usage or input;
+3 nothing was solved; 4 a family is undecided; 130 interrupted by Ctrl-C or
+--total-time.
+"""
+"""What --explain prints, in 80 columns."""

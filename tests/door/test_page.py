@@ -1,0 +1,311 @@
+"""The page of `compare`: what it says, in how many columns, while it works, and when it is interrupted."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from equimargin.cli.app import app
+from equimargin.compare import ALLOWED_RATIO, LEAST_ALLOWANCE, Comparison, comparisons
+from equimargin.compare import compare as run
+from equimargin.formulations import classification, polynomial, ranking
+from equimargin.formulations.bounds.intervals import Interval
+from equimargin.proofs import Agreement
+from equimargin.report.page import proven_digits
+from equimargin.report.words import EXPLANATION
+from equimargin.solvers import SOLVERS
+from places import ROOT
+
+RUN = CliRunner()
+HANG = 300.0
+"""Seconds, of the clock, after which a program will never say what is waited for, however busy the machine."""
+HARD_RANKING = """\
+import sys
+import numpy as np
+random = np.random.default_rng(0)
+X = random.normal(size=(200, 5))
+y = np.digitize(X[:, 0] + random.normal(size=200), [-1, 0, 1])
+rows = "\\n".join(",".join(map(str, [label, *x])) for label, x in zip(y, X.tolist()))
+print("relevance,a,b,c,d,e", rows, sep="\\n")
+"""
+"""A program that prints a ranking of one query, over whose answers a comparison takes minutes if it is patient."""
+
+
+@pytest.fixture(scope="module")
+def found() -> Comparison:
+    """Two families of points that four labels cannot separate, controls included."""
+    X, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 1]]), np.array([-1.0, 1, 1, -1, -1])
+    problems = [classification(X, y, 0.1, polynomial(2, 1, 1), loss) for loss in ("hinge", "squared_hinge")]
+    return run(problems, include_controls=True)
+
+
+@pytest.mark.parametrize("ascii", [False, True])
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 150])
+def test_no_line_is_wider_than_asked_for_and_nothing_is_lost(found: Comparison, width: int, ascii: bool) -> None:
+    lines = found.page(width, ascii)
+    assert max(map(len, lines)) <= width
+    text = "\n".join(lines)
+    assert text.isascii() is ascii
+    joined = "".join(text.split())
+    for judgement in (j for family in found.families for j in family.judgements):
+        run_of = judgement.evidence.run
+        assert run_of.solver in joined
+        assert (run_of.formulation or "").removeprefix(f"{run_of.family}.") in joined
+    for mark in ("ok", "X") if ascii else ("✓", "✗"):
+        assert mark in text
+
+
+def test_the_head_of_a_block_is_the_answer(found: Comparison) -> None:
+    for family in found.families:
+        head = next(line for line in str(found).splitlines() if line.startswith(f"{family.id} "))
+        match = re.fullmatch(r"\S+ +optimum (\S+), (\d+|all) digits proven \(width \S+\) +AGREE", head)
+        assert match
+        assert len(head) == 80
+        value, half = float(match[1]), 0.5 * 10.0 ** -len(match[1].partition(".")[2])
+        assert value - half <= family.interval.lower <= family.interval.upper <= value + half
+
+
+def test_solvers_stand_first_and_the_fastest_is_first(found: Comparison) -> None:
+    for family in found.families:
+        alone = [j for j in family.judgements if j.evidence.run.formulation is None and j.agreement is Agreement.AGREES]
+        fastest = min(alone, key=lambda j: j.evidence.run.solve_seconds or 0.0).evidence.run.solver
+        lines = str(found).splitlines()
+        below = lines[next(i for i, line in enumerate(lines) if line.startswith(f"{family.id} ")) + 1]
+        assert below.split()[0] == fastest
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "digits"),
+    [
+        (0.25, 0.25, ("0.25", 15)),
+        (0.3, 0.1 + 0.2, ("0.3", 15)),
+        (74.021836, 74.021848, ("74.0218", 6)),
+        (0.24999, 0.25001, ("0.25", 4)),
+        (-1.0, 1.0, ("", 0)),
+        (-np.inf, 1.0, ("", 0)),
+        (2.0, 1.0, ("", 0)),
+        (123456.0, 123458.0, ("1.2346e+05", 5)),
+    ],
+)
+def test_proven_digits_are_those_that_both_ends_round_to(lower: float, upper: float, digits: tuple[str, int]) -> None:
+    assert proven_digits(Interval(lower, upper, 1.0)) == digits
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--solver", "smo"), "UNDECIDED: no declaration was asked for; one specialised solver agrees. Ask for more"),
+        (("-C", "0.1", "--include-controls"), "DISAGREE|✗"),
+        (("--solver", "CLARABEL", "--kernel", "sigmoid"), "UNDECIDED: .* kernel is not positive semidefinite.* Take another kernel"),
+    ],
+)
+def test_a_verdict_other_than_agree_says_why_and_what_to_do(arguments: tuple[str, ...], words: str) -> None:
+    output = RUN.invoke(app, ["compare", "xor", "--kernel", "polynomial", "--family", "svm.soft", *arguments]).output
+    assert re.search(words, " ".join(output.split())), output
+
+
+def test_skips_are_one_line_with_the_reason_once() -> None:
+    output = " ".join(RUN.invoke(app, ["compare", "xor", "--kernel", "sigmoid", "--solver", "S*"]).output.split())
+    assert output.count("the kernel matrix is not positive semidefinite") <= 2
+    assert "skipped: " in output
+
+
+def test_columns_are_honoured_without_a_terminal() -> None:
+    chosen = ["compare", "xor", "--kernel", "polynomial", "--solver", "CLARABEL", "--solver", "smo", "--family", "svm.soft"]
+    for columns in (40, 60, 100):
+        lines = RUN.invoke(app, chosen, env={"COLUMNS": str(columns)}).output.splitlines()
+        assert max(map(len, lines)) <= columns
+        assert any(line.startswith("svm.soft ") and line.endswith("AGREE") and len(line) == columns for line in lines)
+    assert max(map(len, RUN.invoke(app, chosen).output.splitlines())) <= 80
+    assert "┃ formulation" in RUN.invoke(app, [*chosen, "--wide"]).output
+
+
+def test_words_are_explained() -> None:
+    output = RUN.invoke(app, ["compare", "--explain"]).output
+    assert output == EXPLANATION
+    assert max(map(len, EXPLANATION.splitlines())) <= 80
+    for word in ("AGREE", "DISAGREE", "UNDECIDED", *Agreement):
+        assert word in EXPLANATION
+
+
+# While it works
+
+
+def test_solvers_are_asked_first_and_every_answer_is_judged_as_it_comes() -> None:
+    problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
+    stages = list(comparisons([problem]))
+    assert [stage.done for stage in stages] == list(range(stages[-1].total + 1))
+    assert not any(stage.interrupted for stage in stages)
+    order: list[str] = []
+    for stage in stages:
+        names = {j.evidence.run.name for j in stage.families[0].judgements}
+        order += sorted(names - set(order))
+    first = {f"solver by {solver.name}" for solver in SOLVERS.values() if solver.takes("svm.soft") and not solver.reference}
+    assert set(order[: len(first)]) == first
+    assert order[-1] == "solver by homotopy"
+    assert [stage.families[0].interval.relative_width for stage in stages] == sorted(
+        (stage.families[0].interval.relative_width for stage in stages), reverse=True
+    )
+
+
+def test_parallel_answers_are_those_of_one_process() -> None:
+    problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
+    one, two = (run(problem, solvers=["CLARABEL", "smo"], jobs=jobs) for jobs in (1, 2))
+    keys = ("formulation", "solver", "agreement", "value")
+    assert [[answer[key] for key in keys] for answer in one.answers] == [[answer[key] for key in keys] for answer in two.answers]
+
+
+def test_a_slow_backend_is_stopped_once_the_optimum_is_proven(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(80, 5))
+    problem = ranking(X, np.digitize(X[:, 0] + random.normal(size=80), [-1, 0, 1]))
+    asked = {"formulations": ["rank.l1.dual", "rank.path"], "solvers": ["OSQP", "coordinate_descent"]}
+    run(problem, **asked, time_limit=0.1, patient=True)  # compiles
+    module = sys.modules["equimargin.compare"]
+    monkeypatch.setattr(module, "LEAST_ALLOWANCE", 0.05)
+    monkeypatch.setattr(module, "ALLOWED_RATIO", 1e-3)
+    first, like, _ = run(problem, **asked).answers
+    assert re.fullmatch(r"stopped after 0.05 s: \S+ x slower than coordinate_descent \(--patient waits\)", first["reason"])
+    assert first["status"] == "time_limit"
+    assert like["agreement"] == "skipped"
+    assert "OSQP was stopped on rank.l1.dual, which has the same unknowns" in like["reason"]
+    patient = run(problem, **asked, time_limit=0.1, patient=True).answers
+    assert not any("stopped" in answer["reason"] for answer in patient)
+    assert {answer["agreement"] for answer in patient}.isdisjoint({"skipped"})
+
+
+def test_an_allowance_is_not_less_than_two_seconds() -> None:
+    assert (LEAST_ALLOWANCE, ALLOWED_RATIO) == (2.0, 20.0)
+
+
+def test_the_total_time_ends_a_comparison_with_what_there_is(tmp_path: Path) -> None:
+    problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
+    cut = run(problem, total_time=1e-3)
+    assert cut.done < cut.total
+    assert cut.to_dict()["interrupted"] is True
+    whole = run(problem, total_time=HANG)
+    assert (whole.done, whole.to_dict()["interrupted"]) == (whole.total, False)
+    file = tmp_path / "out.json"
+    result = RUN.invoke(app, ["compare", "xor", "--total-time", "0.001", "--json", str(file), "--csv", str(tmp_path / "out.csv")])
+    assert result.exit_code == 130
+    record = json.loads(file.read_text())
+    assert record["interrupted"] is True
+    assert len(record["answers"]) < record["planned"]
+    assert "interrupted: the total time of 0.001 s is over" in " ".join(result.stdout.split())
+    assert f"of {record['planned']} answers, written to {file} and" in result.stderr
+    assert (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("option", ["--total-time", "--time-limit"])
+def test_a_limit_must_be_positive(option: str) -> None:
+    result = RUN.invoke(app, ["compare", "xor", option, "0"])
+    assert result.exit_code == 2
+    assert "must be a positive, finite number" in result.output
+
+
+# In a terminal
+
+
+class Terminal:
+    """A program in a pseudo-terminal, which gets Ctrl-C like one that a person started, whatever this process ignores."""
+
+    def __init__(self, *arguments: str, columns: int, lines: int = 50, input: bytes = b"") -> None:
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR")}
+        environment |= {"PYTHONPATH": str(ROOT / "src"), "TERM": "xterm", "PYTHONIOENCODING": "utf-8"}
+
+        def own_terminal() -> None:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.setsid()
+            fcntl.ioctl(1, termios.TIOCSCTTY, 0)
+
+        command = [sys.executable, "-m", "equimargin", *arguments]
+        self.process = subprocess.Popen(
+            command, stdin=slave, stdout=slave, stderr=slave, env=environment, preexec_fn=own_terminal, close_fds=True
+        )
+        os.close(slave)
+        self.output = ""
+        self.until = time.monotonic() + HANG
+
+    def read(self) -> bool:
+        """Read what there is; false at the end."""
+        ready, _, _ = select.select([self.master], [], [], 1.0)
+        if not ready:
+            assert time.monotonic() < self.until, self.output
+            return True
+        try:
+            content = os.read(self.master, 65536)
+        except OSError:  # the other side is closed
+            return False
+        self.output += content.decode("utf-8", "replace")
+        return bool(content)
+
+    def read_until(self, pattern: str) -> None:
+        """Read until the output matches."""
+        while not re.search(pattern, self.output):
+            assert self.read(), self.output
+
+    def finish(self) -> int:
+        """Read all and give the exit status."""
+        while self.read():
+            pass
+        os.close(self.master)
+        return self.process.wait(HANG)
+
+    @property
+    def text(self) -> str:
+        """What was printed without the sequences that move the cursor and colour."""
+        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.output).replace("\r", "\n")
+
+
+@pytest.mark.parametrize("columns", [80, 40])
+def test_a_terminal_is_filled_and_not_overfilled(columns: int) -> None:
+    terminal = Terminal("compare", "xor", "--kernel", "polynomial", "--family", "svm.soft", columns=columns)
+    assert terminal.finish() == 0, terminal.output
+    lines = terminal.text.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert any(re.fullmatch(r"svm\.soft .*AGREE", line) and len(line) == columns for line in lines)
+    assert "xor: classification, 4 rows" in terminal.text.replace("\n", " ")
+    assert "--explain" in terminal.text
+
+
+def test_ctrl_c_prints_and_writes_what_there_is(tmp_path: Path) -> None:
+    data, file = tmp_path / "hard.csv", tmp_path / "out.json"
+    data.write_text(subprocess.run([sys.executable, "-c", HARD_RANKING], capture_output=True, text=True, check=True).stdout)
+    terminal = Terminal("compare", str(data), "--task", "ranking", "--patient", "--json", str(file), columns=80)
+    terminal.read_until(r"[1-9]\d* of \d+ answers")
+    os.write(terminal.master, b"\x03")
+    assert terminal.finish() == 130, terminal.output
+    record = json.loads(file.read_text())
+    assert record["interrupted"] is True
+    assert 0 < len(record["answers"]) < record["planned"]
+    assert len(record["families"]) == 4
+    assert "interrupted: by Ctrl-C" in terminal.text
+    assert re.search(r"answers, written to .*out\.json", " ".join(terminal.text.split()))
+    assert not list(tmp_path.glob(".*part*"))
+
+
+def test_an_unwritable_output_ends_before_the_work(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    for name in ("folder", "missing/out.json", "x" * 300):
+        result = RUN.invoke(app, ["compare", "xor", "--json", str(tmp_path / name)])
+        assert result.exit_code == 2
+        assert re.fullmatch(r"equimargin: .* cannot be written: .*\n", result.stderr)
+        assert result.stdout == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
