@@ -63,6 +63,8 @@ class HowToCompare(HowToPose, total=False):
 
 POSED = {"y", *HowToPose.__annotations__}
 """The names of the arguments that belong to X."""
+KNOWN = POSED | {*HowToCompare.__annotations__}
+"""The names of all arguments that say how."""
 
 
 @dataclass(frozen=True)
@@ -198,6 +200,9 @@ def comparisons(
 
     Parameters and errors are those of `compare`; errors of arguments are raised at once.
     """
+    unknown = how.keys() - KNOWN
+    if unknown:
+        raise TypeError(f"compare takes no argument {', '.join(sorted(unknown))}; it takes {', '.join(sorted(KNOWN))}")
     total_time, time_limit = how.get("total_time"), how.get("time_limit", 60.0)
     limits = {"tol": tol, "agree_tol": agree_tol, "time_limit": time_limit, "total_time": 1.0 if total_time is None else total_time}
     for name, limit in limits.items():

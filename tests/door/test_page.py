@@ -15,6 +15,7 @@ import sys
 import termios
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -174,7 +175,7 @@ def test_a_slow_backend_is_stopped_once_the_optimum_is_proven(monkeypatch: pytes
     random = np.random.default_rng(0)
     X = random.normal(size=(80, 5))
     problem = ranking(X, np.digitize(X[:, 0] + random.normal(size=80), [-1, 0, 1]))
-    asked = {"formulations": ["rank.l1.dual", "rank.path"], "solvers": ["OSQP", "coordinate_descent"]}
+    asked: dict[str, Any] = {"formulations": ["rank.l1.dual", "rank.path"], "solvers": ["OSQP", "coordinate_descent"]}
     run(problem, **asked, time_limit=0.1, patient=True)  # compiles
     module = sys.modules["equimargin.compare"]
     monkeypatch.setattr(module, "LEAST_ALLOWANCE", 0.05)
@@ -309,3 +310,9 @@ def test_an_unwritable_output_ends_before_the_work(tmp_path: Path) -> None:
         assert re.fullmatch(r"equimargin: .* cannot be written: .*\n", result.stderr)
         assert result.stdout == ""
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_an_argument_that_is_none_is_refused() -> None:
+    problem = classification(np.arange(4.0)[:, None], np.array([-1.0, 1, -1, 1]))
+    with pytest.raises(TypeError, match="compare takes no argument time; it takes .*time_limit"):
+        run(problem, time=1.0)  # type: ignore[call-arg]
