@@ -314,5 +314,5 @@ def test_an_unwritable_output_ends_before_the_work(tmp_path: Path) -> None:
 
 def test_an_argument_that_is_none_is_refused() -> None:
     problem = classification(np.arange(4.0)[:, None], np.array([-1.0, 1, -1, 1]))
-    with pytest.raises(TypeError, match="compare takes no argument time; it takes .*time_limit"):
+    with pytest.raises(TypeError, match=r"compare takes no argument time; it takes .*time_limit"):
         run(problem, time=1.0)  # type: ignore[call-arg]
