@@ -91,7 +91,8 @@ def test_limits_count_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
     late = replace(whole, families=(judge("svm.soft", ran_out, problem.scale),))
     times = iter([0.0, 0.0, 1.0, 10.0, 0.0, 0.0, 1.0, 1.0])
 
-    def scripted(problem: MarginProblem, time_limit: float) -> object:
+    def scripted(problem: MarginProblem, time_limit: float, patient: bool) -> object:
+        assert patient
         limits.append(time_limit)
         return late if len(limits) != 2 else whole
 
