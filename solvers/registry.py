@@ -93,6 +93,8 @@ class Entry(Generic[P]):
         ------
         ValueError : a problem of another shape.
         """
+        import scipy.linalg  # noqa: F401  # before the solver's clock starts, and not with this module, which it would slow down
+
         if not isinstance(problem, self.needs.shape):
             raise ValueError(f"{self.name} does not take this {problem.family} problem: {self.refusal(problem)}")
         return self.function(problem, limits, warm_start)

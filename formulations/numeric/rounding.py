@@ -45,8 +45,13 @@ def rounded(x: Any, way: float) -> Any:
 
 
 def product(x: Any, y: Any, way: float) -> Any:
-    """x y, from above for way = 1, from below for way = -1; 0 where a factor is 0, even if the other is infinite."""
-    return np.where((x == 0) | (y == 0), 0.0, rounded(x * y, way))
+    """x y, from above for way = 1, from below for way = -1; 0 where a factor is 0, even if the other is infinite.
+
+    A product with an infinite factor is infinite and not rounded: that of a product which overflows has two finite factors.
+    """
+    found = x * y
+    infinite = np.isinf(found) & (np.isinf(x) | np.isinf(y))
+    return np.where((x == 0) | (y == 0), 0.0, np.where(infinite, found, rounded(found, way)))
 
 
 def quotient(x: Any, y: Any, way: float) -> Any:
@@ -55,17 +60,19 @@ def quotient(x: Any, y: Any, way: float) -> Any:
 
 
 def added(x: Any, y: Any, way: float) -> Any:
-    """x + y, from above for way = 1, from below for way = -1; exact where x or y is 0."""
-    return np.where((x == 0) | (y == 0), x + y, rounded(x + y, way))
+    """x + y, from above for way = 1, from below for way = -1; exact where x or y is 0, or one of them infinite."""
+    found = x + y
+    infinite = np.isinf(found) & (np.isinf(x) | np.isinf(y))
+    return np.where((x == 0) | (y == 0) | infinite, found, rounded(found, way))
 
 
 def total(values: Array, way: float) -> float:
-    """The sum of the values, from above for way = 1, from below for way = -1."""
+    """The sum of the values, from above for way = 1, from below for way = -1; infinite where a value is."""
     try:
-        found = math.fsum(values.tolist())  # rounded once
+        found = math.fsum(values.tolist())  # rounded once, and infinite only if a value is
     except (OverflowError, ValueError):
         found = math.nan
-    return found if found == 0 else float(rounded(found, way))
+    return found if found == 0 or math.isinf(found) else float(rounded(found, way))
 
 
 def root(x: float, way: float) -> float:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -90,7 +91,7 @@ NEEDS = Needs(MarginProblem, bias="so that no pair has to be moved together", si
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """The optimum of one problem."""
-    with _BLAS.limit(limits=1, user_api="blas"):
+    with _blas().limit(limits=1, user_api="blas"):
         return _descend(_Descent.of(problem, warm_start, limits), limits, warm_start is not None)
 
 
@@ -98,12 +99,17 @@ def _solve_grid(problems: Iterable[MarginProblem], limits: Limits) -> Iterator[S
     """The optima of problems that differ in C and weights, each from the one before where only C differs; blocks of K are kept."""
     descent: _Descent | None = None
     for problem in problems:
-        with _BLAS.limit(limits=1, user_api="blas"):
+        with _blas().limit(limits=1, user_api="blas"):
             descent = _Descent.of(problem, None, limits) if descent is None else descent.turned_to(problem, limits)
             yield _descend(descent, limits, False)
 
 
-_BLAS = ThreadpoolController()
+@cache
+def _blas() -> ThreadpoolController:
+    """What limits the threads of numpy's BLAS and of scipy's, which has to be loaded by then: a controller knows only what is loaded."""
+    import scipy.linalg  # noqa: F401
+
+    return ThreadpoolController()
 
 
 def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:

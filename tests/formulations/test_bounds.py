@@ -563,3 +563,14 @@ def test_relative_figures_of_an_interval() -> None:
     assert Interval(0.0, 0.0, 0.0).relative_width == 0.0
     assert Interval(-np.inf, 1.0, 1.0).relative_width == np.inf
     assert Interval(0.0, 3.0, 1.0).intersected(Interval(1.0, 4.0, 2.0)) == Interval(1.0, 3.0, 2.0)
+
+
+def test_a_missed_tube_is_as_far_off_inward_as_outward() -> None:
+    """The cost of a hard row that is missed is infinite, inward too: rounded down to the largest float, two made a sum of nothing."""
+    x = np.linspace(-1.0, 1.0, 9)
+    problem = regression(x[:, None], 2.0 + x, np.inf, 0.2)
+    right = solve(problem).point
+    wrong = Point(beta=problem.function(right).beta, w=problem.function(right).w, b=0.0)
+    proven, inner = interval(problem, wrong), inner_interval(problem, wrong)
+    assert proven.upper > 1.1 * interval(problem, right).upper
+    assert inner.upper == pytest.approx(proven.upper, rel=1e-12)

@@ -286,7 +286,7 @@ def easy_pair(problem: Problem) -> int:
 
 
 def _margins(problem: Problem) -> np.ndarray:
-    point = as_a(Point, solve_declaration(declare(f"{problem.family}.primal", problem), ACCURATE).point)
+    point = problem.function(present(solve_declaration(declare(f"{problem.family}.primal", problem), ACCURATE).point))
     f = problem.X @ point.w if point.w is not None else problem.gram.dense @ present(point.beta)
     return np.asarray(problem.rows.dot(f))
 
@@ -878,7 +878,6 @@ ANOTHER = SIGNATURE, f"{SIGNATURE}    problem = problem.with_cost(2 * problem.C)
 ANOTHER_PROGRAM = of_programs(ANOTHER[0]), of_programs(ANOTHER[1])
 READ_OUT = """s = progress.solution()
     from dataclasses import replace
-    import numpy as np
     return replace(s, point=replace(s.point, {}))"""
 REVERSED = "problem.repaired(found.dual)", "problem.repaired(found.dual)[::-1]"
 
@@ -932,7 +931,9 @@ SOURCES: dict[str, dict[str, Change]] = {
             AT_ONCE.format("unknowns.show(seen, progress)") + "\n    while",
         ),
         "bias with the other sign": Change("return progress.solution()", READ_OUT.format("b=-s.point.b"), families=("svm.l2", "svr.l2")),
-        "multipliers in reverse": Change("return progress.solution()", READ_OUT.format("alpha=np.asarray(s.point.alpha)[::-1]")),
+        "multipliers in reverse": Change(
+            "return progress.solution()", READ_OUT.format("alpha=__import__('numpy').asarray(s.point.alpha)[::-1]")
+        ),
     },
     "huber": {
         "solves and reports 2 C": Change(*ANOTHER),

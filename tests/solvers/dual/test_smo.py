@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from functools import partial
 from typing import Any
 
@@ -25,6 +28,7 @@ from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Solution, Status
 from narrow import as_a
 from optima import CANCER, LABELS, SCALED, reached
+from places import ROOT
 
 DIGITS = load_digits()
 DIABETES = load_diabetes()
@@ -436,3 +440,18 @@ def test_multipliers_near_the_smallest_float_are_optimal(C: float) -> None:
     found = solve(classification(np.arange(4.0)[:, None], [-1, -1, 1, 1], C), "smo", time_limit=60.0)
     assert found.status is Status.OPTIMAL
     assert found.lower <= 4 * C <= found.upper <= 1.01 * 4 * C
+
+
+def test_one_thread_holds_for_every_blas() -> None:
+    """scipy brings a BLAS of its own, which is loaded late: a limit that was set up before it left Cholesky's factors to all processors."""
+    code = """
+from equimargin.formulations import classification
+from equimargin.solvers import solve
+solve(classification([[0.0], [1.0]], [-1.0, 1.0]), "smo")
+from threadpoolctl import ThreadpoolController
+from equimargin.solvers.dual import smo
+known = {each["filepath"] for each in smo._blas().info()}
+assert known >= {each["filepath"] for each in ThreadpoolController().info() if each["user_api"] == "blas"}, known
+"""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
