@@ -40,7 +40,8 @@ class MarginProblem(CanonicalProblem):
     ----------
     X : (m, d) features.  kernel : k.  rows : A, t, s.  C : cost of a unit of loss, in (0, inf]; inf is the hard margin.
     loss : "hinge" or "squared_hinge".  bias : whether b is free; False holds it at 0.
-    weights : (groups,) factors of C in [0, inf], one a row, or one a query where pairs come from labels. The costs of the problem are
+    weights : (groups,) factors of C in [0, inf], one a row (of a tube, those of the m rows above it first, then of the m below), or one a
+        query where pairs come from labels. The costs of the problem are
         the exact products C x weight: proven bounds, exact optima and certificates hold for these. `costs` are the rounded products.
     shift, feature_names : as of every CanonicalProblem.
 

@@ -99,6 +99,8 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "pairs": (None, "01", [["0", "1"]], [[0, 1], [2]], [[0.0, 1.0]], [[True, False]], DATES, [[0, 1, 2]], [[0, 4]], [[1, 1]]),
 }
 NAMED = r"\b{name}\b|^classification: every label|^ranking_from_pairs: (every index|a point cannot be preferred to itself)"
+UNTESTED = {name for of in RIGHT for name in signature(of).parameters} - set(WRONG)
+assert not UNTESTED, f"WRONG has no wrong values of the arguments {sorted(UNTESTED)}: add some"
 CASES = [(of, name, value) for of in RIGHT for name in signature(of).parameters for value in WRONG[name]]
 
 

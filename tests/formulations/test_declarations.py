@@ -73,7 +73,8 @@ def problem_of(family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones
     if family.startswith("svm"):
         return classification(X, np.where(score > 0.4, 1.0, -1.0), C, kernel, loss, options.get("bias", True), factors)
     if family.startswith("svr"):
-        return regression(X, score, C, 0.1, kernel, loss, factors)
+        problem = regression(X, score, C, 0.1, kernel, loss, factors)
+        return problem if factors is None else replace(problem, weights=np.concatenate([factors, factors[::-1]]))  # the sides differ
     y = np.digitize(score, [-0.4, 0.5]).astype(np.float64)
     if family == "rvm":
         return ranking_vector_machine(X, y, None, C, kernel)

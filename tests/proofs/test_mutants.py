@@ -77,7 +77,7 @@ def _curve(kernel: Kernel, seed: int, loss: Loss = "hinge") -> Problem:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(18, 2))
     y = 2 + X[:, 0] - 0.5 * X[:, 1] ** 2 + 0.5 * rng.normal(size=18)
-    return regression(X, y, 0.5, 0.2, kernel, loss)
+    return replace(regression(X, y, 1.0, 0.2, kernel, loss), weights=np.repeat([0.6, 0.4], 18))  # the sides of the tube differ
 
 
 def _line(kernel: Kernel, seed: int) -> Problem:
@@ -251,6 +251,11 @@ def label_flipped(problem: MarginProblem) -> MarginProblem:
 def tube(factor: float) -> Callable[[MarginProblem], MarginProblem]:
     """epsilon `factor` times too large."""
     return lambda problem: replace(problem, rows=Tube(problem.rows.y, factor * as_a(Tube, problem.rows).epsilon))
+
+
+def sides_exchanged(problem: Any) -> Any:
+    """The costs above the tube below it, and the other way round."""
+    return replace(problem, weights=np.roll(problem.unit_weights, problem.m))
 
 
 def turned(problem: Problem) -> Problem:
@@ -604,6 +609,7 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     },
     "svr.l1.primal": {
         **COST,
+        "costs of the sides exchanged": elsewhere(sides_exchanged),
         "1/2 dropped": plus(_half_norm),
         "squared slacks": objective(_squares("xi", "xihat")),
         "epsilon doubled": elsewhere(tube(2)),
@@ -615,6 +621,7 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     },
     "svr.l1.dual": {
         **COST,
+        "costs of the sides exchanged": elsewhere(sides_exchanged),
         "plus epsilon": plus(lambda d: 2 * as_a(Tube, d.canonical.rows).epsilon * cp.sum(d.variables["alpha"] + d.variables["alphahat"])),
         "epsilon 0": elsewhere(tube(0)),
         "1/2 dropped": plus(lambda d: -_half_norm(d)),
@@ -625,6 +632,7 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     },
     "svr.l2.primal": {
         **COST,
+        "costs of the sides exchanged": elsewhere(sides_exchanged),
         "1/2 dropped": plus(_half_norm),
         "linear slacks": objective(_sums("xi", "xihat")),
         "epsilon doubled": elsewhere(tube(2)),
@@ -636,6 +644,7 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     },
     "svr.l2.dual": {
         **SQUARED_COST,
+        "costs of the sides exchanged": elsewhere(sides_exchanged),
         "ridge doubled on one side": plus(lambda d: -d.parameters["1/C"] / 4 * cp.sum_squares(d.variables["alphahat"])),
         "upper bound C / 2": constraint("upper", lambda d: d.variables["alpha"] <= d.canonical.C / 2),
         "epsilon 0": elsewhere(tube(0)),
