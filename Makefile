@@ -12,6 +12,7 @@ help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22
 
 demo: $(READY)  ## three comparisons: classification, regression, ranking
+	$(BIN)/equimargin warm-up
 	$(BIN)/equimargin compare breast_cancer --scale
 	$(BIN)/equimargin compare diabetes
 	$(BIN)/equimargin compare diabetes_ranking

@@ -281,7 +281,9 @@ def _few_products(X: Array, index: Index, D: Array, H: Array) -> None:
         c[:] = 0.0
         for k in range(min(4, index.size - start)):
             c[k] = D[start + k]
-            B[k, :d] = X[index[start + k]]
+            x_k = X[index[start + k]]
+            for j in range(d):  # a slice assignment would compile the text of its error for two seconds
+                B[k, j] = x_k[j]
         for i in range(q):
             h = H[i]
             cv, cx, cy, cz = c[0] * v[i], c[1] * x[i], c[2] * y[i], c[3] * z[i]

@@ -6,6 +6,7 @@ refused where a single number is asked for, and accepted as entries of arrays.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -20,6 +21,8 @@ Choice = TypeVar("Choice", bound=str)
 
 SHOWN_CHARACTERS = 40
 """Characters of a refused value that a message shows at most."""
+SUGGESTIONS = 3
+"""Names that a message suggests at most."""
 
 
 def number(value: object, name: str, wanted: str, accepted: Callable[[float], bool]) -> float:
@@ -133,6 +136,13 @@ def shown(value: object) -> str:
     plain = value.item() if isinstance(value, np.str_ | np.bytes_) else value
     text = " ".join((str(plain) if isinstance(plain, np.generic | Real) else repr(plain)).split())
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 4]}...{text[-1]}"
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """A question after a name that is not known, with the known ones that are nearest; empty where none is near."""
+    lower = {each.lower(): each for each in known}
+    near = difflib.get_close_matches(name.lower(), lower, n=SUGGESTIONS)
+    return f"; did you mean {' or '.join(lower[each] for each in near)}?" if near else ""
 
 
 def _at(place: tuple[int, ...]) -> str:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from equimargin.families import HowToPose, families_of
 from equimargin.formulations import REGISTRY, Problem, declare
-from equimargin.formulations.numeric.arguments import number
+from equimargin.formulations.numeric.arguments import did_you_mean, number
 from equimargin.formulations.numeric.jit import seconds_of_compiling
 from equimargin.formulations.problem import CanonicalProblem
 from equimargin.proofs import Agreement, Evidence, Family, examine, examine_solution, judge
@@ -28,7 +28,7 @@ from equimargin.proofs.referee import Ways, failed, skipped, ways
 from equimargin.report.comparison import Comparison
 from equimargin.solvers import BACKENDS, SOLVERS, Status, solve, solve_declaration
 
-__all__ = ["Comparison", "HowToCompare", "compare", "comparisons"]
+__all__ = ["Comparison", "HowToCompare", "compare", "comparisons", "matching"]
 
 ACCURATE = "CLARABEL"
 """The name of the backend that runs the controls: a misprint must be solved accurately to be refuted."""
@@ -38,6 +38,8 @@ ALLOWED_RATIO = 20.0
 """Multiple of the slowest answer that agreed when the optimum was proven: a backend may take as long as that."""
 OUT_OF_TIME = "stopped as the total time was over"
 """What is said of the answer that was at work then."""
+LIBRARIES_OF_LINEAR_PROGRAMS = ("highspy", "scipy.optimize")
+"""What solvers of linear programs import at their first run: a quarter of a second that is not spent solving."""
 SHORTEST_LIMIT = 0.01
 """Seconds: the shortest limit that an answer is asked for with, where hardly any time is left in all."""
 
@@ -98,6 +100,11 @@ class Job:
         """What the answer is called in sentences."""
         return f"{self.formulation or 'solver'} by {self.solver}"
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether it is stopped if it takes much longer than others: backends are, and solvers that are there to be compared with."""
+        return not self.control if self.formulation is not None else SOLVERS[self.solver].reference
+
     def run(self, allowed: Allowance) -> Evidence:
         """Solve and examine. A job that cannot be run is skipped with its reason, and an exception makes a failed answer."""
         try:
@@ -130,9 +137,14 @@ class Job:
 
     def _solved(self, allowed: Allowance) -> Evidence:
         """The evidence of a specialised solver, the time in which its kernels were compiled or loaded apart from that of solving."""
+        if self.problem.kind == "linear":
+            for library in LIBRARIES_OF_LINEAR_PROGRAMS:
+                import_module(library)
         before = seconds_of_compiling()
         solution = solve(self.problem, self.solver, tol=self.tol, time_limit=allowed.seconds)
         compiling = seconds_of_compiling() - before
+        if allowed.reason and solution.status is Status.TIME_LIMIT:
+            solution = replace(solution, reason=allowed.reason)
         found = examine_solution(self.problem, solution)
         solving = max(solution.seconds - compiling, 0.0)
         return replace(found, run=replace(found.run, compile_seconds=compiling, solve_seconds=solving))
@@ -208,8 +220,8 @@ def comparisons(
     for name, limit in limits.items():
         number(limit, name, "a positive, finite number", lambda v: 0 < v < np.inf)
     problems = _problems(problem, {name: value for name, value in how.items() if name in POSED})
-    ids = _matching(formulations, REGISTRY, "formulation")
-    names = _matching(solvers, [*BACKENDS, *SOLVERS], "solver")
+    ids = matching(formulations, REGISTRY, "formulation")
+    names = matching(solvers, [*BACKENDS, *SOLVERS], "solver")
     asked = {name.upper() for name in ([solvers] if isinstance(solvers, str) else solvers)}
     controls = how.get("include_controls", False)
     groups = [_Group(p, list(_jobs(p, ids, _suited(p, names, asked), float(tol), controls)), float(agree_tol), ways(p)) for p in problems]
@@ -330,7 +342,7 @@ class _Work:
                 yield which, place, job, f"{job.solver} was stopped on {like}, which has the same unknowns; --patient runs it"
                 continue
             allowed = Allowance(self.settings["time_limit"])
-            if job.formulation and not job.control and group.allowed is not None and group.allowed.seconds < allowed.seconds:
+            if job.is_limited and group.allowed is not None and group.allowed.seconds < allowed.seconds:
                 allowed = group.allowed
             if left < allowed.seconds:
                 allowed = Allowance(max(left, SHORTEST_LIMIT), OUT_OF_TIME)
@@ -391,11 +403,11 @@ def _left_out(problems: Sequence[Problem], names: Sequence[str], asked: set[str]
     )
 
 
-def _matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> list[str]:
+def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> list[str]:
     """The known names that match any of the patterns, in their own order; upper and lower case are the same."""
     wanted = [patterns] if isinstance(patterns, str) else list(patterns)
     names = list(known)
     for pattern in wanted:
         if not any(fnmatchcase(name.lower(), pattern.lower()) for name in names):
-            raise ValueError(f"unknown {what} {pattern!r}; known: {', '.join(names)}")
+            raise ValueError(f"unknown {what} {pattern!r}{did_you_mean(pattern, names)}; known: {', '.join(names)}")
     return [name for name in names if any(fnmatchcase(name.lower(), pattern.lower()) for pattern in wanted)]

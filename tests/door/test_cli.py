@@ -288,3 +288,89 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
         result = RUN.invoke(app, [command, str(doubtful)])
         assert result.exit_code == 2
         assert "--header or --no-header" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("compare", "xor", "--kernal", "rbf"), "no such option: --kernal (Possible options: --kernel); see equimargin compare --help"),
+        (("compare", "xor", "--kernel", "p"), "'p' is not one of linear, rbf, polynomial, sigmoid, precomputed; did you mean"),
+        (("compare", "xor", "--task", "rnking"), "'rnking' is not one of classification, regression, ranking; did you mean ranking?"),
+        (("compare", "xor", "--family", "svm.sft"), "unknown family 'svm.sft'; did you mean svm.soft"),
+        (("compare", "xor", "--solver", "clarabell"), "unknown solver 'clarabell'; did you mean CLARABEL?"),
+        (("compare",), "missing argument 'DATA'; see equimargin compare --help"),
+        (("comparee",), "no such command 'comparee'. Did you mean 'compare'?; see equimargin --help"),
+        (("show", "svm.sofft"), "nothing is called 'svm.sofft'; did you mean svm.soft"),
+        (("path", "xor", "--max-events", "0"), "invalid value for '--max-events'"),
+    ],
+)
+def test_every_error_is_a_sentence_and_says_what_was_probably_meant(arguments: tuple[str, ...], said: str) -> None:
+    result = RUN.invoke(app, arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("equimargin: ")
+    assert len(result.stderr.splitlines()) == 1
+    assert said in result.stderr
+
+
+def test_beginnings_and_other_names_are_understood(tmp_path: Path) -> None:
+    file = tmp_path / "out.json"
+    chosen = [
+        "--kernel",
+        "POLY",
+        "--cost",
+        "0.5",
+        "--family",
+        "SVM.*soft",
+        "--solver",
+        "Clarabel",
+        "--solver",
+        "SMO",
+        "--output",
+        str(file),
+    ]
+    result = RUN.invoke(app, ["compare", "xor", "--task", "class", *chosen])
+    assert result.exit_code == 0, result.output
+    found = json.loads(file.read_text())
+    assert (found["settings"]["kernel"]["name"], found["settings"]["C"]) == ("polynomial", 0.5)
+    assert [family["family"] for family in found["families"]] == ["svm.soft"]
+    assert RUN.invoke(app, ["compare", "xor", "--task", "rank", "--family", "rank.l*", "--solver", "huber"]).exit_code in (0, 4)
+
+
+def test_a_command_without_arguments_is_help() -> None:
+    result = RUN.invoke(app, [])
+    assert result.exit_code == 2
+    assert "Usage:" in result.output
+    assert RUN.invoke(app, ["compare", "--help"]).exit_code == 0
+
+
+def test_show_says_what_a_family_a_solver_and_a_backend_are() -> None:
+    family = RUN.invoke(app, ["show", "svm.soft"]).output
+    for said in ("1/2 |w|^2 + C sum_i xi_i", "LaTeX", "smo: ", "[a reference]", "K: Kuo"):
+        assert said in family
+    (control,) = (line for line in family.splitlines() if line.strip().startswith("svm.soft.dual.as_printed "))
+    assert control.endswith("[control: wrong on purpose, or a look-alike]")
+    solver = RUN.invoke(app, ["show", "huber"]).output
+    for said in ("equimargin.solvers.newton.huber", "asks it after smo", "For      "):
+        assert said in solver
+    assert "never takes it: it is there to be compared with" in RUN.invoke(app, ["show", "homotopy"]).output
+    assert "compared on quadratic programs" in RUN.invoke(app, ["show", "osqp"]).output
+
+
+def test_every_name_has_a_page() -> None:
+    for subject in ("formulations", "solvers", "families"):
+        for line in RUN.invoke(app, ["list", subject]).output.splitlines():
+            result = RUN.invoke(app, ["show", line.split()[0]])
+            assert result.exit_code == 0, result.output
+            assert len(result.output.splitlines()) > 2
+
+
+def test_the_help_of_audit_lists_the_keys() -> None:
+    output = RUN.invoke(app, ["audit", "--help"]).output
+    for key in ("dual_coef", "support_vectors", "intercept_scaling", "class_weight"):
+        assert key in output
+
+
+def test_warm_up_says_where_kernels_are_kept() -> None:
+    result = RUN.invoke(app, ["warm-up"])
+    assert result.exit_code == 0, result.output
+    assert "kernels compiled or found in" in result.output

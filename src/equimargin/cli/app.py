@@ -9,11 +9,14 @@ import typer
 from equimargin import __version__
 from equimargin.cli.compare import compare
 from equimargin.cli.listing import graph, list_, show
+from equimargin.cli.names import OneSentence
 from equimargin.cli.path import path
 from equimargin.cli.proof import audit, verify
+from equimargin.cli.warm_up import warm_up
 
 app = typer.Typer(
     name="equimargin",
+    cls=OneSentence,
     help="Formulations of max-margin learning, solved many ways, and proof that the answers agree.",
     no_args_is_help=True,
     add_completion=False,
@@ -33,8 +36,8 @@ def root(version: Annotated[bool, typer.Option("--version", callback=_version, i
 
 
 app.callback()(root)
-for command in (compare, path, verify, audit, list_, show, graph):
-    app.command(command.__name__.rstrip("_"))(command)
+for command in (compare, path, verify, audit, list_, show, graph, warm_up):
+    app.command(command.__name__.rstrip("_").replace("_", "-"))(command)
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from equimargin.cli.names import choices, one_of
 from equimargin.cli.options import (
     NO_PAIRS,
     STDOUT,
@@ -74,10 +75,17 @@ def _explain(asked: bool) -> None:
 def compare(
     data: DataArgument,
     task: TaskOption = None,
-    family: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only these families; may be given again.")] = None,
+    family: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Only these families, * and ? allowed; may be given again.")
+    ] = None,
     formulation: Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Only these formulations, * and ? allowed.")] = None,
     solver: Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Only these backends and solvers, * and ? allowed.")] = None,
-    loss: Annotated[LossName | None, typer.Option(help="Only families with this loss of the slacks; both by default.")] = None,
+    loss: Annotated[
+        LossName | None,
+        typer.Option(
+            parser=one_of(LossName), metavar=choices(LossName), help="Only families with this loss of the slacks; both by default."
+        ),
+    ] = None,
     kernel: KernelOption = KernelName.LINEAR,
     gamma: GammaOption = None,
     degree: DegreeOption = 2,
@@ -138,8 +146,6 @@ def compare(
             typer.echo(NO_PAIRS)
             raise typer.Exit
         left_out = "" if rows.task != "ranking" or _has_one_norm(rows) else "; one-norm families know neither weights nor preferences"
-        screen = Screen(wide)
-        screen.headline(f"{headline(rows, problems[0])}, C={cost:g}{left_out}")
         from equimargin.compare import comparisons
 
         stream = comparisons(
@@ -154,6 +160,8 @@ def compare(
             jobs=jobs,
             include_controls=include_controls or _names_control(formulation),
         )
+        screen = Screen(wide)
+        screen.headline(f"{headline(rows, problems[0])}, C={cost:g}{left_out}")
         result = _followed(stream, screen)
         settings = {
             **result.settings,
@@ -207,11 +215,10 @@ def _problems(data: Data, kernel: Kernel, C: float, loss: LossName | None, epsil
         problems = problems_of(data.task, data.X, data.y, C, kernel, losses, epsilon, data.qid, **weights_of(data))
     if wanted is None:
         return problems
-    known = [problem.family for problem in problems]
-    for name in wanted:
-        if name not in known:
-            raise ValueError(f"unknown family {name!r} for {data.task} with these settings; known: {', '.join(known)}")
-    return [problem for problem in problems if problem.family in wanted]
+    from equimargin.compare import matching
+
+    chosen = matching(wanted, [problem.family for problem in problems], "family")
+    return [problem for problem in problems if problem.family in chosen]
 
 
 def _has_one_norm(data: Data) -> bool:

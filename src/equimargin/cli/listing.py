@@ -74,27 +74,93 @@ def _listing(subject: Subject) -> Iterator[tuple[str, str]]:
 
 
 def _page(id: str) -> str:
-    from equimargin.formulations import DOCUMENTS, REGISTRY, families, links
+    from equimargin.formulations import REGISTRY, families
+    from equimargin.formulations.numeric.arguments import did_you_mean
     from equimargin.solvers import BACKENDS, SOLVERS
 
-    if id in REGISTRY:
-        entry = REGISTRY[id]
-        lines = [f"{entry.id}   (family {entry.family})"]
-        if entry.control:
-            lines.append("A control: wrong on purpose or a look-alike, it must disagree.")
-        lines += ["", entry.statement, "", f"LaTeX   {entry.latex}", "", "Printed in"]
-        lines += [f"  {source}: {DOCUMENTS[source.document]}" for source in entry.sources]
-        for link in links.of(id):
-            other = link.b if link.a == id else link.a
-            lines += ["", f"{link.kind.capitalize()}: {other}   [{link.status}]", f"  {link.statement}"]
-            lines += [f"  Holds for {link.conditions}."] if link.conditions != "always" else []
-            if isinstance(link, links.NotEquivalent):
-                lines.append(f"  On the counterexample {link.a} is worth {link.values[0]:.6g}, {link.b} {link.values[1]:.6g}.")
-        return "\n".join(lines)
-    if id in families():
-        return f"{id}\n" + "\n".join(f"  {entry.id}" for entry in REGISTRY.values() if entry.family == id)
-    if id in SOLVERS:
-        return f"{id}\n  {SOLVERS[id].algorithm}\n  for {', '.join(SOLVERS[id].families)}"
-    if id in BACKENDS:
-        return f"{id}\n  cvxpy backend for declared problems"
-    raise ValueError(f"nothing is called {id!r}; see `equimargin list formulations`, `list families`, `list solvers`")
+    known = {name.lower(): name for name in (*REGISTRY, *families(), *SOLVERS, *BACKENDS)}
+    name = known.get(id.lower(), id)
+    if name in REGISTRY:
+        return "\n".join(_of_formulation(name))
+    if name in families():
+        return "\n".join(_of_family(name))
+    if name in SOLVERS:
+        return "\n".join(_of_solver(name))
+    if name in BACKENDS:
+        return "\n".join(_of_backend(name))
+    near = did_you_mean(id, list(known.values()))
+    raise ValueError(f"nothing is called {id!r}{near}; see `equimargin list formulations`, `list families`, `list solvers`")
+
+
+def _of_formulation(id: str) -> Iterator[str]:
+    """The equation, where it is printed, and its links."""
+    from equimargin.formulations import DOCUMENTS, REGISTRY, links
+
+    entry = REGISTRY[id]
+    yield f"{entry.id}   (family {entry.family})"
+    if entry.control:
+        yield "A control: wrong on purpose or a look-alike, it must disagree."
+    yield from ("", entry.statement, "", f"LaTeX   {entry.latex}", "", "Printed in")
+    yield from (f"  {source}: {DOCUMENTS[source.document]}" for source in entry.sources)
+    for link in links.of(id):
+        other = link.b if link.a == id else link.a
+        yield from ("", f"{link.kind.capitalize()}: {other}   [{link.status}]", f"  {link.statement}")
+        if link.conditions != "always":
+            yield f"  Holds for {link.conditions}."
+        if isinstance(link, links.NotEquivalent):
+            yield f"  On the counterexample {link.a} is worth {link.values[0]:.6g}, {link.b} {link.values[1]:.6g}."
+
+
+def _of_family(id: str) -> Iterator[str]:
+    """The equation of the first formulation, all formulations with the controls marked, the solvers, and the links to other families."""
+    from equimargin.formulations import DOCUMENTS, REGISTRY, links
+    from equimargin.solvers import SOLVERS
+
+    entries = [entry for entry in REGISTRY.values() if entry.family == id]
+    yield from (id, "", entries[0].statement, "", f"LaTeX   {entries[0].latex}", "", "Formulations")
+    width = max(len(entry.id) for entry in entries) + 2
+    for entry in entries:
+        control = "   [control: wrong on purpose, or a look-alike]" if entry.control else ""
+        yield f"  {entry.id:{width}s}{'; '.join(map(str, entry.sources))}{control}".rstrip()
+    yield from ("", "Specialised solvers")
+    takers = [solver for solver in SOLVERS.values() if solver.takes(id)]
+    yield from (f"  {solver.name}: {solver.algorithm}{' [a reference]' if solver.reference else ''}" for solver in takers)
+    if not takers:
+        yield "  none; exact_optimum takes small problems"
+    ids = {entry.id for entry in entries}
+    others = [link for link in links.LINKS if (link.a in ids) != (link.b in ids)]
+    if others:
+        yield from ("", "Links to other families")
+        yield from (f"  {link.a} {_ARROWS[link.kind]} {link.b}   [{link.status}]" for link in others)
+    yield from ("", "Documents")
+    letters = dict.fromkeys(source.document for entry in entries for source in entry.sources)
+    yield from (f"  {letter}: {DOCUMENTS[letter]}" for letter in letters)
+
+
+def _of_solver(name: str) -> Iterator[str]:
+    """What a solver does, for which families, when "auto" takes it, and what its source says of it."""
+    from inspect import getdoc, getmodule
+
+    from equimargin.solvers import SOLVERS
+
+    entry = SOLVERS[name]
+    order = [solver.name for solver in SOLVERS.values() if not solver.reference]
+    yield from (f"{name}   (a specialised solver)", f"  {entry.algorithm}", "", f"For      {', '.join(entry.families)}")
+    if entry.reference:
+        yield "auto     never takes it: it is there to be compared with"
+    else:
+        place = order.index(name)
+        after = f"after {', '.join(order[:place])}" if place else "before all others"
+        yield f"auto     takes it if it takes the problem, and asks it {after}; solvers that suit the problem's size go first"
+    yield from (f"Source   {entry.module}", "", getdoc(getmodule(entry.function)) or "")
+
+
+def _of_backend(name: str) -> Iterator[str]:
+    """What a backend takes, and where it takes part in comparisons."""
+    from equimargin.solvers import BACKENDS
+
+    backend = BACKENDS[name]
+    cones = "quadratic, linear and second-order cone programs" if backend.conic else "quadratic and linear programs"
+    where = "every program" if backend.suited == "any" else f"{backend.suited} programs, on others only by its name (--solver {name})"
+    yield from (f"{name}   (a cvxpy backend for declared problems)", f"  {cones}", f"  compared on {where}")
+    yield "  auto never takes it: it solves declarations (solve_declaration), not problems"

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from equimargin.cli.names import choices, one_of
+
 if TYPE_CHECKING:
     from equimargin.data import Data, HowToRead
     from equimargin.formulations import Kernel, MarginProblem, Problem
@@ -49,8 +51,13 @@ DataArgument = Annotated[
         help="A bundled name (see `list data`), a file (svmlight/LETOR, CSV, TSV, any table as text, NPZ, Parquet; gz, bz2, xz) or -.",
     ),
 ]
-TaskOption = Annotated[Task | None, typer.Option(help="What is learned; by default what the data look like.")]
-KernelOption = Annotated[KernelName, typer.Option(help="Kernel; precomputed takes the features as the Gram matrix.")]
+TaskOption = Annotated[
+    Task | None, typer.Option(parser=one_of(Task), metavar=choices(Task), help="What is learned; by default what the data look like.")
+]
+KernelOption = Annotated[
+    KernelName,
+    typer.Option(parser=one_of(KernelName), metavar=choices(KernelName), help="Kernel; precomputed takes the features as the Gram matrix."),
+]
 GammaOption = Annotated[float | None, typer.Option(help="gamma of rbf and sigmoid (by default 1/d) and of polynomial (1).")]
 DegreeOption = Annotated[int, typer.Option(help="Degree of polynomial.")]
 Coef0Option = Annotated[float | None, typer.Option(help="Constant of polynomial (by default 1) and of sigmoid (0).")]

@@ -33,7 +33,10 @@ def verify(files: Annotated[list[str], typer.Argument(metavar="FILE...", help="C
 
 def audit(
     model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="LIBSVM or LIBLINEAR model, or NPZ/JSON with scikit-learn's coefficients.")
+        Path,
+        typer.Argument(
+            metavar="MODEL", help="LIBSVM or LIBLINEAR model, or NPZ/JSON with scikit-learn's coefficients; the keys are listed below."
+        ),
     ],
     data: Annotated[
         str, typer.Option(metavar="DATA", help="The data that the model was trained on, as it saw them: a bundled name or a file.")
@@ -56,6 +59,13 @@ def audit(
     """Print a proven bound on how far a model of another program is from the optimum of the problem that it claims to solve.
 
     Exit status: 0 the interval is printed; 2 bad usage or input, or C missing or contradicted by the coefficients.
+
+    Keys of NPZ and JSON: kind (SVC, SVR or LinearSVC) and intercept;
+
+    of SVC and SVR kernel (linear, poly, rbf or precomputed), gamma (a number), degree, coef0, dual_coef (n,), support (n,), the rows of the
+    data that these belong to, from 0, and perhaps support_vectors (n, d);
+
+    of LinearSVC coef (d,), loss, fit_intercept, intercept_scaling; of all perhaps C, epsilon, class_weight.
     """
     with sentences():
         from equimargin.data import load

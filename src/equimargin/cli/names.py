@@ -1,0 +1,68 @@
+"""Options that take one of a few names: any case, any beginning that only one of them has; and one style for all errors of usage."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import Any, TypeVar
+
+import typer
+from typer.core import TyperGroup
+
+E = TypeVar("E", bound=StrEnum)
+
+
+def one_of(kind: type[E]) -> Callable[[str], E]:
+    """What reads an option whose values are the names of an enumeration: "poly" is polynomial where nothing else begins so."""
+    names = [member.value for member in kind]
+
+    def read(text: str) -> E:
+        found = [name for name in names if name == text.lower()] or [name for name in names if name.startswith(text.lower())]
+        if len(found) != 1:
+            from equimargin.formulations.numeric.arguments import did_you_mean
+
+            maybe = f"; did you mean {' or '.join(found)}?" if found else did_you_mean(text, names)
+            raise typer.BadParameter(f"{text!r} is not one of {', '.join(names)}{maybe}")
+        return kind(found[0])
+
+    return read
+
+
+def choices(kind: type[StrEnum]) -> str:
+    """How the help shows these names."""
+    return f"<{'|'.join(member.value for member in kind)}>"
+
+
+class OneSentence(TyperGroup):
+    """The commands, whose errors of usage are a sentence like all others."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **options: Any,
+    ) -> Any:
+        """Run a command; exit status 2 with a sentence where it is not used as it should be."""
+        try:
+            status = super().main(args, prog_name, complete_var, False, windows_expand_args, **options)
+        except Exception as error:
+            if not standalone_mode or not hasattr(error, "format_message"):
+                raise
+            help_asked = type(error).__name__ == "NoArgsIsHelpError"
+            typer.echo(error.format_message() if help_asked else f"equimargin: {_sentence(error)}", err=True)
+            sys.exit(2)
+        if not standalone_mode:
+            return status
+        sys.exit(status if isinstance(status, int) else 0)
+
+
+def _sentence(error: Any) -> str:
+    """The message of an error of usage, with where to read on."""
+    said = " ".join(str(error.format_message()).replace("Value error, ", "").split()).rstrip(".")
+    command = getattr(getattr(error, "ctx", None), "command_path", "").rpartition("equimargin ")[2]
+    command = "" if command.endswith("equimargin") else command
+    return f"{said[:1].lower()}{said[1:]}; see equimargin {f'{command} ' if command else ''}--help"

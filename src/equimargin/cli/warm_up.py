@@ -1,0 +1,41 @@
+"""The command `warm-up`: kernels compiled before they are waited for."""
+
+from __future__ import annotations
+
+import typer
+
+from equimargin.cli.options import sentences
+
+ROWS = 60
+"""Rows of the problems that are solved for their kernels' sake: enough that no solver finishes at its start."""
+FEATURES = 3
+"""Features of these problems."""
+LEVELS = 3
+"""Levels of the rankings among them."""
+
+
+def warm_up() -> None:
+    """Compile the kernels that comparisons of small data need, so that no comparison waits for them; they are kept on disk."""
+    with sentences():
+        import time
+
+        import numpy as np
+
+        from equimargin.compare import compare
+        from equimargin.families import families_of
+        from equimargin.formulations import linear, rbf
+        from equimargin.formulations.numeric.jit import cache_directory, seconds_of_compiling
+        from equimargin.solvers import SOLVERS
+
+        started = time.perf_counter()
+        random = np.random.default_rng(0)
+        X = random.normal(size=(ROWS, FEATURES))
+        score = X[:, 0] + random.normal(size=ROWS)
+        levels, queries = np.arange(ROWS) % LEVELS, np.arange(ROWS) // (ROWS // 5)
+        for kernel in (linear(), rbf(1.0)):
+            problems = families_of(X, np.sign(score), kernel=kernel) + families_of(X, score, kernel=kernel, task="regression")
+            problems += families_of(X, score * 0 + levels, kernel=kernel, task="ranking", qid=queries)
+            compare(problems, solvers=list(SOLVERS))
+        directory = cache_directory()
+        kept = f"kept in {directory}" if directory else "kept nowhere, as no folder for them can be written"
+        typer.echo(f"kernels compiled or found in {seconds_of_compiling():.1f} of {time.perf_counter() - started:.1f} s, {kept}")
