@@ -96,7 +96,7 @@ class Operator(ABC):
 
     def curvature(self, D: Array | Curvature) -> Curvature:
         """The diagonal D of a Hessian A' D A, from an array (p,) or from what stands for one."""
-        return D if isinstance(D, Curvature) else RowCurvature(self, D)
+        return RowCurvature(self, D) if isinstance(D, np.ndarray) else D  # a test of an abstract class would take longer
 
     def gram_weighted(self, Z: Explicit, D: Array | Curvature) -> Array:
         """Z' A' D A Z, (q, q), for features Z (m, q) and the diagonal D (p,) of either sign."""
@@ -253,6 +253,8 @@ class Rows(GroupedRows):
 
     def multipliers(self, alpha: ArrayLike | Multipliers) -> Multipliers:
         """Multipliers of the rows, from an array (p,) or from what stands for one."""
+        if isinstance(alpha, np.ndarray):  # first: a test of an abstract class takes longer than some products
+            return RowMultipliers(self, alpha)
         return alpha if isinstance(alpha, Multipliers) else RowMultipliers(self, np.asarray(alpha))
 
     def rdot(self, alpha: ArrayLike | Multipliers) -> Array:

@@ -25,10 +25,8 @@ class Factor(NamedTuple):
 
     def solve(self, v: Array) -> Array:
         """The solution (n,) for a right-hand side (n,), computed in the factor's precision."""
-        from scipy.linalg import cho_solve
-
-        d: Array = cho_solve((self.matrix, self.lower), v.astype(self.matrix.dtype), check_finite=False).astype(np.float64)
-        return d
+        solve = _lapack("potrs", self.matrix.dtype)
+        return np.asarray(solve(self.matrix, v.astype(self.matrix.dtype), lower=self.lower)[0], dtype=np.float64)
 
 
 def damped_factor(
@@ -48,15 +46,20 @@ def damped_factor(
     dampings : in rising order.  lower : whether the lower triangle of H is read, and not the upper one.
     out_of_time : whether to end before the next damping.
     """
-    from scipy.linalg import get_lapack_funcs
-
     for damping in dampings:
         H = fresh()
-        H[np.diag_indices(len(H))] = diagonal + damping * unit
-        (factorise,) = get_lapack_funcs(("potrf",), (H,))
-        factor, wrong = factorise(H, lower=lower, overwrite_a=True, clean=False)
+        np.fill_diagonal(H, diagonal + damping * unit)
+        factor, wrong = _lapack("potrf", H.dtype)(H, lower=lower, overwrite_a=True, clean=False)
         if not wrong and np.isfinite(factor.diagonal()).all():  # an H with NaN may have a factor with NaN
             return Factor(factor, lower)
         if out_of_time():
             break
     return None
+
+
+def _lapack(name: str, dtype: np.dtype[Any]) -> Callable[..., Any]:
+    """LAPACK's function for float32 or float64; scipy's own `cho_solve` takes longer than the solution of a small system."""
+    from scipy.linalg import lapack
+
+    function: Callable[..., Any] = getattr(lapack, ("s" if dtype == np.float32 else "d") + name)
+    return function
