@@ -139,7 +139,8 @@ def solve_declaration(
     Parameters
     ----------
     declaration : from `declare`.  backend : a name of BACKENDS.  tol : wanted of the value; each backend gets a fraction of it in its own
-        terms.  time_limit : seconds for each attempt.  max_iter : of the backend's own iterations; None is a generous default.
+        terms.  time_limit : seconds that its attempts may take together, compilation apart.  max_iter : of the backend's own
+        iterations; None is a generous default.
 
     Returns
     -------
@@ -158,9 +159,12 @@ def solve_declaration(
         warnings.simplefilter("ignore")  # cvxpy's, of inaccurate solutions and of what it computes from them: the referee recomputes that
         if not entry.conic and not declaration.problem.is_qp():
             return Answer(declaration, backend, Status.UNSUPPORTED, f"{backend} takes no second-order cones")
-        attempts = []
+        attempts: list[Answer] = []
         for factor in entry.ladder:
-            attempts.append(_attempt(declaration, entry, entry.options(factor * tol, time_limit, max_iter), time_limit))
+            left = time_limit - sum(attempt.solve_seconds for attempt in attempts)
+            if left <= 0:
+                break
+            attempts.append(_attempt(declaration, entry, entry.options(factor * tol, left, max_iter), left))
             if attempts[-1].status in (Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED, Status.TIME_LIMIT):
                 return attempts[-1]
         return next((answer for answer in attempts if answer.point is not None), attempts[0])

@@ -302,6 +302,37 @@ def test_ctrl_c_prints_and_writes_what_there_is(tmp_path: Path) -> None:
     assert not list(tmp_path.glob(".*part*"))
 
 
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_in_a_pipe_lines_come_while_it_works_and_an_interrupt_ends_it(jobs: str, tmp_path: Path) -> None:
+    data, file = tmp_path / "hard.csv", tmp_path / "out.json"
+    data.write_text(subprocess.run([sys.executable, "-c", HARD_RANKING], capture_output=True, text=True, check=True).stdout)
+    command = [sys.executable, "-m", "equimargin", "compare", str(data), "--task", "rank", "--patient", "--jobs", jobs]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "utf-8"}
+    process = subprocess.Popen(
+        [*command, "--json", str(file)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert process.stdout is not None
+    lines: list[str] = []
+    while not lines or "asking others" not in lines[-1]:
+        lines.append(process.stdout.readline())
+        assert lines[-1], lines
+    process.send_signal(signal.SIGINT)
+    rest, errors = process.communicate(timeout=HANG)
+    assert process.returncode == 130, errors
+    assert "\x1b" not in "".join(lines) + rest
+    assert "interrupted: by Ctrl-C" in rest
+    assert max(map(len, rest.splitlines())) <= 80
+    assert "Traceback" not in errors
+    record = json.loads(file.read_text())
+    assert record["interrupted"] is True
+    assert 0 < len(record["answers"]) < record["planned"]
+
+
 def test_an_unwritable_output_ends_before_the_work(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     for name in ("folder", "missing/out.json", "x" * 300):

@@ -203,3 +203,15 @@ for seconds in (0.5, 1.0, 1.5):
     reset = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a parent may ignore interrupts
     answer = subprocess.run([sys.executable, "-c", reset + code], env=environment, capture_output=True, text=True)
     assert (answer.stdout, answer.stderr, answer.returncode) == ("heard\n" * 3, "", 0)
+
+
+def test_seconds_of_compiling_are_counted_once_and_only_where_kernels_are_compiled() -> None:
+    code = (
+        "import time\nfrom equimargin.formulations.numeric.jit import jit, seconds_of_compiling\n"
+        "from equimargin.solvers.newton import newton\nassert seconds_of_compiling() == 0\n"
+        "from equimargin.solvers import solve\nfrom equimargin.testing import sample_problem\n"
+        "problem = sample_problem('svm.l2')\nstarted = time.perf_counter()\nsolve(problem, 'newton')\n"
+        "first = seconds_of_compiling()\nassert 0 < first < time.perf_counter() - started\n"
+        "solve(problem, 'newton')\nassert seconds_of_compiling() == first\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")})

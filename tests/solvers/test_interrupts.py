@@ -20,11 +20,23 @@ import numpy as np
 import pytest
 from numba.core import event
 
-from equimargin.formulations import Problem, classification, linear, one_norm_ranking, ranking, ranking_vector_machine, rbf, regression
-from equimargin.solvers import SOLVERS, Status, solve
+from equimargin.formulations import (
+    Declaration,
+    Problem,
+    classification,
+    declare,
+    linear,
+    one_norm_ranking,
+    ranking,
+    ranking_vector_machine,
+    rbf,
+    regression,
+)
+from equimargin.solvers import SOLVERS, Status, solve, solve_declaration
+from equimargin.solvers.backends.solve import Answer
 from equimargin.solvers.dual import coordinate_descent, smo
 from equimargin.solvers.dual import newton_on_face as face
-from equimargin.solvers.interrupt import interruptible
+from equimargin.solvers.interrupt import interruptible, is_work_left
 from equimargin.testing import sample_problem
 from places import ROOT
 
@@ -315,3 +327,41 @@ def interrupted(process: subprocess.Popen[str]) -> tuple[float, str, str]:
         process.kill()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)  # of the children that have ended: of this one
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime - started, out, err
+
+
+def test_work_that_takes_too_long_is_given_up() -> None:
+    asked = threading.Event()
+    started = time.monotonic()
+    with pytest.raises(TimeoutError, match=r"no result within 0\.2 s"):
+        interruptible(lambda: asked.wait(HANG), seconds=0.2)
+    assert time.monotonic() - started < HANG
+    assert is_work_left()
+    asked.set()
+    until = time.monotonic() + HANG
+    while is_work_left():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_a_backend_that_does_not_keep_to_its_limit_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(work: object, *, seconds: float) -> object:
+        return interruptible(lambda: time.sleep(1.0), seconds=0.1)
+
+    module = sys.modules["equimargin.solvers.backends.solve"]
+    monkeypatch.setattr(module, "interruptible", late)
+    answer = solve_declaration(declare("svm.soft.dual", sample_problem("svm.soft")), "SCS", time_limit=0.05)
+    assert answer.status is Status.TIME_LIMIT
+    assert answer.reason == "given up: SCS did not keep to its limit of 0.05 s"
+    assert answer.reading is None
+
+
+def test_the_attempts_of_a_backend_share_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = []
+
+    def attempt(declaration: Declaration, entry: object, options: object, limit: float) -> Answer:
+        limits.append(limit)
+        return Answer(declaration, "CLARABEL", Status.NUMERICAL_FAILURE, "no", solve_seconds=4.0)
+
+    monkeypatch.setattr(sys.modules["equimargin.solvers.backends.solve"], "_attempt", attempt)
+    solve_declaration(declare("svm.soft.dual", sample_problem("svm.soft")), "CLARABEL", time_limit=6.0)
+    assert limits == [6.0, 2.0]
