@@ -232,12 +232,27 @@ def multipliers(start: Point, problem: MarginProblem) -> Array:
 def started(start: Point, problem: MarginProblem) -> Array:
     """The function to start from: w (q,) where the kernel has explicit features, beta (m,) otherwise.
 
-    It is the point's own function; where it has none, that of its multipliers, A'alpha; where it has neither, 0.
+    It is the point's own function; where it has none, that of its multipliers, A'alpha; where it has neither, 0. What is not finite counts
+    as 0.
+
+    Raises
+    ------
+    ValueError : a point of another number of features, points or rows.
     """
     Z = problem.explicit
     if Z is not None and start.w is not None:
-        return start.w
+        return _fitting(start.w, Z.q, "weights", "features")
     if start.beta is None and start.alpha is None:
         return np.zeros(problem.m if Z is None else Z.q)
-    beta = start.beta if start.beta is not None else problem.rows.rdot(problem.repaired(multipliers(start, problem)))
+    if start.beta is None:
+        beta = problem.rows.rdot(problem.repaired(multipliers(start, problem)))
+    else:
+        beta = _fitting(start.beta, problem.m, "coefficients", "points")
     return np.asarray(beta if Z is None else Z.rdot(beta))
+
+
+def _fitting(v: Array, n: int, what: str, of: str) -> Array:
+    """A start's numbers (n,), 0 where they are not finite; what, of : what they are called, and what there is one for each of."""
+    if np.shape(v) != (n,):
+        raise ValueError(f"the warm start has {np.size(v)} {what}, the problem {n} {of}")
+    return np.where(np.isfinite(v), v, 0.0)

@@ -30,7 +30,7 @@ from equimargin.solvers.needs import Needs
 from equimargin.solvers.newton.base import Iterate, Unknowns, View, step
 from equimargin.solvers.newton.hessian import MOST_COLUMNS
 from equimargin.solvers.newton.start import Subsample, on_a_part, tall, unknowns_for, unsuited_bias
-from equimargin.solvers.progress import Progress
+from equimargin.solvers.progress import Progress, multipliers
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution
 
@@ -114,7 +114,7 @@ def _first(unknowns: Unknowns, at: Iterate, start: Point) -> Smooth:
     if slacks is None:
         return _of_least_gap(unknowns, at)
     phi = _of_width(slacks, len(at.v), unknowns.mean_square)
-    return phi if start.alpha is None else _centred(problem.repaired(start.alpha), problem.costs, phi.slope)
+    return phi if start.alpha is None else _centred(problem.repaired(multipliers(start, problem)), problem.costs, phi.slope)
 
 
 def _of_width(slacks: RowSlacks, columns: int, mean_square: float) -> Smooth:

@@ -58,7 +58,8 @@ class Weights(Unknowns):
         v[:free] = function if problem.explicit is not None else Z.rdot(function)[:free]
         if v.any():
             f = Z @ v
-        b = problem.bias_at(f) if point.b is None else point.b
+        own = point.b if problem.bias else None  # a point of a problem with a bias may start one without
+        b = problem.bias_at(f) if own is None or not np.isfinite(own) else own
         v[free:] = b
         return Iterate(v, self.R * v, self.slacks_at(f + b))
 

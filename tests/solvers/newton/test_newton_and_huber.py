@@ -160,6 +160,33 @@ def test_a_function_alone_is_a_start(method: Method, kernel: Any) -> None:
     assert once.value < near.value + 0.1 * (far.value - near.value)
 
 
+@pytest.mark.parametrize("kernel", [linear(), rbf(1 / 30)], ids=lambda kernel: kernel.name)
+@each
+def test_a_problem_without_a_bias_starts_from_one_with_a_bias(method: Method, kernel: Any) -> None:
+    with_bias = solve(method.signed(SCALED, LABELS, 10.0, kernel=kernel))
+    assert with_bias.bias != 0.0
+    problem = method.signed(SCALED, LABELS, 10.0, kernel=kernel, bias=False)
+    same_optimum(method.checked(problem, 1e-8), method.checked(problem, 1e-8, warm_start=with_bias))
+    same_optimum(method.checked(problem, 1e-8), method.checked(problem, 1e-8, warm_start=Point(b=3.0)))
+
+
+@each
+def test_a_start_that_does_not_fit_is_refused_and_one_that_is_not_finite_counts_as_0(method: Method) -> None:
+    featured, kernel = method.signed(SCALED, LABELS), method.signed(SCALED, LABELS, kernel=rbf(1 / 30))
+    with pytest.raises(ValueError, match="the warm start has 2 weights, the problem 30 features"):
+        solve(featured, method.solver, warm_start=Point(w=np.ones(2)))
+    for problem in (featured, kernel):
+        with pytest.raises(ValueError, match="the warm start has 3 coefficients, the problem 569 points"):
+            solve(problem, method.solver, warm_start=Point(beta=np.ones(3)))
+        method.checked(problem, 1e-8, warm_start=Point(beta=np.full(len(LABELS), np.inf), b=np.nan))
+
+
+def test_huber_says_which_multipliers_do_not_fit() -> None:
+    start = Point(beta=np.zeros(len(LABELS)), alpha=np.ones(3))
+    with pytest.raises(ValueError, match="the warm start has 3 multipliers, the problem 569 rows"):
+        solve(classification(SCALED, LABELS), "huber", warm_start=start)
+
+
 @each
 def test_limits_return_the_best_point_and_a_reason(method: Method) -> None:
     solver, problem = method.solver, method.signed(CANCER.data, LABELS)
