@@ -132,7 +132,7 @@ class Solvers(Mapping[str, Entry[Any]]):
         del self._known[name]
 
     def enter(self, entry: Entry[Any]) -> None:
-        """Add a solver.
+        """Add a solver. One whose module is loaded again, or that is defined again in a notebook, takes the place of itself.
 
         Raises
         ------
@@ -141,7 +141,10 @@ class Solvers(Mapping[str, Entry[Any]]):
         if self._known.get(entry.name, entry.module) != entry.module:
             function = self[entry.name].function
             where = f"{function.__module__}.{function.__qualname__}"
-            raise ValueError(f"{entry.name!r} is registered already, by {where}; take another name, or `del SOLVERS[{entry.name!r}]` first")
+            if where != f"{entry.module}.{entry.function.__qualname__}":
+                raise ValueError(
+                    f"{entry.name!r} is registered already, by {where}; take another name, or `del SOLVERS[{entry.name!r}]` first"
+                )
         self._known[entry.name] = entry
 
 

@@ -169,6 +169,18 @@ def ignorant(problem: MarginProblem, limits: Limits, warm_start: Point | None) -
     raise NotImplementedError
 
 
+def test_a_module_that_is_loaded_again_enters_its_solver_again() -> None:
+    code = """
+import importlib
+from equimargin.solvers import SOLVERS
+before, order = SOLVERS["tron"], list(SOLVERS)
+importlib.reload(importlib.import_module(before.module))
+assert SOLVERS["tron"] is not before
+assert list(SOLVERS) == order
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")})
+
+
 @pytest.mark.parametrize("name", ["smo", "cutting_plane"])
 def test_no_name_is_taken_twice(name: str) -> None:
     before = SOLVERS[name]
