@@ -8,7 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.kernels.kernel import Intercept, Kernel, linear, polynomial, precomputed, rbf, sigmoid
+from equimargin.formulations.kernels.kernel import (
+    RBF,
+    Intercept,
+    Kernel,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+    linear,
+    polynomial,
+    precomputed,
+    rbf,
+    sigmoid,
+)
 from equimargin.formulations.numeric.arrays import is_sparse
 from equimargin.formulations.problem.choices import LOSSES, Loss
 from equimargin.formulations.problem.margin import MarginProblem
@@ -30,7 +43,12 @@ Arrays = dict[str, Any]
 
 
 def packed(problem: Problem) -> tuple[dict[str, Any], Arrays]:
-    """The words of a problem that go into JSON, and its arrays by name."""
+    """The words of a problem that go into JSON, and its arrays by name.
+
+    Raises
+    ------
+    ValueError : a kernel that is not the project's own, which no file could name.
+    """
     words = {
         "kernel": _kernel_text(problem.kernel),
         "rows": type(problem.rows).__name__,
@@ -88,6 +106,8 @@ def is_number(value: Any) -> bool:
 
 def _kernel_text(kernel: Kernel) -> list[Any]:
     """A kernel as the name of its class and its parameters; the kernel within an intercept is a list of this kind, too."""
+    if type(kernel) not in (Linear, Polynomial, RBF, Sigmoid, Precomputed, Intercept):
+        raise ValueError(f"a problem with the kernel {kernel!r} cannot be written to a file, which knows only {', '.join(KERNELS)}")
     parameters = [_kernel_text(value) if isinstance(value, Kernel) else value for value in vars(kernel).values()]
     return [type(kernel).__name__, *parameters]
 

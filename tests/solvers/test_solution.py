@@ -25,6 +25,7 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
+from equimargin.formulations.kernels import kernel
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers
 from equimargin.solvers import Solution, solve
 from narrow import as_a
@@ -60,6 +61,16 @@ def test_a_solution_is_the_same_after_a_file(name: str, tmp_path: Path) -> None:
     assert (again.interval.lower, again.interval.upper) == (found.lower, found.upper)
     assert repr(again) == repr(found)
     assert (again.problem.family, again.problem.kernel, again.reason) == (found.problem.family, found.problem.kernel, found.reason)
+
+
+def test_a_kernel_that_no_file_can_name_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    class RBF(kernel.RBF):
+        """Another kernel of the same name."""
+
+    found = solve(classification(X, SIGNS, kernel=RBF(0.3)))
+    with pytest.raises(ValueError, match=r"RBF\(gamma=0.3\) cannot be written to a file, which knows only Linear, Polynomial"):
+        found.save(tmp_path / "solution.npz")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_table_keeps_its_columns_and_pairs_that_were_not_stored_are_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
