@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import (
     RBF,
     Intercept,
@@ -76,6 +77,8 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pr
         raise ValueError(f"its C must be a positive number, not {C!r}")
     if shift is not None and not (is_number(shift) and 0 <= shift < np.inf):
         raise ValueError(f"its shift must be a number that is at least 0, not {shift!r}")
+    if shift is not None and not _is_proven(shift, X, kernel):
+        raise ValueError(f"its shift {shift!r} does not make its kernel matrix positive semidefinite, or belongs to no such matrix")
     if names is not None and not (isinstance(names, list) and len(names) == X.shape[1] and all(isinstance(name, str) for name in names)):
         raise ValueError("the names of its features do not fit X")
     columns = None if names is None else tuple(names)
@@ -97,6 +100,14 @@ def _of_margin(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], row
     if not isinstance(bias, bool) or (bias and rows.invariant):
         raise ValueError(f"its bias does not fit the rows: {bias!r}")
     return loss, bias, weights
+
+
+def _is_proven(shift: float, X: Any, kernel: Kernel) -> bool:
+    """Whether a file may say that K + shift I is positive semidefinite. Every lower bound rests on that, so that it is proved again."""
+    if not kernel.given:
+        return shift == 0
+    least = proven_shift(X)
+    return least is not None and shift >= least
 
 
 def is_number(value: Any) -> bool:

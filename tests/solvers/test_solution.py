@@ -63,6 +63,18 @@ def test_a_solution_is_the_same_after_a_file(name: str, tmp_path: Path) -> None:
     assert (again.problem.family, again.problem.kernel, again.reason) == (found.problem.family, found.problem.kernel, found.reason)
 
 
+@pytest.mark.parametrize(("kernel_of_file", "shift"), [(precomputed(), 0.0), (rbf(1.0), 100.0)], ids=["indefinite", "no matrix"])
+def test_a_file_cannot_claim_that_a_matrix_is_positive_semidefinite(tmp_path: Path, kernel_of_file: Any, shift: float) -> None:
+    file = tmp_path / "solution.npz"
+    solve(classification((K + K.T) / 2 - 2 * np.eye(24), SIGNS, kernel=kernel_of_file), tol=1e-3).save(file)
+    with np.load(file) as archive:
+        arrays = dict(archive)
+    words = json.loads(str(arrays.pop("about"))) | {"shift": shift}
+    np.savez(file, about=np.array(json.dumps(words)), **arrays)
+    with pytest.raises(ValueError, match=r"its shift .* does not make its kernel matrix positive semidefinite"):
+        Solution.load(file)
+
+
 def test_a_kernel_that_no_file_can_name_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     class RBF(kernel.RBF):
         """Another kernel of the same name."""
