@@ -261,9 +261,9 @@ class ParametricQP:
             if stop is not None:
                 return stop
             self._direct(np.concatenate([found.tied, left, self.W.members]))
-            trace.log(was, was_inside, self.W.members, at.side)
-            moved = was = self.W.members.copy()
-            was_inside = self.W.factor.inside.copy()
+            moved = self.W.members.copy()
+            trace.log(was, was_inside, moved, at.side)
+            was, was_inside = moved, self.W.factor.inside.copy()
             ahead = self._ahead(found.rounding)
             if budget.is_stuck(at.lam, ahead.lam):
                 return Stop.STUCK
@@ -338,16 +338,17 @@ class ParametricQP:
     def _ahead(self, rounding: Rounding) -> Ahead:
         """The next breakpoint along the direction: lambda_min if that comes first, 0 if there is none before it."""
         program, at, lambda_min, rows = self.program, self.at, self.budget.lambda_min, self.W.members
-        if program.balanced and not self.W.size:
+        if program.balanced and not len(rows):
             return self._shut()
-        x, alpha, rise = self.direction.x[rows], at.alpha[rows], float(self.direction.level[0])
+        (i, j, _, t, w), x, alpha, rise = program.rows, self.direction.x[rows], at.alpha[rows], self.direction.level.item()
         if program.balanced:
             self.direction.g[-1] = -rise
-        room = np.full(len(rows), np.inf)
-        np.divide(np.where(x > 0.0, program.rows.w[rows] - alpha, -alpha), x, out=room, where=x != 0.0)
+        room = np.empty(len(rows))
+        room.fill(np.inf)
+        np.divide(np.where(x > 0.0, w[rows] - alpha, -alpha), x, out=room, where=x != 0.0)
         place = int(room.argmin()) if len(rows) else -1
         step = min(float(room[place]), at.lam) if len(rows) else at.lam
-        crossing = first_crossing(program.rows, self.direction.g, at.side, at.r, rounding.tie, step)
+        crossing = first_crossing(i, j, t, self.direction.g, at.side, at.r, rounding.tie, step)
         if crossing < step or step == at.lam:
             step, place = crossing, -1
         end, explicit = at.lam - step, program.of.explicit

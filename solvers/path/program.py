@@ -126,20 +126,6 @@ class Breakpoint(NamedTuple):
     r: Array
 
 
-class Sums(NamedTuple):
-    """Sums over the rows of a point and of the point half way, all of them times lambda.
-
-    gap, loss : of the point.  doubt : its gap with the noise against it.  middle_gap, middle_loss : half way.  ties : tied rows.
-    """
-
-    gap: float
-    doubt: float
-    loss: float
-    middle_gap: float
-    middle_loss: float
-    ties: int
-
-
 @dataclass(eq=False, slots=True)
 class Iterate:
     """A point of the path.
@@ -177,7 +163,7 @@ class Iterate:
     def written_over(self, before: Breakpoint) -> Breakpoint:
         """That copy in the arrays of another breakpoint, which is lost: large arrays are not allocated at every breakpoint."""
         before.alpha[:], before.r[:] = self.alpha, self.r
-        return before._replace(lam=self.lam)
+        return Breakpoint(self.lam, before.alpha, before.r)
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,15 +253,16 @@ class Program:
         bias = at.b - float(self.handed.centre @ at.v) + lam * self.handed.offset if self.balanced else 0.0
         rounding = Rounding(noise, noise + UNIT * lam + 2 * UNIT * abs(bias), max(TIED_RESIDUAL * lam, noise))
         here = Breakpoint(lam, at.alpha, at.r)
-        sums = Sums(*measure(self.rows, here, before, at.side, at.g, rounding.handed_out, rounding.tie, at.room))
+        sums = measure(self.rows, here, before, at.side, at.g, rounding.handed_out, rounding.tie, at.room)
+        gap_of_rows, doubt_of_rows, loss, middle_gap, middle_loss, ties = sums
         norm2 = self.squared_norm(at)
-        gap = sums.gap + (at.apart / 2 + (abs(float(at.beta[-1] * at.g[-1])) if self.balanced else 0.0))
+        gap = gap_of_rows + (at.apart / 2 + (abs(float(at.beta[-1] * at.g[-1])) if self.balanced else 0.0))
         least = self.least(lam, self.p0)
-        size = max(sums.loss + norm2 / 2, least)
-        doubt = gap / size + (sums.doubt - sums.gap) / max(size, self.least(lam, self.handed.p0))
-        middle_gap = sums.middle_gap / max(sums.middle_loss + norm2 / 2, self.least(middle, self.p0))
-        gaps = Gaps(gap / size, doubt, middle_gap, gap / max(sums.loss, least))
-        return Measured(gaps, rounding, at.room[: sums.ties].copy())
+        size = max(loss + norm2 / 2, least)
+        doubt = gap / size + (doubt_of_rows - gap_of_rows) / max(size, self.least(lam, self.handed.p0))
+        middle_size = max(middle_loss + norm2 / 2, self.least(middle, self.p0))
+        gaps = Gaps(gap / size, doubt, middle_gap / middle_size, gap / max(loss, least))
+        return Measured(gaps, rounding, at.room[:ties].copy())
 
 
 def closing(rows: Rows, side: Array, y: Array) -> tuple[float, float]:
@@ -320,12 +307,17 @@ def collect(i: Points, j: Points, alpha: Array, beta: Array) -> None:
 def measure(
     rows: Rows, here: Breakpoint, before: Breakpoint, side: Array, g: Array, noise: float, tie: float, tied: Index
 ) -> tuple[float, float, float, float, float, int]:
-    """The `Sums` of a point. Its residuals are written into here.r, and the rows at a bound that are tied into the first places of `tied`.
+    """Sums over the rows of a point and of the point half way, all of them times lambda.
 
     Parameters
     ----------
-    side : (p,) as of an `Iterate`.  g : (n,) with -b at the origin.  noise : how far a residual may be off.
-    tie : the residual below which a row at a bound is tied.
+    here : the point; its residuals are written into here.r.  side : (p,) as of an `Iterate`.  g : (n,) with -b at the origin.
+    noise : how far a residual may be off.  tie : the residual below which a row at a bound is tied.
+    tied : (p,) the rows at a bound that are tied are written into its first places.
+
+    Returns
+    -------
+    The gap of the point, that gap with the noise against it, and its loss; the gap and the loss half way; how many rows are tied.
     """
     gap, doubt, loss, middle_gap, middle_loss, ties = 0.0, 0.0, 0.0, 0.0, 0.0, 0
     r, n = here.r, np.uintp(here.r.size)  # unsigned, so that the loops vectorise
@@ -354,13 +346,13 @@ def measure(
 
 
 @fast
-def first_crossing(rows: Rows, rate: Array, side: Array, r: Array, tie: float, step: float) -> float:
+def first_crossing(i: Points, j: Points, t: Array, rate: Array, side: Array, r: Array, tie: float, step: float) -> float:
     """How far lambda falls, at most by `step`, until a row at a bound that is not tied becomes so.
 
-    rate : (n,) -dg/d(lambda), with that of -b at the origin.
+    i, j, t : (p,) as of `Rows`.  rate : (n,) -dg/d(lambda), with that of -b at the origin.
     """
     for k in range(r.size):
-        away, closing_in = side[k] * r[k], -side[k] * (rate[rows.i[k]] - rate[rows.j[k]] + rows.t[k])
+        away, closing_in = side[k] * r[k], -side[k] * (rate[i[k]] - rate[j[k]] + t[k])
         room = away / larger(closing_in, SMALLEST_DIVISOR) + (away < tie) / SMALLEST_DIVISOR  # no branches, so that it vectorises
         step = smaller(step, room)
     return step

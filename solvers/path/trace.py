@@ -96,7 +96,8 @@ class Trace:
         """
         self.margins[-1] = len(now)
         left, entered = was[side[was] != 0.0], now[~was_inside[now]]
-        kinds = np.full(len(left) + len(entered), int(Kind.ENTER), dtype=np.int8)
+        kinds = np.empty(len(left) + len(entered), dtype=np.int8)
         kinds[: len(left)] = np.where(side[left] > 0.0, int(Kind.ZERO), int(Kind.WEIGHT))
+        kinds[len(left) :] = int(Kind.ENTER)
         self.event_rows.append(np.concatenate([left, entered]))
         self.event_kinds.append(kinds)
