@@ -259,7 +259,7 @@ class Rows(GroupedRows):
 
     def rdot(self, alpha: ArrayLike | Multipliers) -> Array:
         """A'alpha, (m,), for multipliers (p,)."""
-        return self.multipliers(alpha).pull()
+        return self.combined(alpha) if isinstance(alpha, np.ndarray) else self.multipliers(alpha).pull()
 
     def scale(self, squared: bool, costs: Array) -> float:
         """sum_r c_r loss(t_r), the loss at f = 0, b = 0, or a substitute where that is 0.

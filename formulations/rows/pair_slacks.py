@@ -11,6 +11,7 @@ Source: document K, section 3.2, (3.17)-(3.18), for the squared hinge.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -124,7 +125,7 @@ class PairCurvature(Curvature):
     def weight(self) -> float:
         return float(self.slacks.point_costs @ self.degree)
 
-    @property
+    @cached_property
     def graph(self) -> Graph:
         """The pairs where D is not 0."""
         return Graph(self.slacks.points, self.high, self.low, self.degree)

@@ -8,7 +8,9 @@ values are large beside their differences, rounding may even have made its diago
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,15 +50,16 @@ def damped_factor(
     """
     for damping in dampings:
         H = fresh()
-        np.fill_diagonal(H, diagonal + damping * unit)
+        H.flat[:: len(H) + 1] = diagonal + damping * unit
         factor, wrong = _lapack("potrf", H.dtype)(H, lower=lower, overwrite_a=True, clean=False)
-        if not wrong and np.isfinite(factor.diagonal()).all():  # an H with NaN may have a factor with NaN
+        if not wrong and math.isfinite(factor.diagonal().sum()):  # an H with NaN may have a factor with NaN
             return Factor(factor, lower)
         if out_of_time():
             break
     return None
 
 
+@cache
 def _lapack(name: str, dtype: np.dtype[Any]) -> Callable[..., Any]:
     """LAPACK's function for float32 or float64; scipy's own `cho_solve` takes longer than the solution of a small system."""
     from scipy.linalg import lapack

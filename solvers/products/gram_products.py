@@ -34,7 +34,10 @@ class GramProducts:
     """
 
     def __init__(self, gram: Gram, points: Index) -> None:
+        from scipy.linalg import blas  # here, because importing it with this module would slow down the import of all solvers
+
         self.points, self.count = points, 0
+        self._dsymv, self._ssymv = blas.dsymv, blas.ssymv
         entries = float(len(points)) ** 2
         self._tiles = tiles(gram, 1.0)
         self._double = _lower_triangle(self._tiles, points) if 8 * entries <= LARGEST_FLOAT64_GRAM else None
@@ -46,11 +49,9 @@ class GramProducts:
 
     def __call__(self, v: Array) -> Array:
         """K v, (n,)."""
-        from scipy.linalg.blas import dsymv
-
         self.count += 1
         if self._double is not None:
-            return np.asarray(dsymv(1.0, self._double.T, v)) if len(v) else v
+            return np.asarray(self._dsymv(1.0, self._double.T, v)) if len(v) else v
         return self._tiles.product(self.points, v, self.points)
 
     def forget_rough(self) -> None:
@@ -61,11 +62,9 @@ class GramProducts:
         """K v, (n,), to about seven digits."""
         if self._single is None:
             return self(v)
-        from scipy.linalg.blas import ssymv
-
         self.count += 1
         size = float(np.abs(v).max(initial=0.0)) or 1.0  # float32 has little room for small numbers
-        return np.asarray(ssymv(1.0, self._single.T, (v / size).astype(np.float32)), dtype=np.float64) * size
+        return np.asarray(self._ssymv(1.0, self._single.T, (v / size).astype(np.float32)), dtype=np.float64) * size
 
 
 def _lower_triangle(blocks: Tiles, points: Index) -> NDArray[Any]:
