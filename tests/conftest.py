@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Iterator
 
+os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and what is printed would be as narrow as its lines
 for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 

@@ -101,7 +101,8 @@ def _solve_grid(problems: Iterable[MarginProblem], limits: Limits) -> Iterator[S
     for problem in problems:
         with _blas().limit(limits=1, user_api="blas"):
             descent = _Descent.of(problem, None, limits) if descent is None else descent.turned_to(problem, limits)
-            yield _descend(descent, limits, False)
+            solution = _descend(descent, limits, False)
+        yield solution
 
 
 @cache

@@ -43,7 +43,7 @@ def test_right_answers_agree_on_any_data(family: str) -> None:
         assert Agreement.DISAGREES not in seen, found
         if found.interval.upper > SIZE_FLOOR * problem.scale:
             assert seen <= {Agreement.AGREES, Agreement.INACCURATE}, found
-            assert found.verdict is Verdict.AGREE, found
+            assert found.verdict is Verdict.AGREE, (found.reason, found)
 
     check()
 

@@ -138,7 +138,7 @@ def test_a_solver_from_outside_is_one_among_the_others(own: str) -> None:
     assert result.agree
     listed = CliRunner().invoke(app, ["list", "solvers"]).output.splitlines()
     assert listed[-1].split(maxsplit=1) == [own, "dual coordinate ascent, one row after the other"]
-    assert CliRunner().invoke(app, ["show", own]).output.splitlines()[-1] == "  for svm.nobias"
+    assert "svm.nobias" in CliRunner().invoke(app, ["show", own]).output
 
 
 def test_other_processes_import_the_module_of_a_solver_or_say_that_they_cannot() -> None:
