@@ -34,7 +34,11 @@ def answers(problem: Problem) -> list[Evidence]:
 
 @pytest.mark.parametrize("family", DECLARED)
 def test_right_answers_agree_on_any_data(family: str) -> None:
-    """All of them, on degenerate data too; where the optimum is 0, backends may end with any accuracy, but none disagrees."""
+    """All of them, on degenerate data too; where the optimum is 0, backends may end with any accuracy, but none disagrees.
+
+    The one backend that is asked may be inaccurate on every form of a family, which is then undecided: of one in some hundred runs of the
+    same linear programs, with the same data, that is so.
+    """
 
     @given(margin_problems(family, max_points=8, tails=False))
     def check(problem: Problem) -> None:
@@ -43,7 +47,8 @@ def test_right_answers_agree_on_any_data(family: str) -> None:
         assert Agreement.DISAGREES not in seen, found
         if found.interval.upper > SIZE_FLOOR * problem.scale:
             assert seen <= {Agreement.AGREES, Agreement.INACCURATE}, found
-            assert found.verdict is Verdict.AGREE, (found.reason, found)
+            declared = any(j.agreement is Agreement.AGREES for j in found.judgements if j.evidence.run.formulation is not None)
+            assert found.verdict is (Verdict.AGREE if declared else Verdict.UNDECIDED), (found.reason, found)
 
     check()
 
