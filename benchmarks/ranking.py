@@ -45,7 +45,7 @@ from equimargin.formulations import MarginProblem, Point, declare, ranking, rbf
 from equimargin.formulations.declaration import REGISTRY
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.problem.choices import Loss
-from equimargin.formulations.problem.refusal import Refusal
+from equimargin.formulations.refusal import Refusal
 from equimargin.solvers import SOLVERS, Solution, solve, solve_declaration
 from equimargin.solvers.newton import in_kernel
 from equimargin.solvers.products.gram_products import GramProducts, Index

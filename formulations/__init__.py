@@ -28,8 +28,8 @@ from equimargin.formulations.problem.construct import (
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import OneNormPoint, Point
-from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.reduced_graph import reduced_preferences, reduction_factor
+from equimargin.formulations.refusal import Refusal
 
 __all__ = [
     "DOCUMENTS",

@@ -19,7 +19,7 @@ from equimargin.formulations.numeric.arguments import number
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
-from equimargin.formulations.problem.refusal import Refusal
+from equimargin.formulations.refusal import Refusal
 
 if TYPE_CHECKING:
     import cvxpy as cp

@@ -18,8 +18,8 @@ from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import OneNormPoint, Point
-from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.reduced_graph import reduced_preferences
+from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.formulations.svm import hard_primal
 

@@ -23,7 +23,7 @@ from equimargin.formulations.hard_rows import hard_margins, length, no_slack, po
 from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.problem.refusal import Refusal
+from equimargin.formulations.refusal import Refusal
 
 ALL_SUBSETS = 8
 """Pairs up to which the 1-slack form is declared over every subset of them. For more it is declared over the subsets that a cutting loop

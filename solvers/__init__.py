@@ -3,7 +3,7 @@
 if __name__ != "equimargin.solvers":  # a second copy of every class would exist under the bare name
     raise ImportError("use: from equimargin.solvers import ...")
 
-from equimargin.formulations.problem.refusal import Refusal
+from equimargin.formulations.refusal import Refusal
 from equimargin.solvers.backends.solve import Answer, solve_declaration
 from equimargin.solvers.backends.table import BACKENDS
 from equimargin.solvers.batches.cost_grid import solve_grid

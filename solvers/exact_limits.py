@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear, Polynomial, Precomputed
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
-from equimargin.formulations.problem.refusal import Refusal
+from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import Pairs
 
 EXACT_POINTS = 1500

@@ -18,7 +18,7 @@ import numpy as np
 
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
-from equimargin.formulations.problem.refusal import Refusal
+from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import Signed, Tube
 
 P = TypeVar("P", bound=Problem)

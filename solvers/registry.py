@@ -21,7 +21,7 @@ import numpy as np
 from equimargin.formulations.declaration import REGISTRY
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
-from equimargin.formulations.problem.refusal import Refusal
+from equimargin.formulations.refusal import Refusal
 from equimargin.solvers.exact_limits import refusal as exact_refusal
 from equimargin.solvers.needs import Needs, P
 from equimargin.solvers.solution import Limits, Solution, checked

@@ -18,11 +18,11 @@ from equimargin.formulations.bounds.intervals import Interval, interval, relativ
 from equimargin.formulations.kernels.features import explicit, new_points
 from equimargin.formulations.numeric.arguments import count, positive
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.problem.file import packed, unpacked
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Signed
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
+from equimargin.solvers.problem_file import packed, unpacked
 
 SOLUTION_FORMAT = "equimargin solution 1"
 """Name of the format of a solution's file. The number counts the changes of its layout."""

@@ -19,7 +19,7 @@ import numpy as np
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint
-from equimargin.formulations.problem.refusal import Refusal
+from equimargin.formulations.refusal import Refusal
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.lp.polish import best
 from equimargin.solvers.needs import Needs

@@ -27,7 +27,7 @@ from equimargin.formulations.kernels.gram import STORED_ROWS
 from equimargin.formulations.numeric.arguments import count, number, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.problem.refusal import Refusal
+from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs, Signed, Tube
 from equimargin.solvers.needs import Needs
 from equimargin.solvers.path.active_set import Differences, Index, squared_lengths

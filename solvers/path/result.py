@@ -21,11 +21,11 @@ from equimargin.formulations.kernels.features import new_points
 from equimargin.formulations.numeric.arguments import number
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.rounding import UNIT
-from equimargin.formulations.problem.file import is_number, packed, unpacked
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.listed import Signed
 from equimargin.solvers.path.function import Centred, claimed
 from equimargin.solvers.path.trace import Kind
+from equimargin.solvers.problem_file import is_number, packed, unpacked
 from equimargin.solvers.solution import Solution, Status
 
 PATH_FORMAT = "equimargin regularization path 3"

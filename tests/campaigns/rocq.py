@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from campaigns import theorems
+import theorems
 from equimargin.formulations import (
     Problem,
     classification,

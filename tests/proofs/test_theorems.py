@@ -8,7 +8,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from campaigns import theorems
+import theorems
 from equimargin.cli.app import app
 from equimargin.formulations import links
 from equimargin.formulations.links.kinds import EVIDENCE, Equivalence, NotEquivalent
