@@ -160,11 +160,11 @@ def solve_declaration(
         if not entry.conic and not declaration.problem.is_qp():
             return Answer(declaration, backend, Status.UNSUPPORTED, f"{backend} takes no second-order cones")
         attempts: list[Answer] = []
-        for factor in entry.ladder:
+        for factor, own in entry.ladder:
             left = time_limit - sum(attempt.solve_seconds for attempt in attempts)
             if left <= 0:
                 break
-            attempts.append(_attempt(declaration, entry, entry.options(factor * tol, left, max_iter), left))
+            attempts.append(_attempt(declaration, entry, {**entry.options(factor * tol, left, max_iter), **own}, left))
             if attempts[-1].status in (Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED, Status.TIME_LIMIT):
                 return attempts[-1]
         return next((answer for answer in attempts if answer.point is not None), attempts[0])

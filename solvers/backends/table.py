@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+Attempts = tuple[tuple[float, Mapping[str, Any]], ...]
+"""Factors of the tolerance, each with the backend's own options of that attempt."""
 
 
 @dataclass(frozen=True)
@@ -14,7 +17,7 @@ class Backend:
     """What the project has to know of one backend.
 
     conic : whether it takes second-order cones.  suited : "any" problem, or the kind it is good at: "quadratic" or "linear".
-    ladder : factors of the tolerance, tried in turn until the backend says optimal.
+    ladder : attempts in turn until the backend says optimal.
     options : from a tolerance, seconds and a limit of iterations (None: the backend's usual one) to options by the backend's own names.
     vectors : from its raw answer to (x, z, primal ray, dual ray, iterations).  largest : the largest entry of P and G that it takes.
     """
@@ -22,7 +25,7 @@ class Backend:
     name: str
     conic: bool
     suited: str
-    ladder: tuple[float, ...]
+    ladder: Attempts
     options: Callable[[float, float, int | None], dict[str, Any]]
     vectors: Callable[[Any], tuple[Any, Any, Any, Any, Any]]
     largest: float = np.inf
@@ -39,6 +42,10 @@ def _scs(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
 
 def _osqp(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
     return {"eps_abs": tol, "eps_rel": tol, "time_limit": seconds, "max_iter": iterations or 100_000, "polishing": True}
+
+
+def _osqp_vectors(raw: Any) -> tuple[Any, Any, Any, Any, Any]:
+    return raw.x, raw.y, raw.dual_inf_cert, raw.prim_inf_cert, raw.info.iter
 
 
 LARGEST_OF_HIGHS = 1e15
@@ -59,13 +66,19 @@ def _highs_vectors(raw: Any) -> tuple[Any, Any, Any, Any, Any]:
     return solution.col_value, -np.array(solution.row_dual), None, None, iterations
 
 
+ATTEMPTS_OF_CLARABEL: Attempts = ((0.01, {}), (0.1, {}), (1.0, {}), (0.1, {"max_step_fraction": 0.9}))
+"""Clarabel may stop with "insufficient progress" far from the optimum, whatever its tolerance; shorter steps then get there."""
+
+ONE_ATTEMPT: Attempts = ((1.0, {}),)
+"""Of a backend that does no better with another tolerance."""
+
 BACKENDS = {
     backend.name: backend
     for backend in (
-        Backend("CLARABEL", True, "any", (0.01, 0.1, 1.0), _clarabel, lambda raw: (raw.x, raw.z, raw.x, raw.z, raw.iterations)),
-        Backend("SCS", True, "any", (1.0,), _scs, lambda raw: (raw["x"], raw["y"], raw["x"], raw["y"], raw["info"]["iter"])),
-        Backend("OSQP", False, "quadratic", (0.1,), _osqp, lambda raw: (raw.x, raw.y, raw.dual_inf_cert, raw.prim_inf_cert, raw.info.iter)),
-        Backend("HIGHS", False, "linear", (1.0,), _highs, _highs_vectors, LARGEST_OF_HIGHS),
+        Backend("CLARABEL", True, "any", ATTEMPTS_OF_CLARABEL, _clarabel, lambda raw: (raw.x, raw.z, raw.x, raw.z, raw.iterations)),
+        Backend("SCS", True, "any", ONE_ATTEMPT, _scs, lambda raw: (raw["x"], raw["y"], raw["x"], raw["y"], raw["info"]["iter"])),
+        Backend("OSQP", False, "quadratic", ((0.1, {}),), _osqp, _osqp_vectors),
+        Backend("HIGHS", False, "linear", ONE_ATTEMPT, _highs, _highs_vectors, LARGEST_OF_HIGHS),
     )
 }
-"""Every backend by name. A backend is run with options(factor x tol) for one factor of its ladder after the other."""
+"""Every backend by name. A backend is run with options(factor x tol) and its own options, for one attempt of its ladder after the other."""

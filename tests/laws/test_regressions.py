@@ -13,7 +13,7 @@ from equimargin.formulations import classification, declare, one_norm_ranking, p
 from equimargin.formulations.kernels.gram import TILE_ROWS
 from equimargin.formulations.kernels.kernel import RBF
 from equimargin.proofs.referee import proves_ray, reach_of_ray
-from equimargin.solvers import Answer, Status, solve
+from equimargin.solvers import Answer, Status, solve, solve_declaration
 from equimargin.solvers.backends.solve import Raw
 from equimargin.solvers.backends.standard_form import StandardForm
 
@@ -142,3 +142,15 @@ def test_what_computed_features_leave_out_of_a_kernel_is_not_left_out_of_f() -> 
     )
     y, query = [0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 2, 2, 2, 0, 1, 2], [3, 0, 2, 1, 0, 2, 0, 1, 0, 2, 0, 1, 0, 2, 0, 0]
     assert solve(ranking(X, y, query, 1e6, rbf(2.0), "squared_hinge"), "newton", tol=1e-8).ok
+
+
+def test_clarabel_takes_shorter_steps_where_it_makes_no_progress() -> None:
+    """With a weight of zero, equal points and a balance, it stopped at a gap of 3e-3 whatever its tolerance was."""
+    X = np.zeros((8, 9))
+    X[1, [3, 7]], X[3, 4], X[4, [3, 4, 7]] = (-3.916, 2.091), -2.911, (-1.955, -2.174, -0.57)
+    X[5, [4, 5]], X[6, [7, 8]] = (1.633, 0.365), (0.74, 1.489)
+    y, weights = [-1, 1, -1, 1, 1, -1, 1, 1], [1, 1, 0, 1, 1, 1, 1, 0.5]
+    problem = classification(X, y, 1.0, loss="squared_hinge", sample_weight=weights)
+    answer = solve_declaration(declare("svm.l2.dual", problem))
+    assert answer.status is Status.OPTIMAL
+    assert answer.value == pytest.approx(solve(problem, tol=1e-10).value, rel=1e-7)
