@@ -8,15 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from equimargin.estimators.function import Functions, functions_of
+from equimargin.estimators.fitted import Functions, Proof, functions_of
 from equimargin.estimators.named_kernels import named_kernel
-from equimargin.estimators.proof import Proof
 from equimargin.formulations import Kernel, Problem
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.labels import Index
@@ -147,3 +146,19 @@ class MarginEstimator(BaseEstimator):
         """f_k + b_k at new points, (n, K)."""
         check_is_fitted(self)
         return self._functions(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))
+
+
+def row_weights(sample_weight: ArrayLike | None, rows: Any) -> Array | None:
+    """Weights of the rows, (m,), as scikit-learn checks them; None where none are given.
+
+    Parameters
+    ----------
+    sample_weight : (m,), at least 0, or None.  rows : what has as many rows.
+
+    Raises
+    ------
+    ValueError : another shape, a negative weight, or one that is not finite.
+    """
+    if sample_weight is None:
+        return None
+    return np.asarray(_check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True))

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight
 
-from equimargin.estimators.base import MarginEstimator
+from equimargin.estimators.base import MarginEstimator, row_weights
 from equimargin.formulations import Kernel
 from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.numeric.arrays import Array
@@ -182,7 +181,7 @@ class MarginClassifier(Classifier):
 
     def _weights(self, X: Any, codes: Index, sample_weight: ArrayLike | None) -> Array | None:
         """Factors of C, (m,), or None where all are 1."""
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = row_weights(sample_weight, X)
         if self.class_weight is None:
             return weights
         labels = self.classes_[codes]

@@ -8,7 +8,7 @@ import numpy as np
 
 from equimargin.formulations import Kernel, linear, polynomial, precomputed, rbf, sigmoid
 from equimargin.formulations.numeric.arguments import choice, shown
-from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
 
 NAMES = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
@@ -51,7 +51,7 @@ def _scaled(X: Features, v: Array | None, gamma: str) -> float:
     if choice(gamma, "gamma", ("scale", "auto")) == "auto":
         return 1.0 / int(X.shape[1])
     mean = np.average(_row_sums(X), weights=v) / X.shape[1]
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         spread = np.average(_row_sums(X.multiply(X)), weights=v) - X.shape[1] * mean**2
     else:
         spread = np.average(_row_sums((X - mean) ** 2), weights=v)

@@ -25,6 +25,35 @@ from equimargin.selection.grids import Task
 class PathCV(MarginEstimator):
     """What the three have in common: the paths of all folds, and one problem of all points at the chosen C."""
 
+    def __init__(
+        self,
+        *,
+        kernel: str | Kernel = "linear",
+        degree: int = 3,
+        gamma: str | float = "scale",
+        coef0: float = 0.0,
+        cv: int = 5,
+        metric: str = "auto",
+        lambda_min: float = 1e-4,
+        max_events: int | None = None,
+        time_limit: float | None = None,
+        random_state: int = 0,
+        tol: float = 1e-8,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.cv = cv
+        self.metric = metric
+        self.lambda_min = lambda_min
+        self.max_events = max_events
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.tol = tol
+        self.n_jobs = n_jobs
+
     @property
     def _limits(self) -> dict[str, Any]:
         return {"tol": self.tol, "time_limit": self.time_limit}
@@ -38,8 +67,8 @@ class PathCV(MarginEstimator):
         more : of the task, the queries or epsilon.
         """
         kernel = self._kernel(X)
-        folds = {"folds": self.cv, "random_state": self.random_state, "n_jobs": effective_n_jobs(self.n_jobs)}
-        limits = {"lambda_min": self.lambda_min, "max_events": self.max_events, "time_limit": self.time_limit}
+        folds: dict[str, Any] = {"folds": self.cv, "random_state": self.random_state, "n_jobs": effective_n_jobs(self.n_jobs)}
+        limits: dict[str, Any] = {"lambda_min": self.lambda_min, "max_events": self.max_events, "time_limit": self.time_limit}
         row = grid(X, y, [kernel], task, metric=self.metric, **folds, **limits, **more).best
         low, high = row.selected.interval
         self.C_, self.C_interval_ = row.selected.C, (1 / high, 1 / low)
@@ -69,35 +98,6 @@ class MarginClassifierPathCV(PathCV, Classifier):
 
     Source: P, section 5; Hastie, Rosset, Tibshirani, Zhu, The entire regularization path for the support vector machine (2004).
     """
-
-    def __init__(
-        self,
-        *,
-        kernel: str | Kernel = "linear",
-        degree: int = 3,
-        gamma: str | float = "scale",
-        coef0: float = 0.0,
-        cv: int = 5,
-        metric: str = "auto",
-        lambda_min: float = 1e-4,
-        max_events: int | None = None,
-        time_limit: float | None = None,
-        random_state: int = 0,
-        tol: float = 1e-8,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.cv = cv
-        self.metric = metric
-        self.lambda_min = lambda_min
-        self.max_events = max_events
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.tol = tol
-        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -167,18 +167,20 @@ class MarginRegressorPathCV(PathCV, Regressor):
         n_jobs: int | None = None,
     ) -> None:
         self.epsilon = epsilon
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.cv = cv
-        self.metric = metric
-        self.lambda_min = lambda_min
-        self.max_events = max_events
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.tol = tol
-        self.n_jobs = n_jobs
+        super().__init__(
+            kernel=kernel,
+            degree=degree,
+            gamma=gamma,
+            coef0=coef0,
+            cv=cv,
+            metric=metric,
+            lambda_min=lambda_min,
+            max_events=max_events,
+            time_limit=time_limit,
+            random_state=random_state,
+            tol=tol,
+            n_jobs=n_jobs,
+        )
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Choose C and fit to all points.
@@ -218,35 +220,6 @@ class MarginRankerPathCV(PathCV, Ranker):
 
     Source: P, section 5.
     """
-
-    def __init__(
-        self,
-        *,
-        kernel: str | Kernel = "linear",
-        degree: int = 3,
-        gamma: str | float = "scale",
-        coef0: float = 0.0,
-        cv: int = 5,
-        metric: str = "auto",
-        lambda_min: float = 1e-4,
-        max_events: int | None = None,
-        time_limit: float | None = None,
-        random_state: int = 0,
-        tol: float = 1e-8,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.cv = cv
-        self.metric = metric
-        self.lambda_min = lambda_min
-        self.max_events = max_events
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.tol = tol
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
         """Choose C and fit to all points.

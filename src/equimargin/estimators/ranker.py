@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from equimargin.estimators.base import MarginEstimator
+from equimargin.estimators.base import MarginEstimator, row_weights
 from equimargin.estimators.queries import COLUMN, query_of_rows, split_column, weighted_accuracy, weighted_pairs
 from equimargin.formulations import Kernel, one_norm_ranking, ranking, ranking_vector_machine
 from equimargin.formulations.numeric.arguments import choice
@@ -53,9 +52,9 @@ class Ranker(MarginEstimator):
         features, query = split_column(X, qid)
         self.check_queries(query)
         f = self.decision_function(features)
-        if sample_weight is None:
+        weights = row_weights(sample_weight, f)
+        if weights is None:
             return pairwise_accuracy(y, f, query).mean
-        weights = _check_sample_weight(sample_weight, f, dtype=np.float64, ensure_non_negative=True)
         return weighted_accuracy(y, f, query_of_rows(query, len(f)), weights)
 
     def check_queries(self, qid: ArrayLike | None) -> None:
@@ -164,9 +163,9 @@ class MarginRanker(Ranker):
         ConvergenceWarning : the solver stopped before it reached `tol`; its best point is kept.
         """
         X, y, query = self._data(X, y, qid)
-        if sample_weight is None:
+        weights = row_weights(sample_weight, X)
+        if weights is None:
             return self._solve(ranking(X, y, query, self.C, self._kernel(X), self.loss, self.per_query))
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         mean = choice(self.per_query, "per_query", ("sum", "mean")) == "mean"
         return self._solve(weighted_pairs(ranking(X, y, query, self.C, self._kernel(X, weights), self.loss), weights, mean))
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import _check_sample_weight
 
-from equimargin.estimators.base import MarginEstimator
+from equimargin.estimators.base import MarginEstimator, row_weights
 from equimargin.formulations import Kernel, regression
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.choices import Loss
@@ -99,5 +97,5 @@ class MarginRegressor(Regressor):
         ConvergenceWarning : the solver stopped before it reached `tol`; its best point is kept.
         """
         X, y = self._checked(X, y, y_numeric=True)
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = row_weights(sample_weight, X)
         return self._solve(regression(X, y, self.C, self.epsilon, self._kernel(X, weights), self.loss, weights))
