@@ -35,6 +35,7 @@ from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.proofs import checker
 from equimargin.proofs.referee import Family
 from equimargin.solvers.exact.optimum import ExactOptimum
+from equimargin.solvers.problem_file import whole
 from equimargin.solvers.solution import Solution
 
 Mode = Literal["proven", "exact"]
@@ -87,9 +88,8 @@ def write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
     text = json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
     if len(text) > checker.LARGEST_FILE:
         raise ValueError(f"the certificate has {len(text):,} bytes, and its checker reads {checker.LARGEST_FILE:,}")
-    part = Path(f"{os.fspath(path)}.part")
-    part.write_text(text, encoding="ascii")
-    part.replace(path)
+    with whole(Path(path)) as part:
+        part.write_text(text, encoding="ascii")
 
 
 def certificate_at(problem: Problem, point: CanonicalPoint) -> dict[str, Any]:

@@ -1,9 +1,16 @@
-"""How a problem is kept in a file: its arrays as those of an NPZ file, all else as words in JSON. There are no pickles."""
+"""How a problem, and what was found of it, are kept in a file: arrays as those of an NPZ file, all else as words in JSON.
+
+There are no pickles. A file is written whole or not at all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +48,68 @@ KERNELS: dict[str, Callable[..., Kernel]] = {
 """Makers of kernels by the names of their classes, which is how a file names a kernel."""
 
 Arrays = dict[str, Any]
+Held = TypeVar("Held")
+
+
+def write(file: str | Path, form: str, words: Mapping[str, Any], arrays: Arrays) -> None:
+    """Write an NPZ file without pickles, whole or not at all.
+
+    Parameters
+    ----------
+    file : where to write; what is there is replaced.  form : the name of the file's format.  words : for JSON.  arrays : by name.
+    """
+    with whole(Path(file)) as part, part.open("wb") as out:
+        np.savez_compressed(out, about=np.array(json.dumps({"format": form, **words})), **arrays)
+
+
+def read(file: str | Path, form: str, kind: str, made: Callable[[dict[str, Any], Arrays], Held]) -> Held:
+    """What a file holds that `write` wrote.
+
+    Parameters
+    ----------
+    file : to read.  form : the name of its format.  kind : what it holds, in words.
+    made : makes that of the words and arrays; it may raise a KeyError where something is missing, and a ValueError with a reason.
+
+    Raises
+    ------
+    ValueError : a damaged file, or one of another kind.  OSError : a file that cannot be read.  Both name the file, what is wrong with it,
+        and what to do.
+    """
+    try:
+        content = Path(file).read_bytes()
+    except OSError as reason:
+        raise type(reason)(f"{file} cannot be read: {reason.strerror or reason}; give the path of a {kind} that save() wrote") from None
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        words = json.loads(str(arrays.pop("about")))
+        if not isinstance(words, dict) or words["format"] != form:
+            raise ValueError(f"its format is not {form!r}")
+        return made(words, arrays)
+    except MemoryError:
+        raise
+    except Exception as reason:  # a damaged archive fails in many ways, from zipfile, zlib, struct and NumPy's header parser
+        wrong = f"{reason} is missing" if isinstance(reason, KeyError) else str(reason)
+        raise ValueError(f"{file} is no {kind}: {wrong}; give a file that save() wrote and that has not been changed since") from None
+
+
+@contextmanager
+def whole(path: Path, keep: bool = True) -> Iterator[Path]:
+    """A name to write to, with the same ending. The file itself appears when it is whole, or not at all; never if it is not to be kept.
+
+    A device or a pipe is written to as it is.
+    """
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    path = path.resolve()  # of a link it is the file behind it that is replaced
+    part = path.with_name(f".{path.stem}.part{path.suffix}")
+    try:
+        yield part
+        if keep:
+            part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def packed(problem: Problem) -> tuple[dict[str, Any], Arrays]:

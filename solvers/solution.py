@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,7 +20,7 @@ from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Signed
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
-from equimargin.solvers.problem_file import packed, unpacked
+from equimargin.solvers.problem_file import packed, read, unpacked, write
 
 SOLUTION_FORMAT = "equimargin solution 1"
 """Name of the format of a solution's file. The number counts the changes of its layout."""
@@ -221,7 +219,7 @@ class Solution:
         return np.where(f >= 0, 1.0, -1.0) if isinstance(self.problem.rows, Signed) else f
 
     def save(self, file: str | Path) -> None:
-        """Write an NPZ file without pickles, the problem with the solution; `load` reads it.
+        """Write an NPZ file without pickles, the problem with the solution, whole or not at all; `load` reads it.
 
         The trajectory is left out. Multipliers of pairs that were never stored are stored one by one; of more than ten million pairs they
         are left out, and the solution that is read has no lower bound.
@@ -231,12 +229,11 @@ class Solution:
         file : where to write; what is there is replaced.
         """
         words, arrays = packed(self.problem)
-        words |= {"format": SOLUTION_FORMAT} | {name: getattr(self, name) for name in SOLUTION_FIELDS_IN_JSON}
+        words |= {name: getattr(self, name) for name in SOLUTION_FIELDS_IN_JSON}
         stored = None if self.dual is None or self.problem.p > LISTED_PAIRS else np.asarray(self.dual)
         parts = vars(self.point.with_multipliers(stored))
         arrays |= {f"point_{name}": np.asarray(part) for name, part in parts.items() if part is not None}
-        with Path(file).open("wb") as out:
-            np.savez_compressed(out, about=np.array(json.dumps(words)), **arrays)
+        write(file, SOLUTION_FORMAT, words, arrays)
 
     @classmethod
     def load(cls, file: str | Path) -> Solution:
@@ -250,22 +247,15 @@ class Solution:
         ------
         ValueError : a file that is none of these, with what is wrong in a sentence.  FileNotFoundError : no file.
         """
-        try:
-            with np.load(io.BytesIO(Path(file).read_bytes()), allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
-            words = json.loads(str(arrays.pop("about")))
-            if not isinstance(words, dict) or words["format"] != SOLUTION_FORMAT:
-                raise ValueError(f"its format is not {SOLUTION_FORMAT!r}")
-            problem = unpacked(words, arrays)
-            point = _point(problem, {name.removeprefix("point_"): v for name, v in arrays.items() if name.startswith("point_")})
-            solver, status, reason, iterations, seconds = (words[name] for name in SOLUTION_FIELDS_IN_JSON)
-            return cls(problem, str(solver), point, Status(status), str(reason), int(iterations), float(seconds))
-        except FileNotFoundError:
-            raise
-        except KeyError as missing:
-            raise ValueError(f"{file} is no solution: {missing} is missing") from None
-        except Exception as reason:  # a damaged archive fails in many ways, from zipfile, zlib, struct and NumPy's header parser
-            raise ValueError(f"{file} is no solution: {reason}") from None
+        return read(file, SOLUTION_FORMAT, "solution", cls._made)
+
+    @classmethod
+    def _made(cls, words: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Solution:
+        """The solution that a file holds."""
+        problem = unpacked(words, arrays)
+        point = _point(problem, {name.removeprefix("point_"): v for name, v in arrays.items() if name.startswith("point_")})
+        solver, status, reason, iterations, seconds = (words[name] for name in SOLUTION_FIELDS_IN_JSON)
+        return cls(problem, str(solver), point, Status(status), str(reason), int(iterations), float(seconds))
 
     def __repr__(self) -> str:
         """One line: the problem, the solver and how it ended."""

@@ -6,8 +6,6 @@ f(lambda) = (lambda_0 / lambda) f(lambda_0). A path can be written to a file and
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,7 +23,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.listed import Signed
 from equimargin.solvers.path.function import Centred, claimed
 from equimargin.solvers.path.trace import Kind
-from equimargin.solvers.problem_file import is_number, packed, unpacked
+from equimargin.solvers.problem_file import is_number, packed, read, unpacked, write
 from equimargin.solvers.solution import Solution, Status
 
 PATH_FORMAT = "equimargin regularization path 3"
@@ -274,14 +272,13 @@ class RegularizationPath:
         return np.where(f >= 0, 1.0, -1.0) if isinstance(self.problem.rows, Signed) else f
 
     def save(self, file: str | Path) -> None:
-        """Write an NPZ file without pickles, the problem with the path."""
+        """Write an NPZ file without pickles, the problem with the path, whole or not at all; `load` reads it."""
         words, arrays = packed(self.problem)
-        words |= {"format": PATH_FORMAT} | {name: getattr(self, name) for name in FIELDS_IN_JSON}
+        words |= {name: getattr(self, name) for name in FIELDS_IN_JSON}
         arrays |= {name: getattr(self, name) for name in ARRAYS_OF_PATH} | {
             f"alpha_{name}": getattr(self.alphas, name) for name in ARRAYS_OF_ALPHA
         }
-        with Path(file).open("wb") as out:
-            np.savez_compressed(out, about=np.array(json.dumps(words)), **arrays)
+        write(file, PATH_FORMAT, words, arrays)
 
     @classmethod
     def load(cls, file: str | Path) -> RegularizationPath:
@@ -291,25 +288,17 @@ class RegularizationPath:
         ------
         ValueError : a file that is none of these, with what is wrong in a sentence.  FileNotFoundError : no file.
         """
-        try:
-            with np.load(io.BytesIO(Path(file).read_bytes()), allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
-            words = json.loads(str(arrays.pop("about")))
-            if not isinstance(words, dict) or words["format"] != PATH_FORMAT:
-                raise ValueError(f"its format is not {PATH_FORMAT!r}")
-            problem = unpacked(words, arrays)
-            if not isinstance(problem, MarginProblem) or problem.loss != "hinge" or problem.hard.any():
-                raise ValueError("its problem is no hinge's, or has rows of infinite weight")
-            _fitting(arrays, problem)
-            told = _told(words)
-        except FileNotFoundError:
-            raise
-        except KeyError as missing:
-            raise ValueError(f"{file} is no regularisation path: {missing} is missing") from None
-        except Exception as reason:  # a damaged archive fails in many ways, from zipfile, zlib, struct and NumPy's header parser
-            raise ValueError(f"{file} is no regularisation path: {reason}") from None
+        return read(file, PATH_FORMAT, "regularisation path", cls._made)
+
+    @classmethod
+    def _made(cls, words: dict[str, Any], arrays: dict[str, Any]) -> RegularizationPath:
+        """The path that a file holds."""
+        problem = unpacked(words, arrays)
+        if not isinstance(problem, MarginProblem) or problem.loss != "hinge" or problem.hard.any():
+            raise ValueError("its problem is no hinge's, or has rows of infinite weight")
+        _fitting(arrays, problem)
         alphas = Alphas(*(arrays[f"alpha_{name}"] for name in ARRAYS_OF_ALPHA))
-        return cls(problem, alphas=alphas, **{name: arrays[name] for name in ARRAYS_OF_PATH}, **told)
+        return cls(problem, alphas=alphas, **{name: arrays[name] for name in ARRAYS_OF_PATH}, **_told(words))
 
     def _parts(self, lam: float) -> list[tuple[float, int]]:
         """The breakpoints around lambda, as (share, number), whose shares sum up to what is there; the first one alone above it."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 from scipy import sparse
 
 from equimargin.formulations import (
+    MarginProblem,
     Problem,
     classification,
     one_norm_ranking,
@@ -27,7 +30,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.kernels import kernel
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers
-from equimargin.solvers import Solution, solve
+from equimargin.solvers import Solution, regularization_path, solve
 from narrow import as_a
 
 RNG = np.random.default_rng(0)
@@ -159,3 +162,65 @@ def test_what_is_no_file_of_ours_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "arrays.npz", X=X)
     with pytest.raises(ValueError, match="is no solution: 'about' is missing"):
         Solution.load(tmp_path / "arrays.npz")
+
+
+def saved(folder: Path) -> Path:
+    """The file of a solution."""
+    file = folder / "solution.npz"
+    solve(PROBLEMS["classification"]).save(file)
+    return file
+
+
+def test_every_refusal_names_the_file_and_says_what_to_do(tmp_path: Path) -> None:
+    file = saved(tmp_path)
+    content = file.read_bytes()
+    for damaged in (content[: len(content) // 2], content[:500] + bytes(200) + content[700:], b""):
+        file.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"solution.npz is no solution: .*; give a file that save\(\) wrote"):
+            Solution.load(file)
+    regularization_path(as_a(MarginProblem, PROBLEMS["classification"])).save(tmp_path / "path.npz")
+    with pytest.raises(ValueError, match=r"path.npz is no solution: its format is not 'equimargin solution 1'; give a file"):
+        Solution.load(tmp_path / "path.npz")
+    with pytest.raises(FileNotFoundError, match=r"nowhere.npz cannot be read: No such file .*; give the path of a solution"):
+        Solution.load(tmp_path / "nowhere.npz")
+    with pytest.raises(IsADirectoryError, match="cannot be read: Is a directory; give the path of a solution"):
+        Solution.load(tmp_path)
+
+
+def test_want_of_memory_is_no_fault_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: object) -> None:
+        raise MemoryError
+
+    file = saved(tmp_path)
+    monkeypatch.setattr("equimargin.solvers.solution.unpacked", exhausted)
+    with pytest.raises(MemoryError):
+        Solution.load(file)
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def half(out: Any, **_: object) -> None:
+        out.write(b"half of it")
+        raise OSError("the disk is full")
+
+    file = saved(tmp_path)
+    before = file.read_bytes()
+    monkeypatch.setattr(np, "savez_compressed", half)
+    with pytest.raises(OSError, match="the disk is full"):
+        solve(PROBLEMS["regression"]).save(file)
+    assert (list(tmp_path.iterdir()), file.read_bytes()) == ([file], before)
+
+
+def test_a_link_stays_a_link_and_a_pipe_is_written_to(tmp_path: Path) -> None:
+    link, found = tmp_path / "link.npz", solve(PROBLEMS["classification"])
+    link.symlink_to(saved(tmp_path))
+    found.save(link)
+    assert link.is_symlink()
+    assert repr(Solution.load(tmp_path / "solution.npz")) == repr(found)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(pipe.read_bytes)
+        found.save(pipe)
+    (tmp_path / "read.npz").write_bytes(read.result())
+    assert pipe.is_fifo()
+    assert repr(Solution.load(tmp_path / "read.npz")) == repr(found)

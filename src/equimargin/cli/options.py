@@ -294,14 +294,10 @@ def _open_once(path: Path) -> None:
     if path.exists():
         with path.open("ab"):
             pass
-    if _is_replaced(path):
-        with whole(path, keep=False) as part:
-            part.touch()
+    from equimargin.solvers.problem_file import whole
 
-
-def _is_replaced(path: Path) -> bool:
-    """Whether a file of that name is replaced by a new one, which a device or a pipe must not be."""
-    return path.is_file() or not path.exists()
+    with whole(path, keep=False) as part:
+        part.touch()
 
 
 @contextmanager
@@ -316,23 +312,10 @@ def writing(*paths: Path | None) -> Iterator[Callable[[Path, str], None]]:
         if path == STDOUT:
             out.write(text if text.endswith("\n") else f"{text}\n")
             return
+        from equimargin.solvers.problem_file import whole
+
         with whole(path) as part:
             part.write_text(text, encoding="utf-8")
 
     with redirect_stdout(sys.stderr) if STDOUT in paths else nullcontext():
         yield write
-
-
-@contextmanager
-def whole(path: Path, keep: bool = True) -> Iterator[Path]:
-    """A name to write to, with the same ending. The file itself appears when it is whole, or not at all; never if it is not to be kept."""
-    if not _is_replaced(path):
-        yield path
-        return
-    part = path.with_name(f".{path.stem}.part{path.suffix}")
-    try:
-        yield part
-        if keep:
-            part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

@@ -44,7 +44,6 @@ from equimargin.cli.options import (
     loaded,
     margin_problem,
     sentences,
-    whole,
     writing,
 )
 
@@ -227,12 +226,12 @@ def _summary(found: RegularizationPath, selected: Selected | None, validated_on:
 def _write(found: RegularizationPath, data: Data, curve: Curve | None, save: Path | None, plot: Path | None) -> None:
     """The path and its drawing, where they are asked for."""
     if save is not None:
-        with whole(save) as part:
-            found.save(part)
+        found.save(save)
     if plot is not None and not (found.lambdas > 0).any():
         typer.echo(f"  nothing to draw: {found.stopped}")
     elif plot is not None:
         from equimargin.draw.path_plot import draw
+        from equimargin.solvers.problem_file import whole
 
         with whole(plot) as part:
             draw(found, part, headline(data, found.problem), curve)
