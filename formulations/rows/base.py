@@ -248,7 +248,7 @@ class Rows(GroupedRows):
 
     @property
     def many(self) -> bool:
-        """Whether there are so many rows that sums over them are not taken row by row."""
+        """Whether the rows are too many for sums over them to be taken row by row."""
         return False
 
     def multipliers(self, alpha: ArrayLike | Multipliers) -> Multipliers:

@@ -50,7 +50,7 @@ FIELDS_IN_JSON = ("level", "stopped", "complete", "seconds")
 SMALLEST_LAMBDA = 1e-300
 """lambda below which a path gives no answers: its inverse, the cost C, comes too near to the largest float."""
 OPTIMAL_GAP = 1e-8
-"""Relative gap, rounding included, up to which an answer of a path is called optimal."""
+"""Relative gap, rounding included, up to which an answer of a path is called optimal. The command `path` fails where one is larger."""
 
 
 class Event(NamedTuple):

@@ -61,7 +61,7 @@ SHARE = 0.05
 LEVELS = 60, 1000, 5000
 """Levels of the rankings whose pairs are summed one by one, in turn: listed pairs, too many to look at one by one, too many to list."""
 RANKINGS = 30
-"""One of each, and one more for so many instances of a family that implicit pairs are for."""
+"""Instances of a family for each of its rankings with many levels, beside the one that every entry of LEVELS has."""
 ROUNDED = 1e-9
 """Relative difference of two sums over the same pairs."""
 
@@ -95,7 +95,7 @@ class Report:
 
 
 def drawn(family: str, count: int, number: int) -> list[Problem]:
-    """So many instances of a family, always the same ones for a seed."""
+    """Instances of a family, `count` of them, always the same ones for a seed."""
     large = round(LARGE_SHARE * count)
     return [_drawn(family, LARGE if k < large else SMALL, f"{number} {family} {k}") for k in range(count)]
 

@@ -68,7 +68,7 @@ FAMILIES = (
     "rvm",
 )
 LARGE_ONE_IN = 10
-"""One instance in so many has up to 30 points, the others have up to 8."""
+"""Instances of which one has up to 30 points, and the others have up to 8."""
 POINTS = 10
 """Random points an instance."""
 TIME_LIMIT = 5.0

@@ -54,9 +54,6 @@ if TYPE_CHECKING:
     from equimargin.selection.grids import FoldPath, Task
     from equimargin.solvers import RegularizationPath
 
-TRUSTED_GAP = 1e-8
-"""Relative gap, at most, at which a breakpoint is trusted: a larger one makes the exit status 1."""
-
 
 def path(
     data: DataArgument,
@@ -112,6 +109,7 @@ def path(
         from equimargin.selection.along_path import NoBreakpoint, NothingToChoose, score_along
         from equimargin.selection.grids import folds_of, grid
         from equimargin.solvers import regularization_path
+        from equimargin.solvers.path.result import OPTIMAL_GAP
 
         what, limits = cast("Task", rows.task), (lambda_min, max_events, time_limit)
         if folds is not None:
@@ -166,7 +164,7 @@ def path(
         _write(found, rows, curve, save, plot)
     worst = max(found.gaps.max(), found.midpoint_gaps.max(initial=0.0))
     early = not found.complete or isinstance(nothing, NoBreakpoint) or (curve is not None and bool(ended_early) and _at_the_end(curve))
-    raise typer.Exit(1 if not worst <= TRUSTED_GAP else 4 if early else 0)
+    raise typer.Exit(1 if not worst <= OPTIMAL_GAP else 4 if early else 0)
 
 
 def _at_the_end(curve: Curve) -> bool:

@@ -285,7 +285,7 @@ def test_a_path_without_a_breakpoint_is_nothing(tmp_path: Path) -> None:
 
 
 def test_a_gap_that_is_too_large_is_told_by_the_exit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("equimargin.cli.path.TRUSTED_GAP", -1.0)
+    monkeypatch.setattr("equimargin.solvers.path.result.OPTIMAL_GAP", -1.0)
     assert run("xor", "--kernel", "rbf")[0] == 1
 
 
