@@ -32,6 +32,7 @@ from equimargin.solvers.dual.newton_on_face import SMALL_FACE, climb, worth
 from equimargin.solvers.dual.smo_problem import Index, Look, PointProblem, Units
 from equimargin.solvers.dual.working_set import WorkingSet, pair_steps
 from equimargin.solvers.needs import Needs
+from equimargin.solvers.products.workspace import Workspace, lent
 from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS, Progress, multipliers, risen
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution, Status
@@ -91,18 +92,19 @@ NEEDS = Needs(MarginProblem, bias="so that no pair has to be moved together", si
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """The optimum of one problem."""
-    with _blas().limit(limits=1, user_api="blas"):
-        return _descend(_Descent.of(problem, warm_start, limits), limits, warm_start is not None)
+    with _blas().limit(limits=1, user_api="blas"), lent() as memory:
+        return _descend(_Descent.of(problem, warm_start, limits, memory), limits, warm_start is not None)
 
 
 def _solve_grid(problems: Iterable[MarginProblem], limits: Limits) -> Iterator[Solution]:
     """The optima of problems that differ in C and weights, each from the one before where only C differs; blocks of K are kept."""
     descent: _Descent | None = None
-    for problem in problems:
-        with _blas().limit(limits=1, user_api="blas"):
-            descent = _Descent.of(problem, None, limits) if descent is None else descent.turned_to(problem, limits)
-            solution = _descend(descent, limits, False)
-        yield solution
+    with lent() as memory:
+        for problem in problems:
+            with _blas().limit(limits=1, user_api="blas"):
+                descent = _Descent.of(problem, None, limits, memory) if descent is None else descent.turned_to(problem, limits)
+                solution = _descend(descent, limits, False)
+            yield solution
 
 
 @cache
@@ -216,14 +218,14 @@ class _Descent:
     effort: Effort
 
     @classmethod
-    def of(cls, problem: MarginProblem, start: Point | None, limits: Limits) -> _Descent:
+    def of(cls, problem: MarginProblem, start: Point | None, limits: Limits, memory: Workspace) -> _Descent:
         """At 0, or at the multipliers of a start."""
         units = Units.of(problem)
         points = PointProblem.of(problem, units)
         at = Iterate(np.zeros(problem.m), -points.z, 0.0)
         if start is not None:
             at = Iterate(points.numbers(multipliers(start, problem)), -points.z, np.inf)
-        return cls._starting(points, at, WorkingSet.of(problem.gram, units.unit, limits.n_jobs), limits)
+        return cls._starting(points, at, WorkingSet.of(problem.gram, units.unit, limits.n_jobs, memory), limits)
 
     def turned_to(self, problem: MarginProblem, limits: Limits) -> _Descent:
         """At the same problem of another C, with the multipliers and f multiplied by the ratio; with other weights at 0."""

@@ -23,7 +23,7 @@ from equimargin.formulations.numeric.jit import fast, jit
 from equimargin.formulations.numeric.vector_loops import first_at_least, larger
 from equimargin.solvers.dual.smo_problem import NEVER, Index, Look, Sides
 from equimargin.solvers.products.tiles import Block, Tiles, add_rows, tiles
-from equimargin.solvers.products.workspace import square
+from equimargin.solvers.products.workspace import Workspace
 
 ONE_SET = 2048
 """Points up to which all of them are one working set. Its block of K, 16 MB in float32, is computed once and for all."""
@@ -41,18 +41,19 @@ class WorkingSet:
 
     exact, single : K in float64 and in float32, tile by tile.  tiles : the one of both that is in use.
     points : (q,) the set, which outlives a change of precision.  K : (q, q) its block; None before it is computed in this precision.
+    memory : where the block is; of one run at a time.
     """
 
-    def __init__(self, exact: Tiles, single: Tiles) -> None:
-        self.exact, self.single, self.tiles = exact, single, exact
+    def __init__(self, exact: Tiles, single: Tiles, memory: Workspace) -> None:
+        self.exact, self.single, self.tiles, self.memory = exact, single, exact, memory
         self.points: Index = np.zeros(0, dtype=np.intp)
         self.K: Any = None
 
     @classmethod
-    def of(cls, gram: Gram, unit: float, n_jobs: int) -> WorkingSet:
+    def of(cls, gram: Gram, unit: float, n_jobs: int, memory: Workspace) -> WorkingSet:
         """No points yet, of K / unit."""
         exact = tiles(gram, unit, n_jobs)
-        return cls(exact, exact.single())
+        return cls(exact, exact.single(), memory)
 
     @property
     def m(self) -> int:
@@ -83,26 +84,27 @@ class WorkingSet:
         if self.whole:
             if self.K is None:
                 self.points = np.arange(self.m)
-                self.K = self.tiles.block(self.points, self.points, square("set", self.m, self.tiles.dtype))
+                self.K = self.tiles.block(self.points, self.points, self.memory.square("set", self.m, self.tiles.dtype))
             return 0
         if self.K is not None and not violators_outside(look, 0.1 * look.violation, self.points):
             return 0
         before = self.points
         wanted = max(self.m // 10, SMALLEST_SET) + int(np.count_nonzero(look.free))
-        W = chosen(look, before, min(wanted if wanted > 1.1 * len(before) else len(before), LARGEST_SET[self.tiles.dtype]))
-        self.points, places = seated(W, before)
-        if self.K is None or len(before) != len(W) or len(places) > len(W) // RENEWED_PART:
-            self.points, self.K = W, None  # the memory of the old block is free for the new one
-            self.K = self.tiles.block(W, W, square("set", len(W), self.tiles.dtype))
-            return 4 * len(W) ** 2
+        points = chosen(look, before, min(wanted if wanted > 1.1 * len(before) else len(before), LARGEST_SET[self.tiles.dtype]))
+        size = len(points)
+        self.points, places = seated(points, before)
+        if self.K is None or len(before) != size or len(places) > size // RENEWED_PART:
+            self.points, self.K = points, None  # the memory of the old block is free for the new one
+            self.K = self.tiles.block(points, points, self.memory.square("set", size, self.tiles.dtype))
+            return 4 * size**2
         self.tiles.renew(self.K, self.points, places)
-        return 8 * len(W) * len(places)
+        return 8 * size * len(places)
 
     def face(self, points: Index) -> Block:
         """K at some points, (k, k), to write into."""
         if self.whole:
             return np.asarray(self.K[np.ix_(points, points)])
-        return self.tiles.block(points, points, square("face", len(points), self.tiles.dtype))
+        return self.tiles.block(points, points, self.memory.square("face", len(points), self.tiles.dtype))
 
     def follow(self, points: Index, change: Array, G: Array) -> int:
         """G <- G + K[:, points] change, in place; through the block where the points are `self.points` or all points are in it.
@@ -154,20 +156,20 @@ def chosen(look: Look, before: Index, size: int) -> Index:
     return np.flatnonzero(taken)
 
 
-def seated(W: Index, before: Index) -> tuple[Index, Index]:
-    """The points of W, with those that were in the set before in their old places, and the places of the others."""
-    order = np.full(len(W), -1)
-    stay = np.flatnonzero(np.isin(before[: len(W)], W))
+def seated(points: Index, before: Index) -> tuple[Index, Index]:
+    """The points of a new set, with those that were in the set before in their old places, and the places of the others."""
+    order = np.full(len(points), -1)
+    stay = np.flatnonzero(np.isin(before[: len(points)], points))
     order[stay] = before[stay]
     places = np.flatnonzero(order < 0)
-    order[places] = np.setdiff1d(W, before[stay], assume_unique=True)
+    order[places] = np.setdiff1d(points, before[stay], assume_unique=True)
     return order, places
 
 
-def violators_outside(look: Look, margin: float, W: Index) -> bool:
-    """Whether a point outside of the set W violates optimality by more than a margin, at the level of the free points."""
+def violators_outside(look: Look, margin: float, points: Index) -> bool:
+    """Whether a point outside of the set violates optimality by more than a margin, at the level of the free points."""
     violating = (look.rise < look.level - margin) | (look.fall > look.level + margin)
-    violating[W] = False
+    violating[points] = False
     return bool(violating.any())
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,21 +14,39 @@ KEPT_BYTES = 144 * 2**20
 """Bytes of the largest square that is kept for the next run: the largest working set in float32, 6000 points."""
 
 
-class _Kept(threading.local):
-    """One piece of memory for every name, in every thread."""
+class Workspace:
+    """The memory of one run, one piece for every name."""
 
     def __init__(self) -> None:
-        self.pieces: dict[str, NDArray[np.uint8]] = {}
+        self._pieces: dict[str, NDArray[np.uint8]] = {}
+
+    def square(self, name: str, n: int, dtype: DTypeLike) -> NDArray[Any]:
+        """An (n, n) array of any content, valid until the same name is asked for again."""
+        size = n * n * np.dtype(dtype).itemsize
+        if size > KEPT_BYTES:
+            return np.empty((n, n), dtype)
+        if name not in self._pieces or len(self._pieces[name]) < size:
+            self._pieces[name] = np.empty(size, np.uint8)
+        return self._pieces[name][:size].view(dtype).reshape(n, n)
+
+
+class _Kept(threading.local):
+    """In every thread, the workspace that no run is using; None while there is none."""
+
+    workspace: Workspace | None = None
 
 
 _kept = _Kept()
 
 
-def square(name: str, n: int, dtype: DTypeLike) -> NDArray[Any]:
-    """An (n, n) array of any content, valid until the same thread asks for the same name again."""
-    size = n * n * np.dtype(dtype).itemsize
-    if size > KEPT_BYTES:
-        return np.empty((n, n), dtype)
-    if name not in _kept.pieces or len(_kept.pieces[name]) < size:
-        _kept.pieces[name] = np.empty(size, np.uint8)
-    return _kept.pieces[name][:size].view(dtype).reshape(n, n)
+@contextmanager
+def lent() -> Iterator[Workspace]:
+    """The workspace that the last run in this thread left behind, for one run.
+
+    It is nobody else's meanwhile: a run that is started within this one, by a callback, gets one of its own.
+    """
+    workspace, _kept.workspace = _kept.workspace or Workspace(), None
+    try:
+        yield workspace
+    finally:
+        _kept.workspace = workspace

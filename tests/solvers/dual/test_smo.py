@@ -269,6 +269,24 @@ def test_many_points_take_working_sets(C: float) -> None:
     assert solve(problem, "smo", tol=1e-9).relative_gap <= 1e-9
 
 
+def test_a_solve_within_a_callback_changes_neither_result() -> None:
+    """Both runs keep a block of K in memory that is used again; the outer one has its block once it has taken a step."""
+    outer, inner = (classification(*clusters(80, seed), 10.0, rbf(1 / 6)) for seed in (0, 1))
+    within: list[Solution] = []
+
+    def nested(iterations: int, *_: object) -> None:
+        if iterations and not within:
+            within.append(solve(inner, "smo", tol=1e-6))
+
+    def idle(*_: object) -> None:
+        pass
+
+    alone, around = (solve(outer, "smo", tol=1e-6, callback=callback) for callback in (idle, nested))
+    for found, wanted in ((around, alone), (within[0], solve(inner, "smo", tol=1e-6))):
+        assert (found.status, found.iterations) == (Status.OPTIMAL, wanted.iterations)
+        assert found.value == pytest.approx(wanted.value, rel=1e-9)
+
+
 def test_threads_change_nothing_but_rounding() -> None:
     X, y = clusters(2500)
     one, two = (solve(classification(X, y, 1.0, rbf(1 / 6)), "smo", tol=1e-8, n_jobs=n_jobs) for n_jobs in (1, 2))
