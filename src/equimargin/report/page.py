@@ -137,8 +137,8 @@ def proven_digits(interval: Interval) -> tuple[str, int]:
 
 
 def first_proof(family: Family, style: Style) -> list[str]:
-    """A line on an optimum that is proven while others are still to be asked."""
-    return style.wrapped(f"{family.id:<{NAME_COLUMNS}}{optimum(family).partition(' (')[0]}; asking others", 0, INDENT)
+    """A line on an optimum that is proven while others are still to be asked; set in, so that nobody takes it for the head of a block."""
+    return style.wrapped(f"{family.id}: {optimum(family).partition(' (')[0]}; asking others", INDENT)
 
 
 def optimum(family: Family) -> str:
