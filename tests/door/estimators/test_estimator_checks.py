@@ -9,9 +9,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from equimargin.estimators import (
@@ -46,10 +49,15 @@ ESTIMATORS = [
 every_check: pytest.MarkDecorator = parametrize_with_checks(ESTIMATORS)
 
 
-@pytest.mark.filterwarnings("default")
+def is_made_indefinite(estimator: Any, check: Any) -> bool:
+    """Whether the check takes the mean of all entries from a Gram matrix, which leaves it an eigenvalue far below 0."""
+    return bool(get_tags(estimator).input_tags.pairwise) and check.func.__name__ == "check_positive_only_tag_during_fit"
+
+
 @every_check
 def test_the_checks_of_scikit_learn_pass(estimator: Any, check: Callable[[Any], None]) -> None:
-    check(estimator)
+    with pytest.warns(ConvergenceWarning, match="not convex") if is_made_indefinite(estimator, check) else nullcontext():
+        check(estimator)
 
 
 def test_the_check_of_arrays_of_other_kinds_passes() -> None:
