@@ -96,7 +96,7 @@ def reals(values: object, name: str) -> Array:
 
 
 def factors(values: object, m: int, name: str) -> Array:
-    """Factors of C, (m,).
+    """Factors of C, (m,), in an array of its own.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def factors(values: object, m: int, name: str) -> Array:
     w = reals(values, name)
     if w.shape != (m,) or np.isnan(w).any() or (w < 0).any():
         raise ValueError(f"{name} must be {m} numbers in [0, inf]")
-    return w
+    return w.copy()
 
 
 def array(values: object, name: str) -> NDArray[Any]:

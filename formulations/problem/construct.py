@@ -1,4 +1,9 @@
-"""The constructors that users call: they check data and settings, and make a canonical problem of them."""
+"""The constructors that users call: they check data and settings, and make a canonical problem of them.
+
+A problem has copies of labels, queries, pairs and weights. A dense X of float64 is kept as it is and not copied, because it may be most of
+the memory: it must not be changed while the problem or a solution of it is in use. Values, intervals and predictions are computed from it
+when they are asked for.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +41,7 @@ def classification(
     Parameters
     ----------
     X : (m, d) features, or (m, m) Gram for `precomputed()`: an array, a sparse matrix, or a table, whose columns' names are kept.
+        An array of float64 is kept itself and not copied: do not change it as long as the problem or a solution of it is in use.
     y : (m,) labels in {-1, +1}; one class alone is accepted.
     C : cost in (0, inf].  kernel : linear by default.  loss : "hinge" or "squared_hinge".
     bias : True (free), False (none), "penalized" (part of the norm: the kernel k + 1 without a bias).
@@ -77,7 +83,8 @@ def regression(
 
     Parameters
     ----------
-    X : (m, d) features.  y : (m,) targets.  C : cost in (0, inf].  epsilon : >= 0, in the units of y.  The rest as in `classification`.
+    X : (m, d) features, kept as in `classification`.  y : (m,) targets.  C : cost in (0, inf].
+    epsilon : >= 0, in the units of y.  The rest as in `classification`.
 
     Raises
     ------
@@ -111,7 +118,8 @@ def ranking(
 
     Parameters
     ----------
-    X : (m, d) features.  y : (m,) relevances, higher is better.  qid : (m,) queries; pairs are within a query. No pair at all is accepted.
+    X : (m, d) features, kept as in `classification`.  y : (m,) relevances, higher is better.
+    qid : (m,) queries; pairs are within a query. No pair at all is accepted.
     per_query : "sum" of the losses of a query's pairs, or their "mean".  query_weight : factor of C for a query, in [0, inf]; 1 if absent.
 
     Raises
@@ -134,7 +142,7 @@ def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel 
 
     Parameters
     ----------
-    X : (m, d) features.  pairs : (p, 2) integers, (preferred, other).
+    X : (m, d) features, kept as in `classification`.  pairs : (p, 2) integers, (preferred, other).
 
     Raises
     ------

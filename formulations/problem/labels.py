@@ -13,7 +13,7 @@ Index = NDArray[np.int64]
 
 
 def numbers(values: ArrayLike, m: int, name: str) -> Array:
-    """Values (m,) as float64.
+    """Values (m,) as float64, in an array of its own.
 
     Raises
     ------
@@ -24,7 +24,7 @@ def numbers(values: ArrayLike, m: int, name: str) -> Array:
         raise ValueError(f"{name} must have one number for each of the {m} rows; its shape is {v.shape}")
     if not np.isfinite(v).all():
         raise ValueError(f"{name} holds NaN or an infinite number at row {int(np.flatnonzero(~np.isfinite(v))[0])}")
-    return v
+    return v.copy()
 
 
 def queries(qid: ArrayLike, m: int) -> tuple[NDArray[Any], Index]:

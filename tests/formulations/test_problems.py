@@ -298,3 +298,31 @@ def test_symmetrised_differences_keep_the_weights() -> None:
         (hard,) = (link for link in links.LINKS if (link.a, link.b) == ("rank.hard.primal", other))
         assert isinstance(hard, links.Equivalence)
         assert not hard.applies(replace(weighted, C=np.inf))
+
+
+def made(y: Any, weights: Any, queries: Any, pairs: Any) -> dict[str, Problem]:
+    """A problem of every constructor that keeps something of its data beside X."""
+    return {
+        "classification": classification(X, y, kernel=rbf(0.5), sample_weight=weights),
+        "regression": regression(X, y, kernel=rbf(0.5), sample_weight=weights),
+        "ranking": ranking(X, y, queries, kernel=rbf(0.5), loss="squared_hinge"),
+        "vector machine": ranking_vector_machine(X, y, queries, kernel=rbf(0.5)),
+        "pairs": ranking_from_pairs(X, pairs, kernel=rbf(0.5)),
+    }
+
+
+@pytest.mark.parametrize("name", made(SIGNS, WEIGHTS, QUERIES, np.array([[0, 1], [2, 3]])))
+def test_what_is_computed_later_is_of_the_data_as_they_were(name: str) -> None:
+    y, weights, queries, pairs = SIGNS.copy(), WEIGHTS.copy(), QUERIES.copy(), np.array([[0, 1], [2, 3]])
+    found = solve(made(y, weights, queries, pairs)[name])
+    wanted = solve(made(y, weights, queries, pairs)[name])
+    before = wanted.value, wanted.lower, wanted.upper, wanted.bias_interval
+    y[:], weights[:], queries[:], pairs[:] = -y, weights + 1, queries[::-1].copy(), pairs[:, ::-1].copy()
+    assert (found.value, found.lower, found.upper, found.bias_interval) == before
+
+
+def test_sparse_features_are_copied_too() -> None:
+    Z = sparse.csr_array(X)
+    found = solve(classification(Z, SIGNS))
+    Z.data[:] = 0.0
+    assert found.relative_gap <= 1e-6

@@ -42,7 +42,7 @@ class MarginEstimator(BaseEstimator):
 
     @property
     def objective_bounds_(self) -> tuple[float, float]:
-        """(lower, upper), proven bounds of the optimum."""
+        """(lower, upper), proven bounds of the optimum. They are computed at first use, until when the training data must not change."""
         check_is_fitted(self)
         return self._proof.bounds
 
