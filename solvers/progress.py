@@ -222,11 +222,7 @@ class Progress(Judge):
 
 def multipliers(start: Point, problem: MarginProblem) -> Array:
     """The multipliers to start from, (p,); zeros where the point has none."""
-    if start.alpha is None:
-        return np.zeros(problem.p)
-    if start.alpha.shape != (problem.p,):
-        raise ValueError(f"the warm start has {start.alpha.shape[0]} multipliers, the problem {problem.p} rows")
-    return np.asarray(start.alpha)
+    return np.zeros(problem.p) if start.alpha is None else np.asarray(start.alpha)
 
 
 def started(start: Point, problem: MarginProblem) -> Array:
@@ -234,25 +230,16 @@ def started(start: Point, problem: MarginProblem) -> Array:
 
     It is the point's own function; where it has none, that of its multipliers, A'alpha; where it has neither, 0. What is not finite counts
     as 0.
-
-    Raises
-    ------
-    ValueError : a point of another number of features, points or rows.
     """
     Z = problem.explicit
     if Z is not None and start.w is not None:
-        return _fitting(start.w, Z.q, "weights", "features")
+        return _finite(start.w)
     if start.beta is None and start.alpha is None:
         return np.zeros(problem.m if Z is None else Z.q)
-    if start.beta is None:
-        beta = problem.rows.rdot(problem.repaired(multipliers(start, problem)))
-    else:
-        beta = _fitting(start.beta, problem.m, "coefficients", "points")
+    beta = problem.rows.rdot(problem.repaired(multipliers(start, problem))) if start.beta is None else _finite(start.beta)
     return np.asarray(beta if Z is None else Z.rdot(beta))
 
 
-def _fitting(v: Array, n: int, what: str, of: str) -> Array:
-    """A start's numbers (n,), 0 where they are not finite; what, of : what they are called, and what there is one for each of."""
-    if np.shape(v) != (n,):
-        raise ValueError(f"the warm start has {np.size(v)} {what}, the problem {n} {of}")
+def _finite(v: Array) -> Array:
+    """The numbers of a start, 0 where they are not finite."""
     return np.where(np.isfinite(v), v, 0.0)

@@ -291,15 +291,13 @@ def _point(problem: Problem, parts: dict[str, NDArray[Any]]) -> CanonicalPoint:
     ValueError : numbers of another type or shape, or that are not finite; a part that such a point does not have.
     """
     own = type(problem.origin)
-    q = 0 if problem.explicit is None else problem.explicit.q
-    shapes = {"w": (q,), "beta": (problem.m,), "b": (), "alpha": (problem.p,), "x": (problem.size,), "u": (problem.p,)}
     for name, values in parts.items():
         if name not in own.__dataclass_fields__:
             raise ValueError(f"a point of a {problem.family} problem has no {name}")
-        if values.dtype != np.float64 or values.shape != shapes[name] or not np.isfinite(values).all():
-            raise ValueError(f"the point's {name} must be finite numbers of shape {shapes[name]}")
-    fields: dict[str, Any] = {name: float(values) if name == "b" else values for name, values in parts.items()}
-    return own(**fields)
+        if values.dtype != np.float64 or not np.isfinite(values).all():
+            raise ValueError(f"the point's {name} must be finite numbers of float64")
+    fields: dict[str, Any] = dict(parts)
+    return problem.own_point(own(**fields))
 
 
 def relative_gap(primal: float, dual: float, scale: float) -> float:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 from equimargin.formulations.kernels.features import Explicit, explicit
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import Kernel
+from equimargin.formulations.numeric.arguments import reals
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.numeric.rounding import products_within
-from equimargin.formulations.problem.point import CanonicalPoint, Point
+from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
 from equimargin.formulations.rows.base import Rows
-from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
+from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, ImplicitMultipliers
+
+P = TypeVar("P", Point, OneNormPoint)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,12 +85,17 @@ class CanonicalProblem(ABC):
 
     @abstractmethod
     def own_point(self, point: CanonicalPoint) -> CanonicalPoint:
-        """The point, if it is of this problem's kind.
+        """The point, if it is of this problem's kind and size; its numbers as float64, whatever held them.
 
         Raises
         ------
-        ValueError : a point of the other canonical shape.
+        ValueError : a point of the other canonical shape; a part of another size, that holds no numbers, or that such a point has not.
         """
+
+    @property
+    @abstractmethod
+    def parts(self) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of every part that a point of this problem may have, and what the part is, in words."""
 
     @abstractmethod
     def function(self, point: CanonicalPoint) -> Point:
@@ -162,6 +170,29 @@ class CanonicalProblem(ABC):
     def costs(self) -> Array:
         """c_r, (p,)."""
         return self.rows.spread(self.group_costs)
+
+
+def fitting(point: P, problem: CanonicalProblem) -> P:
+    """The point of a problem's kind, its parts as float64 of the problem's shapes; multipliers that are not stored stay so.
+
+    Raises
+    ------
+    ValueError : as in `CanonicalProblem.own_point`.
+    """
+    changed: dict[str, Any] = {}
+    parts = problem.parts
+    for name, value in vars(point).items():
+        if value is None:
+            continue
+        if name not in parts:
+            raise ValueError(f"a point of this {problem.family} problem has no {name}: its parts are {', '.join(parts)}")
+        shape, meaning = parts[name]
+        part = value if isinstance(value, ImplicitMultipliers) else reals(value, f"the point's {name}")
+        if part.shape != shape:
+            raise ValueError(f"the point's {name} must be {meaning}, of shape {shape}, and is of shape {part.shape}")
+        if part is not value:
+            changed[name] = part if shape else float(np.asarray(part))
+    return replace(point, **changed) if changed else point
 
 
 def of_another_kind(point: CanonicalPoint, problem: CanonicalProblem, wanted: str) -> ValueError:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from equimargin.formulations.numeric.arguments import cost
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.numeric.rounding import UNIT
-from equimargin.formulations.problem.base import CanonicalProblem, of_another_kind
+from equimargin.formulations.problem.base import CanonicalProblem, fitting, of_another_kind
 from equimargin.formulations.problem.bias import finite_end, hinge_bias, squared_hinge_bias
 from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.problem.limits import within_float64
@@ -113,8 +113,14 @@ class MarginProblem(CanonicalProblem):
 
     def own_point(self, point: CanonicalPoint) -> Point:
         if isinstance(point, Point):
-            return point
+            return fitting(point, self)
         raise of_another_kind(point, self, "Point(w or beta, b, alpha)")
+
+    @property
+    def parts(self) -> dict[str, tuple[tuple[int, ...], str]]:
+        weights = {} if self.explicit is None else {"w": ((self.explicit.q,), "a weight for each feature")}
+        coefficients = ((self.m,), "a coefficient for each of the points")
+        return weights | {"beta": coefficients, "b": ((), "a number"), "alpha": ((self.p,), "a multiplier for each row")}
 
     def function(self, point: CanonicalPoint) -> Point:
         return self.own_point(point)

@@ -15,7 +15,7 @@ import numpy as np
 
 from equimargin.formulations.numeric.arguments import finite_cost
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.problem.base import CanonicalProblem, of_another_kind
+from equimargin.formulations.problem.base import CanonicalProblem, fitting, of_another_kind
 from equimargin.formulations.problem.limits import within_float64
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
@@ -72,8 +72,12 @@ class OneNormProblem(CanonicalProblem):
 
     def own_point(self, point: CanonicalPoint) -> OneNormPoint:
         if isinstance(point, OneNormPoint):
-            return point
+            return fitting(point, self)
         raise of_another_kind(point, self, "OneNormPoint(x, u)")
+
+    @property
+    def parts(self) -> dict[str, tuple[tuple[int, ...], str]]:
+        return {"x": ((self.size,), f"a coefficient for each of the {self.over}"), "u": ((self.p,), "a multiplier for each pair")}
 
     def function(self, point: CanonicalPoint) -> Point:
         x = self.own_point(point).x

@@ -126,8 +126,6 @@ def _inside(problem: OneNormProblem, point: OneNormPoint) -> tuple[Array, Array]
     """The x (size,) and u (p,) of a point, moved inside their bounds; 0 and C where it has none."""
     x = np.zeros(problem.size) if point.x is None else np.maximum(np.nan_to_num(point.x), 0.0)
     u = np.full(problem.p, problem.C) if point.u is None else np.clip(np.nan_to_num(point.u), 0.0, problem.C)
-    if x.shape != (problem.size,) or u.shape != (problem.p,):
-        raise ValueError(f"the warm start has {len(x)} coefficients and {len(u)} multipliers, the problem {problem.size} and {problem.p}")
     return x, u
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from equimargin.compare import Comparison, compare
 from equimargin.formulations import (
     REGISTRY,
     MarginProblem,
+    OneNormPoint,
     Point,
     Problem,
     classification,
@@ -326,3 +328,36 @@ def test_sparse_features_are_copied_too() -> None:
     found = solve(classification(Z, SIGNS))
     Z.data[:] = 0.0
     assert found.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize(
+    ("point", "words"),
+    [
+        (Point(alpha=np.ones(3)), r"the point's alpha must be a multiplier for each row, of shape \(24,\), and is of shape \(3,\)"),
+        (Point(beta=np.ones((24, 1))), r"the point's beta must be a coefficient .* of shape \(24,\), and is of shape \(24, 1\)"),
+        (Point(w=np.ones(3)), "a point of this svm.soft problem has no w: its parts are beta, b, alpha"),
+        (Point(alpha=["a"] * 24), "the point's alpha must hold numbers, not 'a' at row 0"),  # type: ignore[arg-type]
+        (Point(beta=np.ones(24), b=[1.0, 2.0]), r"the point's b must be a number, of shape \(\), and is of shape \(2,\)"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_point_of_the_wrong_size_is_refused_in_a_sentence(point: Point, words: str) -> None:
+    problem = classification(X, SIGNS, kernel=rbf(0.5))
+    for use in (partial(interval, problem), problem.values, partial(solve, problem, "smo", 1e-6, None, None)):
+        with pytest.raises(ValueError, match=words):
+            use(point)
+
+
+def test_a_point_of_a_linear_program_of_the_wrong_size_is_refused_in_a_sentence() -> None:
+    problem = ranking_vector_machine(X, LEVELS, QUERIES)
+    with pytest.raises(ValueError, match=r"the point's x must be a coefficient for each of the points, of shape \(24,\), and is of shape"):
+        interval(problem, OneNormPoint(x=np.ones(3)))
+    with pytest.raises(ValueError, match=rf"the point's u must be a multiplier for each pair, of shape \({problem.p},\), and is of shape"):
+        problem.values(OneNormPoint(u=np.ones(problem.p + 1)))
+
+
+def test_a_list_is_as_good_as_an_array() -> None:
+    problem = classification(X, SIGNS, kernel=rbf(0.5))
+    found = solve(problem)
+    alpha = np.asarray(found.dual)
+    listed = interval(problem, Point(alpha=alpha.tolist(), b=np.array(found.bias)))  # type: ignore[arg-type]
+    assert listed == interval(problem, Point(alpha=alpha, b=found.bias))

@@ -136,7 +136,7 @@ def test_problems_and_solutions_are_one_line() -> None:
         ({"about": {"C": -1}}, "its C must be a positive number, not -1"),
         ({"about": {"loss": "log"}}, "its loss 'log' is unknown"),
         ({"about": {"over": "queries"}}, "its unknowns, its rows and its C are those of no one-norm problem"),
-        ({"point_alpha": np.zeros(3)}, r"the point's alpha must be finite numbers of shape \(24,\)"),
+        ({"point_alpha": np.zeros(3)}, r"the point's alpha must be a multiplier for each row, of shape \(24,\), and is of shape \(3,\)"),
         ({"point_alpha": np.full(24, np.nan)}, "the point's alpha must be finite numbers"),
         ({"point_x": np.zeros(24)}, "a point of a svm.soft problem has no x"),
         ({"y": np.arange(24.0)}, "its rows 'Signed' are unknown, or their labels do not fit"),

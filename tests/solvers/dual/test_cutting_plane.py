@@ -202,7 +202,7 @@ def test_warm_start(kernel: Any) -> None:
         warm = checked(problem, 1e-6, warm_start=start)
         assert warm.trajectory[0].upper <= solution.value * (1 + 1e-6)
     same_optimum(checked(problem.with_cost(0.1), 1e-8, warm_start=solution), checked(problem.with_cost(0.1), 1e-8))
-    with pytest.raises(ValueError, match="warm start has 3 multipliers"):
+    with pytest.raises(ValueError, match=r"the point's alpha must be a multiplier for each row, .* is of shape \(3,\)"):
         solve(problem, "cutting_plane", warm_start=Point(alpha=np.zeros(3)))
 
 

@@ -335,7 +335,7 @@ def test_warm_start() -> None:
     assert again.iterations <= 2
     smaller = checked(problem.with_cost(0.1), 1e-9, warm_start=solution)
     assert smaller.value == pytest.approx(checked(problem.with_cost(0.1), 1e-9).value, rel=1e-8)
-    with pytest.raises(ValueError, match="warm start has 3 multipliers"):
+    with pytest.raises(ValueError, match=r"the point's alpha must be a multiplier for each row, of shape \(569,\), and is of shape \(3,\)"):
         solve(problem, "smo", warm_start=Point(alpha=np.zeros(3)))
 
 

@@ -154,7 +154,7 @@ def test_a_start_without_prices() -> None:
 
 
 def test_a_warm_start_of_another_problem() -> None:
-    with pytest.raises(ValueError, match="the warm start has 3 coefficients and 4 multipliers"):
+    with pytest.raises(ValueError, match=r"the point's x must be a coefficient for each of .*, of shape \(40,\), and is of shape \(3,\)"):
         by_columns(ranking_vector_machine(*three_levels()), warm_start=OneNormPoint(np.ones(3), np.ones(4)))
     with pytest.raises(ValueError, match=r"a Point is no point of a rvm problem: its points are OneNormPoint\(x, u\)"):
         by_columns(ranking_vector_machine(*three_levels()), warm_start=Point(beta=np.ones(40)))

@@ -197,7 +197,7 @@ def test_warm_start(kernel: Any) -> None:
     assert checked(problem, 1e-8, warm_start=Point(alpha=solution.dual)).iterations <= 5
     assert checked(problem, 1e-8, warm_start=Point(beta=solution.beta)).iterations <= 5
     same_optimum(checked(problem.with_cost(1.0), 1e-9, warm_start=solution), checked(problem.with_cost(1.0), 1e-9))
-    with pytest.raises(ValueError, match="warm start has 3 multipliers"):
+    with pytest.raises(ValueError, match=r"the point's alpha must be a multiplier for each row, .* is of shape \(3,\)"):
         solve(problem, "tron", warm_start=Point(alpha=np.zeros(3)))
 
 
