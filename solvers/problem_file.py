@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
+from zipfile import is_zipfile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,9 +58,17 @@ def write(file: str | Path, form: str, words: Mapping[str, Any], arrays: Arrays)
     Parameters
     ----------
     file : where to write; what is there is replaced.  form : the name of the file's format.  words : for JSON.  arrays : by name.
+
+    Raises
+    ------
+    OSError : a file that cannot be written, with its name and what to do.
     """
-    with whole(Path(file)) as part, part.open("wb") as out:
-        np.savez_compressed(out, about=np.array(json.dumps({"format": form, **words})), **arrays)
+    try:
+        with whole(Path(file)) as part, part.open("wb") as out:
+            np.savez_compressed(out, about=np.array(json.dumps({"format": form, **words})), **arrays)
+    except OSError as reason:
+        why = reason.strerror or reason
+        raise type(reason)(f"{file} cannot be written: {why}; name a file in a folder that exists and has room for it") from None
 
 
 def read(file: str | Path, form: str, kind: str, made: Callable[[dict[str, Any], Arrays], Held]) -> Held:
@@ -80,6 +89,8 @@ def read(file: str | Path, form: str, kind: str, made: Callable[[dict[str, Any],
     except OSError as reason:
         raise type(reason)(f"{file} cannot be read: {reason.strerror or reason}; give the path of a {kind} that save() wrote") from None
     try:
+        if not is_zipfile(io.BytesIO(content)):  # NumPy would advise to read it as a pickle
+            raise ValueError("it is no NPZ archive, or only a part of one")
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         words = json.loads(str(arrays.pop("about")))

@@ -174,9 +174,15 @@ def saved(folder: Path) -> Path:
 def test_every_refusal_names_the_file_and_says_what_to_do(tmp_path: Path) -> None:
     file = saved(tmp_path)
     content = file.read_bytes()
-    for damaged in (content[: len(content) // 2], content[:500] + bytes(200) + content[700:], b""):
+    part = "it is no NPZ archive, or only a part of one"
+    for damaged, wrong in (
+        (content[: len(content) // 2], part),
+        (b"", part),
+        (b"text", part),
+        (content[:500] + bytes(200) + content[700:], ""),
+    ):
         file.write_bytes(damaged)
-        with pytest.raises(ValueError, match=r"solution.npz is no solution: .*; give a file that save\(\) wrote"):
+        with pytest.raises(ValueError, match=rf"solution.npz is no solution: {wrong}.*; give a file that save\(\) wrote"):
             Solution.load(file)
     regularization_path(as_a(MarginProblem, PROBLEMS["classification"])).save(tmp_path / "path.npz")
     with pytest.raises(ValueError, match=r"path.npz is no solution: its format is not 'equimargin solution 1'; give a file"):
@@ -185,6 +191,10 @@ def test_every_refusal_names_the_file_and_says_what_to_do(tmp_path: Path) -> Non
         Solution.load(tmp_path / "nowhere.npz")
     with pytest.raises(IsADirectoryError, match="cannot be read: Is a directory; give the path of a solution"):
         Solution.load(tmp_path)
+    with pytest.raises(
+        FileNotFoundError, match=r"missing/solution.npz cannot be written: No such file .*; name a file in a folder that exists"
+    ):
+        solve(PROBLEMS["classification"]).save(tmp_path / "missing" / "solution.npz")
 
 
 def test_want_of_memory_is_no_fault_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
