@@ -1,0 +1,107 @@
+"""A convex program in standard form with exact data, and what a point and multipliers prove of it.
+
+    min 1/2 x'Px + q'x + c   s.t.   A x = b,   h - Gx in K          K = R+^k x second-order cones {(t, v) : |v| <= t}
+
+Weak duality, which needs a positive semidefinite P: for all x, y and z in K with P x + q + A'y + G'z = 0, and all feasible x',
+
+    -1/2 x'Px - b'y - h'z + c  <=  optimum  <=  1/2 x''Px' + q'x' + c.
+
+Every test of membership is one of rational numbers: |v| <= t is t >= 0 and v'v <= t^2.
+
+Source: S. Boyd, L. Vandenberghe, Convex Optimization, chapter 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import accumulate, pairwise
+
+from equimargin.formulations.programs.rational import Matrix, Vector, dot, negative
+from equimargin.formulations.programs.reading import Reading
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """min 1/2 x'Px + q'x + c  s.t.  A x = b,  h - Gx in K; all numbers are rational.
+
+    P : (n, n), symmetric.  q : (n,).  A : (m, n).  b : (m,).  G : (r, n).  h : (r,).  c : a constant, in units of the objective.
+    cones : numbers of rows (t, v) of the second-order cones |v| <= t, which are the last rows of G; the rows before them are
+    inequalities.  maximised : whether the problem was stated as the maximisation of minus this objective.
+    columns : where the unknowns of the stated problem are in x, by name.  reading : how its floats were read, a key of READINGS.
+    """
+
+    P: Matrix
+    q: Vector
+    A: Matrix
+    b: Vector
+    G: Matrix
+    h: Vector
+    c: Fraction = Fraction(0)
+    cones: tuple[int, ...] = ()
+    maximised: bool = False
+    columns: Mapping[str, slice] = field(default_factory=dict)
+    reading: Reading = "exact"
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns."""
+        return len(self.q)
+
+    @property
+    def inequalities(self) -> int:
+        """Number of rows of G that are inequalities; they come first."""
+        return len(self.h) - sum(self.cones)
+
+    @property
+    def blocks(self) -> Iterator[slice]:
+        """Where the rows of each second-order cone are."""
+        return (slice(*ends) for ends in pairwise(accumulate(self.cones, initial=self.inequalities)))
+
+    def stated(self, value: Fraction) -> Fraction:
+        """What a value of this objective is in the stated problem, which may be a maximisation."""
+        return -value if self.maximised else value
+
+    def objective(self, x: Sequence[Fraction]) -> Fraction:
+        """1/2 x'Px + q'x + c."""
+        return dot(x, self.P.times(x)) / 2 + dot(self.q, x) + self.c
+
+    def dual_objective(self, x: Sequence[Fraction], y: Sequence[Fraction], z: Sequence[Fraction]) -> Fraction:
+        """-1/2 x'Px - b'y - h'z + c."""
+        return -dot(x, self.P.times(x)) / 2 - dot(self.b, y) - dot(self.h, z) + self.c
+
+    def slack(self, x: Sequence[Fraction]) -> list[Fraction]:
+        """h - Gx."""
+        return [end - v for end, v in zip(self.h, self.G.times(x), strict=True)]
+
+    def residual(self, x: Sequence[Fraction], y: Sequence[Fraction], z: Sequence[Fraction]) -> list[Fraction]:
+        """P x + q + A'y + G'z."""
+        return [a + b + v for a, b, v in zip(self.P.times(x), self.q, self._pull(y, z), strict=True)]
+
+    def in_cone(self, v: Sequence[Fraction]) -> bool:
+        """Whether v is in K, which is its own dual cone."""
+        if any(entry < 0 for entry in v[: self.inequalities]):
+            return False
+        return all(v[rows][0] >= 0 and dot(v[rows][1:], v[rows][1:]) <= v[rows][0] ** 2 for rows in self.blocks)
+
+    def is_feasible(self, x: Sequence[Fraction]) -> bool:
+        """Whether A x = b and h - Gx in K: then the optimum is at most the objective there."""
+        return self.A.times(x) == list(self.b) and self.in_cone(self.slack(x))
+
+    def is_dual_feasible(self, x: Sequence[Fraction], y: Sequence[Fraction], z: Sequence[Fraction]) -> bool:
+        """Whether P x + q + A'y + G'z = 0 and z in K: then the optimum is at least the dual objective there, where P is semidefinite."""
+        return self.in_cone(z) and not any(self.residual(x, y, z))
+
+    def is_farkas_ray(self, y: Sequence[Fraction], z: Sequence[Fraction]) -> bool:
+        """Whether A'y + G'z = 0, z in K and b'y + h'z < 0: then no point is feasible."""
+        return dot(self.b, y) + dot(self.h, z) < 0 and self.in_cone(z) and not any(self._pull(y, z))
+
+    def is_recession_ray(self, d: Sequence[Fraction]) -> bool:
+        """Whether P d = 0, A d = 0, -G d in K and q'd < 0: then the objective has no lower bound, where a point is feasible."""
+        flat = not any(self.P.times(d)) and not any(self.A.times(d))
+        return flat and dot(self.q, d) < 0 and self.in_cone(negative(self.G.times(d)))
+
+    def _pull(self, y: Sequence[Fraction], z: Sequence[Fraction]) -> list[Fraction]:
+        """A'y + G'z."""
+        return [a + b for a, b in zip(self.A.transposed.times(y), self.G.transposed.times(z), strict=True)]

@@ -1,0 +1,44 @@
+"""Which rational number a float of a program stands for."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isfinite, ulp
+from typing import Literal
+
+Reading = Literal["exact", "fractions"]
+"""How floats are read: each as the dyadic number that it is, or a float near a simple fraction as that fraction."""
+READINGS: dict[Reading, str] = {
+    "exact": "every float is read as the dyadic number that it is",
+    "fractions": "a float within 4 ulp of a fraction with a denominator of at most 10,000 is read as that fraction",
+}
+"""The sentence that says how floats were read, for whatever is reported."""
+LARGEST_DENOMINATOR = 10_000
+"""The largest denominator of a simple fraction: 1 / (nu m) is one for all numbers of points that are drawn in tests."""
+NEAR_ULPS = 4
+"""Units in the last place that a float may be away from its fraction: what a few roundings make of it."""
+
+
+def read(value: float | int | Fraction, reading: Reading = "exact") -> Fraction:
+    """The rational number that a number of a program stands for.
+
+    Parameters
+    ----------
+    value : a finite number; integers and fractions stand for themselves.  reading : a key of READINGS, which matters for floats alone.
+
+    Raises
+    ------
+    ValueError : a number that is not finite, or an unknown reading.
+    """
+    if reading not in READINGS:
+        raise ValueError(f"unknown reading {reading!r}; known: {', '.join(READINGS)}")
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError(f"the numbers of a program are finite, and one is {value}")
+    number = Fraction(value)
+    if isinstance(value, float) and reading == "fractions":
+        simple = number.limit_denominator(LARGEST_DENOMINATOR)
+        if abs(simple - number) <= NEAR_ULPS * Fraction(ulp(value)):
+            return simple
+    return number

@@ -1,0 +1,145 @@
+"""Least-index criss-cross pivots in integers: they end at the optimum of every convex quadratic or linear program that has one.
+
+The conditions of the optimum are a linear complementarity problem: with x = u, or x = u - e t where the sign of an unknown is free,
+
+    w = M v + r,   v >= 0,   w >= 0,   w'v = 0        M = [ P  R' ; -R  0 ],   r = (q, d),   v = (u, t, multipliers of R x <= d).
+
+M is positive semidefinite and therefore sufficient, so that the pivots end. All numbers of a dictionary are integers over one denominator.
+
+Source: S. Zionts, The criss-cross method for solving linear programming problems (1969); D. den Hertog, C. Roos, T. Terlaky, The linear
+complementarity problem, sufficient matrices, and the criss-cross method (1993).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.programs.program import Program
+from equimargin.formulations.programs.rational import Matrix
+from equimargin.solvers.exact.program.clock import Clock
+from equimargin.solvers.exact.program.face import Pair
+
+LARGEST_DICTIONARY = 140
+"""Rows of the largest dictionary: one of 80 rows takes about 5 s, and the time grows with more than the cube."""
+WORK = "the exact pivots"
+"""What the clock is asked about."""
+Numbers = NDArray[Any]
+"""An array of Fractions or of Python's integers."""
+
+
+def optimum_by_pivots(program: Program, clock: Clock) -> Pair | None:
+    """An optimum with its multipliers, both exact; None where there is none, or the program is too large.
+
+    Parameters
+    ----------
+    program : without second-order cones, P positive semidefinite.  clock : the time limit.
+
+    Raises
+    ------
+    OutOfTime : it would take too long.
+    """
+    signed = _signed(program)
+    own = [i for i in range(len(program.h)) if i not in signed.values()]
+    free = [j for j in range(program.n) if j not in signed]
+    m, last = len(program.b), 1 if program.b else 0
+    rows = Matrix((*program.A.rows, *([_total(program.A)] * last), *(program.G.rows[i] for i in own)), program.n)
+    ends = [*program.b, *([-sum(program.b)] * last), *(program.h[i] for i in own)]
+    if program.n + 1 + rows.height > LARGEST_DICTIONARY:
+        return None
+    P = _with_shift(_with_shift(_dense(program.P), free).T, free)
+    q, R = _with_shift(np.array([program.q], dtype=object), free)[0], _with_shift(_dense(rows), free)
+    M = np.block([[P, R.T], [-R, np.full((len(R), len(R)), Fraction(0))]])
+    found = _Dictionary(M, np.array([*q, *ends], dtype=object)).solve(clock)
+    if found is None:
+        return None
+    v, w = found
+    n = program.n
+    shift = v[n] if free else Fraction(0)
+    x = [v[j] if j in signed else v[j] - shift for j in range(n)]
+    prices = v[len(q) :]
+    y = [prices[i] - prices[m] for i in range(m)]
+    z = dict(zip(own, prices[m + last :], strict=True)) | {i: w[j] / -program.G.rows[i][j] for j, i in signed.items()}
+    return Pair(tuple(x), tuple(y), tuple(z[i] for i in range(len(program.h))), 0)
+
+
+class _Dictionary:
+    """w = M v + r with some of w and v exchanged: numerators over one positive denominator, the last column being r."""
+
+    def __init__(self, M: Numbers, r: Numbers) -> None:
+        self.unit = lcm(*{v.denominator for v in M.flat}, *{v.denominator for v in r})
+        table = np.column_stack([M, r])
+        self.table = np.array([[v.numerator * (self.unit // v.denominator) for v in row] for row in table], dtype=object)
+        self.denominator = 1
+        self.exchanged = np.zeros(len(r), dtype=np.bool_)
+
+    def solve(self, clock: Clock) -> tuple[list[Fraction], list[Fraction]] | None:
+        """v and w; None without a solution."""
+        while True:
+            clock.ask(WORK)
+            i = next((k for k, v in enumerate(self.table[:, -1]) if v < 0), None)
+            if i is None:
+                return self._values()
+            if self.table[i, i] != 0:
+                self._pivot(i, i)
+                self.exchanged[i] ^= True
+                continue
+            j = next((k for k, v in enumerate(self.table[i, :-1]) if v > 0), None)
+            if j is None:
+                return None
+            self._pivot(i, j)
+            self._pivot(j, i)
+            self.table[[i, j]] = self.table[[j, i]]
+            self.table[:, [i, j]] = self.table[:, [j, i]]
+            self.exchanged[[i, j]] ^= True
+
+    def _pivot(self, i: int, j: int) -> None:
+        """Exchange the unknown of row i with that of column j; the divisions leave no remainder (Sylvester's identity)."""
+        pivot, column = self.table[i, j], self.table[:, j].copy()
+        table = (self.table * pivot - np.multiply.outer(column, self.table[i])) // self.denominator
+        table[:, j] = column
+        table[i] = -self.table[i]
+        table[i, j] = self.denominator
+        self.table, self.denominator = (table, pivot) if pivot > 0 else (-table, -pivot)
+
+    def _values(self) -> tuple[list[Fraction], list[Fraction]]:
+        """The values of v and w; w was scaled by the unit."""
+        ends, zero = self.table[:, -1], Fraction(0)
+        v = [Fraction(end, self.denominator) if inside else zero for end, inside in zip(ends, self.exchanged, strict=True)]
+        over = self.denominator * self.unit
+        return v, [zero if inside else Fraction(end, over) for end, inside in zip(ends, self.exchanged, strict=True)]
+
+
+def _signed(program: Program) -> dict[int, int]:
+    """The unknowns that a row a x_j <= 0 with a < 0 keeps from being negative, and that row."""
+    found: dict[int, int] = {}
+    for i, (row, end) in enumerate(zip(program.G.rows, program.h, strict=True)):
+        if len(row) == 1 and end == 0:
+            ((j, a),) = row.items()
+            if a < 0:
+                found.setdefault(j, i)
+    return found
+
+
+def _total(A: Matrix) -> dict[int, Fraction]:
+    """Minus the sum of the rows of A: its inequality and A x <= b together make A x = b."""
+    sums = A.transposed.times([Fraction(1)] * A.height)
+    return {j: -v for j, v in enumerate(sums) if v != 0}
+
+
+def _dense(M: Matrix) -> Numbers:
+    table = np.full((M.height, M.width), Fraction(0), dtype=object)
+    for i, row in enumerate(M.rows):
+        for j, v in row.items():
+            table[i, j] = v
+    return table
+
+
+def _with_shift(M: Numbers, free: Sequence[int]) -> Numbers:
+    """M with a last column for t, minus the sum of the columns of the free unknowns; M itself where there are none."""
+    return np.column_stack([M, -M[:, free].sum(axis=1)]) if free else M

@@ -1,0 +1,207 @@
+"""An exact solution of a sparse linear system near a given point, the system having any rank.
+
+First the system is made smaller: a row of one unknown gives its value, and an unknown that is in one row only is computed from it last.
+Of what is left, the columns that are independent modulo a large prime make a regular system, which is solved by p-adic lifting; the other
+unknowns keep their given values. Independence modulo a prime implies that in rationals. Where the prime hides a dependency, a row is left
+unsatisfied, so that every row is checked.
+
+Source: J. Dixon, Exact solution of linear equations using p-adic expansions, Numerische Mathematik 40 (1982).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+from equimargin.formulations.programs.rational import Matrix
+from equimargin.solvers.exact.program.clock import Clock
+
+PRIME = 2**61 - 1
+"""A prime below 2^64, the largest word of the modular arithmetic: it divides a random minor once in 2^61 times."""
+WORK = "the exact solution of a linear system"
+"""What the clock is asked about."""
+MODULAR_SECONDS = 5e-9
+"""Seconds of one step of an elimination modulo the prime, as measured."""
+
+
+class Inconsistent(Exception):
+    """The system has no solution."""
+
+
+def solution_near(
+    rows: Matrix, right: Sequence[Fraction], near: Sequence[Fraction], clock: Clock, preference: Sequence[float] | None = None
+) -> list[Fraction] | None:
+    """An exact solution that differs from a given point in as few independent unknowns as the system needs; None without a solution.
+
+    Parameters
+    ----------
+    rows : (k, n).  right : (k,).  near : (n,) the values of the unknowns that the system leaves open.  clock : the time limit.
+    preference : (n,) unknowns of larger numbers are changed rather than those of smaller ones; None where it does not matter.
+
+    Raises
+    ------
+    OutOfTime : it would take too long.
+    """
+    system = _System(rows, right, near, preference, clock)
+    try:
+        system.shrink()
+        system.solve_core()
+    except Inconsistent:
+        return None
+    return system.completed()
+
+
+class _System:
+    """The state of a solution.
+
+    rows, right : the system, without the unknowns whose values are known.  left : rows that are neither solved nor put off.
+    rows_of : those of `left` that each unknown is in.  known : values by unknown.  put_off : rows, and the unknown that each gives last.
+    """
+
+    def __init__(
+        self, rows: Matrix, right: Sequence[Fraction], near: Sequence[Fraction], preference: Sequence[float] | None, clock: Clock
+    ) -> None:
+        self.rows = [{j: _rational(v) for j, v in row.items()} for row in rows.rows]
+        self.right = [_rational(v) for v in right]
+        self.near = near
+        self.preference = [0.0] * len(near) if preference is None else preference
+        self.clock = clock
+        self.left = set(range(len(self.rows)))
+        self.rows_of = [set(column) for column in rows.transposed.rows]
+        self.known: dict[int, Any] = {}
+        self.put_off: list[tuple[int, int]] = []
+
+    def shrink(self) -> None:
+        """Take out rows of one unknown and unknowns of one row, until there are none."""
+        rows, unknowns = list(self.left), list(range(len(self.near)))
+        while rows or unknowns:
+            self.clock.ask(WORK)
+            if rows:
+                rows += self._solve_row(rows.pop())
+            else:
+                unknowns += self._put_off_row_of(unknowns.pop())
+
+    def _solve_row(self, i: int) -> list[int]:
+        """Solve row i if it has at most one unknown; the rows that this unknown was in."""
+        if i not in self.left or len(self.rows[i]) > 1:
+            return []
+        self.left.discard(i)
+        if not self.rows[i]:
+            self._hold(i)
+            return []
+        ((j, a),) = self.rows[i].items()
+        self.known[j] = self.right[i] / a
+        changed = [other for other in self.rows_of[j] if other != i]
+        for other in changed:
+            self.right[other] -= self.rows[other].pop(j) * self.known[j]
+        self.rows_of[j] = set()
+        return changed
+
+    def _put_off_row_of(self, j: int) -> list[int]:
+        """Put the one row of unknown j off, if it has one only and is the preferred unknown there; the unknowns of that row."""
+        if len(self.rows_of[j]) != 1:
+            return []
+        (i,) = self.rows_of[j]
+        if any(self.preference[k] > self.preference[j] for k in self.rows[i]):
+            return []
+        self.left.discard(i)
+        self.put_off.append((i, j))
+        for k in self.rows[i]:
+            self.rows_of[k].discard(i)
+        return list(self.rows[i])
+
+    def solve_core(self) -> None:
+        """Solve what `shrink` has left: give values to all unknowns that are not put off."""
+        rows = sorted(self.left)
+        core = sorted({j for i in rows for j in self.rows[i]}, key=lambda j: (-self.preference[j], j))
+        put_off = {j for _, j in self.put_off}
+        open_unknowns = set(range(len(self.near))) - put_off - set(self.known)
+        basic, kept = self._independent(rows, core)
+        for j in open_unknowns - set(basic):
+            self.known[j] = _rational(self.near[j])
+        at = {j: k for k, j in enumerate(basic)}
+        right = [self._rest(i, at) for i in kept]
+        for j, value in zip(basic, self._regular(kept, at, right), strict=True):
+            self.known[j] = value
+        for i in self.left - set(kept):
+            self._hold(i)
+
+    def completed(self) -> list[Fraction]:
+        """The values of all unknowns, once those that were put off are computed too."""
+        for i, j in reversed(self.put_off):
+            self.known[j] = self._rest(i, {j}) / self.rows[i][j]
+        return [Fraction(int(value.p), int(value.q)) for value in (self.known[j] for j in range(len(self.near)))]
+
+    def _rest(self, i: int, unknowns: Container[int]) -> Any:
+        """The right side of row i less its known part."""
+        return self.right[i] - sum((a * self.known[j] for j, a in self.rows[i].items() if j not in unknowns), _rational(Fraction(0)))
+
+    def _hold(self, i: int) -> None:
+        """Raise Inconsistent unless row i is satisfied."""
+        if self._rest(i, ()) != 0:
+            raise Inconsistent
+
+    def _integers(self, i: int) -> tuple[dict[int, int], int]:
+        """Row i as integers, and the factor that made them so."""
+        unit = lcm(*{int(v.q) for v in self.rows[i].values()})
+        return {j: int(v.p) * (unit // int(v.q)) for j, v in self.rows[i].items()}, unit
+
+    def _independent(self, rows: list[int], unknowns: list[int]) -> tuple[list[int], list[int]]:
+        """Unknowns, the first ones that can be, and rows that are independent modulo the prime, as many of each."""
+        from flint import nmod_mat
+
+        if not rows:
+            return [], []
+        self.clock.ask(WORK, MODULAR_SECONDS * len(rows) * len(unknowns) * min(len(rows), len(unknowns)))
+        at = {j: k for k, j in enumerate(unknowns)}
+        modular = nmod_mat(len(rows), len(unknowns), PRIME)
+        for k, i in enumerate(rows):
+            for j, v in self._integers(i)[0].items():
+                modular[k, at[j]] = v % PRIME
+        return [unknowns[k] for k in _pivots(modular)], [rows[k] for k in _pivots(modular.transpose())]
+
+    def _regular(self, rows: list[int], at: Mapping[int, int], right: Sequence[Any]) -> list[Any]:
+        """The solution of rows that are independent, in as many unknowns."""
+        from flint import fmpq, fmpz_mat
+
+        size = len(rows)
+        if not size:
+            return []
+        matrix, ends = fmpz_mat(size, size), []
+        bits = 1
+        for k, i in enumerate(rows):
+            entries, unit = self._integers(i)
+            ends.append(right[k] * unit)
+            for j, v in entries.items():
+                if j in at:
+                    matrix[k, at[j]] = v
+                    bits = max(bits, v.bit_length())
+        self.clock.ask(WORK, forecast(size, bits))
+        unit = lcm(*{int(end.q) for end in ends})
+        found = matrix.solve(fmpz_mat(size, 1, [int(end.p) * (unit // int(end.q)) for end in ends]))
+        return [fmpq(v.p, v.q * unit) for v in found.entries()]
+
+
+def forecast(size: int, bits: int) -> float:
+    """The seconds that p-adic lifting takes, as measured: in proportion to size^3 and to the square of the bits of an entry."""
+    return 5e-9 * float(size) ** 3 * (1 + bits / 60) ** 2
+
+
+def _pivots(matrix: Any) -> list[int]:
+    """The pivot columns of a matrix modulo the prime."""
+    echelon, rank = matrix.rref()
+    found, column = [], 0
+    for row in range(rank):
+        while int(echelon[row, column]) == 0:
+            column += 1
+        found.append(column)
+        column += 1
+    return found
+
+
+def _rational(value: Fraction) -> Any:
+    from flint import fmpq
+
+    return fmpq(value.numerator, value.denominator)

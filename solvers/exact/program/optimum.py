@@ -1,0 +1,164 @@
+"""The exact optimum of a convex quadratic or linear program, or an exact ray where it has none.
+
+A solution in floats says which inequalities are tight; the optimum on that face is computed in rationals and mended (`face`). Where no
+face has it, two linear programs say whether the program is infeasible or unbounded (`rays`), and exact pivots find the optimum of a small
+one (`criss_cross`). Whatever is returned has been checked: a feasible point and feasible multipliers with equal values, or a ray.
+
+Source: R. T. Rockafellar, Convex Analysis (1970), for the three cases; G. Gaertner, S. Schoenherr, An efficient, exact, and generic
+quadratic programming solver (2000), for exact optima of small programs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from equimargin.formulations.numeric.arguments import positive
+from equimargin.formulations.programs.program import Program
+from equimargin.formulations.programs.rational import Vector
+from equimargin.solvers.exact.program.clock import Clock, OutOfTime
+from equimargin.solvers.exact.program.criss_cross import LARGEST_DICTIONARY, optimum_by_pivots
+from equimargin.solvers.exact.program.face import Pair, optimum_on_face
+from equimargin.solvers.exact.program.floats import solve_in_floats
+from equimargin.solvers.exact.program.rays import farkas_ray, recession, violation
+from equimargin.solvers.exact.program.semidefinite import semidefinite
+
+Cause = Literal["cones", "not convex", "time", "no face"]
+"""Why nothing was decided: second-order cones, a P that is not semidefinite, the time limit, or no face with the optimum was found."""
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """An optimum in rational numbers.
+
+    value : the optimum of the program, which is minus that of a problem stated as a maximisation.  x : (n,) an optimal point.
+    y, z : (m,) and (r,) optimal multipliers.  semidefinite : how P is known to be positive semidefinite.  reason : how it was found.
+    """
+
+    value: Fraction = field(repr=False)  # Python prints no integer of thousands of digits
+    x: Vector = field(repr=False)
+    y: Vector = field(repr=False)
+    z: Vector = field(repr=False)
+    semidefinite: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Infeasible:
+    """No point is feasible: A'y + G'z = 0, z >= 0 and b'y + h'z < 0.
+
+    y, z : (m,) and (r,).  reason : how it was found.
+    """
+
+    y: Vector = field(repr=False)
+    z: Vector = field(repr=False)
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Unbounded:
+    """The objective has no lower bound: x is feasible, and P d = 0, A d = 0, G d <= 0 and q'd < 0.
+
+    x, ray : (n,), the point and the direction d.  reason : how it was found.
+    """
+
+    x: Vector = field(repr=False)
+    ray: Vector = field(repr=False)
+    reason: str
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """Nothing is known of the optimum.  cause : in a word, for counting.  reason : in a sentence."""
+
+    cause: Cause
+    reason: str
+
+
+Outcome = Optimum | Infeasible | Unbounded | Undecided
+"""What can become of a program."""
+
+
+def program_optimum(program: Program, seconds: float = 60.0) -> Outcome:
+    """The exact optimum of a program, or an exact ray.
+
+    Parameters
+    ----------
+    program : any; one with second-order cones, or with a P that is not positive semidefinite, is left undecided.
+    seconds : the time limit.
+
+    Returns
+    -------
+    Optimum, Infeasible or Unbounded, all their conditions checked in rational numbers; Undecided with the reason otherwise.
+
+    Raises
+    ------
+    ValueError : a time limit that is not positive.
+    """
+    clock = Clock(positive(seconds, "seconds"))
+    if program.cones:
+        return Undecided("cones", "a program with second-order cones has an irrational optimum in general: bounds can be proven")
+    try:
+        return _decided(program, semidefinite(program.P, clock), clock)
+    except OutOfTime as reason:
+        return Undecided("time", str(reason))
+    except ValueError as reason:
+        return Undecided("not convex", str(reason))
+
+
+def _decided(program: Program, convex: str, clock: Clock) -> Outcome:
+    pair = _near_floats(program, clock)
+    if pair is not None:
+        return _verified(program, pair, convex, f"the face of the solution in floats{_mended(pair)}")
+    least = _attained(violation(program), clock)
+    if least is None:
+        return Undecided("no face", "no face of the solution in floats is optimal, nor one of the least violation of the constraints")
+    x = least.x[: program.n]
+    if least.x[program.n] > 0:
+        y, z = farkas_ray(program, least.z)
+        _require(program.is_farkas_ray(y, z))
+        return Infeasible(y, z, "the multipliers of the least violation of the constraints are a ray")
+    steepest = _attained(recession(program), clock)
+    if steepest is None:
+        return Undecided("no face", "no face of the solution in floats is optimal, nor one of the steepest ray")
+    if program.is_recession_ray(steepest.x):
+        _require(program.is_feasible(x))
+        return Unbounded(x, steepest.x, "a feasible point and a ray along which the objective decreases for ever")
+    pair = optimum_by_pivots(program, clock)
+    if pair is None:
+        size = f"its {program.n} unknowns and {len(program.b) + len(program.h)} rows are too many for exact pivots"
+        return Undecided("no face", f"no face of the solution in floats is optimal, and {size} (at most {LARGEST_DICTIONARY} together)")
+    return _verified(program, pair, convex, "exact pivots")
+
+
+def _near_floats(program: Program, clock: Clock) -> Pair | None:
+    """The optimum on a face near the solution in floats."""
+    floats = solve_in_floats(program, clock)
+    if floats is None or not floats.finite or floats.says_infeasible or floats.says_unbounded:
+        return None
+    return optimum_on_face(program, floats, clock)
+
+
+def _attained(program: Program, clock: Clock) -> Pair | None:
+    """The optimum of a program that has one; None where it is not found."""
+    pair = _near_floats(program, clock)
+    return optimum_by_pivots(program, clock) if pair is None else pair
+
+
+def _verified(program: Program, pair: Pair, convex: str, reason: str) -> Optimum:
+    """The optimum, once both sides of weak duality have been checked to be feasible and equal."""
+    x, y, z = pair.x, pair.y, pair.z
+    value = program.objective(x)
+    _require(program.is_feasible(x) and program.is_dual_feasible(x, y, z) and value == program.dual_objective(x, y, z))
+    return Optimum(value, x, y, z, convex, reason)
+
+
+def _mended(pair: Pair) -> str:
+    return "" if pair.mendings == 0 else f", mended {pair.mendings} times" if pair.mendings > 1 else ", mended once"
+
+
+def _require(holds: bool) -> None:
+    """Refuse to return what is not proven: it is a mistake of the algorithm, not of its input."""
+    if not holds:
+        raise ArithmeticError("an exact optimum or ray does not satisfy its conditions: please report the program")

@@ -1,0 +1,74 @@
+"""The proof that the P of a program is positive semidefinite: by its form, or by exact arithmetic, never by eigenvalues in floats.
+
+A symmetric matrix has real eigenvalues only. By Descartes' rule of signs none of them is negative if and only if the coefficients of its
+characteristic polynomial alternate in sign, zeros being allowed. The coefficients are integers and are computed exactly.
+"""
+
+from __future__ import annotations
+
+from math import lcm
+
+from equimargin.formulations.programs.rational import Matrix
+from equimargin.solvers.exact.program.clock import Clock
+
+
+def semidefinite(P: Matrix, clock: Clock) -> str:
+    """The reason, in words, why P is known to be positive semidefinite.
+
+    Parameters
+    ----------
+    P : (n, n), symmetric.  clock : the time limit.
+
+    Raises
+    ------
+    ValueError : it is not.  OutOfTime : the proof would take too long.
+    """
+    if not any(P.rows):
+        return "a linear program asks nothing of P"
+    if all(set(row) <= {i} for i, row in enumerate(P.rows)):
+        if all(v >= 0 for row in P.rows for v in row.values()):
+            return "P is diagonal and its entries are not negative: the objective is a sum of squares"
+        raise ValueError("P is not positive semidefinite: it is diagonal and has a negative entry, the program is not convex")
+    for block in blocks(P):
+        if not _is_semidefinite(P, block, clock):
+            raise ValueError(
+                "P is not positive semidefinite: the signs of its characteristic polynomial do not alternate, the program is not convex"
+            )
+    return "the signs of the exact characteristic polynomial of P alternate, so that no eigenvalue is negative"
+
+
+def blocks(P: Matrix) -> list[list[int]]:
+    """The unknowns that P couples with each other, directly or through others; those that are not in P are left out."""
+    found, seen = [], set[int]()
+    for start, row in enumerate(P.rows):
+        if start in seen or not row:
+            continue
+        block, waiting = set[int](), [start]
+        while waiting:
+            i = waiting.pop()
+            if i not in block:
+                block.add(i)
+                waiting += P.rows[i]
+        seen |= block
+        found.append(sorted(block))
+    return found
+
+
+def _is_semidefinite(P: Matrix, block: list[int], clock: Clock) -> bool:
+    from flint import fmpz_mat
+
+    unit = lcm(*{v.denominator for i in block for v in P.rows[i].values()})
+    at, size = {i: k for k, i in enumerate(block)}, len(block)
+    entries = [[0] * size for _ in block]
+    for i in block:
+        for j, v in P.rows[i].items():
+            entries[at[i]][at[j]] = v.numerator * (unit // v.denominator)
+    bits = max(abs(v).bit_length() for row in entries for v in row)
+    clock.ask("the characteristic polynomial of P", forecast(size, bits))
+    coefficients = fmpz_mat(entries).charpoly().coeffs()
+    return all((-1) ** (size - k) * int(coefficient) >= 0 for k, coefficient in enumerate(coefficients))
+
+
+def forecast(size: int, bits: int) -> float:
+    """The seconds that the characteristic polynomial takes, as measured: in proportion to size^4 and to the bits of an entry."""
+    return 1e-10 * float(size) ** 4 * (30 + bits)
