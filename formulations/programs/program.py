@@ -93,6 +93,10 @@ class Program:
         """Whether P x + q + A'y + G'z = 0 and z in K: then the optimum is at least the dual objective there, where P is semidefinite."""
         return self.in_cone(z) and not any(self.residual(x, y, z))
 
+    def is_optimal(self, x: Sequence[Fraction], y: Sequence[Fraction], z: Sequence[Fraction]) -> bool:
+        """Whether both sides are feasible and have equal values: then x is optimal, where P is semidefinite."""
+        return self.is_feasible(x) and self.is_dual_feasible(x, y, z) and self.objective(x) == self.dual_objective(x, y, z)
+
     def is_farkas_ray(self, y: Sequence[Fraction], z: Sequence[Fraction]) -> bool:
         """Whether A'y + G'z = 0, z in K and b'y + h'z < 0: then no point is feasible."""
         return dot(self.b, y) + dot(self.h, z) < 0 and self.in_cone(z) and not any(self._pull(y, z))

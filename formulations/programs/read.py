@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -91,5 +92,5 @@ def _sparse_rows(M: Any, reading: Reading) -> tuple[Row, ...]:
     ends, columns, entries = rows.indptr.tolist(), rows.indices.tolist(), rows.data.tolist()
     return tuple(
         {j: read(entry, reading) for j, entry in zip(columns[start:stop], entries[start:stop], strict=True) if entry != 0}
-        for start, stop in zip(ends, ends[1:], strict=False)
+        for start, stop in pairwise(ends)
     )

@@ -23,7 +23,7 @@ from equimargin.formulations.numeric.arguments import count, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
-from equimargin.solvers.backends.standard_form import StandardForm, columns_of, form_of, vector_of
+from equimargin.solvers.backends.standard_form import StandardForm, columns_of, form_of, vector_of, with_stated_bounds
 from equimargin.solvers.backends.table import BACKENDS, Backend
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.solution import Status
@@ -177,6 +177,7 @@ def _attempt(declaration: Declaration, backend: Backend, options: dict[str, Any]
     started = time.perf_counter()
     try:
         data, chain, inverse = problem.get_problem_data(backend.name, solver_opts=dict(options))
+        data = with_stated_bounds(problem, data, chain)
         compiled = time.perf_counter()
         form = form_of(data, inverse)
         entry = float(np.max([abs(matrix).max() if matrix.nnz else 0.0 for matrix in (form.P, form.G)]))  # a NaN in either is one here
@@ -205,7 +206,7 @@ def _attempt(declaration: Declaration, backend: Backend, options: dict[str, Any]
         reason,
         Raw(
             form,
-            columns_of(declaration, data),
+            columns_of(declaration.variables, data, chain),
             vector_of(x),
             vector_of(z),
             vector_of(primal_ray) if status is Status.UNBOUNDED else None,

@@ -11,6 +11,9 @@ import numpy as np
 from equimargin.formulations.declaration import Declaration
 from equimargin.formulations.numeric.arrays import Array
 
+REDUCING_ATTRIBUTES = ("symmetric", "PSD", "NSD", "diag", "sparsity")
+"""Attributes of a cvxpy variable of which cvxpy keeps some of the entries only."""
+
 
 @dataclass(frozen=True, eq=False)
 class StandardForm:
@@ -74,8 +77,8 @@ def standard_form(declaration: Declaration) -> tuple[StandardForm, dict[str, sli
     ----------
     declaration : from `declare`.
     """
-    data, _, inverse = declaration.problem.get_problem_data("CLARABEL", solver_opts={})
-    return form_of(data, inverse), columns_of(declaration, data)
+    data, chain, inverse = declaration.problem.get_problem_data("CLARABEL", solver_opts={})
+    return form_of(data, inverse), columns_of(declaration.variables, data, chain)
 
 
 def form_of(data: Mapping[str, Any], inverse: Any) -> StandardForm:
@@ -105,11 +108,40 @@ def form_of(data: Mapping[str, Any], inverse: Any) -> StandardForm:
     )
 
 
-def columns_of(declaration: Declaration, data: Mapping[str, Any]) -> dict[str, slice]:
-    """Where the declaration's variables are among the backend's own, as far as cvxpy kept them."""
-    starts = data["param_prob"].var_id_to_col
-    found = {name: variable for name, variable in declaration.variables.items() if variable.id in starts}
-    return {name: slice(starts[variable.id], starts[variable.id] + variable.size) for name, variable in found.items()}
+def columns_of(variables: Mapping[str, Any], data: Mapping[str, Any], chain: Any) -> dict[str, slice]:
+    """Where variables are among the backend's own, by their names, as far as cvxpy kept all their entries, in columns."""
+    starts, replaced = data["param_prob"].var_id_to_col, _replaced(chain)
+    found = {}
+    for name, variable in variables.items():
+        start = starts.get(replaced.get(variable.id, variable.id))
+        if start is not None and not any(variable.attributes[attribute] for attribute in REDUCING_ATTRIBUTES):
+            found[name] = slice(start, start + variable.size)
+    return found
+
+
+def with_stated_bounds(problem: Any, data: Mapping[str, Any], chain: Any) -> dict[str, Any]:
+    """cvxpy's form without the bounds of unknowns that cvxpy added itself.
+
+    cvxpy 1.9.3 derives such bounds for backends that take any, HiGHS alone among ours. It loses them where an affine expression of free
+    unknowns has a coefficient 0, as 0 times inf is no number, and then gives `pos`, `abs` or `max` of it a wrong one. The constraints of
+    an added unknown say all that is needed, as they do for the other backends. `examples/cvxpy_bounds.py` shows it.
+    """
+    if data.get("lower_bounds") is None and data.get("upper_bounds") is None:
+        return dict(data)
+    starts, replaced, n = data["param_prob"].var_id_to_col, _replaced(chain), data["A"].shape[1]
+    own = {replaced.get(variable.id, variable.id) for variable in problem.variables()}
+    ends = [*sorted(starts.values())[1:], n]
+    stated = np.zeros(n, dtype=np.bool_)
+    for (variable, start), end in zip(sorted(starts.items(), key=lambda item: item[1]), ends, strict=True):
+        stated[start:end] = variable in own
+    free = {"lower_bounds": -np.inf, "upper_bounds": np.inf}
+    return {**data, **{key: np.where(stated, data[key], none) for key, none in free.items() if data.get(key) is not None}}
+
+
+def _replaced(chain: Any) -> dict[int, int]:
+    """The ids of variables that cvxpy replaced by others because of their attributes, and the ids of these."""
+    maps = (reduction.var_id_map for reduction in chain.reductions if hasattr(reduction, "reduce_bounds"))
+    return {old: new for replaced in maps for old, (new,) in replaced.items()}
 
 
 def vector_of(v: Any) -> Array | None:

@@ -48,6 +48,7 @@ from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.kernels.kernel import RBF, Polynomial
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.problem.construct import problem_of
+from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.formulations.rows.listed import Tube
 from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Solver, Status, solve, solve_declaration
@@ -127,6 +128,37 @@ def costs(tails: bool = True) -> st.SearchStrategy[float]:
     tails : whether to leave [0.1, 10].
     """
     return scales(tails)
+
+
+@st.composite
+def programs(draw: Draw, scaled: bool = True) -> Program:
+    """Convex quadratic and linear programs of one to five unknowns, as `program_from_arrays` gives them.
+
+    Feasible ones, infeasible ones and such without a lower bound are drawn, with equations, repeated and zero rows, a P of any rank, and
+    optima of several points.
+
+    Parameters
+    ----------
+    scaled : whether rows and unknowns are multiplied by powers of two from 2^-20 to 2^20.
+    """
+    n, m, r, rank = (draw(st.integers(*ends)) for ends in ((1, 5), (0, 2), (0, 8), (0, 3)))
+    powers = st.sampled_from([0, 0, 0, -20, -3, 3, 20] if scaled else [0])
+
+    def table(height: int) -> Array:
+        entries = draw(st.lists(st.integers(-3, 3), min_size=height * n, max_size=height * n))
+        return np.array(entries, dtype=np.float64).reshape(height, n)
+
+    def factors(size: int) -> Array:
+        return np.exp2(np.array(draw(st.lists(powers, min_size=size, max_size=size)), dtype=np.float64))
+
+    A, G, B, q = table(m), table(r), table(rank), table(1)[0]
+    G = G[draw(st.lists(st.integers(0, r - 1), min_size=r, max_size=r))] if r and draw(st.booleans()) else G
+    inside, room = table(1)[0], np.array(draw(st.lists(st.integers(0, 2), min_size=r, max_size=r)), dtype=np.float64)
+    b, h = (A @ inside, G @ inside + room) if draw(st.integers(0, 3)) else (np.ones(m), room - 1)
+    units, rows = factors(n), factors(r)
+    return program_from_arrays(
+        B.T @ B * np.multiply.outer(units, units), q * units, A * units, b, G * units * rows[:, None], h * rows, draw(st.integers(-2, 2))
+    )
 
 
 def kernels() -> st.SearchStrategy[Kernel]:

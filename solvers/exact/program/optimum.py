@@ -148,10 +148,8 @@ def _attained(program: Program, clock: Clock) -> Pair | None:
 
 def _verified(program: Program, pair: Pair, convex: str, reason: str) -> Optimum:
     """The optimum, once both sides of weak duality have been checked to be feasible and equal."""
-    x, y, z = pair.x, pair.y, pair.z
-    value = program.objective(x)
-    _require(program.is_feasible(x) and program.is_dual_feasible(x, y, z) and value == program.dual_objective(x, y, z))
-    return Optimum(value, x, y, z, convex, reason)
+    _require(program.is_optimal(pair.x, pair.y, pair.z))
+    return Optimum(program.objective(pair.x), pair.x, pair.y, pair.z, convex, reason)
 
 
 def _mended(pair: Pair) -> str:

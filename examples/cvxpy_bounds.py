@@ -1,0 +1,41 @@
+"""cvxpy 1.9.3 with HiGHS returns 20 for a problem whose optimum is 1: a minimal report, and the exact optimum.
+
+    python examples/cvxpy_bounds.py
+
+For backends that take bounds, cvxpy derives bounds of the unknowns that it adds. It splits X into a positive and a negative part, one of
+which has a 0 at every place, and so the bounds of X @ w with a free w are 0 times inf, which is no number. The product with y counts that
+as 0, and `pos(1 - y (X @ w + b))` gets the bounds [1, 1]: all that is below 1 is cut off.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import cvxpy as cp
+import numpy as np
+
+from equimargin.solvers.backends import program_of
+from equimargin.solvers.exact.program import Optimum, program_optimum
+
+
+def hinge() -> cp.Problem:
+    """The 1-norm SVM of the points -1 and 1, which w = 1 and b = 0 separate with no loss: its optimum is |w| = 1."""
+    w, b = cp.Variable(1, name="w"), cp.Variable(name="b")
+    X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
+    return cp.Problem(cp.Minimize(cp.norm1(w) + 10 * cp.sum(cp.pos(1 - cp.multiply(y, X @ w + b)))))
+
+
+def main() -> None:
+    """Print the optimum as each backend has it, the bounds that HiGHS was given, and the exact optimum."""
+    warnings.simplefilter("ignore")  # numpy says "invalid value encountered in matmul" where the bounds are lost
+    for backend in ("CLARABEL", "SCS", "OSQP", "HIGHS"):
+        print(f"{backend:9} {hinge().solve(solver=backend):.6f}")
+    data, _, _ = hinge().get_problem_data("HIGHS", solver_opts={})
+    print("bounds of the unknowns for HIGHS:", *zip(data["lower_bounds"].tolist(), data["upper_bounds"].tolist(), strict=True))
+    outcome = program_optimum(program_of(hinge()))
+    assert isinstance(outcome, Optimum)
+    print("exactly  ", outcome.value)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""A proven interval of the optimum of a convex program, from a solution in floats.
+
+    lower <= optimum <= upper        a dual point and a feasible point, every condition checked in rational numbers
+
+Four ways are tried in turn, for either end: the exact optimum on the face of the solution; the face with the residual taken up (`lower`,
+`upper`); a mixture with a point inside the constraints; and, for the lower end, a box that the user knows. An end that none of them proves
+is infinite. Second-order cones have no exact face, and their membership is a rational test all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import inf
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from equimargin.formulations.numeric.arguments import positive
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.programs.program import Program
+from equimargin.formulations.programs.rational import Matrix, Vector
+from equimargin.formulations.programs.reading import READINGS, read
+from equimargin.proofs.enclosure import lower, upper
+from equimargin.proofs.enclosure.lower import Dual
+from equimargin.solvers.exact.program.clock import Clock, OutOfTime
+from equimargin.solvers.exact.program.face import optimum_on_face
+from equimargin.solvers.exact.program.floats import FloatSolution, floats, on_grid, solve_in_floats
+from equimargin.solvers.exact.program.semidefinite import semidefinite
+
+Way = Literal["exact face", "residual", "slater", "box", "nothing"]
+"""What proved an end of an interval."""
+SHARE = 0.5
+"""Share of the time left that each way may take, so that the next one has some too."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Enclosure:
+    """A proven interval of the optimum of a program.
+
+    program : whose optimum it is; it has the rows of the box, before its own, where the box proved the lower end.
+    lower, upper : its ends, -inf and inf where nothing is proven.  lower_by, upper_by : what proved them.
+    dual : x, y and z that prove the lower end, or None.  primal : x that proves the upper one, or None; it need not be in the box.
+    semidefinite : how P is known to be positive semidefinite.
+    """
+
+    program: Program = field(repr=False)
+    lower: Fraction | float = field(repr=False)  # Python prints no integer of thousands of digits
+    upper: Fraction | float = field(repr=False)
+    lower_by: Way
+    upper_by: Way
+    dual: Dual | None = field(repr=False)
+    primal: Vector | None = field(repr=False)
+    semidefinite: str
+
+    @property
+    def statement(self) -> str:
+        """What is proven, how, and how the floats of the program were read, in a sentence."""
+        box = ", if every |x_j| is within the given box" if self.lower_by == "box" else ""
+        ways = f"by {self.lower_by} and {self.upper_by}"
+        return f"the optimum is between {float(self.lower)} and {float(self.upper)} ({ways}){box}; {READINGS[self.program.reading]}"
+
+
+def enclosure(
+    program: Program,
+    point: tuple[Array, Array, Array] | None = None,
+    box: Sequence[float | Fraction] | None = None,
+    seconds: float = 60.0,
+) -> Enclosure:
+    """The interval that floats near the optimum prove to hold it.
+
+    Parameters
+    ----------
+    program : any convex one.  point : x (n,), y (m,) and z (r,) in floats; None for Clarabel's.
+    box : (n,) r with |x_j| <= r_j for an optimal x, as far as the user knows; None where nothing is known.
+    seconds : the time limit.
+
+    Returns
+    -------
+    Enclosure : with infinite ends where nothing is proven within the time.
+
+    Raises
+    ------
+    ValueError : a P that is not positive semidefinite or not proven so in time, a point or box of another size, a wrong time limit.
+    """
+    clock = Clock(positive(seconds, "seconds"))
+    radii = None if box is None else _radii(program, box)
+    try:
+        convex = semidefinite(program.P, clock)
+    except OutOfTime as reason:
+        raise ValueError(f"P is not proven to be positive semidefinite: {reason}") from None
+    start = _start(program, point, clock)
+    face = None if program.cones else _timely(lambda part: optimum_on_face(program, start, part), clock)
+    if face is not None and program.is_optimal(face.x, face.y, face.z):
+        value = program.objective(face.x)
+        return Enclosure(program, value, value, "exact face", "exact face", (face.x, face.y, face.z), face.x, convex)
+    dual, lower_by = _first(_lower_ways(program, start), clock)
+    bounded = program
+    if dual is None and radii is not None:
+        bounded = boxed(program, radii)
+        start = _within_box(bounded, start, clock) if point is None else start
+        dual, lower_by = lower.by_box(program, start), "box"
+    primal, upper_by = _first(_upper_ways(program, start), clock)
+    return Enclosure(
+        bounded,
+        -inf if dual is None else bounded.dual_objective(*dual),
+        inf if primal is None else program.objective(primal),
+        lower_by,
+        upper_by,
+        dual,
+        primal,
+        convex,
+    )
+
+
+def boxed(program: Program, box: Sequence[float | Fraction]) -> Program:
+    """The program with the rows x_j <= r_j and then -x_j <= r_j before its own inequalities.
+
+    Parameters
+    ----------
+    program : of n unknowns.  box : (n,) r, at least 0.
+
+    Raises
+    ------
+    ValueError : a box of another size, or with a negative or infinite number.
+    """
+    radii, n = _radii(program, box), program.n
+    rows = (*({j: Fraction(1)} for j in range(n)), *({j: Fraction(-1)} for j in range(n)))
+    return replace(program, G=Matrix((*rows, *program.G.rows), n), h=(*radii, *radii, *program.h))
+
+
+def _radii(program: Program, box: Sequence[float | Fraction]) -> Vector:
+    if len(box) != program.n:
+        raise ValueError(f"the box has {len(box)} numbers, and the program {program.n} unknowns: give one r_j with |x_j| <= r_j for each")
+    radii = tuple(read(r) for r in box)
+    if any(r < 0 for r in radii):
+        raise ValueError("a number of the box is negative: give r_j with |x_j| <= r_j")
+    return radii
+
+
+def _start(program: Program, point: tuple[Array, Array, Array] | None, clock: Clock) -> FloatSolution:
+    """The given point, or else Clarabel's; 0 where that is not finite."""
+    found = solve_in_floats(program, clock) if point is None else _with_slack(program, *point)
+    if found is not None and found.finite:
+        return found
+    rows = np.zeros(len(program.h))
+    return FloatSolution(np.zeros(program.n), np.zeros(len(program.b)), rows, rows)
+
+
+def _with_slack(program: Program, x: Array, y: Array, z: Array) -> FloatSolution:
+    """Floats of a point as a solution, its slack being computed."""
+    sizes = (len(x), len(y), len(z))
+    if sizes != (program.n, len(program.b), len(program.h)):
+        wanted = f"x, y and z of {program.n}, {len(program.b)} and {len(program.h)} numbers"
+        raise ValueError(f"the point has {sizes[0]}, {sizes[1]} and {sizes[2]} numbers, and the program needs {wanted}")
+    return FloatSolution(np.asarray(x), np.asarray(y), np.asarray(z), floats(program.slack(on_grid(x))))
+
+
+def _within_box(bounded: Program, start: FloatSolution, clock: Clock) -> FloatSolution:
+    """Clarabel's solution of a program with a box, without the rows of the box; another solution in floats where there is none."""
+    found, added = solve_in_floats(bounded, clock), 2 * bounded.n
+    return start if found is None or not found.finite else FloatSolution(found.x, found.y, found.z[added:], found.s[added:])
+
+
+def _lower_ways(program: Program, start: FloatSolution) -> dict[Way, Callable[[Clock], Dual | None]]:
+    return {
+        "residual": lambda clock: lower.by_residual(program, start, clock),
+        "slater": lambda clock: lower.by_slater(program, start, clock),
+    }
+
+
+def _upper_ways(program: Program, start: FloatSolution) -> dict[Way, Callable[[Clock], Vector | None]]:
+    return {
+        "residual": lambda clock: upper.by_residual(program, start, clock),
+        "slater": lambda clock: upper.by_slater(program, start, clock),
+    }
+
+
+def _first(ways: dict[Way, Callable[[Clock], T | None]], clock: Clock) -> tuple[T | None, Way]:
+    """What the first way finds that finds anything, and its name."""
+    for name, way in ways.items():
+        found = _timely(way, clock)
+        if found is not None:
+            return found, name
+    return None, "nothing"
+
+
+def _timely(way: Callable[[Clock], T | None], clock: Clock) -> T | None:
+    """What a way finds within its share of the time left; None where it does not."""
+    try:
+        return way(Clock(SHARE * clock.left))
+    except OutOfTime:
+        return None

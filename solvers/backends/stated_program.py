@@ -1,0 +1,80 @@
+"""A cvxpy problem as a program in rational numbers, as cvxpy compiles it."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.programs.program import Program
+from equimargin.formulations.programs.rational import Matrix
+from equimargin.formulations.programs.read import matrix, vector
+from equimargin.formulations.programs.reading import Reading, read
+from equimargin.solvers.backends.standard_form import columns_of, form_of
+
+
+def program_of(problem: Any, reading: Reading = "exact") -> Program:
+    """The standard form of a cvxpy problem in rational numbers.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem, a quadratic, linear or second-order cone program, its parameters set.
+    reading : how floats are read: "exact" as the dyadic numbers that they are, "fractions" as simple fractions where they are near one.
+
+    Returns
+    -------
+    Program : `.columns` says where the problem's variables are in x, column by column; `.stated` turns a value into the problem's own.
+
+    Raises
+    ------
+    ValueError : a problem that cvxpy does not compile to such a program, or a number that is not finite.
+    """
+    data, chain, inverse = _compiled(problem)
+    form = form_of(data, inverse)
+    n, low, high = len(form.q), np.flatnonzero(np.isfinite(form.lower)).tolist(), np.flatnonzero(np.isfinite(form.upper)).tolist()
+    G, h = matrix(form.G, len(form.h), n, "G", reading), vector(form.h, reading)
+    bounds = (*({j: Fraction(-1)} for j in low), *({j: Fraction(1)} for j in high))
+    ends = (*vector(-form.lower[low], reading), *vector(form.upper[high], reading))
+    variables = {variable.name(): variable for variable in problem.variables()}
+    if len(variables) < len(problem.variables()):
+        raise ValueError("two variables have the same name: give each a name of its own")
+    return Program(
+        _symmetric(matrix(form.P, n, n, "P", reading)),
+        vector(form.q, reading),
+        G.part(range(form.zero)),
+        h[: form.zero],
+        Matrix((*bounds, *G.rows[form.zero :]), n),
+        (*ends, *h[form.zero :]),
+        read(form.offset, reading),
+        form.cones,
+        problem.objective.NAME == "maximize",
+        columns_of(variables, data, chain),
+        reading,
+    )
+
+
+def _compiled(problem: Any) -> tuple[Any, Any, Any]:
+    """cvxpy's conic form of a problem without exponential, power and semidefinite cones, its chain and its inverse data."""
+    import cvxpy as cp
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # cvxpy's, of its own parts
+            data, chain, inverse = problem.get_problem_data("CLARABEL", solver_opts={})
+    except (cp.error.DCPError, cp.error.SolverError, cp.error.ParameterError) as reason:
+        raise ValueError(f"cvxpy does not compile the problem: {' '.join(str(reason).split())[:200]}") from None
+    others = [name for name, sizes in vars(data["dims"]).items() if name not in ("zero", "nonneg", "soc") and sizes]
+    if others:
+        raise ValueError(f"the problem is no quadratic, linear or second-order cone program: cvxpy compiles it to cones '{others[0]}'")
+    return data, chain, inverse
+
+
+def _symmetric(P: Matrix) -> Matrix:
+    """(P + P') / 2, which has the same x'Px: cvxpy's own P is symmetric up to rounding."""
+    rows = []
+    for row, column in zip(P.rows, P.transposed.rows, strict=True):
+        halves = {j: (row.get(j, Fraction(0)) + column.get(j, Fraction(0))) / 2 for j in {*row, *column}}
+        rows.append({j: v for j, v in halves.items() if v != 0})
+    return Matrix(tuple(rows), P.width)

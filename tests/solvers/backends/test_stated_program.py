@@ -1,0 +1,84 @@
+"""cvxpy problems as programs in rational numbers, and what cvxpy's own bounds would do to them."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from equimargin.formulations.declaration import declare
+from equimargin.formulations.problem.construct import classification
+from equimargin.solvers.backends import program_of
+from equimargin.solvers.backends.standard_form import with_stated_bounds
+from equimargin.solvers.exact import exact_optimum
+from equimargin.solvers.exact.program import Optimum, program_optimum
+
+X, Y = np.array([[0.0], [1.0], [3.0]]), np.array([-1.0, 1.0, -1.0])
+
+
+def hinge() -> cp.Problem:
+    """The hinge by `pos` of an affine expression of free variables."""
+    w, b = cp.Variable(1, name="w"), cp.Variable(name="b")
+    return cp.Problem(cp.Minimize(cp.norm1(w) + 10 * cp.sum(cp.pos(1 - cp.multiply([1.0, -1.0], np.array([[1.0], [-1.0]]) @ w + b)))))
+
+
+@pytest.mark.parametrize("id", ["svm.soft.primal", "svm.soft.dual"])
+def test_a_declaration_has_the_optimum_of_its_family(id: str) -> None:
+    problem = classification(X, Y, C=2.0)
+    declaration = declare(id, problem)
+    program = program_of(declaration.problem)
+    outcome = program_optimum(program)
+    assert isinstance(outcome, Optimum)
+    assert program.stated(outcome.value) == exact_optimum(problem).value
+    assert set(declaration.variables) <= set(program.columns)
+
+
+def test_columns_are_where_the_values_are() -> None:
+    x, Z = cp.Variable(2, name="x", nonneg=True), cp.Variable((2, 2), name="Z")
+    lost = cp.sum_squares(x - np.array([1, 2])) + cp.sum_squares(Z - np.array([[1, 2], [3, 4]]))
+    program = program_of(cp.Problem(cp.Maximize(3 - lost), [x <= 1.5]))
+    outcome = program_optimum(program)
+    assert isinstance(outcome, Optimum)
+    assert program.stated(outcome.value) == Fraction(11, 4)
+    assert list(map(float, outcome.x[program.columns["x"]])) == [1, 1.5]
+    assert list(map(float, outcome.x[program.columns["Z"]])) == [1, 3, 2, 4]
+
+
+def test_what_is_no_such_program_is_refused_with_the_reason() -> None:
+    x, S, k = cp.Variable(2, name="x"), cp.Variable((2, 2), PSD=True), cp.Variable(integer=True)
+    for problem, message in (
+        (cp.Problem(cp.Minimize(cp.sum(cp.exp(x)))), "exp"),
+        (cp.Problem(cp.Minimize(cp.trace(S))), "psd"),
+        (cp.Problem(cp.Minimize(cp.square(k))), "does not compile"),
+        (cp.Problem(cp.Maximize(cp.sum_squares(x))), "does not compile"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            program_of(problem)
+    with pytest.raises(ValueError, match="same name"):
+        program_of(cp.Problem(cp.Minimize(cp.sum_squares(x) + cp.sum_squares(cp.Variable(2, name="x")))))
+
+
+def test_highs_gets_no_bounds_that_nobody_stated() -> None:
+    problem = hinge()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the product 0 times inf that makes the wrong bounds
+        data, chain, inverse = problem.get_problem_data("HIGHS", solver_opts={})
+    problem.unpack_results(chain.solve_via_data(problem, with_stated_bounds(problem, data, chain), False, False, {}), chain, inverse)
+    outcome = program_optimum(program_of(hinge()))
+    assert isinstance(outcome, Optimum)
+    assert problem.value == pytest.approx(1.0)
+    assert outcome.value == 1
+
+
+def test_highs_keeps_the_bounds_that_are_stated() -> None:
+    x = cp.Variable(2, name="x", bounds=[-1.0, 2.0])
+    problem = cp.Problem(cp.Minimize(cp.sum(cp.abs(x - 3))))
+    data, chain, _ = problem.get_problem_data("HIGHS", solver_opts={})
+    kept = with_stated_bounds(problem, data, chain)
+    own = slice(data["param_prob"].var_id_to_col[x.id], data["param_prob"].var_id_to_col[x.id] + 2)
+    assert (kept["lower_bounds"][own] == -1).all()
+    assert (kept["upper_bounds"][own] == 2).all()
+    assert np.isinf(np.delete(kept["lower_bounds"], np.r_[own])).all()
