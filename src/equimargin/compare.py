@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from importlib import import_module
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,8 +45,11 @@ SHORTEST_LIMIT = 0.01
 
 
 class HowToCompare(HowToPose, total=False):
-    """How `compare` goes about its work, and what belongs to X where arrays are compared instead of a problem, as keyword arguments.
+    """What `compare` compares, how it goes about its work, and what belongs to X where arrays are compared, as keyword arguments.
 
+    formulations, solvers : names or patterns with * and ?. A backend that is weak on a kind of program (OSQP on linear, HIGHS on quadratic
+        ones) takes part there only if it is asked for by its full name.
+    tol : relative accuracy asked of every solver, 1e-8 by default.  agree_tol : relative tolerance of the referee, 1e-6 by default.
     time_limit : seconds an answer, 60 by default.  total_time : seconds in all, None for any; what there is then is the result.
     patient : whether backends may go on to the time limit although the optimum is proven.
     jobs : processes; -1 is all cores. Above 1, formulations and solvers of one's own must be entered by modules that other processes can
@@ -56,6 +59,10 @@ class HowToCompare(HowToPose, total=False):
     """
 
     y: ArrayLike
+    formulations: str | Sequence[str]
+    solvers: str | Sequence[str]
+    tol: float
+    agree_tol: float
     time_limit: float
     total_time: float | None
     patient: bool
@@ -67,6 +74,10 @@ POSED = {"y", *HowToPose.__annotations__}
 """The names of the arguments that belong to X."""
 KNOWN = POSED | {*HowToCompare.__annotations__}
 """The names of all arguments that say how."""
+BEHIND_PROBLEMS = ("formulations", "solvers", "tol", "agree_tol")
+"""The names of the arguments that may follow problems without being named, in their order."""
+BEHIND_FEATURES = ("y",)
+"""Those that may follow X."""
 
 
 @dataclass(frozen=True)
@@ -167,24 +178,18 @@ class Job:
 
 
 def compare(
-    problem: Problem | Sequence[Problem] | Any,
-    formulations: str | Sequence[str] = "*",
-    solvers: str | Sequence[str] = "*",
-    tol: float = 1e-8,
-    agree_tol: float = 1e-6,
-    progress: Callable[[Comparison], object] = lambda found: None,
-    **how: Unpack[HowToCompare],
+    problem: Any, *more: Any, progress: Callable[[Comparison], object] = lambda found: None, **how: Unpack[HowToCompare]
 ) -> Comparison:
     """Solve a problem's formulations by several backends and specialised solvers, and judge every answer.
 
+        compare(problem), compare(problem, formulations, solvers, tol, agree_tol), compare(X, y), compare(X, y, qid=qid)
+
     Parameters
     ----------
-    problem : one problem, or several; each is a family. Or X, (m, d) features, with `y=`; then all families of the task are compared.
-    formulations, solvers : names or patterns with * and ?. A backend that is weak on a kind of program (OSQP on linear, HIGHS on quadratic
-        ones) takes part there only if it is asked for by its full name.
-    tol : relative accuracy asked of every solver.  agree_tol : relative tolerance of the referee.
+    problem : one problem, or several; each is a family. Or X, (m, d) features, with y behind it, for all families of their task.
+    more : behind problems formulations, solvers, tol and agree_tol, behind X its y; all of them may be named instead.
     progress : called with the comparison as far as it has come, before the first answer and after each.
-    how : as in `HowToCompare`: time_limit, total_time, patient, jobs, include_controls; of arrays y, task, qid, C, kernel, epsilon.
+    how : as in `HowToCompare`.
 
     Returns
     -------
@@ -193,43 +198,57 @@ def compare(
 
     Raises
     ------
-    ValueError : a pattern that matches nothing, a tolerance or limit that is not positive.
+    ValueError : a pattern that matches nothing, a tolerance or limit that is not positive.  TypeError : arguments that it does not have.
     """
-    for found in comparisons(problem, formulations, solvers, tol, agree_tol, **how):
+    for found in comparisons(problem, *more, **how):
         progress(found)
     return found
 
 
-def comparisons(
-    problem: Problem | Sequence[Problem] | Any,
-    formulations: str | Sequence[str] = "*",
-    solvers: str | Sequence[str] = "*",
-    tol: float = 1e-8,
-    agree_tol: float = 1e-6,
-    **how: Unpack[HowToCompare],
-) -> Iterator[Comparison]:
+def comparisons(problem: Any, *more: Any, **how: Unpack[HowToCompare]) -> Iterator[Comparison]:
     """The comparison as far as it has come, before the first answer and after each: the last one is what `compare` returns.
 
     Parameters and errors are those of `compare`; errors of arguments are raised at once.
     """
-    unknown = how.keys() - KNOWN
-    if unknown:
-        raise TypeError(f"compare takes no argument {', '.join(sorted(unknown))}; it takes {', '.join(sorted(KNOWN))}")
-    total_time, time_limit = how.get("total_time"), how.get("time_limit", 60.0)
+    asked_for = _named(problem, more, how)
+    formulations, solvers = asked_for.get("formulations", "*"), asked_for.get("solvers", "*")
+    tol, agree_tol = asked_for.get("tol", 1e-8), asked_for.get("agree_tol", 1e-6)
+    total_time, time_limit = asked_for.get("total_time"), asked_for.get("time_limit", 60.0)
     limits = {"tol": tol, "agree_tol": agree_tol, "time_limit": time_limit, "total_time": 1.0 if total_time is None else total_time}
     for name, limit in limits.items():
         number(limit, name, "a positive, finite number", lambda v: 0 < v < np.inf)
-    problems = _problems(problem, {name: value for name, value in how.items() if name in POSED})
+    problems = _problems(problem, {name: value for name, value in asked_for.items() if name in POSED})
     ids = matching(formulations, REGISTRY, "formulation")
     names = matching(solvers, [*BACKENDS, *SOLVERS], "solver")
     asked = {name.upper() for name in ([solvers] if isinstance(solvers, str) else solvers)}
-    controls = how.get("include_controls", False)
+    controls = asked_for.get("include_controls", False)
     groups = [_Group(p, list(_jobs(p, ids, _suited(p, names, asked), float(tol), controls)), float(agree_tol), ways(p)) for p in problems]
     if not any(group.jobs for group in groups):
         raise ValueError(f"none of the chosen formulations and solvers is for {', '.join(p.family for p in problems)}")
     settings: dict[str, Any] = {"tol": float(tol), "agree_tol": float(agree_tol), "time_limit": float(time_limit), "total_time": total_time}
-    settings |= {"patient": how.get("patient", False), "formulations": sorted(ids), "solvers": names}
-    return _Work(groups, settings, _left_out(problems, names, asked)).results(how.get("jobs", 1))
+    settings |= {"patient": asked_for.get("patient", False), "formulations": sorted(ids), "solvers": names}
+    return _Work(groups, settings, _left_out(problems, names, asked)).results(asked_for.get("jobs", 1))
+
+
+def _named(first: Any, more: Sequence[Any], how: HowToCompare) -> HowToCompare:
+    """All arguments by name: those that came by their places, too.
+
+    Raises
+    ------
+    TypeError : an argument that `compare` does not have, too many of them, or one twice.
+    """
+    unknown = how.keys() - KNOWN
+    if unknown:
+        raise TypeError(f"compare takes no argument {', '.join(sorted(unknown))}; it takes {', '.join(sorted(KNOWN))}")
+    several = isinstance(first, Sequence) and len(first) > 0 and all(isinstance(each, CanonicalProblem) for each in first)
+    places = BEHIND_PROBLEMS if several or isinstance(first, CanonicalProblem) else BEHIND_FEATURES
+    if len(more) > len(places):
+        raise TypeError(f"behind {'problems' if places is BEHIND_PROBLEMS else 'X'} compare takes {', '.join(places)}; name all else")
+    by_place = dict(zip(places, more, strict=False))
+    twice = sorted(by_place.keys() & how.keys())
+    if twice:
+        raise TypeError(f"compare was given {' and '.join(twice)} by place and by name; leave one of them out")
+    return cast(HowToCompare, {**how, **by_place})
 
 
 def _problems(given: Any, data: dict[str, Any]) -> list[Problem]:
@@ -238,7 +257,7 @@ def _problems(given: Any, data: dict[str, Any]) -> list[Problem]:
         return families_of(given, data.pop("y"), **data)
     problems: list[Any] = [given] if isinstance(given, CanonicalProblem) else list(given)
     if data or not all(isinstance(problem, CanonicalProblem) for problem in problems):
-        raise ValueError("compare takes a problem, several problems, or arrays: compare(X, y=y), with a task, qid or kernel if need be")
+        raise ValueError("compare takes a problem, several problems, or arrays: compare(X, y), with a task, qid or kernel if need be")
     return problems
 
 

@@ -40,10 +40,38 @@ def test_arrays_are_compared_as_the_problems_they_pose() -> None:
     assert wanted.lower <= found.families[0].interval.upper
 
 
+def test_arguments_may_come_by_their_places() -> None:
+    """Behind X its y, whether y is numbers or words; behind problems what it always was."""
+    y, qid = np.arange(12) % 3, np.repeat([0, 1], 6)
+    named = compare(X, y=y, qid=qid, **FEW)
+    for first in (X, X.tolist()):
+        placed = compare(first, y.tolist(), qid=qid, **FEW)
+        assert [family.id for family in placed.families] == ["rank.l1", "rank.l2", "rank.onenorm", "rvm"]
+        assert [family.interval for family in placed.families] == [family.interval for family in named.families]
+    words = np.where(X[:, 0] > 0, "spam", "ham")
+    chosen = compare(X, words.tolist(), formulations="svm.soft.*", solvers="CLARABEL", tol=1e-7)
+    assert {answer["formulation"] for answer in chosen.answers} == {"svm.soft.primal", "svm.soft.dual"}
+    problems = families_of(X, words)
+    for given in (problems, tuple(problems)):
+        old = compare(given, ["svm.soft.*"], "CLARABEL", 1e-7, 1e-5)
+        assert [answer["formulation"] for answer in old.answers] == [answer["formulation"] for answer in chosen.answers]
+        assert (old.settings["tol"], old.settings["agree_tol"], chosen.settings["agree_tol"]) == (1e-7, 1e-5, 1e-6)
+
+
+def test_an_argument_too_many_or_twice_is_refused() -> None:
+    y = np.sign(X[:, 0])
+    with pytest.raises(TypeError, match="behind X compare takes y; name all else"):
+        compare(X, y, "svm.soft")
+    with pytest.raises(TypeError, match="behind problems compare takes formulations, solvers, tol, agree_tol; name all else"):
+        compare(classification(X, y), "*", "*", 1e-8, 1e-6, 60.0)
+    with pytest.raises(TypeError, match="compare was given y by place and by name"):
+        compare(X, y, y=y)
+
+
 def test_what_is_neither_a_problem_nor_arrays_is_refused() -> None:
     cases: list[tuple[Any, dict[str, Any]]] = [(X, {}), ([classification(X, np.sign(X[:, 0]))], {"task": "ranking"}), (["wine"], {})]
     for given, more in cases:
-        with pytest.raises(ValueError, match=r"compare takes a problem, several problems, or arrays: compare\(X, y=y\)"):
+        with pytest.raises(ValueError, match=r"compare takes a problem, several problems, or arrays: compare\(X, y\)"):
             compare(given, **more)
     with pytest.raises(ValueError, match="y has 3 different labels, and a comparison of classifications takes two"):
         compare(X, y=np.arange(12) % 3, task="classification")

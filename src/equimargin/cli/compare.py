@@ -121,6 +121,7 @@ def compare(
     ] = False,
     json: JSONOption = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the answers as CSV; - is standard output.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page for a browser; - is standard output.")] = None,
     certify: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write a certificate of every family, FAMILY.json.")] = None,
 ) -> None:
     """Solve the formulations of a task by several backends and solvers, and judge every answer.
@@ -128,15 +129,9 @@ def compare(
     Exit status: 0 every family agrees; 1 an answer disagrees; 2 bad usage or input; 3 nothing was solved; 4 a family is undecided;
     130 interrupted by Ctrl-C or --total-time: what there is is printed and written.
     """
-    with sentences(), writing(json, csv) as write:
-        check_writable(json, csv)
-        if certify == STDOUT:
-            raise ValueError("--certify writes a file of every family and takes a folder, not standard output (-)")
-        if certify is not None:
-            try:
-                certify.mkdir(parents=True, exist_ok=True)
-            except (FileExistsError, NotADirectoryError):
-                raise ValueError(f"--certify: {certify} is not a folder") from None
+    with sentences(), writing(json, csv, html) as write:
+        check_writable(json, csv, html)
+        _check_folder(certify)
         how = how_to_read(target, query, weight, drop, header, sep, decimal, missing)
         rows = loaded(data, task, how, preferences, sample, seed, kernel, scale)
         rows = rows.scaled() if scale else rows
@@ -175,18 +170,30 @@ def compare(
             "seed": seed,
         }
         result = replace(result, data=data_record(rows, problems[0]), settings=settings)
-        screen.end(result)
-        for file, text in ((json, result.to_json), (csv, result.to_csv)):
+        for file, text in ((json, result.to_json), (csv, result.to_csv), (html, result.to_html)):
             if file is not None:
                 write(file, text())
-        if result.interrupted:
-            files = [str(file) for file in (json, csv) if file not in (None, STDOUT)]
-            written = f", written to {' and '.join(files)}" if files else ""
-            end(f"interrupted ({result.interrupted}): {result.done} of {result.total} answers{written}", jobs)
+        screen.end(result)
         if certify is not None:
             for id, outcome in result.certify(certify).items():
                 typer.echo(f"{id}: certificate {outcome}" if isinstance(outcome, Path) else f"{id}: no certificate: {outcome}")
+        if result.interrupted:
+            files = [str(file) for file in (json, csv, html) if file not in (None, STDOUT)]
+            written = f", written to {' and '.join(files)}" if files else ""
+            end(f"interrupted ({result.interrupted}): {result.done} of {result.total} answers{written}", jobs)
     finish(result.exit_code)
+
+
+def _check_folder(certify: Path | None) -> None:
+    """Make the folder of the certificates, before the work is done."""
+    if certify is None:
+        return
+    if certify == STDOUT:
+        raise ValueError("--certify writes a file of every family and takes a folder, not standard output (-)")
+    try:
+        certify.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise ValueError(f"--certify: {certify} is not a folder") from None
 
 
 def _followed(stream: Iterator[Comparison], screen: Screen) -> Comparison:

@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from equimargin import __version__
 from equimargin.formulations import Problem
 from equimargin.proofs import Agreement, Family, Verdict
 from equimargin.proofs.certificate import best_point, certificate_at, write
+from equimargin.report.html import document
 from equimargin.report.page import page
-from equimargin.report.records import SCHEMA_VERSION, record, solved, summary
+from equimargin.report.records import SCHEMA_VERSION, plain, record, solved, summary
 from equimargin.report.table import closing_lines, table
 
 PAGE_COLUMNS = 80
@@ -84,7 +83,7 @@ class Comparison:
             "command": "compare",
             "equimargin": __version__,
             "data": dict(self.data),
-            "settings": {name: str(v) if isinstance(v, float) and not np.isfinite(v) else v for name, v in self.settings.items()},
+            "settings": plain(self.settings),
             "interrupted": bool(self.interrupted),
             "stopped": self.interrupted,
             "seconds": self.seconds,
@@ -131,6 +130,10 @@ class Comparison:
         writer.writeheader()
         writer.writerows(answers)
         return text.getvalue()
+
+    def to_html(self) -> str:
+        """All of it as one page of HTML that loads nothing else: what the terminal shows, and the whole table."""
+        return document(self.families, self.planned, self.left_out, self.seconds, self.interrupted, self.data, self.settings)
 
     def __str__(self) -> str:
         return "\n".join(self.page(PAGE_COLUMNS))

@@ -96,12 +96,10 @@ def block(family: Family, missing: int, style: Style) -> list[str]:
     lines = [*_head(family, missing, style)]
     if missing and not run:
         return lines
-    lines += _solvers([j for j in run if j.evidence.run.formulation is None], style)
+    lines += style.wrapped(fastest_first(family, style), INDENT, 0)
     lines += _formulations(family, [j for j in family.judgements if j.evidence.run.formulation is not None], style)
-    for reason, who in _reasons(run):
-        lines += style.wrapped(f"{who}: {reason}", INDENT)
-    if family.verdict is not Verdict.AGREE and not missing:
-        lines += style.wrapped(f"{str(family.verdict).upper()}: {family.reason}. {family.advice} {_advice(family)}", INDENT)
+    for sentence in remarks(family, missing):
+        lines += style.wrapped(sentence, INDENT)
     return lines
 
 
@@ -109,20 +107,37 @@ def closing(
     families: Sequence[Family], planned: Sequence[int], left_out: Sequence[str], seconds: float, interrupted: str, style: Style
 ) -> list[str]:
     """The last lines: how many families and answers, what was skipped and why, and the marks."""
+    lines = style.wrapped("   ".join(summary(families, planned, seconds, interrupted)))
+    skipped = skips(families, left_out)
+    lines += style.wrapped(f"skipped: {'; '.join(skipped)}") if skipped else []
+    marks = "  ".join(f"{style.mark(agreement)} {agreement}" for agreement in Agreement)
+    return lines + style.wrapped(f"{marks}   --explain, --wide")
+
+
+def summary(families: Sequence[Family], planned: Sequence[int], seconds: float, interrupted: str) -> tuple[str, str]:
+    """How many families there are with each verdict, and how many answers in which time."""
     answers = [j for family in families for j in family.judgements]
     verdicts = [str(family.verdict) for family in families]
     counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts))
+    what = f"{len(families)} {'family' if len(families) == 1 else 'families'}: {counts}" if families else "nothing was compared"
     compiling = sum(j.evidence.run.compile_seconds or 0.0 for j in answers)
     time = f"{seconds:.3g} s" + (f", {compiling:.2g} s of them compiling" if compiling > SHARE_OF_COMPILING * seconds else "")
-    ended = f"interrupted: {interrupted}; {len(answers)} of {sum(planned)} answers in {time}"
-    through = f"{len(answers)} answer{'s' * (len(answers) != 1)} in {time}"
-    what = f"{len(families)} {'family' if len(families) == 1 else 'families'}: {counts}" if families else "nothing was compared"
-    lines = style.wrapped(f"{what}   {ended if interrupted else through}")
-    skipped = [*_skips(families), *left_out]
-    lines += style.wrapped(f"skipped: {'; '.join(skipped)}") if skipped else []
-    meanings = zip(Agreement, ("agrees", "inaccurate", "disagrees", "failed", "skipped"), strict=True)
-    marks = "  ".join(f"{style.mark(agreement)} {word}" for agreement, word in meanings)
-    return lines + style.wrapped(f"{marks}   --explain, --wide")
+    if interrupted:
+        return what, f"interrupted: {interrupted}; {len(answers)} of {sum(planned)} answers in {time}"
+    return what, f"{len(answers)} answer{'s' * (len(answers) != 1)} in {time}"
+
+
+def remarks(family: Family, missing: int) -> list[str]:
+    """Sentences on what is not right with a family: answers that failed or are inaccurate, and a verdict other than agree once it is final.
+
+    Parameters
+    ----------
+    missing : how many answers are still to come.
+    """
+    sentences = [f"{who}: {reason}" for reason, who in _reasons(family.judgements)]
+    if family.verdict is not Verdict.AGREE and not missing:
+        sentences.append(f"{str(family.verdict).upper()}: {family.reason}. {family.advice} {_advice(family)}")
+    return sentences
 
 
 def proven_digits(interval: Interval) -> tuple[str, int]:
@@ -170,11 +185,11 @@ def _head(family: Family, missing: int, style: Style) -> list[str]:
     return [f"{family.id}{verdict:>{max(style.width - len(family.id), len(verdict) + 1)}}", *style.wrapped(said, INDENT)]
 
 
-def _solvers(judgements: Sequence[Judgement], style: Style) -> list[str]:
-    """The specialised solvers, those that agree first, the fastest first."""
-    ordered = sorted(judgements, key=lambda j: (j.agreement is not Agreement.AGREES, j.evidence.run.solve_seconds or 0.0))
-    parts = [_of_solver(j, style) for j in ordered]
-    return style.wrapped("   ".join(parts), INDENT, 0) if parts else []
+def fastest_first(family: Family, style: Style) -> str:
+    """The specialised solvers that were run, with their times: those that agree first, the fastest of them first."""
+    alone = (j for j in family.judgements if j.evidence.run.formulation is None and j.agreement is not Agreement.SKIPPED)
+    ordered = sorted(alone, key=lambda j: (j.agreement is not Agreement.AGREES, j.evidence.run.solve_seconds or 0.0))
+    return "   ".join(_of_solver(j, style) for j in ordered)
 
 
 def _of_solver(j: Judgement, style: Style) -> str:
@@ -249,7 +264,7 @@ def _seconds(seconds: float | None) -> str:
 
 
 def _reasons(judgements: Iterable[Judgement]) -> Iterator[tuple[str, str]]:
-    """Why answers are not right, with all that the reason is given of."""
+    """Why answers are not right, with all that the reason is given of; those that were skipped are not among them."""
     groups: dict[str, list[str]] = {}
     for j in judgements:
         run = j.evidence.run
@@ -270,8 +285,12 @@ def _together(names: Sequence[str]) -> str:
     return "; ".join(f"{solver} on {', '.join(where)}" if any(where) else solver for solver, where in by_solver.items())
 
 
-def _skips(families: Sequence[Family]) -> Iterator[str]:
-    """Every reason to skip, once, with who was skipped and in which families."""
+def skips(families: Sequence[Family], left_out: Sequence[str]) -> list[str]:
+    """Every reason to skip, once, with who was skipped and in which families; then what was not even planned."""
+    return [*_skipped(families), *left_out]
+
+
+def _skipped(families: Sequence[Family]) -> Iterator[str]:
     groups: dict[str, dict[str, list[str]]] = {}
     for family in families:
         for j in family.judgements:
@@ -300,4 +319,11 @@ def _advice(family: Family) -> str:
         return "Ask for more: leave out --solver and --formulation, or add to them."
     if not any(solved(j) for j in family.judgements):
         return "--scale brings features to one scale, --sample N takes fewer rows."
-    return "--scale, a looser --tol or a longer --time-limit may decide it."
+    limited = "--scale, a looser --tol or a longer --time-limit" if _out_of_time(family) else "--scale or a looser --tol"
+    return f"{limited} may decide it."
+
+
+def _out_of_time(family: Family) -> bool:
+    """Whether the limit of one answer ended one: what was stopped for another reason says itself what would have let it go on."""
+    run = (j.evidence.run for j in family.judgements if j.agreement in (Agreement.INACCURATE, Agreement.FAILED))
+    return any(each.status is Status.TIME_LIMIT and not each.reason.startswith("stopped") for each in run)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import platform
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from equimargin import __version__
 from equimargin.proofs import Agreement, Family, Judgement
 
 SCHEMA_VERSION = 2
 """Counts the layouts of the records of `compare` and `path`: schema.json describes this one."""
+
+LIBRARIES = ("numpy", "scipy", "numba", "cvxpy", "clarabel", "scs", "osqp", "highspy")
+"""Names of the packages that take part in an answer."""
 
 
 def solved(judgement: Judgement) -> bool:
@@ -58,6 +64,18 @@ def summary(family: Family) -> dict[str, Any]:
         "failures": family.count(Agreement.FAILED),
         "skipped": family.count(Agreement.SKIPPED),
     }
+
+
+def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as values that JSON has: an infinite number is the text inf."""
+    return {name: str(v) if isinstance(v, float) and not np.isfinite(v) else v for name, v in settings.items()}
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python, of this package, and of the libraries that give answers."""
+    from importlib.metadata import version
+
+    return {"Python": platform.python_version(), "equimargin": __version__} | {name: version(name) for name in LIBRARIES}
 
 
 def _finite(v: float) -> float | None:

@@ -6,39 +6,37 @@ from collections.abc import Iterator
 from typing import Any
 
 from equimargin.formulations import REGISTRY
-from equimargin.proofs import Agreement, Family
+from equimargin.proofs import Agreement, Family, Judgement
 from equimargin.solvers import Status
+
+COLUMNS = ("formulation", "source", "solver", "claim", "width", "agreement", "compile s", "solve s")
+"""The heads of the columns, in their order."""
+TEXTS = ("formulation", "source", "solver", "agreement")
+"""Those that hold words, and not figures."""
+
+
+def cells(j: Judgement) -> tuple[str, ...]:
+    """One answer, a cell a column; an answer that was skipped has no figures."""
+    run = j.evidence.run
+    entry = None if run.formulation is None else REGISTRY[run.formulation]
+    name = "specialised solver" if entry is None else entry.id + (" (control)" if entry.control else "")
+    source = "" if entry is None else "; ".join(map(str, entry.sources))
+    if j.agreement is Agreement.SKIPPED:
+        return name, source, run.solver, "", "", str(j.agreement), "", ""
+    figures = f"{j.evidence.value:.10g}", f"{j.relative_width:.1e}"
+    return name, source, run.solver, *figures, str(j.agreement), _seconds(run.compile_seconds), _seconds(run.solve_seconds)
 
 
 def table(family: Family) -> Any:
     """The answers of a family as a table for a rich console, one line each."""
     from rich.table import Table
 
+    styles = {Agreement.DISAGREES: "red", Agreement.FAILED: "yellow", Agreement.INACCURATE: "yellow", Agreement.SKIPPED: "dim"}
     table = Table(title=family.id, title_justify="left", title_style="bold", expand=False)
-    for name in ("formulation", "source", "solver"):
-        table.add_column(name, overflow="fold")
-    for name in ("claim", "width", "agreement", "compile s", "solve s"):
-        table.add_column(name, justify="left" if name == "agreement" else "right", overflow="fold")
+    for name in COLUMNS:
+        table.add_column(name, justify="left" if name in TEXTS else "right", overflow="fold")
     for j in family.judgements:
-        run = j.evidence.run
-        entry = None if run.formulation is None else REGISTRY[run.formulation]
-        name = "specialised solver" if entry is None else entry.id + (" (control)" if entry.control else "")
-        source = "" if entry is None else "; ".join(map(str, entry.sources))
-        if j.agreement is Agreement.SKIPPED:
-            table.add_row(name, source, run.solver, "", "", "skipped", "", "", style="dim")
-            continue
-        style = {Agreement.DISAGREES: "red", Agreement.FAILED: "yellow", Agreement.INACCURATE: "yellow"}.get(j.agreement, "")
-        table.add_row(
-            name,
-            source,
-            run.solver,
-            f"{j.evidence.value:.10g}",
-            f"{j.relative_width:.1e}",
-            str(j.agreement),
-            _seconds(run.compile_seconds),
-            _seconds(run.solve_seconds),
-            style=style,
-        )
+        table.add_row(*cells(j), style=styles.get(j.agreement, ""))
     return table
 
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import termios
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,10 @@ from equimargin.compare import ALLOWED_RATIO, LEAST_ALLOWANCE, Comparison, compa
 from equimargin.compare import compare as run
 from equimargin.formulations import classification, polynomial, ranking
 from equimargin.formulations.bounds.intervals import Interval
-from equimargin.proofs import Agreement
-from equimargin.report.page import proven_digits
+from equimargin.proofs import Agreement, Verdict
+from equimargin.report.page import page, proven_digits
 from equimargin.report.words import EXPLANATION
-from equimargin.solvers import SOLVERS
+from equimargin.solvers import SOLVERS, Status
 from places import ROOT
 
 RUN = CliRunner()
@@ -118,6 +119,27 @@ def test_proven_digits_are_those_that_both_ends_round_to(lower: float, upper: fl
 def test_a_verdict_other_than_agree_says_why_and_what_to_do(arguments: tuple[str, ...], words: str) -> None:
     output = RUN.invoke(app, ["compare", "xor", "--kernel", "polynomial", "--family", "svm.soft", *arguments]).output
     assert re.search(words, " ".join(output.split())), output
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "hint"),
+    [
+        (Status.TIME_LIMIT, "the time limit of 60 s was reached", "--scale, a looser --tol or a longer --time-limit may decide it."),
+        (Status.TIME_LIMIT, "stopped after 2 s: 90 x slower than smo (--patient waits)", "--scale or a looser --tol may decide it."),
+        (Status.NUMERICAL_FAILURE, "no progress in float64", "--scale or a looser --tol may decide it."),
+    ],
+)
+def test_more_time_is_advised_only_where_the_limit_stopped_an_answer(found: Comparison, status: Status, reason: str, hint: str) -> None:
+    """One declaration agrees, and no solver does: the one that failed did so for that reason."""
+    family = found.families[0]
+    declared = next(j for j in family.judgements if j.agreement is Agreement.AGREES and j.evidence.run.formulation)
+    alone = next(j for j in family.judgements if j.evidence.run.formulation is None)
+    evidence = replace(alone.evidence, run=replace(alone.evidence.run, status=status, reason=reason))
+    kept = (declared, replace(alone, evidence=evidence, agreement=Agreement.FAILED))
+    undecided = replace(family, verdict=Verdict.UNDECIDED, reason="one declaration agrees; no solver does", judgements=kept)
+    said = " ".join(" ".join(page([undecided], [2], [], 1.0, "", width=80)).split())
+    assert reason in said
+    assert hint in said
 
 
 def test_skips_are_one_line_with_the_reason_once() -> None:
