@@ -179,7 +179,7 @@ def compare(
                 typer.echo(f"{id}: certificate {outcome}" if isinstance(outcome, Path) else f"{id}: no certificate: {outcome}")
         if result.interrupted:
             files = [str(file) for file in (json, csv, html) if file not in (None, STDOUT)]
-            written = f", written to {' and '.join(files)}" if files else ""
+            written = f", written to {', '.join(files)}" if files else ""
             end(f"interrupted ({result.interrupted}): {result.done} of {result.total} answers{written}", jobs)
     finish(result.exit_code)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
@@ -107,6 +108,8 @@ JSONOption = Annotated[
 
 INTERRUPTED = 130
 """The exit status of what was interrupted, as a shell gives it after Ctrl-C."""
+UNREAD = 141
+"""The exit status of what was printed to a pipe that nobody reads, as a shell gives it for SIGPIPE."""
 STDOUT = Path("-")
 """The file name that stands for standard output, as in other Unix tools."""
 NO_PAIRS = "No preference pairs: within every query all rows have the same label, so there is nothing to rank."
@@ -215,9 +218,15 @@ def headline(data: Data, problem: Problem) -> str:
 
 @contextmanager
 def sentences() -> Iterator[None]:
-    """End with a sentence instead of a traceback: exit status 2 after bad input, 130 after an interrupt."""
+    """End with a sentence instead of a traceback: exit status 2 after bad input, 130 after an interrupt.
+
+    Where nobody reads standard output any more, as behind `| head`, end without a word, as programs do then.
+    """
     try:
         yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still to be flushed
+        _exit_at_once(UNREAD)
     except (ValueError, OSError) as error:
         refuse(str(error))
     except KeyboardInterrupt:
@@ -249,7 +258,6 @@ def finish(status: int) -> NoReturn:
 
 def _exit_at_once(status: int) -> NoReturn:
     import multiprocessing
-    import os
     import signal
 
     sys.stdout.flush()

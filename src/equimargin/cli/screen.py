@@ -29,15 +29,13 @@ class Screen:
     """
 
     def __init__(self, wide: bool) -> None:
-        from rich.console import Console
-
         self.wide = wide
         self.terminal = sys.stdout.isatty()
         known = self.terminal or "COLUMNS" in os.environ
         fallback = WIDE_COLUMNS if wide else PAGE_COLUMNS
         self.width = max(shutil.get_terminal_size((fallback, 24)).columns if known else fallback, NARROWEST)
         self.ascii = not _encodes("✓≈✗…")
-        self.console = Console(width=self.width, highlight=False, markup=False, emoji=False)
+        self.console = _console(self.width)
         self._live: Any = None
         self._printed: set[str] = set()
         self._announced: set[str] = set()
@@ -71,21 +69,22 @@ class Screen:
     def end(self, found: Comparison) -> None:
         """Print what is left of the families, and the closing lines."""
         for family in found.families:
-            self._family(family, 0 if found.finished(family) else found.planned[found.families.index(family)] - len(family.judgements))
+            missing = 0 if found.finished(family) else found.planned[found.families.index(family)] - len(family.judgements)
+            self._family(family, missing, bool(found.interrupted))
         if self.wide:
             return
         from equimargin.report.page import closing
 
         self._print(closing(found.families, found.planned, found.left_out, found.seconds, found.interrupted, self._style()))
 
-    def _family(self, family: Family, missing: int = 0) -> None:
+    def _family(self, family: Family, missing: int = 0, ended: bool = False) -> None:
         if family.id in self._printed:
             return
         self._printed.add(family.id)
         if not self.wide:
             from equimargin.report.page import block
 
-            return self._print([*block(family, missing, self._style()), ""])
+            return self._print([*block(family, missing, self._style(), ended), ""])
         from equimargin.report.table import closing_lines, table
 
         self.console.print(table(family))
@@ -123,6 +122,17 @@ class Screen:
         for line in lines:
             self.console.print(line, soft_wrap=True)
         self.console.file.flush()
+
+
+def _console(width: int) -> Any:
+    """Where rich prints; that nobody reads it any more is an error for the command, and no exit status of rich's own."""
+    from rich.console import Console
+
+    class Output(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Output(width=width, highlight=False, markup=False, emoji=False)
 
 
 def _encodes(text: str) -> bool:

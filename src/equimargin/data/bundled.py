@@ -27,7 +27,6 @@ SUBSET_SEED: Final = 0
 
 
 def bundled(name: str) -> Table:
-    """The rows of a bundled data set."""
     """The rows of a data set that comes with the package or with scikit-learn."""
     if name == "xor":
         corners = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])

@@ -16,8 +16,7 @@ class DataError(ValueError):
 
 
 def number(text: str) -> float | None:
-    """The number that a text is, infinities and NaN included, or None."""
-    """The number that a text is in plain digits, or None."""
+    """The number that a text is in plain digits, infinities and NaN included, or None."""
     if "_" in text or not text.isascii():  # float() also takes 1_000 and the digits of other scripts
         return None
     try:
@@ -28,13 +27,11 @@ def number(text: str) -> float | None:
 
 def is_finite(text: str) -> bool:
     """Whether a text is a finite number."""
-    """Whether a text is a finite number."""
     value = number(text)
     return value is not None and math.isfinite(value)
 
 
 def integer(text: str) -> int | None:
-    """The integer of 64 bits that a text is, or None."""
     """The integer of 64 bits that a text is, or None."""
     if not re.fullmatch(r"[-+]?[0-9]{1,19}", text):
         return None
@@ -43,20 +40,17 @@ def integer(text: str) -> int | None:
 
 
 def shown(value: object) -> str:
-    """A value as it is written in Python, shortened."""
     """A value as a message shows it, 40 characters at most."""
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:36]}...{text[-1]}"
 
 
 def listed(values: Sequence[object]) -> str:
-    """The first values, and how many more there are."""
     """The first twelve values, and how many more there are."""
     text = ", ".join(shown(value) for value in values[:12])
     return text if len(values) <= 12 else f"{text} and {len(values) - 12} more"
 
 
 def one_line(error: Exception) -> str:
-    """The text of an error without its line breaks."""
     """The message of an error without line breaks."""
     return " ".join(str(error).split())

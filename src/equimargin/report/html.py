@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from equimargin.proofs import Agreement, Family
-from equimargin.report.page import Style, fastest_first, optimum, remarks, skips, summary
+from equimargin.report.page import Style, fastest_first, optimum, remarks, skips, standing, summary
 from equimargin.report.records import plain, versions
 from equimargin.report.table import COLUMNS, TEXTS, cells
 
@@ -39,14 +39,15 @@ def document(
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((files("equimargin.report") / "page.html").read_text(encoding="utf-8"))
     counts, how_far = summary(families, planned, seconds, interrupted)
-    expected = planned or [len(family.judgements) for family in families]
+    done = [len(family.judgements) for family in families]
+    missing = [wanted - count for wanted, count in zip(planned or done, done, strict=True)]
     text = template.render(
         name=data.get("name", ""),
         read_as=data.get("read_as", ""),
         counts=counts,
         how_far=how_far,
         interrupted=bool(interrupted),
-        families=[_section(family, count - len(family.judgements)) for family, count in zip(families, expected, strict=True)],
+        families=[_section(family, count, bool(interrupted)) for family, count in zip(families, missing, strict=True)],
         columns=[(name, name in TEXTS) for name in COLUMNS],
         skips=skips(families, left_out),
         marks=[(str(agreement), STYLE.mark(agreement)) for agreement in Agreement],
@@ -56,12 +57,12 @@ def document(
     return text.encode("ascii", "xmlcharrefreplace").decode()
 
 
-def _section(family: Family, missing: int) -> dict[str, Any]:
+def _section(family: Family, missing: int, ended: bool) -> dict[str, Any]:
     """What the page says of a family."""
     return {
         "id": family.id,
-        "verdict": f"{missing} answers missing" if missing else str(family.verdict).upper(),
-        "optimum": optimum(family),
+        "standing": standing(family, missing, ended),
+        "optimum": optimum(family) if family.judgements else "",
         "solvers": fastest_first(family, STYLE),
         "remarks": remarks(family, missing),
         "rows": [(str(j.agreement), STYLE.mark(j.agreement), cells(j)) for j in family.judgements],

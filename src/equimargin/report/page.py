@@ -27,6 +27,8 @@ MARKS = {
     Agreement.SKIPPED: ("-", "-"),
 }
 """Of every agreement, the mark in Unicode and the mark in ASCII."""
+NO_BREAK = "\N{NO-BREAK SPACE}"
+"""A space at which no line is broken; it is printed as an ordinary one."""
 INDENT = 4
 """Columns that the lines of a block are set in from its head."""
 NAME_COLUMNS = 15
@@ -58,7 +60,7 @@ class Style:
         """The text on as many lines as it takes; a no-break space becomes a space."""
         first, rest = " " * indent, " " * (indent + hanging)
         lines = wrap(text, self.width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
-        return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
+        return [line.replace(NO_BREAK, " ") for line in lines]
 
 
 def page(
@@ -81,19 +83,19 @@ def page(
     style = Style(width, ascii)
     lines: list[str] = []
     for family, count in zip(families, planned or [len(family.judgements) for family in families], strict=True):
-        lines += [*block(family, count - len(family.judgements), style), ""]
+        lines += [*block(family, count - len(family.judgements), style, bool(interrupted)), ""]
     return [*lines, *closing(families, planned, left_out, seconds, interrupted, style)]
 
 
-def block(family: Family, missing: int, style: Style) -> list[str]:
+def block(family: Family, missing: int, style: Style, ended: bool = False) -> list[str]:
     """The lines of one family.
 
     Parameters
     ----------
-    missing : how many answers are still to come.
+    missing : how many answers are not there yet.  ended : whether they will not come any more.
     """
     run = [j for j in family.judgements if j.agreement is not Agreement.SKIPPED]
-    lines = [*_head(family, missing, style)]
+    lines = _head(family, standing(family, missing, ended), style)
     if missing and not run:
         return lines
     lines += style.wrapped(fastest_first(family, style), INDENT, 0)
@@ -110,18 +112,20 @@ def closing(
     lines = style.wrapped("   ".join(summary(families, planned, seconds, interrupted)))
     skipped = skips(families, left_out)
     lines += style.wrapped(f"skipped: {'; '.join(skipped)}") if skipped else []
-    marks = "  ".join(f"{style.mark(agreement)} {agreement}" for agreement in Agreement)
+    marks = "  ".join(f"{style.mark(agreement)}{NO_BREAK}{agreement}" for agreement in Agreement)
     return lines + style.wrapped(f"{marks}   --explain, --wide")
 
 
 def summary(families: Sequence[Family], planned: Sequence[int], seconds: float, interrupted: str) -> tuple[str, str]:
     """How many families there are with each verdict, and how many answers in which time."""
     answers = [j for family in families for j in family.judgements]
-    verdicts = [str(family.verdict) for family in families]
+    wanted = planned or [len(family.judgements) for family in families]
+    verdicts = ["unfinished" if len(f.judgements) < count else str(f.verdict) for f, count in zip(families, wanted, strict=True)]
     counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts))
     what = f"{len(families)} {'family' if len(families) == 1 else 'families'}: {counts}" if families else "nothing was compared"
     compiling = sum(j.evidence.run.compile_seconds or 0.0 for j in answers)
-    time = f"{seconds:.3g} s" + (f", {compiling:.2g} s of them compiling" if compiling > SHARE_OF_COMPILING * seconds else "")
+    time = f"{seconds:.3g}{NO_BREAK}s"
+    time += f", {compiling:.2g}{NO_BREAK}s of them compiling" if compiling > SHARE_OF_COMPILING * seconds else ""
     if interrupted:
         return what, f"interrupted: {interrupted}; {len(answers)} of {sum(planned)} answers in {time}"
     return what, f"{len(answers)} answer{'s' * (len(answers) != 1)} in {time}"
@@ -174,15 +178,20 @@ def optimum(family: Family) -> str:
     return "nothing proven of the optimum"
 
 
-def _head(family: Family, missing: int, style: Style) -> list[str]:
-    """The family, its optimum, and the verdict at the right edge; on several lines where it is too long for one."""
-    nothing_yet = missing and not family.judgements
-    verdict = f"{missing} to come" if missing else str(family.verdict).upper()
-    said = "" if nothing_yet else optimum(family)
+def standing(family: Family, missing: int, ended: bool) -> str:
+    """The verdict of a family, or how many answers are missing for one; these are still to come, unless the comparison has ended."""
+    if missing:
+        return f"{missing} missing" if ended else f"{missing} to come"
+    return str(family.verdict).upper()
+
+
+def _head(family: Family, standing: str, style: Style) -> list[str]:
+    """The family, its optimum, and at the right edge how it stands; on several lines where it is too long for one."""
+    said = optimum(family) if family.judgements else ""
     line = f"{family.id:<{NAME_COLUMNS}}{said}"
-    if len(line) + 2 + len(verdict) <= style.width:
-        return [f"{line}{verdict:>{style.width - len(line)}}"]
-    return [f"{family.id}{verdict:>{max(style.width - len(family.id), len(verdict) + 1)}}", *style.wrapped(said, INDENT)]
+    if len(line) + 2 + len(standing) <= style.width:
+        return [f"{line}{standing:>{style.width - len(line)}}"]
+    return [f"{family.id}{standing:>{max(style.width - len(family.id), len(standing) + 1)}}", *style.wrapped(said, INDENT)]
 
 
 def fastest_first(family: Family, style: Style) -> str:
@@ -194,9 +203,9 @@ def fastest_first(family: Family, style: Style) -> str:
 
 def _of_solver(j: Judgement, style: Style) -> str:
     run = j.evidence.run
-    mark = "" if j.agreement is Agreement.AGREES else f"{style.mark(j.agreement)}\N{NO-BREAK SPACE}"
-    figure = "" if j.agreement is Agreement.AGREES else f"\N{NO-BREAK SPACE}{_figure(j)}"
-    return f"{mark}{run.solver}\N{NO-BREAK SPACE}{_seconds(run.solve_seconds)}\N{NO-BREAK SPACE}s{figure}"
+    mark = "" if j.agreement is Agreement.AGREES else f"{style.mark(j.agreement)}{NO_BREAK}"
+    figure = "" if j.agreement is Agreement.AGREES else f"{NO_BREAK}{_figure(j)}"
+    return f"{mark}{run.solver}{NO_BREAK}{_seconds(run.solve_seconds)}{NO_BREAK}s{figure}"
 
 
 def _formulations(family: Family, judgements: Sequence[Judgement], style: Style) -> list[str]:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import pty
 import re
-import select
 import signal
-import struct
 import subprocess
 import sys
-import termios
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,20 +26,10 @@ from equimargin.report.page import page, proven_digits
 from equimargin.report.words import EXPLANATION
 from equimargin.solvers import SOLVERS, Status
 from places import ROOT
+from schema import faults
+from terminal import HANG, Terminal, hard_ranking
 
 RUN = CliRunner()
-HANG = 300.0
-"""Seconds, of the clock, after which a program will never say what is waited for, however busy the machine."""
-HARD_RANKING = """\
-import sys
-import numpy as np
-random = np.random.default_rng(0)
-X = random.normal(size=(200, 5))
-y = np.digitize(X[:, 0] + random.normal(size=200), [-1, 0, 1])
-rows = "\\n".join(",".join(map(str, [label, *x])) for label, x in zip(y, X.tolist()))
-print("relevance,a,b,c,d,e", rows, sep="\\n")
-"""
-"""A program that prints a ranking of one query, over whose answers a comparison takes minutes if it is patient."""
 
 
 @pytest.fixture(scope="module")
@@ -227,10 +211,11 @@ def test_the_total_time_ends_a_comparison_with_what_there_is(tmp_path: Path) -> 
     result = RUN.invoke(app, ["compare", "xor", "--total-time", "0.001", "--json", str(file), "--csv", str(tmp_path / "out.csv")])
     assert result.exit_code == 130
     record = json.loads(file.read_text())
+    assert list(faults(record, "compare")) == []
     assert record["interrupted"] is True
     assert len(record["answers"]) < record["planned"]
     assert "interrupted: the total time of 0.001 s is over" in " ".join(result.stdout.split())
-    assert f"of {record['planned']} answers, written to {file} and" in result.stderr
+    assert f"of {record['planned']} answers, written to {file}, {tmp_path / 'out.csv'}" in result.stderr
     assert (tmp_path / "out.csv").exists()
 
 
@@ -242,59 +227,6 @@ def test_a_limit_must_be_positive(option: str) -> None:
 
 
 # In a terminal
-
-
-class Terminal:
-    """A program in a pseudo-terminal, which gets Ctrl-C like one that a person started, whatever this process ignores."""
-
-    def __init__(self, *arguments: str, columns: int, lines: int = 50, input: bytes = b"") -> None:
-        self.master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-        environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR")}
-        environment |= {"PYTHONPATH": str(ROOT / "src"), "TERM": "xterm", "PYTHONIOENCODING": "utf-8"}
-
-        def own_terminal() -> None:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
-            os.setsid()
-            fcntl.ioctl(1, termios.TIOCSCTTY, 0)
-
-        command = [sys.executable, "-m", "equimargin", *arguments]
-        self.process = subprocess.Popen(
-            command, stdin=slave, stdout=slave, stderr=slave, env=environment, preexec_fn=own_terminal, close_fds=True
-        )
-        os.close(slave)
-        self.output = ""
-        self.until = time.monotonic() + HANG
-
-    def read(self) -> bool:
-        """Read what there is; false at the end."""
-        ready, _, _ = select.select([self.master], [], [], 1.0)
-        if not ready:
-            assert time.monotonic() < self.until, self.output
-            return True
-        try:
-            content = os.read(self.master, 65536)
-        except OSError:  # the other side is closed
-            return False
-        self.output += content.decode("utf-8", "replace")
-        return bool(content)
-
-    def read_until(self, pattern: str) -> None:
-        """Read until the output matches."""
-        while not re.search(pattern, self.output):
-            assert self.read(), self.output
-
-    def finish(self) -> int:
-        """Read all and give the exit status."""
-        while self.read():
-            pass
-        os.close(self.master)
-        return self.process.wait(HANG)
-
-    @property
-    def text(self) -> str:
-        """What was printed without the sequences that move the cursor and colour."""
-        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.output).replace("\r", "\n")
 
 
 @pytest.mark.parametrize("columns", [80, 40])
@@ -310,12 +242,13 @@ def test_a_terminal_is_filled_and_not_overfilled(columns: int) -> None:
 
 def test_ctrl_c_prints_and_writes_what_there_is(tmp_path: Path) -> None:
     data, file = tmp_path / "hard.csv", tmp_path / "out.json"
-    data.write_text(subprocess.run([sys.executable, "-c", HARD_RANKING], capture_output=True, text=True, check=True).stdout)
+    data.write_text(hard_ranking())
     terminal = Terminal("compare", str(data), "--task", "ranking", "--patient", "--json", str(file), columns=80)
     terminal.read_until(r"[1-9]\d* of \d+ answers")
     os.write(terminal.master, b"\x03")
     assert terminal.finish() == 130, terminal.output
     record = json.loads(file.read_text())
+    assert list(faults(record, "compare")) == []
     assert record["interrupted"] is True
     assert 0 < len(record["answers"]) < record["planned"]
     assert len(record["families"]) == 4
@@ -327,7 +260,7 @@ def test_ctrl_c_prints_and_writes_what_there_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_in_a_pipe_lines_come_while_it_works_and_an_interrupt_ends_it(jobs: str, tmp_path: Path) -> None:
     data, file = tmp_path / "hard.csv", tmp_path / "out.json"
-    data.write_text(subprocess.run([sys.executable, "-c", HARD_RANKING], capture_output=True, text=True, check=True).stdout)
+    data.write_text(hard_ranking())
     command = [sys.executable, "-m", "equimargin", "compare", str(data), "--task", "rank", "--patient", "--jobs", jobs]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "utf-8"}
     process = subprocess.Popen(
@@ -351,6 +284,7 @@ def test_in_a_pipe_lines_come_while_it_works_and_an_interrupt_ends_it(jobs: str,
     assert max(map(len, rest.splitlines())) <= 80
     assert "Traceback" not in errors
     record = json.loads(file.read_text())
+    assert list(faults(record, "compare")) == []
     assert record["interrupted"] is True
     assert 0 < len(record["answers"]) < record["planned"]
 

@@ -1,0 +1,52 @@
+"""Whether a JSON record of `compare` or `path` is what the schema in the package says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any
+
+SCHEMA: dict[str, Any] = json.loads((files("equimargin.report") / "schema.json").read_text(encoding="utf-8"))
+TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "null": (type(None),),
+}
+KNOWN = {"$ref", "type", "const", "enum", "minimum", "properties", "required", "additionalProperties", "items", "description"}
+"""The words of JSON Schema that the validator below understands."""
+
+
+def _faults(value: Any, schema: dict[str, Any], where: str = "$") -> Iterator[str]:
+    """What of a value is not as a schema says, by the words in KNOWN; others are an error."""
+    assert set(schema) <= KNOWN, schema
+    if "$ref" in schema:
+        yield from _faults(value, SCHEMA["$defs"][schema["$ref"].removeprefix("#/$defs/")], where)
+    kinds = schema.get("type", list(TYPES))
+    allowed = tuple(kind for name in ([kinds] if isinstance(kinds, str) else kinds) for kind in TYPES[name])
+    if not isinstance(value, allowed) or (isinstance(value, bool) and bool not in allowed):
+        yield f"{where} is {value!r}, not {kinds}"
+    if "const" in schema and value != schema["const"]:
+        yield f"{where} is {value!r}, not {schema['const']!r}"
+    if "enum" in schema and value not in schema["enum"]:
+        yield f"{where} is {value!r}, none of {schema['enum']}"
+    if isinstance(value, int | float) and value < schema.get("minimum", value):
+        yield f"{where} is {value!r}, too small"
+    if isinstance(value, dict):
+        known = schema.get("properties", {})
+        yield from (f"{where} has no {name}" for name in schema.get("required", ()) if name not in value)
+        yield from (f"{where}.{name} is not known" for name in value if name not in known and not schema.get("additionalProperties", True))
+        for name in value.keys() & known.keys():
+            yield from _faults(value[name], known[name], f"{where}.{name}")
+    if isinstance(value, list) and "items" in schema:
+        for place, item in enumerate(value):
+            yield from _faults(item, schema["items"], f"{where}[{place}]")
+
+
+def faults(record: Any, command: str) -> Iterator[str]:
+    """What of a record is not as the schema of that command's records says."""
+    return _faults(record, SCHEMA["$defs"][command])
