@@ -16,7 +16,7 @@ from equimargin.proofs import Agreement, Family, Verdict
 from equimargin.proofs.certificate import best_point, certificate_at, write
 from equimargin.report.html import document
 from equimargin.report.page import page
-from equimargin.report.records import SCHEMA_VERSION, plain, record, solved, summary
+from equimargin.report.records import SCHEMA_VERSION, plain, record, solved, summary, versions
 from equimargin.report.table import closing_lines, table
 
 PAGE_COLUMNS = 80
@@ -133,7 +133,8 @@ class Comparison:
 
     def to_html(self) -> str:
         """All of it as one page of HTML that loads nothing else: what the terminal shows, and the whole table."""
-        return document(self.families, self.planned, self.left_out, self.seconds, self.interrupted, self.data, self.settings)
+        used = {"equimargin": __version__} | versions()
+        return document(self.families, self.planned, self.left_out, self.seconds, self.interrupted, self.data, self.settings, used)
 
     def __str__(self) -> str:
         return "\n".join(self.page(PAGE_COLUMNS))

@@ -12,7 +12,7 @@ from typing import Any
 
 from equimargin.proofs import Agreement, Family
 from equimargin.report.page import Style, fastest_first, optimum, remarks, skips, standing, summary
-from equimargin.report.records import plain, versions
+from equimargin.report.records import plain
 from equimargin.report.table import COLUMNS, TEXTS, cells
 
 STYLE = Style(width=80, ascii=False)
@@ -27,12 +27,14 @@ def document(
     interrupted: str,
     data: Mapping[str, Any],
     settings: Mapping[str, Any],
+    versions: Mapping[str, str],
 ) -> str:
     """The text of the page.
 
     Parameters
     ----------
     families, planned, left_out, seconds, interrupted : as in `equimargin.report.page`.  data, settings : those of the record.
+    versions : of what it was computed with.
     """
     from jinja2 import Environment, StrictUndefined
 
@@ -52,7 +54,7 @@ def document(
         skips=skips(families, left_out),
         marks=[(str(agreement), STYLE.mark(agreement)) for agreement in Agreement],
         settings=_spelled(plain(settings)),
-        versions=versions(),
+        versions=versions,
     )
     return text.encode("ascii", "xmlcharrefreplace").decode()
 

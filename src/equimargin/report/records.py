@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from equimargin import __version__
 from equimargin.proofs import Agreement, Family, Judgement
 
 SCHEMA_VERSION = 2
@@ -72,10 +71,10 @@ def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """The versions of Python, of this package, and of the libraries that give answers."""
+    """The versions of Python and of the libraries that take part in an answer."""
     from importlib.metadata import version
 
-    return {"Python": platform.python_version(), "equimargin": __version__} | {name: version(name) for name in LIBRARIES}
+    return {"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
 
 
 def _finite(v: float) -> float | None:
