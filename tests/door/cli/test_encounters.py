@@ -125,7 +125,7 @@ def test_a_pipe_at_both_ends(tmp_path: Path) -> None:
     assert answer.stdout.startswith("standard input: classification, 100 rows: target `species`")
     assert "\x1b" not in answer.stdout
     assert max(map(len, answer.stdout.splitlines())) <= 80
-    assert re.search(r"^svm\.soft +optimum \S+, \d+ digits proven; asking others$", answer.stdout, re.MULTILINE)
+    assert re.search(r"^ *svm\.soft:? +optimum \S+, \d+ digits proven; asking others$", answer.stdout, re.MULTILINE)
     assert OPTIMUM.search(answer.stdout)
     record = json.loads(piped(f"$compare - {' '.join(FEW)} --json -", tmp_path, flowers()).stdout)
     assert list(faults(record, "compare")) == []
