@@ -166,12 +166,18 @@ def _upper(problem: MarginProblem, point: Point, way: float, rough: float = LARG
     u = most if way > 0 else _needed(problem, at, b, way)
     losses = _losses(problem, u, way)
     own = _at_least_0(added(_half_norm2(at, way), losses, way))
-    if rough > 0.0 and _extended(problem):
-        shown = abs(losses - _losses(problem, _needed(problem, at, b, -way), -way))
-        if shown > LARGEST_LOSS_ERROR * largest(np.array([own]), SIZE_FLOOR * problem.scale):
-            return _upper(problem, point, way, 0.0)
+    if rough > 0.0 and _extended(problem) and _is_rough(problem, at, b, most):
+        return _upper(problem, point, way, 0.0)
     met = _met(problem, point, most, b) if missed else None
     return own if met is None else float(np.minimum(own, _upper(problem, met, way)))  # inward the point may meet its hard rows itself
+
+
+def _is_rough(problem: MarginProblem, at: Evaluation, b: float, most: Array) -> bool:
+    """Whether the rounding of f is much of U: asked in the same words whichever way U is then rounded, so that both are of one point."""
+    losses = _losses(problem, most, OUTWARD)
+    own = _at_least_0(added(_half_norm2(at, OUTWARD), losses, OUTWARD))
+    shown = losses - _losses(problem, _needed(problem, at, b, INWARD), INWARD)
+    return bool(shown > LARGEST_LOSS_ERROR * largest(np.array([own]), SIZE_FLOOR * problem.scale))
 
 
 def _extended(problem: MarginProblem) -> bool:

@@ -301,6 +301,15 @@ def test_the_blend_that_meets_a_tube_is_chosen_once() -> None:
     nested(problem, Point(beta=beta, alpha=alpha))
 
 
+def test_whether_f_is_evaluated_once_more_is_asked_once() -> None:
+    """A hard row that is missed by a rounding error: asked again inward only, another point was worth more than was proven."""
+    tube = regression([[0.0, 1.0], [0.0, 0.0]], [0.0, 0.0], 1.0, 0.1, loss="squared_hinge")
+    for hard in np.eye(4):
+        problem = replace(tube, weights=np.where(hard > 0, inf, 1.0))
+        for f in (-1.0, 1.0):
+            nested(problem, Point(beta=np.array([f, 0.0])))
+
+
 def test_a_point_inside_a_tube_is_not_sought_beyond_float64() -> None:
     """A kernel that overflows has none; a mistake in the search is an error and not the answer that there is none."""
     tube = regression([[1.0], [2.0]], [1.0, -1.0], inf, 0.1)
