@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +11,7 @@ import numpy as np
 
 from equimargin.formulations.bounds.evaluate import arithmetic
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.jit import seconds_at_work
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
@@ -48,13 +48,13 @@ class Judge:
         self.iterations, self.primal, self.dual, self.gap = 0, np.inf, -np.inf, np.inf
         self.status: Status | None = None
         self.reason = ""
-        self._start = time.perf_counter()
+        self._start = seconds_at_work()
         self._record = _Record(patience, problem.origin)
 
     @property
     def seconds(self) -> float:
-        """Seconds of wall time since the start."""
-        return time.perf_counter() - self._start
+        """Seconds of wall time since the start, without those in which kernels were compiled."""
+        return seconds_at_work() - self._start
 
     @property
     def out_of_time(self) -> bool:

@@ -19,6 +19,7 @@ from typing import Any, Generic, Protocol
 import numpy as np
 
 from equimargin.formulations.declaration import REGISTRY
+from equimargin.formulations.numeric.jit import is_compiled
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.formulations.refusal import Refusal
@@ -67,6 +68,7 @@ class Entry(Generic[P]):
     needs: Needs[P]
     reference: bool
     first: Callable[[P], bool]
+    kernel: Callable[..., Any] | None = None
 
     @property
     def module(self) -> str:
@@ -76,6 +78,11 @@ class Entry(Generic[P]):
     def takes(self, family: str) -> bool:
         """Whether problems of this family are what the solver is for."""
         return any(f"{family}.".startswith(f"{name}.") for name in self.families)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether a run need not wait until the solver's own kernel is compiled."""
+        return self.kernel is None or is_compiled(self.kernel)
 
     def refusal(self, problem: Problem) -> Refusal | None:
         """What the problem lacks for the solver, or None."""
@@ -171,6 +178,7 @@ def solver(
     needs: Needs[P],
     reference: bool = False,
     first: Callable[[P], bool] = lambda problem: False,
+    kernel: Callable[..., Any] | None = None,
 ) -> Callable[[Run[P]], Run[P]]:
     """Enter a solving function among SOLVERS under a name.
 
@@ -181,6 +189,7 @@ def solver(
     needs : what it needs of a problem, its shape above all: the function gets problems of that class, and none that the needs refuse.
     reference : whether it is there to be compared with, so that "auto" never chooses it.
     first : for which problems of its shape "auto" asks it before the others.
+    kernel : the compiled function that only this solver uses, where it takes seconds to compile.
 
     Raises
     ------
@@ -188,7 +197,7 @@ def solver(
     """
 
     def enter(function: Run[P]) -> Run[P]:
-        SOLVERS.enter(Entry(name, function, algorithm, families, needs, reference, first))
+        SOLVERS.enter(Entry(name, function, algorithm, families, needs, reference, first, kernel))
         return function
 
     return enter
@@ -210,7 +219,8 @@ def solve(
     ----------
     problem : MarginProblem or OneNormProblem.  solver : a name of SOLVERS, or "auto": the first that takes the problem and is no reference,
         newton and huber being asked first where points are many and features are few, column_generation where a linear program is large.
-    tol : relative gap to reach.  max_iter : of the solver's own iterations; None is its default.  time_limit : seconds.
+    tol : relative gap to reach.  max_iter : of the solver's own iterations; None is its default.  time_limit : seconds, in which the
+        compilation of kernels does not count.
     warm_start : a solution or point of a like problem to start from.  callback : called with (iterations, lower, upper); true ends the run.
     n_jobs : threads for a large problem, where the solver has any use for them.
 

@@ -35,6 +35,8 @@ _FORMULATIONS = Path(__file__).parents[1]
 _KERNEL_FOLDERS = (_FORMULATIONS, _FORMULATIONS.parent / "solvers")
 """The folders whose sources the cache is named after. They are siblings in the checkout, behind its links and in an installed package."""
 _directing = threading.Lock()
+OPTIONS: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
+"""Options of numba for every kernel: no GIL, and no entry for callers in C, of which there are none and which takes time to compile."""
 FAST: dict[str, Any] = {"fastmath": {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}, "error_model": "numpy"}
 """Options of numba for plain arithmetic: sums may be taken in any order and no number is a NaN, but infinities are allowed, and a division
 by 0 gives one."""
@@ -72,7 +74,7 @@ def _compiled(kernel: Callable[P, R], **options: Any) -> Callable[P, R]:
     with _directing:
         theirs, config.CACHE_DIR = config.CACHE_DIR, str(directory) if directory else config.CACHE_DIR
         try:
-            dispatcher: Any = numba.njit(nogil=True, **options)(kernel)
+            dispatcher: Any = numba.njit(**OPTIONS, **options)(kernel)
             if directory is not None:
                 dispatcher._cache = _Cache(kernel)
         finally:
@@ -140,6 +142,18 @@ _clock = _Clock()
 def seconds_of_compiling() -> float:
     """Wall seconds that the calling thread has spent so far compiling kernels, or loading the kept code of them."""
     return _clock.seconds
+
+
+def seconds_at_work() -> float:
+    """A clock, in seconds, that stands still while the calling thread compiles or loads kernels; only its differences mean anything."""
+    return time.perf_counter() - _clock.seconds
+
+
+def is_compiled(kernel: Callable[..., Any]) -> bool:
+    """Whether a kernel has been compiled for any arguments, by this process or by one that has kept the code."""
+    dispatcher: Any = kernel
+    kept = dispatcher._cache
+    return bool(dispatcher.signatures) or (isinstance(kept, _Cache) and bool(kept._cache_file._load_index()))
 
 
 def _timed(compile: Callable[P, R]) -> Callable[P, R]:

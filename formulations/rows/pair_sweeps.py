@@ -108,7 +108,7 @@ def within(points: SortedPoints, tau: int, sums: Within) -> None:
     """Put the pairs within tau and their sums into `sums`; those of u^2 nearly, all others exactly but for the last rounding."""
     z, level, starts, levels = points.z, points.level, points.starts, points.levels
     degree, balance, pull = sums.degree, sums.balance, sums.pull
-    T = np.zeros((levels.max() + 2, 2), np.int64)
+    T = np.zeros((_largest(levels) + 2, 2), np.int64)
     for q in range(levels.size):
         a, b, k = starts[q], starts[q + 1], levels[q]
         T[: k + 1] = 0
@@ -158,7 +158,7 @@ def laplacian_product(graph: Graph, v: Array) -> Array:
     """L v, (n,), for the Laplacian L of the graph and v (n,) in sorted order."""
     z, level, starts, levels = graph.points.z, graph.points.level, graph.points.starts, graph.points.levels
     high, low = graph.high, graph.low
-    T = np.zeros(levels.max() + 2)
+    T = np.zeros(_largest(levels) + 2)
     out = graph.degree * v
     for q in range(levels.size):
         a, b, k = starts[q], starts[q + 1], levels[q]
@@ -198,7 +198,7 @@ def laplacian_gram(X: Array, order: Index, costs: Array, graph: Graph) -> Array:
     z, level, starts, levels = graph.points.z, graph.points.level, graph.points.starts, graph.points.levels
     high, low, degree = graph.high, graph.low, graph.degree
     d = X.shape[1]
-    T = np.zeros((levels.max() + 2, d))
+    T = np.zeros((_largest(levels) + 2, d))
     H, A, S = np.zeros((d, d)), np.empty((GATHERED_ROWS, d)), np.empty((GATHERED_ROWS, d))
     filled = 0
     for q in range(levels.size):
@@ -281,6 +281,15 @@ def laplacian_gram_by_buckets(X: Array, centre: Array, order: Index, costs: Arra
             H += A[: stop - start].T @ S[: stop - start]
             stop = start
     return H + H.T
+
+
+@jit
+def _largest(levels: Index) -> Any:
+    """The largest number of levels of a query; `levels.max()` would take five times as long to compile."""
+    largest = levels[0]
+    for k in levels:
+        largest = max(largest, k)
+    return largest
 
 
 @jit

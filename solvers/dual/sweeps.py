@@ -214,12 +214,13 @@ def _settle(X: Any, order: Order, t: Array, box: Array, at: Iterate, enough: flo
     """
     alpha, w = at
     q = np.empty(t.size)
-    z = np.zeros(w.size)
+    z, total = np.zeros(w.size), 0.0
     for r in range(t.size):
         row_add(1.0, X, r, z)
         q[r] = row_dot(X, r, z)
         row_clear(X, r, z)
-    floor = ROW_CURVATURE_FLOOR * (q.mean() or 1.0)
+        total += q[r]
+    floor = ROW_CURVATURE_FLOOR * (total / t.size or 1.0)
     visits, budget, active, low, high = 0, most * t.size, t.size, -np.inf, np.inf
     mark, first = 0, np.inf
     while visits < budget:

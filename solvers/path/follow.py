@@ -16,7 +16,6 @@ Source: document P, section 5, for ranking; Hastie, Rosset, Tibshirani, Zhu (200
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,6 +25,7 @@ import numpy as np
 from equimargin.formulations.kernels.gram import STORED_ROWS
 from equimargin.formulations.numeric.arguments import count, number, positive
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.jit import seconds_at_work
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs, Signed, Tube
@@ -51,7 +51,7 @@ def regularization_path(
     ----------
     problem : a MarginProblem with the hinge, its C ignored: classification with or without a bias, regression, ranking by labels or pairs.
     lambda_min : >= 0, in the units of lambda = 1 / C, that of P (6) and (8); at 0 the path goes on to its very end.
-    max_events : breakpoints at most.  time_limit : seconds.
+    max_events : breakpoints at most.  time_limit : seconds, in which the compilation of kernels does not count.
     callback : called with (breakpoints, lambda, gap) at every breakpoint; a true return ends the path.
 
     Returns
@@ -138,10 +138,10 @@ class _Scaled:
         self, lambda_min: float, max_events: int | None, time_limit: float | None, callback: Callable[[int, float, float], Any] | None
     ) -> RegularizationPath:
         """Follow the path, and convert its numbers into the problem's own units."""
-        problem, started = self.problem, time.perf_counter()
+        problem, started = self.problem, seconds_at_work()
 
         def over() -> bool:
-            return time_limit is not None and time.perf_counter() - started > time_limit
+            return time_limit is not None and seconds_at_work() - started > time_limit
 
         def listen(breakpoints: int, lam: float, gap: float) -> bool:
             return callback is not None and bool(callback(breakpoints, lam * self.unit, gap))
@@ -158,7 +158,7 @@ class _Scaled:
         program = Program(of, rows, problem.bias, self.norm2, self.lost, handed)
         budget = Budget(lambda_min * self.target / self.weight / self.kernel, max_events, over, listen)
         trace = followed(program, level / self.target, budget)
-        return self._named(trace, level, time.perf_counter() - started)
+        return self._named(trace, level, seconds_at_work() - started)
 
     def _named(self, trace: Trace, level: float, seconds: float) -> RegularizationPath:
         """The path of a trace, in the problem's own units and rows."""

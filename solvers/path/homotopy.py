@@ -20,6 +20,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.refusal import Refusal
 from equimargin.solvers.needs import Needs
+from equimargin.solvers.path import active_set
 from equimargin.solvers.path import follow as path
 from equimargin.solvers.path.result import SMALLEST_LAMBDA, RegularizationPath
 from equimargin.solvers.progress import Progress
@@ -54,6 +55,7 @@ NEEDS = Needs(MarginProblem, also=no_path_to_C)
     families=("svm.soft", "svr.l1", "rank.l1"),
     needs=NEEDS,
     reference=True,
+    kernel=active_set.minimise,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Follow the path down to 1 / C. It begins where alpha is known, so that a warm start is of no use."""

@@ -36,6 +36,10 @@ LEAST_ALLOWANCE = 2.0
 """Seconds that every backend may take, however fast others were."""
 ALLOWED_RATIO = 20.0
 """Multiple of the slowest answer that agreed when the optimum was proven: a backend may take as long as that."""
+COMPILED_AT_ONCE = 3.0
+"""Seconds of compiling after which a comparison leaves the kernels that only solvers to be compared with need to the next one."""
+NOT_COMPILED = "its kernels are compiled by the next comparison, or now by --patient"
+"""What is said of such a solver."""
 OUT_OF_TIME = "stopped as the total time was over"
 """What is said of the answer that was at work then."""
 LIBRARIES_OF_LINEAR_PROGRAMS = ("highspy", "scipy.optimize")
@@ -157,8 +161,7 @@ class Job:
         if allowed.reason and solution.status is Status.TIME_LIMIT:
             solution = replace(solution, reason=allowed.reason)
         found = examine_solution(self.problem, solution)
-        solving = max(solution.seconds - compiling, 0.0)
-        return replace(found, run=replace(found.run, compile_seconds=compiling, solve_seconds=solving))
+        return replace(found, run=replace(found.run, compile_seconds=compiling))
 
     def _enter(self) -> None:
         """Register the formulation or the solver by importing its module: another process knows only those of the project.
@@ -227,7 +230,7 @@ def comparisons(problem: Any, *more: Any, **how: Unpack[HowToCompare]) -> Iterat
         raise ValueError(f"none of the chosen formulations and solvers is for {', '.join(p.family for p in problems)}")
     settings: dict[str, Any] = {"tol": float(tol), "agree_tol": float(agree_tol), "time_limit": float(time_limit), "total_time": total_time}
     settings |= {"patient": asked_for.get("patient", False), "formulations": sorted(ids), "solvers": names}
-    return _Work(groups, settings, _left_out(problems, names, asked)).results(asked_for.get("jobs", 1))
+    return _Work(groups, settings, asked, _left_out(problems, names, asked)).results(asked_for.get("jobs", 1))
 
 
 def _named(first: Any, more: Sequence[Any], how: HowToCompare) -> HowToCompare:
@@ -315,6 +318,7 @@ class _Work:
 
     groups: list[_Group]
     settings: dict[str, Any]
+    asked: set[str]
     left_out: tuple[str, ...]
     started: float = field(default_factory=time.perf_counter)
 
@@ -360,12 +364,22 @@ class _Work:
             if like:
                 yield which, place, job, f"{job.solver} was stopped on {like}, which has the same unknowns; --patient runs it"
                 continue
+            if job.is_limited and group.allowed is not None and self._waits_for_kernels(job):
+                yield which, place, job, NOT_COMPILED
+                continue
             allowed = Allowance(self.settings["time_limit"])
             if job.is_limited and group.allowed is not None and group.allowed.seconds < allowed.seconds:
                 allowed = group.allowed
             if left < allowed.seconds:
                 allowed = Allowance(max(left, SHORTEST_LIMIT), OUT_OF_TIME)
             yield which, place, job, allowed
+
+    def _waits_for_kernels(self, job: Job) -> bool:
+        """Whether kernels that only this solver needs are left to the next comparison, because this one has compiled for long enough."""
+        if job.formulation is not None or job.solver.upper() in self.asked or SOLVERS[job.solver].is_compiled:
+            return False
+        runs = [found.run for group in self.groups for found in group.evidence.values()]
+        return sum(run.compile_seconds or 0.0 for run in runs if run.formulation is None) > COMPILED_AT_ONCE
 
     def _places(self) -> Iterator[tuple[int, int]]:
         yield from ((which, place) for which, group in enumerate(self.groups) for place in range(len(group.jobs)))

@@ -19,6 +19,9 @@ import pytest
 from numba.core import event
 
 from equimargin.formulations.numeric import jit
+from equimargin.solvers.progress import Judge
+from equimargin.solvers.solution import Limits
+from equimargin.testing import sample_problem
 from places import ROOT
 
 CALLEE = """
@@ -215,3 +218,24 @@ def test_seconds_of_compiling_are_counted_once_and_only_where_kernels_are_compil
         "solve(problem, 'newton')\nassert seconds_of_compiling() == first\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")})
+
+
+def test_the_clock_of_work_stands_still_while_a_kernel_is_compiled(tmp_path: Path) -> None:
+    code = (
+        "import time\nfrom equimargin.formulations.numeric.jit import is_compiled, seconds_at_work, seconds_of_compiling\n"
+        "from equimargin.solvers.dual.sweeps import thresholds\nkept = is_compiled(thresholds)\n"
+        "wall, work = time.perf_counter(), seconds_at_work()\nthresholds(-1.0, 1.0)\n"
+        "work, wall = seconds_at_work() - work, time.perf_counter() - wall\n"
+        "assert 0 <= work <= wall - seconds_of_compiling() and is_compiled(thresholds)\nprint(kept)\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "NUMBA_CACHE_DIR": str(tmp_path)}
+    for kept in ("False", "True"):
+        answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        assert answer.stdout.strip() == kept
+
+
+def test_compiling_does_not_count_in_the_time_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = Judge("any", sample_problem("svm.soft"), Limits(1e-6, None, 1.0), 1)
+    monkeypatch.setattr(jit._clock, "seconds", jit._clock.seconds + 100)
+    assert judge.seconds < 0
+    assert not judge.out_of_time

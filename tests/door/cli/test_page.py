@@ -196,6 +196,27 @@ def test_a_slow_backend_is_stopped_once_the_optimum_is_proven(monkeypatch: pytes
     assert {answer["agreement"] for answer in patient}.isdisjoint({"skipped"})
 
 
+def test_kernels_of_a_solver_to_compare_with_are_left_to_the_next_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
+    chosen: dict[str, Any] = {"formulations": "svm.soft.dual", "solvers": ["CLARABEL", "smo", "homo*"]}
+
+    def homotopy(**how: Any) -> tuple[str, str]:
+        (answer,) = (answer for answer in run(problem, **chosen | how).answers if answer["solver"] == "homotopy")
+        return answer["agreement"], answer["reason"]
+
+    assert homotopy()[0] == "agrees"  # and its kernels are compiled now
+    module = sys.modules["equimargin.compare"]
+    monkeypatch.setattr(module, "COMPILED_AT_ONCE", -1.0)
+    assert homotopy()[0] == "agrees"
+    monkeypatch.setattr("equimargin.solvers.registry.is_compiled", lambda kernel: False)
+    assert homotopy() == ("skipped", module.NOT_COMPILED)
+    assert homotopy(patient=True)[0] == "agrees"
+    assert homotopy(solvers=["smo", "homotopy"])[0] == "agrees"
+    assert homotopy(solvers="homo*")[0] == "agrees"
+    monkeypatch.setattr(module, "COMPILED_AT_ONCE", 1e9)
+    assert homotopy()[0] == "agrees"
+
+
 def test_an_allowance_is_not_less_than_two_seconds() -> None:
     assert (LEAST_ALLOWANCE, ALLOWED_RATIO) == (2.0, 20.0)
 
