@@ -4,6 +4,7 @@ if __name__ != "equimargin.formulations":  # a second copy of every class would 
     raise ImportError("use: from equimargin.formulations import ...")
 
 from equimargin.formulations import links, look_alikes, one_norm, ranksvm, svm, svr  # each enters its declarations into the registry
+from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.bounds.intervals import Interval, interval
 from equimargin.formulations.declaration import (
     DOCUMENTS,
@@ -47,6 +48,7 @@ __all__ = [
     "Refusal",
     "Source",
     "classification",
+    "complete",
     "declare",
     "families",
     "formulation",

@@ -35,6 +35,7 @@ class Needs(Generic[P]):
     no_bias : why no row may have a free bias, after "there is a bias, ...".
     bias : why every row needs one, after "there is no bias, ...".
     no_hard_rows : why it does not take rows of infinite cost, after "hard rows (infinite costs), ...".
+    linear : whether the kernel has to be linear, with an intercept or without, so that f(x) = w.x with one weight a feature.
     single_entries : whether every row of A has one entry, 1 or -1, as in classification and regression.
     convex : whether the kernel matrix has to be positive semidefinite.
     most_rows : the largest p.  most_points : the largest m whose Gram matrix it keeps.
@@ -48,6 +49,7 @@ class Needs(Generic[P]):
     no_bias: str = ""
     bias: str = ""
     no_hard_rows: str = ""
+    linear: bool = False
     single_entries: bool = False
     convex: bool = False
     most_rows: float = np.inf
@@ -85,6 +87,8 @@ class Needs(Generic[P]):
             yield Refusal(f"there is a bias, {self.no_bias}")
         if self.bias and not (problem.bias and problem.bias_signs.all()):
             yield Refusal(f"there is no bias, {self.bias}")
+        if self.linear and problem.explicit is None:
+            yield Refusal(f"the {problem.kernel.name} kernel has no w")
         if self.single_entries and (problem.rows.absolute_dot(np.ones(problem.m)) != 1.0).any():
             yield Refusal("rows have more than one entry")
         if self.no_hard_rows and np.isinf(problem.group_costs).any():

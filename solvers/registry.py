@@ -5,16 +5,22 @@ A solver is a function of a problem, limits and a start, under `@solver`:
     @solver("mine", algorithm="...", families=("svm.soft",), needs=Needs(MarginProblem, convex=True))
     def mine(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution: ...
 
+It may leave the start, or the limits too, out of its parameters. In place of a Solution it may return any point that `complete` takes: w of
+a linear kernel, (w, b), a mapping of parts such as {"f": f, "b": b}, or a Point. What that point proves then says how the run ended.
+
 The project's own solvers are entered in the same way. Importing all their modules takes some 20 ms. A module is therefore imported when its
 solver is first looked up; `import equimargin.solvers` imports only those that it uses itself.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
-from typing import Any, Generic, Protocol
+from inspect import Parameter, signature
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -25,12 +31,13 @@ from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.formulations.refusal import Refusal
 from equimargin.solvers.exact_limits import refusal as exact_refusal
 from equimargin.solvers.needs import Needs, P
-from equimargin.solvers.solution import Limits, Solution, checked
+from equimargin.solvers.solution import Limits, Solution, checked, finished
 
-Run = Callable[[P, Limits, Any], Solution]
-"""A solving function: of a problem, limits, and a point of that problem's kind to start from, or None."""
+Run = TypeVar("Run", bound=Callable[..., Any])
+"""A solving function: of a problem, and if it takes them of limits, and of a point of that problem's kind to start from, or None."""
 
 
+@runtime_checkable
 class Solver(Protocol):
     """What a specialised solver is: an entry of SOLVERS, or any object that `equimargin.testing.check_solver` can put to the test."""
 
@@ -57,12 +64,17 @@ class Solver(Protocol):
         """Solve a problem that is not refused: always a point, a status and a reason."""
 
 
+def takes(solver: Solver, family: str) -> bool:
+    """Whether problems of this family are what a solver is for."""
+    return any(f"{family}.".startswith(f"{name}.") for name in solver.families)
+
+
 @dataclass(frozen=True)
 class Entry(Generic[P]):
     """A solving function as it is entered among the solvers; its attributes are the parameters of `solver`."""
 
     name: str
-    function: Run[P]
+    function: Callable[..., Any]
     algorithm: str
     families: tuple[str, ...]
     needs: Needs[P]
@@ -77,7 +89,7 @@ class Entry(Generic[P]):
 
     def takes(self, family: str) -> bool:
         """Whether problems of this family are what the solver is for."""
-        return any(f"{family}.".startswith(f"{name}.") for name in self.families)
+        return takes(self, family)
 
     @property
     def is_compiled(self) -> bool:
@@ -87,6 +99,13 @@ class Entry(Generic[P]):
     def refusal(self, problem: Problem) -> Refusal | None:
         """What the problem lacks for the solver, or None."""
         return self.needs.refusal(problem)
+
+    @cached_property
+    def _arguments(self) -> int:
+        """How many of problem, limits and start the function takes."""
+        kinds = [parameter.kind for parameter in signature(self.function).parameters.values()]
+        places = kinds.count(Parameter.POSITIONAL_OR_KEYWORD) + kinds.count(Parameter.POSITIONAL_ONLY)
+        return 3 if Parameter.VAR_POSITIONAL in kinds else places
 
     def goes_first(self, problem: Problem) -> bool:
         """Whether "auto" asks this solver before those of which this is not true."""
@@ -98,13 +117,17 @@ class Entry(Generic[P]):
 
         Raises
         ------
-        ValueError : a problem of another shape.
+        ValueError : a problem of another shape; a function that returns what is no point of the problem.
         """
         import scipy.linalg  # noqa: F401  # before the solver's clock starts, and not with this module, which it would slow down
 
         if not isinstance(problem, self.needs.shape):
             raise ValueError(f"{self.name} does not take this {problem.family} problem: {self.refusal(problem)}")
-        return self.function(problem, limits, warm_start)
+        started = time.perf_counter()
+        answer = self.function(*(problem, limits, warm_start)[: self._arguments])
+        if isinstance(answer, Solution):
+            return answer
+        return finished(problem, self.name, answer, limits, time.perf_counter() - started)
 
 
 class Solvers(Mapping[str, Entry[Any]]):
@@ -179,7 +202,7 @@ def solver(
     reference: bool = False,
     first: Callable[[P], bool] = lambda problem: False,
     kernel: Callable[..., Any] | None = None,
-) -> Callable[[Run[P]], Run[P]]:
+) -> Callable[[Run], Run]:
     """Enter a solving function among SOLVERS under a name.
 
     Parameters
@@ -196,7 +219,7 @@ def solver(
     ValueError : a name that is registered already.
     """
 
-    def enter(function: Run[P]) -> Run[P]:
+    def enter(function: Run) -> Run:
         SOLVERS.enter(Entry(name, function, algorithm, families, needs, reference, first, kernel))
         return function
 
@@ -205,7 +228,7 @@ def solver(
 
 def solve(
     problem: Problem,
-    solver: str = "auto",
+    solver: str | Solver = "auto",
     tol: float = 1e-6,
     max_iter: int | None = None,
     time_limit: float | None = None,
@@ -217,7 +240,8 @@ def solve(
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.  solver : a name of SOLVERS, or "auto": the first that takes the problem and is no reference,
+    problem : MarginProblem or OneNormProblem.
+    solver : a name of SOLVERS, or a Solver of one's own, or "auto": the first that takes the problem and is no reference,
         newton and huber being asked first where points are many and features are few, column_generation where a linear program is large.
     tol : relative gap to reach.  max_iter : of the solver's own iterations; None is its default.  time_limit : seconds, in which the
         compilation of kernels does not count.
@@ -234,14 +258,14 @@ def solve(
         tolerance, limit or number of threads that is not positive, a warm start of another kind of problem.
     """
     limits = checked(tol, max_iter, time_limit, callback, n_jobs)
-    chosen = _automatic(problem) if solver == "auto" else _named(problem, solver)
+    chosen = _automatic(problem) if solver == "auto" else _willing(problem, solver)
     start = warm_start.point if isinstance(warm_start, Solution) else warm_start
     return chosen.run(problem, limits, None if start is None else problem.own_point(start))
 
 
 def _automatic(problem: Problem) -> Solver:
-    """The first solver that takes the problem. Those that ask to go first are asked first, the others in the order of SOLVERS."""
-    candidates = [solver for solver in SOLVERS.values() if not solver.reference]
+    """The first solver of its family that does not refuse it. Those that ask to go first are asked first, the others in their order."""
+    candidates = [solver for solver in SOLVERS.values() if not solver.reference and solver.takes(problem.family)]
     for solver in sorted(candidates, key=lambda solver: not solver.goes_first(problem)):
         if solver.refusal(problem) is None:
             return solver
@@ -249,13 +273,15 @@ def _automatic(problem: Problem) -> Solver:
     raise ValueError(f"auto finds no solver for this {problem.family} problem ({reasons}); {_advice(problem)}")
 
 
-def _named(problem: Problem, name: str) -> Solver:
-    if name not in SOLVERS:
-        raise ValueError(f"unknown solver {name!r}; known: auto, {', '.join(SOLVERS)}")
-    refusal = SOLVERS[name].refusal(problem)
+def _willing(problem: Problem, solver: str | Solver) -> Solver:
+    """The solver, of that name or itself, which does not refuse the problem."""
+    if isinstance(solver, str) and solver not in SOLVERS:
+        raise ValueError(f"unknown solver {solver!r}; known: auto, {', '.join(SOLVERS)}")
+    chosen = SOLVERS[solver] if isinstance(solver, str) else solver
+    refusal = chosen.refusal(problem)
     if refusal is not None:
-        raise ValueError(f"{name} does not take this {problem.family} problem: {refusal}; {_advice(problem)}")
-    return SOLVERS[name]
+        raise ValueError(f"{chosen.name} does not take this {problem.family} problem: {refusal}; {_advice(problem)}")
+    return chosen
 
 
 def _advice(problem: Problem) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,8 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.formulations.bounds.complete import complete
+from equimargin.formulations.bounds.given import given_point
 from equimargin.formulations.bounds.intervals import Interval, interval, relative_size
 from equimargin.formulations.kernels.features import explicit, new_points
 from equimargin.formulations.numeric.arguments import count, positive
@@ -40,6 +42,7 @@ class Status(StrEnum):
     UNSUPPORTED = "unsupported"
     TOO_LARGE = "too_large"
     STATIONARY = "stationary"
+    FINISHED = "finished"
 
     @property
     def sentence(self) -> str:
@@ -57,6 +60,7 @@ _SENTENCES = {
     Status.UNSUPPORTED: "The solver does not take this kind of problem.",
     Status.TOO_LARGE: "The problem is too large for this way of solving it.",
     Status.STATIONARY: "A stationary point of a problem that is not convex; no optimum is claimed.",
+    Status.FINISHED: "The solver ended of itself, and its point does not prove the requested accuracy.",
 }
 
 
@@ -120,8 +124,8 @@ class Solution:
 
     @cached_property
     def interval(self) -> Interval:
-        """The proven interval of the point."""
-        return interval(self.problem, self.point)
+        """The proven interval of the point, which gets multipliers made from its f where it has none."""
+        return interval(self.problem, self._both_sides)
 
     @property
     def lower(self) -> float:
@@ -150,8 +154,11 @@ class Solution:
 
     @property
     def dual(self) -> AnyMultipliers | None:
-        """The multipliers of the rows, (p,): alpha, implicit for pairs that nobody lists, or the u of a linear program."""
-        return self.point.multipliers
+        """The multipliers of the rows, (p,): alpha, implicit for pairs that nobody lists, or the u of a linear program.
+
+        They are made from f where the point has none, and None where none can be made.
+        """
+        return self._both_sides.multipliers
 
     @cached_property
     def beta(self) -> Array | None:
@@ -230,7 +237,8 @@ class Solution:
         """
         words, arrays = packed(self.problem)
         words |= {name: getattr(self, name) for name in SOLUTION_FIELDS_IN_JSON}
-        stored = None if self.dual is None or self.problem.p > LISTED_PAIRS else np.asarray(self.dual)
+        own = self.point.multipliers
+        stored = None if own is None or self.problem.p > LISTED_PAIRS else np.asarray(own)
         parts = vars(self.point.with_multipliers(stored))
         arrays |= {f"point_{name}": np.asarray(part) for name, part in parts.items() if part is not None}
         write(file, SOLUTION_FORMAT, words, arrays)
@@ -268,6 +276,11 @@ class Solution:
         return self.beta
 
     @cached_property
+    def _both_sides(self) -> CanonicalPoint:
+        """The point with multipliers of its own or made from its f."""
+        return self.point if self.point.has_multipliers else complete(self.problem, self.point).both_sides
+
+    @cached_property
     def _function(self) -> Point:
         """The point's function and bias, whatever kind of problem it is of."""
         return self.problem.function(self.point)
@@ -280,7 +293,32 @@ class Solution:
     @cached_property
     @np.errstate(all="ignore")  # a value that overflows leaves an infinite gap
     def _values(self) -> tuple[float, float]:
-        return self.problem.values(self.point)
+        return self.problem.values(self._both_sides)
+
+
+def finished(problem: Problem, solver: str, given: Any, limits: Limits, seconds: float) -> Solution:
+    """The solution of a solver that hands back a point and says nothing of it: what the point proves says how the run ended.
+
+    Parameters
+    ----------
+    problem : that it got.  solver : its name.  given : what it returned, as `complete` takes it.  limits : of the run.
+    seconds : that it took.
+
+    Raises
+    ------
+    ValueError : what is no point of the problem, with the solver's name and what was expected.
+    """
+    try:
+        point = given_point(problem, given)
+    except ValueError as wrong:
+        raise ValueError(f"{solver} returns no point of this {problem.family} problem: {wrong}") from None
+    found = Solution(problem, solver, point, Status.FINISHED, "", 0, seconds)
+    if limits.callback is not None:
+        limits.callback(found.iterations, found.lower, found.upper)
+    width, late = found.interval.relative_width, limits.time_limit is not None and seconds > limits.time_limit
+    reason = f"it ended after {seconds:.3g} s with a proven relative width of {width:.2e}, {limits.tol:.0e} was asked"
+    status = Status.OPTIMAL if width <= limits.tol else Status.TIME_LIMIT if late else Status.FINISHED
+    return replace(found, status=status, reason=reason)
 
 
 def _point(problem: Problem, parts: dict[str, NDArray[Any]]) -> CanonicalPoint:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
+from equimargin.formulations.bounds.given import given_point
 from equimargin.formulations.bounds.multipliers_from_f import dual_from
 from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.problem.margin import MarginProblem
@@ -23,6 +24,14 @@ from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 class CompletedPoint(ABC):
     """The quantities that a completed point of either canonical shape has."""
+
+    point: CanonicalPoint
+    """The point as it was handed in."""
+
+    @property
+    def both_sides(self) -> CanonicalPoint:
+        """The point with the multipliers that were made from its f, where it has none of its own."""
+        return self.point if self.derived is None else self.point.with_multipliers(self.derived)
 
     @property
     @abstractmethod
@@ -47,6 +56,8 @@ class Completion(CompletedPoint):
     ----------
     problem : MarginProblem.  point : with a function, with multipliers, or both.
     """
+
+    point: Point
 
     def __init__(self, problem: MarginProblem, point: Point) -> None:
         self.problem, self.point = problem, point
@@ -136,6 +147,7 @@ class OneNormCompletion(CompletedPoint):
     problem : OneNormProblem.  point : with x, with u, or both.
     """
 
+    point: OneNormPoint
     derived = None
     of_multipliers = None
     quadratic_error = 0.0
@@ -174,20 +186,41 @@ class OneNormCompletion(CompletedPoint):
 
 
 @overload
-def complete(problem: MarginProblem, point: CanonicalPoint) -> Completion: ...
+def complete(problem: MarginProblem, given: Any) -> Completion: ...
 
 
 @overload
-def complete(problem: OneNormProblem, point: CanonicalPoint) -> OneNormCompletion: ...
+def complete(problem: OneNormProblem, given: Any) -> OneNormCompletion: ...
 
 
-def complete(problem: Problem, point: CanonicalPoint) -> Completion | OneNormCompletion:
-    """A canonical point with all that follows from it.
+def complete(problem: Problem, given: Any) -> Completion | OneNormCompletion:
+    """A point of a problem with all that follows from it: w, beta, f, b, the least slacks, and multipliers made from f where it has none.
+
+    >>> from equimargin.formulations import classification, complete, interval
+    >>> problem = classification([[0.0], [2.0]], [-1, 1])
+    >>> whole = complete(problem, ([1.0], -1.0))  # w and b, as somebody else's program found them
+    >>> whole.alpha, whole.f
+    (array([0.5, 0.5]), array([0., 2.]))
+    >>> interval(problem, whole.both_sides).relative_width < 1e-12
+    True
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.  point : any canonical point of it.
+    problem : MarginProblem or OneNormProblem.
+    given : w (q,) of a linear kernel, the tuple (w, b), a mapping with one of "w", "beta" (m,) and "f" (m,), and "b" and "alpha" (p,) if
+        they are known, or a canonical point. Of a linear program x (size,), or a mapping with "x", "u" (p,) or both.
+
+    Returns
+    -------
+    Completion or OneNormCompletion : `.point` is the canonical point as it was handed in, `.both_sides` that with `.derived` multipliers.
+
+    Raises
+    ------
+    ValueError : what is no point of the problem, with what was expected. The numbers of a canonical point are taken as they are.
+
+    Source: the stationarity conditions of T (23)-(28), K (3.13), for the multipliers.
     """
+    point = problem.own_point(given) if isinstance(given, CanonicalPoint) else given_point(problem, given)
     if isinstance(problem, OneNormProblem):
         return OneNormCompletion(problem, problem.own_point(point))
     return Completion(problem, problem.own_point(point))

@@ -24,6 +24,8 @@ MARGIN_WIDTHS = (1e-8, 1e-6, 1e-4)
 """Slacks |u_r| up to which a row counts as on the margin. All are tried, and the multipliers with the best dual value are taken."""
 MOST_MARGIN_ROWS = 1_500
 """Rows on the margin, at most, whose multipliers are sought by least squares, which takes a dense matrix of that size."""
+MOST_POINTS_OF_A_GRAM = 3_000
+"""Points, at most, whose Gram matrix is decomposed to seek multipliers, which takes some 10 s; explicit features need no decomposition."""
 
 
 def dual_from(problem: MarginProblem, point: Point) -> Array | None:
@@ -56,7 +58,7 @@ def _hinge_multipliers(problem: MarginProblem, point: Point, u: Array, width: fl
     hard = np.isinf(problem.costs)
     alpha = np.where((u > width) & ~hard, problem.costs, 0.0)
     margin = np.flatnonzero(((np.abs(u) <= width) | (hard & (u > -width))) & (problem.costs > 0))
-    if len(margin) > MOST_MARGIN_ROWS:
+    if len(margin) > MOST_MARGIN_ROWS or (problem.explicit is None and problem.m > MOST_POINTS_OF_A_GRAM):
         return None
     if len(margin):
         features = problem.features()

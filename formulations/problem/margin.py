@@ -275,7 +275,7 @@ class MarginProblem(CanonicalProblem):
         vectors, roots, _ = self._spectrum
         return vectors * roots
 
-    def point_of_w(self, w: Array, b: float | None = None, alpha: Array | None = None) -> Point:
+    def point_of_w(self, w: Array, b: float | None = None, alpha: AnyMultipliers | None = None) -> Point:
         """The canonical point of f = w . features; w : (q,) or (r,)."""
         if self.explicit is not None:
             return Point(w=w, b=b, alpha=alpha)

@@ -49,6 +49,11 @@ class Run:
     """Iterations of the solver's own kind; None where it does not count any."""
 
     @property
+    def claims_the_end(self) -> bool:
+        """Whether a specialised solver says that it has done all it can, so that its point stands for its optimum."""
+        return self.formulation is None and self.status in (Status.OPTIMAL, Status.FINISHED)
+
+    @property
     def name(self) -> str:
         """The name of the run in sentences."""
         return f"{self.formulation or 'solver'} by {self.solver}"
@@ -112,8 +117,10 @@ class PointProof:
 class Accuracy:
     """How well the solver solved its own problem, recomputed from its raw vectors."""
 
-    residual: float = np.inf
-    """About the error of its objective, auxiliary variables eliminated too; inf where it returned no vectors."""
+    residual: float | None = np.inf
+    """About the error of its objective, auxiliary variables eliminated too; inf where it returned no vectors.
+
+    None of a function without multipliers, which says nothing of itself: how far its point is from the family's interval then counts."""
     normwise: float = np.inf
     """The largest of its relative residuals, without a unit, auxiliary variables eliminated too; inf where it returned no vectors."""
     arithmetic: float = 0.0

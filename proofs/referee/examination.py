@@ -80,12 +80,22 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
 def examine_solution(problem: Problem, solution: Solution) -> Evidence:
     """The evidence of a specialised solver's solution: its claim is its primal value, and its accuracy is the gap of its point.
 
+    A point without multipliers has no gap of its own. Multipliers made from its f may prove a lower bound of the family's optimum, and are
+    not held against it.
+
     Parameters
     ----------
     problem : the family's canonical problem, with the true data; the problem that the solution names is not used.  solution : from `solve`.
     """
-    proof = PointProof(solution.point, interval(problem, solution.point), inner_interval(problem, solution.point))
+    derived = complete(problem, solution.point).derived
+    proof = PointProof(
+        solution.point,
+        interval(problem, solution.point),
+        inner_interval(problem, solution.point),
+        derived_lower=-np.inf if derived is None else interval(problem, problem.point(multipliers=derived)).lower,
+    )
     proven = proof.proven
+    gap = max(proven.upper - proven.lower, 0.0) if proof.has_alpha else None
     value = min(solution.value, proven.upper)  # infinite where hard rows are missed by a rounding error, which a repair makes good
     return Evidence(
         Run(
@@ -104,7 +114,7 @@ def examine_solution(problem: Problem, solution: Solution) -> Evidence:
             infeasible=_unreachable(problem, value, proven.lower),
         ),
         proof,
-        Accuracy(max(proven.upper - proven.lower, 0.0), 0.0, arithmetic(problem, solution.dual)),
+        Accuracy(gap, 0.0, arithmetic(problem, solution.point.multipliers)),
     )
 
 

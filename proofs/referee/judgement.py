@@ -2,7 +2,8 @@
 
 Every answer is compared with the interval that all of them prove together. An answer *agrees* if its claim and its point are within the
 tolerance of that interval. Otherwise it is *inaccurate* if its own recomputed accuracy explains the difference, *failed* if it has not
-solved its own problem or has no claim, and it *disagrees* in all other cases.
+solved its own problem or has no claim, and it *disagrees* in all other cases. A specialised solver has no problem of its own but the
+family's: if it says that it has come to its end, and its point is proven to be far from the optimum, it disagrees too.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.numeric.rounding import UNIT
-from equimargin.proofs.referee.evidence import Claim, Evidence, PointProof, worst
+from equimargin.proofs.referee.evidence import Accuracy, Claim, Evidence, PointProof, worst
 from equimargin.proofs.referee.rays import RAY_TOLERANCE
 from equimargin.proofs.referee.ways import Ways
 
@@ -189,7 +190,7 @@ def _judgement(e: Evidence, standard: _Standard) -> Judgement:
         return Judgement(e, Agreement.SKIPPED, nothing, nothing, nothing, -np.inf, np.inf, None, np.inf)
     claim = np.inf if e.claim is None else worst(standard.distance(e.claim.value), e.claim.mismatch) / standard.S
     off = np.inf if e.point is None else _off(e.point, standard)
-    accuracy = np.inf if e.accuracy is None else worst(e.accuracy.normwise, e.accuracy.residual / standard.S, e.accuracy.arithmetic)
+    accuracy = np.inf if e.accuracy is None else _accuracy(e.accuracy, off, standard)
     agreement = _agreement(e, (claim, off, accuracy), standard)
     sides = [(standard.interval.lower, "family")]
     if e.point is not None:
@@ -198,6 +199,11 @@ def _judgement(e: Evidence, standard: _Standard) -> Judgement:
     upper = np.inf if e.point is None else e.point.proven.upper
     width = Interval(lower, upper, standard.interval.scale).relative_width
     return Judgement(e, agreement, claim, off, accuracy, lower, upper, kind, width)
+
+
+def _accuracy(own: Accuracy, off: float, standard: _Standard) -> float:
+    """The worst of the figures that say how well an answer's own problem was solved, relative to S."""
+    return worst(own.normwise, off if own.residual is None else own.residual / standard.S, own.arithmetic)
 
 
 def _off(point: PointProof, standard: _Standard) -> float:
@@ -228,9 +234,18 @@ def _agreement(e: Evidence, figures: tuple[float, float, float], standard: _Stan
     if claim <= standard.tol and off <= standard.tol:
         return Agreement.AGREES
     if not accuracy <= UNSOLVED:
-        return Agreement.FAILED
+        return Agreement.DISAGREES if _ended_elsewhere(e, standard) else Agreement.FAILED
     excused = e.point is not None and _excused(e.claim, e.point, accuracy, standard)
     return Agreement.INACCURATE if excused else Agreement.DISAGREES
+
+
+def _ended_elsewhere(e: Evidence, standard: _Standard) -> bool:
+    """Whether a solver says that it has come to its end, at a point that is proven to be off by more than float64 explains."""
+    if e.point is None or e.accuracy is None or not e.run.claims_the_end or not e.accuracy.arithmetic <= UNSOLVED:
+        return False
+    above = e.point.inner.upper - standard.interval.upper if e.point.has_f else 0.0
+    below = standard.interval.lower - e.point.inner.lower if e.point.has_alpha else 0.0
+    return max(above, below) > UNSOLVED * standard.S
 
 
 def _excused(claim: Claim, point: PointProof, accuracy: float, standard: _Standard) -> bool:

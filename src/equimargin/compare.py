@@ -20,13 +20,14 @@ from numpy.typing import ArrayLike
 
 from equimargin.families import HowToPose, families_of
 from equimargin.formulations import REGISTRY, Problem, declare
-from equimargin.formulations.numeric.arguments import did_you_mean, number
+from equimargin.formulations.numeric.arguments import did_you_mean, number, shown
 from equimargin.formulations.numeric.jit import seconds_of_compiling
 from equimargin.formulations.problem import CanonicalProblem
 from equimargin.proofs import Agreement, Evidence, Family, examine, examine_solution, judge
 from equimargin.proofs.referee import Ways, failed, skipped, ways
 from equimargin.report.comparison import Comparison
-from equimargin.solvers import BACKENDS, SOLVERS, Status, solve, solve_declaration
+from equimargin.solvers import BACKENDS, SOLVERS, Solver, Status, solve, solve_declaration
+from equimargin.solvers.registry import takes
 
 __all__ = ["Comparison", "HowToCompare", "compare", "comparisons", "matching"]
 
@@ -52,7 +53,8 @@ class HowToCompare(HowToPose, total=False):
     """What `compare` compares, how it goes about its work, and what belongs to X where arrays are compared, as keyword arguments.
 
     formulations, solvers : names or patterns with * and ?. A backend that is weak on a kind of program (OSQP on linear, HIGHS on quadratic
-        ones) takes part there only if it is asked for by its full name.
+        ones) takes part there only if it is asked for by its full name. A solver may also be handed in itself, entered or not: any
+        `Solver`, such as those of `equimargin.adapters`; `["*", mine]` compares it with all others.
     tol : relative accuracy asked of every solver, 1e-8 by default.  agree_tol : relative tolerance of the referee, 1e-6 by default.
     time_limit : seconds an answer, 60 by default.  total_time : seconds in all, None for any; what there is then is the result.
     patient : whether backends may go on to the time limit although the optimum is proven.
@@ -64,7 +66,7 @@ class HowToCompare(HowToPose, total=False):
 
     y: ArrayLike
     formulations: str | Sequence[str]
-    solvers: str | Sequence[str]
+    solvers: str | Solver | Sequence[str | Solver]
     tol: float
     agree_tol: float
     time_limit: float
@@ -101,6 +103,7 @@ class Job:
 
     module : the module whose import registers the formulation or the solver, for a process that does not know it yet.
     control : whether the formulation is wrong on purpose.
+    given : the specialised solver itself, where it was handed to `compare` and is not looked up by its name.
     """
 
     problem: Problem
@@ -109,6 +112,7 @@ class Job:
     tol: float
     module: str = "equimargin.solvers"
     control: bool = False
+    given: Solver | None = None
 
     @property
     def name(self) -> str:
@@ -118,7 +122,17 @@ class Job:
     @property
     def is_limited(self) -> bool:
         """Whether it is stopped if it takes much longer than others: backends are, and solvers that are there to be compared with."""
-        return not self.control if self.formulation is not None else SOLVERS[self.solver].reference
+        return not self.control if self.formulation is not None else self.specialised.reference
+
+    @property
+    def specialised(self) -> Solver:
+        """The specialised solver."""
+        return SOLVERS[self.solver] if self.given is None else self.given
+
+    @property
+    def goes_first(self) -> bool:
+        """Whether it is a specialised solver that "auto" asks before others."""
+        return self.given is None and SOLVERS[self.solver].goes_first(self.problem)
 
     def run(self, allowed: Allowance) -> Evidence:
         """Solve and examine. A job that cannot be run is skipped with its reason, and an exception makes a failed answer."""
@@ -134,7 +148,7 @@ class Job:
     def _examined(self, allowed: Allowance) -> Evidence:
         self._enter()
         entry = None if self.formulation is None else REGISTRY[self.formulation]
-        refusal = SOLVERS[self.solver].refusal(self.problem) if entry is None else entry.refusal(self.problem)
+        refusal = self.specialised.refusal(self.problem) if entry is None else entry.refusal(self.problem)
         if refusal is not None:
             return self.skipped(Status.TOO_LARGE if refusal.too_large else Status.UNSUPPORTED, str(refusal))
         if entry is None:
@@ -156,7 +170,7 @@ class Job:
             for library in LIBRARIES_OF_LINEAR_PROGRAMS:
                 import_module(library)
         before = seconds_of_compiling()
-        solution = solve(self.problem, self.solver, tol=self.tol, time_limit=allowed.seconds)
+        solution = solve(self.problem, self.given or self.solver, tol=self.tol, time_limit=allowed.seconds)
         compiling = seconds_of_compiling() - before
         if allowed.reason and solution.status is Status.TIME_LIMIT:
             solution = replace(solution, reason=allowed.reason)
@@ -170,6 +184,8 @@ class Job:
         ------
         LookupError : importing the module does not register it.
         """
+        if self.given is not None:
+            return
         name = self.formulation or self.solver
         known: Container[str] = REGISTRY if self.formulation else SOLVERS
         if name not in known:
@@ -222,14 +238,19 @@ def comparisons(problem: Any, *more: Any, **how: Unpack[HowToCompare]) -> Iterat
         number(limit, name, "a positive, finite number", lambda v: 0 < v < np.inf)
     problems = _problems(problem, {name: value for name, value in asked_for.items() if name in POSED})
     ids = matching(formulations, REGISTRY, "formulation")
-    names = matching(solvers, [*BACKENDS, *SOLVERS], "solver")
-    asked = {name.upper() for name in ([solvers] if isinstance(solvers, str) else solvers)}
+    wanted = [solvers] if isinstance(solvers, str | Solver) else list(solvers)
+    patterns, given = [each for each in wanted if isinstance(each, str)], _given(wanted)
+    names = matching(patterns, [*BACKENDS, *SOLVERS], "solver")
+    asked = {name.upper() for name in patterns}
     controls = asked_for.get("include_controls", False)
-    groups = [_Group(p, list(_jobs(p, ids, _suited(p, names, asked), float(tol), controls)), float(agree_tol), ways(p)) for p in problems]
+    groups = [
+        _Group(p, list(_jobs(p, ids, _suited(p, names, asked), given, float(tol), controls)), float(agree_tol), ways(p)) for p in problems
+    ]
     if not any(group.jobs for group in groups):
         raise ValueError(f"none of the chosen formulations and solvers is for {', '.join(p.family for p in problems)}")
     settings: dict[str, Any] = {"tol": float(tol), "agree_tol": float(agree_tol), "time_limit": float(time_limit), "total_time": total_time}
-    settings |= {"patient": asked_for.get("patient", False), "formulations": sorted(ids), "solvers": names}
+    compared = [*names, *(solver.name for solver in given)]
+    settings |= {"patient": asked_for.get("patient", False), "formulations": sorted(ids), "solvers": compared}
     return _Work(groups, settings, asked, _left_out(problems, names, asked)).results(asked_for.get("jobs", 1))
 
 
@@ -262,6 +283,19 @@ def _problems(given: Any, data: dict[str, Any]) -> list[Problem]:
     if data or not all(isinstance(problem, CanonicalProblem) for problem in problems):
         raise ValueError("compare takes a problem, several problems, or arrays: compare(X, y), with a task, qid or kernel if need be")
     return problems
+
+
+def _given(wanted: Sequence[str | Solver]) -> list[Solver]:
+    """The solvers that were handed in themselves, each under a name of its own."""
+    given = [each for each in wanted if not isinstance(each, str)]
+    taken = {*BACKENDS, *SOLVERS}
+    for solver in given:
+        if not isinstance(solver, Solver):
+            raise ValueError(f"{shown(solver)} is no solver: a function is entered by @solver and asked for by its name")
+        if solver.name in taken and SOLVERS.get(solver.name) is not solver:
+            raise ValueError(f"two solvers of one comparison are called {solver.name!r}: give this one another name")
+        taken.add(solver.name)
+    return given
 
 
 @dataclass
@@ -376,7 +410,7 @@ class _Work:
 
     def _waits_for_kernels(self, job: Job) -> bool:
         """Whether kernels that only this solver needs are left to the next comparison, because this one has compiled for long enough."""
-        if job.formulation is not None or job.solver.upper() in self.asked or SOLVERS[job.solver].is_compiled:
+        if job.formulation is not None or job.given is not None or job.solver.upper() in self.asked or SOLVERS[job.solver].is_compiled:
             return False
         runs = [found.run for group in self.groups for found in group.evidence.values()]
         return sum(run.compile_seconds or 0.0 for run in runs if run.formulation is None) > COMPILED_AT_ONCE
@@ -388,8 +422,8 @@ class _Work:
         """What the order of work is by: solvers of all families, then family by family the backends, references, controls."""
         which, place = at
         job = self.groups[which].jobs[place]
-        if job.formulation is None and not SOLVERS[job.solver].reference:
-            return 0, which, not SOLVERS[job.solver].goes_first(job.problem), place
+        if job.formulation is None and not job.specialised.reference:
+            return 0, which, not job.goes_first, place
         if job.formulation is None:
             return 1, which, 1, place
         return 1, which, 2 * job.control, list(BACKENDS).index(job.solver), place
@@ -405,7 +439,9 @@ def _answer(which: int, place: int, job: Job, allowed: Allowance | str) -> tuple
     return which, place, job.skipped(Status.TIME_LIMIT, allowed) if isinstance(allowed, str) else job.run(allowed)
 
 
-def _jobs(problem: Problem, ids: Sequence[str], names: Sequence[str], tol: float, controls: bool) -> Iterator[Job]:
+def _jobs(
+    problem: Problem, ids: Sequence[str], names: Sequence[str], given: Sequence[Solver], tol: float, controls: bool
+) -> Iterator[Job]:
     """The answers that are wanted for one family, in the order of its records, controls last."""
     entries = [REGISTRY[id] for id in ids if REGISTRY[id].family == problem.family]
     for entry in entries:
@@ -414,6 +450,7 @@ def _jobs(problem: Problem, ids: Sequence[str], names: Sequence[str], tol: float
     for name in names:
         if name in SOLVERS and SOLVERS[name].takes(problem.family):
             yield Job(problem, None, name, tol, SOLVERS[name].module)
+    yield from (Job(problem, None, solver.name, tol, given=solver) for solver in given if takes(solver, problem.family))
     if controls:
         wrong = (entry for entry in entries if entry.control)
         yield from (Job(problem, entry.id, ACCURATE, tol, entry.builder.__module__, control=True) for entry in wrong)

@@ -19,7 +19,7 @@ module that registers the formulation or the solver, or that has the class:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -31,10 +31,12 @@ from equimargin.formulations import (
     REGISTRY,
     Declaration,
     Formulation,
+    Interval,
     Kernel,
     MarginProblem,
     OneNormProblem,
     Problem,
+    complete,
     declare,
     interval,
     linear,
@@ -44,7 +46,6 @@ from equimargin.formulations import (
     rbf,
     sigmoid,
 )
-from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.kernels.kernel import RBF, Polynomial
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.problem.construct import problem_of
@@ -52,11 +53,12 @@ from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.formulations.rows.listed import Tube
 from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Solver, Status, solve, solve_declaration
+from equimargin.solvers.registry import takes
 
 try:
     from hypothesis import strategies as st
 except ImportError as missing:
-    raise ImportError("equimargin.testing needs hypothesis: pip install 'equimargin[test]'") from missing
+    raise ImportError("equimargin.testing needs hypothesis: pip install 'equimargin[testing]'") from missing
 
 Array = NDArray[np.float64]
 Draw = st.DrawFn
@@ -452,8 +454,7 @@ def _check_declaration(entry: Formulation, declared: Declaration) -> None:
 
 
 def _check_agreement(entry: Formulation, problem: Problem, backend: str) -> None:
-    takes = [solver.name for solver in SOLVERS.values() if solver.takes(entry.family) and solver.refusal(problem) is None]
-    honest = [*_declared(problem, entry.id), *(examine_solution(problem, solve(problem, name, tol=1e-8)) for name in takes)]
+    honest = [*_declared(problem, entry.id), *_solved(problem)]
     evidence = examine(problem, solve_declaration(declare(entry.id, problem), backend), entry.control)
     judgement = judge(entry.family, [*honest, evidence], problem.scale).judgements[-1]
     wanted = Agreement.DISAGREES if entry.control else Agreement.AGREES
@@ -467,17 +468,28 @@ def _declared(problem: Problem, without: str = "") -> list[Evidence]:
     return [examine(problem, solve_declaration(declare(id, problem))) for id in ids]
 
 
+def _solved(problem: Problem, without: str = "") -> list[Evidence]:
+    """The answers of the specialised solvers of the problem's family, the one `without` apart."""
+    others = [entry for entry in SOLVERS.values() if entry.name != without and entry.takes(problem.family)]
+    return [examine_solution(problem, solve(problem, entry, tol=1e-8)) for entry in others if entry.refusal(problem) is None]
+
+
 TOL = 1e-6
 """Relative width of the proven interval that `check_solver` asks for."""
+WITHIN = 1.1
+"""Multiple of a tolerance that a proven width may come to: solvers stop by a gap in float64."""
 SECONDS_OVER_TIME = 1.0
 """Seconds that a solver may go on after its time limit."""
+KERNELS = {"linear()": linear(), "rbf(0.4)": rbf(0.4), "polynomial(2, 0.5, 1.0)": polynomial(2, 0.5, 1.0)}
+"""The kernels that a solver is checked with, by how they are written."""
 
 
 def check_solver(solver: str | Solver) -> None:
-    """Check a specialised solver on small problems of every family that it does not refuse, with three kernels.
+    """Check a specialised solver on small problems of its families that it does not refuse, with three kernels.
 
     Its interval must be as narrow as asked, it must agree with the declared formulations, obey `max_iter`, `time_limit` and a callback that
-    stops it, give reasons, start from another solution, also one of a larger C, and refuse in a sentence what it does not take.
+    stops it, give reasons, start from another solution, also one of a larger C, and refuse in a sentence what it does not take. A function
+    that it returns without multipliers must be as near to the optimum that the other answers prove.
 
     Parameters
     ----------
@@ -485,58 +497,90 @@ def check_solver(solver: str | Solver) -> None:
 
     Raises
     ------
-    KeyError : an unknown name.  AssertionError : the check fails; the message says what is wrong, in a sentence.
+    KeyError : an unknown name.
+    AssertionError : the check fails; the message says what is wrong, in a sentence, on which problem and under which limits.
     """
-    checked = _Checked(SOLVERS[solver] if isinstance(solver, str) else solver)
-    taken = [problem for problem in _samples() if checked.takes(problem)]
-    _require(bool(taken), f"{checked.name} refuses a problem of every family")
-    for problem in taken:
-        cold = checked.reaches(problem, None, "")
-        checked.agrees(cold)
-        checked.obeys(problem)
-        checked.reaches(problem, cold.point, ", started from its own solution")
-        if not np.isinf(problem.C):
-            checked.reaches(problem.with_cost(problem.C / 20), cold.point, ", started from the solution of a larger C")
-    checked.claims_nothing_without_convexity()
-
-
-def _samples() -> Iterator[Problem]:
-    for family in FAMILIES:
-        yield from (sample_problem(family, kernel, seed) for seed, kernel in enumerate((linear(), rbf(0.4), polynomial(2, 0.5, 1.0))))
+    checked = SOLVERS[solver] if isinstance(solver, str) else solver
+    families = [family for family in FAMILIES if takes(checked, family)]
+    samples = [_Checked(checked, family, kernel, seed) for family in FAMILIES for seed, kernel in enumerate(KERNELS)]
+    taken = [sample for sample in samples if sample.is_taken() and sample.problem.family in families]
+    _require(bool(taken), f"{checked.name} refuses a problem of every family that it is for ({', '.join(families) or checked.families})")
+    for sample in taken:
+        sample.check()
+    for family in families:
+        _Checked(checked, family, "sigmoid(0.5, -1.0)").claims_nothing_without_convexity()
 
 
 class _Checked:
-    """A solver under test, by its name."""
+    """A solver under test, by its name, on one problem."""
 
-    def __init__(self, solver: Solver) -> None:
+    def __init__(self, solver: Solver, family: str, kernel: str, seed: int = 0) -> None:
         self.solver, self.name = solver, solver.name
+        self.problem = sample_problem(family, KERNELS.get(kernel, sigmoid(0.5, -1.0)), seed)
+        self.sample = f"sample_problem({family!r}, {kernel}, {seed})"
+        self.where = f"{family} with the {self.problem.kernel.name} kernel"
 
-    def takes(self, problem: Problem) -> bool:
+    def is_taken(self) -> bool:
         """Whether it does not refuse the problem; a refusal must be a sentence."""
-        refusal = self.solver.refusal(problem)
+        refusal = self.solver.refusal(self.problem)
         said = refusal is None or (isinstance(refusal, Refusal) and len(refusal.sentence.split()) > 1)
-        _require(said, f"{self.name} must refuse a problem of {problem.family} with a Refusal in a sentence, not with {str(refusal)!r}")
+        family = self.problem.family
+        _require(said, f"{self.name} must refuse a problem of {family} with a Refusal in a sentence, not with {str(refusal)!r}")
         return refusal is None
 
-    def run(self, problem: Problem, limits: Limits, start: CanonicalPoint | None = None) -> Solution:
+    def check(self) -> None:
+        """All that a solver must do with a problem that it takes."""
+        cold = self.reaches(self.problem, None, "")
+        self.agrees(cold)
+        self.obeys()
+        self.reaches(self.problem, cold.point, ", started from its own solution")
+        if not np.isinf(self.problem.C):
+            cheaper = self.problem.with_cost(self.problem.C / 20)
+            self.reaches(cheaper, cold.point, ", started from the solution of a larger C")
+
+    def require(self, holds: bool, sentence: str, limits: Limits) -> None:
+        """What must hold; the sentence ends with the limits of the run, and with the problem, so that it can be run again."""
+        if not holds:
+            raise AssertionError(f"{sentence} ({self._circumstances(limits)})")
+
+    def _circumstances(self, limits: Limits) -> str:
+        given = {"max_iter": limits.max_iter, "time_limit": limits.time_limit, "callback": limits.callback and "one that stops"}
+        named = [f"tol={limits.tol:g}", *(f"{name}={value}" for name, value in given.items() if value is not None)]
+        return f"limits: {', '.join(named)}; problem: {self.sample} of equimargin.testing"
+
+    def run(self, problem: Problem, limits: Limits, start: CanonicalPoint | None = None, how: str = "") -> Solution:
         """The solution, which must be of the given problem, have a point and a reason, and not claim what it does not prove."""
-        found = self.solver.run(problem, limits, start)
-        where = f"{problem.family} with the {problem.kernel.name} kernel"
-        _require(isinstance(found, Solution), f"{self.name} must hand back a Solution on {where}, not {type(found).__name__}")
-        _require(found.problem is problem, f"{self.name} hands back the solution of another problem on {where}")
-        _require(bool(found.reason.strip()), f"{self.name} gives no reason why it stopped on {where}")
-        _require(found.point.has_multipliers, f"{self.name} hands back no multipliers on {where}, so that nothing is proven")
-        width = interval(problem, found.point).relative_width
-        kept = found.status is not Status.OPTIMAL or not problem.convex or width <= 1.1 * limits.tol
-        _require(kept, f"{self.name} says optimal on {where}, but proves a relative width of {width:.1e} only")
+        where = self.where + how
+        try:
+            found = self.solver.run(problem, limits, start)
+        except Exception as failure:
+            raised = f"{self.name} raises {type(failure).__name__} on {where}: {failure}"
+            raise AssertionError(f"{raised} ({self._circumstances(limits)})") from failure
+        self.require(isinstance(found, Solution), f"{self.name} must hand back a Solution on {where}, not {type(found).__name__}", limits)
+        self.require(found.problem is problem, f"{self.name} hands back the solution of another problem on {where}", limits)
+        self.require(bool(found.reason.strip()), f"{self.name} gives no reason why it stopped on {where}", limits)
+        width = self.width(found)
+        kept = found.status is not Status.OPTIMAL or not problem.convex or width <= WITHIN * limits.tol
+        self.require(kept, f"{self.name} says optimal on {where}, but proves a relative width of {width:.1e} only", limits)
         return found
 
+    def width(self, found: Solution) -> float:
+        """The relative width of what a solution proves; of a function alone, together with what the other answers prove from below."""
+        problem, own = found.problem, interval(found.problem, found.point)
+        if found.point.has_multipliers or not problem.convex:
+            return own.relative_width
+        others = [*_declared(problem), *_solved(problem, self.name)]
+        lower = judge(problem.family, others, problem.scale).interval.lower
+        return Interval(lower, max(own.upper, lower), own.scale).relative_width
+
     def reaches(self, problem: Problem, start: CanonicalPoint | None, how: str) -> Solution:
-        """The solution at TOL, which must be proven."""
-        found = self.run(problem, Limits(TOL), start)
-        width = interval(problem, found.point).relative_width
-        where = f"{problem.family} with the {problem.kernel.name} kernel{how}"
-        _require(found.status is Status.OPTIMAL, f"{self.name} ends with {found.status} on {where}, width {width:.1e}: {found.reason}")
+        """The solution at TOL, which must be proven; that of a function alone by others."""
+        limits = Limits(TOL)
+        found = self.run(problem, limits, start, how)
+        width = self.width(found)
+        ended = found.status is Status.OPTIMAL or (found.status is Status.FINISHED and not found.point.has_multipliers)
+        sentence = f"{self.name} ends with {found.status} on {self.where}{how}, width {width:.1e}: {found.reason}"
+        self.require(ended and width <= WITHIN * TOL, sentence, limits)
         return found
 
     def agrees(self, found: Solution) -> None:
@@ -544,29 +588,34 @@ class _Checked:
         problem = found.problem
         judgement = judge(problem.family, [*_declared(problem), examine_solution(problem, found)], problem.scale, 2 * TOL).judgements[-1]
         said = f"claim {judgement.claim:.1e}, off {judgement.off:.1e}"
-        _require(judgement.agreement is Agreement.AGREES, f"{self.name} {judgement.agreement} on {problem.family} ({said})")
+        agrees = judgement.agreement is Agreement.AGREES
+        self.require(agrees, f"{self.name} {judgement.agreement} on {problem.family} ({said})", Limits(TOL))
 
-    def obeys(self, problem: Problem) -> None:
+    def obeys(self) -> None:
         """One iteration, no time, a callback that stops: each must end the run."""
-        one = self.run(problem, Limits(TOL, max_iter=1))
-        _require(one.iterations <= 1, f"{self.name} does {one.iterations} iterations on {problem.family} where max_iter is 1")
-        started = time.perf_counter()
-        self.run(problem, Limits(TOL, time_limit=1e-6))
+        family, limits = self.problem.family, Limits(TOL, max_iter=1)
+        one = self.run(self.problem, limits)
+        self.require(one.iterations <= 1, f"{self.name} does {one.iterations} iterations on {family} where max_iter is 1", limits)
+        started, limits = time.perf_counter(), Limits(TOL, time_limit=1e-6)
+        self.run(self.problem, limits)
         seconds = time.perf_counter() - started
-        _require(seconds <= SECONDS_OVER_TIME, f"{self.name} goes on for {seconds:.1f} s on {problem.family} where time_limit is 1e-6 s")
+        late = f"{self.name} goes on for {seconds:.1f} s on {family} where time_limit is 1e-6 s"
+        advice = f"{SECONDS_OVER_TIME:g} s more is allowed: let it take `limits` after the problem, and look at limits.time_limit"
+        self.require(seconds <= SECONDS_OVER_TIME, f"{late}; {advice}", limits)
         calls: list[tuple[int, float, float]] = []
-        self.run(problem, Limits(TOL, callback=lambda *bounds: calls.append(bounds) or True))  # type: ignore[func-returns-value]
-        _require(len(calls) == 1, f"{self.name} calls a callback that stops it {len(calls)} times on {problem.family}, not once")
+        limits = Limits(TOL, callback=lambda *bounds: calls.append(bounds) or True)  # type: ignore[func-returns-value]
+        self.run(self.problem, limits)
+        self.require(len(calls) == 1, f"{self.name} calls a callback that stops it {len(calls)} times on {family}, not once", limits)
         _, lower, upper = calls[0]
-        _require(lower <= upper * (1 + TOL) + TOL, f"{self.name} shows the callback lower {lower} above upper {upper} on {problem.family}")
+        right = lower <= upper * (1 + TOL) + TOL
+        self.require(right, f"{self.name} shows the callback lower {lower} above upper {upper} on {family}", limits)
 
     def claims_nothing_without_convexity(self) -> None:
         """No optimum of a problem that has no certificate."""
-        for family in FAMILIES:
-            problem = sample_problem(family, sigmoid(0.5, -1.0))
-            if isinstance(problem, MarginProblem) and not np.isinf(problem.C) and self.takes(problem):
-                found = self.run(problem, Limits(TOL, time_limit=5.0))
-                _require(found.status is not Status.OPTIMAL, f"{self.name} claims an optimum of {family} with an indefinite kernel")
+        if isinstance(self.problem, MarginProblem) and not np.isinf(self.problem.C) and self.is_taken():
+            limits = Limits(TOL, time_limit=5.0)
+            claims = self.run(self.problem, limits).status is Status.OPTIMAL
+            self.require(not claims, f"{self.name} claims an optimum of {self.problem.family} with an indefinite kernel", limits)
 
 
 def _require(holds: bool, sentence: str) -> None:

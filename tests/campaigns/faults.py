@@ -619,6 +619,33 @@ FAULTS = (
         "self.values[0] + 0.0 * self.level",
         ("selection",),
     ),
+    Fault(
+        "a penalised bias put first",
+        "formulations/bounds/given.py",
+        'np.append(parts["w"], parts["b"])',
+        'np.append(parts["b"], parts["w"])',
+        ("complete",),
+    ),
+    Fault("a bias that is not there", "formulations/bounds/given.py", "if point.b and not problem.bias:", "if False:", ("complete",)),
+    Fault("values far from every function", "formulations/bounds/given.py", "if off > OUTSIDE_THE_SPACE", "if off > 10", ("complete",)),
+    Fault("any width is as asked", "solvers/solution.py", "Status.OPTIMAL if width <= limits.tol", "Status.OPTIMAL if True", ("adapters",)),
+    Fault("multipliers of the other sign", "src/equimargin/adapters.py", "else problem.rows.y * beta", "else -beta", ("adapters",)),
+    Fault("support vectors of other rows", "src/equimargin/adapters.py", "kept[model.support_]", "model.support_", ("adapters",)),
+    Fault("a constant put last", "src/equimargin/adapters.py", "(params[1:], params[0])", "(params[:-1], params[-1])", ("adapters",)),
+    Fault(
+        "a function held to multipliers of ours",
+        "proofs/referee/judgement.py",
+        "off if own.residual is None else own.residual / standard.S",
+        "np.inf if own.residual is None else own.residual / standard.S",
+        ("referee",),
+    ),
+    Fault(
+        "a limit taken for the end",
+        "proofs/referee/evidence.py",
+        "self.status in (Status.OPTIMAL, Status.FINISHED)",
+        "self.status is not Status.UNSUPPORTED",
+        ("referee",),
+    ),
     Fault("validation rows scaled by themselves", "src/equimargin/cli/path.py", "data.scaled(by=training)", "data.scaled()", ("cli_path",)),
 )
 

@@ -155,11 +155,13 @@ class Stuck(Wrong):
 
 
 class Primal(Wrong):
-    """Hands back a function without multipliers."""
+    """Hands back a function without multipliers, that of another cost."""
+
+    factor = 2.0
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """No proof."""
-        found = SMO.run(problem, limits, warm_start)
+        """No proof of its own."""
+        found = replace(SMO.run(problem.with_cost(self.factor * problem.C), limits, warm_start), problem=problem)
         return replace(found, point=found.point.with_multipliers(None))
 
 
@@ -181,6 +183,13 @@ def test_a_right_third_party_conforms() -> None:
     check_solver(Libsvm())
 
 
+def test_a_right_function_without_multipliers_conforms() -> None:
+    """What is proven of it is by the multipliers of others."""
+    right = Primal()
+    right.factor = 1.0
+    check_solver(right)
+
+
 @pytest.mark.parametrize(
     ("solver", "words"),
     [
@@ -193,7 +202,7 @@ def test_a_right_third_party_conforms() -> None:
         (Slow(), "where time_limit is 1e-6 s"),
         (Deaf(), "calls a callback that stops it"),
         (Stuck(), "started from the solution of a larger C|but proves a relative width"),
-        (Primal(), "hands back no multipliers"),
+        (Primal(), r"Primal says optimal on svm.soft .* proves a relative width of .* only \(limits: tol=1e-06; problem: sample_"),
         (Bold(), "claims an optimum of svm.soft with an indefinite kernel"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Wrong) else "",

@@ -41,7 +41,7 @@ def ranked(size: int) -> dict[str, Any]:
 
 def test_every_block_of_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
-    problems, rankings, paths, estimators, proofs = BLOCKS
+    problems, rankings, paths, estimators, proofs, others = BLOCKS
     first = classified()
     exec(problems, first)
     for size in (8, 1200):  # 40 points, and more than a million pairs
@@ -50,6 +50,7 @@ def test_every_block_of_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with config_context(enable_metadata_routing=True):  # which the block sets, here for its own time alone
         exec(estimators, ranked(6))
     exec(proofs, first)  # of the first block's problem and solution
+    exec(others, first)
     printed = capsys.readouterr().out
     assert re.search(r"^svm\.soft +optimum .* digits proven \(width .*\) +AGREE$", printed, re.MULTILINE)
     assert "above the optimum of the problem it claims to solve" in printed

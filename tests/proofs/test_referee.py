@@ -150,6 +150,40 @@ def test_an_answer_is_judged(changes: dict[str, object], expected: Agreement) ->
     assert agreement(declared("judged", **changes)) is expected
 
 
+FAR: dict[str, Any] = {"value": 1.01, "upper": 1.01, "lower": 0.9, "residual": 0.11, "status": Status.FINISHED}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, Agreement.DISAGREES),
+        ({"status": Status.OPTIMAL}, Agreement.DISAGREES),
+        # one that was ended by a limit has not come to its end
+        ({"status": Status.TIME_LIMIT}, Agreement.FAILED),
+        ({"status": Status.ITERATION_LIMIT}, Agreement.FAILED),
+        ({"status": Status.NUMERICAL_FAILURE}, Agreement.FAILED),
+        # nothing is held against a point that rounding explains, or that is not proven to be off by a thousandth
+        ({"inner_upper": 1.0009, "inner_lower": 0.9991}, Agreement.FAILED),
+        ({"arithmetic": 1e-2}, Agreement.FAILED),
+        ({"value": 1.0009, "upper": 1.0009, "inner_lower": 0.9991}, Agreement.FAILED),
+        # either side that it supplies may be what is off
+        ({"value": 1.0, "upper": 1.0}, Agreement.DISAGREES),
+        ({"inner_lower": 1.0}, Agreement.DISAGREES),
+        ({"has_f": False}, Agreement.DISAGREES),
+        ({"has_f": False, "inner_lower": 0.9995}, Agreement.FAILED),
+        # a function without multipliers says nothing of itself but how far it is from the optimum
+        ({"has_alpha": False, "lower": -np.inf, "residual": None}, Agreement.DISAGREES),
+        ({"has_alpha": False, "lower": -np.inf, "residual": None, "status": Status.TIME_LIMIT}, Agreement.FAILED),
+        ({"has_alpha": False, "lower": -np.inf, "residual": None, "value": 1.0005, "upper": 1.0005}, Agreement.INACCURATE),
+        ({"has_alpha": False, "lower": -np.inf, "residual": None, "value": 1 + 5e-7, "upper": 1 + 5e-7}, Agreement.AGREES),
+    ],
+)
+def test_a_solver_that_has_come_to_its_end_far_from_the_optimum_disagrees(changes: dict[str, Any], expected: Agreement) -> None:
+    assert agreement(solved("judged", **FAR | changes)) is expected
+    if changes.get("has_alpha", True) and changes.get("has_f", True) and expected is Agreement.DISAGREES:
+        assert agreement(declared("judged", **FAR | changes)) is Agreement.FAILED  # which has a problem of its own, and has not solved it
+
+
 def test_the_tolerance_is_relative_to_the_optimum_or_to_the_value_at_zero() -> None:
     """S = max(|lower|, |upper|, 1e-4 P(0))."""
     small: dict[str, Any] = {"value": 0.0, "lower": 0.0, "upper": 0.0}

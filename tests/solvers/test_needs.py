@@ -49,6 +49,7 @@ UNMET: list[tuple[Needs[Any], Problem, Refusal, Problem]] = [
         Refusal("hard rows (infinite costs), too steep"),
         CLASSES,
     ),
+    (Needs(MarginProblem, linear=True), replace(CLASSES, kernel=rbf(1.0)), Refusal("the rbf kernel has no w"), CLASSES),
     (Needs(MarginProblem, single_entries=True), PAIRS, Refusal("rows have more than one entry"), CLASSES),
     (
         Needs(MarginProblem, convex=True),

@@ -98,7 +98,8 @@ def test_a_table_keeps_its_columns_and_pairs_that_were_not_stored_are_stored(tmp
     np.testing.assert_array_equal(as_a(np.ndarray, again.dual), as_a(PairMultipliers, found.dual).to_array())
     assert again.lower == pytest.approx(found.lower, rel=1e-9)
     assert again.upper == pytest.approx(found.upper, rel=1e-12)
-    monkeypatch.setattr("equimargin.solvers.solution.LISTED_PAIRS", 100)
+    for module in ("solvers.solution", "formulations.bounds.multipliers_from_f"):  # so that 173 pairs are too many to store, and to derive
+        monkeypatch.setattr(f"equimargin.{module}.LISTED_PAIRS", 100)
     found.save(tmp_path / "solution.npz")
     without = Solution.load(tmp_path / "solution.npz")
     assert without.dual is None

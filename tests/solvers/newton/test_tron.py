@@ -266,7 +266,7 @@ def test_refusals_and_auto() -> None:
     many = np.random.default_rng(0).normal(size=(6001, 1))
     only = signed(many, np.sign(many[:, 0]), kernel=rbf())
     assert registry._automatic(only).name == "newton"
-    assert registry._named(only, "tron") is SOLVERS["tron"]
+    assert registry._willing(only, "tron") is SOLVERS["tron"]
 
 
 @pytest.mark.parametrize("family", ["svm.nobias_l2", "rank.l2"])

@@ -1,0 +1,42 @@
+"""Solvers of others beside ours: scikit-learn's SVC in two ways, LIBSVM, and twenty lines of gradient descent.
+
+Run it: `python examples/other_solvers.py`. What an estimator or a function hands back, here coefficients or w alone, is completed by a bias
+and by multipliers where they can be made, and judged like all other answers. The SVC of another C is found out.
+"""
+
+import numpy as np
+from sklearn.svm import SVC
+
+from equimargin import compare
+from equimargin.adapters import from_estimator, libsvm
+from equimargin.formulations import MarginProblem, classification
+from equimargin.solvers import SOLVERS, Limits, Needs, solver
+
+STEPS = 20_000
+"""Steps of the descent: its error falls as one over their number."""
+
+
+@solver("descent", algorithm="subgradient descent on w", families=("svm.nobias",), needs=Needs(MarginProblem, linear=True))
+def descent(problem: MarginProblem, limits: Limits) -> np.ndarray:
+    """w of min 1/2 |w|^2 + C sum_i (1 - y_i w.x_i)_+, by steps of length 1/k against a subgradient."""
+    X, y, C = problem.X, problem.rows.y, problem.costs
+    w = np.zeros(X.shape[1])
+    for k in range(1, STEPS if limits.max_iter is None else limits.max_iter + 1):
+        inside = y * (X @ w) < 1
+        w -= (w - X[inside].T @ (C * y)[inside]) / k
+    return w
+
+
+def main() -> None:
+    """Two comparisons: with a bias and the estimators, without one and the descent."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.where(X @ [1.0, -0.7, 0.4] + 0.6 * rng.normal(size=60) > 0.3, 1.0, -1.0)
+    right = from_estimator(SVC(kernel="linear", C=1.0))
+    wrong = from_estimator(SVC(kernel="linear", C=3.0, tol=1e-9), name="SVC of another C")
+    print(compare(classification(X, y, C=1.0), solvers=["CLARABEL", "smo", right, wrong, libsvm()]))
+    print(compare(classification(X, y, C=1.0, bias=False), solvers=["CLARABEL", *SOLVERS]))
+
+
+if __name__ == "__main__":
+    main()

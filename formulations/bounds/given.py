@@ -1,0 +1,123 @@
+"""Points as people hand them in: an array, an array and a bias, or named parts. Each becomes a canonical point, or is refused in words.
+
+    w             an array (d,)           f(x) = w.x of a linear kernel; where the bias is penalised, (d + 1,), its last entry is the bias
+    (w, b)        a tuple                 f(x) = w.x and the bias b
+    {"f": f, ...} a mapping of parts      w, b, beta (m,), f (m,) values of f at the points without b, alpha (p,) multipliers
+    x, {"x", "u"} of a linear program     its unknowns (size,), and the multipliers of its rows (p,)
+
+Values f at the points are turned into the function of the kernel's space that has these values, and the smallest norm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+
+from equimargin.formulations.numeric.arguments import reals, shown
+from equimargin.formulations.numeric.arrays import Array, dense
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import Problem
+from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
+
+P = TypeVar("P", Point, OneNormPoint)
+
+OUTSIDE_THE_SPACE = 1e-6
+"""Largest |f_i - nearest_i| over the larger of all |f_i| and |t_r|, without a unit: values further from every function are refused."""
+
+
+def given_point(problem: Problem, given: Any) -> CanonicalPoint:
+    """The canonical point of what somebody hands in as a point of a problem.
+
+    Parameters
+    ----------
+    problem : MarginProblem or OneNormProblem.  given : w, (w, b), a mapping of parts, or a canonical point, as listed above.
+
+    Returns
+    -------
+    Point or OneNormPoint : of finite numbers in the right shapes.
+
+    Raises
+    ------
+    ValueError : an array of another shape, entries that are no finite numbers, parts that are unknown or contradict each other, a bias
+        that the problem does not have, values f that no function of the kernel has.
+    """
+    parts = _parts(problem, given)
+    if not isinstance(problem, MarginProblem):
+        return _finite(problem.own_point(OneNormPoint(**parts)))
+    if "w" in parts:
+        parts = _with_penalised_bias(problem, parts)
+    values = parts.pop("f", None)
+    point = _finite(problem.own_point(Point(**parts)))
+    if point.b and not problem.bias:
+        reason = f"the {problem.family} problem has no bias of its own: leave b out, or pose the problem with one"
+        raise ValueError(f"b is {point.b:g}, and {reason}")
+    return point if values is None else _of_values(problem, values, point)
+
+
+def _parts(problem: Problem, given: Any) -> dict[str, Any]:
+    """The parts that are handed in, by their names."""
+    quadratic = isinstance(problem, MarginProblem)
+    if given is None:
+        raise ValueError("it is None: is a `return` missing?")
+    if isinstance(given, CanonicalPoint):
+        return {name: part for name, part in vars(problem.own_point(given)).items() if part is not None}
+    if isinstance(given, tuple) and quadratic:
+        if len(given) != 2:
+            raise ValueError(f"a tuple must be (w, b), and this one has {len(given)} entries; name the parts: {{'w': w, 'alpha': alpha}}")
+        given = {"w": given[0], "b": given[1]}
+    if not isinstance(given, Mapping):
+        given = {"w" if quadratic else "x": given}
+    parts: dict[str, Any] = {name: part for name, part in given.items() if part is not None}
+    known = [*problem.parts, "f"] if quadratic else list(problem.parts)
+    if quadratic and "w" in given and "w" not in known:
+        other = "{'beta': beta}, its coefficients, {'f': f}, its values at the points, or {'alpha': alpha}, the multipliers"
+        refuse = "a solver for linear kernels alone says so by Needs(..., linear=True)"
+        raise ValueError(f"an array is read as w, and the {problem.kernel.name} kernel has no w: hand in {other}; {refuse}")
+    functions = [name for name in ("w", "beta", "f") if name in parts]
+    if len(functions) > 1:
+        raise ValueError(f"{' and '.join(functions)} are the same function twice; hand in one of them")
+    unknown = [name for name in parts if name not in known]
+    if unknown or not set(parts) - {"b"}:
+        what = f"the part {shown(unknown[0])} is unknown" if unknown else "there is neither a function nor multipliers"
+        raise ValueError(f"{what}; the parts of a point of this {problem.family} problem are {', '.join(known)}")
+    return parts
+
+
+def _with_penalised_bias(problem: MarginProblem, parts: dict[str, Any]) -> dict[str, Any]:
+    """The parts, with b as the last weight where the bias is penalised and w has the features alone."""
+    Z = problem.explicit
+    if Z is None or not Z.constant or parts.get("b") is None or np.shape(parts["w"]) != (Z.d,):
+        return parts
+    return {name: part for name, part in parts.items() if name != "b"} | {"w": np.append(parts["w"], parts["b"])}
+
+
+def _of_values(problem: MarginProblem, values: Any, point: Point) -> Point:
+    """The point of the function that has these values at the points, and the smallest norm."""
+    f = reals(values, "f")
+    if f.shape != (problem.m,):
+        raise ValueError(f"f must be a value for each of the points, of shape ({problem.m},), and is of shape {f.shape}")
+    _finite_part("f", f)
+    features = np.asarray(dense(problem.features()))
+    w = np.asarray(np.linalg.lstsq(features, f, rcond=None)[0], dtype=np.float64)
+    off, size = float(np.abs(features @ w - f).max(initial=0.0)), float(np.abs(f).max(initial=0.0))
+    if off > OUTSIDE_THE_SPACE * max(size, problem.rows.largest_target):
+        nearest = f"the nearest function of the {problem.kernel.name} kernel differs from f by {off:.1e} at a point"
+        raise ValueError(f"{nearest}, where f is up to {size:.1e}; f are the values at the points without the bias, which is b")
+    return problem.point_of_w(w, point.b, point.alpha)
+
+
+def _finite(point: P) -> P:
+    """The point, whose stored numbers are all finite."""
+    for name, part in vars(point).items():
+        if isinstance(part, np.ndarray | float):
+            _finite_part(name, np.asarray(part))
+    return point
+
+
+def _finite_part(name: str, part: Array) -> None:
+    bad = part[~np.isfinite(part)]
+    if bad.size:
+        count = f"{bad.size} of its {part.size} entries are" if part.size > 1 else "it is"
+        raise ValueError(f"{name} must be finite, and {count} {bad.flat[0]}: do the steps diverge, or is something divided by 0?")
