@@ -599,7 +599,7 @@ FAULTS = (
     ),
     Fault(
         "points that group digits taken for decimal points",
-        "src/equimargin/data/formats/delimited.py",
+        "src/equimargin/data/words.py",
         'str.maketrans(",.", ".,")',
         'str.maketrans(",", ".")',
         ("tables",),

@@ -26,6 +26,7 @@ from equimargin.cli.options import (
     KernelName,
     KernelOption,
     MissingOption,
+    NaOption,
     PreferencesOption,
     QueryOption,
     SampleOption,
@@ -114,6 +115,7 @@ def compare(
     sep: SepOption = None,
     decimal: DecimalOption = ".",
     missing: MissingOption = None,
+    na: NaOption = None,
     include_controls: Annotated[bool, typer.Option("--include-controls", help="Also declare the misprints; they must disagree.")] = False,
     wide: Annotated[bool, typer.Option("--wide", help="A table of 150 columns, one line an answer.")] = False,
     explain: Annotated[
@@ -132,7 +134,7 @@ def compare(
     with sentences(), writing(json, csv, html) as write:
         check_writable(json, csv, html)
         _check_folder(certify)
-        how = how_to_read(target, query, weight, drop, header, sep, decimal, missing)
+        how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na)
         rows = loaded(data, task, how, preferences, sample, seed, kernel, scale)
         rows = rows.scaled() if scale else rows
         chosen = kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1])

@@ -95,6 +95,14 @@ DecimalOption = Annotated[str, typer.Option(metavar="MARK", help="Decimal point 
 MissingOption = Annotated[
     MissingEntries | None, typer.Option(help="Leave rows with missing entries out, or fill features with their column's mean.")
 ]
+NaOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="WORD",
+        help="What stands for a missing entry, beside an empty one; may be given again. By default NA, N/A, nan, null, none, ?, - and . "
+        "do; '' is nothing else.",
+    ),
+]
 PreferencesOption = Annotated[
     str | None,
     typer.Option(
@@ -125,6 +133,7 @@ def how_to_read(
     sep: str | None,
     decimal: str,
     missing: MissingEntries | None,
+    na: list[str] | None,
 ) -> HowToRead:
     """The options that say how to read a table, as keyword arguments of `data.load`."""
     return {
@@ -136,6 +145,7 @@ def how_to_read(
         "sep": sep,
         "decimal": decimal,
         "missing": None if missing is None else missing.value,
+        "na": na or None,
     }
 
 

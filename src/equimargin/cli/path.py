@@ -27,6 +27,7 @@ from equimargin.cli.options import (
     KernelName,
     KernelOption,
     MissingOption,
+    NaOption,
     PreferencesOption,
     QueryOption,
     SampleOption,
@@ -85,6 +86,7 @@ def path(
     sep: SepOption = None,
     decimal: DecimalOption = ".",
     missing: MissingOption = None,
+    na: NaOption = None,
 ) -> None:
     """Follow the solutions of a hinge's problem along lambda = 1/C, from one breakpoint to the next.
 
@@ -94,7 +96,7 @@ def path(
     with sentences(), writing(json) as write:
         check_writable(plot, save, json)
         _check_endings(plot, save)
-        how = how_to_read(target, query, weight, drop, header, sep, decimal, missing)
+        how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na)
         raw = loaded(data, task, how, preferences, sample, seed, kernel, scale)
         rows = raw.scaled() if scale else raw
         problem = margin_problem(rows, kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1]), epsilon=epsilon)
@@ -105,6 +107,8 @@ def path(
         folds = _folds(validate)
         if folds is not None and (raw.weight is not None or raw.pairs is not None):
             raise ValueError(f"--validate {folds}: folds know neither weights nor preferences; name a file to choose lambda on")
+        if validate == "-" and "-" in (data, preferences):
+            raise ValueError("standard input (-) can be read only once, and is named twice; name a file for --validate")
         held_out = None if validate is None or folds is not None else _validation(validate, raw, problem, how, scale)
         from equimargin.selection.along_path import NoBreakpoint, NothingToChoose, score_along
         from equimargin.selection.grids import folds_of, grid

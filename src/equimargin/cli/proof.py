@@ -12,6 +12,7 @@ from equimargin.cli.options import (
     DropOption,
     HeaderOption,
     MissingOption,
+    NaOption,
     ScaleOption,
     SepOption,
     TargetOption,
@@ -53,6 +54,7 @@ def audit(
     sep: SepOption = None,
     decimal: DecimalOption = ".",
     missing: MissingOption = None,
+    na: NaOption = None,
     tol: Annotated[float, typer.Option(help="Relative accuracy asked of the solver that brackets the optimum.")] = 1e-9,
     time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of that solver.")] = 60.0,
 ) -> None:
@@ -73,7 +75,7 @@ def audit(
         from equimargin.proofs.foreign_models import read
 
         known = read(model)
-        rows = load(data, task=known.claimed.task, **how_to_read(target, None, weight, drop, header, sep, decimal, missing))
+        rows = load(data, task=known.claimed.task, **how_to_read(target, None, weight, drop, header, sep, decimal, missing, na))
         rows = rows.scaled() if scale else rows
         typer.echo(rows.describe())
         typer.echo(str(examine(known, rows.X, rows.y, cost, epsilon, rows.weight, tol=tol, time_limit=time_limit)))

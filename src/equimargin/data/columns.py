@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from equimargin.data.loaded import Origin
 from equimargin.data.table import Missing, Request, Table
-from equimargin.data.words import MISSING, DataError, integer, listed, number, shown
+from equimargin.data.words import MISSING, DataError, listed, number, pointed, shown, whole_number
 
 QUERY_NAMES: Final = ("qid", "query", "query_id")
 """Names of a column, in lower case, that make it the query."""
@@ -39,9 +39,6 @@ WEIGHT_NAME: Final = "sample_weight"
 
 FAINT_WEIGHT_NAME: Final = "weight"
 """A name that makes a column the weights of the rows only beside a target or a query that is recognised by its name."""
-
-MISSING_ROLES: Final = ("", "?", "na", "n/a", "nan")
-"""Entries of a target, query or weight that are missing, in lower case: "none" or "-" may be the name of a class."""
 
 GROUPED_DIGITS: Final = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")
 """A number whose commas seem to group its digits, as in 1,234,567."""
@@ -60,6 +57,7 @@ class Columns:
     where : how sentences call the table.  names : of the columns.  entries : as many columns.
     unit, numbers : how sentences call the rows: "line" 7, or "row" 3.  header : whether the names are the first row of a text; None of
     what is no text.  in_python : whether the table can only come from Python, so that options are keyword arguments.
+    decimal : the decimal point of text.  na : the words that stand for a missing entry, in lower case.  notes : how the text was read.
     """
 
     where: str
@@ -69,6 +67,22 @@ class Columns:
     numbers: Sequence[int]
     header: bool | None = None
     in_python: bool = False
+    decimal: str = "."
+    na: tuple[str, ...] = MISSING
+    notes: tuple[str, ...] = ()
+
+    def number(self, text: str) -> float | None:
+        """The number that an entry is, or None."""
+        return number(pointed(text) if self.decimal == "," else text)
+
+    def gaps(self, at: int) -> NDArray[np.bool_]:
+        """Which entries of a column are missing, (m,): NaN, one of the words, or a number that is one of them."""
+        entries = self.entries[at]
+        values = [value for word in self.na if (value := self.number(word)) is not None and not math.isnan(value)]
+        if isinstance(entries, np.ndarray):
+            return np.asarray(np.isnan(entries) | np.isin(entries, values))
+        absent = {entry for entry in set(entries) if entry.lower() in self.na or (values and self.number(entry) in values)}
+        return np.array([entry in absent for entry in entries], dtype=np.bool_)
 
     def place(self, row: int, column: int) -> str:
         """Where an entry stands, in words."""
@@ -77,7 +91,7 @@ class Columns:
     def option(self, name: str, value: str) -> str:
         """An option as it is written on the command line, or in Python."""
         if self.in_python:
-            return f"{name}={[value]!r}" if name == "drop" else f"{name}={value!r}"
+            return f"{name}={[value]!r}" if name in ("drop", "na") else f"{name}={value!r}"
         return f"--{name} {shlex.quote(value)}"
 
 
@@ -100,13 +114,14 @@ def table_of(columns: Columns, request: Request) -> Table:
     DataError : columns that are not there or have two roles, no features, entries that are no finite numbers.
     """
     roles = _roles(columns, request)
+    notes = (*columns.notes, *_notes(columns, roles, request.missing))
     columns, kept = _without_missing(columns, roles, request.missing)
     task = "ranking" if request.task is None and roles.query is not None else request.task
     m = len(columns.numbers)
     y: NDArray[Any] = np.zeros(m) if roles.target is None else _target(columns, roles.target, task)
     X = np.empty((m, len(roles.features)))
     for j, at in enumerate(roles.features):
-        X[:, j] = _floats(columns, at, _feature_remedy(columns, at), request.missing == "mean")
+        X[:, j] = _floats(columns, at, _feature_remedy(columns, at), fill=request.missing == "mean")
     qid = None if roles.query is None else _queries(columns, roles.query)
     weight = None if roles.weight is None else _weights(columns, roles.weight)
     origin = Origin(
@@ -117,7 +132,7 @@ def table_of(columns: Columns, request: Request) -> Table:
         weight=None if roles.weight is None else columns.names[roles.weight],
         dropped=tuple(columns.names[at] for at in roles.dropped),
         left_out=0 if kept is None else int(np.count_nonzero(~kept)),
-        notes=tuple(_notes(columns, roles)),
+        notes=notes,
     )
     names = tuple(columns.names[at] for at in roles.features)
     return Table(X, y, qid, weight, names, kept=None if kept is None else np.flatnonzero(kept), origin=origin)
@@ -192,10 +207,29 @@ def _recognised(columns: Columns, role: str, names: Sequence[str], free: list[in
     return found[0]
 
 
-def _notes(columns: Columns, roles: Roles) -> list[str]:
+def _notes(columns: Columns, roles: Roles, missing: Missing | None) -> list[str]:
     """What somebody might have meant otherwise."""
     names = [columns.names[at] for at in roles.features if columns.names[at].lower() == FAINT_WEIGHT_NAME]
-    return [f"`{name}` is a feature ({columns.option('weight', name)} makes it the weight of the rows)" for name in names]
+    notes = [f"`{name}` is a feature ({columns.option('weight', name)} makes it the weight of the rows)" for name in names]
+    for role in (roles.target, roles.query):
+        if role is not None and missing == "drop" and columns.na == MISSING:
+            words = " and ".join(f"`{word}`" for word in _absent_among_words(columns, role) if word)
+            option = columns.option("na", "")
+            notes += [f"{words} of `{columns.names[role]}` left out as missing ({option} keeps it)"] if words else []
+    return notes
+
+
+def _absent_among_words(columns: Columns, at: int) -> list[str]:
+    """The entries of a column that stand for missing ones where all others are words, which they might be as well."""
+    entries = columns.entries[at]
+    if isinstance(entries, np.ndarray):
+        return []
+    absent = {entry for entry, gap in zip(entries, columns.gaps(at).tolist(), strict=True) if gap}
+    return sorted(absent) if _are_words(columns, set(entries) - absent) else []
+
+
+def _are_words(columns: Columns, entries: set[str]) -> bool:
+    return bool(entries) and all(columns.number(entry) is None for entry in entries)
 
 
 def _without_missing(columns: Columns, roles: Roles, missing: Missing | None) -> tuple[Columns, NDArray[np.bool_] | None]:
@@ -203,11 +237,9 @@ def _without_missing(columns: Columns, roles: Roles, missing: Missing | None) ->
     if missing != "drop":
         return columns, None
     kept = np.ones(len(columns.numbers), dtype=np.bool_)
-    for at in roles.features:
-        kept &= ~_missing(columns.entries[at], MISSING)
-    for role in (roles.target, roles.query, roles.weight):
-        if role is not None:
-            kept &= ~_missing(columns.entries[role], MISSING_ROLES)
+    for at in (*roles.features, roles.target, roles.query, roles.weight):
+        if at is not None:
+            kept &= ~columns.gaps(at)
     if not kept.any():
         raise DataError(f"{columns.where}: every row has a missing entry, so that none is left; drop the columns that are mostly empty")
     rows = np.flatnonzero(kept).tolist()
@@ -215,24 +247,31 @@ def _without_missing(columns: Columns, roles: Roles, missing: Missing | None) ->
     return replace(columns, entries=entries, numbers=[columns.numbers[row] for row in rows]), kept
 
 
-def _missing(entries: Entries, words: Sequence[str]) -> NDArray[np.bool_]:
-    """Which entries are missing, (m,)."""
-    if isinstance(entries, np.ndarray):
-        return np.asarray(np.isnan(entries))
-    absent = {entry for entry in set(entries) if entry.lower() in words}
-    return np.array([entry in absent for entry in entries], dtype=np.bool_)
-
-
 def _target(columns: Columns, at: int, task: str | None) -> NDArray[Any]:
     entries, remedy = columns.entries[at], "correct it or"
-    if not isinstance(entries, np.ndarray):
+    if not isinstance(entries, np.ndarray) and task in (None, "classification"):
+        if _absent_among_words(columns, at):
+            raise _no_label(columns, int(np.flatnonzero(columns.gaps(at))[0]), at)
         levels = set(entries)
-        words = "" not in levels and all(number(level) is None for level in levels)
-        if words and (task == "classification" or (task is None and len(levels) == 2)):
+        words = _are_words(columns, levels)
+        if words and (task == "classification" or len(levels) == 2):
             return np.array(entries)
-        if words and task is None:
+        if words:
             remedy = f"of labels a classification takes two, and these are {len(levels)}: supply rows of two of them, or"
     return _floats(columns, at, f"{remedy} name another target column ({columns.option('target', 'COLUMN')})")
+
+
+def _no_label(columns: Columns, row: int, at: int) -> DataError:
+    text = str(columns.entries[at][row])
+    hint = (
+        f"; if it is a label, say what is missing instead ({columns.option('na', '')}: only what is empty)"
+        if columns.number(text) is None and text
+        else ""
+    )
+    return DataError(
+        f"{columns.place(row, at)}: {shown(text)} stands for a missing entry; give it a label, or leave such rows out "
+        f"({columns.option('missing', 'drop')}){hint}"
+    )
 
 
 def _weights(columns: Columns, at: int) -> NDArray[np.float64]:
@@ -251,60 +290,64 @@ def _feature_remedy(columns: Columns, at: int) -> str:
     return f"correct it or drop the column ({columns.option('drop', columns.names[at])})"
 
 
-def _floats(columns: Columns, at: int, remedy: str, with_missing: bool = False) -> NDArray[np.float64]:
-    """The numbers of a column, (m,): finite, but for NaN where a missing entry is allowed."""
-    entries = columns.entries[at]
+def _floats(columns: Columns, at: int, remedy: str, fill: bool | None = None) -> NDArray[np.float64]:
+    """The numbers of a column, (m,), all finite.
+
+    fill : whether missing entries, as NaN, are allowed; None of a column in which no mean can take their place.
+    """
+    entries, gaps = columns.entries[at], columns.gaps(at)
     if isinstance(entries, np.ndarray):
-        values = np.asarray(entries, dtype=np.float64)
-        bad = np.isinf(values) if with_missing else ~np.isfinite(values)
-        if bad.any():
-            row = int(np.flatnonzero(bad)[0])
-            raise _no_number(columns, row, at, str(values[row]), remedy)
-        return values
-    numbers = []
-    for row, text in enumerate(entries):
-        value = math.nan if with_missing and text.lower() in MISSING else number(text)
-        if value is None or math.isinf(value) or (math.isnan(value) and not with_missing):
-            raise _no_number(columns, row, at, text, remedy)
-        numbers.append(value)
-    return np.array(numbers)
+        values = entries.astype(np.float64)
+    else:
+        values = np.array([math.nan if value is None else value for value in map(columns.number, entries)])
+    values[gaps] = math.nan
+    wrong = np.flatnonzero(~np.isfinite(values) & ~(gaps & bool(fill)))
+    if len(wrong):
+        row = int(wrong[0])
+        text = str(entries[row])
+        hint = _comma_hint(columns, text)
+        if gaps[row]:
+            means = "" if fill is None else f", {columns.option('missing', 'mean')} fills in means of features"
+            hint = f"; {columns.option('missing', 'drop')} leaves such rows out{means}"
+        raise DataError(f"{columns.place(row, at)}: {shown(text)} is not a finite number; {remedy}{hint}")
+    return values
 
 
-def _no_number(columns: Columns, row: int, at: int, text: str, remedy: str) -> DataError:
-    hint = ""
-    if text.lower() in MISSING:
-        hint = f"; {columns.option('missing', 'drop')} leaves such rows out, {columns.option('missing', 'mean')} fills in means of features"
-    elif GROUPED_DIGITS.fullmatch(text):
-        hint = "; write it without a comma if that groups its digits"
-    elif "," in text and number(text.replace(",", ".")) is not None:
-        hint = f"; if the comma is a decimal point, say so: {columns.option('decimal', ',')}"
-    return DataError(f"{columns.place(row, at)}: {shown(text)} is not a finite number; {remedy}{hint}")
+def _comma_hint(columns: Columns, text: str) -> str:
+    """What may be meant by the comma, or where commas are decimal points by the point, of what is no number in a text."""
+    if columns.header is None:
+        return ""
+    mark = "point" if columns.decimal == "," else "comma"
+    if GROUPED_DIGITS.fullmatch(pointed(text) if columns.decimal == "," else text):
+        return f"; write it without a {mark} if that groups its digits"
+    if columns.decimal == "." and "," in text and number(text.replace(",", ".")) is not None:
+        return f"; if the comma is a decimal point, say so: {columns.option('decimal', ',')}"
+    return ""
 
 
 def _queries(columns: Columns, at: int) -> NDArray[np.int64]:
-    """The queries as integers, (m,); those that are not all integers are numbered by their first appearance."""
+    """The queries as integers, (m,), where every row has one."""
+    gaps = np.flatnonzero(columns.gaps(at))
+    if len(gaps):
+        place = f"{columns.where}, {columns.unit} {columns.numbers[gaps[0]]}"
+        hint = f"give every row a query, or leave such rows out ({columns.option('missing', 'drop')})"
+        raise DataError(f"{place}: this row has no query and others have one; {hint}")
     entries = columns.entries[at]
-    if isinstance(entries, np.ndarray):
-        if entries.dtype == np.int64:
-            return entries
-        if np.isnan(entries).any():
-            raise _no_query(columns, int(np.flatnonzero(np.isnan(entries))[0]))
-        if not (np.abs(entries) < EXACT_INTEGERS).all():
-            name = shown(columns.names[at])
-            raise DataError(f"{columns.where}, column {name}: float64 does not tell queries from 2**53 on apart; renumber them")
-        if (entries == np.rint(entries)).all():
-            return entries.astype(np.int64)
-        entries = [str(entry) for entry in entries.tolist()]
-    if "" in entries:
-        raise _no_query(columns, list(entries).index(""))
-    numbers = [value for text in entries if (value := integer(text)) is not None]
-    if len(numbers) < len(entries):
-        first = {text: place for place, text in enumerate(dict.fromkeys(entries))}
-        numbers = [first[text] for text in entries]
+    if not isinstance(entries, np.ndarray):
+        return numbered([pointed(entry) for entry in entries] if columns.decimal == "," else entries)
+    if entries.dtype == np.int64:
+        return entries
+    if not (np.abs(entries) < EXACT_INTEGERS).all():
+        name = shown(columns.names[at])
+        raise DataError(f"{columns.where}, column {name}: float64 does not tell queries from 2**53 on apart; renumber them")
+    return numbered([repr(entry) for entry in entries.tolist()])
+
+
+def numbered(queries: Iterable[str]) -> NDArray[np.int64]:
+    """Queries as integers, (m,): as numbers where all are whole ones, so that 1 and 1.0 are the same; else as text, by first appearance."""
+    texts = list(queries)
+    numbers = [value for text in texts if (value := whole_number(text)) is not None]
+    if len(numbers) < len(texts):
+        first = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        numbers = [first[text] for text in texts]
     return np.array(numbers, dtype=np.int64)
-
-
-def _no_query(columns: Columns, row: int) -> DataError:
-    place = f"{columns.where}, {columns.unit} {columns.numbers[row]}"
-    hint = f"give every row a query, or leave such rows out ({columns.option('missing', 'drop')})"
-    return DataError(f"{place}: this row has no query and others have one; {hint}")

@@ -36,8 +36,14 @@ FOREIGN: Final = {
 SPREADSHEETS: Final = (".xlsx", ".xls", ".ods")
 """How the names of spreadsheets end; their content may be a ZIP archive, too."""
 
+TABLE_SUFFIXES: Final = (".csv", ".tsv")
+"""How the names of tables as text end."""
+
 COMPRESSED: Final = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
 """How compressed files begin, and the module of the standard library that opens them."""
+
+EXCEL_SEPARATOR: Final = re.compile(r'"?sep=(.)"?[ \t]*(?:\r\n?|\n)', re.IGNORECASE)
+"""The first line by which spreadsheets are told what separates the fields."""
 
 REMARK: Final = re.compile(r"(?:^|\s)#.*", re.DOTALL)
 """What is no data in a row between white space: a # that begins a field, and all behind it."""
@@ -61,6 +67,8 @@ class File(NamedTuple):
 def opened(source: str | os.PathLike[str]) -> File:
     """Read a file, or standard input where the source is "-"."""
     standard = source == "-"
+    if standard and sys.stdin is None:
+        raise DataError("standard input is closed; name a file, or send the data through a pipe")
     path = Path(source)
     where = name = "standard input"
     if not standard:
@@ -100,8 +108,43 @@ def _decompressed(where: str, content: bytes, module: str) -> bytes:
     return inside
 
 
-def kind_of(file: File) -> str:
-    """Tell the format by the content; the extension decides only where the content fits none."""
+def kind_of(file: File, sep: str | None = None, decimal: str = ".") -> str:
+    """Tell the format by the content; the extension decides only where the content fits none.
+
+    sep, decimal : as in `HowToRead`; what separates fields is asked for of a table as text alone.
+    """
+    known = _binary_kind(file)
+    if known is not None:
+        return known
+    content, where = file.content, file.where
+    if sep is not None or EXCEL_SEPARATOR.match(content[:20].decode("latin-1")):
+        return "CSV"
+    if decimal == ",":
+        content = content.replace(b",", b".")
+    line = _telling_line(content)
+    if SVMLIGHT_LINE.match(line):
+        return "svmlight"
+    if re.search(rb"[,;\t]", line):
+        return "CSV"
+    if _is_spaced(content):
+        return "white space"
+    if file.suffix in TABLE_SUFFIXES:
+        return "CSV"
+    if file.suffix in (".svm", ".svmlight", ".libsvm", ".letor"):
+        return "svmlight"
+    raise DataError(
+        f"{where}: the file is neither svmlight (label index:value ...) nor CSV nor NPZ nor Parquet nor a table with white space between "
+        "its fields; convert it to one, or say what separates the fields with --sep"
+    )
+
+
+def _binary_kind(file: File) -> str | None:
+    """The format of a file that is no text, or None.
+
+    Raises
+    ------
+    DataError : a format that is not read.
+    """
     content, where = file.content, file.where
     if file.suffix in SPREADSHEETS:
         raise DataError(f"{where}: the file is a spreadsheet; save the sheet as CSV")
@@ -116,21 +159,7 @@ def kind_of(file: File) -> str:
         raise DataError(f"{where}: the file {PICKLE}")
     if b"\0" in content:
         raise DataError(f"{where}: the file is binary and no NPZ archive; supply svmlight, CSV, NPZ or Parquet")
-    line = _telling_line(content)
-    if SVMLIGHT_LINE.match(line):
-        return "svmlight"
-    if re.search(rb"[,;\t]", line):
-        return "CSV"
-    if _is_spaced(content):
-        return "white space"
-    if file.suffix in (".csv", ".tsv"):
-        return "CSV"
-    if file.suffix in (".svm", ".svmlight", ".libsvm", ".letor"):
-        return "svmlight"
-    raise DataError(
-        f"{where}: the file is neither svmlight (label index:value ...) nor CSV nor NPZ nor Parquet nor a table with white space between "
-        "its fields; convert it to one, or say what separates the fields with --sep"
-    )
+    return None
 
 
 def _telling_line(content: bytes) -> bytes:

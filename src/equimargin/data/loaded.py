@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.words import DataError, is_finite
+from equimargin.data.words import DataError, is_finite, plain
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Origin:
     """How data were read, to be told.
 
-    header : whether the first row of the text was read as names; None of what is no text.
+    header : whether the first row of the text was read as names, behind a # or not; None of what is no text.
     target, query, weight : the names of their columns.
     target_by : how the target was found: "asked", "name" or "last" in a table; "format" where the format has a place for it; "" of a
         bundled set.
@@ -133,7 +133,7 @@ class Data:
         elif self.classes == (-1.0, 1.0):
             values = "-1, +1"
         else:
-            negative, positive = (f"{label:g}" if isinstance(label, float) else label for label in self.classes)
+            negative, positive = map(plain, self.classes)
             values = f"{negative} is -1, {positive} is +1"
         return f"target{name} ({last}{values})"
 

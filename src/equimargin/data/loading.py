@@ -19,13 +19,17 @@ from equimargin.data.formats.svmlight import read_svmlight
 from equimargin.data.loaded import Data, Origin
 from equimargin.data.preferences import pairs_of
 from equimargin.data.table import HowToRead, Request, Table
-from equimargin.data.words import DataError, listed, shown
+from equimargin.data.words import MISSING, DataError, listed, shown
 
 TASKS: Final = ("classification", "regression", "ranking")
 """What can be learned from data."""
 
 CHOICES: Final = {"decimal": (".", ","), "missing": (None, "drop", "mean")}
 """Options of which the values are listed."""
+
+
+ABOUT_ARRAYS: Final = ("target", "query", "weight", "drop", "missing", "na")
+"""Options about the columns of a table that mean something for the arrays of an NPZ archive, too."""
 
 
 def load(source: Any, *, task: str | None = None, like: Data | None = None, preferences: Any = None, **how: Unpack[HowToRead]) -> Data:
@@ -50,8 +54,10 @@ def load(source: Any, *, task: str | None = None, like: Data | None = None, pref
         Without names, columns are "column 1", "column 2", ..., by their places.
     sep : what separates the fields of a text: one character, "tab" or "whitespace"; by default what the first row shows.
     decimal : the decimal point of a text, "." or ",".
-    missing : None refuses missing entries (empty, NA, nan, null, ?, ...); "drop" leaves their rows out; "mean" gives features the mean of
-        their column.
+    missing : None refuses missing entries (empty, NA, N/A, nan, null, none, ?, - and ., in any column and any case); "drop" leaves their
+        rows out; "mean" gives features the mean of their column.
+    na : the words that stand for a missing entry in place of these, beside an empty entry: na="" keeps a class named "none".  A number
+        among them, such as -999, is compared as a number.
 
     Returns
     -------
@@ -65,6 +71,8 @@ def load(source: Any, *, task: str | None = None, like: Data | None = None, pref
         `like`, options that do not fit the format, preferences between what are no rows.
     """
     request = _request(task, like, preferences is not None, how)
+    if [given for given in (source, preferences) if isinstance(given, str)] == ["-", "-"]:
+        raise DataError("data and preferences cannot both come from standard input (-); name a file for one of them")
     if isinstance(source, str) and source in BUNDLED:
         _check_options(source, request, "this data set is bundled")
         name, where, table = source, source, bundled(source)
@@ -99,26 +107,34 @@ def _request(task: str | None, like: Data | None, ranked_by_pairs: bool, how: Ho
     for name, values in CHOICES.items():
         if name in how and how[name] not in values:  # type: ignore[literal-required]
             raise DataError(f"there is no {name} {how[name]!r}; choose one of {listed([value for value in values if value])}")  # type: ignore[literal-required]
-    drop = how.get("drop") or ()
-    given = {**how, "drop": (drop,) if isinstance(drop, str) else tuple(drop)}
+    given = {**how, "drop": _words(how.get("drop"))}
+    given |= {role: None if how.get(role) is None else str(how[role]) for role in ("target", "query", "weight")}
+    given["na"] = MISSING if how.get("na") is None else tuple(dict.fromkeys(["", *(word.strip().lower() for word in _words(how["na"]))]))
     unknown = set(given) - {field.name for field in fields(Request)}
     if unknown:
         raise TypeError(f"load() has no argument {sorted(unknown)[0]!r}")
     return Request(task="ranking" if ranked_by_pairs else task, like=like, ranked_by_pairs=ranked_by_pairs, **given)  # type: ignore[arg-type]
 
 
-def _check_options(where: str, request: Request, what: str) -> None:
+def _words(given: Any) -> tuple[str, ...]:
+    """One or several names, as text."""
+    if given is None:
+        return ()
+    return tuple(map(str, given)) if np.iterable(given) and not isinstance(given, str) else (str(given),)
+
+
+def _check_options(where: str, request: Request, what: str, known: tuple[str, ...] = ()) -> None:
     """Refuse options about the columns of a table where there is no table; further rows may come in another format than the first."""
-    given = request.about_tables
+    given = [name for name in request.about_tables if name not in known]
     if given and request.like is None:
         are, them = ("are options", "them") if len(given) > 1 else ("is an option", "it")
         raise DataError(f"{where}: {' and '.join(given)} {are} about the columns of a table, and {what}; leave {them} out")
 
 
 def _table(file: File, request: Request) -> Table:
-    kind = "CSV" if request.sep is not None else kind_of(file)
+    kind = kind_of(file, request.sep, request.decimal)
     if kind in ("NPZ", "svmlight"):
-        _check_options(file.where, request, f"this is a file of {kind}")
+        _check_options(file.where, request, f"this is a file of {kind}", ABOUT_ARRAYS if kind == "NPZ" else ())
         return read_npz(file, request) if kind == "NPZ" else read_svmlight(file, request)
     return table_of(read_parquet(file, request) if kind == "Parquet" else read_delimited(file, request, kind == "white space"), request)
 

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.columns import Columns
+from equimargin.data.columns import Columns, numbered
 from equimargin.data.table import Table
 from equimargin.data.words import DataError, integer, listed, number, shown
 
@@ -69,11 +69,13 @@ def _rows(columns: Columns, at: int, rows: int) -> NDArray[np.int64]:
 
 
 def _check_queries(columns: Columns, at: int, pairs: NDArray[np.int64]) -> None:
-    known: dict[int, str] = {}
-    for pair, (query, rows) in enumerate(zip(columns.entries[at], pairs.tolist(), strict=True)):
+    texts = [str(entry) for entry in columns.entries[at]]
+    known: dict[int, tuple[int, str]] = {}
+    for pair, (*query, rows) in enumerate(zip(numbered(texts).tolist(), texts, pairs.tolist(), strict=True)):
         for row in rows:
-            if known.setdefault(row, str(query)) != str(query):
-                raise DataError(f"{columns.place(pair, at)}: row {row} is of query {shown(known[row])} in a line before; correct the line")
+            before, text = known.setdefault(row, tuple(query))
+            if before != query[0]:
+                raise DataError(f"{columns.place(pair, at)}: row {row} is of query {shown(text)} in a line before; correct the line")
 
 
 def _check_weights(columns: Columns, at: int) -> None:

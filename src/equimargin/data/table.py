@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.data.loaded import Data, Origin
+from equimargin.data.words import MISSING
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -21,20 +22,24 @@ Missing = Literal["drop", "mean"]
 class HowToRead(TypedDict, total=False):
     """How the columns of a table are read: the keyword arguments of `load`, and the options of the command line.
 
+    A frame may have names that are no text, such as 2, which mean the column that is shown so.
+
     target, query, weight : the column of that role, by its name; an empty name for query and weight: no column has that role.
     drop : columns that are left out.  header : whether the first row holds the names of the columns; None: what it looks like.
     sep : what separates the fields, one character or "tab" or "whitespace"; None: what the first row shows.
     decimal : the decimal point, "." or ",".  missing : what becomes of missing entries; None: they are refused.
+    na : the words that stand for a missing entry, in any case, beside an empty one; None: the usual ones.
     """
 
-    target: str | None
-    query: str | None
-    weight: str | None
-    drop: Sequence[str] | None
+    target: str | int | None
+    query: str | int | None
+    weight: str | int | None
+    drop: str | int | Sequence[str | int] | None
     header: bool | None
     sep: str | None
     decimal: str
     missing: Missing | None
+    na: str | float | Sequence[str | float] | None
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,7 @@ class Request:
     sep: str | None = None
     decimal: str = "."
     missing: Missing | None = None
+    na: tuple[str, ...] = MISSING
 
     @property
     def about_tables(self) -> list[str]:

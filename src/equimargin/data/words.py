@@ -8,7 +8,13 @@ from collections.abc import Sequence
 from typing import Final
 
 MISSING: Final = ("", "?", "na", "n/a", "nan", "null", "none", "-", ".")
-"""Entries of a table that stand for a missing value, in lower case."""
+"""Entries of a table that stand for a missing value in any of its columns, in lower case, unless a list of others is given."""
+
+NUMBER_WITH_COMMA: Final = re.compile(r"[-+]?[0-9.,]+(?:[eE][-+]?[0-9]+)?")
+"""A field in which a comma may be the decimal point."""
+
+COMMA_FOR_POINT: Final = str.maketrans(",.", ".,")
+"""A decimal comma becomes a point, and a point, which then only groups digits, a comma, which no number has."""
 
 
 class DataError(ValueError):
@@ -37,6 +43,21 @@ def integer(text: str) -> int | None:
         return None
     value = int(text)
     return value if -(2**63) <= value < 2**63 else None
+
+
+def whole_number(text: str) -> int | None:
+    """The integer of 64 bits that a text is, or None: 7.0 is one, too."""
+    return integer(re.sub(r"\.0*$", "", text))
+
+
+def pointed(text: str) -> str:
+    """A number with a decimal comma as one with a point; any other text as it is."""
+    return text.translate(COMMA_FOR_POINT) if NUMBER_WITH_COMMA.fullmatch(text) else text
+
+
+def plain(value: float | str) -> str:
+    """A label as people write it: all digits of a number, and no ".0" behind a whole one."""
+    return value if isinstance(value, str) else repr(value).removesuffix(".0")
 
 
 def shown(value: object) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equimargin.data.columns import QUERY_NAMES
 from equimargin.formulations import MarginProblem
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.labels import Index, numbers, queries
@@ -28,9 +29,15 @@ def split_column(X: Any, qid: ArrayLike | None) -> tuple[Any, ArrayLike | None]:
 
     Raises
     ------
-    ValueError : queries given twice.
+    ValueError : queries given twice, or a column of another name that seems to hold them.
     """
     names = list(getattr(X, "columns", ()))
+    doubtful = [name for name in names if isinstance(name, str) and name != COLUMN and name.lower() in QUERY_NAMES]
+    if doubtful:
+        raise ValueError(
+            f"the column {doubtful[0]!r} of X seems to hold the queries, and would be a feature; name it {COLUMN!r}, or pass it as "
+            f"{COLUMN} and leave it out of X (a feature needs another name)"
+        )
     if COLUMN not in names:
         return X, qid
     if qid is not None:

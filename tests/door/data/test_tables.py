@@ -339,8 +339,9 @@ def test_further_rows_are_filled_with_the_first_ones_means(tmp_path: Path) -> No
 
 def test_a_missing_target_leaves_its_row_out_and_none_may_be_a_class(tmp_path: Path) -> None:
     path = write(tmp_path, "a,y\n1,none\n2,mild\n3,?\n4,none\n")
-    back = load(path, missing="drop")
+    back = load(path, missing="drop", na="?")
     assert (back.y.tolist(), back.classes, back.origin.left_out) == ([1, -1, 1], ("mild", "none"), 1)
+    assert "as missing" not in back.describe()
 
 
 # Data frames and Parquet
@@ -553,11 +554,14 @@ def test_npz_may_hold_weights(tmp_path: Path) -> None:
     assert found is not None
     assert found.tolist() == [1, 3]
     np.savez(tmp_path / "rows.npz", X=np.eye(2), y=np.ones(2), weight=np.array([1.0, -3.0]))
-    with pytest.raises(DataError, match=r"weight\[1\] is -3, and a weight is at least 0"):
+    with pytest.raises(DataError, match=r"row 1, column 'weight': -3 is no weight, which is at least 0"):
         load(tmp_path / "rows.npz")
 
 
 # What is told
+
+SVMLIGHT = "; read as svmlight (--sep reads a table)"
+"""What is said of a file with the name of a table."""
 
 
 @pytest.mark.parametrize(
@@ -581,11 +585,27 @@ def test_npz_may_hold_weights(tmp_path: Path) -> None:
             "rows.csv: ranking, 3 rows, 1 pair: target `relevance` (0 to 3), query `query_id` (2 queries), weight `weight`, 1 feature; "
             "first row read as column names",
         ),
-        ("1 qid:3 1:2\n0 qid:3 1:1\n", {}, "rows.csv: ranking, 2 rows, 1 pair: target (0 to 1), query `qid` (1 query), 1 feature"),
-        ("0 1:2\n1 1:1\n", {}, "rows.csv: classification, 2 rows: target (0 is -1, 1 is +1), 1 feature"),
-        ("-1 1:2\n1 1:1\n", {}, "rows.csv: classification, 2 rows: target (-1, +1), 1 feature"),
-        ("-1 1:2\n1 1:1\n", {"task": "regression"}, "rows.csv: regression, 2 rows: target (-1 to 1), 1 feature"),
-        ("-1 1:2\n1 1:1\n", {"task": "ranking"}, "rows.csv: ranking, 2 rows, 1 pair: target (-1 to 1), 1 feature"),
+        (
+            "1 qid:3 1:2\n0 qid:3 1:1\n",
+            {},
+            "rows.csv: ranking, 2 rows, 1 pair: target (0 to 1), query `qid` (1 query), 1 feature" + SVMLIGHT,
+        ),
+        (
+            "0 1:2\n1 1:1\n",
+            {},
+            "rows.csv: classification, 2 rows: target (0 is -1, 1 is +1), 1 feature" + SVMLIGHT,
+        ),
+        ("-1 1:2\n1 1:1\n", {}, "rows.csv: classification, 2 rows: target (-1, +1), 1 feature" + SVMLIGHT),
+        (
+            "-1 1:2\n1 1:1\n",
+            {"task": "regression"},
+            "rows.csv: regression, 2 rows: target (-1 to 1), 1 feature" + SVMLIGHT,
+        ),
+        (
+            "-1 1:2\n1 1:1\n",
+            {"task": "ranking"},
+            "rows.csv: ranking, 2 rows, 1 pair: target (-1 to 1), 1 feature" + SVMLIGHT,
+        ),
     ],
 )
 def test_the_line_says_how_the_file_was_read(tmp_path: Path, content: str, options: Any, line: str) -> None:

@@ -1,4 +1,9 @@
-"""Tables as text, a row a line, with commas, semicolons, tabs or other white space between the fields."""
+"""Tables as text, a row a line, with commas, semicolons, tabs or other white space between the fields.
+
+A line that begins with # is a remark, but for two cases.  The last one above the rows holds the names of the columns if it has as many
+fields as they and the row below it holds no names, as numpy.savetxt writes it.  Below the first row, where something other than white
+space separates the fields, a line with as many fields as the first row is a row.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +11,30 @@ import csv
 import io
 import re
 import shlex
-from typing import Final
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 from equimargin.data.columns import Columns
-from equimargin.data.files import REMARK, File
+from equimargin.data.files import EXCEL_SEPARATOR, REMARK, File
 from equimargin.data.formats.header import has_header
 from equimargin.data.table import Request
-from equimargin.data.words import DataError, one_line
+from equimargin.data.words import DataError, number, one_line, pointed
 
 SEPARATORS: Final = {"tab": "\t", "\\t": "\t", "whitespace": " ", "space": " "}
 """Names for separators that are awkward to write on a command line; a space means any white space."""
 
-NUMBER_WITH_COMMA: Final = re.compile(r"[-+]?[0-9.,]+(?:[eE][-+]?[0-9]+)?")
-"""A field in which a comma may be the decimal point."""
 
-COMMA_FOR_POINT: Final = str.maketrans(",.", ".,")
-"""A decimal comma becomes a point, and a point, which then only groups digits, a comma, which no number has."""
+class Records(NamedTuple):
+    """The rows of a text, the first one included.
+
+    lines : their places.  columns : their fields, column by column.  remark : the place and the fields of the remark that may hold names.
+    remarks : the places of all remarks.
+    """
+
+    lines: list[int]
+    columns: list[tuple[str, ...]]
+    remark: tuple[int, list[str]] | None
+    remarks: list[int]
 
 
 def read_delimited(file: File, request: Request, whitespace: bool) -> Columns:
@@ -31,67 +44,176 @@ def read_delimited(file: File, request: Request, whitespace: bool) -> Columns:
     except UnicodeDecodeError as error:
         line = file.content.count(b"\n", 0, error.start) + 1
         raise DataError(f"{file.where}, line {line}: the text is not UTF-8; save the file as UTF-8") from None
-    separator = _asked_separator(file.where, request) or (" " if whitespace else _seen_separator(text, request.decimal))
-    lines, columns = _records(file.where, text, separator, request.decimal == ",")
-    header, like = request.header, request.like
-    if header is None:
-        asked = {request.target, request.query, request.weight, *request.drop} - {None, ""}
-        if like is not None and like.origin.header:
-            asked.add(like.origin.target)
-        commas = separator != "," and request.decimal != "," and "," in text  # of numbers, as it seems: their refusal says what to do
-        seen = [tuple(map(_pointed, column)) for column in columns] if commas else columns
-        header = has_header(file.where, lines[0], seen, asked)
-    names = [f"column {at}" for at in range(1, len(columns) + 1)]
-    if header:
-        names = [column[0] or name for column, name in zip(columns, names, strict=True)]
-        for at, column in enumerate(columns):
-            if not column[0] and names[at] not in request.drop:
-                raise DataError(
-                    f"{file.where}, line {lines[0]}: column {at + 1} has no name; name it, or drop it if it only counts the rows "
-                    f"(--drop {shlex.quote(names[at])})"
-                )
-        lines, columns = lines[1:], [column[1:] for column in columns]
+    sep, told = request.sep, EXCEL_SEPARATOR.match(text)
+    if told:
+        sep, text = sep or told[1], "\n" + text[told.end() :]
+    separator = _asked_separator(file.where, sep, request.decimal) or (" " if whitespace else _seen_separator(text, request.decimal))
+    records = _records(file.where, text, separator)
+    lines, columns = records.lines, records.columns
+    if sep is None and len(columns) == 1:
+        _check_one_field(file.where, columns[0])
+    named = _names(file.where, records, request)
+    if named is None:
+        names = [f"column {at}" for at in range(1, len(columns) + 1)]
+    else:
+        names = _all_named(file.where, *named, request)
+        if named[0] == lines[0]:
+            lines, columns = lines[1:], [column[1:] for column in columns]
         if not lines:
             raise DataError(f"{file.where}: there is no row below the header; supply at least one")
-    return Columns(file.where, tuple(names), tuple(columns), "line", lines, header)
+    notes = _notes(records.remarks, None if named is None else named[0])
+    return Columns(
+        file.where, tuple(names), tuple(columns), "line", lines, named is not None, decimal=request.decimal, na=request.na, notes=notes
+    )
 
 
-def _asked_separator(where: str, request: Request) -> str | None:
-    if request.sep is None:
+def _asked_separator(where: str, sep: str | None, decimal: str) -> str | None:
+    if sep is None:
         return None
-    separator = SEPARATORS.get(request.sep, request.sep)
-    if len(separator) != 1 or separator in '\r\n"+-' or separator.isalnum() or separator == request.decimal:
-        raise DataError(f"{where}: {request.sep!r} cannot separate fields; give one character that stands in no number, tab or whitespace")
+    separator = SEPARATORS.get(sep, sep)
+    if len(separator) != 1 or separator in '\r\n"+-' or separator.isalnum() or separator == decimal:
+        raise DataError(f"{where}: {sep!r} cannot separate fields; give one character that stands in no number, tab or whitespace")
     return separator
 
 
 def _seen_separator(text: str, decimal: str) -> str:
-    """The mark that the first row holds most often."""
-    first = re.sub(r'"[^"]*"', "", re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0])
-    return max([mark for mark in ",\t;" if mark != decimal], key=first.count)
+    """The mark that the first line with any mark holds most often; white space where the only mark is the decimal comma."""
+    marks = [mark for mark in ",\t;" if mark != decimal]
+    for line in io.StringIO(text, newline=None):
+        bare = "" if line.lstrip().startswith("#") else re.sub(r'"[^"]*"', "", line)
+        mark = max(marks, key=bare.count)
+        if mark in bare:
+            return mark
+    return " " if decimal == "," else marks[0]
 
 
-def _records(where: str, text: str, separator: str, comma: bool) -> tuple[list[int], list[tuple[str, ...]]]:
-    """Return the line numbers of the rows, the first one included, and their fields column by column."""
+def _records(where: str, text: str, separator: str) -> Records:
+    """Tell rows from remarks and split them into fields.
+
+    Raises
+    ------
+    DataError : no row, open quotes, rows with unequally many fields.
+    """
     lines: list[int] = []
     rows: list[list[str]] = []
-    source = io.StringIO(text, newline="")
-    spaced = (" ".join(REMARK.sub("", line).split()) + "\n" for line in source)
-    reader = csv.reader(spaced if separator == " " else source, delimiter=separator, strict=True)
+    remarks: dict[int, list[str]] = {}
+    within = False  # a row that goes on in its next line
+
+    def source() -> Iterator[str]:
+        nonlocal within
+        for place, line in enumerate(io.StringIO(text, newline=""), start=1):
+            left = line
+            if line.lstrip().startswith("#") and not within:
+                fields = _fields(line, separator)
+                if separator == " " or not rows or len(fields) != len(rows[0]):
+                    remarks[place], left = _uncommented(fields, separator), "\n"
+            within = True
+            yield " ".join(REMARK.sub("", left).split()) + "\n" if separator == " " else left
+
+    reader = csv.reader(source(), delimiter=separator, strict=True)
     try:
         for fields in reader:
+            within = False
             if fields:
                 lines.append(reader.line_num)
-                rows.append([_pointed(field.strip()) if comma else field.strip() for field in fields])
+                rows.append([field.strip() for field in fields])
     except csv.Error as error:
         raise DataError(f"{where}, line {reader.line_num}: {one_line(error)}; correct the quotes or the line") from None
     if not rows:
         raise DataError(f"{where}: the file holds no row but comments; supply at least one")
-    for line, row in zip(lines, rows, strict=True):
-        if len(row) != len(rows[0]):
-            raise DataError(f"{where}, line {line}: the row has {len(row)} fields and the first row {len(rows[0])}; correct the line")
-    return lines, list(zip(*rows, strict=True))
+    _check_widths(where, lines, [len(row) for row in rows])
+    fitting = [(place, fields) for place, fields in remarks.items() if place < lines[0] and len(fields) == len(rows[0])]
+    return Records(lines, list(zip(*rows, strict=True)), fitting[-1] if fitting else None, list(remarks))
 
 
-def _pointed(field: str) -> str:
-    return field.translate(COMMA_FOR_POINT) if NUMBER_WITH_COMMA.fullmatch(field) else field
+def _fields(line: str, separator: str) -> list[str]:
+    """The fields of a line by itself."""
+    if separator == " ":
+        return line.split()
+    return [field.strip() for field in next(csv.reader([line], delimiter=separator))]
+
+
+def _uncommented(fields: list[str], separator: str) -> list[str]:
+    """The fields of a remark without its sign, which may be a name itself where it is the whole of a field."""
+    first = fields[0].lstrip("#").strip()
+    if first:
+        return [first, *fields[1:]]
+    return fields[1:] if separator == " " else fields
+
+
+def _check_widths(where: str, lines: list[int], widths: list[int]) -> None:
+    """Refuse rows that have not as many fields as the first one."""
+    odd = next((at for at, width in enumerate(widths) if width != widths[0]), None)
+    if odd is None:
+        return
+    if widths[0] == 1 and len(widths) > 2 and len(set(widths[1:])) == 1:
+        raise DataError(f"{where}, line {lines[0]}: this row has 1 field and all below it {widths[1]}; remove the line if it is a title")
+    raise DataError(f"{where}, line {lines[odd]}: the row has {widths[odd]} fields and the first row {widths[0]}; correct the line")
+
+
+def _check_one_field(where: str, column: tuple[str, ...]) -> None:
+    """Refuse a table that seems to be separated by a mark that was not looked for."""
+    marks = {mark for mark in column[0] if not mark.isalnum() and mark not in "\"'.+-_#"}
+    for mark in sorted(marks):
+        if len({field.count(mark) for field in column}) == 1:
+            said = shlex.quote("whitespace" if mark.isspace() else mark)
+            raise DataError(f"{where}: every row is one field; if {mark!r} separates fields, say so: --sep {said} (in Python sep=...)")
+
+
+def _names(where: str, records: Records, request: Request) -> tuple[int, list[str]] | None:
+    """The place and the fields of what holds the names of the columns: the first row, the remark above it, or nothing.
+
+    Raises
+    ------
+    DataError : the first row may hold names as well as data.
+    """
+    if request.header is False:
+        return None
+    columns, like = records.columns, request.like
+    first = records.lines[0], [column[0] for column in columns]
+    asked = {request.target, request.query, request.weight, *request.drop} - {None, ""}
+    if like is not None and like.origin.header:
+        asked.add(like.origin.target)
+    for candidate in (first, records.remark):
+        if candidate is not None and not asked.isdisjoint(candidate[1]):
+            return candidate
+    if request.header and records.remark is None:
+        return first
+    looks = has_header(_as_they_look(columns, request.decimal), request.na)
+    if looks:
+        return first
+    if looks is None and records.remark is None:
+        raise DataError(
+            f"{where}, line {first[0]}: the first row may be column names or data; say which: --header or --no-header "
+            "(in Python header=...)"
+        )
+    return records.remark
+
+
+def _as_they_look(columns: list[tuple[str, ...]], decimal: str) -> list[tuple[str, ...]]:
+    """The columns with points for decimal commas, also for those that nobody spoke of: they are refused later, with what to do."""
+    if decimal == "," or not any("," in field for column in columns for field in column):
+        return [tuple(map(pointed, column)) for column in columns] if decimal == "," else columns
+    return [tuple(pointed(field) if number(field) is None else field for field in column) for column in columns]
+
+
+def _all_named(where: str, line: int, fields: list[str], request: Request) -> list[str]:
+    """Names of all columns: one without a name is refused, unless it is dropped."""
+    names = [field or f"column {at}" for at, field in enumerate(fields, start=1)]
+    for at, (field, name) in enumerate(zip(fields, names, strict=True), start=1):
+        if not field and name not in request.drop:
+            raise DataError(
+                f"{where}, line {line}: column {at} has no name; name it, or drop it if it only counts the rows "
+                f"(--drop {shlex.quote(name)})"
+            )
+    return names
+
+
+def _notes(remarks: list[int], named: int | None) -> tuple[str, ...]:
+    """What became of the lines that begin with #."""
+    skipped = [line for line in remarks if line != named]
+    notes = [f"the names are behind the # of line {named}"] if named in remarks else []
+    if skipped:
+        what = f"line {skipped[0]} is a remark" if len(skipped) == 1 else f"{len(skipped)} lines are remarks"
+        notes.append(f"{what} (#)")
+    return tuple(notes)

@@ -13,6 +13,7 @@ from numbers import Real
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equimargin.data.columns import Columns, Entries
 from equimargin.data.files import File
@@ -69,17 +70,26 @@ def _read(where: str, frame: Any, request: Request) -> Columns:
     rows = len(entries[0]) if entries else 0
     if not rows:
         raise DataError(f"{where}: there are {rows} rows and {len(names)} columns; supply at least one row and two columns")
-    return Columns(where, names, entries, "row", range(rows))
+    return Columns(where, names, entries, "row", range(rows), na=request.na)
 
 
 def _entries(where: str, name: str, column: Any, dropped: bool) -> Entries:
     if len(getattr(column, "shape", (0,))) > 1:  # what pandas answers for a name that two columns have
         raise DataError(f"{where}: several columns are named {shown(name)}; rename all but one")
     values = np.asarray(column.to_numpy())
-    if dropped:
-        return np.zeros(len(values))
+    return np.zeros(len(values)) if dropped else entries_of(where, name, values)
+
+
+def entries_of(where: str, name: str, values: NDArray[Any]) -> Entries:
+    """The entries of a column that is an array, (m,).
+
+    Raises
+    ------
+    DataError : of a type that is neither numbers nor text.
+    """
     if values.dtype.kind == "b" or values.dtype.kind == "f":
-        return values.astype(np.float64)
+        with np.errstate(over="ignore"):  # a long double beyond float64 becomes inf, which is refused later
+            return values.astype(np.float64)
     if values.dtype.kind in "iu":
         fits = not len(values) or int(values.max()) <= np.iinfo(np.int64).max
         return values.astype(np.int64 if fits else np.float64)

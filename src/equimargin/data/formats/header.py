@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Sequence
 
-from equimargin.data.words import MISSING, DataError, is_finite
+from equimargin.data.words import is_finite
 
 
-def has_header(where: str, line: int, columns: list[tuple[str, ...]], asked: Set[str | None]) -> bool:
-    """Tell names from data by what stands below them; where that does not tell, refuse, for a row would be lost or a false one added.
+def has_header(columns: Sequence[tuple[str, ...]], na: Sequence[str]) -> bool | None:
+    """Tell names from data by what stands below them; None where that does not tell.
+
+    columns : the fields with the first row, decimal points for commas.  na : the words that stand for a missing entry.
 
     A word above numbers is a name.  A word that comes again below is a label.  Numbers are names (years, wavelengths, doses, places) only
     where they rise or fall from left to right.
     """
-    if any(column[0] in asked for column in columns):
-        return True
     numbers = [column for column in columns if is_finite(column[0])]
-    words = [column for column in columns if not is_finite(column[0]) and column[0].lower() not in MISSING]
+    words = [column for column in columns if not is_finite(column[0]) and column[0].lower() not in na]
     if len(columns[0]) == 1:
         return len(words) > len(numbers)
     labels = [column for column in words if column[0] in column[1:]]
-    names = [column for column in words if column[0] not in column[1:] and is_finite(_below(column))]
+    names = [column for column in words if column[0] not in column[1:] and is_finite(_below(column, na))]
     values = [float(column[0]) for column in numbers]
     ordered = len(set(values)) == len(values) and values in (sorted(values), sorted(values, reverse=True))
     if len(names) > len(numbers) or (names and ordered and not labels):
@@ -35,14 +35,12 @@ def has_header(where: str, line: int, columns: list[tuple[str, ...]], asked: Set
             return True
         if not words and not counted and any(_within(column) for column in numbers):
             return False
-    raise DataError(
-        f"{where}, line {line}: the first row may be column names or data; say which: --header or --no-header (in Python header=...)"
-    )
+    return None
 
 
-def _below(column: tuple[str, ...]) -> str:
+def _below(column: tuple[str, ...], na: Sequence[str]) -> str:
     """The first entry below the first row that is not missing."""
-    return next((entry for entry in column[1:] if entry.lower() not in MISSING), "")
+    return next((entry for entry in column[1:] if entry.lower() not in na), "")
 
 
 def _within(column: tuple[str, ...]) -> bool:

@@ -1,64 +1,89 @@
-"""NPZ archives of numpy.savez: the arrays X and y, perhaps qid and weight, read without pickles."""
+"""NPZ archives of numpy.savez, read without pickles: the array X of the features, and others whose names are known in tables, too."""
 
 from __future__ import annotations
 
 import io
-from typing import Any
+import shlex
+from dataclasses import replace
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.data.columns import FAINT_TARGET_NAME, FAINT_WEIGHT_NAME, QUERY_NAMES, TARGET_NAMES, WEIGHT_NAME, Columns, table_of
 from equimargin.data.files import File
-from equimargin.data.loaded import Origin
+from equimargin.data.formats.frames import entries_of
 from equimargin.data.table import Request, Table
 from equimargin.data.words import DataError, listed, one_line
 
+TARGETS: Final = (*TARGET_NAMES, FAINT_TARGET_NAME)
+"""Names of arrays, in lower case, that hold a target."""
+
+WEIGHTS: Final = (WEIGHT_NAME, FAINT_WEIGHT_NAME)
+"""Names of arrays, in lower case, that hold weights."""
+
+ROLES: Final = ("target", "query", "weight")
+"""What an array can be asked to be."""
+
+KNOWN: Final = (*TARGETS, *QUERY_NAMES, *WEIGHTS)
+"""Names of arrays, in lower case, that hold something for each row."""
+
 
 def read_npz(file: File, request: Request) -> Table:
-    """Read the arrays; where preferences rank the rows, y may be absent, and weights are left out."""
+    """Read the arrays as columns of a table, beside those of X, which are "X[:, 0]", ...; preferences may take the target's place.
+
+    Raises
+    ------
+    DataError : a damaged archive, no array X or no target, arrays that have no meaning, or whose shapes do not fit.
+    """
+    where, (arrays, request) = file.where, _arrays(file, request)
+    X = arrays.pop("X")
+    for name, array in (("X", X), *arrays.items()):
+        _check_array(where, name, array, len(np.atleast_1d(X)))
+    names = (*arrays, *(f"X[:, {j}]" for j in range(X.shape[1])))
+    entries = tuple(entries_of(where, name, array) for name, array in zip(names, (*arrays.values(), *X.T), strict=True))
+    columns = Columns(where, names, entries, "row", range(len(X)), na=request.na)
+    return table_of(columns, request)._replace(columns=None)
+
+
+def _meant(request: Request, names: list[str]) -> Request:
+    """The request, without what it says of columns of a table that these rows join, and with the weights, which are no feature here."""
+    weights = [name for name in names if name.lower() in WEIGHTS]
+    if request.like is not None:
+        absent: dict[str, Any] = {role: None for role in ROLES if getattr(request, role) not in (*names, "")}
+        request = replace(request, **absent)
+    return replace(request, weight=weights[0]) if request.weight is None and len(weights) == 1 and not request.ranked_by_pairs else request
+
+
+def _arrays(file: File, request: Request) -> tuple[dict[str, NDArray[Any]], Request]:
+    """The arrays by name, but for those that are dropped, and what is asked of them."""
     where = file.where
-    wanted = ("y", "X", "qid") if request.ranked_by_pairs else ("y", "X", "qid", "weight")
     try:
         with np.load(io.BytesIO(file.content), allow_pickle=False) as archive:
-            names = list(archive)
-            arrays = {name: np.asarray(archive[name]) for name in wanted if name in names}
+            names = [name for name in archive if name not in request.drop]
+            request = replace(_meant(request, names), drop=tuple(name for name in request.drop if name not in archive))
+            asked = [name for role in ROLES if (name := getattr(request, role))]
+            unknown = [name for name in names if name != "X" and name not in asked and name.lower() not in KNOWN]
+            arrays = {name: np.asarray(archive[name]) for name in names if name not in unknown}
     except Exception as error:  # a damaged archive fails in many ways, from zipfile, zlib, struct and NumPy's header parser
         raise DataError(
             f"{where}: cannot be read as an NPZ archive of plain arrays ({one_line(error)}); save numeric arrays X and y with numpy.savez"
         ) from None
-    if "X" in arrays and "y" not in arrays and request.ranked_by_pairs:
-        arrays["y"] = np.zeros(len(np.atleast_1d(arrays["X"])))
-    if "X" not in arrays or "y" not in arrays:
+    if "X" not in arrays or not (request.ranked_by_pairs or request.target or any(name.lower() in TARGETS for name in arrays)):
         raise DataError(f"{where}: the archive needs the arrays X and y and has {listed(names) or 'none'}; save them under these names")
-    for name, array in arrays.items():
-        _check_array(where, name, array, arrays["y"].size)
-    weight = _finite(where, "weight", arrays["weight"]) if "weight" in arrays else None
-    if weight is not None and (weight < 0).any():
-        row = int(np.flatnonzero(weight < 0)[0])
-        raise DataError(f"{where}: weight[{row}] is {weight[row]:g}, and a weight is at least 0; correct it")
-    qid = arrays["qid"].astype(np.int64) if "qid" in arrays else None
-    origin = Origin(target_by="format", query=None if qid is None else "qid", weight=None if weight is None else "weight")
-    return Table(_finite(where, "X", arrays["X"]), _finite(where, "y", arrays["y"]), qid, weight, origin=origin)
+    if unknown:
+        raise DataError(
+            f"{where}: nothing is known of the arrays {listed(unknown)}; give them one of the names {', '.join(KNOWN)}, or leave them out "
+            f"(--drop {shlex.quote(unknown[0])})"
+        )
+    return arrays, request
 
 
 def _check_array(where: str, name: str, array: NDArray[Any], rows: int) -> None:
-    kinds, meaning = ("iu", "integers") if name == "qid" else ("biuf", "numbers")
     dimensions = 2 if name == "X" else 1
-    if array.dtype.kind not in kinds or array.ndim != dimensions:
-        raise DataError(
-            f"{where}: the array {name} has {array.ndim} dimensions and type {array.dtype}; save {meaning} in {dimensions} dimensions"
-        )
+    if array.ndim != dimensions or array.dtype.kind not in ("biuf" if name == "X" else "biufU"):
+        one = "dimension" if array.ndim == 1 else "dimensions"
+        wanted = "numbers in 2 dimensions" if name == "X" else "numbers or text in 1 dimension"
+        raise DataError(f"{where}: the array {name} has {array.ndim} {one} and type {array.dtype}; save {wanted}")
     if len(array) != rows:
-        raise DataError(f"{where}: the array {name} has {len(array)} rows and y has {rows}; save as many of each")
-    if name == "qid" and array.size and int(array.max()) > np.iinfo(np.int64).max:
-        raise DataError(f"{where}: the array qid goes up to {array.max()}, more than int64 holds; renumber the queries")
-
-
-def _finite(where: str, name: str, array: NDArray[Any]) -> NDArray[np.float64]:
-    with np.errstate(over="ignore"):  # a long double beyond float64 becomes inf, which is refused below
-        values = np.ascontiguousarray(array, dtype=np.float64)
-    bad = np.argwhere(~np.isfinite(values))
-    if len(bad):
-        place = ", ".join(str(index) for index in bad[0].tolist())
-        raise DataError(f"{where}: {name}[{place}] is {values[tuple(bad[0])]}, which is not a finite number; correct or remove the row")
-    return values
+        raise DataError(f"{where}: the array {name} has {len(array)} rows and X has {rows}; save as many of each")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from equimargin.data.files import File
+from equimargin.data.files import TABLE_SUFFIXES, File
 from equimargin.data.loaded import Origin
 from equimargin.data.table import Request, Table
 from equimargin.data.words import DataError, integer, is_finite, one_line, shown
@@ -52,12 +52,13 @@ def read_svmlight(file: File, request: Request) -> Table:
     X.indices -= first
     X.resize(X.shape[0], max(X.shape[1] - first, 0 if like is None else like.X.shape[1]))
     dense = np.count_nonzero(X.data) >= SPARSE_BELOW * X.shape[0] * X.shape[1]
+    notes = ("read as svmlight (--sep reads a table)",) if file.suffix in TABLE_SUFFIXES else ()
     return Table(
         X.toarray() if dense else _compact(X),
         y,
         qid if queries else None,
         first=first,
-        origin=Origin(target_by="format", query="qid" if queries else None),
+        origin=Origin(target_by="format", query="qid" if queries else None, notes=notes),
     )
 
 
@@ -83,8 +84,11 @@ def _svmlight_fault(where: str, text: bytes, reason: str) -> DataError:
         if fault is None and asks != first[1]:
             fault = f"this row has {'a' if asks else 'no'} qid and line {first[0]} has {'one' if first[1] else 'none'}"
         if fault is not None:
-            return DataError(f"{where}, line {number}: {fault}; correct or remove the line")
-    return DataError(f"{where}: cannot be read as svmlight ({reason}); correct the file")
+            sep = "tab" if b"\t" in line else "whitespace"
+            return DataError(
+                f"{where}, line {number}: {fault}; correct or remove the line (it is read as svmlight; --sep {sep} reads a table)"
+            )
+    return DataError(f"{where}: cannot be read as svmlight ({reason}); correct the file, or say what separates fields of a table (--sep)")
 
 
 def _row_fault(tokens: list[str]) -> str | None:
