@@ -439,9 +439,7 @@ def _answer(which: int, place: int, job: Job, allowed: Allowance | str) -> tuple
     return which, place, job.skipped(Status.TIME_LIMIT, allowed) if isinstance(allowed, str) else job.run(allowed)
 
 
-def _jobs(
-    problem: Problem, ids: Sequence[str], names: Sequence[str], given: Sequence[Solver], tol: float, controls: bool
-) -> Iterator[Job]:
+def _jobs(problem: Problem, ids: Sequence[str], names: Sequence[str], given: Sequence[Solver], tol: float, controls: bool) -> Iterator[Job]:
     """The answers that are wanted for one family, in the order of its records, controls last."""
     entries = [REGISTRY[id] for id in ids if REGISTRY[id].family == problem.family]
     for entry in entries:

@@ -148,7 +148,8 @@ def _check_widths(where: str, lines: list[int], widths: list[int]) -> None:
         return
     if widths[0] == 1 and len(widths) > 2 and len(set(widths[1:])) == 1:
         raise DataError(f"{where}, line {lines[0]}: this row has 1 field and all below it {widths[1]}; remove the line if it is a title")
-    raise DataError(f"{where}, line {lines[odd]}: the row has {widths[odd]} fields and the first row {widths[0]}; correct the line")
+    counted = "1 field" if widths[odd] == 1 else f"{widths[odd]} fields"
+    raise DataError(f"{where}, line {lines[odd]}: the row has {counted} and the first row {widths[0]}; correct the line")
 
 
 def _check_one_field(where: str, column: tuple[str, ...]) -> None:
