@@ -32,9 +32,7 @@ def inner(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
 def pull(program: Program, y: Sequence[Fraction], z: Sequence[Fraction]) -> list[Fraction]:
     """A'y + G'z."""
     A, G = unfolded(program.A), unfolded(program.G)
-    return [
-        sum((v * row[j] for v, row in zip([*y, *z], [*A, *G], strict=True)), ZERO) for j in range(program.n)
-    ]
+    return [sum((v * row[j] for v, row in zip([*y, *z], [*A, *G], strict=True)), ZERO) for j in range(program.n)]
 
 
 def feasible(program: Program, x: Sequence[Fraction]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,9 +20,11 @@ from places import ROOT
 PACKAGE_DIR: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["package-dir"]
 
 
-def run(*command: str | Path, cwd: Path) -> str:
-    """The output of a command that sees no PYTHONPATH; its error output if it fails."""
+def run(*command: str | Path, cwd: Path, programs: Path | None = None) -> str:
+    """The output of a command that sees no PYTHONPATH, and first of all the programs of a folder; its error output if it fails."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    if programs is not None:
+        environment |= {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "PYTHONIOENCODING": "utf-8"}
     answer = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, encoding="utf-8")
     assert answer.returncode == 0, answer.stdout + answer.stderr
     return answer.stdout
@@ -84,15 +87,62 @@ def test_the_wheel_is_the_tree(built: Path, wanted: dict[str, bytes]) -> None:
     assert found == wanted
 
 
-def test_the_wheel_works_far_from_the_tree(built: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def environment(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of a fresh environment that has the wheel, and of this environment what it depends on."""
     (wheel,) = built.glob("*.whl")
-    home = tmp_path / "environment"
-    run(sys.executable, "-m", "venv", "--without-pip", home, cwd=tmp_path)
+    home = tmp_path_factory.mktemp("environment")
+    run(sys.executable, "-m", "venv", "--without-pip", home, cwd=home)
     python = home / "bin" / "python"
-    run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index", "--no-deps", wheel, cwd=tmp_path)
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index", "--no-deps", wheel, cwd=home)
     # Only now may it see the dependencies of this environment: pip would take our own editable install for its own.
-    site = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=tmp_path).strip())
+    site = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home).strip())
     (site / "dependencies.pth").write_text("\n".join({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}) + "\n")
+    return home / "bin"
+
+
+def test_the_wheel_works_far_from_the_tree(environment: Path, tmp_path: Path) -> None:
+    python = environment / "python"
     imports = "import equimargin.formulations, equimargin.solvers, equimargin.proofs; print(equimargin.proofs.__file__)"
-    assert Path(run(python, "-W", "error", "-c", imports, cwd=tmp_path).strip()).is_relative_to(site)
+    assert Path(run(python, "-W", "error", "-c", imports, cwd=tmp_path).strip()).is_relative_to(environment.parent)
     assert "0.1.0" in run(python, "-m", "equimargin", "--version", cwd=tmp_path)
+
+
+README = re.findall(r"^```(.*)\n((?:.*\n)*?)```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+"""Every block of the README: its language and its text."""
+NUMBER = re.compile(r"\d[\d.,e+-]*")
+"""A figure, which may be another one on another machine."""
+SETTING_UP = ("make", "pip")
+"""The first words of commands that set an environment up, as the fixture does, and are not run again."""
+
+
+def test_blocks_of_the_readme_are_of_a_kind_that_is_run() -> None:
+    assert {language for language, _ in README} == {"sh", "console", "python"}
+    for language, text in README:
+        if language == "sh":
+            assert {line.split()[0] for line in text.splitlines()} <= set(SETTING_UP)
+
+
+def test_every_command_of_the_readme_runs_as_it_is_printed(environment: Path, tmp_path: Path) -> None:
+    """Each in turn in one folder, which is empty at first; what it prints begins as the README says, figures apart."""
+    for text in (text for language, text in README if language == "console"):
+        for command, printed in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
+            said = run("sh", "-c", command, cwd=tmp_path, programs=environment)
+            begin = printed.partition("...\n")[0].partition("\n\n")[0].rstrip()
+            assert said.splitlines()[:1] == begin.splitlines()[:1]
+            assert NUMBER.sub("#", said).startswith(NUMBER.sub("#", begin)), said
+            for optimum in re.findall(r"^\S+ +optimum \S+,", printed, re.MULTILINE):
+                assert optimum in said
+            assert bool(said) is bool(printed)
+    assert {path.name for path in tmp_path.iterdir()} == {"mail.csv", "path.svg"}
+
+
+def test_the_python_of_the_readme_runs_as_it_is_printed(environment: Path, tmp_path: Path) -> None:
+    """All blocks in one session, in an empty folder; warnings are errors."""
+    (tmp_path / "session.py").write_text("\n".join(text for language, text in README if language == "python"), encoding="utf-8")
+    printed = run(environment / "python", "-W", "error", "session.py", cwd=tmp_path)
+    assert re.search(r"^svm\.soft +optimum .* digits proven \(width .*\) +AGREE$", printed, re.MULTILINE)
+    assert "above the optimum of the problem it claims to solve" in printed
+    assert "certificate.json" in {path.name for path in tmp_path.iterdir()}
+    verified = run(environment / "equimargin", "verify", "certificate.json", cwd=tmp_path)
+    assert "svm.soft" in verified or "proven" in verified

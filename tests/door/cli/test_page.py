@@ -9,11 +9,14 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
@@ -22,7 +25,7 @@ from equimargin.compare import compare as run
 from equimargin.formulations import classification, polynomial, ranking
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs import Agreement, Verdict
-from equimargin.report.page import page, proven_digits
+from equimargin.report.page import MOST_DIGITS, Style, block, page, proven_digits
 from equimargin.report.words import EXPLANATION
 from equimargin.solvers import SOLVERS, Status
 from places import ROOT
@@ -90,6 +93,38 @@ def test_solvers_stand_first_and_the_fastest_is_first(found: Comparison) -> None
 )
 def test_proven_digits_are_those_that_both_ends_round_to(lower: float, upper: float, digits: tuple[str, int]) -> None:
     assert proven_digits(Interval(lower, upper, 1.0)) == digits
+
+
+@given(
+    middle=st.floats(-1e12, 1e12).filter(lambda v: abs(v) > 1e-12),
+    width=st.floats(0.0, 1.0),
+    fine=st.integers(0, 16),
+)
+def test_every_digit_that_is_printed_is_one_of_both_ends(middle: float, width: float, fine: int) -> None:
+    """In exact decimals: neither end is further from the number than half a unit of its last digit, and no digit is left out."""
+    half = abs(middle) * width * 10.0**-fine
+    lower, upper = middle - half, middle + half
+    text, digits = proven_digits(Interval(lower, upper, 1.0))
+    if not digits:
+        return
+    number = Decimal(text)
+    unit = Decimal(1).scaleb(number.adjusted() - digits + 1)
+    for end in (Decimal(lower), Decimal(upper)):
+        assert abs(end - number) <= unit / 2
+    if digits < MOST_DIGITS:
+        assert f"{lower:.{digits}e}" != f"{upper:.{digits}e}"
+
+
+@given(width=st.integers(20, 160), ascii=st.booleans())
+def test_every_answer_is_one_mark_in_any_width(found: Comparison, width: int, ascii: bool) -> None:
+    for family in found.families:
+        lines = block(family, 0, Style(width, ascii))
+        assert max(map(len, lines)) <= width
+        shown = [j for j in family.judgements if j.evidence.run.formulation or j.agreement is not Agreement.AGREES]
+        for agreement in (Agreement.AGREES, Agreement.DISAGREES):
+            mark = Style(width, ascii).mark(agreement)
+            marks = re.findall(rf"(?<!\S){re.escape(mark)}(?= )", " ".join(lines) + " ")
+            assert len(marks) == sum(j.agreement is agreement for j in shown), lines
 
 
 @pytest.mark.parametrize(
@@ -229,8 +264,13 @@ def test_the_total_time_ends_a_comparison_with_what_there_is(tmp_path: Path) -> 
     whole = run(problem, total_time=HANG)
     assert (whole.done, whole.to_dict()["interrupted"]) == (whole.total, False)
     file = tmp_path / "out.json"
-    result = RUN.invoke(app, ["compare", "xor", "--total-time", "0.001", "--json", str(file), "--csv", str(tmp_path / "out.csv")])
+    result = RUN.invoke(
+        app,
+        ["compare", "xor", "--total-time", "0.001", "--json", str(file), "--csv", str(tmp_path / "out.csv"), "--certify", str(tmp_path)],
+    )
     assert result.exit_code == 130
+    assert "4 families: 4 unfinished" in result.stdout
+    assert re.search(r"svm\.nobias_l2: no certificate: \w+", result.stdout)
     record = json.loads(file.read_text())
     assert list(faults(record, "compare")) == []
     assert record["interrupted"] is True
