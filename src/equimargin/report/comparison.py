@@ -109,6 +109,9 @@ class Comparison:
         outcome: dict[str, Path | str] = {}
         for problem, family in zip(self.problems, self.families, strict=True):
             path = Path(folder) / f"{family.id}.json"
+            if not family.judgements:
+                outcome[family.id] = "it has no answer yet"
+                continue
             try:
                 write(certificate_at(problem, best_point(problem, family)), path)
                 outcome[family.id] = path
