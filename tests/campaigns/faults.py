@@ -673,6 +673,8 @@ FAULTS = (
         "self.status in (Status.OPTIMAL, Status.FINISHED)",
         "self.status is not Status.UNSUPPORTED",
         ("referee",),
+    ),
+    Fault(
         "answers that disagree get the mark of agreement",
         "src/equimargin/report/page.py",
         'Agreement.DISAGREES: ("✗", "X")',
