@@ -6,7 +6,7 @@ SEED     ?= $(shell date +%Y%m%d)
 EXAMPLES ?= 1000
 MUTATIONS ?= 500
 
-.PHONY: help demo check lint mutants faults mutated-certificates proofs proof-mutants nightly nightly-exact nightly-path nightly-bounds bench bench-against dist clean
+.PHONY: help demo check lint mutants faults mutated-certificates proofs proof-mutants nightly nightly-exact nightly-programs nightly-path nightly-bounds bench bench-against dist clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22
@@ -38,7 +38,10 @@ nightly: $(READY)  ## every formulation, backend and solver on new instances: ma
 	PYTHONPATH=tests $(BIN)/python -m campaigns.nightly --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 nightly-exact: $(READY)  ## exact optima of degenerate integer problems, checked from the definitions: make nightly-exact SEED=1 EXAMPLES=1000
-	PYTHONPATH=tests $(BIN)/python -m campaigns.nightly_exact --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m campaigns.exact.nightly --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+
+nightly-programs: $(READY)  ## exact optima and intervals of programs of every kind: make nightly-programs SEED=1 EXAMPLES=2000
+	PYTHONPATH=tests $(BIN)/python -m campaigns.exact.nightly_programs --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 nightly-path: $(READY)  ## regularisation paths of new instances, judged in extended precision: make nightly-path SEED=1 EXAMPLES=10000
 	PYTHONPATH=tests $(BIN)/python -m campaigns.nightly_path --seed $(SEED) --examples $(EXAMPLES) $(ARGS)

@@ -5,11 +5,14 @@ if __name__ != "equimargin.proofs":  # a second copy of every class would exist 
 
 from equimargin.proofs.audit import Audit, audit
 from equimargin.proofs.certificate import certificate, certify
+from equimargin.proofs.enclosure import Enclosure, enclosure
+from equimargin.proofs.program_certificate import certify_program, program_certificate
 from equimargin.proofs.referee import Agreement, Evidence, Family, Judgement, Verdict, examine, examine_solution, judge
 
 __all__ = [
     "Agreement",
     "Audit",
+    "Enclosure",
     "Evidence",
     "Family",
     "Judgement",
@@ -17,7 +20,10 @@ __all__ = [
     "audit",
     "certificate",
     "certify",
+    "certify_program",
+    "enclosure",
     "examine",
     "examine_solution",
     "judge",
+    "program_certificate",
 ]

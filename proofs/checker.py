@@ -4,7 +4,8 @@ Exit status 0: every certificate is accepted; 1: one is rejected; 2: a file cann
 
 A certificate states a minimisation problem, a point of it, multipliers of its rows, and an interval. Accepting it means: the optimum of the
 stated problem lies in the claimed interval. The reason is weak duality: feasible multipliers alpha and a feasible point (f, b) give
-L(alpha) <= optimum <= U(f, b), and both sides are recomputed here. `certificate.md` describes the file, the problems and the two sides.
+L(alpha) <= optimum <= U(f, b), and both sides are recomputed here. `certificate.md` describes the file, the problems and the two sides. In
+format 1 the problem is one of the families of max-margin learning, in format 2 any convex program in standard form.
 
 It also lists the conditions that are checked. Each condition is a function here, with the same name and in the same order, and its
 docstring is the list's sentence. The function returns nothing, and raises a ValueError with the condition's name where the condition does
@@ -125,7 +126,9 @@ FAMILY_OF_NAME: dict[str, Family] = {
 }
 """The families of problems that a certificate may state, by their names."""
 SCHEMA = "equimargin-certificate/1"
-"""The value of the key `schema` of a certificate."""
+"""The value of the key `schema` of a certificate whose problem is one of a family."""
+PROGRAM_SCHEMA = "equimargin-certificate/2"
+"""The value of the key `schema` of a certificate whose problem is any convex program in standard form."""
 DOCUMENT_KEYS = ("schema", "mode", "claim", "semidefinite", "problem", "primal", "dual", "digests")
 """The keys of a certificate."""
 PROBLEM_KEYS = ("family", "kernel", "features", "C", "weights", "labels")
@@ -141,6 +144,8 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "precomputed": ("shift",),
 }
 """The further keys of a kernel, by its name: its parameters."""
+PROGRAM_KEYS = ("P", "q", "c", "A", "b", "G", "h", "cones")
+"""The keys of a problem in standard form."""
 COMBINATION_KEYS = ("rows", "numerators", "denominator")
 """The keys of a list of numbers of rows or of points, of which those that are 0 are left out."""
 
@@ -152,9 +157,11 @@ COMBINATION_KEYS = ("rows", "numerators", "denominator")
 class Document(NamedTuple):
     """A certificate with the right digests: the claimed interval, and the parts that must prove it, as JSON values.
 
-    exact : whether the mode is "exact", not "proven".
+    standard_form : whether the problem is any program in standard form, not one of a family.  exact : whether the mode is "exact", not
+    "proven".
     """
 
+    standard_form: bool
     exact: bool
     lower: Fraction | float
     upper: Fraction | float
@@ -227,6 +234,44 @@ class Problem(NamedTuple):
     costs: Costs
 
 
+class Matrix(NamedTuple):
+    """The entries that are not 0 of each row, as pairs of a column and an integer over the unit.
+
+    bits : the length of the longest integer among them and the unit.
+    """
+
+    rows: list[list[tuple[int, int]]]
+    unit: int
+    bits: int
+
+
+class Vector(NamedTuple):
+    """Numbers, as integers over the unit."""
+
+    steps: list[int]
+    unit: int
+
+
+class Program(NamedTuple):
+    """min 1/2 x'Px + q'x + c  s.t.  A x = b,  h - Gx in K; A' and G' are `pull_A` and `pull_G`.
+
+    K : numbers v whose first ones, as many as there are `inequalities`, are not negative, and whose others, cut into parts of the lengths
+    `cones`, have a first number t and others w with |w| <= t.
+    """
+
+    P: Matrix
+    q: Vector
+    c: Fraction
+    A: Matrix
+    pull_A: Matrix
+    b: Vector
+    G: Matrix
+    pull_G: Matrix
+    h: Vector
+    inequalities: int
+    cones: list[int]
+
+
 class Combination(NamedTuple):
     """Numbers >= 0 of rows, or of points: that of indices[k] is steps[k] / unit, and all others are 0."""
 
@@ -263,18 +308,20 @@ class Primal(NamedTuple):
 def check(data: bytes) -> tuple[str, Fraction | float, Fraction | float]:
     """The family of a certificate, and the lower and upper bound that it proves; a ValueError where a condition does not hold."""
     document = read_document(data)
-    problem = read_problem(document.problem)
-    semidefiniteness_is_as_stated(document.semidefinite, semidefiniteness(problem))
-    below: Fraction | float = -math.inf
-    above: Fraction | float = math.inf
-    if document.dual is not None:
-        below = lower_bound(problem, document.dual, document.exact)
-    if document.primal is not None:
-        above = upper_bound(problem, document.primal)
+    name, below, above = (bounds_of_program if document.standard_form else bounds_of_family)(document)
     lower_bound_is_proved(document.lower, below)
     upper_bound_is_proved(document.upper, above)
     exact_bounds_are_equal(document)
-    return problem.name, document.lower, document.upper
+    return name, document.lower, document.upper
+
+
+def bounds_of_family(document: Document) -> tuple[str, Fraction | float, Fraction | float]:
+    """The family of a problem, and the bounds that the two sides prove; infinite ones where a side is null."""
+    problem = read_problem(document.problem)
+    semidefiniteness_is_as_stated(document.semidefinite, semidefiniteness(problem))
+    below = -math.inf if document.dual is None else lower_bound(problem, document.dual, document.exact)
+    above = math.inf if document.primal is None else upper_bound(problem, document.primal)
+    return problem.name, below, above
 
 
 def require(holds: bool, condition: str, reason: str) -> None:
@@ -455,12 +502,12 @@ def read_document(data: bytes) -> Document:
     claim_is_an_interval(lower, upper)
     a_point_is_given(document["primal"], document["dual"])
     parts = (document[key] for key in ("semidefinite", "problem", "primal", "dual"))
-    return Document(document["mode"] == "exact", lower, upper, *parts)
+    return Document(document["schema"] == PROGRAM_SCHEMA, document["mode"] == "exact", lower, upper, *parts)
 
 
 def schema_is_known(schema: Any) -> None:
-    """12. The schema is equimargin-certificate/1."""
-    require(schema == SCHEMA, "schema_is_known", f"the schema is not {SCHEMA}")
+    """12. The schema is equimargin-certificate/1 or equimargin-certificate/2."""
+    require(schema in (SCHEMA, PROGRAM_SCHEMA), "schema_is_known", f"the schema is neither {SCHEMA} nor {PROGRAM_SCHEMA}")
 
 
 def mode_is_known(mode: Any) -> None:
@@ -904,7 +951,7 @@ def proposed_factor(K: list[list[int]], largest: int) -> list[list[int]]:
 
 
 def semidefiniteness_is_as_stated(stated: Any, established: str) -> None:
-    """31. The document says by which way K is established as positive semidefinite."""
+    """31. The document says by which way K, or P, is established as positive semidefinite."""
     holds = stated == established
     require(holds, "semidefiniteness_is_as_stated", f"positive semidefiniteness is established {established}, not as the document says")
 
@@ -1148,24 +1195,246 @@ def hard_rows_are_met(costs: Costs, sums: list[int]) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
+# Any convex program in standard form: format 2
+# ---------------------------------------------------------------------------------------------------------------------------------------
+
+
+def bounds_of_program(document: Document) -> tuple[str, Fraction | float, Fraction | float]:
+    """The name of a program, and the bounds that the two sides prove; infinite ones where a side is null."""
+    program = read_program(document.problem)
+    semidefiniteness_is_as_stated(document.semidefinite, semidefiniteness_of_program(program.P))
+    quadratic_part_is_semidefinite(program.P)
+    below = -math.inf if document.dual is None else lower_bound_of_program(program, document.dual)
+    above = math.inf if document.primal is None else upper_bound_of_program(program, document.primal)
+    return "program", below, above
+
+
+def read_program(given: Any) -> Program:
+    """The program that is stated."""
+    keys_are_those_listed(given, PROGRAM_KEYS)
+    q, b, h = (read_vector(given[key]) for key in ("q", "b", "h"))
+    n = len(q.steps)
+    below_diagonal = read_triples(given["P"], n, n)
+    entries_are_below_the_diagonal(below_diagonal)
+    mirrored = below_diagonal + [(j, i, v) for i, j, v in below_diagonal if i != j]
+    A, G = read_triples(given["A"], len(b.steps), n), read_triples(given["G"], len(h.steps), n)
+    array_has_its_length(given["cones"])
+    indices_are_in_range(given["cones"], len(h.steps) + 1)
+    cones_fit(given["cones"], len(h.steps))
+    return Program(
+        P=matrix(mirrored, n),
+        q=q,
+        c=rational(given["c"]),
+        A=matrix(A, len(b.steps)),
+        pull_A=matrix(transposed(A), n),
+        b=b,
+        G=matrix(G, len(h.steps)),
+        pull_G=matrix(transposed(G), n),
+        h=h,
+        inequalities=len(h.steps) - sum(given["cones"]),
+        cones=given["cones"],
+    )
+
+
+def read_vector(given: Any, length: int | None = None) -> Vector:
+    """An array of numbers, of a length where one is given."""
+    array_has_its_length(given, length)
+    return Vector(*common_denominator(map(ratio, given)))
+
+
+def read_triples(given: Any, height: int, width: int) -> list[tuple[int, int, tuple[int, int]]]:
+    """The entries of a matrix: each an array of its row, its column and its number."""
+    array_has_its_length(given)
+    for entry in given:
+        array_has_its_length(entry, 3)
+    indices_are_in_range([entry[0] for entry in given], height)
+    indices_are_in_range([entry[1] for entry in given], width)
+    triples = [(entry[0], entry[1], ratio(entry[2])) for entry in given]
+    entries_occur_once(triples)
+    return triples
+
+
+def entries_occur_once(triples: list[tuple[int, int, tuple[int, int]]]) -> None:
+    """40. No entry of a matrix is given twice."""
+    places = {(row, column) for row, column, _ in triples}
+    require(len(places) == len(triples), "entries_occur_once", "an entry of a matrix is given twice")
+
+
+def entries_are_below_the_diagonal(triples: list[tuple[int, int, tuple[int, int]]]) -> None:
+    """41. The entries of P are given on and below its diagonal only."""
+    holds = all(row >= column for row, column, _ in triples)
+    require(holds, "entries_are_below_the_diagonal", "an entry of P is above the diagonal")
+
+
+def cones_fit(cones: list[int], rows: int) -> None:
+    """42. Every second-order cone has a row of G, and all together have no more than there are."""
+    holds = all(size > 0 for size in cones) and sum(cones) <= rows
+    require(holds, "cones_fit", "the second-order cones do not fit the rows of G")
+
+
+def transposed(triples: list[tuple[int, int, tuple[int, int]]]) -> list[tuple[int, int, tuple[int, int]]]:
+    """The entries of the transposed matrix."""
+    return [(column, row, v) for row, column, v in triples]
+
+
+def matrix(triples: list[tuple[int, int, tuple[int, int]]], height: int) -> Matrix:
+    """The matrix of some entries, over their common denominator."""
+    steps, unit = common_denominator(v for _, _, v in triples)
+    rows: list[list[tuple[int, int]]] = [[] for _ in range(height)]
+    for (row, column, _), step in zip(triples, steps, strict=True):
+        rows[row].append((column, step))
+    return Matrix(rows, unit, longest([*steps, unit]))
+
+
+def semidefiniteness_of_program(P: Matrix) -> str:
+    """How it is established that P is positive semidefinite."""
+    entries = [(row, column, v) for row, entries in enumerate(P.rows) for column, v in entries if v != 0]
+    if entries == []:
+        return "not needed"
+    diagonal = all(row == column and v > 0 for row, column, v in entries)
+    return "by form" if diagonal else "by factorisation"
+
+
+def quadratic_part_is_semidefinite(P: Matrix) -> None:
+    """43. P is 0, diagonal without negative entries, or proved positive semidefinite as a Gram matrix is."""
+    if semidefiniteness_of_program(P) == "by factorisation":
+        table, bits = dense_part(P), P.bits
+        n = len(table)
+        arithmetic_is_affordable(n**3, n * bits if n <= PIVOTED_ROWS else 2 * bits)
+        holds = has_no_negative_pivot(table) if n <= PIVOTED_ROWS else has_a_dominant_remainder(table)
+        require(holds, "quadratic_part_is_semidefinite", "P was not proved positive semidefinite")
+
+
+def dense_part(P: Matrix) -> list[list[int]]:
+    """All entries of P, without the rows and columns that are 0."""
+    used = [i for i, row in enumerate(P.rows) if row != []]
+    arithmetic_is_affordable(len(used) ** 2)
+    at = {i: k for k, i in enumerate(used)}
+    table = [[0] * len(used) for _ in used]
+    for i in used:
+        for j, v in P.rows[i]:
+            table[at[i]][at[j]] = v
+    return table
+
+
+def product(M: Matrix, x: Vector) -> Vector:
+    """M x."""
+    entries = sum(len(row) for row in M.rows)
+    arithmetic_is_affordable(entries + len(M.rows), 2 * max(M.bits, longest(x.steps), x.unit.bit_length()))
+    return Vector([sum(v * x.steps[j] for j, v in row) for row in M.rows], M.unit * x.unit)
+
+
+def inner(x: Vector, y: Vector) -> Fraction:
+    """x'y."""
+    arithmetic_is_affordable(len(x.steps), 2 * max(longest(x.steps), longest(y.steps)))
+    return Fraction(dot(x.steps, y.steps), x.unit * y.unit)
+
+
+def combined(*terms: tuple[int, Vector]) -> Vector:
+    """The sum of vectors of one length, each with a factor."""
+    unit = math.lcm(*(v.unit for _, v in terms))
+    arithmetic_is_affordable(len(terms) * len(terms[0][1].steps), 2 * unit.bit_length())
+    scaled = [[factor * (unit // v.unit) * step for step in v.steps] for factor, v in terms]
+    return Vector([sum(steps) for steps in zip(*scaled, strict=True)], unit)
+
+
+def is_in_cone(program: Program, v: Vector) -> bool:
+    """Whether v is in K."""
+    arithmetic_is_affordable(len(v.steps), 2 * longest(v.steps))
+    if any(step < 0 for step in v.steps[: program.inequalities]):
+        return False
+    start = program.inequalities
+    for size in program.cones:
+        t, *w = v.steps[start : start + size]
+        if t < 0 or dot(w, w) > t**2:
+            return False
+        start += size
+    return True
+
+
+def upper_bound_of_program(program: Program, primal: Any) -> Fraction | float:
+    """1/2 x'Px + q'x + c at a feasible x, or minus infinity where d proves that there is no lower bound."""
+    keys = ("x",) if isinstance(primal, dict) and "d" not in primal else ("x", "d")
+    keys_are_those_listed(primal, keys)
+    n = len(program.q.steps)
+    x = read_vector(primal["x"], n)
+    equations_are_met(combined((1, product(program.A, x)), (-1, program.b)))
+    slack_is_in_the_cone(program, combined((1, program.h), (-1, product(program.G, x))))
+    if "d" in keys:
+        direction_descends_for_ever(program, read_vector(primal["d"], n))
+        return -math.inf
+    return inner(x, product(program.P, x)) / 2 + inner(program.q, x) + program.c
+
+
+def equations_are_met(rest: Vector) -> None:
+    """44. A x = b."""
+    require(all(step == 0 for step in rest.steps), "equations_are_met", "the primal point violates an equation")
+
+
+def slack_is_in_the_cone(program: Program, slack: Vector) -> None:
+    """45. h - Gx is in K."""
+    require(is_in_cone(program, slack), "slack_is_in_the_cone", "the primal point violates an inequality or a cone")
+
+
+def direction_descends_for_ever(program: Program, d: Vector) -> None:
+    """46. P d = 0, A d = 0, -G d is in K and q'd < 0, where a direction is given."""
+    level = all(step == 0 for M in (program.P, program.A) for step in product(M, d).steps)
+    holds = level and is_in_cone(program, combined((-1, product(program.G, d)))) and inner(program.q, d) < 0
+    require(holds, "direction_descends_for_ever", "the direction leaves the feasible points, or the objective does not decrease along it")
+
+
+def lower_bound_of_program(program: Program, dual: Any) -> Fraction | float:
+    """-1/2 x'Px - b'y - h'z + c, or infinity where y and z alone prove that no point is feasible."""
+    keys = ("x", "y", "z") if isinstance(dual, dict) and "x" in dual else ("y", "z")
+    keys_are_those_listed(dual, keys)
+    y, z = read_vector(dual["y"], len(program.b.steps)), read_vector(dual["z"], len(program.h.steps))
+    multipliers_are_in_the_cone(program, z)
+    pull = combined((1, product(program.pull_A, y)), (1, product(program.pull_G, z)))
+    gain = -inner(program.b, y) - inner(program.h, z)
+    if "x" not in keys:
+        multipliers_separate(pull, gain)
+        return math.inf
+    x = read_vector(dual["x"], len(program.q.steps))
+    Px = product(program.P, x)
+    gradient_vanishes(combined((1, Px), (1, program.q), (1, pull)))
+    return gain - inner(x, Px) / 2 + program.c
+
+
+def multipliers_are_in_the_cone(program: Program, z: Vector) -> None:
+    """47. z is in K."""
+    require(is_in_cone(program, z), "multipliers_are_in_the_cone", "a multiplier is negative, or those of a cone are not in it")
+
+
+def multipliers_separate(pull: Vector, gain: Fraction) -> None:
+    """48. A'y + G'z = 0 and b'y + h'z < 0, where y and z are given without an x."""
+    holds = all(step == 0 for step in pull.steps) and gain > 0
+    require(holds, "multipliers_separate", "the multipliers do not prove that no point is feasible")
+
+
+def gradient_vanishes(gradient: Vector) -> None:
+    """49. P x + q + A'y + G'z = 0."""
+    require(all(step == 0 for step in gradient.steps), "gradient_vanishes", "P x + q + A'y + G'z is not 0")
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
 # The verdict
 # ---------------------------------------------------------------------------------------------------------------------------------------
 
 
 def lower_bound_is_proved(claimed: Fraction | float, proved: Fraction | float) -> None:
-    """40. The claimed lower bound is at most L(alpha), or -inf where there is no dual point."""
+    """50. The claimed lower bound is at most L(alpha), or -inf where there is no dual point."""
     reason = f"the dual point proves {outward(proved, -1)}, less than the claimed lower bound {outward(claimed, 1)}"
     require(claimed <= proved, "lower_bound_is_proved", reason)
 
 
 def upper_bound_is_proved(claimed: Fraction | float, proved: Fraction | float) -> None:
-    """41. The claimed upper bound is at least U(f, b), or inf where there is no primal point."""
+    """51. The claimed upper bound is at least U(f, b), or inf where there is no primal point."""
     reason = f"the primal point proves {outward(proved, 1)}, more than the claimed upper bound {outward(claimed, -1)}"
     require(claimed >= proved, "upper_bound_is_proved", reason)
 
 
 def exact_bounds_are_equal(document: Document) -> None:
-    """42. The two claimed bounds are equal in mode exact."""
+    """52. The two claimed bounds are equal in mode exact."""
     holds = document.lower == document.upper or not document.exact
     require(holds, "exact_bounds_are_equal", "the mode is exact, and the claimed bounds are not equal")
 

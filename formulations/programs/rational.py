@@ -42,7 +42,7 @@ class Matrix:
         return Matrix(tuple(columns), self.height)
 
     @cached_property
-    def _integers(self) -> list[tuple[list[tuple[int, int]], int]]:
+    def integers(self) -> list[tuple[list[tuple[int, int]], int]]:
         """Every row as integers by their columns, over a unit of its own."""
         found = []
         for row in self.rows:
@@ -53,7 +53,7 @@ class Matrix:
     def times(self, x: Sequence[Fraction]) -> list[Fraction]:
         """M x, (height,), for x (width,)."""
         numerators, denominator = over_common_denominator(x)
-        return [Fraction(sum(a * numerators[j] for j, a in entries), unit * denominator) for entries, unit in self._integers]
+        return [Fraction(sum(a * numerators[j] for j, a in entries), unit * denominator) for entries, unit in self.integers]
 
     def part(self, rows: Iterable[int]) -> Matrix:
         """The matrix of some of the rows, in the given order."""

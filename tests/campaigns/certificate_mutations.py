@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from campaigns.exact.program_kinds import DATA, KINDS
 from equimargin.data import load
 from equimargin.formulations import (
     Kernel,
@@ -37,8 +38,10 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.problem.choices import Loss
-from equimargin.proofs import certificate, checker
+from equimargin.formulations.programs import Program, program_from_arrays
+from equimargin.proofs import certificate, checker, program_certificate
 from equimargin.solvers import exact_optimum, solve
+from equimargin.solvers.exact.program import Infeasible, Optimum, Undecided, program_optimum
 from narrow import present
 
 HANGS = 120
@@ -66,6 +69,12 @@ HOSTILE: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("not UTF-8", lambda text: "\udcff" + text),
     ("empty", lambda text: ""),
     ("another document", lambda text: '{"schema": "equimargin-certificate/1"}'),
+    ("a format for another", lambda text: text.replace("certificate/1", "certificate/2", 1)),
+)
+HOSTILE_PROGRAMS: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("entries that are no triples", lambda text: text.replace('"G":[', '"G":[[0,0],', 1)),
+    ("an entry of no row", lambda text: text.replace('"G":[', '"G":[[1000000000,0,1],', 1)),
+    ("a cone of booleans", lambda text: text.replace('"cones":[', '"cones":[true', 1)),
 )
 
 
@@ -76,9 +85,9 @@ def signed(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def hostile(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """The document in the forms of HOSTILE."""
+    """The document in the forms of HOSTILE, and of HOSTILE_PROGRAMS where it is of format 2."""
     text = json.dumps(document, separators=(",", ":"))
-    for name, change in HOSTILE:
+    for name, change in (*HOSTILE, *(HOSTILE_PROGRAMS if document["schema"] == checker.PROGRAM_SCHEMA else ())):
         yield name, change(text).encode("utf-8", "surrogateescape")
 
 
@@ -152,6 +161,31 @@ def restated(stated: dict[str, Any]) -> Problem:
     return replace(problem, kernel=Intercept(kernel)) if given["constant"] else problem
 
 
+def program_truth(stated: dict[str, Any]) -> tuple[Fraction | float, Fraction | float]:
+    """What is known of the optimum of a program as a certificate states it: its exact value, -inf, inf, or nothing."""
+    outcome = program_optimum(restated_program(stated))
+    if isinstance(outcome, Undecided):
+        return -math.inf, math.inf
+    value = outcome.value if isinstance(outcome, Optimum) else math.inf if isinstance(outcome, Infeasible) else -math.inf
+    return value, value
+
+
+def restated_program(stated: dict[str, Any]) -> Program:
+    """The program of a certificate, its numbers read as the checker reads them."""
+    q, b, h = ([checker.rational(v) for v in stated[key]] for key in ("q", "b", "h"))
+
+    def table(key: str, height: int) -> list[list[Fraction]]:
+        rows = [[Fraction(0)] * len(q) for _ in range(height)]
+        for i, j, v in stated[key]:
+            rows[i][j] = checker.rational(v)
+        return rows
+
+    P = table("P", len(q))
+    for i, j, _ in stated["P"]:
+        P[j][i] = P[i][j]
+    return program_from_arrays(P, q, table("A", len(b)), b, table("G", len(h)), h, checker.rational(stated["c"]), stated["cones"])
+
+
 def _features(stated: dict[str, Any]) -> Any:
     rows = stated["features"]
     if stated["kernel"]["name"] != "precomputed":
@@ -170,7 +204,7 @@ def _places(part: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     elif isinstance(part, list):
         for key, value in enumerate(part):
             yield from _places(value, (*path, key))
-    elif isinstance(part, int | float) or "digests" in path:
+    elif isinstance(part, int | float) or "digests" in path or (isinstance(part, str) and part.removeprefix("-")[:1].isdigit()):
         yield path
 
 
@@ -226,21 +260,43 @@ def main() -> int:
     signal.signal(signal.SIGALRM, _hanging)
     for name, problem in ((source, problem) for source in options.data for problem in instances(source)):
         document = certificate(solve(problem, tol=1e-9))
-        known, counts = truth(document["problem"]), Counter[str]()
-        cases = [(kind, json.dumps(changed).encode(), changed) for kind, changed in mutations(document, rng, options.examples)]
-        for kind, data, changed in [*cases, *((kind, data, None) for kind, data in hostile(document))]:
-            signal.alarm(HANGS)
-            found = accepted(data)
-            signal.alarm(0)
-            same = changed is None or changed["problem"] == document["problem"]
-            outcome = OUTCOMES[0 if found is None else 1 + false(found, known if same else truth(present(changed)["problem"]))]
-            counts[outcome] += 1
-            if outcome == OUTCOMES[2]:
-                wrong += 1
-                print(f"  FALSE: {kind}")
-        table = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES)
-        print(f"{name}, {problem.kernel.name}, {problem.family}: {table}", flush=True)
+        counts = judged(document, truth, rng, options.examples)
+        wrong += counts[OUTCOMES[2]]
+        print(f"{name}, {problem.kernel.name}, {problem.family}: {_table(counts)}", flush=True)
+    for make, data in ((make, data) for make in KINDS for data in DATA):
+        program = make(rng, 8, 3, data)
+        outcome = program_optimum(program)
+        if isinstance(outcome, Undecided):
+            continue
+        counts = judged(program_certificate(program, outcome), program_truth, rng, options.examples)
+        wrong += counts[OUTCOMES[2]]
+        print(f"{make.__name__}, {data}: {_table(counts)}", flush=True)
     return int(wrong > 0)
+
+
+def judged(
+    document: dict[str, Any],
+    truth_of: Callable[[dict[str, Any]], tuple[Fraction | float, Fraction | float]],
+    rng: np.random.Generator,
+    count: int,
+) -> Counter[str]:
+    """What became of a certificate's mutations; a false one is printed."""
+    known, counts = truth_of(document["problem"]), Counter[str]()
+    cases = [(kind, json.dumps(changed).encode(), changed) for kind, changed in mutations(document, rng, count)]
+    for kind, data, changed in [*cases, *((kind, data, None) for kind, data in hostile(document))]:
+        signal.alarm(HANGS)
+        found = accepted(data)
+        signal.alarm(0)
+        same = changed is None or changed["problem"] == document["problem"]
+        outcome = OUTCOMES[0 if found is None else 1 + false(found, known if same else truth_of(present(changed)["problem"]))]
+        counts[outcome] += 1
+        if outcome == OUTCOMES[2]:
+            print(f"  FALSE: {kind}")
+    return counts
+
+
+def _table(counts: Counter[str]) -> str:
+    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
     python -m campaigns.nightly_bounds --seed 1 --examples 20000
 
-Problems of one and two points are judged by their closed forms (`closed_forms.py`), those of up to eight points by `exact_optimum`. Scales,
-costs, weights and kernel parameters go from 1e-320 to 1e300, offsets to 1e8 times the scale. Of every problem one solver's solution, the
-optimum as it is rounded, and random points are judged: an interval contains the optimum, and the exact values of its point are between it
+Problems of one and two points are judged by their closed forms (`exact.closed_forms`), those of up to eight points by `exact_optimum`.
+Scales, costs, weights and kernel parameters go from 1e-320 to 1e300, offsets to 1e8 times the scale. Of every problem one solver's
+solution, the optimum as it is rounded, and random points are judged: an interval contains the optimum, and the exact values of its point
+are between it
 and the inner one. No call takes more than 10 s of CPU; a problem is refused at its construction, in a sentence of our own, or not at all.
 
 Every kind of finding becomes a short script under build/nightly. Exit status 1 if there is one.
@@ -37,8 +38,8 @@ import numpy as np
 from scipy import sparse
 
 import equimargin
-from campaigns.closed_forms import ClosedForm, closed_form
-from campaigns.nightly_exact import Definition, exact_values
+from campaigns.exact.closed_forms import ClosedForm, closed_form
+from campaigns.exact.nightly import Definition, exact_values
 from equimargin import formulations, solvers
 from equimargin.formulations import (
     OneNormPoint,

@@ -16,7 +16,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from campaigns import nightly_bounds as campaign
-from campaigns.closed_forms import closed_form, exponential
+from campaigns.exact.closed_forms import closed_form, exponential
 from equimargin.formulations import Interval, OneNormProblem, Point, Problem, classification, rbf, regression
 from equimargin.solvers import exact_optimum, solve
 from equimargin.solvers.exact_limits import rational_kernel

@@ -23,8 +23,10 @@ import pytest
 
 from campaigns import certificate_mutations as mutant
 from equimargin.formulations import classification, linear, polynomial, precomputed, rbf
-from equimargin.proofs import certificate, certify, checker
+from equimargin.formulations.programs import Program, program_from_arrays
+from equimargin.proofs import certificate, certify, checker, program_certificate
 from equimargin.solvers import exact_optimum, solve
+from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, Undecided, program_optimum
 from equimargin.testing import FAMILIES, sample_problem
 
 SOURCE = Path(checker.__file__)
@@ -48,6 +50,37 @@ TOO_LONG = "common_denominator_is_short does not hold: the common denominator of
 def xor() -> Any:
     """The exact certificate of XOR: alpha = 1/8, value 1/4."""
     return certificate(exact_optimum(XOR))
+
+
+def quadratic() -> Any:
+    """min x1^2 + x1 x2 + x2^2  s.t.  x1 + x2 = 2,  x1 <= 1/2: the optimum is 13/4, at (1/2, 3/2)."""
+    program = program_from_arrays([[2, 1], [1, 2]], [0, 0], [[1, 1]], [2], [[2, 0]], [1])
+    return program_certificate(program, decided(program))
+
+
+def linear_program() -> Any:
+    """min x1 + x2  s.t.  x1 >= 1,  x2 >= 1 and a row that is always met: the optimum is 2."""
+    program = program_from_arrays(None, [1, 1], G=[[-1, 0], [0, -1], [0, 0]], h=[-1, -1, 1])
+    return program_certificate(program, decided(program))
+
+
+def endless() -> Any:
+    """min -x  s.t.  x >= 0: there is no lower bound."""
+    program = program_from_arrays(None, [-1], G=[[-1]], h=[0])
+    return program_certificate(program, decided(program))
+
+
+def empty() -> Any:
+    """x <= 0 and x >= 1: no point is feasible."""
+    program = program_from_arrays(None, [0], G=[[1], [-1]], h=[0, -1])
+    return program_certificate(program, decided(program))
+
+
+def decided(program: Program) -> Optimum | Infeasible | Unbounded:
+    """The exact outcome of a program that has one."""
+    outcome = program_optimum(program)
+    assert not isinstance(outcome, Undecided)
+    return outcome
 
 
 OPEN = {"lower": "-inf", "upper": "inf"}
@@ -287,7 +320,7 @@ def changed(*path: Any, to: Any) -> Callable[[Any], None]:
         (changed("primal", "b", to="1/2/3"), "not written p or p/q"),
         (changed("primal", to=None), "less than the claimed|more than the claimed"),
         (changed("semidefinite", to="by factorisation"), "established by theorem, not as the document says"),
-        (changed("schema", to="equimargin-certificate/2"), "the schema is not equimargin-certificate/1"),
+        (changed("schema", to="equimargin-certificate/3"), "the schema is neither equimargin-certificate/1 nor equimargin-certificate/2"),
     ],
 )
 def test_what_is_wrong_is_said(change: Callable[[Any], None], reason: str) -> None:
@@ -302,7 +335,7 @@ ALONE: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
     "array_has_its_length": (xor, changed("problem", "features", 3, to=[1.0, -1.0, 0.0])),
     "indices_are_in_range": (xor, changed("dual", "rows", 3, to=-1)),
     "common_denominator_is_short": (lambda: opened(xor()), changed("primal", "beta", 0, to="1/0x" + "f" * 65536)),
-    "schema_is_known": (xor, changed("schema", to="equimargin-certificate/2")),
+    "schema_is_known": (xor, changed("schema", to="equimargin-certificate/3")),
     "mode_is_known": (xor, changed("mode", to="proved")),
     "a_point_is_given": (lambda: opened(xor()) | {"primal": None}, changed("dual", to=None)),
     "constant_is_zero_or_one": (lambda: opened(xor()), changed("problem", "kernel", "constant", to=2)),
@@ -326,6 +359,15 @@ ALONE: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
     "multipliers_are_balanced": (lambda: opened(xor()), changed("dual", "numerators", 0, to=2)),
     "bias_belongs_to_the_family": (lambda: opened(sample("svm.nobias")), changed("primal", "b", to=0.5)),
     "hard_rows_are_met": (lambda: opened(sample("svm.hard")), changed("primal", "w", 0, to=0)),
+    "entries_occur_once": (lambda: opened(quadratic()), lambda document: document["problem"]["A"].append([0, 0, 0])),
+    "entries_are_below_the_diagonal": (lambda: opened(linear_program()), changed("problem", "P", to=[[0, 1, 0]])),
+    "quadratic_part_is_semidefinite": (lambda: opened(quadratic()) | {"dual": None}, changed("problem", "P", 1, to=[1, 0, 3])),
+    "equations_are_met": (lambda: opened(quadratic()) | {"dual": None}, changed("problem", "b", 0, to=3)),
+    "slack_is_in_the_cone": (lambda: opened(quadratic()) | {"dual": None}, changed("problem", "h", 0, to=-9)),
+    "direction_descends_for_ever": (endless, changed("primal", "d", 0, to=-1)),
+    "multipliers_are_in_the_cone": (lambda: opened(linear_program()), changed("dual", "z", 2, to=-1)),
+    "multipliers_separate": (empty, changed("dual", "z", 0, to=2)),
+    "gradient_vanishes": (lambda: opened(quadratic()), changed("dual", "y", 0, to=7)),
     "lower_bound_is_proved": (gram, changed("claim", to={"lower": 2, "upper": "inf"})),
     "upper_bound_is_proved": (gram, changed("claim", to={"lower": "-inf", "upper": "1/8"})),
     "exact_bounds_are_equal": (xor, changed("claim", to={"lower": "1/8", "upper": "1/2"})),
@@ -385,6 +427,7 @@ def broken() -> dict[str, list[bytes]]:
         "arithmetic_is_affordable": [data_of(document, changed("problem", "features", to=[[k] for k in range(30_000)]))],
         "claim_is_an_interval": [data_of(document, changed("claim", to={"lower": "1/4", "upper": "1/5"}))],  # one would be unproved
         "family_is_known": [data_of(document, changed("problem", "family", to="svm.penalised"))],
+        "cones_fit": [data_of(quadratic(), changed("problem", "cones", to=sizes)) for sizes in ([0], [1, 1])],
         "kernel_is_known": [data_of(document, changed("problem", "kernel", "name", to="sigmoid"))],
     }
 

@@ -6,8 +6,9 @@ The face is the set S of inequalities that are tight. On it, the optimum, its mu
     [ A            ] [ y  ] = [  b  ]
     [ G_S          ] [ z_S]   [ h_S ]
 
-Of its solutions that near the floats is taken. Inequalities that it violates join S, those whose multiplier is negative leave it. A
-solution that violates nothing and has no negative multiplier is feasible on both sides, with equal values: an optimum.
+Of its solutions that near the floats is taken; where it has none, rows of S that depend on others are left out. Inequalities that it
+violates join S, those whose multiplier is negative leave it. A solution that violates nothing and has no negative multiplier is feasible
+on both sides, with equal values: an optimum.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix, Row, Vector, negative
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.floats import FloatSolution, on_grid
-from equimargin.solvers.exact.program.linear_system import solution_near
+from equimargin.solvers.exact.program.linear_system import independent_rows, solution_near
 
 MENDINGS = 8
 """Times that a face is mended before another one is tried."""
@@ -60,7 +61,8 @@ def optimum_on_face(program: Program, floats: FloatSolution, clock: Clock) -> Pa
             seen.add(tight)
             pair = _on_face(program, tight, floats, mendings, clock)
             if pair is None:
-                break
+                tight = _independent(program, tight, floats, clock)
+                continue
             violated, opposing = _faults(program, pair)
             if not violated and not opposing:
                 return pair
@@ -83,6 +85,17 @@ def _on_face(program: Program, tight: Sequence[int], floats: FloatSolution, mend
     n, m = program.n, len(program.b)
     z = dict(zip(tight, found[n + m :], strict=True))
     return Pair(tuple(found[:n]), tuple(found[n : n + m]), tuple(z.get(i, Fraction(0)) for i in range(len(program.h))), mendings)
+
+
+def _independent(program: Program, tight: Sequence[int], floats: FloatSolution, clock: Clock) -> tuple[int, ...]:
+    """The tight rows, those of large multipliers first, that are independent of the equations and of each other.
+
+    Rows that meet in one point up to a rounding of the data contradict each other in exact numbers.
+    """
+    order = sorted(tight, key=lambda i: -float(floats.z[i]))
+    m = len(program.b)
+    kept = independent_rows(Matrix((*program.A.rows, *(program.G.rows[i] for i in order)), program.n), clock)
+    return tuple(sorted(order[k - m] for k in kept if k >= m))
 
 
 def _system(program: Program, tight: Sequence[int]) -> Matrix:

@@ -53,6 +53,20 @@ def solution_near(
     return system.completed()
 
 
+def independent_rows(rows: Matrix, clock: Clock) -> list[int]:
+    """The rows that are independent of those before them, modulo the prime and therefore in rationals.
+
+    Parameters
+    ----------
+    rows : (k, n).  clock : the time limit.
+
+    Raises
+    ------
+    OutOfTime : it would take too long.
+    """
+    return _pivots(_modular([dict(entries) for entries, _ in rows.integers], range(rows.width), clock).transpose())
+
+
 class _System:
     """The state of a solution.
 
@@ -150,16 +164,7 @@ class _System:
 
     def _independent(self, rows: list[int], unknowns: list[int]) -> tuple[list[int], list[int]]:
         """Unknowns, the first ones that can be, and rows that are independent modulo the prime, as many of each."""
-        from flint import nmod_mat
-
-        if not rows:
-            return [], []
-        self.clock.ask(WORK, MODULAR_SECONDS * len(rows) * len(unknowns) * min(len(rows), len(unknowns)))
-        at = {j: k for k, j in enumerate(unknowns)}
-        modular = nmod_mat(len(rows), len(unknowns), PRIME)
-        for k, i in enumerate(rows):
-            for j, v in self._integers(i)[0].items():
-                modular[k, at[j]] = v % PRIME
+        modular = _modular([self._integers(i)[0] for i in rows], unknowns, self.clock)
         return [unknowns[k] for k in _pivots(modular)], [rows[k] for k in _pivots(modular.transpose())]
 
     def _regular(self, rows: list[int], at: Mapping[int, int], right: Sequence[Any]) -> list[Any]:
@@ -187,6 +192,19 @@ class _System:
 def forecast(size: int, bits: int) -> float:
     """The seconds that p-adic lifting takes, as measured: in proportion to size^3 and to the square of the bits of an entry."""
     return 5e-9 * float(size) ** 3 * (1 + bits / 60) ** 2
+
+
+def _modular(rows: Sequence[Mapping[int, int]], unknowns: Sequence[int], clock: Clock) -> Any:
+    """Rows of integers modulo the prime, as a matrix over some unknowns."""
+    from flint import nmod_mat
+
+    clock.ask(WORK, MODULAR_SECONDS * len(rows) * len(unknowns) * min(len(rows), len(unknowns)))
+    at = {j: k for k, j in enumerate(unknowns)}
+    matrix = nmod_mat(len(rows), len(unknowns), PRIME)
+    for k, row in enumerate(rows):
+        for j, v in row.items():
+            matrix[k, at[j]] = v % PRIME
+    return matrix
 
 
 def _pivots(matrix: Any) -> list[int]:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from campaigns import nightly_exact as nightly
+from campaigns.exact import nightly
 from equimargin.formulations import (
     Kernel,
     MarginProblem,

@@ -1,6 +1,6 @@
 """Exact optima of degenerate integer problems, checked from the definitions in fractions.Fraction, and proven intervals against them.
 
-    python -m campaigns.nightly_exact --seed 1 --examples 1000
+    python -m campaigns.exact.nightly --seed 1 --examples 1000
 
 Every instance has an exact optimum, or an exact ray, that holds in the definitions: feasible, primal value = dual value, all ends of b.
 The proven interval of every float solver contains that optimum, and those of random points contain the exact values of the points

@@ -1,0 +1,121 @@
+"""Portable certificates of any convex program: its standard form, and the points that prove its optimum, in rational numbers.
+
+The document is JSON, schema equimargin-certificate/2, described in `certificate.md`; `checker.py` checks it without this package. It is
+written only once the checker has accepted it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import inf
+from typing import Any
+
+from equimargin.formulations.programs.program import Program
+from equimargin.formulations.programs.rational import Matrix
+from equimargin.proofs import checker
+from equimargin.proofs.certificate import write
+from equimargin.proofs.enclosure.interval import Enclosure
+from equimargin.solvers.exact.program.optimum import Infeasible, Optimum, Unbounded
+
+Numbers = Sequence[Fraction]
+"""A vector."""
+LONGEST_DECIMAL = 1024
+"""Bits of the longest integer that is written in decimals: a longer one is read faster in hexadecimal."""
+
+
+def program_certificate(program: Program, answer: Optimum | Infeasible | Unbounded | Enclosure) -> dict[str, Any]:
+    """What an answer proves of a program's optimum, as the plain values of a certificate.
+
+    Parameters
+    ----------
+    program : what was solved.  answer : from `program_optimum`, or from `enclosure`; the latter may have added a box to the program, and
+        then the program with the box is certified.
+
+    Raises
+    ------
+    ValueError : an answer that proves nothing; a P of more than 64 unknowns that is singular, or another certificate that the checker
+        does not take; its reason is said.
+    """
+    exact, lower, upper, primal, dual = _sides(answer)
+    stated = state(answer.program if isinstance(answer, Enclosure) else program)
+    points = {"primal": _points(primal), "dual": _points(dual)}
+    document = {
+        "schema": checker.PROGRAM_SCHEMA,
+        "mode": "exact" if exact else "proven",
+        "claim": {"lower": _claimed(lower), "upper": _claimed(upper)},
+        "semidefinite": checker.semidefiniteness_of_program(checker.read_program(stated).P),
+        "problem": stated,
+        **points,
+        "digests": {"problem": checker.sha256(stated), "points": checker.sha256(list(points.values()))},
+    }
+    checker.check(json.dumps(document).encode())
+    return document
+
+
+def certify_program(program: Program, answer: Optimum | Infeasible | Unbounded | Enclosure, path: str | os.PathLike[str]) -> None:
+    """Write the certificate of an answer to a file, whole or not at all.
+
+    Parameters
+    ----------
+    As in `program_certificate`.  path : the file.
+
+    Raises
+    ------
+    ValueError : as in `program_certificate`.  OSError : the file cannot be written.
+    """
+    write(program_certificate(program, answer), path)
+
+
+def state(program: Program) -> dict[str, Any]:
+    """The program as a certificate states it: the entries of its matrices that are not 0, of P those on and below the diagonal."""
+    return {
+        "P": [[i, j, v] for i, j, v in _entries(program.P) if i >= j],
+        "q": _list(program.q),
+        "c": _number(program.c),
+        "A": list(map(list, _entries(program.A))),
+        "b": _list(program.b),
+        "G": list(map(list, _entries(program.G))),
+        "h": _list(program.h),
+        "cones": list(program.cones),
+    }
+
+
+def _sides(
+    answer: Optimum | Infeasible | Unbounded | Enclosure,
+) -> tuple[bool, Fraction | float, Fraction | float, Mapping[str, Numbers] | None, Mapping[str, Numbers] | None]:
+    """Whether an answer is exact, its bounds, and the points of its two sides."""
+    if isinstance(answer, Optimum):
+        return True, answer.value, answer.value, {"x": answer.x}, {"x": answer.x, "y": answer.y, "z": answer.z}
+    if isinstance(answer, Infeasible):
+        return True, inf, inf, None, {"y": answer.y, "z": answer.z}
+    if isinstance(answer, Unbounded):
+        return True, -inf, -inf, {"x": answer.x, "d": answer.ray}, None
+    dual = None if answer.dual is None else dict(zip("xyz", answer.dual, strict=True))
+    boxed = answer.lower_by == "box"
+    primal = None if answer.primal is None or (boxed and not answer.program.is_feasible(answer.primal)) else {"x": answer.primal}
+    return answer.lower == answer.upper, answer.lower, inf if primal is None else answer.upper, primal, dual
+
+
+def _points(side: Mapping[str, Numbers] | None) -> dict[str, list[int | str]] | None:
+    return None if side is None else {name: _list(numbers) for name, numbers in side.items()}
+
+
+def _entries(M: Matrix) -> list[tuple[int, int, int | str]]:
+    return [(i, j, _number(v)) for i, row in enumerate(M.rows) for j, v in sorted(row.items())]
+
+
+def _list(numbers: Numbers) -> list[int | str]:
+    return [_number(v) for v in numbers]
+
+
+def _claimed(bound: Fraction | float) -> int | str:
+    return _number(bound) if isinstance(bound, Fraction) else str(bound)
+
+
+def _number(v: Fraction) -> int | str:
+    """A rational as JSON: an integer, or a text p/q, in hexadecimal where decimals would take long to read."""
+    parts = [part if part.bit_length() <= LONGEST_DECIMAL else hex(part) for part in v.as_integer_ratio()]
+    return parts[0] if parts[1] == 1 else f"{parts[0]}/{parts[1]}"

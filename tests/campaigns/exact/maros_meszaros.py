@@ -1,0 +1,40 @@
+"""Small problems of the Maros-Meszaros set of convex quadratic programs, from a folder of MATLAB files.
+
+Source: I. Maros, C. Meszaros, A repository of convex quadratic programming problems, Optimization Methods and Software 11 (1999).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from scipy.io import loadmat
+
+from equimargin.formulations.programs import Program, program_from_arrays
+from places import SHARED
+
+FOLDER = SHARED / "maros-meszaros"
+"""Where the files are, if a checkout has them."""
+INFINITE = 1e19
+"""Bounds of this size mean that there is none."""
+NOT_CONVEX = "VALUES"
+"""The one problem of the set whose P is not positive semidefinite."""
+
+
+def problems() -> Iterator[tuple[str, Program]]:
+    """Every problem min 1/2 x'Px + q'x + r, l <= A x <= u of the folder, by its name."""
+    for path in sorted(FOLDER.glob("*.mat")):
+        yield path.stem, problem(path)
+
+
+def problem(path: Path) -> Program:
+    """One of them."""
+    data = loadmat(path)
+    P, A = sparse.csr_array(data["P"]), sparse.csr_array(data["A"])
+    q, low, high = (np.asarray(data[name], dtype=np.float64).ravel() for name in ("q", "l", "u"))
+    equal = low == high
+    above, below = (high < INFINITE) & ~equal, (low > -INFINITE) & ~equal
+    G, h = sparse.vstack([A[above], -A[below]]), np.concatenate([high[above], -low[below]])
+    return program_from_arrays(P, q, A[equal], high[equal], G, h, float(np.asarray(data["r"]).ravel()[0]))
