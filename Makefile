@@ -56,6 +56,7 @@ bench: $(READY)  ## CPU times, and the error of every map between formulations
 	$(BIN)/python benchmarks/one_norm.py
 	$(BIN)/python benchmarks/ranking.py
 	$(BIN)/python benchmarks/exact.py
+	$(BIN)/python benchmarks/programs.py
 	$(BIN)/python -m pytest -m benchmark -s benchmarks tests/formulations/test_links.py
 
 bench-against: $(READY)  ## CPU times of another checkout and of this one, row by row: make bench-against OTHER=../before
