@@ -640,7 +640,21 @@ FAULTS = (
         "None",
         ("doubtful",),
     ),
-    Fault("queries torn apart", "src/equimargin/selection/grids.py", "groups=qid", "groups=np.arange(len(y))", ("selection",)),
+    Fault(
+        "queries torn apart",
+        "src/equimargin/selection/grids.py",
+        "splitter.split(y, y, queries)",
+        "splitter.split(y, y, np.arange(len(y)))",
+        ("selection",),
+    ),
+    Fault("folds that learn from what they judge", "src/equimargin/selection/grids.py", "if len(divided):", "if False:", ("selection",)),
+    Fault(
+        "a kernel that class weights change",
+        "src/equimargin/estimators/classifier.py",
+        "self._kernel(X, weights), self.loss, costs",
+        "self._kernel(X, costs), self.loss, costs",
+        ("estimators",),
+    ),
     Fault(
         "the narrowest of the best intervals",
         "src/equimargin/selection/along_path.py",

@@ -338,6 +338,40 @@ def test_folds_keep_queries_whole_and_classes_in_their_shares() -> None:
     assert any((a.validation != b.validation).any() for a, b in zip(folds_of(y, None, "classification", 4, 1), again, strict=True))
 
 
+def test_the_seed_shuffles_queries() -> None:
+    query = np.repeat(np.arange(12), 5)
+    first, again, other = (folds_of(np.arange(60.0), query, "ranking", 4, seed) for seed in (0, 0, 1))
+    assert [part.validation.tolist() for part in first] == [part.validation.tolist() for part in again]
+    assert [part.validation.tolist() for part in first] != [part.validation.tolist() for part in other]
+
+
+def test_folds_that_are_none_are_refused() -> None:
+    y, query = np.arange(6.0), np.repeat([7, 8, 9], 2)
+    halves = [(np.arange(3), np.arange(3, 6))]
+    wrong: tuple[tuple[Any, str], ...] = (
+        ([], "needs folds, and there are none"),
+        ([([0, 1], [])], "fold 1 must both learn from rows and hold rows out"),
+        ([([0], [1]), ([2, 6], [1])], "folds are of rows 0 to 5: index 6"),
+        ([([0.5], [1])], "folds are of rows 0 to 5"),
+        ([([0], [1]), ([2, 3], [3])], "fold 2 learns from row 3 and holds it out, too"),
+    )
+    for folds, words in wrong:
+        with pytest.raises(ValueError, match=words):
+            folds_of(y, None, "regression", folds)
+    assert [fold.validation.tolist() for fold in folds_of(y, None, "ranking", halves)] == [[3, 4, 5]]
+    with pytest.raises(ValueError, match="fold 1 learns from query 8 and holds it out, too"):
+        folds_of(y, query, "ranking", halves)
+
+
+def test_a_query_in_two_folds_is_judged_in_each() -> None:
+    problem, _, _, _ = samples("ranking")
+    X, y = problem.X, problem.rows.y
+    qid = np.arange(len(y)) % 2
+    twice = [(np.flatnonzero(qid == 0), np.flatnonzero(qid == 1))] * 2
+    once = grid(X, y, task="ranking", qid=qid, folds=twice[:1]).best.selected
+    assert grid(X, y, task="ranking", qid=qid, folds=twice).best.selected == once
+
+
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.coo_array])
 def test_a_sparse_gram_matrix_is_chosen_from_as_a_dense_one(form: Any) -> None:
     _, X, y, _ = samples("classification")

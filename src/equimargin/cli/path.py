@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from equimargin.data import Data, HowToRead
     from equimargin.formulations import MarginProblem
     from equimargin.selection.along_path import Curve, Selected
-    from equimargin.selection.grids import FoldPath, Task
+    from equimargin.selection.grids import Task
     from equimargin.solvers import RegularizationPath
 
 
@@ -119,7 +119,7 @@ def path(
         if folds is not None:
             folds_of(rows.y, rows.qid, what, folds, seed)
         curve: Curve | None = None
-        ended_early: list[FoldPath] = []
+        folded_early, chosen_early = "", False
         nothing: NothingToChoose | None = None
         with _progress(lambda_min) as (followed, folded):
             found = regularization_path(problem, *limits, followed)
@@ -141,7 +141,8 @@ def path(
                         random_state=seed,
                         progress=folded,
                     ).best
-                    curve, ended_early = row.curve, [fold for fold in row.folds if not fold.complete]
+                    curve, folded_early = row.curve, row.stopped
+                    chosen_early = bool(row.stopped) and row.chosen_at_the_end
             except NothingToChoose as reason:
                 nothing = reason
         typer.echo(headline(rows, problem))
@@ -149,10 +150,8 @@ def path(
             typer.echo(f"  {line}")
         if nothing is not None:
             typer.echo(f"  nothing to choose: {nothing}")
-        if curve is not None and ended_early:
-            where = "the choice is there" if _at_the_end(curve) else "the choice is above"
-            why = f"in {len(ended_early)} of {folds} folds {ended_early[0].stopped}"
-            typer.echo(f"  no lambda below {curve.lambdas[-1]:.6g} was judged: {why}; {where}")
+        if folded_early:
+            typer.echo(f"  {folded_early}")
         if not len(found):
             raise typer.Exit(3)
         settings = {
@@ -167,13 +166,8 @@ def path(
             write(json, _json(rows, found, None if curve is None else curve.best, settings))
         _write(found, rows, curve, save, plot)
     worst = max(found.gaps.max(), found.midpoint_gaps.max(initial=0.0))
-    early = not found.complete or isinstance(nothing, NoBreakpoint) or (curve is not None and bool(ended_early) and _at_the_end(curve))
+    early = not found.complete or isinstance(nothing, NoBreakpoint) or chosen_early
     raise typer.Exit(1 if not worst <= OPTIMAL_GAP else 4 if early else 0)
-
-
-def _at_the_end(curve: Curve) -> bool:
-    """Whether the best score is that of the smallest lambda that was judged, so that smaller ones might do as well or better."""
-    return bool(curve.best.interval[0] <= curve.lambdas[-1])
 
 
 def _folds(validate: str | None) -> int | None:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from equimargin.estimators.base import MarginEstimator, row_weights
 from equimargin.formulations import Kernel
@@ -70,6 +71,7 @@ class Classifier(ClassifierMixin, MarginEstimator):
     @property
     def dual_(self) -> Any:
         """The multipliers, (m,); of many classes a list of them, for every two on their rows alone. A pickle leaves them out."""
+        check_is_fitted(self)
         return super().dual_ if len(self.classes_) == 2 else self._proof.duals
 
     def _shaped(self, values: Array) -> Any:
@@ -89,9 +91,11 @@ class MarginClassifier(Classifier):
     C : cost of a unit of loss, in (0, inf]; inf is the hard margin.
     kernel : "linear", "poly", "rbf", "sigmoid", "precomputed", or a kernel of `equimargin.formulations`, which brings its own parameters.
     degree, gamma, coef0 : of a kernel by name, as in scikit-learn's `SVC`: (gamma x.z + coef0)^degree; gamma may be "scale" or "auto".
+        "scale" knows sample weights, so that a weight of 2 is two copies of the row here, too, and no class weights.
     loss : "hinge" or "squared_hinge".
     bias : True (b is free), False (none) or "penalized" (b^2 / 2 is added to the objective).
-    class_weight : factors of C by class, a mapping, "balanced" or None, as in `SVC`.
+    class_weight : factors of C by class: a mapping of labels to finite numbers of at least 0, "balanced" or None. "balanced" gives all
+        classes the same sum of sample weights, where `SVC` counts rows and leaves sample weights out; without any the two are the same.
     solver : a name of `equimargin.solvers.SOLVERS`, or "auto".
     tol : relative gap to reach; of the error of decision values it is about the square.
     max_iter : of the solver's own iterations, for every two classes; None is its default.  time_limit : seconds, for every two classes.
@@ -167,23 +171,39 @@ class MarginClassifier(Classifier):
         X, y = self._checked(X, y)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        weights = self._weights(X, codes, sample_weight)
-        present = self.classes_ if weights is None else self.classes_[np.unique(codes[weights > 0])]
+        weights = row_weights(sample_weight, X)
+        costs = self._costs(codes, weights)
+        present = self.classes_ if costs is None else self.classes_[np.unique(codes[costs > 0])]
         if len(present) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs two classes, but all rows of positive weight are of one class, {shown(present[0])}"
-            )
-        solutions = one_vs_one(X, codes, self.C, self._kernel(X, weights), self.loss, weights, bias=self.bias, **self._limits)
+            found = "no row has a positive weight" if not len(present) else "all rows of positive weight are of one class, "
+            raise ValueError(f"{type(self).__name__} needs two classes, but {found}{''.join(map(shown, present))}")
+        solutions = one_vs_one(X, codes, self.C, self._kernel(X, weights), self.loss, costs, bias=self.bias, **self._limits)
         parts = [np.flatnonzero((codes == first) | (codes == second)) for first, second in self._pairs]
         self._conclude(solutions, parts, X)
         self._functions = -self._functions  # theirs are positive for the first class
         return self
 
-    def _weights(self, X: Any, codes: Index, sample_weight: ArrayLike | None) -> Array | None:
-        """Factors of C, (m,), or None where all are 1."""
-        weights = row_weights(sample_weight, X)
+    def _costs(self, codes: Index, weights: Array | None) -> Array | None:
+        """Factors of C, (m,): weights of rows times those of their classes; None where all are 1."""
         if self.class_weight is None:
             return weights
-        labels = self.classes_[codes]
-        of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=labels, sample_weight=weights)[codes]
-        return np.asarray(of_class if weights is None else of_class * weights)
+        factors = self._factors(codes, np.ones(len(codes)) if weights is None else weights)[codes]
+        return factors if weights is None else np.asarray(factors * weights)
+
+    def _factors(self, codes: Index, weights: Array) -> Array:
+        """Factors of C by class, (k,); a class without weight takes no part in a balance, and has 0 then.
+
+        Raises
+        ------
+        ValueError : a factor that is negative or not finite.
+        """
+        rows = np.flatnonzero(weights)
+        classes = np.unique(codes[rows]) if isinstance(self.class_weight, str) else np.arange(len(self.classes_))
+        labels = self.classes_[codes[rows]]
+        factors = np.zeros(len(self.classes_))
+        factors[classes] = compute_class_weight(self.class_weight, classes=self.classes_[classes], y=labels, sample_weight=weights[rows])
+        wrong = np.flatnonzero(~((factors >= 0) & (factors < np.inf)))
+        if len(wrong):
+            at = wrong[0]
+            raise ValueError(f"class_weight must be finite and at least 0, not {factors[at]:g} of class {shown(self.classes_[at])}")
+        return factors

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
@@ -18,8 +20,11 @@ from equimargin.formulations import Kernel
 from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.construct import problem_of
-from equimargin.selection import grid
-from equimargin.selection.grids import Task
+from equimargin.selection import SameEverywhere, grid
+from equimargin.selection.grids import Folds, Task
+
+FOLDS = 5
+"""The number of folds, unless another is asked for: that of scikit-learn's searches."""
 
 
 class PathCV(MarginEstimator):
@@ -32,7 +37,7 @@ class PathCV(MarginEstimator):
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
-        cv: int = 5,
+        cv: Folds | None = FOLDS,
         metric: str = "auto",
         lambda_min: float = 1e-4,
         max_events: int | None = None,
@@ -67,12 +72,20 @@ class PathCV(MarginEstimator):
         more : of the task, the queries or epsilon.
         """
         kernel = self._kernel(X)
-        folds: dict[str, Any] = {"folds": self.cv, "random_state": self.random_state, "n_jobs": effective_n_jobs(self.n_jobs)}
+        folds: dict[str, Any] = {"folds": FOLDS if self.cv is None else self.cv, "random_state": self.random_state}
         limits: dict[str, Any] = {"lambda_min": self.lambda_min, "max_events": self.max_events, "time_limit": self.time_limit}
-        row = grid(X, y, [kernel], task, metric=self.metric, **folds, **limits, **more).best
-        low, high = row.selected.interval
-        self.C_, self.C_interval_ = row.selected.C, (1 / high, 1 / low)
-        self.best_score_, self.curve_ = row.selected.score, row.curve
+        limits["n_jobs"] = effective_n_jobs(self.n_jobs)
+        try:
+            row = grid(X, y, [kernel], task, metric=self.metric, **folds, **limits, **more).best
+        except SameEverywhere as same:
+            self.C_, self.C_interval_, self.best_score_, self.curve_, self.path_stopped_ = 1.0, (0.0, np.inf), np.nan, None, str(same)
+        else:
+            low, high = row.selected.interval
+            self.C_, self.C_interval_ = row.selected.C, (1 / high, 1 / low)
+            self.best_score_, self.curve_, self.path_stopped_ = row.selected.score, row.curve, row.stopped
+            if row.stopped and row.chosen_at_the_end:
+                message = f"C is chosen from a part of the paths, and a larger one may be better: {row.stopped}"
+                warnings.warn(message, ConvergenceWarning, stacklevel=3)
         return self._solve(problem_of(task, X, y, self.C_, kernel, **more))
 
 
@@ -85,16 +98,21 @@ class MarginClassifierPathCV(PathCV, Classifier):
     Parameters
     ----------
     kernel, degree, gamma, coef0 : as in `MarginClassifier`; "scale" is of all points.
-    cv : how many folds, a whole number.  metric : "accuracy" or "pairwise_accuracy"; "auto" is the first.
+    cv : how many folds, or a splitter of scikit-learn, or pairs of (training rows, rows held out); None is 5.
+    metric : "accuracy" or "pairwise_accuracy"; "auto" is the first.
     lambda_min : where paths end, in units of lambda = 1 / C.  max_events : breakpoints of a path at most.
-    time_limit : seconds of a path, and of the last fit.  random_state : of the folds.  tol : relative gap of the last fit.
+    time_limit : seconds of a path, and of the last fit.  random_state : of a number of folds.  tol : relative gap of the last fit.
     n_jobs : processes; None is 1 and -1 all.
 
     Attributes
     ----------
     C_ : the chosen C.  C_interval_ : (lowest, highest) C around it with the same score.  best_score_ : that score.
     curve_ : lambdas and scores of all knots, a `selection.Curve`.
+    path_stopped_ : down to which lambda all folds were judged, and why no further; empty where all paths ended where they should.
     The rest as of `MarginClassifier`, of the fit to all points at C_.
+
+    Where f is the same constant at every C, as of equal targets, there is nothing to choose: C_ is 1, C_interval_ (0, inf), best_score_ NaN
+    and curve_ None, and path_stopped_ says so.
 
     Source: P, section 5; Hastie, Rosset, Tibshirani, Zhu, The entire regularization path for the support vector machine (2004).
     """
@@ -121,7 +139,8 @@ class MarginClassifierPathCV(PathCV, Classifier):
 
         Warns
         -----
-        ConvergenceWarning : as in `MarginClassifier.fit`.
+        ConvergenceWarning : as in `MarginClassifier.fit`; or the path of a fold ended early and the choice is there, where a larger C
+            may be better.
         """
         X, y = self._checked(X, y, ensure_min_samples=2)
         check_classification_targets(y)
@@ -144,7 +163,7 @@ class MarginRegressorPathCV(PathCV, Regressor):
 
     Attributes
     ----------
-    C_, C_interval_, best_score_, curve_ : as of `MarginClassifierPathCV`.  The rest as of `MarginRegressor`.
+    C_, C_interval_, best_score_, curve_, path_stopped_ : as of `MarginClassifierPathCV`.  The rest as of `MarginRegressor`.
 
     Source: P, section 5; L. Gunter, J. Zhu, Efficient computation and model selection for the support vector regression (2007).
     """
@@ -157,7 +176,7 @@ class MarginRegressorPathCV(PathCV, Regressor):
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
-        cv: int = 5,
+        cv: Folds | None = FOLDS,
         metric: str = "auto",
         lambda_min: float = 1e-4,
         max_events: int | None = None,
@@ -199,7 +218,7 @@ class MarginRegressorPathCV(PathCV, Regressor):
 
         Warns
         -----
-        ConvergenceWarning : as in `MarginRegressor.fit`.
+        ConvergenceWarning : as in `MarginClassifierPathCV.fit`.
         """
         X, y = self._checked(X, y, y_numeric=True, ensure_min_samples=2)
         return self._choose("regression", X, np.asarray(y, dtype=np.float64), epsilon=self.epsilon)
@@ -216,7 +235,7 @@ class MarginRankerPathCV(PathCV, Ranker):
 
     Attributes
     ----------
-    C_, C_interval_, best_score_, curve_ : as of `MarginClassifierPathCV`.  The rest as of `MarginRanker`.
+    C_, C_interval_, best_score_, curve_, path_stopped_ : as of `MarginClassifierPathCV`.  The rest as of `MarginRanker`.
 
     Source: P, section 5.
     """
@@ -227,7 +246,8 @@ class MarginRankerPathCV(PathCV, Ranker):
         Parameters
         ----------
         X : (m, d) features, dense, sparse or a table, or the (m, m) Gram matrix.  y : (m,) relevances, higher is better.
-        qid : as in `MarginRanker.fit`; folds keep queries whole. Of a single query the points are folded.
+        qid : as in `MarginRanker.fit`; folds keep queries whole, and a splitter has them as its groups. Of a single query
+            the points are folded.
 
         Returns
         -------
@@ -239,7 +259,7 @@ class MarginRankerPathCV(PathCV, Ranker):
 
         Warns
         -----
-        ConvergenceWarning : as in `MarginRanker.fit`.
+        ConvergenceWarning : as in `MarginClassifierPathCV.fit`.
         """
         X, y, query = self._data(X, y, qid, ensure_min_samples=2)
         return self._choose("ranking", X, y, qid=query if self.n_queries_ > 1 else None)

@@ -11,7 +11,7 @@
 ('pairwise_accuracy', 0.933)
 """
 
-from equimargin.selection.along_path import Curve, NoBreakpoint, NothingToChoose, Selected, best, score_along
+from equimargin.selection.along_path import Curve, NoBreakpoint, NothingToChoose, SameEverywhere, Selected, best, score_along
 from equimargin.selection.grids import Fold, FoldPath, Grid, GridRow, folds_of, grid
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "GridRow",
     "NoBreakpoint",
     "NothingToChoose",
+    "SameEverywhere",
     "Selected",
     "best",
     "folds_of",

@@ -20,6 +20,10 @@ class NothingToChoose(ValueError):
     """There is no best lambda, because the path has no lambda above 0 to choose from, or too short a range of them."""
 
 
+class SameEverywhere(NothingToChoose):
+    """The function is the same constant at every lambda, so that no lambda is better than another."""
+
+
 class NoBreakpoint(NothingToChoose):
     """A path that ended before its first breakpoint: no lambda is known."""
 
@@ -164,7 +168,7 @@ def _knots(judge: Metric, parts: Sequence[_Lines]) -> Iterator[Knots]:
     reached = max(float(part.lambdas[-1]) for part in parts)
     lambdas = lambdas[(lambdas > 0) & (lambdas >= reached)]
     if not len(lambdas):
-        raise NothingToChoose(f"there is no lambda to choose: {parts[0].stopped}")
+        raise SameEverywhere(f"there is no lambda to choose: {parts[0].stopped}")
     if lambdas[0] - lambdas[-1] <= LAMBDA_RESOLUTION * lambdas[0]:
         lambdas = lambdas[:1]
     rows = (np.concatenate([part.at(lam) for part in parts]) for lam in lambdas.tolist())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from numbers import Integral
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations import Kernel, MarginProblem, linear
 from equimargin.formulations.kernels.kernel import Precomputed
+from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.numeric.arrays import Array, is_sparse
 from equimargin.formulations.problem.construct import problem_of
 from equimargin.formulations.problem.labels import numbers
@@ -28,6 +29,10 @@ from equimargin.selection.validation import metric_of
 from equimargin.solvers import regularization_path
 
 Task = Literal["classification", "regression", "ranking"]
+
+
+Folds = int | Iterable[tuple[ArrayLike, ArrayLike]] | Any
+"""How points are folded: a number of folds, a splitter of scikit-learn, or pairs of (training rows, rows held out)."""
 
 
 class Fold(NamedTuple):
@@ -53,6 +58,21 @@ class GridRow:
     selected: Selected
     curve: Curve
     folds: tuple[FoldPath, ...]
+
+    @property
+    def stopped(self) -> str:
+        """Down to which lambda all folds were judged, and why no further; empty where all their paths ended where they should."""
+        early = [fold for fold in self.folds if not fold.complete]
+        if not early:
+            return ""
+        why = f"in {len(early)} of {len(self.folds)} folds {early[0].stopped}"
+        where = "the choice is there" if self.chosen_at_the_end else "the choice is above"
+        return f"no lambda below {self.curve.lambdas[-1]:.6g} was judged: {why}; {where}"
+
+    @property
+    def chosen_at_the_end(self) -> bool:
+        """Whether the best score is that of the smallest lambda that was judged, so that smaller ones might do as well or better."""
+        return bool(self.selected.interval[0] <= self.curve.lambdas[-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,23 +120,24 @@ def grid(
     task: Task = "classification",
     qid: ArrayLike | None = None,
     metric: str = "auto",
-    folds: int = 5,
+    folds: Folds = 5,
     epsilon: float = 0.1,
     **options: Unpack[GridOptions],
 ) -> Grid:
     """The best lambda of every kernel by cross-validation.
 
     A path is followed for every kernel and every fold, and the folds of a kernel are scored together at every lambda. Every point is scored
-    by the path that was not trained on it, and pairs are scored within a fold. Folds keep the queries of a ranking whole, and the shares of
-    the classes of a classification.
+    by the path that was not trained on it, and pairs are scored within a fold. Folds keep the queries of a ranking whole; a number of folds
+    keeps the shares of the classes of a classification, too.
 
     Parameters
     ----------
     X : (m, d) points, or the (m, m) Gram matrix for a precomputed kernel.  y : (m,) labels -1 and +1, targets, or relevances.
     kernels : linear by default.  task : what is learned.  qid : (m,) queries of a ranking; None: a single one, its points are folded.
-    metric : as in `best`.  folds : 2 or more.  epsilon : of the regression.
-    options : lambda_min (1e-4), max_events and time_limit of every path, random_state (0) of the folds, n_jobs (1) processes, and
-        progress, as `GridOptions` says.
+    metric : as in `best`.  epsilon : of the regression.
+    folds : how many, 2 or more; or a splitter of scikit-learn, whose groups are the queries; or pairs of (training rows, rows held out).
+    options : lambda_min (1e-4), max_events and time_limit of every path, random_state (0) of a number of folds, n_jobs (1) processes,
+        and progress, as `GridOptions` says.
 
     Returns
     -------
@@ -134,8 +155,8 @@ def grid(
     jobs = [_Job(X, y, query, task, kernel, epsilon, *part) for kernel in chosen for part in parts]
     held_out = np.concatenate([part.validation for part in parts])
     fold = np.repeat(np.arange(len(parts)), [len(part.validation) for part in parts])
-    groups = fold if query is None else query[held_out]  # a query is in one fold
-    judge = metric_of(jobs[0].problem, metric, y[held_out], groups)
+    within = np.zeros(m, dtype=np.int64) if query is None else np.unique(query, return_inverse=True)[1]
+    judge = metric_of(jobs[0].problem, metric, y[held_out], fold * (1 + within.max()) + within[held_out])
     rows, runs = [], _followed(jobs, options)
     for kernel in chosen:
         lines, paths = zip(*islice(runs, len(parts)), strict=True)
@@ -167,8 +188,8 @@ def _followed(jobs: Sequence[_Job], options: GridOptions) -> Iterator[tuple[_Lin
             options["progress"](done, len(jobs))
 
 
-def folds_of(y: ArrayLike, qid: ArrayLike | None, task: Task, folds: int, random_state: int = 0) -> list[Fold]:
-    """The folds of `grid`: whole queries of a ranking, equal shares of both classes, else points at random.
+def folds_of(y: ArrayLike, qid: ArrayLike | None, task: Task, folds: Folds, random_state: int = 0) -> list[Fold]:
+    """The folds of `grid`. A number of them are whole queries of a ranking, equal shares of both classes, else points at random.
 
     Parameters
     ----------
@@ -176,29 +197,69 @@ def folds_of(y: ArrayLike, qid: ArrayLike | None, task: Task, folds: int, random
 
     Raises
     ------
-    ValueError : an unknown task, no whole number of 2 folds or more, no points, fewer queries, points of a class or points than folds.
+    ValueError : an unknown task, no whole number of 2 folds or more, no points, fewer queries, points of a class or points than folds;
+        rows that there are not, a fold without any, a row or query that is both learned from and held out.
     """
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+    from sklearn.model_selection import check_cv
 
     y = np.asarray(y)
     if task not in ("classification", "regression", "ranking"):
         raise ValueError(f"there is no task {task!r}; choose one of classification, regression, ranking")
-    if not isinstance(folds, Integral) or folds < 2:
-        raise ValueError(f"cross-validation needs a whole number of folds, 2 folds or more, not {folds!r}")
     if not len(y):
         raise ValueError("cross-validation needs points, and there are none")
-    if task == "ranking" and qid is not None:
-        have, what = len(np.unique(np.asarray(qid))), "queries"
-        splitter = GroupKFold(folds).split(y, groups=qid)
+    queries = None if task != "ranking" or qid is None else np.asarray(qid)
+    if isinstance(folds, str | float) or (isinstance(folds, Integral) and folds < 2):
+        raise ValueError(f"cross-validation needs a whole number of folds, 2 folds or more, not {folds!r}")
+    splitter = _splitter(y, queries, task, int(folds), random_state) if isinstance(folds, Integral) else check_cv(folds)
+    parts = [Fold(_rows(training, len(y)), _rows(held_out, len(y))) for training, held_out in splitter.split(y, y, queries)]
+    _check_apart(parts, np.arange(len(y)) if queries is None else queries, "row" if queries is None else "query")
+    return parts
+
+
+def _rows(chosen: ArrayLike, m: int) -> NDArray[np.intp]:
+    """Rows by number, or by (m,) booleans.
+
+    Raises
+    ------
+    ValueError : a row that there is not.
+    """
+    at = np.asarray(chosen)
+    try:
+        return np.arange(m)[at if at.size else []]
+    except IndexError as wrong:
+        raise ValueError(f"folds are of rows 0 to {m - 1}: {wrong}") from None
+
+
+def _splitter(y: NDArray[Any], qid: NDArray[Any] | None, task: Task, folds: int, random_state: int) -> Any:
+    """The splitter of scikit-learn that makes so many folds."""
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+
+    if qid is not None:
+        have, what, splitter = len(np.unique(qid)), "queries", GroupKFold
     elif task == "classification":
-        have, what = int(min(np.unique(y, return_counts=True)[1])), "points of the smaller class"
-        splitter = StratifiedKFold(folds, shuffle=True, random_state=random_state).split(y, y)
+        have, what, splitter = int(min(np.unique(y, return_counts=True)[1])), "points of the smaller class", StratifiedKFold
     else:
-        have, what = len(y), "points"
-        splitter = KFold(folds, shuffle=True, random_state=random_state).split(y)
+        have, what, splitter = len(y), "points", KFold
     if have < folds:
         raise ValueError(f"there are {have} {what}, too few for {folds} folds")
-    return [Fold(training, validation) for training, validation in splitter]
+    return splitter(folds, shuffle=True, random_state=random_state)
+
+
+def _check_apart(parts: Sequence[Fold], units: NDArray[Any], what: str) -> None:
+    """Refuse folds that hold nothing out, or learn from what they hold out.
+
+    Parameters
+    ----------
+    parts : the folds.  units : (m,) what must not be divided, of every row.  what : its name.
+    """
+    if not parts:
+        raise ValueError("cross-validation needs folds, and there are none")
+    for number, part in enumerate(parts, start=1):
+        if not len(part.training) or not len(part.validation):
+            raise ValueError(f"fold {number} must both learn from rows and hold rows out")
+        divided = np.intersect1d(units[part.training], units[part.validation])
+        if len(divided):
+            raise ValueError(f"fold {number} learns from {what} {shown(divided[0])} and holds it out, too; choose folds that keep it whole")
 
 
 class _Job(NamedTuple):

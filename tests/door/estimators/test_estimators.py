@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold, cross_val_score
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -107,6 +107,23 @@ def test_a_weighted_class_is_that_of_svc(cancer: Any) -> None:
     by_hand = np.where(y == "benign", 2.0, 0.5)
     given = MarginClassifier(class_weight={"benign": 2.0, "malignant": 0.5}).fit(X, y)
     np.testing.assert_allclose(given.coef_, MarginClassifier().fit(X, y, by_hand).coef_, atol=1e-6)
+
+
+def test_class_weights_leave_the_kernel_alone(cancer: Any) -> None:
+    X, y = cancer
+    for class_weight in ("balanced", {"benign": 5.0}):
+        ours = MarginClassifier(kernel="rbf", class_weight=class_weight).fit(X, y)
+        theirs = SVC(class_weight=class_weight, tol=1e-8).fit(X, y)
+        np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
+
+
+def test_a_class_without_weight_takes_no_part_in_a_balance(wine: Any) -> None:
+    X, y = wine
+    there = y != "barolo"
+    weighted = MarginClassifier(class_weight="balanced").fit(X, y, there.astype(float))
+    alone = MarginClassifier(class_weight="balanced").fit(X[there], y[there])
+    np.testing.assert_allclose(weighted.coef_[[0, 2]], 0, atol=1e-9)  # against barolo, the second, whose rows cost nothing
+    np.testing.assert_allclose(weighted.coef_[1], alone.coef_[0], atol=1e-6)
 
 
 def test_many_classes_are_those_of_svc_with_its_ties_broken(wine: Any) -> None:
@@ -254,6 +271,8 @@ def test_only_a_linear_kernel_has_coefficients(cancer: Any) -> None:
     assert not hasattr(straight, "support_vectors_")
     with pytest.raises(NotFittedError):
         _ = MarginClassifier().coef_
+    with pytest.raises(NotFittedError):
+        _ = MarginClassifier().dual_
 
 
 def test_tables_keep_their_names(documents: Any) -> None:
@@ -340,7 +359,7 @@ def test_c_along_the_path_is_the_best_of_all(cancer: Any) -> None:
 
 def test_paths_choose_for_regressions_rankings_and_every_two_classes(wine: Any, documents: Any) -> None:
     X, y, qid = documents
-    regressor = MarginRegressorPathCV(cv=3, epsilon=0.2).fit(X, y)
+    regressor: Any = MarginRegressorPathCV(cv=3, epsilon=0.2).fit(X, y)
     assert regressor.curve_.metric == "mean_squared_error"
     assert regressor.best_score_ == regressor.curve_.scores.min()
     ranker = MarginRankerPathCV(cv=3, lambda_min=1.0).fit(X[:90], y[:90], qid=qid[:90])
@@ -348,6 +367,45 @@ def test_paths_choose_for_regressions_rankings_and_every_two_classes(wine: Any, 
     assert ranker.objective_bounds_[0] > 0
     every_two = OneVsOneClassifier(MarginClassifierPathCV(cv=3, lambda_min=0.1)).fit(wine[0][::2], wine[1][::2])
     assert every_two.score(wine[0][1::2], wine[1][1::2]) > 0.9
+
+
+def test_a_choice_from_parts_of_paths_says_so(cancer: Any) -> None:
+    X, y = cancer[0][:120], cancer[1][:120]
+    whole = MarginClassifierPathCV(kernel=rbf(0.1), cv=3).fit(X, y)
+    assert whole.path_stopped_ == ""
+    with pytest.warns(ConvergenceWarning, match=r"a larger one may be better: no lambda below .* limit of events"):
+        few = MarginClassifierPathCV(kernel=rbf(0.1), cv=3, max_events=3).fit(X, y)
+    assert few.path_stopped_.endswith("in 3 of 3 folds the limit of events ended the path early; the choice is there")
+    assert few.best_score_ < whole.best_score_
+    enough = MarginClassifierPathCV(kernel=rbf(0.1), cv=3, max_events=78).fit(X, y)  # of 73 to 79: no warning, which would be an error
+    assert enough.path_stopped_.endswith("the choice is above")
+    assert enough.C_ == whole.C_
+
+
+def test_paths_take_the_splitters_of_scikit_learn(cancer: Any, documents: Any) -> None:
+    X, y = cancer[0][:90], cancer[1][:90]
+
+    def fitted(cv: Any) -> Any:
+        return MarginClassifierPathCV(kernel=rbf(0.1), lambda_min=0.01, cv=cv).fit(X, y)
+
+    shuffled = StratifiedKFold(3, shuffle=True, random_state=0)
+    for cv in (shuffled, list(shuffled.split(X, y)), [(rows, ~rows) for rows in np.arange(90) % 3 != np.arange(3)[:, None]]):
+        assert fitted(cv).best_score_ > 0.9
+    assert fitted(shuffled).C_ == fitted(3).C_
+    assert fitted(None).C_ == fitted(5).C_ != fitted(3).C_
+    X, y, qid = documents[0][:90], documents[1][:90], documents[2][:90]
+    assert MarginRankerPathCV(cv=GroupKFold(3), lambda_min=1.0).fit(X, y, qid=qid).best_score_ > 0.6
+    with pytest.warns(UserWarning, match="groups"), pytest.raises(ValueError, match=r"fold 1 learns from query .* and holds it out, too"):
+        MarginRankerPathCV(cv=KFold(3), lambda_min=1.0).fit(X, y, qid=qid)
+
+
+def test_where_nothing_is_to_choose_paths_fit_as_others_do() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    fitted = MarginRegressorPathCV().fit(X, np.full(20, 3.0))
+    assert (fitted.C_, fitted.C_interval_, fitted.curve_) == (1.0, (0.0, np.inf), None)
+    assert np.isnan(fitted.best_score_)
+    assert "the same constant at every lambda" in fitted.path_stopped_
+    np.testing.assert_allclose(fitted.predict(X), 3.0, atol=0.11)
 
 
 WRONG = [
@@ -367,6 +425,9 @@ WRONG = [
     (OneNormRanker(over="queries"), "over must be 'points' or 'pairs', not 'queries'"),  # type: ignore[arg-type]
     (OneNormRanker(np.inf), "C must be a positive finite number"),
     (MarginClassifierPathCV(cv=1), "2 folds or more, not 1"),
+    (MarginClassifier(class_weight={0: -1.0}), "class_weight must be finite and at least 0, not -1 of class 0"),
+    (MarginClassifier(class_weight={1: np.inf}), "class_weight must be finite and at least 0, not inf of class 1"),
+    (MarginClassifier(class_weight={0: 0.0, 1: 0.0}), "needs two classes, but no row has a positive weight"),
     (MarginRegressorPathCV(metric="accuracy"), "the metric 'accuracy' is not one of a svr"),
 ]
 
