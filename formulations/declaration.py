@@ -20,6 +20,7 @@ import numpy as np
 
 from equimargin.formulations.numeric.arguments import number
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.formulations.refusal import Refusal
@@ -54,20 +55,23 @@ HARD_AT_0 = "1/C"
 
 All other parameters multiply the slacks or the norm. At 0 one of these would vanish, and the problem would be none of its family.
 """
-PAIR_LIMIT = 20_000
-"""Rows, at most, of a declared problem: for more rows there are the specialised solvers."""
-POINT_LIMIT = 3_000
-"""Points, at most, of a declared problem: their dense Gram matrix takes 72 MB, and its eigenvectors take as much again."""
-ENTRY_LIMIT = 20_000_000
-"""Rows times points, at most, of a declared problem: its rows of features are a dense matrix of this size, which takes 160 MB."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a problem is printed: a letter of DOCUMENTS and the equations."""
+    """Where a problem is printed: the document and the equations.
+
+    document : a letter of DOCUMENTS, or what another document is called in short.  title : of that other one, with its authors and year.
+    """
 
     document: str
     equations: str
+    title: str = ""
+
+    @property
+    def full(self) -> str:
+        """The document with its title, as far as it is known."""
+        return self.title or DOCUMENTS.get(self.document, self.document)
 
     def __str__(self) -> str:
         return f"{self.document} {self.equations}"
@@ -91,8 +95,8 @@ class Declaration:
     then. `printed` and `value` depend on their arguments alone: they neither read nor write a variable or a parameter.
     """
 
-    declared: Problem
-    """The canonical problem that it was declared for."""
+    declared: Any
+    """The problem that it was declared for: a canonical one, or one of a family that somebody brings."""
     objective: Any
     """The objective of the equation, `cp.Minimize` or `cp.Maximize`."""
     constraints: dict[str, Any]
@@ -145,8 +149,9 @@ class Declaration:
         """
         assert self.reference is not None
         changed = [name for name, value in self.reference.items() if not np.array_equal(parameters[name], value)]
+        declared: Problem = self.declared
         if not changed:
-            return self.declared
+            return declared
         name = changed[0]
         if len(changed) > 1 or name not in COSTS:
             raise ValueError(
@@ -160,7 +165,7 @@ class Declaration:
         value = number(parameters[name], f"the parameter {name}", wanted, lambda v: least <= v < np.inf)
         C = (self.cost or COSTS[name])(value)
         if "canonical" not in self._made or self._made["canonical"].C != C:
-            self._made["canonical"] = self.declared.with_cost(C)
+            self._made["canonical"] = declared.with_cost(C)
         made: Problem = self._made["canonical"]
         return made
 
@@ -194,7 +199,8 @@ class Declaration:
 class Formulation:
     """A printed problem: its id, the family whose optimum it has, where it is printed, and how it is declared.
 
-    latex : the equation.  carries : "function" if its variables are an f, "multipliers" if they are an alpha.
+    latex : the equation.  carries : "function" if its variables are an f, "multipliers" if they are an alpha, "own" if no other formulation
+    has them.
     control : a misprint or look-alike that is declared to come out as disagreeing; it is not counted in the family's verdict.
     applies : the refusal of a problem of the family that cannot be declared so all the same, or None.
     """
@@ -204,36 +210,25 @@ class Formulation:
     sources: tuple[Source, ...]
     builder: Callable[[Any], Declaration]
     latex: str
-    carries: Literal["function", "multipliers"]
+    carries: Literal["function", "multipliers", "own"]
     control: bool = False
     applies: Callable[[Any], Refusal | None] = lambda problem: None
+
+    @property
+    def unknowns(self) -> str:
+        """What formulations of the same unknowns have in common."""
+        return self.id if self.carries == "own" else self.carries
 
     @property
     def statement(self) -> str:
         """The equation in words and symbols, as the declaring function states it."""
         return cleandoc(self.builder.__doc__ or "")
 
-    def refusal(self, problem: Problem) -> Refusal | None:
+    def refusal(self, problem: AnyProblem) -> Refusal | None:
         """Why this problem cannot be declared so, or None."""
         if problem.family != self.family:
             return Refusal(f"{self.id} declares {self.family}, this problem is {problem.family}")
-        if not problem.convex:
-            return Refusal("the kernel matrix is not positive semidefinite: the problem is not convex, no optimum is claimed")
-        if problem.p > PAIR_LIMIT:
-            return too_large(f"{problem.p:,} rows, the limit is {PAIR_LIMIT:,}")
-        if problem.m > POINT_LIMIT:
-            return too_large(f"{problem.m:,} points, the limit is {POINT_LIMIT:,}")
-        if problem.p * problem.m > ENTRY_LIMIT:
-            entries = f"{problem.p:,} rows x {problem.m:,} points = {problem.p * problem.m:,} entries"
-            return too_large(f"{entries}, the limit is {ENTRY_LIMIT:,}")
-        if np.isinf(problem.C) and (problem.unit_weights == 0).any():
-            return Refusal("hard forms have no rows of weight 0: leave those rows out of the data")
-        return self.applies(problem)
-
-
-def too_large(why: str) -> Refusal:
-    """The refusal of a problem whose size alone keeps it from being declared; `why` gives the size and the limit."""
-    return Refusal(f"too large to declare: {why}", too_large=True)
+        return problem.undeclarable or self.applies(problem)
 
 
 REGISTRY: dict[str, Formulation] = {}
@@ -271,12 +266,12 @@ def formulation(
     return enter
 
 
-def declare(id: str, problem: Problem) -> Declaration:
+def declare(id: str, problem: AnyProblem) -> Declaration:
     """The printed problem `id` as a cvxpy problem over the data of `problem`.
 
     Parameters
     ----------
-    id : a key of REGISTRY.  problem : MarginProblem or OneNormProblem of the formulation's family.
+    id : a key of REGISTRY.  problem : MarginProblem, OneNormProblem or own problem of the formulation's family.
 
     Returns
     -------

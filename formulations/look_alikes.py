@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.declaration import Declaration, Printed, Source, formulation, too_large
+from equimargin.formulations.declaration import Declaration, Printed, Source, formulation
 from equimargin.formulations.kernels.kernel import Linear, Precomputed
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import OneNormPoint, Point
 from equimargin.formulations.reduced_graph import reduced_preferences
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.refusal import Refusal, too_large
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.formulations.svm import hard_primal
 

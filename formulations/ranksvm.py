@@ -17,12 +17,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from equimargin.formulations.declaration import Declaration, Printed, Source, formulation, reciprocal, too_large
+from equimargin.formulations.declaration import Declaration, Printed, Source, formulation, reciprocal
 from equimargin.formulations.hard_rows import hard_margins, length, no_slack, point_of_margin, shortfall, value_of_margin
 from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.refusal import Refusal, too_large
 
 ALL_SUBSETS = 8
 """Pairs up to which the 1-slack form is declared over every subset of them. For more it is declared over the subsets that a cutting loop

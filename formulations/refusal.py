@@ -19,3 +19,8 @@ class Refusal:
 
     def __str__(self) -> str:
         return f"{self.sentence}; {self.instead}" if self.instead else self.sentence
+
+
+def too_large(why: str) -> Refusal:
+    """The refusal of a problem whose size alone keeps it from being declared; `why` gives the size and the limit."""
+    return Refusal(f"too large to declare: {why}", too_large=True)

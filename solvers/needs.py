@@ -16,12 +16,12 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import Signed, Tube
 
-P = TypeVar("P", bound=Problem)
+P = TypeVar("P", bound=AnyProblem)
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Needs(Generic[P]):
 
     Parameters
     ----------
-    shape : MarginProblem or OneNormProblem; the solver is called with problems of this class only.
+    shape : the class of problems that the solver is called with: MarginProblem, OneNormProblem, or that of families from elsewhere.
     no_hinge, no_squared_hinge : why it does not take this loss, after "the hinge ..." or "the squared hinge ...".
     no_bias : why no row may have a free bias, after "there is a bias, ...".
     bias : why every row needs one, after "there is no bias, ...".
@@ -57,13 +57,14 @@ class Needs(Generic[P]):
     features_at_any_size: bool = False
     also: Callable[[P], Refusal | None] = lambda problem: None
 
-    def refusal(self, problem: Problem) -> Refusal | None:
+    def refusal(self, problem: AnyProblem) -> Refusal | None:
         """The first need that the problem does not meet, in the order of the parameters but with the sizes before `convex`; or None."""
         if not isinstance(problem, self.shape):
-            return Refusal("it is a linear program" if isinstance(problem, OneNormProblem) else "it is a quadratic problem")
-        return next(self._unmet(problem), None) or self.also(problem)
+            return _of_another_shape(problem)
+        unmet = next(self._unmet(problem), None) if isinstance(problem, CanonicalProblem) else None
+        return unmet or self.also(problem)
 
-    def _unmet(self, problem: Problem) -> Iterator[Refusal]:
+    def _unmet(self, problem: CanonicalProblem) -> Iterator[Refusal]:
         if isinstance(problem, MarginProblem):
             yield from self._unmet_by_loss(problem)
             yield from self._unmet_by_rows(problem)
@@ -93,3 +94,9 @@ class Needs(Generic[P]):
             yield Refusal("rows have more than one entry")
         if self.no_hard_rows and np.isinf(problem.group_costs).any():
             yield Refusal(f"hard rows (infinite costs), {self.no_hard_rows}")
+
+
+def _of_another_shape(problem: AnyProblem) -> Refusal:
+    if not isinstance(problem, CanonicalProblem):
+        return Refusal(f"it is of the family {problem.family}, which has solvers of its own")
+    return Refusal("it is a linear program" if problem.kind == "linear" else "it is a quadratic problem")

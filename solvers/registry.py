@@ -20,18 +20,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from inspect import Parameter, signature
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, overload, runtime_checkable
 
 import numpy as np
 
 from equimargin.formulations.declaration import REGISTRY
 from equimargin.formulations.numeric.jit import is_compiled
+from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.formulations.refusal import Refusal
 from equimargin.solvers.exact_limits import refusal as exact_refusal
 from equimargin.solvers.needs import Needs, P
-from equimargin.solvers.solution import Limits, Solution, checked, finished
+from equimargin.solvers.solution import AnySolution, Limits, Solution, checked, finished
 
 Run = TypeVar("Run", bound=Callable[..., Any])
 """A solving function: of a problem, and if it takes them of limits, and of a point of that problem's kind to start from, or None."""
@@ -57,10 +58,10 @@ class Solver(Protocol):
     def reference(self) -> bool:
         """Whether it is there to be compared with: "auto" never chooses it."""
 
-    def refusal(self, problem: Problem) -> Refusal | None:
+    def refusal(self, problem: Any) -> Refusal | None:
         """What the problem lacks for the solver, or None."""
 
-    def run(self, problem: Problem, limits: Limits, warm_start: Any) -> Solution:
+    def run(self, problem: Any, limits: Limits, warm_start: Any) -> Solution:
         """Solve a problem that is not refused: always a point, a status and a reason."""
 
 
@@ -96,7 +97,7 @@ class Entry(Generic[P]):
         """Whether a run need not wait until the solver's own kernel is compiled."""
         return self.kernel is None or is_compiled(self.kernel)
 
-    def refusal(self, problem: Problem) -> Refusal | None:
+    def refusal(self, problem: AnyProblem) -> Refusal | None:
         """What the problem lacks for the solver, or None."""
         return self.needs.refusal(problem)
 
@@ -107,12 +108,18 @@ class Entry(Generic[P]):
         places = kinds.count(Parameter.POSITIONAL_OR_KEYWORD) + kinds.count(Parameter.POSITIONAL_ONLY)
         return 3 if Parameter.VAR_POSITIONAL in kinds else places
 
-    def goes_first(self, problem: Problem) -> bool:
+    def goes_first(self, problem: AnyProblem) -> bool:
         """Whether "auto" asks this solver before those of which this is not true."""
         return isinstance(problem, self.needs.shape) and self.first(problem)
 
+    @overload
+    def run(self, problem: Problem, limits: Limits, warm_start: CanonicalPoint | None) -> Solution: ...
+
+    @overload
+    def run(self, problem: AnyProblem, limits: Limits, warm_start: None) -> AnySolution: ...
+
     @np.errstate(all="ignore")  # a point that overflows is told by its gap and its interval, which count that
-    def run(self, problem: Problem, limits: Limits, warm_start: CanonicalPoint | None) -> Solution:
+    def run(self, problem: AnyProblem, limits: Limits, warm_start: CanonicalPoint | None) -> AnySolution:
         """Solve, whatever `refusal` says, if only the problem is of the needed shape.
 
         Raises
@@ -125,8 +132,9 @@ class Entry(Generic[P]):
             raise ValueError(f"{self.name} does not take this {problem.family} problem: {self.refusal(problem)}")
         started = time.perf_counter()
         answer = self.function(*(problem, limits, warm_start)[: self._arguments])
-        if isinstance(answer, Solution):
+        if isinstance(answer, AnySolution):
             return answer
+        assert isinstance(problem, Problem), "solvers of families that somebody brings hand back solutions of their own"
         return finished(problem, self.name, answer, limits, time.perf_counter() - started)
 
 
@@ -263,7 +271,7 @@ def solve(
     return chosen.run(problem, limits, None if start is None else problem.own_point(start))
 
 
-def _automatic(problem: Problem) -> Solver:
+def _automatic(problem: AnyProblem) -> Solver:
     """The first solver of its family that does not refuse it. Those that ask to go first are asked first, the others in their order."""
     candidates = [solver for solver in SOLVERS.values() if not solver.reference and solver.takes(problem.family)]
     for solver in sorted(candidates, key=lambda solver: not solver.goes_first(problem)):
@@ -273,7 +281,7 @@ def _automatic(problem: Problem) -> Solver:
     raise ValueError(f"auto finds no solver for this {problem.family} problem ({reasons}); {_advice(problem)}")
 
 
-def _willing(problem: Problem, solver: str | Solver) -> Solver:
+def _willing(problem: AnyProblem, solver: str | Solver) -> Solver:
     """The solver, of that name or itself, which does not refuse the problem."""
     if isinstance(solver, str) and solver not in SOLVERS:
         raise ValueError(f"unknown solver {solver!r}; known: auto, {', '.join(SOLVERS)}")
@@ -284,7 +292,7 @@ def _willing(problem: Problem, solver: str | Solver) -> Solver:
     return chosen
 
 
-def _advice(problem: Problem) -> str:
+def _advice(problem: AnyProblem) -> str:
     """What would take a problem: the solvers that do not refuse it, or its declarations, or exact arithmetic; else why nothing does."""
     solvers = [solver.name for solver in SOLVERS.values() if solver.refusal(problem) is None]
     if solvers:
@@ -296,6 +304,6 @@ def _advice(problem: Problem) -> str:
         return f"no specialised solver takes it, but solve_declaration does: declare {' or '.join(declared)}"
     too_large = next((refusal for refusal in refusals.values() if refusal is not None and refusal.too_large), None)
     undeclared = "nothing declares it" if too_large is None else f"it is {too_large}"
-    if problem.convex and exact_refusal(problem) is None:
+    if isinstance(problem, Problem) and problem.convex and exact_refusal(problem) is None:
         return f"no specialised solver takes it and {undeclared}, but exact_optimum takes it"
     return f"no specialised solver takes it, and {undeclared}"

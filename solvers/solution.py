@@ -104,8 +104,21 @@ def checked(
     return Limits(positive(tol, "tol"), steps, seconds, callback, count(n_jobs, "n_jobs"))
 
 
+class AnySolution:
+    """What every solver hands back, whatever kind of problem it solves.
+
+    solver : its name.  status, reason : why it stopped.  iterations : of the solver's own kind.  seconds : of wall time.
+    """
+
+    solver: str
+    status: Status
+    reason: str
+    iterations: int
+    seconds: float
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution:
+class Solution(AnySolution):
     """A solver's answer to a problem.
 
     problem : what was solved.  solver : its name.  point : the best point found.  status, reason : why it stopped.

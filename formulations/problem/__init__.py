@@ -1,6 +1,6 @@
 """The two canonical shapes of every printed problem, and the constructors that users call."""
 
-from equimargin.formulations.problem.base import CanonicalProblem
+from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.construct import (
     classification,
     one_norm_ranking,
@@ -14,6 +14,7 @@ from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
 
 __all__ = [
+    "AnyProblem",
     "CanonicalPoint",
     "CanonicalProblem",
     "MarginProblem",

@@ -1,11 +1,11 @@
-"""What the two canonical shapes have in common: data, kernel, rows and costs, and the methods that every problem has."""
+"""What every problem answers, and what the two canonical shapes have in common: data, kernel, rows and costs."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,54 @@ from equimargin.formulations.kernels.kernel import Kernel
 from equimargin.formulations.numeric.arguments import reals
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.numeric.rounding import products_within
+from equimargin.formulations.problem.limits import too_large_to_declare
 from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
+from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, ImplicitMultipliers
 
 P = TypeVar("P", Point, OneNormPoint)
 
+Kind = Literal["linear", "quadratic", "conic"]
+"""The kinds of convex programs: linear and quadratic ones, and those with second-order cones."""
+
+
+class AnyProblem(ABC):
+    """What comparisons, the referee and the command line ask of a problem: a canonical one, or one of a family that somebody brings."""
+
+    @property
+    @abstractmethod
+    def kind(self) -> Kind:
+        """What kind of program the problem is."""
+
+    @property
+    @abstractmethod
+    def family(self) -> str:
+        """The id of the family whose optimum it has."""
+
+    @property
+    @abstractmethod
+    def convex(self) -> bool:
+        """Whether the problem is known to be convex: an optimum is claimed of no other."""
+
+    @property
+    @abstractmethod
+    def scale(self) -> float:
+        """The unit of relative figures where the optimum is almost 0: the primal value at f = 0, or the sizes of the objective's terms."""
+
+    @property
+    @abstractmethod
+    def undeclarable(self) -> Refusal | None:
+        """Why no formulation of its family declares the problem, or None."""
+
+    @property
+    def note(self) -> str:
+        """What has to be said of how its numbers are read, a sentence without its full stop; empty where that goes without saying."""
+        return ""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CanonicalProblem(ABC):
+class CanonicalProblem(AnyProblem):
     """A problem over f in the kernel's space: the fields and methods that both canonical shapes have.
 
     Parameters
@@ -41,28 +80,10 @@ class CanonicalProblem(ABC):
     shift: float | None = field(default=0.0, kw_only=True)
     feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
 
-    kind: ClassVar[Literal["linear", "quadratic"]]
-    """What kind of program the problem is."""
-
-    @property
-    @abstractmethod
-    def family(self) -> str:
-        """The id of the formulations with this optimum."""
-
-    @property
-    @abstractmethod
-    def convex(self) -> bool:
-        """Whether the problem is known to be convex: an optimum is claimed of no other."""
-
     @property
     @abstractmethod
     def weights(self) -> Array | None:
         """Factors of C, (groups,); None where all are 1."""
-
-    @property
-    @abstractmethod
-    def scale(self) -> float:
-        """P(0), the primal value at f = 0, over the finite costs: the unit of relative figures where the optimum is almost 0."""
 
     @property
     @abstractmethod
@@ -118,6 +139,16 @@ class CanonicalProblem(ABC):
         points, columns = self.X.shape
         sizes = f"{self.p:,} rows of {points:,} points" + ("" if self.kernel.given else f" with {columns:,} features")
         return f"<{type(self).__name__} {self.family}: {sizes}, {self.kernel!r}, C={self.C:g}>"
+
+    @property
+    def undeclarable(self) -> Refusal | None:
+        """Why the problem is not declared: no convexity, its size, or hard rows of weight 0; or None."""
+        if not self.convex:
+            return Refusal("the kernel matrix is not positive semidefinite: the problem is not convex, no optimum is claimed")
+        refusal = too_large_to_declare(self.p, self.m)
+        if refusal is None and np.isinf(self.C) and (self.unit_weights == 0).any():
+            return Refusal("hard forms have no rows of weight 0: leave those rows out of the data")
+        return refusal
 
     @property
     def m(self) -> int:

@@ -1,4 +1,4 @@
-"""How large the numbers of a problem may be, so that float64 can square them and add them up."""
+"""How large a problem may be: its numbers, so that float64 can square them and add them up, and its sizes, so that it can be declared."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.refusal import Refusal, too_large
 from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.listed import Tube
 
@@ -13,6 +14,12 @@ LARGEST_KERNEL = 2.0**1020
 """The largest |x_i|^2 and |K_ij| that are accepted: sums of four of them stay below 2^1024, where float64 ends."""
 LARGEST_LOSS = float(np.finfo(np.float64).max)
 """The largest sum of losses at f = 0 that is accepted: it is the largest float64."""
+PAIR_LIMIT = 20_000
+"""Rows, at most, of a declared problem: for more rows there are the specialised solvers."""
+POINT_LIMIT = 3_000
+"""Points, at most, of a declared problem: their dense Gram matrix takes 72 MB, and its eigenvectors take as much again."""
+ENTRY_LIMIT = 20_000_000
+"""Rows times points, at most, of a declared problem: its rows of features are a dense matrix of this size, which takes 160 MB."""
 LARGEST_TARGET = 2.0**500
 """The largest t_r that is accepted, about 3e150: losses and |f|^2 contain its square, and sums of millions of squares stay below 2^1024."""
 
@@ -34,3 +41,14 @@ def within_float64(rows: Rows, C: float, loss: Loss = "hinge", weights: Array | 
     worst = max(float(rows.t.max()), 0.0) if tube else 1.0
     if np.isfinite(C) and not np.isfinite(C * largest * worst * (worst if loss == "squared_hinge" else 1.0) * rows.p):
         raise ValueError(f"C = {C:g} is too large for float64: {rows.p:,} losses of f = 0 may add up to more than {LARGEST_LOSS:.1e}")
+
+
+def too_large_to_declare(p: int, m: int) -> Refusal | None:
+    """The refusal of a problem of p rows over m points that is too large for a declaration, or None."""
+    if p > PAIR_LIMIT:
+        return too_large(f"{p:,} rows, the limit is {PAIR_LIMIT:,}")
+    if m > POINT_LIMIT:
+        return too_large(f"{m:,} points, the limit is {POINT_LIMIT:,}")
+    if p * m > ENTRY_LIMIT:
+        return too_large(f"{p:,} rows x {m:,} points = {p * m:,} entries, the limit is {ENTRY_LIMIT:,}")
+    return None

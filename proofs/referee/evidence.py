@@ -95,6 +95,11 @@ class PointProof:
     """The side that a linear program's multipliers supply, which is not put to the point test; None for any other program."""
     derived_lower: float = -np.inf
     """A lower bound proven from multipliers that we made from its f; -inf where it brought its own, or none could be made."""
+    own: Interval | None = None
+    """What is proven of the optimum of the answer's own declaration, or of the value of a solver's own point, on the family's scale.
+
+    It takes the place of `proven` where a family has no canonical point to which all answers are mapped. `proven` is then what is known of
+    the family's definition, and nothing is supplied."""
 
     @property
     def has_f(self) -> bool:

@@ -7,6 +7,7 @@ values when it was solved. The point of an answer is completed once, and the com
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import singledispatch
 
 import numpy as np
 
@@ -15,29 +16,54 @@ from equimargin.formulations.bounds.complete import CompletedPoint, complete
 from equimargin.formulations.bounds.evaluate import arithmetic
 from equimargin.formulations.bounds.intervals import inner_interval, interval
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.proofs.referee.evidence import Accuracy, Claim, Evidence, PointProof, Run, Side, worst
 from equimargin.proofs.referee.rays import RAY_TOLERANCE, Ray, ray_of
 from equimargin.proofs.referee.residuals import own_residual
 from equimargin.solvers.backends.solve import Answer, Raw, Reading
-from equimargin.solvers.solution import Solution, Status
+from equimargin.solvers.solution import AnySolution, Solution, Status
 
 UNREACHABLE_NORM = 1e8
 """|f|^2 times the mean K_ii over the number of rows, without a unit. If both the proven lower bound and the claim of a hard family are
 larger, the family counts as infeasible: its largest margin would be below 1e-4 / sqrt(p)."""
 
 
-@np.errstate(all="ignore")  # what overflows is inaccurate, or no proof
-def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence:
-    """The evidence of a backend's answer to a declaration.
+@singledispatch
+def examine(problem: AnyProblem, answer: Answer, control: bool = False) -> Evidence:
+    """The evidence of a backend's answer to a declaration, examined as the kind of problem needs it.
 
     Parameters
     ----------
-    problem : the family's canonical problem, with the true data.  answer : from `solve_declaration`; its declaration may have been changed
-        since then.  control : whether the declaration is wrong on purpose.
+    problem : the family's problem, with the true data.  answer : from `solve_declaration`; its declaration may have been changed since.
+    control : whether the declaration is wrong on purpose.
+
+    Raises
+    ------
+    TypeError : a problem of a kind whose module has not registered an examination.
     """
-    run = Run(
+    raise TypeError(f"nobody has said how an answer to a {type(problem).__name__} is examined: `examine.register` says it")
+
+
+@singledispatch
+def examine_solution(problem: AnyProblem, solution: AnySolution) -> Evidence:
+    """The evidence of a specialised solver's solution, examined as the kind of problem needs it.
+
+    Parameters
+    ----------
+    problem : the family's problem, with the true data.  solution : from its solver.
+
+    Raises
+    ------
+    TypeError : a problem of a kind whose module has not registered an examination.
+    """
+    raise TypeError(f"nobody has said how a solution of a {type(problem).__name__} is examined: `examine_solution.register` says it")
+
+
+def run_of(problem: AnyProblem, answer: Answer, control: bool) -> Run:
+    """Who gave a backend's answer, and how the run ended."""
+    return Run(
         problem.family,
         answer.declaration.id,
         answer.backend,
@@ -49,11 +75,17 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
         solve_seconds=answer.solve_seconds,
         iterations=answer.iterations,
     )
+
+
+@examine.register
+@np.errstate(all="ignore")  # what overflows is inaccurate, or no proof
+def _examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence:
+    run = run_of(problem, answer, control)
     if answer.raw is None:
         return Evidence(run)
     ray = ray_of(answer)
     if ray is not None and ray.proves:
-        return Evidence(run, _claim_of_ray(answer, ray), accuracy=Accuracy(arithmetic=arithmetic(problem)))
+        return Evidence(run, claim_of_ray(answer, ray), accuracy=Accuracy(arithmetic=arithmetic(problem)))
     if answer.reading is None:
         return Evidence(run)
     point = _judged_point(problem, answer.problem, answer.reading.point)
@@ -69,23 +101,20 @@ def examine(problem: Problem, answer: Answer, control: bool = False) -> Evidence
     value = answer.value
     claim = Claim(
         value,
-        mismatch=max(_spread(answer, worth) for worth in _worths(answer, answer.reading)),
+        mismatch=mismatch(answer, answer.reading),
         cancellation=completed.quadratic_error,
         infeasible=_unreachable(problem, value, proof.proven.lower) or (value == np.inf and accuracy.normwise <= RAY_TOLERANCE),
     )
     return Evidence(run, claim, proof, accuracy)
 
 
+@examine_solution.register
 @np.errstate(all="ignore")
-def examine_solution(problem: Problem, solution: Solution) -> Evidence:
-    """The evidence of a specialised solver's solution: its claim is its primal value, and its accuracy is the gap of its point.
+def _examine_solution(problem: Problem, solution: Solution) -> Evidence:
+    """Its claim is its primal value, and its accuracy is the gap of its point; the problem that the solution names is not used.
 
     A point without multipliers has no gap of its own. Multipliers made from its f may prove a lower bound of the family's optimum, and are
     not held against it.
-
-    Parameters
-    ----------
-    problem : the family's canonical problem, with the true data; the problem that the solution names is not used.  solution : from `solve`.
     """
     derived = complete(problem, solution.point).derived
     proof = PointProof(
@@ -118,7 +147,7 @@ def examine_solution(problem: Problem, solution: Solution) -> Evidence:
     )
 
 
-def _claim_of_ray(answer: Answer, ray: Ray) -> Claim:
+def claim_of_ray(answer: Answer, ray: Ray) -> Claim:
     """What a verified ray says: a minimum is -inf where it is unbounded and inf where it is infeasible, a maximum the other way round."""
     minimised = answer.declaration.objective.NAME == "minimize"
     value = answer.on_family_scale(np.inf if minimised == (answer.status is Status.INFEASIBLE) else -np.inf)
@@ -189,6 +218,11 @@ def _moved(mapping: Callable[[float], float], at: float, by: float) -> float:
 def _spread(answer: Answer, by: float) -> float:
     """A difference `by` in units of the declared objective, converted to the family's scale at the answer."""
     return _moved(answer.on_family_scale, answer.objective, by)
+
+
+def mismatch(answer: Answer, reading: Reading) -> float:
+    """The largest of the three figures that say how far an answer is from its printed formula, on the family's scale."""
+    return max(_spread(answer, worth) for worth in _worths(answer, reading))
 
 
 def _worths(answer: Answer, reading: Reading) -> tuple[float, float, float]:

@@ -101,6 +101,13 @@ class Family:
     """One an answer, in the order of the evidence."""
     feasible: bool = True
     """False where an answer proves that no point is feasible, and no answer has a point that is proven feasible."""
+    note: str = ""
+    """How the numbers are read of which all this is proven, a clause; empty where they are read as they are."""
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether the objective is proven to have no bound: no lower one of a minimum, no upper one of a maximum."""
+        return self.feasible and bool(np.isinf(self.interval.lower)) and self.interval.lower == self.interval.upper
 
     @property
     def advice(self) -> str:
@@ -137,7 +144,9 @@ class _Standard:
         return self.interval.size
 
     def distance(self, value: float) -> float:
-        """How far a value lies outside the interval; inf where it is not finite."""
+        """How far a value lies outside the interval; inf where it is infinite, unless the optimum is proven to be so."""
+        if self.interval.lower == value == self.interval.upper:
+            return 0.0
         return max(self.interval.lower - value, value - self.interval.upper, 0.0) if np.isfinite(value) else np.inf
 
     def contradicted_by(self, claim: Claim) -> bool:
@@ -170,8 +179,9 @@ def judge(
     if proven.lower > proven.upper:
         return Family(family, proven, Verdict.DISAGREE, "the proven bounds contradict each other", judgements)
     verdict, reason = _verdict([j for j in judgements if not j.evidence.run.control], possible or Ways())
-    reason = reason if standard.feasible else f"infeasible: {reason}"
-    return Family(family, proven, verdict, reason, judgements, standard.feasible)
+    found = Family(family, proven, verdict, reason, judgements, standard.feasible)
+    infinite = "" if standard.feasible and not found.unbounded else "unbounded: " if standard.feasible else "infeasible: "
+    return replace(found, reason=f"{infinite}{reason}")
 
 
 def _standard(counted: Sequence[Evidence], scale: float, tol: float) -> _Standard:
@@ -191,12 +201,15 @@ def _judgement(e: Evidence, standard: _Standard) -> Judgement:
     claim = np.inf if e.claim is None else worst(standard.distance(e.claim.value), e.claim.mismatch) / standard.S
     off = np.inf if e.point is None else _off(e.point, standard)
     accuracy = np.inf if e.accuracy is None else _accuracy(e.accuracy, off, standard)
-    agreement = _agreement(e, (claim, off, accuracy), standard)
+    judged = _agreement if e.point is None or e.point.own is None else _agreement_of_own
+    agreement = judged(e, (claim, off, accuracy), standard)
     sides = [(standard.interval.lower, "family")]
+    upper = np.inf
     if e.point is not None:
-        sides = [(e.point.proven.lower, "own"), (e.point.derived_lower, "derived"), *sides]
+        proven = e.point.proven if e.point.own is None else e.point.own
+        sides = [(proven.lower, "own"), (e.point.derived_lower, "derived"), *sides]
+        upper = proven.upper
     lower, kind = next(((bound, kind) for bound, kind in sides if np.isfinite(bound)), (-np.inf, None))
-    upper = np.inf if e.point is None else e.point.proven.upper
     width = Interval(lower, upper, standard.interval.scale).relative_width
     return Judgement(e, agreement, claim, off, accuracy, lower, upper, kind, width)
 
@@ -207,7 +220,13 @@ def _accuracy(own: Accuracy, off: float, standard: _Standard) -> float:
 
 
 def _off(point: PointProof, standard: _Standard) -> float:
-    """How far the supplied sides of a point are from the family's interval, relative to S; inf where it supplied none."""
+    """How far the supplied sides of a point are from the family's interval, relative to S; inf where it supplied none.
+
+    Of an answer with an optimum of its own, how far that may be from the family's."""
+    own, family = point.own, standard.interval
+    if own is not None:
+        same = (own.lower, own.upper) == (family.lower, family.upper)
+        return 0.0 if same else worst(own.upper - family.lower, family.upper - own.lower, 0.0) / standard.S
     above = (point.proven.upper - standard.interval.lower) / standard.S if point.has_f or point.has_alpha else np.inf
     below = (standard.interval.upper - point.proven.lower) / standard.S if point.has_alpha else 0.0
     return worst(above, below, 0.0)
@@ -246,6 +265,22 @@ def _ended_elsewhere(e: Evidence, standard: _Standard) -> bool:
     above = e.point.inner.upper - standard.interval.upper if e.point.has_f else 0.0
     below = standard.interval.lower - e.point.inner.lower if e.point.has_alpha else 0.0
     return max(above, below) > UNSOLVED * standard.S
+
+
+def _agreement_of_own(e: Evidence, figures: tuple[float, float, float], standard: _Standard) -> Agreement:
+    """The agreement of an answer whose own optimum, or own point's value, is proven: it disagrees if that is proven to be another.
+
+    No accuracy of a backend excuses a declaration, and none accuses it. A solver is excused by the accuracy that it admits.
+    """
+    claim, off, accuracy = figures
+    assert e.point is not None
+    own, family = e.point.own or e.point.proven, standard.interval
+    admitted = accuracy if e.run.formulation is None else 0.0
+    if max(own.lower - family.upper, family.lower - own.upper) > standard.S * max(standard.tol, admitted):
+        return Agreement.DISAGREES
+    if e.claim is None or not accuracy <= UNSOLVED or not np.isfinite(family.relative_width):
+        return Agreement.FAILED
+    return Agreement.AGREES if claim <= standard.tol and off <= standard.tol else Agreement.INACCURATE
 
 
 def _excused(claim: Claim, point: PointProof, accuracy: float, standard: _Standard) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from equimargin.formulations import REGISTRY
-from equimargin.formulations.problem.one_norm import Problem
+from equimargin.formulations.problem.base import AnyProblem
 from equimargin.solvers.registry import SOLVERS
 
 
@@ -23,12 +23,12 @@ class Ways:
     too_large: bool = False
 
 
-def ways(problem: Problem) -> Ways:
+def ways(problem: AnyProblem) -> Ways:
     """Whether a problem can be declared and solved, from the refusals of all formulations of its family and of all specialised solvers.
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem.
+    problem : of any kind.
     """
     refusals = [entry.refusal(problem) for entry in REGISTRY.values() if entry.family == problem.family and not entry.control]
     too_large = bool(refusals) and all(refusal is not None and refusal.too_large for refusal in refusals)

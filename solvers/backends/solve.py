@@ -283,17 +283,23 @@ def _eliminated(declaration: Declaration) -> tuple[float, float]:
     for constraint in constraints:
         left, right = constraint.args[0], constraint.args[-1]
         if isinstance(constraint, cp.constraints.Inequality) and left.is_constant() and isinstance(right, cp.Variable):
-            right.value = np.maximum(right.value, left.value)
+            _give(right, np.maximum(right.value, left.value))
         elif isinstance(constraint, cp.constraints.Inequality) and isinstance(left, cp.Variable) and right.is_constant():
-            left.value = np.minimum(left.value, right.value)
+            _give(left, np.minimum(left.value, right.value))
     for constraint in constraints:
         if isinstance(constraint, cp.constraints.Equality) and isinstance(constraint.args[0], cp.Variable):
-            constraint.args[0].value = constraint.args[1].value
+            _give(constraint.args[0], constraint.args[1].value)
     worst = max((_relative_violation(constraint) for constraint in constraints), default=0.0)
     objective = float(declaration.objective.args[0].value)
     for name, variable in declaration.variables.items():
-        variable.value = values[name]
+        _give(variable, values[name])
     return worst, objective
+
+
+def _give(variable: Any, value: Any) -> None:
+    """Let a variable have a value of its shape, which may be outside the variable's own bounds by a rounding error."""
+    if np.shape(value) == variable.shape:
+        variable.save_value(np.asarray(value))
 
 
 def _relative_violation(constraint: Any) -> float:

@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equimargin.families import HowToPose, families_of
-from equimargin.formulations import REGISTRY, Problem, declare
+from equimargin.formulations import REGISTRY, declare
 from equimargin.formulations.numeric.arguments import did_you_mean, number, shown
 from equimargin.formulations.numeric.jit import seconds_of_compiling
-from equimargin.formulations.problem import CanonicalProblem
+from equimargin.formulations.problem import AnyProblem
 from equimargin.proofs import Agreement, Evidence, Family, examine, examine_solution, judge
 from equimargin.proofs.referee import Ways, failed, skipped, ways
 from equimargin.report.comparison import Comparison
-from equimargin.solvers import BACKENDS, SOLVERS, Solver, Status, solve, solve_declaration
+from equimargin.solvers import BACKENDS, SOLVERS, Limits, Solver, Status, solve_declaration
 from equimargin.solvers.registry import takes
 
 __all__ = ["Comparison", "HowToCompare", "compare", "comparisons", "matching"]
@@ -106,7 +106,7 @@ class Job:
     given : the specialised solver itself, where it was handed to `compare` and is not looked up by its name.
     """
 
-    problem: Problem
+    problem: AnyProblem
     formulation: str | None
     solver: str
     tol: float
@@ -170,12 +170,11 @@ class Job:
             for library in LIBRARIES_OF_LINEAR_PROGRAMS:
                 import_module(library)
         before = seconds_of_compiling()
-        solution = solve(self.problem, self.given or self.solver, tol=self.tol, time_limit=allowed.seconds)
+        solution = self.specialised.run(self.problem, Limits(self.tol, time_limit=allowed.seconds), None)
         compiling = seconds_of_compiling() - before
-        if allowed.reason and solution.status is Status.TIME_LIMIT:
-            solution = replace(solution, reason=allowed.reason)
         found = examine_solution(self.problem, solution)
-        return replace(found, run=replace(found.run, compile_seconds=compiling))
+        reason = allowed.reason if allowed.reason and solution.status is Status.TIME_LIMIT else solution.reason
+        return replace(found, run=replace(found.run, reason=reason, compile_seconds=compiling))
 
     def _enter(self) -> None:
         """Register the formulation or the solver by importing its module: another process knows only those of the project.
@@ -264,8 +263,8 @@ def _named(first: Any, more: Sequence[Any], how: HowToCompare) -> HowToCompare:
     unknown = how.keys() - KNOWN
     if unknown:
         raise TypeError(f"compare takes no argument {', '.join(sorted(unknown))}; it takes {', '.join(sorted(KNOWN))}")
-    several = isinstance(first, Sequence) and len(first) > 0 and all(isinstance(each, CanonicalProblem) for each in first)
-    places = BEHIND_PROBLEMS if several or isinstance(first, CanonicalProblem) else BEHIND_FEATURES
+    several = isinstance(first, Sequence) and len(first) > 0 and all(isinstance(each, AnyProblem) for each in first)
+    places = BEHIND_PROBLEMS if several or isinstance(first, AnyProblem) else BEHIND_FEATURES
     if len(more) > len(places):
         raise TypeError(f"behind {'problems' if places is BEHIND_PROBLEMS else 'X'} compare takes {', '.join(places)}; name all else")
     by_place = dict(zip(places, more, strict=False))
@@ -275,12 +274,12 @@ def _named(first: Any, more: Sequence[Any], how: HowToCompare) -> HowToCompare:
     return cast(HowToCompare, {**how, **by_place})
 
 
-def _problems(given: Any, data: dict[str, Any]) -> list[Problem]:
+def _problems(given: Any, data: dict[str, Any]) -> list[AnyProblem]:
     """The problems that were given, or those of the arrays X and y that were."""
     if "y" in data:
-        return families_of(given, data.pop("y"), **data)
-    problems: list[Any] = [given] if isinstance(given, CanonicalProblem) else list(given)
-    if data or not all(isinstance(problem, CanonicalProblem) for problem in problems):
+        return [*families_of(given, data.pop("y"), **data)]
+    problems: list[Any] = [given] if isinstance(given, AnyProblem) else list(given)
+    if data or not all(isinstance(problem, AnyProblem) for problem in problems):
         raise ValueError("compare takes a problem, several problems, or arrays: compare(X, y), with a task, qid or kernel if need be")
     return problems
 
@@ -302,7 +301,7 @@ def _given(wanted: Sequence[str | Solver]) -> list[Solver]:
 class _Group:
     """A family at work: what is to be had of it, and the evidence so far, by the places of the jobs."""
 
-    problem: Problem
+    problem: AnyProblem
     jobs: list[Job]
     agree_tol: float
     possible: Ways
@@ -315,7 +314,9 @@ class _Group:
     def judged(self) -> Family:
         """The verdict on what there is, in the order of the jobs."""
         found = [self.evidence[place] for place in sorted(self.evidence)]
-        return judge(self.problem.family, found, self.problem.scale, self.agree_tol, self.problem.convex, self.possible)
+        problem = self.problem
+        verdict = judge(problem.family, found, problem.scale, self.agree_tol, problem.convex, self.possible)
+        return replace(verdict, note=problem.note)
 
     def enter(self, place: int, found: Evidence, patient: bool) -> Family:
         """The verdict with one answer more; the first that proves the optimum sets what backends are allowed from then on."""
@@ -324,14 +325,14 @@ class _Group:
         if patient:
             return family
         if self.allowed is not None and job.formulation and found.run.reason == self.allowed.reason:
-            self.stopped.setdefault((job.solver, REGISTRY[job.formulation].carries), job.formulation)
+            self.stopped.setdefault((job.solver, REGISTRY[job.formulation].unknowns), job.formulation)
         if self.allowed is None and family.interval.relative_width <= job.tol:
             self.allowed = _allowance(family)
         return family
 
     def like_a_stopped_one(self, job: Job) -> str:
         """The formulation that the job's backend was stopped on, if it has the same unknowns as the job's; else nothing."""
-        return self.stopped.get((job.solver, REGISTRY[job.formulation].carries), "") if job.formulation and not job.control else ""
+        return self.stopped.get((job.solver, REGISTRY[job.formulation].unknowns), "") if job.formulation and not job.control else ""
 
 
 def _allowance(family: Family) -> Allowance | None:
@@ -439,7 +440,9 @@ def _answer(which: int, place: int, job: Job, allowed: Allowance | str) -> tuple
     return which, place, job.skipped(Status.TIME_LIMIT, allowed) if isinstance(allowed, str) else job.run(allowed)
 
 
-def _jobs(problem: Problem, ids: Sequence[str], names: Sequence[str], given: Sequence[Solver], tol: float, controls: bool) -> Iterator[Job]:
+def _jobs(
+    problem: AnyProblem, ids: Sequence[str], names: Sequence[str], given: Sequence[Solver], tol: float, controls: bool
+) -> Iterator[Job]:
     """The answers that are wanted for one family, in the order of its records, controls last."""
     entries = [REGISTRY[id] for id in ids if REGISTRY[id].family == problem.family]
     for entry in entries:
@@ -454,12 +457,12 @@ def _jobs(problem: Problem, ids: Sequence[str], names: Sequence[str], given: Seq
         yield from (Job(problem, entry.id, ACCURATE, tol, entry.builder.__module__, control=True) for entry in wrong)
 
 
-def _suited(problem: Problem, names: Sequence[str], asked: set[str]) -> list[str]:
+def _suited(problem: AnyProblem, names: Sequence[str], asked: set[str]) -> list[str]:
     """The solvers without the backends that are weak on this kind of problem, unless they are asked for by name."""
     return [name for name in names if name not in BACKENDS or name in asked or BACKENDS[name].suited in ("any", problem.kind)]
 
 
-def _left_out(problems: Sequence[Problem], names: Sequence[str], asked: set[str]) -> tuple[str, ...]:
+def _left_out(problems: Sequence[AnyProblem], names: Sequence[str], asked: set[str]) -> tuple[str, ...]:
     """What is said of backends that are weak on a kind of program."""
     kinds = dict.fromkeys(problem.kind for problem in problems)
     weak = [(next(p for p in problems if p.kind == kind), kind) for kind in kinds]

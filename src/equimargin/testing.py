@@ -51,9 +51,11 @@ from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.problem.construct import problem_of
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.formulations.rows.listed import Tube
+from equimargin.instances import check_own_formulation, check_own_solver
 from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
+from equimargin.proofs.families import OwnFormulation, OwnProblem
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Solver, Status, solve, solve_declaration
-from equimargin.solvers.registry import takes
+from equimargin.solvers.registry import Entry, takes
 
 try:
     from hypothesis import strategies as st
@@ -409,7 +411,8 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> None:
     """Check a declared formulation on small problems of its family with three kernels.
 
     It must be disciplined with its parameters, equal to its printed formula at random values, recover what it expresses, refuse other
-    families, and agree among the right answers of its family, or disagree if it is a control.
+    families, and agree among the right answers of its family, or disagree if it is a control. A formulation of a family that somebody
+    brings is checked on data drawn from the family's strategy (`equimargin.instances`).
 
     Parameters
     ----------
@@ -420,6 +423,8 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> None:
     KeyError : an unknown id.  AssertionError : the check fails; the message says what is wrong, in a sentence.
     """
     entry = REGISTRY[id]
+    if isinstance(entry, OwnFormulation):
+        return check_own_formulation(entry)
     _require(bool(entry.sources and entry.statement and entry.latex), f"{id} must name its source, its statement and its LaTeX")
     stranger = sample_problem("svm.soft" if entry.family != "svm.soft" else "svr.l1")
     _require(entry.refusal(stranger) is not None, f"{id} must refuse a problem of {stranger.family}")
@@ -431,6 +436,7 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> None:
             _check_declaration(entry, declare(id, problem))
             _check_agreement(entry, problem, backend)
     _require(tried > 0, f"{id} refuses every problem of its family")
+    return None
 
 
 def _sides_apart(problem: Problem) -> Problem:
@@ -489,7 +495,8 @@ def check_solver(solver: str | Solver) -> None:
 
     Its interval must be as narrow as asked, it must agree with the declared formulations, obey `max_iter`, `time_limit` and a callback that
     stops it, give reasons, start from another solution, also one of a larger C, and refuse in a sentence what it does not take. A function
-    that it returns without multipliers must be as near to the optimum that the other answers prove.
+    that it returns without multipliers must be as near to the optimum that the other answers prove. A solver of a family that somebody
+    brings is checked on data drawn from the family's strategy (`equimargin.instances`).
 
     Parameters
     ----------
@@ -501,6 +508,8 @@ def check_solver(solver: str | Solver) -> None:
     AssertionError : the check fails; the message says what is wrong, in a sentence, on which problem and under which limits.
     """
     checked = SOLVERS[solver] if isinstance(solver, str) else solver
+    if isinstance(checked, Entry) and checked.needs.shape is OwnProblem:
+        return check_own_solver(checked)
     families = [family for family in FAMILIES if takes(checked, family)]
     samples = [_Checked(checked, family, kernel, seed) for family in FAMILIES for seed, kernel in enumerate(KERNELS)]
     taken = [sample for sample in samples if sample.is_taken() and sample.problem.family in families]
@@ -509,6 +518,7 @@ def check_solver(solver: str | Solver) -> None:
         sample.check()
     for family in families:
         _Checked(checked, family, "sigmoid(0.5, -1.0)").claims_nothing_without_convexity()
+    return None
 
 
 class _Checked:

@@ -30,7 +30,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from equimargin import compare
 from equimargin.formulations import MarginProblem, Problem, ranking, rbf
-from equimargin.formulations.declaration import PAIR_LIMIT
+from equimargin.formulations.problem.limits import PAIR_LIMIT
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers

@@ -94,14 +94,15 @@ def _page(id: str) -> str:
 
 def _of_formulation(id: str) -> Iterator[str]:
     """The equation, where it is printed, and its links."""
-    from equimargin.formulations import DOCUMENTS, REGISTRY, links
+    from equimargin.formulations import REGISTRY, links
 
     entry = REGISTRY[id]
     yield f"{entry.id}   (family {entry.family})"
     if entry.control:
         yield "A control: wrong on purpose or a look-alike, it must disagree."
-    yield from ("", entry.statement, "", f"LaTeX   {entry.latex}", "", "Printed in")
-    yield from (f"  {source}: {DOCUMENTS[source.document]}" for source in entry.sources)
+    latex = [f"LaTeX   {entry.latex}", ""] if entry.latex else []
+    yield from ("", entry.statement, "", *latex, "Printed in")
+    yield from (f"  {source}: {source.full}" for source in entry.sources)
     for link in links.of(id):
         other = link.b if link.a == id else link.a
         yield from ("", f"{link.kind.capitalize()}: {other}   [{link.status}]", f"  {link.statement}")
@@ -113,11 +114,12 @@ def _of_formulation(id: str) -> Iterator[str]:
 
 def _of_family(id: str) -> Iterator[str]:
     """The equation of the first formulation, all formulations with the controls marked, the solvers, and the links to other families."""
-    from equimargin.formulations import DOCUMENTS, REGISTRY, links
+    from equimargin.formulations import REGISTRY, links
     from equimargin.solvers import SOLVERS
 
     entries = [entry for entry in REGISTRY.values() if entry.family == id]
-    yield from (id, "", entries[0].statement, "", f"LaTeX   {entries[0].latex}", "", "Formulations")
+    latex = [f"LaTeX   {entries[0].latex}", ""] if entries[0].latex else []
+    yield from (id, "", entries[0].statement, "", *latex, "Formulations")
     width = max(len(entry.id) for entry in entries) + 2
     for entry in entries:
         control = "   [control: wrong on purpose, or a look-alike]" if entry.control else ""
@@ -133,8 +135,8 @@ def _of_family(id: str) -> Iterator[str]:
         yield from ("", "Links to other families")
         yield from (f"  {link.a} {_ARROWS[link.kind]} {link.b}   [{link.status}]" for link in others)
     yield from ("", "Documents")
-    letters = dict.fromkeys(source.document for entry in entries for source in entry.sources)
-    yield from (f"  {letter}: {DOCUMENTS[letter]}" for letter in letters)
+    documents = {source.document: source.full for entry in entries for source in entry.sources}
+    yield from (f"  {name}: {full}" for name, full in documents.items())
 
 
 def _of_solver(name: str) -> Iterator[str]:

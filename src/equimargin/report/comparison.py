@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from equimargin import __version__
-from equimargin.formulations import Problem
+from equimargin.formulations.problem import AnyProblem, Problem
 from equimargin.proofs import Agreement, Family, Verdict
 from equimargin.proofs.certificate import best_point, certificate_at, write
 from equimargin.report.html import document
@@ -34,7 +34,7 @@ class Comparison:
     """
 
     families: tuple[Family, ...]
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[AnyProblem, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     planned: tuple[int, ...] = ()
@@ -113,6 +113,8 @@ class Comparison:
                 outcome[family.id] = "it has no answer yet"
                 continue
             try:
+                if not isinstance(problem, Problem):
+                    raise ValueError("a certificate is of one of the project's own families, and this one was brought")
                 write(certificate_at(problem, best_point(problem, family)), path)
                 outcome[family.id] = path
             except ValueError as reason:

@@ -132,7 +132,7 @@ def summary(families: Sequence[Family], planned: Sequence[int], seconds: float, 
 
 
 def remarks(family: Family, missing: int) -> list[str]:
-    """Sentences on what is not right with a family: answers that failed or are inaccurate, and a verdict other than agree once it is final.
+    """Sentences on a family: answers that failed or are inaccurate, a verdict other than agree once it is final, how numbers were read.
 
     Parameters
     ----------
@@ -141,6 +141,8 @@ def remarks(family: Family, missing: int) -> list[str]:
     sentences = [f"{who}: {reason}" for reason, who in _reasons(family.judgements)]
     if family.verdict is not Verdict.AGREE and not missing:
         sentences.append(f"{str(family.verdict).upper()}: {family.reason}. {family.advice} {_advice(family)}")
+    if family.note and not missing:
+        sentences.append(f"Read: {family.note}.")
     return sentences
 
 
@@ -165,6 +167,8 @@ def optimum(family: Family) -> str:
     interval = family.interval
     if not family.feasible:
         return "no point is feasible, proven"
+    if family.unbounded:
+        return "the objective has no bound, proven"
     digits, count = proven_digits(interval)
     width = f"(width {interval.relative_width:.0e})"
     if count == MOST_DIGITS:
@@ -319,6 +323,8 @@ def _advice(family: Family) -> str:
     if against:
         figures = ", ".join(f"{j.evidence.run.name} by {_figure(j) or 'an infinite value'}" for j in against)
         other = "Other backends of the same formulation (--solver) show whether it or its solver is wrong."
+        if all(j.evidence.point is not None and j.evidence.point.own is not None for j in against):
+            other = "That is proven of a formulation's own optimum and of a solver's own point: no other backend changes it."
         return f"Off, relative to the optimum: {figures}. {other}"
     if family.verdict is Verdict.DISAGREE:
         return "This is an error of the project: please report it with the data."

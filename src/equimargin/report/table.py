@@ -53,11 +53,15 @@ def closing_lines(family: Family) -> Iterator[str]:
     lower, upper = family.interval.lower, family.interval.upper
     if not family.feasible:
         yield "  no point is feasible: every agreeing answer proves it"
+    elif family.unbounded:
+        yield "  the objective has no bound: an exact ray proves it"
     else:
         yield f"  optimum proven in [{lower:.12g}, {upper:.12g}], relative width {family.interval.relative_width:.1e}"
     yield f"  verdict: {str(family.verdict).upper()} - {family.reason}"
     if family.advice:
         yield f"  {family.advice}"
+    if family.note:
+        yield f"  read: {family.note}"
 
 
 def _seconds(seconds: float | None) -> str:

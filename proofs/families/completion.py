@@ -1,0 +1,131 @@
+"""A point that gives only some unknowns of a program, completed to an exactly feasible one: its objective is what the point is worth.
+
+1. rows that the given unknowns alone must meet are made exact near the given values;
+2. the given values are put into the program;
+3. what is left is minimised over the other unknowns, and its upper bound is proven by a feasible point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.programs import Program
+from equimargin.formulations.programs.rational import Matrix, Row, dot
+from equimargin.proofs.enclosure import enclosure
+from equimargin.solvers.exact.program.clock import Clock, OutOfTime
+from equimargin.solvers.exact.program.linear_system import solution_near
+
+TIGHT = 1e-9
+"""Slack, relative to 1 + |h|, up to which an inequality on given values alone is made an equation: solvers stop that near their bounds."""
+Values = dict[int, Fraction]
+"""Values of unknowns by their columns."""
+
+
+@dataclass(frozen=True)
+class Completion:
+    """An exactly feasible point near given values.
+
+    objective : of the program there, exact.  moved : the largest |change| of a given value v over 1 + |v|.
+    """
+
+    objective: Fraction
+    moved: float
+
+
+def completed(program: Program, given: Mapping[str, Any], seconds: float) -> Completion:
+    """The best exactly feasible point near given values of some variables, as far as it is found.
+
+    Parameters
+    ----------
+    program : with the columns of its variables.  given : values of variables by name.  seconds : the time limit.
+
+    Raises
+    ------
+    ValueError : an unknown variable, values of another size or not finite; values near which no exactly feasible point is found.
+    """
+    clock = Clock(seconds)
+    asked = _by_columns(program, given)
+    try:
+        fixed = _made_exact(program, asked, clock)
+        others = _others(program, fixed)
+        rest = _with_values(program, fixed, others)
+        found = enclosure(rest, seconds=max(clock.left, 1e-3)).primal if others else ()
+    except OutOfTime as reason:
+        raise ValueError(f"no exactly feasible point was found near the given values: {reason}") from None
+    x = [Fraction(0)] * program.n
+    for j, value in (*fixed.items(), *zip(others, found or [Fraction(0)] * len(others), strict=True)):
+        x[j] = value
+    if found is None or not program.is_feasible(x):
+        raise ValueError("no exactly feasible point has the given values: they violate a constraint")
+    moved = max((float(abs(fixed[j] - v) / (1 + abs(v))) for j, v in asked.items()), default=0.0)
+    return Completion(program.objective(x), moved)
+
+
+def _by_columns(program: Program, given: Mapping[str, Any]) -> Values:
+    found: Values = {}
+    for name, values in given.items():
+        if name not in program.columns:
+            raise ValueError(f"there is no variable {name!r}; the variables are {', '.join(program.columns)}")
+        columns, numbers = program.columns[name], np.ravel(np.asarray(values, dtype=np.float64), order="F")
+        size = columns.stop - columns.start
+        if numbers.size != size or not np.isfinite(numbers).all():
+            raise ValueError(f"the variable {name} takes {size} finite number{'s' * (size != 1)}, not {np.shape(values)} {values!r}"[:200])
+        found |= {columns.start + k: Fraction(v) for k, v in enumerate(numbers.tolist())}
+    return found
+
+
+def _made_exact(program: Program, asked: Values, clock: Clock) -> Values:
+    """Values near the given ones that meet the rows with no other unknowns, inequalities with hardly any slack as equations."""
+    at = {j: k for k, j in enumerate(asked)}
+    equations = [(row, end) for row, end in zip(program.A.rows, program.b, strict=True) if row and row.keys() <= at.keys()]
+    rows = zip(program.G.rows[: program.inequalities], program.h[: program.inequalities], strict=True)
+    own = [(row, end) for row, end in rows if row and row.keys() <= at.keys()]
+    tight = [(row, end) for row, end in own if end - _product(row, asked) <= Fraction(TIGHT) * (1 + abs(end))]
+    for chosen in ([*equations, *tight], equations):
+        matrix = Matrix(tuple({at[j]: v for j, v in row.items()} for row, _ in chosen), len(at))
+        values = list(asked.values())
+        found = solution_near(matrix, [end for _, end in chosen], values, clock, [abs(float(v)) for v in values])
+        if found is not None:
+            exact = dict(zip(asked, found, strict=True))
+            if all(_product(row, exact) <= end for row, end in own):
+                return exact
+    raise ValueError("no exactly feasible point has the given values: they violate a constraint")
+
+
+def _others(program: Program, fixed: Values) -> list[int]:
+    return [j for j in range(program.n) if j not in fixed]
+
+
+def _with_values(program: Program, fixed: Values, others: list[int]) -> Program:
+    """The program over the other unknowns, rows without any of them left out."""
+    at = {j: k for k, j in enumerate(others)}
+
+    def rest(row: Row) -> dict[int, Fraction]:
+        return {at[j]: v for j, v in row.items() if j in at}
+
+    full = [fixed.get(j, Fraction(0)) for j in range(program.n)]
+    pushed = program.P.times(full)
+    equations = [(rest(row), end - _product(row, fixed)) for row, end in zip(program.A.rows, program.b, strict=True)]
+    rows = [(rest(row), end - _product(row, fixed)) for row, end in zip(program.G.rows, program.h, strict=True)]
+    kept = [i for i, (row, _) in enumerate(rows) if row or i >= program.inequalities]
+    n = len(others)
+    return replace(
+        program,
+        P=Matrix(tuple(rest(program.P.rows[j]) for j in others), n),
+        q=tuple(program.q[j] + pushed[j] for j in others),
+        A=Matrix(tuple(row for row, _ in equations if row), n),
+        b=tuple(end for row, end in equations if row),
+        G=Matrix(tuple(rows[i][0] for i in kept), n),
+        h=tuple(rows[i][1] for i in kept),
+        c=program.c + dot(full, pushed) / 2 + dot(program.q, full),
+        columns={},
+    )
+
+
+def _product(row: Row, values: Values) -> Fraction:
+    return sum((v * values[j] for j, v in row.items() if j in values), Fraction(0))

@@ -1,0 +1,117 @@
+"""What is proven of the optimum of a formulation that somebody brings, on the scale of its family.
+
+A formulation is itself a program in standard form. Its optimum is exact, or lies in a proven interval, or an exact ray shows that it is
+infinite (`solvers/exact/program`, `proofs/enclosure`). The value map of the formulation turns that into the family's scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import inf, isfinite, isnan, nextafter
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.bounds.intervals import Interval
+from equimargin.formulations.programs import Program
+from equimargin.formulations.programs.rational import Vector
+from equimargin.proofs.enclosure import enclosure
+from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, program_optimum
+
+SECONDS = 30.0
+"""Seconds that the proof of one optimum may take, twice where an interval is sought after no exact optimum was found."""
+ULPS_OF_A_MAP = 16
+"""Units in the last place by which an end is widened that a value map has computed in floats: such maps have a few operations."""
+Number = Fraction | float
+"""A value: exact, or a float."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProvenOptimum:
+    """lower <= optimum <= upper on the family's scale, proven; both are infinite alike where an exact ray shows that.
+
+    exact : the optimum, where it is known as a rational number.  reason : how it was proven, or why it was not, in a clause.
+    size : the sum of the sizes of the terms of the objective at the optimum, in the units of the declared objective.
+    x : (n,) a point of the program with the value of one end, or None.  feasible : False where a ray proves that no point is feasible.
+    """
+
+    lower: float
+    upper: float
+    exact: Fraction | None
+    reason: str
+    size: float = 1.0
+    x: Vector | None = field(default=None, repr=False)
+    feasible: bool = True
+
+    @property
+    def interval(self) -> Interval:
+        """The proven interval."""
+        return Interval(self.lower, self.upper, self.size)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything is known at both ends."""
+        return self.lower == self.upper or (isfinite(self.lower) and isfinite(self.upper))
+
+    def __str__(self) -> str:
+        """The exact optimum, or a word for an infinite one, or the interval."""
+        if self.exact is not None:
+            return f"{self.exact}" if len(str(self.exact)) <= 40 else f"{float(self.exact)!r} (exact)"
+        if self.lower == self.upper:
+            return f"{self.lower} ({'the objective has no bound' if self.feasible else 'no point is feasible'})"
+        return f"[{self.lower!r}, {self.upper!r}]" if self.is_known else "unknown"
+
+
+def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: float = SECONDS) -> ProvenOptimum:
+    """What is proven of a program's optimum.
+
+    Parameters
+    ----------
+    program : any convex one.  value : from its stated objective to the family's scale.  seconds : the time limit of either way.
+
+    Raises
+    ------
+    ValueError : a quadratic term that is not positive semidefinite.
+    """
+    found = enclosure(program, seconds=seconds)
+    feasible = True
+    low, high, x, reason = found.lower, found.upper, found.primal, f"proven by {found.lower_by} and {found.upper_by}"
+    if not (isfinite(low) and isfinite(high)) and not program.cones:
+        outcome = program_optimum(program, seconds)
+        reason = outcome.reason
+        if isinstance(outcome, Optimum):
+            low, high, x = outcome.value, outcome.value, outcome.x
+        elif isinstance(outcome, Infeasible | Unbounded):
+            feasible = isinstance(outcome, Unbounded)
+            low = high = -inf if feasible else inf
+    ends = [value(-end if program.maximised else end) for end in (low, high)]
+    exact = ends[0] if low == high and isinstance(ends[0], Fraction) else None
+    lower, upper = min(map(below, ends)), max(map(above, ends))
+    return ProvenOptimum(lower, upper, exact, reason, 1.0 if x is None else size_of_terms(program, x), x, feasible)
+
+
+def below(value: Number) -> float:
+    """The largest float that is at most this value; -inf where a map gives no number."""
+    return -above(-value)
+
+
+def above(value: Number) -> float:
+    """The smallest float that is at least this value; inf where a map gives no number."""
+    if isinstance(value, Fraction | int):
+        try:
+            near = float(value)
+        except OverflowError:
+            return inf if value > 0 else -float(np.finfo(np.float64).max)
+        return near if near >= value else nextafter(near, inf)
+    if isnan(value):
+        return inf
+    return float(value) + ULPS_OF_A_MAP * abs(float(np.spacing(value))) if isfinite(value) else float(value)
+
+
+def size_of_terms(program: Program, x: Vector) -> float:
+    """The sum of |P_ij x_i x_j| / 2, |q_i x_i| and |c|; 1 where all vanish. It is to a program what P(0) is to a margin problem."""
+    curved = sum(abs(v * x[i] * x[j]) for i, row in enumerate(program.P.rows) for j, v in row.items())
+    terms = curved / 2 + sum(abs(a * b) for a, b in zip(program.q, x, strict=True)) + abs(program.c)
+    return above(terms) if terms else 1.0

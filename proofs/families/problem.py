@@ -1,0 +1,148 @@
+"""A problem of a family that somebody brings: the family at given data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.declaration import REGISTRY
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.base import AnyProblem, Kind
+from equimargin.formulations.programs import Program
+from equimargin.formulations.programs.rational import Vector
+from equimargin.formulations.programs.reading import READINGS
+from equimargin.formulations.refusal import Refusal
+from equimargin.proofs.families.formulation import OwnFormulation
+from equimargin.proofs.families.optimum import ProvenOptimum, proven_optimum
+
+
+class OwnProblem(AnyProblem):
+    """A family at given data, which are copied.
+
+    What is known of it is found in the registry by the family's id, so that it can be sent to another process; there `module` is imported.
+
+    Parameters
+    ----------
+    family : its id.  data : as the family's functions take them.  module : whose import enters the family.
+    """
+
+    def __init__(self, family: str, data: Any, module: str) -> None:
+        self._family, self.data, self.module = family, deepcopy(data), module
+        self._programs: dict[str, Program] = {}
+        self._optima: dict[str, ProvenOptimum] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is sent to another process: not the programs, which are large and soon compiled again."""
+        return {**vars(self), "_programs": {}}
+
+    def __repr__(self) -> str:
+        """One line: the family and its data."""
+        return f"<OwnProblem {self.family}: {described(self.data)}>"
+
+    @property
+    def family(self) -> str:
+        """The id of the family."""
+        return self._family
+
+    @property
+    def formulations(self) -> dict[str, OwnFormulation]:
+        """The formulations of the family by their ids, the definition first.
+
+        Raises
+        ------
+        LookupError : a family that has none, or that importing its module does not enter.
+        """
+        if not any(entry.family == self.family for entry in REGISTRY.values()):
+            import_module(self.module)
+        found = {id: entry for id, entry in REGISTRY.items() if entry.family == self.family and isinstance(entry, OwnFormulation)}
+        if not found:
+            raise LookupError(f"the family {self.family} has no formulation, or importing {self.module} does not enter it")
+        return found
+
+    @property
+    def definition(self) -> OwnFormulation:
+        """The formulation whose optimum is the family's."""
+        return next(iter(self.formulations.values()))
+
+    def program(self, id: str) -> Program:
+        """A formulation at the data as a program in rational numbers."""
+        if id not in self._programs:
+            self._programs[id] = self.formulations[id].program(self.data)
+        return self._programs[id]
+
+    def optimum(self, id: str | None = None) -> ProvenOptimum:
+        """What is proven of a formulation's optimum, on the family's scale; of the definition's where none is named.
+
+        Raises
+        ------
+        ValueError : a problem that is no convex quadratic, linear or second-order cone program.
+        """
+        entry = self.definition if id is None else self.formulations[id]
+        if entry.id not in self._optima:
+            self._optima[entry.id] = proven_optimum(self.program(entry.id), partial(_value, entry, self.data))
+        return self._optima[entry.id]
+
+    def values_at(self, id: str, x: Vector) -> dict[str, Array]:
+        """The values of the variables of a formulation at a point of its program, by name."""
+        columns, variables = self.program(id).columns, self.formulations[id].problem_of(self.data).variables()
+        flat = {variable.name(): [float(v) for v in x[columns[variable.name()]]] for variable in variables}
+        return {variable.name(): np.reshape(flat[variable.name()], variable.shape, order="F") for variable in variables}
+
+    @property
+    def kind(self) -> Kind:
+        """What kind of program the definition is; where it cannot be made, the kind that fewest backends take."""
+        try:
+            program = self.program(self.definition.id)
+        except Exception:  # a function of somebody else's may fail in any way: every answer then says so
+            return "conic"
+        return "conic" if program.cones else "quadratic" if any(program.P.rows) else "linear"
+
+    @property
+    def convex(self) -> bool:
+        """Always: a formulation that does not follow cvxpy's rules is refused when it is declared."""
+        return True
+
+    @property
+    def scale(self) -> float:
+        """The sum of the sizes of the terms of the definition's objective at its optimum; 1 where that is not known."""
+        try:
+            return self.optimum().size
+        except Exception:  # as in `kind`
+            return 1.0
+
+    @property
+    def undeclarable(self) -> Refusal | None:
+        """None: what a formulation does not take it refuses itself."""
+        return None
+
+    @property
+    def note(self) -> str:
+        """How the floats of its programs are read, where that is not as they are."""
+        return "" if self.definition.reading == "exact" else f"in {self.family} {READINGS[self.definition.reading]}"
+
+    def own_point(self, point: Any) -> Any:
+        """Refuse a point to start from: the solvers of such a family take none."""
+        raise ValueError(f"solvers of the family {self.family} take no point to start from")
+
+
+def _value(entry: OwnFormulation, data: Any, value: Any) -> Any:
+    return entry.value(value, data)
+
+
+def described(data: Any) -> str:
+    """Data in a line: of a mapping its names, with the shapes of arrays and the values of what is short."""
+    if isinstance(data, Mapping):
+        return ", ".join(f"{name} {_short(value)}" for name, value in data.items())
+    return _short(data)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, np.ndarray) and value.size > 1:
+        return " x ".join(map(str, value.shape))
+    text = " ".join(str(value).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,102 @@
+"""What a solver of a family that somebody brings hands back: a value, or a point that is completed and then worth an exact value."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.bounds.intervals import Interval
+from equimargin.proofs.families.completion import completed
+from equimargin.proofs.families.optimum import SECONDS, above, below
+from equimargin.proofs.families.problem import OwnProblem
+from equimargin.solvers.interrupt import interruptible
+from equimargin.solvers.solution import AnySolution, Status
+
+LEAST_MOVE = 1e-6
+"""How far a value v may be moved, over 1 + |v|, until the point is feasible; further where its solver admits to be less accurate."""
+
+
+@dataclass(frozen=True, eq=False)
+class OwnSolution(AnySolution):
+    """The answer of a solver to an own problem.
+
+    worth : what its value is proven to be in, on the family's scale; None where it gave no value, or no feasible point is near its own.
+    accuracy : what the solver admits, relative to the size of the optimum.
+    """
+
+    problem: OwnProblem
+    solver: str
+    status: Status
+    reason: str
+    iterations: int
+    seconds: float
+    worth: Interval | None
+    accuracy: float
+
+    @property
+    def value(self) -> float:
+        """The value that the solution claims; NaN without one."""
+        return float("nan") if self.worth is None else self.worth.upper
+
+
+def solved(problem: OwnProblem, solver: str, function: Callable[[Any], Any], accuracy: float, seconds: float | None) -> OwnSolution:
+    """Run a solving function, and find out what its answer is worth.
+
+    Parameters
+    ----------
+    problem : an own problem.  solver : its name.
+    function : from data to a value of the family, or to values of variables of the definition by name, or to the name of a formulation
+        and values of its variables.
+    accuracy : relative, as the solver admits.  seconds : that the function is waited for; None for any time.
+
+    Raises
+    ------
+    ValueError : an answer of another form.
+    """
+    started = time.perf_counter()
+    try:
+        answer = interruptible(lambda: function(problem.data), seconds=np.inf if seconds is None else seconds)
+    except TimeoutError as late:
+        reason = f"given up: {late}"
+        return OwnSolution(problem, solver, Status.TIME_LIMIT, reason, 0, time.perf_counter() - started, None, accuracy)
+    taken = time.perf_counter() - started
+    try:
+        worth, reason = _worth(problem, answer, accuracy)
+    except ValueError as wrong:
+        return OwnSolution(problem, solver, Status.NUMERICAL_FAILURE, f"{solver}: {wrong}", 0, taken, None, accuracy)
+    return OwnSolution(problem, solver, Status.OPTIMAL, reason, 0, taken, worth, accuracy)
+
+
+def _worth(problem: OwnProblem, answer: Any, accuracy: float) -> tuple[Interval, str]:
+    """What an answer is worth on the family's scale, and how that is known.
+
+    Raises
+    ------
+    ValueError : an answer of another form; values near which no point is feasible.
+    """
+    if isinstance(answer, Real | np.floating) and not isinstance(answer, bool):
+        return Interval(float(answer), float(answer)), "the solver gives a value without a point"
+    entry, point = problem.definition, answer
+    if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], str):
+        named = {entry.name: entry for entry in problem.formulations.values()}
+        if answer[0] not in named:
+            raise ValueError(f"there is no formulation {answer[0]!r}; the family has {', '.join(named)}")
+        entry, point = named[answer[0]], answer[1]
+    if not isinstance(point, Mapping):
+        raise ValueError(
+            f"a solver returns a number, a mapping of variables to values, or (formulation, mapping), not a {type(answer).__name__}"
+        )
+    program = problem.program(entry.id)
+    found = completed(program, point, SECONDS)
+    if found.moved > max(LEAST_MOVE, accuracy):
+        raise ValueError(f"the values of {entry.name} are feasible only after a change by {found.moved:.1e}, relative to 1 + |value|")
+    value = entry.value(program.stated(found.objective), problem.data)
+    exact = "exactly " if isinstance(value, Fraction) else ""
+    how = f"its point of {entry.name}, completed, is {exact}feasible"
+    return Interval(below(value), above(value)), how if found.moved == 0 else f"{how} after a change by {found.moved:.1e}"

@@ -1,0 +1,251 @@
+"""Instances of families that somebody brings, drawn from their strategies: to try them out, and to look for one that refutes a formulation.
+
+A formulation is checked on every instance that is drawn: its proven optimum must be the definition's. Where it says how its variables
+become those of the definition (`recover`), or the way back (`express`), its optimal points are carried over, and must be optimal there.
+hypothesis shrinks an instance on which something is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from equimargin.proofs.families import OwnFormulation, OwnProblem, ProvenOptimum
+from equimargin.proofs.families.completion import completed
+from equimargin.proofs.families.family import FAMILIES, OwnFamily
+from equimargin.proofs.families.problem import described
+from equimargin.solvers.registry import Entry
+from equimargin.solvers.solution import Limits
+
+try:
+    import hypothesis
+except ImportError as missing:
+    raise ImportError("drawing data needs hypothesis: pip install 'equimargin[test]'") from missing
+
+DIFFERENT = 1e-7
+"""Relative difference of two proven optima from which they count as different: data may have been rounded before they were declared."""
+OPTIMAL = 1e-6
+"""Relative distance from the optimum up to which a point that was carried over counts as optimal: it went through floats."""
+EXAMPLES = 50
+"""Instances that a check draws."""
+TRIED_OUT = 25
+"""Instances that are drawn for one that is shown: the first ones are the simplest that the strategy knows."""
+SECONDS = 30.0
+"""Seconds that a solver may take for one drawn instance."""
+
+
+@dataclass(frozen=True)
+class Refutation:
+    """An instance on which something is wrong: its data, and the sentence that says what."""
+
+    data: Any
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.sentence}, on {exactly(self.data)}"
+
+
+def exactly(data: Any) -> str:
+    """Small data in full: the names and values of a mapping."""
+    if isinstance(data, dict):
+        return ", ".join(f"{name} = {value.tolist() if isinstance(value, np.ndarray) else value}" for name, value in data.items())
+    return described(data)
+
+
+def drawn(family: OwnFamily, seed: int) -> Any:
+    """Data of a family, drawn from its strategy.
+
+    Raises
+    ------
+    ValueError : a family without a strategy.
+    """
+    found: list[Any] = []
+    _each(family, found.append, TRIED_OUT, seed)
+    return found[-1]
+
+
+def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation | None:
+    """The smallest drawn instance on which a formulation's proven optimum is not its family's; None where none is found.
+
+    Parameters
+    ----------
+    id : of a formulation of a family that somebody brings.  examples : instances that are drawn.  seed : of drawing.
+
+    Raises
+    ------
+    KeyError : an unknown id.  ValueError : a family without a strategy.
+    """
+    from equimargin.formulations import REGISTRY
+
+    entry = REGISTRY[id]
+    assert isinstance(entry, OwnFormulation)
+    return _smallest(FAMILIES[entry.family], lambda problem: _value_complaint(entry, problem), examples, seed)
+
+
+def check_own_formulation(entry: OwnFormulation, examples: int = EXAMPLES, seed: int = 0) -> None:
+    """Check a formulation of a family that somebody brings on drawn instances.
+
+    Parameters
+    ----------
+    entry : in the registry.  examples : instances that are drawn.  seed : of drawing.
+
+    Raises
+    ------
+    AssertionError : it is not worth what the definition is, or its maps do not hold, or it is a control and no instance shows that; with
+        the smallest instance found, in a sentence.  ValueError : a family without a strategy.
+    """
+    family, seen = FAMILIES[entry.family], _Seen()
+
+    def complaint(problem: OwnProblem) -> str:
+        if entry.refusal(problem) is not None:
+            return ""
+        seen.count += 1
+        said = _value_complaint(entry, problem)
+        return said if said or entry.control else _complaint_of_maps(entry, problem)
+
+    found = _smallest(family, complaint, examples, seed)
+    if not seen.count:
+        raise AssertionError(f"{entry.id} refuses all {examples} drawn instances")
+    if found is not None and not entry.control:
+        raise AssertionError(str(found))
+    if found is None and entry.control:
+        raise AssertionError(f"{entry.id} is a control, and is worth what {family.id} is on all {seen.count} drawn instances")
+
+
+def check_own_solver(solver: Entry[Any], examples: int = EXAMPLES, seed: int = 0) -> None:
+    """Check a solver of a family that somebody brings on drawn instances: its answers must be worth the optimum, as near as it admits.
+
+    It may refuse data by a ValueError.
+
+    Parameters
+    ----------
+    solver : an entry of SOLVERS.  examples : instances that are drawn.  seed : of drawing.
+
+    Raises
+    ------
+    AssertionError : an answer that is worth something else, no answer, or one that cannot be made feasible; with the smallest instance.
+    """
+    family, seen = FAMILIES[solver.families[0]], _Seen()
+
+    def complaint(problem: OwnProblem) -> str:
+        optimum = problem.optimum()
+        if not optimum.is_known or optimum.lower == optimum.upper == float("inf") or optimum.upper == -float("inf"):
+            return ""
+        try:
+            found: Any = solver.run(problem, Limits(time_limit=SECONDS), None)
+        except ValueError:
+            return ""
+        if found.worth is None:
+            return f"{found.reason}"
+        seen.count += 1
+        apart = max(found.worth.lower - optimum.upper, optimum.lower - found.worth.upper)
+        off = f"{solver.name} is worth {found.value!r} where the optimum is {optimum}"
+        return off if apart > max(found.accuracy, DIFFERENT) * optimum.interval.size else ""
+
+    refuted = _smallest(family, complaint, examples, seed)
+    if refuted is not None:
+        raise AssertionError(str(refuted))
+    if not seen.count:
+        raise AssertionError(f"{solver.name} refuses all {examples} drawn instances")
+
+
+@dataclass
+class _Seen:
+    """How many instances a check has looked at."""
+
+    count: int = 0
+
+
+def _value_complaint(entry: OwnFormulation, problem: OwnProblem) -> str:
+    """That the proven optimum of a formulation is not the definition's; nothing where it may be."""
+    if entry.refusal(problem) is not None:
+        return ""
+    own, due = problem.optimum(entry.id), problem.optimum()
+    apart = max(own.lower - due.upper, due.lower - own.upper)
+    differs = apart > DIFFERENT * max(own.interval.size, due.interval.size)
+    return f"{entry.id} is worth {own} where {problem.definition.id} is worth {due}" if differs else ""
+
+
+def _complaint_of_maps(entry: OwnFormulation, problem: OwnProblem) -> str:
+    """What is wrong with recover, express or printed, where they are written."""
+    own, due = problem.optimum(entry.id), problem.optimum()
+    if entry.printed is not None:
+        said = _complaint_of_printed(entry, problem)
+        if said:
+            return said
+    if entry.recover is not None and own.x is not None:
+        given = entry.recover(problem.values_at(entry.id, own.x), problem.data)
+        return _complaint_of_point(f"the point that {entry.id} recovers", problem.definition, given, problem, due)
+    if entry.express is not None and due.x is not None:
+        given = entry.express(problem.values_at(problem.definition.id, due.x), problem.data)
+        return _complaint_of_point(f"the point that {entry.id} expresses", entry, given, problem, due)
+    return ""
+
+
+def _complaint_of_point(what: str, entry: OwnFormulation, given: Any, problem: OwnProblem, due: ProvenOptimum) -> str:
+    program = problem.program(entry.id)
+    try:
+        found = completed(program, given, SECONDS)
+    except ValueError as wrong:
+        return f"{what} is no point of {entry.id}: {wrong}"
+    worth = float(entry.value(program.stated(found.objective), problem.data))
+    off = max(due.lower - worth, worth - due.upper)
+    if off > OPTIMAL * due.interval.size or found.moved > OPTIMAL:
+        return f"{what} is worth {worth!r} in {entry.id}, moved by {found.moved:.1e}, where the optimum is {due}"
+    return ""
+
+
+def _complaint_of_printed(entry: OwnFormulation, problem: OwnProblem) -> str:
+    """That the printed objective is not the declared one at values drawn at random."""
+    assert entry.printed is not None
+    stated, rng = entry.problem_of(problem.data), np.random.default_rng(0)
+    for variable in stated.variables():
+        variable.save_value(np.abs(rng.normal(size=variable.shape)))
+    values = {variable.name(): np.asarray(variable.value) for variable in stated.variables()}
+    declared, printed = float(stated.objective.args[0].value), float(entry.printed(values, problem.data).objective)
+    same = abs(declared - printed) <= 1e-8 * max(1.0, abs(declared))
+    return "" if same else f"{entry.id} declares {declared!r}, its printed formula says {printed!r}"
+
+
+def _smallest(family: OwnFamily, complaint: Callable[[OwnProblem], str], examples: int, seed: int) -> Refutation | None:
+    """The smallest drawn instance with a complaint."""
+    found: list[Refutation] = []
+
+    def refutes(data: Any) -> bool:
+        said = complaint(family(data))
+        if said:
+            found.append(Refutation(data, said))
+        return bool(said)
+
+    try:
+        hypothesis.find(_strategy(family), refutes, settings=_settings(examples), random=Random(seed))
+    except hypothesis.errors.NoSuchExample:
+        return None
+    return found[-1]
+
+
+def _each(family: OwnFamily, use: Callable[[Any], None], examples: int, seed: int) -> None:
+    """Use so many drawn data."""
+
+    @hypothesis.seed(seed)
+    @_settings(examples)
+    @hypothesis.given(_strategy(family))
+    def run(data: Any) -> None:
+        use(data)
+
+    run()
+
+
+def _settings(examples: int) -> hypothesis.settings:
+    slow = list(hypothesis.HealthCheck)
+    return hypothesis.settings(max_examples=examples, deadline=None, database=None, suppress_health_check=slow)
+
+
+def _strategy(family: OwnFamily) -> Any:
+    if family.data is None:
+        raise ValueError(f"the family {family.id} has no strategy to draw data from: family({family.id!r}, data=strategy)")
+    return family.data

@@ -1,0 +1,295 @@
+"""Families that somebody brings: what is proven of them, how answers to them are judged, and what is refused in words."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from math import inf
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from brought import bottomless, dual, nothing, ocsvm
+from equimargin.compare import compare
+from equimargin.formulations import REGISTRY, classification, declare, linear
+from equimargin.instances import drawn, refutation
+from equimargin.own import OwnFamily, Printed, Source, family
+from equimargin.proofs import Agreement, Verdict, examine, judge
+from equimargin.proofs.dualize import same_dual
+from equimargin.proofs.families.family import FAMILIES
+from equimargin.solvers import SOLVERS, Limits, Status, solve_declaration
+from equimargin.testing import check_formulation, check_solver, main
+from narrow import as_a, present
+
+POINT = {"X": np.array([[1.0]]), "nu": 0.5}
+"""One point at 1: a = 1 is the only multiplier, and the optimum is -1/2."""
+CLOUD = {"X": np.round(np.random.default_rng(3).normal(size=(12, 3)), 2) + 1, "nu": 0.25}
+
+
+@pytest.fixture
+def own() -> Iterator[OwnFamily]:
+    """A family of one test: 1/2 x^2 over x >= end, whose optimum is end^2 / 2 for end >= 0."""
+    made = family("test.own")
+
+    @made.formulation("primal")
+    def primal(d: Any) -> Any:
+        x = cp.Variable(name="x")
+        return cp.Problem(cp.Minimize(cp.sum_squares(x) / 2), [x >= d["end"]])
+
+    yield made
+    for id in [id for id, entry in REGISTRY.items() if entry.family == made.id]:
+        del REGISTRY[id]
+    for name in [name for name in SOLVERS if name.startswith(f"{made.id}.")]:
+        del SOLVERS[name]
+    del FAMILIES[made.id]
+
+
+def test_optima_are_exact_on_the_scale_of_the_family() -> None:
+    problem = ocsvm(POINT)
+    assert {problem.optimum(id).exact for id in ("test.ocsvm.primal", "test.ocsvm.dual", "test.ocsvm.negative")} == {Fraction(-1, 2)}
+    assert str(problem.optimum()) == "-1/2"
+    assert problem.kind == "quadratic"
+    assert problem.optimum("test.ocsvm.dual_without_m").exact == Fraction(-1, 2)
+
+
+def test_fractions_mean_what_they_say() -> None:
+    """3 times the float 1/3 is not 1: read as it is, the dual of nu = 1 on three points has no feasible point."""
+    problem = ocsvm({"X": np.ones((3, 1)), "nu": 1.0})
+    assert problem.optimum("test.ocsvm.dual").exact == Fraction(-1, 2)
+    exact = family("test.exact", reading="exact")
+    exact.formulation("dual")(dual)
+    as_it_is = exact({"X": np.ones((3, 1)), "nu": 1.0}).optimum()
+    del REGISTRY["test.exact.dual"], FAMILIES["test.exact"]
+    assert as_it_is.lower == as_it_is.upper == -inf
+    assert str(as_it_is) == "-inf (no point is feasible)"
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_compare_agrees_and_the_control_disagrees(jobs: int) -> None:
+    honest = compare(ocsvm(CLOUD), jobs=jobs)
+    assert honest.exit_code == 0, str(honest)
+    assert "test.ocsvm.libsvm" in {j.evidence.run.solver for j in honest.families[0].judgements}
+    with_control = compare(ocsvm(CLOUD), include_controls=True, jobs=jobs)
+    against = {j.evidence.run.formulation for j in with_control.families[0].judgements if j.agreement is Agreement.DISAGREES}
+    assert against == {"test.ocsvm.dual_without_m"}
+    assert with_control.exit_code == 1
+    assert "fraction" in str(honest)
+    assert all("fraction" in record["note"] for record in honest.to_dict()["families"])
+
+
+def test_a_wrong_formulation_disagrees_whatever_its_backend_says() -> None:
+    """A disagreement is proven: a backend that was stopped after one iteration changes nothing, and never accuses a right formulation."""
+    problem = ocsvm(CLOUD)
+    for id, wanted in (("test.ocsvm.dual_without_m", True), ("test.ocsvm.dual", False), ("test.ocsvm.primal", False)):
+        for backend in ("CLARABEL", "SCS", "OSQP"):
+            answer = solve_declaration(declare(id, problem), backend, max_iter=1)
+            judged = judge(problem.family, [examine(problem, answer)], problem.scale).judgements[0]
+            assert (judged.agreement is Agreement.DISAGREES) == wanted, (id, backend)
+            assert wanted or judged.agreement in (Agreement.FAILED, Agreement.INACCURATE)
+
+
+@pytest.mark.parametrize(("made", "word"), [(nothing, "no point is feasible"), (bottomless, "no bound")])
+def test_infinite_optima_are_proven_by_rays(made: Any, word: str) -> None:
+    found = compare(made({}), solvers=["CLARABEL", "SCS"])
+    (verdict,) = found.families
+    assert verdict.verdict is Verdict.AGREE, str(found)
+    assert word in str(found)
+    assert verdict.interval.lower == verdict.interval.upper == (inf if made is nothing else -inf)
+    assert found.to_dict()["families"][0]["lower"] is None
+
+
+def test_a_finite_optimum_of_an_unbounded_family_disagrees() -> None:
+    found = compare(bottomless({}), include_controls=True)
+    assert {j.evidence.run.formulation for j in found.families[0].judgements if j.agreement is Agreement.DISAGREES} == {
+        "test.bottomless.bounded"
+    }
+
+
+@pytest.mark.parametrize("name", ["primal", "dual", "negative", "dual_without_m"])
+def test_formulations_conform_and_the_control_is_refuted(name: str) -> None:
+    check_formulation(f"test.ocsvm.{name}")
+
+
+def test_the_solver_conforms() -> None:
+    check_solver("test.ocsvm.libsvm")
+    assert main(["brought:test.ocsvm.libsvm"]) == 0
+
+
+def test_a_refutation_is_small_and_exact() -> None:
+    found = present(refutation("test.ocsvm.dual_without_m"))
+    assert found.data["X"].shape[0] == 2
+    assert "is worth 0 where test.ocsvm.primal is worth -1/8" in str(found)
+    assert refutation("test.ocsvm.dual", examples=10) is None
+
+
+def test_a_wrong_map_is_found(own: OwnFamily) -> None:
+    own.data = st.fixed_dictionaries({"end": st.integers(1, 3)})
+    maps: dict[str, Any] = {"recover": lambda v, d: {"x": v["y"] + 1}, "printed": lambda v, d: Printed(7.0)}
+    for name, function in maps.items():
+
+        @own.formulation(name, **{name: function})
+        def again(d: Any) -> Any:
+            y = cp.Variable(name="y")
+            return cp.Problem(cp.Minimize(cp.sum_squares(y) / 2), [y >= d["end"]])
+
+        with pytest.raises(AssertionError, match=r"recovers is worth" if name == "recover" else "its printed formula says 7.0"):
+            check_formulation(f"test.own.{name}")
+
+
+@pytest.mark.parametrize(
+    ("answer", "agreement", "said"),
+    [
+        (4.5, Agreement.AGREES, "a value without a point"),
+        ({"x": 3.0}, Agreement.AGREES, "exactly feasible"),
+        ({"x": 3.0 + 1e-12}, Agreement.AGREES, "exactly feasible"),
+        ({"x": 3.0 - 1e-10}, Agreement.AGREES, "after a change by"),
+        ("primal", Agreement.FAILED, "a solver returns a number, a mapping"),
+        (("primal", {"x": 3.0}), Agreement.AGREES, "exactly feasible"),
+        (("other", {"x": 3.0}), Agreement.FAILED, "the family has primal, twice"),
+        ({"x": 3.1}, Agreement.DISAGREES, "exactly feasible"),
+        ({"x": 2.9}, Agreement.FAILED, "only after a change by"),
+        ({"z": 3.0}, Agreement.FAILED, "there is no variable 'z'; the variables are x"),
+        ({"x": [3.0, 1.0]}, Agreement.FAILED, "takes 1 finite number"),
+        ({"x": float("nan")}, Agreement.FAILED, "takes 1 finite number"),
+        (4.6, Agreement.DISAGREES, "a value without a point"),
+        (4.5 * (1 + 5e-6), Agreement.INACCURATE, "a value without a point"),
+    ],
+)
+def test_answers_of_solvers_are_worth_what_is_proven(own: OwnFamily, answer: Any, agreement: Agreement, said: str) -> None:
+    own.formulation("twice")(above)
+
+    @own.solver("tried", accuracy=1e-5)
+    def tried(d: Any) -> Any:
+        """What the test says."""
+        return answer
+
+    found = compare(own({"end": 3.0}), solvers=["CLARABEL", "test.own.tried"])
+    (judged,) = (j for j in found.families[0].judgements if j.evidence.run.solver == "test.own.tried")
+    assert judged.agreement is agreement, judged
+    assert said in judged.evidence.run.reason
+
+
+def above(d: Any) -> Any:
+    """The problem of the fixture once more."""
+    x = cp.Variable(name="x")
+    return cp.Problem(cp.Minimize(cp.sum_squares(x) / 2), [x >= d["end"]])
+
+
+def test_a_solver_that_fails_or_hangs_ends_no_comparison(own: OwnFamily) -> None:
+    @own.solver("failing")
+    def failing(d: Any) -> Any:
+        raise KeyError("nu")
+
+    @own.solver("slow")
+    def slow(d: Any) -> Any:
+        time.sleep(20)
+
+    found = compare(own({"end": 3.0}), time_limit=0.5)
+    reasons = {j.evidence.run.solver: j.evidence.run for j in found.families[0].judgements if j.evidence.run.formulation is None}
+    assert "KeyError" in reasons["test.own.failing"].reason
+    assert reasons["test.own.slow"].status is Status.TIME_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        (lambda d: 3.0, "must return a cvxpy.Problem"),
+        (lambda d: cp.Problem(cp.Minimize(cp.sum_squares(cp.Variable(2, integer=True)))), "integer"),
+        (lambda d: cp.Problem(cp.Minimize(cp.sqrt(cp.Variable(name="x")))), "rules of convex programs"),
+        (lambda d: cp.Problem(cp.Minimize(cp.Variable(name="x") + cp.Variable(name="x")), []), "two variables called 'x'"),
+        (lambda d: cp.Problem(cp.Minimize(cp.exp(cp.Variable(name="x")))), "no quadratic, linear or second-order cone program"),
+        (lambda d: d["missing"], "KeyError"),
+    ],
+)
+def test_what_is_no_convex_program_is_skipped_or_fails_in_words(own: OwnFamily, stated: Any, said: str) -> None:
+    own.formulation("other")(stated)
+    found = compare(own({"end": 3.0}))
+    reasons = {j.evidence.run.reason for j in found.families[0].judgements if j.evidence.run.formulation == "test.own.other"}
+    assert all(said in reason for reason in reasons), reasons
+    assert found.families[0].interval.upper == 4.5
+
+
+def test_a_definition_that_fails_is_said_by_every_answer() -> None:
+    made = family("test.failing")
+    made.formulation("primal")(lambda d: d["missing"])
+    found = compare(made({}))
+    said = str(found)
+    del REGISTRY["test.failing.primal"], FAMILIES["test.failing"]
+    assert found.exit_code == 3
+    assert "KeyError: 'missing'" in " ".join(said.split())
+
+
+def test_scalars_meet_vectors_and_variables_have_attributes(own: OwnFamily) -> None:
+    @own.formulation("attributes")
+    def attributes(d: Any) -> Any:
+        x, y = cp.Variable(name="x", nonneg=True), cp.Variable(2, name="y", bounds=[0, 9])
+        return cp.Problem(cp.Minimize(cp.sum_squares(x) / 2 + cp.sum(y)), [x >= np.array([d["end"], 0.0]), y <= 8])
+
+    found = compare(own({"end": 3.0}), formulations="test.own.attributes", solvers=["CLARABEL", "SCS", "OSQP", "HIGHS"])
+    assert [j.agreement for j in found.families[0].judgements].count(Agreement.AGREES) >= 3, str(found)
+
+
+def test_data_are_copied_and_problems_travel(own: OwnFamily) -> None:
+    data = {"end": np.array(3.0)}
+    problem = own(data)
+    data["end"][...] = 5.0
+    assert problem.optimum().exact == Fraction(9, 2)
+    again = pickle.loads(pickle.dumps(problem))
+    assert again.optimum().exact == Fraction(9, 2)
+    assert repr(again) == "<OwnProblem test.own: end 3.0>"
+
+
+def test_what_is_entered_twice_or_wrongly_is_refused(own: OwnFamily) -> None:
+    with pytest.raises(ValueError, match=r"'test.own.primal' is entered already"):
+        own.formulation("primal")(lambda d: d)
+    with pytest.raises(ValueError, match=r"a family 'test.ocsvm' is entered already, by brought"):
+        family("test.ocsvm")
+    with pytest.raises(ValueError, match=r"a family 'svm.soft' is entered already"):
+        family("svm.soft")
+    with pytest.raises(ValueError, match=r"unknown reading 'decimal'"):
+        family("test.new", reading="decimal")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"must be above 0 and at most 0.001"):
+        own.solver("rough", accuracy=0.1)
+    with pytest.raises(TypeError, match=r"takes no argument recovers"):
+        own.formulation("new", recovers=lambda v, d: v)
+    empty = family("test.empty")
+    with pytest.raises(ValueError, match=r"cannot be wrong on purpose"):
+        empty.formulation("first", control=True)(lambda d: d)
+    with pytest.raises(LookupError, match=r"the family test.empty has no formulation"):
+        empty({}).optimum()
+    with pytest.raises(ValueError, match=r"no strategy to draw data from"):
+        drawn(empty, 0)
+    del FAMILIES["test.empty"]
+
+
+def test_worlds_do_not_mix() -> None:
+    built_in = classification([[0.0], [2.0]], [-1, 1], kernel=linear())
+    assert str(SOLVERS["smo"].refusal(ocsvm(POINT))) == "it is of the family test.ocsvm, which has solvers of its own"
+    assert SOLVERS["test.ocsvm.libsvm"].refusal(built_in) is not None
+    assert "declares test.ocsvm" in str(REGISTRY["test.ocsvm.dual"].refusal(built_in))
+    with pytest.raises(ValueError, match=r"take no point to start from"):
+        ocsvm(POINT).own_point(None)
+    solution: Any = SOLVERS["test.ocsvm.libsvm"].run(ocsvm(POINT), Limits(), None)
+    assert solution.value == -0.5
+
+
+def test_duals_are_derived_by_machine_as_ever() -> None:
+    problem: Any = ocsvm({"X": np.array([[1.0], [2.0]]), "nu": 0.5})
+    assert same_dual("test.ocsvm.primal", "test.ocsvm.dual", problem)
+
+
+def test_drawn_data_are_the_same_for_a_seed() -> None:
+    one, other = drawn(ocsvm, 5), drawn(ocsvm, 5)
+    assert np.array_equal(one["X"], other["X"])
+    assert one["nu"] == other["nu"]
+
+
+def test_sources_have_titles() -> None:
+    assert Source("T", "(1)").full.startswith("Yu and Kim")
+    assert as_a(Source, REGISTRY["test.ocsvm.dual"].sources[0]).full.startswith("Schölkopf et al.")
+    assert Source("an own note", "(1)").full == "an own note"
