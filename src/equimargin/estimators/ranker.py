@@ -146,7 +146,8 @@ class MarginRanker(Ranker):
         Parameters
         ----------
         X : (m, d) features, dense, sparse or a table, or the (m, m) Gram matrix.  y : (m,) relevances, higher is better.
-        qid : (m,) queries, in any order, numbers or text, or a column "qid" of X; None is a single query.
+        qid : (m,) queries, in any order, numbers or text, or a column "qid" of X; None is a single query. A column "query" or "query_id"
+            is refused: it seems to hold the queries and would be a feature.
         sample_weight : (m,) factors of the rows, at least 0; a pair has the product v_i v_j of its two, so that a weight of 2 is the
             same as two copies of the row. To let a query count v times, give its rows the square root of v.
 

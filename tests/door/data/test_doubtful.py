@@ -354,13 +354,16 @@ def test_missing_labels_and_queries_of_a_frame_are_named(make: Any) -> None:
 @pytest.mark.parametrize("estimator", [MarginRanker, OneNormRanker])
 @pytest.mark.parametrize("name", ["query_id", "query", "QID", "Query_ID"])
 def test_a_ranker_takes_no_queries_for_a_feature(estimator: Any, name: str) -> None:
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-    frame = pandas.DataFrame({name: [1, 1, 2, 2], "a": [1.0, 2, 3, 5]})
-    relevance = [0, 1, 0, 1]
+    frame, relevance = Frame({name: [1, 1, 2, 2], "a": [1.0, 2, 3, 5]}), [0, 1, 0, 1]
     for qid in (None, [1, 1, 2, 2]):
         with pytest.raises(ValueError, match=rf"the column '{name}' of X seems to hold the queries, and would be a feature; name it 'qid'"):
             estimator().fit(frame, relevance, qid=qid)
-    assert estimator().fit(frame.rename(columns={name: "qid"}), relevance).n_queries_ == 2
+
+
+@pytest.mark.parametrize("estimator", [MarginRanker, OneNormRanker])
+def test_a_ranker_takes_its_queries_from_a_column(estimator: Any) -> None:
+    frame = pandas_frame({"qid": [1, 1, 2, 2], "a": [1.0, 2, 3, 5]})
+    assert estimator().fit(frame, [0, 1, 0, 1]).n_queries_ == 2
 
 
 # Standard input
