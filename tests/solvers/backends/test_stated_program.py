@@ -11,7 +11,7 @@ import pytest
 
 from equimargin.formulations.declaration import declare
 from equimargin.formulations.problem.construct import classification
-from equimargin.solvers.backends import program_of
+from equimargin.solvers.backends import BACKENDS, program_of
 from equimargin.solvers.backends.standard_form import with_stated_bounds
 from equimargin.solvers.exact import exact_optimum
 from equimargin.solvers.exact.program import Optimum, program_optimum
@@ -71,6 +71,41 @@ def test_highs_gets_no_bounds_that_nobody_stated() -> None:
     assert isinstance(outcome, Optimum)
     assert problem.value == pytest.approx(1.0)
     assert outcome.value == 1
+
+
+def hinges() -> dict[str, cp.Expression]:
+    """Losses of an affine expression of free variables, in the ways that cvxpy has for them, each with a lower bound."""
+    table = np.array([[1.0, 0.0, 2.0], [-1.0, 3.0, 0.0], [0.0, -2.0, 1.0], [2.0, 1.0, -1.0]])
+    w, b = cp.Variable(3, name="w"), cp.Variable(name="b")
+    short = 1 - cp.multiply([1.0, -1.0, 2.0, -2.0], table @ w + b)
+    norm = cp.norm1(w) / 4
+    return {
+        "pos": cp.sum(cp.pos(short)) + norm,
+        "neg": cp.sum(cp.neg(-short)) + norm,
+        "abs": cp.sum(cp.abs(short)) + norm,
+        "maximum": cp.sum(cp.maximum(short, -2 * short)) + norm,
+        "minimum": norm - cp.sum(cp.minimum(-short, 0)),
+        "norm_inf": cp.norm_inf(short) + norm,
+        "norm1": cp.norm1(short) + norm,
+        "tv": cp.tv(w) + cp.sum(cp.pos(short)),
+        "ptp": cp.ptp(short) + cp.sum(cp.abs(w - 1)),
+        "square": cp.sum_squares(cp.pos(short)) + norm,
+    }
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the product 0 times inf that makes the wrong bounds
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("loss", hinges())
+def test_every_backend_has_the_exact_optimum_of_every_kind_of_hinge(loss: str, backend: str) -> None:
+    """HiGHS with the bounds that cvxpy derives is wrong on seven of these ten."""
+    problem, entry = cp.Problem(cp.Minimize(hinges()[loss])), BACKENDS[backend]
+    outcome = program_optimum(program_of(problem))
+    assert isinstance(outcome, Optimum)
+    options = entry.options(1e-8, 60.0, None)
+    data, chain, inverse = problem.get_problem_data(backend, solver_opts=dict(options))
+    data = with_stated_bounds(problem, data, chain)
+    problem.unpack_results(chain.solve_via_data(problem, data, False, False, dict(options)), chain, inverse)
+    assert problem.objective.args[0].value == pytest.approx(float(outcome.value), rel=1e-5, abs=1e-6)
 
 
 def test_highs_keeps_the_bounds_that_are_stated() -> None:

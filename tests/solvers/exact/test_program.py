@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -13,6 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from campaigns.exact import maros_meszaros, nightly_programs
+from campaigns.exact.program_kinds import HARD, KINDS
 from equimargin.formulations.programs import Program, program_from_arrays, read
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, Undecided, optimum, program_optimum
@@ -201,3 +204,44 @@ def fraction(value: Any) -> Fraction:
 def test_arrays_that_do_not_fit_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         program_from_arrays(**arguments)
+
+
+@pytest.mark.parametrize("kind", range(len(KINDS) + len(HARD)))
+def test_a_night_has_no_complaints(kind: int) -> None:
+    said: list[str] = []
+    tally = nightly_programs.judged((nightly_programs.drawn(kind, (0, kind, i)) for i in range(4)), said.append, "drawn")
+    assert tally.complaints == []
+    assert tally.outcomes.total() == 4
+    assert len(said) == 1
+
+
+def test_a_night_finds_what_is_wrong() -> None:
+    program = program_from_arrays([[1]], [1])
+    outcome = program_optimum(program)
+    assert isinstance(outcome, Optimum)
+    assert holds(program, outcome)
+    assert not holds(program, replace(outcome, x=(Fraction(1),)))
+    assert not holds(program, replace(outcome, value=outcome.value + 1))
+    assert list(nightly_programs.against_floats(program, replace(outcome, value=outcome.value + 1))) != []
+
+
+PUBLISHED = {
+    **{"CVXQP1_S": 11590.7181, "CVXQP2_S": 8120.94048, "DPKLO1": 0.370096217, "DUALC1": 6155.25083, "GENHS28": 0.927173694},
+    **{"HS118": 664.820452, "HS21": -99.96, "HS35": 1 / 9, "HS76": -4.68181818, "QAFIRO": -1.59078179, "ZECEVIC2": -4.125},
+}
+"""Optima of Maros-Meszaros problems as their collection prints them."""
+
+
+@pytest.mark.skipif(not maros_meszaros.FOLDER.is_dir(), reason="the Maros-Meszaros problems are not beside this checkout")
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_problem_of_maros_and_meszaros_has_its_published_optimum(name: str) -> None:
+    outcome = program_optimum(maros_meszaros.problem(maros_meszaros.FOLDER / f"{name}.mat"))
+    assert isinstance(outcome, Optimum)
+    assert float(outcome.value) == pytest.approx(PUBLISHED[name], rel=1e-7)
+
+
+@pytest.mark.skipif(not maros_meszaros.FOLDER.is_dir(), reason="the Maros-Meszaros problems are not beside this checkout")
+def test_the_one_of_them_that_is_not_convex_is_refused() -> None:
+    outcome = program_optimum(maros_meszaros.problem(maros_meszaros.FOLDER / f"{maros_meszaros.NOT_CONVEX}.mat"))
+    assert isinstance(outcome, Undecided)
+    assert outcome.cause == "not convex"
