@@ -155,10 +155,13 @@ class PairSums:
         if tau not in self._within:
             n, queries = len(self.order), len(self.costs)
             degree, balance, pull = (np.zeros(n, dtype=np.int64) for _ in range(3))
-            found = Within(degree, balance, pull, np.zeros(queries), np.zeros(queries), np.zeros(queries, dtype=np.int64))
+            total, square = np.zeros(queries), np.zeros(queries)
+            found = Within(degree, balance, pull, total, square, np.zeros(queries, dtype=np.int64))
             if n and tau > BELOW_ALL_PAIRS:
                 within(self.points, tau, found)
-            self._within[tau] = found._replace(total=found.total * self.unit, square=found.square * self.unit**2)
+                total *= self.unit
+                square *= self.unit**2
+            self._within[tau] = found
         return self._within[tau]
 
     def scattered(self, values: NDArray[Any]) -> NDArray[Any]:

@@ -134,8 +134,7 @@ class PairCurvature(Curvature):
         slacks = self.slacks
         if not len(slacks.order):
             return np.zeros(slacks.rows.m)
-        Lv = laplacian_product(self.graph, np.ascontiguousarray(v)[slacks.order])
-        return slacks.scattered(slacks.point_costs * Lv)
+        return np.asarray(laplacian_product(self.graph, slacks.order, slacks.costs, np.ascontiguousarray(v)))
 
     def gram(self, Z: Explicit) -> Array:
         """Z' A' D A Z, (q, q); an approximation of it where queries have POINTS_BY_BUCKETS points or more."""

@@ -154,12 +154,18 @@ def within(points: SortedPoints, tau: int, sums: Within) -> None:
 
 
 @jit
-def laplacian_product(graph: Graph, v: Array) -> Array:
-    """L v, (n,), for the Laplacian L of the graph and v (n,) in sorted order."""
+def laplacian_product(graph: Graph, order: Index, costs: Array, values: Array) -> Array:
+    """L v, (m,), for the Laplacian L of the graph and v (m,), the part of a query times its cost.
+
+    order : (n,) the points in sorted order; of the others L v is 0.  costs : (queries,).  values : (m,) v.
+    """
     z, level, starts, levels = graph.points.z, graph.points.level, graph.points.starts, graph.points.levels
     high, low = graph.high, graph.low
     T = np.zeros(_largest(levels) + 2)
-    out = graph.degree * v
+    v = np.empty(order.size)
+    for t in range(order.size):
+        v[t] = values[order[t]]
+    Lv, out = graph.degree * v, np.zeros(values.size)
     for q in range(levels.size):
         a, b, k = starts[q], starts[q + 1], levels[q]
         T[: k + 1] = 0.0
@@ -171,7 +177,7 @@ def laplacian_product(graph: Graph, v: Array) -> Array:
             while taken > p and z[taken] > z[t] - low:
                 _add(T, np.int64(level[taken]) + 1, k, -v[taken])
                 taken -= 1
-            out[t] -= _sum(T, np.int64(level[t]))
+            Lv[t] -= _sum(T, np.int64(level[t]))
         T[: k + 1] = 0.0
         p = taken = a
         for t in range(a, b):
@@ -181,7 +187,7 @@ def laplacian_product(graph: Graph, v: Array) -> Array:
             while taken < p and z[taken] - low < z[t]:
                 _add(T, k - np.int64(level[taken]), k, -v[taken])
                 taken += 1
-            out[t] -= _sum(T, k - 1 - np.int64(level[t]))
+            out[order[t]] = costs[q] * (Lv[t] - _sum(T, k - 1 - np.int64(level[t])))
     return out
 
 
