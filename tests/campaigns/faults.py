@@ -455,7 +455,7 @@ FAULTS = (
         "len(digests) == len(points)",
         ("checker",),
     ),
-    Fault("any residual", "formulations/programs/program.py", " and not any(self.residual(x, y, z))", "", ("enclosure",)),
+    Fault("any sign of z", "formulations/programs/program.py", "self.in_cone(z) and not any(self.res", "not any(self.res", ("enclosure",)),
     Fault("any slack", "formulations/programs/program.py", " and self.in_cone(self.slack(x))", "", ("enclosure",)),
     Fault("short denominators", "formulations/programs/reading.py", "_DENOMINATOR = 10_000", "_DENOMINATOR = 100", ("program",)),
     Fault("any P is semidefinite", "solvers/exact/program/semidefinite.py", "int(coefficient) >= 0 for", "0 >= 0 for", ("program",)),

@@ -77,14 +77,14 @@ class _System:
     def __init__(
         self, rows: Matrix, right: Sequence[Fraction], near: Sequence[Fraction], preference: Sequence[float] | None, clock: Clock
     ) -> None:
-        self.rows = [{j: _rational(v) for j, v in row.items()} for row in rows.rows]
-        self.right = [_rational(v) for v in right]
+        self.rows = [dict(row) for row in rows.rows]
+        self.right = list(right)
         self.near = near
         self.preference = [0.0] * len(near) if preference is None else preference
         self.clock = clock
         self.left = set(range(len(self.rows)))
         self.rows_of = [set(column) for column in rows.transposed.rows]
-        self.known: dict[int, Any] = {}
+        self.known: dict[int, Fraction] = {}
         self.put_off: list[tuple[int, int]] = []
 
     def shrink(self) -> None:
@@ -134,7 +134,7 @@ class _System:
         open_unknowns = set(range(len(self.near))) - put_off - set(self.known)
         basic, kept = self._independent(rows, core)
         for j in open_unknowns - set(basic):
-            self.known[j] = _rational(self.near[j])
+            self.known[j] = self.near[j]
         at = {j: k for k, j in enumerate(basic)}
         right = [self._rest(i, at) for i in kept]
         for j, value in zip(basic, self._regular(kept, at, right), strict=True):
@@ -146,11 +146,16 @@ class _System:
         """The values of all unknowns, once those that were put off are computed too."""
         for i, j in reversed(self.put_off):
             self.known[j] = self._rest(i, {j}) / self.rows[i][j]
-        return [Fraction(int(value.p), int(value.q)) for value in (self.known[j] for j in range(len(self.near)))]
+        return [self.known[j] for j in range(len(self.near))]
 
-    def _rest(self, i: int, unknowns: Container[int]) -> Any:
-        """The right side of row i less its known part."""
-        return self.right[i] - sum((a * self.known[j] for j, a in self.rows[i].items() if j not in unknowns), _rational(Fraction(0)))
+    def _rest(self, i: int, unknowns: Container[int]) -> Fraction:
+        """The right side of row i less its known part, which is summed in integers: long fractions would be made coprime at every step."""
+        entries, unit = self._integers(i)
+        terms = [(a, self.known[j]) for j, a in entries.items() if j not in unknowns]
+        denominator = lcm(*{value.denominator for _, value in terms})
+        factors = {value.denominator: denominator // value.denominator for _, value in terms}
+        total = sum(a * value.numerator * factors[value.denominator] for a, value in terms)
+        return self.right[i] - Fraction(total, unit * denominator)
 
     def _hold(self, i: int) -> None:
         """Raise Inconsistent unless row i is satisfied."""
@@ -159,17 +164,17 @@ class _System:
 
     def _integers(self, i: int) -> tuple[dict[int, int], int]:
         """Row i as integers, and the factor that made them so."""
-        unit = lcm(*{int(v.q) for v in self.rows[i].values()})
-        return {j: int(v.p) * (unit // int(v.q)) for j, v in self.rows[i].items()}, unit
+        unit = lcm(*{v.denominator for v in self.rows[i].values()})
+        return {j: v.numerator * (unit // v.denominator) for j, v in self.rows[i].items()}, unit
 
     def _independent(self, rows: list[int], unknowns: list[int]) -> tuple[list[int], list[int]]:
         """Unknowns, the first ones that can be, and rows that are independent modulo the prime, as many of each."""
         modular = _modular([self._integers(i)[0] for i in rows], unknowns, self.clock)
         return [unknowns[k] for k in _pivots(modular)], [rows[k] for k in _pivots(modular.transpose())]
 
-    def _regular(self, rows: list[int], at: Mapping[int, int], right: Sequence[Any]) -> list[Any]:
+    def _regular(self, rows: list[int], at: Mapping[int, int], right: Sequence[Fraction]) -> list[Fraction]:
         """The solution of rows that are independent, in as many unknowns."""
-        from flint import fmpq, fmpz_mat
+        from flint import fmpz_mat
 
         size = len(rows)
         if not size:
@@ -184,9 +189,9 @@ class _System:
                     matrix[k, at[j]] = v
                     bits = max(bits, v.bit_length())
         self.clock.ask(WORK, forecast(size, bits))
-        unit = lcm(*{int(end.q) for end in ends})
-        found = matrix.solve(fmpz_mat(size, 1, [int(end.p) * (unit // int(end.q)) for end in ends]))
-        return [fmpq(v.p, v.q * unit) for v in found.entries()]
+        unit = lcm(*{end.denominator for end in ends})
+        found = matrix.solve(fmpz_mat(size, 1, [end.numerator * (unit // end.denominator) for end in ends]))
+        return [Fraction(int(v.p), int(v.q) * unit) for v in found.entries()]
 
 
 def forecast(size: int, bits: int) -> float:
@@ -217,9 +222,3 @@ def _pivots(matrix: Any) -> list[int]:
         found.append(column)
         column += 1
     return found
-
-
-def _rational(value: Fraction) -> Any:
-    from flint import fmpq
-
-    return fmpq(value.numerator, value.denominator)
