@@ -48,11 +48,13 @@ def family(
 
     Parameters
     ----------
-    id : of no other family.  data : a hypothesis strategy of whatever its functions take; what is drawn from the command line and in tests.
+    id : of no other family.
+    data : a hypothesis strategy of whatever its functions take, or a function that makes one, so that hypothesis is imported only where
+        data are drawn: in tests, and from the command line.
     source : where the family is printed; by default its own id.
     reading : how floats of the compiled problems are read: "fractions" takes one within 4 ulp of a simple fraction for that fraction, so
         that 1 / (nu m) is what it says; "exact" takes every float as the dyadic number that it is.
-    load : from the name of a file to data, for the command line.
+    load : from the name of a file to data, for the command line; by default JSON and NPZ become a mapping of numbers and arrays by name.
 
     Returns
     -------

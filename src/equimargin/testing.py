@@ -51,7 +51,7 @@ from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.problem.construct import problem_of
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.formulations.rows.listed import Tube
-from equimargin.instances import check_own_formulation, check_own_solver
+from equimargin.own.instances import check_own_formulation, check_own_solver
 from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
 from equimargin.proofs.families import OwnFormulation, OwnProblem
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Solver, Status, solve, solve_declaration
@@ -412,7 +412,7 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> None:
 
     It must be disciplined with its parameters, equal to its printed formula at random values, recover what it expresses, refuse other
     families, and agree among the right answers of its family, or disagree if it is a control. A formulation of a family that somebody
-    brings is checked on data drawn from the family's strategy (`equimargin.instances`).
+    brings is checked on data drawn from the family's strategy (`equimargin.own.instances`).
 
     Parameters
     ----------
@@ -496,7 +496,7 @@ def check_solver(solver: str | Solver) -> None:
     Its interval must be as narrow as asked, it must agree with the declared formulations, obey `max_iter`, `time_limit` and a callback that
     stops it, give reasons, start from another solution, also one of a larger C, and refuse in a sentence what it does not take. A function
     that it returns without multipliers must be as near to the optimum that the other answers prove. A solver of a family that somebody
-    brings is checked on data drawn from the family's strategy (`equimargin.instances`).
+    brings is checked on data drawn from the family's strategy (`equimargin.own.instances`).
 
     Parameters
     ----------

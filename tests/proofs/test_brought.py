@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from brought import bottomless, dual, nothing, ocsvm
 from equimargin.compare import compare
 from equimargin.formulations import REGISTRY, classification, declare, linear
-from equimargin.instances import drawn, refutation
 from equimargin.own import OwnFamily, Printed, Source, family
+from equimargin.own.instances import drawn, refutation
 from equimargin.proofs import Agreement, Verdict, examine, judge
 from equimargin.proofs.dualize import same_dual
 from equimargin.proofs.families.family import FAMILIES

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,6 +27,7 @@ from equimargin.cli.options import (
     KernelOption,
     MissingOption,
     NaOption,
+    PluginOption,
     PreferencesOption,
     QueryOption,
     SampleOption,
@@ -54,8 +55,17 @@ from equimargin.cli.screen import Screen
 if TYPE_CHECKING:
     from equimargin.data import Data
     from equimargin.formulations import Kernel, Problem
+    from equimargin.formulations.problem import AnyProblem
     from equimargin.formulations.problem.choices import Loss
     from equimargin.report.comparison import Comparison
+
+
+OptionalDataArgument = Annotated[str | None, *DataArgument.__metadata__]
+OF_ROWS = (
+    *("task", "loss", "kernel", "gamma", "degree", "coef0", "cost", "epsilon", "scale", "sample", "seed", "preferences"),
+    *("target", "query", "weight", "drop", "header", "sep", "decimal", "missing", "na"),
+)
+"""The names of the options about rows of features and the problems made of them, which families from elsewhere do not have."""
 
 
 class LossName(StrEnum):
@@ -74,7 +84,8 @@ def _explain(asked: bool) -> None:
 
 
 def compare(
-    data: DataArgument,
+    context: typer.Context,
+    data: OptionalDataArgument = None,
     task: TaskOption = None,
     family: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Only these families, * and ? allowed; may be given again.")
@@ -125,8 +136,15 @@ def compare(
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the answers as CSV; - is standard output.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page for a browser; - is standard output.")] = None,
     certify: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write a certificate of every family, FAMILY.json.")] = None,
+    plugin: PluginOption = None,
+    draw: Annotated[
+        int | None, typer.Option(metavar="SEED", min=0, help="Draw the data of a family from elsewhere, instead of reading DATA.")
+    ] = None,
 ) -> None:
     """Solve the formulations of a task by several backends and solvers, and judge every answer.
+
+    A family from elsewhere, of a plug-in or of `list families`, is compared by its name: --family ID with a file of its own data, or with
+    --draw SEED.
 
     Exit status: 0 every family agrees; 1 an answer disagrees; 2 bad usage or input; 3 nothing was solved; 4 a family is undecided;
     130 interrupted by Ctrl-C or --total-time: what there is is printed and written.
@@ -134,19 +152,22 @@ def compare(
     with sentences(), writing(json, csv, html) as write:
         check_writable(json, csv, html)
         _check_folder(certify)
-        how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na)
-        rows = loaded(data, task, how, preferences, sample, seed, kernel, scale)
-        rows = rows.scaled() if scale else rows
-        chosen = kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1])
-        problems = _problems(rows, chosen, cost, loss, epsilon, family)
-        if problems[0].p == 0:
-            typer.echo(NO_PAIRS)
-            raise typer.Exit
-        left_out = "" if rows.task != "ranking" or _has_one_norm(rows) else "; one-norm families know neither weights nor preferences"
+        posed = _brought(context, data, family, draw)
+        if posed is None:
+            how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na)
+            rows = loaded(_required(data), task, how, preferences, sample, seed, kernel, scale)
+            rows = rows.scaled() if scale else rows
+            chosen = kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1])
+            problems = _problems(rows, chosen, cost, loss, epsilon, family)
+            if problems[0].p == 0:
+                typer.echo(NO_PAIRS)
+                raise typer.Exit
+            asked = {"loss": None if loss is None else loss.value, "C": cost, "epsilon": epsilon, "scale": scale}
+            posed = _of_rows(rows, chosen, problems, {**asked, "sample": sample, "seed": seed})
         from equimargin.compare import comparisons
 
         stream = comparisons(
-            problems,
+            posed.problems,
             formulation or "*",
             solver or "*",
             tol,
@@ -158,20 +179,9 @@ def compare(
             include_controls=include_controls or _names_control(formulation),
         )
         screen = Screen(wide)
-        screen.headline(f"{headline(rows, problems[0])}, C={cost:g}{left_out}")
+        screen.headline(posed.headline)
         result = _followed(stream, screen)
-        settings = {
-            **result.settings,
-            "task": rows.task,
-            "kernel": {"name": chosen.name, **vars(chosen)},
-            "loss": None if loss is None else loss.value,
-            "C": cost,
-            "epsilon": epsilon,
-            "scale": scale,
-            "sample": sample,
-            "seed": seed,
-        }
-        result = replace(result, data=data_record(rows, problems[0]), settings=settings)
+        result = replace(result, data=posed.data, settings={**result.settings, **posed.settings})
         for file, text in ((json, result.to_json), (csv, result.to_csv), (html, result.to_html)):
             if file is not None:
                 write(file, text())
@@ -184,6 +194,61 @@ def compare(
             written = f", written to {', '.join(files)}" if files else ""
             end(f"interrupted ({result.interrupted}): {result.done} of {result.total} answers{written}", jobs)
     finish(result.exit_code)
+
+
+@dataclass(frozen=True)
+class _Posed:
+    """What is compared: the problems, a line that says how they were got, and the records of data and of settings."""
+
+    problems: Sequence[AnyProblem]
+    headline: str
+    data: dict[str, Any]
+    settings: dict[str, Any]
+
+
+def _of_rows(rows: Data, kernel: Kernel, problems: list[Problem], asked: dict[str, Any]) -> _Posed:
+    """The problems of a task at the rows of a file."""
+    left_out = "" if rows.task != "ranking" or _has_one_norm(rows) else "; one-norm families know neither weights nor preferences"
+    said = f"{headline(rows, problems[0])}, C={asked['C']:g}{left_out}"
+    settings = {"task": rows.task, "kernel": {"name": kernel.name, **vars(kernel)}, **asked}
+    return _Posed(problems, said, data_record(rows, problems[0]), settings)
+
+
+def _brought(context: typer.Context, data: str | None, patterns: list[str] | None, draw: int | None) -> _Posed | None:
+    """The problems of families from elsewhere: those that the patterns name where data are drawn, or that are named in full; else None.
+
+    Raises
+    ------
+    ValueError : no such family, data of both kinds or of none, options that such a family does not have.
+    """
+    if patterns is None and draw is None:
+        return None
+    from equimargin.own.data import chosen_families, names_of_families, problem_of
+    from equimargin.own.plugins import load_shipped
+
+    load_shipped()
+    families = chosen_families(patterns or [])
+    named = [pattern for pattern in patterns or [] if any(pattern.lower() == family.id.lower() for family in families)]
+    if draw is None and (not named or len(named) < len(patterns or [])):
+        return None
+    if not families:
+        raise ValueError(f"--draw needs --family with the name of a family from elsewhere; known: {names_of_families()}")
+    sources = {name: context.get_parameter_source(name) for name in OF_ROWS}
+    given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    if given:
+        raise ValueError(f"--{given[0].replace('_', '-')} is not for {families[0].id}: its data say all that it needs")
+    found = [problem_of(family, data, draw) for family in families]
+    said = "; ".join(line for _, line in found)
+    record = {"name": data or f"seed {draw}", "task": None, "rows": None, "features": None, "pairs_or_rows": None, "read_as": said}
+    settings = {"task": None, "kernel": None, "scale": False, "sample": None, "seed": draw or 0}
+    return _Posed([problem for problem, _ in found], said, record, settings)
+
+
+def _required(data: str | None) -> str:
+    """The argument DATA, which only families from elsewhere can do without."""
+    if data is None:
+        raise ValueError("missing argument DATA; see equimargin compare --help")
+    return data
 
 
 def _check_folder(certify: Path | None) -> None:

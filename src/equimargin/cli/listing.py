@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from equimargin.cli.options import check_writable, sentences
+from equimargin.cli.options import PluginOption, check_writable, sentences
 
 _ARROWS = {"equivalence": "<->", "strong equivalence": "<=>", "rescaling": "<~>", "relaxation": "<=", "not equivalent": "=/="}
 """The sign between two linked formulations in a list, by the kind of the link."""
@@ -22,20 +22,30 @@ class Subject(StrEnum):
     SOLVERS = "solvers"
     LINKS = "links"
     FAMILIES = "families"
+    PLUGINS = "plugins"
     DATA = "data"
 
 
-def list_(subject: Annotated[Subject, typer.Argument(help="What to list.")]) -> None:
-    """List formulations, solvers, links, families or bundled data."""
+def list_(subject: Annotated[Subject, typer.Argument(help="What to list.")], plugin: PluginOption = None) -> None:
+    """List formulations, solvers, links, families, bundled data or plug-ins; where anything comes from, if it is not the project's own."""
+    if subject is not Subject.DATA:
+        from equimargin.own.plugins import load_shipped
+
+        load_shipped()
     entries = list(_listing(subject))
-    width = max(len(name) for name, _ in entries)
+    width = max((len(name) for name, _ in entries), default=0)
     for name, text in entries:
         typer.echo(f"{name:{width}s}  {text}".rstrip())
 
 
-def show(id: Annotated[str, typer.Argument(metavar="ID", help="Of a formulation, a family or a solver.")]) -> None:
+def show(
+    id: Annotated[str, typer.Argument(metavar="ID", help="Of a formulation, a family or a solver.")], plugin: PluginOption = None
+) -> None:
     """Show a formulation with its equation, source, signs and links, or a family, or a solver."""
     with sentences():
+        from equimargin.own.plugins import load_shipped
+
+        load_shipped()
         typer.echo(_page(id))
 
 
@@ -55,22 +65,38 @@ def _listing(subject: Subject) -> Iterator[tuple[str, str]]:
         from equimargin.data import BUNDLED
 
         yield from ((name, f"{text} ({task})") for name, (text, task) in BUNDLED.items())
+    elif subject is Subject.PLUGINS:
+        from equimargin.own.plugins import LOADED
+
+        for plugin in LOADED.values():
+            yield plugin.module, f"{plugin.origin}: left out, {plugin.failure}" if plugin.failure else plugin.origin
     elif subject is Subject.FAMILIES:
         for family in families():
-            yield family, ", ".join(entry.id for entry in REGISTRY.values() if entry.family == family and not entry.control)
+            entries = [entry for entry in REGISTRY.values() if entry.family == family]
+            names = ", ".join(entry.id for entry in entries if not entry.control)
+            yield family, names + _origin(entries[0].builder.__module__)
     elif subject is Subject.FORMULATIONS:
         for entry in REGISTRY.values():
-            yield entry.id, "; ".join(map(str, entry.sources)) + (" [control]" if entry.control else "")
+            sources = "; ".join(map(str, entry.sources))
+            yield entry.id, sources + (" [control]" if entry.control else "") + _origin(entry.builder.__module__)
     elif subject is Subject.SOLVERS:
         from equimargin.solvers import BACKENDS, SOLVERS
 
         yield from ((name, "cvxpy backend for declared problems") for name in BACKENDS)
-        yield from ((solver.name, solver.algorithm) for solver in SOLVERS.values())
+        yield from ((solver.name, solver.algorithm + _origin(solver.module)) for solver in SOLVERS.values())
     else:
         from equimargin.formulations import links
 
         for link in links.LINKS:
             yield f"{link.a} {_ARROWS[link.kind]} {link.b}", f"[{link.kind}; {link.status}] {link.statement}"
+
+
+def _origin(module: str) -> str:
+    """Where something comes from, in brackets; empty where it is the project's own."""
+    from equimargin.own.plugins import origin_of
+
+    origin = origin_of(module)
+    return f"   [{origin}]" if origin else ""
 
 
 def _page(id: str) -> str:
@@ -101,7 +127,8 @@ def _of_formulation(id: str) -> Iterator[str]:
     if entry.control:
         yield "A control: wrong on purpose or a look-alike, it must disagree."
     latex = [f"LaTeX   {entry.latex}", ""] if entry.latex else []
-    yield from ("", entry.statement, "", *latex, "Printed in")
+    statement = ["", entry.statement] if entry.statement else []
+    yield from (*statement, "", *latex, "Printed in")
     yield from (f"  {source}: {source.full}" for source in entry.sources)
     for link in links.of(id):
         other = link.b if link.a == id else link.a
@@ -119,7 +146,8 @@ def _of_family(id: str) -> Iterator[str]:
 
     entries = [entry for entry in REGISTRY.values() if entry.family == id]
     latex = [f"LaTeX   {entries[0].latex}", ""] if entries[0].latex else []
-    yield from (id, "", entries[0].statement, "", *latex, "Formulations")
+    statement = ["", entries[0].statement] if entries[0].statement else []
+    yield from (id, *statement, "", *latex, "Formulations")
     width = max(len(entry.id) for entry in entries) + 2
     for entry in entries:
         control = "   [control: wrong on purpose, or a look-alike]" if entry.control else ""

@@ -114,6 +114,29 @@ JSONOption = Annotated[
     Path | None, typer.Option("--json", "--output", metavar="FILE", help="Write all figures as JSON; - is standard output.")
 ]
 
+
+def _load_plugins(names: list[str] | None) -> list[str] | None:
+    """Load the plug-ins of installed packages, then those that are named."""
+    with sentences():
+        from equimargin.own.plugins import load, load_installed
+
+        for sentence in load_installed():
+            typer.echo(f"equimargin: {sentence}", err=True)
+        for name in names or []:
+            load(name)
+    return names
+
+
+PluginOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--plugin",
+        metavar="MODULE",
+        callback=_load_plugins,
+        help="A module, or a file that ends in .py, whose import enters families and solvers; may be given again.",
+    ),
+]
+
 INTERRUPTED = 130
 """The exit status of what was interrupted, as a shell gives it after Ctrl-C."""
 UNREAD = 141

@@ -23,6 +23,7 @@ from equimargin.solvers.solution import Limits
 
 try:
     import hypothesis
+    from hypothesis.strategies import SearchStrategy
 except ImportError as missing:
     raise ImportError("drawing data needs hypothesis: pip install 'equimargin[test]'") from missing
 
@@ -248,4 +249,4 @@ def _settings(examples: int) -> hypothesis.settings:
 def _strategy(family: OwnFamily) -> Any:
     if family.data is None:
         raise ValueError(f"the family {family.id} has no strategy to draw data from: family({family.id!r}, data=strategy)")
-    return family.data
+    return family.data if isinstance(family.data, SearchStrategy) else family.data()

@@ -1,0 +1,124 @@
+"""Lasso, and group lasso, in which whole groups of weights are 0 or not: a second-order cone program, of which bounds are proven.
+
+Source: R. Tibshirani, Regression shrinkage and selection via the lasso, JRSS B 58 (1996); M. Yuan, Y. Lin, Model selection and estimation
+in regression with grouped variables, JRSS B 68 (2006), (2.1).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from equimargin.own import Source, family
+from equimargin.shipped.drawing import Data, points
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+TIBSHIRANI = "Tibshirani, Regression Shrinkage and Selection via the Lasso (1996)"
+YUAN = "Yuan, Lin, Model Selection and Estimation in Regression with Grouped Variables (2006)"
+lasso = family("lasso", partial(points, labels=-1, penalty=[1.0, 0.5, 2.0]), Source("Tibshirani 1996", "(1)", TIBSHIRANI))
+"""X (m, d), y (m,) targets and penalty > 0."""
+group_lasso = family("group_lasso", partial(points, labels=-1, penalty=[1.0, 0.5, 2.0]), Source("Yuan 2006", "(2.1)", YUAN))
+"""X (m, d), y (m,) targets, penalty > 0, and groups (d,), a number for each feature; without it the features form one group."""
+STEPS = 20_000
+"""Steps of the proximal gradient, at most: a group lasso of a hundred weights is then solved to ten digits."""
+
+
+@lasso.formulation("primal", latex=r"\min \tfrac12 |Xw - y|^2 + \lambda |w|_1")
+def primal(d: Data) -> cp.Problem:
+    """min 1/2 |Xw - y|^2 + penalty |w|_1."""
+    import cvxpy as cp
+
+    w = cp.Variable(d["X"].shape[1], name="w")
+    return cp.Problem(cp.Minimize(cp.sum_squares(d["X"] @ w - d["y"]) / 2 + d["penalty"] * cp.norm1(w)))
+
+
+@lasso.formulation("dual", latex=r"\max y'u - \tfrac12 |u|^2")
+def dual(d: Data) -> cp.Problem:
+    """max y'u - 1/2 |u|^2   s.t.   |X'u|_j <= penalty."""
+    import cvxpy as cp
+
+    u = cp.Variable(len(d["y"]), name="u")
+    return cp.Problem(cp.Maximize(d["y"] @ u - cp.sum_squares(u) / 2), [cp.abs(d["X"].T @ u) <= d["penalty"]])
+
+
+@lasso.formulation("mean_of_squares", control=True)
+def mean_of_squares(d: Data) -> cp.Problem:
+    """The objective of scikit-learn, with the mean of the squares and the penalty as it is: another optimum."""
+    import cvxpy as cp
+
+    w = cp.Variable(d["X"].shape[1], name="w")
+    return cp.Problem(cp.Minimize(cp.sum_squares(d["X"] @ w - d["y"]) / (2 * len(d["y"])) + d["penalty"] * cp.norm1(w)))
+
+
+@lasso.solver("coordinate_descent", algorithm="coordinate descent of scikit-learn's Lasso, whose penalty is divided by m", accuracy=1e-6)
+def coordinate_descent(d: Data) -> Data:
+    """The weights of Lasso."""
+    from warnings import catch_warnings, simplefilter
+
+    from sklearn.linear_model import Lasso
+
+    with catch_warnings():
+        simplefilter("ignore")  # of convergence: the referee says how near it came
+        found = Lasso(d["penalty"] / len(d["y"]), fit_intercept=False, tol=1e-12, max_iter=100_000).fit(d["X"], d["y"])
+    return {"w": found.coef_}
+
+
+def _groups(d: Data) -> list[np.ndarray]:
+    """The features of each group."""
+    groups = np.asarray(d.get("groups", np.zeros(d["X"].shape[1], dtype=np.int64)))
+    return [np.flatnonzero(groups == group) for group in np.unique(groups)]
+
+
+def _group_lasso(d: Data, factor: float) -> cp.Problem:
+    import cvxpy as cp
+
+    w = cp.Variable(d["X"].shape[1], name="w")
+    norms = sum(float(np.sqrt(len(group))) * cp.norm2(w[group]) for group in _groups(d))
+    return cp.Problem(cp.Minimize(factor * cp.sum_squares(d["X"] @ w - d["y"]) + d["penalty"] * norms))
+
+
+@group_lasso.formulation("primal", latex=r"\min \tfrac12 |Xw - y|^2 + \lambda \sum_g \sqrt{d_g} |w_g|")
+def group_primal(d: Data) -> cp.Problem:
+    """min 1/2 |Xw - y|^2 + penalty sum_g sqrt(size of g) |w_g|."""
+    return _group_lasso(d, 0.5)
+
+
+@group_lasso.formulation("dual", latex=r"\max y'u - \tfrac12 |u|^2")
+def group_dual(d: Data) -> cp.Problem:
+    """max y'u - 1/2 |u|^2   s.t.   |X_g'u| <= penalty sqrt(size of g)  for every group g."""
+    import cvxpy as cp
+
+    u = cp.Variable(len(d["y"]), name="u")
+    balls = [cp.norm2(d["X"][:, group].T @ u) <= d["penalty"] * float(np.sqrt(len(group))) for group in _groups(d)]
+    return cp.Problem(cp.Maximize(d["y"] @ u - cp.sum_squares(u) / 2), balls)
+
+
+@group_lasso.formulation("without_half", control=True)
+def without_half(d: Data) -> cp.Problem:
+    """The primal without the 1/2."""
+    return _group_lasso(d, 1.0)
+
+
+@group_lasso.solver(
+    "proximal_gradient", algorithm="proximal gradient with momentum (FISTA): every group is shrunk as a whole", accuracy=1e-6
+)
+def proximal_gradient(d: Data) -> Data:
+    """w of so many steps of the inverse largest curvature."""
+    X, y, groups = d["X"], d["y"], _groups(d)
+    step = 1.0 / max(float(np.linalg.norm(X, 2)) ** 2, 1e-12)
+    w = ahead = np.zeros(X.shape[1])
+    t = 1.0
+    for _ in range(STEPS):
+        moved = ahead - step * (X.T @ (X @ ahead - y))
+        for group in groups:
+            shrunk = step * d["penalty"] * float(np.sqrt(len(group)))
+            moved[group] *= max(0.0, 1.0 - shrunk / max(float(np.linalg.norm(moved[group])), 1e-300))
+        t, before = (1.0 + np.sqrt(1.0 + 4.0 * t * t)) / 2.0, t
+        if np.abs(moved - w).max() <= 1e-14 * (1.0 + np.abs(w).max()) and before > 10:
+            return {"w": moved}
+        ahead, w = moved + (before - 1.0) / t * (moved - w), moved
+    return {"w": w}

@@ -1,0 +1,74 @@
+"""The multiclass SVM of one optimisation: the score of a point's own class is to be above that of every other by 1.
+
+Source: K. Crammer, Y. Singer, On the algorithmic implementation of multiclass kernel-based vector machines, JMLR 2 (2001), (7) and (15).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from equimargin.own import Source, family
+from equimargin.shipped.drawing import Data, points
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+TITLE = "Crammer, Singer, On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines (2001)"
+crammer_singer = family("crammer_singer", partial(points, labels=3, least=3, C=[1.0, 0.5, 3.0]), Source("Crammer 2001", "(7)", TITLE))
+"""X (m, d), y (m,) in {0, ..., k - 1} and C."""
+
+
+def _indicators(d: Data) -> np.ndarray:
+    """E (m, k), 1 where a point has the class."""
+    return np.asarray(np.eye(int(d["y"].max()) + 1)[d["y"].astype(int)])
+
+
+@crammer_singer.formulation("primal", latex=r"\min \tfrac12 |W|^2 + C \sum_i \xi_i")
+def primal(d: Data) -> cp.Problem:
+    """min 1/2 |W|^2 + C sum_i xi_i   s.t.   w_{y_i}.x_i - w_r.x_i >= 1 - [r = y_i] - xi_i  for every class r."""
+    import cvxpy as cp
+
+    X, E = d["X"], _indicators(d)
+    W, xi = cp.Variable((E.shape[1], X.shape[1]), name="W"), cp.Variable(len(X), name="xi")
+    scores = X @ W.T
+    own = cp.sum(cp.multiply(E, scores), axis=1)
+    margins = [own - scores[:, r] >= 1 - E[:, r] - xi for r in range(E.shape[1])]
+    return cp.Problem(cp.Minimize(cp.sum_squares(W) / 2 + d["C"] * cp.sum(xi)), margins)
+
+
+def _dual(d: Data, C: float) -> cp.Problem:
+    import cvxpy as cp
+
+    E = _indicators(d)
+    T = cp.Variable(E.shape, name="T")
+    return cp.Problem(cp.Maximize(cp.sum(cp.multiply(E, T)) - cp.sum_squares(d["X"].T @ T) / 2), [cp.sum(T, axis=1) == 0, T <= C * E])
+
+
+@crammer_singer.formulation("dual", source=Source("Crammer 2001", "(15)", TITLE), latex=r"\max \langle E, T \rangle - \tfrac12 |X'T|^2")
+def dual(d: Data) -> cp.Problem:
+    """max sum_i T_{i y_i} - 1/2 |X'T|^2   s.t.   every row of T sums to 0,  T <= C E."""
+    return _dual(d, d["C"])
+
+
+@crammer_singer.formulation("dual.half_cost", control=True)
+def half_cost(d: Data) -> cp.Problem:
+    """The dual with T <= C E / 2."""
+    return _dual(d, d["C"] / 2)
+
+
+@crammer_singer.solver("liblinear", algorithm="LIBLINEAR (-s 4) through scikit-learn", accuracy=1e-4)
+def liblinear(d: Data) -> Data:
+    """The weights of LinearSVC, which takes three classes or more."""
+    from warnings import catch_warnings, simplefilter
+
+    from sklearn.svm import LinearSVC
+
+    if len(np.unique(d["y"])) < max(3, int(d["y"].max()) + 1):
+        raise ValueError("LIBLINEAR takes at least three classes, and a point of each")
+    with catch_warnings():
+        simplefilter("ignore")  # of iterations: the referee says how near it came
+        found = LinearSVC(multi_class="crammer_singer", C=d["C"], fit_intercept=False, tol=1e-9, max_iter=100_000).fit(d["X"], d["y"])
+    return {"W": found.coef_}

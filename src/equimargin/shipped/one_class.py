@@ -1,0 +1,69 @@
+"""One-class SVM: a half-space away from the origin that holds most of the points.
+
+Source: B. Schölkopf, J. Platt, J. Shawe-Taylor, A. Smola, R. Williamson, Estimating the support of a high-dimensional distribution,
+Neural Computation 13 (2001), equations (3)-(4) and (11).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from equimargin.own import Printed, Source, family
+from equimargin.shipped.drawing import Data, points
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+TITLE = "Schölkopf, Platt, Shawe-Taylor, Smola, Williamson, Estimating the Support of a High-Dimensional Distribution (2001)"
+one_class = family("one_class", partial(points, nu=[0.5, 0.25, 1.0]), Source("Schölkopf 2001", "(3)-(4)", TITLE))
+"""X (m, d) and nu in (0, 1]."""
+
+
+def _printed(v: Data, d: Data) -> Printed:
+    X, m = d["X"], len(d["X"])
+    missing = v["rho"] - v["xi"] - X @ v["w"]
+    return Printed(v["w"] @ v["w"] / 2 + v["xi"].sum() / (d["nu"] * m) - v["rho"], {"margins": missing, "slacks": -v["xi"]})
+
+
+@one_class.formulation("primal", latex=r"\min \tfrac12 |w|^2 + \tfrac1{\nu m} \sum_i \xi_i - \rho", printed=_printed)
+def primal(d: Data) -> cp.Problem:
+    """min 1/2 |w|^2 + sum_i xi_i / (nu m) - rho   s.t.   w.x_i >= rho - xi_i,  xi >= 0."""
+    import cvxpy as cp
+
+    X, (m, k) = d["X"], d["X"].shape
+    w, rho, xi = cp.Variable(k, name="w"), cp.Variable(name="rho"), cp.Variable(m, name="xi")
+    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + cp.sum(xi) / (d["nu"] * m) - rho), [X @ w >= rho - xi, xi >= 0])
+
+
+@one_class.formulation(
+    "dual", source=Source("Schölkopf 2001", "(11)", TITLE), latex=r"\max -\tfrac12 |X'a|^2", recover=lambda v, d: {"w": d["X"].T @ v["a"]}
+)
+def dual(d: Data) -> cp.Problem:
+    """max -1/2 |X'a|^2   s.t.   sum a = 1,  0 <= a <= 1 / (nu m)."""
+    import cvxpy as cp
+
+    a = cp.Variable(len(d["X"]), name="a")
+    return cp.Problem(cp.Maximize(-cp.sum_squares(d["X"].T @ a) / 2), [cp.sum(a) == 1, a >= 0, a <= 1 / (d["nu"] * len(d["X"]))])
+
+
+@one_class.formulation("dual.box_without_m", control=True)
+def wrong_box(d: Data) -> cp.Problem:
+    """The dual with the box 1 / nu in place of 1 / (nu m)."""
+    import cvxpy as cp
+
+    a = cp.Variable(len(d["X"]), name="a")
+    return cp.Problem(cp.Maximize(-cp.sum_squares(d["X"].T @ a) / 2), [cp.sum(a) == 1, a >= 0, a <= 1 / d["nu"]])
+
+
+@one_class.solver("libsvm", algorithm="LIBSVM through scikit-learn: its multipliers are nu m times those of the dual")
+def libsvm(d: Data) -> tuple[str, Data]:
+    """OneClassSVM of scikit-learn."""
+    from sklearn.svm import OneClassSVM
+
+    found = OneClassSVM(kernel="linear", nu=d["nu"], tol=1e-10).fit(d["X"])
+    a = np.zeros(len(d["X"]))
+    a[found.support_] = found.dual_coef_[0] / (d["nu"] * len(d["X"]))
+    return "dual", {"a": a}

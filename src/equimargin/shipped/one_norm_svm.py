@@ -1,0 +1,69 @@
+"""1-norm SVM: the hinge with the sum of |w_j| in place of the norm, a linear program.
+
+Source: P. Bradley, O. Mangasarian, Feature selection via concave minimization and support vector machines, ICML (1998); J. Zhu, S. Rosset,
+T. Hastie, R. Tibshirani, 1-norm support vector machines, NIPS (2003).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from equimargin.own import Source, family
+from equimargin.shipped.drawing import Data, points
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+TITLE = "Bradley, Mangasarian, Feature Selection via Concave Minimization and Support Vector Machines (1998)"
+one_norm_svm = family("one_norm_svm", partial(points, labels=2, C=[1.0, 0.5, 3.0]), Source("Bradley 1998", "(8)", TITLE))
+"""X (m, d), y (m,) in {0, 1} and C."""
+
+
+def _signs(d: Data) -> np.ndarray:
+    """-1 and 1 for the classes 0 and 1."""
+    return np.asarray(2.0 * d["y"] - 1.0)
+
+
+@one_norm_svm.formulation("primal", latex=r"\min |w|_1 + C \sum_i (1 - y_i (w.x_i + b))_+")
+def primal(d: Data) -> cp.Problem:
+    """min |w|_1 + C sum_i (1 - y_i (w.x_i + b))_+."""
+    import cvxpy as cp
+
+    w, b = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(name="b")
+    return cp.Problem(cp.Minimize(cp.norm1(w) + d["C"] * cp.sum(cp.pos(1 - cp.multiply(_signs(d), d["X"] @ w + b)))))
+
+
+@one_norm_svm.formulation("dual", latex=r"\max \sum_i u_i")
+def dual(d: Data) -> cp.Problem:
+    """max sum u   s.t.   |X'Yu|_j <= 1,  y'u = 0,  0 <= u <= C."""
+    import cvxpy as cp
+
+    y, u = _signs(d), cp.Variable(len(d["X"]), name="u")
+    prices = d["X"].T @ cp.multiply(y, u)
+    return cp.Problem(cp.Maximize(cp.sum(u)), [prices <= 1, prices >= -1, y @ u == 0, u >= 0, u <= d["C"]])
+
+
+@one_norm_svm.formulation("dual.one_sided", control=True)
+def one_sided(d: Data) -> cp.Problem:
+    """The dual with (X'Yu)_j <= 1 in place of |X'Yu|_j <= 1."""
+    import cvxpy as cp
+
+    y, u = _signs(d), cp.Variable(len(d["X"]), name="u")
+    return cp.Problem(cp.Maximize(cp.sum(u)), [d["X"].T @ cp.multiply(y, u) <= 1, y @ u == 0, u >= 0, u <= d["C"]])
+
+
+@one_norm_svm.solver("highs", algorithm="HiGHS on the program with w = p - q, through scipy", accuracy=1e-8)
+def highs(d: Data) -> Data:
+    """The w and b of HiGHS."""
+    from scipy.optimize import linprog
+
+    X, y, (m, k) = d["X"], _signs(d), d["X"].shape
+    Z = y[:, None] * X
+    costs = np.concatenate([np.ones(2 * k), [0.0], np.full(m, d["C"])])
+    rows = np.hstack([-Z, Z, -y[:, None], -np.eye(m)])
+    bounds = [*[(0, None)] * (2 * k), (None, None), *[(0, None)] * m]
+    found = linprog(costs, rows, -np.ones(m), bounds=bounds, method="highs")
+    return {"w": found.x[:k] - found.x[k : 2 * k], "b": found.x[2 * k]}

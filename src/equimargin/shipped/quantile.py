@@ -1,0 +1,64 @@
+"""Quantile regression: residuals above the function cost tau, those below 1 - tau, with a penalty on |w|_1.
+
+Source: R. Koenker, G. Bassett, Regression quantiles, Econometrica 46 (1978), (3.1); with the penalty, A. Belloni, V. Chernozhukov,
+l1-penalized quantile regression in high-dimensional sparse models, Annals of Statistics 39 (2011).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from equimargin.own import Source, family
+from equimargin.shipped.drawing import Data, points
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+TITLE = "Koenker, Bassett, Regression Quantiles (1978)"
+quantile = family(
+    "quantile", partial(points, labels=-1, tau=[0.5, 0.25, 0.75], penalty=[1.0, 0.25, 0.0]), Source("Koenker 1978", "(3.1)", TITLE)
+)
+"""X (m, d), y (m,) targets, tau in (0, 1), and penalty >= 0, that of |w|_1 beside the mean of the losses."""
+
+
+@quantile.formulation("primal", latex=r"\min \tfrac1m \sum_i \rho_\tau(y_i - w.x_i - b) + \lambda |w|_1")
+def primal(d: Data) -> cp.Problem:
+    """min sum_i (tau r_i if r_i > 0 else (tau - 1) r_i) / m + penalty |w|_1,  r = y - Xw - b."""
+    import cvxpy as cp
+
+    X, y, tau = d["X"], d["y"], d["tau"]
+    w, b = cp.Variable(X.shape[1], name="w"), cp.Variable(name="b")
+    r = y - X @ w - b
+    return cp.Problem(cp.Minimize(cp.sum(cp.maximum(tau * r, (tau - 1) * r)) / len(y) + d["penalty"] * cp.norm1(w)))
+
+
+def _dual(d: Data, least: float) -> cp.Problem:
+    import cvxpy as cp
+
+    y, m = d["y"], len(d["y"])
+    a = cp.Variable(m, name="a")
+    prices = d["X"].T @ a
+    box = [a <= d["tau"] / m, a >= least / m]
+    return cp.Problem(cp.Maximize(y @ a), [*box, cp.sum(a) == 0, prices <= d["penalty"], prices >= -d["penalty"]])
+
+
+@quantile.formulation("dual", latex=r"\max y'a")
+def dual(d: Data) -> cp.Problem:
+    """max y'a   s.t.   (tau - 1) / m <= a <= tau / m,  sum a = 0,  |X'a|_j <= penalty."""
+    return _dual(d, d["tau"] - 1)
+
+
+@quantile.formulation("dual.symmetric_box", control=True)
+def symmetric_box(d: Data) -> cp.Problem:
+    """The dual with -tau / m <= a, which is right for the median alone."""
+    return _dual(d, -d["tau"])
+
+
+@quantile.solver("highs", algorithm="HiGHS, as scikit-learn's QuantileRegressor poses it", accuracy=1e-8)
+def highs(d: Data) -> Data:
+    """The w and b of QuantileRegressor."""
+    from sklearn.linear_model import QuantileRegressor
+
+    found = QuantileRegressor(quantile=d["tau"], alpha=d["penalty"], solver="highs").fit(d["X"], d["y"])
+    return {"w": found.coef_, "b": found.intercept_}

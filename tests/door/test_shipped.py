@@ -1,0 +1,109 @@
+"""The families of the field that come along: all forms agree, every seeded mistake is refuted, and the links to C-SVC and C-SVR hold."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import equimargin.shipped
+from equimargin.compare import compare
+from equimargin.formulations import REGISTRY, classification, regression
+from equimargin.own.instances import check_own_formulation, check_own_solver, drawn, refutation
+from equimargin.proofs import Agreement, Verdict
+from equimargin.proofs.families import OwnFormulation
+from equimargin.proofs.families.family import FAMILIES
+from equimargin.shipped.nu import nu_svc, nu_svr
+from equimargin.solvers import SOLVERS, exact_optimum
+from narrow import as_a, present
+
+EXAMPLES = 12
+"""Drawn instances of a check here; the nightly campaign draws more."""
+SHIPPED = [id for id, family in FAMILIES.items() if family.module.startswith(equimargin.shipped.__name__)]
+FORMS = [id for id, entry in REGISTRY.items() if entry.family in SHIPPED]
+RNG = np.random.default_rng(5)
+X = np.round(RNG.normal(size=(30, 3)), 2)
+SCORES = X @ np.array([1.0, -1.0, 0.5]) + 0.5 * RNG.normal(size=30)
+LARGER: dict[str, dict[str, Any]] = {
+    "one_class": {"X": X + 1, "nu": 0.25},
+    "nu_svc": {"X": X, "y": (SCORES > 0).astype(int), "nu": 0.5},
+    "nu_svr": {"X": X, "y": np.round(SCORES, 2), "nu": 0.5, "C": 4.0},
+    "one_norm_svm": {"X": X, "y": (SCORES > 0).astype(int), "C": 1.0},
+    "crammer_singer": {"X": X, "y": np.digitize(SCORES, [-0.5, 0.5]), "C": 0.5},
+    "quantile": {"X": X, "y": np.round(SCORES, 2), "tau": 0.75, "penalty": 0.125},
+    "lasso": {"X": X, "y": np.round(SCORES, 2), "penalty": 2.0},
+    "group_lasso": {"X": X, "y": np.round(SCORES, 2), "penalty": 2.0, "groups": np.array([0, 1, 1])},
+    "ls_svm": {"X": X, "y": (SCORES > 0).astype(int), "C": 1.0},
+}
+"""Data of 30 points for every family."""
+
+
+def test_there_are_data_for_every_family() -> None:
+    assert sorted(SHIPPED) == sorted(LARGER)
+    assert len(SHIPPED) == 9
+
+
+@pytest.mark.parametrize("id", FORMS)
+def test_every_form_conforms_and_every_mistake_is_refuted(id: str) -> None:
+    entry = as_a(OwnFormulation, REGISTRY[id])
+    check_own_formulation(entry, EXAMPLES)
+    if entry.control:
+        assert f"{id} is worth" in str(present(refutation(id, EXAMPLES)))
+
+
+@pytest.mark.parametrize("name", [name for name in SOLVERS if name.split(".")[0] in SHIPPED])
+def test_every_solver_conforms(name: str) -> None:
+    check_own_solver(SOLVERS[name], EXAMPLES)
+
+
+@pytest.mark.parametrize("id", SHIPPED)
+def test_a_larger_problem_agrees_and_the_mistake_disagrees(id: str) -> None:
+    family = FAMILIES[id]
+    found = compare(family(LARGER[id]), include_controls=True)
+    (verdict,) = found.families
+    assert verdict.verdict is Verdict.AGREE, str(found)
+    assert verdict.interval.relative_width < 1e-8
+    against = {j.evidence.run.formulation for j in verdict.judgements if j.agreement is Agreement.DISAGREES}
+    assert against == {entry.id for entry in REGISTRY.values() if entry.family == id and entry.control}
+    solvers = [j for j in verdict.judgements if j.evidence.run.formulation is None]
+    assert [j.agreement for j in solvers] == [Agreement.AGREES], str(found)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nu_svc_is_c_svc_at_the_cost_of_its_margin(seed: int) -> None:
+    """v = rho^2 v_C - nu rho at C = 1 / (m rho), where the optimal rho is above 0; the C-SVC is the project's own, solved exactly."""
+    data: dict[str, Any] = {"X": np.round(np.random.default_rng(seed).normal(size=(8, 2)) * 4), "y": np.array([0, 1] * 4), "nu": 0.5}
+    optimum = nu_svc(data).optimum()
+    rho = float(nu_svc(data).values_at("nu_svc.primal", present(optimum.x))["rho"])
+    if rho < 1e-9:
+        assert optimum.upper == pytest.approx(0.0, abs=1e-12)
+        return
+    problem = classification(data["X"], 2.0 * data["y"] - 1.0, C=1 / (8 * rho))
+    linked = Fraction(rho) ** 2 * present(exact_optimum(problem).value) - Fraction(0.5) * Fraction(rho)
+    assert float(linked) == pytest.approx(optimum.upper, rel=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nu_svr_is_c_svr_at_the_width_of_its_tube(seed: int) -> None:
+    """v = v_C(eps) + C nu eps at the cost C / m and the optimal eps."""
+    rng = np.random.default_rng(seed)
+    data: dict[str, Any] = {"X": np.round(rng.normal(size=(8, 2)) * 4), "y": np.round(rng.normal(size=8) * 4), "nu": 0.5, "C": 4.0}
+    optimum = nu_svr(data).optimum()
+    eps = float(nu_svr(data).values_at("nu_svr.primal", present(optimum.x))["eps"])
+    problem = regression(data["X"], data["y"], C=0.5, epsilon=eps)
+    linked = present(exact_optimum(problem).value) + Fraction(2) * Fraction(eps)
+    assert float(linked) == pytest.approx(optimum.upper, rel=1e-10)
+
+
+def test_a_large_nu_is_refused_by_the_form_that_has_no_optimum_then() -> None:
+    problem = nu_svc({"X": X[:4], "y": np.array([0, 1, 1, 1]), "nu": 1.0})
+    assert "2 min(m+, m-) / m = 0.5" in str(REGISTRY["nu_svc.hinge"].refusal(problem))
+    assert problem.optimum().lower == problem.optimum().upper == -float("inf")
+    assert problem.optimum("nu_svc.dual").upper == -float("inf")
+
+
+def test_data_are_drawn_for_every_family() -> None:
+    for family in (FAMILIES[id] for id in SHIPPED):
+        assert "X" in drawn(family, 1)
