@@ -79,9 +79,9 @@ FAULTS = (
     ),
     Fault(
         "costs of queries forgotten in the Hessian",
-        "formulations/rows/pair_slacks.py",
-        "slacks.scattered(slacks.point_costs * Lv)",
-        "slacks.scattered(Lv)",
+        "formulations/rows/pair_sweeps.py",
+        "out[order[t]] = costs[q] * (Lv[t]",
+        "out[order[t]] = (Lv[t]",
         ("labelled_pairs",),
     ),
     Fault(
@@ -735,7 +735,7 @@ FAULTS = (
     Fault(
         "no backend is spared after its like was stopped",
         "src/equimargin/compare.py",
-        'return self.stopped.get((job.solver, REGISTRY[job.formulation].carries), "")',
+        'return self.stopped.get((job.solver, REGISTRY[job.formulation].unknowns), "")',
         'return self.stopped.get((job.solver, ""), "")',
         ("page",),
     ),
@@ -826,8 +826,8 @@ FAULTS = (
     Fault(
         "weights of rows in place of those of classes",
         "src/equimargin/estimators/classifier.py",
-        "of_class if weights is None else of_class * weights",
-        "of_class if weights is None else weights",
+        "factors if weights is None else np.asarray(factors * weights)",
+        "factors if weights is None else weights",
         ("estimators",),
     ),
     Fault("validation rows scaled by themselves", "src/equimargin/cli/path.py", "data.scaled(by=training)", "data.scaled()", ("cli_path",)),

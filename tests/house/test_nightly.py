@@ -118,10 +118,10 @@ def test_a_hang_and_an_exception_are_failures(monkeypatch: pytest.MonkeyPatch, t
 
     module = sys.modules["equimargin.compare"]
     monkeypatch.setattr(nightly, "HANG", 0.3)
-    monkeypatch.setattr(module, "solve", spins)
+    monkeypatch.setattr(module, "examine_solution", spins)
     found = nightly.examined(problem)
     assert (found.family, "Hang: no end after 0.3 s" in found.error) == (None, True)
     monkeypatch.setattr(nightly, "HANG", 300.0)
-    monkeypatch.setattr(module, "solve", raises)
+    monkeypatch.setattr(module, "examine_solution", raises)
     failures = nightly.report("svm.soft", [nightly.examined(problem)], tmp_path).failures
     assert any("solver by smo raised ZeroDivisionError: float division by zero (test_nightly.py, line" in said for said in failures)
