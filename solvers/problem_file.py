@@ -105,18 +105,31 @@ def read(file: str | Path, form: str, kind: str, made: Callable[[dict[str, Any],
 
 
 @contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Errors of the system that name no file, as of a full disk, name this one."""
+    try:
+        yield
+    except OSError as failure:
+        if failure.errno is not None and failure.filename is None:
+            failure.filename = str(path)
+        raise
+
+
+@contextmanager
 def whole(path: Path, keep: bool = True) -> Iterator[Path]:
     """A name to write to, with the same ending. The file itself appears when it is whole, or not at all; never if it is not to be kept.
 
     A device or a pipe is written to as it is.
     """
     if path.exists() and not path.is_file():
-        yield path
+        with _named(path):
+            yield path
         return
     path = path.resolve()  # of a link it is the file behind it that is replaced
     part = path.with_name(f".{path.stem}.part{path.suffix}")
     try:
-        yield part
+        with _named(path):
+            yield part
         if keep:
             part.replace(path)
     finally:

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -132,7 +133,12 @@ class Answer:
 
 
 def solve_declaration(
-    declaration: Declaration, backend: str = "CLARABEL", tol: float = 1e-8, time_limit: float = 60.0, max_iter: int | None = None
+    declaration: Declaration,
+    backend: str = "CLARABEL",
+    tol: float = 1e-8,
+    time_limit: float = 60.0,
+    max_iter: int | None = None,
+    total_time: float = float("inf"),
 ) -> Answer:
     """Solve a declared problem with one of cvxpy's backends.
 
@@ -140,7 +146,7 @@ def solve_declaration(
     ----------
     declaration : from `declare`.  backend : a name of BACKENDS.  tol : wanted of the value; each backend gets a fraction of it in its own
         terms.  time_limit : seconds that its attempts may take together, compilation apart.  max_iter : of the backend's own
-        iterations; None is a generous default.
+        iterations; None is a generous default.  total_time : seconds of all, compilation included, after which nothing is begun.
 
     Returns
     -------
@@ -152,7 +158,7 @@ def solve_declaration(
     """
     if backend not in BACKENDS:
         raise ValueError(f"unknown backend {backend!r}; known: {', '.join(BACKENDS)}")
-    tol, time_limit = positive(tol, "tol"), positive(time_limit, "time_limit")
+    tol, time_limit, ends = positive(tol, "tol"), positive(time_limit, "time_limit"), time.perf_counter() + total_time
     max_iter = None if max_iter is None else count(max_iter, "max_iter")
     entry = BACKENDS[backend]
     with warnings.catch_warnings():
@@ -164,27 +170,47 @@ def solve_declaration(
             left = time_limit - sum(attempt.solve_seconds for attempt in attempts)
             if left <= 0:
                 break
-            attempts.append(_attempt(declaration, entry, {**entry.options(factor * tol, left, max_iter), **own}, left))
+            options = partial(_options, entry, factor * tol, max_iter, own)
+            attempts.append(_attempt(declaration, entry, options, left, ends))
             if attempts[-1].status in (Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED, Status.TIME_LIMIT):
                 return attempts[-1]
         return next((answer for answer in attempts if answer.point is not None), attempts[0])
 
 
-def _attempt(declaration: Declaration, backend: Backend, options: dict[str, Any], time_limit: float) -> Answer:
+def _options(backend: Backend, tol: float, max_iter: int | None, own: Mapping[str, Any], time_limit: float) -> dict[str, Any]:
+    """All that a backend is told of an attempt that has some seconds."""
+    return {**backend.options(tol, time_limit, max_iter), **own}
+
+
+def _attempt(
+    declaration: Declaration, backend: Backend, options: Callable[[float], dict[str, Any]], time_limit: float, ends: float
+) -> Answer:
+    """One run of a backend.
+
+    Parameters
+    ----------
+    options : what the backend is told where it has so many seconds.  time_limit : seconds that it has once the problem is compiled.
+    ends : when all must be over, by `time.perf_counter`.
+    """
     import cvxpy as cp
 
     problem = declaration.problem
     started = time.perf_counter()
     try:
-        data, chain, inverse = problem.get_problem_data(backend.name, solver_opts=dict(options))
+        data, chain, inverse = problem.get_problem_data(backend.name, solver_opts=options(time_limit))
         data = with_stated_bounds(problem, data, chain)
         compiled = time.perf_counter()
+        time_limit = min(time_limit, ends - compiled)
+        if time_limit <= 0:
+            late = "the time was over when it was compiled"
+            return Answer(declaration, backend.name, Status.TIME_LIMIT, late, compile_seconds=compiled - started)
         form = form_of(data, inverse)
         entry = float(np.max([abs(matrix).max() if matrix.nnz else 0.0 for matrix in (form.P, form.G)]))  # a NaN in either is one here
         if not entry < backend.largest:
             raise ValueError(f"it takes no matrix with an entry of {entry:.1e}")
+        told = options(time_limit)
         raw = interruptible(
-            lambda: chain.solve_via_data(problem, dict(data), False, False, dict(options)), seconds=OVERTIME_RATIO * time_limit + OVERTIME
+            lambda: chain.solve_via_data(problem, dict(data), False, False, told), seconds=OVERTIME_RATIO * time_limit + OVERTIME
         )
         solved = time.perf_counter()
         if _interrupted(raw):
@@ -194,8 +220,8 @@ def _attempt(declaration: Declaration, backend: Backend, options: dict[str, Any]
             status = Status.TIME_LIMIT  # cvxpy has one word for both
     except TimeoutError:
         reason = f"given up: {backend.name} did not keep to its limit of {time_limit:.3g} s"
-        late = time.perf_counter() - compiled
-        return Answer(declaration, backend.name, Status.TIME_LIMIT, reason, compile_seconds=compiled - started, solve_seconds=late)
+        waited = time.perf_counter() - compiled
+        return Answer(declaration, backend.name, Status.TIME_LIMIT, reason, compile_seconds=compiled - started, solve_seconds=waited)
     except (cp.error.SolverError, ValueError, ArithmeticError) as failure:
         return Answer(declaration, backend.name, Status.NUMERICAL_FAILURE, _sentence(backend.name, failure))
     x, z, primal_ray, dual_ray, iterations = backend.vectors(raw)

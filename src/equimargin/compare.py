@@ -52,11 +52,13 @@ SHORTEST_LIMIT = 0.01
 class HowToCompare(HowToPose, total=False):
     """What `compare` compares, how it goes about its work, and what belongs to X where arrays are compared, as keyword arguments.
 
-    formulations, solvers : names or patterns with * and ?. A backend that is weak on a kind of program (OSQP on linear, HIGHS on quadratic
+    formulations, solvers : names or patterns with * and ?. Families without a chosen formulation are left out where others have one.
+        A backend that is weak on a kind of program (OSQP on linear, HIGHS on quadratic
         ones) takes part there only if it is asked for by its full name. A solver may also be handed in itself, entered or not: any
         `Solver`, such as those of `equimargin.adapters`; `["*", mine]` compares it with all others.
     tol : relative accuracy asked of every solver, 1e-8 by default.  agree_tol : relative tolerance of the referee, 1e-6 by default.
     time_limit : seconds an answer, 60 by default.  total_time : seconds in all, None for any; what there is then is the result.
+        A step that is at work, such as compilation, is waited for.
     patient : whether backends may go on to the time limit although the optimum is proven.
     jobs : processes; -1 is all cores. Above 1, formulations and solvers of one's own must be entered by modules that other processes can
         import; the answers of those that are not are failed ones, and say so.
@@ -90,11 +92,19 @@ BEHIND_FEATURES = ("y",)
 class Allowance:
     """How long an answer may take.
 
-    seconds : at most.  reason : what is said of an answer that is stopped then; empty for the usual word on a time limit.
+    seconds : of solving.  reason : what is said of an answer that is stopped then; empty for the usual word on a time limit.
+    left : seconds of the comparison, in which declaring and compiling count, too.
     """
 
     seconds: float
     reason: str = ""
+    left: float = float("inf")
+
+    def within(self, left: float) -> Allowance:
+        """The allowance where so many seconds are left of the comparison: it is that time which ends an answer if it is the shorter one."""
+        if left >= self.seconds:
+            return replace(self, left=left)
+        return Allowance(max(left, SHORTEST_LIMIT), OUT_OF_TIME, left)
 
 
 @dataclass(frozen=True)
@@ -159,7 +169,11 @@ class Job:
         except ValueError as failure:
             return self.skipped(Status.NUMERICAL_FAILURE, str(failure))
         declaring = time.perf_counter() - started
-        answer = solve_declaration(declared, self.solver, self.tol, allowed.seconds)
+        left = allowed.left - declaring
+        if left <= 0:
+            return self.skipped(Status.TIME_LIMIT, OUT_OF_TIME)
+        answer = solve_declaration(declared, self.solver, self.tol, allowed.seconds, total_time=left)
+        allowed = allowed.within(left - answer.compile_seconds)
         if allowed.reason and answer.status is Status.TIME_LIMIT:
             answer = replace(answer, reason=allowed.reason)
         return examine(self.problem, replace(answer, compile_seconds=answer.compile_seconds + declaring), self.control)
@@ -235,22 +249,24 @@ def comparisons(problem: Any, *more: Any, **how: Unpack[HowToCompare]) -> Iterat
     limits = {"tol": tol, "agree_tol": agree_tol, "time_limit": time_limit, "total_time": 1.0 if total_time is None else total_time}
     for name, limit in limits.items():
         number(limit, name, "a positive, finite number", lambda v: 0 < v < np.inf)
-    problems = _problems(problem, {name: value for name, value in asked_for.items() if name in POSED})
+    processes = "a whole number of processes from 1 on, or -1 for all cores"
+    jobs = int(number(asked_for.get("jobs", 1), "jobs", processes, lambda v: v % 1 == 0 and v != 0))
+    posed = _problems(problem, {name: value for name, value in asked_for.items() if name in POSED})
     ids = matching(formulations, REGISTRY, "formulation")
+    problems = _meant(posed, ids)
     wanted = [solvers] if isinstance(solvers, str | Solver) else list(solvers)
     patterns, given = [each for each in wanted if isinstance(each, str)], _given(wanted)
     names = matching(patterns, [*BACKENDS, *SOLVERS], "solver")
     asked = {name.upper() for name in patterns}
     controls = asked_for.get("include_controls", False)
-    groups = [
-        _Group(p, list(_jobs(p, ids, _suited(p, names, asked), given, float(tol), controls)), float(agree_tol), ways(p)) for p in problems
-    ]
-    if not any(group.jobs for group in groups):
-        raise ValueError(f"none of the chosen formulations and solvers is for {', '.join(p.family for p in problems)}")
+    planned = [(p, list(_jobs(p, ids, _suited(p, names, asked), given, float(tol), controls))) for p in problems]
+    groups = [_Group(p, jobs_of, float(agree_tol), ways(p)) for p, jobs_of in planned if jobs_of]
+    if not groups:
+        raise ValueError(f"none of the chosen formulations and solvers is for {', '.join(p.family for p in posed)}")
     settings: dict[str, Any] = {"tol": float(tol), "agree_tol": float(agree_tol), "time_limit": float(time_limit), "total_time": total_time}
     compared = [*names, *(solver.name for solver in given)]
     settings |= {"patient": asked_for.get("patient", False), "formulations": sorted(ids), "solvers": compared}
-    return _Work(groups, settings, asked, _left_out(problems, names, asked)).results(asked_for.get("jobs", 1))
+    return _Work(groups, settings, asked, _left_out(problems, names, asked)).results(jobs)
 
 
 def _named(first: Any, more: Sequence[Any], how: HowToCompare) -> HowToCompare:
@@ -282,6 +298,12 @@ def _problems(given: Any, data: dict[str, Any]) -> list[AnyProblem]:
     if data or not all(isinstance(problem, AnyProblem) for problem in problems):
         raise ValueError("compare takes a problem, several problems, or arrays: compare(X, y), with a task, qid or kernel if need be")
     return problems
+
+
+def _meant(problems: Sequence[AnyProblem], ids: Sequence[str]) -> list[AnyProblem]:
+    """The problems that formulations are chosen of; all of them where all formulations are, or where no problem has any."""
+    families = {REGISTRY[id].family for id in ids} if len(ids) < len(REGISTRY) else {problem.family for problem in problems}
+    return [problem for problem in problems if problem.family in families] or list(problems)
 
 
 def _given(wanted: Sequence[str | Solver]) -> list[Solver]:
@@ -344,7 +366,8 @@ def _allowance(family: Family) -> Allowance | None:
     taken = max(slowest.solve_seconds or 0.0, 1e-3)
     seconds = max(LEAST_ALLOWANCE, ALLOWED_RATIO * taken)
     who = slowest.solver if slowest.formulation is None else slowest.name
-    return Allowance(seconds, f"stopped after {seconds:.3g} s: {seconds / taken:,.0f} x slower than {who} (--patient waits)")
+    much = f"{seconds:.3g} s are allowed, {seconds / taken:,.0f} x the {taken:.3g} s of {who}"
+    return Allowance(seconds, f"stopped: {much} (--patient waits)")
 
 
 @dataclass
@@ -405,9 +428,7 @@ class _Work:
             allowed = Allowance(self.settings["time_limit"])
             if job.is_limited and group.allowed is not None and group.allowed.seconds < allowed.seconds:
                 allowed = group.allowed
-            if left < allowed.seconds:
-                allowed = Allowance(max(left, SHORTEST_LIMIT), OUT_OF_TIME)
-            yield which, place, job, allowed
+            yield which, place, job, allowed.within(left)
 
     def _waits_for_kernels(self, job: Job) -> bool:
         """Whether kernels that only this solver needs are left to the next comparison, because this one has compiled for long enough."""

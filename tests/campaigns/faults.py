@@ -647,6 +647,20 @@ FAULTS = (
         "splitter.split(y, y, np.arange(len(y)))",
         ("selection",),
     ),
+    Fault(
+        "declaring that counts in no total time",
+        "src/equimargin/compare.py",
+        "left = allowed.left - declaring",
+        "left = allowed.left",
+        ("page",),
+    ),
+    Fault(
+        "compiling that counts in no total time",
+        "solvers/backends/solve.py",
+        "        if time_limit <= 0:\n            late",
+        "        if False:\n            late",
+        ("page",),
+    ),
     Fault("folds that learn from what they judge", "src/equimargin/selection/grids.py", "if len(divided):", "if False:", ("selection",)),
     Fault(
         "a kernel that class weights change",

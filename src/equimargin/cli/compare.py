@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -66,6 +67,8 @@ OF_ROWS = (
     *("target", "query", "weight", "drop", "header", "sep", "decimal", "missing", "na"),
 )
 """The names of the options about rows of features and the problems made of them, which families from elsewhere do not have."""
+BY_HAND = "by Ctrl-C"
+"""Why a comparison ended that a person ended: other processes may then be at work still, and are not where its time was over."""
 
 
 class LossName(StrEnum):
@@ -111,7 +114,7 @@ def compare(
     agree_tol: Annotated[float, typer.Option(help="Relative tolerance of the referee.")] = 1e-6,
     time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For each answer.")] = 60.0,
     total_time: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="For all answers; then what there is is printed and written.")
+        float | None, typer.Option(metavar="SECONDS", help="For all answers; after the step at work, what there is is printed and written.")
     ] = None,
     patient: Annotated[
         bool, typer.Option("--patient", help="Let slow backends go on to the time limit although the optimum is proven.")
@@ -192,7 +195,8 @@ def compare(
         if result.interrupted:
             files = [str(file) for file in (json, csv, html) if file not in (None, STDOUT)]
             written = f", written to {', '.join(files)}" if files else ""
-            end(f"interrupted ({result.interrupted}): {result.done} of {result.total} answers{written}", jobs)
+            others_work = jobs != 1 and result.interrupted == BY_HAND
+            end(f"interrupted ({result.interrupted}): {result.done} of {result.total} answers{written}", others_work)
     finish(result.exit_code)
 
 
@@ -247,7 +251,7 @@ def _brought(context: typer.Context, data: str | None, patterns: list[str] | Non
 def _required(data: str | None) -> str:
     """The argument DATA, which only families from elsewhere can do without."""
     if data is None:
-        raise ValueError("missing argument DATA; see equimargin compare --help")
+        raise ValueError("missing argument 'DATA'; see equimargin compare --help")
     return data
 
 
@@ -266,13 +270,14 @@ def _check_folder(certify: Path | None) -> None:
 def _followed(stream: Iterator[Comparison], screen: Screen) -> Comparison:
     """The last of a stream of comparisons, each shown; the last that there was where an interrupt ends it."""
     found = next(stream)
+    started = time.perf_counter() - found.seconds
     try:
         with screen:
             screen.update(found)
             for found in stream:
                 screen.update(found)
     except KeyboardInterrupt:
-        found = replace(found, interrupted="by Ctrl-C")
+        found = replace(found, interrupted=BY_HAND, seconds=time.perf_counter() - started)
     return found
 
 
@@ -304,4 +309,5 @@ def _names_control(patterns: list[str] | None) -> bool:
     """Whether a control is asked for by its own name."""
     from equimargin.formulations import REGISTRY
 
-    return any(pattern in REGISTRY and REGISTRY[pattern].control for pattern in patterns or [])
+    controls = {entry.id.lower() for entry in REGISTRY.values() if entry.control}
+    return any(pattern.lower() in controls for pattern in patterns or [])

@@ -262,6 +262,8 @@ def sentences() -> Iterator[None]:
         _exit_at_once(UNREAD)
     except (ValueError, OSError) as error:
         refuse(str(error))
+    except MemoryError as error:
+        refuse(f"the memory is not enough ({error or 'no word on how much'}); take fewer rows (--sample) or features (--drop)")
     except KeyboardInterrupt:
         leave("interrupted")
 
@@ -272,10 +274,10 @@ def leave(sentence: str) -> NoReturn:
     _exit_at_once(INTERRUPTED)
 
 
-def end(sentence: str, processes: int) -> NoReturn:
-    """Exit with status 130, at once if any work goes on that nobody waits for, be it in other processes."""
+def end(sentence: str, others_work: bool) -> NoReturn:
+    """Exit with status 130, at once if any work goes on that nobody waits for, be it in other processes (others_work)."""
     typer.echo(f"equimargin: {sentence}", err=True)
-    if processes != 1:
+    if others_work:
         _exit_at_once(INTERRUPTED)
     finish(INTERRUPTED)
 

@@ -96,6 +96,7 @@ def path(
     with sentences(), writing(json) as write:
         check_writable(plot, save, json)
         _check_endings(plot, save)
+        _check_limit(time_limit)
         how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na)
         raw = loaded(data, task, how, preferences, sample, seed, kernel, scale)
         rows = raw.scaled() if scale else raw
@@ -179,6 +180,13 @@ def _folds(validate: str | None) -> int | None:
     if not (number >= 2 and number.is_integer()):
         raise ValueError(f"--validate {validate}: folds are a whole number, 2 folds or more; put ./ before the name of a file")
     return int(number)
+
+
+def _check_limit(time_limit: float | None) -> None:
+    from equimargin.formulations.numeric.arguments import number
+
+    if time_limit is not None:
+        number(time_limit, "time_limit", "a positive, finite number", lambda v: 0 < v < float("inf"))
 
 
 def _check_endings(plot: Path | None, save: Path | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,12 +95,12 @@ class Comparison:
         }
 
     def certify(self, folder: str | os.PathLike[str]) -> dict[str, Path | str]:
-        """Write a certificate of every family, FAMILY.json, from the best points of its answers.
+        """Write a certificate of every family, FAMILY.json, from the best points of its answers; of its second problem FAMILY-2.json.
 
         Returns
         -------
-        The file of every family, or the sentence why it has none: its answers prove nothing, its kernel is not positive semidefinite,
-        it is too large.
+        The file of every problem, by its name without .json, or the sentence why it has none: its answers prove nothing, its kernel is
+        not positive semidefinite, it is too large.
 
         Raises
         ------
@@ -107,18 +108,21 @@ class Comparison:
         """
         Path(folder).mkdir(parents=True, exist_ok=True)
         outcome: dict[str, Path | str] = {}
+        seen: Counter[str] = Counter()
         for problem, family in zip(self.problems, self.families, strict=True):
-            path = Path(folder) / f"{family.id}.json"
+            seen[family.id] += 1
+            name = family.id if seen[family.id] == 1 else f"{family.id}-{seen[family.id]}"
+            path = Path(folder) / f"{name}.json"
             if not family.judgements:
-                outcome[family.id] = "it has no answer yet"
+                outcome[name] = "it has no answer yet"
                 continue
             try:
                 if not isinstance(problem, Problem):
                     raise ValueError("a certificate is of one of the project's own families, and this one was brought")
                 write(certificate_at(problem, best_point(problem, family)), path)
-                outcome[family.id] = path
+                outcome[name] = path
             except ValueError as reason:
-                outcome[family.id] = str(reason)
+                outcome[name] = str(reason)
         return outcome
 
     def to_json(self) -> str:

@@ -54,6 +54,32 @@ def test_a_control_asked_for_by_name_is_run() -> None:
     assert status == 1
 
 
+def test_a_control_is_known_in_any_case() -> None:
+    status, _ = compare("xor", "--kernel", "polynomial", "-C", "0.1", "--formulation", "SVM.Soft.Dual.As_Printed")
+    assert status == 1
+
+
+def test_families_without_a_chosen_formulation_are_left_out() -> None:
+    status, output = compare("xor", "--formulation", "svm.soft.dual")
+    assert status == 0, output
+    assert output.count("verdict") == 1
+
+
+def test_a_full_disk_is_named() -> None:
+    output = RUN.invoke(app, ["compare", "xor", "--family", "svm.soft", "--solver", "smo", "--json", "/dev/full"]).output
+    assert "No space left on device: '/dev/full'" in output
+
+
+def test_too_little_memory_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object, **more: object) -> None:
+        raise MemoryError("Unable to allocate 3.73 GiB")
+
+    monkeypatch.setattr("equimargin.cli.path.margin_problem", fail)
+    result = RUN.invoke(app, ["path", "xor"])
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+    assert "the memory is not enough (Unable to allocate 3.73 GiB)" in result.stderr
+
+
 def test_one_declaration_alone_is_undecided() -> None:
     status, output = compare("xor", "--formulation", "svm.soft.dual", "--solver", "CLARABEL")
     assert status == 4, output
@@ -181,6 +207,7 @@ def test_nothing_is_printed_to_standard_output_without_pairs(tmp_path: Path) -> 
         (["xor", "--kernel", "rbf", "--gamma", "-1"], ["gamma"]),
         (["xor", "--tol", "nan"], ["tol"]),
         (["xor", "--time-limit", "inf"], ["time_limit", "finite"]),
+        (["xor", "--jobs", "0"], ["jobs must be a whole number of processes from 1 on", "not 0"]),
         (["xor", "--sample", "1"], ["one class"]),
         (["xor", "--formulation", "rank.*", "--solver", "CLARABEL"], ["none of the chosen formulations"]),
         (["diabetes", "--epsilon", "-1"], ["epsilon"]),
@@ -203,6 +230,7 @@ def test_bad_arguments_are_one_sentence(arguments: list[str], words: list[str]) 
         (b"1 qid:3 1:0.5 2:", [], ["line 1"]),
         (b"1 qid:1 1:0.5\n0 1:0.3\n", [], ["line 2", "qid"]),
         (b"a,b,y\n1,2,1\n3,nan,0\n", [], ["line 3", "'b'"]),
+        (b"1 500000000:0.5\n-1 1:1\n", [], ["features go to number 500000000, and rows hold 2 of them; number these from 1 on"]),
         (b"a,b,y\n1,2,1\n3,4,1\n", ["--task", "classification"], ["one class"]),
         (b"a,b,y\n1,2,1\n3,4,0\n", ["--target", "zz"], ["'zz'", "'a', 'b', 'y'"]),
         (bytes(range(256)) * 8, [], ["binary"]),
@@ -293,7 +321,7 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("compare", "xor", "--kernal", "rbf"), "no such option: --kernal (Possible options: --kernel); see equimargin compare --help"),
+        (("compare", "xor", "--kernal", "1"), "no such option: --kernal (Possible options: --kernel, --na); see equimargin compare --help"),
         (("compare", "xor", "--kernel", "p"), "'p' is not one of linear, rbf, polynomial, sigmoid, precomputed; did you mean"),
         (("compare", "xor", "--task", "rnking"), "'rnking' is not one of classification, regression, ranking; did you mean ranking?"),
         (("compare", "xor", "--family", "svm.sft"), "unknown family 'svm.sft'; did you mean svm.soft"),
@@ -302,6 +330,7 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
         (("comparee",), "no such command 'comparee'. Did you mean 'compare'?; see equimargin --help"),
         (("show", "svm.sofft"), "nothing is called 'svm.sofft'; did you mean svm.soft"),
         (("path", "xor", "--max-events", "0"), "invalid value for '--max-events'"),
+        (("path", "xor", "--time-limit", "inf"), "time_limit must be a positive, finite number, not inf"),
     ],
 )
 def test_every_error_is_a_sentence_and_says_what_was_probably_meant(arguments: tuple[str, ...], said: str) -> None:

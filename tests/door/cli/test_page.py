@@ -8,6 +8,8 @@ import re
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -20,14 +22,16 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
+from equimargin.cli.compare import _followed
+from equimargin.cli.screen import Screen
 from equimargin.compare import ALLOWED_RATIO, LEAST_ALLOWANCE, Comparison, comparisons
 from equimargin.compare import compare as run
-from equimargin.formulations import classification, polynomial, ranking
+from equimargin.formulations import classification, declare, polynomial, ranking
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs import Agreement, Verdict
 from equimargin.report.page import MOST_DIGITS, Style, block, page, proven_digits
 from equimargin.report.words import EXPLANATION
-from equimargin.solvers import SOLVERS, Status
+from equimargin.solvers import SOLVERS, Status, solve_declaration
 from places import ROOT
 from schema import faults
 from terminal import HANG, Terminal, hard_ranking
@@ -144,7 +148,7 @@ def test_a_verdict_other_than_agree_says_why_and_what_to_do(arguments: tuple[str
     ("status", "reason", "hint"),
     [
         (Status.TIME_LIMIT, "the time limit of 60 s was reached", "--scale, a looser --tol or a longer --time-limit may decide it."),
-        (Status.TIME_LIMIT, "stopped after 2 s: 90 x slower than smo (--patient waits)", "--scale or a looser --tol may decide it."),
+        (Status.TIME_LIMIT, "stopped: 2 s are allowed, 90 x the .02 s of smo (--patient)", "--scale or a looser --tol may decide it."),
         (Status.NUMERICAL_FAILURE, "no progress in float64", "--scale or a looser --tol may decide it."),
     ],
 )
@@ -222,7 +226,7 @@ def test_a_slow_backend_is_stopped_once_the_optimum_is_proven(monkeypatch: pytes
     monkeypatch.setattr(module, "LEAST_ALLOWANCE", 0.05)
     monkeypatch.setattr(module, "ALLOWED_RATIO", 1e-3)
     first, like, _ = run(problem, **asked).answers
-    assert re.fullmatch(r"stopped after 0.05 s: \S+ x slower than coordinate_descent \(--patient waits\)", first["reason"])
+    assert re.fullmatch(r"stopped: 0.05 s are allowed, \S+ x the \S+ s of coordinate_descent \(--patient waits\)", first["reason"])
     assert first["status"] == "time_limit"
     assert like["agreement"] == "skipped"
     assert "OSQP was stopped on rank.l1.dual, which has the same unknowns" in like["reason"]
@@ -278,6 +282,53 @@ def test_the_total_time_ends_a_comparison_with_what_there_is(tmp_path: Path) -> 
     assert "interrupted: the total time of 0.001 s is over" in " ".join(result.stdout.split())
     assert f"of {record['planned']} answers, written to {file}, {tmp_path / 'out.csv'}" in result.stderr
     assert (tmp_path / "out.csv").exists()
+
+
+def test_the_total_time_is_heard_once_a_problem_is_declared(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
+    module = sys.modules["equimargin.compare"]
+
+    def slowly(*arguments: Any) -> Any:
+        time.sleep(0.5)
+        return declare(*arguments)
+
+    monkeypatch.setattr(module, "declare", slowly)
+    cut = run(problem, "svm.soft.dual", "CLARABEL", total_time=0.4)
+    assert "total time of 0.4 s" in cut.interrupted
+    assert [(answer["agreement"], answer["reason"]) for answer in cut.answers] in ([], [("skipped", module.OUT_OF_TIME)])
+
+
+def test_the_total_time_is_heard_once_a_problem_is_compiled() -> None:
+    problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
+    answer = solve_declaration(declare("svm.soft.dual", problem), total_time=1e-9)
+    assert (answer.status, answer.reason, answer.solve_seconds) == (Status.TIME_LIMIT, "the time was over when it was compiled", 0.0)
+    assert answer.compile_seconds > 0
+
+
+def test_the_shorter_limit_is_the_one_that_is_named() -> None:
+    module = sys.modules["equimargin.compare"]
+    allowed = module.Allowance(2.0, "slow")
+    assert (allowed.within(3.0).seconds, allowed.within(3.0).reason) == (2.0, "slow")
+    assert (allowed.within(1.0).seconds, allowed.within(1.0).reason) == (1.0, module.OUT_OF_TIME)
+    assert allowed.within(-1.0).seconds > 0
+
+
+def test_an_interrupt_tells_the_seconds_until_it_came(found: Comparison) -> None:
+    def stream() -> Iterator[Comparison]:
+        yield replace(found, seconds=100.0)
+        time.sleep(0.2)
+        raise KeyboardInterrupt
+
+    ended = _followed(stream(), Screen(False))
+    assert ended.interrupted == "by Ctrl-C"
+    assert ended.seconds >= 100.2
+
+
+def test_problems_of_one_family_have_a_certificate_each(tmp_path: Path) -> None:
+    X, y = np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0)
+    outcome = run([classification(X, y, C) for C in (1.0, 10.0)], "svm.soft.dual", ["CLARABEL", "smo"]).certify(tmp_path)
+    assert outcome == {name: tmp_path / f"{name}.json" for name in ("svm.soft", "svm.soft-2")}
+    assert (tmp_path / "svm.soft.json").read_text() != (tmp_path / "svm.soft-2.json").read_text()
 
 
 @pytest.mark.parametrize("option", ["--total-time", "--time-limit"])
@@ -348,6 +399,16 @@ def test_in_a_pipe_lines_come_while_it_works_and_an_interrupt_ends_it(jobs: str,
     assert list(faults(record, "compare")) == []
     assert record["interrupted"] is True
     assert 0 < len(record["answers"]) < record["planned"]
+
+
+def test_processes_leave_nothing_behind_once_the_time_is_over(tmp_path: Path) -> None:
+    data = tmp_path / "hard.csv"
+    data.write_text(hard_ranking())
+    command = [sys.executable, "-m", "equimargin", "compare", str(data), "--task", "rank", "--patient", "--jobs", "2", "--total-time", "3"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "utf-8"}
+    ended = subprocess.run(command, capture_output=True, env=environment, text=True, timeout=HANG, check=False)
+    assert ended.returncode == 130, ended.stderr
+    assert re.fullmatch(r"equimargin: interrupted \(the total time of 3 s is over\): \d+ of \d+ answers\n", ended.stderr)
 
 
 def test_an_unwritable_output_ends_before_the_work(tmp_path: Path) -> None:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 SPARSE_BELOW: Final = 0.1
 """Share of the cells that hold something, below which the features are kept as a sparse matrix."""
 
+MOST_FEATURES: Final = 50_000_000
+"""Features: a vector of as many floats is 0.4 GB, and a solver keeps several of them."""
+
 COMMENT: Final = re.compile(rb"#[^\n]*")
 """What stands behind a #, to the end of its line."""
 
@@ -43,6 +46,9 @@ def read_svmlight(file: File, request: Request) -> Table:
     whole = text.count(b"qid") == len(queries) and len(queries) in (0, len(y)) and b"_" not in text
     if not (whole and np.isfinite(y).all() and np.isfinite(X.data).all()):
         raise _svmlight_fault(where, text, "a value is irregular")
+    if X.shape[1] > MOST_FEATURES:
+        held = len(np.unique(X.indices))
+        raise DataError(f"{where}: features go to number {X.shape[1] - 1}, and rows hold {held} of them; number these from 1 on")
     if X.nnz == 0:
         raise DataError(f"{where}: no row holds an index:value; supply at least one feature")
     least = int(X.indices.min() > 0)
