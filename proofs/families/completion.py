@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.programs import Program
-from equimargin.formulations.programs.rational import Matrix, Row, dot
+from equimargin.formulations.programs.rational import Matrix, Row
 from equimargin.proofs.enclosure import enclosure
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.linear_system import solution_near
@@ -102,7 +102,7 @@ def _others(program: Program, fixed: Values) -> list[int]:
 
 
 def _with_values(program: Program, fixed: Values, others: list[int]) -> Program:
-    """The program over the other unknowns, rows without any of them left out."""
+    """The program over the other unknowns, rows without any of them left out, and its constant as it was: it moves no optimal point."""
     at = {j: k for k, j in enumerate(others)}
 
     def rest(row: Row) -> dict[int, Fraction]:
@@ -122,7 +122,6 @@ def _with_values(program: Program, fixed: Values, others: list[int]) -> Program:
         b=tuple(end for row, end in equations if row),
         G=Matrix(tuple(rows[i][0] for i in kept), n),
         h=tuple(rows[i][1] for i in kept),
-        c=program.c + dot(full, pushed) / 2 + dot(program.q, full),
         columns={},
     )
 

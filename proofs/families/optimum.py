@@ -94,7 +94,7 @@ def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: fl
 
 def below(value: Number) -> float:
     """The largest float that is at most this value; -inf where a map gives no number."""
-    return -above(-value)
+    return 0.0 - above(-value)  # and never -0.0
 
 
 def above(value: Number) -> float:

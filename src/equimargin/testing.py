@@ -51,7 +51,7 @@ from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.problem.construct import problem_of
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.formulations.rows.listed import Tube
-from equimargin.own.instances import check_own_formulation, check_own_solver
+from equimargin.own.instances import Refutation, check_own_formulation, check_own_solver
 from equimargin.proofs import Agreement, Evidence, examine, examine_solution, judge
 from equimargin.proofs.families import OwnFormulation, OwnProblem
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Solver, Status, solve, solve_declaration
@@ -407,7 +407,7 @@ def sample_problem(family: str, kernel: Kernel | None = None, seed: int = 0, n: 
     return _of_family(family, X, np.digitize(score, np.quantile(score, [0.3, 0.7])).astype(np.float64), C, kernel)
 
 
-def check_formulation(id: str, backend: str = "CLARABEL") -> None:
+def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
     """Check a declared formulation on small problems of its family with three kernels.
 
     It must be disciplined with its parameters, equal to its printed formula at random values, recover what it expresses, refuse other
@@ -417,6 +417,10 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> None:
     Parameters
     ----------
     id : of a formulation in the registry.  backend : that solves it.
+
+    Returns
+    -------
+    The drawn instance that refutes it, where it is a control of a family that somebody brings; else None.
 
     Raises
     ------
@@ -645,15 +649,15 @@ def main(arguments: Sequence[str]) -> int:
         print(f"{arguments[0]} cannot be found: {error}")
         return 2
     try:
-        check()
+        refuted = check()
     except AssertionError as wrong:
         print(wrong)
         return 1
-    print(f"{name} conforms")
+    print(f"{name} conforms" + (f": it is a control, and {refuted}" if refuted else ""))
     return 0
 
 
-def _named(module: str, name: str) -> Callable[[], None]:
+def _named(module: str, name: str) -> Callable[[], object]:
     """The check of what has this name, once its module has been imported."""
     home = import_module(module) if module else None
     if name in REGISTRY:

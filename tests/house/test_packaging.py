@@ -146,3 +146,75 @@ def test_the_python_of_the_readme_runs_as_it_is_printed(environment: Path, tmp_p
     assert "certificate.json" in {path.name for path in tmp_path.iterdir()}
     verified = run(environment / "equimargin", "verify", "certificate.json", cwd=tmp_path)
     assert "svm.soft" in verified or "proven" in verified
+
+
+OWN_PROBLEM = (ROOT / "own_problem.md").read_text(encoding="utf-8")
+"""The page on bringing one's own problem."""
+
+
+def blocks(language: str) -> list[str]:
+    """The blocks of that page in a language."""
+    return re.findall(rf"^```{language}\n((?:.*\n)*?)```$", OWN_PROBLEM, re.MULTILINE)
+
+
+def test_the_page_on_ones_own_problem_is_followed_from_an_empty_folder(environment: Path, tmp_path: Path) -> None:
+    (module,) = blocks("python")
+    (tmp_path / "trimmed.py").write_text(module, encoding="utf-8")
+    said = [run("sh", "-c", line, cwd=tmp_path, programs=environment) for text in blocks("sh") for line in text.splitlines()]
+    listed, drawn, _, own, dual, control, solver = said
+    assert re.search(r"^trimmed +trimmed.primal, trimmed.dual +\[--plugin trimmed\]$", listed, re.MULTILINE)
+    assert re.search(r"^trimmed +optimum .* AGREE$", drawn, re.MULTILINE)
+    assert re.search(r"^trimmed +optimum -0.03125, all digits proven .* AGREE$", own, re.MULTILINE)
+    assert (dual, solver) == ("trimmed.dual conforms\n", "trimmed.bisection conforms\n")
+    assert re.search(r"forgotten_mean is worth -?[0-9/]+ where trimmed.primal is worth -?[0-9/]+, on ", control)
+
+
+OUTSIDE = """
+[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "outside"
+version = "2.5"
+
+[project.entry-points."equimargin.plugins"]
+trimmed = "outside.trimmed"
+broken = "outside.broken"
+
+[tool.setuptools]
+packages = ["outside"]
+"""
+"""The project file of a package of somebody else's, with a plug-in that works and one that does not."""
+
+
+def test_a_package_from_outside_does_it_all_on_the_command_line(environment: Path, tmp_path: Path) -> None:
+    """Installed as a wheel, its family is listed, shown, compared in two processes, judged and refuted; its broken module is named."""
+    package = tmp_path / "source" / "outside"
+    package.mkdir(parents=True)
+    (package.parent / "pyproject.toml").write_text(OUTSIDE, encoding="utf-8")
+    (package / "__init__.py").write_text("", encoding="utf-8")
+    (package / "trimmed.py").write_text(blocks("python")[0], encoding="utf-8")
+    (package / "broken.py").write_text("import no_such_module\n", encoding="utf-8")
+    run(sys.executable, "-m", "build", "--no-isolation", "--wheel", cwd=package.parent)
+    (wheel,) = (package.parent / "dist").glob("*.whl")
+    python = environment / "python"
+    install = (sys.executable, "-m", "pip", "--python", python)
+    run(*install, "install", "--quiet", "--no-index", "--no-deps", wheel, cwd=tmp_path)
+    try:
+        listed = run("sh", "-c", "equimargin list families 2>&1", cwd=tmp_path, programs=environment)
+        assert re.search(r"the plug-in broken \(outside 2.5\) is left out: ModuleNotFoundError: .*'no_such_module'", listed)
+        assert re.search(r"^trimmed .*\[outside 2.5\]$", listed, re.MULTILINE)
+        plugins = run("sh", "-c", "equimargin list plugins 2>/dev/null", cwd=tmp_path, programs=environment)
+        assert re.search(r"^outside.broken +outside 2.5: left out, ModuleNotFoundError", plugins, re.MULTILINE)
+        assert "mean (a x - t)_+" in run("sh", "-c", "equimargin show trimmed.primal", cwd=tmp_path, programs=environment)
+        compared = "equimargin compare --family trimmed --draw 7 --jobs 2"
+        assert re.search(r"^trimmed +optimum .* AGREE$", run("sh", "-c", compared, cwd=tmp_path, programs=environment), re.MULTILINE)
+        (tmp_path / "mine.json").write_text('{"a": [1.0, 2.5, -0.5, 4.0], "share": 0.5}', encoding="utf-8")
+        compared = "equimargin compare mine.json --family trimmed --jobs 2 --include-controls; test $? = 1"
+        control = run("sh", "-c", compared, cwd=tmp_path, programs=environment)
+        assert "forgotten_mean (control)" in control
+        refuted = run(python, "-m", "equimargin.testing", "outside.trimmed:trimmed.forgotten_mean", cwd=tmp_path)
+        assert "is worth" in refuted
+    finally:
+        run(*install, "uninstall", "--quiet", "--yes", "outside", cwd=tmp_path)

@@ -110,6 +110,22 @@ def test_a_finite_optimum_of_an_unbounded_family_disagrees() -> None:
     }
 
 
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_a_wrong_optimum_disagrees_on_either_side(own: OwnFamily, factor: float) -> None:
+    @own.formulation("scaled")
+    def scaled(d: Any) -> Any:
+        x = cp.Variable(name="x")
+        return cp.Problem(cp.Minimize(cp.sum_squares(x) / 2), [x >= factor * d["end"]])
+
+    found = compare(own({"end": 3.0}))
+    assert {j.evidence.run.formulation for j in found.families[0].judgements if j.agreement is Agreement.DISAGREES} == {"test.own.scaled"}
+    assert found.families[0].interval.upper == 4.5
+
+
+def test_an_optimum_of_0_is_0(own: OwnFamily) -> None:
+    assert "optimum 0, all digits proven" in str(compare(own({"end": -1.0})))
+
+
 @pytest.mark.parametrize("name", ["primal", "dual", "negative", "dual_without_m"])
 def test_formulations_conform_and_the_control_is_refuted(name: str) -> None:
     check_formulation(f"test.ocsvm.{name}")

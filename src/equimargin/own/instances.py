@@ -34,7 +34,7 @@ OPTIMAL = 1e-6
 EXAMPLES = 50
 """Instances that a check draws."""
 TRIED_OUT = 25
-"""Instances that are drawn for one that is shown: the first ones are the simplest that the strategy knows."""
+"""Instances of which the largest is shown."""
 SECONDS = 30.0
 """Seconds that a solver may take for one drawn instance."""
 
@@ -58,7 +58,7 @@ def exactly(data: Any) -> str:
 
 
 def drawn(family: OwnFamily, seed: int) -> Any:
-    """Data of a family, drawn from its strategy.
+    """Data of a family, drawn from its strategy: the largest of a few, because on the simplest ones most formulations agree.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def drawn(family: OwnFamily, seed: int) -> Any:
     """
     found: list[Any] = []
     _each(family, found.append, TRIED_OUT, seed)
-    return found[-1]
+    return max(found, key=lambda data: len(exactly(data)))
 
 
 def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation | None:
@@ -87,12 +87,16 @@ def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation |
     return _smallest(FAMILIES[entry.family], lambda problem: _value_complaint(entry, problem), examples, seed)
 
 
-def check_own_formulation(entry: OwnFormulation, examples: int = EXAMPLES, seed: int = 0) -> None:
+def check_own_formulation(entry: OwnFormulation, examples: int = EXAMPLES, seed: int = 0) -> Refutation | None:
     """Check a formulation of a family that somebody brings on drawn instances.
 
     Parameters
     ----------
     entry : in the registry.  examples : instances that are drawn.  seed : of drawing.
+
+    Returns
+    -------
+    The instance that refutes it, where it is a control, which conforms if there is one; else None.
 
     Raises
     ------
@@ -115,6 +119,7 @@ def check_own_formulation(entry: OwnFormulation, examples: int = EXAMPLES, seed:
         raise AssertionError(str(found))
     if found is None and entry.control:
         raise AssertionError(f"{entry.id} is a control, and is worth what {family.id} is on all {seen.count} drawn instances")
+    return found
 
 
 def check_own_solver(solver: Entry[Any], examples: int = EXAMPLES, seed: int = 0) -> None:
