@@ -83,7 +83,7 @@ class PathCV(MarginEstimator):
             low, high = row.selected.interval
             self.C_, self.C_interval_ = row.selected.C, (1 / high, 1 / low)
             self.best_score_, self.curve_, self.path_stopped_ = row.selected.score, row.curve, row.stopped
-            if row.stopped and row.chosen_at_the_end:
+            if row.stopped:
                 message = f"C is chosen from a part of the paths, and a larger one may be better: {row.stopped}"
                 warnings.warn(message, ConvergenceWarning, stacklevel=3)
         return self._solve(problem_of(task, X, y, self.C_, kernel, **more))
