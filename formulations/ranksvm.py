@@ -276,7 +276,7 @@ def lambda_function(problem: MarginProblem) -> Declaration:
 
     f is w in an orthonormal basis. The multiplier of `margin` is alpha of (8), in [0, 1]; the family's is C times it.
     """
-    return _lambda_function(problem, halves=2.0)
+    return _lambda_function(problem, halves=2)
 
 
 @formulation(
@@ -293,7 +293,7 @@ def lambda_function_as_lambda_half(problem: MarginProblem) -> Declaration:
 
     A misprint: (5) has lambda |f|^2 where (6) has lambda/2 beta'K beta, and the document takes them for the same problem.
     """
-    return _lambda_function(problem, halves=1.0)
+    return _lambda_function(problem, halves=1)
 
 
 @formulation(
@@ -565,7 +565,7 @@ def _beta(problem: MarginProblem, power: int) -> Declaration:
     )
 
 
-def _lambda_function(problem: MarginProblem, halves: float) -> Declaration:
+def _lambda_function(problem: MarginProblem, halves: int) -> Declaration:
     """1'zeta + lambda |f|^2 at lambda = 1 / (halves C)."""
     import cvxpy as cp
 

@@ -1,9 +1,9 @@
-"""The commands `verify` and `audit`: they check certificates, and say how good models of other programs are."""
+"""The commands that prove: certificates are checked, models of other programs are bounded, and two problems are told to be one or two."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,15 +11,37 @@ from equimargin.cli.options import (
     DecimalOption,
     DropOption,
     HeaderOption,
+    JSONOption,
     MissingOption,
     NaOption,
     ScaleOption,
     SepOption,
     TargetOption,
     WeightOption,
+    check_writable,
     how_to_read,
     sentences,
+    writing,
 )
+
+if TYPE_CHECKING:
+    from equimargin.proofs.sameness import Statement
+    from equimargin.sameness import Same
+
+UNDECIDED = 4
+"""The exit status of a question that stays open, as `compare` has it for a family that is undecided."""
+SEPARATING_EXAMPLES = 300
+"""Instances that `refute` draws: it asks no reasons, and has time for more than `same`."""
+ProblemArgument = Annotated[
+    str, typer.Argument(metavar="A", help="The id of a formulation (see `list`), or MODULE:FUNCTION, from data to a cvxpy problem.")
+]
+StrategyOption = Annotated[
+    str | None, typer.Option(metavar="MODULE:STRATEGY", help="Which data both take, a hypothesis strategy; by default the family's.")
+]
+PluginOption = Annotated[list[str] | None, typer.Option(metavar="MODULE", help="A module that enters formulations; may be repeated.")]
+DrawSeedOption = Annotated[int, typer.Option(min=0, help="Seed of the instances.")]
+FiniteOption = Annotated[bool, typer.Option("--finite", help="Only a difference of two finite optima counts.")]
+SecondsOption = Annotated[float, typer.Option(metavar="SECONDS", help="For the whole verdict.")]
 
 
 def verify(files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Certificates.")]) -> None:
@@ -79,3 +101,77 @@ def audit(
         rows = rows.scaled() if scale else rows
         typer.echo(rows.describe())
         typer.echo(str(examine(known, rows.X, rows.y, cost, epsilon, rows.weight, tol=tol, time_limit=time_limit)))
+
+
+def same(
+    a: ProblemArgument,
+    b: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
+    data: StrategyOption = None,
+    plugin: PluginOption = None,
+    draws: Annotated[int, typer.Option(metavar="N", help="Instances on which a reason is sought.")] = 8,
+    examples: Annotated[int, typer.Option(metavar="N", help="Instances that are drawn to find a difference.")] = 100,
+    seed: DrawSeedOption = 0,
+    finite: FiniteOption = False,
+    json: JSONOption = None,
+    time_limit: SecondsOption = 300.0,
+) -> None:
+    """Say whether two problems have equal optima: EQUAL with the reason, DIFFERENT with a small instance, UNDECIDED with the evidence.
+
+    Optima are exact rational numbers, and every reason is verified in rational numbers. Exit status: 0 EQUAL; 1 DIFFERENT; 4 UNDECIDED;
+    2 bad usage or input; 130 interrupted.
+    """
+    with sentences():
+        check_writable(json)
+        from equimargin.sameness import same as judge
+        from equimargin.sameness.names import statement
+
+        first, strategy = _asked(a, data, plugin)
+        found = judge(first, statement(b), strategy, draws=draws, examples=examples, seed=seed, finite=finite, seconds=time_limit)
+        _answer(found, json)
+
+
+def refute(
+    a: ProblemArgument,
+    b: Annotated[str | None, typer.Argument(metavar="[B]", help="The other one; by default the definition of A's family.")] = None,
+    data: StrategyOption = None,
+    plugin: PluginOption = None,
+    examples: Annotated[int, typer.Option(metavar="N", help="Instances that are drawn.")] = SEPARATING_EXAMPLES,
+    seed: DrawSeedOption = 0,
+    finite: FiniteOption = False,
+    json: JSONOption = None,
+    time_limit: SecondsOption = 300.0,
+) -> None:
+    """Search for the smallest instance on which two problems have different optima.
+
+    Exit status: 1 an instance is printed, with lines of Python that compute both optima; 4 none was found; 2 bad usage or input;
+    130 interrupted.
+    """
+    with sentences():
+        check_writable(json)
+        from equimargin.sameness import refute as search
+        from equimargin.sameness.names import statement
+
+        first, strategy = _asked(a, data, plugin)
+        second = None if b is None else statement(b)
+        _answer(search(first, second, strategy, examples=examples, seed=seed, finite=finite, seconds=time_limit), json)
+
+
+def _asked(a: str, data: str | None, plugin: list[str] | None) -> tuple[Statement, object]:
+    """A problem and the strategy of its data by their names, once the modules that enter formulations are imported."""
+    from equimargin.sameness.names import plugin as enter
+    from equimargin.sameness.names import statement, strategy
+
+    for module in plugin or ():
+        enter(module)
+    return statement(a), None if data is None else strategy(data)
+
+
+def _answer(found: Same, json: Path | None) -> None:
+    """Print a verdict, write it, and exit with the status that says it too."""
+    from json import dumps
+
+    with writing(json) as write:
+        typer.echo(str(found))
+        if json is not None:
+            write(json, dumps(found.record(), indent=1))
+    raise typer.Exit({"EQUAL": 0, "DIFFERENT": 1, "UNDECIDED": UNDECIDED}[found.verdict])

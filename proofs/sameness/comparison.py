@@ -1,0 +1,86 @@
+"""Two problems at one instance: their exact optima, and a reason why these are equal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import isinf
+from typing import Any
+
+from equimargin.formulations.programs import Reading
+from equimargin.proofs.sameness.parameters import ForAllData, reason_for_all_data
+from equimargin.proofs.sameness.reason import Reason, find_reason
+from equimargin.proofs.sameness.stated import Statement, stated
+from equimargin.solvers.exact.program.clock import Clock
+
+RELATIVELY_APART = Fraction(1, 10**7)
+"""Optima that are nearer than this, over the larger one, may differ by the roundings of numbers that a problem computes in floats."""
+APART = Fraction(1, 10**10)
+"""Optima that are nearer than this, in units of the objective, may differ by such roundings too."""
+Value = Fraction | float
+"""An exact optimum, or an infinity that an exact ray proves."""
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """What is known of two problems at one instance.
+
+    data : the instance.  values : the optima of both, or None where one of them is not known.
+    reason : why they are equal, where one is sought and found.  for_all_data : a reason that holds for all values of the parameters.
+    undecided : why an optimum is not known, "" where both are.
+    """
+
+    data: Any
+    values: tuple[Value, Value] | None
+    reason: Reason | None = field(default=None, repr=False)
+    for_all_data: ForAllData | None = field(default=None, repr=False)
+    undecided: str = ""
+
+    @property
+    def apart(self) -> bool:
+        """Whether the optima differ by more than roundings in what was declared can make them differ."""
+        return self.values is not None and apart(*self.values)
+
+    @property
+    def equal(self) -> bool:
+        """Whether both optima are known and equal."""
+        return self.values is not None and self.values[0] == self.values[1]
+
+    @property
+    def finite(self) -> bool:
+        """Whether both optima are known and finite."""
+        return self.values is not None and not any(isinf(v) for v in self.values)
+
+
+def compare_at(data: Any, a: Statement, b: Statement, reading: Reading, clock: Clock, explain: bool = True) -> Finding:
+    """The exact optima of two problems at an instance, and where they are equal and finite a reason.
+
+    Parameters
+    ----------
+    data : what both take.  a, b : ids of formulations, or functions of data.  reading : how floats are read.  clock : the time limit.
+    explain : whether a reason is sought.
+
+    Raises
+    ------
+    KeyError : an unknown id.  TypeError : a function that returns no cvxpy problem.  OutOfTime : the time is up.
+    """
+    try:
+        first, second = stated(a, data, reading, clock), stated(b, data, reading, clock)
+        values = first.optimum, second.optimum
+    except ValueError as why:
+        return Finding(data, None, undecided=str(why))
+    found = Finding(data, values)
+    if not explain or not found.equal or not found.finite or first.affine is None or second.affine is None:
+        return found
+    for_all = reason_for_all_data(first, second, clock)
+    valued = first.valued, second.valued
+    reason = find_reason(first.form, second.form, first.opposite != second.opposite, clock, valued) if for_all is None else for_all.reason
+    return Finding(data, values, reason, for_all)
+
+
+def apart(one: Value, other: Value) -> bool:
+    """Whether two optima differ, and by more than roundings may."""
+    if isinf(one) or isinf(other):
+        return one != other
+    first, second = Fraction(one), Fraction(other)
+    return abs(first - second) > max(RELATIVELY_APART * max(abs(first), abs(second)), APART)

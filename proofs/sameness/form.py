@@ -1,0 +1,190 @@
+"""A program with rows alone: bounds are inequalities like all others, so that one substitution serves for everything.
+
+    min 1/2 x'Hx + g'x + constant   s.t.   E x = e,   F x <= f
+
+Numbers are `flint.fmpq`. They may also be `flint.fmpq_mpoly`, polynomials in the parameters of a problem: every step of a reason that goes
+through with polynomials holds for all values of the parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+from numpy.typing import NDArray
+
+from equimargin.formulations.programs.program import Program
+from equimargin.formulations.programs.rational import Matrix
+
+Numbers = NDArray[Any]
+"""An array of rational numbers, or of polynomials with rational coefficients.
+
+numpy takes a lone polynomial for a sequence of its coefficients: one that multiplies an array is an array of one element here.
+"""
+
+
+class NotANumber(ValueError):
+    """A step needs a number and meets a polynomial: it does not hold for all values of the parameters."""
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """min 1/2 x'Hx + g'x + constant  s.t.  E x = e,  F x <= f.
+
+    H : (n, n), symmetric.  g : (n,).  E : (equations, n).  e : (equations,).  F : (inequalities, n).  f : (inequalities,).
+    """
+
+    H: Numbers
+    g: Numbers
+    constant: Any
+    E: Numbers
+    e: Numbers
+    F: Numbers
+    f: Numbers
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns."""
+        return len(self.g)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of unknowns, equations and inequalities."""
+        return self.n, len(self.e), len(self.f)
+
+    @cached_property
+    def bounds(self) -> NDArray[np.bool_]:
+        """Which inequalities have one unknown only, (inequalities,)."""
+        found: NDArray[np.bool_] = (self.F != 0).sum(axis=1) == 1
+        return found
+
+    @cached_property
+    def bounded(self) -> NDArray[np.bool_]:
+        """Which unknowns have a bound, (n,)."""
+        found: NDArray[np.bool_] = (self.F[self.bounds] != 0).any(axis=0)
+        return found
+
+    def bounds_of(self, k: int) -> list[int]:
+        """The inequalities that have unknown k only."""
+        return [int(r) for r in np.flatnonzero(self.bounds & (self.F[:, k] != 0))]
+
+    def in_rows(self, k: int) -> int:
+        """In how many equations and inequalities unknown k is."""
+        return int((self.E[:, k] != 0).sum() + (self.F[:, k] != 0).sum())
+
+    def in_objective(self, k: int) -> bool:
+        """Whether the objective depends on unknown k."""
+        return bool(self.g[k] != 0 or (self.H[k] != 0).any())
+
+    def without(self, k: int) -> Form:
+        """The form with unknown k at 0."""
+        rest = [j for j in range(self.n) if j != k]
+        return replace(self, H=self.H[np.ix_(rest, rest)], g=self.g[rest], E=self.E[:, rest], F=self.F[:, rest])
+
+    def without_equation(self, r: int) -> Form:
+        """The form without an equation."""
+        return replace(self, E=np.delete(self.E, r, 0), e=np.delete(self.e, r))
+
+    def without_inequalities(self, *rows: int) -> Form:
+        """The form without some of its inequalities."""
+        return replace(self, F=np.delete(self.F, rows, 0), f=np.delete(self.f, rows))
+
+    def substituted(self, k: int, a: Numbers, c: Numbers) -> Form:
+        """The form in which x_k = a'x + c; a : (n,), with a_k = 0. c : (1,). Unknown k is gone."""
+
+        def columns(M: Numbers) -> Numbers:
+            return M + np.multiply.outer(M[:, k], a)
+
+        g = self.g + self.H[:, k] * c
+        made = Form(
+            columns(columns(self.H).T),
+            g + a * g[k : k + 1],
+            self.constant + self.g[k] * c[0] + self.H[k, k] * c[0] * c[0] / 2,
+            columns(self.E),
+            self.e - self.E[:, k] * c,
+            columns(self.F),
+            self.f - self.F[:, k] * c,
+        )
+        return made.without(k)
+
+    def shifted(self, k: int, by: Any) -> Form:
+        """The form in z with x_k = z_k + by."""
+        return replace(
+            self,
+            g=self.g + self.H[:, k] * by,
+            constant=self.constant + self.g[k] * by + self.H[k, k] * by * by / 2,
+            e=self.e - self.E[:, k] * by,
+            f=self.f - self.F[:, k] * by,
+        )
+
+    def renamed(self, order: tuple[int, ...], scales: tuple[Any, ...]) -> Form:
+        """The form in z with x_j = scales_j z_k, k = order_j."""
+        source = np.argsort(order)
+        s = array(scales)[source] if scales else zeros(0)
+        H = self.H[np.ix_(source, source)] * np.multiply.outer(s, s)
+        return replace(self, H=H, g=self.g[source] * s, E=self.E[:, source] * s, F=self.F[:, source] * s)
+
+
+def number(v: Any) -> Any:
+    """The rational number that v is.
+
+    Raises
+    ------
+    NotANumber : v is a polynomial that is not constant.
+    """
+    if isinstance(v, fmpq):
+        return v
+    if isinstance(v, int):
+        return fmpq(v)
+    if not v.is_constant():
+        raise NotANumber(f"{v} depends on parameters")
+    return v.coeffs()[0] if v != 0 else fmpq(0)
+
+
+def form_of(program: Program) -> Form:
+    """A program without cones as a form.
+
+    Raises
+    ------
+    ValueError : it has second-order cones.
+    """
+    if program.cones:
+        raise ValueError("a program with second-order cones has no form with rows alone")
+    P, A, G = dense(program.P), dense(program.A), dense(program.G)
+    return Form(P, array(program.q), rational(program.c), A, array(program.b), G, array(program.h))
+
+
+def rational(v: Fraction | int) -> Any:
+    """A fraction as flint's."""
+    return fmpq(v.numerator, v.denominator)
+
+
+def fraction(v: Any) -> Fraction:
+    """A number of flint's as a fraction."""
+    return Fraction(int(v.p), int(v.q))
+
+
+def dense(M: Matrix) -> Numbers:
+    """A sparse matrix of fractions as an array of flint's numbers."""
+    made = zeros(M.height, M.width)
+    for i, row in enumerate(M.rows):
+        for j, v in row.items():
+            made[i, j] = rational(v)
+    return made
+
+
+def array(values: Any) -> Numbers:
+    """A vector of rational numbers; fractions become flint's."""
+    made = zeros(len(values))
+    for i, v in enumerate(values):
+        made[i] = rational(v) if isinstance(v, Fraction | int) else v
+    return made
+
+
+def zeros(*shape: int) -> Numbers:
+    """An array of zeros."""
+    return np.full(shape, fmpq(0), dtype=object)

@@ -1,0 +1,221 @@
+"""The steps of a reason: each turns a form into one of the same optimum, or into its dual, and refuses where it would not.
+
+A step is data. `apply` checks its conditions in rational numbers and says in a sentence which one is not met. Nothing here searches:
+`rules` and `renaming` propose steps, and a reason is what went through here.
+
+Source: S. Boyd, L. Vandenberghe, Convex Optimization, sections 4.1.3 (equivalent problems) and 5.2 (the dual problem).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from equimargin.proofs.sameness.form import Form, number, zeros
+
+
+@dataclass(frozen=True)
+class Solved:
+    """An equation is solved for an unknown, and both vanish; bounds of the unknown become rows."""
+
+    equation: int
+    unknown: int
+
+    def apply(self, form: Form) -> Form:
+        """The form without this equation and this unknown."""
+        row = form.E[self.equation]
+        pivot = number(row[self.unknown])
+        _require(pivot != 0, f"unknown {self.unknown} is not in equation {self.equation}")
+        a, c = row / -pivot, form.e[[self.equation]] / pivot
+        a[self.unknown] = a[self.unknown] * 0
+        return form.substituted(self.unknown, a, c).without_equation(self.equation)
+
+
+@dataclass(frozen=True)
+class Minimised:
+    """An unknown in no row is minimised out: with curvature by its own optimality condition, without any cost by leaving it out."""
+
+    unknown: int
+
+    def apply(self, form: Form) -> Form:
+        """The minimum over this unknown."""
+        k = self.unknown
+        _require(form.in_rows(k) == 0, f"unknown {k} is in a row")
+        curvature = number(form.H[k, k])
+        if curvature == 0:
+            _require(not form.in_objective(k), f"the objective has no least value over unknown {k} alone")
+            return form.without(k)
+        _require(curvature > 0, f"the objective is not convex in unknown {k}")
+        a = form.H[k] / -curvature
+        a[k] = a[k] * 0
+        return form.substituted(k, a, form.g[[k]] / -curvature)
+
+
+@dataclass(frozen=True)
+class Zeroed:
+    """An unknown that is at least 0 and in no other row is 0, as the objective never decreases in it."""
+
+    unknown: int
+
+    def apply(self, form: Form) -> Form:
+        """The form with the unknown at 0."""
+        k = self.unknown
+        rows = form.bounds_of(k)
+        _require(form.in_rows(k) == len(rows) == 1 and _at_least_zero(form, k), f"unknown {k} has another row than x >= 0")
+        steep = [j for j in range(form.n) if j != k and number(form.H[k, j]) != 0]
+        rising = number(form.g[k]) >= 0 and number(form.H[k, k]) >= 0
+        rising = rising and all(number(form.H[k, j]) > 0 and _at_least_zero(form, j) for j in steep)
+        _require(rising, f"the objective may decrease in unknown {k}")
+        return form.without(k).without_inequalities(*rows)
+
+
+@dataclass(frozen=True)
+class Void:
+    """The equation 0 = 0 is dropped."""
+
+    equation: int
+
+    def apply(self, form: Form) -> Form:
+        """The form without the equation."""
+        empty = not (form.E[self.equation] != 0).any() and form.e[self.equation] == 0
+        _require(empty, f"equation {self.equation} says something")
+        return form.without_equation(self.equation)
+
+
+@dataclass(frozen=True)
+class Implied:
+    """An inequality is dropped that has no unknown, or that is `times` another one, no tighter."""
+
+    row: int
+    by: int | None = None
+    times: Any = None
+
+    def apply(self, form: Form) -> Form:
+        """The form without the inequality."""
+        left, end = form.F[self.row], form.f[self.row]
+        if self.by is not None:
+            _require(self.by != self.row and self.times > 0, "an inequality is implied by a positive multiple of another one")
+            left, end = left - form.F[self.by] * self.times, end - form.f[self.by] * self.times
+        _require(not (left != 0).any() and number(end) >= 0, f"inequality {self.row} is not implied")
+        return form.without_inequalities(self.row)
+
+
+@dataclass(frozen=True)
+class Equated:
+    """Two opposite inequalities with one end, F x <= f and -times F x <= -times f, become an equation."""
+
+    row: int
+    other: int
+    times: Any
+
+    def apply(self, form: Form) -> Form:
+        """The form with the equation in place of both."""
+        opposite = not (form.F[self.other] + form.F[self.row] * self.times != 0).any()
+        one_end = form.f[self.other] + form.f[self.row] * self.times == 0
+        _require(self.times > 0 and opposite and one_end, "the inequalities are not opposite")
+        made = replace(form, E=np.vstack([form.E, form.F[self.row]]), e=np.append(form.e, form.f[[self.row]]))
+        return made.without_inequalities(self.row, self.other)
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """x_k = z_k + by."""
+
+    unknown: int
+    by: Any
+
+    def apply(self, form: Form) -> Form:
+        """The form in z."""
+        return form.shifted(self.unknown, self.by)
+
+
+@dataclass(frozen=True)
+class Valued:
+    """The objective is multiplied by a positive factor, and an offset is added: the value map of the problem."""
+
+    factor: Any
+    offset: Any
+
+    def apply(self, form: Form) -> Form:
+        """The form with the other objective."""
+        _require(self.factor > 0, "the factor of an objective is positive")
+        return replace(form, H=form.H * self.factor, g=form.g * self.factor, constant=form.constant * self.factor + self.offset)
+
+
+@dataclass(frozen=True)
+class Dualised:
+    """The Lagrangian dual, as a minimisation: its optimum is minus that of the form, where H is semidefinite and either is feasible.
+
+    min  1/2 x'Hx + e'y + f'z - constant   s.t.   H x + E'y + F'z = -g,   z >= 0,   over those x that H has, y and z.
+    """
+
+    def apply(self, form: Form) -> Form:
+        """The dual form."""
+        curved = np.flatnonzero((form.H != 0).any(axis=0))
+        x, y, z = len(curved), len(form.e), len(form.f)
+        H, F = zeros(x + y + z, x + y + z), zeros(z, x + y + z)
+        H[:x, :x] = form.H[np.ix_(curved, curved)]
+        for v in H.flat:
+            number(v)  # semidefiniteness is proven of numbers
+        F[np.arange(z), x + y + np.arange(z)] = number(-1)
+        E = np.hstack([form.H[:, curved], form.E.T, form.F.T])
+        return Form(H, np.concatenate([zeros(x), form.e, form.f]), -form.constant, E, -form.g, F, zeros(z))
+
+
+Move = Solved | Minimised | Zeroed | Void | Implied | Equated | Shifted | Valued | Dualised
+"""What a reason consists of, before the two forms are compared."""
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """Two forms are one, number by number, with x_j = scales_j z_k, k = order_j.
+
+    rows : for every inequality of the first, the one of the second that it is, and by which positive factor.
+    equations, back : matrices M with which the equations of the first are M times those of the second, and the other way round.
+    """
+
+    order: tuple[int, ...]
+    scales: tuple[Any, ...]
+    rows: tuple[tuple[int, Any], ...]
+    equations: tuple[tuple[Any, ...], ...]
+    back: tuple[tuple[Any, ...], ...]
+
+    def holds(self, first: Form, second: Form) -> bool:
+        """Whether all numbers agree."""
+        if first.shape != second.shape or sorted(self.order) != list(range(first.n)) or any(s == 0 for s in self.scales):
+            return False
+        one = first.renamed(self.order, self.scales)
+        objective = _equal(one.H, second.H) and _equal(one.g, second.g) and one.constant == second.constant
+        return bool(objective) and self._same_inequalities(one, second) and self._same_equations(one, second)
+
+    def _same_inequalities(self, one: Form, second: Form) -> bool:
+        if sorted(r for r, _ in self.rows) != list(range(len(second.f))) or any(factor <= 0 for _, factor in self.rows):
+            return False
+        sides = zip(one.F, one.f, self.rows, strict=True)
+        return all(_equal(row, second.F[r] * factor) and end == second.f[r] * factor for row, end, (r, factor) in sides)
+
+    def _same_equations(self, one: Form, second: Form) -> bool:
+        for M, these, those in ((self.equations, one, second), (self.back, second, one)):
+            for r, row in enumerate(M):
+                left, end = zeros(one.n), number(0)
+                for v, other, by in zip(row, those.E, those.e, strict=True):
+                    left, end = left + other * v, end + by * v
+                if not _equal(left, these.E[r]) or end != these.e[r]:
+                    return False
+        return len(self.equations) == len(one.e) and len(self.back) == len(second.e)
+
+
+def _at_least_zero(form: Form, k: int) -> bool:
+    """Whether an inequality says that unknown k is at least 0, or more."""
+    return any(number(form.F[r, k]) < 0 and number(form.f[r]) <= 0 for r in form.bounds_of(k))
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return not (a != b).any()
+
+
+def _require(holds: Any, otherwise: str) -> None:
+    if not holds:
+        raise ValueError(otherwise)

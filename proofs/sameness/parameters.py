@@ -1,0 +1,174 @@
+"""Programs as polynomials in the parameters of their problems, by which a reason is proven for all data.
+
+cvxpy compiles a problem that follows the rules of disciplined parametrised programming (DPP) once: all its numbers are affine in the
+entries of its parameters. With these entries as unknowns of polynomials, a reason that applies step by step, its permutations, scales and
+pivots being numbers, holds for all values of the parameters at which one of the two problems is feasible.
+
+Source: A. Agrawal, B. Amos, S. Barratt, S. Boyd, S. Diamond, J. Z. Kolter, Differentiable Convex Optimization Layers (2019), section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import Ordering, fmpq, fmpq_mpoly_ctx
+
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.programs import Reading, read
+from equimargin.proofs.sameness.form import Form, Numbers, fraction, rational, zeros
+from equimargin.proofs.sameness.reason import Reason, find_reason
+from equimargin.proofs.sameness.stated import Stated
+from equimargin.solvers.backends.standard_form import REDUCING_ATTRIBUTES
+from equimargin.solvers.exact.program.clock import Clock
+
+LARGEST = 60
+"""Entries of parameters at most: polynomials in more of them take long to multiply."""
+COMPILED = 1e-9
+"""Relative agreement of the polynomials, at the present values of the parameters, with the program that cvxpy compiles of these."""
+
+
+@dataclass(frozen=True, eq=False)
+class ForAllData:
+    """A reason that holds for all values of some parameters, at the present shapes and values of everything else.
+
+    reason : the steps.  names : of the parameters.
+    first, second : the programs in polynomials.
+    """
+
+    reason: Reason
+    names: tuple[str, ...]
+    first: Form
+    second: Form
+
+
+def reason_for_all_data(first: Stated, second: Stated, clock: Clock) -> ForAllData | None:
+    """A reason that holds for all values of the parameters of two problems, or None where none was found.
+
+    Parameters
+    ----------
+    first, second : cvxpy problems without value maps; their parameters have equal names where they mean the same.  clock : the time limit.
+
+    Raises
+    ------
+    OutOfTime : the time is up.
+    """
+    parameters = _shared(first, second)
+    if parameters is None or first.value is not None or second.value is not None:
+        return None
+    names = [f"p{k}" for k in range(sum(parameter.size for parameter in parameters.values()))]
+    gens = dict(zip(_entries(parameters), fmpq_mpoly_ctx.get(tuple(names), Ordering.lex).gens(), strict=True))
+    forms = _polynomials(first, gens), _polynomials(second, gens)
+    if not all(_compiles_to(form, stated, gens) for form, stated in zip(forms, (first, second), strict=True)):
+        return None
+    generic = [fmpq(prime, 64) for prime in _primes(len(gens))]
+    one, other = (_at(form, generic) for form in forms)
+    found = find_reason(one, other, first.opposite != second.opposite, clock)
+    try:
+        holds = found is not None and found.holds(*forms)
+    except ValueError:
+        return None
+    return ForAllData(found, tuple(parameters), *forms) if found is not None and holds else None
+
+
+def _shared(first: Stated, second: Stated) -> dict[str, Any] | None:
+    """The parameters of both, by name; None where there are none, or where they are not the same."""
+    found: dict[str, Any] = {}
+    for stated in (first, second):
+        if not stated.problem.is_dpp():
+            return None
+        for parameter in stated.problem.parameters():
+            other = found.setdefault(parameter.name(), parameter)
+            reduced = any(parameter.attributes[attribute] for attribute in REDUCING_ATTRIBUTES)
+            if reduced or other.shape != parameter.shape or not np.array_equal(other.value, parameter.value):
+                return None
+    return found if found and sum(parameter.size for parameter in found.values()) <= LARGEST else None
+
+
+def _entries(parameters: dict[str, Any]) -> Iterator[tuple[str, int]]:
+    """The entries of parameters, each by the name and the place in it, column by column."""
+    return ((name, k) for name, parameter in parameters.items() for k in range(parameter.size))
+
+
+def _polynomials(stated: Stated, gens: dict[tuple[str, int], Any]) -> Form:
+    """The form of a problem in polynomials of the entries of its parameters."""
+    data, _, _ = stated.problem.get_problem_data("CLARABEL", solver_opts={})
+    compiled, equations = data["param_prob"], data["dims"].zero
+    own = {parameter.name(): parameter for parameter in stated.problem.parameters()}
+    form = _coefficient(compiled, equations, None, 0, stated.reading)
+    for (name, k), gen in gens.items():
+        if name in own:
+            part = _coefficient(compiled, equations, own[name], k, stated.reading)
+            form = _plus(form, part, gen)
+    return form
+
+
+def _plus(form: Form, part: Form, gen: Any) -> Form:
+    """form + part * gen."""
+    by = zeros(1)
+    by[0] = gen
+    pairs = zip(_numbers(form), _numbers(part), strict=True)
+    return Form(*(one + other * (by if isinstance(other, np.ndarray) else gen) for one, other in pairs))
+
+
+def _coefficient(compiled: Any, equations: int, parameter: Any, k: int, reading: Reading) -> Form:
+    """What entry k of a parameter is multiplied by in cvxpy's affine map; without a parameter, what it is at 0."""
+    values = {id: np.zeros(own.shape) for id, own in compiled.id_to_param.items()}
+    if parameter is not None:
+        values[parameter.id][np.unravel_index(k, parameter.shape, order="F")] = 1.0
+    P, q, d, A, b = compiled.apply_parameters(values, zero_offset=parameter is not None, quad_obj=True)
+    H, M, ends = (_read(v.toarray() if hasattr(v, "toarray") else np.asarray(v), reading) for v in (P, -A, b))
+    H = (H + H.T) / fmpq(2)
+    g, constant = _read(np.asarray(q), reading), rational(read(float(d), reading))
+    return Form(H, g, constant, M[:equations], ends[:equations], M[equations:], ends[equations:])
+
+
+def _read(values: Array, reading: Reading) -> Numbers:
+    found = zeros(*values.shape)
+    found.ravel()[:] = [rational(read(float(v), reading)) for v in values.ravel().tolist()]
+    return found
+
+
+def _compiles_to(form: Form, stated: Stated, gens: dict[tuple[str, int], Any]) -> bool:
+    """Whether the polynomials have the values of the program that cvxpy compiles at the present values of the parameters."""
+    own = {parameter.name(): np.asarray(parameter.value).ravel(order="F") for parameter in stated.problem.parameters()}
+    present = [rational(read(float(own[name][k]), stated.reading)) if name in own else fmpq(0) for name, k in gens]
+    here, there = _at(form, present), stated.form
+    if here.shape != there.shape:
+        return False
+    pairs = zip(_numbers(here), _numbers(there), strict=True)
+    return all(np.allclose(_floats(a), _floats(b), rtol=COMPILED, atol=COMPILED) for a, b in pairs)
+
+
+def _at(form: Form, values: list[Any]) -> Form:
+    """The form at values of the parameters."""
+
+    def numbers(part: Any) -> Any:
+        if not isinstance(part, np.ndarray):
+            return part if isinstance(part, fmpq) else part(*values)
+        found = zeros(*part.shape)
+        found.ravel()[:] = [v if isinstance(v, fmpq) else v(*values) for v in part.ravel().tolist()]
+        return found
+
+    return Form(*(numbers(part) for part in _numbers(form)))
+
+
+def _numbers(form: Form) -> tuple[Any, ...]:
+    return form.H, form.g, form.constant, form.E, form.e, form.F, form.f
+
+
+def _floats(part: Any) -> Array:
+    return np.array([float(fraction(v)) for v in np.ravel(part)])
+
+
+def _primes(count: int) -> list[int]:
+    """The first primes above 100: numbers between which there is no simple relation."""
+    found: list[int] = []
+    candidate = 101
+    while len(found) < count:
+        if all(candidate % prime for prime in range(2, int(candidate**0.5) + 1)):
+            found.append(candidate)
+        candidate += 2
+    return found

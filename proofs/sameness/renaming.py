@@ -1,0 +1,253 @@
+"""A renaming with scales, x_j = s_j z_k, that makes one form of another: found by colours and backtracking, and then verified.
+
+Colours are what neither order nor scale can change of an unknown and of a row, refined until they tell no more apart. With the square
+L_j of an unknown's own length, such as the square of the distance between its bounds or 1 / H_jj, these numbers have no scale:
+
+    g_j^2 L_j,   H_ij^2 L_i L_j,   F_rj^2 L_j / f_r^2.
+
+Source: B. D. McKay, Practical graph isomorphism (1981), for the refinement.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import isqrt
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from equimargin.proofs.sameness.form import Form, zeros
+from equimargin.proofs.sameness.moves import Renamed
+from equimargin.solvers.exact.program.clock import Clock
+
+NODES = 20_000
+"""Partial renamings that are looked at before the search gives up: about ten seconds at twenty unknowns."""
+ROUNDS = 8
+"""Refinements of the colours at most: they are mostly stable after three."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coloured:
+    """A form with what its renamings cannot change."""
+
+    form: Form
+
+    @cached_property
+    def ends(self) -> list[tuple[Any, Any]]:
+        """The lower and the upper bound of every unknown, None where there is none."""
+        found: list[tuple[Any, Any]] = [(None, None)] * self.form.n
+        for r in np.flatnonzero(self.form.bounds).tolist():
+            k = int(np.flatnonzero(self.form.F[r] != 0)[0])
+            (low, high), end = found[k], self.form.f[r] / self.form.F[r, k]
+            found[k] = (low, end) if self.form.F[r, k] > 0 else (end, high)
+        return found
+
+    @cached_property
+    def squares(self) -> list[Any]:
+        """The square of the length of every unknown, None where nothing gives it one."""
+        form, found = self.form, []
+        for k, (low, high) in enumerate(self.ends):
+            if low is not None and high is not None and high != low:
+                found.append((high - low) ** 2)
+            elif form.H[k, k] != 0:
+                found.append(1 / form.H[k, k])
+            else:
+                found.append(None if form.g[k] == 0 else 1 / form.g[k] ** 2)
+        return found
+
+    @cached_property
+    def colours(self) -> tuple[list[int], list[int]]:
+        """The colours of the unknowns and of the inequalities in more than one of them."""
+        unknowns = [hash(self._own(k)) for k in range(self.form.n)]
+        rows = [r for r in range(len(self.form.f)) if not self.form.bounds[r]]
+        entries = {r: self._entries(r) for r in rows}
+        pairs = [self._pairs(k) for k in range(self.form.n)]
+        signs = {r: _sign(self.form.f[r]) for r in rows}
+        for _ in range(ROUNDS):
+            kinds = len(set(unknowns))
+            seen = {r: hash((signs[r], tuple(sorted(hash((v, unknowns[k])) for k, v in entries[r].items())))) for r in rows}
+            unknowns = [
+                hash(
+                    (
+                        unknowns[k],
+                        tuple(sorted(hash((v, unknowns[j])) for j, v in pairs[k].items())),
+                        tuple(sorted(hash((seen[r], entries[r][k])) for r in rows if k in entries[r])),
+                    )
+                )
+                for k in range(self.form.n)
+            ]
+            if len(set(unknowns)) == kinds:
+                break
+        return unknowns, sorted(seen.values()) if rows else []
+
+    def _own(self, k: int) -> tuple[Any, ...]:
+        low, high = self.ends[k]
+        g, square = self.form.g[k], self.squares[k]
+        ways = sorted((low is not None, high is not None))
+        cost = None if square is None else g * g * square
+        in_equations = int((self.form.E[:, k] != 0).sum() > 0)
+        return (*ways, cost, _sign(g) * (1 if low is not None else -1 if high is not None else _sign(g)), in_equations)
+
+    def _pairs(self, k: int) -> dict[int, Any]:
+        """What the quadratic term says of unknown k and each other one."""
+        row, found = self.form.H[k], {}
+        for j in np.flatnonzero(row != 0).tolist():
+            known = self.squares[j] is not None and self.squares[k] is not None
+            found[j] = row[j] ** 2 * self.squares[j] * self.squares[k] if known else None
+        return found
+
+    def _entries(self, r: int) -> dict[int, Any]:
+        """What an inequality says of each of its unknowns."""
+        row, end = self.form.F[r], self.form.f[r]
+        used = np.flatnonzero(row != 0).tolist()
+        sizes = {k: None if self.squares[k] is None else row[k] ** 2 * self.squares[k] for k in used}
+        unit = end**2 if end != 0 else None if None in sizes.values() else sum((v for v in sizes.values()), fmpq(0))
+        return {k: None if unit is None or v is None else v / unit for k, v in sizes.items()}
+
+
+@dataclass(eq=False)
+class Search:
+    """The search for a renaming of one form to another.
+
+    first, second : of the same shape.  clock : the time limit.  nodes : partial renamings that were looked at.
+    """
+
+    first: Coloured
+    second: Coloured
+    clock: Clock
+    nodes: int = field(default=0, init=False)
+
+    def run(self) -> Renamed | None:
+        """The renaming, or None where none was found; raises OutOfTime."""
+        p, q = self.first.form, self.second.form
+        if p.shape != q.shape or p.constant != q.constant:
+            return None
+        (mine, my_rows), (theirs, their_rows) = self.first.colours, self.second.colours
+        if Counter(mine) != Counter(theirs) or my_rows != their_rows:
+            return None
+        order = sorted(range(p.n), key=lambda k: (mine.count(mine[k]), k))
+        return self._extended(order, {}, {})
+
+    def _extended(self, order: Sequence[int], to: dict[int, int], scales: dict[int, Any]) -> Renamed | None:
+        self.nodes += 1
+        if self.nodes > NODES:
+            return None
+        self.clock.ask("the search for a renaming")
+        if len(to) == len(order):
+            n = len(order)
+            return verified(self.first.form, self.second.form, tuple(to[k] for k in range(n)), tuple(scales[k] for k in range(n)))
+        j, taken = order[len(to)], set(to.values())
+        same = [k for k, colour in enumerate(self.second.colours[0]) if colour == self.first.colours[0][j] and k not in taken]
+        for k in sorted(same, key=lambda k: (k != j, k)):
+            for s in self._scales(j, k):
+                if self._fits(j, k, s, to, scales):
+                    found = self._extended(order, {**to, j: k}, {**scales, j: s})
+                    if found is not None or self.nodes > NODES:
+                        return found
+        return None
+
+    def _fits(self, j: int, k: int, s: Any, to: dict[int, int], scales: dict[int, Any]) -> bool:
+        """Whether x_j = s z_k agrees with the objective and with what is renamed already."""
+        p, q = self.first.form, self.second.form
+        if p.g[j] * s != q.g[k] or p.H[j, j] * s * s != q.H[k, k]:
+            return False
+        return all(p.H[j, i] * s * scales[i] == q.H[k, other] for i, other in to.items())
+
+    def _scales(self, j: int, k: int) -> Iterator[Any]:
+        """The scales s of x_j = s z_k that fit the bounds and lengths of the two."""
+        (low, high), (other_low, other_high) = self.first.ends[j], self.second.ends[k]
+        one, other = self.first.squares[j], self.second.squares[k]
+        if one is not None and other is not None:
+            size = root(one / other)
+            sizes = [] if size is None else [size]
+        else:
+            sizes = self._sizes_by_rows(j, k) if (one is None) == (other is None) else []
+        for size in sizes:
+            if (low is None, high is None) == (other_low is None, other_high is None):
+                yield size
+            if (low is None, high is None) == (other_high is None, other_low is None):
+                yield -size
+
+    def _sizes_by_rows(self, j: int, k: int) -> list[Any]:
+        """1, and the ratios of entries of the two in rows, for unknowns that nothing else gives a length."""
+        found: list[Any] = [fmpq(1)]
+        for M, N in ((self.first.form.F, self.second.form.F), (self.first.form.E, self.second.form.E)):
+            for a in np.flatnonzero(M[:, j] != 0)[:2]:
+                found += [abs(N[b, k] / M[a, j]) for b in np.flatnonzero(N[:, k] != 0)]
+        return list(dict.fromkeys(found))
+
+
+def verified(first: Form, second: Form, order: tuple[int, ...], scales: tuple[Any, ...]) -> Renamed | None:
+    """The renaming with the rows and equations that it maps on each other, or None where a number differs."""
+    one = first.renamed(order, scales)
+    rows = _rows_onto(one, second)
+    equations, back = _combinations(one, second), _combinations(second, one)
+    if rows is None or equations is None or back is None:
+        return None
+    found = Renamed(order, scales, rows, equations, back)
+    return found if found.holds(first, second) else None
+
+
+def _rows_onto(one: Form, second: Form) -> tuple[tuple[int, Any], ...] | None:
+    """For every inequality of the one the inequality of the second that is a multiple of it, and the factor."""
+    known = {}
+    for r, (row, end) in enumerate(zip(second.F, second.f, strict=True)):
+        size = _size(row, end)
+        known[(*(row / size), end / size)] = (r, size)
+    found = []
+    for row, end in zip(one.F, one.f, strict=True):
+        size = _size(row, end)
+        name = (*(row / size), end / size)
+        if name not in known:
+            return None
+        r, unit = known[name]
+        found.append((r, size / unit))
+    return tuple(found)
+
+
+def _size(row: Any, end: Any) -> Any:
+    """The size of the first number of an inequality that is not 0."""
+    return next((abs(v) for v in (*row, end) if v != 0), fmpq(1))
+
+
+def _combinations(these: Form, those: Form) -> tuple[tuple[Any, ...], ...] | None:
+    """The matrix M with which the equations of these are M times those of those, or None."""
+    height, width = those.E.shape
+    left = np.hstack([those.E, those.e[:, None], zeros(height, height)])
+    left[np.arange(height), width + 1 + np.arange(height)] = fmpq(1)
+    pivots: list[tuple[int, int]] = []
+    for k in range(width + 1):
+        done = len(pivots)
+        pivot = next((r for r in range(done, height) if left[r, k] != 0), None)
+        if pivot is None:
+            continue
+        left[[done, pivot]] = left[[pivot, done]]
+        left[done] = left[done] / left[done, k]
+        for i in range(height):
+            if i != done:
+                left[i] = left[i] - left[done] * left[i, k]
+        pivots.append((done, k))
+    found = []
+    for row, end in zip(these.E, these.e, strict=True):
+        rest, by = np.append(row, end), zeros(height)
+        for r, k in pivots:
+            by = by + left[r, width + 1 :] * rest[k]
+            rest = rest - left[r, : width + 1] * rest[k]
+        if (rest != 0).any():
+            return None
+        found.append(tuple(by))
+    return tuple(found)
+
+
+def root(v: Any) -> Any:
+    """The rational square root of a positive number, or None."""
+    a, b = isqrt(int(v.p)), isqrt(int(v.q))
+    return fmpq(a, b) if a * a == int(v.p) and b * b == int(v.q) else None
+
+
+def _sign(v: Any) -> int:
+    return int(v > 0) - int(v < 0)

@@ -1,0 +1,150 @@
+"""The normal form of a program: rules propose steps until none does.
+
+Equations are solved for free unknowns, unknowns in no row are minimised out, lower bounds are moved to 0, slacks vanish, and what is said
+twice is said once. An equation may also be solved for an unknown that has bounds. Which one is a choice, so that a program has a normal
+form for each of CHOICES, and any two that agree are a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+import numpy as np
+
+from equimargin.proofs.sameness.form import Form
+from equimargin.proofs.sameness.moves import Equated, Implied, Minimised, Move, Shifted, Solved, Void, Zeroed
+from equimargin.solvers.exact.program.clock import Clock
+
+Choice = Literal["none", "costless", "costly", "first", "last"]
+CHOICES: tuple[Choice, ...] = ("none", "costless", "costly", "first", "last")
+"""For which unknowns with bounds equations are solved: none, those without cost, those with the only cost, the first or the last."""
+Rule = Callable[[Form], Iterator[Move]]
+"""What proposes steps that can be applied, the best one first."""
+
+
+def normal(form: Form, choice: Choice, clock: Clock) -> tuple[Form, tuple[Move, ...]]:
+    """The normal form, and the steps that lead to it.
+
+    Parameters
+    ----------
+    form : any.  choice : for which bounded unknowns equations are solved.  clock : the time limit.
+
+    Raises
+    ------
+    OutOfTime : the time is up.
+    """
+    steps: list[Move] = []
+    rules = (_free_solved, _said_once, _void, _opposite, _bounded_solved(choice), _at_zero, _slack_solved, _zeroed, _minimised)
+    while True:
+        clock.ask("the normal form of a program")
+        step = next((step for rule in rules for step in rule(form)), None)
+        if step is None:
+            return form, tuple(steps)
+        form = step.apply(form)
+        steps.append(step)
+
+
+def _free_solved(form: Form) -> Iterator[Move]:
+    """An unknown without bounds is eliminated; an equation with a slack of its own comes last, as it becomes an inequality in the end."""
+    used = form.E != 0
+    slack = used[:, form.bounded & (used.sum(axis=0) == 1)].any(axis=1)
+    for r in np.argsort(slack, kind="stable"):
+        free = np.flatnonzero(used[r] & ~form.bounded)
+        if len(free):
+            yield Solved(int(r), int(min(free, key=lambda k: (abs(form.E[r, k]) != 1, k))))
+
+
+def _bounded_solved(choice: Choice) -> Rule:
+    def solved(form: Form) -> Iterator[Move]:
+        for r in range(len(form.e)):
+            used = [int(k) for k in np.flatnonzero(form.E[r] != 0)]
+            costly = [k for k in used if form.g[k] != 0]
+            found = {
+                "none": [],
+                "costless": [k for k in used if not form.in_objective(k)],
+                "costly": costly if len(costly) == 1 else [],
+                "first": used,
+                "last": used[::-1],
+            }[choice]
+            if found:
+                yield Solved(r, found[0])
+
+    return solved
+
+
+def _slack_solved(form: Form) -> Iterator[Move]:
+    """An equation is solved for an unknown that has a bound, costs nothing and is in no other row."""
+    for k in np.flatnonzero(form.bounded & ((form.E != 0).sum(axis=0) == 1)).tolist():
+        if form.in_rows(k) == 2 and not form.in_objective(k):
+            yield Solved(int(np.flatnonzero(form.E[:, k] != 0)[0]), k)
+
+
+def _void(form: Form) -> Iterator[Move]:
+    for r in range(len(form.e)):
+        if form.e[r] == 0 and not (form.E[r] != 0).any():
+            yield Void(r)
+
+
+def _said_once(form: Form) -> Iterator[Move]:
+    """Of rows that say the same the tightest is kept; a row without unknowns that holds says nothing."""
+    tightest: dict[tuple[Any, ...], tuple[int, Any]] = {}
+    for r, (row, end) in enumerate(zip(form.F, form.f, strict=True)):
+        used = np.flatnonzero(row != 0)
+        if len(used) == 0:
+            if end >= 0:
+                yield Implied(r)
+            continue
+        size = abs(row[used[0]])
+        direction = tuple(row / size)
+        if direction not in tightest:
+            tightest[direction] = (r, size)
+            continue
+        other, unit = tightest[direction]
+        if end / size >= form.f[other] / unit:
+            yield Implied(r, other, size / unit)
+        else:
+            yield Implied(other, r, unit / size)
+
+
+def _opposite(form: Form) -> Iterator[Move]:
+    """What is at most and at least the same number is equal to it."""
+    seen: dict[tuple[Any, ...], tuple[int, Any]] = {}
+    for r, (row, end) in enumerate(zip(form.F, form.f, strict=True)):
+        used = np.flatnonzero(row != 0)
+        if len(used) == 0:
+            continue
+        size = abs(row[used[0]])
+        seen[(*(row / size), end / size)] = (r, size)
+        other, unit = seen.get((*(row / -size), end / -size), (r, size))
+        if other != r:
+            yield Equated(r, other, unit / size)
+
+
+def _at_zero(form: Form) -> Iterator[Move]:
+    """A lower bound is moved to 0, or an upper one where there is no lower one."""
+    for k in np.flatnonzero(form.bounded).tolist():
+        ends = {form.F[r, k] > 0: form.f[r] / form.F[r, k] for r in form.bounds_of(k)}
+        end = ends.get(False, ends.get(True))
+        if end != 0:
+            yield Shifted(k, end)
+
+
+def _zeroed(form: Form) -> Iterator[Move]:
+    for k in np.flatnonzero(form.bounded).tolist():
+        if form.in_rows(k) == 1:
+            yield from _if_it_applies(Zeroed(k), form)
+
+
+def _minimised(form: Form) -> Iterator[Move]:
+    for k in np.flatnonzero(~form.bounded).tolist():
+        if form.in_rows(k) == 0:
+            yield from _if_it_applies(Minimised(k), form)
+
+
+def _if_it_applies(step: Move, form: Form) -> Iterator[Move]:
+    try:
+        step.apply(form)
+    except ValueError:
+        return
+    yield step

@@ -1,0 +1,169 @@
+"""A problem as somebody states it, at given data: its program in rationals, its optimum, and what its value map makes of that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from math import inf, isnan
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.declaration import Declaration, declare
+from equimargin.formulations.programs import Program, Reading, read
+from equimargin.proofs.sameness.form import Form, form_of, rational
+from equimargin.proofs.sameness.moves import Valued
+from equimargin.solvers.backends import program_of
+from equimargin.solvers.exact.program import Infeasible, Optimum, Outcome, Unbounded, program_optimum
+from equimargin.solvers.exact.program.clock import Clock
+
+Statement = str | Callable[[Any], Any]
+"""A problem of data: the id of a formulation, or a function of data that returns a cvxpy problem, or a problem and its value map."""
+SECONDS = 20.0
+"""Seconds that one exact optimum may take: instances are small, and one that takes longer counts as undecided."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stated:
+    """A cvxpy problem at given data.
+
+    problem : the cvxpy problem.  value : from its optimum to the number that is compared, None where that is the optimum itself.
+    reading : how floats are read.  clock : the time limit.
+    """
+
+    problem: Any
+    value: Callable[[Any], Any] | None
+    reading: Reading
+    clock: Clock
+
+    @cached_property
+    def program(self) -> Program:
+        """The program in rationals; ValueError where there is none."""
+        return program_of(self.problem, self.reading)
+
+    @cached_property
+    def form(self) -> Form:
+        """The program with rows alone; ValueError where it has second-order cones."""
+        return form_of(self.program)
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """Its exact optimum, an exact ray, or why neither is known."""
+        self.clock.ask("an exact optimum")
+        return program_optimum(self.program, min(SECONDS, self.clock.left))
+
+    @cached_property
+    def optimum(self) -> Fraction | float:
+        """The exact optimum after the value map, or an infinity that an exact ray proves.
+
+        Raises
+        ------
+        ValueError : nothing is proven; the sentence says why.
+        """
+        outcome = self.outcome
+        if isinstance(outcome, Optimum):
+            return self.mapped(self.program.stated(outcome.value))
+        if isinstance(outcome, Infeasible | Unbounded):
+            worst = inf if isinstance(outcome, Infeasible) else -inf
+            return self.mapped(-worst if self.program.maximised else worst)
+        raise ValueError(outcome.reason)
+
+    def mapped(self, v: Any) -> Fraction | float:
+        """What the value map makes of a value; ValueError where that is no number."""
+        if self.value is None:
+            return v if isinstance(v, float) else Fraction(v)
+        try:
+            found = self.value(v)
+        except (TypeError, ArithmeticError) as reason:
+            raise ValueError(f"the value map does not take {v}: {reason}") from None
+        if isinstance(found, Fraction | int):
+            return Fraction(found)
+        if isnan(float(found)):
+            raise ValueError(f"the value map makes no number of {v}")
+        return float(found) if np.isinf(float(found)) else Fraction(float(found))
+
+    @cached_property
+    def affine(self) -> tuple[Fraction, Fraction] | None:
+        """Slope and offset of the value map at the optimum and two more values; None where it is not affine, or rounds."""
+        if self.value is None:
+            return Fraction(1), Fraction(0)
+        at = self.program.stated(self.outcome.value) if isinstance(self.outcome, Optimum) else Fraction(1)
+        try:
+            first, second, third = (self.value(at + k) for k in range(3))
+        except (TypeError, ArithmeticError):
+            return None
+        if not all(isinstance(v, Fraction) for v in (first, second, third)) or third - second != second - first or first == second:
+            return None
+        return second - first, first - (second - first) * at
+
+    @property
+    def opposite(self) -> bool:
+        """Whether the value is minus the optimum of the form, but for its value map."""
+        assert self.affine is not None
+        return self.program.maximised == (self.affine[0] > 0)
+
+    @property
+    def valued(self) -> Valued | None:
+        """The step that gives the form's objective the scale of the value; None where it has that scale."""
+        assert self.affine is not None
+        slope, offset = self.affine
+        if abs(slope) == 1 and offset == 0:
+            return None
+        return Valued(rational(abs(slope)), rational(-offset if self.opposite else offset))
+
+
+def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> Stated:
+    """A problem at given data.
+
+    Parameters
+    ----------
+    statement : a formulation's id, or a function of data.  data : what it takes; a formulation takes a problem of its family.
+    reading : how floats are read.  clock : the time limit.
+
+    Raises
+    ------
+    KeyError : an unknown id.  ValueError : data that the formulation refuses.  TypeError : a function that returns something else.
+    """
+    if isinstance(statement, str):
+        declaration = declare(statement, data)
+        value = None if declaration.value is _IDENTITY else partial(_valued, declaration, reading)
+        return Stated(declaration.problem, value, reading, clock)
+    try:
+        found = statement(data)
+    except Exception as failure:  # whatever somebody else's function raises
+        raise ValueError(f"{name_of(statement)} fails with {type(failure).__name__}: {failure}") from failure
+    problem, value = found if isinstance(found, tuple) else (found, None)
+    if not hasattr(problem, "get_problem_data"):
+        raise TypeError(f"{name_of(statement)} returns no cvxpy problem, but {type(problem).__name__}")
+    return Stated(problem, value, reading, clock)
+
+
+def name_of(statement: Statement) -> str:
+    """The id of a formulation, or the name of a function."""
+    return statement if isinstance(statement, str) else getattr(statement, "__qualname__", repr(statement))
+
+
+def exact_value(statement: Statement, data: Any, reading: Reading = "fractions", seconds: float = SECONDS) -> Fraction | float:
+    """The exact optimum of a problem at given data, after its value map, or an infinity that an exact ray proves.
+
+    Parameters
+    ----------
+    statement, data, reading : as in `stated`.  seconds : the time limit.
+
+    Raises
+    ------
+    KeyError, ValueError, TypeError : as `stated` does; a ValueError also where nothing is proven.
+    """
+    return stated(statement, data, reading, Clock(seconds)).optimum
+
+
+def _valued(declaration: Declaration, reading: Reading, v: Any) -> Any:
+    """A declaration's value map at its parameters, whose numbers are read as those of the program are."""
+    parameters = {name: read(float(at), reading) if np.ndim(at) == 0 else at for name, at in declaration.parameter_values.items()}
+    return declaration.value(v, parameters)
+
+
+_IDENTITY = Declaration.__dataclass_fields__["value"].default
+"""The value map of a declaration whose objective has the family's scale."""

@@ -1,0 +1,117 @@
+"""Instances on which two problems are compared: the data of a family, in numbers with which declarations compute exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations import REGISTRY, MarginProblem, Problem, linear
+from equimargin.formulations.numeric.arguments import did_you_mean
+from equimargin.formulations.rows.listed import Tube
+from equimargin.proofs.sameness import Statement, name_of
+from equimargin.testing import margin_problems
+
+MAX_POINTS = 3
+"""Points of a family's instances at most: an exact optimum of each takes milliseconds."""
+SIFTED = 4
+"""Instances that are drawn for each one that is kept: most small examples are trivial, and say little for a reason."""
+QUARTERS = 4
+"""Targets are rounded to these parts of 1."""
+
+
+def instances_of(a: Statement, b: Statement | None) -> Any:
+    """The strategy of the instances that two problems of the registry take.
+
+    Raises
+    ------
+    ValueError : neither is a formulation, or they are of two families."""
+    families = {_family(statement): statement for statement in (a, b) if isinstance(statement, str)}
+    if not families:
+        raise ValueError(f"say which data {name_of(a)} takes: a hypothesis strategy, --data MODULE:STRATEGY on the command line")
+    if len(families) > 1:
+        (one, first), (other, second) = families.items()
+        raise ValueError(f"{first} is of the family {one} and {second} of {other}: say which data both take")
+    return problems(next(iter(families)))
+
+
+def problems(family: str) -> Any:
+    """Small problems of a family with a linear kernel, integer features, and costs and weights whose square roots are exact.
+
+    Parameters
+    ----------
+    family : of the registry.
+    """
+    return margin_problems(family, MAX_POINTS, tails=False).map(_plain)
+
+
+def drawn(data: Any, draws: int, seed: int) -> list[Any]:
+    """Instances of a strategy, those with the most numbers of several times as many, largest first.
+
+    Parameters
+    ----------
+    data : a hypothesis strategy.  draws : how many.  seed : of the draws.
+    """
+    from hypothesis import HealthCheck, Phase, given, settings
+    from hypothesis import seed as seeded
+
+    found: dict[bytes | int, Any] = {}
+
+    @seeded(seed)
+    @settings(max_examples=SIFTED * draws, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    @given(data)
+    def collect(instance: Any) -> None:
+        found.setdefault(key(instance), instance)
+
+    collect()
+    return sorted(found.values(), key=lambda instance: -size(instance))[:draws]
+
+
+def key(instance: Any) -> bytes | int:
+    """What tells instances apart: their bytes, or the object itself where it has none."""
+    import pickle
+
+    try:
+        return pickle.dumps(instance)
+    except (pickle.PicklingError, TypeError, AttributeError):
+        return id(instance)
+
+
+def size(instance: Any) -> int:
+    """How many numbers an instance has, those that are 0 counted once."""
+    if isinstance(instance, np.ndarray):
+        return int(instance.size + np.count_nonzero(instance))
+    if isinstance(instance, dict):
+        return size(list(instance.values()))
+    return sum(map(size, _parts(instance))) or 1
+
+
+def _parts(instance: Any) -> Iterator[Any]:
+    """What an instance consists of."""
+    if isinstance(instance, list | tuple):
+        yield from instance
+    elif hasattr(instance, "__dataclass_fields__"):
+        yield from (getattr(instance, name) for name, kind in instance.__dataclass_fields__.items() if kind.init)
+
+
+def _family(id: str) -> str:
+    if id not in REGISTRY:
+        raise ValueError(f"unknown formulation {id!r}{did_you_mean(id, list(REGISTRY))}")
+    return REGISTRY[id].family
+
+
+def _plain(problem: Problem) -> Problem:
+    """The problem in round numbers: a power of four has an exact root, and differences of integers are exact."""
+    C = problem.C if np.isinf(problem.C) else float(4.0 ** np.round(np.log(problem.C) / np.log(4)))
+    made = replace(problem, X=np.round(np.asarray(problem.X)) + 0.0, kernel=linear(), C=C)
+    if not isinstance(made, MarginProblem):
+        return made
+    if isinstance(made.rows, Tube):
+        y, epsilon = np.round(made.rows.y * QUARTERS) + 0.0, np.ceil(made.rows.epsilon * QUARTERS)
+        made = replace(made, rows=Tube(y / QUARTERS, float(epsilon) / QUARTERS))
+    if made.weights is None:
+        return made
+    weights = np.select([made.weights == 0, made.weights < 1, made.weights > 1], [0.0, 0.25, 4.0], 1.0)
+    return replace(made, weights=weights)

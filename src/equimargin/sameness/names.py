@@ -1,0 +1,78 @@
+"""Problems and data by name: the id of a formulation, or MODULE:NAME."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+from equimargin.formulations import REGISTRY
+from equimargin.formulations.numeric.arguments import did_you_mean
+from equimargin.proofs.sameness import Statement
+
+
+def statement(text: str) -> Statement:
+    """The problem of this name.
+
+    Parameters
+    ----------
+    text : a formulation's id, or MODULE:FUNCTION, a function of data that returns a cvxpy problem. Modules of the present folder count too.
+
+    Raises
+    ------
+    ValueError : no such id, module or function.
+    """
+    if text in REGISTRY:
+        return text
+    if ":" not in text:
+        near = did_you_mean(text, list(REGISTRY))
+        raise ValueError(f"{text!r} is no formulation{near or '; equimargin list has all'}; a function of yours is MODULE:FUNCTION")
+    found = _member(text)
+    if not callable(found):
+        raise ValueError(f"{text} is no function, but {type(found).__name__}: a problem is a function of data that returns a cvxpy problem")
+    return found  # type: ignore[no-any-return]
+
+
+def strategy(text: str) -> Any:
+    """The hypothesis strategy of this name.
+
+    Parameters
+    ----------
+    text : MODULE:STRATEGY.
+
+    Raises
+    ------
+    ValueError : no such module or strategy.
+    """
+    from hypothesis.strategies import SearchStrategy
+
+    if ":" not in text:
+        raise ValueError(f"--data {text!r} is not MODULE:STRATEGY")
+    found = _member(text)
+    if not isinstance(found, SearchStrategy):
+        raise ValueError(f"{text} is no hypothesis strategy, but {type(found).__name__}: it says which data both problems take")
+    return found
+
+
+def plugin(module: str) -> None:
+    """Import a module that enters formulations of its own; ValueError where it cannot be imported."""
+    _imported(module)
+
+
+def _member(text: str) -> Any:
+    name, _, member = text.partition(":")
+    module = _imported(name)
+    if not hasattr(module, member):
+        near = did_you_mean(member, [known for known in vars(module) if not known.startswith("_")])
+        raise ValueError(f"the module {name} has no {member!r}{near}")
+    return getattr(module, member)
+
+
+def _imported(name: str) -> Any:
+    """A module, which may be a file of the present folder."""
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        return import_module(name)
+    except Exception as failure:  # whatever somebody else's module raises
+        raise ValueError(f"the module {name!r} cannot be imported: {type(failure).__name__}: {failure}") from failure

@@ -1,0 +1,116 @@
+"""Lines of Python that compute both optima of an instance anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from inspect import Parameter, signature
+from math import isinf, isnan
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations import REGISTRY
+from equimargin.proofs.sameness import Statement, name_of
+
+
+class Code:
+    """Expressions for data, and the imports that they need."""
+
+    def __init__(self) -> None:
+        self.imports: dict[str, set[str]] = {}
+
+    def of(self, value: Any) -> str:
+        """An expression that is the value.
+
+        Raises
+        ------
+        ValueError : a value of a kind that has no such expression.
+        """
+        if value is None or isinstance(value, bool | int | str):
+            return repr(value)
+        if isinstance(value, np.generic):
+            return self.of(value.item())
+        if isinstance(value, float):
+            return self._float(value)
+        if isinstance(value, Fraction):
+            return f"{self.name('fractions', 'Fraction')}({value.numerator}, {value.denominator})"
+        if isinstance(value, np.ndarray):
+            return self._array(value)
+        if isinstance(value, dict):
+            return "{" + ", ".join(f"{self.of(name)}: {self.of(part)}" for name, part in value.items()) + "}"
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return self._call(type(value), zip(value._fields, value, strict=True))
+        if isinstance(value, list):
+            return "[" + ", ".join(map(self.of, value)) + "]"
+        if isinstance(value, tuple):
+            return "(" + "".join(f"{self.of(part)}, " for part in value).rstrip() + ")"
+        return self._call(type(value), _arguments(value))
+
+    def name(self, module: str, name: str) -> str:
+        """The name, which is imported from the module."""
+        self.imports.setdefault(module, set()).add(name)
+        return name
+
+    def lines(self) -> Iterator[str]:
+        """The lines that import what the expressions need."""
+        for module, names in sorted(self.imports.items()):
+            yield f"from {module} import {', '.join(sorted(names))}"
+
+    def _float(self, value: float) -> str:
+        if isinf(value) or isnan(value):
+            return f"float('{value}')"
+        return repr(value)
+
+    def _array(self, value: np.ndarray[Any, Any]) -> str:
+        kind = "" if value.dtype == np.float64 else f", dtype={str(value.dtype)!r}"
+        shape = f".reshape({value.shape})" if value.size == 0 else ""
+        return f"{self.name('numpy', 'array')}({self.of(value.tolist())}{kind}){shape}"
+
+    def _call(self, kind: type, parts: Any) -> str:
+        arguments = ", ".join(f"{name}={self.of(part)}" for name, part in parts)
+        return f"{self.name(kind.__module__, kind.__qualname__)}({arguments})"
+
+
+def reproduction(a: Statement, b: Statement, data: Any, reading: str) -> str:
+    """A few lines of Python that print both exact optima at an instance; a comment where the data have no expression.
+
+    Parameters
+    ----------
+    a, b : the two problems.  data : the instance.  reading : how floats are read.
+    """
+    code = Code()
+    try:
+        expression = code.of(data)
+    except ValueError as reason:
+        return f"# {reason}: draw the data with the strategy and the seed"
+    statements = [repr(each) if isinstance(each, str) else code.name(_module(each), name_of(each)) for each in (a, b)]
+    called = code.name("equimargin.sameness", "exact_value")
+    own = {REGISTRY[id].builder.__module__ for id in (a, b) if isinstance(id, str) and id in REGISTRY}
+    registered = [f"import {module}" for module in sorted(own) if not module.startswith("equimargin.")]
+    calls = [f"print({called}({statement}, data, {reading!r}))" for statement in statements]
+    return "\n".join([*registered, *code.lines(), f"data = {expression}", *calls])
+
+
+def _module(statement: Any) -> str:
+    return str(getattr(statement, "__module__", "__main__"))
+
+
+def _arguments(value: Any) -> list[tuple[str, Any]]:
+    """With what an object was made, where its class keeps every argument under its own name, but for what is so by default.
+
+    Raises
+    ------
+    ValueError : an object of another kind.
+    """
+    try:
+        parameters = signature(type(value)).parameters.values()
+        given = [(parameter, getattr(value, parameter.name)) for parameter in parameters]
+    except (ValueError, TypeError, AttributeError):
+        raise ValueError(f"no expression is known for {type(value).__name__}") from None
+    return [(parameter.name, part) for parameter, part in given if not _default(parameter, part)]
+
+
+def _default(parameter: Parameter, value: Any) -> bool:
+    """Whether an argument is what it is by default, so that it need not be given."""
+    return value is parameter.default or bool(np.ndim(value) == 0 and value == parameter.default)

@@ -1,0 +1,112 @@
+"""The relations that hold between the formulations of a family, found by machine, as entries of the table of links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from equimargin.formulations import REGISTRY
+from equimargin.formulations.declaration import Formulation, families
+from equimargin.formulations.links import LINKS
+from equimargin.formulations.numeric.arguments import did_you_mean, positive
+from equimargin.sameness.instances import problems
+from equimargin.sameness.verdict import DRAWS, EXAMPLES, Same, same
+from equimargin.solvers.exact.program.clock import Clock
+from equimargin.testing import ONE_NORM
+
+SECONDS = 600.0
+"""Seconds that all pairs of a family may take together, where nobody says how many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Suggestion:
+    """A relation of two formulations.
+
+    a, b : their ids.  found : the verdict on them.  known : whether the table has a link of the two.
+    """
+
+    a: str
+    b: str
+    found: Same
+    known: bool
+
+    @property
+    def entry(self) -> str:
+        """The link as the table of links has it, without a theorem."""
+        first, second = REGISTRY[self.a], REGISTRY[self.b]
+        printed = dict.fromkeys((*first.sources, *second.sources))
+        sources = ", ".join(f"Source({source.document!r}, {source.equations!r})" for source in printed)
+        if self.found.verdict == "DIFFERENT":
+            return self._not_equivalent(sources)
+        statement = f"The optima are equal. {self.found.reasons[0]}"
+        return "\n".join(
+            [
+                "Equivalence(",
+                f"    a={self.a!r},",
+                f"    b={self.b!r},",
+                f"    statement={statement!r},",
+                f"    sources=({sources},),",
+                f"    forward={_map_to(second)},",
+                f"    backward={_map_to(first)},",
+                "),",
+            ]
+        )
+
+    def _not_equivalent(self, sources: str) -> str:
+        assert self.found.difference is not None
+        values = ", ".join(_number(value) for value in self.found.difference.values)
+        return "\n".join(
+            [
+                *(f"# {line}" for line in self.found.difference.code.splitlines()),
+                "NotEquivalent(",
+                f"    a={self.a!r},",
+                f"    b={self.b!r},",
+                "    statement='The optima differ on the counterexample.',",
+                f"    sources=({sources},),",
+                "    counterexample=lambda: (data, data),",
+                f"    values=({values}),",
+                "),",
+            ]
+        )
+
+    def __str__(self) -> str:
+        return ("# The table has a link of these two already.\n" if self.known else "") + self.entry
+
+
+def suggest(
+    family: str, data: Any = None, *, draws: int = DRAWS, examples: int = EXAMPLES // 4, seed: int = 0, seconds: float = SECONDS
+) -> Iterator[Suggestion]:
+    """The relations between the formulations of a family that hold, or that fail on an instance, each as soon as it is found.
+
+    Parameters
+    ----------
+    family : of the registry.  data : a strategy of its problems, by default small ones.  draws, examples, seed : as in `same`.
+    seconds : the time limit for all pairs together; pairs that it leaves out are not suggested.
+
+    Raises
+    ------
+    ValueError : an unknown family.
+    """
+    known = families()
+    if family not in known:
+        raise ValueError(f"unknown family {family!r}{did_you_mean(family, known)}; known: {', '.join(known)}")
+    clock, strategy = Clock(positive(seconds, "seconds")), problems(family) if data is None else data
+    for a, b in combinations([entry for entry in REGISTRY.values() if entry.family == family], 2):
+        if (a.control and b.control) or clock.left <= 0:
+            continue
+        found = same(a.id, b.id, strategy, draws=draws, examples=examples, seed=seed, seconds=clock.left)
+        wanted = "DIFFERENT" if a.control or b.control else "EQUAL"
+        if found.verdict == wanted:
+            yield Suggestion(a.id, b.id, found, any({link.a, link.b} == {a.id, b.id} for link in LINKS))
+
+
+def _number(value: Any) -> str:
+    return f"{float(value)!r}".replace("inf", "np.inf")
+
+
+def _map_to(entry: Formulation) -> str:
+    """The map of canonical points to those of a formulation, by the side that its variables are of."""
+    function, multipliers = ("to_x", "to_u") if entry.family in ONE_NORM else ("to_function", "to_multipliers")
+    return function if entry.carries == "function" else multipliers

@@ -1,0 +1,317 @@
+"""The verdict on two problems: EQUAL with its reason, DIFFERENT with an instance, or UNDECIDED with the evidence."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from math import isinf
+from typing import Any, Literal
+
+from equimargin.formulations import REGISTRY
+from equimargin.formulations.numeric.arguments import count, positive
+from equimargin.formulations.programs.reading import READINGS, Reading
+from equimargin.proofs.sameness import Finding, Statement, compare_at, name_of
+from equimargin.proofs.sameness.comparison import RELATIVELY_APART
+from equimargin.sameness.instances import drawn, instances_of
+from equimargin.sameness.reproduction import reproduction
+from equimargin.sameness.search import Search
+from equimargin.solvers.exact.program.clock import Clock, OutOfTime
+
+DRAWS = 8
+"""Instances on which a reason is sought, where nobody says how many."""
+EXAMPLES = 100
+"""Instances that are drawn to find a difference, where nobody says how many."""
+SECONDS = 300.0
+"""Seconds that a verdict may take, where nobody says how many."""
+FEWEST_ALIKE = 4
+"""Instances at least on which a ratio or a distance of the optima must be the same to be worth a sentence."""
+CAUSES_SHOWN = 3
+"""Causes of undecided instances that are listed at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """An instance on which the exact optima of two problems differ.
+
+    data : the instance.  values : the exact optima, or infinities that exact rays prove.  code : lines of Python that print them.
+    """
+
+    data: Any = field(repr=False)
+    values: tuple[Fraction | float, Fraction | float]
+    code: str = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Same:
+    """Whether two problems have equal optima.
+
+    a, b : their names.  verdict : EQUAL only with a reason at every instance drawn, DIFFERENT only with an instance.
+    reasons : the verdict in sentences.  difference : the instance, where there is one.  findings : the instances drawn, with their reasons.
+    instances : how many have two exact optima.  equal : on how many these are equal.  undecided : the others, by their causes.
+    seconds : taken.
+    """
+
+    a: str
+    b: str
+    verdict: Literal["EQUAL", "DIFFERENT", "UNDECIDED"]
+    reasons: tuple[str, ...]
+    difference: Difference | None
+    findings: tuple[Finding, ...] = field(repr=False)
+    instances: int
+    equal: int
+    undecided: Counter[str]
+    seconds: float
+
+    def __str__(self) -> str:
+        lines = [f"{self.verdict}: A = {self.a}, B = {self.b}", *(f"  {reason}" for reason in self.reasons)]
+        if self.difference is not None:
+            first, second = map(in_words, self.difference.values)
+            lines += [f"  The exact optima are {first} and {second}; these lines compute them:", ""]
+            lines += [f"    {line}" for line in self.difference.code.splitlines()] + [""]
+        lines.append(f"  {self.instances} instances have two exact optima, equal on {self.equal}; {self.seconds:.1f} s")
+        lines += [f"  {count} are undecided: {why}" for why, count in self.undecided.most_common(CAUSES_SHOWN)]
+        return "\n".join(lines)
+
+    def record(self) -> dict[str, Any]:
+        """The verdict in what JSON knows."""
+        different = self.difference
+        return {
+            "a": self.a,
+            "b": self.b,
+            "verdict": self.verdict,
+            "reasons": list(self.reasons),
+            "instances": self.instances,
+            "equal": self.equal,
+            "undecided": dict(self.undecided),
+            "seconds": self.seconds,
+            "optima": None if different is None else [in_words(value) for value in different.values],
+            "code": None if different is None else different.code,
+        }
+
+
+def same(
+    a: Statement,
+    b: Statement,
+    data: Any = None,
+    *,
+    draws: int = DRAWS,
+    examples: int = EXAMPLES,
+    seed: int = 0,
+    finite: bool = False,
+    reading: Reading = "fractions",
+    seconds: float = SECONDS,
+) -> Same:
+    """The verdict on whether two problems have equal optima, for all data that a strategy draws.
+
+    At every instance drawn, the exact optima are compared in rationals, and a reason is sought why they are equal: a renaming with scales,
+    the Lagrangian dual, equations solved for unknowns, or a chain of these, each verified number by number. Where the data enter as
+    cvxpy parameters, a reason may hold for all their values. Then an instance with different optima is sought, and made small.
+
+    Parameters
+    ----------
+    a, b : the id of a formulation, or a function of data that returns a cvxpy problem, or a problem and the map of its optimum to the
+        number that is compared. A value map should take fractions, -inf and inf.
+    data : a hypothesis strategy of what both take; by default small problems of the family of the ids.
+    draws : instances on which a reason is sought.  examples : instances that are drawn to find a difference.  seed : of both.
+    finite : whether a difference must be one of two finite optima.  reading : how floats are read.  seconds : the time limit.
+
+    Returns
+    -------
+    Same : the verdict.
+
+    Raises
+    ------
+    KeyError : an unknown id.  ValueError : data that nobody says, or wrong numbers.  TypeError : a function that returns no problem.
+    """
+    started = time.monotonic()
+    asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
+    strategy = instances_of(a, b) if data is None else data
+    findings, in_time = asked.findings(drawn(strategy, count(draws, "draws"), seed))
+    apart = next((found for found in findings if found.apart), None)
+    search = asked.search(finite or (apart is not None and apart.finite))
+    different = search.run(strategy, count(examples, "examples"), seed)
+    if different is None and apart is not None and (apart.finite or not finite):
+        different = apart
+    if different is not None:
+        verdict, reasons = "DIFFERENT", _separated(different, findings, reading)
+    else:
+        verdict, reasons = _without_difference(findings, search, in_time, reading)
+    return asked.answer(verdict, reasons, different, findings, search, time.monotonic() - started)
+
+
+def refute(
+    a: Statement,
+    b: Statement | None = None,
+    data: Any = None,
+    *,
+    examples: int = 3 * EXAMPLES,
+    seed: int = 0,
+    finite: bool = False,
+    reading: Reading = "fractions",
+    seconds: float = SECONDS,
+) -> Same:
+    """Search for the smallest instance on which two problems have different optima.
+
+    Parameters
+    ----------
+    a, data, examples, seed, finite, reading, seconds : as in `same`.
+    b : the other problem; by default the definition of the family of a, the first of its formulations that is not a.
+
+    Returns
+    -------
+    Same : DIFFERENT with the instance, or UNDECIDED.
+
+    Raises
+    ------
+    KeyError, ValueError, TypeError : as `same` does; a ValueError also where nothing is known to compare `a` with.
+    """
+    started = time.monotonic()
+    b = definition(a) if b is None else b
+    asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
+    search = asked.search(finite)
+    different = search.run(instances_of(a, b) if data is None else data, count(examples, "examples"), seed)
+    if different is not None:
+        return asked.answer("DIFFERENT", _separated(different, (), reading), different, (), search, time.monotonic() - started)
+    reasons = ["No instance was found on which they differ.", *_in_time(search.in_time), _read(reading)]
+    return asked.answer("UNDECIDED", reasons, None, (), search, time.monotonic() - started)
+
+
+def definition(a: Statement) -> str:
+    """The first formulation of a formulation's family that is not it and no control.
+
+    Raises
+    ------
+    KeyError : an unknown id.  ValueError : a function, or a formulation that is alone.
+    """
+    if not isinstance(a, str):
+        raise ValueError(f"say what {name_of(a)} is compared with: it is no formulation of a family")
+    instances_of(a, None)
+    others = [id for id, entry in REGISTRY.items() if entry.family == REGISTRY[a].family and id != a and not entry.control]
+    if not others:
+        raise ValueError(f"{a} is the only formulation of its family: say what it is compared with")
+    return others[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    a: Statement
+    b: Statement
+    reading: Reading
+    clock: Clock
+    finite: bool
+
+    def findings(self, instances: Sequence[Any]) -> tuple[list[Finding], bool]:
+        """What is known at each instance, and whether the time sufficed for all."""
+        found: list[Finding] = []
+        try:
+            for instance in instances:
+                found.append(compare_at(instance, self.a, self.b, self.reading, self.clock))
+        except OutOfTime:
+            return found, False
+        return found, True
+
+    def search(self, finite: bool) -> Search:
+        """A search that asks no reasons."""
+        compare = partial(compare_at, a=self.a, b=self.b, reading=self.reading, clock=self.clock, explain=False)
+        return Search(compare, finite)
+
+    def answer(
+        self,
+        verdict: Any,
+        reasons: Sequence[str],
+        different: Finding | None,
+        findings: Sequence[Finding],
+        search: Search,
+        seconds: float,
+    ) -> Same:
+        """The verdict with all that was counted."""
+        known = [found for found in findings if found.values is not None]
+        undecided = search.undecided + Counter(found.undecided for found in findings if found.values is None)
+        difference = None
+        if different is not None:
+            assert different.values is not None
+            difference = Difference(different.data, different.values, reproduction(self.a, self.b, different.data, self.reading))
+        instances, equal = len(known) + search.looked_at, sum(found.equal for found in known) + search.equal
+        a, b = name_of(self.a), name_of(self.b)
+        return Same(a, b, verdict, tuple(reasons), difference, tuple(findings), instances, equal, undecided, seconds)
+
+
+def _without_difference(findings: Sequence[Finding], search: Search, in_time: bool, reading: Reading) -> tuple[str, list[str]]:
+    """The verdict where no instance separates the two, and why."""
+    known = [found for found in findings if found.values is not None]
+    explained = [found for found in known if found.reason is not None]
+    infinite = [found for found in known if found.equal and not found.finite]
+    rounded = sum(not found.equal for found in known) + search.looked_at - search.equal
+    if in_time and explained and len(explained) + len(infinite) == len(findings) and not rounded:
+        return "EQUAL", [*_reasons(explained), *_scope(explained, infinite), *_in_time(search.in_time), _read(reading)]
+    said = [f"No reason was found on {len(known) - len(explained) - len(infinite)} of {len(known)} instances."]
+    if not known:
+        said = ["No drawn instance has two exact optima to compare."]
+    elif len(known) < len(findings):
+        said.append(f"{len(findings) - len(known)} of the {len(findings)} instances drawn are undecided.")
+    if rounded:
+        near = f"{float(RELATIVELY_APART):g}"
+        said.append(f"On {rounded} the optima agree only within {near}: numbers were rounded before they were declared.")
+    return "UNDECIDED", [*said, *_in_time(in_time and search.in_time), _read(reading)]
+
+
+def _reasons(explained: Sequence[Finding]) -> list[str]:
+    """The reasons that were found, the most frequent kind first, each in the words of its longest statement."""
+    kinds: dict[str, list[str]] = {}
+    for found in explained:
+        if found.reason is not None:
+            kinds.setdefault(found.reason.kind, []).append(str(found.reason))
+    ordered = sorted(kinds.values(), key=len, reverse=True)
+    return [f"{max(said, key=len)}, on {len(said)} of {len(explained)} instances." for said in ordered]
+
+
+def _scope(explained: Sequence[Finding], infinite: Sequence[Finding]) -> list[str]:
+    """For which data the reason is verified."""
+    general = [found.for_all_data for found in explained if found.for_all_data is not None]
+    said = ["It is verified in rationals, number by number, at every instance drawn; nothing is claimed of other data."]
+    if len(general) == len(explained):
+        names = ", ".join(general[0].names)
+        said = [
+            f"It holds for all values of the parameters {names} at which either problem is feasible: it is verified in polynomials of "
+            "their entries. All else is as in the instances drawn."
+        ]
+    if infinite:
+        said.append(f"On {len(infinite)} more instances exact rays prove that both values are the same infinity.")
+    return said
+
+
+def _separated(different: Finding, findings: Sequence[Finding], reading: Reading) -> list[str]:
+    """What is different, and whether the optima are in one ratio or at one distance on all instances drawn."""
+    pairs = [found.values for found in findings if found.values is not None and found.finite]
+    said = ["The exact optima differ on the smallest instance that was found. Nothing proves that there is no smaller one."]
+    ratios = {Fraction(second) / Fraction(first) for first, second in pairs if first != 0}
+    distances = {Fraction(second) - Fraction(first) for first, second in pairs}
+    alike = f"on all {len(pairs)} instances drawn with two finite optima."
+    if len(pairs) >= FEWEST_ALIKE and len(ratios) == 1 and ratios != {1} and all((first == 0) == (second == 0) for first, second in pairs):
+        said.append(f"B is {in_words(ratios.pop())} times A {alike}")
+    elif len(pairs) >= FEWEST_ALIKE and len(distances) == 1 and distances != {0}:
+        said.append(f"B is A + {in_words(distances.pop())} {alike}")
+    return [*said, _read(reading)]
+
+
+def _read(reading: Reading) -> str:
+    """How floats were read, as a sentence."""
+    return f"{READINGS[reading][:1].upper()}{READINGS[reading][1:]}."
+
+
+def _in_time(in_time: bool) -> list[str]:
+    return [] if in_time else ["The time limit ended the search."]
+
+
+def in_words(value: Fraction | float) -> str:
+    """A number as it is printed: a fraction of at most forty digits, or a float that is marked as rounded."""
+    if isinstance(value, float) and isinf(value):
+        return f"{value:+}".replace("inf", "infinity") if value > 0 else "-infinity"
+    exact = Fraction(value)
+    if exact.numerator.bit_length() + exact.denominator.bit_length() < 130:
+        return str(exact)
+    return f"about {float(exact):.17g}"
