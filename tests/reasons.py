@@ -1,7 +1,7 @@
 """An independent judge of reasons: it replays their steps on two programs, as polynomials in Fractions, and compares all numbers.
 
-A polynomial is a dict from sorted tuples of unknowns to Fractions; () is the constant. A program is an objective, a list of polynomials that
-are 0 and a list of those that are at most 0. Nothing of the search and of the steps' own `apply` is used here.
+A polynomial is a dict from sorted tuples of unknowns to Fractions; () is the constant. A program is an objective, a list of polynomials
+that are 0 and a list of those that are at most 0. Nothing of the search and of the steps' own `apply` is used here.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Replay:
         self.objective = plus(times(self.objective, number(step.factor)), {(): number(step.offset)})
 
     def dualised(self, step: Any) -> None:
-        quadratic = {m: v for m, v in self.objective.items() if len(m) == 2}
+        quadratic: Polynomial = {m: v for m, v in self.objective.items() if len(m) == 2}
         assert_semidefinite(quadratic)
         curved = [x for x in self.unknowns if any(x in m for m in quadratic)]
         multipliers = [self.fresh + k for k in range(len(self.equations) + len(self.inequalities))]
@@ -112,7 +112,7 @@ class Replay:
             for row, z in zip(rows, multipliers, strict=True):
                 condition = plus(condition, {(z,): row.get((x,), Fraction(0))})
             stationary.append(clean(condition))
-        linear = {(z,): -row.get((), Fraction(0)) for row, z in zip(rows, multipliers, strict=True)}
+        linear: Polynomial = {(z,): -row.get((), Fraction(0)) for row, z in zip(rows, multipliers, strict=True)}
         self.objective = plus(quadratic, {**linear, (): -self.objective.get((), Fraction(0))})
         self.unknowns = [*curved, *multipliers]
         self.inequalities = [{(z,): Fraction(-1)} for z in multipliers[len(self.equations) :]]
@@ -181,8 +181,8 @@ def substituted(p: Polynomial, x: int, by: Polynomial) -> Polynomial:
             continue
         product: Polynomial = {(): v}
         for name in m:
-            factor = by if name == x else {(name,): Fraction(1)}
-            product = multiplied(product, factor)
+            own: Polynomial = {(name,): Fraction(1)}
+            product = multiplied(product, by if name == x else own)
         found = plus(found, product)
     return clean(found)
 

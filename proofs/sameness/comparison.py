@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import isinf
 from typing import Any
 
 from equimargin.formulations.programs import Reading
@@ -18,7 +17,7 @@ RELATIVELY_APART = Fraction(1, 10**7)
 APART = Fraction(1, 10**10)
 """Optima that are nearer than this, in units of the objective, may differ by such roundings too."""
 Value = Fraction | float
-"""An exact optimum, or an infinity that an exact ray proves."""
+"""An exact optimum, or an infinity that an exact ray proves; a float is always infinite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +48,7 @@ class Finding:
     @property
     def finite(self) -> bool:
         """Whether both optima are known and finite."""
-        return self.values is not None and not any(isinf(v) for v in self.values)
+        return self.values is not None and not any(isinstance(v, float) for v in self.values)
 
 
 def compare_at(data: Any, a: Statement, b: Statement, reading: Reading, clock: Clock, explain: bool = True) -> Finding:
@@ -80,7 +79,6 @@ def compare_at(data: Any, a: Statement, b: Statement, reading: Reading, clock: C
 
 def apart(one: Value, other: Value) -> bool:
     """Whether two optima differ, and by more than roundings may."""
-    if isinf(one) or isinf(other):
+    if isinstance(one, float) or isinstance(other, float):
         return one != other
-    first, second = Fraction(one), Fraction(other)
-    return abs(first - second) > max(RELATIVELY_APART * max(abs(first), abs(second)), APART)
+    return abs(one - other) > max(RELATIVELY_APART * max(abs(one), abs(other)), APART)

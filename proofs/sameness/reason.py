@@ -96,10 +96,12 @@ def find_reason(
         return None
     sides = [_Side(form, value, clock) for form, value in zip((first, second), values, strict=True)]
     duals = ((True, False), (False, True)) if opposite else ((False, False), (True, True))
+    tried: set[tuple[Any, ...]] = set()  # other choices often make the same forms
     for choices in sorted(((a, b) for a in CHOICES for b in CHOICES), key=_effort):
         for dual in duals:
             one, other = (side.normal(d, choice) for side, d, choice in zip(sides, dual, choices, strict=True))
-            renamed = Search(one.coloured, other.coloured, clock).run()
+            renamed = None if (one.steps, other.steps) in tried else Search(one.coloured, other.coloured, clock).run()
+            tried.add((one.steps, other.steps))
             if renamed is not None:
                 return Reason(one.steps, other.steps, renamed)
     return None

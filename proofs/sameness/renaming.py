@@ -24,10 +24,14 @@ from equimargin.proofs.sameness.form import Form, zeros
 from equimargin.proofs.sameness.moves import Renamed
 from equimargin.solvers.exact.program.clock import Clock
 
-NODES = 20_000
-"""Partial renamings that are looked at before the search gives up: about ten seconds at twenty unknowns."""
+NODES = 300
+"""Partial renamings that are looked at before a search gives up: most renamings are found with as many as there are unknowns."""
 ROUNDS = 8
 """Refinements of the colours at most: they are mostly stable after three."""
+END = -1
+"""The name of a row's end among the names of its unknowns, which are counted from 0."""
+Row = tuple[tuple[tuple[int, Any], ...], Any]
+"""An inequality: its entries with their unknowns, in order, and its end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +61,22 @@ class Coloured:
                 found.append(1 / form.H[k, k])
             else:
                 found.append(None if form.g[k] == 0 else 1 / form.g[k] ** 2)
+        return found
+
+    @cached_property
+    def rows(self) -> set[Row]:
+        """The inequalities, each over the size of its first number."""
+        used = [np.flatnonzero(row != 0).tolist() for row in self.form.F]
+        return {scaled_row({k: self.form.F[r, k] for k in used[r]}, end) for r, end in enumerate(self.form.f)}
+
+    @cached_property
+    def rows_of(self) -> list[list[dict[int, Any]]]:
+        """The inequalities that every unknown is in, each as its entries, and its end by the name -1."""
+        found: list[list[dict[int, Any]]] = [[] for _ in range(self.form.n)]
+        for row, end in zip(self.form.F, self.form.f, strict=True):
+            used = np.flatnonzero(row != 0).tolist()
+            for k in used:
+                found[k].append({**{j: row[j] for j in used}, END: end})
         return found
 
     @cached_property
@@ -104,8 +124,12 @@ class Coloured:
         """What an inequality says of each of its unknowns."""
         row, end = self.form.F[r], self.form.f[r]
         used = np.flatnonzero(row != 0).tolist()
-        sizes = {k: None if self.squares[k] is None else row[k] ** 2 * self.squares[k] for k in used}
-        unit = end**2 if end != 0 else None if None in sizes.values() else sum((v for v in sizes.values()), fmpq(0))
+        sizes: dict[int, Any] = {k: None if self.squares[k] is None else row[k] ** 2 * self.squares[k] for k in used}
+        unit: Any = None
+        if end != 0:
+            unit = end**2
+        elif None not in sizes.values():
+            unit = sum(sizes.values(), fmpq(0))
         return {k: None if unit is None or v is None else v / unit for k, v in sizes.items()}
 
 
@@ -155,7 +179,13 @@ class Search:
         p, q = self.first.form, self.second.form
         if p.g[j] * s != q.g[k] or p.H[j, j] * s * s != q.H[k, k]:
             return False
-        return all(p.H[j, i] * s * scales[i] == q.H[k, other] for i, other in to.items())
+        if any(p.H[j, i] * s * scales[i] != q.H[k, other] for i, other in to.items()):
+            return False
+        known = {**to, j: k, END: END}
+        factors = {**scales, j: s, END: 1}
+        whole = (row for row in self.first.rows_of[j] if row.keys() <= known.keys())
+        images = ({known[i]: v * factors[i] for i, v in row.items()} for row in whole)
+        return all(scaled_row(image, image.pop(END)) in self.second.rows for image in images)
 
     def _scales(self, j: int, k: int) -> Iterator[Any]:
         """The scales s of x_j = s z_k that fit the bounds and lengths of the two."""
@@ -179,6 +209,13 @@ class Search:
             for a in np.flatnonzero(M[:, j] != 0)[:2]:
                 found += [abs(N[b, k] / M[a, j]) for b in np.flatnonzero(N[:, k] != 0)]
         return list(dict.fromkeys(found))
+
+
+def scaled_row(entries: dict[int, Any], end: Any) -> Row:
+    """The inequality over the size of the entry of its first unknown."""
+    ordered = sorted(entries.items())
+    size = abs(ordered[0][1]) if ordered else 1
+    return tuple((k, v / size) for k, v in ordered), end / size
 
 
 def verified(first: Form, second: Form, order: tuple[int, ...], scales: tuple[Any, ...]) -> Renamed | None:

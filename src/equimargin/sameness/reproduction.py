@@ -103,6 +103,8 @@ def _arguments(value: Any) -> list[tuple[str, Any]]:
     ------
     ValueError : an object of another kind.
     """
+    if type(value).__module__ == "builtins":
+        raise ValueError(f"no expression is known for {type(value).__name__}")
     try:
         parameters = signature(type(value)).parameters.values()
         given = [(parameter, getattr(value, parameter.name)) for parameter in parameters]

@@ -6,9 +6,9 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from math import isinf
 from typing import Any, Literal
 
 from equimargin.formulations import REGISTRY
@@ -29,6 +29,8 @@ SECONDS = 300.0
 """Seconds that a verdict may take, where nobody says how many."""
 FEWEST_ALIKE = 4
 """Instances at least on which a ratio or a distance of the optima must be the same to be worth a sentence."""
+LONGEST_FRACTION = 130
+"""Bits of a fraction that is printed as one, about forty digits."""
 CAUSES_SHOWN = 3
 """Causes of undecided instances that are listed at most."""
 
@@ -308,10 +310,9 @@ def _in_time(in_time: bool) -> list[str]:
 
 
 def in_words(value: Fraction | float) -> str:
-    """A number as it is printed: a fraction of at most forty digits, or a float that is marked as rounded."""
-    if isinstance(value, float) and isinf(value):
-        return f"{value:+}".replace("inf", "infinity") if value > 0 else "-infinity"
-    exact = Fraction(value)
-    if exact.numerator.bit_length() + exact.denominator.bit_length() < 130:
-        return str(exact)
-    return f"about {float(exact):.17g}"
+    """A number as it is printed: as a fraction where it is not too long, else rounded, which the word "about" says."""
+    if isinstance(value, float):
+        return "infinity" if value > 0 else "-infinity"
+    if value.numerator.bit_length() + value.denominator.bit_length() <= LONGEST_FRACTION:
+        return str(value)
+    return f"about {Decimal(value.numerator) / Decimal(value.denominator):.17g}"

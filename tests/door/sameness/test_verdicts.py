@@ -1,0 +1,186 @@
+"""The verdicts on two problems: right, with lines of Python that reproduce a difference, and in time."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from fractions import Fraction
+from math import inf
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from equimargin.proofs.sameness import stated
+from equimargin.proofs.sameness.comparison import apart
+from equimargin.sameness import exact_value, refute, same, suggest
+from equimargin.solvers.exact.program.clock import Clock
+from narrow import present
+from problem_pairs import CLASSES, PAIRS, soft, soft_doubled, soft_dual, soft_dual_without_half
+from reasons import assert_replays
+
+FEW: dict[str, Any] = {"draws": 3, "examples": 5}
+"""Instances for a test of every day; the campaign takes more."""
+
+
+@pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if pair.verdict != "DIFFERENT"])
+def test_what_is_equal_is_never_told_apart(name: str) -> None:
+    """EQUAL with reasons that an independent judge replays; UNDECIDED where there is no renaming."""
+    pair = PAIRS[name]
+    found = same(pair.a, pair.b, pair.data, draws=3, examples=5)
+    assert found.verdict == pair.verdict
+    for each in found.findings:
+        if each.reason is not None:
+            first, second = (stated(f, each.data, "fractions", Clock(60)) for f in (pair.a, pair.b))
+            assert_replays(each.reason, first.program, second.program, first.opposite != second.opposite)
+
+
+@pytest.mark.parametrize("name", ["soft and twice its objective", "nu-SVC and soft at C = nu", "Crammer-Singer and half the cost"])
+def test_what_differs_is_told_apart_and_its_lines_compute_both_optima(name: str) -> None:
+    pair = PAIRS[name]
+    found = same(pair.a, pair.b, pair.data, draws=2, examples=40)
+    assert found.verdict == "DIFFERENT"
+    different = present(found.difference)
+    lines = different.code.splitlines()
+    assert len(lines) <= 10
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(different.code, {})
+    assert [Fraction(line) for line in printed.getvalue().split()] == list(different.values)
+
+
+def test_the_lines_of_a_formulation_compute_both_optima() -> None:
+    found = refute("svm.soft.dual", "svm.soft.dual.as_printed", examples=60)
+    different = present(found.difference)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(different.code, {})
+    assert [Fraction(line) for line in printed.getvalue().split()] == list(different.values)
+    assert found.record()["optima"] == [str(value) for value in different.values]
+
+
+def test_a_ratio_of_all_optima_is_said() -> None:
+    found = same(soft, soft_doubled, CLASSES, draws=4, examples=10)
+    assert any(reason.startswith("B is 2 times A") for reason in found.reasons)
+
+
+def test_a_formulation_is_compared_with_the_definition_of_its_family() -> None:
+    assert refute("svm.nobias.dual", examples=3).b == "svm.nobias.primal"
+    assert refute("svm.nobias.primal", examples=3).b == "svm.nobias.dual"
+
+
+def at_least(bound: float, maximised: bool = False) -> Any:
+    """min x over x >= bound and x <= 1; without a bound it has no optimum, and above 1 no point."""
+
+    def stated(d: Any) -> Any:
+        x = cp.Variable()
+        rows = [x <= 1] if bound == -inf else [x <= 1, x >= bound]
+        return cp.Problem(cp.Maximize(-x) if maximised else cp.Minimize(x), rows)
+
+    return stated
+
+
+@pytest.mark.parametrize(
+    ("problem", "value"),
+    [(at_least(0), 0), (at_least(2), inf), (at_least(-inf), -inf), (at_least(2, True), -inf), (at_least(-inf, True), inf)],
+)
+def test_infinities_are_values_and_are_mapped_like_others(problem: Any, value: float) -> None:
+    assert exact_value(problem, None) == value
+    assert exact_value(lambda d: (problem(d), lambda v: -v), None) == -value
+
+
+def test_infeasible_and_unbounded_are_never_one_but_two_infeasible_ones_are() -> None:
+    assert same(at_least(2), at_least(-inf), st.just(0), **FEW).verdict == "DIFFERENT"
+    assert same(at_least(2), at_least(0), st.just(0), **FEW).verdict == "DIFFERENT"
+    assert same(at_least(2), at_least(0), st.just(0), finite=True, **FEW).verdict == "UNDECIDED"
+    both = same(at_least(2), at_least(3), st.just(0), **FEW)
+    assert (both.verdict, both.equal) == ("UNDECIDED", both.instances)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "are"),
+    [
+        (Fraction(1), Fraction(1) + Fraction(1, 10**8), False),
+        (Fraction(1), Fraction(1) + Fraction(1, 10**6), True),
+        (Fraction(0), Fraction(4, 10**18), False),
+        (Fraction(0), Fraction(1, 10**9), True),
+        (Fraction(10**9), Fraction(10**9 + 1), False),
+        (inf, inf, False),
+        (inf, -inf, True),
+        (inf, Fraction(10**400), True),
+    ],
+)
+def test_optima_are_apart_by_more_than_roundings(one: Any, other: Any, are: bool) -> None:
+    assert apart(one, other) is apart(other, one) is are
+
+
+def test_a_function_that_fails_leaves_its_instances_undecided_and_says_why() -> None:
+    def fails(d: Any) -> Any:
+        return soft(d) if len(d["X"]) < 2 else 1 / 0
+
+    found = same(soft, fails, CLASSES, **FEW)
+    assert found.verdict == "UNDECIDED"
+    assert any("ZeroDivisionError" in why for why in found.undecided)
+    with pytest.raises(TypeError, match="returns no cvxpy problem, but int"):
+        same(soft, lambda d: 1, CLASSES, **FEW)
+
+
+def test_cones_are_undecided_with_their_reason() -> None:
+    found = same("svm.hard.primal", "svm.hard.margin", **FEW)
+    assert found.verdict == "UNDECIDED"
+    assert any("second-order cones" in why for why in found.undecided)
+
+
+def test_a_verdict_keeps_its_time_limit_and_says_so() -> None:
+    found = same(soft, soft_dual, CLASSES, seconds=1e-3)
+    assert found.verdict == "UNDECIDED"
+    assert "The time limit ended the search." in found.reasons
+    assert refute(soft, soft_dual_without_half, CLASSES, seconds=1e-3).verdict == "UNDECIDED"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "data", "why"),
+    [
+        ("svm.soft.primal", "svm.sfot.dual", None, "unknown formulation 'svm.sfot.dual'; did you mean svm.soft.dual"),
+        ("svm.soft.primal", "rank.l1.primal", None, "say which data both take"),
+        (soft, soft_dual, None, "say which data soft takes"),
+        (soft, None, CLASSES, "say what soft is compared with"),
+    ],
+)
+def test_a_question_without_data_or_names_is_refused(a: Any, b: Any, data: Any, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        refute(a, b, data, examples=1)
+    if b is not None:
+        with pytest.raises(ValueError, match=why):
+            same(a, b, data, **FEW)
+
+
+def test_suggestions_are_entries_of_the_table_of_links() -> None:
+    from equimargin.formulations.links import Equivalence, table
+
+    found = list(suggest("svm.nobias", draws=2, examples=2))
+    assert {(each.a, each.b) for each in found} == {
+        ("svm.nobias.primal", "svm.nobias.dual"),
+        ("svm.nobias.primal", "svm.nobias.beta"),
+        ("svm.nobias.dual", "svm.nobias.beta"),
+    }
+    for each in found:
+        (entry,) = eval(each.entry, vars(table))
+        assert isinstance(entry, Equivalence)
+        assert (entry.a, entry.b) == (each.a, each.b)
+    assert [each.known for each in found] == [True, True, False]
+    with pytest.raises(ValueError, match=r"unknown family 'svm\.nobas'; did you mean svm.nobias"):
+        next(iter(suggest("svm.nobas")))
+
+
+def test_data_without_an_expression_are_said_to_have_none() -> None:
+    from equimargin.sameness.reproduction import reproduction
+
+    assert "no expression is known for tuple_iterator" in reproduction(soft, soft_dual, iter(()), "exact")
+    code = reproduction(soft, soft_dual, {"X": np.zeros((0, 2)), "n": (1,), "t": [None, inf, Fraction(1, 3)]}, "exact")
+    scope: dict[str, Any] = {}
+    exec("\n".join(line for line in code.splitlines() if not line.startswith("print")), scope)
+    assert scope["data"]["X"].shape == (0, 2)
+    assert (scope["data"]["n"], scope["data"]["t"]) == ((1,), [None, inf, Fraction(1, 3)])

@@ -1,0 +1,81 @@
+"""Every step of a reason refuses where it would change the optimum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flint import fmpq
+
+from equimargin.formulations.programs import program_from_arrays
+from equimargin.proofs.sameness.form import Form, form_of
+from equimargin.proofs.sameness.moves import Dualised, Equated, Implied, Minimised, Move, Renamed, Shifted, Solved, Valued, Void, Zeroed
+
+
+def form() -> Form:
+    """min x^2/2 + x z + 2 z + w  over  x + w = 1, x >= 0, z >= 0, x + z <= 4, 2 x + 2 z <= 9, -x - z <= -4."""
+    P = [[1, 1, 0], [1, 1, 0], [0, 0, 0]]
+    G = [[-1, 0, 0], [0, -1, 0], [1, 1, 0], [2, 2, 0], [-1, -1, 0]]
+    return form_of(program_from_arrays(P, [0, 2, 1], [[1, 0, 1]], [1], G, [0, 0, 4, 9, -4]))
+
+
+HALF, TWO = fmpq(1, 2), fmpq(2)
+
+
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        (Solved(0, 1), "unknown 1 is not in equation 0"),
+        (Minimised(2), "unknown 2 is in a row"),
+        (Zeroed(1), "unknown 1 has another row than x >= 0"),
+        (Void(0), "equation 0 says something"),
+        (Implied(2), "inequality 2 is not implied"),
+        (Implied(2, 3, HALF), "inequality 2 is not implied"),
+        (Implied(3, 2, -TWO), "a positive multiple of another one"),
+        (Implied(2, 2, fmpq(1)), "a positive multiple of another one"),
+        (Equated(2, 3, TWO), "the inequalities are not opposite"),
+        (Equated(3, 4, HALF), "the inequalities are not opposite"),
+        (Valued(fmpq(-1), fmpq(0)), "the factor of an objective is positive"),
+    ],
+)
+def test_a_step_that_would_change_the_optimum_is_refused(step: Move, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        step.apply(form())
+
+
+@pytest.mark.parametrize(
+    "step", [Solved(0, 2), Implied(3, 2, TWO), Equated(2, 4, fmpq(1)), Shifted(0, TWO), Valued(TWO, fmpq(1)), Dualised()]
+)
+def test_a_step_that_keeps_it_is_carried_out(step: Move) -> None:
+    assert step.apply(form()) is not None
+
+
+def test_an_unknown_whose_objective_may_decrease_is_neither_fixed_nor_left_out() -> None:
+    falling = form_of(program_from_arrays(None, [-1], None, [], [[-1]], [0]))
+    with pytest.raises(ValueError, match="the objective may decrease"):
+        Zeroed(0).apply(falling)
+    coupled = form_of(program_from_arrays([[1, -1], [-1, 1]], [1, 0], None, [], [[-1, 0], [0, -1]], [0, 0]))
+    with pytest.raises(ValueError, match="the objective may decrease"):
+        Zeroed(0).apply(coupled)
+    free = form_of(program_from_arrays(None, [1], None, [], None, []))
+    with pytest.raises(ValueError, match="no least value"):
+        Minimised(0).apply(free)
+    concave = form_of(program_from_arrays([[-1]], [0], None, [], None, []))
+    with pytest.raises(ValueError, match="not convex"):
+        Minimised(0).apply(concave)
+
+
+@pytest.mark.parametrize("wrong", ["order", "scale", "row", "factor", "equation"])
+def test_a_renaming_holds_only_if_every_number_agrees(wrong: str) -> None:
+    one = fmpq(1)
+    rows = tuple((r, one) for r in range(5))
+    right: dict[str, Any] = {"order": (0, 1, 2), "scales": (one,) * 3, "rows": rows, "equations": ((one,),), "back": ((one,),)}
+    assert Renamed(**right).holds(form(), form())
+    changes: dict[str, dict[str, Any]] = {
+        "order": {"order": (1, 0, 2)},
+        "scale": {"scales": (one, one, TWO)},
+        "row": {"rows": ((2, one), (1, one), (0, one), (3, one), (4, one))},
+        "factor": {"rows": (*((r, one) for r in range(4)), (4, TWO))},
+        "equation": {"equations": ((TWO,),)},
+    }
+    assert not Renamed(**{**right, **changes[wrong]}).holds(form(), form())
