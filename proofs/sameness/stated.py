@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.declaration import Declaration, declare
+from equimargin.formulations.declaration import REGISTRY, Declaration, declare
 from equimargin.formulations.programs import Program, Reading, read
+from equimargin.proofs.families.family import FAMILIES
+from equimargin.proofs.families.formulation import OwnFormulation, unchanged
 from equimargin.proofs.sameness.form import Form, form_of, rational
 from equimargin.proofs.sameness.moves import Valued
 from equimargin.solvers.backends import program_of
@@ -119,13 +121,23 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
 
     Parameters
     ----------
-    statement : a formulation's id, or a function of data.  data : what it takes; a formulation takes a problem of its family.
+    statement : a formulation's id, or a function of data.  data : what it takes; a formulation takes a problem of its family,
+        and one of a family that somebody brings takes its data.
     reading : how floats are read.  clock : the time limit.
 
     Raises
     ------
     KeyError : an unknown id.  ValueError : data that the formulation refuses.  TypeError : a function that returns something else.
     """
+    entry = REGISTRY.get(statement) if isinstance(statement, str) else None
+    if isinstance(entry, OwnFormulation):
+        own = FAMILIES[entry.family](data)
+        refusal = entry.refusal(own)
+        if refusal is not None:
+            raise ValueError(str(refusal))
+        return Stated(
+            entry.problem_of(own.data), None if entry.value is unchanged else partial(_own_value, entry, own.data), reading, clock
+        )
     if isinstance(statement, str):
         declaration = declare(statement, data)
         value = None if declaration.value is _IDENTITY else partial(_valued, declaration, reading)
@@ -157,6 +169,11 @@ def exact_value(statement: Statement, data: Any, reading: Reading = "fractions",
     KeyError, ValueError, TypeError : as `stated` does; a ValueError also where nothing is proven.
     """
     return stated(statement, data, reading, Clock(seconds)).optimum
+
+
+def _own_value(entry: OwnFormulation, data: Any, v: Any) -> Any:
+    """The value map of a formulation that somebody brings, at its data."""
+    return entry.value(v, data)
 
 
 def _valued(declaration: Declaration, reading: Reading, v: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from equimargin.formulations import REGISTRY, MarginProblem, Problem, linear
 from equimargin.formulations.numeric.arguments import did_you_mean
 from equimargin.formulations.rows.listed import Tube
+from equimargin.proofs.families.family import FAMILIES as OWN
 from equimargin.proofs.sameness import Statement, name_of
 from equimargin.testing import margin_problems
 
@@ -42,8 +43,16 @@ def problems(family: str) -> Any:
 
     Parameters
     ----------
-    family : of the registry.
+    family : of the registry. One that somebody brings has its own strategy.
+
+    Raises
+    ------
+    ValueError : a family without a strategy.
     """
+    if family in OWN:
+        if OWN[family].data is None:
+            raise ValueError(f"the family {family} says no data: give it a strategy, family({family!r}, data=...), or name one here")
+        return OWN[family].data
     return margin_problems(family, MAX_POINTS, tails=False).map(_plain)
 
 

@@ -14,11 +14,13 @@ from typing import Any, Literal
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.numeric.arguments import count, positive
 from equimargin.formulations.programs.reading import READINGS, Reading
-from equimargin.proofs.sameness import Finding, Statement, compare_at, name_of
+from equimargin.proofs.program_certificate import program_certificate
+from equimargin.proofs.sameness import Finding, Statement, compare_at, name_of, stated
 from equimargin.proofs.sameness.comparison import RELATIVELY_APART
 from equimargin.sameness.instances import drawn, instances_of
 from equimargin.sameness.reproduction import reproduction
 from equimargin.sameness.search import Search
+from equimargin.solvers.exact.program import Undecided
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 
 DRAWS = 8
@@ -27,6 +29,8 @@ EXAMPLES = 100
 """Instances that are drawn to find a difference, where nobody says how many."""
 SECONDS = 300.0
 """Seconds that a verdict may take, where nobody says how many."""
+PROOF_SECONDS = 20.0
+"""Seconds that the certificate of one optimum may take, which was found before."""
 FEWEST_ALIKE = 4
 """Instances at least on which a ratio or a distance of the optima must be the same to be worth a sentence."""
 LONGEST_FRACTION = 130
@@ -40,11 +44,13 @@ class Difference:
     """An instance on which the exact optima of two problems differ.
 
     data : the instance.  values : the exact optima, or infinities that exact rays prove.  code : lines of Python that print them.
+    certificates : of the two programs, as `equimargin verify` checks them; None where the checker does not take one.
     """
 
     data: Any = field(repr=False)
     values: tuple[Fraction | float, Fraction | float]
     code: str = field(repr=False)
+    certificates: tuple[dict[str, Any] | None, dict[str, Any] | None] = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +98,7 @@ class Same:
             "seconds": self.seconds,
             "optima": None if different is None else [in_words(value) for value in different.values],
             "code": None if different is None else different.code,
+            "certificates": None if different is None else list(different.certificates),
         }
 
 
@@ -221,6 +228,15 @@ class _Question:
         compare = partial(compare_at, a=self.a, b=self.b, reading=self.reading, clock=self.clock, explain=False)
         return Search(compare, finite)
 
+    def proof(self, statement: Statement, different: Finding) -> dict[str, Any] | None:
+        """A certificate of the optimum of a problem, or of its ray, at the instance on which two differ."""
+        of = stated(statement, different.data, self.reading, Clock(PROOF_SECONDS))
+        try:
+            assert not isinstance(of.outcome, Undecided)
+            return program_certificate(of.program, of.outcome)
+        except (ValueError, OutOfTime):
+            return None
+
     def answer(
         self,
         verdict: Any,
@@ -236,7 +252,8 @@ class _Question:
         difference = None
         if different is not None:
             assert different.values is not None
-            difference = Difference(different.data, different.values, reproduction(self.a, self.b, different.data, self.reading))
+            code = reproduction(self.a, self.b, different.data, self.reading)
+            difference = Difference(different.data, different.values, code, (self.proof(self.a, different), self.proof(self.b, different)))
         instances, equal = len(known) + search.looked_at, sum(found.equal for found in known) + search.equal
         a, b = name_of(self.a), name_of(self.b)
         return Same(a, b, verdict, tuple(reasons), difference, tuple(findings), instances, equal, undecided, seconds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 from fractions import Fraction
 from math import inf
 from typing import Any
@@ -13,6 +14,10 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from equimargin.formulations import REGISTRY
+from equimargin.own import family
+from equimargin.proofs.checker import check
+from equimargin.proofs.families.family import FAMILIES
 from equimargin.proofs.sameness import stated
 from equimargin.proofs.sameness.comparison import apart
 from equimargin.sameness import exact_value, refute, same, suggest
@@ -59,6 +64,9 @@ def test_the_lines_of_a_formulation_compute_both_optima() -> None:
         exec(different.code, {})
     assert [Fraction(line) for line in printed.getvalue().split()] == list(different.values)
     assert found.record()["optima"] == [str(value) for value in different.values]
+    for certificate, value in zip(different.certificates, different.values, strict=True):
+        _, lower, upper = check(json.dumps(certificate).encode())
+        assert (lower, upper) in ((value, value), (-value, -value))  # a maximisation is certified as the minimisation of minus it
 
 
 def test_a_ratio_of_all_optima_is_said() -> None:
@@ -155,6 +163,31 @@ def test_a_question_without_data_or_names_is_refused(a: Any, b: Any, data: Any, 
     if b is not None:
         with pytest.raises(ValueError, match=why):
             same(a, b, data, **FEW)
+
+
+def test_a_family_that_somebody_brings_is_asked_by_its_ids_and_has_its_own_data() -> None:
+    try:
+        mine = family("same_mine", data=CLASSES)
+        mine.formulation("primal")(soft)
+        mine.formulation("dual", value=lambda v, d: v + 1 - 1)(soft_dual)
+        mine.formulation("doubled", value=lambda v, d: v / 2)(soft_doubled)
+        mine.formulation("wrong", control=True, applies=lambda d: None if len(d["X"]) > 1 else "too few points")(soft_dual_without_half)
+        assert same("same_mine.primal", "same_mine.dual", **FEW).verdict == "EQUAL"
+        assert same("same_mine.dual", "same_mine.doubled", **FEW).verdict == "EQUAL"
+        wrong = refute("same_mine.wrong", examples=150)
+        assert (wrong.verdict, wrong.b) == ("DIFFERENT", "same_mine.primal")
+        assert wrong.undecided["too few points"] > 0
+        kept = {(each.a, each.b): each.found.verdict for each in suggest("same_mine", draws=2, examples=100)}
+        assert set(kept.values()) == {"EQUAL", "DIFFERENT"}
+        no_data = family("same_without_data")
+        no_data.formulation("primal")(soft)
+        with pytest.raises(ValueError, match="the family same_without_data says no data"):
+            same("same_without_data.primal", "same_without_data.primal")
+    finally:
+        for id in [id for id in REGISTRY if id.startswith("same_")]:
+            del REGISTRY[id]
+        for name in ("same_mine", "same_without_data"):
+            FAMILIES.pop(name, None)
 
 
 def test_suggestions_are_entries_of_the_table_of_links() -> None:
