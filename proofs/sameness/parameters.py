@@ -96,7 +96,7 @@ def _polynomials(stated: Stated, gens: dict[tuple[str, int], Any]) -> Form:
     """The form of a problem in polynomials of the entries of its parameters."""
     data, _, _ = stated.problem.get_problem_data("CLARABEL", solver_opts={})
     compiled, equations = data["param_prob"], data["dims"].zero
-    own = {parameter.name(): parameter for parameter in stated.problem.parameters()}
+    own = {parameter.name(): parameter for parameter in stated.problem.parameters() if parameter.id in compiled.id_to_param}
     form = _coefficient(compiled, equations, None, 0, stated.reading)
     for (name, k), gen in gens.items():
         if name in own:

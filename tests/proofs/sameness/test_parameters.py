@@ -37,6 +37,18 @@ def test_a_reason_for_all_data_replays_at_any_values_of_the_parameters(values: l
     assert_replays(present(found).reason, first.program, second.program, opposite=True)
 
 
+def test_a_parameter_that_no_row_is_left_of_is_no_obstacle() -> None:
+    """cvxpy leaves out constraints without entries, and their parameters with them."""
+
+    def with_an_empty_row(d: Any) -> Any:
+        problem = soft_dual_of_parameters(d)
+        (a,) = problem.variables()
+        bound = cp.Parameter(nonneg=True, name="bound", value=1.0)
+        return cp.Problem(problem.objective, [*problem.constraints, a[np.zeros(3, dtype=bool)] <= bound * np.ones(0)])
+
+    assert present(for_all(soft_of_parameters, with_an_empty_row)).names == ("C", "X", "bound")
+
+
 def _without_half(d: Any) -> Any:
     """Right where X = 0, wrong elsewhere."""
     problem = soft_dual_of_parameters(d)
