@@ -14,6 +14,7 @@ from equimargin.cli.options import (
     JSONOption,
     MissingOption,
     NaOption,
+    PluginOption,
     ScaleOption,
     SepOption,
     TargetOption,
@@ -38,7 +39,6 @@ ProblemArgument = Annotated[
 StrategyOption = Annotated[
     str | None, typer.Option(metavar="MODULE:STRATEGY", help="Which data both take, a hypothesis strategy; by default the family's.")
 ]
-PluginOption = Annotated[list[str] | None, typer.Option(metavar="MODULE", help="A module that enters formulations; may be repeated.")]
 DrawSeedOption = Annotated[int, typer.Option(min=0, help="Seed of the instances.")]
 FiniteOption = Annotated[bool, typer.Option("--finite", help="Only a difference of two finite optima counts.")]
 SecondsOption = Annotated[float, typer.Option(metavar="SECONDS", help="For the whole verdict.")]
@@ -125,7 +125,7 @@ def same(
         from equimargin.sameness import same as judge
         from equimargin.sameness.names import statement
 
-        first, strategy = _asked(a, data, plugin)
+        first, strategy = _asked(a, data)
         found = judge(first, statement(b), strategy, draws=draws, examples=examples, seed=seed, finite=finite, seconds=time_limit)
         _answer(found, json)
 
@@ -151,18 +151,17 @@ def refute(
         from equimargin.sameness import refute as search
         from equimargin.sameness.names import statement
 
-        first, strategy = _asked(a, data, plugin)
+        first, strategy = _asked(a, data)
         second = None if b is None else statement(b)
         _answer(search(first, second, strategy, examples=examples, seed=seed, finite=finite, seconds=time_limit), json)
 
 
-def _asked(a: str, data: str | None, plugin: list[str] | None) -> tuple[Statement, object]:
-    """A problem and the strategy of its data by their names, once the modules that enter formulations are imported."""
-    from equimargin.sameness.names import plugin as enter
+def _asked(a: str, data: str | None) -> tuple[Statement, object]:
+    """A problem and the strategy of its data by their names, of all families that there are."""
+    from equimargin.own.plugins import load_shipped
     from equimargin.sameness.names import statement, strategy
 
-    for module in plugin or ():
-        enter(module)
+    load_shipped()
     return statement(a), None if data is None else strategy(data)
 
 

@@ -54,11 +54,6 @@ def strategy(text: str) -> Any:
     return found
 
 
-def plugin(module: str) -> None:
-    """Import a module that enters formulations of its own; ValueError where it cannot be imported."""
-    _imported(module)
-
-
 def _member(text: str) -> Any:
     name, _, member = text.partition(":")
     module = _imported(name)

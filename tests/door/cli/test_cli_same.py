@@ -99,7 +99,7 @@ def test_json_on_standard_output_is_alone_there(own: str) -> None:
         (["OWN:least", "OWN:most", "--data", "OWN:number"], "is no hypothesis strategy, but int"),
         (["OWN:least", "OWN:most", "--data", "data"], "--data 'data' is not MODULE:STRATEGY"),
         (["no_such_module:f", "OWN:most"], "the module 'no_such_module' cannot be imported: ModuleNotFoundError"),
-        (["OWN:least", "OWN:most", "--plugin", "no_such_module"], "the module 'no_such_module' cannot be imported"),
+        (["OWN:least", "OWN:most", "--plugin", "no_such_module"], "the plug-in no_such_module cannot be loaded"),
         (["OWN:least", "OWN:most", "--data", "OWN:data", "--draws", "0"], "draws"),
         (["OWN:least", "OWN:most", "--data", "OWN:data", "--time-limit", "-1"], "seconds"),
     ],
