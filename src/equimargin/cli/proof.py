@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -120,7 +122,7 @@ def same(
     Optima are exact rational numbers, and every reason is verified in rational numbers. Exit status: 0 EQUAL; 1 DIFFERENT; 4 UNDECIDED;
     2 bad usage or input; 130 interrupted.
     """
-    with sentences():
+    with sentences(), _leaving_no_folder():
         check_writable(json)
         from equimargin.sameness import same as judge
         from equimargin.sameness.names import statement
@@ -146,7 +148,7 @@ def refute(
     Exit status: 1 an instance is printed, with lines of Python that compute both optima; 4 none was found; 2 bad usage or input;
     130 interrupted.
     """
-    with sentences():
+    with sentences(), _leaving_no_folder():
         check_writable(json)
         from equimargin.sameness import refute as search
         from equimargin.sameness.names import statement
@@ -154,6 +156,21 @@ def refute(
         first, strategy = _asked(a, data)
         second = None if b is None else statement(b)
         _answer(search(first, second, strategy, examples=examples, seed=seed, finite=finite, seconds=time_limit), json)
+
+
+@contextmanager
+def _leaving_no_folder() -> Iterator[None]:
+    """Let hypothesis keep what it keeps for its next run in a folder that is deleted, and not in the present one."""
+    from tempfile import TemporaryDirectory
+
+    from hypothesis.configuration import set_hypothesis_home_dir
+
+    with TemporaryDirectory() as folder:
+        set_hypothesis_home_dir(folder)
+        try:
+            yield
+        finally:
+            set_hypothesis_home_dir(None)
 
 
 def _asked(a: str, data: str | None) -> tuple[Statement, object]:
