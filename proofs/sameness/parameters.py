@@ -118,7 +118,9 @@ def _coefficient(compiled: Any, equations: int, parameter: Any, k: int, reading:
     values = {id: np.zeros(own.shape) for id, own in compiled.id_to_param.items()}
     if parameter is not None:
         values[parameter.id][np.unravel_index(k, parameter.shape, order="F")] = 1.0
-    P, q, d, A, b = compiled.apply_parameters(values, zero_offset=parameter is not None, quad_obj=True)
+    linear = compiled.P is None
+    *quadratic, q, d, A, b = compiled.apply_parameters(values, zero_offset=parameter is not None, quad_obj=not linear)
+    P = np.zeros((len(q), len(q))) if linear else quadratic[0]
     H, M, ends = (_read(v.toarray() if hasattr(v, "toarray") else np.asarray(v), reading) for v in (P, -A, b))
     H = (H + H.T) / fmpq(2)
     g, constant = _read(np.asarray(q), reading), rational(read(float(d), reading))

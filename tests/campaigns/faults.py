@@ -915,6 +915,68 @@ FAULTS = (
         "differs = apart > 1e7 * max(own.interval.size, due.interval.size)",
         ("brought",),
     ),
+    Fault(
+        "a constant lost where an equation is solved",
+        "proofs/sameness/form.py",
+        "self.e - self.E[:, k] * c,\n            columns(self.F)",
+        "self.e,\n            columns(self.F)",
+        ("reasons",),
+    ),
+    Fault("an implied inequality may be tighter", "proofs/sameness/moves.py", ' and number(end) >= 0, f"ineq', ', f"ineq', ("moves",)),
+    Fault(
+        "an implied inequality may be a negative multiple",
+        "proofs/sameness/moves.py",
+        "self.by != self.row and self.times > 0,",
+        "True,",
+        ("moves",),
+    ),
+    Fault(
+        "an unknown is fixed though it is cheaper elsewhere", "proofs/sameness/moves.py", "_require(rising,", "_require(True,", ("moves",)
+    ),
+    Fault(
+        "opposite inequalities of two ends are an equation", "proofs/sameness/moves.py", "opposite and one_end,", "opposite,", ("moves",)
+    ),
+    Fault(
+        "constants are not compared",
+        "proofs/sameness/moves.py",
+        " and one.constant == second.constant",
+        "",
+        ("moves",),
+    ),
+    Fault(
+        "a dual without its constant", "proofs/sameness/moves.py", "-form.constant, E, -form.g", "form.constant, E, -form.g", ("reasons",)
+    ),
+    Fault("factors of rows may be negative", "proofs/sameness/moves.py", "any(factor <= 0 for", "any(factor == 0 for", ("moves",)),
+    Fault("polynomials are numbers", "proofs/sameness/parameters.py", "found.holds(*forms)", "found.holds(one, other)", ("parameters",)),
+    Fault(
+        "value maps hold for all data",
+        "proofs/sameness/parameters.py",
+        "first.value is not None or second.value is not None",
+        "False",
+        ("parameters",),
+    ),
+    Fault(
+        "infeasible and unbounded are one",
+        "proofs/sameness/stated.py",
+        "inf if isinstance(outcome, Infeasible) else -inf",
+        "inf",
+        ("verdicts",),
+    ),
+    Fault(
+        "roundings tell problems apart",
+        "proofs/sameness/comparison.py",
+        "> max(RELATIVELY_APART *",
+        "> min(RELATIVELY_APART *",
+        ("verdicts",),
+    ),
+    Fault(
+        "EQUAL without a reason",
+        "src/equimargin/sameness/verdict.py",
+        "len(explained) + len(infinite) == len(findings) and not rounded",
+        "not rounded",
+        ("verdicts",),
+    ),
+    Fault("undecided instances differ", "src/equimargin/sameness/search.py", "if not found.apart or", "if found.equal or", ("verdicts",)),
 )
 
 

@@ -79,3 +79,12 @@ def test_a_renaming_holds_only_if_every_number_agrees(wrong: str) -> None:
         "equation": {"equations": ((TWO,),)},
     }
     assert not Renamed(**{**right, **changes[wrong]}).holds(form(), form())
+
+
+def test_opposite_inequalities_and_other_constants_are_told_apart() -> None:
+    one = fmpq(1)
+    up, down = (form_of(program_from_arrays(None, [0], None, [], [[way]], [way])) for way in (1, -1))
+    assert Renamed((0,), (one,), ((0, one),), (), ()).holds(up, up)
+    assert not Renamed((0,), (one,), ((0, -one),), (), ()).holds(up, down)
+    more = Valued(one, one).apply(up)
+    assert not Renamed((0,), (one,), ((0, one),), (), ()).holds(up, more)

@@ -82,6 +82,21 @@ def _not_affine(d: Any) -> Any:
     return cp.Problem(problem.objective, [*problem.constraints, a <= C * C])
 
 
+def test_a_scale_that_is_a_parameter_is_no_number() -> None:
+    """z = C x holds where C is not 0, and is not claimed for all values."""
+
+    def paid(d: Any) -> Any:
+        x, C = cp.Variable(), cp.Parameter(name="C", value=d["C"])
+        return cp.Problem(cp.Minimize(C * x), [x >= 1, x <= 3])
+
+    def bounded(d: Any) -> Any:
+        z, C = cp.Variable(), cp.Parameter(name="C", value=d["C"])
+        return cp.Problem(cp.Minimize(z), [z >= C, z <= 3 * C])
+
+    assert for_all(paid, bounded) is None
+    assert present(for_all(paid, paid)).names == ("C",)
+
+
 @pytest.mark.parametrize("b", [_without_half, _other_cost, _with_value, _without_parameters, _not_affine])
 @pytest.mark.filterwarnings("ignore:You are solving a parameterized problem that is not DPP")
 def test_nothing_is_claimed_of_all_data_where_it_is_not_so(b: Any) -> None:
