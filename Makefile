@@ -6,7 +6,7 @@ SEED     ?= $(shell date +%Y%m%d)
 EXAMPLES ?= 1000
 MUTATIONS ?= 500
 
-.PHONY: help demo check lint mutants faults mutated-certificates proofs proof-mutants nightly nightly-exact nightly-programs nightly-path nightly-bounds bench bench-against dist clean
+.PHONY: help demo check lint mutants faults mutated-certificates proofs proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-path nightly-bounds bench bench-against dist clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22
@@ -42,6 +42,9 @@ nightly-exact: $(READY)  ## exact optima of degenerate integer problems, checked
 
 nightly-programs: $(READY)  ## exact optima and intervals of programs of every kind: make nightly-programs SEED=1 EXAMPLES=2000
 	PYTHONPATH=tests $(BIN)/python -m campaigns.exact.nightly_programs --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+
+nightly-families: $(READY)  ## exact optima of new instances of the families of the field: make nightly-families SEED=1 EXAMPLES=1000
+	PYTHONPATH=tests $(BIN)/python -m campaigns.nightly_families --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 nightly-path: $(READY)  ## regularisation paths of new instances, judged in extended precision: make nightly-path SEED=1 EXAMPLES=10000
 	PYTHONPATH=tests $(BIN)/python -m campaigns.nightly_path --seed $(SEED) --examples $(EXAMPLES) $(ARGS)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import equimargin.shipped
+from campaigns import nightly_families
 from equimargin.compare import compare
 from equimargin.formulations import REGISTRY, classification, regression
 from equimargin.own.instances import check_own_formulation, check_own_solver, drawn, refutation
@@ -102,6 +103,21 @@ def test_a_large_nu_is_refused_by_the_form_that_has_no_optimum_then() -> None:
     assert "2 min(m+, m-) / m = 0.5" in str(REGISTRY["nu_svc.hinge"].refusal(problem))
     assert problem.optimum().lower == problem.optimum().upper == -float("inf")
     assert problem.optimum("nu_svc.dual").upper == -float("inf")
+
+
+def test_the_campaign_of_the_night_looks_at_all_and_reports_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {name for name, _ in nightly_families.checks(1, 0)} == {*FORMS, *(name for name in SOLVERS if name.split(".")[0] in SHIPPED)}
+    few = [(name, check) for name, check in nightly_families.checks(2, 0) if name in ("lasso.primal", "lasso.dual")]
+    lines: list[str] = []
+
+    def wrong() -> None:
+        raise AssertionError("a form is wrong")
+
+    monkeypatch.setattr(nightly_families, "checks", lambda examples, seed: few)
+    assert nightly_families.main([], lines.append) == 0
+    monkeypatch.setattr(nightly_families, "checks", lambda examples, seed: [*few, ("wrong", wrong)])
+    assert nightly_families.main([], lines.append) == 1
+    assert any("! a form is wrong" in line for line in lines)
 
 
 def test_data_are_drawn_for_every_family() -> None:

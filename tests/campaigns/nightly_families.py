@@ -1,0 +1,57 @@
+"""New instances of every family of the field: its forms have one optimum, its mistakes are refuted, its solvers reach the optimum.
+
+    python -m campaigns.nightly_families --seed 1 --examples 1000
+
+Instances are drawn from the families' own strategies. Exit status 1 if a form, a control or a solver does not conform.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import equimargin.shipped
+from equimargin.formulations import REGISTRY
+from equimargin.own.instances import check_own_formulation, check_own_solver
+from equimargin.proofs.families import OwnFormulation
+from equimargin.proofs.families.family import FAMILIES
+from equimargin.solvers import SOLVERS
+
+
+def checks(examples: int, seed: int) -> Iterator[tuple[str, Callable[[], object]]]:
+    """What is to be checked, by name."""
+    shipped = [id for id, family in FAMILIES.items() if family.module.startswith(equimargin.shipped.__name__)]
+    for id, entry in REGISTRY.items():
+        if entry.family in shipped and isinstance(entry, OwnFormulation):
+            yield id, lambda entry=entry: check_own_formulation(entry, examples, seed)  # type: ignore[misc]
+    for name in SOLVERS:
+        if name.split(".")[0] in shipped:
+            yield name, lambda name=name: check_own_solver(SOLVERS[name], examples, seed)  # type: ignore[misc]
+
+
+def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
+    """Draw, compare, report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--examples", type=int, default=200, help="instances of every form and of every solver")
+    options = parser.parse_args(arguments)
+    started, failures, count = time.perf_counter(), 0, 0
+    for name, check in checks(options.examples, options.seed):
+        count += 1
+        try:
+            refuted = check()
+        except AssertionError as wrong:
+            failures += 1
+            say(f"{name:<32} ! {wrong}")
+        else:
+            say(f"{name:<32} {f'refuted: {refuted}' if refuted else 'conforms'}")
+    say(
+        f"\n{count} checks of {options.examples} instances, {failures} failures, {time.perf_counter() - started:.0f} s, seed {options.seed}"
+    )
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
