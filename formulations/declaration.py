@@ -8,12 +8,9 @@ every printed problem, with its name, its source and the function that declares 
 from __future__ import annotations
 
 import builtins
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from inspect import cleandoc
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -287,36 +284,7 @@ def declare(id: str, problem: AnyProblem) -> Declaration:
     refusal = entry.refusal(problem)
     if refusal is not None:
         raise ValueError(str(refusal))
-    import_cvxpy()
     return replace(entry.builder(problem), id=id)
-
-
-class _Statistics(ModuleType):
-    """scipy.stats for as long as cvxpy is imported: it becomes the real one when anything of it is used."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # "from ... import" asks for __path__, and is content without
-            raise AttributeError(name)
-        if sys.modules.get(self.__name__) is self:
-            del sys.modules[self.__name__]
-        return getattr(import_module(self.__name__), name)
-
-    def entropy(self, *of: Any, **how: Any) -> Any:
-        """The entropy as scipy computes it."""
-        return self.__getattr__("entropy")(*of, **how)
-
-
-def import_cvxpy() -> None:
-    """Import cvxpy without scipy.stats, which takes three times as long: cvxpy needs it for the value of one atom only."""
-    name = "scipy.stats"
-    if "cvxpy" in sys.modules or name in sys.modules:
-        return
-    later = sys.modules.setdefault(name, _Statistics(name))
-    try:
-        import_module("cvxpy")
-    finally:
-        if sys.modules.get(name) is later:
-            del sys.modules[name]
 
 
 def families() -> tuple[str, ...]:

@@ -122,7 +122,7 @@ class Solution(AnySolution):
     """A solver's answer to a problem.
 
     problem : what was solved.  solver : its name.  point : the best point found.  status, reason : why it stopped.
-    iterations : of the solver's own kind.  seconds : of wall time.
+    iterations : of the solver's own kind, 0 where it counts none.  seconds : of wall time.
     trajectory : what an iteration left behind, one named tuple each, where the solver keeps them.
     """
 
@@ -280,7 +280,8 @@ class Solution(AnySolution):
 
     def __repr__(self) -> str:
         """One line: the problem, the solver and how it ended."""
-        return f"<Solution by {self.solver}: {self.status} after {self.iterations:,} iterations, {self.seconds:.3g} s; of {self.problem!r}>"
+        counted = f"{self.iterations:,} iterations, " if self.iterations else ""
+        return f"<Solution by {self.solver}: {self.status} after {counted}{self.seconds:.3g} s; of {self.problem!r}>"
 
     @property
     def _coefficients(self) -> Array:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -173,8 +173,14 @@ def solve_declaration(
             options = partial(_options, entry, factor * tol, max_iter, own)
             attempts.append(_attempt(declaration, entry, options, left, ends))
             if attempts[-1].status in (Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED, Status.TIME_LIMIT):
-                return attempts[-1]
-        return next((answer for answer in attempts if answer.point is not None), attempts[0])
+                return _after(attempts, attempts[-1])
+        return _after(attempts, next((answer for answer in attempts if answer.point is not None), attempts[0]))
+
+
+def _after(attempts: Sequence[Answer], answer: Answer) -> Answer:
+    """The answer of one attempt, with the time that all of them took."""
+    compiling, solving = (sum(getattr(each, part) for each in attempts) for part in ("compile_seconds", "solve_seconds"))
+    return replace(answer, compile_seconds=compiling, solve_seconds=solving)
 
 
 def _options(backend: Backend, tol: float, max_iter: int | None, own: Mapping[str, Any], time_limit: float) -> dict[str, Any]:
@@ -216,8 +222,8 @@ def _attempt(
         if _interrupted(raw):
             raise KeyboardInterrupt
         status, reason = _unpack(problem, raw, chain, inverse)
-        if status is Status.ITERATION_LIMIT and solved - compiled >= 0.95 * time_limit:
-            status = Status.TIME_LIMIT  # cvxpy has one word for both
+        if status in (Status.ITERATION_LIMIT, Status.NUMERICAL_FAILURE) and solved - compiled >= 0.95 * time_limit:
+            status = Status.TIME_LIMIT  # cvxpy has one word for limits of every kind, and calls SCS inaccurate where its time is over
     except TimeoutError:
         reason = f"given up: {backend.name} did not keep to its limit of {time_limit:.3g} s"
         waited = time.perf_counter() - compiled

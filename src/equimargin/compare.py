@@ -2,7 +2,8 @@
 
 Specialised solvers go first, the one that `solve` would choose before all others, because an optimum is proven soonest by them. Then
 come the declarations, family by family, backend by backend; then solvers that are there to be compared with, and the controls. Once the
-optimum of a family is proven, no backend may take much longer than what has proven it.
+optimum of a family is proven, no backend may take much longer than what has proven it, and one that did is not asked for what others
+have answered.
 """
 
 from __future__ import annotations
@@ -331,7 +332,9 @@ class _Group:
     allowed: Allowance | None = None
     """What backends get once the optimum is proven; None until then."""
     stopped: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Backends that were stopped, with what the formulation carried and its name."""
+    """Backends that were stopped and the unknowns of the formulation, with its name."""
+    answered: set[str] = field(default_factory=set)
+    """The formulations that a backend has an agreeing answer to."""
 
     def judged(self) -> Family:
         """The verdict on what there is, in the order of the jobs."""
@@ -344,6 +347,7 @@ class _Group:
         """The verdict with one answer more; the first that proves the optimum sets what backends are allowed from then on."""
         self.evidence[place] = found
         family, job = self.judged(), self.jobs[place]
+        self.answered = {j.evidence.run.formulation or "" for j in family.judgements if j.agreement is Agreement.AGREES}
         if patient:
             return family
         if self.allowed is not None and job.formulation and found.run.reason == self.allowed.reason:
@@ -352,9 +356,16 @@ class _Group:
             self.allowed = _allowance(family)
         return family
 
-    def like_a_stopped_one(self, job: Job) -> str:
-        """The formulation that the job's backend was stopped on, if it has the same unknowns as the job's; else nothing."""
-        return self.stopped.get((job.solver, REGISTRY[job.formulation].unknowns), "") if job.formulation and not job.control else ""
+    def stopped_on(self, job: Job) -> str:
+        """The formulation that the job's backend was stopped on, for which it is not asked for the job's; else nothing.
+
+        That is one of the same unknowns; and any, if another backend has answered the job's.
+        """
+        if job.formulation is None or job.control:
+            return ""
+        alike = self.stopped.get((job.solver, REGISTRY[job.formulation].unknowns), "")
+        others = (formulation for (solver, _), formulation in self.stopped.items() if solver == job.solver)
+        return alike or (next(others, "") if job.formulation in self.answered else "")
 
 
 def _allowance(family: Family) -> Allowance | None:
@@ -418,9 +429,9 @@ class _Work:
             left = self._left()
             if left <= 0:
                 return
-            like = group.like_a_stopped_one(job)
-            if like:
-                yield which, place, job, f"{job.solver} was stopped on {like}, which has the same unknowns; --patient runs it"
+            formulation = group.stopped_on(job)
+            if formulation:
+                yield which, place, job, f"{job.solver} was stopped on {formulation}; --patient runs it"
                 continue
             if job.is_limited and group.allowed is not None and self._waits_for_kernels(job):
                 yield which, place, job, NOT_COMPILED

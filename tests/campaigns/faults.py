@@ -749,8 +749,22 @@ FAULTS = (
     Fault(
         "no backend is spared after its like was stopped",
         "src/equimargin/compare.py",
-        'return self.stopped.get((job.solver, REGISTRY[job.formulation].unknowns), "")',
-        'return self.stopped.get((job.solver, ""), "")',
+        'self.stopped.get((job.solver, REGISTRY[job.formulation].unknowns), "")',
+        'self.stopped.get((job.solver, ""), "")',
+        ("page",),
+    ),
+    Fault(
+        "a stopped backend is asked for what others have answered",
+        "src/equimargin/compare.py",
+        "if job.formulation in self.answered",
+        "if False",
+        ("page",),
+    ),
+    Fault(
+        "no word on the end of an inaccurate backend's time",
+        "solvers/backends/solve.py",
+        "in (Status.ITERATION_LIMIT, Status.NUMERICAL_FAILURE)",
+        "in (Status.ITERATION_LIMIT,)",
         ("page",),
     ),
     Fault(

@@ -130,7 +130,18 @@ class Slow(Wrong):
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
         """Late where time is short."""
-        if limits.time_limit is not None:
+        started = time.process_time()
+        while limits.time_limit is not None and time.process_time() < started + 1.2:
+            pass
+        return SMO.run(problem, limits, warm_start)
+
+
+class Delayed(Wrong):
+    """Waits where time is short, as on a machine that has other work to do."""
+
+    def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
+        """In time, but for others."""
+        if limits.time_limit is not None and problem.family == "svm.soft":
             time.sleep(1.2)
         return SMO.run(problem, limits, warm_start)
 
@@ -181,6 +192,10 @@ def test_every_solver_conforms(name: str) -> None:
 
 def test_a_right_third_party_conforms() -> None:
     check_solver(Libsvm())
+
+
+def test_a_solver_that_a_loaded_machine_delays_conforms() -> None:
+    check_solver(Delayed())
 
 
 def test_a_right_function_without_multipliers_conforms() -> None:

@@ -123,40 +123,38 @@ def test_no_solver_raises_on_what_is_made(family: str) -> None:
 def test_an_exception_is_one_failed_answer_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a solver's and of a backend's: the others are judged, the reason names the exception and where it was raised."""
 
-    def fails(problem: Problem, name: str, **options: Any) -> Solution:
-        if name == "huber":
-            raise ZeroDivisionError("float division by zero")
-        return solve(problem, name, **options)
+    def fails(problem: Problem) -> Solution:
+        raise ZeroDivisionError("float division by zero")
 
-    def stumbles(declaration: Any, backend: str, *limits: Any) -> Any:
+    def stumbles(declaration: Any, backend: str, *limits: Any, **total: Any) -> Any:
         if backend == "SCS":
             raise np.linalg.LinAlgError("Eigenvalues did not converge")
-        return solve_declaration(declaration, backend, *limits)
+        return solve_declaration(declaration, backend, *limits, **total)
 
     module = sys.modules["equimargin.compare"]  # the name `equimargin.compare` is the function
-    monkeypatch.setattr(module, "solve", fails)
     monkeypatch.setattr(module, "solve_declaration", stumbles)
-    result = compare(sample_problem("svm.soft"), "svm.soft.dual", ["CLARABEL", "SCS", "smo", "huber"])
+    failing = replace(SOLVERS["huber"], name="failing", function=fails)
+    result = compare(sample_problem("svm.soft"), "svm.soft.dual", ["CLARABEL", "SCS", "smo", failing])
     (family,) = result.families
     assert family.verdict is Verdict.AGREE
     found = {j.evidence.run.solver: j for j in family.judgements}
-    for solver, said in (("SCS", "LinAlgError: Eigenvalues did not converge"), ("huber", "ZeroDivisionError: float division by zero")):
+    for solver, said in (("SCS", "LinAlgError: Eigenvalues did not converge"), ("failing", "ZeroDivisionError: float division by zero")):
         assert (found[solver].agreement, found[solver].evidence.run.status) == (Agreement.FAILED, Status.NUMERICAL_FAILURE)
         assert found[solver].evidence.run.raised.startswith(f"{said} (test_float64.py, line ")
-        whom = solver if solver == "huber" else f"{solver} on dual"
+        whom = solver if solver == "failing" else f"{solver} on dual"
         assert f" {whom}: stopped by an exception: {said}" in " ".join(str(result).split())
     assert all(found[solver].agreement is Agreement.AGREES for solver in ("CLARABEL", "smo"))
 
 
-def test_an_interrupt_ends_a_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_ends_a_comparison() -> None:
     """Ctrl-C is no answer's exception."""
 
-    def interrupted(*_: Any, **__: Any) -> Solution:
+    def interrupted(problem: Problem) -> Solution:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys.modules["equimargin.compare"], "solve", interrupted)
+    solver = replace(SOLVERS["smo"], function=interrupted)
     with pytest.raises(KeyboardInterrupt):
-        Job(sample_problem("svm.soft"), None, "smo", 1e-8).run(Allowance(1.0))
+        Job(sample_problem("svm.soft"), None, "smo", 1e-8, given=solver).run(Allowance(1.0))
 
 
 def test_highs_is_not_given_what_brings_the_process_down() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -123,8 +124,9 @@ def test_problems_and_solutions_are_one_line() -> None:
     assert repr(PROBLEMS["precomputed"]) == "<MarginProblem svm.l2: 24 rows of 24 points, Precomputed(), C=1>"
     assert repr(PROBLEMS["one norm"]).startswith("<OneNormProblem rank.onenorm: ")
     found = solve(PROBLEMS["penalized"], "coordinate_descent")
-    assert repr(found).startswith("<Solution by coordinate_descent: optimal after ")
     assert repr(found).endswith(f" s; of {PROBLEMS['penalized']!r}>")
+    assert re.match("<Solution by coordinate_descent: optimal after [1-9][0-9,]* iterations, ", repr(found))
+    assert repr(replace(found, iterations=0, seconds=0.5)).startswith("<Solution by coordinate_descent: optimal after 0.5 s; of ")
     for problem in PROBLEMS.values():
         assert "\n" not in repr(problem)
 

@@ -26,12 +26,12 @@ from equimargin.cli.compare import _followed
 from equimargin.cli.screen import Screen
 from equimargin.compare import ALLOWED_RATIO, LEAST_ALLOWANCE, Comparison, comparisons
 from equimargin.compare import compare as run
-from equimargin.formulations import classification, declare, polynomial, ranking
+from equimargin.formulations import Declaration, Problem, classification, declare, polynomial, ranking
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs import Agreement, Verdict
 from equimargin.report.page import MOST_DIGITS, Style, block, page, proven_digits
 from equimargin.report.words import EXPLANATION
-from equimargin.solvers import SOLVERS, Status, solve_declaration
+from equimargin.solvers import SOLVERS, Answer, Status, solve_declaration
 from places import ROOT
 from schema import faults
 from terminal import HANG, Terminal, hard_ranking
@@ -216,23 +216,51 @@ def test_parallel_answers_are_those_of_one_process() -> None:
     assert [[answer[key] for key in keys] for answer in one.answers] == [[answer[key] for key in keys] for answer in two.answers]
 
 
-def test_a_slow_backend_is_stopped_once_the_optimum_is_proven(monkeypatch: pytest.MonkeyPatch) -> None:
+def pairs_of_80_rows() -> Problem:
+    """A ranking whose pairs keep a backend busy for some tenths of a second."""
     random = np.random.default_rng(0)
     X = random.normal(size=(80, 5))
-    problem = ranking(X, np.digitize(X[:, 0] + random.normal(size=80), [-1, 0, 1]))
-    asked: dict[str, Any] = {"formulations": ["rank.l1.dual", "rank.path"], "solvers": ["OSQP", "coordinate_descent"]}
-    run(problem, **asked, time_limit=0.1, patient=True)  # compiles
+    return ranking(X, np.digitize(X[:, 0] + random.normal(size=80), [-1, 0, 1]))
+
+
+@pytest.mark.parametrize("name", ["OSQP", "SCS"])
+def test_a_slow_backend_is_stopped_once_the_optimum_is_proven(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OSQP says itself that its time was over, SCS calls its answer inaccurate."""
+    problem = pairs_of_80_rows()
+    forms = ["rank.l1.dual", "rank.lambda.primal", "rank.path"]
+    asked: dict[str, Any] = {"formulations": forms, "solvers": [name, "coordinate_descent"]}
+    run(problem, **asked, time_limit=0.01, patient=True)  # compiles
     module = sys.modules["equimargin.compare"]
-    monkeypatch.setattr(module, "LEAST_ALLOWANCE", 0.05)
+    monkeypatch.setattr(module, "LEAST_ALLOWANCE", 0.01)
     monkeypatch.setattr(module, "ALLOWED_RATIO", 1e-3)
-    first, like, _ = run(problem, **asked).answers
-    assert re.fullmatch(r"stopped: 0.05 s are allowed, \S+ x the \S+ s of coordinate_descent \(--patient waits\)", first["reason"])
-    assert first["status"] == "time_limit"
-    assert like["agreement"] == "skipped"
-    assert "OSQP was stopped on rank.l1.dual, which has the same unknowns" in like["reason"]
-    patient = run(problem, **asked, time_limit=0.1, patient=True).answers
+    first, other, like, _ = run(problem, **asked).answers
+    for answer in (first, other):
+        assert re.fullmatch(r"stopped: 0.01 s are allowed, \S+ x the \S+ s of coordinate_descent \(--patient waits\)", answer["reason"])
+        assert answer["status"] == "time_limit"
+    assert (like["agreement"], like["reason"]) == ("skipped", f"{name} was stopped on rank.l1.dual; --patient runs it")
+    patient = run(problem, **asked, time_limit=0.01, patient=True).answers
     assert not any("stopped" in answer["reason"] for answer in patient)
     assert {answer["agreement"] for answer in patient}.isdisjoint({"skipped"})
+
+
+def test_a_stopped_backend_is_not_asked_for_what_another_has_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OSQP is late on the first formulation. It is asked for the second one where SCS has not answered that, and not where CLARABEL has."""
+    module = sys.modules["equimargin.compare"]
+    solved = module.solve_declaration
+
+    def solve_late(declared: Declaration, name: str, *limits: float, **total: float) -> Answer:
+        late = name == "OSQP" or (name, declared.id) == ("SCS", "rank.lambda.dual")
+        found: Answer = solved(declared, name, *limits, **total)
+        return replace(found, status=Status.TIME_LIMIT, reading=None) if late else found
+
+    monkeypatch.setattr(module, "solve_declaration", solve_late)
+    forms = ["rank.l1.primal", "rank.lambda.dual"]
+    problem = ranking(np.arange(6.0)[:, None], np.arange(6) % 3)
+    for before, wanted in (("CLARABEL", "skipped"), ("SCS", "failed")):
+        answers = run(problem, formulations=forms, solvers=[before, "OSQP", "coordinate_descent"]).answers
+        (second,) = (a for a in answers if (a["formulation"], a["solver"]) == ("rank.lambda.dual", "OSQP"))
+        assert second["agreement"] == wanted, before
+        assert (second["reason"] == "OSQP was stopped on rank.l1.primal; --patient runs it") is (wanted == "skipped")
 
 
 def test_kernels_of_a_solver_to_compare_with_are_left_to_the_next_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
