@@ -934,7 +934,7 @@ FAULTS = (
         "proofs/sameness/form.py",
         "self.e - self.E[:, k] * c,\n            columns(self.F)",
         "self.e,\n            columns(self.F)",
-        ("reasons",),
+        ("moves",),
     ),
     Fault("an implied inequality may be tighter", "proofs/sameness/moves.py", ' and number(end) >= 0, f"ineq', ', f"ineq', ("moves",)),
     Fault(

@@ -88,3 +88,11 @@ def test_opposite_inequalities_and_other_constants_are_told_apart() -> None:
     assert not Renamed((0,), (one,), ((0, -one),), (), ()).holds(up, down)
     more = Valued(one, one).apply(up)
     assert not Renamed((0,), (one,), ((0, one),), (), ()).holds(up, more)
+
+
+def test_an_equation_solved_for_an_unknown_leaves_its_constant_in_the_others() -> None:
+    """x + w = 1 in x + 2 w + z = 5, 3 w <= 7 and w^2 / 2 leaves -x + z = 3, -3 x <= 4 and (1 - x)^2 / 2."""
+    P = [[0, 0, 0], [0, 0, 0], [0, 0, 1]]
+    left = Solved(0, 2).apply(form_of(program_from_arrays(P, [0, 0, 0], [[1, 0, 1], [1, 1, 2]], [1, 5], [[0, 0, 3]], [7])))
+    assert (left.E.tolist(), left.e.tolist(), left.F.tolist(), left.f.tolist()) == ([[-1, 1]], [3], [[-3, 0]], [4])
+    assert (left.H.tolist(), left.g.tolist(), left.constant) == ([[1, 0], [0, 0]], [-1, 0], HALF)
