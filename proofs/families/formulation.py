@@ -46,7 +46,8 @@ class OwnFormulation(Formulation):
 
         Raises
         ------
-        ValueError : what is no cvxpy problem, or one that is not convex, with integers, or with two variables of one name.
+        ValueError : what is no cvxpy problem, or one that is not convex, with integers or complex variables, or with two variables of one
+            name.
         """
         import cvxpy as cp
 
@@ -59,6 +60,9 @@ class OwnFormulation(Formulation):
             raise ValueError(f"{self.id} has two variables called {min(twice)!r}: give each a name of its own, cp.Variable(n, name='w')")
         if problem.is_mixed_integer():
             raise ValueError(f"{self.id} has integer variables: only convex problems are judged")
+        unreal = [variable.name() for variable in problem.variables() if variable.is_complex()]
+        if unreal:
+            raise ValueError(f"{self.id} has the complex variable {unreal[0]!r}: write its real and imaginary parts as two variables")
         if not problem.is_dcp():
             raise ValueError(f"{self.id} is not written by cvxpy's rules of convex programs (DCP), so that no optimum can be claimed")
         return problem

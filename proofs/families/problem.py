@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -32,7 +31,7 @@ class OwnProblem(AnyProblem):
     """
 
     def __init__(self, family: str, data: Any, module: str) -> None:
-        self._family, self.data, self.module = family, deepcopy(data), module
+        self._family, self._data, self.module = family, deepcopy(data), module
         self._programs: dict[str, Program] = {}
         self._optima: dict[str, ProvenOptimum] = {}
 
@@ -42,12 +41,17 @@ class OwnProblem(AnyProblem):
 
     def __repr__(self) -> str:
         """One line: the family and its data."""
-        return f"<OwnProblem {self.family}: {described(self.data)}>"
+        return f"<OwnProblem {self.family}: {described(self._data)}>"
 
     @property
     def family(self) -> str:
         """The id of the family."""
         return self._family
+
+    @property
+    def data(self) -> Any:
+        """The data, copied for whoever asks: what a function changes in its own copy changes no other answer."""
+        return deepcopy(self._data)
 
     @property
     def formulations(self) -> dict[str, OwnFormulation]:
@@ -84,7 +88,7 @@ class OwnProblem(AnyProblem):
         """
         entry = self.definition if id is None else self.formulations[id]
         if entry.id not in self._optima:
-            self._optima[entry.id] = proven_optimum(self.program(entry.id), partial(_value, entry, self.data))
+            self._optima[entry.id] = proven_optimum(self.program(entry.id), lambda value: entry.value(value, self.data))
         return self._optima[entry.id]
 
     def values_at(self, id: str, x: Vector) -> dict[str, Array]:
@@ -128,10 +132,6 @@ class OwnProblem(AnyProblem):
     def own_point(self, point: Any) -> Any:
         """Refuse a point to start from: the solvers of such a family take none."""
         raise ValueError(f"solvers of the family {self.family} take no point to start from")
-
-
-def _value(entry: OwnFormulation, data: Any, value: Any) -> Any:
-    return entry.value(value, data)
 
 
 def described(data: Any) -> str:

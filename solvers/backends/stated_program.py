@@ -29,7 +29,8 @@ def program_of(problem: Any, reading: Reading = "exact") -> Program:
 
     Raises
     ------
-    ValueError : a problem that cvxpy does not compile to such a program, or a number that is not finite.
+    ValueError : a problem that cvxpy does not compile to such a program, with integers, or with a parameter that is not set; a number that
+        is not finite.
     """
     data, chain, inverse = _compiled(problem)
     form = form_of(data, inverse)
@@ -56,19 +57,32 @@ def program_of(problem: Any, reading: Reading = "exact") -> Program:
 
 
 def _compiled(problem: Any) -> tuple[Any, Any, Any]:
-    """cvxpy's conic form of a problem without exponential, power and semidefinite cones, its chain and its inverse data."""
-    import cvxpy as cp
-
+    """cvxpy's conic form of a problem without integers, exponential, power and semidefinite cones, its chain and its inverse data."""
+    unset = [parameter.name() for parameter in problem.parameters() if parameter.value is None]
+    if unset:
+        raise ValueError(f"the parameter{'s' * (len(unset) > 1)} {', '.join(unset)} of the problem must have a value first")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # cvxpy's, of its own parts
-            data, chain, inverse = problem.get_problem_data("CLARABEL", solver_opts={})
-    except (cp.error.DCPError, cp.error.SolverError, cp.error.ParameterError) as reason:
-        raise ValueError(f"cvxpy does not compile the problem: {' '.join(str(reason).split())[:200]}") from None
+            data, chain, inverse = _with_an_unknown(problem).get_problem_data("CLARABEL", solver_opts={})
+    except Exception as reason:  # cvxpy's reductions end in errors of many kinds
+        said = " ".join(str(reason).split())[:200] or type(reason).__name__
+        raise ValueError(f"cvxpy does not compile the problem: {said}") from reason
+    if any(unknown.attributes["boolean"] or unknown.attributes["integer"] for unknown in data["param_prob"].variables):
+        raise ValueError("the problem is not convex: cvxpy compiles a part of it, such as a FiniteSet, to integer unknowns")
     others = [name for name, sizes in vars(data["dims"]).items() if name not in ("zero", "nonneg", "soc") and sizes]
     if others:
         raise ValueError(f"the problem is no quadratic, linear or second-order cone program: cvxpy compiles it to cones '{others[0]}'")
     return data, chain, inverse
+
+
+def _with_an_unknown(problem: Any) -> Any:
+    """The problem, with an unknown on which nothing depends where it has none: cvxpy compiles no problem without unknowns."""
+    import cvxpy as cp
+
+    if problem.variables():
+        return problem
+    return cp.Problem(type(problem.objective)(problem.objective.expr + 0 * cp.Variable()), problem.constraints)
 
 
 def _symmetric(P: Matrix) -> Matrix:

@@ -911,8 +911,29 @@ FAULTS = (
     Fault(
         "data shared with whoever gave them",
         "proofs/families/problem.py",
-        "self._family, self.data, self.module = family, deepcopy(data), module",
-        "self._family, self.data, self.module = family, data, module",
+        "self._family, self._data, self.module = family, deepcopy(data), module",
+        "self._family, self._data, self.module = family, data, module",
+        ("brought",),
+    ),
+    Fault(
+        "data that one function changes for all",
+        "proofs/families/problem.py",
+        "return deepcopy(self._data)",
+        "return self._data",
+        ("brought",),
+    ),
+    Fault(
+        "integers that cvxpy adds",
+        "solvers/backends/stated_program.py",
+        'unknown.attributes["boolean"] or unknown.attributes["integer"]',
+        'unknown.attributes["integer"]',
+        ("stated_program", "brought"),
+    ),
+    Fault(
+        "the real part of a complex variable",
+        "proofs/families/formulation.py",
+        "if variable.is_complex()",
+        "if variable.is_imag()",
         ("brought",),
     ),
     Fault(

@@ -220,14 +220,24 @@ def test_a_solver_that_fails_or_hangs_ends_no_comparison(own: OwnFamily) -> None
         (lambda d: cp.Problem(cp.Minimize(cp.Variable(name="x") + cp.Variable(name="x")), []), "two variables called 'x'"),
         (lambda d: cp.Problem(cp.Minimize(cp.exp(cp.Variable(name="x")))), "no quadratic, linear or second-order cone program"),
         (lambda d: d["missing"], "KeyError"),
+        (lambda d: cp.Problem(cp.Minimize(cp.square(cp.abs(cp.Variable(complex=True, name="z") - (1 + 2j))))), "complex variable 'z'"),
+        (lambda d: cp.Problem(cp.Minimize(cp.abs(cp.Variable(imag=True, name="z") - 2j))), "complex variable 'z'"),
+        (lambda d: cp.Problem(cp.Minimize(cp.norm(cp.Variable((2, 2), hermitian=True, name="Z"), "fro"))), "complex variable 'Z'"),
+        (lambda d: _one_of_two(cp.Variable(name="x")), "to integer unknowns"),
+        (lambda d: cp.Problem(cp.Minimize(cp.Variable(name="x")), [cp.Parameter(name="low") <= 1]), "parameter low of the problem"),
     ],
 )
 def test_what_is_no_convex_program_is_skipped_or_fails_in_words(own: OwnFamily, stated: Any, said: str) -> None:
     own.formulation("other")(stated)
     found = compare(own({"end": 3.0}))
     reasons = {j.evidence.run.reason for j in found.families[0].judgements if j.evidence.run.formulation == "test.own.other"}
+    assert reasons
     assert all(said in reason for reason in reasons), reasons
     assert found.families[0].interval.upper == 4.5
+
+
+def _one_of_two(x: Any) -> Any:
+    return cp.Problem(cp.Minimize(x), [cp.FiniteSet(x, [1, 2]), x >= 1.3])
 
 
 def test_a_definition_that_fails_is_said_by_every_answer() -> None:
@@ -258,6 +268,30 @@ def test_data_are_copied_and_problems_travel(own: OwnFamily) -> None:
     again = pickle.loads(pickle.dumps(problem))
     assert again.optimum().exact == Fraction(9, 2)
     assert repr(again) == "<OwnProblem test.own: end 3.0>"
+
+
+def test_a_function_that_changes_its_data_changes_no_other_answer(own: OwnFamily) -> None:
+    def doubling(value: Any, d: Any) -> Any:
+        d["end"] *= 2.0
+        return value
+
+    @own.formulation("changing", value=doubling)
+    def changing(d: Any) -> Any:
+        d["end"] *= 2.0
+        return above({"end": d["end"] / 2})
+
+    @own.solver("changing")
+    def solving(d: Any) -> Any:
+        d["end"] *= 2.0
+        return {"x": d["end"] / 2}
+
+    own.formulation("after")(above)
+    problem = own({"end": np.array(3.0)})
+    for id in ("test.own.changing", "test.own.after", "test.own.primal"):
+        assert problem.optimum(id).exact == Fraction(9, 2)
+    found = compare(problem)
+    assert found.families[0].verdict is Verdict.AGREE, str(found)
+    assert problem.data["end"] == 3.0
 
 
 def test_what_is_entered_twice_or_wrongly_is_refused(own: OwnFamily) -> None:

@@ -14,7 +14,7 @@ from equimargin.formulations.problem.construct import classification
 from equimargin.solvers.backends import BACKENDS, program_of
 from equimargin.solvers.backends.standard_form import with_stated_bounds
 from equimargin.solvers.exact import exact_optimum
-from equimargin.solvers.exact.program import Optimum, program_optimum
+from equimargin.solvers.exact.program import Infeasible, Optimum, program_optimum
 
 X, Y = np.array([[0.0], [1.0], [3.0]]), np.array([-1.0, 1.0, -1.0])
 
@@ -54,11 +54,24 @@ def test_what_is_no_such_program_is_refused_with_the_reason() -> None:
         (cp.Problem(cp.Minimize(cp.trace(S))), "psd"),
         (cp.Problem(cp.Minimize(cp.square(k))), "does not compile"),
         (cp.Problem(cp.Maximize(cp.sum_squares(x))), "does not compile"),
+        (cp.Problem(cp.Minimize(cp.sum(x)), [cp.FiniteSet(x, [1, 2])]), "to integer unknowns"),
+        (cp.Problem(cp.Minimize(cp.sum(x)), [x >= cp.Parameter(name="low")]), "parameter low of the problem must have a value"),
+        (cp.Problem(cp.Minimize(cp.sum_squares(cp.Variable(0)))), "does not compile"),
     ):
         with pytest.raises(ValueError, match=message):
             program_of(problem)
     with pytest.raises(ValueError, match="same name"):
         program_of(cp.Problem(cp.Minimize(cp.sum_squares(x) + cp.sum_squares(cp.Variable(2, name="x")))))
+
+
+@pytest.mark.parametrize("kind", [cp.Minimize, cp.Maximize])
+def test_a_problem_without_variables_is_a_program(kind: type[cp.Minimize | cp.Maximize]) -> None:
+    program = program_of(cp.Problem(kind(cp.Constant(3.5)), [cp.Constant(1) <= 2]))
+    outcome = program_optimum(program)
+    assert isinstance(outcome, Optimum)
+    assert program.stated(outcome.value) == Fraction(7, 2)
+    assert not program.columns
+    assert isinstance(program_optimum(program_of(cp.Problem(kind(3), [cp.Constant(1) <= 0]))), Infeasible)
 
 
 def test_highs_gets_no_bounds_that_nobody_stated() -> None:
