@@ -30,6 +30,10 @@ class Program:
     cones : numbers of rows (t, v) of the second-order cones |v| <= t, which are the last rows of G; the rows before them are
     inequalities.  maximised : whether the problem was stated as the maximisation of minus this objective.
     columns : where the unknowns of the stated problem are in x, by name.  reading : how its floats were read, a key of READINGS.
+
+    Raises
+    ------
+    ValueError : a matrix of another size, an entry that is 0 or beyond its columns, a P that is not symmetric, cones that do not fit G.
     """
 
     P: Matrix
@@ -43,6 +47,17 @@ class Program:
     maximised: bool = False
     columns: Mapping[str, slice] = field(default_factory=dict)
     reading: Reading = "exact"
+
+    def __post_init__(self) -> None:
+        for name, M, height in (("P", self.P, self.n), ("A", self.A, len(self.b)), ("G", self.G, len(self.h))):
+            if (M.height, M.width) != (height, self.n):
+                raise ValueError(f"{name} is {M.height} x {M.width}, and {height} x {self.n} was expected")
+            if not all(0 <= j < M.width and v != 0 for row in M.rows for j, v in row.items()):
+                raise ValueError(f"a row of {name} has an entry beyond its columns or one that is 0: give only those that are not 0")
+        if not self.P.symmetric:
+            raise ValueError("P is not symmetric: give (P + P') / 2, which has the same x'Px")
+        if any(size < 1 for size in self.cones) or self.inequalities < 0:
+            raise ValueError(f"G has {len(self.h)} rows, and cones of {list(self.cones)} of them were asked for")
 
     @property
     def n(self) -> int:

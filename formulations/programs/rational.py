@@ -41,6 +41,11 @@ class Matrix:
                 columns[j][i] = entry
         return Matrix(tuple(columns), self.height)
 
+    @property
+    def symmetric(self) -> bool:
+        """Whether the matrix is square and equal to its transpose."""
+        return self.height == self.width and all(a == b for a, b in zip(self.rows, self.transposed.rows, strict=True))
+
     @cached_property
     def integers(self) -> list[tuple[list[tuple[int, int]], int]]:
         """Every row as integers by their columns, over a unit of its own."""

@@ -45,7 +45,7 @@ def program_from_arrays(
     ValueError : shapes that do not fit, a P that is not symmetric, a number that is not finite, cones of other sizes.
     """
     n = len(q)
-    made = Program(
+    return Program(
         matrix(P, n, n, "P", reading),
         vector(q, reading),
         matrix(A, len(b), n, "A", reading),
@@ -56,11 +56,6 @@ def program_from_arrays(
         tuple(int(size) for size in cones),
         reading=reading,
     )
-    if made.P.rows != made.P.transposed.rows:
-        raise ValueError("P is not symmetric: give (P + P') / 2, which has the same x'Px")
-    if any(size < 1 for size in made.cones) or made.inequalities < 0:
-        raise ValueError(f"G has {len(made.h)} rows, and cones of {list(made.cones)} of them were asked for")
-    return made
 
 
 def vector(values: Any, reading: Reading) -> Vector:

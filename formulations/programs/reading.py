@@ -10,7 +10,7 @@ Reading = Literal["exact", "fractions"]
 """How floats are read: each as the dyadic number that it is, or a float near a simple fraction as that fraction."""
 READINGS: dict[Reading, str] = {
     "exact": "every float is read as the dyadic number that it is",
-    "fractions": "a float within 4 ulp of a fraction with a denominator of at most 10,000 is read as that fraction",
+    "fractions": "a float within 4 ulp of a fraction other than 0 with a denominator of at most 10,000 is read as that fraction",
 }
 """The sentence that says how floats were read, for whatever is reported."""
 LARGEST_DENOMINATOR = 10_000
@@ -39,6 +39,6 @@ def read(value: float | int | Fraction, reading: Reading = "exact") -> Fraction:
     number = Fraction(value)
     if isinstance(value, float) and reading == "fractions":
         simple = number.limit_denominator(LARGEST_DENOMINATOR)
-        if abs(simple - number) <= NEAR_ULPS * Fraction(ulp(value)):
+        if simple != 0 and abs(simple - number) <= NEAR_ULPS * Fraction(ulp(value)):
             return simple
     return number

@@ -458,6 +458,8 @@ FAULTS = (
     Fault("any sign of z", "formulations/programs/program.py", "self.in_cone(z) and not any(self.res", "not any(self.res", ("enclosure",)),
     Fault("any slack", "formulations/programs/program.py", " and self.in_cone(self.slack(x))", "", ("enclosure",)),
     Fault("short denominators", "formulations/programs/reading.py", "_DENOMINATOR = 10_000", "_DENOMINATOR = 100", ("program",)),
+    Fault("0 for a tiny float", "formulations/programs/reading.py", "if simple != 0 and abs(", "if abs(", ("program",)),
+    Fault("a skew P", "formulations/programs/rational.py", "return self.height == self.width and", "return True or", ("program",)),
     Fault("any P is semidefinite", "solvers/exact/program/semidefinite.py", "int(coefficient) >= 0 for", "0 >= 0 for", ("program",)),
     Fault("ratios of the diagonal", "solvers/exact/program/criss_cross.py", "if self.table[i, i] != 0:", "if False:", ("program",)),
     Fault("derived bounds are stated", "solvers/backends/standard_form.py", "= variable in own", "= True", ("stated_program",)),

@@ -12,6 +12,7 @@ complementarity problem, sufficient matrices, and the criss-cross method (1993).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
@@ -76,36 +77,42 @@ class _Dictionary:
         table = np.column_stack([M, r])
         self.table = np.array([[v.numerator * (self.unit // v.denominator) for v in row] for row in table], dtype=object)
         self.denominator = 1
+        self.seconds = 0.0
         self.exchanged = np.zeros(len(r), dtype=np.bool_)
 
     def solve(self, clock: Clock) -> tuple[list[Fraction], list[Fraction]] | None:
         """v and w; None without a solution."""
         while True:
-            clock.ask(WORK)
             i = next((k for k, v in enumerate(self.table[:, -1]) if v < 0), None)
             if i is None:
                 return self._values()
             if self.table[i, i] != 0:
-                self._pivot(i, i)
+                self._pivot(i, i, clock)
                 self.exchanged[i] ^= True
                 continue
             j = next((k for k, v in enumerate(self.table[i, :-1]) if v > 0), None)
             if j is None:
                 return None
-            self._pivot(i, j)
-            self._pivot(j, i)
+            self._pivot(i, j, clock)
+            self._pivot(j, i, clock)
             self.table[[i, j]] = self.table[[j, i]]
             self.table[:, [i, j]] = self.table[:, [j, i]]
             self.exchanged[[i, j]] ^= True
 
-    def _pivot(self, i: int, j: int) -> None:
-        """Exchange the unknown of row i with that of column j; the divisions leave no remainder (Sylvester's identity)."""
+    def _pivot(self, i: int, j: int, clock: Clock) -> None:
+        """Exchange the unknown of row i with that of column j; the divisions leave no remainder (Sylvester's identity).
+
+        A pivot is expected to take as long as the last one did.
+        """
+        clock.ask(WORK, self.seconds)
+        started = time.monotonic()
         pivot, column = self.table[i, j], self.table[:, j].copy()
         table = (self.table * pivot - np.multiply.outer(column, self.table[i])) // self.denominator
         table[:, j] = column
         table[i] = -self.table[i]
         table[i, j] = self.denominator
         self.table, self.denominator = (table, pivot) if pivot > 0 else (-table, -pivot)
+        self.seconds = time.monotonic() - started
 
     def _values(self) -> tuple[list[Fraction], list[Fraction]]:
         """The values of v and w; w was scaled by the unit."""

@@ -21,8 +21,10 @@ def semidefinite(P: Matrix, clock: Clock) -> str:
 
     Raises
     ------
-    ValueError : it is not.  OutOfTime : the proof would take too long.
+    ValueError : it is not, or it is not symmetric.  OutOfTime : the proof would take too long.
     """
+    if not P.symmetric:
+        raise ValueError("P is not symmetric: give (P + P') / 2, which has the same x'Px")
     if not any(P.rows):
         return "a linear program asks nothing of P"
     if all(set(row) <= {i} for i, row in enumerate(P.rows)):

@@ -18,7 +18,7 @@ from campaigns.exact import maros_meszaros, nightly_programs
 from campaigns.exact.program_kinds import HARD, KINDS
 from equimargin.formulations.programs import Program, program_from_arrays, read
 from equimargin.formulations.programs.rational import Matrix
-from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, Undecided, optimum, program_optimum
+from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, Undecided, criss_cross, optimum, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.criss_cross import optimum_by_pivots
 from equimargin.solvers.exact.program.linear_system import solution_near
@@ -120,6 +120,60 @@ def test_a_program_that_is_not_convex_is_refused_in_a_sentence() -> None:
         assert isinstance(outcome, Undecided)
         assert outcome.cause == "not convex"
         assert "not convex" in outcome.reason
+
+
+def test_parts_that_do_not_fit_make_no_program() -> None:
+    """The skew P has the eigenvalue 1 twice, and yet x'Px = -8 at (1, -1)."""
+    one, q = Fraction(1), (Fraction(0),) * 2
+    none, skew = Matrix((), 2), Matrix(({0: one, 1: 10 * one}, {1: one}), 2)
+    parts: dict[str, Any] = {"P": Matrix(({}, {}), 2), "q": q, "A": none, "b": (), "G": none, "h": ()}
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"P": Matrix(({}, {}), 3)}, "P is 2 x 3, and 2 x 2 was expected"),
+        ({"P": skew}, "P is not symmetric"),
+        ({"A": Matrix(({},), 2)}, "A is 1 x 2, and 0 x 2 was expected"),
+        ({"G": Matrix(({0: one},), 2)}, "G is 1 x 2, and 0 x 2 was expected"),
+        ({"G": Matrix(({2: one},), 2), "h": (one,)}, "a row of G has an entry beyond its columns"),
+        ({"A": Matrix(({0: 0 * one},), 2), "b": (one,)}, "a row of A has an entry beyond its columns or one that is 0"),
+        ({"cones": (1,)}, "G has 0 rows, and cones of"),
+    ]
+    assert isinstance(program_optimum(Program(**parts)), Optimum)
+    for change, message in wrong:
+        with pytest.raises(ValueError, match=message):
+            Program(**parts | change)
+    with pytest.raises(ValueError, match="P is not symmetric"):
+        semidefinite(skew, Clock(60.0))
+
+
+@pytest.mark.parametrize("tiny", [5e-324, -2e-323])
+def test_no_float_but_0_is_read_as_0(tiny: float) -> None:
+    assert read(tiny, "fractions") == Fraction(tiny) != 0
+    outcome = program_optimum(program_from_arrays([[1.0]], [0.0], [[tiny]], [0.0], reading="fractions"))
+    assert isinstance(outcome, Optimum)
+    assert outcome.value == 0
+
+
+def test_every_pivot_asks_the_clock_for_the_time_that_the_last_one_took() -> None:
+    """Both pivots of an exchange do: min -x1 - x2 over a triangle has nothing but exchanges."""
+    asked: list[float] = []
+
+    class Patient(Clock):
+        def ask(self, work: str, ahead: float = 0.0) -> None:
+            asked.append(ahead)
+
+    program = program_from_arrays(None, [-1, -1], G=[[1, 2], [2, 1], [-1, 0], [0, -1]], h=[3, 3, 0, 0])
+    pivots = []
+    plain = criss_cross._Dictionary._pivot
+
+    def counted(*arguments: Any) -> None:
+        plain(*arguments)
+        pivots.append(len(asked))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(criss_cross._Dictionary, "_pivot", counted)
+        assert optimum_by_pivots(program, Patient(60.0)) is not None
+    assert len(pivots) >= 2
+    assert pivots == list(range(1, len(pivots) + 1))
+    assert asked[0] == 0 < min(asked[1:])
 
 
 def test_second_order_cones_are_left_undecided() -> None:
