@@ -1298,17 +1298,16 @@ def semidefiniteness_of_program(P: Matrix) -> str:
 def quadratic_part_is_semidefinite(P: Matrix) -> None:
     """43. P is 0, diagonal without negative entries, or proved positive semidefinite as a Gram matrix is."""
     if semidefiniteness_of_program(P) == "by factorisation":
-        table, bits = dense_part(P), P.bits
-        n = len(table)
-        arithmetic_is_affordable(n**3, n * bits if n <= PIVOTED_ROWS else 2 * bits)
+        used = [i for i, row in enumerate(P.rows) if row != []]
+        n = len(used)
+        arithmetic_is_affordable(n**3, n * P.bits if n <= PIVOTED_ROWS else 2 * P.bits)
+        table = dense_part(P, used)
         holds = has_no_negative_pivot(table) if n <= PIVOTED_ROWS else has_a_dominant_remainder(table)
         require(holds, "quadratic_part_is_semidefinite", "P was not proved positive semidefinite")
 
 
-def dense_part(P: Matrix) -> list[list[int]]:
-    """All entries of P, without the rows and columns that are 0."""
-    used = [i for i, row in enumerate(P.rows) if row != []]
-    arithmetic_is_affordable(len(used) ** 2)
+def dense_part(P: Matrix, used: list[int]) -> list[list[int]]:
+    """All entries of P in the rows and columns that are used: all others are 0."""
     at = {i: k for k, i in enumerate(used)}
     table = [[0] * len(used) for _ in used]
     for i in used:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import inf
 from typing import Any
@@ -31,16 +32,18 @@ def program_certificate(program: Program, answer: Optimum | Infeasible | Unbound
 
     Parameters
     ----------
-    program : what was solved.  answer : from `program_optimum`, or from `enclosure`; the latter may have added a box to the program, and
-        then the program with the box is certified.
+    program : what was solved, in standard form: a certificate states the minimisation of its objective, and its rational numbers as
+        they are. It says neither whether the problem was stated as a maximisation nor how floats were read.
+    answer : from `program_optimum`, or from `enclosure`; the latter may have added a box to the program, and then the program with the
+        box is certified.
 
     Raises
     ------
-    ValueError : an answer that proves nothing; a P of more than 64 unknowns that is singular, or another certificate that the checker
-        does not take; its reason is said.
+    ValueError : an enclosure of another program; an answer that proves nothing; a P of more than 64 unknowns that is singular, or
+        another certificate that the checker does not take; its reason is said.
     """
     exact, lower, upper, primal, dual = _sides(answer)
-    stated = state(answer.program if isinstance(answer, Enclosure) else program)
+    stated = state(_enclosed(program, answer) if isinstance(answer, Enclosure) else program)
     points = {"primal": _points(primal), "dual": _points(dual)}
     document = {
         "schema": checker.PROGRAM_SCHEMA,
@@ -81,6 +84,16 @@ def state(program: Program) -> dict[str, Any]:
         "h": _list(program.h),
         "cones": list(program.cones),
     }
+
+
+def _enclosed(program: Program, answer: Enclosure) -> Program:
+    """The program that an enclosure is of: the given one, or the given one with a box; ValueError where it is another."""
+    own = answer.program
+    added = 2 * own.n if answer.lower_by == "box" else 0
+    without_box = replace(own, G=own.G.part(range(added, own.G.height)), h=own.h[added:])
+    if state(without_box) != state(program):
+        raise ValueError("the enclosure is of another program: give the one that it was computed from")
+    return own
 
 
 def _sides(

@@ -22,6 +22,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix, Vector
 from equimargin.formulations.programs.reading import READINGS, read
+from equimargin.proofs.checker import outward
 from equimargin.proofs.enclosure import lower, upper
 from equimargin.proofs.enclosure.lower import Dual
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
@@ -41,7 +42,8 @@ class Enclosure:
     """A proven interval of the optimum of a program.
 
     program : whose optimum it is; it has the rows of the box, before its own, where the box proved the lower end.
-    lower, upper : its ends, -inf and inf where nothing is proven.  lower_by, upper_by : what proved them.
+    lower, upper : its ends, -inf and inf where nothing is proven; no optimal point is in the box where lower > upper.
+    lower_by, upper_by : what proved them.
     dual : x, y and z that prove the lower end, or None.  primal : x that proves the upper one, or None; it need not be in the box.
     semidefinite : how P is known to be positive semidefinite.
     """
@@ -57,10 +59,19 @@ class Enclosure:
 
     @property
     def statement(self) -> str:
-        """What is proven, how, and how the floats of the program were read, in a sentence."""
+        """What is proven of the optimum of the stated problem, how, and how floats were read, in a sentence; ends are rounded outward."""
+        return f"{self._proven}; {READINGS[self.program.reading]}"
+
+    @property
+    def _proven(self) -> str:
+        sign = -1 if self.program.maximised else 1
+        least, most = outward(sign * self.lower, -sign), outward(sign * self.upper, sign)
+        if self.lower > self.upper:  # every point of the box is worse than the one that proves the upper end
+            side = "least" if self.program.maximised else "most"
+            return f"the optimum is at {side} {most} (by {self.upper_by}), and no optimal point is within the given box"
+        (low, low_by), (high, high_by) = ((least, self.lower_by), (most, self.upper_by))[::sign]
         box = ", if every |x_j| is within the given box" if self.lower_by == "box" else ""
-        ways = f"by {self.lower_by} and {self.upper_by}"
-        return f"the optimum is between {float(self.lower)} and {float(self.upper)} ({ways}){box}; {READINGS[self.program.reading]}"
+        return f"the optimum is between {low} and {high} (by {low_by} and {high_by}){box}"
 
 
 def enclosure(

@@ -469,6 +469,15 @@ def test_a_large_gram_matrix_beyond_floats_is_refused_in_a_sentence(entry: float
         establish([[entry] * i + [1e-300] for i in range(70)])
 
 
+def test_a_factorisation_that_takes_too_long_is_refused_before_it_takes_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table of a quadratic part of 9000 unknowns would take more than half a gigabyte."""
+    one = (1, 1)
+    P = checker.matrix([(1, 0, one), (0, 1, one), *((i, i, one) for i in range(9000))], 9000)
+    monkeypatch.setattr(checker, "dense_part", lambda *parts: pytest.fail("the table was made"))
+    with pytest.raises(ValueError, match=r"^arithmetic_is_affordable does not hold: "):
+        checker.quadratic_part_is_semidefinite(P)
+
+
 def test_a_zero_on_the_diagonal_asks_for_zeros_beside_it() -> None:
     establish([[0], [0, 1]])
     with pytest.raises(ValueError, match=r"not proved positive semidefinite"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from math import inf, isfinite
@@ -122,3 +124,42 @@ def test_the_statement_says_how_floats_were_read() -> None:
     found = enclosure(program_from_arrays([[1.0]], [1.0], reading="fractions"))
     assert "a denominator of at most 10,000" in found.statement
     assert isfinite(float(found.lower))
+
+
+def test_the_statement_of_a_maximisation_is_of_the_stated_problem() -> None:
+    """max x s.t. 3 x <= 1 is 1/3, which lies between the two ends that are said."""
+    found = enclosure(replace(program_from_arrays(None, [-1], G=[[3]], h=[1]), maximised=True))
+    low, high = said_ends(found)
+    assert 0.333 < low < Fraction(1, 3) < high < 0.334
+
+
+@given(programs())
+@settings(max_examples=60)
+def test_the_ends_that_are_said_hold_those_that_are_proven(program: Program) -> None:
+    for maximised in (False, True):
+        found = enclosure(replace(program, maximised=maximised))
+        low, high = said_ends(found)
+        ends = (-found.upper, -found.lower) if maximised else (found.lower, found.upper)
+        assert low <= ends[0] <= ends[1] <= high
+
+
+def said_ends(found: interval.Enclosure) -> list[float]:
+    ends = re.match(r"the optimum is between (\S+) and (\S+) \(by ", found.statement)
+    assert ends is not None
+    return [float(end) for end in ends.groups()]
+
+
+def test_ends_beyond_floats_are_said() -> None:
+    found = enclosure(program_from_arrays(None, [1], G=[[-1]], h=[-(10**400)]))
+    assert found.lower == 10**400
+    assert said_ends(found) == [sys.float_info.max, inf]
+
+
+@pytest.mark.parametrize(("maximised", "said"), [(False, "at most -5.0 "), (True, "at least 5.0 ")])
+def test_a_box_without_an_optimal_point_is_said_to_have_none(maximised: bool, said: str) -> None:
+    """min -x with x <= 5 written as a rounding that no multiplier balances, and |x| <= 2."""
+    program = replace(program_from_arrays(None, [-1.0, 1e-9], G=[[1.0, 0.0]], h=[5.0]), maximised=maximised)
+    found = enclosure(program, (np.array([5.0, 0.0]), np.zeros(0), np.zeros(1)), box=[2.0, 3.0])
+    assert found.lower > found.upper == -5
+    assert f"the optimum is {said}" in found.statement
+    assert "no optimal point is within the given box" in found.statement

@@ -67,6 +67,15 @@ def test_a_box_is_part_of_what_is_certified() -> None:
     assert checker.check(json.dumps(document).encode())[1] <= -1
 
 
+def test_an_enclosure_of_another_program_is_refused() -> None:
+    program, other = (program_from_arrays(None, [-1.0, tiny], G=[[1.0, 0.0]], h=[1.0]) for tiny in (1e-9, 1e-8))
+    for box in (None, [2.0, 3.0]):
+        found = enclosure(other, box=box)
+        program_certificate(other, found)
+        with pytest.raises(ValueError, match="the enclosure is of another program"):
+            program_certificate(program, found)
+
+
 def test_half_an_interval_is_certified_too() -> None:
     program = program_from_arrays(None, [1.0, 0.0], G=[[-1.0, 1e-300]], h=[0.0])
     found = enclosure(program, (np.zeros(2), np.zeros(0), np.zeros(1)))
