@@ -46,10 +46,13 @@ def completed(program: Program, given: Mapping[str, Any], seconds: float) -> Com
 
     Raises
     ------
-    ValueError : an unknown variable, values of another size or not finite; values near which no exactly feasible point is found.
+    ValueError : no values at all; an unknown variable, values of another size or not finite; values near which no exactly feasible point
+        is found.
     """
     clock = Clock(seconds)
     asked = _by_columns(program, given)
+    if program.columns and not asked:
+        raise ValueError(f"there are no values: give those of {', '.join(program.columns)}, or of some of them")
     try:
         fixed = _made_exact(program, asked, clock)
         others = _others(program, fixed)

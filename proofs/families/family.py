@@ -15,6 +15,7 @@ The first formulation is the definition: its optimum is the family's. `ocsvm(dat
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable
 from inspect import cleandoc
 from typing import Any, TypeVar
@@ -32,6 +33,8 @@ from equimargin.solvers.solution import Limits
 F = TypeVar("F", bound=Callable[..., Any])
 FAMILIES: dict[str, OwnFamily] = {}
 """All families that were brought, by their ids."""
+EDITIONS: Counter[str] = Counter()
+"""How often a formulation of each id has been entered."""
 LEAST_ACCURATE = 1e-3
 """The largest accuracy that a solver may admit, relative to the optimum: the referee takes less accurate answers for failed ones."""
 
@@ -72,6 +75,8 @@ def family(
         raise ValueError(f"a family {id!r} is entered already, by {known[id]}; take another id")
     for name in [name for name, entry in REGISTRY.items() if entry.family == id]:
         del REGISTRY[name]  # the module is loaded again, or the cell of a notebook is run again
+    for name in [name for name in SOLVERS if name.startswith(f"{id}.") and SOLVERS[name].families == (id,)]:
+        del SOLVERS[name]
     FAMILIES[id] = OwnFamily(id, data, source or Source(id, ""), reading, load, module)
     return FAMILIES[id]
 
@@ -131,6 +136,7 @@ class OwnFamily:
                 return entry.declaration(problem)
 
             _dressed(builder, function)
+            EDITIONS[id] += 1
             entry = OwnFormulation(
                 id,
                 self.id,
@@ -143,6 +149,7 @@ class OwnFamily:
                 stated=function,
                 value=value,
                 reading=self.reading,
+                edition=EDITIONS[id],
                 **stronger,
             )
             REGISTRY[id] = entry

@@ -27,6 +27,7 @@ class OwnFormulation(Formulation):
     reading : how the floats of the compiled program are read.
     recover : from the values of its variables, by name, and data to values of variables of the definition.  express : the way back.
     printed : from the values of its variables, and data, to the printed formula in numpy.
+    edition : how often its id has been entered: what is known of one edition is not true of the next, as of a cell that is run again.
     """
 
     stated: Callable[[Any], Any]
@@ -35,11 +36,17 @@ class OwnFormulation(Formulation):
     recover: Callable[[Mapping[str, Any], Any], Mapping[str, Any]] | None = None
     express: Callable[[Mapping[str, Any], Any], Mapping[str, Any]] | None = None
     printed: Callable[[Mapping[str, Any], Any], Printed] | None = None
+    edition: int = 1
 
     @property
     def name(self) -> str:
         """Its name within the family."""
         return self.id.removeprefix(f"{self.family}.")
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What it is remembered by."""
+        return self.id, self.edition
 
     def problem_of(self, data: Any) -> Any:
         """The cvxpy problem at these data.

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf, isfinite, isnan, nextafter
+from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, pro
 SECONDS = 30.0
 """Seconds that the proof of one optimum may take, twice where an interval is sought after no exact optimum was found."""
 ULPS_OF_A_MAP = 16
-"""Units in the last place by which an end is widened that a value map has computed in floats: such maps have a few operations."""
+"""Units in the last place by which a value and its image are widened where a map computes in floats: such maps have a few operations."""
 Number = Fraction | float
 """A value: exact, or a float."""
 
@@ -57,8 +58,10 @@ class ProvenOptimum:
 
     def __str__(self) -> str:
         """The exact optimum, or a word for an infinite one, or the interval."""
+        if self.exact is not None and len(str(self.exact)) <= 40:
+            return f"{self.exact}"
         if self.exact is not None:
-            return f"{self.exact}" if len(str(self.exact)) <= 40 else f"{float(self.exact)!r} (exact)"
+            return f"{float(self.exact)!r} (exact)" if self.is_known else f"in [{self.lower!r}, {self.upper!r}] (exact)"
         if self.lower == self.upper:
             return f"{self.lower} ({'the objective has no bound' if self.feasible else 'no point is feasible'})"
         return f"[{self.lower!r}, {self.upper!r}]" if self.is_known else "unknown"
@@ -78,7 +81,7 @@ def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: fl
     found = enclosure(program, seconds=seconds)
     feasible = True
     low, high, x, reason = found.lower, found.upper, found.primal, f"proven by {found.lower_by} and {found.upper_by}"
-    if not (isfinite(low) and isfinite(high)) and not program.cones:
+    if not (_is_finite(low) and _is_finite(high)) and not program.cones:
         outcome = program_optimum(program, seconds)
         reason = outcome.reason
         if isinstance(outcome, Optimum):
@@ -86,10 +89,44 @@ def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: fl
         elif isinstance(outcome, Infeasible | Unbounded):
             feasible = isinstance(outcome, Unbounded)
             low = high = -inf if feasible else inf
-    ends = [value(-end if program.maximised else end) for end in (low, high)]
-    exact = ends[0] if low == high and isinstance(ends[0], Fraction) else None
-    lower, upper = min(map(below, ends)), max(map(above, ends))
+    ends = [scaled(value, -end if program.maximised else end) for end in (low, high)]
+    lower, upper = min(end.lower for end in ends), max(end.upper for end in ends)
+    exact = ends[0].exact if low == high else None
+    reason = "; ".join(dict.fromkeys([reason, *(end.doubt for end in ends if end.doubt)]))
     return ProvenOptimum(lower, upper, exact, reason, 1.0 if x is None else size_of_terms(program, x), x, feasible)
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A value on the scale of its family: lower <= it <= upper.
+
+    exact : it, where the map keeps fractions; None where it computes in floats.  doubt : why the bounds are not proven, or nothing.
+    """
+
+    lower: float
+    upper: float
+    exact: Fraction | None = None
+    doubt: str = ""
+
+
+def scaled(value: Callable[[Number], Any], end: Number) -> Scaled:
+    """What a value map makes of a value, which is exact or infinite.
+
+    Of a map that computes in floats nothing is proven. It is evaluated on both sides of the value, too, which shows by how much it enlarges
+    a rounding: v - 2^50 turns that of the last place of 2^50 + 1/3 into one of 1/4.
+    """
+    found = value(end)
+    if isinstance(found, Fraction | int):
+        return Scaled(below(found), above(found), Fraction(found))
+    if not _is_finite(end):
+        return Scaled(below(found), above(found))
+    step = ULPS_OF_A_MAP * Fraction(float_info.epsilon)
+    images = [found, *(value(end * side) for side in (1 - step, 1 + step))]
+    return Scaled(min(map(below, images)), max(map(above, images)), doubt="not proven is what the value map computes in floats")
+
+
+def _is_finite(value: Number) -> bool:
+    return isinstance(value, Fraction) or isfinite(value)
 
 
 def below(value: Number) -> float:

@@ -32,8 +32,8 @@ class OwnProblem(AnyProblem):
 
     def __init__(self, family: str, data: Any, module: str) -> None:
         self._family, self._data, self.module = family, deepcopy(data), module
-        self._programs: dict[str, Program] = {}
-        self._optima: dict[str, ProvenOptimum] = {}
+        self._programs: dict[tuple[str, int], Program] = {}
+        self._optima: dict[tuple[str, int], ProvenOptimum] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """What is sent to another process: not the programs, which are large and soon compiled again."""
@@ -75,9 +75,10 @@ class OwnProblem(AnyProblem):
 
     def program(self, id: str) -> Program:
         """A formulation at the data as a program in rational numbers."""
-        if id not in self._programs:
-            self._programs[id] = self.formulations[id].program(self.data)
-        return self._programs[id]
+        entry = self.formulations[id]
+        if entry.key not in self._programs:
+            self._programs[entry.key] = entry.program(self.data)
+        return self._programs[entry.key]
 
     def optimum(self, id: str | None = None) -> ProvenOptimum:
         """What is proven of a formulation's optimum, on the family's scale; of the definition's where none is named.
@@ -87,9 +88,9 @@ class OwnProblem(AnyProblem):
         ValueError : a problem that is no convex quadratic, linear or second-order cone program.
         """
         entry = self.definition if id is None else self.formulations[id]
-        if entry.id not in self._optima:
-            self._optima[entry.id] = proven_optimum(self.program(entry.id), lambda value: entry.value(value, self.data))
-        return self._optima[entry.id]
+        if entry.key not in self._optima:
+            self._optima[entry.key] = proven_optimum(self.program(entry.id), lambda value: entry.value(value, self.data))
+        return self._optima[entry.key]
 
     def values_at(self, id: str, x: Vector) -> dict[str, Array]:
         """The values of the variables of a formulation at a point of its program, by name."""

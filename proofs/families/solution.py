@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from numbers import Real
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs.families.completion import completed
-from equimargin.proofs.families.optimum import SECONDS, above, below
+from equimargin.proofs.families.optimum import SECONDS, scaled
 from equimargin.proofs.families.problem import OwnProblem
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.solution import AnySolution, Status
@@ -81,6 +80,8 @@ def _worth(problem: OwnProblem, answer: Any, accuracy: float) -> tuple[Interval,
     ValueError : an answer of another form; values near which no point is feasible.
     """
     if isinstance(answer, Real | np.floating) and not isinstance(answer, bool):
+        if np.isnan(float(answer)):
+            raise ValueError("the value is not a number")
         return Interval(float(answer), float(answer)), "the solver gives a value without a point"
     entry, point = problem.definition, answer
     if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], str):
@@ -96,7 +97,9 @@ def _worth(problem: OwnProblem, answer: Any, accuracy: float) -> tuple[Interval,
     found = completed(program, point, SECONDS)
     if found.moved > max(LEAST_MOVE, accuracy):
         raise ValueError(f"the values of {entry.name} are feasible only after a change by {found.moved:.1e}, relative to 1 + |value|")
-    value = entry.value(program.stated(found.objective), problem.data)
-    exact = "exactly " if isinstance(value, Fraction) else ""
-    how = f"its point of {entry.name}, completed, is {exact}feasible"
-    return Interval(below(value), above(value)), how if found.moved == 0 else f"{how} after a change by {found.moved:.1e}"
+    worth = scaled(lambda value: entry.value(value, problem.data), program.stated(found.objective))
+    left = [name for name in program.columns if name not in point]
+    how = f"its point of {entry.name} is {'exactly ' if worth.exact is not None else ''}feasible"
+    moved = f" after a change by {found.moved:.1e}" if found.moved else ""
+    ours = f"; it gives no {' and no '.join(left)}, for which the best values are taken" if left else ""
+    return Interval(worth.lower, worth.upper), f"{how}{moved}{ours}{worth.doubt and '; '}{worth.doubt}"

@@ -895,8 +895,8 @@ FAULTS = (
     Fault(
         "a maximum taken for a minimum",
         "proofs/families/optimum.py",
-        "ends = [value(-end if program.maximised else end) for end in (low, high)]",
-        "ends = [value(end) for end in (low, high)]",
+        "ends = [scaled(value, -end if program.maximised else end) for end in (low, high)]",
+        "ends = [scaled(value, end) for end in (low, high)]",
         ("brought",),
     ),
     Fault(
@@ -918,6 +918,27 @@ FAULTS = (
         "proofs/families/problem.py",
         "self._family, self._data, self.module = family, deepcopy(data), module",
         "self._family, self._data, self.module = family, data, module",
+        ("brought",),
+    ),
+    Fault(
+        "a map in floats that enlarges no rounding",
+        "proofs/families/optimum.py",
+        "for side in (1 - step, 1 + step)",
+        "for side in (1, 1)",
+        ("brought",),
+    ),
+    Fault(
+        "optima of what was entered before",
+        "proofs/families/formulation.py",
+        "return self.id, self.edition",
+        "return self.id, 0",
+        ("brought",),
+    ),
+    Fault(
+        "a point without values",
+        "proofs/families/completion.py",
+        "if program.columns and not asked:",
+        "if program.columns and asked is None:",
         ("brought",),
     ),
     Fault(

@@ -42,11 +42,7 @@ def own() -> Iterator[OwnFamily]:
         return cp.Problem(cp.Minimize(cp.sum_squares(x) / 2), [x >= d["end"]])
 
     yield made
-    for id in [id for id, entry in REGISTRY.items() if entry.family == made.id]:
-        del REGISTRY[id]
-    for name in [name for name in SOLVERS if name.startswith(f"{made.id}.")]:
-        del SOLVERS[name]
-    del FAMILIES[made.id]
+    _forgotten(made.id)
 
 
 def test_optima_are_exact_on_the_scale_of_the_family() -> None:
@@ -162,6 +158,9 @@ def test_a_wrong_map_is_found(own: OwnFamily) -> None:
     [
         (4.5, Agreement.AGREES, "a value without a point"),
         ({"x": 3.0}, Agreement.AGREES, "exactly feasible"),
+        ({}, Agreement.FAILED, "there are no values: give those of x"),
+        (float("nan"), Agreement.FAILED, "the value is not a number"),
+        (np.float64("nan"), Agreement.FAILED, "the value is not a number"),
         ({"x": 3.0 + 1e-12}, Agreement.AGREES, "exactly feasible"),
         ({"x": 3.0 - 1e-10}, Agreement.AGREES, "after a change by"),
         ("primal", Agreement.FAILED, "a solver returns a number, a mapping"),
@@ -188,6 +187,21 @@ def test_answers_of_solvers_are_worth_what_is_proven(own: OwnFamily, answer: Any
     (judged,) = (j for j in found.families[0].judgements if j.evidence.run.solver == "test.own.tried")
     assert judged.agreement is agreement, judged
     assert said in judged.evidence.run.reason
+
+
+def test_what_is_optimised_for_a_solver_is_said(own: OwnFamily) -> None:
+    @own.formulation("with_slack")
+    def with_slack(d: Any) -> Any:
+        x, s, t = cp.Variable(name="x"), cp.Variable(name="s"), cp.Variable(name="t")
+        return cp.Problem(cp.Minimize(cp.sum_squares(x) / 2), [x - s >= d["end"], s >= 0, t == 1])
+
+    @own.solver("slack")
+    def slack(d: Any) -> Any:
+        return "with_slack", {"s": 0.0}
+
+    solution: Any = SOLVERS["test.own.slack"].run(own({"end": 3.0}), Limits(), None)
+    assert solution.value == 4.5
+    assert "it gives no x and no t, for which the best values are taken" in solution.reason
 
 
 def above(d: Any) -> Any:
@@ -292,6 +306,95 @@ def test_a_function_that_changes_its_data_changes_no_other_answer(own: OwnFamily
     found = compare(problem)
     assert found.families[0].verdict is Verdict.AGREE, str(found)
     assert problem.data["end"] == 3.0
+
+
+def test_a_map_in_floats_is_widened_by_what_it_makes_of_a_rounding() -> None:
+    """At x + 2^50 floats are 1/4 apart: taking 2^50 off again leaves 1/4 or 1/2 of the optimum 1/3."""
+    made = family("test.floats")
+
+    @made.formulation("exact")
+    def exact(d: Any) -> Any:
+        x = cp.Variable(name="x")
+        return cp.Problem(cp.Minimize(x), [3 * x >= 1])
+
+    @made.formulation("cancelling", value=lambda value, d: value - 2.0**50)
+    def cancelling(d: Any) -> Any:
+        x = cp.Variable(name="x")
+        return cp.Problem(cp.Minimize(x + 2.0**50), [3 * x >= 1])
+
+    @made.formulation("root", value=lambda value, d: np.sqrt(float(value)))
+    def root(d: Any) -> Any:
+        x = cp.Variable(name="x")
+        return cp.Problem(cp.Minimize(x), [9 * x >= 1])
+
+    @made.formulation("root_of_zero", value=lambda value, d: np.sqrt(float(value)))
+    def root_of_zero(d: Any) -> Any:
+        x = cp.Variable(name="x")
+        return cp.Problem(cp.Minimize(x), [x >= 0])
+
+    @made.solver("cancelling")
+    def solving(d: Any) -> Any:
+        return "cancelling", {"x": 1 / 3}
+
+    problem = made({})
+    for id in ("test.floats.cancelling", "test.floats.root"):
+        optimum = problem.optimum(id)
+        assert optimum.lower <= Fraction(1, 3) <= optimum.upper
+        assert optimum.exact is None
+        assert "not proven" in optimum.reason
+    assert problem.optimum("test.floats.root").upper - problem.optimum("test.floats.root").lower < 1e-13
+    root_of = problem.optimum("test.floats.root_of_zero")
+    assert root_of.lower <= 0 <= root_of.upper
+    assert problem.optimum().exact == Fraction(1, 3)
+    assert "not proven" not in problem.optimum().reason
+    solution: Any = SOLVERS["test.floats.cancelling"].run(problem, Limits(), None)
+    assert "not proven" in solution.reason
+    assert solution.worth.lower <= Fraction(1, 3) <= solution.worth.upper
+    found = compare(problem)
+    against = {j.evidence.run.formulation for j in found.families[0].judgements if j.agreement is Agreement.DISAGREES}
+    assert against == {"test.floats.root_of_zero"}
+    _forgotten("test.floats")
+
+
+def _forgotten(family_id: str) -> None:
+    for id in [id for id, entry in REGISTRY.items() if entry.family == family_id]:
+        del REGISTRY[id]
+    for name in [name for name in SOLVERS if name.startswith(f"{family_id}.")]:
+        del SOLVERS[name]
+    del FAMILIES[family_id]
+
+
+def test_an_optimum_beyond_float64_is_exact() -> None:
+    made = family("test.huge")
+
+    @made.formulation("primal")
+    def primal(d: Any) -> Any:
+        x = cp.Variable(name="x")
+        return cp.Problem(cp.Minimize(cp.square(x)), [x >= 1e200])
+
+    optimum = made({}).optimum()
+    found = str(compare(made({})))
+    _forgotten("test.huge")
+    assert optimum.exact == Fraction(1e200) ** 2
+    assert optimum.upper == inf
+    assert optimum.lower > 1e308
+    assert "exact" in str(optimum)
+    assert "OverflowError" not in found
+
+
+def test_what_is_entered_again_has_no_past(own: OwnFamily) -> None:
+    own.solver("old")(lambda d: 4.5)
+    problem = own({"end": 3.0})
+    assert problem.optimum().exact == Fraction(9, 2)
+    again = family("test.own")
+
+    @again.formulation("primal")
+    def twice(d: Any) -> Any:
+        x = cp.Variable(name="x")
+        return cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= d["end"]])
+
+    assert problem.optimum().exact == 9
+    assert "test.own.old" not in SOLVERS
 
 
 def test_what_is_entered_twice_or_wrongly_is_refused(own: OwnFamily) -> None:
