@@ -61,6 +61,15 @@ class AnyProblem(ABC):
         """What has to be said of how its numbers are read, a sentence without its full stop; empty where that goes without saying."""
         return ""
 
+    def proven_within(self, seconds: float, total: float) -> Self:
+        """The problem with a limit on proofs that take long; itself, where what is proven of it is proven at once.
+
+        Parameters
+        ----------
+        seconds : that the proof of one optimum may take.  total : seconds from now on, after which no more time is spent on proofs.
+        """
+        return self
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CanonicalProblem(AnyProblem):

@@ -7,9 +7,11 @@ with that. A solver's answer is judged by what its completed point is worth.
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.problem.point import Point
+from equimargin.proofs.families.optimum import above
 from equimargin.proofs.families.problem import OwnProblem
 from equimargin.proofs.families.solution import OwnSolution
 from equimargin.proofs.referee.evidence import Accuracy, Claim, Evidence, PointProof, Run
@@ -25,6 +27,7 @@ def _examine(problem: OwnProblem, answer: Answer, control: bool = False) -> Evid
     if run.skipped:
         return Evidence(run)
     optimum = problem.optimum(answer.declaration.id)
+    run = replace(run, reason="; ".join(filter(None, [run.reason, _unequal(optimum.exact, problem.optimum().exact)])))
     point = _proof(problem, optimum.interval)
     claim = _claim(problem, answer)
     if claim is None:
@@ -52,6 +55,13 @@ def _examine_solution(problem: OwnProblem, solution: OwnSolution) -> Evidence:
         return Evidence(run)
     size = problem.optimum().interval.size
     return Evidence(run, Claim(solution.value), _proof(problem, solution.worth), Accuracy(solution.accuracy * size, 0.0))
+
+
+def _unequal(own: Fraction | None, due: Fraction | None) -> str:
+    """That two exact optima are not equal, however small the difference is that the referee tolerates; else nothing."""
+    if own is None or due is None or own == due:
+        return ""
+    return f"not equal: its exact optimum differs from the definition's by {above(abs(own - due)):.1e}"
 
 
 def _proof(problem: OwnProblem, own: Interval) -> PointProof:

@@ -20,9 +20,12 @@ from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Vector
 from equimargin.proofs.enclosure import enclosure
 from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, program_optimum
+from equimargin.solvers.exact.program.clock import Clock
 
-SECONDS = 30.0
-"""Seconds that the proof of one optimum may take, twice where an interval is sought after no exact optimum was found."""
+SECONDS = 60.0
+"""Seconds that the proof of one optimum may take: half for an interval, what is left for an exact optimum where that is infinite."""
+LEAST_SECONDS = 1e-3
+"""Seconds: the shortest limit that a proof is asked for with, where no time is left."""
 ULPS_OF_A_MAP = 16
 """Units in the last place by which a value and its image are widened where a map computes in floats: such maps have a few operations."""
 Number = Fraction | float
@@ -72,18 +75,19 @@ def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: fl
 
     Parameters
     ----------
-    program : any convex one.  value : from its stated objective to the family's scale.  seconds : the time limit of either way.
+    program : any convex one.  value : from its stated objective to the family's scale.  seconds : the time limit.
 
     Raises
     ------
     ValueError : a quadratic term that is not positive semidefinite.
     """
-    found = enclosure(program, seconds=seconds)
+    clock = Clock(seconds)
+    found = enclosure(program, seconds=seconds / 2)
     feasible = True
     low, high, x, reason = found.lower, found.upper, found.primal, f"proven by {found.lower_by} and {found.upper_by}"
     if not (_is_finite(low) and _is_finite(high)) and not program.cones:
-        outcome = program_optimum(program, seconds)
-        reason = outcome.reason
+        outcome = program_optimum(program, max(clock.left, LEAST_SECONDS))
+        reason = outcome.reason if clock.left else f"no proof within the {seconds:.3g} s that it may take: {outcome.reason}"
         if isinstance(outcome, Optimum):
             low, high, x = outcome.value, outcome.value, outcome.x
         elif isinstance(outcome, Infeasible | Unbounded):

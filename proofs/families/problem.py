@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from copy import deepcopy
+from copy import copy, deepcopy
 from importlib import import_module
-from typing import Any
+from math import inf
+from typing import Any, Self
 
 import numpy as np
 
@@ -17,7 +19,7 @@ from equimargin.formulations.programs.rational import Vector
 from equimargin.formulations.programs.reading import READINGS
 from equimargin.formulations.refusal import Refusal
 from equimargin.proofs.families.formulation import OwnFormulation
-from equimargin.proofs.families.optimum import ProvenOptimum, proven_optimum
+from equimargin.proofs.families.optimum import LEAST_SECONDS, SECONDS, ProvenOptimum, proven_optimum
 
 
 class OwnProblem(AnyProblem):
@@ -34,6 +36,7 @@ class OwnProblem(AnyProblem):
         self._family, self._data, self.module = family, deepcopy(data), module
         self._programs: dict[tuple[str, int], Program] = {}
         self._optima: dict[tuple[str, int], ProvenOptimum] = {}
+        self._limit, self._until = SECONDS, inf
 
     def __getstate__(self) -> dict[str, Any]:
         """What is sent to another process: not the programs, which are large and soon compiled again."""
@@ -73,6 +76,18 @@ class OwnProblem(AnyProblem):
         """The formulation whose optimum is the family's."""
         return next(iter(self.formulations.values()))
 
+    def proven_within(self, seconds: float, total: float) -> Self:
+        """The problem, with a limit on the proof of each optimum, and on all of them from now on."""
+        limited = copy(self)
+        limited._programs, limited._optima = {**self._programs}, {**self._optima}
+        limited._limit, limited._until = min(seconds, SECONDS), time.time() + total
+        return limited
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that a proof may take now; never 0."""
+        return max(min(self._limit, self._until - time.time()), LEAST_SECONDS)
+
     def program(self, id: str) -> Program:
         """A formulation at the data as a program in rational numbers."""
         entry = self.formulations[id]
@@ -89,7 +104,7 @@ class OwnProblem(AnyProblem):
         """
         entry = self.definition if id is None else self.formulations[id]
         if entry.key not in self._optima:
-            self._optima[entry.key] = proven_optimum(self.program(entry.id), lambda value: entry.value(value, self.data))
+            self._optima[entry.key] = proven_optimum(self.program(entry.id), lambda value: entry.value(value, self.data), self.seconds)
         return self._optima[entry.key]
 
     def values_at(self, id: str, x: Vector) -> dict[str, Array]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs.families.completion import completed
-from equimargin.proofs.families.optimum import SECONDS, scaled
+from equimargin.proofs.families.optimum import scaled
 from equimargin.proofs.families.problem import OwnProblem
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.solution import AnySolution, Status
@@ -94,7 +94,7 @@ def _worth(problem: OwnProblem, answer: Any, accuracy: float) -> tuple[Interval,
             f"a solver returns a number, a mapping of variables to values, or (formulation, mapping), not a {type(answer).__name__}"
         )
     program = problem.program(entry.id)
-    found = completed(program, point, SECONDS)
+    found = completed(program, point, problem.seconds)
     if found.moved > max(LEAST_MOVE, accuracy):
         raise ValueError(f"the values of {entry.name} are feasible only after a change by {found.moved:.1e}, relative to 1 + |value|")
     worth = scaled(lambda value: entry.value(value, problem.data), program.stated(found.objective))

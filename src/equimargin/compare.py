@@ -58,7 +58,8 @@ class HowToCompare(HowToPose, total=False):
         ones) takes part there only if it is asked for by its full name. A solver may also be handed in itself, entered or not: any
         `Solver`, such as those of `equimargin.adapters`; `["*", mine]` compares it with all others.
     tol : relative accuracy asked of every solver, 1e-8 by default.  agree_tol : relative tolerance of the referee, 1e-6 by default.
-    time_limit : seconds an answer, 60 by default.  total_time : seconds in all, None for any; what there is then is the result.
+    time_limit : seconds an answer, and the proof of an optimum of one's own formulation, 60 by default.
+    total_time : seconds in all, None for any; what there is then is the result.
         A step that is at work, such as compilation, is waited for.
     patient : whether backends may go on to the time limit although the optimum is proven.
     jobs : processes; -1 is all cores. Above 1, formulations and solvers of one's own must be entered by modules that other processes can
@@ -254,7 +255,8 @@ def comparisons(problem: Any, *more: Any, **how: Unpack[HowToCompare]) -> Iterat
     jobs = int(number(asked_for.get("jobs", 1), "jobs", processes, lambda v: v % 1 == 0 and v != 0))
     posed = _problems(problem, {name: value for name, value in asked_for.items() if name in POSED})
     ids = matching(formulations, REGISTRY, "formulation")
-    problems = _meant(posed, ids)
+    total = np.inf if total_time is None else float(total_time)
+    problems = [problem.proven_within(float(time_limit), total) for problem in _meant(posed, ids)]
     wanted = [solvers] if isinstance(solvers, str | Solver) else list(solvers)
     patterns, given = [each for each in wanted if isinstance(each, str)], _given(wanted)
     names = matching(patterns, [*BACKENDS, *SOLVERS], "solver")

@@ -942,6 +942,13 @@ FAULTS = (
         ("brought",),
     ),
     Fault(
+        "proofs that take what time they like",
+        "src/equimargin/compare.py",
+        "problem.proven_within(float(time_limit), total) for problem in",
+        "problem for problem in",
+        ("brought",),
+    ),
+    Fault(
         "data that one function changes for all",
         "proofs/families/problem.py",
         "return deepcopy(self._data)",

@@ -22,6 +22,7 @@ from equimargin.own.instances import drawn, refutation
 from equimargin.proofs import Agreement, Verdict, examine, judge
 from equimargin.proofs.dualize import same_dual
 from equimargin.proofs.families.family import FAMILIES
+from equimargin.proofs.families.optimum import ProvenOptimum, proven_optimum
 from equimargin.solvers import SOLVERS, Limits, Status, solve_declaration
 from equimargin.testing import check_formulation, check_solver, main
 from narrow import as_a, present
@@ -362,6 +363,42 @@ def _forgotten(family_id: str) -> None:
     for name in [name for name in SOLVERS if name.startswith(f"{family_id}.")]:
         del SOLVERS[name]
     del FAMILIES[family_id]
+
+
+def test_exact_optima_that_are_not_equal_are_said_to_be(own: OwnFamily) -> None:
+    @own.formulation("nearly")
+    def nearly(d: Any) -> Any:
+        return above({"end": d["end"] + 2.0**-30})
+
+    found = compare(own({"end": 3.0}), solvers="CLARABEL")
+    said = {j.evidence.run.formulation: (j.agreement, j.evidence.run.reason) for j in found.families[0].judgements}
+    assert said["test.own.nearly"][0] is Agreement.AGREES
+    assert "not equal: its exact optimum differs from the definition's by 2.8e-09" in said["test.own.nearly"][1]
+    assert "not equal" not in said["test.own.primal"][1]
+
+
+def test_proofs_keep_the_limits_of_the_comparison(own: OwnFamily, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+
+    def proven(program: Any, value: Any, seconds: float) -> ProvenOptimum:
+        asked.append(seconds)
+        return proven_optimum(program, value, seconds)
+
+    monkeypatch.setattr("equimargin.proofs.families.problem.proven_optimum", proven)
+    own.formulation("twice")(above)
+    problem = own({"end": 3.0})
+    compare(problem, solvers="CLARABEL", time_limit=50.0)
+    assert asked == [50.0, 50.0]
+    compare(problem, solvers="CLARABEL", total_time=40.0)
+    assert len(asked) == 4
+    assert all(0 < seconds <= 40 for seconds in asked[2:])
+    assert problem.seconds == 60.0
+
+
+def test_a_proof_without_time_says_so(own: OwnFamily) -> None:
+    found = nothing({}).proven_within(1e-6, 1e-6).optimum()
+    assert not found.is_known
+    assert "no proof within the 0.001 s" in found.reason
 
 
 def test_an_optimum_beyond_float64_is_exact() -> None:
