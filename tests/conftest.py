@@ -11,6 +11,8 @@ for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when
 import pytest
 from hypothesis import Phase, settings
 
+collect_ignore = ["brought.py"]  # has no doctest, and a second import of it would enter its families twice
+
 # No deadline anywhere: the first call of a compiled kernel takes as long as its compiler.
 settings.register_profile("dev", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=100, print_blob=True)

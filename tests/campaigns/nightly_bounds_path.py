@@ -33,7 +33,7 @@ from equimargin.formulations.rows.listed import Tube
 from equimargin.solvers import RegularizationPath, exact_optimum, regularization_path
 from equimargin.solvers.exact.numbers import given_gram
 from narrow import as_a
-from rationals import rational
+from oracles.rationals import rational
 
 FACTOR, ALLOWED = 10, Fraction(1, 10**12)
 """How far a point may be above its claim: a factor of the claim, and a relative amount over S = max(|optimum|, 1e-4 P(0)) beside it."""

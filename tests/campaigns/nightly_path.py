@@ -33,7 +33,7 @@ from equimargin.formulations.kernels.kernel import Linear, Polynomial
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.solvers import RegularizationPath, regularization_path
-from rationals import rational
+from oracles.rationals import rational
 
 SILENT = 1e-8
 """A relative gap above this was to be announced."""

@@ -20,8 +20,8 @@ from equimargin.formulations.declaration import families
 from equimargin.proofs.sameness import Statement, stated
 from equimargin.sameness import Same, same
 from equimargin.solvers.exact.program.clock import Clock
+from oracles.reasons import assert_replays
 from problem_pairs import PAIRS
-from reasons import assert_replays
 
 READ_OUTS = {"svm.hard.bias.as_printed", "rank.l2.value.as_printed"}
 """Misprints of how a solution is read, not of a problem: what they declare is right."""

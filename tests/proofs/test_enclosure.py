@@ -17,7 +17,7 @@ from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.proofs.enclosure import boxed, enclosure, interval, lower, upper
 from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, program_optimum
 from equimargin.testing import programs
-from program_conditions import feasible, pull, unfolded, value
+from oracles.program_conditions import feasible, pull, unfolded, value
 
 
 def proves_its_ends(found: interval.Enclosure) -> bool:

@@ -34,7 +34,7 @@ from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.proofs.enclosure import enclosure
 from equimargin.solvers.exact.program import Infeasible, Optimum, Outcome, Unbounded, Undecided, program_optimum
-from program_conditions import holds
+from oracles.program_conditions import holds
 
 FLOATS_AGREE = 1e-5
 """Relative difference at which a value in floats is taken to be the exact one: HiGHS's tolerance is 1e-7, OSQP's is 1e-9."""

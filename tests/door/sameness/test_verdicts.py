@@ -23,8 +23,8 @@ from equimargin.proofs.sameness.comparison import apart
 from equimargin.sameness import exact_value, refute, same, suggest
 from equimargin.solvers.exact.program.clock import Clock
 from narrow import present
+from oracles.reasons import assert_replays
 from problem_pairs import CLASSES, PAIRS, soft, soft_doubled, soft_dual, soft_dual_without_half
-from reasons import assert_replays
 
 FEW: dict[str, Any] = {"draws": 3, "examples": 5}
 """Instances for a test of every day; the campaign takes more."""

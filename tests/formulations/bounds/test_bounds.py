@@ -42,7 +42,7 @@ from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers import solve
 from equimargin.testing import FAMILIES, classification_data, costs, features, kernels, margin_problems, ranking_data, regression_data
 from narrow import as_a
-from rationals import (
+from oracles.rationals import (
     SLACK,
     Vector,
     apply,

@@ -1,6 +1,6 @@
 """Proven bounds where float64 underflows and overflows: against optima and values in rational numbers, compared as fractions.
 
-The values of a point are computed from the formulas in `rationals.py`; optima are `exact_optimum`'s.
+The values of a point are computed from the formulas in `oracles/rationals.py`; optima are `exact_optimum`'s.
 """
 
 from __future__ import annotations
@@ -47,8 +47,7 @@ from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.solvers import Status, exact_optimum, solve
 from equimargin.testing import FAMILIES, extreme_problems, extreme_scales
 from narrow import as_a, present
-from places import ROOT
-from rationals import (
+from oracles.rationals import (
     apply,
     exact_dual,
     exact_margins,
@@ -60,6 +59,7 @@ from rationals import (
     inner,
     is_positive_semidefinite,
 )
+from places import ROOT
 
 SMALLEST = Fraction(5e-324)
 MARGIN_FAMILIES = [family for family in FAMILIES if family not in ("rvm", "rank.onenorm")]

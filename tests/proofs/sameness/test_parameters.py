@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from equimargin.proofs.sameness import reason_for_all_data, stated
 from equimargin.solvers.exact.program.clock import Clock
 from narrow import present
+from oracles.reasons import assert_replays
 from problem_pairs import soft_dual_of_parameters, soft_of_parameters
-from reasons import assert_replays
 
 DATA = {"X": np.array([[1.0, 2.0], [0.0, 1.0], [3.0, -1.0]]), "y": np.array([1.0, -1.0, 1.0]), "C": 2.0}
 SECONDS = 60.0

@@ -21,7 +21,7 @@ from equimargin.solvers.exact.program import Optimum, program_optimum
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.testing import FAMILIES, sample_problem
 from narrow import present
-from reasons import assert_replays
+from oracles.reasons import assert_replays
 
 SECONDS = 60.0
 """Seconds that a reason may take here: they take a tenth of one."""

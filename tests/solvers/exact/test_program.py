@@ -24,7 +24,7 @@ from equimargin.solvers.exact.program.criss_cross import optimum_by_pivots
 from equimargin.solvers.exact.program.linear_system import solution_near
 from equimargin.solvers.exact.program.semidefinite import semidefinite
 from equimargin.testing import programs
-from program_conditions import holds, inner, unfolded
+from oracles.program_conditions import holds, inner, unfolded
 
 small = st.integers(-3, 3)
 
