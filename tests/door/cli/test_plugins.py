@@ -79,7 +79,7 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
         (("compare", "broken.json", "--plugin", "brought", "--family", "test.ocsvm"), "broken.json cannot be read"),
         (("compare", "brought.py", "--plugin", "brought", "--family", "test.ocsvm"), "ends in .json or .npz"),
         (("compare", "--plugin", "brought", "--family", "test.ocsvm", "--draw", "1", "-C", "2"), "--cost is not for test.ocsvm"),
-        (("compare",), "missing argument DATA"),
+        (("compare",), "missing argument 'DATA'"),
     ],
 )
 def test_failures_are_sentences(run: Run, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
