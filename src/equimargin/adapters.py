@@ -113,6 +113,8 @@ def from_fit(fit: Callable[[Any, Array, float], Any], families: Sequence[str], n
 def libsvm(tol: float = 1e-9, name: str = "libsvm") -> Solver:
     """LIBSVM by its own Python interface (`libsvm.svmutil`) where that is installed, else the copy of it in scikit-learn.
 
+    LIBSVM keeps kernel values in single precision: where these span many digits, as of a polynomial kernel, its answer has fewer.
+
     Parameters
     ----------
     tol : by how much its optimality conditions may be violated, LIBSVM's -e.  name : that it has in a comparison.
