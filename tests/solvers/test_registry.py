@@ -137,7 +137,8 @@ def test_a_solver_from_outside_is_one_among_the_others(own: str) -> None:
     assert [(answer["solver"], answer["agreement"]) for answer in result.answers] == [("CLARABEL", "agrees"), (own, "agrees")]
     assert result.agree
     listed = CliRunner().invoke(app, ["list", "solvers"]).output.splitlines()
-    assert listed[-1].split(maxsplit=1) == [own, "dual coordinate ascent, one row after the other"]
+    line = next(line for line in listed if line.startswith(f"{own} "))
+    assert line.split(maxsplit=1) == [own, "dual coordinate ascent, one row after the other   [own_solver]"]
     assert "svm.nobias" in CliRunner().invoke(app, ["show", own]).output
 
 

@@ -111,6 +111,7 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(own: str, arguments: list
     assert "Traceback" not in output
 
 
+@pytest.mark.usefixtures("hearing")
 def test_an_interrupt_exits_130_with_a_sentence(own: str) -> None:
     command = [sys.executable, "-m", "equimargin", "same", "rank.l1.primal", "rank.l1.dual", "--draws", "200", "--examples", "10000"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=HERE) as running:
