@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+import signal
+import sys
+from threading import Timer
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +17,12 @@ from equimargin.cli.names import OneSentence
 from equimargin.cli.path import path
 from equimargin.cli.proof import audit, refute, same, verify
 from equimargin.cli.warm_up import warm_up
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
+SECONDS_UNTIL_SENT_AGAIN = 0.05
+"""Seconds after which a lost interrupt is sent again: a callback that lost it is over by then, and no person notices."""
 
 app = typer.Typer(
     name="equimargin",
@@ -40,6 +50,17 @@ for command in (compare, same, refute, path, verify, audit, list_, show, graph, 
     app.command(command.__name__.rstrip("_").replace("_", "-"))(command)
 
 
+def _send_again(lost: UnraisableHookArgs) -> None:
+    """Send Ctrl-C once more if it came where Python ignores all errors, such as in a callback of its garbage collector."""
+    if lost.exc_type is KeyboardInterrupt:
+        timer = Timer(SECONDS_UNTIL_SENT_AGAIN, os.kill, (os.getpid(), signal.SIGINT))
+        timer.daemon = True
+        timer.start()
+    else:
+        sys.__unraisablehook__(lost)
+
+
 def main() -> None:
     """Run the command line."""
+    sys.unraisablehook = _send_again
     app()

@@ -18,8 +18,6 @@ PAGE_COLUMNS = 80
 """Columns of the page where nobody says how many there are."""
 NARROWEST = 20
 """Columns that are made use of however few a terminal says that it has."""
-REDRAWN_PER_SECOND = 4
-"""How often a terminal is redrawn at most."""
 
 
 class Screen:
@@ -44,7 +42,8 @@ class Screen:
         if self.terminal:
             from rich.live import Live
 
-            self._live = Live(console=self.console, refresh_per_second=REDRAWN_PER_SECOND, transient=True)
+            # Only this thread draws: a second one that draws while a block is printed would move the cursor over its lines.
+            self._live = Live(console=self.console, auto_refresh=False, transient=True)
             self._live.start()
         return self
 
@@ -64,7 +63,7 @@ class Screen:
             elif self._live is None and not self.wide and family.id not in self._announced:
                 self._announce(family, found.settings["tol"])
         if self._live is not None:
-            self._live.update(self._at_work(found))
+            self._live.update(self._at_work(found), refresh=True)
 
     def end(self, found: Comparison) -> None:
         """Print what is left of the families, and the closing lines."""

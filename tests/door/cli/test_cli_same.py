@@ -119,3 +119,28 @@ def test_an_interrupt_exits_130_with_a_sentence(own: str) -> None:
         running.send_signal(signal.SIGINT)
         _, said = running.communicate(timeout=60)
     assert (running.returncode, said.strip()) == (130, "equimargin: interrupted")
+
+
+LOST = """
+import gc, os, signal, sys
+import equimargin.sameness
+from equimargin.cli.app import main
+judge, collected = equimargin.sameness.same, []
+def interrupt(phase, info):
+    collected.append(phase)
+    if len(collected) == 1:
+        os.kill(os.getpid(), signal.SIGINT)
+def same(*asked, **options):
+    gc.callbacks.append(interrupt)
+    return judge(*asked, **options)
+equimargin.sameness.same = same
+sys.argv = ["equimargin", "same", "rank.l1.primal", "rank.l1.dual", "--draws", "200", "--examples", "10000"]
+main()
+"""
+"""The command with an interrupt that comes in a callback of Python's garbage collector, where every error is ignored."""
+
+
+@pytest.mark.usefixtures("hearing")
+def test_an_interrupt_in_a_callback_of_the_collector_is_not_lost(own: str) -> None:
+    found = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True, env=HERE, timeout=120)
+    assert (found.returncode, found.stderr.strip()) == (130, "equimargin: interrupted")

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -453,3 +454,12 @@ def test_an_argument_that_is_none_is_refused() -> None:
     problem = classification(np.arange(4.0)[:, None], np.array([-1.0, 1, -1, 1]))
     with pytest.raises(TypeError, match=r"compare takes no argument time; it takes .*time_limit"):
         run(problem, time=1.0)  # type: ignore[call-arg]
+
+
+def test_a_terminal_is_drawn_by_one_thread_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second one that draws while a block is printed would move the cursor over lines that are printed already."""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    before = threading.active_count()
+    with Screen(False) as screen:
+        assert screen.terminal
+        assert threading.active_count() == before
