@@ -137,18 +137,27 @@ def ranking(
     return MarginProblem(X, kernel, rows, C, chosen, False, weights, shift=_shift(kernel, X), feature_names=names)
 
 
-def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel | None = None, loss: Loss = "hinge") -> MarginProblem:
-    """RankSVM over given preferences.
+def ranking_from_pairs(
+    X: Any,
+    pairs: ArrayLike,
+    C: float = 1.0,
+    kernel: Kernel | None = None,
+    loss: Loss = "hinge",
+    pair_weight: ArrayLike | None = None,
+) -> MarginProblem:
+    """RankSVM over given preferences, min 1/2 |f|^2 + C sum_r weight_r loss(1 - f(x_i(r)) + f(x_j(r))).
 
     Parameters
     ----------
     X : (m, d) features, kept as in `classification`.  pairs : (p, 2) integers, (preferred, other).
+    pair_weight : (p,) factors of C, in [0, inf], in the order of the pairs; 1 by default. A pair of weight 2 costs as much as if it were
+        given twice.
 
     Raises
     ------
-    ValueError : an index outside 0 .. m - 1, a point preferred to itself.
+    ValueError : an index outside 0 .. m - 1, a point preferred to itself, weights of another number, a negative one.
 
-    Source: P (6), its set of preferences.
+    Source: P (6), its set of preferences; W, the application to clickthrough data, whose r' is such a set.
     """
     X, kernel, names = _features(X, kernel)
     given = array(pairs, "ranking_from_pairs: pairs")
@@ -161,11 +170,13 @@ def ranking_from_pairs(X: Any, pairs: ArrayLike, C: float = 1.0, kernel: Kernel 
         raise ValueError(f"ranking_from_pairs: every index must be in 0 .. {X.shape[0] - 1}")
     if (listed[:, 0] == listed[:, 1]).any():
         raise ValueError("ranking_from_pairs: a point cannot be preferred to itself")
-    rows = Pairs(listed[:, 0], listed[:, 1], X.shape[0])
+    weights = None if pair_weight is None else factors(pair_weight, len(listed), "ranking_from_pairs: pair_weight")
+    order = np.lexsort((listed[:, 1], listed[:, 0]))  # that of the rows
+    rows, weights = Pairs(listed[order, 0], listed[order, 1], X.shape[0]), None if weights is None else weights[order]
     C = cost(C)
     chosen = choice(loss, "loss", LOSSES)
-    within_float64(rows, C, chosen)
-    return MarginProblem(X, kernel, rows, C, chosen, False, None, shift=_shift(kernel, X), feature_names=names)
+    within_float64(rows, C, chosen, weights)
+    return MarginProblem(X, kernel, rows, C, chosen, False, weights, shift=_shift(kernel, X), feature_names=names)
 
 
 def problem_of(

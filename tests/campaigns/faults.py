@@ -598,10 +598,31 @@ FAULTS = (
     ),
     Fault(
         "a preference turned round",
-        "src/equimargin/data/preferences.py",
+        "src/equimargin/data/pairs.py",
         "for side in NAMES[:2]",
         "for side in NAMES[1::-1]",
         ("tables",),
+    ),
+    Fault(
+        "weights of pairs in the order of the file",
+        "formulations/problem/construct.py",
+        "None if weights is None else weights[order]",
+        "weights",
+        ("tables",),
+    ),
+    Fault(
+        "clicked documents preferred to one another",
+        "src/equimargin/data/clicks.py",
+        " if above not in chosen]",
+        "]",
+        ("clicks",),
+    ),
+    Fault(
+        "inversions of the least average precision without a cap",
+        "src/equimargin/metrics/least.py",
+        "i / (i + cap))",
+        "i / (i + cap - 1))",
+        ("metrics",),
     ),
     Fault(
         "further rows filled with their own means",

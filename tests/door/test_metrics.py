@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, permutations, product
+from itertools import combinations, pairwise, permutations, product
 from math import log2
 from typing import Any
 
@@ -18,11 +18,16 @@ from equimargin.metrics import (
     PerQuery,
     average_precision,
     average_precision_bound,
+    average_precision_least,
     concordance,
+    empirical_loss,
+    expected_loss,
     kendall_tau,
     mean_ndcg,
     ndcg,
     pairwise_accuracy,
+    precision,
+    recall,
 )
 from equimargin.testing import Relevances, ranking_data
 
@@ -234,7 +239,79 @@ def test_one_document() -> None:
     assert [metric([0], [0.5]).mean for metric in (ndcg, mean_ndcg, average_precision)] == [0.0, 0.0, 0.0]
 
 
-EVERY = [concordance, pairwise_accuracy, kendall_tau, ndcg, mean_ndcg, average_precision]
+@given(rankings(), st.integers(1, 6))
+def test_precision_and_recall_are_means_over_all_orders_of_tied_documents(data: tuple[Array, Array, Any], k: int) -> None:
+    found, share = precision(*data, k=k), recall(*data, k=k)
+    for q, (y, f) in enumerate(each(*data)):
+        if len(y) > 6:
+            continue
+        orders = [order for order in permutations(range(len(y))) if all(f[i] >= f[j] for i, j in pairwise(order))]
+        relevant = [sum(y[i] >= 1 for i in order[:k]) for order in orders]
+        np.testing.assert_allclose(found.values[q], np.mean(relevant) / min(k, len(y)), **close)
+        if (y >= 1).any():
+            np.testing.assert_allclose(share.values[q], np.mean(relevant) / (y >= 1).sum(), **close)
+        else:
+            assert np.isnan(share.values[q])
+
+
+@given(rankings())
+def test_average_precision_is_the_integral_of_precision_over_recall(data: tuple[Array, Array, Any]) -> None:
+    y, f = data[0], np.argsort(np.argsort(data[1], kind="stable")).astype(float)
+    if not (y >= 1).any():
+        return
+    at = [(precision(y, f, k=k).mean, recall(y, f, k=k).mean) for k in range(1, len(y) + 1)]
+    gained = np.diff([0.0] + [share for _, share in at])
+    np.testing.assert_allclose(average_precision(y, f).mean, sum(gained * [found for found, _ in at]), **close)
+
+
+def test_the_expected_loss_weighs_queries_and_the_empirical_one_does_not() -> None:
+    y, f, qid = [2, 1, 0, 1, 0, 1], [3.0, 2.0, 1.0, 0.0, 1.0, 0.0], ["a", "a", "a", "b", "b", "c"]
+    assert empirical_loss(y, f, qid).mean == 0.0  # -1 of a, 1 of b; c has no order
+    assert expected_loss(y, f, qid, {"a": 0.75, "b": 0.25, "c": 0.0}).mean == -0.5
+    assert expected_loss(y, f, qid, {"a": 2, "b": 2, "c": 9}).mean == empirical_loss(y, f, qid).mean
+    wrong: Any
+    for wrong, message in (
+        ([1, 2, 3], "must map every query"),
+        ({"a": 1, "b": 1}, "the queries of probability and of qid differ: \\['c'\\]"),
+        ({"a": 1, "b": -1, "c": 1}, "the values of probability must be 3 numbers"),
+        ({"a": 1, "b": np.inf, "c": 1}, "must be finite"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            expected_loss(y, f, qid, wrong)
+
+
+@pytest.mark.parametrize(("R", "N"), [(1, 4), (2, 3), (3, 3), (4, 2), (5, 3), (3, 5)])
+def test_the_least_average_precision_is_that_of_the_worst_ranking(R: int, N: int) -> None:
+    """Over all rankings of R relevant and N irrelevant documents."""
+    least: dict[int, float] = {}
+    for relevant in combinations(range(R + N), R):
+        y = np.isin(np.arange(R + N), relevant).astype(float)
+        f = -np.arange(R + N, dtype=float)
+        inversions = int(concordance(y, f).discordant[0])
+        least[inversions] = min(least.get(inversions, 1.0), average_precision(y, f).mean)
+    assert sorted(least) == list(range(R * N + 1))
+    for inversions, value in least.items():
+        np.testing.assert_allclose(average_precision_least(R, inversions, N), value, **close)
+        assert value >= average_precision_bound(R, inversions) * (1 - 1e-12)
+    assert average_precision_least(R, 0) == 1.0
+    falling = [average_precision_least(R, inversions) for inversions in range(30)]
+    assert (np.diff(falling) < 0).all()
+
+
+def test_the_least_average_precision_of_impossible_counts_is_a_sentence() -> None:
+    for arguments, message in (
+        ((0, 1), "relevant must be a whole number, 1 or more"),
+        ((1, 0.5), "inversions must be a whole number"),
+        ((2, 7, 3), "2 relevant and 3 irrelevant documents have 6 pairs, and cannot have 7 inversions"),
+        ((10**4, 10**4), "too many partitions"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            average_precision_least(*arguments)
+    assert average_precision_least(10, 10) == pytest.approx(0.798, abs=5e-4)
+    assert average_precision_bound(10, 10) == pytest.approx(0.777, abs=5e-4)
+
+
+EVERY = [concordance, pairwise_accuracy, kendall_tau, empirical_loss, ndcg, mean_ndcg, average_precision, precision, recall]
 
 
 @pytest.mark.parametrize("metric", EVERY)
@@ -264,6 +341,9 @@ def test_bad_input_is_a_sentence(metric: Any, arguments: Any, message: str) -> N
         (mean_ndcg, {"discount": "none"}, "discount must be"),
         (ndcg, {"ties": "max"}, "ties must be"),
         (average_precision, {"ties": "half"}, "ties must be"),
+        (precision, {"ties": "max"}, "ties must be"),
+        (precision, {"k": -1}, "k must be a whole number"),
+        (recall, {"threshold": np.inf}, "threshold must be a finite number"),
         (average_precision, {"threshold": np.nan}, "threshold must be a finite number"),
         (pairwise_accuracy, {"ties": "right"}, "ties must be 'half' or 'wrong', not 'right'"),
     ],

@@ -94,6 +94,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "loss": ("l2", None, True, 1, ["hinge"], np.array(["hinge", "hinge"])),
     "bias": (None, 1, 0.0, "yes", [True], np.array([True, False])),
     "sample_weight": (*ONE_NUMBER_EACH, [1, 1, 1, -1], [1, 1, 1, np.nan], [1, 1, 1]),
+    "pair_weight": (*ONE_NUMBER_EACH, [-1.0], [np.nan], [1.0, 1.0]),
     "per_query": (None, "median", 1, ["sum"]),
     "query_weight": (2.0, [1, 2], "a", {1: "2"}, {1: None}, {1: -1.0}, {3: 1.0}, {None: 1.0, 3: 1.0}),
     "pairs": (None, "01", [["0", "1"]], [[0, 1], [2]], [[0.0, 1.0]], [[True, False]], DATES, [[0, 1, 2]], [[0, 4]], [[1, 1]]),

@@ -107,7 +107,7 @@ PreferencesOption = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
-        help="Pairs of rows of DATA, preferred,other, counted from 0: they take the place of the target.",
+        help="Pairs of rows of DATA, preferred,other[,query][,weight], counted from 0: they take the place of the target.",
     ),
 ]
 JSONOption = Annotated[
@@ -214,7 +214,7 @@ def margin_problem(data: Data, kernel: Kernel, C: float = 1.0, epsilon: float = 
     from equimargin.formulations.problem.construct import problem_of
 
     if data.pairs is not None:
-        return ranking_from_pairs(data.X, data.pairs, C, kernel, loss)
+        return ranking_from_pairs(data.X, data.pairs, C, kernel, loss, data.pair_weight)
     return problem_of(data.task, data.X, data.y, C, kernel, loss, epsilon, data.qid, **weights_of(data))
 
 

@@ -54,6 +54,7 @@ class Data:
     classes : the two labels that are -1 and +1 here, of a classification alone.
     weight : (m,) factors of the cost of each row, at least 0, or None where all are 1.
     pairs : (p, 2) rows (preferred, other), where preferences rank the rows and y says nothing.
+    pair_weight : (p,) factors of the cost of each pair, in [0, inf], or None where all are 1.
     origin : how the data were read.
     """
 
@@ -67,6 +68,7 @@ class Data:
     classes: tuple[float | str, float | str] | None = None
     weight: NDArray[np.float64] | None = None
     pairs: NDArray[np.int64] | None = None
+    pair_weight: NDArray[np.float64] | None = None
     origin: Origin = Origin()
 
     @property
@@ -113,6 +115,8 @@ class Data:
         origin, d = self.origin, self.X.shape[1]
         roles = [part for part in (self._target_described(), self._query_described()) if part]
         roles += [] if origin.weight is None else [f"weight `{origin.weight}`"]
+        if self.pair_weight is not None and len(self.pair_weight):
+            roles += [f"weights of pairs ({self.pair_weight.min():g} to {self.pair_weight.max():g})"]
         counts = f"{_counted(len(self.y), 'row')}" + ("" if pairs is None else f", {_counted(pairs, 'pair')}")
         described = f"{self.name}: {self.task}, {counts}{':' if roles else ','} {', '.join([*roles, _counted(d, 'feature')])}"
         notes = [f"dropped: {', '.join(origin.dropped)}"] if origin.dropped else []

@@ -17,7 +17,7 @@ from equimargin.data.formats.frames import is_frame, name_of, read_frame, read_p
 from equimargin.data.formats.npz import read_npz
 from equimargin.data.formats.svmlight import read_svmlight
 from equimargin.data.loaded import Data, Origin
-from equimargin.data.preferences import pairs_of
+from equimargin.data.pairs import pairs_of
 from equimargin.data.table import HowToRead, Request, Table
 from equimargin.data.words import MISSING, DataError, listed, shown
 
@@ -91,7 +91,8 @@ def load(source: Any, *, task: str | None = None, like: Data | None = None, pref
     data = _for_task(name, where, table, request)
     if preferences is None:
         return data
-    return replace(data, pairs=pairs_of(_preferences(preferences), table, len(table.y) + table.origin.left_out))
+    pairs, weights = pairs_of(_preferences(preferences), table, len(table.y) + table.origin.left_out)
+    return replace(data, pairs=pairs, pair_weight=weights)
 
 
 def _request(task: str | None, like: Data | None, ranked_by_pairs: bool, how: HowToRead) -> Request:
@@ -170,7 +171,7 @@ def _for_task(name: str, where: str, table: Table, request: Request) -> Data:
         if not set(levels.tolist()) <= set(classes):
             raise DataError(f"{where}: the classes are {listed(levels.tolist())} and not {listed(classes)}; supply rows of these alone")
         y = np.where(y == classes[1], 1.0, -1.0)
-    return Data(name, X, y, table.qid, task, columns, table.first, classes, table.weight, None, origin)
+    return Data(name, X, y, table.qid, task, columns, table.first, classes, table.weight, origin=origin)
 
 
 def _filled(

@@ -476,9 +476,12 @@ def test_preferences_round_trip(tmp_path_factory: pytest.TempPathFactory, values
         ("preferred,other\n0,1\n0,2\n", ", line 3: the two rows are of different queries; correct or remove the line"),
         ("preferred,other,query\n0,1,q\n1,0,r\n", ", line 3, column 'query': row 1 is of query 'q' in a line before; correct the line"),
         (
-            "preferred,other,weight\n0,1,1\n1,0,2\n",
-            ", line 3, column 'weight': '2' is no weight of a pair, which must be 1; leave the column out",
+            "preferred,other,weight\n0,1,1\n1,0,-2\n",
+            ", line 3, column 'weight': '-2' is no weight of a pair; supply a number from 0 to inf",
         ),
+        ("preferred,other,weight\n0,1,nan\n", ", line 2, column 'weight': 'nan' is no weight of a pair"),
+        ("preferred,other,weight\n0,1,\n", ", line 2, column 'weight': '' is no weight of a pair"),
+        ("preferred,other,weight\n0,1,1\n1,0\n", ", line 3: "),
     ],
 )
 def test_a_bad_preference_is_refused_with_its_place(tmp_path: Path, content: str, reason: str) -> None:
@@ -490,10 +493,21 @@ def test_a_bad_preference_is_refused_with_its_place(tmp_path: Path, content: str
 
 def test_preferences_follow_the_rows_that_are_left(tmp_path: Path) -> None:
     features = write(tmp_path, "a,b\n1,1\n,2\n3,3\n4,4\n")
-    prefs = write(tmp_path, "preferred,other,weight\n3,0,1\n2,1,1\n3,2,1\n", "prefs.csv")
+    prefs = write(tmp_path, "# clicks of a week\npreferred,other,weight\n3,0,1.5\n# one more\n2,1,1\n3,2,inf\n", "prefs.csv")
     back = load(features, preferences=prefs, missing="drop")
     assert back.pairs is not None
-    assert (back.pairs.tolist(), back.X[:, 0].tolist()) == ([[2, 0], [2, 1]], [1, 3, 4])
+    assert back.pair_weight is not None
+    assert (back.pairs.tolist(), back.pair_weight.tolist()) == ([[2, 0], [2, 1]], [1.5, np.inf])
+    assert back.X[:, 0].tolist() == [1, 3, 4]
+    assert "weights of pairs (1.5 to inf)" in back.describe(2)
+
+
+def test_a_weight_of_a_pair_is_worth_as_many_equal_pairs(tmp_path: Path) -> None:
+    features = write(tmp_path, "a,b\n1,2\n3,1\n0,4\n2,2\n")
+    weighed = write(tmp_path, "preferred,other,weight\n3,0,2\n0,1,1\n2,1,3\n0,3,0\n", "weighed.csv")
+    repeated = write(tmp_path, "preferred,other\n3,0\n2,1\n0,1\n2,1\n3,0\n2,1\n", "repeated.csv")
+    (low, high), (lower, upper) = (weighted(load(features, preferences=prefs)) for prefs in (weighed, repeated))
+    assert max(low, lower) <= min(high, upper) <= max(high, upper) <= min(low, lower) * (1 + 1e-6)
 
 
 def test_preferences_are_no_matter_of_another_task_nor_of_a_sample(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Preferences between the rows of a feature file: a table `preferred,other[,query][,weight]`, a pair in each of its rows.
 
 `preferred` and `other` are numbers of rows of the feature file, counted from 0, its header not among them.  Rows of two queries
-cannot be a pair, whether it is the feature file that has queries or this one.  A weight must be 1: `ranking_from_pairs` takes no other.
+cannot be a pair, whether it is the feature file that has queries or this one.  A weight is a factor of C in [0, inf], 1 without the
+column; a pair of an infinite weight must be met.  A pair may come several times, and then costs what its weights are together.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ NAMES: Final = ("preferred", "other", "query", "weight")
 """The columns of a preference file, of which the last two may be absent."""
 
 
-def pairs_of(columns: Columns, table: Table, rows: int) -> NDArray[np.int64]:
-    """Read pairs of rows, (p, 2), (preferred, other); pairs with a row that was left out are left out, too.
+def pairs_of(columns: Columns, table: Table, rows: int) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+    """Read pairs of rows, (p, 2), (preferred, other), and their weights, (p,) or None, but for pairs with a row that was left out.
 
     Parameters
     ----------
@@ -28,7 +29,7 @@ def pairs_of(columns: Columns, table: Table, rows: int) -> NDArray[np.int64]:
 
     Raises
     ------
-    DataError : other columns, an entry that is no row, a row preferred to itself, two queries in a pair, a weight other than 1.
+    DataError : other columns, an entry that is no row, a row preferred to itself, two queries in a pair, a weight outside [0, inf].
     """
     unknown = [name for name in columns.names if name.lower() not in NAMES]
     at = {name.lower(): place for place, name in enumerate(columns.names)}
@@ -40,21 +41,21 @@ def pairs_of(columns: Columns, table: Table, rows: int) -> NDArray[np.int64]:
         raise DataError(f"{_line(columns, same[0])}: row {pairs[same[0], 0]} is preferred to itself; correct or remove the line")
     if "query" in at:
         _check_queries(columns, at["query"], pairs)
-    if "weight" in at:
-        _check_weights(columns, at["weight"])
+    weights = _weights(columns, at["weight"]) if "weight" in at else None
     if table.kept is not None:
         place = np.full(rows, -1)
         place[table.kept] = np.arange(len(table.kept))
         pairs = place[pairs]
         held = (pairs >= 0).all(axis=1)
         pairs, lines = pairs[held], np.flatnonzero(held)
+        weights = None if weights is None else weights[held]
     else:
         lines = np.arange(len(pairs))
     if table.qid is not None:
         torn = np.flatnonzero(table.qid[pairs[:, 0]] != table.qid[pairs[:, 1]])
         if len(torn):
             raise DataError(f"{_line(columns, lines[torn[0]])}: the two rows are of different queries; correct or remove the line")
-    return pairs
+    return pairs, weights
 
 
 def _rows(columns: Columns, at: int, rows: int) -> NDArray[np.int64]:
@@ -78,10 +79,15 @@ def _check_queries(columns: Columns, at: int, pairs: NDArray[np.int64]) -> None:
                 raise DataError(f"{columns.place(pair, at)}: row {row} is of query {shown(text)} in a line before; correct the line")
 
 
-def _check_weights(columns: Columns, at: int) -> None:
+def _weights(columns: Columns, at: int) -> NDArray[np.float64]:
+    """The weights of the pairs, (p,)."""
+    found = []
     for pair, entry in enumerate(columns.entries[at]):
-        if (number(entry) if isinstance(entry, str) else float(entry)) != 1.0:
-            raise DataError(f"{columns.place(pair, at)}: {shown(entry)} is no weight of a pair, which must be 1; leave the column out")
+        weight = number(entry) if isinstance(entry, str) else float(entry)
+        if weight is None or not weight >= 0:
+            raise DataError(f"{columns.place(pair, at)}: {shown(entry)} is no weight of a pair; supply a number from 0 to inf")
+        found.append(weight)
+    return np.array(found)
 
 
 def _line(columns: Columns, pair: int) -> str:

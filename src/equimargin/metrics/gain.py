@@ -1,0 +1,112 @@
+"""Discounted cumulative gain: what the documents in the first places are worth, over what they could be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.metrics.per_query import PerQuery, Ranking, group_means, of_queries, one_of, places
+
+Gain = Literal["exponential", "linear"]
+Discount = Literal["letor", "shifted"]
+
+
+def ndcg(
+    y: ArrayLike,
+    f: ArrayLike,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    gain: Gain = "exponential",
+    discount: Discount = "letor",
+    ties: Literal["average", "ordinal"] = "average",
+) -> PerQuery:
+    """Normalised discounted cumulative gain of the first k documents.
+
+        NDCG@k = sum over i <= k of g(y_(i)) d(i) / I_k,      I_k the same sum of the documents by falling y
+
+    y_(i) is the relevance of the document that f has in place i. A query where no document has a gain counts 0, as in LETOR's evaluation
+    script, where a k beyond the last document is the last document, too.
+
+    Parameters
+    ----------
+    y : (n,) relevances >= 0.  f : (n,) decision values.  qid : (n,) queries; None: a single one.  k : None for all documents of a query.
+    gain : "exponential", 2^y - 1, or "linear", y.
+    discount : "letor", 1 / log2(max(2, i)), or "shifted", 1 / log2(1 + i).
+    ties : of documents with the same f: "average", the mean over their orders, or "ordinal", the order of the rows.
+
+    LETOR's script is the default with ties = "ordinal"; scikit-learn's `ndcg_score` is gain = "linear", discount = "shifted".
+
+    Returns
+    -------
+    Of every query, in [0, 1].
+
+    Raises
+    ------
+    ValueError : as in `concordance`, a negative relevance, k < 1, an unknown gain, discount or treatment of ties.
+
+    Source: K, section 4.2, corrected: the document prints the ideal order in the numerator, too. F. McSherry and M. Najork, Computing
+    information retrieval performance measures efficiently in the presence of tied scores (2008), for the mean over orders.
+    """
+    last, ratios = places(k), _ratios(gain, discount, ties)
+    return of_queries(_graded(y, f, qid), lambda y, f: float(ratios(y, f)[:last][-1]))
+
+
+def mean_ndcg(
+    y: ArrayLike,
+    f: ArrayLike,
+    qid: ArrayLike | None = None,
+    gain: Gain = "exponential",
+    discount: Discount = "letor",
+    ties: Literal["average", "ordinal"] = "average",
+) -> PerQuery:
+    """LETOR's mean NDCG, the mean of NDCG@k over k = 1, ..., l_q, the documents of the query.
+
+    Parameters
+    ----------
+    As in `ndcg`; relevances in the thousands do not overflow.
+
+    Returns
+    -------
+    Of every query, in [0, 1].
+
+    Raises
+    ------
+    ValueError : as in `ndcg`.
+
+    Source: K, section 4.2.
+    """
+    ratios = _ratios(gain, discount, ties)
+    return of_queries(_graded(y, f, qid), lambda y, f: float(ratios(y, f).mean()))
+
+
+def _graded(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None) -> Ranking:
+    given = Ranking.of(y, f, qid)
+    if given.y.min() < 0:
+        raise ValueError(f"y holds a negative relevance at row {int(given.y.argmin())}: a gain must not be negative")
+    return given
+
+
+def _ratios(gain: str, discount: str, ties: str) -> Callable[[Array, Array], Array]:
+    """NDCG@k for k = 1, ..., l, (l,), of relevances y (l,) by falling f (l,)."""
+    one_of("gain", gain, ("exponential", "linear"))
+    one_of("discount", discount, ("letor", "shifted"))
+    one_of("ties", ties, ("average", "ordinal"))
+
+    def ratios(y: Array, f: Array) -> Array:
+        if y.max() == 0:
+            return np.zeros(len(y))
+        gains, i = _gains(y, gain), np.arange(1, len(y) + 1)
+        d = 1 / np.log2(np.maximum(i, 2) if discount == "letor" else i + 1)
+        ideal = np.cumsum(np.sort(gains)[::-1] * d)
+        return np.asarray(np.cumsum((group_means(gains, f) if ties == "average" else gains) * d) / ideal)
+
+    return ratios
+
+
+def _gains(y: Array, gain: str) -> Array:
+    """Gains in units that cancel and do not overflow: (2^y - 1) / 2^max y, or y / max y."""
+    return np.asarray(-np.expm1(-y * np.log(2)) * np.exp2(y - y.max()) if gain == "exponential" else y / y.max())

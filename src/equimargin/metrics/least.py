@@ -1,0 +1,98 @@
+"""The least average precision that a number of inversions leaves: exactly, and by the bound that document W prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equimargin.formulations.numeric.arguments import number
+from equimargin.formulations.numeric.jit import jit
+
+MOST_STEPS = 4_000_000_000
+"""Sums that `average_precision_least` may compare, at most: these take about ten seconds."""
+
+
+def average_precision_least(relevant: int, inversions: int, irrelevant: int | None = None) -> float:
+    """The least average precision of any ranking with R relevant documents and Q inversions.
+
+        min over 0 <= c_1 <= ... <= c_R <= N with sum c_i = Q of     1/R sum over i = 1, ..., R of i / (i + c_i)
+
+    c_i is the number of irrelevant documents above the i-th relevant one. Every ranking has such numbers, and all such numbers have a
+    ranking, so that the minimum is attained: no larger lower bound holds for R, Q and N. It falls strictly as Q grows, is 1 at Q = 0,
+    and is nowhere below document W's bound, `average_precision_bound`. The numbers are the partitions of Q into at most R parts of at
+    most N each.
+
+    Parameters
+    ----------
+    relevant : R >= 1.  inversions : Q >= 0, pairs of a relevant document below an irrelevant one.
+    irrelevant : N, the number of irrelevant documents; None: any number.
+
+    Returns
+    -------
+    The minimum in (0, 1], up to R + 1 roundings of float64.
+
+    Raises
+    ------
+    ValueError : R < 1, Q < 0, Q > R N, a number that is not whole, or so many documents and inversions that all partitions are too many.
+
+    Source: the partitions are those of the inversions of a ranking of two levels; document W prints a bound that is attained rarely.
+    """
+    R, Q = _whole(relevant, "relevant", 1), _whole(inversions, "inversions", 0)
+    N = Q if irrelevant is None else min(_whole(irrelevant, "irrelevant", 0), Q)
+    if Q > R * N:
+        raise ValueError(f"{R} relevant and {N} irrelevant documents have {R * N} pairs, and cannot have {Q} inversions")
+    if R * (Q + 1) * N > MOST_STEPS:
+        raise ValueError(f"{R} relevant documents and {Q} inversions have too many partitions; average_precision_bound has no such limit")
+    return float(_least_sum(R, Q, N)) / R
+
+
+@jit
+def _least_sum(R: int, Q: int, N: int) -> float:
+    """The least sum of i / (i + c_i), by caps on the largest part: least[i, s] is that of the first i parts, whose sum is s."""
+    least = np.full((R + 1, Q + 1), np.inf)
+    least[:, 0] = np.arange(R + 1)
+    for cap in range(1, N + 1):
+        for i in range(1, R + 1):
+            for s in range(cap, min(i * cap, Q) + 1):
+                least[i, s] = min(least[i, s], least[i - 1, s - cap] + i / (i + cap))
+    return least[R, Q]  # type: ignore[no-any-return]
+
+
+def _whole(value: object, name: str, least: int) -> int:
+    return int(number(value, name, f"a whole number, {least} or more", lambda v: v >= least and v.is_integer()))
+
+
+def average_precision_bound(relevant: ArrayLike, inversions: ArrayLike) -> Any:
+    """A lower bound of average precision, for R relevant documents and Q inversions.
+
+        AP >= 1/R (Q + R (R + 1) / 2)^-1 (sum over i = 1, ..., R of sqrt(i))^2
+
+    The bound falls as Q grows, and so rises with Kendall's tau. W says that maximising tau helps to minimise the bound; in fact it helps to
+    maximise it. An inversion is a pair of a relevant document below an irrelevant one. With more than two levels, discordant pairs of
+    relevant documents, or of irrelevant ones, may be counted in Q, too; that only weakens the bound. If f has ties,
+    Q = discordant + tied / 2 bounds the mean over the orders of tied documents, and Q = discordant + tied bounds every order.
+
+    Parameters
+    ----------
+    relevant : R >= 1.  inversions : Q >= 0; arrays are broadcast.
+
+    Returns
+    -------
+    A lower bound in (0, 1], of the shape of the arguments.
+
+    Raises
+    ------
+    ValueError : R < 1 or not whole, Q < 0, a number that is not finite.
+
+    Source: W, the lower bound of average precision; T. Joachims, Optimizing search engines using clickthrough data (2002).
+    """
+    R, Q = np.asarray(relevant, dtype=np.float64), np.asarray(inversions, dtype=np.float64)
+    if not (np.isfinite(R).all() and (R >= 1).all() and (np.floor(R) == R).all()):
+        raise ValueError("relevant must be whole numbers, 1 or more: without a relevant document there is no average precision")
+    if not (np.isfinite(Q).all() and (Q >= 0).all()):
+        raise ValueError("inversions must be finite numbers, 0 or more")
+    roots = np.append(0.0, np.cumsum(np.sqrt(np.arange(1, R.max(initial=0) + 1))))
+    bound = roots[R.astype(np.int64)] ** 2 / (R * (Q + R * (R + 1) / 2))
+    return float(bound) if bound.ndim == 0 else bound

@@ -1,0 +1,72 @@
+"""Preferences of clicks: whose order they tell, that lists add up, and that their problem is a relaxation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from equimargin.data import DataError, preferences
+from equimargin.formulations import ranking_from_pairs
+from equimargin.solvers import solve
+
+
+def test_the_example_of_joachims() -> None:
+    told = preferences(range(7), [0, 2, 6])  # clicks on the first, the third and the seventh document
+    assert told.pairs.tolist() == [[2, 1], [6, 1], [6, 3], [6, 4], [6, 5]]
+    assert told.weight.tolist() == [1] * 5
+
+
+@st.composite
+def lists(draw: st.DrawFn) -> tuple[list[int], list[int]]:
+    shown = draw(st.permutations(range(6)))[: draw(st.integers(1, 6))]
+    return shown, draw(st.lists(st.sampled_from(shown), unique=True))
+
+
+@given(lists())
+def test_the_pairs_are_of_every_ranking_with_the_clicked_documents_first(shown: tuple[list[int], list[int]]) -> None:
+    order, clicked = shown
+    pairs = {tuple(pair) for pair in preferences(order, clicked).pairs.tolist()}
+    assert pairs == {(i, j) for i in clicked for j in set(order) - set(clicked) if order.index(j) < order.index(i)}
+
+
+@given(st.lists(lists(), min_size=1, max_size=4))
+def test_lists_add_up(shown: list[tuple[list[int], list[int]]]) -> None:
+    told = [preferences(*each) for each in shown]
+    whole = sum(told[1:], told[0])
+    again = [pair for each in told for pair in each.pairs.tolist()]
+    assert sorted(again) == np.repeat(whole.pairs, whole.weight.astype(int), axis=0).tolist()
+    assert len(np.unique(whole.pairs, axis=0)) == len(whole.pairs)
+
+
+def test_a_contradiction_is_paid_for() -> None:
+    both = preferences([0, 1], [1]) + preferences([1, 0], [0])
+    optimum = solve(ranking_from_pairs([[0.0], [1.0]], both.pairs, 3.0, pair_weight=both.weight), tol=1e-9).interval
+    assert optimum.lower <= 6 <= optimum.upper <= optimum.lower + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_clicks_are_a_relaxation_of_any_order_with_the_clicked_documents_first(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, relevance, shown = rng.normal(size=(8, 2)), rng.permutation(8), rng.permutation(8)
+    part = preferences(shown.tolist(), np.flatnonzero(relevance >= 5).tolist()).pairs
+    full = [(i, j) for i in range(8) for j in range(8) if relevance[i] > relevance[j]]
+    assert solve(ranking_from_pairs(X, part)).lower <= solve(ranking_from_pairs(X, full)).upper
+
+
+@pytest.mark.parametrize(
+    ("shown", "clicked", "message"),
+    [
+        ([0, 1, 0], [1], "the rows 0 are shown twice"),
+        ([0, 1], [2], "the rows 2 were clicked and not shown"),
+        ([0, -1], [0], "-1 is no row"),
+        ([0, "1"], [0], "'1' is no row"),
+        ([0, True], [0], "True is no row"),
+    ],
+)
+def test_lists_that_make_no_sense_are_a_sentence(shown: Any, clicked: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        preferences(shown, clicked)
