@@ -91,9 +91,9 @@ def audit(
 
     Parameters
     ----------
-    model : a fitted scikit-learn SVC, SVR or LinearSVC, or a Model of `foreign_models`.
-    X : (m, d) the features that it was trained on, as it saw them; the Gram matrix for a precomputed kernel.  y : (m,) two labels, of
-        which the larger is positive, or targets.
+    model : a fitted scikit-learn SVC, SVR or LinearSVC, a pipeline or a search that ends in one, or a Model of `foreign_models`.
+    X : (m, d) the features that it was trained on, as it (or its pipeline) saw them; the Gram matrix for a precomputed kernel.
+    y : (m,) two labels, of which the larger is positive, or targets.
     C, epsilon : of its problem, where it does not know them itself.  sample_weight : (m,) factors of C.
     tol, time_limit : for the solver that brackets the optimum.
 
@@ -106,7 +106,7 @@ def audit(
     C = _agreed("C", known.claimed.C, C)
     if not np.isfinite(C):
         raise ValueError("C must be finite: of a hard margin no model in floating point has an objective value")
-    problem = _problem(known, X, y, C, epsilon, sample_weight)
+    problem = _problem(known, known.features(X), y, C, epsilon, sample_weight)
     point = _point(known, problem, np.arange(problem.m) if sample_weight is None else np.flatnonzero(np.asarray(sample_weight) > 0))
     proven, inner = interval(problem, point), inner_interval(problem, Point(w=point.w, beta=point.beta, b=point.b))
     solution = solve(problem, tol=tol, time_limit=time_limit)

@@ -1,4 +1,4 @@
-"""Models of other programs: a scikit-learn estimator, or its coefficients in a file, or a model file of LIBSVM or LIBLINEAR.
+"""Models of other programs: a scikit-learn estimator or pipeline, or its coefficients in a file, or a model file of LIBSVM or LIBLINEAR.
 
     f(x) + b = sum_k coefficient_k k(support_k, x) + b        or        w.x + b
 
@@ -88,6 +88,7 @@ class Model:
     coefficients : (n,) those of the support vectors, where the model has some. The support vectors are rows of the data: by their numbers
         (support, (n,)), by their features (vectors, (n, d), dense or sparse), or by both, which must then agree.
     assumed : what the model's file does not say of its problem, and what is taken for granted instead, in words; empty if nothing is.
+    steps : what a pipeline does to the features before the model sees them, as a fitted transformer; None where there is nothing.
     """
 
     source: str
@@ -98,16 +99,36 @@ class Model:
     support: NDArray[np.int64] | None = None
     vectors: Any = None
     assumed: str = ""
+    steps: Any = None
+
+    def features(self, X: Any) -> Any:
+        """The features that the model saw, of those that its pipeline was given.
+
+        Raises
+        ------
+        ValueError : a step refuses them.
+        """
+        if self.steps is None:
+            return X
+        try:
+            return self.steps.transform(X)
+        except (ValueError, TypeError, KeyError, AttributeError) as reason:
+            raise ValueError(f"the pipeline's steps before its last one refuse these features: {reason}") from None
 
 
 def of_estimator(estimator: Any) -> Model:
-    """The model of a fitted scikit-learn SVC, SVR or LinearSVC.
+    """The model of a fitted scikit-learn SVC, SVR or LinearSVC, of a pipeline that ends in one, or of a search that has found one.
 
     Raises
     ------
     ValueError : another estimator, more than two classes, a kernel that is not positive semidefinite, not fitted.
     """
     kind = type(estimator).__name__
+    if hasattr(estimator, "best_estimator_"):
+        return of_estimator(estimator.best_estimator_)
+    if kind == "Pipeline":
+        last = of_estimator(estimator.steps[-1][1])
+        return replace(last, source=f"{last.source} at the end of a pipeline", steps=estimator[:-1] if len(estimator.steps) > 1 else None)
     if kind not in ("SVC", "SVR", "LinearSVC"):
         raise ValueError(f"scikit-learn's SVC, SVR and LinearSVC can be audited, not {kind}")
     if not hasattr(estimator, "intercept_"):

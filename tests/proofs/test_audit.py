@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVC
 from typer.testing import CliRunner
 
@@ -20,6 +25,7 @@ from equimargin.data import load
 from equimargin.formulations import linear, polynomial
 from equimargin.proofs import Audit, audit
 from equimargin.proofs.foreign_models import ClaimedProblem, Model, of_estimator, of_values, read
+from equimargin.proofs.pickled_models import read_trusted
 
 DATA = load("breast_cancer").scaled()
 X, Y = np.asarray(DATA.X)[:120], DATA.y[:120]
@@ -378,3 +384,75 @@ def test_rows_of_weight_zero_shift_no_support_vector(estimator: Any) -> None:
     assert found.excess == pytest.approx(wanted.excess, rel=1e-3, abs=1e-7)
     with pytest.raises(ValueError, match=r"leave those rows out"):
         audit(replace(of_estimator(model), vectors=None), X, Y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("compress", [0, 3])
+def test_a_pickled_pipeline_is_read_on_trust_alone(compress: int, tmp_path: Path) -> None:
+    """It is the audit of its last step on what its first step makes of the data; without trust nothing of the file is run."""
+    raw = load("breast_cancer")
+    pipeline = make_pipeline(StandardScaler(), SVC(kernel="linear", C=0.5)).fit(raw.X, raw.y)
+    file = tmp_path / "model.joblib"
+    joblib.dump(pipeline, file, compress=compress)
+    command = ["audit", str(file), "--data", "breast_cancer"]
+    refused = CliRunner().invoke(app, command)
+    assert (refused.exit_code, refused.output.count("\n")) == (2, 1)
+    assert "model.joblib is a pickled object" in refused.output
+    answer = CliRunner().invoke(app, [*command, "--trust"])
+    assert answer.exit_code == 0, answer.output
+    alone = audit(pipeline[-1], pipeline[0].transform(raw.X), raw.y)
+    said = str(alone).partition(" above")[0].removeprefix("SVC,")
+    assert "SVC at the end of a pipeline," in answer.output
+    assert said in answer.output
+
+
+@pytest.mark.parametrize("trust", [False, True])
+def test_nothing_is_run_without_trust(trust: bool, tmp_path: Path) -> None:
+    """The same file, which makes a folder when it is read, whatever its name."""
+    for name in ("model.pkl", "model.npz", "model"):
+        made = tmp_path / f"{name}.ran"
+        text = str(made).encode()
+        (tmp_path / name).write_bytes(b"\x80\x02cos\nmkdir\nX" + len(text).to_bytes(4, "little") + text + b"\x85R.")
+        with pytest.raises(ValueError, match="can be audited, not NoneType" if trust else "is a pickled object"):
+            read_trusted(tmp_path / name, trust)
+        assert made.exists() == trust
+
+
+def test_a_search_is_audited_as_what_it_found() -> None:
+    search = GridSearchCV(SVC(), {"C": [0.1, 1.0]}, cv=2).fit(X, Y)
+    assert str(audit(search, X, Y)) == str(audit(search.best_estimator_, X, Y))
+
+
+def test_a_pipeline_without_steps_before_its_last_one() -> None:
+    alone = SVC().fit(X, Y)
+    assert audit(make_pipeline(alone), X, Y).objective == audit(alone, X, Y).objective
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(b"\x80nonsense", "cannot be unpickled"), (pickle.dumps({"a": 1}), "can be audited, not dict"), (pickle.dumps(SVC()), "not fitted")],
+)
+def test_a_bad_pickle_is_a_sentence(content: bytes, reason: str, tmp_path: Path) -> None:
+    (tmp_path / "model.pkl").write_bytes(content)
+    with pytest.raises(ValueError, match=rf"^model\.pkl: .*{reason}"):
+        read_trusted(tmp_path / "model.pkl", trust=True)
+
+
+def test_a_pipeline_takes_columns_by_name(tmp_path: Path) -> None:
+    """Data whose columns have another order are put in order, and a missing column is named."""
+    pipeline = make_pipeline(StandardScaler(), SVC(kernel="linear")).fit(X[:, :3], Y)
+    pipeline[0].feature_names_in_ = np.array(["a", "b", "c"], dtype=object)  # as a frame would have given it
+    joblib.dump(pipeline, tmp_path / "model.joblib")
+    lines = [",".join(map(repr, [*x.tolist(), label])) for x, label in zip(X[:, [2, 0, 1]], Y.tolist(), strict=True)]
+    (tmp_path / "data.csv").write_text("\n".join(["c,a,b,label", *lines]))
+    command = ["audit", str(tmp_path / "model.joblib"), "--trust", "--data", str(tmp_path / "data.csv")]
+    answer = CliRunner().invoke(app, command)
+    assert answer.exit_code == 0, answer.output
+    assert "this model is between" in answer.output
+    refused = CliRunner().invoke(app, [*command, "--drop", "b"])
+    assert (refused.exit_code, "column 'b', which the data do not have" in refused.output) == (2, True)
+
+
+def test_steps_that_refuse_the_features_are_a_sentence() -> None:
+    pipeline = make_pipeline(StandardScaler(), SVC(kernel="linear")).fit(X, Y)
+    with pytest.raises(ValueError, match="the pipeline's steps before its last one refuse these features: X has 2 features"):
+        audit(pipeline, X[:, :2], Y)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,6 +29,8 @@ from equimargin.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from equimargin.data import Data
+    from equimargin.proofs.foreign_models import Model
     from equimargin.proofs.sameness import Statement
     from equimargin.sameness import Same
 
@@ -60,7 +63,9 @@ def audit(
     model: Annotated[
         Path,
         typer.Argument(
-            metavar="MODEL", help="LIBSVM or LIBLINEAR model, or NPZ/JSON with scikit-learn's coefficients; the keys are listed below."
+            metavar="MODEL",
+            help="LIBSVM or LIBLINEAR model, NPZ/JSON with scikit-learn's coefficients (the keys are listed below), or with --trust a "
+            "joblib or pickle file.",
         ),
     ],
     data: Annotated[
@@ -70,6 +75,10 @@ def audit(
         float | None, typer.Option("-C", metavar="COST", help="C of the model's problem, where the model does not say it.")
     ] = None,
     epsilon: Annotated[float | None, typer.Option(help="epsilon of the model's problem, where the model does not say it.")] = None,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Read a pickled estimator, and let its file run any program that it holds: only if you trust it."),
+    ] = False,
     scale: ScaleOption = False,
     target: TargetOption = None,
     weight: WeightOption = None,
@@ -92,17 +101,43 @@ def audit(
     data that these belong to, from 0, and perhaps support_vectors (n, d);
 
     of LinearSVC coef (d,), loss, fit_intercept, intercept_scaling; of all perhaps C, epsilon, class_weight.
+
+    A joblib or pickle file holds a fitted SVC, SVR or LinearSVC, a pipeline that ends in one, or a search that found one.
     """
     with sentences():
         from equimargin.data import load
         from equimargin.proofs.audit import audit as examine
-        from equimargin.proofs.foreign_models import read
+        from equimargin.proofs.pickled_models import read_trusted
 
-        known = read(model)
+        with warnings.catch_warnings(record=True) as said:
+            known = read_trusted(model, trust)
+        for warning in said:
+            typer.echo(f"equimargin: {model.name}: {' '.join(str(warning.message).split())}", err=True)
         rows = load(data, task=known.claimed.task, **how_to_read(target, None, weight, drop, header, sep, decimal, missing, na))
         rows = rows.scaled() if scale else rows
         typer.echo(rows.describe())
-        typer.echo(str(examine(known, rows.X, rows.y, cost, epsilon, rows.weight, tol=tol, time_limit=time_limit)))
+        typer.echo(
+            str(
+                examine(known, _as_its_pipeline_takes_them(known, rows), rows.y, cost, epsilon, rows.weight, tol=tol, time_limit=time_limit)
+            )
+        )
+
+
+def _as_its_pipeline_takes_them(model: Model, rows: Data) -> Any:
+    """The features by the names of columns, where the model is a pipeline that knows its columns by name, and the data have names."""
+    names = getattr(model.steps, "feature_names_in_", None)
+    if names is None or rows.columns is None:
+        return rows.X
+    missing = [name for name in names if name not in rows.columns]
+    if missing:
+        raise ValueError(f"the pipeline was fitted on a column {missing[0]!r}, which the data do not have")
+    ordered = rows.X[:, [rows.columns.index(name) for name in names]]
+    try:
+        from pandas import DataFrame
+    except ImportError:  # the array is in the right order, which is what scikit-learn warns of
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        return ordered
+    return DataFrame(ordered, columns=list(names))
 
 
 def same(
