@@ -28,7 +28,7 @@ def _examine(problem: OwnProblem, answer: Answer, control: bool = False) -> Evid
         return Evidence(run)
     optimum = problem.optimum(answer.declaration.id)
     run = replace(run, reason="; ".join(filter(None, [run.reason, _unequal(optimum.exact, problem.optimum().exact)])))
-    point = _proof(problem, optimum.interval)
+    point = _proof(problem, optimum.interval, answer.declaration.id)
     claim = _claim(problem, answer)
     if claim is None:
         return Evidence(run, point=point)
@@ -53,8 +53,8 @@ def _examine_solution(problem: OwnProblem, solution: OwnSolution) -> Evidence:
     )
     if solution.worth is None:
         return Evidence(run)
-    size = problem.optimum().interval.size
-    return Evidence(run, Claim(solution.value), _proof(problem, solution.worth), Accuracy(solution.accuracy * size, 0.0))
+    proof = _proof(problem, solution.worth, solution.formulation)
+    return Evidence(run, Claim(solution.value), proof, Accuracy(solution.accuracy * proof.proven.size, 0.0))
 
 
 def _unequal(own: Fraction | None, due: Fraction | None) -> str:
@@ -64,10 +64,13 @@ def _unequal(own: Fraction | None, due: Fraction | None) -> str:
     return f"not equal: its exact optimum differs from the definition's by {above(abs(own - due)):.1e}"
 
 
-def _proof(problem: OwnProblem, own: Interval) -> PointProof:
-    """What is proven of an answer's own optimum or value, beside what is proven of the definition's."""
+def _proof(problem: OwnProblem, own: Interval, formulation: str | None) -> PointProof:
+    """What is proven of an answer's own optimum or value, beside what is proven of the definition's.
+
+    formulation : of which the answer gives values, by its id; None where it gives none.
+    """
     definition = problem.optimum().interval
-    return PointProof(Point(), definition, definition, own=own)
+    return PointProof(Point(), definition, definition, own=own, stated_rounding=problem.rounding(formulation))
 
 
 def _claim(problem: OwnProblem, answer: Answer) -> Claim | None:

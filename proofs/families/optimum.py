@@ -19,6 +19,7 @@ from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Vector
 from equimargin.proofs.enclosure import enclosure
+from equimargin.proofs.families.rounding import image_of_move, moved_by_rounding
 from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
 
@@ -38,7 +39,9 @@ class ProvenOptimum:
 
     exact : the optimum, where it is known as a rational number.  reason : how it was proven, or why it was not, in a clause.
     size : the sum of the sizes of the terms of the objective at the optimum, in the units of the declared objective.
-    x : (n,) a point of the program with the value of one end, or None.  feasible : False where a ray proves that no point is feasible.
+    x : (n,) a point of the program with the value of one end, or None.  y, z : (m,) and (r,) multipliers with that of the other, or None.
+    feasible : False where a ray proves that no point is feasible.
+    rounding : how far roundings of the program's numbers may move the optimum, to first order; 0 where x, y and z are not known.
     """
 
     lower: float
@@ -47,7 +50,10 @@ class ProvenOptimum:
     reason: str
     size: float = 1.0
     x: Vector | None = field(default=None, repr=False)
+    y: Vector | None = field(default=None, repr=False)
+    z: Vector | None = field(default=None, repr=False)
     feasible: bool = True
+    rounding: float = 0.0
 
     @property
     def interval(self) -> Interval:
@@ -85,11 +91,12 @@ def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: fl
     found = enclosure(program, seconds=seconds / 2)
     feasible = True
     low, high, x, reason = found.lower, found.upper, found.primal, f"proven by {found.lower_by} and {found.upper_by}"
+    _, y, z = found.dual or (None, None, None)
     if not (_is_finite(low) and _is_finite(high)) and not program.cones:
         outcome = program_optimum(program, max(clock.left, LEAST_SECONDS))
         reason = outcome.reason if clock.left else f"no proof within the {seconds:.3g} s that it may take: {outcome.reason}"
         if isinstance(outcome, Optimum):
-            low, high, x = outcome.value, outcome.value, outcome.x
+            low, high, x, y, z = outcome.value, outcome.value, outcome.x, outcome.y, outcome.z
         elif isinstance(outcome, Infeasible | Unbounded):
             feasible = isinstance(outcome, Unbounded)
             low = high = -inf if feasible else inf
@@ -97,7 +104,10 @@ def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: fl
     lower, upper = min(end.lower for end in ends), max(end.upper for end in ends)
     exact = ends[0].exact if low == high else None
     reason = "; ".join(dict.fromkeys([reason, *(end.doubt for end in ends if end.doubt)]))
-    return ProvenOptimum(lower, upper, exact, reason, 1.0 if x is None else size_of_terms(program, x), x, feasible)
+    size, rounding = 1.0 if x is None else size_of_terms(program, x), 0.0
+    if x is not None and y is not None and z is not None and isinstance(high, Fraction):
+        rounding = image_of_move(value, program.stated(high), moved_by_rounding(program, x, y, z))
+    return ProvenOptimum(lower, upper, exact, reason, size, x, y, z, feasible, rounding)
 
 
 @dataclass(frozen=True)

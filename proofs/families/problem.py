@@ -107,6 +107,16 @@ class OwnProblem(AnyProblem):
             self._optima[entry.key] = proven_optimum(self.program(entry.id), lambda value: entry.value(value, self.data), self.seconds)
         return self._optima[entry.key]
 
+    def rounding(self, id: str | None = None) -> float:
+        """By how much roundings of the numbers that a formulation and the definition are stated in may move their optima apart.
+
+        Raises
+        ------
+        ValueError : as `optimum`.
+        """
+        due = self.optimum().rounding
+        return due if id in (None, self.definition.id) else due + self.optimum(id).rounding
+
     def values_at(self, id: str, x: Vector) -> dict[str, Array]:
         """The values of the variables of a formulation at a point of its program, by name."""
         columns, variables = self.program(id).columns, self.formulations[id].problem_of(self.data).variables()

@@ -27,6 +27,7 @@ class OwnSolution(AnySolution):
 
     worth : what its value is proven to be in, on the family's scale; None where it gave no value, or no feasible point is near its own.
     accuracy : what the solver admits, relative to the size of the optimum.
+    formulation : the id of the one whose variables it gives values of; None where it gives a value without a point.
     """
 
     problem: OwnProblem
@@ -37,6 +38,7 @@ class OwnSolution(AnySolution):
     seconds: float
     worth: Interval | None
     accuracy: float
+    formulation: str | None = None
 
     @property
     def value(self) -> float:
@@ -66,14 +68,14 @@ def solved(problem: OwnProblem, solver: str, function: Callable[[Any], Any], acc
         return OwnSolution(problem, solver, Status.TIME_LIMIT, reason, 0, time.perf_counter() - started, None, accuracy)
     taken = time.perf_counter() - started
     try:
-        worth, reason = _worth(problem, answer, accuracy)
+        worth, reason, entry = _worth(problem, answer, accuracy)
     except ValueError as wrong:
         return OwnSolution(problem, solver, Status.NUMERICAL_FAILURE, f"{solver}: {wrong}", 0, taken, None, accuracy)
-    return OwnSolution(problem, solver, Status.OPTIMAL, reason, 0, taken, worth, accuracy)
+    return OwnSolution(problem, solver, Status.OPTIMAL, reason, 0, taken, worth, accuracy, entry)
 
 
-def _worth(problem: OwnProblem, answer: Any, accuracy: float) -> tuple[Interval, str]:
-    """What an answer is worth on the family's scale, and how that is known.
+def _worth(problem: OwnProblem, answer: Any, accuracy: float) -> tuple[Interval, str, str | None]:
+    """What an answer is worth on the family's scale, how that is known, and of which formulation, by its id, it gives values.
 
     Raises
     ------
@@ -82,7 +84,7 @@ def _worth(problem: OwnProblem, answer: Any, accuracy: float) -> tuple[Interval,
     if isinstance(answer, Real | np.floating) and not isinstance(answer, bool):
         if np.isnan(float(answer)):
             raise ValueError("the value is not a number")
-        return Interval(float(answer), float(answer)), "the solver gives a value without a point"
+        return Interval(float(answer), float(answer)), "the solver gives a value without a point", None
     entry, point = problem.definition, answer
     if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], str):
         named = {entry.name: entry for entry in problem.formulations.values()}
@@ -102,4 +104,4 @@ def _worth(problem: OwnProblem, answer: Any, accuracy: float) -> tuple[Interval,
     how = f"its point of {entry.name} is {'exactly ' if worth.exact is not None else ''}feasible"
     moved = f" after a change by {found.moved:.1e}" if found.moved else ""
     ours = f"; it gives no {' and no '.join(left)}, for which the best values are taken" if left else ""
-    return Interval(worth.lower, worth.upper), f"{how}{moved}{ours}{worth.doubt and '; '}{worth.doubt}"
+    return Interval(worth.lower, worth.upper), f"{how}{moved}{ours}{worth.doubt and '; '}{worth.doubt}", entry.id

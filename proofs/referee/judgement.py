@@ -71,6 +71,8 @@ class Judgement:
     """Whose `lower` is: "own", "derived" or "family"; None where there is none at all."""
     relative_width: float
     """(upper - lower) / S of the two bounds."""
+    explained: float | None = None
+    """Where roundings of the stated numbers explain a proven difference from the family's optimum: up to which one, relative to S."""
 
     @property
     def ground(self) -> str:
@@ -78,6 +80,9 @@ class Judgement:
         said, accuracy = self.evidence.run.reason, self.evidence.accuracy
         if self.agreement in (Agreement.AGREES, Agreement.SKIPPED) or self.evidence.claim is None or accuracy is None:
             return said
+        if self.explained is not None:
+            whose = "of the numbers that it and the definition are stated in"
+            return f"{said}; it is off by {self.off:.1e}, and roundings {whose} explain up to {self.explained:.1e}: that proves no error"
         if accuracy.arithmetic > UNSOLVED:
             return f"{said}, but float64 tells margins apart to {accuracy.arithmetic:.1e} only"
         if self.agreement is Agreement.FAILED and self.accuracy > UNSOLVED:
@@ -211,7 +216,7 @@ def _judgement(e: Evidence, standard: _Standard) -> Judgement:
         upper = proven.upper
     lower, kind = next(((bound, kind) for bound, kind in sides if np.isfinite(bound)), (-np.inf, None))
     width = Interval(lower, upper, standard.interval.scale).relative_width
-    return Judgement(e, agreement, claim, off, accuracy, lower, upper, kind, width)
+    return Judgement(e, agreement, claim, off, accuracy, lower, upper, kind, width, _explained(e, agreement, accuracy, standard))
 
 
 def _accuracy(own: Accuracy, off: float, standard: _Standard) -> float:
@@ -270,17 +275,33 @@ def _ended_elsewhere(e: Evidence, standard: _Standard) -> bool:
 def _agreement_of_own(e: Evidence, figures: tuple[float, float, float], standard: _Standard) -> Agreement:
     """The agreement of an answer whose own optimum, or own point's value, is proven: it disagrees if that is proven to be another.
 
-    No accuracy of a backend excuses a declaration, and none accuses it. A solver is excused by the accuracy that it admits.
+    No accuracy of a backend excuses a declaration, and none accuses it. A solver is excused by the accuracy that it admits, and either of
+    them by roundings of the numbers that are stated.
     """
     claim, off, accuracy = figures
     assert e.point is not None
-    own, family = e.point.own or e.point.proven, standard.interval
-    admitted = accuracy if e.run.formulation is None else 0.0
-    if max(own.lower - family.upper, family.lower - own.upper) > standard.S * max(standard.tol, admitted):
+    if _differs(e, accuracy, standard, e.point.stated_rounding):
         return Agreement.DISAGREES
-    if e.claim is None or not accuracy <= UNSOLVED or not np.isfinite(family.relative_width):
+    if e.claim is None or not accuracy <= UNSOLVED or not np.isfinite(standard.interval.relative_width):
         return Agreement.FAILED
     return Agreement.AGREES if claim <= standard.tol and off <= standard.tol else Agreement.INACCURATE
+
+
+def _differs(e: Evidence, accuracy: float, standard: _Standard, explained: float = 0.0) -> bool:
+    """Whether an answer's own optimum or value is proven to be off by more than the tolerance, what it admits, and what is explained."""
+    if e.point is None or e.point.own is None:
+        return False
+    own, family = e.point.own, standard.interval
+    admitted = accuracy if e.run.formulation is None else 0.0
+    apart = max(own.lower - family.upper, family.lower - own.upper)
+    return apart > max(standard.S * max(standard.tol, admitted), explained)
+
+
+def _explained(e: Evidence, agreement: Agreement, accuracy: float, standard: _Standard) -> float | None:
+    """Up to which difference, relative to S, roundings explain that an answer is proven to be off; None where it is not, or they do not."""
+    if e.point is None or agreement is not Agreement.INACCURATE or not _differs(e, accuracy, standard):
+        return None
+    return e.point.stated_rounding / standard.S
 
 
 def _excused(claim: Claim, point: PointProof, accuracy: float, standard: _Standard) -> bool:

@@ -27,6 +27,7 @@ class Finding:
     data : the instance.  values : the optima of both, or None where one of them is not known.
     reason : why they are equal, where one is sought and found.  for_all_data : a reason that holds for all values of the parameters.
     undecided : why an optimum is not known, "" where both are.
+    rounding : how far roundings of what was declared may move the optima apart, where they are apart.
     """
 
     data: Any
@@ -34,11 +35,12 @@ class Finding:
     reason: Reason | None = field(default=None, repr=False)
     for_all_data: ForAllData | None = field(default=None, repr=False)
     undecided: str = ""
+    rounding: float = 0.0
 
     @property
     def apart(self) -> bool:
         """Whether the optima differ by more than roundings in what was declared can make them differ."""
-        return self.values is not None and apart(*self.values)
+        return self.values is not None and apart(*self.values, self.rounding)
 
     @property
     def equal(self) -> bool:
@@ -68,7 +70,7 @@ def compare_at(data: Any, a: Statement, b: Statement, reading: Reading, clock: C
         values = first.optimum, second.optimum
     except ValueError as why:
         return Finding(data, None, undecided=str(why))
-    found = Finding(data, values)
+    found = Finding(data, values, rounding=first.rounding + second.rounding if apart(*values) else 0.0)
     if not explain or not found.equal or not found.finite or first.affine is None or second.affine is None:
         return found
     for_all = reason_for_all_data(first, second, clock)
@@ -77,8 +79,8 @@ def compare_at(data: Any, a: Statement, b: Statement, reading: Reading, clock: C
     return Finding(data, values, reason, for_all)
 
 
-def apart(one: Value, other: Value) -> bool:
+def apart(one: Value, other: Value, rounding: float = 0.0) -> bool:
     """Whether two optima differ, and by more than roundings may."""
     if isinstance(one, float) or isinstance(other, float):
         return one != other
-    return abs(one - other) > max(RELATIVELY_APART * max(abs(one), abs(other)), APART)
+    return abs(one - other) > max(RELATIVELY_APART * max(abs(one), abs(other)), APART) and abs(one - other) > rounding

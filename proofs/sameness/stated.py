@@ -15,6 +15,7 @@ from equimargin.formulations.declaration import REGISTRY, Declaration, declare
 from equimargin.formulations.programs import Program, Reading, read
 from equimargin.proofs.families.family import FAMILIES
 from equimargin.proofs.families.formulation import OwnFormulation, unchanged
+from equimargin.proofs.families.rounding import image_of_move, moved_by_rounding
 from equimargin.proofs.sameness.form import Form, form_of, rational
 from equimargin.proofs.sameness.moves import Valued
 from equimargin.solvers.backends import program_of
@@ -85,6 +86,14 @@ class Stated:
         if isnan(float(found)):
             raise ValueError(f"the value map makes no number of {v}")
         return float(found) if np.isinf(float(found)) else Fraction(float(found))
+
+    @cached_property
+    def rounding(self) -> float:
+        """How far roundings of the program's numbers may move an exact optimum, after the value map; 0 of an infinite one."""
+        if not isinstance(self.outcome, Optimum):
+            return 0.0
+        moved = moved_by_rounding(self.program, self.outcome.x, self.outcome.y, self.outcome.z)
+        return image_of_move(self.mapped, self.program.stated(self.outcome.value), moved)
 
     @cached_property
     def affine(self) -> tuple[Fraction, Fraction] | None:

@@ -902,9 +902,37 @@ FAULTS = (
     Fault(
         "an own optimum below the family's",
         "proofs/referee/judgement.py",
-        "if max(own.lower - family.upper, family.lower - own.upper) > standard.S",
-        "if max(own.lower - family.upper, 0.0) > standard.S",
+        "apart = max(own.lower - family.upper, family.lower - own.upper)",
+        "apart = max(own.lower - family.upper, 0.0)",
         ("brought",),
+    ),
+    Fault(
+        "roundings that excuse nothing",
+        "proofs/referee/judgement.py",
+        "return apart > max(standard.S * max(standard.tol, admitted), explained)",
+        "return apart > standard.S * max(standard.tol, admitted)",
+        ("stated_rounding",),
+    ),
+    Fault(
+        "roundings that excuse everything",
+        "proofs/families/rounding.py",
+        "return (objective + rows) * ULPS_OF_A_NUMBER",
+        "return (objective + rows) * 10**6 * ULPS_OF_A_NUMBER",
+        ("stated_rounding",),
+    ),
+    Fault(
+        "roundings of constraints that move nothing",
+        "proofs/families/rounding.py",
+        "return (objective + rows) * ULPS_OF_A_NUMBER",
+        "return objective * ULPS_OF_A_NUMBER",
+        ("stated_rounding",),
+    ),
+    Fault(
+        "a rounding as it is before the value map",
+        "proofs/families/rounding.py",
+        "return abs(float(value(one) - value(other)))",
+        "return abs(float(one - other))",
+        ("stated_rounding",),
     ),
     Fault(
         "an infinite claim is never proven",
@@ -1000,7 +1028,7 @@ FAULTS = (
     Fault(
         "a seeded mistake that nobody looks for",
         "src/equimargin/own/instances.py",
-        "differs = apart > DIFFERENT * max(own.interval.size, due.interval.size)",
+        "differs = apart > max(DIFFERENT * max(own.interval.size, due.interval.size), problem.rounding(entry.id))",
         "differs = apart > 1e7 * max(own.interval.size, due.interval.size)",
         ("brought",),
     ),

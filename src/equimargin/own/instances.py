@@ -150,7 +150,8 @@ def check_own_solver(solver: Entry[Any], examples: int = EXAMPLES, seed: int = 0
         seen.count += 1
         apart = max(found.worth.lower - optimum.upper, optimum.lower - found.worth.upper)
         off = f"{solver.name} is worth {found.value!r} where the optimum is {optimum}"
-        return off if apart > max(found.accuracy, DIFFERENT) * optimum.interval.size else ""
+        rounding = problem.rounding(found.formulation)
+        return off if apart > max(max(found.accuracy, DIFFERENT) * optimum.interval.size, rounding) else ""
 
     refuted = _smallest(family, complaint, examples, seed)
     if refuted is not None:
@@ -172,7 +173,7 @@ def _value_complaint(entry: OwnFormulation, problem: OwnProblem) -> str:
         return ""
     own, due = problem.optimum(entry.id), problem.optimum()
     apart = max(own.lower - due.upper, due.lower - own.upper)
-    differs = apart > DIFFERENT * max(own.interval.size, due.interval.size)
+    differs = apart > max(DIFFERENT * max(own.interval.size, due.interval.size), problem.rounding(entry.id))
     return f"{entry.id} is worth {own} where {problem.definition.id} is worth {due}" if differs else ""
 
 

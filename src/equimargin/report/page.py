@@ -281,7 +281,7 @@ def _reasons(judgements: Iterable[Judgement]) -> Iterator[tuple[str, str]]:
     groups: dict[str, list[str]] = {}
     for j in judgements:
         run = j.evidence.run
-        unfinished = j.agreement is Agreement.INACCURATE and run.status is not Status.OPTIMAL
+        unfinished = j.agreement is Agreement.INACCURATE and (run.status is not Status.OPTIMAL or j.explained is not None)
         if unfinished or j.agreement is Agreement.FAILED:
             solver_of = f"{run.solver} on {_short(run.family, run.formulation)}" if run.formulation else run.solver
             groups.setdefault(run.reason if run.reason.startswith("stopped") else j.ground, []).append(solver_of)

@@ -45,7 +45,7 @@ def closing_lines(family: Family) -> Iterator[str]:
     reasons: dict[str, list[str]] = {}
     for j in family.judgements:
         run = j.evidence.run
-        unfinished = j.agreement is Agreement.INACCURATE and run.status is not Status.OPTIMAL
+        unfinished = j.agreement is Agreement.INACCURATE and (run.status is not Status.OPTIMAL or j.explained is not None)
         if unfinished or j.agreement in (Agreement.SKIPPED, Agreement.FAILED):
             reasons.setdefault(f"{j.agreement}: {j.ground}", []).append(run.name)
     for reason, who in reasons.items():

@@ -274,7 +274,8 @@ def _without_difference(findings: Sequence[Finding], search: Search, in_time: bo
         said.append(f"{len(findings) - len(known)} of the {len(findings)} instances drawn are undecided.")
     if rounded:
         near = f"{float(RELATIVELY_APART):g}"
-        said.append(f"On {rounded} the optima agree only within {near}: numbers were rounded before they were declared.")
+        explained_by = f"within {near}, or within what roundings of the stated numbers explain"
+        said.append(f"On {rounded} the optima agree only {explained_by}: numbers were rounded before they were declared.")
     return "UNDECIDED", [*said, *_in_time(in_time and search.in_time), _read(reading)]
 
 

@@ -1,0 +1,83 @@
+"""By how much the roundings of the numbers that a program is stated in may move its optimum.
+
+A formulation that computes its numbers in floats, A'A or a scaled matrix, is proven exactly of the numbers that it computed, and those are
+not quite the ones that were meant. To first order, the optimum changes with them as the Lagrangian does at an optimal x with multipliers
+y and z. If every number v is off by at most e |v|, that is at most
+
+    e ( 1/2 |x|'|P||x| + |q|'|x| + |c| + |y|'(|A||x| + |b|) + |z|'(|G||x| + |h|) ).
+
+Source: A. V. Fiacco, Introduction to Sensitivity and Stability Analysis in Nonlinear Programming (1983), theorem 3.4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from math import inf, isfinite
+from sys import float_info
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.programs import Program
+from equimargin.formulations.programs.rational import Matrix, Vector, dot
+
+ULPS_OF_A_NUMBER = 16
+"""Units in the last place by which a number of a program may be off: the sum of a few hundred rounded products is seldom further off."""
+BITS_OF_A_MEANT_NUMBER = 40
+"""Bits of numerator and denominator together up to which a number is what was meant: one rounded sum in 1,000 looks like that by chance."""
+
+
+def moved_by_rounding(program: Program, x: Vector, y: Vector, z: Vector) -> Fraction:
+    """The sum above: how far the optimum of a program may be moved by roundings of its numbers, to first order.
+
+    Parameters
+    ----------
+    program : any convex one.  x, y, z : (n,), (m,) and (r,), a point and multipliers, both near the optimum.
+    """
+    P, A, G = map(_rounded_part, (program.P, program.A, program.G))
+    q, b, h = (tuple(map(_rounded, part)) for part in (program.q, program.b, program.h))
+    x, y, z = (tuple(map(_size, part)) for part in (x, y, z))
+    objective = dot(x, P.times(x)) / 2 + dot(q, x) + _rounded(program.c)
+    rows = dot(y, _sum(A.times(x), b)) + dot(z, _sum(G.times(x), h))
+    return (objective + rows) * ULPS_OF_A_NUMBER * Fraction(float_info.epsilon)
+
+
+def image_of_move(value: Callable[[Fraction], Any], end: Fraction, by: Fraction) -> float:
+    """How far the value of a map moves where its argument moves by so much, either way; where it has a value there at all."""
+    if not by:
+        return 0.0
+    moved = (_difference(value, end, side) for side in (end - by, end + by))
+    return max((v for v in moved if isfinite(v)), default=inf)
+
+
+def _difference(value: Callable[[Fraction], Any], one: Fraction, other: Fraction) -> float:
+    """The difference of two values of a map; infinite where it has none, as the square root of a negative number."""
+    try:
+        with np.errstate(all="ignore"):
+            return abs(float(value(one) - value(other)))
+    except (ArithmeticError, ValueError):
+        return inf
+
+
+def _size(number: Fraction) -> Fraction:
+    """|number|, to 60 binary places of its own: exact optima have thousands of digits, which say nothing here."""
+    places = 60 + number.denominator.bit_length() - number.numerator.bit_length()
+    unit = Fraction(2) ** places
+    return Fraction(round(abs(number) * unit)) / unit
+
+
+def _rounded(number: Fraction) -> Fraction:
+    """The size of a number that may be a rounded one; 0 for one of few digits, as 3, 1/4 or 0.1 read as 1/10, which was meant."""
+    meant = number.numerator.bit_length() + number.denominator.bit_length() <= BITS_OF_A_MEANT_NUMBER
+    return Fraction(0) if meant else abs(number)
+
+
+def _rounded_part(M: Matrix) -> Matrix:
+    """The sizes of the entries that may be rounded."""
+    sizes = ({j: _rounded(v) for j, v in row.items()} for row in M.rows)
+    return Matrix(tuple({j: v for j, v in row.items() if v} for row in sizes), M.width)
+
+
+def _sum(one: Iterable[Fraction], other: Iterable[Fraction]) -> list[Fraction]:
+    return [a + b for a, b in zip(one, other, strict=True)]

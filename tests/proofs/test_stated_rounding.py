@@ -1,0 +1,176 @@
+"""Formulations that round their data: what roundings explain is no proof of an error, and what they do not explain is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from campaigns.exact.program_kinds import KINDS
+from equimargin.compare import compare
+from equimargin.formulations import REGISTRY
+from equimargin.formulations.programs import Program, program_from_arrays
+from equimargin.formulations.programs.rational import Matrix
+from equimargin.own import OwnFamily, family
+from equimargin.own.instances import check_own_formulation, check_own_solver
+from equimargin.proofs import Agreement, Verdict
+from equimargin.proofs.families import OwnFormulation
+from equimargin.proofs.families.family import FAMILIES
+from equimargin.proofs.families.rounding import image_of_move, moved_by_rounding
+from equimargin.sameness import same
+from equimargin.solvers import SOLVERS
+from equimargin.solvers.exact.program import Optimum, program_optimum
+from equimargin.solvers.registry import Entry
+from narrow import as_a
+
+EPS = 2.0**-52
+"""The relative distance of floats."""
+CONTROLS = {"test.rounds.off", "test.rounds.bounded"}
+"""The wrong formulations of the family below."""
+
+
+def curve(noise: float) -> dict[str, Any]:
+    """A polynomial with large coefficients, and values that it nearly takes: in A'A and A'b nearly all digits cancel."""
+    t = np.linspace(0.1, 1.1, 40)
+    A = np.vander(t, 6)
+    return {"A": A, "b": 30 * A @ np.arange(1, 7) + noise * np.sin(50 * t)}
+
+
+@pytest.fixture
+def rounds() -> Iterator[OwnFamily]:
+    """Least squares by residuals, right once more by the rounded A'A, and wrong in two ways."""
+    made = family("test.rounds", data=lambda: _strategy())
+
+    @made.formulation("residuals")
+    def residuals(d: Any) -> Any:
+        w = cp.Variable(d["A"].shape[1], name="w")
+        return cp.Problem(cp.Minimize(cp.sum_squares(d["A"] @ w - d["b"]) / 2))
+
+    @made.formulation("gram")
+    def gram(d: Any) -> Any:
+        A, b = d["A"], d["b"]
+        w = cp.Variable(A.shape[1], name="w")
+        return cp.Problem(cp.Minimize(cp.quad_form(w, cp.psd_wrap(A.T @ A)) / 2 - (A.T @ b) @ w + b @ b / 2))
+
+    @made.formulation("halved", value=lambda value, d: 2 * value)
+    def halved(d: Any) -> Any:
+        return cp.Problem(cp.Minimize(gram(d).objective.args[0] / 2))
+
+    @made.formulation("off", control=True)
+    def off(d: Any) -> Any:
+        return cp.Problem(cp.Minimize((1 + 2.0**-20) * residuals(d).objective.args[0]))
+
+    @made.formulation("bounded", control=True)
+    def bounded(d: Any) -> Any:
+        least = residuals(d)
+        return cp.Problem(least.objective, [least.variables()[0] <= 100])
+
+    @made.solver("normal_equations")
+    def normal_equations(d: Any) -> Any:
+        return "gram", {"w": np.linalg.lstsq(d["A"], d["b"])[0]}
+
+    yield made
+    for id in [id for id, entry in REGISTRY.items() if entry.family == made.id]:
+        del REGISTRY[id]
+    for name in [name for name in SOLVERS if name.startswith(f"{made.id}.")]:
+        del SOLVERS[name]
+    del FAMILIES[made.id]
+
+
+def _strategy() -> Any:
+    from hypothesis import strategies as st
+
+    return st.sampled_from([1e-3, 3e-3, 1e-2]).map(curve)
+
+
+@pytest.mark.parametrize("noise", [1e-3, 3e-3, 1e-2])
+def test_what_roundings_explain_is_inaccurate_and_the_controls_disagree(rounds: OwnFamily, noise: float) -> None:
+    problem = rounds(curve(noise))
+    due, own = problem.optimum(), problem.optimum("test.rounds.gram")
+    found = compare(problem, include_controls=True, agree_tol=1e-12)
+    by_formulation = {j.evidence.run.formulation: j for j in found.families[0].judgements if j.evidence.run.solver == "CLARABEL"}
+    against = {id for id, j in by_formulation.items() if j.agreement is Agreement.DISAGREES}
+    assert own.lower - due.upper > 1e-12 * due.interval.size or due.lower - own.upper > 1e-12 * due.interval.size
+    assert against == CONTROLS, str(found)
+    for name in ("gram", "halved"):
+        judged = by_formulation[f"test.rounds.{name}"]
+        assert judged.agreement is Agreement.INACCURATE
+        assert "roundings of the numbers that it and the definition are stated in explain up to" in judged.ground
+        assert "that proves no error" in " ".join(str(found).split())
+    assert found.families[0].verdict is not Verdict.AGREE
+
+
+def test_a_solver_of_a_rounded_formulation_is_not_accused(rounds: OwnFamily) -> None:
+    found = compare(rounds(curve(1e-4)), solvers=["CLARABEL", "test.rounds.normal_equations"])
+    (judged,) = (j for j in found.families[0].judgements if j.evidence.run.formulation is None)
+    assert judged.off > 1e-6
+    assert judged.agreement in (Agreement.INACCURATE, Agreement.FAILED)
+    assert found.families[0].verdict is not Verdict.DISAGREE
+
+
+def test_drawn_instances_refute_no_formulation_for_its_roundings(rounds: OwnFamily) -> None:
+    for name in ("gram", "halved", "off", "bounded"):
+        check_own_formulation(as_a(OwnFormulation, REGISTRY[f"test.rounds.{name}"]), examples=3)
+    check_own_solver(as_a(Entry, SOLVERS["test.rounds.normal_equations"]), examples=3)
+
+
+def test_same_holds_no_rounding_against_two_problems(rounds: OwnFamily) -> None:
+    by_residuals, by_gram, with_bound = (f"test.rounds.{name}" for name in ("residuals", "gram", "bounded"))
+    found = same(by_residuals, by_gram, _strategy(), draws=2, examples=3)
+    assert (found.verdict, found.equal) == ("UNDECIDED", 0)
+    assert "what roundings of the stated numbers explain" in str(found)
+    assert same(by_residuals, with_bound, _strategy(), draws=2, examples=3).verdict == "DIFFERENT"
+
+
+def test_numbers_of_few_digits_are_what_was_meant() -> None:
+    whole = program_from_arrays([[2.0]], [-3.0], G=[[0.5], [-1.0]], h=[10.0, 0.0])
+    assert moved_by_rounding(whole, (Fraction(3, 2),), (), (Fraction(0), Fraction(0))) == 0
+    tenth = program_from_arrays([[2.0]], [0.1], G=[[0.5], [-1.0]], h=[10.0, 0.0])
+    assert 0 < moved_by_rounding(tenth, (Fraction(-1, 20),), (), (Fraction(0), Fraction(0))) < 1e-16
+    simple = program_from_arrays([[2.0]], [0.1], reading="fractions")
+    assert moved_by_rounding(simple, (Fraction(-1, 20),), (), ()) == 0
+
+
+@pytest.mark.parametrize("kind", range(len(KINDS)))
+def test_roundings_move_an_optimum_no_further_than_is_said(kind: int) -> None:
+    """Every number is moved by at most 8 ulps, and both optima are exact."""
+    for number in range(4):
+        rng = np.random.default_rng([kind, number])
+        program = KINDS[kind](rng, 5, 3, "float")
+        other = _moved(program, rng)
+        one, two = (program_optimum(each, 10.0) for each in (program, other))
+        if isinstance(one, Optimum) and isinstance(two, Optimum):
+            allowed = moved_by_rounding(program, one.x, one.y, one.z)
+            assert abs(one.value - two.value) <= allowed
+
+
+def _moved(program: Program, rng: np.random.Generator) -> Program:
+    def number(v: Fraction) -> Fraction:
+        return v * (1 + Fraction(float(rng.uniform(-8, 8) * EPS))) if v.denominator > 2**20 else v
+
+    def matrix(M: Matrix) -> Matrix:
+        return Matrix(tuple({j: number(v) for j, v in row.items()} for row in M.rows), M.width)
+
+    return replace(
+        program,
+        q=tuple(map(number, program.q)),
+        A=matrix(program.A),
+        b=tuple(map(number, program.b)),
+        G=matrix(program.G),
+        h=tuple(map(number, program.h)),
+    )
+
+
+def test_a_map_that_has_no_value_beside_the_optimum_moves_as_far_as_it_has_one() -> None:
+    def root(value: Any) -> Any:
+        return np.sqrt(float(value))
+
+    assert image_of_move(root, Fraction(0), Fraction(1, 100)) == pytest.approx(0.1)
+    assert image_of_move(lambda value: -3 * value, Fraction(7), Fraction(1, 8)) == 0.375
+    assert image_of_move(root, Fraction(-2), Fraction(1)) == float("inf")
+    assert image_of_move(lambda value: 1 / 0, Fraction(-2), Fraction(0)) == 0.0
