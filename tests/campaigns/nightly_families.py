@@ -1,4 +1,4 @@
-"""New instances of every family of the field: its forms have one optimum, its mistakes are refuted, its solvers reach the optimum.
+"""New instances of the families that enter as a user's would: their forms have one optimum, mistakes are refuted, solvers reach the optimum.
 
     python -m campaigns.nightly_families --seed 1 --examples 1000
 
@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+import equimargin.documents
 import equimargin.shipped
 from equimargin.formulations import REGISTRY
 from equimargin.own.instances import check_own_formulation, check_own_solver
@@ -22,12 +23,13 @@ from equimargin.solvers import SOLVERS
 
 def checks(examples: int, seed: int) -> Iterator[tuple[str, Callable[[], object]]]:
     """What is to be checked, by name."""
-    shipped = [id for id, family in FAMILIES.items() if family.module.startswith(equimargin.shipped.__name__)]
+    rooms = (equimargin.documents.__name__, equimargin.shipped.__name__)
+    families = [id for id, family in FAMILIES.items() if family.module.startswith(rooms)]
     for id, entry in REGISTRY.items():
-        if entry.family in shipped and isinstance(entry, OwnFormulation):
+        if entry.family in families and isinstance(entry, OwnFormulation):
             yield id, lambda entry=entry: check_own_formulation(entry, examples, seed)  # type: ignore[misc]
     for name in SOLVERS:
-        if name.split(".")[0] in shipped:
+        if SOLVERS[name].families[0] in families:
             yield name, lambda name=name: check_own_solver(SOLVERS[name], examples, seed)  # type: ignore[misc]
 
 

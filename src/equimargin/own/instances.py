@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 from random import Random
 from typing import Any
 
@@ -184,6 +185,8 @@ def _complaint_of_maps(entry: OwnFormulation, problem: OwnProblem) -> str:
         said = _complaint_of_printed(entry, problem)
         if said:
             return said
+    if not (isfinite(own.upper) and isfinite(due.upper)):
+        return ""  # no point is optimal
     if entry.recover is not None and own.x is not None:
         given = entry.recover(problem.values_at(entry.id, own.x), problem.data)
         return _complaint_of_point(f"the point that {entry.id} recovers", problem.definition, given, problem, due)

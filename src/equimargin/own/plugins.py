@@ -1,7 +1,7 @@
 """Plug-ins: modules whose import enters families, formulations, solvers and documents.
 
 An installed package names its modules in the entry-point group "equimargin.plugins"; the command line loads them, and those that `--plugin`
-names. The project's own families of the field, `equimargin.shipped`, come in the same way.
+names. The project's own families of this kind, those of the documents and of the field, come in the same way.
 
     [project.entry-points."equimargin.plugins"]
     mine = "my_package.families"
@@ -19,8 +19,10 @@ from pathlib import Path
 
 GROUP = "equimargin.plugins"
 """The entry-point group of plug-ins."""
+DOCUMENTS = "equimargin.documents"
+"""The module that enters the families of the documents that have no canonical shape."""
 SHIPPED = "equimargin.shipped"
-"""The module that enters the families that come with the project."""
+"""The module that enters the families of the field that come with the project."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ LOADED: dict[str, Plugin] = {}
 
 def load_shipped() -> None:
     """Load the families that come with the project: not with every command, because they are seldom asked for."""
+    import_module(DOCUMENTS)
     import_module(SHIPPED)
     LOADED[SHIPPED] = Plugin(SHIPPED, "comes with equimargin")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from equimargin.own import Source, family
-from equimargin.shipped.drawing import Data, points
+from equimargin.own.drawing import Data, points
 
 if TYPE_CHECKING:
     import cvxpy as cp

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from equimargin.own import Source, family
-from equimargin.shipped.drawing import Data, points
+from equimargin.own.drawing import Data, points
 
 if TYPE_CHECKING:
     import cvxpy as cp

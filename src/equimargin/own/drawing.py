@@ -1,4 +1,4 @@
-"""How data of the shipped families are drawn: few points on an integer grid, where optima are small fractions."""
+"""How data of families are drawn: few points on an integer grid, where optima are small fractions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ Data = dict[str, Any]
 """X (m, d), y (m,) where there are labels or targets, and the parameters of the family by name."""
 
 
-def points(labels: int = 0, least: int = 1, most: int = 4, **parameters: list[float]) -> Any:
+def points(labels: int = 0, least: int = 1, most: int = 4, widest: int = 2, **parameters: list[float]) -> Any:
     """A hypothesis strategy of data on a grid.
 
     Parameters
     ----------
     labels : number of classes, counted from 0; -1 for targets on a grid; 0 for none.  least, most : numbers of points.
+    widest : the largest size of a coordinate.
     parameters : the values among which each parameter is drawn.
     """
     from hypothesis import strategies as st
@@ -23,7 +24,7 @@ def points(labels: int = 0, least: int = 1, most: int = 4, **parameters: list[fl
     @st.composite
     def drawn(draw: st.DrawFn) -> Data:
         m, d = draw(st.integers(least, most)), draw(st.integers(1, 2))
-        entries = draw(st.lists(st.integers(-2, 2), min_size=m * d, max_size=m * d))
+        entries = draw(st.lists(st.integers(-widest, widest), min_size=m * d, max_size=m * d))
         data: Data = {"X": np.array(entries, dtype=np.float64).reshape(m, d)}
         if labels > 0:
             rest = draw(st.lists(st.integers(0, labels - 1), min_size=m, max_size=m))

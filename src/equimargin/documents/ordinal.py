@@ -1,0 +1,294 @@
+"""Ordinal regression: a function f and thresholds b_0, ..., b_{L-2} that separate the levels 0, ..., L - 1 of the points.
+
+A row (i, k) asks f(x_i) to be on its side of the threshold b_k by a margin of 1: s_ik (f(x_i) - b_k) >= 1 - xi_ik, where s_ik is 1 if the
+level y_i of x_i is above k, and -1 otherwise. The families differ in their rows and in what slacks cost.
+
+    ord.implicit       every point and every threshold: the thresholds come out in order, though nothing asks for it
+    ord.implicit_l2    the same rows, squared slacks
+    ord.explicit       every point and the thresholds next to its level, which must be in order
+    ord.hard           no slack: either set of rows has the optimum of rank.hard times 4, at f = 2 f_rank
+
+With two levels these are the classifications svm.soft, svm.l2 and svm.hard with the bias b = -b_0. A soft ranking, however, is another
+problem: at the points 0, 1, 2 of the levels 0, 2, 1 the optimal w of ord.implicit is 0 for every C, and that of rank.l1 never is.
+
+Source: W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML (2005); A. Shashua, A. Levin, Ranking with large
+margin principle: two approaches, NIPS 15 (2003). O, section 1, has the thresholds in words and in a figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.own import Source, family
+from equimargin.own.drawing import Data, points
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+CHU = "Chu, Keerthi, New Approaches to Support Vector Ordinal Regression (2005)"
+SHASHUA = Source("Shashua 2003", "section 2", "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)")
+few = partial(points, labels=4, least=2, most=6, widest=4)
+costs = [1.0, 0.25, 4.0]
+implicit = family("ord.implicit", partial(few, C=costs), Source("Chu 2005", "section 3", CHU))
+"""X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, and C."""
+implicit_l2 = family("ord.implicit_l2", partial(few, C=costs), Source("Chu 2005", "section 3, with squared slacks", CHU))
+"""X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, and C."""
+explicit = family("ord.explicit", partial(few, C=costs), Source("Chu 2005", "section 2", CHU))
+"""X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, and C."""
+hard = family("ord.hard", few, SHASHUA)
+"""X (m, d) and y (m,) in {0, ..., L - 1} with L >= 2."""
+
+
+class Rows(NamedTuple):
+    """The rows (i, k) of a problem: i (p,) points, k (p,) thresholds, s (p,) sides, and S (p, L - 1), which has s_r in the column k_r."""
+
+    i: NDArray[np.int64]
+    k: NDArray[np.int64]
+    s: NDArray[np.float64]
+    S: NDArray[np.float64]
+
+
+def rows_of(d: Data, explicit: bool = False) -> Rows:
+    """All rows, or those of the thresholds y_i - 1 and y_i alone.
+
+    Raises
+    ------
+    ValueError : levels that are no whole numbers from 0 on, or of which there is one alone.
+    """
+    y = np.asarray(d["y"])
+    if (y != np.floor(y)).any() or y.min() < 0 or y.max() < 1:
+        raise ValueError("y must hold levels, whole numbers from 0 on, and not only 0: with one level there is no threshold")
+    thresholds = int(y.max())
+    chosen = [(i, k) for i, k in product(range(len(y)), range(thresholds)) if not explicit or k in (y[i] - 1, y[i])]
+    i, k = (np.array(each, dtype=np.int64) for each in zip(*chosen, strict=True))
+    s = np.where(y[i] > k, 1.0, -1.0)
+    return Rows(i, k, s, s[:, None] * np.eye(thresholds)[k])
+
+
+def _weights(d: Data, rows: Rows, a: Any) -> Any:
+    """The w of multipliers a: sum_r a_r s_r x_{i_r}."""
+    return (rows.s[:, None] * d["X"][rows.i]).T @ a
+
+
+def _in_order(b: Any) -> list[Any]:
+    """The thresholds in order: b_0 <= b_1 <= ..."""
+    return [b[1:] >= b[:-1]] if b.size > 1 else []
+
+
+def _primal(d: Data, rows: Rows, squared: bool = False, ordered: bool = False) -> cp.Problem:
+    """min 1/2 |w|^2 + C sum_r xi_r, or C sum_r xi_r^2   s.t.   s_r (w.x_{i_r} - b_{k_r}) >= 1 - xi_r,  xi >= 0."""
+    import cvxpy as cp
+
+    w, b, xi = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(rows.S.shape[1], name="b"), cp.Variable(len(rows.i), name="xi")
+    margins = cp.multiply(rows.s, (d["X"] @ w)[rows.i] - b[rows.k])
+    objective = cp.sum_squares(w) / 2 + d["C"] * (cp.sum_squares(xi) if squared else cp.sum(xi))
+    return cp.Problem(cp.Minimize(objective), [margins >= 1 - xi, xi >= 0, *(_in_order(b) if ordered else [])])
+
+
+def _hard(d: Data, rows: Rows, ordered: bool = False) -> cp.Problem:
+    """min 1/2 |w|^2   s.t.   s_r (w.x_{i_r} - b_{k_r}) >= 1."""
+    import cvxpy as cp
+
+    w, b = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(rows.S.shape[1], name="b")
+    margins = cp.multiply(rows.s, (d["X"] @ w)[rows.i] - b[rows.k])
+    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2), [margins >= 1, *(_in_order(b) if ordered else [])])
+
+
+def _beta(d: Data, rows: Rows, squared: bool = False, ordered: bool = False) -> cp.Problem:
+    """min 1/2 beta'K beta + C sum_r loss(1 - s_r ((K beta)_{i_r} - b_{k_r}))  with K = XX', loss(u) = u_+ or u_+^2.
+
+    Neither K beta nor beta'K beta is written with products that are rounded: a K of another rank than X has another optimum.
+    """
+    import cvxpy as cp
+
+    beta, b, w = cp.Variable(len(d["X"]), name="beta"), cp.Variable(rows.S.shape[1], name="b"), cp.Variable(d["X"].shape[1], name="w")
+    short = cp.pos(1 - cp.multiply(rows.s, (d["X"] @ w)[rows.i] - b[rows.k]))
+    objective = cp.sum_squares(w) / 2 + d["C"] * (cp.sum_squares(short) if squared else cp.sum(short))
+    return cp.Problem(cp.Minimize(objective), [w == d["X"].T @ beta, *(_in_order(b) if ordered else [])])
+
+
+def _dual(d: Data, rows: Rows, most: float = np.inf, square: float = 0.0, ordered: bool = False) -> cp.Problem:
+    """max 1'a - 1/2 |sum_r a_r s_r x_{i_r}|^2 - square |a|^2   s.t.   0 <= a <= most,  S'a = 0, or S'a = E'mu of the order of b."""
+    import cvxpy as cp
+
+    a, pushes = cp.Variable(len(rows.i), name="a"), rows.S.shape[1] - 1
+    objective = cp.sum(a) - cp.sum_squares(_weights(d, rows, a)) / 2 - (square * cp.sum_squares(a) if square else 0)
+    box = [a >= 0, *([a <= most] if most < np.inf else [])]
+    if not ordered or not pushes:
+        return cp.Problem(cp.Maximize(objective), [*box, rows.S.T @ a == 0])
+    mu = cp.Variable(pushes, name="mu")
+    E = np.eye(pushes + 1)[1:] - np.eye(pushes + 1)[:-1]
+    return cp.Problem(cp.Maximize(objective), [*box, mu >= 0, rows.S.T @ a == E.T @ mu])
+
+
+def _classification(d: Data, squared: bool = False) -> cp.Problem:
+    """min 1/2 |w|^2 + C sum_i loss(1 - y_i (w.x_i + b)),  y_i in {-1, 1}."""
+    import cvxpy as cp
+
+    w, b, y = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(name="b"), 2.0 * d["y"] - 1.0
+    short = cp.pos(1 - cp.multiply(y, d["X"] @ w + b))
+    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * (cp.sum_squares(short) if squared else cp.sum(short))))
+
+
+def _more_levels(d: Data) -> str | None:
+    """Why ordinal regression is no classification: it has more than two levels."""
+    levels = int(np.max(d["y"])) + 1
+    return f"there are {levels} levels, and classification has two" if levels > 2 else None
+
+
+def _pairs(d: Data) -> NDArray[np.float64]:
+    """The differences x_i - x_j of all points with y_i > y_j: (p, d)."""
+    i, j = np.nonzero(np.subtract.outer(d["y"], d["y"]) > 0)
+    return np.asarray(d["X"][i] - d["X"][j])
+
+
+def _of_dual(explicit: bool) -> Callable[[Mapping[str, Any], Any], Data]:
+    return lambda values, d: {"w": _weights(d, rows_of(d, explicit), values["a"])}
+
+
+def _of_beta(values: Mapping[str, Any], d: Data) -> Data:
+    return {"w": d["X"].T @ values["beta"], "b": values["b"]}
+
+
+def _of_bias(values: Mapping[str, Any], d: Data) -> Data:
+    return {"w": values["w"], "b": -np.ravel(values["b"])}
+
+
+@implicit.formulation("primal", latex=r"\min \tfrac12 |w|^2 + C \sum_{ik} \xi_{ik}")
+def implicit_primal(d: Data) -> cp.Problem:
+    """min 1/2 |w|^2 + C sum_ik xi_ik   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of all points i and thresholds k."""
+    return _primal(d, rows_of(d))
+
+
+@implicit.formulation("dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2", recover=_of_dual(explicit=False))
+def implicit_dual(d: Data) -> cp.Problem:
+    """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2   s.t.   0 <= a <= C,  sum_i s_ik a_ik = 0 of every threshold k."""
+    return _dual(d, rows_of(d), d["C"])
+
+
+@implicit.formulation("beta", recover=_of_beta)
+def implicit_beta(d: Data) -> cp.Problem:
+    """min 1/2 beta'K beta + C sum_ik (1 - s_ik ((K beta)_i - b_k))_+  with K = XX'."""
+    return _beta(d, rows_of(d))
+
+
+@implicit.formulation("two_levels", applies=_more_levels, recover=_of_bias)
+def implicit_two_levels(d: Data) -> cp.Problem:
+    """svm.soft at the labels -1 and 1 of the levels 0 and 1: min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+, with b = -b_0."""
+    return _classification(d)
+
+
+@implicit.formulation("neighbours", control=True)
+def implicit_neighbours(d: Data) -> cp.Problem:
+    """The thresholds next to a point's level alone, without an order of b."""
+    return _primal(d, rows_of(d, explicit=True))
+
+
+@implicit.formulation("rank_l1", control=True)
+def implicit_rank_l1(d: Data) -> cp.Problem:
+    """rank.l1, which looks alike: min 1/2 |w|^2 + C sum over y_i > y_j of (1 - w.(x_i - x_j))_+."""
+    import cvxpy as cp
+
+    w = cp.Variable(d["X"].shape[1], name="w")
+    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(cp.pos(1 - _pairs(d) @ w))))
+
+
+@implicit_l2.formulation("primal", latex=r"\min \tfrac12 |w|^2 + C \sum_{ik} \xi_{ik}^2")
+def implicit_l2_primal(d: Data) -> cp.Problem:
+    """min 1/2 |w|^2 + C sum_ik xi_ik^2   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of all points i and thresholds k."""
+    return _primal(d, rows_of(d), squared=True)
+
+
+@implicit_l2.formulation(
+    "dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2 - \tfrac1{4C} |a|^2", recover=_of_dual(explicit=False)
+)
+def implicit_l2_dual(d: Data) -> cp.Problem:
+    """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2 - |a|^2 / (4C)   s.t.   a >= 0,  sum_i s_ik a_ik = 0 of every threshold k."""
+    return _dual(d, rows_of(d), square=1 / (4 * d["C"]))
+
+
+@implicit_l2.formulation("beta", recover=_of_beta)
+def implicit_l2_beta(d: Data) -> cp.Problem:
+    """min 1/2 beta'K beta + C sum_ik (1 - s_ik ((K beta)_i - b_k))_+^2  with K = XX'."""
+    return _beta(d, rows_of(d), squared=True)
+
+
+@implicit_l2.formulation("two_levels", applies=_more_levels, recover=_of_bias)
+def implicit_l2_two_levels(d: Data) -> cp.Problem:
+    """svm.l2 at the labels -1 and 1 of the levels 0 and 1: min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+^2, with b = -b_0."""
+    return _classification(d, squared=True)
+
+
+@implicit_l2.formulation("dual.of_half", control=True)
+def implicit_l2_dual_of_half(d: Data) -> cp.Problem:
+    """The dual of C/2 sum xi^2, with |a|^2 / (2C)."""
+    return _dual(d, rows_of(d), square=1 / (2 * d["C"]))
+
+
+@explicit.formulation("primal", latex=r"\min \tfrac12 |w|^2 + C \sum_{ik} \xi_{ik},\; b_k \le b_{k+1}")
+def explicit_primal(d: Data) -> cp.Problem:
+    """min 1/2 |w|^2 + C sum_ik xi_ik   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of k = y_i - 1 and y_i,  b_k <= b_{k+1}."""
+    return _primal(d, rows_of(d, explicit=True), ordered=True)
+
+
+@explicit.formulation("dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2", recover=_of_dual(explicit=True))
+def explicit_dual(d: Data) -> cp.Problem:
+    """max sum a - 1/2 |sum a_ik s_ik x_i|^2   s.t.   0 <= a <= C,  mu >= 0,  sum_i s_ik a_ik = mu_{k-1} - mu_k,  none at the ends."""
+    return _dual(d, rows_of(d, explicit=True), d["C"], ordered=True)
+
+
+@explicit.formulation("beta", recover=_of_beta)
+def explicit_beta(d: Data) -> cp.Problem:
+    """min 1/2 beta'K beta + C sum_ik (1 - s_ik ((K beta)_i - b_k))_+   s.t.   b_k <= b_{k+1},  of k = y_i - 1 and y_i, with K = XX'."""
+    return _beta(d, rows_of(d, explicit=True), ordered=True)
+
+
+@explicit.formulation("two_levels", applies=_more_levels, recover=_of_bias)
+def explicit_two_levels(d: Data) -> cp.Problem:
+    """svm.soft at the labels -1 and 1 of the levels 0 and 1: min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+, with b = -b_0."""
+    return _classification(d)
+
+
+@explicit.formulation("unordered", control=True)
+def explicit_unordered(d: Data) -> cp.Problem:
+    """The primal without b_k <= b_{k+1}, which is lower where the levels are out of order along w."""
+    return _primal(d, rows_of(d, explicit=True))
+
+
+@hard.formulation("primal", latex=r"\min \tfrac12 |w|^2,\; s_{ik} (w \cdot x_i - b_k) \ge 1")
+def hard_primal(d: Data) -> cp.Problem:
+    """min 1/2 |w|^2   s.t.   s_ik (w.x_i - b_k) >= 1,  of all points i and thresholds k."""
+    return _hard(d, rows_of(d))
+
+
+@hard.formulation("neighbours")
+def hard_neighbours(d: Data) -> cp.Problem:
+    """min 1/2 |w|^2   s.t.   s_ik (w.x_i - b_k) >= 1,  of k = y_i - 1 and y_i,  b_k <= b_{k+1}."""
+    return _hard(d, rows_of(d, explicit=True), ordered=True)
+
+
+@hard.formulation("dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2", recover=_of_dual(explicit=False))
+def hard_dual(d: Data) -> cp.Problem:
+    """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2   s.t.   a >= 0,  sum_i s_ik a_ik = 0 of every threshold k."""
+    return _dual(d, rows_of(d))
+
+
+@hard.formulation("rank_hard", value=lambda value, d: 4 * value, recover=lambda values, d: {"w": 2 * values["w"]})
+def hard_rank_hard(d: Data) -> cp.Problem:
+    """rank.hard, times 4: min 1/2 |w|^2   s.t.   w.(x_i - x_j) >= 1  of all y_i > y_j. Two w of it have thresholds, with margins of 1."""
+    import cvxpy as cp
+
+    w = cp.Variable(d["X"].shape[1], name="w")
+    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2), [_pairs(d) @ w >= 1])
+
+
+@hard.formulation("rank_hard.unscaled", control=True)
+def hard_unscaled(d: Data) -> cp.Problem:
+    """rank.hard as it is, with a quarter of the value."""
+    return hard_rank_hard(d)

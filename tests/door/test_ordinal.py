@@ -1,0 +1,82 @@
+"""Ordinal regression: what is proven of its families, and how they are linked to classification and to ranking, on exact optima."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from equimargin.documents.ordinal import explicit, hard, implicit, implicit_l2
+from equimargin.formulations import classification, ranking
+from equimargin.own import OwnProblem
+from equimargin.solvers import exact_optimum
+from narrow import present
+
+
+def levelled(seed: int, levels: int, m: int = 8) -> dict[str, Any]:
+    """Points on a grid, every level at least once."""
+    rng = np.random.default_rng(seed)
+    return {"X": rng.integers(-3, 4, (m, 2)).astype(float), "y": np.append(np.arange(levels), rng.integers(0, levels, m - levels)), "C": 0.5}
+
+
+def optimum(problem: OwnProblem) -> Fraction:
+    return present(problem.optimum().exact)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_two_levels_are_a_classification(seed: int, loss: Any) -> None:
+    """Both have the optimum of svm.soft, or of svm.l2, as the project's own exact solver finds it."""
+    data = levelled(seed, 2)
+    due = present(exact_optimum(classification(data["X"], 2.0 * data["y"] - 1.0, C=0.5, loss=loss)).value)
+    families = [implicit, explicit] if loss == "hinge" else [implicit_l2]
+    assert [optimum(family(data)) for family in families] == [due] * len(families)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_hard_machine_is_the_hard_ranking_times_4(seed: int) -> None:
+    data = levelled(seed, 3)
+    data["y"] = np.digitize(data["X"] @ np.array([1.0, 3.0]), [-2.5, 2.5])
+    due = present(exact_optimum(ranking(data["X"], data["y"], C=np.inf)).value)
+    assert optimum(hard({"X": data["X"], "y": data["y"]})) == 4 * due
+
+
+def test_points_out_of_order_have_no_hard_machine() -> None:
+    problem = hard({"X": np.array([[0.0], [1.0], [2.0]]), "y": np.array([0, 2, 1])})
+    assert {problem.optimum(id).lower for id in problem.formulations} == {float("inf")}
+
+
+def test_without_their_order_thresholds_may_cross() -> None:
+    """Two points of each outer level and one between, all in one place: b_0 goes up to 1 and b_1 down to -1, for 4 C instead of 6 C."""
+    problem = explicit({"X": np.zeros((5, 1)), "y": np.array([0, 0, 1, 2, 2]), "C": 1.0})
+    assert (problem.optimum().exact, problem.optimum("ord.explicit.unordered").exact) == (6, 4)
+    crossed = problem.values_at("ord.explicit.unordered", present(problem.optimum("ord.explicit.unordered").x))["b"]
+    assert crossed.tolist() == [1, -1]
+
+
+@pytest.mark.parametrize("C", [0.25, 1.0, 64.0])
+def test_soft_ordinal_regression_is_no_soft_ranking(C: float) -> None:
+    """At 0, 1, 2 of the levels 0, 2, 1 the ordinal w is 0 for every C; that of the ranking is the lesser of 2 C and 1/2."""
+    data = {"X": np.array([[0.0], [1.0], [2.0]]), "y": np.array([0, 2, 1]), "C": C}
+    problem = implicit(data)
+    assert problem.optimum().exact == 4 * Fraction(C)
+    assert problem.values_at("ord.implicit.primal", present(problem.optimum().x))["w"].tolist() == [0.0]
+    w = problem.values_at("ord.implicit.rank_l1", present(problem.optimum("ord.implicit.rank_l1").x))["w"]
+    assert w.tolist() == [min(2 * C, 0.5)]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("family", [implicit, implicit_l2])
+def test_thresholds_of_all_rows_are_in_order_by_themselves(family: Any, seed: int) -> None:
+    problem = family(levelled(seed, 4))
+    b = problem.values_at(f"{family.id}.primal", present(problem.optimum().x))["b"]
+    assert (np.diff(b) >= 0).all()
+    assert family is implicit or (np.diff(b) > 0).all()
+
+
+def test_levels_are_whole_numbers_and_more_than_one() -> None:
+    for y in ([0, 0], [0, 0.5], [-1, 1]):
+        with pytest.raises(ValueError, match="levels, whole numbers from 0 on"):
+            implicit({"X": np.zeros((2, 1)), "y": np.array(y), "C": 1.0}).optimum()
