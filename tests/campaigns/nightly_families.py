@@ -1,4 +1,4 @@
-"""New instances of the families that enter as a user's would: their forms have one optimum, mistakes are refuted, solvers reach the optimum.
+"""New instances of the families that enter as a user's would: forms have one optimum, mistakes are refuted, solvers reach the optimum.
 
     python -m campaigns.nightly_families --seed 1 --examples 1000
 

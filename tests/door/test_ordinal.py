@@ -18,7 +18,8 @@ from narrow import present
 def levelled(seed: int, levels: int, m: int = 8) -> dict[str, Any]:
     """Points on a grid, every level at least once."""
     rng = np.random.default_rng(seed)
-    return {"X": rng.integers(-3, 4, (m, 2)).astype(float), "y": np.append(np.arange(levels), rng.integers(0, levels, m - levels)), "C": 0.5}
+    y = np.append(np.arange(levels), rng.integers(0, levels, m - levels))
+    return {"X": rng.integers(-3, 4, (m, 2)).astype(float), "y": y, "C": 0.5}
 
 
 def optimum(problem: OwnProblem) -> Fraction:
@@ -51,7 +52,7 @@ def test_points_out_of_order_have_no_hard_machine() -> None:
 def test_without_their_order_thresholds_may_cross() -> None:
     """Two points of each outer level and one between, all in one place: b_0 goes up to 1 and b_1 down to -1, for 4 C instead of 6 C."""
     problem = explicit({"X": np.zeros((5, 1)), "y": np.array([0, 0, 1, 2, 2]), "C": 1.0})
-    assert (problem.optimum().exact, problem.optimum("ord.explicit.unordered").exact) == (6, 4)
+    assert [problem.optimum().exact, problem.optimum("ord.explicit.unordered").exact] == [6, 4]
     crossed = problem.values_at("ord.explicit.unordered", present(problem.optimum("ord.explicit.unordered").x))["b"]
     assert crossed.tolist() == [1, -1]
 

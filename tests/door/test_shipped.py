@@ -1,4 +1,4 @@
-"""The families that come along and enter as a user's would: all forms agree, every mistake is refuted, and links to C-SVC and C-SVR hold."""
+"""The families that come along and enter as a user's would: all forms agree, mistakes are refuted, and links to C-SVC and C-SVR hold."""
 
 from __future__ import annotations
 
