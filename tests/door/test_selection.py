@@ -16,10 +16,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equimargin.formulations import MarginProblem, classification, linear, polynomial, precomputed, ranking, rbf, regression
-from equimargin.metrics import pairwise_accuracy
+from equimargin.metrics import (
+    PerQuery,
+    average_precision,
+    kendall_tau,
+    mean_ndcg,
+    ndcg,
+    pairwise_accuracy,
+    precision,
+    recall,
+)
 from equimargin.selection.along_path import Curve, NothingToChoose, best, score_along
+from equimargin.selection.costs import cost_grid
 from equimargin.selection.grids import folds_of, grid
-from equimargin.solvers import RegularizationPath, regularization_path
+from equimargin.solvers import RegularizationPath, regularization_path, solve
 from equimargin.solvers.path.result import Alphas
 
 Array = NDArray[np.float64]
@@ -237,9 +247,55 @@ def samples(task: str) -> tuple[MarginProblem, Any, Any, Any]:
     return regression(X[a], y[a], kernel=rbf(1.0), epsilon=0.2), X[b], y[b], None
 
 
+RANKED: dict[str, Callable[..., float]] = {
+    "mean_ndcg": lambda y, f, qid: mean_ndcg(y, f, qid).mean,
+    "ndcg@3": lambda y, f, qid: ndcg(y, f, qid, k=3).mean,
+    "average_precision": lambda y, f, qid: average_precision(y, f, qid).mean,
+    "precision@1": lambda y, f, qid: precision(y, f, qid, k=1).mean,
+    "recall@2": lambda y, f, qid: recall(y, f, qid, k=2).mean,
+    "kendall_tau": lambda y, f, qid: kendall_tau(y, f, qid).mean,
+}
+
+
+@given(lines(), st.sampled_from(list(RANKED)))
+@example(([9, 6, 3], [[1, 2, 3], [0, 0, 0], [-1, -2, -3]], [1, 0, 2], [0, 0, 0]), "mean_ndcg")
+@example(([4, 2], [[0, 0, 1], [0, 0, 1]], [1, 0, 0], [0, 0, 0]), "average_precision")
+def test_metrics_of_rankings_are_those_of_the_exact_order_on_every_piece(data: Any, name: str) -> None:
+    lambdas, G, labels, qid = data
+    y = np.maximum(labels, 0)
+    path = path_of(problems(len(y), y)["ranking"], lambdas, G)
+    curve = score_along(path, np.eye(len(y)), y, name, qid)
+    for line in segments(lambdas, G):
+        for high, low, middle in pieces(line):
+            f = at(line, middle)
+            order = np.unique(np.array(f, dtype=object), return_inverse=True)[1].astype(float)
+            found = value_of(curve, (high + low) / 2)
+            assert found
+            np.testing.assert_allclose(list(found), RANKED[name](y, order, qid), atol=1e-12)
+
+
+def test_a_metric_of_rankings_may_be_any_function() -> None:
+    problem, X, y, qid = samples("ranking")
+    y, path = np.maximum(y, 0), regularization_path(problem)
+
+    def first(y: Any, f: Any, qid: Any = None) -> PerQuery:
+        return ndcg(y, f, qid, k=1, gain="linear")
+
+    chosen = best(path, X, y, first, qid)
+    assert chosen.metric == "first"
+    assert chosen.score == pytest.approx(first(y, path.at(chosen.lam).decision_function(X), qid).mean, abs=1e-12)
+    for metric, message in (("ndcg@0", "k must be a whole number"), ("kendall_tau@3", "is not one of a rank.l1 problem: choose of auto,")):
+        with pytest.raises(ValueError, match=message):
+            best(path, X, y, metric, qid)
+    with pytest.raises(ValueError, match="recall has no meaning in any query"):
+        best(path, X, np.zeros(len(X)), "recall", qid)
+
+
 def score(metric: str, y: Array, f: Array, qid: Any) -> float:
     if metric == "pairwise_accuracy":
         return pairwise_accuracy(y, f, qid).mean
+    if metric in RANKED:
+        return RANKED[metric](y, f, qid)
     return float(np.mean((f >= 0) == (y > 0))) if metric == "accuracy" else errors(f, y, metric)
 
 
@@ -247,6 +303,11 @@ def score(metric: str, y: Array, f: Array, qid: Any) -> float:
     ("task", "metric"),
     [
         ("ranking", "pairwise_accuracy"),
+        ("ranking", "mean_ndcg"),
+        ("ranking", "ndcg@3"),
+        ("ranking", "average_precision"),
+        ("ranking", "kendall_tau"),
+        ("ranking", "recall@2"),
         ("classification", "accuracy"),
         ("classification", "pairwise_accuracy"),
         ("regression", "mean_squared_error"),
@@ -255,6 +316,7 @@ def score(metric: str, y: Array, f: Array, qid: Any) -> float:
 )
 def test_no_lambda_of_a_fine_grid_is_better(task: str, metric: str) -> None:
     problem, X, y, qid = samples(task)
+    y = np.maximum(y, 0) if metric in RANKED else y
     path = regularization_path(problem)
     chosen, curve = best(path, X, y, metric, qid), score_along(path, X, y, metric, qid)
     lams = np.geomspace(path.lambdas[path.lambdas > 0][-1], path.lambdas[0], 1500)[1:-1]
@@ -423,3 +485,42 @@ def test_a_precomputed_kernel_is_cut_intofolds_of() -> None:
     gram = grid(problem.gram.dense, problem.rows.y, [precomputed()], folds=3).best.selected
     assert (gram.score, gram.metric) == (plain.score, plain.metric)
     assert gram.lam == pytest.approx(plain.lam, rel=1e-6)
+
+
+@pytest.mark.parametrize("metric", ["mean_ndcg", "pairwise_accuracy"])
+def test_a_grid_of_costs_scores_the_squared_hinge_on_whole_queries(metric: str) -> None:
+    rng = np.random.default_rng(5)
+    X, qid = rng.normal(size=(40, 3)), np.repeat(np.arange(8), 5)
+    y = np.clip(np.round(X[:, 0] + X[:, 1] ** 2 + rng.normal(size=40)), 0, 2)
+    kernels, costs = [linear(), rbf(0.5)], [10.0, 0.1]
+    found = cost_grid(X, y, kernels, costs, "ranking", qid, metric, folds=4, tol=1e-9)
+    assert [(row.kernel, row.C) for row in found.rows] == [(kernel, C) for kernel in kernels for C in (0.1, 10.0)]
+    parts = folds_of(y, qid, "ranking", 4)
+    assert all(not set(qid[part.training]) & set(qid[part.validation]) for part in parts)
+    for row in found.rows:
+        f = np.empty(40)
+        for train, test in parts:
+            problem = ranking(X[train], y[train], qid[train], row.C, row.kernel, "squared_hinge")
+            f[test] = solve(problem, tol=1e-9).decision_function(X[test])
+        measured = RANKED[metric](y, f, qid) if metric in RANKED else pairwise_accuracy(y, f, qid).mean
+        assert row.score == pytest.approx(measured, abs=1e-12)
+        assert row.within <= 1e-9
+    assert found.best.score == max(row.score for row in found.rows)
+    assert str(found).count("<- best") == 1
+
+
+@pytest.mark.parametrize(("task", "metric", "larger"), [("classification", "accuracy", True), ("regression", "mean_squared_error", False)])
+def test_a_grid_of_costs_is_for_every_task(task: Any, metric: str, larger: bool) -> None:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(30, 2))
+    y = X[:, 0] + 0.1 * rng.normal(size=30)
+    found = cost_grid(X, np.sign(y) if task == "classification" else y, costs=[1e-6, 1.0], task=task, folds=3, loss="hinge")
+    assert (found.metric, found.larger_is_better, found.best.C) == (metric, larger, 1.0)
+
+
+def test_a_grid_of_no_costs_is_a_sentence() -> None:
+    X, y = np.eye(4), [0, 1, 0, 1]
+    with pytest.raises(ValueError, match="there is no cost to choose from"):
+        cost_grid(X, y, costs=[], folds=2)
+    with pytest.raises(ValueError, match="C must be"):
+        cost_grid(X, y, costs=[np.inf], folds=2)

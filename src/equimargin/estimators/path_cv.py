@@ -231,7 +231,8 @@ class MarginRankerPathCV(PathCV, Ranker):
 
     Parameters
     ----------
-    metric : "pairwise_accuracy" or "auto", which is the same.  The rest as in `MarginClassifierPathCV`.
+    metric : "pairwise_accuracy" or "auto", which is the same; "mean_ndcg", "average_precision", "ndcg@10", or any other that
+        `selection.best` takes.  The rest as in `MarginClassifierPathCV`.
 
     Attributes
     ----------

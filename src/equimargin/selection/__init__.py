@@ -12,9 +12,12 @@
 """
 
 from equimargin.selection.along_path import Curve, NoBreakpoint, NothingToChoose, SameEverywhere, Selected, best, score_along
+from equimargin.selection.costs import CostGrid, CostRow, cost_grid
 from equimargin.selection.grids import Fold, FoldPath, Grid, GridRow, folds_of, grid
 
 __all__ = [
+    "CostGrid",
+    "CostRow",
     "Curve",
     "Fold",
     "FoldPath",
@@ -25,6 +28,7 @@ __all__ = [
     "SameEverywhere",
     "Selected",
     "best",
+    "cost_grid",
     "folds_of",
     "grid",
     "score_along",

@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike
 from equimargin.formulations.kernels.features import check_columns
 from equimargin.formulations.numeric.arguments import reals
 from equimargin.formulations.numeric.arrays import Array, is_sparse
-from equimargin.selection.validation import LAMBDA_RESOLUTION, Knots, Metric, metric_of
+from equimargin.selection.orders import LAMBDA_RESOLUTION, Knots
+from equimargin.selection.rank_metrics import RankMetric
+from equimargin.selection.validation import Metric, metric_of
 from equimargin.solvers.path.result import RegularizationPath
 
 
@@ -66,7 +68,7 @@ class Curve(NamedTuple):
 
 
 def best(
-    path: RegularizationPath, X_validation: Any, y_validation: ArrayLike, metric: str = "auto", qid: ArrayLike | None = None
+    path: RegularizationPath, X_validation: Any, y_validation: ArrayLike, metric: str | RankMetric = "auto", qid: ArrayLike | None = None
 ) -> Selected:
     """The lambda whose f is best on validation points, among all from the first breakpoint to the last one above 0.
 
@@ -78,7 +80,9 @@ def best(
     path : of `regularization_path`.  X_validation : (n, d) points, or (n, m) kernel values for a precomputed kernel.
     y_validation : (n,) labels -1 and +1, targets, or relevances.  qid : (n,) queries of a ranking; None: a single one.
     metric : "accuracy", "pairwise_accuracy", "mean_squared_error", "mean_absolute_error", "epsilon_insensitive"; "auto": accuracy for
-        classification, mean_squared_error for regression, pairwise_accuracy for ranking.
+        classification, mean_squared_error for regression, pairwise_accuracy for ranking. Of rankings also "mean_ndcg", "average_precision",
+        "kendall_tau", "ndcg", "precision" and "recall", these also as "ndcg@10", or any function of relevances, values and queries that
+        returns a `metrics.PerQuery` and looks at the order of the values alone.
 
     Returns
     -------
@@ -96,7 +100,7 @@ def best(
 
 
 def score_along(
-    path: RegularizationPath, X_validation: Any, y_validation: ArrayLike, metric: str = "auto", qid: ArrayLike | None = None
+    path: RegularizationPath, X_validation: Any, y_validation: ArrayLike, metric: str | RankMetric = "auto", qid: ArrayLike | None = None
 ) -> Curve:
     """The score on validation points at all lambdas that `best` chooses from.
 
@@ -106,8 +110,8 @@ def score_along(
 
     Returns
     -------
-    Curve : for a share of right answers it has all its steps. For an error it has the breakpoints, the least errors between them, and
-        further knots for drawing.
+    Curve : for a share of right answers and a metric of rankings it has all its steps. For an error it has the breakpoints, the least
+        errors between them, and further knots for drawing.
 
     Raises
     ------

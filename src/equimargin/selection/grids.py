@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.formulations import Kernel, MarginProblem, linear
 from equimargin.formulations.kernels.kernel import Precomputed
 from equimargin.formulations.numeric.arguments import shown
-from equimargin.formulations.numeric.arrays import Array, is_sparse
+from equimargin.formulations.numeric.arrays import Array, Index, is_sparse
+from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.problem.construct import problem_of
 from equimargin.formulations.problem.labels import numbers
 from equimargin.selection.along_path import (
@@ -25,6 +26,7 @@ from equimargin.selection.along_path import (
     _Lines,
     _lines,
 )
+from equimargin.selection.rank_metrics import RankMetric
 from equimargin.selection.validation import metric_of
 from equimargin.solvers import regularization_path
 
@@ -119,7 +121,7 @@ def grid(
     kernels: Sequence[Kernel] | None = None,
     task: Task = "classification",
     qid: ArrayLike | None = None,
-    metric: str = "auto",
+    metric: str | RankMetric = "auto",
     folds: Folds = 5,
     epsilon: float = 0.1,
     **options: Unpack[GridOptions],
@@ -150,13 +152,11 @@ def grid(
     m = X.shape[0] if hasattr(X, "shape") else len(X)
     X, y = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64), numbers(y, m, "y")
     query = None if qid is None else np.asarray(qid)
-    chosen = _kernels(kernels)
+    chosen = checked_kernels(kernels)
     parts = folds_of(y, query, task, folds, options.get("random_state", 0))
-    jobs = [_Job(X, y, query, task, kernel, epsilon, *part) for kernel in chosen for part in parts]
+    jobs = [Job(X, y, query, task, kernel, epsilon, *part) for kernel in chosen for part in parts]
     held_out = np.concatenate([part.validation for part in parts])
-    fold = np.repeat(np.arange(len(parts)), [len(part.validation) for part in parts])
-    within = np.zeros(m, dtype=np.int64) if query is None else np.unique(query, return_inverse=True)[1]
-    judge = metric_of(jobs[0].problem, metric, y[held_out], fold * (1 + within.max()) + within[held_out])
+    judge = metric_of(jobs[0].problem, metric, y[held_out], queries_of_folds(parts, query))
     rows, runs = [], _followed(jobs, options)
     for kernel in chosen:
         lines, paths = zip(*islice(runs, len(parts)), strict=True)
@@ -165,7 +165,15 @@ def grid(
     return Grid(tuple(rows))
 
 
-def _kernels(given: Sequence[Kernel] | None) -> list[Kernel]:
+def queries_of_folds(parts: Sequence[Fold], query: NDArray[Any] | None) -> Index:
+    """A number for every query in every fold, of the points held out, those of the first fold first."""
+    held_out = np.concatenate([part.validation for part in parts])
+    fold = np.repeat(np.arange(len(parts)), [len(part.validation) for part in parts])
+    within = np.zeros(len(held_out), dtype=np.int64) if query is None else np.unique(query, return_inverse=True)[1][held_out]
+    return np.asarray(fold * (1 + within.max()) + within)
+
+
+def checked_kernels(given: Sequence[Kernel] | None) -> list[Kernel]:
     """The kernels to compare, checked."""
     kernels: list[Kernel] = [linear()] if given is None else list(given)
     if not kernels:
@@ -176,7 +184,7 @@ def _kernels(given: Sequence[Kernel] | None) -> list[Kernel]:
     return kernels
 
 
-def _followed(jobs: Sequence[_Job], options: GridOptions) -> Iterator[tuple[_Lines, FoldPath]]:
+def _followed(jobs: Sequence[Job], options: GridOptions) -> Iterator[tuple[_Lines, FoldPath]]:
     """The paths of all jobs, in their order, followed in as many processes as are asked for."""
     from joblib import Parallel, delayed
 
@@ -262,8 +270,8 @@ def _check_apart(parts: Sequence[Fold], units: NDArray[Any], what: str) -> None:
             raise ValueError(f"fold {number} learns from {what} {shown(divided[0])} and holds it out, too; choose folds that keep it whole")
 
 
-class _Job(NamedTuple):
-    """A path to be followed on training points and evaluated on validation points."""
+class Job(NamedTuple):
+    """A problem of training points, whose solutions are evaluated on validation points."""
 
     X: Any
     y: Array
@@ -273,19 +281,21 @@ class _Job(NamedTuple):
     epsilon: float
     training: NDArray[np.intp]
     validation: NDArray[np.intp]
+    loss: Loss = "hinge"
 
     @property
     def problem(self) -> MarginProblem:
         """The problem of the training points."""
         qid = None if self.query is None else self.query[self.training]
-        X, y = self._features(self.training), self.y[self.training]
-        return problem_of(self.task, X, y, kernel=self.kernel, epsilon=self.epsilon, qid=qid)
+        X, y = self.features(self.training), self.y[self.training]
+        return problem_of(self.task, X, y, kernel=self.kernel, loss=self.loss, epsilon=self.epsilon, qid=qid)
 
     def run(self, lambda_min: float, max_events: int | None, time_limit: float | None) -> tuple[_Lines, FoldPath]:
         """Follow the path."""
         path = regularization_path(self.problem, lambda_min, max_events, time_limit)
-        lines = _lines(path, self._features(self.validation), self.y[self.validation])
+        lines = _lines(path, self.features(self.validation), self.y[self.validation])
         return lines, FoldPath(len(path), path.stopped, path.complete)
 
-    def _features(self, rows: NDArray[np.intp]) -> Any:
+    def features(self, rows: NDArray[np.intp]) -> Any:
+        """The features of rows, or their kernel values with the training points."""
         return self.X[rows][:, self.training] if isinstance(self.kernel, Precomputed) else self.X[rows]

@@ -19,18 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import jit
 from equimargin.formulations.problem.labels import Index, numbers, queries
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.rows.listed import Signed, Tube
+from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.metrics import concordance
+from equimargin.selection.orders import SCORE_ROUNDING, Knots, beyond, inversions, levelled, steps
+from equimargin.selection.rank_metrics import CUT, NAMED, AnyRankMetric, RankMetric, rank_metric_of
 
-Knots = tuple[Array, Array]
-
-LAMBDA_RESOLUTION = 1e-9
-"""Relative difference of two lambdas below which they count as one: the path itself is not known more accurately."""
-SCORE_ROUNDING = 1e-12
-"""Difference of two values of g, over the largest |g|, up to which they count as equal: it is made by rounding."""
 KNOT_SPACING = 0.05
 """Largest distance between knots of an error, in log lambda, so that its curve looks smooth."""
 
@@ -68,29 +63,19 @@ class PairwiseAccuracy:
 
     def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
         """In O(n log n + crossings)."""
-        ga, gb = _levelled(ga), _levelled(gb)
-        order, ranks = self._sorted(ga, gb)
+        ga, gb = levelled(ga), levelled(gb)
+        order, ranks = beyond(ga, gb, self.query)
         if not np.array_equal(ranks, self._ranks):
             counts = concordance(self.y, ranks, self.query)
             self._twice_right = int((2 * counts.concordant + counts.tied).sum())
         at_first = self._twice_right
-        _, self._ranks = self._sorted(gb, ga)
-        i, j = _inversions(order, self._ranks, self.y)
+        _, self._ranks = beyond(gb, ga, self.query)
+        i, j = inversions(order, self._ranks, self.y)
         before, after = ga[j] - ga[i], gb[j] - gb[i]
         gains = np.where(self.y[i] > self.y[j], 2, -2)
         self._twice_right += int(gains.sum())
-        lams, right = _steps(a, b, a + (b - a) * (before / (before - after)), at_first, gains)
+        lams, right = steps(a, b, a + (b - a) * (before / (before - after)), at_first, gains)
         return lams, right / (2 * self.pairs)
-
-    def _sorted(self, near: Array, far: Array) -> tuple[Index, Index]:
-        """The points by query and by g just beyond its values `near`, on the way to `far`: their order, and ranks in it, (n,) each."""
-        order = np.lexsort((far, near, self.query))
-        new = np.zeros(len(order), dtype=np.int64)
-        for key in (self.query, near, far):
-            new[1:] |= key[order[1:]] != key[order[:-1]]
-        ranks = np.empty_like(new)
-        ranks[order] = np.cumsum(new)
-        return order, ranks
 
 
 class Accuracy:
@@ -109,7 +94,7 @@ class Accuracy:
         right = (np.where(ga == 0, gb, ga) >= 0) == self.positive
         crossing = np.sign(ga) * np.sign(gb) < 0
         before, after = ga[crossing], gb[crossing]
-        lams, counts = _steps(a, b, a + (b - a) * (before / (before - after)), int(right.sum()), np.where(right[crossing], -1, 1))
+        lams, counts = steps(a, b, a + (b - a) * (before / (before - after)), int(right.sum()), np.where(right[crossing], -1, 1))
         return lams, counts / len(self.positive)
 
 
@@ -166,15 +151,17 @@ METRIC_OF_NAME: Mapping[str, Callable[..., Metric]] = {
     "mean_absolute_error": AbsoluteError,
     "epsilon_insensitive": EpsilonInsensitive,
 }
-"""The metrics that can be followed along a path, by their names."""
+"""The metrics of points that can be followed along a path, by their names; `rank_metric_of` knows those of rankings."""
 
 
-def metric_of(problem: MarginProblem, metric: str, y: ArrayLike, qid: ArrayLike | None) -> Metric:
-    """The metric of that name for validation points of a problem; "auto" is the usual metric of its task.
+def metric_of(problem: MarginProblem, metric: str | RankMetric, y: ArrayLike, qid: ArrayLike | None) -> Metric:
+    """The metric for validation points of a problem, by its name or as a function; "auto" is the usual metric of its task.
 
     Parameters
     ----------
-    problem : accuracy is for classification, errors are for regression, and pairwise accuracy is for every task.
+    problem : accuracy is for classification, errors are for regression, metrics of `equimargin.metrics` for rankings, and pairwise accuracy
+        for every task.
+    metric : a name, or a function of relevances, values and queries that returns a `PerQuery`, for rankings; larger must be better.
     y : (n,) labels, targets or relevances.  qid : (n,) queries; None: a single one.
 
     Raises
@@ -188,35 +175,22 @@ def metric_of(problem: MarginProblem, metric: str, y: ArrayLike, qid: ArrayLike 
         fitting = ["mean_squared_error", "mean_absolute_error", "epsilon_insensitive", "pairwise_accuracy"]
     else:
         fitting = ["pairwise_accuracy"]
-    name = fitting[0] if metric == "auto" else metric
-    if name not in fitting:
-        raise ValueError(f"the metric {metric!r} is not one of a {problem.family} problem: choose of {', '.join(['auto', *fitting])}")
+    name = fitting[0] if metric == "auto" else metric if isinstance(metric, str) else getattr(metric, "__name__", "metric")
+    of_ranks = (rank_metric_of(metric) if isinstance(metric, str) else metric) if isinstance(rows, Pairs) else None
+    if name not in fitting and of_ranks is None:
+        known = ["auto", *fitting]
+        if isinstance(rows, Pairs):
+            known += [*NAMED, *(f"{each}@k" for each in CUT)]
+        raise ValueError(f"the metric {name!r} is not one of a {problem.family} problem: choose of {', '.join(known)}")
     n = np.asarray(y).size
     if n == 0:
         raise ValueError("y is empty: there is no validation point")
     target = numbers(y, n, "y")
     query = np.zeros(n, dtype=np.int64) if qid is None else queries(qid, n)[1]
+    if of_ranks is not None:
+        return AnyRankMetric(target, query, of_ranks, name)
     parameters: dict[str, Any] = {"epsilon": rows.epsilon} if name == "epsilon_insensitive" and isinstance(rows, Tube) else {}
     return METRIC_OF_NAME[name](target, query, **parameters)
-
-
-def _levelled(g: Array) -> Array:
-    """g, (n,), with values that only rounding tells apart made equal."""
-    order = np.argsort(g)
-    new = np.append(True, np.diff(g[order]) > SCORE_ROUNDING * np.abs(g).max())
-    level = np.empty_like(g)
-    level[order] = g[order][new][np.cumsum(new) - 1]
-    return level
-
-
-def _steps(a: float, b: float, lams: Array, first: int, gains: Index) -> tuple[Array, Index]:
-    """Knots of a count that starts with `first` and changes by `gains` at lambdas; lambdas that count as one make a single step."""
-    order = np.argsort(-lams, kind="stable")
-    ends = np.concatenate([[a], lams[order], [b]])
-    counts = first + np.concatenate([[0], np.cumsum(gains[order])])
-    wide = ends[:-1] - ends[1:] > LAMBDA_RESOLUTION * a
-    wide |= a == b
-    return np.stack([ends[:-1][wide], ends[1:][wide]], axis=1).ravel(), np.repeat(counts[wide], 2)
 
 
 def _knots(a: float, b: float, r: Array, d: Array, share: float, error: Callable[[Array], float]) -> Knots:
@@ -229,27 +203,6 @@ def _knots(a: float, b: float, r: Array, d: Array, share: float, error: Callable
         lams = -np.sort(-np.append(lams, a * b / (b + share * (a - b))))
     shares = (a / lams - 1) / (a / b - 1) if b < a else np.zeros(len(lams))
     return lams, np.array([error(r - s * d) for s in shares])
-
-
-@jit
-def _inversions(order: Index, ranks: Index, y: Array) -> tuple[Index, Index]:
-    """All pairs (i, j) with i before j in `order`, i after j in `ranks`, and y_i != y_j: (k,) and (k,), in O(n + inversions)."""
-    i, j = np.empty(16, np.int64), np.empty(16, np.int64)
-    count = 0
-    now = order.copy()
-    for place in range(1, now.size):
-        moved = now[place]
-        k = place
-        while k > 0 and ranks[now[k - 1]] > ranks[moved]:
-            now[k] = now[k - 1]
-            k -= 1
-            if y[now[k]] != y[moved]:
-                if count == i.size:
-                    i, j = np.append(i, np.empty_like(i)), np.append(j, np.empty_like(j))
-                i[count], j[count] = now[k], moved
-                count += 1
-        now[k] = moved
-    return i[:count], j[:count]
 
 
 __all__ = ["METRIC_OF_NAME", "AbsoluteError", "Accuracy", "EpsilonInsensitive", "Metric", "PairwiseAccuracy", "SquaredError", "metric_of"]

@@ -1,0 +1,151 @@
+"""Comparison of kernels and costs by cross-validation where there is no path to follow: of squared hinges, above all.
+
+>>> import numpy as np
+>>> from equimargin.formulations import rbf
+>>> X = np.linspace(0, 1, 24)[:, None]
+>>> y, qid = np.round(2 + 2 * np.sin(9 * X[:, 0])), np.repeat(np.arange(4), 6)
+>>> print(cost_grid(X, y, [rbf(0.1), rbf(20.0)], [0.1, 10.0], "ranking", qid, "mean_ndcg", folds=2))
+kernel                                                  C            mean_ndcg
+RBF(gamma=0.1)                                        0.1             0.534635
+RBF(gamma=0.1)                                         10             0.534635
+RBF(gamma=20.0)                                       0.1             0.776576  <- best
+RBF(gamma=20.0)                                        10             0.774186
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equimargin.formulations import Kernel
+from equimargin.formulations.numeric.arguments import finite_cost
+from equimargin.formulations.numeric.arrays import Array, is_sparse
+from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.labels import numbers
+from equimargin.selection.grids import Folds, Job, Task, checked_kernels, folds_of, queries_of_folds
+from equimargin.selection.rank_metrics import RankMetric
+from equimargin.selection.validation import metric_of
+from equimargin.solvers import solve
+
+COSTS = tuple(2.0**e for e in range(-5, 6))
+"""The costs of document K, 2^-5 to 2^5, in section 4.3."""
+
+
+@dataclass(frozen=True)
+class CostRow:
+    """One kernel at one cost.  score : on all points held out.  within : the largest relative gap of its solutions."""
+
+    kernel: Kernel
+    C: float
+    score: float
+    within: float
+
+
+@dataclass(frozen=True)
+class CostGrid:
+    """Kernels and costs with their scores; `print(grid)` shows them.
+
+    rows : kernel by kernel, costs ascending.  metric : the name of the score.  larger_is_better : True for a share of right answers.
+    """
+
+    rows: tuple[CostRow, ...]
+    metric: str
+    larger_is_better: bool
+
+    @property
+    def best(self) -> CostRow:
+        """The row with the best score, the first of equally good ones: the smallest C of the first kernel."""
+        sign = 1 if self.larger_is_better else -1
+        return max(self.rows, key=lambda row: sign * row.score)
+
+    def __str__(self) -> str:
+        best = self.best
+        rows = [f"{row.kernel!r:44s} {row.C:12.6g} {row.score:20.6g}{'  <- best' if row is best else ''}" for row in self.rows]
+        return "\n".join([f"{'kernel':44s} {'C':>12s} {self.metric:>20s}", *rows])
+
+
+class CostGridOptions(TypedDict, total=False):
+    """Keyword arguments of `cost_grid` that say what is solved, and how.
+
+    loss : "squared_hinge" by default.  epsilon : of a regression.  tol, time_limit : of every problem, as in `solve`.
+    random_state : of the folds.  n_jobs : processes, -1 for all cores.
+    """
+
+    loss: Loss
+    epsilon: float
+    tol: float
+    time_limit: float | None
+    random_state: int
+    n_jobs: int
+
+
+def cost_grid(
+    X: Any,
+    y: ArrayLike,
+    kernels: Sequence[Kernel] | None = None,
+    costs: Sequence[float] = COSTS,
+    task: Task = "ranking",
+    qid: ArrayLike | None = None,
+    metric: str | RankMetric = "auto",
+    folds: Folds = 5,
+    **options: Unpack[CostGridOptions],
+) -> CostGrid:
+    """The score of every kernel at every cost, by cross-validation that keeps queries whole.
+
+    The problem of a fold is solved at ascending costs, each from the solution before. Every point is scored by the fold that was not
+    trained on it, and all folds together; documents are ordered within their query and fold.
+
+    Parameters
+    ----------
+    X : (m, d) points, or the (m, m) Gram matrix for a precomputed kernel.  y : (m,) relevances, labels -1 and +1, or targets.
+    kernels : linear by default.  costs : those of document K by default.  task, qid, metric, folds : as in `selection.grid`.
+    options : as `CostGridOptions` says.
+
+    Returns
+    -------
+    CostGrid : a row for every kernel and cost.
+
+    Raises
+    ------
+    ValueError : no kernel or no cost, one that is not positive and finite, and as in `selection.grid` and `solve`.
+
+    Source: K, section 4.3, which chooses C and gamma of the squared hinge by NDCG or pairwise accuracy on validation data.
+    """
+    from joblib import Parallel, delayed
+
+    prices = sorted({finite_cost(C) for C in costs})
+    if not prices:
+        raise ValueError("cost_grid: there is no cost to choose from")
+    m = X.shape[0] if hasattr(X, "shape") else len(X)
+    X, y = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64), numbers(y, m, "y")
+    query, chosen = None if qid is None else np.asarray(qid), checked_kernels(kernels)
+    parts = folds_of(y, query, task, folds, options.get("random_state", 0))
+    loss, epsilon = options.get("loss", "squared_hinge"), options.get("epsilon", 0.1)
+    jobs = [Job(X, y, query, task, kernel, epsilon, *part, loss) for kernel in chosen for part in parts]
+    held_out = np.concatenate([part.validation for part in parts])
+    judge = metric_of(jobs[0].problem, metric, y[held_out], queries_of_folds(parts, query))
+    limits = options.get("tol", 1e-6), options.get("time_limit")
+    found = Parallel(n_jobs=options.get("n_jobs", 1))(delayed(_solved)(job, prices, *limits) for job in jobs)
+    rows = []
+    for number, kernel in enumerate(chosen):
+        of_kernel = found[number * len(parts) : (number + 1) * len(parts)]
+        values, gaps = np.hstack([f for f, _ in of_kernel]), np.max([gap for _, gap in of_kernel], axis=0)
+        for at, C in enumerate(prices):
+            score = judge.along(1.0, 1.0, values[at], values[at])[1][0]
+            rows.append(CostRow(kernel, C, float(score), float(gaps[at])))
+    return CostGrid(tuple(rows), judge.name, judge.larger_is_better)
+
+
+def _solved(job: Job, costs: Sequence[float], tol: float, time_limit: float | None) -> tuple[Array, Array]:
+    """f at the points held out, (c, n), and the relative gaps, (c,), at ascending costs."""
+    problem, held_out = job.problem, job.features(job.validation)
+    values, gaps, before = [], [], None
+    for C in costs:
+        before = solve(problem.with_cost(C), tol=tol, time_limit=time_limit, warm_start=before)
+        values.append(before.decision_function(held_out))
+        gaps.append(before.relative_gap)
+    return np.array(values), np.array(gaps)
