@@ -140,11 +140,11 @@ def _of_formulation(id: str) -> Iterator[str]:
 
 
 def _of_family(id: str) -> Iterator[str]:
-    """The equation of the first formulation, all formulations with the controls marked, the solvers, and the links to other families."""
+    """The equation of the first formulation that is no control, all formulations, the solvers, and the links to other families."""
     from equimargin.formulations import REGISTRY, links
     from equimargin.solvers import SOLVERS
 
-    entries = [entry for entry in REGISTRY.values() if entry.family == id]
+    entries = sorted((entry for entry in REGISTRY.values() if entry.family == id), key=lambda entry: entry.control)
     latex = [f"LaTeX   {entries[0].latex}", ""] if entries[0].latex else []
     statement = ["", entries[0].statement] if entries[0].statement else []
     yield from (id, *statement, "", *latex, "Formulations")

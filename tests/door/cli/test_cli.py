@@ -378,6 +378,9 @@ def test_show_says_what_a_family_a_solver_and_a_backend_are() -> None:
         assert said in family
     (control,) = (line for line in family.splitlines() if line.strip().startswith("svm.soft.dual.as_printed "))
     assert control.endswith("[control: wrong on purpose, or a look-alike]")
+    ranking = RUN.invoke(app, ["show", "rank.l1"]).output  # whose look-alikes are declared before it
+    assert "1/2 |w|^2 + C sum_ij xi_ij" in ranking.partition("Formulations")[0]
+    assert ranking.index("rank.l1.primal ") < ranking.index("rank.differences.dual ")
     solver = RUN.invoke(app, ["show", "huber"]).output
     for said in ("equimargin.solvers.newton.huber", "asks it after smo", "For      "):
         assert said in solver
