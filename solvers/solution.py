@@ -107,13 +107,14 @@ def checked(
 class AnySolution:
     """What every solver hands back, whatever kind of problem it solves.
 
-    solver : its name.  status, reason : why it stopped.  iterations : of the solver's own kind.  seconds : of wall time.
+    solver : its name.  status, reason : why it stopped.  iterations : of the solver's own kind, None where it counts none.
+    seconds : of wall time.
     """
 
     solver: str
     status: Status
     reason: str
-    iterations: int
+    iterations: int | None
     seconds: float
 
 
@@ -122,7 +123,7 @@ class Solution(AnySolution):
     """A solver's answer to a problem.
 
     problem : what was solved.  solver : its name.  point : the best point found.  status, reason : why it stopped.
-    iterations : of the solver's own kind, 0 where it counts none.  seconds : of wall time.
+    iterations : of the solver's own kind, None where it counts none.  seconds : of wall time.
     trajectory : what an iteration left behind, one named tuple each, where the solver keeps them.
     """
 
@@ -131,7 +132,7 @@ class Solution(AnySolution):
     point: CanonicalPoint
     status: Status
     reason: str
-    iterations: int
+    iterations: int | None
     seconds: float
     trajectory: tuple[Any, ...] = ()
 
@@ -275,12 +276,13 @@ class Solution(AnySolution):
         """The solution that a file holds."""
         problem = unpacked(words, arrays)
         point = _point(problem, {name.removeprefix("point_"): v for name, v in arrays.items() if name.startswith("point_")})
-        solver, status, reason, iterations, seconds = (words[name] for name in SOLUTION_FIELDS_IN_JSON)
-        return cls(problem, str(solver), point, Status(status), str(reason), int(iterations), float(seconds))
+        solver, status, reason, counted, seconds = (words[name] for name in SOLUTION_FIELDS_IN_JSON)
+        iterations = None if counted is None else int(counted)
+        return cls(problem, str(solver), point, Status(status), str(reason), iterations, float(seconds))
 
     def __repr__(self) -> str:
         """One line: the problem, the solver and how it ended."""
-        counted = f"{self.iterations:,} iterations, " if self.iterations else ""
+        counted = "" if self.iterations is None else f"{self.iterations:,} iterations, "
         return f"<Solution by {self.solver}: {self.status} after {counted}{self.seconds:.3g} s; of {self.problem!r}>"
 
     @property
@@ -326,9 +328,9 @@ def finished(problem: Problem, solver: str, given: Any, limits: Limits, seconds:
         point = given_point(problem, given)
     except ValueError as wrong:
         raise ValueError(f"{solver} returns no point of this {problem.family} problem: {wrong}") from None
-    found = Solution(problem, solver, point, Status.FINISHED, "", 0, seconds)
+    found = Solution(problem, solver, point, Status.FINISHED, "", None, seconds)
     if limits.callback is not None:
-        limits.callback(found.iterations, found.lower, found.upper)
+        limits.callback(0, found.lower, found.upper)
     width, late = found.interval.relative_width, limits.time_limit is not None and seconds > limits.time_limit
     reason = f"it ended after {seconds:.3g} s with a proven relative width of {width:.2e}, {limits.tol:.0e} was asked"
     status = Status.OPTIMAL if width <= limits.tol else Status.TIME_LIMIT if late else Status.FINISHED

@@ -34,7 +34,7 @@ class OwnSolution(AnySolution):
     solver: str
     status: Status
     reason: str
-    iterations: int
+    iterations: int | None
     seconds: float
     worth: Interval | None
     accuracy: float
@@ -65,13 +65,13 @@ def solved(problem: OwnProblem, solver: str, function: Callable[[Any], Any], acc
         answer = interruptible(lambda: function(problem.data), seconds=np.inf if seconds is None else seconds)
     except TimeoutError as late:
         reason = f"given up: {late}"
-        return OwnSolution(problem, solver, Status.TIME_LIMIT, reason, 0, time.perf_counter() - started, None, accuracy)
+        return OwnSolution(problem, solver, Status.TIME_LIMIT, reason, None, time.perf_counter() - started, None, accuracy)
     taken = time.perf_counter() - started
     try:
         worth, reason, entry = _worth(problem, answer, accuracy)
     except ValueError as wrong:
-        return OwnSolution(problem, solver, Status.NUMERICAL_FAILURE, f"{solver}: {wrong}", 0, taken, None, accuracy)
-    return OwnSolution(problem, solver, Status.OPTIMAL, reason, 0, taken, worth, accuracy, entry)
+        return OwnSolution(problem, solver, Status.NUMERICAL_FAILURE, f"{solver}: {wrong}", None, taken, None, accuracy)
+    return OwnSolution(problem, solver, Status.OPTIMAL, reason, None, taken, worth, accuracy, entry)
 
 
 def _worth(problem: OwnProblem, answer: Any, accuracy: float) -> tuple[Interval, str, str | None]:

@@ -65,11 +65,11 @@ def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | N
         x, u = np.maximum(-answer.ineqlin.marginals, 0.0), np.clip(answer.x[: problem.p], 0.0, None)
     unit = problem.gram.mean_diagonal
     point, gap = interruptible(lambda: best(problem, x / unit, u / unit))
-    seconds, iterations = time.perf_counter() - start, 0 if answer is None else int(answer.nit)
+    seconds, iterations = time.perf_counter() - start, None if answer is None else int(answer.nit)
     status, reason = _ending(answer, gap, limits, seconds)
     found = Solution(problem, "linear_program", point, status, reason, iterations, seconds)
     if limits.callback is not None:
-        limits.callback(iterations, found.lower, found.upper)
+        limits.callback(iterations or 0, found.lower, found.upper)
     return found
 
 

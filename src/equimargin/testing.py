@@ -613,7 +613,7 @@ class _Checked:
         """One iteration, no time, a callback that stops: each must end the run."""
         family, limits = self.problem.family, Limits(TOL, max_iter=1)
         one = self.run(self.problem, limits)
-        self.require(one.iterations <= 1, f"{self.name} does {one.iterations} iterations on {family} where max_iter is 1", limits)
+        self.require((one.iterations or 0) <= 1, f"{self.name} does {one.iterations} iterations on {family} where max_iter is 1", limits)
         limits = Limits(TOL, time_limit=1e-6)
         self.run(self.problem, limits)
         late = f"{self.name} goes on for {self.seconds:.1f} s on {family} where time_limit is 1e-6 s"

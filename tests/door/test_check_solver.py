@@ -52,7 +52,7 @@ class Libsvm:
         alpha[model.support_] = np.abs(model.dual_coef_[0])
         answer = Solution(problem, "libsvm", Point(alpha=alpha), Status.OPTIMAL, "LIBSVM says so", int(model.n_iter_[0]), 0.0)
         if limits.callback is not None:
-            limits.callback(answer.iterations, answer.lower, answer.upper)
+            limits.callback(answer.iterations or 0, answer.lower, answer.upper)
         if not answer.interval.relative_width <= limits.tol:
             answer = replace(answer, status=Status.ITERATION_LIMIT, reason="LIBSVM ended before the accuracy was reached")
         return replace(answer, seconds=time.perf_counter() - started)

@@ -126,7 +126,7 @@ def test_problems_and_solutions_are_one_line() -> None:
     found = solve(PROBLEMS["penalized"], "coordinate_descent")
     assert repr(found).endswith(f" s; of {PROBLEMS['penalized']!r}>")
     assert re.match("<Solution by coordinate_descent: optimal after [1-9][0-9,]* iterations, ", repr(found))
-    assert repr(replace(found, iterations=0, seconds=0.5)).startswith("<Solution by coordinate_descent: optimal after 0.5 s; of ")
+    assert repr(replace(found, iterations=None, seconds=0.5)).startswith("<Solution by coordinate_descent: optimal after 0.5 s; of ")
     for problem in PROBLEMS.values():
         assert "\n" not in repr(problem)
 

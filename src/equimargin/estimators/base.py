@@ -135,7 +135,7 @@ class MarginEstimator(BaseEstimator):
             raise ValueError(f"the problem has no solution: {worst.reason}; every problem of finite C and weights has one")
         self._functions = functions_of(solutions, parts, X)
         self._proof = Proof(solutions)
-        self.n_iter_ = max(solution.iterations for solution in solutions)
+        self.n_iter_ = max(solution.iterations or 0 for solution in solutions)
         self.status_ = str(worst.status)
         if not worst.ok:
             message = f"{worst.status.sentence} {worst.solver}: {worst.reason}; the relative gap is {self.duality_gap_:.2g}"

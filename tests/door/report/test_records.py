@@ -6,10 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from equimargin.adapters import from_fit, libsvm
 from equimargin.cli.app import app
+from equimargin.compare import compare
+from equimargin.formulations import classification
+from equimargin.solvers import Limits, Solution
 from schema import SCHEMA, faults
 
 RUN = CliRunner()
@@ -70,3 +75,15 @@ def test_the_validator_finds_faults(change: Any, fault: str, tmp_path: Path) -> 
     found = record(tmp_path / "out.json", "compare", "xor", "--solver", "smo", "--family", "svm.soft")
     change(found)
     assert any(said.startswith(fault) for said in faults(found, "compare"))
+
+
+def test_iterations_that_nobody_counts_are_null(tmp_path: Path) -> None:
+    """A solver that hands back a point alone says nothing of its iterations, and 0 would say that it has done none."""
+    answers = record(tmp_path / "out.json", "compare", "--family", "lasso", "--draw", "1", "--solver", "lasso.*")["answers"]
+    assert [answer["iterations"] for answer in answers] == [None]
+    problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
+    compared = compare(problem, "svm.soft.dual", from_fit(lambda X, y, C: {"alpha": np.zeros(8)}, ["svm.soft"]))
+    assert [answer["iterations"] for answer in compared.answers if answer["formulation"] is None] == [None]
+    found = libsvm().run(problem, Limits(), None)
+    found.save(tmp_path / "solution.npz")
+    assert Solution.load(tmp_path / "solution.npz").iterations is found.iterations is None

@@ -26,7 +26,7 @@ from equimargin.solvers.dual import smo, working_set
 from equimargin.solvers.products.tiles import tiles
 from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Solution, Status
-from narrow import as_a
+from narrow import as_a, present
 from optima import CANCER, LABELS, SCALED, reached
 from places import ROOT
 
@@ -332,7 +332,7 @@ def test_warm_start() -> None:
     problem = classification(SCALED, LABELS, 10.0, rbf(1 / 30))
     solution = checked(problem, 1e-9)
     again = checked(problem, 1e-9, warm_start=solution)
-    assert again.iterations <= 2
+    assert present(again.iterations) <= 2
     smaller = checked(problem.with_cost(0.1), 1e-9, warm_start=solution)
     assert smaller.value == pytest.approx(checked(problem.with_cost(0.1), 1e-9).value, rel=1e-8)
     with pytest.raises(ValueError, match=r"the point's alpha must be a multiplier for each row, of shape \(569,\), and is of shape \(3,\)"):

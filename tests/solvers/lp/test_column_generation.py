@@ -20,7 +20,7 @@ from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers.lp import column_generation
 from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Solution, Status
-from narrow import as_a
+from narrow import as_a, present
 from optima import three_levels
 
 MAKERS = (ranking_vector_machine, one_norm_ranking)
@@ -126,7 +126,7 @@ def test_a_warm_start_helps_along_c(make: Any) -> None:
     near, there = by_columns(problem.with_cost(0.09)), by_columns(problem)
     again, on = by_columns(problem, warm_start=there), by_columns(problem, warm_start=near)
     assert again.iterations == 0
-    assert 0 < on.iterations < there.iterations
+    assert 0 < present(on.iterations) < present(there.iterations)
     for solution in (again, on):
         assert solution.ok
         assert max(solution.lower, there.lower) <= min(solution.upper, there.upper)

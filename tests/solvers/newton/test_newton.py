@@ -67,7 +67,7 @@ def test_a_start_on_some_of_the_points_changes_no_optimum(monkeypatch: pytest.Mo
     monkeypatch.setattr(newton, "SQUARED_HINGE_SUBSAMPLE", newton.SQUARED_HINGE_SUBSAMPLE._replace(entries=1))
     warm = checked(problem, 1e-10)
     same_optimum(cold, warm)
-    assert warm.iterations < cold.iterations
+    assert present(warm.iterations) < present(cold.iterations)
     score = X[:300] @ np.arange(10)
     checked(ranking(X[:300], np.digitize(score, [0.0]), None, 0.1, loss="squared_hinge"))
     monkeypatch.setattr(newton, "SQUARED_HINGE_SUBSAMPLE", Subsample(entries=1, points_per_feature=2))

@@ -25,7 +25,7 @@ from equimargin.formulations import (
 from equimargin.solvers import SOLVERS, Status, regularization_path, solve
 from equimargin.solvers.path import homotopy
 from equimargin.testing import check_solver, margin_problems, sample_problem
-from narrow import as_a
+from narrow import as_a, present
 
 HOMOTOPY = SOLVERS["homotopy"]
 FAMILIES = "svm.soft", "svr.l1", "rank.l1"
@@ -80,7 +80,7 @@ def test_the_callback_hears_every_breakpoint_and_the_end() -> None:
     problem = sample_problem("rank.l1", rbf(0.4), 1)
     heard: list[tuple[int, float, float]] = []
     found = solve(problem, "homotopy", callback=lambda *said: heard.append(said))
-    assert [breakpoints for breakpoints, _, _ in heard] == [*range(1, found.iterations + 1), found.iterations]
+    assert [breakpoints for breakpoints, _, _ in heard] == [*range(1, present(found.iterations) + 1), present(found.iterations)]
     assert all(lower <= found.upper and found.lower <= upper for _, lower, upper in heard)
     assert heard[-1][1:] == pytest.approx((found.lower, found.upper), rel=1e-8)
     early = solve(problem, "homotopy", callback=lambda breakpoints, lower, upper: breakpoints == 3)
