@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import contextvars
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from math import inf
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -94,3 +95,31 @@ def _held_back() -> Iterator[Callable[[], bool]]:
         yield lambda: not ignored and signal.SIGINT in signal.sigpending()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _WithoutLibraries:
+    """Standard output for all but the threads in which native libraries run."""
+
+    def __init__(self, out: Any) -> None:
+        self._out = out
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._out, name)
+
+    def write(self, text: str) -> int:
+        """Write a text, or drop it where a library says it."""
+        return len(text) if threading.current_thread().name == NATIVE_WORK else int(self._out.write(text))
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Drop what native libraries print through Python's standard output while entered: OSQP says so that it was interrupted.
+
+    Only the main thread exchanges standard output, because two threads that do so at the same time might not put it back.
+    """
+    if threading.current_thread() is not threading.main_thread() or sys.stdout is None:
+        yield
+        return
+    out: Any = _WithoutLibraries(sys.stdout)
+    with redirect_stdout(out):
+        yield

@@ -26,7 +26,7 @@ from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.solvers.backends.standard_form import StandardForm, columns_of, form_of, vector_of, with_stated_bounds
 from equimargin.solvers.backends.table import BACKENDS, Backend
-from equimargin.solvers.interrupt import interruptible
+from equimargin.solvers.interrupt import interruptible, unheard
 from equimargin.solvers.solution import Status
 
 OVERTIME = 1.0
@@ -203,21 +203,21 @@ def _attempt(
     problem = declaration.problem
     started = time.perf_counter()
     try:
-        data, chain, inverse = problem.get_problem_data(backend.name, solver_opts=options(time_limit))
-        data = with_stated_bounds(problem, data, chain)
+        found = _compiled(problem, backend, options(time_limit), ends - started)
         compiled = time.perf_counter()
         time_limit = min(time_limit, ends - compiled)
-        if time_limit <= 0:
-            late = "the time was over when it was compiled"
+        if found is None or time_limit <= 0:
+            late = "the time was over while it was compiled"
             return Answer(declaration, backend.name, Status.TIME_LIMIT, late, compile_seconds=compiled - started)
-        form = form_of(data, inverse)
+        data, chain, inverse, form = found
         entry = float(np.max([abs(matrix).max() if matrix.nnz else 0.0 for matrix in (form.P, form.G)]))  # a NaN in either is one here
         if not entry < backend.largest:
             raise ValueError(f"it takes no matrix with an entry of {entry:.1e}")
         told = options(time_limit)
-        raw = interruptible(
-            lambda: chain.solve_via_data(problem, dict(data), False, False, told), seconds=OVERTIME_RATIO * time_limit + OVERTIME
-        )
+        with unheard():
+            raw = interruptible(
+                lambda: chain.solve_via_data(problem, dict(data), False, False, told), seconds=OVERTIME_RATIO * time_limit + OVERTIME
+            )
         solved = time.perf_counter()
         if _interrupted(raw):
             raise KeyboardInterrupt
@@ -249,6 +249,25 @@ def _attempt(
         solve_seconds=solved - compiled,
         iterations=None if iterations is None else int(iterations),
     )
+
+
+def _compiled(problem: Any, backend: Backend, told: Mapping[str, Any], seconds: float) -> tuple[Any, Any, Any, StandardForm] | None:
+    """What cvxpy makes of a problem for a backend: its data, its chain, the way back, and the standard form; None where it takes too long.
+
+    cvxpy cannot be asked to end. It then goes on in a thread that nobody waits for.
+    """
+
+    def compiled() -> tuple[Any, Any, Any, StandardForm]:
+        data, chain, inverse = problem.get_problem_data(backend.name, solver_opts=dict(told))
+        data = with_stated_bounds(problem, data, chain)
+        return data, chain, inverse, form_of(data, inverse)
+
+    if seconds <= 0:
+        return None
+    try:
+        return interruptible(compiled, seconds=seconds)
+    except TimeoutError:
+        return None
 
 
 def _own_word(raw: Any) -> str:

@@ -28,6 +28,7 @@ from equimargin.proofs import Agreement, Evidence, Family, examine, examine_solu
 from equimargin.proofs.referee import Ways, failed, skipped, ways
 from equimargin.report.comparison import Comparison
 from equimargin.solvers import BACKENDS, SOLVERS, Limits, Solver, Status, solve_declaration
+from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.registry import takes
 
 __all__ = ["Comparison", "HowToCompare", "compare", "comparisons", "matching"]
@@ -60,7 +61,7 @@ class HowToCompare(HowToPose, total=False):
     tol : relative accuracy asked of every solver, 1e-8 by default.  agree_tol : relative tolerance of the referee, 1e-6 by default.
     time_limit : seconds an answer, and the proof of an optimum of one's own formulation, 60 by default.
     total_time : seconds in all, None for any; what there is then is the result.
-        A step that is at work, such as compilation, is waited for.
+        A step that is at work, such as a proof or the compilation of a kernel, is waited for; the compilation of a declaration is not.
     patient : whether backends may go on to the time limit although the optimum is proven.
     jobs : processes; -1 is all cores. Above 1, formulations and solvers of one's own must be entered by modules that other processes can
         import; the answers of those that are not are failed ones, and say so.
@@ -167,15 +168,16 @@ class Job:
             return self._solved(allowed)
         started = time.perf_counter()
         try:
-            declared = declare(entry.id, self.problem)
+            declared = interruptible(lambda: declare(entry.id, self.problem), seconds=allowed.left)
+        except TimeoutError:
+            return self.skipped(Status.TIME_LIMIT, OUT_OF_TIME)
         except ValueError as failure:
             return self.skipped(Status.NUMERICAL_FAILURE, str(failure))
         declaring = time.perf_counter() - started
-        left = allowed.left - declaring
-        if left <= 0:
+        answer = solve_declaration(declared, self.solver, self.tol, allowed.seconds, total_time=allowed.left - declaring)
+        if answer.status is Status.TIME_LIMIT and not answer.solve_seconds:
             return self.skipped(Status.TIME_LIMIT, OUT_OF_TIME)
-        answer = solve_declaration(declared, self.solver, self.tol, allowed.seconds, total_time=left)
-        allowed = allowed.within(left - answer.compile_seconds)
+        allowed = allowed.within(allowed.left - declaring - answer.compile_seconds)
         if allowed.reason and answer.status is Status.TIME_LIMIT:
             answer = replace(answer, reason=allowed.reason)
         return examine(self.problem, replace(answer, compile_seconds=answer.compile_seconds + declaring), self.control)

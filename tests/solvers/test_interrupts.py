@@ -36,7 +36,7 @@ from equimargin.solvers import SOLVERS, Status, solve, solve_declaration
 from equimargin.solvers.backends.solve import Answer
 from equimargin.solvers.dual import coordinate_descent, smo
 from equimargin.solvers.dual import newton_on_face as face
-from equimargin.solvers.interrupt import interruptible, is_work_left
+from equimargin.solvers.interrupt import interruptible, is_work_left, unheard
 from equimargin.testing import sample_problem
 from places import ROOT
 
@@ -263,6 +263,63 @@ def test_a_backend_at_work_can_be_interrupted(backend: str, pause: float, tmp_pa
     assert err.startswith("equimargin: interrupted")
     assert process.returncode == 130
     assert seconds <= WITHIN
+
+
+WITH_OTHER_PROCESSES = """
+import time
+from joblib import Parallel, delayed
+from equimargin.cli.options import leave, without_warnings_of_trackers
+without_warnings_of_trackers()
+answers = Parallel(n_jobs=2, return_as="generator_unordered", pre_dispatch="n_jobs")(delayed(time.sleep)(s) for s in (0.0, 300.0, 300.0))
+next(answers)
+leave("interrupted")
+"""
+
+
+def test_other_processes_are_ended_without_a_word_of_what_they_leave() -> None:
+    """What is left to joblib's tracker of resources is cleared up by it, which is no user's concern."""
+    with launched(["-c", WITH_OTHER_PROCESSES]) as process:
+        out, err = process.communicate(timeout=HANG)
+    assert (out, err, process.returncode) == ("", "equimargin: interrupted\n", 130)
+
+
+HEARD_BY_OSQP = """
+import os, signal, threading, time
+import numpy as np
+from equimargin.formulations import classification, declare
+from equimargin.solvers import solve_declaration
+from equimargin.solvers.interrupt import NATIVE_WORK
+rng = np.random.default_rng(0)
+X = rng.normal(size=(300, 20))
+declared = declare("svm.soft.dual", classification(X, np.where(X[:, 0] + rng.normal(size=300) > 0, 1.0, -1.0), 1e4))
+def interrupt():
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # as threads of linear algebra are, in which OSQP then hears it
+    time.sleep(1.0)
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(60.0)
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    print(solve_declaration(declared, "OSQP", 1e-15, 60.0, 10**9).reason)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_what_osqp_says_of_an_interrupt_is_not_shown() -> None:
+    """It says it by Python's standard output, whatever it is told of printing."""
+    with launched(["-c", HEARD_BY_OSQP]) as process:
+        out, err = process.communicate(timeout=HANG)
+    assert (out, err, process.returncode) == ("interrupted\n", "", 0)
+
+
+def test_only_what_libraries_print_is_dropped(capsys: pytest.CaptureFixture[str]) -> None:
+    with unheard():
+        interruptible(lambda: print("library"))
+        print("main")
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(print, "thread").result()
+    interruptible(lambda: print("later"))
+    assert capsys.readouterr().out == "main\nthread\nlater\n"
 
 
 def test_what_runs_in_the_background_goes_on(tmp_path: Path) -> None:

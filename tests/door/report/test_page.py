@@ -16,6 +16,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -33,6 +34,7 @@ from equimargin.proofs import Agreement, Verdict
 from equimargin.report.page import MOST_DIGITS, Style, block, page, proven_digits
 from equimargin.report.words import EXPLANATION
 from equimargin.solvers import SOLVERS, Answer, Status, solve_declaration
+from equimargin.solvers.interrupt import is_work_left
 from places import ROOT
 from schema import faults
 from terminal import HANG, Terminal, hard_ranking
@@ -313,6 +315,25 @@ def test_the_total_time_ends_a_comparison_with_what_there_is(tmp_path: Path) -> 
     assert (tmp_path / "out.csv").exists()
 
 
+@pytest.mark.parametrize("step", ["declare", "get_problem_data"])
+def test_the_total_time_ends_a_declaration_that_takes_long(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It goes on in a thread that nobody waits for, and its answer is none."""
+    problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
+    released = threading.Event()
+
+    def endless(*arguments: Any, **more: Any) -> Any:
+        released.wait(HANG)
+        raise ValueError("ended by the test")
+
+    module = sys.modules["equimargin.compare"]
+    monkeypatch.setattr(*((module, "declare") if step == "declare" else (cp.Problem, step)), endless)
+    cut = run(problem, "svm.soft.*", "CLARABEL", total_time=0.5)
+    assert cut.interrupted == "the total time of 0.5 s is over"
+    assert [(answer["agreement"], answer["reason"]) for answer in cut.answers] == [("skipped", module.OUT_OF_TIME)]
+    assert is_work_left()
+    released.set()
+
+
 def test_the_total_time_is_heard_once_a_problem_is_declared(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
     module = sys.modules["equimargin.compare"]
@@ -330,7 +351,7 @@ def test_the_total_time_is_heard_once_a_problem_is_declared(monkeypatch: pytest.
 def test_the_total_time_is_heard_once_a_problem_is_compiled() -> None:
     problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
     answer = solve_declaration(declare("svm.soft.dual", problem), total_time=1e-9)
-    assert (answer.status, answer.reason, answer.solve_seconds) == (Status.TIME_LIMIT, "the time was over when it was compiled", 0.0)
+    assert (answer.status, answer.reason, answer.solve_seconds) == (Status.TIME_LIMIT, "the time was over while it was compiled", 0.0)
     assert answer.compile_seconds > 0
 
 
