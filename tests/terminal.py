@@ -35,7 +35,9 @@ def hard_ranking() -> str:
 class Terminal:
     """A program in a pseudo-terminal, which gets Ctrl-C like one that a person started, whatever this process ignores."""
 
-    def __init__(self, *arguments: str, columns: int, lines: int = 50, folder: Path = ROOT) -> None:
+    def __init__(
+        self, *arguments: str, columns: int, lines: int = 50, folder: Path = ROOT, program: tuple[str, ...] = ("-m", "equimargin")
+    ) -> None:
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR")}
@@ -46,7 +48,7 @@ class Terminal:
             os.setsid()
             fcntl.ioctl(1, termios.TIOCSCTTY, 0)
 
-        command = [sys.executable, "-m", "equimargin", *arguments]
+        command = [sys.executable, *program, *arguments]
         self.process = subprocess.Popen(
             command, cwd=folder, stdin=slave, stdout=slave, stderr=slave, env=environment, preexec_fn=own_terminal, close_fds=True
         )

@@ -49,6 +49,7 @@ from equimargin.cli.options import (
     margin_problem,
     sentences,
     weights_of,
+    without_warnings_of_trackers,
     writing,
 )
 from equimargin.cli.screen import Screen
@@ -152,7 +153,7 @@ def compare(
     Exit status: 0 every family agrees; 1 an answer disagrees; 2 bad usage or input; 3 nothing was solved; 4 a family is undecided;
     130 interrupted by Ctrl-C or --total-time: what there is is printed and written.
     """
-    with sentences(), writing(json, csv, html) as write:
+    with sentences(), writing(json, csv, html, certify) as write:
         check_writable(json, csv, html)
         _check_folder(certify)
         posed = _brought(context, data, family, draw)
@@ -167,6 +168,8 @@ def compare(
                 raise typer.Exit
             asked = {"loss": None if loss is None else loss.value, "C": cost, "epsilon": epsilon, "scale": scale}
             posed = _of_rows(rows, chosen, problems, {**asked, "sample": sample, "seed": seed})
+        if jobs != 1:
+            without_warnings_of_trackers()
         from equimargin.compare import comparisons
 
         stream = comparisons(

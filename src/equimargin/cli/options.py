@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -143,6 +143,8 @@ UNREAD = 141
 """The exit status of what was printed to a pipe that nobody reads, as a shell gives it for SIGPIPE."""
 STDOUT = Path("-")
 """The file name that stands for standard output, as in other Unix tools."""
+OF_TRACKERS = "ignore:resource_tracker:UserWarning"
+"""The filter of the warnings of multiprocessing's resource tracker: that it clears up after ended processes is no user's concern."""
 NO_PAIRS = "No preference pairs: within every query all rows have the same label, so there is nothing to rank."
 """What a command prints for a ranking without pairs."""
 
@@ -258,7 +260,7 @@ def sentences() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still to be flushed
+        _read_no_more(sys.stdout)
         _exit_at_once(UNREAD)
     except (ValueError, OSError) as error:
         refuse(str(error))
@@ -289,6 +291,12 @@ def finish(status: int) -> NoReturn:
     if is_work_left():
         _exit_at_once(status)
     raise typer.Exit(status)
+
+
+def without_warnings_of_trackers() -> None:
+    """Let the process that clears up behind other processes do so without a word where these are ended by force."""
+    known = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = f"{known},{OF_TRACKERS}" if known else OF_TRACKERS
 
 
 def _exit_at_once(status: int) -> NoReturn:
@@ -347,9 +355,15 @@ def _open_once(path: Path) -> None:
 def writing(*paths: Path | None) -> Iterator[Callable[[Path, str], None]]:
     """A function that writes text to one of the files, whole or not at all.
 
-    Where standard output is one of them it holds that text alone: what is printed for a person goes to standard error.
+    Where standard output is one of them it holds that text alone: what is printed for a person goes to standard error. Where nobody reads
+    standard output any more, files are written all the same.
+
+    Raises
+    ------
+    BrokenPipeError : at the end, where nobody has read standard output.
     """
-    out = sys.stdout
+    lasting = _Lasting(sys.stdout)
+    out: Any = lasting if any(paths) else sys.stdout
 
     def write(path: Path, text: str) -> None:
         if path == STDOUT:
@@ -360,5 +374,44 @@ def writing(*paths: Path | None) -> Iterator[Callable[[Path, str], None]]:
         with whole(path) as part:
             part.write_text(text, encoding="utf-8")
 
-    with redirect_stdout(sys.stderr) if STDOUT in paths else nullcontext():
+    with redirect_stdout(sys.stderr if STDOUT in paths else out):
         yield write
+    if lasting.unread:
+        raise BrokenPipeError
+
+
+class _Lasting:
+    """Standard output that takes what nobody reads.
+
+    unread : whether somebody has closed the other end.
+    """
+
+    def __init__(self, out: Any) -> None:
+        self._out, self.unread = out, False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._out, name)
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        with self._unbroken():
+            self._out.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Hand on what was written."""
+        with self._unbroken():
+            self._out.flush()
+
+    @contextmanager
+    def _unbroken(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            self.unread = True
+            _read_no_more(self._out)
+
+
+def _read_no_more(out: Any) -> None:
+    """Let an output that nobody reads go nowhere, with what is still to be flushed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())

@@ -93,7 +93,7 @@ def path(
     Exit status: 0 the path reached its end; 1 a gap is too large to trust; 2 bad usage or input; 3 the path has no breakpoint; 4 the path
     ended early, or that of a fold did so at the best lambda.
     """
-    with sentences(), writing(json) as write:
+    with sentences(), writing(json, save, plot) as write:
         check_writable(plot, save, json)
         _check_endings(plot, save)
         _check_limit(time_limit)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -35,6 +37,7 @@ class Screen:
         self.ascii = not _encodes("✓≈✗…")
         self.console = _console(self.width)
         self._live: Any = None
+        self._while_live = ExitStack()
         self._printed: set[str] = set()
         self._announced: set[str] = set()
 
@@ -43,13 +46,12 @@ class Screen:
             from rich.live import Live
 
             # Only this thread draws: a second one that draws while a block is printed would move the cursor over its lines.
-            self._live = Live(console=self.console, auto_refresh=False, transient=True)
-            self._live.start()
+            self._while_live.enter_context(unread_output_kept())
+            self._live = self._while_live.enter_context(Live(console=self.console, auto_refresh=False, transient=True))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
-        if self._live is not None:
-            self._live.stop()
+        self._while_live.close()
 
     def headline(self, text: str) -> None:
         """Print how the data were read, on as many lines as it takes."""
@@ -121,6 +123,29 @@ class Screen:
         for line in lines:
             self.console.print(line, soft_wrap=True)
         self.console.file.flush()
+
+
+@contextmanager
+def unread_output_kept() -> Iterator[None]:
+    """Let the terminal keep at Ctrl-C what it has not shown yet, while entered: it would drop blocks that are not printed again."""
+    if sys.platform == "win32":
+        yield
+        return
+    import termios
+
+    try:
+        out = sys.stdout.fileno()
+        before, asking = termios.tcgetattr(out), os.tcgetpgrp(out) == os.getpgrp()
+    except (OSError, termios.error):
+        asking = False
+    if not asking:  # a terminal stops a process in the background that asks it for anything
+        yield
+        return
+    termios.tcsetattr(out, termios.TCSANOW, [*before[:3], before[3] | termios.NOFLSH, *before[4:]])
+    try:
+        yield
+    finally:
+        termios.tcsetattr(out, termios.TCSANOW, before)
 
 
 def _console(width: int) -> Any:

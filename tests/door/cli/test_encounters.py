@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,48 @@ def test_a_pipe_that_nobody_reads_ends_it_without_a_word(tmp_path: Path) -> None
     for more in ("", "--wide"):
         answer = piped(f"$compare - {' '.join(FEW)} {more} | true; exit ${{PIPESTATUS[0]}}", tmp_path, flowers())
         assert (answer.returncode, answer.stdout, answer.stderr) == (141, "", "")
+
+
+def test_files_are_written_whole_where_nobody_reads_the_page(tmp_path: Path) -> None:
+    outputs = "--json out.json --csv out.csv --html out.html --certify proofs"
+    answer = piped(f"$compare - {' '.join(FEW)} {outputs} | true; exit ${{PIPESTATUS[0]}}", tmp_path, flowers())
+    assert (answer.returncode, answer.stdout, answer.stderr) == (141, "", "")
+    record = json.loads((tmp_path / "out.json").read_text())
+    assert (list(faults(record, "compare")), record["interrupted"]) == ([], False)
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == 1 + len(record["answers"])
+    assert (tmp_path / "out.html").read_text().rstrip().endswith("</html>")
+    assert json.loads((tmp_path / "proofs" / "svm.soft.json").read_text())["schema"] == "equimargin-certificate/1"
+
+
+def test_a_record_that_nobody_reads_keeps_no_other_from_being_written(tmp_path: Path) -> None:
+    answer = piped(f"$compare - {' '.join(FEW)} --json - --csv out.csv 2>/dev/null | true; exit ${{PIPESTATUS[0]}}", tmp_path, flowers())
+    assert answer.returncode == 141
+    assert (tmp_path / "out.csv").read_text().startswith("family,formulation,")
+
+
+UNREAD = """
+import os, sys, time
+from equimargin.cli.screen import unread_output_kept
+try:
+    with unread_output_kept():
+        sys.stdout.write("x" * 10_000)
+        sys.stdout.flush()
+        open("written", "w").close()
+        time.sleep(300)
+except KeyboardInterrupt:
+    print("end")
+"""
+"""A program that prints more than a terminal reads at once, and ends at Ctrl-C."""
+
+
+def test_ctrl_c_drops_nothing_that_the_terminal_has_not_shown_yet(tmp_path: Path) -> None:
+    terminal = Terminal(columns=80, folder=tmp_path, program=("-c", UNREAD))
+    while not (tmp_path / "written").exists():
+        assert time.monotonic() < terminal.until
+        time.sleep(0.01)
+    os.write(terminal.master, b"\x03")
+    assert terminal.finish() == 0
+    assert (terminal.output.count("x"), terminal.output.endswith("end\r\n")) == (10_000, True)
 
 
 @pytest.mark.parametrize("columns", [80, 40])

@@ -326,7 +326,7 @@ def test_the_total_time_ends_a_declaration_that_takes_long(step: str, monkeypatc
         raise ValueError("ended by the test")
 
     module = sys.modules["equimargin.compare"]
-    monkeypatch.setattr(*((module, "declare") if step == "declare" else (cp.Problem, step)), endless)
+    monkeypatch.setattr(module if step == "declare" else cp.Problem, step, endless)
     cut = run(problem, "svm.soft.*", "CLARABEL", total_time=0.5)
     assert cut.interrupted == "the total time of 0.5 s is over"
     assert [(answer["agreement"], answer["reason"]) for answer in cut.answers] == [("skipped", module.OUT_OF_TIME)]
