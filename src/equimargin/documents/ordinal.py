@@ -25,8 +25,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.formulations import linear
 from equimargin.own import Source, family
 from equimargin.own.drawing import Data, points
+from equimargin.solvers import Limits
+from equimargin.solvers.ordinal.machine import Machine
+from equimargin.solvers.ordinal.newton import newton
+from equimargin.solvers.ordinal.smo import smo
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -34,6 +39,8 @@ if TYPE_CHECKING:
 CHU = "Chu, Keerthi, New Approaches to Support Vector Ordinal Regression (2005)"
 SHASHUA = Source("Shashua 2003", "section 2", "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)")
 few = partial(points, labels=4, least=2, most=6, widest=4)
+CLOSE = 1e-10
+"""Relative gap at which the specialised solvers stop: their points are made exactly feasible, and worth an exact value."""
 costs = [1.0, 0.25, 4.0]
 implicit = family("ord.implicit", partial(few, C=costs), Source("Chu 2005", "section 3", CHU))
 """X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, and C."""
@@ -148,6 +155,11 @@ def _pairs(d: Data) -> NDArray[np.float64]:
     return np.asarray(d["X"][i] - d["X"][j])
 
 
+def _machine(d: Data, squared: bool) -> Machine:
+    """The data as the specialised solvers take them."""
+    return Machine(d["X"], np.asarray(d["y"], dtype=np.int64), np.full(len(d["y"]), float(d["C"])), linear(), squared)
+
+
 def _of_dual(explicit: bool) -> Callable[[Mapping[str, Any], Any], Data]:
     return lambda values, d: {"w": _weights(d, rows_of(d, explicit), values["a"])}
 
@@ -199,6 +211,13 @@ def implicit_rank_l1(d: Data) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(cp.pos(1 - _pairs(d) @ w))))
 
 
+@implicit.solver("smo", algorithm="sequential minimal optimisation, two multipliers of one threshold at a time (any kernel)")
+def implicit_smo(d: Data) -> Data:
+    """The w of the multipliers, and the best thresholds of it."""
+    fit = smo(_machine(d, squared=False), Limits(CLOSE))
+    return {"w": d["X"].T @ fit.beta, "b": fit.b}
+
+
 @implicit_l2.formulation("primal", latex=r"\min \tfrac12 |w|^2 + C \sum_{ik} \xi_{ik}^2")
 def implicit_l2_primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + C sum_ik xi_ik^2   s.t.   s_ik (w.x_i - b_k) >= 1 - xi_ik,  xi >= 0,  of all points i and thresholds k."""
@@ -229,6 +248,20 @@ def implicit_l2_two_levels(d: Data) -> cp.Problem:
 def implicit_l2_dual_of_half(d: Data) -> cp.Problem:
     """The dual of C/2 sum xi^2, with |a|^2 / (2C)."""
     return _dual(d, rows_of(d), square=1 / (2 * d["C"]))
+
+
+@implicit_l2.solver("newton", algorithm="finite Newton on w and the thresholds, as fast as that of a classification")
+def implicit_l2_newton(d: Data) -> Data:
+    """The optimal w and thresholds."""
+    fit = newton(_machine(d, squared=True), Limits(CLOSE))
+    return {"w": fit.w, "b": fit.b}
+
+
+@implicit_l2.solver("smo", algorithm="sequential minimal optimisation, two multipliers of one threshold at a time (any kernel)")
+def implicit_l2_smo(d: Data) -> Data:
+    """The w of the multipliers, and the best thresholds of it."""
+    fit = smo(_machine(d, squared=True), Limits(CLOSE))
+    return {"w": d["X"].T @ fit.beta, "b": fit.b}
 
 
 @explicit.formulation("primal", latex=r"\min \tfrac12 |w|^2 + C \sum_{ik} \xi_{ik},\; b_k \le b_{k+1}")
