@@ -8,6 +8,7 @@ from equimargin.solvers.backends.solve import Answer, solve_declaration
 from equimargin.solvers.backends.table import BACKENDS
 from equimargin.solvers.batches.cost_grid import solve_grid
 from equimargin.solvers.batches.one_vs_one import one_vs_one
+from equimargin.solvers.exact.misranked import LeastMisranked, least_misranked
 from equimargin.solvers.exact.numbers import given_gram
 from equimargin.solvers.exact.optimum import ExactOptimum, exact_optimum
 from equimargin.solvers.needs import Needs
@@ -21,6 +22,7 @@ __all__ = [
     "SOLVERS",
     "Answer",
     "ExactOptimum",
+    "LeastMisranked",
     "Limits",
     "Needs",
     "Refusal",
@@ -30,6 +32,7 @@ __all__ = [
     "Status",
     "exact_optimum",
     "given_gram",
+    "least_misranked",
     "one_vs_one",
     "regularization_path",
     "solve",

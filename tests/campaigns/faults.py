@@ -576,6 +576,15 @@ FAULTS = (
         ("selection",),
     ),
     Fault(
+        "a ray with a multiplier of either sign",
+        "solvers/exact/misranked.py",
+        "(all(v > 0 for v in multipliers) or all(v < 0 for v in multipliers))",
+        "True",
+        ("misranked",),
+    ),
+    Fault("tied pairs are ordered", "solvers/exact/misranked.py", "if dot(x, w) <= 0)", "if dot(x, w) < 0)", ("misranked",)),
+    Fault("a slack of two", "src/equimargin/metrics/proven.py", "np.floor(slack)", "np.floor(slack / 4)", ("metrics",)),
+    Fault(
         "a document that falls keeps its place",
         "src/equimargin/selection/rank_metrics.py",
         "self.places[down] -= 1",

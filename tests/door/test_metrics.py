@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 from sklearn.metrics import average_precision_score, ndcg_score, roc_auc_score
 
+from equimargin.formulations import classification, linear, ranking, rbf
 from equimargin.metrics import (
     PerQuery,
     average_precision,
@@ -27,8 +28,10 @@ from equimargin.metrics import (
     ndcg,
     pairwise_accuracy,
     precision,
+    proven_average_precision,
     recall,
 )
+from equimargin.solvers import solve
 from equimargin.testing import Relevances, ranking_data
 
 Array = NDArray[np.float64]
@@ -309,6 +312,28 @@ def test_the_least_average_precision_of_impossible_counts_is_a_sentence() -> Non
             average_precision_least(*arguments)
     assert average_precision_least(10, 10) == pytest.approx(0.798, abs=5e-4)
     assert average_precision_bound(10, 10) == pytest.approx(0.777, abs=5e-4)
+
+
+@pytest.mark.parametrize("kernel", [linear(), rbf(0.5)])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_fitted_ranking_proves_its_average_precision(kernel: Any, loss: Any) -> None:
+    rng = np.random.default_rng(3)
+    X, qid = rng.normal(size=(60, 3)), np.repeat(np.arange(6), 10)
+    y = np.digitize(X[:, 0] + 0.4 * rng.normal(size=60), [-0.3, 0.8])
+    y[qid == 5] = 0
+    solution = solve(ranking(X, y, qid, 2.0, kernel, loss))
+    proven, f = proven_average_precision(solution), solution.decision_function(X)
+    assert proven.query.tolist() == [0, 1, 2, 3, 4]
+    worst = average_precision(y, f - 1e-9 * (y >= 1), qid).values[:5]  # of tied documents the relevant ones come last
+    assert (proven.inversions <= proven.slack).all()
+    for lower, upper in pairwise([proven.bound, proven.least_of_slack, proven.least, worst]):
+        assert (lower <= upper + 1e-12).all()
+    for q in proven.query.tolist():
+        mine = qid == q
+        assert proven.inversions[q] == sum((f[mine][y[mine] >= 1][:, None] <= f[mine][y[mine] < 1]).ravel())
+    assert proven.mean == pytest.approx(proven.least.mean())
+    with pytest.raises(ValueError, match="must be one of ranking"):
+        proven_average_precision(solve(classification(X, np.where(y > 0, 1, -1))))
 
 
 EVERY = [concordance, pairwise_accuracy, kendall_tau, empirical_loss, ndcg, mean_ndcg, average_precision, precision, recall]

@@ -23,12 +23,14 @@ from equimargin.metrics.gain import Discount, Gain, mean_ndcg, ndcg
 from equimargin.metrics.least import average_precision_bound, average_precision_least
 from equimargin.metrics.per_query import PerQuery
 from equimargin.metrics.precision import average_precision, precision, recall
+from equimargin.metrics.proven import ProvenPrecision, proven_average_precision
 
 __all__ = [
     "Concordance",
     "Discount",
     "Gain",
     "PerQuery",
+    "ProvenPrecision",
     "average_precision",
     "average_precision_bound",
     "average_precision_least",
@@ -40,5 +42,6 @@ __all__ = [
     "ndcg",
     "pairwise_accuracy",
     "precision",
+    "proven_average_precision",
     "recall",
 ]

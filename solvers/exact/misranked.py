@@ -1,0 +1,289 @@
+"""The least number of pairs that any ranking function misorders, exactly: document T's problem (83), which is NP-hard.
+
+    min over f of the number of r with (A f)_r <= 0
+
+Rows that no f satisfies together have a ray: alpha >= 0, not 0, with A'alpha = 0 in the kernel's space. Every f misorders a pair of every
+ray, and an f that orders all pairs outside of a set proves that this set is large enough. So the least number is that of the smallest set
+that meets all rays: rays are found one by one, and a smallest set that meets those found is the next guess.
+
+Both sides are proven without a float: from below by rays in rational numbers and a search in integers, from above by a rational w, or,
+with an RBF kernel, by a graph of preferences without a cycle.
+
+Source: T (83); G. Codato, M. Fischetti, Combinatorial Benders' cuts for mixed-integer linear programming (2006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from equimargin.formulations.kernels.kernel import RBF, Linear
+from equimargin.formulations.numeric.arguments import positive
+from equimargin.formulations.numeric.arrays import dense
+from equimargin.formulations.numeric.rounding import SMALLEST
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.programs.program import Program
+from equimargin.formulations.programs.rational import Matrix, Vector, dot
+from equimargin.formulations.rows.listed import Pairs
+from equimargin.solvers.exact.hitting_set import disjoint, hitting_set, is_met_by_fewer
+from equimargin.solvers.exact.program.clock import Clock, OutOfTime
+from equimargin.solvers.exact.program.optimum import Infeasible, Optimum, program_optimum
+from equimargin.solvers.interrupt import interruptible
+
+MOST_PAIRS = 5_000
+"""Pairs of the largest problem that is looked at: each ray is a linear program of as many rows in rational numbers."""
+SMALLEST_SHARE = 1e-12
+"""Share of the multipliers of a ray in floats, below which a row is taken to have none; the ray is then found in rational numbers."""
+
+
+class Ray(NamedTuple):
+    """Rows that no f satisfies together: sum over them of multiplier_r (A f)_r = 0 for every f, with multipliers above 0."""
+
+    rows: tuple[int, ...]
+    multipliers: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class LeastMisranked:
+    """How many pairs every f misorders, and an f that misorders no more.
+
+    least : the misordered pairs of `w`, or of the f that is known to exist with an RBF kernel.  lower : no f misorders fewer.
+    misranked : those pairs, numbers of rows.  w : (d,) of f = w.x, None with an RBF kernel.  rays : what proves `lower`.
+    reason : how it ended, in a sentence.
+    """
+
+    least: int
+    lower: int
+    misranked: tuple[int, ...] = field(repr=False)
+    w: Vector | None = field(repr=False)
+    rays: tuple[Ray, ...] = field(repr=False)
+    reason: str
+
+    @property
+    def proven(self) -> bool:
+        """Whether both sides are equal."""
+        return self.least == self.lower
+
+
+def least_misranked(problem: MarginProblem, seconds: float = 60.0) -> LeastMisranked:
+    """The least number of pairs with f_i <= f_j for i preferred to j, over all f of the kernel's space.
+
+    At every C the RankSVM's f misorders at least so many, and at most the sum of its slacks, because a misordered pair has a slack of 1 at
+    least.
+
+    Parameters
+    ----------
+    problem : a ranking with a linear or an RBF kernel; its C, loss and weights do not matter, and every pair counts 1.
+    seconds : the time limit; where it ends the search, least and lower are the best known bounds.
+
+    Returns
+    -------
+    LeastMisranked : with exact proofs of both sides.
+
+    Raises
+    ------
+    ValueError : a problem that is no ranking, another kernel, more than 5,000 pairs, a time limit that is not positive.
+
+    Source: T (83).
+    """
+    if not isinstance(problem, MarginProblem) or not isinstance(problem.rows, Pairs):
+        raise ValueError("least_misranked: the problem must be a ranking, from ranking or ranking_from_pairs")
+    if problem.p > MOST_PAIRS:
+        raise ValueError(f"least_misranked: {problem.p:,} pairs are too many for exact rays; {MOST_PAIRS:,} are the most")
+    if not isinstance(problem.kernel, Linear | RBF):
+        raise ValueError(f"least_misranked: the kernel must be linear or RBF, not {problem.kernel.name}")
+    oracle: Oracle = _Cycles(problem).answer if isinstance(problem.kernel, RBF) else _Differences(problem).answer
+    return _search(problem.p, oracle, Clock(positive(seconds, "seconds")))
+
+
+class Ordered(NamedTuple):
+    """An f that orders all pairs that were asked for.  misranked : the other pairs that it does not order.  w : as of LeastMisranked."""
+
+    misranked: tuple[int, ...]
+    w: Vector | None
+
+
+Oracle = Callable[[Sequence[int], Clock], Ray | Ordered]
+"""Whether some rows can be satisfied together: an f that does, or a ray."""
+
+
+def _search(p: int, oracle: Oracle, clock: Clock) -> LeastMisranked:
+    rays: dict[frozenset[int], Ray] = {}
+    best = Ordered(tuple(range(p)), None)
+    reason = "every smallest set of pairs that meets all rays was found, and the other pairs can be ordered"
+    try:
+        while True:
+            guess = hitting_set(list(rays), clock)
+            known = len(rays)
+            best = min(best, _rays_beside(guess, p, oracle, rays, clock), key=lambda found: len(found.misranked))
+            if len(rays) == known or len(best.misranked) <= disjoint(list(rays)):
+                break
+        if not is_met_by_fewer(list(rays), len(best.misranked), clock):
+            return LeastMisranked(len(best.misranked), len(best.misranked), best.misranked, best.w, tuple(rays.values()), reason)
+        reason = "the smallest set that HiGHS found is not the smallest one"
+    except OutOfTime as late:
+        reason = str(late)
+    return LeastMisranked(len(best.misranked), disjoint(list(rays)), best.misranked, best.w, tuple(rays.values()), reason)
+
+
+def _rays_beside(guess: frozenset[int], p: int, oracle: Oracle, rays: dict[frozenset[int], Ray], clock: Clock) -> Ordered:
+    """Rays of the rows outside of a guess, one after another, each time without the heaviest row of the last; and the f that ends them."""
+    left = [row for row in range(p) if row not in guess]
+    while True:
+        clock.ask("another ray")
+        found = oracle(left, clock)
+        if isinstance(found, Ordered):
+            return found
+        rays[frozenset(found.rows)] = found
+        heaviest = found.rows[max(range(len(found.rows)), key=lambda at: found.multipliers[at])]
+        left = [row for row in left if row != heaviest]
+
+
+class _Differences:
+    """The rows x_i - x_j of a linear kernel, in rational numbers and in floats."""
+
+    def __init__(self, problem: MarginProblem) -> None:
+        points = [[Fraction(v) for v in row] for row in dense(problem.X).tolist()]
+        pairs = zip(problem.rows.preferred.tolist(), problem.rows.other.tolist(), strict=True)  # type: ignore[attr-defined]
+        self.rows = [tuple(a - b for a, b in zip(points[i], points[j], strict=True)) for i, j in pairs]
+        self.floats = np.array([[float(v) for v in row] for row in self.rows]).reshape(-1, len(points[0]))
+        self.floats /= np.maximum(np.abs(self.floats).max(axis=1, keepdims=True), SMALLEST)
+
+    def answer(self, rows: Sequence[int], clock: Clock) -> Ray | Ordered:
+        """A vertex of the program of rays in floats, or a w, once its signs hold in rational numbers; else the exact program's answer."""
+        if not rows:
+            return Ordered(tuple(range(len(self.rows))), (Fraction(0),) * self.floats.shape[1])
+        still = next((row for row in rows if not any(self.rows[row])), None)
+        if still is not None:
+            return Ray((still,), (Fraction(1),))
+        held = self._vertex(rows)
+        if held:
+            ray = self._circuit(held)
+            if ray is not None:
+                return ray
+        else:
+            found = self._ordered(tuple(map(Fraction, self._direction(rows))), rows)
+            if found is not None:
+                return found
+        return self._exact(rows, clock)
+
+    def _vertex(self, rows: Sequence[int]) -> list[int]:
+        """The support of a vertex of alpha >= 0, 1'alpha = 1, A'alpha = 0 in floats; empty where there is none."""
+        from scipy.optimize import linprog
+
+        A = np.vstack([self.floats[rows].T, np.ones(len(rows))])
+        b = np.append(np.zeros(len(A) - 1), 1.0)
+        found = interruptible(lambda: linprog(np.zeros(len(rows)), A_eq=A, b_eq=b, method="highs-ds"))
+        return [] if found.x is None else [row for row, share in zip(rows, found.x.tolist(), strict=True) if share > SMALLEST_SHARE]
+
+    def _direction(self, rows: Sequence[int]) -> list[float]:
+        """A w of size at most 1 with the largest least margin of the rows, in floats."""
+        from scipy.optimize import linprog
+
+        d = self.floats.shape[1]
+        A = np.hstack([-self.floats[rows], np.ones((len(rows), 1))])
+        ends = [(-1.0, 1.0)] * d + [(None, 1.0)]
+        found = interruptible(
+            lambda: linprog(np.append(np.zeros(d), -1.0), A_ub=A, b_ub=np.zeros(len(rows)), bounds=ends, method="highs-ds")
+        )
+        return [0.0] * d if found.x is None else list(found.x[:d].tolist())
+
+    def _circuit(self, support: Sequence[int]) -> Ray | None:
+        """The ray with this support, if there is one and no other."""
+        multipliers = _null_vector([self.rows[row] for row in support])
+        if multipliers is None or not (all(v > 0 for v in multipliers) or all(v < 0 for v in multipliers)):
+            return None
+        return Ray(tuple(support), tuple(abs(v) for v in multipliers))
+
+    def _ordered(self, w: Vector, rows: Sequence[int]) -> Ordered | None:
+        """What w misorders, if it orders all of these rows."""
+        misranked = tuple(row for row, x in enumerate(self.rows) if dot(x, w) <= 0)
+        return None if set(misranked) & set(rows) else Ordered(misranked, w)
+
+    def _exact(self, rows: Sequence[int], clock: Clock) -> Ray | Ordered:
+        """By the program min 0 s.t. (x_i - x_j).w >= 1 for these rows, in rational numbers."""
+        d = len(self.rows[0])
+        G = Matrix(tuple({k: -v for k, v in enumerate(self.rows[row]) if v} for row in rows), d)
+        program = Program(Matrix(({},) * d, d), (Fraction(0),) * d, Matrix((), d), (), G, (Fraction(-1),) * len(rows))
+        found = program_optimum(program, max(clock.left, 1e-3))
+        if isinstance(found, Optimum):
+            ordered = self._ordered(found.x, rows)
+            if ordered is not None:
+                return ordered
+        if isinstance(found, Infeasible):
+            held = [(row, z) for row, z in zip(rows, found.z, strict=True) if z > 0]
+            return Ray(tuple(row for row, _ in held), tuple(z for _, z in held))
+        raise OutOfTime(f"no ray was found: {getattr(found, 'reason', 'the exact program gave neither')}")
+
+
+def _null_vector(rows: Sequence[Vector]) -> Vector | None:
+    """The v with sum_r v_r rows_r = 0 and v = 1 at the row that is not independent, if there is one such row alone; by elimination."""
+    basis: list[tuple[int, list[Fraction], list[Fraction]]] = []  # the pivot, the row, and what it is made of
+    null: list[Fraction] | None = None
+    for at, given in enumerate(rows):
+        row, made = list(given), [Fraction(int(other == at)) for other in range(len(rows))]
+        for pivot, of, parts in basis:
+            factor = row[pivot] / of[pivot]
+            row = [a - factor * b for a, b in zip(row, of, strict=True)]
+            made = [a - factor * b for a, b in zip(made, parts, strict=True)]
+        pivot = next((k for k, v in enumerate(row) if v), -1)
+        if pivot >= 0:
+            basis.append((pivot, row, made))
+        elif null is not None:
+            return None
+        else:
+            null = made
+    return None if null is None else tuple(null)
+
+
+class _Cycles:
+    """The graph of the preferences between points, equal ones put together: with an RBF kernel its cycles are the rays.
+
+    The Gram matrix of an RBF kernel on different points is positive definite, so that A'alpha = 0 is a circulation; and any values at
+    different points are those of some f, so that rows without a cycle can be satisfied together.
+    """
+
+    def __init__(self, problem: MarginProblem) -> None:
+        place = np.unique(dense(problem.X), axis=0, return_inverse=True)[1].ravel()
+        rows: Pairs = problem.rows  # type: ignore[assignment]
+        self.tail, self.head = place[rows.preferred].tolist(), place[rows.other].tolist()
+
+    def answer(self, rows: Sequence[int], clock: Clock) -> Ray | Ordered:
+        """By a walk in depth; the order in which points are left is one of f."""
+        out: dict[int, list[int]] = {}
+        for row in rows:
+            out.setdefault(self.tail[row], []).append(row)
+        left: dict[int, int] = {}
+        for start in list(out):
+            cycle = self._walk(start, out, left)
+            if cycle:
+                return Ray(tuple(sorted(cycle)), (Fraction(1),) * len(cycle))
+        f = [left.get(tail, -1) - left.get(head, -1) for tail, head in zip(self.tail, self.head, strict=True)]
+        return Ordered(tuple(row for row, difference in enumerate(f) if difference <= 0), None)
+
+    def _walk(self, start: int, out: dict[int, list[int]], left: dict[int, int]) -> list[int]:
+        """The rows of a cycle that is met from a point on, or none; points are numbered in `left` as they are left for good."""
+        path: list[int] = []
+        on_path = {start: 0}
+        ahead = [(start, iter(out.get(start, ())))] if start not in left else []
+        while ahead:
+            point, edges = ahead[-1]
+            row = next(edges, None)
+            if row is None:
+                left[point] = len(left)
+                del on_path[point]
+                ahead.pop()
+                path = path[:-1]
+                continue
+            target = self.head[row]
+            if target in on_path:
+                return [*path[on_path[target] :], row]
+            if target not in left:
+                on_path[target] = len(path) + 1
+                path.append(row)
+                ahead.append((target, iter(out.get(target, ()))))
+        return []

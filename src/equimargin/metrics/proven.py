@@ -1,0 +1,97 @@
+"""What a fitted ranking proves of its own average precision: from its slacks to inversions, and from these to the least that is left.
+
+    inversions of a query  <=  floor(sum of its slacks),      AP  >=  least(R, inversions)  >=  least(R, floor)  >=  W's bound(R, floor)
+
+A pair that f misorders, or leaves tied, has a slack of 1 at least.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.bounds.evaluate import evaluate
+from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.metrics.least import average_precision_bound, average_precision_least
+from equimargin.metrics.precision import check_threshold
+from equimargin.solvers.solution import Solution
+
+ROUNDINGS = 1e-9
+"""Share by which sums of slacks are raised, for the roundings of adding up to ten million of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProvenPrecision:
+    """Of every query with a relevant document: what is proven of the average precision of a fitted f, whatever the order of ties.
+
+    query : (q,) their numbers, ascending.  relevant, irrelevant : (q,) documents.
+    slack : (q,) sums of the slacks of the pairs of a relevant and an irrelevant document, rounded up.
+    inversions : (q,) pairs of these that are not proven to be ordered rightly.
+    least : (q,) the least average precision with so many inversions.  least_of_slack : (q,) that with floor(slack) inversions.
+    bound : (q,) document W's bound for floor(slack).
+    """
+
+    query: Index
+    relevant: Index
+    irrelevant: Index
+    slack: Array
+    inversions: Index
+    least: Array
+    least_of_slack: Array
+    bound: Array
+
+    @property
+    def mean(self) -> float:
+        """The mean of `least`: mean average precision over these queries is not below it."""
+        return float(self.least.mean()) if len(self.least) else float("nan")
+
+
+def proven_average_precision(solution: Solution, threshold: float = 1.0) -> ProvenPrecision:
+    """Lower bounds of the average precision of a fitted ranking on its own documents, every rounding of f counted.
+
+    Parameters
+    ----------
+    solution : of `ranking(X, y, qid)`, with any kernel and loss; its pairs are listed.  threshold : relevant is y >= threshold.
+
+    Returns
+    -------
+    ProvenPrecision : of every query with a relevant document, up to the roundings of `average_precision_least`.
+
+    Raises
+    ------
+    ValueError : a problem that is no ranking of labels, too many pairs to be listed or partitions to be looked at.
+
+    Source: W, the lower bound of average precision, which it states of inversions; T, after (86), for the slacks.
+    """
+    problem = solution.problem
+    if not isinstance(problem, MarginProblem) or not isinstance(problem.rows, LabelledPairs):
+        raise ValueError("proven_average_precision: the solution must be one of ranking(X, y, qid)")
+    check_threshold(threshold)
+    rows: Any = problem.rows
+    at = evaluate(problem, problem.function(problem.own_point(solution.point)))
+    relevant = np.asarray(rows.y) >= threshold
+    across = relevant[rows.preferred] & ~relevant[rows.other]
+    i, j = rows.preferred[across], rows.other[across]
+    margin, error = at.f[i] - at.f[j], (at.f_error[i] + at.f_error[j]) * (1 + ROUNDINGS)
+    uncertain = np.abs(margin) * ROUNDINGS + error
+    query = np.asarray(rows.query)
+    number = int(query.max()) + 1
+    slack = np.bincount(query[i], np.maximum(1 - margin + uncertain, 0.0), number).astype(np.float64) * (1 + ROUNDINGS)
+    inversions = np.bincount(query[i], margin <= uncertain, number).astype(np.int64)
+    R, N = np.bincount(query[relevant], minlength=number), np.bincount(query[~relevant], minlength=number)
+    some = np.flatnonzero(R)
+    floors = np.minimum(np.floor(slack), R * N).astype(np.int64)
+    return ProvenPrecision(
+        some, R[some], N[some], slack[some], inversions[some],
+        _least(R[some], inversions[some], N[some]), _least(R[some], floors[some], N[some]),
+        np.asarray(average_precision_bound(R[some], floors[some])),
+    )  # fmt: skip
+
+
+def _least(R: NDArray[Any], Q: NDArray[Any], N: NDArray[Any]) -> Array:
+    return np.array([average_precision_least(*each) for each in zip(R.tolist(), Q.tolist(), N.tolist(), strict=True)])

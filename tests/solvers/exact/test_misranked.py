@@ -1,0 +1,116 @@
+"""The least number of misordered pairs against every direction of the plane and every order of few points, its proofs replayed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations, pairwise, permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from equimargin.formulations import MarginProblem, classification, polynomial, ranking, rbf
+from equimargin.formulations.rows.listed import Pairs
+from equimargin.solvers import solve
+from equimargin.solvers.exact import hitting_set as hitting_set_module
+from equimargin.solvers.exact.hitting_set import disjoint, hitting_set, is_met_by_fewer
+from equimargin.solvers.exact.misranked import LeastMisranked, least_misranked
+from equimargin.solvers.exact.program.clock import Clock, OutOfTime
+from narrow import as_a
+
+
+def differences(problem: MarginProblem) -> list[list[Fraction]]:
+    X, rows = problem.X, as_a(Pairs, problem.rows)
+    return [
+        [Fraction(a) - Fraction(b) for a, b in zip(X[i].tolist(), X[j].tolist(), strict=True)]
+        for i, j in zip(rows.preferred.tolist(), rows.other.tolist(), strict=True)
+    ]
+
+
+def replayed(found: LeastMisranked, D: list[list[Fraction]]) -> None:
+    """The rays are rays, no smaller set of rows meets all of them, and w misorders no more than it says."""
+    for ray in found.rays:
+        assert all(v > 0 for v in ray.multipliers)
+        assert not any(sum(v * D[row][k] for row, v in zip(ray.rows, ray.multipliers, strict=True)) for k in range(len(D[0])))
+    if found.lower:
+        elements = sorted({row for ray in found.rays for row in ray.rows})
+        fewer = combinations(elements, found.lower - 1)
+        if len(elements) <= 14:
+            assert not any(all(set(few) & set(ray.rows) for ray in found.rays) for few in fewer)
+    if found.w is not None:
+        wrong = tuple(row for row, x in enumerate(D) if sum(a * b for a, b in zip(x, found.w, strict=True)) <= 0)
+        assert wrong == found.misranked
+        assert len(wrong) == found.least
+
+
+@settings(max_examples=15)
+@given(st.lists(st.tuples(*[st.integers(-2, 2)] * 3), min_size=2, max_size=6))
+def test_the_least_number_is_that_of_every_direction_of_the_plane(points: list[tuple[int, int, int]]) -> None:
+    X, y = np.array([point[:2] for point in points], dtype=float), [point[2] for point in points]
+    problem = ranking(X, y)
+    found, D = least_misranked(problem), differences(problem)
+    assert found.proven, found.reason
+    replayed(found, D)
+    # Between two neighbours among the normals of all differences the signs of all differences stay the same.
+    either = {(-d[1], d[0]) for d in D if any(d)} | {(d[1], -d[0]) for d in D if any(d)}
+    normals = sorted(either, key=lambda normal: float(np.arctan2(float(normal[1]), float(normal[0]))))
+    between = [(a[0] + b[0], a[1] + b[1]) for a, b in pairwise([*normals, *normals[:1]])]
+    tried = [*between, *((Fraction(a), Fraction(b)) for a, b in product((-1, 0, 1), repeat=2))]
+    least = min(sum(d[0] * w[0] + d[1] * w[1] <= 0 for d in D) for w in tried)
+    assert found.least == least
+
+
+@settings(max_examples=15)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=5))
+def test_with_an_rbf_kernel_it_is_that_of_every_order_of_the_different_points(points: list[tuple[int, int]]) -> None:
+    X, y = np.array([[point[0]] for point in points], dtype=float), np.array([point[1] for point in points])
+    problem = ranking(X, y, kernel=rbf(1.0))
+    found = least_misranked(problem)
+    place = np.unique(X[:, 0], return_inverse=True)[1]
+    rows = as_a(Pairs, problem.rows)
+    orders = (np.array(order)[place] for order in permutations(range(place.max() + 1)))
+    assert found.proven
+    assert found.least == min((int((f[rows.preferred] <= f[rows.other]).sum()) for f in orders), default=0)
+
+
+def test_a_ranking_svm_misorders_no_fewer_and_no_more_than_its_slacks() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(15, 3))
+    y = np.round(X @ [1.0, -0.5, 0.2] + 0.5 * rng.normal(size=15))
+    found = least_misranked(ranking(X, y))
+    assert found.proven
+    replayed(found, differences(ranking(X, y)))
+    for C in (0.01, 1.0, 100.0):
+        solution = solve(ranking(X, y, C=C))
+        rows, f = as_a(Pairs, solution.problem.rows), solution.decision_function(X)
+        margin = f[rows.preferred] - f[rows.other]
+        assert found.least <= (margin <= 0).sum() <= np.floor(np.maximum(1 - margin, 0).sum() + 1e-9)
+
+
+def test_smallest_sets_that_meet_all() -> None:
+    rng, clock = np.random.default_rng(1), Clock(30.0)
+    for _ in range(20):
+        sets = [frozenset(rng.choice(7, size=rng.integers(1, 4), replace=False).tolist()) for _ in range(6)]
+        least = next(k for k in range(8) if any(all(set(few) & each for each in sets) for few in combinations(range(7), k)))
+        assert len(hitting_set(sets, clock)) == least
+        assert disjoint(sets) <= least
+        assert [is_met_by_fewer(sets, k, clock) for k in range(1, 8)] == [k > least for k in range(1, 8)]
+
+
+def test_what_cannot_be_looked_at_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = np.eye(3), [0, 1, 2]
+    for problem, message in (
+        (classification(X, [1, -1, 1]), "the problem must be a ranking"),
+        (ranking(X, y, kernel=polynomial(2)), "the kernel must be linear or RBF, not polynomial"),
+        (ranking(np.zeros((200, 1)), np.arange(200)), "19,900 pairs are too many"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            least_misranked(problem)
+    monkeypatch.setattr(hitting_set_module, "LOOK_EVERY", 1)
+    with pytest.raises(OutOfTime):
+        is_met_by_fewer([frozenset({0, 1})], 2, Clock(1e-9))
+    rng = np.random.default_rng(0)
+    late = least_misranked(ranking(rng.normal(size=(40, 3)), rng.normal(size=40)), seconds=1e-6)
+    assert (late.lower, late.least, late.proven) == (0, 780, False)
+    assert "time limit" in late.reason
