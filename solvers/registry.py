@@ -197,6 +197,7 @@ SOLVERS = Solvers(
         "column_generation": "equimargin.solvers.lp.column_generation",
         "cutting_plane": "equimargin.solvers.dual.cutting_plane",
         "homotopy": "equimargin.solvers.path.homotopy",
+        "dual_active_set": "equimargin.solvers.hard.dual_active_set",
     }
 )
 

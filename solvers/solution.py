@@ -23,6 +23,7 @@ from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Signed
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 from equimargin.solvers.problem_file import packed, read, unpacked, write
+from equimargin.solvers.ray import Ray
 
 SOLUTION_FORMAT = "equimargin solution 1"
 """Name of the format of a solution's file. The number counts the changes of its layout."""
@@ -125,6 +126,7 @@ class Solution(AnySolution):
     problem : what was solved.  solver : its name.  point : the best point found.  status, reason : why it stopped.
     iterations : of the solver's own kind, None where it counts none.  seconds : of wall time.
     trajectory : what an iteration left behind, one named tuple each, where the solver keeps them.
+    ray : the proof that no function meets the hard rows, where the solver has found it.
     """
 
     problem: Problem
@@ -135,6 +137,7 @@ class Solution(AnySolution):
     iterations: int | None
     seconds: float
     trajectory: tuple[Any, ...] = ()
+    ray: Ray | None = None
 
     @cached_property
     def interval(self) -> Interval:
@@ -242,8 +245,8 @@ class Solution(AnySolution):
     def save(self, file: str | Path) -> None:
         """Write an NPZ file without pickles, the problem with the solution, whole or not at all; `load` reads it.
 
-        The trajectory is left out. Multipliers of pairs that were never stored are stored one by one; of more than ten million pairs they
-        are left out, and the solution that is read has no lower bound.
+        The trajectory and the ray are left out. Multipliers of pairs that were never stored are stored one by one; of more than ten
+        million pairs they are left out, and the solution that is read has no lower bound.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ with every rounding taken the other way give the inner interval, which says how 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,8 @@ from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
 from equimargin.formulations.rows.base import Multipliers
 from equimargin.formulations.rows.labelled import LabelledPairs
-from equimargin.formulations.rows.listed import LISTED_PAIRS, Tube
+from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs, Tube
+from equimargin.formulations.rows.pair_multipliers import FewMultipliers
 
 SIZE_FLOOR = 1e-4
 """Share of P(0) by which relative figures are divided at least: an optimum far below P(0) is as good as 0 to a user."""
@@ -154,8 +155,7 @@ def _upper(problem: MarginProblem, point: Point, way: float, rough: float = LARG
     if not np.isfinite(at.f).all() or (problem.rows.p > LISTED_PAIRS and not problem.swept):
         return unknown
     if isinstance(problem.rows, LabelledPairs) and problem.swept:
-        slacks = problem.rows.slacks(at.f, _costs(problem, way))
-        return _at_least_0(added(_half_norm2(at, way), slacks.loss_bound(problem.squared, largest(at.f_error), way), way))
+        return _swept_upper(problem, problem.rows, at, way)
     b = problem.bias_at(at.f) if point.b is None else point.b
     if not np.isfinite(b):
         return unknown
@@ -170,6 +170,27 @@ def _upper(problem: MarginProblem, point: Point, way: float, rough: float = LARG
         return _upper(problem, point, way, 0.0)
     met = _met(problem, point, most, b) if missed else None
     return own if met is None else float(np.minimum(own, _upper(problem, met, way)))  # inward the point may meet its hard rows itself
+
+
+def _swept_upper(problem: MarginProblem, rows: LabelledPairs, at: Evaluation, way: float) -> float:
+    """U by sweeps over pairs that nobody lists, at the smallest multiple of f that meets all hard pairs; inf if none does.
+
+    Inward the multiple is only known to be at least `factor`, and the soft pairs count nothing where it is not 1.
+    """
+    costs, error = _costs(problem, way), largest(at.f_error)
+    hard = np.isinf(_costs(problem, INWARD))
+    least = rows.least_margin(at.f, hard)
+    noise = float(rounded(2.02 * error + 2 * UNIT * abs(least), 1)) if hard.any() else 0.0
+    reached = float(added(least, -way * noise, -way))
+    if not reached > 0:
+        return np.inf if way > 0 or least <= -noise else 0.0
+    factor, soft = largest(quotient(1.0, np.array([reached]), way), 1.0), np.where(hard, 0.0, costs)
+    norm = product(product(factor, factor, way), _half_norm2(at, way), way)
+    if way < 0 and not least - noise >= 1.0:
+        return _at_least_0(norm)
+    f = factor * at.f
+    off = product(factor, error, way) + 2 * UNIT * largest(np.abs(f))
+    return _at_least_0(added(norm, rows.slacks(f, soft).loss_bound(problem.squared, off, way), way))
 
 
 def _is_rough(problem: MarginProblem, at: Evaluation, b: float, most: Array) -> bool:
@@ -275,6 +296,8 @@ def _lower(problem: MarginProblem, alpha: ArrayLike | Multipliers, way: float) -
     multipliers = problem.rows.multipliers(alpha)
     if not np.isinf(_costs(problem, INWARD)).any():
         return _dual_value(problem, multipliers, way)
+    if isinstance(multipliers, FewMultipliers):
+        return _lower(_of_few(problem, multipliers), multipliers.alpha, way)
     alpha = np.asarray(alpha)
     if not alpha.any():
         return _dual_value(problem, multipliers, way)
@@ -285,6 +308,15 @@ def _lower(problem: MarginProblem, alpha: ArrayLike | Multipliers, way: float) -
         return _dual_value(problem, multipliers, way)
     multiples = _multiples(problem, shape, gain, own)
     return max(_dual_value(problem, problem.rows.multipliers(problem.repaired(multiple * shape)), way) for multiple in multiples)
+
+
+def _of_few(problem: MarginProblem, multipliers: FewMultipliers) -> MarginProblem:
+    """The problem of these pairs and their points alone, whose optimum is at most that of all pairs; L of its multipliers is the same."""
+    points, few = multipliers.points, multipliers.few
+    weights = None if problem.weights is None else multipliers.costs_of(problem.weights)
+    X = problem.X[np.ix_(points, points)] if problem.kernel.given else problem.X[points]
+    rows = Pairs(np.searchsorted(points, few.preferred), np.searchsorted(points, few.other), len(points))
+    return replace(problem, X=X, rows=rows, weights=weights)
 
 
 def _multiples(problem: MarginProblem, shape: Array, gain: float, own: float) -> tuple[float, float]:

@@ -69,7 +69,7 @@ class Gram:
         return Gram(self.kernel, np.asarray(self.X, dtype=np.longdouble), self.shift)
 
     @cached_property
-    def _first(self) -> NDArray[np.intp]:
+    def first_equal(self) -> NDArray[np.intp]:
         """The first point equal to each, (m,), by a checked hash of its bits; sparse features and a given matrix are not looked at."""
         if is_sparse(self.X) or self.kernel.given:
             return np.arange(self.m)
@@ -81,7 +81,7 @@ class Gram:
 
     def merged(self, v: Array) -> Array:
         """Coefficients with those of equal points put together, (m,): K v is the same, and what cancels leaves no rounding."""
-        return np.asarray(np.bincount(self._first, v, self.m))
+        return np.asarray(np.bincount(self.first_equal, v, self.m))
 
     def rows(self, index: NDArray[np.intp]) -> Array:
         """K[index], (k, m)."""

@@ -160,8 +160,8 @@ class MarginProblem(CanonicalProblem):
 
     @property
     def swept(self) -> bool:
-        """Whether sums over the rows are taken by sweeps alone: the rows are many, and none of them must be met."""
-        return self.rows.many and bool(np.isfinite(self.group_costs).all())
+        """Whether sums over the rows are taken by sweeps alone: the rows are many."""
+        return self.rows.many
 
     @property
     def squared(self) -> bool:

@@ -1,7 +1,8 @@
-"""Multipliers of pairs that are not listed: those of a smooth loss at some f, and mixtures of sets of violated pairs.
+"""Multipliers of pairs that are not listed: those of a smooth loss at some f, mixtures of sets of violated pairs, and those of a few pairs.
 
     alpha_ij = c phi'(u_ij)                                                the derivative of the loss, feasible by construction
     alpha_ij = c sum of mu_k over the sets k with the pair (i, j)          the multipliers of K (2.8)
+    alpha_ij of a few pairs, 0 of all others                               what a method that keeps a set of active pairs ends with
 
 Their sums and A'alpha come from counts on a grid (`pair_sweeps.py`). Each has a bound on its rounding, so that they prove lower bounds.
 """
@@ -19,10 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.numeric.dyadic import on_grid
 from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, rounded
 from equimargin.formulations.rows.base import GroupedRows, Multipliers, RowMultipliers
 from equimargin.formulations.rows.counted import BELOW_ALL_PAIRS, CountedPairs, PairSums
-from equimargin.formulations.rows.listed import LISTED_PAIRS
+from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
 from equimargin.formulations.rows.losses import Smooth
 
 
@@ -239,3 +241,62 @@ class MixedMultipliers(ImplicitMultipliers):
         for mu, subset in zip(self.mu.tolist(), self.subsets, strict=True):
             alpha += mu * subset.listed()
         return self.rows.spread(self.all_costs) * alpha
+
+
+class FewMultipliers(ImplicitMultipliers):
+    """Multipliers of a few pairs; those of all other pairs are 0.
+
+    Parameters
+    ----------
+    rows : all pairs.  preferred, other : (k,) the points of the few, no pair twice.  alpha : (k,).
+    """
+
+    def __init__(self, rows: CountedPairs, preferred: Index, other: Index, alpha: Array) -> None:
+        order = np.lexsort((other, preferred))
+        self.rows, self.alpha = rows, alpha[order]
+        self.few = Pairs(preferred, other, rows.m)
+
+    @property
+    def points(self) -> Index:
+        """The points of the pairs, each once and in order."""
+        return self.few.touched
+
+    def costs_of(self, costs: Array) -> Array:
+        """c of each of the pairs, (k,), for costs (queries,)."""
+        return np.asarray(costs[self.rows.query[self.few.preferred]])
+
+    def _row_by_row(self, alpha: Array) -> RowMultipliers:
+        return RowMultipliers(self.few, alpha)
+
+    def within_box(self, squared: bool, costs: Array) -> FewMultipliers:
+        ends = self.costs_of(costs)
+        box = np.where(ends > 0, np.inf, 0.0) if squared else ends
+        return FewMultipliers(self.rows, self.few.preferred, self.few.other, on_grid(self.alpha, box, self.few.s))
+
+    def proven(self, squared: bool, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
+        least, most = costs
+        return self._row_by_row(self.alpha).proven(squared, (self.costs_of(least), self.costs_of(most)), way)
+
+    def sum(self) -> float:
+        return self._row_by_row(self.alpha).gain()
+
+    def ridge(self, costs: Array) -> float:
+        return self._row_by_row(self.alpha).ridge(self.costs_of(costs))
+
+    def pull(self) -> Array:
+        return self.few.combined(self.alpha)
+
+    def pull_error(self) -> float:
+        return 0.0
+
+    def dual_bound(self, squared: bool, way: float) -> float:
+        if squared:
+            raise ValueError("multipliers of a few pairs know no costs of their own, which the squared hinge needs: ask `proven`")
+        return self.proven(False, (np.zeros(0), np.zeros(0)), way)[0]
+
+    def to_array(self) -> Array:
+        rows, m = self.rows, self.rows.m
+        alpha = np.zeros(rows.p)
+        places = np.searchsorted(rows.preferred * m + rows.other, self.few.preferred * m + self.few.other)
+        alpha[places] = self.alpha
+        return alpha

@@ -70,6 +70,31 @@ class Graph(NamedTuple):
 
 
 @jit
+def least_margins(points: Index, level: Level, starts: Index, f: Array, pairs: Index, margins: Array) -> None:
+    """The pair (i, j) of every query whose margin f_i - f_j is least into `pairs`, (queries, 2), and that margin into `margins`, in O(n).
+
+    points : (n,) of all queries, by query and level.  level : (m,) of every point.  starts : (queries + 1,) where each query begins.
+    The rows of a query without a comparable pair stay as they are.
+    """
+    for q in range(starts.size - 1):
+        highest, j, start = -np.inf, -1, starts[q]
+        while start < starts[q + 1]:
+            lowest, i, top, k, end = np.inf, -1, -np.inf, -1, start
+            while end < starts[q + 1] and level[points[end]] == level[points[start]]:
+                z = f[points[end]]
+                if z < lowest:
+                    lowest, i = z, points[end]
+                if z > top:
+                    top, k = z, points[end]
+                end += 1
+            if i >= 0 and j >= 0 and lowest - highest < margins[q]:
+                margins[q], pairs[q, 0], pairs[q, 1] = lowest - highest, i, j
+            if top > highest:
+                highest, j = top, k
+            start = end
+
+
+@jit
 def by_query(order: Index, query: Index, starts: Index, out: Index) -> None:
     """The points `order` by query, stable, into `out`; points of query -1 are left out.
 

@@ -126,7 +126,7 @@ def integral(problem: Problem) -> Integral:
     ----------
     problem : MarginProblem or OneNormProblem with a rational kernel; for the latter t = 1, s = 0 and the box is C.
     """
-    K, denominator = _gram(problem.kernel, problem.X, problem.shift or 0.0)
+    K, denominator = gram_in_integers(problem.kernel, problem.X, problem.shift or 0.0)
     rows, p = problem.rows, problem.p
     A = rows.matrix
     k = 1 if p == 0 else A.nnz // p
@@ -244,10 +244,10 @@ def _has_square_root(numbers: Integral) -> bool:
     return True
 
 
-def _gram(kernel: Kernel, X: Features, shift: float) -> tuple[Integers, int]:
+def gram_in_integers(kernel: Kernel, X: Features, shift: float) -> tuple[Integers, int]:
     """Integers and a denominator of K."""
     if isinstance(kernel, Intercept):
-        K, unit = _gram(kernel.kernel, X, shift)
+        K, unit = gram_in_integers(kernel.kernel, X, shift)
         return K + unit, unit
     Z, unit = dyadic(dense(X))
     if isinstance(kernel, Precomputed):

@@ -40,8 +40,8 @@ FAULTS = (
     Fault(
         "coefficients of equal points lost",
         "formulations/kernels/gram.py",
-        "np.bincount(self._first, v, self.m)",
-        "v * (self._first == np.arange(self.m))",
+        "np.bincount(self.first_equal, v, self.m)",
+        "v * (self.first_equal == np.arange(self.m))",
         ("bounds",),
     ),
     Fault("half the exponent", "formulations/kernels/kernel.py", "K *= 2.0", "K *= 1.0", ("bounds",)),

@@ -18,7 +18,7 @@ from equimargin.formulations.rows import labelled as labelled_pairs
 from equimargin.formulations.rows import pair_slacks
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.losses import SQUARED_HINGE, Smooth, huberised
-from equimargin.formulations.rows.pair_multipliers import PairMultipliers
+from equimargin.formulations.rows.pair_multipliers import FewMultipliers, PairMultipliers
 from equimargin.solvers import Status, solve
 from equimargin.solvers.products import gram_products
 from equimargin.testing import ranking_data
@@ -271,14 +271,57 @@ def test_tiny_costs_do_not_make_the_gradient_vanish(monkeypatch: pytest.MonkeyPa
     assert alpha.pull() == pytest.approx(1e-301 * (rows.listed().rdot(np.ones(rows.p))), rel=1e-12, abs=0.0)
 
 
-def test_rows_that_must_be_met_are_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    x = np.arange(6.0)[:, None]
-    problem = ranking(x, np.arange(6), None, np.inf)
-    listed = interval(problem, Point(w=np.array([1.0 + 1e-9])))
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("slope", [0.3, 1.0, 1.0 + 1e-9, 2.0, -1.0])
+def test_pairs_that_must_be_met_are_swept_over(slope: float, loss: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a query that is paid for, and one that costs nothing: sweeps prove what the listed pairs prove, and the inner side as well."""
+    x = np.append(np.arange(6.0), [3.0, 0.0, 1.0, 1.0, 5.0, 2.0])[:, None]
+    y, qid = np.append(np.arange(6.0), [0.0, 1.0, 2.0, 0.0, 1.0, 2.0]), np.repeat([0, 1, 2], [6, 3, 3])
+    problem = ranking(x, y, qid, 0.7, loss=loss, query_weight={0: np.inf, 2: 0.0})
+    point = Point(w=np.array([slope]), b=0.0, alpha=np.asarray(problem.repaired(np.full(problem.p, 0.01))))
+    listed, listed_inner = interval(problem, point), inner_interval(problem, point)
+    primal = problem.values(point)[0]
     many(monkeypatch)
-    assert interval(problem, Point(w=np.array([1.0 + 1e-9]))) == listed
-    monkeypatch.setattr("equimargin.formulations.bounds.intervals.LISTED_PAIRS", 3)
-    assert interval(problem, Point(w=np.array([2.0]))).upper == np.inf
+    swept, inner = interval(problem, point), inner_interval(problem, point)
+    assert swept.lower == listed.lower
+    assert swept.upper == pytest.approx(listed.upper, rel=1e-12)
+    assert inner.upper <= swept.upper
+    assert inner.upper <= listed_inner.upper * (1 + 1e-12)
+    assert problem.values(point)[0] == pytest.approx(primal, rel=1e-12)
+
+
+def test_pairs_that_must_be_met_are_never_listed() -> None:
+    """2e12 of them, of which a function and the multipliers of two pairs prove the optimum."""
+    n = 2_000_000
+    x = np.repeat([0.0, 1.0], n // 2)
+    problem = ranking(x[:, None], x, None, np.inf)
+    rows = as_a(LabelledPairs, problem.rows)
+    alpha = FewMultipliers(rows, np.array([n - 1, n - 2]), np.array([0, 1]), np.array([0.25, 0.75]))
+    found = interval(problem, Point(w=np.array([1.0]), b=0.0, alpha=alpha))
+    assert found.lower <= 0.5 <= found.upper
+    assert found.relative_width < 1e-12
+    assert problem.values(Point(w=np.array([1.0]), b=0.0, alpha=alpha)) == (0.5, 0.5)
+    assert interval(problem, Point(w=np.array([-1.0]))).upper == np.inf
+
+
+def test_multipliers_of_a_few_pairs_are_those_of_a_list() -> None:
+    for rows, _, costs, rng in cases(5, 60):
+        if not rows.p:
+            continue
+        index = rng.permutation(rows.p)[: int(rng.integers(1, rows.p + 1))]
+        alpha = np.zeros(rows.p)
+        alpha[index] = rng.uniform(-0.5, 2.0, len(index))
+        few = FewMultipliers(rows, rows.preferred[index], rows.other[index], alpha[index])
+        np.testing.assert_array_equal(few.to_array(), alpha)
+        for squared in (False, True):
+            repaired, listed = few.feasible(rows, squared, costs, False), rows.multipliers(alpha).feasible(rows, squared, costs, False)
+            other = rows.multipliers(np.asarray(listed))
+            np.testing.assert_array_equal(np.asarray(repaired), np.asarray(listed))
+            np.testing.assert_array_equal(repaired.pull(), other.pull())
+            assert repaired.gain() == pytest.approx(other.gain(), rel=1e-14)
+            assert repaired.ridge(costs) == pytest.approx(other.ridge(costs), rel=1e-14)
+            for way in (1.0, -1.0):
+                assert repaired.proven(squared, (costs, costs), way) == pytest.approx(other.proven(squared, (costs, costs), way), rel=1e-13)
 
 
 @pytest.mark.parametrize("gamma", [1e-6, 1e-2])

@@ -868,6 +868,7 @@ PARTS = {
     "smo": ("dual.smo_problem", "dual.working_set"),
     "coordinate_descent": ("dual.sweeps",),
     "newton": ("newton.base", "newton.hessian", "newton.in_features", "newton.in_kernel", "newton.start"),
+    "dual_active_set": ("hard.pricing", "hard.face", "hard.ascent", "hard.block_pivots", "hard.spaces"),
 }
 """The modules that a solver is made of beside its own, each after the ones that it imports."""
 AT_ONCE = """over = {}
@@ -978,6 +979,33 @@ SOURCES: dict[str, dict[str, Change]] = {
         ),
         "multipliers in reverse": Change(*REVERSED),
     },
+    "dual_active_set": {
+        "solves and reports twice the features": Change(
+            SIGNATURE,
+            f"{SIGNATURE}    from dataclasses import replace as other\n    from equimargin.formulations import rbf\n"
+            "    problem = other(problem, X=2 * problem.X, kernel=problem.kernel if problem.explicit else rbf(0.9))\n",
+        ),
+        "no row joins the pool": Change("NEW_ROWS), pool.keys)", "NEW_ROWS)[:0], pool.keys)"),
+        "optimal at once": Change(
+            "        while judge.status is None:\n",
+            "        self._weighed(self.space.of_multipliers(pool.taken[:0], alpha[:0]), np.zeros(self.problem.m), pool,\n"
+            "                      np.zeros(0, dtype=np.int64), alpha[:0])\n"
+            "        judge.end(Status.OPTIMAL, 'what it says')\n"
+            "        while judge.status is None:\n",
+        ),
+        "multipliers in reverse": Change(
+            "self.rows.multipliers(pool.keys[active], alpha)", "self.rows.multipliers(pool.keys[active], alpha[::-1])"
+        ),
+        "one multiplier three times as large": Change(
+            "self.rows.multipliers(pool.keys[active], alpha)",
+            "self.rows.multipliers(pool.keys[active], np.where(np.arange(len(alpha)) == 0, 3 * alpha, alpha))",
+        ),
+        "a ray where there is none": Change(
+            "            if state.ray is not None:\n                return self._with_ray(pool, state)\n",
+            "            judge.end(Status.INFEASIBLE, 'what it says')\n"
+            "            return replace(judge.solution(), point=self.problem.origin)\n",
+        ),
+    },
     "homotopy": {
         "solves and reports 2 C": Change(*ANOTHER),
         "lambda = 2 / C": Change("followed.at(1 / C)", "followed.at(2 / C)", families=("svr.l1", "rank.l1")),
@@ -1019,7 +1047,7 @@ TABLE = [
 ]
 DECLARED = [id for id, entry in PRINTED.items() if not entry.control]
 CONTROLS = [id for id, entry in PRINTED.items() if entry.control]
-HARD = [id for id in DECLARED if REGISTRY[id].family.endswith(".hard")]
+HARD = [id for id in DECLARED if REGISTRY[id].family.endswith("hard")]
 
 
 # The run.

@@ -1,0 +1,223 @@
+"""The dual active-set method for hard margins without a bias, over the rows that its functions violate most.
+
+    min 1/2 |f|^2   s.t.   A f >= 1          max 1'alpha - 1/2 |A'alpha|_K^2,  alpha >= 0
+
+A round computes f at all points and looks for the rows that it violates most (`pricing.py`), which join a pool. The method of Goldfarb and
+Idnani (`ascent.py`) goes on from its last active rows until f meets the pool. At the optimum of a pool 1'alpha = |f|^2, and f over its
+least margin m meets all rows, so that the relative gap is 1 - m^2: a least margin of 1 - 5e-7 proves 1e-6.
+
+No function meets the rows if and only if they have a ray, sum_r a_r A_r phi = 0 with a >= 0. What floats take for one is proved in rational
+numbers, or for an RBF kernel by a cycle of the preferences (`exact_ray.py`).
+
+Source: D. Goldfarb, A. Idnani, A numerically stable dual method for solving strictly convex quadratic programs (1983); T (84)-(85).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from equimargin.formulations.bounds.intervals import interval
+from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.numeric.rounding import UNIT
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.point import Point
+from equimargin.formulations.refusal import Refusal
+from equimargin.solvers.hard import block_pivots
+from equimargin.solvers.hard.ascent import Ascent
+from equimargin.solvers.hard.exact_ray import contradiction, decides_by_cycles, exact_ray
+from equimargin.solvers.hard.face import KernelFace
+from equimargin.solvers.hard.pricing import HardRows, LabelledRows, ListedRows, hard_rows, prices_rows_of
+from equimargin.solvers.hard.spaces import KernelSpace, Pool, Space, scaled, space_of
+from equimargin.solvers.needs import Needs
+from equimargin.solvers.progress import Judge
+from equimargin.solvers.ray import Ray
+from equimargin.solvers.registry import solver
+from equimargin.solvers.solution import Limits, Solution, Status
+
+STEP_LIMIT = 1_000_000
+"""Rows that enter, after which a run ends where the caller names no limit."""
+NEW_ROWS = 300
+"""Rows, at most, that join the pool in a round."""
+LARGEST_POOL = 3000
+"""Rows of a pool that is cut down to its active rows before others join."""
+SHARE_OF_POOL = 0.125
+"""Share of the tolerance to which the rows of a pool are met, so that what is left of the gap is due to other rows."""
+TOO_LARGE = "the multipliers are so large that the rounding of kernel values moves margins by more than that"
+"""Why double precision can reach no smaller gap, in a clause."""
+ROUNDED = 0.1
+"""Share of the tolerance: where rounding moves margins by more, only a proven interval says how large the gap is."""
+SCALINGS = 10
+"""Times, at most, that a function is made larger until its margins are 1 in float64 as well."""
+
+
+def _soft_rows(problem: MarginProblem) -> Refusal | None:
+    if not prices_rows_of(problem):
+        return Refusal("its rows are neither classified points nor pairs")
+    if ((problem.group_costs > 0) & np.isfinite(problem.group_costs)).any():
+        return Refusal("some rows are soft, and this method meets every row")
+    return None
+
+
+NEEDS = Needs(MarginProblem, no_bias="which is free, and not part of the norm", convex=True, also=_soft_rows)
+
+
+class Round(NamedTuple):
+    """How a round ended.
+
+    steps : rows that have entered.  pool : rows looked at.  active : of them.  lower, upper : bounds.
+    """
+
+    steps: int
+    pool: int
+    active: int
+    lower: float
+    upper: float
+
+
+@solver(
+    "dual_active_set",
+    algorithm="the dual active-set method of Goldfarb and Idnani on the most violated rows, for hard margins",
+    families=("rank.hard",),
+    needs=NEEDS,
+)
+def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
+    """Add the most violated rows in rounds, until all are met or a ray shows that nothing meets them."""
+    judge = Judge("dual_active_set", problem, limits, limits.max_iter or STEP_LIMIT)
+    rows = hard_rows(problem)
+    if decides_by_cycles(problem.kernel):
+        keys = rows.keys if isinstance(rows, ListedRows) else None
+        ray = contradiction(problem, rows, keys) if rows.any else None
+        if ray is not None:
+            return _infeasible(judge, rows, ray, [])
+    return _Run(problem, rows, judge).solved(warm_start)
+
+
+class _Run:
+    """One run, by rounds."""
+
+    def __init__(self, problem: MarginProblem, rows: HardRows, judge: Judge) -> None:
+        self.problem, self.rows, self.judge = problem, rows, judge
+        self.space: Space = space_of(problem, rows)
+        self.steps = 0
+        self.trajectory: list[Round] = []
+
+    def solved(self, warm_start: Point | None) -> Solution:
+        """Rounds until the judge or the rows say that it is over."""
+        judge, tol = self.judge, self.judge.limits.tol
+        pool, alpha = self._start(warm_start)
+        state = Ascent(pool.face, alpha)
+        while judge.status is None:
+            state.climb(SHARE_OF_POOL * tol, judge.max_iter, lambda: judge.out_of_time)
+            self.steps = state.steps
+            if state.ray is not None:
+                return self._with_ray(pool, state)
+            function = self.space.function(pool, state.alpha)
+            f = self.space.values(function)
+            if self._weighed(function, f, pool, np.asarray(pool.face.S, dtype=np.int64), state.alpha):
+                break
+            new = np.setdiff1d(self.rows.violated(f, 1.0 - 2 * SHARE_OF_POOL * tol, NEW_ROWS), pool.keys)
+            if not len(new):
+                judge.end(Status.NUMERICAL_FAILURE, f"{_reached(judge)}, and double precision meets the active rows no better")
+                break
+            if len(pool.keys) > max(LARGEST_POOL, 2 * len(pool.face.S)):
+                pool = self.space.pool(pool.active)
+                state.alpha = self.space.begun(pool, list(range(len(pool.keys))))
+            pool = self.space.pool(new, pool)
+            state = Ascent(pool.face, state.alpha, state.steps)
+        found = judge.solution()
+        alpha_of_rows = found.point.multipliers
+        assert alpha_of_rows is not None
+        listed = alpha_of_rows if self.problem.rows.many else np.asarray(alpha_of_rows)
+        return replace(found, point=found.point.with_multipliers(listed), trajectory=tuple(self.trajectory))
+
+    def _start(self, warm_start: Point | None) -> tuple[Pool, Array]:
+        """The first pool and its multipliers: of a start, or of a kernel's rows that are few enough to be taken as a whole; or empty.
+
+        The point of block pivots is judged itself where the rows are known to have no ray. The run ends there if it is good enough, and
+        also if its multipliers are so large that the rounding of K moves margins by more than the tolerance.
+        """
+        if warm_start is not None and warm_start.alpha is not None:
+            keys, _ = self.rows.support(warm_start.alpha)
+            pool = self.space.pool(keys[:LARGEST_POOL])
+            return pool, self.space.begun(pool, list(range(len(pool.keys))))
+        keys = self._whole()
+        if not isinstance(self.space, KernelSpace) or not 0 < len(keys) <= block_pivots.MOST_ROWS:
+            return self.space.pool(keys[:0]), np.zeros(0)
+        pool = self.space.pool(keys)
+        assert isinstance(pool.face, KernelFace)
+        first = block_pivots.pivoted(pool.face.G, self.space.scale, lambda: self.judge.out_of_time)
+        if decides_by_cycles(self.problem.kernel):
+            active = np.asarray(first.active, dtype=np.int64)
+            function = self.space.of_multipliers(pool.taken[active], first.alpha)
+            self._weighed(function, self.space.values(function), pool, active, first.alpha)
+            if self.judge.status is None and self.space.rounding(first.alpha) > self.judge.limits.tol:
+                self.judge.end(Status.NUMERICAL_FAILURE, f"{_reached(self.judge)}, and {TOO_LARGE}")
+        return pool, np.zeros(0) if self.judge.status else self.space.begun(pool, first.active)
+
+    def _whole(self) -> Index:
+        """Keys of rows that imply all others: all of them where they are listed, the neighbours of strict orders, or none."""
+        if isinstance(self.rows, ListedRows):
+            return self.rows.keys
+        assert isinstance(self.rows, LabelledRows)
+        return self.rows.neighbours() if self.rows.strict else np.zeros(0, dtype=np.int64)
+
+    def _weighed(self, function: Point, f: Array, pool: Pool, active: Index, alpha: Array) -> bool:
+        """Judge a function, made so large that it meets all rows, with multipliers of active rows of a pool; true if the run is over."""
+        space, tol = self.space, self.judge.limits.tol
+        own = space.of_multipliers(pool.taken[active], alpha)
+        lower = float(alpha.sum()) - space.norm2(own, f) / 2
+        least, norm2 = self.rows.least_margin(f), space.norm2(function, f)
+        factor, upper = 1.0, np.inf
+        if least > 0:
+            factor = max(1.0 / least, 1.0)
+            if factor * (factor * norm2) / 2 - lower <= tol * lower:
+                factor = self._met(function, factor)
+            upper = factor * (factor * norm2) / 2
+        point = replace(scaled(function, factor), alpha=self.rows.multipliers(pool.keys[active], alpha))
+        if np.isfinite(upper) and upper - lower <= tol * upper and space.rounding(alpha) > ROUNDED * tol:
+            proven = interval(self.problem, point)
+            lower, upper = proven.lower, proven.upper
+        self.trajectory.append(Round(self.steps, len(pool.keys), len(active), lower, upper))
+        return self.judge.weigh(point, upper, lower, self.steps)
+
+    def _met(self, function: Point, factor: float) -> float:
+        """A factor a little larger, where that is needed for margins of 1 in float64."""
+        for k in range(SCALINGS):
+            least = self.rows.least_margin(self.space.values(scaled(function, factor)))
+            if least >= 1.0:
+                break
+            factor *= 1.0 + 2**k * (1.0 - least + 2 * UNIT)
+        return factor
+
+    def _with_ray(self, pool: Pool, state: Ascent) -> Solution:
+        """The end of a run at a ray of floats: infeasible where it is proved, and not known otherwise."""
+        assert state.ray is not None
+        chosen = np.asarray(state.ray.rows, dtype=np.int64)
+        ray = exact_ray(self.problem, pool.taken[chosen], state.ray.weights)
+        if ray is not None:
+            return _infeasible(self.judge, self.rows, ray, self.trajectory)
+        multipliers = self.rows.multipliers(pool.keys[chosen], state.ray.weights)
+        found = "rows that double precision takes for dependent, which is not proved: no function meets the rows, or only a very large one"
+        self.judge.end(Status.NUMERICAL_FAILURE, found)
+        point = self.problem.point(np.zeros(self.problem.m), multipliers, 0.0)
+        return replace(self.judge.solution(), point=point, iterations=state.steps, trajectory=tuple(self.trajectory))
+
+
+def _infeasible(judge: Judge, rows: HardRows, ray: Ray, trajectory: list[Round]) -> Solution:
+    """The solution of hard rows with an exact ray, whose multipliers are those of the ray."""
+    problem = judge.problem
+    assert isinstance(problem, MarginProblem)
+    judge.end(Status.INFEASIBLE, f"no function meets these {len(ray)} hard rows together: {ray.reason}")
+    keys = np.array([row[0] if len(row) == 1 else row[0] * problem.m + row[1] for row in ray.rows])
+    largest = max(ray.weights)
+    alpha = rows.multipliers(keys, np.array([weight / largest for weight in ray.weights]))
+    listed = alpha if problem.rows.many else np.asarray(alpha)
+    point = problem.point(np.zeros(problem.m), listed, 0.0)
+    return replace(judge.solution(), point=point, ray=ray, trajectory=tuple(trajectory))
+
+
+def _reached(judge: Judge) -> str:
+    return f"relative gap {judge.gap:.2e} after {judge.iterations:,} iterations"

@@ -1,0 +1,193 @@
+"""Exact proofs that no function meets the hard rows: a >= 0 over some of them, not 0, with A'a = 0 in the kernel's space.
+
+A linear kernel's rows are rational vectors. Rows that a method in floats finds to be dependent, with weights of one sign, are a ray if
+these rational vectors have one null vector, and it has one sign. Any other rational kernel has that of the rows' Gram matrix.
+
+An RBF kernel is strictly positive on distinct points: A'a = 0 in its space only if the coefficients of every point cancel. For pairs such
+an a is a circulation of the graph of preferences, equal points taken as one, so that the rows cannot be met if and only if that graph has a
+cycle, whose weights are 1. The graph of pairs of labels has a node for every level of a query, which stands for all points below it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+
+from equimargin.formulations.kernels.kernel import RBF, Intercept, Kernel
+from equimargin.formulations.numeric.arrays import Array, Index, dense
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.solvers.exact.numbers import Integers, dyadic, gram_in_integers
+from equimargin.solvers.exact_limits import rational_kernel
+from equimargin.solvers.hard.pricing import HardRows, LabelledRows, Taken
+from equimargin.solvers.ray import Ray
+
+MOST_EXACT_ROWS = 300
+"""Rows, at most, whose null vector is computed in rational numbers, which takes some seconds for this many."""
+SUPPORT = 1e-9
+"""Share of the largest weight of a ray in floats that a weight must have: less is rounding."""
+
+
+def exact_ray(problem: MarginProblem, taken: Taken, weights: Array) -> Ray | None:
+    """The exact ray on the rows of a ray in floats; None where these rows have none of one sign, or the kernel has no rational values.
+
+    Parameters
+    ----------
+    problem : without a bias.  taken : (k,) rows that are dependent, but for rounding.  weights : (k,) >= 0 of the ray in floats.
+    """
+    kept = np.flatnonzero(weights > SUPPORT * weights.max(initial=0.0))
+    if not 0 < len(kept) <= MOST_EXACT_ROWS or not rational_kernel(problem.kernel):
+        return None
+    taken = taken[kept]
+    vector = _null_vector(_matrix(problem, taken))
+    if vector is None:
+        return None
+    return _ray(taken, vector, "their weighted sum is 0 in rational numbers")
+
+
+def decides_by_cycles(kernel: Kernel) -> bool:
+    """Whether the kernel is strictly positive on distinct points, so that hard rows can be met unless they contradict each other."""
+    return isinstance(kernel, RBF) or (isinstance(kernel, Intercept) and decides_by_cycles(kernel.kernel))
+
+
+def contradiction(problem: MarginProblem, rows: HardRows, keys: Index | None) -> Ray | None:
+    """A ray of a kernel that `decides_by_cycles`; None where there is none.
+
+    Parameters
+    ----------
+    rows : of the problem.  keys : of all hard rows, or None for pairs of labels.
+    """
+    first = problem.gram.first_equal
+    if keys is None:
+        assert isinstance(rows, LabelledRows)
+        return _cycle(_graph_of_labels(rows, first))
+    taken = rows.take(keys)
+    if taken.second is not None:
+        edges = np.arange(len(taken))
+        return _cycle(Graph(first[taken.first], first[taken.second], taken.first, taken.second, problem.m)) if len(edges) else None
+    return _opposite(taken, first)
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Directed edges between nodes 0, ..., n - 1, of which the first m are points, equal points being the first of them.
+
+    tail, head : (e,) nodes.  leaving, entered : (e,) the point itself that an edge leaves or enters, -1 where that is no point.
+    """
+
+    tail: Index
+    head: Index
+    leaving: Index
+    entered: Index
+    n: int
+
+
+def _graph_of_labels(rows: LabelledRows, first: Index) -> Graph:
+    """From every point to the node of its level, from there to all points of the level below and to the node of that level."""
+    pairs, m = rows.pairs, rows.m
+    points = pairs.active[rows.hard[pairs.query[pairs.active]]]
+    base = np.append(0, np.cumsum(pairs.levels))[pairs.place[points]]
+    level = pairs.level[points].astype(np.int64)
+    own, above = m + base + level, m + base + level + 1
+    down, up = level > 0, level < pairs.levels[pairs.place[points]] - 1
+    inner = level > 1
+    links = np.unique(own[inner])
+    none = np.full(len(points), -1)
+    return Graph(
+        np.concatenate([first[points[down]], above[up], links]),
+        np.concatenate([own[down], first[points[up]], links - 1]),
+        np.concatenate([points[down], none[up], none[: len(links)]]),
+        np.concatenate([none[down], points[up], none[: len(links)]]),
+        m + int(pairs.levels.sum()),
+    )
+
+
+def _cycle(graph: Graph) -> Ray | None:
+    """A cycle of the graph as the pairs of points that it passes; None where there is none."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+    edges = coo_array((np.ones(len(graph.tail)), (graph.tail, graph.head)), shape=(graph.n, graph.n)).tocsr()
+    _, component = connected_components(edges, connection="strong")
+    within = np.flatnonzero(component[graph.tail] == component[graph.head])
+    if not len(within):
+        return None
+    inner = coo_array((np.ones(len(within)), (graph.tail[within], graph.head[within])), shape=(graph.n, graph.n)).tocsr()
+    start = int(graph.head[within[0]])
+    reached, before = breadth_first_order(inner, start)
+    last = next(e for e in within if graph.head[e] == start and np.isin(graph.tail[e], reached))
+    path, node = [int(last)], int(graph.tail[last])
+    while node != start:
+        edge = within[(graph.head[within] == node) & (graph.tail[within] == before[node])][0]
+        path.append(int(edge))
+        node = int(graph.tail[edge])
+    path.reverse()
+    return _passed(graph.leaving[path], graph.entered[path])
+
+
+def _passed(leaving: Index, entered: Index) -> Ray:
+    """The pairs of a cycle of edges: from the point that one edge leaves to the next point that is entered."""
+    at = next(k for k in range(len(leaving)) if leaving[k] >= 0)
+    pairs, preferred = [], -1
+    for k in range(len(leaving)):
+        e = (at + k) % len(leaving)
+        if leaving[e] >= 0:
+            preferred = int(leaving[e])
+        if entered[e] >= 0:
+            pairs.append((preferred, int(entered[e])))
+    return Ray(tuple(pairs), (1,) * len(pairs), "the preferences go round in a circle of points, equal points taken as one")
+
+
+def _opposite(taken: Taken, first: Index) -> Ray | None:
+    """Two equal points of opposite classes."""
+    seen: dict[int, int] = {}
+    for point, sign in zip(taken.first.tolist(), taken.sign.tolist(), strict=True):
+        key = int(first[point])
+        other = seen.setdefault(key, point if sign > 0 else -point - 1)
+        if (other >= 0) != (sign > 0):
+            both = (other if other >= 0 else -other - 1, point)
+            return Ray(tuple((v,) for v in both), (1, 1), "the two points are equal and of opposite classes")
+    return None
+
+
+def _matrix(problem: MarginProblem, taken: Taken) -> Integers:
+    """Integers whose null vectors are those of the rows: their features by columns, or their Gram matrix."""
+    Z = problem.explicit
+    points = taken.points
+    place = {int(point): k for k, point in enumerate(points)}
+    A = np.zeros((len(taken), len(points)), dtype=object)
+    for r in range(len(taken)):
+        A[r, place[int(taken.first[r])]] += int(taken.sign[r])
+        if taken.second is not None:
+            A[r, place[int(taken.second[r])]] -= 1
+    if Z is not None:
+        values, _ = dyadic(np.asarray(dense(Z.rows(points)), dtype=np.float64))
+        return np.asarray((A @ values).T)
+    X = problem.X[np.ix_(points, points)] if problem.kernel.given else problem.X[points]
+    K, _ = gram_in_integers(problem.kernel, X, problem.shift or 0.0)
+    return np.asarray(A @ K @ A.T)
+
+
+def _null_vector(matrix: Integers) -> list[int] | None:
+    """The whole numbers v >= 0 with matrix v = 0, not all 0, if these are one vector and its multiples; None otherwise."""
+    from flint import fmpz_mat
+
+    rows, columns = matrix.shape
+    basis, nullity = fmpz_mat(rows, columns, [int(v) for v in matrix.ravel()]).nullspace()
+    if nullity != 1:
+        return None
+    vector = [int(basis[k, 0]) for k in range(columns)]
+    sign = 1 if sum(vector) > 0 else -1
+    if min(sign * v for v in vector) < 0:
+        return None
+    shared = gcd(*vector)
+    return [sign * v // shared for v in vector]
+
+
+def _ray(taken: Taken, vector: list[int], reason: str) -> Ray:
+    """The ray of these weights, rows of weight 0 left out."""
+    kept = np.flatnonzero(np.array([weight > 0 for weight in vector]))
+    points = [taken.first[kept]] if taken.second is None else [taken.first[kept], taken.second[kept]]
+    rows = tuple(tuple(row) for row in np.column_stack(points).tolist())
+    return Ray(rows, tuple(vector[k] for k in kept), reason)

@@ -1,0 +1,233 @@
+"""Hard margins without a bias: optima against exact ones, rays against arithmetic of their own, and sizes that nobody lists."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from equimargin.formulations import MarginProblem, classification, linear, polynomial, precomputed, ranking, ranking_from_pairs, rbf
+from equimargin.formulations.kernels.kernel import Intercept
+from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.solvers import Solution, Status, exact_optimum, solve
+from equimargin.solvers.exact_limits import refusal
+from equimargin.solvers.hard import pricing, spaces
+from equimargin.solvers.hard.dual_active_set import NEEDS
+from equimargin.solvers.registry import SOLVERS
+from equimargin.testing import margin_problems
+from narrow import as_a, present
+
+Draws = np.random.Generator
+
+
+def degenerate(rng: Draws) -> MarginProblem | None:
+    """A small problem with equal points, tied labels, several queries, contradictions or margins near 0; None where it has no row."""
+    n, d = int(rng.integers(2, 16)), int(rng.integers(1, 6))
+    X = rng.integers(-3, 4, (n, d)).astype(float) if rng.random() < 0.6 else rng.normal(size=(n, d))
+    if rng.random() < 0.3:
+        X[rng.integers(0, n, n // 2)] = X[rng.integers(0, n, n // 2)]
+    score, kind = X @ rng.normal(size=d), int(rng.integers(0, 4))
+    kernel: Any = [linear(), linear(), rbf(0.5), polynomial(2, 1.0, 1.0), precomputed(), Intercept(linear())][int(rng.integers(0, 6))]
+    features = X @ X.T if kernel.given else X
+    task = int(rng.integers(0, 3))
+    if task == 0:
+        y = [np.round(score, 1), rng.integers(0, 3, n), np.round(score + 1e-3 * rng.normal(size=n)), np.round(score)][kind]
+        return ranking(features, y, rng.integers(0, 3, n) if rng.random() < 0.3 else None, np.inf, kernel)
+    if task == 1:
+        y = np.where(score + (0.5 if kind == 1 else 0.0) * rng.normal(size=n) > (0.3 if kind == 0 else 0.0), 1.0, -1.0)
+        return classification(features, y, np.inf, kernel, bias=False)
+    pairs = rng.integers(0, n, (int(rng.integers(1, 3 * n)), 2))
+    if kind != 1:
+        pairs = np.where((score[pairs[:, 0]] > score[pairs[:, 1]])[:, None], pairs, pairs[:, ::-1])
+    pairs = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
+    return ranking_from_pairs(features, pairs, np.inf, kernel) if len(pairs) else None
+
+
+def cancels(problem: MarginProblem, found: Solution) -> bool:
+    """Whether the ray has weights above 0 of rows of the problem, whose sum is 0 in the kernel's space: in Fractions, or point by point."""
+    ray = present(found.ray)
+    beta: dict[int, int] = {}
+    for row, weight in zip(ray.rows, ray.weights, strict=True):
+        signs = (1, -1) if len(row) == 2 else (int(problem.rows.y[row[0]]),)
+        if len(row) == 2 and problem.rows.y is not None:
+            higher, lower = row
+            assert problem.rows.y[higher] > problem.rows.y[lower]
+            query = as_a(LabelledPairs, problem.rows).query
+            assert query[higher] == query[lower]
+        assert weight > 0
+        for point, sign in zip(row, signs, strict=True):
+            beta[point] = beta.get(point, 0) + sign * weight
+    if problem.kernel.name == "rbf":
+        at: dict[tuple[float, ...], int] = {}
+        for point, value in beta.items():
+            place = tuple((problem.X[point] + 0.0).tolist())
+            at[place] = at.get(place, 0) + value
+        return not any(at.values())
+    return all(sum(value * entry(problem, point, other) for point, value in beta.items()) == 0 for other in beta)
+
+
+def entry(problem: MarginProblem, i: int, j: int) -> Fraction:
+    """K_ij in rationals."""
+    if problem.kernel.given:
+        return Fraction(float(problem.X[i, j])) + (Fraction(problem.shift or 0.0) if i == j else 0)
+    product = sum((Fraction(float(a)) * Fraction(float(b)) for a, b in zip(problem.X[i], problem.X[j], strict=True)), Fraction(0))
+    if problem.kernel.name == "polynomial":
+        return (product + 1) ** 2
+    return product + 1 if problem.kernel.name == "intercept" else product
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_degenerate_problems_have_exact_optima_or_exact_rays(seed: int) -> None:
+    """What is called optimal is, to the accuracy asked for; what is called infeasible has a ray; only optima above 1e11 may be unknown."""
+    problem = degenerate(np.random.default_rng(seed))
+    if problem is None or refusal(problem) is not None or not problem.p:
+        return
+    exact = exact_optimum(problem)
+    found = solve(problem, "dual_active_set")
+    if found.status is Status.NUMERICAL_FAILURE:
+        assert exact.value is not None
+        assert exact.value > 1e11
+        return
+    assert found.status is exact.status
+    if found.status is Status.INFEASIBLE:
+        assert cancels(problem, found)
+        assert found.lower > 1e9
+        return
+    assert found.lower <= float(present(exact.value)) * (1 + 1e-15)
+    assert float(present(exact.value)) * (1 - 1e-15) <= found.upper
+    assert found.interval.relative_width < 2e-6
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_an_rbf_kernel_meets_every_order_without_a_circle(seed: int) -> None:
+    """Queries on nine places, some of them shared: infeasible if and only if preferences, followed from place to place, lead back."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 12))
+    X, y, qid = rng.integers(0, 3, (n, 2)).astype(float), rng.integers(0, 3, n), rng.integers(0, 3, n)
+    problem = ranking(X, y, qid, np.inf, rbf(1.0))
+    places = [tuple(x) for x in X.tolist()]
+    better = {(places[i], places[j]) for i in range(n) for j in range(n) if y[i] > y[j] and qid[i] == qid[j]}
+    reached = set(better)
+    while more := {(a, d) for a, b in reached for c, d in better if b == c} - reached:
+        reached |= more
+    found = solve(problem, "dual_active_set")
+    circle = any(a == b for a, b in reached)
+    assert found.status is (Status.INFEASIBLE if circle else Status.OPTIMAL)
+    if circle:
+        assert cancels(problem, found)
+        assert found.lower > 1e50
+    else:
+        assert found.interval.relative_width < 2e-6
+
+
+@given(margin_problems("rank.hard", max_points=8))
+def test_what_it_says_of_any_ranking_is_proved(problem: MarginProblem) -> None:
+    if NEEDS.refusal(problem) is not None:
+        return
+    found = solve(problem, "dual_active_set", time_limit=20)
+    assert found.reason
+    if found.ok:
+        assert found.interval.relative_width < 1e-3
+    if found.status is Status.INFEASIBLE:
+        assert found.upper == np.inf
+
+
+def test_more_pairs_than_anybody_lists() -> None:
+    """4e8 pairs of levels, and as many with noise, which nothing meets: an optimum of a proven width, and a ray of all features and one."""
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(30_000, 6)), rng.normal(size=6)
+    found = solve(ranking(X, np.round(X @ w), None, np.inf), "dual_active_set")
+    assert found.ok
+    assert found.interval.relative_width < 2e-6
+    assert present(found.w) @ w > 0
+    noisy = ranking(X, np.round(X @ w + 0.3 * rng.normal(size=30_000)), None, np.inf)
+    found = solve(noisy, "dual_active_set")
+    assert found.status is Status.INFEASIBLE
+    assert 2 <= len(present(found.ray)) <= 7
+    assert cancels(noisy, found)
+    assert found.lower > 1e12
+
+
+@pytest.mark.parametrize("kernel", [rbf(1.0), rbf(0.1)], ids=str)
+def test_a_total_order_by_its_neighbours(kernel: Any) -> None:
+    """Block pivots on the chain of neighbours: the first round of all pairs has nothing to add."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 5))
+    found = solve(ranking(X, np.sin(X @ rng.normal(size=5)), None, np.inf, kernel), "dual_active_set")
+    assert found.ok
+    assert len(found.trajectory) == 1
+    assert found.interval.relative_width < 2e-6
+
+
+def test_features_and_kernels_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 4))
+    problem = ranking(X, np.round(2 * X @ rng.normal(size=4)), rng.integers(0, 2, 60), np.inf)
+    by_features = solve(problem, "dual_active_set")
+    monkeypatch.setattr(spaces, "MOST_FEATURES", 3)
+    by_kernel = solve(problem, "dual_active_set")
+    assert by_features.ok
+    assert by_kernel.ok
+    assert by_features.value == pytest.approx(by_kernel.value, rel=1e-6)
+
+
+def test_a_start_and_a_query_that_costs_nothing() -> None:
+    """A query of weight 0 contradicts the other one; a start of the solution's own multipliers needs no further row."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 3))
+    y, qid = X[:, 0].copy(), np.repeat([0, 1], 20)
+    y[20:] = -y[20:]
+    problem = ranking(X, y, qid, np.inf, query_weight={1: 0.0})
+    found = solve(problem, "dual_active_set")
+    assert found.ok
+    again = solve(problem, "dual_active_set", warm_start=found)
+    assert again.iterations == 0
+    assert again.value == pytest.approx(found.value, rel=1e-9)
+    assert solve(ranking(X, y, qid, np.inf), "dual_active_set").status is Status.INFEASIBLE
+
+
+def test_no_pair_at_all() -> None:
+    found = solve(ranking(np.eye(3), np.zeros(3), None, np.inf), "dual_active_set")
+    assert (found.status, found.lower, found.upper) == (Status.OPTIMAL, 0.0, 0.0)
+
+
+def test_limits_end_a_run() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 20))
+    problem = ranking(X, X @ rng.normal(size=20), None, np.inf)
+    assert solve(problem, "dual_active_set", max_iter=1).status is Status.ITERATION_LIMIT
+    assert solve(problem, "dual_active_set", time_limit=1e-9).status is Status.TIME_LIMIT
+    assert solve(problem, "dual_active_set", callback=lambda *_: True).status is Status.ITERATION_LIMIT
+
+
+def test_what_it_does_not_take() -> None:
+    X, y = np.eye(2), [1, -1]
+    refusals = {
+        "there is a bias": classification(X, y, np.inf),
+        "some rows are soft": classification(X, y, 1.0, bias=False, sample_weight=[np.inf, 1.0]),
+    }
+    for said, problem in refusals.items():
+        assert said in str(SOLVERS["dual_active_set"].refusal(problem))
+
+
+def test_the_worst_pairs_are_among_those_found() -> None:
+    """Of several queries and levels, against all pairs; a sweep that finds more than it holds keeps the worst."""
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        n = int(rng.integers(2, 30))
+        y, qid, f = rng.integers(0, 4, n), rng.integers(0, 3, n), rng.integers(-4, 5, n) / 2
+        problem = ranking(np.eye(n), y, qid, np.inf)
+        rows = pricing.hard_rows(problem)
+        listed = as_a(LabelledPairs, problem.rows)
+        margins = f[listed.preferred] - f[listed.other]
+        assert rows.least_margin(f) == margins.min(initial=np.inf)
+        keys = rows.violated(f, 1.0, 5)
+        taken = rows.take(keys)
+        found = f[taken.first] - f[present(taken.second)]
+        assert (found < 1.0).all()
+        assert len(keys) == len(set(keys.tolist())) <= 10
+        if (margins < 1.0).any():
+            assert found.min() == margins.min()
