@@ -26,8 +26,9 @@ from equimargin.proofs.checker import outward
 from equimargin.proofs.enclosure import lower, upper
 from equimargin.proofs.enclosure.lower import Dual
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
-from equimargin.solvers.exact.program.face import optimum_on_face
+from equimargin.solvers.exact.program.face import Pair
 from equimargin.solvers.exact.program.floats import FloatSolution, floats, on_grid, solve_in_floats
+from equimargin.solvers.exact.program.parametric import optimum_near
 from equimargin.solvers.exact.program.semidefinite import semidefinite
 
 Way = Literal["exact face", "residual", "slater", "box", "nothing"]
@@ -103,8 +104,8 @@ def enclosure(
     except OutOfTime as reason:
         raise ValueError(f"P is not proven to be positive semidefinite: {reason}") from None
     start = _start(program, point, clock)
-    face = None if program.cones else _timely(lambda part: optimum_on_face(program, start, part), clock)
-    if face is not None and program.is_optimal(face.x, face.y, face.z):
+    face = None if program.cones else _timely(lambda part: optimum_near(program, start, part), clock)
+    if isinstance(face, Pair) and program.is_optimal(face.x, face.y, face.z):
         value = program.objective(face.x)
         return Enclosure(program, value, value, "exact face", "exact face", (face.x, face.y, face.z), face.x, convex)
     dual, lower_by = _first(_lower_ways(program, start), clock)

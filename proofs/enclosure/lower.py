@@ -73,9 +73,7 @@ def _stationary(program: Program, floats: FloatSolution, tight: set[int], clock:
     start = [*on_grid(floats.x), *on_grid(floats.y), *_natural(program, on_grid(floats.z))]
     preference = np.concatenate([np.full(n + m, np.inf), np.abs(floats.z)])
     chosen: Array = preference[open_columns]
-    found = solution_near(
-        Matrix(rows, len(open_columns)), negative(program.q), [start[j] for j in open_columns], clock, chosen.tolist()
-    )
+    found = solution_near(Matrix(rows, len(open_columns)), negative(program.q), [start[j] for j in open_columns], clock, chosen.tolist())
     if found is None:
         return None
     values = dict(zip(open_columns, found, strict=True))

@@ -930,6 +930,20 @@ FAULTS = (
         ("brought",),
     ),
     Fault(
+        "pivots that forget the second row of an exchange",
+        "solvers/exact/program/parametric.py",
+        "return {i, min(vanishing)[1]}",
+        "return {i}",
+        ("parametric",),
+    ),
+    Fault(
+        "pivots at the smallest parameter",
+        "solvers/exact/program/parametric.py",
+        "t, i = max(falling)",
+        "t, i = min(falling)",
+        ("parametric",),
+    ),
+    Fault(
         "roundings that excuse nothing",
         "proofs/referee/judgement.py",
         "return apart > max(standard.S * max(standard.tol, admitted), explained)",

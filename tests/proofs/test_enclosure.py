@@ -47,7 +47,7 @@ def holds_the_optimum(program: Program, found: interval.Enclosure) -> bool:
 def test_the_optimum_is_in_the_interval_with_and_without_the_exact_face(program: Program, face: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
         if not face:
-            patch.setattr(interval, "optimum_on_face", lambda program, floats, clock: None)
+            patch.setattr(interval, "optimum_near", lambda program, floats, clock: None)
         found = enclosure(program)
     assert holds_the_optimum(program, found)
     assert proves_its_ends(found)
@@ -70,7 +70,7 @@ def test_the_mixture_proves_both_ends_where_the_face_cannot() -> None:
     with pytest.MonkeyPatch.context() as patch:
         for side in (lower, upper):
             patch.setattr(side, "by_residual", lambda program, floats, clock: None)
-        patch.setattr(interval, "optimum_on_face", lambda program, floats, clock: None)
+        patch.setattr(interval, "optimum_near", lambda program, floats, clock: None)
         found = enclosure(program)
     assert (found.lower_by, found.upper_by) == ("slater", "slater")
     assert found.lower <= Fraction(-3, 4) <= found.upper

@@ -66,7 +66,7 @@ def optimum_by_pivots(program: Program, clock: Clock) -> Pair | None:
     prices = v[len(q) :]
     y = [prices[i] - prices[m] for i in range(m)]
     z = dict(zip(own, prices[m + last :], strict=True)) | {i: w[j] / -program.G.rows[i][j] for j, i in signed.items()}
-    return Pair(tuple(x), tuple(y), tuple(z[i] for i in range(len(program.h))), 0)
+    return Pair(tuple(x), tuple(y), tuple(z[i] for i in range(len(program.h))))
 
 
 class _Dictionary:

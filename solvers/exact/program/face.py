@@ -14,7 +14,7 @@ on both sides, with equal values: an optimum.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -33,12 +33,13 @@ TIGHT_RATIOS = (1.0, 1e-3, 1e3)
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """A point and multipliers.  x : (n,).  y : (m,).  z : (r,).  mendings : how many faces were wrong before."""
+    """A point and multipliers.  x : (n,).  y : (m,).  z : (r,).  mendings : how many faces were wrong before.  pivots : made since."""
 
     x: Vector
     y: Vector
     z: Vector
-    mendings: int
+    mendings: int = 0
+    pivots: int = 0
 
 
 def optimum_on_face(program: Program, floats: FloatSolution, clock: Clock) -> Pair | None:
@@ -59,13 +60,13 @@ def optimum_on_face(program: Program, floats: FloatSolution, clock: Clock) -> Pa
             if tight in seen:
                 break
             seen.add(tight)
-            pair = _on_face(program, tight, floats, mendings, clock)
+            pair = on_face(program, tight, floats, clock)
             if pair is None:
                 tight = _independent(program, tight, floats, clock)
                 continue
             violated, opposing = _faults(program, pair)
             if not violated and not opposing:
-                return pair
+                return replace(pair, mendings=mendings)
             tight = tuple(sorted((set(tight) | violated) - opposing))
     return None
 
@@ -75,8 +76,17 @@ def tight_rows(floats: FloatSolution, ratio: float) -> tuple[int, ...]:
     return tuple(np.flatnonzero(floats.z > ratio * np.maximum(floats.s, 0.0)).tolist())
 
 
-def _on_face(program: Program, tight: Sequence[int], floats: FloatSolution, mendings: int, clock: Clock) -> Pair | None:
-    """The solution of the system above; None where it has none."""
+def on_face(program: Program, tight: Sequence[int], floats: FloatSolution, clock: Clock) -> Pair | None:
+    """The solution of the system above near the floats; None where it has none.
+
+    Parameters
+    ----------
+    program : without second-order cones.  tight : the rows of the face.  floats : any.  clock : the time limit.
+
+    Raises
+    ------
+    OutOfTime : it would take too long.
+    """
     right = [*negative(program.q), *program.b, *(program.h[i] for i in tight)]
     near = [*on_grid(floats.x), *on_grid(floats.y), *on_grid(floats.z[list(tight)])]
     found = solution_near(_system(program, tight), right, near, clock)
@@ -84,7 +94,7 @@ def _on_face(program: Program, tight: Sequence[int], floats: FloatSolution, mend
         return None
     n, m = program.n, len(program.b)
     z = dict(zip(tight, found[n + m :], strict=True))
-    return Pair(tuple(found[:n]), tuple(found[n : n + m]), tuple(z.get(i, Fraction(0)) for i in range(len(program.h))), mendings)
+    return Pair(tuple(found[:n]), tuple(found[n : n + m]), tuple(z.get(i, Fraction(0)) for i in range(len(program.h))))
 
 
 def _independent(program: Program, tight: Sequence[int], floats: FloatSolution, clock: Clock) -> tuple[int, ...]:

@@ -1,8 +1,9 @@
 """The exact optimum of a convex quadratic or linear program, or an exact ray where it has none.
 
-A solution in floats says which inequalities are tight; the optimum on that face is computed in rationals and mended (`face`). Where no
-face has it, two linear programs say whether the program is infeasible or unbounded (`rays`), and exact pivots find the optimum of a small
-one (`criss_cross`). Whatever is returned has been checked: a feasible point and feasible multipliers with equal values, or a ray.
+A solution in floats says which inequalities are tight; the optimum on that face is computed in rationals and mended (`face`), or reached
+from there by exact pivots (`parametric`), which may also end in a ray. Where all that finds nothing, two linear programs say whether the
+program is infeasible or unbounded (`rays`), and exact pivots find the optimum of a small one (`criss_cross`). Whatever is returned has
+been checked: a feasible point and feasible multipliers with equal values, or a ray.
 
 Source: R. T. Rockafellar, Convex Analysis (1970), for the three cases; G. Gaertner, S. Schoenherr, An efficient, exact, and generic
 quadratic programming solver (2000), for exact optima of small programs.
@@ -19,13 +20,16 @@ from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Vector
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.criss_cross import LARGEST_DICTIONARY, optimum_by_pivots
-from equimargin.solvers.exact.program.face import Pair, optimum_on_face
+from equimargin.solvers.exact.program.face import Pair
 from equimargin.solvers.exact.program.floats import solve_in_floats
+from equimargin.solvers.exact.program.parametric import Growth, optimum_near
 from equimargin.solvers.exact.program.rays import farkas_ray, recession, violation
 from equimargin.solvers.exact.program.semidefinite import semidefinite
 
 Cause = Literal["cones", "not convex", "time", "no face"]
 """Why nothing was decided: second-order cones, a P that is not semidefinite, the time limit, or no face with the optimum was found."""
+NO_FACE = "no face of the solution in floats is optimal, nor one that pivots from there reach in half of the time"
+"""What is said of a program whose optimum is not found near a solution in floats."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,42 +112,47 @@ def program_optimum(program: Program, seconds: float = 60.0) -> Outcome:
 
 
 def _decided(program: Program, convex: str, clock: Clock) -> Outcome:
-    pair = _near_floats(program, clock)
-    if pair is not None:
-        return _verified(program, pair, convex, f"the face of the solution in floats{_mended(pair)}")
+    near = _near_floats(program, clock)
+    if isinstance(near, Pair):
+        return _verified(program, near, convex, f"the face of the solution in floats{_mended(near)}")
+    if near is not None and program.is_farkas_ray(near.y, near.z):
+        return Infeasible(near.y, near.z, "exact pivots from the face of the solution in floats end in a ray of multipliers")
     least = _attained(violation(program), clock)
     if least is None:
-        return Undecided("no face", "no face of the solution in floats is optimal, nor one of the least violation of the constraints")
+        return Undecided("no face", f"{NO_FACE}, nor one of the least violation of the constraints")
     x = least.x[: program.n]
     if least.x[program.n] > 0:
         y, z = farkas_ray(program, least.z)
         _require(program.is_farkas_ray(y, z))
         return Infeasible(y, z, "the multipliers of the least violation of the constraints are a ray")
+    if near is not None and program.is_recession_ray(near.x):
+        _require(program.is_feasible(x))
+        return Unbounded(x, near.x, "a feasible point, and exact pivots from the face of the solution in floats end in a ray of points")
     steepest = _attained(recession(program), clock)
     if steepest is None:
-        return Undecided("no face", "no face of the solution in floats is optimal, nor one of the steepest ray")
+        return Undecided("no face", f"{NO_FACE}, nor one of the steepest ray")
     if program.is_recession_ray(steepest.x):
         _require(program.is_feasible(x))
         return Unbounded(x, steepest.x, "a feasible point and a ray along which the objective decreases for ever")
     pair = optimum_by_pivots(program, clock)
     if pair is None:
-        size = f"its {program.n} unknowns and {len(program.b) + len(program.h)} rows are too many for exact pivots"
-        return Undecided("no face", f"no face of the solution in floats is optimal, and {size} (at most {LARGEST_DICTIONARY} together)")
+        size = f"its {program.n} unknowns and {len(program.b) + len(program.h)} rows are too many for a dictionary"
+        return Undecided("no face", f"{NO_FACE}, and {size} (at most {LARGEST_DICTIONARY} together)")
     return _verified(program, pair, convex, "exact pivots")
 
 
-def _near_floats(program: Program, clock: Clock) -> Pair | None:
-    """The optimum on a face near the solution in floats."""
+def _near_floats(program: Program, clock: Clock) -> Pair | Growth | None:
+    """The optimum on a face near the solution in floats, or some pivots away, or the ray that these end in."""
     floats = solve_in_floats(program, clock)
     if floats is None or not floats.finite or floats.says_infeasible or floats.says_unbounded:
         return None
-    return optimum_on_face(program, floats, clock)
+    return optimum_near(program, floats, clock)
 
 
 def _attained(program: Program, clock: Clock) -> Pair | None:
     """The optimum of a program that has one; None where it is not found."""
-    pair = _near_floats(program, clock)
-    return optimum_by_pivots(program, clock) if pair is None else pair
+    near = _near_floats(program, clock)
+    return near if isinstance(near, Pair) else optimum_by_pivots(program, clock)
 
 
 def _verified(program: Program, pair: Pair, convex: str, reason: str) -> Optimum:
@@ -153,7 +162,8 @@ def _verified(program: Program, pair: Pair, convex: str, reason: str) -> Optimum
 
 
 def _mended(pair: Pair) -> str:
-    return "" if pair.mendings == 0 else f", mended {pair.mendings} times" if pair.mendings > 1 else ", mended once"
+    done = (("mended", pair.mendings), ("left by exact pivots", pair.pivots))
+    return "".join(f", {what} once" if count == 1 else f", {what} {count} times" for what, count in done if count)
 
 
 def _require(holds: bool) -> None:

@@ -34,10 +34,16 @@ from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.proofs.enclosure import enclosure
 from equimargin.solvers.exact.program import Infeasible, Optimum, Outcome, Unbounded, Undecided, program_optimum
+from equimargin.solvers.exact.program.clock import Clock, OutOfTime
+from equimargin.solvers.exact.program.face import Pair
+from equimargin.solvers.exact.program.floats import FloatSolution
+from equimargin.solvers.exact.program.parametric import optimum_by_parametric_pivots
 from oracles.program_conditions import holds
 
 FLOATS_AGREE = 1e-5
 """Relative difference at which a value in floats is taken to be the exact one: HiGHS's tolerance is 1e-7, OSQP's is 1e-9."""
+PIVOT_SECONDS = 5.0
+"""Time limit of exact pivots from elsewhere."""
 SECONDS = 30.0
 """Time limit of an exact optimum, and of an interval."""
 
@@ -79,6 +85,7 @@ def check(program: Program, ask_floats: bool, tally: Tally) -> None:
         return
     tally.complaints += [] if isinstance(outcome, Undecided) or holds(program, outcome) else [f"{word(outcome)} is not proven"]
     tally.complaints += against_floats(program, outcome) if ask_floats else []
+    tally.complaints += [] if pivots_agree(program, outcome) else [f"{word(outcome)}, and pivots from elsewhere end otherwise"]
     found = enclosure(program, seconds=SECONDS)
     tally.ways[f"{found.lower_by} / {found.upper_by}"] += 1
     if isinstance(outcome, Optimum):
@@ -87,6 +94,19 @@ def check(program: Program, ask_floats: bool, tally: Tally) -> None:
     else:
         inside = (found.upper == inf or not isinstance(outcome, Infeasible)) and (found.lower == -inf or not isinstance(outcome, Unbounded))
     tally.complaints += [] if inside else [f"{word(outcome)} is not in the interval"]
+
+
+def pivots_agree(program: Program, outcome: Outcome) -> bool:
+    """Whether pivots from a face that has nothing to do with the optimum end in it, or in a ray, where they end in time."""
+    rng = np.random.default_rng(program.n)
+    x, y, z, s = (rng.random(size) for size in (program.n, len(program.b), len(program.h), len(program.h)))
+    try:
+        found = optimum_by_parametric_pivots(program, FloatSolution(x, y, z, s), Clock(PIVOT_SECONDS))
+    except OutOfTime:
+        return True
+    if isinstance(outcome, Optimum):
+        return isinstance(found, Pair) and program.objective(found.x) == outcome.value
+    return not isinstance(found, Pair) or isinstance(outcome, Undecided)
 
 
 def word(outcome: Outcome) -> str:
