@@ -15,7 +15,7 @@ from equimargin.cli.compare import compare
 from equimargin.cli.listing import graph, list_, show
 from equimargin.cli.names import OneSentence
 from equimargin.cli.path import path
-from equimargin.cli.proof import audit, refute, same, verify
+from equimargin.cli.proof import audit, refute, same, suggest, verify
 from equimargin.cli.warm_up import warm_up
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def root(version: Annotated[bool, typer.Option("--version", callback=_version, i
 
 
 app.callback()(root)
-for command in (compare, same, refute, path, verify, audit, list_, show, graph, warm_up):
+for command in (compare, same, refute, suggest, path, verify, audit, list_, show, graph, warm_up):
     app.command(command.__name__.rstrip("_").replace("_", "-"))(command)
 
 

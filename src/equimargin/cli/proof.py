@@ -193,6 +193,47 @@ def refute(
         _answer(search(first, second, strategy, examples=examples, seed=seed, finite=finite, seconds=time_limit), json)
 
 
+def suggest(
+    family: Annotated[str, typer.Argument(metavar="FAMILY", help="The id of a family (see `list families`).")],
+    data: Annotated[str | None, typer.Option(metavar="MODULE:STRATEGY", help="Other data than the family's own, a strategy.")] = None,
+    plugin: PluginOption = None,
+    draws: Annotated[int, typer.Option(metavar="N", help="Instances on which a reason is sought.")] = 8,
+    examples: Annotated[int, typer.Option(metavar="N", help="Instances that are drawn to find a difference.")] = 25,
+    seed: DrawSeedOption = 0,
+    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For all pairs together.")] = 600.0,
+) -> None:
+    """Print the relations between the formulations of a family, each as an entry of the table of links, as soon as it is found.
+
+    Formulations must have equal optima, and one that is wrong on purpose another one; a pair of which this is not found is a line
+    that says so. Exit status: 0 it is found of every pair; 1 two formulations are DIFFERENT; 4 a pair is left open; 2 bad usage or
+    input; 130 interrupted.
+    """
+    with sentences(), _leaving_no_folder():
+        from equimargin.own.plugins import load_shipped
+        from equimargin.sameness import suggest as relations
+        from equimargin.sameness.names import strategy
+        from equimargin.sameness.suggestions import OUT_OF_TIME
+
+        load_shipped()
+        verdicts: list[str] = []
+
+        def said(a: str, b: str, why: str) -> None:
+            verdicts.append(why)
+            more = f"; `equimargin refute {a} {b}` shows an instance" if why == "DIFFERENT" else ""
+            if why != OUT_OF_TIME:
+                typer.echo(f"# {a} and {b}: nothing to suggest, {why}{more}")
+
+        drawn = None if data is None else strategy(data)
+        found = 0
+        for relation in relations(family, drawn, draws=draws, examples=examples, seed=seed, seconds=time_limit, passed_over=said):
+            found += 1
+            typer.echo(str(relation))
+        late = verdicts.count(OUT_OF_TIME)
+        ended = f"; {late} were not asked about when the time was over (--time-limit)" if late else ""
+        typer.echo(f"# {family}: {found} of {found + len(verdicts)} pairs have a relation{ended}")
+    raise typer.Exit(1 if "DIFFERENT" in verdicts else UNDECIDED if verdicts else 0)
+
+
 @contextmanager
 def _leaving_no_folder() -> Iterator[None]:
     """Let hypothesis keep what it keeps for its next run in a folder that is deleted, and not in the present one."""

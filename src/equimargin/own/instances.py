@@ -232,7 +232,7 @@ def _smallest(family: OwnFamily, complaint: Callable[[OwnProblem], str], example
         return bool(said)
 
     try:
-        hypothesis.find(_strategy(family), refutes, settings=_settings(examples), random=Random(seed))
+        hypothesis.find(strategy_of(family), refutes, settings=_settings(examples), random=Random(seed))
     except hypothesis.errors.NoSuchExample:
         return None
     return found[-1]
@@ -243,7 +243,7 @@ def _each(family: OwnFamily, use: Callable[[Any], None], examples: int, seed: in
 
     @hypothesis.seed(seed)
     @_settings(examples)
-    @hypothesis.given(_strategy(family))
+    @hypothesis.given(strategy_of(family))
     def run(data: Any) -> None:
         use(data)
 
@@ -255,7 +255,13 @@ def _settings(examples: int) -> hypothesis.settings:
     return hypothesis.settings(max_examples=examples, deadline=None, database=None, suppress_health_check=slow)
 
 
-def _strategy(family: OwnFamily) -> Any:
+def strategy_of(family: OwnFamily) -> Any:
+    """The strategy of a family's data, made now where the family has a function that makes it.
+
+    Raises
+    ------
+    ValueError : a family without one.
+    """
     if family.data is None:
         raise ValueError(f"the family {family.id} has no strategy to draw data from: family({family.id!r}, data=strategy)")
     return family.data if isinstance(family.data, SearchStrategy) else family.data()

@@ -50,9 +50,9 @@ def problems(family: str) -> Any:
     ValueError : a family without a strategy.
     """
     if family in OWN:
-        if OWN[family].data is None:
-            raise ValueError(f"the family {family} says no data: give it a strategy, family({family!r}, data=...), or name one here")
-        return OWN[family].data
+        from equimargin.own.instances import strategy_of
+
+        return strategy_of(OWN[family])
     return margin_problems(family, MAX_POINTS, tails=False).map(_plain)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -11,6 +11,7 @@ from equimargin.formulations import REGISTRY
 from equimargin.formulations.declaration import Formulation, families
 from equimargin.formulations.links import LINKS
 from equimargin.formulations.numeric.arguments import did_you_mean, positive
+from equimargin.proofs.families.family import FAMILIES as OWN
 from equimargin.sameness.instances import problems
 from equimargin.sameness.verdict import DRAWS, EXAMPLES, Same, same
 from equimargin.solvers.exact.program.clock import Clock
@@ -18,6 +19,8 @@ from equimargin.testing import ONE_NORM
 
 SECONDS = 600.0
 """Seconds that all pairs of a family may take together, where nobody says how many."""
+OUT_OF_TIME = "the time was over before they were asked about"
+"""What is said of a pair that nobody had time for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +37,10 @@ class Suggestion:
 
     @property
     def entry(self) -> str:
-        """The link as the table of links has it, without a theorem."""
+        """The link as the table of links has it, without a theorem; a line of two forms of a family from elsewhere, which has no maps."""
         first, second = REGISTRY[self.a], REGISTRY[self.b]
+        if first.family in OWN and self.found.verdict == "EQUAL":
+            return f"# {self.a} and {self.b}: the optima are equal. {self.found.reasons[0]}"
         printed = dict.fromkeys((*first.sources, *second.sources))
         sources = ", ".join(f"Source({source.document!r}, {source.equations!r})" for source in printed)
         if self.found.verdict == "DIFFERENT":
@@ -76,14 +81,22 @@ class Suggestion:
 
 
 def suggest(
-    family: str, data: Any = None, *, draws: int = DRAWS, examples: int = EXAMPLES // 4, seed: int = 0, seconds: float = SECONDS
+    family: str,
+    data: Any = None,
+    *,
+    draws: int = DRAWS,
+    examples: int = EXAMPLES // 4,
+    seed: int = 0,
+    seconds: float = SECONDS,
+    passed_over: Callable[[str, str, str], object] = lambda a, b, why: None,
 ) -> Iterator[Suggestion]:
     """The relations between the formulations of a family that hold, or that fail on an instance, each as soon as it is found.
 
     Parameters
     ----------
     family : of the registry.  data : a strategy of its problems, by default small ones.  draws, examples, seed : as in `same`.
-    seconds : the time limit for all pairs together; pairs that it leaves out are not suggested.
+    seconds : the time limit for all pairs together.
+    passed_over : called with the ids of a pair of which nothing is suggested, and the reason: a verdict that no link may have, or the time.
 
     Raises
     ------
@@ -94,12 +107,17 @@ def suggest(
         raise ValueError(f"unknown family {family!r}{did_you_mean(family, known)}; known: {', '.join(known)}")
     clock, strategy = Clock(positive(seconds, "seconds")), problems(family) if data is None else data
     for a, b in combinations([entry for entry in REGISTRY.values() if entry.family == family], 2):
-        if (a.control and b.control) or clock.left <= 0:
+        if a.control and b.control:
+            continue
+        if clock.left <= 0:
+            passed_over(a.id, b.id, OUT_OF_TIME)
             continue
         found = same(a.id, b.id, strategy, draws=draws, examples=examples, seed=seed, seconds=clock.left)
         wanted = "DIFFERENT" if a.control or b.control else "EQUAL"
         if found.verdict == wanted:
             yield Suggestion(a.id, b.id, found, any({link.a, link.b} == {a.id, b.id} for link in LINKS))
+        else:
+            passed_over(a.id, b.id, found.verdict)
 
 
 def _number(value: Any) -> str:

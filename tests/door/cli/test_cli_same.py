@@ -144,3 +144,62 @@ main()
 def test_an_interrupt_in_a_callback_of_the_collector_is_not_lost(own: str) -> None:
     found = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True, env=HERE, timeout=120)
     assert (found.returncode, found.stderr.strip()) == (130, "equimargin: interrupted")
+
+
+BROUGHT = """
+import cvxpy as cp
+from hypothesis import strategies as st
+from equimargin.own import family
+
+nearest = family("{family}", data=lambda: st.fixed_dictionaries({{"end": st.integers(1, 4)}}))
+
+@nearest.formulation("primal")
+def primal(d):
+    x = cp.Variable(name="x")
+    return cp.Problem(cp.Minimize(x), [x >= d["end"], x >= 0])
+
+@nearest.formulation("dual")
+def dual(d):
+    z = cp.Variable(name="z")
+    return cp.Problem(cp.Maximize(d["end"] * z), [z <= 1, z >= 0])
+
+@nearest.formulation("halved"{control})
+def halved(d):
+    x = cp.Variable(name="x")
+    return cp.Problem(cp.Minimize(x), [2 * x >= d["end"]])
+"""
+
+
+@pytest.mark.parametrize("control", [True, False])
+def test_the_relations_of_a_family_are_suggested(control: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mistake that is known for one is told apart; one that is not is named, and how to see it."""
+    monkeypatch.chdir(tmp_path)
+    family = f"suggested_{control}".lower()
+    (tmp_path / f"{family}.py").write_text(BROUGHT.format(family=family, control=", control=True" if control else ""))
+    status, output = run("suggest", family, "--plugin", family, "--draws", "3", "--examples", "5")
+    assert f"# {family}.primal and {family}.dual: the optima are equal. B is the Lagrangian dual of A, on 3 of 3 instances." in output
+    if control:
+        assert (status, output.splitlines()[-1]) == (0, f"# {family}: 3 of 3 pairs have a relation")
+        assert output.count("NotEquivalent(") == 2
+    else:
+        assert (status, output.splitlines()[-1]) == (1, f"# {family}: 1 of 3 pairs have a relation")
+        refute = f"`equimargin refute {family}.primal {family}.halved` shows an instance"
+        assert f"# {family}.primal and {family}.halved: nothing to suggest, DIFFERENT; {refute}" in output
+
+
+def test_suggestions_keep_their_time_and_name_families_that_are_meant(own: str) -> None:
+    status, output = run("suggest", "quantile", "--time-limit", "1e-9")
+    assert (status, output.splitlines()) == (
+        4,
+        ["# quantile: 0 of 3 pairs have a relation; 3 were not asked about when the time was over (--time-limit)"],
+    )
+    status, output = run("suggest", "quantle")
+    assert (status, "did you mean quantile?" in output, output.count("\n")) == (2, True, 1)
+    status, output = run("suggest", "svm.nobias", "--draws", "2", "--examples", "2")
+    assert (status, output.count("Equivalence(")) == (0, 3)
+
+
+def test_families_that_come_along_are_compared_on_their_own_data() -> None:
+    """Their strategies are made where they are needed."""
+    status, output = run("same", "quantile.primal", "quantile.dual", "--draws", "2", "--examples", "2")
+    assert (status, output.splitlines()[0]) == (0, "EQUAL: A = quantile.primal, B = quantile.dual")
