@@ -29,6 +29,10 @@ from equimargin.solvers.backends.table import BACKENDS, Backend
 from equimargin.solvers.interrupt import interruptible, unheard
 from equimargin.solvers.solution import Status
 
+Options = Callable[[float], dict[str, Any]]
+"""What a backend is told where it has so many seconds."""
+NOT_POLISHED = "its polishing did not make the accuracy that was asked of an answer of low accuracy"
+"""What is said of an attempt whose answer is not accepted."""
 OVERTIME = 1.0
 """Seconds beyond its limit that a backend is waited for: it looks at the clock between its iterations only."""
 OVERTIME_RATIO = 1.1
@@ -166,12 +170,13 @@ def solve_declaration(
         if not entry.conic and not declaration.problem.is_qp():
             return Answer(declaration, backend, Status.UNSUPPORTED, f"{backend} takes no second-order cones")
         attempts: list[Answer] = []
-        for factor, own in entry.ladder:
+        for planned in entry.ladder:
             left = time_limit - sum(attempt.solve_seconds for attempt in attempts)
             if left <= 0:
                 break
-            options = partial(_options, entry, factor * tol, max_iter, own)
-            attempts.append(_attempt(declaration, entry, options, left, ends))
+            options = partial(_options, entry, planned.factor * tol, max_iter, planned.own)
+            accepts = partial(planned.accepts, planned.factor * tol)
+            attempts.append(_attempt(declaration, entry, options, accepts, left, ends))
             if attempts[-1].status in (Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED, Status.TIME_LIMIT):
                 return _after(attempts, attempts[-1])
         return _after(attempts, next((answer for answer in attempts if answer.point is not None), attempts[0]))
@@ -189,14 +194,14 @@ def _options(backend: Backend, tol: float, max_iter: int | None, own: Mapping[st
 
 
 def _attempt(
-    declaration: Declaration, backend: Backend, options: Callable[[float], dict[str, Any]], time_limit: float, ends: float
+    declaration: Declaration, backend: Backend, options: Options, accepts: Callable[[Any], bool], time_limit: float, ends: float
 ) -> Answer:
     """One run of a backend.
 
     Parameters
     ----------
-    options : what the backend is told where it has so many seconds.  time_limit : seconds that it has once the problem is compiled.
-    ends : when all must be over, by `time.perf_counter`.
+    options : what the backend is told where it has so many seconds.  accepts : whether its raw answer is one if it calls that optimal.
+    time_limit : seconds that it has once the problem is compiled.  ends : when all must be over, by `time.perf_counter`.
     """
     import cvxpy as cp
 
@@ -214,14 +219,12 @@ def _attempt(
         if not entry < backend.largest:
             raise ValueError(f"it takes no matrix with an entry of {entry:.1e}")
         told = options(time_limit)
-        with unheard():
-            raw = interruptible(
-                lambda: chain.solve_via_data(problem, dict(data), False, False, told), seconds=OVERTIME_RATIO * time_limit + OVERTIME
-            )
+        raw = _run(lambda: chain.solve_via_data(problem, dict(data), False, False, told), time_limit)
         solved = time.perf_counter()
-        if _interrupted(raw):
-            raise KeyboardInterrupt
         status, reason = _unpack(problem, raw, chain, inverse)
+        rejected = status is Status.OPTIMAL and not accepts(raw)
+        if rejected:
+            status, reason = Status.NUMERICAL_FAILURE, NOT_POLISHED
         if status in (Status.ITERATION_LIMIT, Status.NUMERICAL_FAILURE) and solved - compiled >= 0.95 * time_limit:
             status = Status.TIME_LIMIT  # cvxpy has one word for limits of every kind, and calls SCS inaccurate where its time is over
     except TimeoutError:
@@ -244,7 +247,7 @@ def _attempt(
             vector_of(primal_ray) if status is Status.UNBOUNDED else None,
             vector_of(dual_ray) if status is Status.INFEASIBLE else None,
         ),
-        None if status in (Status.INFEASIBLE, Status.UNBOUNDED) else reading_of(declaration),
+        None if rejected or status in (Status.INFEASIBLE, Status.UNBOUNDED) else reading_of(declaration),
         compile_seconds=compiled - started,
         solve_seconds=solved - compiled,
         iterations=None if iterations is None else int(iterations),
@@ -270,6 +273,20 @@ def _compiled(problem: Any, backend: Backend, told: Mapping[str, Any], seconds: 
         return None
 
 
+def _run(backend: Callable[[], Any], time_limit: float) -> Any:
+    """The raw answer of a backend, which is waited for a little longer than it may take.
+
+    Raises
+    ------
+    KeyboardInterrupt : the user's, which SCS and OSQP take for their own while they run.  TimeoutError : it did not keep to its limit.
+    """
+    with unheard():
+        raw = interruptible(backend, seconds=OVERTIME_RATIO * time_limit + OVERTIME)
+    if _own_word(raw) == "interrupted":
+        raise KeyboardInterrupt
+    return raw
+
+
 def _own_word(raw: Any) -> str:
     """The status in the backend's own words, which say more than cvxpy's; empty where the backend has none."""
     for holder in (raw, raw.get("info") if isinstance(raw, dict) else getattr(raw, "info", None)):
@@ -277,11 +294,6 @@ def _own_word(raw: Any) -> str:
         if word is not None:
             return str(word)
     return ""
-
-
-def _interrupted(raw: Any) -> bool:
-    """Whether the backend took the user's interrupt for its own, as SCS and OSQP do while they run."""
-    return _own_word(raw) == "interrupted"
 
 
 def _unpack(problem: Any, raw: Any, chain: Any, inverse: Any) -> tuple[Status, str]:

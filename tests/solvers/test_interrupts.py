@@ -402,11 +402,10 @@ def test_work_that_takes_too_long_is_given_up() -> None:
 
 
 def test_a_backend_that_does_not_keep_to_its_limit_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    def late(work: object, *, seconds: float) -> object:
+    def late(backend: object, time_limit: float) -> object:
         return interruptible(lambda: time.sleep(1.0), seconds=0.1)
 
-    module = sys.modules["equimargin.solvers.backends.solve"]
-    monkeypatch.setattr(module, "interruptible", late)
+    monkeypatch.setattr(sys.modules["equimargin.solvers.backends.solve"], "_run", late)
     answer = solve_declaration(declare("svm.soft.dual", sample_problem("svm.soft")), "SCS", time_limit=0.05)
     assert answer.status is Status.TIME_LIMIT
     assert answer.reason == "given up: SCS did not keep to its limit of 0.05 s"
@@ -416,7 +415,7 @@ def test_a_backend_that_does_not_keep_to_its_limit_is_given_up(monkeypatch: pyte
 def test_the_attempts_of_a_backend_share_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = []
 
-    def attempt(declaration: Declaration, entry: object, options: object, limit: float, ends: float) -> Answer:
+    def attempt(declaration: Declaration, entry: object, options: object, accepts: object, limit: float, ends: float) -> Answer:
         limits.append(limit)
         return Answer(declaration, "CLARABEL", Status.NUMERICAL_FAILURE, "no", solve_seconds=4.0)
 

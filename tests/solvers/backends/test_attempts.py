@@ -1,0 +1,85 @@
+"""Attempts of a backend: what is accepted, and what becomes of an answer that is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from equimargin.formulations import declare
+from equimargin.formulations.problem import classification
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.proofs import examine
+from equimargin.solvers import BACKENDS, Status, solve_declaration
+from equimargin.solvers.backends.table import Attempt
+
+
+def overlapping(rows: int = 100) -> MarginProblem:
+    """Two classes in three dimensions that overlap, so that most rows bind at a cost of 1."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(rows, 3))
+    return classification(X, np.where(X @ [1.0, -0.5, 0.2] + random.normal(size=rows) > 0, 1, -1), C=1.0)
+
+
+def polished(**others: float) -> SimpleNamespace:
+    """A raw answer of OSQP that is polished to ten digits, but for some figures."""
+    figures = {"status_polish": 1, "prim_res": 1e-10, "dual_res": 1e-10, "duality_gap": -1e-10, "obj_val": -1.0}
+    return SimpleNamespace(info=SimpleNamespace(**figures | others))
+
+
+@pytest.mark.parametrize("id", ["svm.soft.primal", "svm.soft.dual", "svm.l2.dual"])
+def test_osqp_keeps_the_tolerance_that_was_asked_whichever_attempt_it_is(id: str) -> None:
+    problem = overlapping() if id.startswith("svm.soft") else replace(overlapping(), loss="squared_hinge")
+    answer = solve_declaration(declare(id, problem), "OSQP", tol=1e-8)
+    found = examine(problem, answer)
+    assert answer.status is Status.OPTIMAL
+    assert found.accuracy is not None
+    assert found.accuracy.normwise < 1e-8
+
+
+def test_a_rough_answer_is_polished_where_iterations_alone_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared, osqp = declare("svm.soft.dual", overlapping(200)), BACKENDS["OSQP"]
+    answer = solve_declaration(declared, "OSQP")
+    monkeypatch.setitem(BACKENDS, "OSQP", replace(osqp, ladder=osqp.ladder[-1:]))
+    alone = solve_declaration(declared, "OSQP")
+    assert answer.iterations is not None
+    assert alone.iterations is not None
+    assert answer.iterations < alone.iterations / 4
+
+
+@pytest.mark.parametrize(
+    "figures", [{"status_polish": -1}, {"prim_res": 1e-4}, {"dual_res": 1e-4}, {"duality_gap": -1e-4}, {"obj_val": float("nan")}]
+)
+def test_an_answer_that_polishing_leaves_inaccurate_is_not_accepted(figures: dict[str, float]) -> None:
+    first = BACKENDS["OSQP"].ladder[0]
+    assert first.accepts(1e-9, polished())
+    assert not first.accepts(1e-9, polished(**figures))
+
+
+def test_the_next_attempt_follows_one_that_is_not_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def never(tol: float, raw: Any) -> bool:
+        seen.append((raw, tol))
+        return False
+
+    monkeypatch.setitem(BACKENDS, "OSQP", replace(BACKENDS["OSQP"], ladder=(Attempt(1e3, {"polishing": False}, never), Attempt(0.1))))
+    answer = solve_declaration(declare("svm.l2.dual", replace(overlapping(), loss="squared_hinge")), "OSQP", tol=1e-8)
+    ((raw, tol),) = seen
+    assert tol == pytest.approx(1e-5)
+    assert answer.status is Status.OPTIMAL
+    assert answer.solve_seconds > raw.info.solve_time
+    assert answer.raw is not None
+    assert answer.raw.x is not None
+    assert np.abs(answer.raw.x - raw.x).max() > 1e-9
+
+
+def test_a_backend_of_which_no_attempt_is_accepted_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BACKENDS, "OSQP", replace(BACKENDS["OSQP"], ladder=(Attempt(1.0, {}, lambda tol, raw: False),)))
+    answer = solve_declaration(declare("svm.soft.dual", overlapping(20)), "OSQP")
+    assert answer.status is Status.NUMERICAL_FAILURE
+    assert answer.reason == "its polishing did not make the accuracy that was asked of an answer of low accuracy"
+    assert answer.point is None
