@@ -31,7 +31,9 @@ RNG = np.random.default_rng(5)
 X = np.round(RNG.normal(size=(30, 3)), 2)
 SCORES = X @ np.array([1.0, -1.0, 0.5]) + 0.5 * RNG.normal(size=30)
 LEVELS = np.digitize(SCORES, [-0.75, 0.0, 0.75])
+ABOVE = np.triu(np.random.default_rng(7).integers(1, 8, (6, 6)) / 8, 1)
 LARGER: dict[str, dict[str, Any]] = {
+    "coupling.wlw": {"r": ABOVE + np.tril(1 - ABOVE.T, -1)},
     "ord.implicit": {"X": X, "y": LEVELS, "C": 1.0},
     "ord.implicit_l2": {"X": X, "y": LEVELS, "C": 1.0},
     "ord.explicit": {"X": X, "y": np.tile([0, 2, 0, 2, 1], 6), "C": 1.0},
@@ -51,7 +53,7 @@ LARGER: dict[str, dict[str, Any]] = {
 
 def test_there_are_data_for_every_family() -> None:
     assert sorted(SHIPPED) == sorted(LARGER)
-    assert len(SHIPPED) == 13
+    assert len(SHIPPED) == 14
 
 
 @pytest.mark.parametrize("id", FORMS)
@@ -130,4 +132,4 @@ def test_the_campaign_of_the_night_looks_at_all_and_reports_what_is_wrong(monkey
 
 def test_data_are_drawn_for_every_family() -> None:
     for family in (FAMILIES[id] for id in SHIPPED):
-        assert "X" in drawn(family, 1)
+        assert {"X", "r"} & set(drawn(family, 1))

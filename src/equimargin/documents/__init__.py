@@ -1,12 +1,13 @@
 """Families of the five documents that have no canonical shape: they enter by the open protocol, as a family of yours would.
 
 ordinal     ordinal regression with thresholds: all of them, the neighbouring ones, squared slacks, hard margins      O
+coupling    probabilities of many classes from those of every two                                               T
 
 The next file writes its families with `equimargin.own.family`, as `own_problem.md` says, draws data by `equimargin.own.drawing`, and is
 imported below. `list`, `show`, `compare --family` and the campaign `nightly_families` then know them, and `tests/door/test_shipped.py`
 asks for one larger instance of each. Specialised solvers that are more than a call of a library live in `equimargin.solvers`.
 """
 
-from equimargin.documents import ordinal
+from equimargin.documents import coupling, ordinal
 
-__all__ = ["ordinal"]
+__all__ = ["coupling", "ordinal"]

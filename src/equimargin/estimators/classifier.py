@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,7 +21,15 @@ from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.choices import Bias, Loss
 from equimargin.formulations.problem.labels import Index
-from equimargin.solvers import one_vs_one
+from equimargin.solvers import Solution, one_vs_one
+from equimargin.solvers.probability.coupling import wlw
+from equimargin.solvers.probability.held_out import held_out_values
+from equimargin.solvers.probability.sigmoid import platt
+
+
+def _wants_probabilities(estimator: Any) -> bool:
+    """Whether an estimator has probabilities; scikit-learn takes a false answer for a method that is not there."""
+    return bool(estimator.probability)
 
 
 class Classifier(ClassifierMixin, MarginEstimator):
@@ -96,6 +107,8 @@ class MarginClassifier(Classifier):
     bias : True (b is free), False (none) or "penalized" (b^2 / 2 is added to the objective).
     class_weight : factors of C by class: a mapping of labels to finite numbers of at least 0, "balanced" or None. "balanced" gives all
         classes the same sum of sample weights, where `SVC` counts rows and leaves sample weights out; without any the two are the same.
+    probability : whether `predict_proba` is wanted: the problem of every two classes is then solved once more for each of five folds, fewer
+        where a class has fewer rows, and a sigmoid is fitted to the values that rows have where they are held out.
     solver : a name of `equimargin.solvers.SOLVERS`, or "auto".
     tol : relative gap to reach; of the error of decision values it is about the square.
     max_iter : of the solver's own iterations, for every two classes; None is its default.  time_limit : seconds, for every two classes.
@@ -112,9 +125,11 @@ class MarginClassifier(Classifier):
         value of the function is a vote for the second.
     dual_coef_ : (k (k - 1) / 2, s) coefficients of any other kernel.  support_ : (s,) rows of the support vectors.
     support_vectors_ : (s, d), where the kernel needs them.
+    calibration_ : (k (k - 1) / 2, 2) A and B of P(second class) = 1 / (1 + exp(A f + B)), where probability is true.
     n_features_in_, feature_names_in_ : as in scikit-learn.
 
-    Source: T (6)-(7), (23)-(28); S. Knerr, L. Personnaz, G. Dreyfus, Single-layer learning revisited (1990), for the votes.
+    Source: T (6)-(7), (23)-(28); S. Knerr, L. Personnaz, G. Dreyfus, Single-layer learning revisited (1990), for the votes; J. Platt (2000)
+    and T.-F. Wu, C.-J. Lin, R. C. Weng (2004) for the probabilities.
     """
 
     def __init__(
@@ -128,6 +143,7 @@ class MarginClassifier(Classifier):
         loss: Loss = "hinge",
         bias: Bias = True,
         class_weight: Any = None,
+        probability: bool = False,
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int | None = None,
@@ -142,6 +158,7 @@ class MarginClassifier(Classifier):
         self.loss = loss
         self.bias = bias
         self.class_weight = class_weight
+        self.probability = probability
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -181,7 +198,56 @@ class MarginClassifier(Classifier):
         parts = [np.flatnonzero((codes == first) | (codes == second)) for first, second in self._pairs]
         self._conclude(solutions, parts, X)
         self._functions = -self._functions  # theirs are positive for the first class
+        if self.probability:
+            self.calibration_ = self._calibration(solutions)
         return self
+
+    def _calibration(self, solutions: Sequence[Solution]) -> Array:
+        """A and B for every two classes, (k (k - 1) / 2, 2), from the values of rows that are held out."""
+        sigmoids = []
+        for (first, second), solution in zip(self._pairs, solutions, strict=True):
+            names = shown(self.classes_[first]), shown(self.classes_[second])
+            values, rows = held_out_values(solution, names, **self._limits)
+            sigmoid = platt(-values, ~rows.of_first, rows.weight)
+            sigmoids.append((sigmoid.A, sigmoid.B))
+        return np.array(sigmoids)
+
+    @available_if(_wants_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of every class, where `probability` is true: of two by a sigmoid, of more by coupling those of every two.
+
+        Parameters
+        ----------
+        X : as in `decision_function`.
+
+        Returns
+        -------
+        (n, k), rows that add up to 1. The most probable class need not be the one that `predict` has by votes.
+
+        Source: Platt (2000); Wu, Lin and Weng (2004), second method.
+        """
+        f = self._evaluated(X)
+        A, B = self.calibration_.T
+        second = expit(-(A * f + B))
+        r = np.full((len(f), len(self.classes_), len(self.classes_)), 0.5)
+        for (i, j), p in zip(self._pairs, second.T, strict=True):
+            r[:, j, i], r[:, i, j] = p, 1 - p
+        return np.column_stack([1 - second[:, 0], second[:, 0]]) if len(self.classes_) == 2 else wlw(r)
+
+    @available_if(_wants_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Array:
+        """The logarithms of `predict_proba`.
+
+        Parameters
+        ----------
+        X : as in `decision_function`.
+
+        Returns
+        -------
+        (n, k); -inf where a probability is 0 in float64.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
 
     def _costs(self, codes: Index, weights: Array | None) -> Array | None:
         """Factors of C, (m,): weights of rows times those of their classes; None where all are 1."""

@@ -1,0 +1,100 @@
+"""The sigmoid of decision values that makes probabilities of them.
+
+    min over A, B    sum_i weight_i ( log(1 + exp(A f_i + B)) - (1 - t_i) (A f_i + B) ),      P(second class | f) = 1 / (1 + exp(A f + B))
+
+t_i = (n2 + 1) / (n2 + 2) in the second class and 1 / (n1 + 2) in the first, not 1 and 0: so the minimum is attained, also where the classes
+are apart. f_i must be values of points that f was not trained on.
+
+Source: J. Platt, Probabilistic outputs for support vector machines (2000); H.-T. Lin, C.-J. Lin, R. C. Weng, A note on Platt's
+probabilistic outputs for support vector machines (2007), for Newton's method.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+
+from equimargin.formulations.numeric.arguments import factors
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.labels import numbers
+
+STEPS = 200
+"""Newton steps, at most: a dozen are usual, and where values are far out each step gains a constant."""
+SMALLEST_STEP = 1e-12
+"""Share of a Newton step below which the line search ends: no smaller one changes a float."""
+SUFFICIENT = 1e-4
+"""Share of the decrease that the slope promises which a step must bring."""
+RIDGE = 1e-12
+"""What is added to the diagonal of the Hessian, relative to its largest entry, where all f_i are equal."""
+
+
+class Sigmoid(NamedTuple):
+    """P(second class | f) = 1 / (1 + exp(A f + B)).
+
+    A is negative where larger values speak for the second class.  value : the minimum.
+    gradient : the larger part of the gradient in A, in units of the largest |f|, and B, over the sum of the weights.
+    """
+
+    A: float
+    B: float
+    value: float
+    gradient: float
+
+    def __call__(self, f: ArrayLike) -> Array:
+        """The probability of the second class at values f."""
+        return np.asarray(expit(-(self.A * np.asarray(f, dtype=np.float64) + self.B)))
+
+
+def platt(f: ArrayLike, second: ArrayLike, weight: ArrayLike | None = None) -> Sigmoid:
+    """Fit the sigmoid by Newton's method with a line search.
+
+    Parameters
+    ----------
+    f : (n,) decision values of points held out.  second : (n,) 1 or true in the second class, 0 or false in the first.
+    weight : (n,) finite factors of the terms, at least 0; the counts n1 and n2 are their sums.
+
+    Returns
+    -------
+    Sigmoid : optimal up to rounding; where all f are equal, with A = 0.
+
+    Raises
+    ------
+    ValueError : shapes that do not fit, numbers that are not finite, no value at all, no positive weight.
+
+    Source: Platt (2000), sections 2.1 and 2.2; Lin, Lin and Weng (2007).
+    """
+    n = np.asarray(f).size
+    if n == 0:
+        raise ValueError("f is empty: a sigmoid needs one decision value at least")
+    values, of_second = numbers(f, n, "f"), numbers(np.asarray(second, dtype=np.float64), n, "second") > 0
+    w = np.ones(n) if weight is None else factors(weight, n, "weight")
+    if not (np.isfinite(w).all() and w.sum() > 0):
+        raise ValueError("weight must be finite, and above 0 somewhere")
+    n1, n2 = float(w[~of_second].sum()), float(w[of_second].sum())
+    first = np.where(of_second, 1 / (n2 + 2), (n1 + 1) / (n1 + 2))  # 1 - t
+    unit = float(np.abs(values).max()) or 1.0
+    Z = np.column_stack([values / unit, np.ones(n)])
+    at = np.array([0.0, np.log((n1 + 1) / (n2 + 1))])
+
+    def value(at: Array) -> float:
+        z = Z @ at
+        return float(w @ (np.logaddexp(0.0, z) - first * z))
+
+    now = value(at)
+    for _ in range(STEPS):
+        p = expit(Z @ at)
+        gradient = Z.T @ (w * (p - first))
+        H = Z.T @ (Z * (w * p * (1 - p))[:, None])
+        step = -np.linalg.solve(H + np.eye(2) * max(RIDGE * float(H.max()), np.finfo(float).tiny), gradient)
+        slope, share = float(gradient @ step), 1.0
+        while share >= SMALLEST_STEP and not value(at + share * step) < now + SUFFICIENT * share * slope:
+            share /= 2
+        if share < SMALLEST_STEP:
+            break
+        at = at + share * step
+        now = value(at)
+    largest = float(np.abs(Z.T @ (w * (expit(Z @ at) - first))).max() / w.sum())
+    return Sigmoid(float(at[0]) / unit, float(at[1]), now, largest)

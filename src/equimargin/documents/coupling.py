@@ -1,0 +1,108 @@
+"""Pairwise coupling: the probabilities p of k classes from those of every two, r_ij of i against j with r_ij + r_ji = 1.
+
+    coupling.wlw       min over p, 1'p = 1     sum over i < j of (r_ji p_i - r_ij p_j)^2
+
+p >= 0 need not be asked for: it holds at the optimum. The coupling of Hastie and Tibshirani, T's reference [13], and Platt's sigmoid have
+logarithms, which the open protocol has no exact optima of: `equimargin.solvers.probability` has them, and tests compare them with cvxpy.
+
+Source: T.-F. Wu, C.-J. Lin, R. C. Weng, Probability estimates for multi-class classification by pairwise coupling, JMLR 5 (2004).
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from equimargin.own import Source, family
+from equimargin.own.drawing import Data
+from equimargin.solvers.probability.coupling import wlw as by_linear_system
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+TITLE = "Wu, Lin, Weng, Probability Estimates for Multi-class Classification by Pairwise Coupling (2004)"
+
+
+def _drawn() -> Any:
+    """Three or four classes, and probabilities that are eighths."""
+    from hypothesis import strategies as st
+
+    @st.composite
+    def drawn(draw: st.DrawFn) -> Data:
+        k = draw(st.integers(3, 4))
+        r = np.full((k, k), 0.5)
+        for i, j in combinations(range(k), 2):
+            r[i, j] = draw(st.integers(1, 7)) / 8
+            r[j, i] = 1 - r[i, j]
+        return {"r": r}
+
+    return drawn()
+
+
+wlw = family("coupling.wlw", _drawn, Source("Wu 2004", "(20)", TITLE))
+"""r (k, k), the probability of i where only i and j are possible; the diagonal does not matter."""
+
+
+def _differences(d: Data) -> np.ndarray:
+    """M (k (k - 1) / 2, k), a row for every i < j: r_ji in column i and -r_ij in column j."""
+    r = np.asarray(d["r"], dtype=np.float64)
+    pairs = list(combinations(range(len(r)), 2))
+    M = np.zeros((len(pairs), len(r)))
+    for row, (i, j) in enumerate(pairs):
+        M[row, i], M[row, j] = r[j, i], -r[i, j]
+    return M
+
+
+def _primal(M: np.ndarray, *more: Any) -> cp.Problem:
+    import cvxpy as cp
+
+    p = cp.Variable(M.shape[1], name="p")
+    return cp.Problem(cp.Minimize(cp.sum_squares(M @ p)), [cp.sum(p) == 1, *(bound(p) for bound in more)])
+
+
+@wlw.formulation("primal", latex=r"\min_{1'p = 1} \sum_{i<j} (r_{ji} p_i - r_{ij} p_j)^2")
+def primal(d: Data) -> cp.Problem:
+    """min over p, 1'p = 1, of   sum over i < j of (r_ji p_i - r_ij p_j)^2."""
+    return _primal(_differences(d))
+
+
+@wlw.formulation("nonnegative")
+def nonnegative(d: Data) -> cp.Problem:
+    """The same with p >= 0, which changes nothing."""
+    return _primal(_differences(d), lambda p: p >= 0)
+
+
+@wlw.formulation("dual", latex=r"\max \nu - \tfrac14 |u|^2,\; M'u = \nu 1")
+def dual(d: Data) -> cp.Problem:
+    """max nu - 1/4 |u|^2   s.t.   sum over j of u_ij r_ji = nu for every i, where u_ji = -u_ij."""
+    import cvxpy as cp
+
+    M = _differences(d)
+    u, nu = cp.Variable(len(M), name="u"), cp.Variable(name="nu")
+    return cp.Problem(cp.Maximize(nu - cp.sum_squares(u) / 4), [M.T @ u == nu * np.ones(M.shape[1])])
+
+
+@wlw.formulation("swapped", control=True)
+def swapped(d: Data) -> cp.Problem:
+    """r_ij p_i - r_ji p_j, with the two probabilities of a pair exchanged."""
+    return _primal(_differences({"r": np.asarray(d["r"]).T}))
+
+
+@wlw.formulation("first_method", control=True)
+def first_method(d: Data) -> cp.Problem:
+    """Their first method, which looks alike: (k - 1) p_i = sum over j != i of r_ij (p_i + p_j), p >= 0, 1'p = 1, in least squares."""
+    import cvxpy as cp
+
+    r = np.asarray(d["r"], dtype=np.float64) * (1 - np.eye(len(d["r"])))
+    k = len(r)
+    p = cp.Variable(k, name="p")
+    residuals = (k - 1) * p - r @ p - cp.multiply(r.sum(axis=1), p)
+    return cp.Problem(cp.Minimize(cp.sum_squares(residuals)), [cp.sum(p) == 1, p >= 0])
+
+
+@wlw.solver("linear_system", algorithm="one linear system of k + 1 equations")
+def linear_system(d: Data) -> Data:
+    """The probabilities."""
+    return {"p": by_linear_system(d["r"])}
