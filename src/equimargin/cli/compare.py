@@ -16,6 +16,8 @@ from equimargin.cli.options import (
     NO_PAIRS,
     STDOUT,
     Coef0Option,
+    ComparedTask,
+    ComparedTaskOption,
     DataArgument,
     DecimalOption,
     DegreeOption,
@@ -26,6 +28,7 @@ from equimargin.cli.options import (
     JSONOption,
     KernelName,
     KernelOption,
+    LevelsOption,
     MissingOption,
     NaOption,
     PluginOption,
@@ -36,7 +39,6 @@ from equimargin.cli.options import (
     SeedOption,
     SepOption,
     TargetOption,
-    TaskOption,
     WeightOption,
     check_writable,
     data_record,
@@ -64,7 +66,7 @@ if TYPE_CHECKING:
 
 OptionalDataArgument = Annotated[str | None, *DataArgument.__metadata__]
 OF_ROWS = (
-    *("task", "loss", "kernel", "gamma", "degree", "coef0", "cost", "epsilon", "scale", "sample", "seed", "preferences"),
+    *("task", "levels", "loss", "kernel", "gamma", "degree", "coef0", "cost", "epsilon", "scale", "sample", "seed", "preferences"),
     *("target", "query", "weight", "drop", "header", "sep", "decimal", "missing", "na"),
 )
 """The names of the options about rows of features and the problems made of them, which families from elsewhere do not have."""
@@ -90,7 +92,8 @@ def _explain(asked: bool) -> None:
 def compare(
     context: typer.Context,
     data: OptionalDataArgument = None,
-    task: TaskOption = None,
+    task: ComparedTaskOption = None,
+    levels: LevelsOption = None,
     family: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Only these families, * and ? allowed; may be given again.")
     ] = None,
@@ -156,18 +159,22 @@ def compare(
     with sentences(), writing(json, csv, html, certify) as write:
         check_writable(json, csv, html)
         _check_folder(certify)
-        posed = _brought(context, data, family, draw)
+        posed = None if task is ComparedTask.ORDINAL or levels is not None else _brought(context, data, family, draw)
         if posed is None:
             how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na)
-            rows = loaded(_required(data), task, how, preferences, sample, seed, kernel, scale)
+            rows = loaded(_required(data), task, how, preferences, sample, seed, kernel, scale, levels)
             rows = rows.scaled() if scale else rows
-            chosen = kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1])
-            problems = _problems(rows, chosen, cost, loss, epsilon, family)
-            if problems[0].p == 0:
-                typer.echo(NO_PAIRS)
-                raise typer.Exit
             asked = {"loss": None if loss is None else loss.value, "C": cost, "epsilon": epsilon, "scale": scale}
-            posed = _of_rows(rows, chosen, problems, {**asked, "sample": sample, "seed": seed})
+            asked |= {"sample": sample, "seed": seed}
+            if rows.task == "ordinal":
+                posed = _of_levels(rows, kernel, loss, family, asked)
+            else:
+                chosen = kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1])
+                problems = _problems(rows, chosen, cost, loss, epsilon, family)
+                if problems[0].p == 0:
+                    typer.echo(NO_PAIRS)
+                    raise typer.Exit
+                posed = _of_rows(rows, chosen, problems, asked)
         if jobs != 1:
             without_warnings_of_trackers()
         from equimargin.compare import comparisons
@@ -219,6 +226,35 @@ def _of_rows(rows: Data, kernel: Kernel, problems: list[Problem], asked: dict[st
     said = f"{headline(rows, problems[0])}, C={asked['C']:g}{left_out}"
     settings = {"task": rows.task, "kernel": {"name": kernel.name, **vars(kernel)}, **asked}
     return _Posed(problems, said, data_record(rows, problems[0]), settings)
+
+
+def _of_levels(rows: Data, kernel: KernelName, loss: LossName | None, wanted: list[str] | None, asked: dict[str, Any]) -> _Posed:
+    """The problems of an ordinal regression at the rows of a file.
+
+    Raises
+    ------
+    ValueError : weights or a kernel that is not linear, which these families do not have; families of another name.
+    """
+    from equimargin.compare import matching
+    from equimargin.documents.ordinal import problems_of
+    from equimargin.formulations.numeric.arrays import is_sparse
+
+    if kernel is not KernelName.LINEAR:
+        raise ValueError(
+            f"the families of ordinal regression are declared with a linear kernel, not {kernel.value}; OrdinalClassifier has it"
+        )
+    if rows.weight is not None:
+        raise ValueError("the families of ordinal regression know no weights; read the column as a feature (--weight '') or drop it")
+    X = rows.X.toarray() if is_sparse(rows.X) else rows.X
+    problems = problems_of(X, rows.y.astype(int), asked["C"], None if loss is None else loss.value)
+    chosen = matching(wanted or ["*"], [problem.family for problem in problems], "family")
+    said = rows.describe()
+    m, d = X.shape
+    record = {"name": rows.name, "task": rows.task, "rows": m, "features": d, "pairs_or_rows": m, "read_as": said}
+    settings = {"task": rows.task, "kernel": {"name": kernel.value}, **asked}
+    return _Posed(
+        [problem for problem in problems if problem.family in chosen], f"{said}; linear kernel, C={asked['C']:g}", record, settings
+    )
 
 
 def _brought(context: typer.Context, data: str | None, patterns: list[str] | None, draw: int | None) -> _Posed | None:

@@ -28,6 +28,15 @@ class Task(StrEnum):
     RANKING = "ranking"
 
 
+class ComparedTask(StrEnum):
+    """What is learned, as far as it is compared."""
+
+    CLASSIFICATION = "classification"
+    REGRESSION = "regression"
+    RANKING = "ranking"
+    ORDINAL = "ordinal"
+
+
 class MissingEntries(StrEnum):
     """What becomes of missing entries."""
 
@@ -54,6 +63,14 @@ DataArgument = Annotated[
 ]
 TaskOption = Annotated[
     Task | None, typer.Option(parser=one_of(Task), metavar=choices(Task), help="What is learned; by default what the data look like.")
+]
+ComparedTaskOption = Annotated[
+    ComparedTask | None,
+    typer.Option(parser=one_of(ComparedTask), metavar=choices(ComparedTask), help="What is learned; by default what the data look like."),
+]
+LevelsOption = Annotated[
+    str | None,
+    typer.Option(metavar="LOW,...,HIGH", help="Labels of an ordinal regression, the lowest first; by default numbers, ascending."),
 ]
 KernelOption = Annotated[
     KernelName,
@@ -176,18 +193,20 @@ def how_to_read(
 
 def loaded(
     source: str,
-    task: Task | None,
+    task: Task | ComparedTask | None,
     how: HowToRead,
     preferences: str | None,
     sample: int | None,
     seed: int,
     kernel: KernelName,
     scale: bool,
+    levels: str | None = None,
 ) -> Data:
     """The data that the options name, not yet scaled."""
     from equimargin.data import load
 
-    data = load(source, task=None if task is None else task.value, preferences=preferences, **how)
+    ordered = None if levels is None else [level.strip() for level in levels.split(",")]
+    data = load(source, task=None if task is None else task.value, preferences=preferences, levels=ordered, **how)
     if kernel is KernelName.PRECOMPUTED and (scale or sample is not None):
         raise ValueError("--scale and --sample do not go with --kernel precomputed: the Gram matrix is taken as it is")
     if sample is not None:

@@ -249,12 +249,12 @@ def _without_missing(columns: Columns, roles: Roles, missing: Missing | None) ->
 
 def _target(columns: Columns, at: int, task: str | None) -> NDArray[Any]:
     entries, remedy = columns.entries[at], "correct it or"
-    if not isinstance(entries, np.ndarray) and task in (None, "classification"):
+    if not isinstance(entries, np.ndarray) and task in (None, "classification", "ordinal"):
         if _absent_among_words(columns, at):
             raise _no_label(columns, int(np.flatnonzero(columns.gaps(at))[0]), at)
         levels = set(entries)
         words = _are_words(columns, levels)
-        if words and (task == "classification" or len(levels) == 2):
+        if words and (task in ("classification", "ordinal") or len(levels) == 2):
             return np.array(entries)
         if words:
             remedy = f"of labels a classification takes two, and these are {len(levels)}: supply rows of two of them, or"

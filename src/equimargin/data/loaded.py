@@ -46,12 +46,13 @@ class Data:
     ----------
     name : the bundled name, or the name of the file.
     X : (m, d) features; dense, or CSR where a svmlight file fills less than a tenth of its cells.
-    y : (m,) targets: -1 and +1 for classification, any number for regression, relevance (higher is better) for ranking.
+    y : (m,) targets: -1 and +1 for classification, any number for regression, relevance (higher is better) for ranking,
+        0, ..., L - 1 for ordinal.
     qid : (m,) query of each row, or None where the data has no queries (in ranking: all rows are one query).
-    task : "classification", "regression" or "ranking".
+    task : "classification", "regression", "ranking" or "ordinal".
     columns : the names of the features, of a table alone; without a header they are "column 1", "column 2", ..., by their places in the
         file.  first : the index of the first one, of a svmlight file alone.
-    classes : the two labels that are -1 and +1 here, of a classification alone.
+    classes : the two labels that are -1 and +1 here, of a classification; those that are 0, ..., L - 1 here, of an ordinal regression.
     weight : (m,) factors of the cost of each row, at least 0, or None where all are 1.
     pairs : (p, 2) rows (preferred, other), where preferences rank the rows and y says nothing.
     pair_weight : (p,) factors of the cost of each pair, in [0, inf], or None where all are 1.
@@ -65,7 +66,7 @@ class Data:
     task: str
     columns: tuple[str, ...] | None = None
     first: int | None = None
-    classes: tuple[float | str, float | str] | None = None
+    classes: tuple[float | str, ...] | None = None
     weight: NDArray[np.float64] | None = None
     pairs: NDArray[np.int64] | None = None
     pair_weight: NDArray[np.float64] | None = None
@@ -134,6 +135,8 @@ class Data:
         last = "the last column, " if origin.target_by == "last" else ""
         if self.classes is None:
             values = f"{self.y.min():g} to {self.y.max():g}"
+        elif self.task == "ordinal":
+            values = " < ".join(map(plain, self.classes))
         elif self.classes == (-1.0, 1.0):
             values = "-1, +1"
         else:

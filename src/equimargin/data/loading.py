@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any, Final, Unpack
 
@@ -19,9 +20,9 @@ from equimargin.data.formats.svmlight import read_svmlight
 from equimargin.data.loaded import Data, Origin
 from equimargin.data.pairs import pairs_of
 from equimargin.data.table import HowToRead, Request, Table
-from equimargin.data.words import MISSING, DataError, listed, shown
+from equimargin.data.words import MISSING, DataError, listed, number, shown
 
-TASKS: Final = ("classification", "regression", "ranking")
+TASKS: Final = ("classification", "regression", "ranking", "ordinal")
 """What can be learned from data."""
 
 CHOICES: Final = {"decimal": (".", ","), "missing": (None, "drop", "mean")}
@@ -32,7 +33,15 @@ ABOUT_ARRAYS: Final = ("target", "query", "weight", "drop", "missing", "na")
 """Options about the columns of a table that mean something for the arrays of an NPZ archive, too."""
 
 
-def load(source: Any, *, task: str | None = None, like: Data | None = None, preferences: Any = None, **how: Unpack[HowToRead]) -> Data:
+def load(
+    source: Any,
+    *,
+    task: str | None = None,
+    like: Data | None = None,
+    preferences: Any = None,
+    levels: Sequence[str | float] | None = None,
+    **how: Unpack[HowToRead],
+) -> Data:
     """Load a bundled data set by its name, a file (svmlight/LETOR, a table as text, NPZ, Parquet), or a data frame.
 
     Parameters
@@ -40,13 +49,14 @@ def load(source: Any, *, task: str | None = None, like: Data | None = None, pref
     source : a name in BUNDLED, a path, "-" for standard input, or a frame of pandas, polars or pyarrow.  A plain string equal to a bundled
         name means the bundled set, so that a stray file never changes a result; write "./xor" or Path("xor") for a file of that name.
         Files may be compressed with gzip, bzip2 or xz.
-    task : "classification", "regression" or "ranking".  Default: that of the bundled set; for a file, ranking if it has queries,
-        classification if its target takes exactly two values, else regression.
+    task : "classification", "regression", "ranking" or "ordinal".  Default: that of the bundled set; for a file, ranking if it has
+        queries, classification if its target takes exactly two values, else regression; ordinal where there are levels.
     like : data to be joined by further rows: of its task, features and classes.  Columns of a table may come in another order, the
         last features of a svmlight file may be absent, and of two classes one; options about tables say nothing of what is no table.
         Missing entries are filled with the means of `like`.
     preferences : pairs of rows that take the place of a target: a path or a frame with the columns preferred,other[,query][,weight].
         A target or weights that are recognised by name are then left out.
+    levels : the labels of an ordinal regression from the lowest to the highest; by default, of numbers, all that there are, ascending.
     target, query, weight : the columns of a table with these roles, by name; by default those that bear one of the usual names (see
         `equimargin.data.columns`), and the last one is the target.  An empty name for query or weight: no column has that role.
     drop : names of columns that are left out.
@@ -70,7 +80,7 @@ def load(source: Any, *, task: str | None = None, like: Data | None = None, pref
         a target that does not fit the task, a first row that may be names as well as data, features and classes other than those of
         `like`, options that do not fit the format, preferences between what are no rows.
     """
-    request = _request(task, like, preferences is not None, how)
+    request = _request(task, like, preferences is not None, levels, how)
     if [given for given in (source, preferences) if isinstance(given, str)] == ["-", "-"]:
         raise DataError("data and preferences cannot both come from standard input (-); name a file for one of them")
     if isinstance(source, str) and source in BUNDLED:
@@ -95,9 +105,11 @@ def load(source: Any, *, task: str | None = None, like: Data | None = None, pref
     return replace(data, pairs=pairs, pair_weight=weights)
 
 
-def _request(task: str | None, like: Data | None, ranked_by_pairs: bool, how: HowToRead) -> Request:
+def _request(task: str | None, like: Data | None, ranked_by_pairs: bool, levels: Sequence[str | float] | None, how: HowToRead) -> Request:
     """The options with their defaults, once they are known to have a meaning."""
-    task = task if like is None else like.task
+    task = like.task if like is not None else "ordinal" if task is None and levels is not None else task
+    if levels is not None and task != "ordinal":
+        raise DataError(f"levels are those of an ordinal regression, and the task is {task}; choose one of them")
     if task is not None and task not in TASKS:
         raise DataError(f"there is no task {task!r}; choose one of {', '.join(TASKS)}")
     if ranked_by_pairs and task not in (None, "ranking"):
@@ -114,7 +126,9 @@ def _request(task: str | None, like: Data | None, ranked_by_pairs: bool, how: Ho
     unknown = set(given) - {field.name for field in fields(Request)}
     if unknown:
         raise TypeError(f"load() has no argument {sorted(unknown)[0]!r}")
-    return Request(task="ranking" if ranked_by_pairs else task, like=like, ranked_by_pairs=ranked_by_pairs, **given)  # type: ignore[arg-type]
+    ordered = tuple(map(str, levels or ()))
+    task = "ranking" if ranked_by_pairs else task
+    return Request(task=task, like=like, ranked_by_pairs=ranked_by_pairs, levels=ordered, **given)  # type: ignore[arg-type]
 
 
 def _words(given: Any) -> tuple[str, ...]:
@@ -171,7 +185,36 @@ def _for_task(name: str, where: str, table: Table, request: Request) -> Data:
         if not set(levels.tolist()) <= set(classes):
             raise DataError(f"{where}: the classes are {listed(levels.tolist())} and not {listed(classes)}; supply rows of these alone")
         y = np.where(y == classes[1], 1.0, -1.0)
+    elif task == "ordinal":
+        classes = _levels(where, levels, request.levels) if like is None else like.classes
+        y = _places(where, y, classes or ())
     return Data(name, X, y, table.qid, task, columns, table.first, classes, table.weight, origin=origin)
+
+
+def _levels(where: str, found: NDArray[Any], ordered: tuple[str, ...]) -> tuple[float | str, ...]:
+    """The labels of an ordinal regression from the lowest to the highest; each is the label of a row."""
+    words, known = found.dtype.kind == "U", found.tolist()
+    if words and not ordered:
+        example = ",".join(known[:3] + ["..."] * (len(known) > 3))
+        raise DataError(
+            f"{where}: the labels are words ({listed(known)}), which have no order of their own; name them from the lowest to the highest "
+            f"(levels, or --levels {example})"
+        )
+    levels = list(ordered) if words else [number(level) for level in ordered] if ordered else known
+    if sorted(levels, key=str) != sorted(known, key=str):
+        raise DataError(f"{where}: the labels are {listed(known)}, and the levels {listed(ordered)}; name every label once, and no other")
+    if len(levels) < 2:
+        raise DataError(f"{where}: all rows have the level {listed(levels)}; an ordinal regression takes two levels or more")
+    return tuple(levels)
+
+
+def _places(where: str, y: NDArray[Any], levels: tuple[float | str, ...]) -> NDArray[np.float64]:
+    """The places 0, 1, ... of labels among the levels."""
+    unknown = sorted({*y.tolist()} - {*levels}, key=str)
+    if unknown:
+        raise DataError(f"{where}: the label {shown(unknown[0])} is none of the levels {listed(levels)}; supply rows of these alone")
+    place = {level: float(at) for at, level in enumerate(levels)}
+    return np.array([place[label] for label in y.tolist()])
 
 
 def _filled(

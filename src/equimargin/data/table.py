@@ -44,11 +44,12 @@ class HowToRead(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Request:
-    """`HowToRead` with its defaults, beside the task, the data that are to be joined, and whether preferences take the target's place."""
+    """`HowToRead` with its defaults, beside the task, the data to be joined, the order of levels, and whether preferences rank the rows."""
 
     task: str | None = None
     like: Data | None = None
     ranked_by_pairs: bool = False
+    levels: tuple[str, ...] = ()
     target: str | None = None
     query: str | None = None
     weight: str | None = None

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations import linear
-from equimargin.own import Source, family
+from equimargin.own import OwnProblem, Source, family
 from equimargin.own.drawing import Data, points
 from equimargin.solvers import Limits
 from equimargin.solvers.ordinal.machine import Machine
@@ -50,6 +50,20 @@ explicit = family("ord.explicit", partial(few, C=costs), Source("Chu 2005", "sec
 """X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, and C."""
 hard = family("ord.hard", few, SHASHUA)
 """X (m, d) and y (m,) in {0, ..., L - 1} with L >= 2."""
+
+
+def problems_of(X: NDArray[np.float64], y: NDArray[np.int64], C: float = 1.0, loss: str | None = None) -> list[OwnProblem]:
+    """The problems of ordinal regression at points with levels.
+
+    Parameters
+    ----------
+    X : (m, d) features.  y : (m,) levels in {0, ..., L - 1}.  C : cost of a unit of slack; inf is the hard margin.
+    loss : "hinge" or "squared_hinge", the families with that loss alone.
+    """
+    if np.isinf(C):
+        return [hard({"X": X, "y": y})]
+    losses = {implicit: "hinge", explicit: "hinge", implicit_l2: "squared_hinge"}
+    return [family({"X": X, "y": y, "C": C}) for family, its in losses.items() if loss in (None, its)]
 
 
 class Rows(NamedTuple):

@@ -192,7 +192,7 @@ def standing(family: Family, missing: int, ended: bool) -> str:
 def _head(family: Family, standing: str, style: Style) -> list[str]:
     """The family, its optimum, and at the right edge how it stands; on several lines where it is too long for one."""
     said = optimum(family) if family.judgements else ""
-    line = f"{family.id:<{NAME_COLUMNS}}{said}"
+    line = f"{family.id:<{NAME_COLUMNS - 1}} {said}"
     if len(line) + 2 + len(standing) <= style.width:
         return [f"{line}{standing:>{style.width - len(line)}}"]
     return [f"{family.id}{standing:>{max(style.width - len(family.id), len(standing) + 1)}}", *style.wrapped(said, INDENT)]

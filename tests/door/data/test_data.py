@@ -145,7 +145,7 @@ def test_an_unknown_option_is_a_type_error() -> None:
 
 
 def test_unknown_task() -> None:
-    with pytest.raises(DataError, match="no task 'rank'; choose one of classification, regression, ranking"):
+    with pytest.raises(DataError, match="no task 'rank'; choose one of classification, regression, ranking, ordinal"):
         load("xor", task="rank")
 
 
