@@ -26,20 +26,23 @@ class Machine:
 
     Parameters
     ----------
-    X : (n, d) features, or the (n, n) Gram matrix where the kernel is precomputed.  y : (n,) levels in {0, ..., L - 1}, both ends taken.
-    cost : (n,) finite c_i >= 0.  kernel : of f.  squared : whether slacks are squared.
+    X : (n, d) features, or the (n, n) Gram matrix where the kernel is precomputed.  y : (n,) levels in {0, ..., L - 1}.
+    cost : (n,) finite c_i > 0.  kernel : of f, positive semidefinite.  squared : whether slacks are squared.
+    levels : L; by default the largest level is taken.  shift : added to the diagonal of a Gram matrix.
     """
 
-    def __init__(self, X: Features, y: Levels, cost: Array, kernel: Kernel, squared: bool = False) -> None:
-        self.X, self.y, self.cost, self.kernel, self.squared = X, y, cost, kernel, squared
-        self.n, self.thresholds = len(y), int(y.max())
+    def __init__(
+        self, X: Features, y: Levels, cost: Array, kernel: Kernel, squared: bool = False, levels: int | None = None, shift: float = 0.0
+    ) -> None:
+        self.X, self.y, self.cost, self.kernel, self.squared, self.shift = X, y, cost, kernel, squared, shift
+        self.n, self.thresholds = len(y), int(y.max()) if levels is None else levels - 1
         self.S = np.where(y[:, None] > np.arange(self.thresholds), 1.0, -1.0)
         """(n, L - 1) the sides s_ik."""
 
     @cached_property
     def gram(self) -> Gram:
         """The Gram matrix of the points."""
-        return Gram(self.kernel, self.X)
+        return Gram(self.kernel, self.X, self.shift)
 
     @cached_property
     def features(self) -> Explicit | None:

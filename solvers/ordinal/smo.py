@@ -27,8 +27,10 @@ SHARE = 0.1
 """The part of the violation of all rows at which a block is left."""
 LEAST_CURVATURE = 1e-12
 """The part of the mean K_ii that a step's curvature is taken to be at least, where two points are equal."""
-STALE = 30
-"""Blocks without a smaller gap that end a run."""
+RISE = 1e-15
+"""The least part by which the dual value rises between two blocks: its own rounding."""
+STALE = 10
+"""Blocks in a row without such a rise and without a smaller gap that end a run."""
 
 
 def smo(machine: Machine, limits: Limits) -> OrdinalFit:
@@ -42,13 +44,14 @@ def smo(machine: Machine, limits: Limits) -> OrdinalFit:
     reach = np.where(machine.squared, np.inf, machine.cost)[:, None]
     low, high = np.where(S > 0, 0.0, -reach), np.where(S > 0, reach, 0.0)
     ridge, floor = machine.ridge, LEAST_CURVATURE * gram.mean_diagonal
-    G, f, steps, stale, least = np.zeros_like(S), np.zeros(machine.n), 0, 0, np.inf
+    G, f, steps, stale, least, risen = np.zeros_like(S), np.zeros(machine.n), 0, 0, np.inf, 0.0
     while True:
         b, beta = machine.thresholds_of(f), G.sum(axis=1)
-        if run.over(G, None, b, machine.values(float(beta @ f), f, b, G), steps):
+        primal, dual = machine.values(float(beta @ f), f, b, G)
+        if run.over(G, None, b, (primal, dual), steps):
             break
-        stale = 0 if run.gap < least else stale + 1
-        least = min(least, run.gap)
+        stale = 0 if run.gap < least or dual > risen * (1 + RISE) else stale + 1
+        least, risen = run.gap, max(risen, dual)
         V = S - f[:, None] - ridge[:, None] * G
         up, down = np.where(high > G, V, -np.inf), np.where(low < G, V, np.inf)
         violation = float((up.max(axis=0) - down.min(axis=0)).max())

@@ -235,9 +235,10 @@ def _of_levels(rows: Data, kernel: KernelName, loss: LossName | None, wanted: li
     ------
     ValueError : weights or a kernel that is not linear, which these families do not have; families of another name.
     """
+    import numpy as np
+
     from equimargin.compare import matching
     from equimargin.documents.ordinal import problems_of
-    from equimargin.formulations.numeric.arrays import is_sparse
 
     if kernel is not KernelName.LINEAR:
         raise ValueError(
@@ -245,7 +246,7 @@ def _of_levels(rows: Data, kernel: KernelName, loss: LossName | None, wanted: li
         )
     if rows.weight is not None:
         raise ValueError("the families of ordinal regression know no weights; read the column as a feature (--weight '') or drop it")
-    X = rows.X.toarray() if is_sparse(rows.X) else rows.X
+    X = rows.X if isinstance(rows.X, np.ndarray) else rows.X.toarray()
     problems = problems_of(X, rows.y.astype(int), asked["C"], None if loss is None else loss.value)
     chosen = matching(wanted or ["*"], [problem.family for problem in problems], "family")
     said = rows.describe()

@@ -13,6 +13,7 @@ Nothing here is needed by `import equimargin`, which loads no scikit-learn.
 """
 
 from equimargin.estimators.classifier import MarginClassifier
+from equimargin.estimators.ordinal import OrdinalClassifier
 from equimargin.estimators.path_cv import MarginClassifierPathCV, MarginRankerPathCV, MarginRegressorPathCV
 from equimargin.estimators.ranker import MarginRanker, OneNormRanker
 from equimargin.estimators.regressor import MarginRegressor
@@ -26,6 +27,7 @@ __all__ = [
     "MarginRegressor",
     "MarginRegressorPathCV",
     "OneNormRanker",
+    "OrdinalClassifier",
     "RankingScorer",
     "ranking_scorer",
 ]

@@ -25,6 +25,7 @@ from equimargin.estimators import (
     MarginRegressor,
     MarginRegressorPathCV,
     OneNormRanker,
+    OrdinalClassifier,
 )
 from equimargin.formulations import rbf
 from places import ROOT
@@ -40,6 +41,9 @@ ESTIMATORS = [
     MarginRanker(kernel="rbf", loss="squared_hinge", per_query="mean"),
     OneNormRanker(),
     OneNormRanker(over="pairs"),
+    OrdinalClassifier(),
+    OrdinalClassifier(kernel="rbf", loss="hinge", tol=1e-13),
+    OrdinalClassifier(loss="hinge", tol=1e-13),
     MarginClassifierPathCV(cv=2, lambda_min=0.1),
     MarginRegressorPathCV(cv=2, lambda_min=0.1),
     MarginRankerPathCV(cv=2, lambda_min=10.0),
@@ -89,7 +93,7 @@ def test_the_check_of_arrays_of_other_kinds_passes() -> None:
     code = (
         "from equimargin.estimators import *\n"
         "from sklearn.utils.estimator_checks import check_array_api_input as check\n"
-        "for kind in (MarginClassifier, MarginRegressor, MarginRanker, OneNormRanker):\n"
+        "for kind in (MarginClassifier, MarginRegressor, MarginRanker, OneNormRanker, OrdinalClassifier):\n"
         "    check(kind.__name__, kind(), array_namespace='numpy', expect_only_array_outputs=False)\n"
         "print('passed')"
     )

@@ -1,0 +1,95 @@
+"""OrdinalClassifier: levels in the order that is given, intervals that hold, and sentences for what it cannot be."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
+
+from equimargin.documents.ordinal import implicit_l2
+from equimargin.estimators import OrdinalClassifier
+from narrow import present
+
+RNG = np.random.default_rng(3)
+X = np.round(RNG.normal(size=(60, 3)), 1)
+CODES = np.digitize(X @ np.array([1.0, -1.0, 0.5]) + 0.3 * RNG.normal(size=60), [-1.0, 0.0, 1.0])
+WORDS = ["poor", "fair", "good", "fine"]
+Y = np.array(WORDS)[CODES]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_levels_come_in_the_order_that_is_given(loss: Any, kernel: str) -> None:
+    model = OrdinalClassifier(10.0, levels=WORDS, loss=loss, kernel=kernel).fit(X, Y)
+    assert model.levels_.tolist() == WORDS
+    assert model.classes_.tolist() == sorted(WORDS)
+    assert (np.diff(model.thresholds_) >= 0).all()
+    places = np.searchsorted(model.thresholds_, model.utility(X), side="right")
+    assert model.predict(X).tolist() == [WORDS[place] for place in places]
+    assert model.classes_[model.decision_function(X).argmax(axis=1)].tolist() == model.predict(X).tolist()
+    assert model.score(X, Y) > 0.75
+    numbers = OrdinalClassifier(10.0, loss=loss, kernel=kernel).fit(X, CODES)
+    assert numbers.predict(X).tolist() == places.tolist()
+
+
+def test_of_two_levels_the_sign_is_that_of_the_second_class() -> None:
+    labels = np.where(CODES > 1, "high", "low")
+    model = OrdinalClassifier(levels=["low", "high"]).fit(X, labels)
+    assert model.classes_.tolist() == ["high", "low"]
+    assert ((model.decision_function(X) > 0) == (model.predict(X) == "low")).all()
+
+
+def test_the_bounds_have_the_exact_optimum_between_them_and_stay_in_a_pickle() -> None:
+    model = OrdinalClassifier(2.0, levels=WORDS).fit(X, Y)
+    due = present(implicit_l2({"X": X, "y": CODES, "C": 2.0}).optimum().exact)
+    lower, upper = model.objective_bounds_
+    assert lower <= due <= upper
+    assert upper - lower < 1e-7 * upper
+    again = pickle.loads(pickle.dumps(model))
+    assert again.objective_bounds_ == (lower, upper)
+    assert again.predict(X).tolist() == model.predict(X).tolist()
+    with pytest.raises(AttributeError, match="left out of a pickled"):
+        _ = again.dual_
+    assert np.abs(model.dual_.sum(axis=0)).max() < 1e-9
+
+
+def test_a_gram_matrix_is_the_kernel_that_it_holds() -> None:
+    K = rbf_kernel(X, gamma=0.5)
+    weights = np.where(np.arange(60) < 50, 1.0, 0.0)
+    given = OrdinalClassifier(kernel="precomputed", loss="hinge").fit(K, CODES, weights)
+    direct = OrdinalClassifier(kernel="rbf", gamma=0.5, loss="hinge").fit(X, CODES, weights)
+    np.testing.assert_allclose(given.utility(K), direct.utility(X), atol=1e-3)
+    assert given.objective_bounds_[1] == pytest.approx(direct.objective_bounds_[1], rel=1e-7)
+
+
+def test_a_level_without_weight_keeps_its_place() -> None:
+    model = OrdinalClassifier().fit(X, CODES, (CODES != 3).astype(float))
+    assert len(model.thresholds_) == 3
+    assert model.decision_function(X).shape == (60, 4)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"levels": ["poor", "fair", "good"]}, "levels must name every label of y once, the lowest first: 'fair', 'fine', 'good', 'poor'"),
+        ({"C": np.inf}, "C must be a positive finite number, not inf"),
+        ({"loss": "logistic"}, "loss"),
+        ({"kernel": "sigmoid"}, "kernel must be positive semidefinite for an ordinal regression, and the sigmoid kernel is not"),
+    ],
+)
+def test_what_makes_no_such_problem_is_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        OrdinalClassifier(**{"levels": WORDS, **given}).fit(X, Y)
+    with pytest.raises(ValueError, match="the precomputed kernel is not"):
+        OrdinalClassifier(kernel="precomputed").fit(np.array([[0.0, 1.0], [1.0, 0.0]]), [0, 1])
+
+
+def test_a_run_that_ends_early_warns_and_keeps_its_best_point() -> None:
+    with pytest.warns(ConvergenceWarning, match="The iteration limit ended the run"):
+        model = OrdinalClassifier(100.0, kernel="rbf", max_iter=3).fit(X, CODES)
+    assert model.status_ == "iteration_limit"
+    assert model.objective_bounds_[0] <= model.objective_bounds_[1]
