@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix
+from equimargin.solvers.exact.program.clock import Clock
+from equimargin.solvers.exact.program.semidefinite import semidefinite
 
 Numbers = NDArray[Any]
 """An array of rational numbers, or of polynomials with rational coefficients.
@@ -143,6 +146,31 @@ def number(v: Any) -> Any:
     if not v.is_constant():
         raise NotANumber(f"{v} depends on parameters")
     return v.coeffs()[0] if v != 0 else fmpq(0)
+
+
+def semidefinite_for_all(H: Numbers) -> bool:
+    """Whether a symmetric matrix is semidefinite for all values of the parameters, as far as its form shows; one of numbers is known to be.
+
+    H is a sum of monomials times matrices of numbers. Where every exponent is even and every matrix semidefinite, so is H.
+    """
+    parts: dict[tuple[int, ...], dict[tuple[int, int], Fraction]] = {}
+    for (i, j), v in np.ndenumerate(H):
+        terms = [((), v)] if isinstance(v, fmpq) else v.terms()
+        for exponents, factor in terms:
+            powers = exponents if any(exponents) else ()
+            parts.setdefault(powers, {})[i, j] = fraction(factor)
+    if set(parts) <= {()}:
+        return True
+    return all(_semidefinite(part, len(H)) and not any(k % 2 for k in powers) for powers, part in parts.items())
+
+
+def _semidefinite(entries: dict[tuple[int, int], Fraction], n: int) -> bool:
+    rows = tuple({j: v for (r, j), v in entries.items() if r == i and v != 0} for i in range(n))
+    try:
+        semidefinite(Matrix(rows, n), Clock(inf))
+    except ValueError:
+        return False
+    return True
 
 
 def form_of(program: Program) -> Form:

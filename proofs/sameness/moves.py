@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.proofs.sameness.form import Form, number, zeros
+from equimargin.proofs.sameness.form import Form, number, semidefinite_for_all, zeros
 
 
 @dataclass(frozen=True)
@@ -149,6 +149,8 @@ class Dualised:
     """The Lagrangian dual, as a minimisation: its optimum is minus that of the form, where H is semidefinite and either is feasible.
 
     min  1/2 x'Hx + e'y + f'z - constant   s.t.   H x + E'y + F'z = -g,   z >= 0,   over those x that H has, y and z.
+
+    An H of polynomials is semidefinite for all values of the parameters if it is a sum of squares of these times semidefinite matrices.
     """
 
     def apply(self, form: Form) -> Form:
@@ -157,8 +159,7 @@ class Dualised:
         x, y, z = len(curved), len(form.e), len(form.f)
         H, F = zeros(x + y + z, x + y + z), zeros(z, x + y + z)
         H[:x, :x] = form.H[np.ix_(curved, curved)]
-        for v in H.flat:
-            number(v)  # semidefiniteness is proven of numbers
+        _require(semidefinite_for_all(form.H), "the quadratic term is not proven to be semidefinite for all values of the parameters")
         F[np.arange(z), x + y + np.arange(z)] = number(-1)
         E = np.hstack([form.H[:, curved], form.E.T, form.F.T])
         return Form(H, np.concatenate([zeros(x), form.e, form.f]), -form.constant, E, -form.g, F, zeros(z))

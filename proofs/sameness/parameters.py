@@ -2,7 +2,8 @@
 
 cvxpy compiles a problem that follows the rules of disciplined parametrised programming (DPP) once: all its numbers are affine in the
 entries of its parameters. With these entries as unknowns of polynomials, a reason that applies step by step, its permutations, scales and
-pivots being numbers, holds for all values of the parameters at which one of the two problems is feasible.
+pivots being numbers, holds for all values of the parameters at which one of the two problems is feasible. A parameter that is declared not
+to be negative is the square of an unknown: then lambda |w|^2 is seen to be convex.
 
 Source: A. Agrawal, B. Amos, S. Barratt, S. Boyd, S. Diamond, J. Z. Kolter, Differentiable Convex Optimization Layers (2019), section 4.
 """
@@ -63,14 +64,11 @@ def reason_for_all_data(first: Stated, second: Stated, clock: Clock) -> ForAllDa
     forms = _polynomials(first, gens), _polynomials(second, gens)
     if not all(_compiles_to(form, stated, gens) for form, stated in zip(forms, (first, second), strict=True)):
         return None
+    squares = [gen * gen if parameters[name].is_nonneg() else gen for (name, _), gen in gens.items()]
+    one, other = (_at(form, squares) for form in forms)
     generic = [fmpq(prime, 64) for prime in _primes(len(gens))]
-    one, other = (_at(form, generic) for form in forms)
-    found = find_reason(one, other, first.opposite != second.opposite, clock)
-    try:
-        holds = found is not None and found.holds(*forms)
-    except ValueError:
-        return None
-    return ForAllData(found, tuple(parameters), *forms) if found is not None and holds else None
+    found = find_reason(_at(one, generic), _at(other, generic), first.opposite != second.opposite, clock, twins=(one, other))
+    return ForAllData(found, tuple(parameters), *forms) if found is not None and found.holds(one, other) else None
 
 
 def _shared(first: Stated, second: Stated) -> dict[str, Any] | None:
@@ -145,13 +143,17 @@ def _compiles_to(form: Form, stated: Stated, gens: dict[tuple[str, int], Any]) -
 
 
 def _at(form: Form, values: list[Any]) -> Form:
-    """The form at values of the parameters."""
+    """The form at values of the parameters, which may be numbers or polynomials."""
+    polynomials = bool(values) and not isinstance(values[0], fmpq)
+
+    def at(v: Any) -> Any:
+        return v if isinstance(v, fmpq) else v.compose(*values) if polynomials else v(*values)
 
     def numbers(part: Any) -> Any:
         if not isinstance(part, np.ndarray):
-            return part if isinstance(part, fmpq) else part(*values)
+            return at(part)
         found = zeros(*part.shape)
-        found.ravel()[:] = [v if isinstance(v, fmpq) else v(*values) for v in part.ravel().tolist()]
+        found.ravel()[:] = [at(v) for v in part.ravel().tolist()]
         return found
 
     return Form(*(numbers(part) for part in _numbers(form)))

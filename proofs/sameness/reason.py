@@ -79,7 +79,12 @@ def after(form: Form, steps: Sequence[Move]) -> Form:
 
 
 def find_reason(
-    first: Form, second: Form, opposite: bool, clock: Clock, values: tuple[Valued | None, Valued | None] = (None, None)
+    first: Form,
+    second: Form,
+    opposite: bool,
+    clock: Clock,
+    values: tuple[Valued | None, Valued | None] = (None, None),
+    twins: tuple[Form | None, Form | None] = (None, None),
 ) -> Reason | None:
     """A reason why the optimum of the first form is that of the second, or minus it; None where none was found.
 
@@ -87,6 +92,7 @@ def find_reason(
     ----------
     first, second : convex.  opposite : whether the optima are each other's negatives, as those of a minimisation and a maximisation are.
     clock : the time limit.  values : value maps of the objectives.
+    twins : the forms in polynomials of parameters, where the steps of the reason must hold for all their values.
 
     Raises
     ------
@@ -94,12 +100,14 @@ def find_reason(
     """
     if max(sum(first.shape), sum(second.shape)) > LARGEST:
         return None
-    sides = [_Side(form, value, clock) for form, value in zip((first, second), values, strict=True)]
+    sides = [_Side(*side, clock) for side in zip((first, second), twins, values, strict=True)]
     duals = ((True, False), (False, True)) if opposite else ((False, False), (True, True))
     tried: set[tuple[Any, ...]] = set()  # other choices often make the same forms
     for choices in sorted(((a, b) for a in CHOICES for b in CHOICES), key=_effort):
         for dual in duals:
             one, other = (side.normal(d, choice) for side, d, choice in zip(sides, dual, choices, strict=True))
+            if one is None or other is None:
+                continue
             renamed = None if (one.steps, other.steps) in tried else Search(one.coloured, other.coloured, clock).run()
             tried.add((one.steps, other.steps))
             if renamed is not None:
@@ -118,18 +126,26 @@ class _Side:
     """A form with its normal forms, each computed once."""
 
     form: Form
+    twin: Form | None
     value: Valued | None
     clock: Clock
-    known: dict[tuple[bool, Choice], _Normal] = field(default_factory=dict)
+    known: dict[tuple[bool, Choice], _Normal | None] = field(default_factory=dict)
 
-    def normal(self, dual: bool, choice: Choice) -> _Normal:
-        """The normal form of the program or of its dual."""
+    def normal(self, dual: bool, choice: Choice) -> _Normal | None:
+        """The normal form of the program or of its dual; None where the twin has no dual for all values of the parameters."""
         if (dual, choice) not in self.known:
-            begun: list[Move] = [] if self.value is None else [self.value]
-            begun += [Dualised()] if dual else []
-            form, steps = normal(after(self.form, begun), choice, self.clock)
-            self.known[dual, choice] = _Normal(Coloured(form), (*begun, *steps))
+            self.known[dual, choice] = self._found(dual, choice)
         return self.known[dual, choice]
+
+    def _found(self, dual: bool, choice: Choice) -> _Normal | None:
+        begun: list[Move] = [] if self.value is None else [self.value]
+        begun += [Dualised()] if dual else []
+        try:
+            twin = None if self.twin is None else after(self.twin, begun)
+        except ValueError:
+            return None
+        form, steps = normal(after(self.form, begun), choice, self.clock, twin)
+        return _Normal(Coloured(form), (*begun, *steps))
 
 
 def _effort(choices: tuple[Choice, Choice]) -> tuple[Any, ...]:

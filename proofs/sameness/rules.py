@@ -3,6 +3,9 @@
 Equations are solved for free unknowns, unknowns in no row are minimised out, lower bounds are moved to 0, slacks vanish, and what is said
 twice is said once. An equation may also be solved for an unknown that has bounds. Which one is a choice, so that a program has a normal
 form for each of CHOICES, and any two that agree are a reason.
+
+Where a reason is to hold for all data, the form is one at some values of the parameters, and its twin is the same form in polynomials: only
+steps are taken that the twin can take too.
 """
 
 from __future__ import annotations
@@ -23,12 +26,13 @@ Rule = Callable[[Form], Iterator[Move]]
 """What proposes steps that can be applied, the best one first."""
 
 
-def normal(form: Form, choice: Choice, clock: Clock) -> tuple[Form, tuple[Move, ...]]:
+def normal(form: Form, choice: Choice, clock: Clock, twin: Form | None = None) -> tuple[Form, tuple[Move, ...]]:
     """The normal form, and the steps that lead to it.
 
     Parameters
     ----------
     form : any.  choice : for which bounded unknowns equations are solved.  clock : the time limit.
+    twin : the form in polynomials of parameters, where the steps must hold for all their values.
 
     Raises
     ------
@@ -38,11 +42,23 @@ def normal(form: Form, choice: Choice, clock: Clock) -> tuple[Form, tuple[Move, 
     rules = (_free_solved, _said_once, _void, _opposite, _bounded_solved(choice), _at_zero, _slack_solved, _zeroed, _minimised)
     while True:
         clock.ask("the normal form of a program")
-        step = next((step for rule in rules for step in rule(form)), None)
+        proposed = (step for rule in rules for step in rule(form))
+        step = next(proposed if twin is None else (step for step in proposed if _taken(step, twin) is not None), None)
         if step is None:
             return form, tuple(steps)
-        form = step.apply(form)
+        form, twin = step.apply(form), None if twin is None else _taken(step, twin)
         steps.append(step)
+
+
+def _taken(step: Move, twin: Form) -> Form | None:
+    """The twin after a step; None where it cannot take it, or where a bound that depends on parameters is not moved to 0."""
+    try:
+        after = step.apply(twin)
+    except ValueError:
+        return None
+    if isinstance(step, Shifted) and not any(after.f[r] == 0 for r in after.bounds_of(step.unknown)):
+        return None
+    return after
 
 
 def _free_solved(form: Form) -> Iterator[Move]:

@@ -1137,7 +1137,21 @@ FAULTS = (
         "a dual without its constant", "proofs/sameness/moves.py", "-form.constant, E, -form.g", "form.constant, E, -form.g", ("reasons",)
     ),
     Fault("factors of rows may be negative", "proofs/sameness/moves.py", "any(factor <= 0 for", "any(factor == 0 for", ("moves",)),
-    Fault("polynomials are numbers", "proofs/sameness/parameters.py", "found.holds(*forms)", "found.holds(one, other)", ("parameters",)),
+    Fault("polynomials are numbers", "proofs/sameness/parameters.py", "found.holds(one, other)", "found is not None", ("parameters",)),
+    Fault(
+        "a quadratic term is convex for all weights",
+        "proofs/sameness/form.py",
+        "return all(_semidefinite(part, len(H)) and not any(k % 2 for k in powers)",
+        "return all(_semidefinite(part, len(H))",
+        ("parameters",),
+    ),
+    Fault(
+        "a bound is moved to where it is at one value",
+        "proofs/sameness/rules.py",
+        "if isinstance(step, Shifted) and not any",
+        "if False and not any",
+        ("parameters",),
+    ),
     Fault(
         "value maps hold for all data",
         "proofs/sameness/parameters.py",
