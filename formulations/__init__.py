@@ -20,6 +20,7 @@ from equimargin.formulations.declaration import (
 from equimargin.formulations.kernels.kernel import Kernel, linear, polynomial, precomputed, rbf, sigmoid
 from equimargin.formulations.problem.construct import (
     classification,
+    one_norm_classification,
     one_norm_ranking,
     ranking,
     ranking_from_pairs,
@@ -57,6 +58,7 @@ __all__ = [
     "links",
     "look_alikes",
     "one_norm",
+    "one_norm_classification",
     "one_norm_ranking",
     "polynomial",
     "precomputed",

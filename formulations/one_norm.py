@@ -1,14 +1,18 @@
-"""One-norm ranking by linear programming, as documents T (section 5) and K (section 2.3) print it.
+"""One-norm ranking and classification by linear programming, as documents T (section 5) and K (section 2.3) print them.
 
-The ranking vector machine (RVM) has one unknown for every point, and the 1-norm ranking SVM has one for every pair.
+The ranking vector machine (RVM) has one unknown for every point, and the 1-norm ranking SVM has one for every pair. The 1-norm classifying
+SVM has one for every point, which its label signs.
 
-A : (p, m) has one row for every preference, +1 at the preferred point and -1 at the other.  K : (m, m) Gram.
+A : (p, m) has one row for every preference, +1 at the preferred point and -1 at the other; of a classification it is Y = diag(y).
+K : (m, m) Gram.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+
+import numpy as np
 
 from equimargin.formulations.declaration import Declaration, Printed, Source, formulation
 from equimargin.formulations.problem.one_norm import OneNormProblem
@@ -212,5 +216,134 @@ def onenorm_dual(problem: OneNormProblem) -> Declaration:
         parameters={"C": C},
         recover=lambda d: OneNormPoint(x=d.multiplier("price"), u=u.value),
         express=lambda at: {"u": at.u, "v": A.T @ at.u, "g": K @ (A.T @ at.u)},
+        printed=printed,
+    )
+
+
+@formulation(
+    "svm.onenorm.primal",
+    "svm.onenorm",
+    Source("T", "section 5.1 in words"),
+    latex=r"\min_{\alpha,b,\xi}\ 1^\top\alpha + C\,1^\top\xi"
+    r"\quad\text{s.t.}\quad Y(KY\alpha + b1) \ge 1 - \xi,\ \alpha \ge 0,\ \xi \ge 0",
+    carries="function",
+)
+def svm_onenorm_primal(problem: OneNormProblem) -> Declaration:
+    """min  1'alpha + C 1'xi   s.t.  Y (g + b 1) >= 1 - xi,  alpha >= 0,  xi >= 0,  g = K beta,  beta = Y alpha.
+
+    The multiplier of `margin` is u >= 0 of the dual program.
+    """
+    import cvxpy as cp
+
+    return _classifying_primal(problem, cp.Variable(name="b"))
+
+
+@formulation(
+    "svm.nobias_onenorm.primal",
+    "svm.nobias_onenorm",
+    Source("T", "section 5.1 in words, without b"),
+    latex=r"\min_{\alpha,\xi}\ 1^\top\alpha + C\,1^\top\xi \quad\text{s.t.}\quad YKY\alpha \ge 1 - \xi,\ \alpha \ge 0,\ \xi \ge 0",
+    carries="function",
+)
+def svm_nobias_onenorm_primal(problem: OneNormProblem) -> Declaration:
+    """min  1'alpha + C 1'xi   s.t.  Y g >= 1 - xi,  alpha >= 0,  xi >= 0,  g = K beta,  beta = Y alpha.
+
+    The multiplier of `margin` is u >= 0 of the dual program.
+    """
+    return _classifying_primal(problem, None)
+
+
+def _classifying_primal(problem: OneNormProblem, b: Any) -> Declaration:
+    """The primal program of a classification with the variable b, or without a bias."""
+    import cvxpy as cp
+
+    y, K = problem.rows.s, problem.gram.dense
+    C = cp.Parameter(nonneg=True, name="C", value=problem.C)
+    alpha, xi = cp.Variable(problem.p, name="alpha"), cp.Variable(problem.p, name="xi")
+    beta, g = cp.Variable(problem.m, name="beta"), cp.Variable(problem.m, name="g")
+
+    def printed(v: Mapping[str, Any]) -> Printed:
+        margins = y * (K @ (y * v["alpha"]) + v.get("b", 0.0))
+        return Printed(
+            v["alpha"].sum() + v["C"] * v["xi"].sum(),
+            {"margin": 1 - v["xi"] - margins, "sign": -v["alpha"], "slack": -v["xi"]},
+        )
+
+    return Declaration(
+        problem,
+        cp.Minimize(cp.sum(alpha) + C * cp.sum(xi)),
+        {
+            "margin": cp.multiply(y, g if b is None else g + b) >= 1 - xi,
+            "sign": alpha >= 0,
+            "slack": xi >= 0,
+            "span": beta == cp.multiply(y, alpha),
+            "values": g == K @ beta,
+        },
+        variables={"alpha": alpha, "beta": beta, "g": g, "xi": xi} | ({} if b is None else {"b": b}),
+        parameters={"C": C},
+        recover=lambda d: OneNormPoint(x=alpha.value, u=d.multiplier("margin"), b=None if b is None else float(b.value)),
+        express=lambda at: {"alpha": at.x, "beta": at.beta, "g": at.f, "xi": at.xi} | ({} if b is None else {"b": at.b}),
+        printed=printed,
+    )
+
+
+@formulation(
+    "svm.onenorm.dual",
+    "svm.onenorm",
+    Source("T", "section 5.1 in words, its linear-programming dual"),
+    latex=r"\max_u\ 1^\top u \quad\text{s.t.}\quad YKYu \le 1,\ y^\top u = 0,\ 0 \le u \le C",
+    carries="multipliers",
+)
+def svm_onenorm_dual(problem: OneNormProblem) -> Declaration:
+    """max  1'u   s.t.  Y g <= 1,  g = K v,  v = Y u,  y'u = 0,  0 <= u <= C.
+
+    The multiplier of `price` is alpha >= 0 of the primal, and that of `balance` is b up to its sign.
+    """
+    return _classifying_dual(problem, lambda u: {"balance": problem.rows.s @ u == 0})
+
+
+@formulation(
+    "svm.nobias_onenorm.dual",
+    "svm.nobias_onenorm",
+    Source("T", "section 5.1 in words, without b: its linear-programming dual"),
+    latex=r"\max_u\ 1^\top u \quad\text{s.t.}\quad YKYu \le 1,\ 0 \le u \le C",
+    carries="multipliers",
+)
+def svm_nobias_onenorm_dual(problem: OneNormProblem) -> Declaration:
+    """max  1'u   s.t.  Y g <= 1,  g = K v,  v = Y u,  0 <= u <= C.
+
+    The multiplier of `price` is alpha >= 0 of the primal.
+    """
+    return _classifying_dual(problem, lambda u: {})
+
+
+def _classifying_dual(problem: OneNormProblem, balance: Callable[[Any], dict[str, Any]]) -> Declaration:
+    """The dual program of a classification, with the constraint that a bias adds; b is the best one for alpha."""
+    import cvxpy as cp
+
+    y, K = problem.rows.s, problem.gram.dense
+    C = cp.Parameter(nonneg=True, name="C", value=problem.C)
+    u, v, g = cp.Variable(problem.p, name="u"), cp.Variable(problem.m, name="v"), cp.Variable(problem.m, name="g")
+
+    def printed(at: Mapping[str, Any]) -> Printed:
+        prices = y * (K @ (y * at["u"])) - 1
+        violations = {"price": prices, "lower": -at["u"], "upper": at["u"] - at["C"]}
+        return Printed(at["u"].sum(), violations | ({"balance": np.abs(y @ at["u"])} if problem.bias else {}))
+
+    return Declaration(
+        problem,
+        cp.Maximize(cp.sum(u)),
+        {
+            "price": cp.multiply(y, g) <= 1,
+            "span": v == cp.multiply(y, u),
+            "values": g == K @ v,
+            "lower": u >= 0,
+            "upper": u <= C,
+            **balance(u),
+        },
+        variables={"u": u, "v": v, "g": g},
+        parameters={"C": C},
+        recover=lambda d: OneNormPoint(x=d.multiplier("price"), u=u.value),
+        express=lambda at: {"u": at.u, "v": y * at.u, "g": K @ (y * at.u)},
         printed=printed,
     )

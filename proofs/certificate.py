@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from equimargin.formulations.bounds.complete import OneNormCompletion
 from equimargin.formulations.bounds.evaluate import coefficients, evaluate, of_coefficients
 from equimargin.formulations.bounds.intervals import LARGEST_MULTIPLIER
 from equimargin.formulations.bounds.multipliers_from_f import dual_from
@@ -108,7 +109,7 @@ def certificate_at(problem: Problem, point: CanonicalPoint) -> dict[str, Any]:
     judge = checker.read_problem(stated)
     if isinstance(problem, OneNormProblem):
         at = problem.own_point(point)
-        duals, primals = _prices(judge, problem, at), _unknowns(at)
+        duals, primals = _prices(judge, problem, at), _unknowns(problem, at)
     else:
         completed = _both_sides(problem, problem.own_point(point))
         duals, primals = _multipliers(problem, completed), _functions(problem, completed)
@@ -179,9 +180,10 @@ def _exact(answer: ExactOptimum) -> dict[str, Any]:
         assert answer.ray is not None
         return _document("exact", stated, established, None, _combination(answer.ray), "inf", "inf")
     value, dual = _fraction(answer.value), _combination(answer.alpha)
-    if isinstance(answer.problem, OneNormProblem):
-        return _document("exact", stated, established, _combination(answer.beta), dual, value, value)
     b = next((end for end in answer.bias if end is not None), Fraction(0))
+    bias = {"b": _fraction(b)} if answer.problem.bias else {}
+    if isinstance(answer.problem, OneNormProblem):
+        return _document("exact", stated, established, _combination(answer.beta) | bias, dual, value, value)
     key, coefficients = ("w", answer.w) if answer.w is not None else ("beta", answer.beta)
     primal = {key: [_fraction(v) for v in coefficients], "b": _fraction(b)}
     return _document("exact", stated, established, primal, dual, value, value)
@@ -215,14 +217,15 @@ def _prices(judge: checker.Problem, problem: OneNormProblem, point: OneNormPoint
     """Multipliers of a linear program near those of the point, on a grid."""
     if point.u is not None:
         u = np.asarray(point.u, dtype=np.float64)
-        yield _affordable_prices(judge, _combination(on_grid(u, np.full(problem.p, problem.C), problem.rows.s)))
+        yield _affordable_prices(judge, _combination(problem.feasible(u)))
 
 
-def _unknowns(point: OneNormPoint) -> Iterator[dict[str, Any]]:
-    """x >= 0 near that of the point, on a grid."""
+def _unknowns(problem: OneNormProblem, point: OneNormPoint) -> Iterator[dict[str, Any]]:
+    """x >= 0 near that of the point, on a grid, and the bias where there is one."""
     if point.x is not None:
         x = np.clip(np.nan_to_num(np.asarray(point.x), nan=0.0, posinf=0.0, neginf=0.0), 0.0, None)
-        yield _combination(on_grid(x, np.full(len(x), np.inf), np.zeros(len(x))))
+        x = on_grid(x, np.full(len(x), np.inf), np.zeros(len(x)))
+        yield _combination(x) | ({"b": OneNormCompletion(problem, OneNormPoint(x, b=point.b)).b} if problem.bias else {})
 
 
 def _multipliers(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]:

@@ -123,6 +123,8 @@ FAMILY_OF_NAME: dict[str, Family] = {
     "rank.l2": Family("rank", squared=True),
     "rank.onenorm": Family("rank", unknowns="rows"),
     "rvm": Family("rank", unknowns="points"),
+    "svm.onenorm": Family("svm", bias=True, unknowns="rows"),
+    "svm.nobias_onenorm": Family("svm", unknowns="rows"),
 }
 """The families of problems that a certificate may state, by their names."""
 SCHEMA = "equimargin-certificate/1"
@@ -1045,10 +1047,10 @@ def lower_bound(problem: Problem, dual: Any, exact: bool) -> Fraction | float:
     multipliers_are_within_costs(problem, alpha)
     f = function_of_points(space, transposed_product(rows, alpha, len(space.rows)), alpha.unit)
     gain = Fraction(sum(step * rows.target[r] for r, step in zip(alpha.indices, alpha.steps, strict=True)), alpha.unit * rows.unit)
+    multipliers_are_balanced(problem, alpha)
     if problem.family.one_norm:
         prices_are_at_most_one(*prices(problem, f))
         return gain
-    multipliers_are_balanced(problem, alpha)
     if is_ray(problem, alpha, gain, f.norm2):
         return math.inf
     value = gain - f.norm2 / 2
@@ -1142,8 +1144,13 @@ def upper_bound(problem: Problem, primal: Any) -> Fraction:
 
 
 def read_coefficients(problem: Problem, primal: Any) -> Primal:
-    """The point of coefficients x >= 0 of points or rows, in a one-norm family."""
+    """The point of coefficients x >= 0 of points or rows, in a one-norm family, and of a bias where the family has one."""
     m = len(problem.space.rows)
+    b = Fraction(0)
+    if problem.family.bias:
+        keys_are_those_listed(primal, (*COMBINATION_KEYS, "b"))
+        b = rational(primal["b"])
+        primal = {key: primal[key] for key in COMBINATION_KEYS}
     if problem.family.unknowns == "points":
         x = read_combination(primal, m)
         beta = [0] * m
@@ -1153,7 +1160,7 @@ def read_coefficients(problem: Problem, primal: Any) -> Primal:
         x = read_combination(primal, len(problem.rows.target))
         beta = transposed_product(problem.rows, x, m)
     f = function_of_points(problem.space, beta, x.unit)
-    return Primal(f, Fraction(0), Fraction(sum(x.steps), x.unit))
+    return Primal(f, b, Fraction(sum(x.steps), x.unit))
 
 
 def read_function(problem: Problem, primal: Any) -> Primal:

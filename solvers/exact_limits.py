@@ -32,7 +32,7 @@ def refusal(problem: Problem) -> Refusal | None:
     if isinstance(problem.rows, Pairs) and problem.p > EXACT_PAIRS:
         return _too_large(f"{problem.p:,} pairs", f"{EXACT_PAIRS:,}")
     if isinstance(problem, OneNormProblem) and problem.p * problem.size > EXACT_ENTRIES:
-        return _too_large(f"{problem.p:,} pairs x {problem.size:,} unknowns", f"{EXACT_ENTRIES:,} entries")
+        return _too_large(f"{problem.p:,} rows x {problem.size:,} unknowns", f"{EXACT_ENTRIES:,} entries")
     return None
 
 

@@ -149,7 +149,7 @@ def packed(problem: Problem) -> tuple[dict[str, Any], Arrays]:
         "C": problem.C,
         "shift": problem.shift,
     } | ({} if problem.feature_names is None else {"feature_names": problem.feature_names})
-    words |= {"over": problem.over} if isinstance(problem, OneNormProblem) else {"loss": problem.loss, "bias": problem.bias}
+    words |= {"bias": problem.bias} | ({"over": problem.over} if isinstance(problem, OneNormProblem) else {"loss": problem.loss})
     weights = {} if problem.weights is None else {"weights": problem.weights}
     return words, _features(problem.X) | _targets(problem.rows) | weights
 
@@ -177,9 +177,10 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pr
     columns = None if names is None else tuple(names)
     if "over" not in words:
         return MarginProblem(X, kernel, rows, float(C), *_of_margin(words, arrays, rows), shift=shift, feature_names=columns)
-    if words["over"] not in ("points", "pairs") or not isinstance(rows, Pairs) or np.inf == C:
+    unknowns = ("points", "rows") if isinstance(rows, Pairs) else ("rows",)
+    if not isinstance(rows, Pairs | Signed) or words["over"] not in unknowns or np.inf == C:
         raise ValueError("its unknowns, its rows and its C are those of no one-norm problem")
-    return OneNormProblem(X, kernel, rows, float(C), words["over"], shift=shift, feature_names=columns)
+    return OneNormProblem(X, kernel, rows, float(C), words["over"], _bias(words, rows), shift=shift, feature_names=columns)
 
 
 def _of_margin(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], rows: Rows) -> tuple[Loss, bool, NDArray[np.float64] | None]:
@@ -187,12 +188,18 @@ def _of_margin(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], row
     weights = _numbers(arrays, "weights") if "weights" in arrays else None
     if weights is not None and not (weights.shape == (rows.groups,) and (weights >= 0).all()):
         raise ValueError("its weights do not fit the rows")
-    loss, bias = words["loss"], words["bias"]
+    loss = words["loss"]
     if loss not in LOSSES:
         raise ValueError(f"its loss {loss!r} is unknown")
+    return loss, _bias(words, rows), weights
+
+
+def _bias(words: Mapping[str, Any], rows: Rows) -> bool:
+    """Whether a problem of these rows has a bias."""
+    bias = words["bias"]
     if not isinstance(bias, bool) or (bias and rows.invariant):
         raise ValueError(f"its bias does not fit the rows: {bias!r}")
-    return loss, bias, weights
+    return bias
 
 
 def _is_proven(shift: float, X: Any, kernel: Kernel) -> bool:

@@ -140,7 +140,7 @@ class Completion(CompletedPoint):
 
 
 class OneNormCompletion(CompletedPoint):
-    """A point of a linear program: x with its least slacks, and the multipliers u. Neither side gives the other.
+    """A point of a linear program: x and b with their least slacks, and the multipliers u. Neither side gives the other.
 
     Parameters
     ----------
@@ -180,9 +180,14 @@ class OneNormCompletion(CompletedPoint):
         return self.problem.gram @ self.beta
 
     @cached_property
+    def b(self) -> float:
+        """The bias: the best one where the point has none."""
+        return self.problem.bias_at(self.f) if self.point.b is None else self.point.b
+
+    @cached_property
     def xi(self) -> Array:
-        """The least slacks (1 - A f)_+, (p,)."""
-        return np.maximum(1.0 - self.problem.rows.dot(self.f), 0.0)
+        """The least slacks (1 - A f - b s)_+, (p,)."""
+        return np.maximum(1.0 - self.problem.rows.dot(self.f) - self.b * self.problem.bias_signs, 0.0)
 
 
 @overload
@@ -208,7 +213,7 @@ def complete(problem: Problem, given: Any) -> Completion | OneNormCompletion:
     ----------
     problem : MarginProblem or OneNormProblem.
     given : w (q,) of a linear kernel, the tuple (w, b), a mapping with one of "w", "beta" (m,) and "f" (m,), and "b" and "alpha" (p,) if
-        they are known, or a canonical point. Of a linear program x (size,), or a mapping with "x", "u" (p,) or both.
+        they are known, or a canonical point. Of a linear program x (size,), or a mapping with "x", "u" (p,) or both, and "b".
 
     Returns
     -------

@@ -136,7 +136,7 @@ def _interval(problem: Problem, point: CanonicalPoint, way: float) -> Interval:
 
 def _of_linear_program(problem: OneNormProblem, point: OneNormPoint, way: float) -> Interval:
     lower = -np.inf if point.u is None else _linear_lower(problem, point.u, way)
-    upper = np.inf if point.x is None else _linear_upper(problem, point.x, way)
+    upper = np.inf if point.x is None else _linear_upper(problem, point.x, point.b, way)
     return Interval(lower, upper, problem.scale)
 
 
@@ -369,23 +369,23 @@ def _half_norm2_above(problem: MarginProblem, beta: Array, way: float) -> float:
     return _half_norm2(Evaluation(w, error, float(size @ size), inner_error(size, size, 0.0 * size)), way)
 
 
-def _linear_upper(problem: OneNormProblem, x: Array, way: float) -> float:
-    """1'x + C sum_r (1 - (B x)_r)_+ at x >= 0, rounded one way."""
+def _linear_upper(problem: OneNormProblem, x: Array, b: float | None, way: float) -> float:
+    """1'x + C sum_r (1 - (B x)_r - b s_r)_+ at x >= 0, rounded one way; at the best b where there is none, or one that is not finite."""
     x = np.clip(np.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0), 0.0, None)
-    if problem.over == "pairs":  # A'x must be exact
+    if problem.over == "rows":  # A'x must be exact
         x = on_grid(x, np.full(len(x), np.inf), np.zeros(len(x)))
     f, error = kernel_product(problem, problem.coefficients(x))
-    noise = rounded(problem.rows.absolute_dot(error + 4 * UNIT * np.abs(f)) + 4 * UNIT, 1)
-    xi = np.maximum(rounded(1.0 - problem.rows.dot(f) + way * noise, way), 0.0)
+    b = problem.bias_at(f) if b is None or not np.isfinite(b) else b
+    noise = rounded(problem.rows.absolute_dot(error + 4 * UNIT * np.abs(f)) + 4 * UNIT * (1 + abs(b)), 1)
+    xi = np.maximum(rounded(1.0 - problem.rows.dot(f) - b * problem.bias_signs + way * noise, way), 0.0)
     return _at_least_0(added(total(x, way), product(problem.C, total(xi, way), way), way))
 
 
 def _linear_lower(problem: OneNormProblem, u: Array, way: float) -> float:
-    """1'u at 0 <= u <= C with B'u <= 1, met by dividing by max(1, max B'u), rounded one way."""
-    rows = problem.rows
-    u = on_grid(u, np.full(problem.p, problem.C), rows.s)
+    """1'u at 0 <= u <= C with s'u = 0 and B'u <= 1, met by dividing by max(1, max B'u), rounded one way."""
+    rows, u = problem.rows, problem.feasible(u)
     g, error = kernel_product(problem, rows.rdot(u))
-    if problem.over == "pairs":
+    if problem.over == "rows":
         price = rows.dot(g) + way * (rows.absolute_dot(error) + 4 * UNIT * rows.absolute_dot(np.abs(g)))
     else:
         price = g + way * error

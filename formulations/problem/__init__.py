@@ -3,6 +3,7 @@
 from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.construct import (
     classification,
+    one_norm_classification,
     one_norm_ranking,
     ranking,
     ranking_from_pairs,
@@ -23,6 +24,7 @@ __all__ = [
     "Point",
     "Problem",
     "classification",
+    "one_norm_classification",
     "one_norm_ranking",
     "ranking",
     "ranking_from_pairs",

@@ -97,7 +97,7 @@ class CanonicalProblem(AnyProblem):
     @property
     @abstractmethod
     def size(self) -> int:
-        """Number of coefficients of a function in this problem, one a point or one a pair."""
+        """Number of coefficients of a function in this problem, one a point or one a row."""
 
     @property
     @abstractmethod
@@ -138,6 +138,11 @@ class CanonicalProblem(AnyProblem):
     def best_bias(self, f: Array) -> tuple[float, float]:
         """The ends of all biases b that are best for f (m,): (0, 0) for a problem without a bias."""
         return 0.0, 0.0
+
+    def bias_at(self, f: Array) -> float:
+        """The middle of `best_bias(f)`."""
+        lower, upper = self.best_bias(f)
+        return (lower + upper) / 2
 
     @abstractmethod
     def with_cost(self, C: float) -> Self:

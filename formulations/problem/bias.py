@@ -38,7 +38,9 @@ def squared_hinge_bias(breakpoints: Array, s: Array, c: Array) -> tuple[float, f
     return float(b), float(b)
 
 
-def finite_end(lower: float, upper: float) -> tuple[float, float]:
-    """The finite end of an interval as both ends, for an interval that is unbounded on one side; (0, 0) for an unbounded one."""
+def finite_interval(lower: float, upper: float) -> tuple[float, float]:
+    """An interval whose ends are finite: the finite end twice where one is not, and (0, 0) where neither is."""
+    if np.isfinite(lower) and np.isfinite(upper):
+        return lower, upper
     end = lower if np.isfinite(lower) else upper
     return (end, end) if np.isfinite(end) else (0.0, 0.0)

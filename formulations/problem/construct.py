@@ -227,7 +227,7 @@ def problems_of(
     Parameters
     ----------
     losses : those of the margin problems; the one-norm problems, which have the hinge, are among the families if it is.
-    The rest as in `problem_of`. A ranking with weights has no one-norm problems, because these know none.
+    The rest as in `problem_of`. A ranking or a classification with weights has no one-norm problems, because these know none.
 
     Raises
     ------
@@ -239,9 +239,30 @@ def problems_of(
         problems.append(problem_of(task, X, y, C, kernel, loss, epsilon, qid, **weights))
         if task == "classification" and soft:
             problems.append(problem_of(task, X, y, C, kernel, loss, bias=False, **weights))
-    if task == "ranking" and soft and "hinge" in losses and all(given is None for given in weights.values()):
+    linear = soft and "hinge" in losses and all(given is None for given in weights.values())
+    if task == "ranking" and linear:
         problems += [one_norm_ranking(X, y, qid, C, kernel), ranking_vector_machine(X, y, qid, C, kernel)]
+    if task == "classification" and linear:
+        problems += [one_norm_classification(X, y, C, kernel), one_norm_classification(X, y, C, kernel, bias=False)]
     return problems
+
+
+def one_norm_classification(X: Any, y: ArrayLike, C: float = 1.0, kernel: Kernel | None = None, bias: bool = True) -> OneNormProblem:
+    """One-norm classification, min 1'x + C sum_i (1 - y_i (sum_j x_j y_j k(x_j, x_i) + b))_+ over x >= 0 and b.
+
+    Parameters
+    ----------
+    X, y, kernel : as in `classification`; C finite.  bias : True (free) or False (none).
+
+    Raises
+    ------
+    ValueError : as in `classification`, and C = inf.
+
+    Source: T section 5.1 in words; O. L. Mangasarian, Generalized support vector machines (2000).
+    """
+    posed = classification(X, y, finite_cost(C), kernel, bias=_free_or_none(bias))
+    rows = Signed(posed.rows.s)
+    return OneNormProblem(posed.X, posed.kernel, rows, posed.C, "rows", posed.bias, shift=posed.shift, feature_names=posed.feature_names)
 
 
 def ranking_vector_machine(
@@ -281,7 +302,7 @@ def one_norm_ranking(X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: floa
     X, kernel, names = _features(X, kernel)
     rows, C = _pairs(X, y, qid)[0], finite_cost(C)
     within_float64(rows, C)
-    return OneNormProblem(X, kernel, rows, C, "pairs", shift=_shift(kernel, X), feature_names=names)
+    return OneNormProblem(X, kernel, rows, C, "rows", shift=_shift(kernel, X), feature_names=names)
 
 
 def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[str, ...] | None]:
@@ -315,6 +336,13 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[st
             f"the precomputed Gram matrix is not symmetric (largest difference {asymmetry:.3g}); pass (K + K.T) / 2 if that is meant"
         )
     return X, kernel, names
+
+
+def _free_or_none(bias: Any) -> bool:
+    """A bias that is no part of a norm."""
+    if not isinstance(bias, bool | np.bool_):
+        raise ValueError(f"one_norm_classification: bias must be True or False, not {shown(bias)}")
+    return bool(bias)
 
 
 def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> tuple[LabelledPairs, NDArray[Any]]:

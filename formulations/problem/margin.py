@@ -20,7 +20,7 @@ from equimargin.formulations.numeric.arguments import cost
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.problem.base import CanonicalProblem, fitting, of_another_kind
-from equimargin.formulations.problem.bias import finite_end, hinge_bias, squared_hinge_bias
+from equimargin.formulations.problem.bias import finite_interval, hinge_bias, squared_hinge_bias
 from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.problem.limits import within_float64
 from equimargin.formulations.problem.point import CanonicalPoint, Point
@@ -221,12 +221,7 @@ class MarginProblem(CanonicalProblem):
         if low > high:
             return (low + high) / 2, (low + high) / 2
         lower, upper = float(np.clip(b[0], low, high)), float(np.clip(b[1], low, high))
-        return (lower, upper) if np.isfinite(lower) and np.isfinite(upper) else finite_end(lower, upper)
-
-    def bias_at(self, f: Array) -> float:
-        """The middle of `best_bias(f)`."""
-        lower, upper = self.best_bias(f)
-        return (lower + upper) / 2
+        return finite_interval(lower, upper)
 
     @overload
     def repaired(self, alpha: Multipliers) -> Any: ...

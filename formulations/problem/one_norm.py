@@ -1,46 +1,51 @@
 """The one-norm margin problem, the canonical shape of every printed linear program.
 
-    min over x >= 0    1'x + C sum_r ( 1 - (B x)_r )_+
-    max over u         1'u   s.t.  B'u <= 1,  0 <= u <= C
+    min over x >= 0, b    1'x + C sum_r ( 1 - (B x)_r - b s_r )_+
+    max over u            1'u   s.t.  B'u <= 1,  s'u = 0,  0 <= u <= C
 
-There are two kinds. Over points B = A K, and x are the coefficients of f. Over pairs B = A K A', with one x a pair.
+There are two kinds. Over points B = A K, and x are the coefficients of f. Over rows B = A K A', with one x a row. The rows are the pairs of
+a ranking, or the points of a classification; these have signs s = y, and may have a bias b. Without one s'u = 0 is not asked for.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from equimargin.formulations.numeric.arguments import finite_cost
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.dyadic import on_grid
 from equimargin.formulations.problem.base import CanonicalProblem, fitting, of_another_kind
+from equimargin.formulations.problem.bias import finite_interval, hinge_bias
 from equimargin.formulations.problem.limits import within_float64
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
-from equimargin.formulations.rows.listed import Pairs
+from equimargin.formulations.rows.listed import Pairs, Signed
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OneNormProblem(CanonicalProblem):
-    """1'x + C sum_r (1 - (B x)_r)_+ over x >= 0, a linear program.
+    """1'x + C sum_r (1 - (B x)_r - b s_r)_+ over x >= 0 and b, a linear program.
 
     Parameters
     ----------
-    X : (m, d) features.  kernel : k.  rows : the preference pairs, A (p, m).  C : cost of a unit of slack, finite.
-    over : "points", B = A K and x = beta (m,), or "pairs", B = A K A' and x (p,).
+    X : (m, d) features.  kernel : k.  rows : the preference pairs or the classified points, A (p, m).  C : cost of a unit of slack, finite.
+    over : "points", B = A K and x = beta (m,), or "rows", B = A K A' and x (p,).  bias : whether b is free, and 0 otherwise.
     shift, feature_names : as of every CanonicalProblem.
 
-    Source: T (102)-(104) = K (2.10) over points; T (94)-(96) over pairs.
+    Source: T (102)-(104) = K (2.10) over points; T (94)-(96) over pairs, and T section 5.1 in words over classified points.
     """
 
     kind = "linear"
     weights = None
 
-    rows: Pairs
-    over: Literal["points", "pairs"] = "points"
+    rows: Pairs | Signed
+    over: Literal["points", "rows"] = "points"
+    bias: bool = False
 
     @property
     def size(self) -> int:
@@ -50,6 +55,8 @@ class OneNormProblem(CanonicalProblem):
     @property
     def family(self) -> str:
         """The id of the formulations with this optimum."""
+        if isinstance(self.rows, Signed):
+            return "svm.onenorm" if self.bias else "svm.nobias_onenorm"
         return "rvm" if self.over == "points" else "rank.onenorm"
 
     @property
@@ -59,7 +66,7 @@ class OneNormProblem(CanonicalProblem):
 
     @property
     def scale(self) -> float:
-        """P(0) = C p, the primal value at x = 0; C if there are no pairs, because the optimum 0 gives no unit for relative figures."""
+        """P(0) = C p, the primal value at x = 0; C if there are no rows, because the optimum 0 gives no unit for relative figures."""
         return self.C * max(self.p, 1)
 
     @property
@@ -68,24 +75,27 @@ class OneNormProblem(CanonicalProblem):
         return OneNormPoint(u=np.zeros(self.p))
 
     def point(self, coefficients: Array | None = None, multipliers: AnyMultipliers | None = None, b: float | None = None) -> OneNormPoint:
-        return OneNormPoint(coefficients, None if multipliers is None else np.asarray(multipliers))
+        return OneNormPoint(coefficients, None if multipliers is None else np.asarray(multipliers), b if self.bias else None)
 
     def own_point(self, point: CanonicalPoint) -> OneNormPoint:
         if isinstance(point, OneNormPoint):
             return fitting(point, self)
-        raise of_another_kind(point, self, "OneNormPoint(x, u)")
+        raise of_another_kind(point, self, "OneNormPoint(x, u, b)" if self.bias else "OneNormPoint(x, u)")
 
     @property
     def parts(self) -> dict[str, tuple[tuple[int, ...], str]]:
-        return {"x": ((self.size,), f"a coefficient for each of the {self.over}"), "u": ((self.p,), "a multiplier for each pair")}
+        row = "pair" if isinstance(self.rows, Pairs) else "row"
+        what = "points" if self.over == "points" else f"{row}s"
+        bias = {"b": ((), "a number")} if self.bias else {}
+        return {"x": ((self.size,), f"a coefficient for each of the {what}"), **bias, "u": ((self.p,), f"a multiplier for each {row}")}
 
     def function(self, point: CanonicalPoint) -> Point:
-        x = self.own_point(point).x
-        return Point(beta=None if x is None else self.coefficients(x), b=0.0)
+        at = self.own_point(point)
+        return Point(beta=None if at.x is None else self.coefficients(at.x), b=at.b if self.bias else 0.0)
 
     def values(self, point: CanonicalPoint) -> tuple[float, float]:
         at = self.own_point(point)
-        return np.inf if at.x is None else self.primal(at.x), -np.inf if at.u is None else self.dual(at.u)
+        return np.inf if at.x is None else self.primal(at.x, at.b), -np.inf if at.u is None else self.dual(at.u)
 
     def with_cost(self, C: float) -> OneNormProblem:
         """The same problem at another C, finite."""
@@ -97,17 +107,34 @@ class OneNormProblem(CanonicalProblem):
         """beta of f = sum_i beta_i k(x_i, .), (m,)."""
         return x if self.over == "points" else self.rows.rdot(x)
 
+    @cached_property
+    def bias_signs(self) -> Array:
+        """s_r, (p,): zeros where there is no bias."""
+        return self.rows.s if self.bias else np.zeros(self.p)
+
+    def best_bias(self, f: Array) -> tuple[float, float]:
+        """The interval of b that minimises the sum of slacks at f (m,), in the project's sign; (0, 0) without a bias."""
+        if not self.bias:
+            return 0.0, 0.0
+        s = self.rows.s
+        return finite_interval(*hinge_bias((1.0 - self.rows.dot(f)) * s, s, np.full(self.p, self.C)))
+
+    def feasible(self, u: Array) -> Array:
+        """Multipliers near u (p,), with 0 <= u <= C and s'u = 0, on a grid on which A'u is exact in float64."""
+        return on_grid(u, np.full(self.p, self.C), self.bias_signs)
+
     def dual(self, u: Array) -> float:
-        """1'u in float64, u clipped to its box and divided by max(1, max B'u)."""
-        u = np.clip(u, 0.0, self.C)
+        """1'u in float64, u moved inside 0 <= u <= C and s'u = 0, and divided by max(1, max B'u)."""
+        u = self.feasible(u)
         prices = self.gram @ self.rows.rdot(u)
         prices = prices if self.over == "points" else self.rows.dot(prices)
         return float(u.sum() / max(1.0, float(prices.max(initial=0.0))))
 
-    def primal(self, x: Array) -> float:
-        """1'x + C sum_r (1 - (B x)_r)_+ in float64 at x >= 0."""
-        margins = self.rows.dot(self.gram @ self.coefficients(x))
-        return float(x.sum() + self.C * np.maximum(1.0 - margins, 0.0).sum())
+    def primal(self, x: Array, b: float | None = None) -> float:
+        """1'x + C sum_r (1 - (B x)_r - b s_r)_+ in float64 at x >= 0; at the best b where none is given."""
+        f = self.gram @ self.coefficients(x)
+        b = self.bias_at(f) if b is None else b
+        return float(x.sum() + self.C * np.maximum(1.0 - self.rows.dot(f) - b * self.bias_signs, 0.0).sum())
 
 
 Problem = MarginProblem | OneNormProblem

@@ -66,13 +66,14 @@ class Point(CanonicalPoint):
 
 @dataclass(frozen=True, eq=False)
 class OneNormPoint(CanonicalPoint):
-    """A point of a OneNormProblem, a linear program: its unknowns x and the multipliers u of its rows, each where there is one.
+    """A point of a OneNormProblem, a linear program: its unknowns x and b and the multipliers u of its rows, each where there is one.
 
-    x : (size,) x >= 0, one a point or one a pair.  u : (p,) one a pair, 0 <= u <= C.
+    x : (size,) x >= 0, one a point or one a row.  u : (p,) one a row, 0 <= u <= C.  b : the bias; the best one for x where there is none.
     """
 
     x: Array | None = None
     u: Array | None = None
+    b: float | None = None
 
     @property
     def has_function(self) -> bool:

@@ -4,7 +4,11 @@
                    attained on both sides, and the optimal pairs are those with complementary slackness, for any M and C >= 0
     [rank_onenorm_duality]   T (94)-(96) with phi_i - phi_j      [rvm_duality]   T (102)-(104) = K (2.10), for kernels that are products;
                    for any other matrix [lp_duality] says it
-    [rank_onenorm_free_below_rvm]   without be >= 0 the optimum can only be smaller *)
+    [rank_onenorm_free_below_rvm]   without be >= 0 the optimum can only be smaller
+    [blp_duality]   the same duality with a free unknown b that costs nothing
+    [svm_onenorm_duality], [svm_nobias_onenorm_duality]   the 1-norm classifying SVM of T, section 5.1, with b and without
+    [rank_onenorm_is_svm_nobias_onenorm]   (94)-(96) classifies the differences phi_i - phi_j, all of class +1, without a bias
+    [rank_onenorm_is_symmetrised_svm_onenorm]   and the differences with their negatives as two classes, with a bias, at C/2 *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
 From equimargin Require Import inner optimum qp margin representer ranksvm.
@@ -145,3 +149,175 @@ Proof.
 case: s => be xi [b0 x0 m]; split=> //=; congr (_ + _); apply: eq_bigr => i _; exact: ger0_norm.
 Qed.
 End Ranking.
+
+(** The same program with a free unknown b, whose column is s and whose cost is 0. *)
+Section BiasedLP.
+Variables (R : realFieldType) (J P : finType) (M : P -> J -> R) (s : P -> R) (C : R).
+Implicit Types (be : J -> R) (b : R) (xi u : P -> R).
+Let point : Type := ((J -> R) * R * (P -> R))%type.
+
+Definition blp_feas (t : point) := let: (be, b, xi) := t in
+  [/\ forall j, 0 <= be j, forall p, 0 <= xi p & forall p, 1 - xi p <= \sum_j M p j * be j + s p * b].
+Definition blp_obj (t : point) := let: (be, b, xi) := t in \sum_j be j + C * (\sum_p xi p).
+Definition blp_dual_feas u := [/\ forall p, 0 <= u p <= C, forall j, \sum_p u p * M p j <= 1 & \sum_p u p * s p = 0].
+Definition blp_dual_obj u := \sum_p u p.
+Definition blp_complementary (t : point) u := let: (be, b, xi) := t in [/\ blp_feas (be, b, xi), blp_dual_feas u,
+  forall j, be j * (1 - \sum_p u p * M p j) = 0,
+  forall p, u p * (\sum_j M p j * be j + s p * b - 1 + xi p) = 0 & forall p, (C - u p) * xi p = 0].
+
+Lemma blp_gap be b xi u : \sum_p u p * s p = 0 -> blp_obj (be, b, xi) - blp_dual_obj u = \sum_j be j * (1 - \sum_p u p * M p j)
+  + \sum_p u p * (\sum_j M p j * be j + s p * b - 1 + xi p) + \sum_p (C - u p) * xi p.
+Proof.
+move=> z; have -> : \sum_p u p * (\sum_j M p j * be j + s p * b - 1 + xi p) = \sum_p u p * (\sum_j M p j * be j - 1 + xi p).
+  transitivity (\sum_p u p * (\sum_j M p j * be j - 1 + xi p) + (\sum_p u p * s p) * b); last by rewrite z mul0r addr0.
+  by rewrite mulr_suml -big_split; apply: eq_bigr => p _ /=; move: (\sum_j _) => m; ring.
+exact: (lp_gap M C be xi u).
+Qed.
+Lemma blp_pair : dual_pair blp_feas blp_obj blp_dual_feas blp_dual_obj blp_complementary.
+Proof.
+have h1 be b xi u j : blp_feas (be, b, xi) -> blp_dual_feas u -> 0 <= be j * (1 - \sum_p u p * M p j).
+  by case=> f _ _ [_ d _]; rewrite mulr_ge0 // subr_ge0.
+have h2 be b xi u p : blp_feas (be, b, xi) -> blp_dual_feas u -> 0 <= u p * (\sum_j M p j * be j + s p * b - 1 + xi p).
+  case=> _ _ f [/(_ p)/andP[d _] _ _]; rewrite mulr_ge0 //; have := f p.
+  by rewrite -subr_ge0; congr (0 <= _); rewrite opprB addrA addrAC.
+have h3 be b xi u p : blp_feas (be, b, xi) -> blp_dual_feas u -> 0 <= (C - u p) * xi p.
+  by case=> _ f _ [/(_ p)/andP[_ d] _ _]; rewrite mulr_ge0 // subr_ge0.
+split.
+- move=> [[be b] xi] u F D; have [_ _ z] := D.
+  by rewrite -subr_ge0 blp_gap // !addr_ge0 // sumr_ge0 // => k _; [exact: h1 F D|exact: h2 F D|exact: h3 F D].
+- move=> [[be b] xi] u F D /eqP; have [_ _ z] := D; rewrite -subr_eq0 blp_gap //.
+  have t1 j := h1 _ _ _ _ j F D; have t2 p := h2 _ _ _ _ p F D; have t3 p := h3 _ _ _ _ p F D.
+  rewrite paddr_eq0 ?addr_ge0 ?sumr_ge0 // paddr_eq0 ?sumr_ge0 // !psumr_eq0 // => /andP[/andP[/allP s1 /allP s2] /allP s3].
+  by split=> // k; apply/eqP; [apply: s1|apply: s2|apply: s3]; apply: mem_index_enum.
+- by move=> [[be b] xi] u [].
+- by move=> [[be b] xi] u [F D s1 s2 s3]; have [_ _ z] := D; apply/eqP; rewrite -subr_eq0 blp_gap // !big1 ?addr0.
+Qed.
+
+Let U := [lmodType R of {ffun P -> R^o}].
+Let index := ((J + (P + P)) + bool)%type.
+Let A (k : index) (u : U) : R := match k with
+  | inl (inl j) => \sum_p M p j * u p | inl (inr (inl p)) => - u p | inl (inr (inr p)) => u p
+  | inr true => \sum_p s p * u p | inr false => \sum_p - s p * u p end.
+Let cap (k : index) : R := match k with inl (inl _) => 1 | inl (inr (inr _)) => C | _ => 0 end.
+
+Theorem blp_duality : 0 <= C -> strong_duality blp_feas blp_obj blp_dual_feas blp_dual_obj blp_complementary.
+Proof.
+move=> C0; apply: (pair_strong_duality blp_pair).
+have FA k : functional (A k).
+  case: k => [[j|[p|p]]|[]] k u v; rewrite /A; try exact: weighted_functional.
+    by rewrite !ffunE opprD mulrN.
+  by rewrite !ffunE.
+have [] := qp_alternative (index_enum_uniq _) (nil_form R P) cap (weighted_functional (fun=> 1)) FA.
+- case=> u [lam [F l0 cs st]].
+  have all k : k \in index_enum [finType of index] by exact: mem_index_enum.
+  exists (fun j => lam (inl (inl j)), lam (inr true) - lam (inr false), fun p => lam (inl (inr (inr p)))), u.
+  have E p : 1 = \sum_j M p j * lam (inl (inl j)) - lam (inl (inr (inl p))) + lam (inl (inr (inr p)))
+      + s p * (lam (inr true) - lam (inr false)).
+    have := st (delta R p); rewrite weighted_delta !big_sumType big_bool /= add0r => {1}->; rewrite !weighted_delta.
+    have -> : \sum_j lam (inl (inl j)) * (\sum_q M q j * delta R p q) = \sum_j M p j * lam (inl (inl j)).
+      by apply: eq_bigr => j _; rewrite weighted_delta mulrC.
+    have -> : \sum_q lam (inl (inr (inl q))) * - delta R p q = - lam (inl (inr (inl p))).
+      by rewrite -(weighted_delta (fun q => lam (inl (inr (inl q)))) p) -sumrN; apply: eq_bigr => q _; exact: mulrN.
+    by move: (\sum_j _) => m; move: (lam (inr true)) (lam (inr false)) (lam (inl (inr (inl p)))) (lam (inl (inr (inr p)))) => n1 n2 n3 n4; ring.
+  have box p : 0 <= u p <= C.
+    by have := F (inl (inr (inl p))) (all _); have := F (inl (inr (inr p))) (all _); rewrite /= oppr_le0 => -> ->.
+  have price j : \sum_p u p * M p j <= 1.
+    by have := F (inl (inl j)) (all _); rewrite /=; congr (_ <= _); apply: eq_bigr => p _; exact: mulrC.
+  have balance : \sum_p u p * s p = 0.
+    have e : \sum_p u p * s p = \sum_p s p * u p by apply: eq_bigr => p _; exact: mulrC.
+    have n : \sum_p - s p * u p = - \sum_p s p * u p by rewrite -sumrN; apply: eq_bigr => p _; exact: mulNr.
+    have := F (inr true) (all _); have := F (inr false) (all _); rewrite /= e n oppr_le0 => h1 h2.
+    by apply/eqP; rewrite eq_le h1 h2.
+  split=> //.
+  + split=> // p; rewrite ler_subl_addr {1}(E p) [X in X <= _]addrAC ler_add2r [X in _ <= X]addrC addrC.
+    by rewrite ler_add2l ler_subl_addr ler_addl.
+  + move=> j; have := cs (inl (inl j)) (all _); rewrite /=; congr (_ * (_ - _) = _); apply: eq_bigr => p _; exact: mulrC.
+  + move=> p; have -> : \sum_j M p j * lam (inl (inl j)) + s p * (lam (inr true) - lam (inr false)) - 1
+        + lam (inl (inr (inr p))) = lam (inl (inr (inl p))).
+      rewrite [X in _ - X + _](E p); move: (\sum_j _) => m.
+      by move: (lam (inr true)) (lam (inr false)) (lam (inl (inr (inl p)))) (lam (inl (inr (inr p)))) => n1 n2 n3 n4; ring.
+    by rewrite mulrC; have := cs (inl (inr (inl p))) (all _); rewrite /= opprK add0r.
+  + by move=> p; have := cs (inl (inr (inr p))) (all _); rewrite /= mulrC.
+- case=> lam [l0 _ neg]; move: neg; rewrite ltNge sumr_ge0 // => -[[j|[p|p]]|[]] _; rewrite mulr_ge0 //; exact: ler01.
+- case=> d [F _ pos]; move: pos; rewrite ltNge => /negP; case; rewrite -oppr_ge0 -sumrN sumr_ge0 // => p _.
+  by have := F (inl (inr (inr p))) (mem_index_enum _); rewrite /= mul1r oppr_ge0.
+Qed.
+End BiasedLP.
+
+(** The 1-norm classifying SVM, with a bias and without. *)
+Section Classification.
+Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V) (I : finType) (x : I -> V) (y : I -> R) (C : R).
+Hypothesis C0 : 0 <= C.
+Implicit Types (al u xi : I -> R).
+Let biased_point : Type := ((I -> R) * R * (I -> R))%type.
+Let nobias_point : Type := ((I -> R) * (I -> R))%type.
+(** An entry of YKY. *)
+Definition svm_entry i j := y i * ip (x i) (x j) * y j.
+
+Definition svm_onenorm_primal_feas (t : biased_point) := let: (al, b, xi) := t in
+  [/\ forall i, 0 <= al i, forall i, 0 <= xi i & forall i, 1 - xi i <= \sum_j svm_entry i j * al j + y i * b].
+Definition svm_onenorm_primal_obj (t : biased_point) := let: (al, b, xi) := t in \sum_i al i + C * (\sum_i xi i).
+Definition svm_onenorm_dual_feas u := [/\ forall i, 0 <= u i <= C, forall j, \sum_i u i * svm_entry i j <= 1 & \sum_i u i * y i = 0].
+Definition svm_onenorm_dual_obj u := \sum_i u i.
+Definition svm_nobias_onenorm_primal_feas (t : nobias_point) := let: (al, xi) := t in
+  [/\ forall i, 0 <= al i, forall i, 0 <= xi i & forall i, 1 - xi i <= \sum_j svm_entry i j * al j].
+Definition svm_nobias_onenorm_primal_obj (t : nobias_point) := let: (al, xi) := t in \sum_i al i + C * (\sum_i xi i).
+Definition svm_nobias_onenorm_dual_feas u := (forall i, 0 <= u i <= C) /\ forall j, \sum_i u i * svm_entry i j <= 1.
+Definition svm_nobias_onenorm_dual_obj u := \sum_i u i.
+
+Theorem svm_onenorm_duality : strong_duality svm_onenorm_primal_feas svm_onenorm_primal_obj
+  svm_onenorm_dual_feas svm_onenorm_dual_obj (blp_complementary svm_entry y C).
+Proof. exact: blp_duality. Qed.
+Theorem svm_nobias_onenorm_duality : strong_duality svm_nobias_onenorm_primal_feas svm_nobias_onenorm_primal_obj
+  svm_nobias_onenorm_dual_feas svm_nobias_onenorm_dual_obj (lp_complementary svm_entry C).
+Proof. exact: lp_duality. Qed.
+End Classification.
+
+(** The pairs as points: all of class +1 without a bias, and with their negatives as class -1 and a bias at half the cost. *)
+Section PairsAsPoints.
+Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V) (X : finType) (phi : X -> V).
+Variables (P : finType) (hi lo : P -> X) (C : R).
+Local Notation Q := (Qhat ip phi hi lo).
+Let d p : V := phi (hi p) - phi (lo p).
+Let z (k : P + P) : V := match k with inl p => phi (hi p) - phi (lo p) | inr p => phi (lo p) - phi (hi p) end.
+Let y (k : P + P) : R := match k with inl _ => 1 | inr _ => -1 end.
+Let pair (k : P + P) : P := match k with inl p | inr p => p end.
+
+Lemma pair_entry p q : svm_entry ip d (fun=> 1) p q = Q p q.
+Proof. by rewrite /svm_entry mul1r mulr1 QhatE. Qed.
+Lemma signed_pair_entry k l : svm_entry ip z y k l = Q (pair k) (pair l).
+Proof.
+rewrite /svm_entry QhatE; case: k => p; case: l => q /=; rewrite -?(opprB (phi (hi _))) ?ipNl ?ipNr; move: (ip _ _) => m; ring.
+Qed.
+
+Theorem rank_onenorm_is_svm_nobias_onenorm v :
+  minimum (rank_onenorm_primal_feas ip phi hi lo) (@rank_onenorm_primal_obj R P C) v <->
+  minimum (svm_nobias_onenorm_primal_feas ip d (fun=> 1)) (@svm_nobias_onenorm_primal_obj R P C) v.
+Proof.
+have E p al : \sum_q svm_entry ip d (fun=> 1) p q * al q = \sum_q Q p q * al q by apply: eq_bigr => q _; rewrite pair_entry.
+apply: minimum_iff => -[al xi] [a0 x0 m]; exists (al, xi) => //; split=> // p; first by rewrite E; exact: m.
+by rewrite -E; exact: m.
+Qed.
+
+Theorem rank_onenorm_is_symmetrised_svm_onenorm v :
+  minimum (rank_onenorm_primal_feas ip phi hi lo) (@rank_onenorm_primal_obj R P C) v <->
+  minimum (svm_onenorm_primal_feas ip z y) (@svm_onenorm_primal_obj R _ (C / 2%:R)) v.
+Proof.
+have E k al : \sum_l svm_entry ip z y k l * al l = \sum_q Q (pair k) q * (al (inl q) + al (inr q)).
+  rewrite big_sumType -big_split; apply: eq_bigr => q _ /=; by rewrite !signed_pair_entry mulrDr.
+apply: minimum_iff => [[al xi] [a0 x0 m]|[[al b] xi] [a0 x0 m]].
+  exists (fun k => match k with inl p => al p | inr _ => 0 end, 0, fun k => xi (pair k)).
+    split; [by case|by move=> k; exact: x0|move=> k; rewrite E /= mulr0 addr0; have := m (pair k)].
+    by congr (_ <= _); apply: eq_bigr => q _; rewrite addr0.
+  rewrite /= !big_sumType /= [X in _ + X + _]big1 // addr0; move: (\sum_p xi p) => t.
+  by have -> : C / 2%:R * (t + t) = C * t by field.
+exists (fun p => al (inl p) + al (inr p), fun p => (xi (inl p) + xi (inr p)) / 2%:R).
+  split=> [p|p|p]; first exact: addr_ge0.
+    by apply: divr_ge0; [exact: addr_ge0|exact: ler0n].
+  rewrite -(@ler_pmul2l _ 2%:R) ?ltr0n //; move: (ler_add (m (inl p)) (m (inr p))); rewrite !E /=; move: (\sum_q _) => t h.
+  have -> : 2%:R * t = t + 1 * b + (t + -1 * b) by ring.
+  by apply: le_trans h; rewrite le_eqVlt; apply/orP; left; apply/eqP; field.
+rewrite /= !big_sumType /= -!big_split /= -mulr_suml; move: (\sum_p (xi _ + _)) => t.
+by rewrite mulrA [C / 2%:R * t]mulrAC.
+Qed.
+End PairsAsPoints.

@@ -124,18 +124,18 @@ def integral(problem: Problem) -> Integral:
 
     Parameters
     ----------
-    problem : MarginProblem or OneNormProblem with a rational kernel; for the latter t = 1, s = 0 and the box is C.
+    problem : MarginProblem or OneNormProblem with a rational kernel; for the latter t = 1 and the box is C.
     """
     K, denominator = gram_in_integers(problem.kernel, problem.X, problem.shift or 0.0)
     rows, p = problem.rows, problem.p
     A = rows.matrix
     k = 1 if p == 0 else A.nnz // p
-    t = _targets(problem)
+    t, s = _targets(problem), problem.bias_signs
     if isinstance(problem, OneNormProblem):
         box: list[Fraction | None] = [Fraction(problem.C)] * p
-        ridge, s = [Fraction(0)] * p, np.zeros(p)
+        ridge = [Fraction(0)] * p
     else:
-        costs, s = _costs(problem), problem.bias_signs
+        costs = _costs(problem)
         box = [cost if problem.loss == "hinge" or cost == 0 else None for cost in costs]
         ridge = [1 / (2 * cost) if problem.squared and cost else Fraction(0) for cost in costs]
     unit = lcm(denominator, *{v.denominator for v in t}, *{v.denominator for v in ridge})

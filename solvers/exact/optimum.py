@@ -204,10 +204,12 @@ def _linear(problem: OneNormProblem, program: Program, seconds: float) -> _End:
     try:
         vertex = program.solve(highs_basis(problem, seconds))
     except _Spent as spent:
-        return _End(spent.status, f"{spent} {_pivots(program.pivots)}", fractions(problem.p), program.x, program.pivots)
+        unknown: Ends = (None, None) if problem.bias else BIAS_OF_0
+        x = program.x[: problem.size]
+        return _End(spent.status, f"{spent} {_pivots(program.pivots)}", fractions(problem.p), x, program.pivots, bias=unknown)
     value = verified_vertex(program, vertex)
     reason = f"the basis of HiGHS, {_pivots(program.pivots)}; every condition of the optimum checked"
-    return _End(Status.OPTIMAL, reason, vertex.u, vertex.x, program.pivots, value)
+    return _End(Status.OPTIMAL, reason, vertex.u, vertex.x[: problem.size], program.pivots, value, program.best_bias(vertex))
 
 
 def _float_solution(problem: MarginProblem, seconds: float) -> Point:
@@ -235,7 +237,7 @@ def _weights(problem: Problem, numbers: Integral, beta: Fractions) -> tuple[Frac
     Z = explicit(problem.kernel, problem.X)
     if Z is None:
         return None
-    if isinstance(problem, OneNormProblem) and problem.over == "pairs":
+    if isinstance(problem, OneNormProblem) and problem.over == "rows":
         beta = _combined(numbers.rdot, beta)
     columns, unit = dyadic(Z.dense)
     values, den = common(beta)

@@ -1,11 +1,13 @@
 """One-norm programs solved exactly: from the basis of HiGHS on, by the simplex method in rational numbers.
 
-    min  1'x + C 1'xi    s.t.  B x + xi - eta = 1,   x, xi, eta >= 0          B = A K (over points)  or  A K A' (over pairs)
+    min  c'x + C 1'xi    s.t.  B x + xi - eta = 1,   x, xi, eta >= 0          B = A K (over points)  or  A K A' (over rows),  c = 1
+
+A bias b is the difference of two more unknowns in x, which cost nothing: B has the columns s and -s then.
 
 A basis has some columns S of x and, in every row r, xi_r, eta_r or neither. T are the rows with neither; they are as many as S, and B_TS is
 not singular:
 
-    B_TS x_S = 1,     u_r = C where xi_r is basic, 0 where eta_r is,   B_TS' u_T = 1 - (B'u)_S over the other rows.
+    B_TS x_S = 1,     u_r = C where xi_r is basic, 0 where eta_r is,   B_TS' u_T = c_S - (B'u)_S over the other rows.
 
 A basis with x_S >= 0 becomes feasible when each row outside T takes xi_r or eta_r by the sign of 1 - (B x)_r. Where x_S >= 0 does not hold,
 the method starts from x = 0, xi = 1. It terminates because every pivot takes the first column that can enter and the first that can leave.
@@ -36,7 +38,7 @@ class Vertex:
     """A basis and its point.
 
     basis : the basic columns.  x : (n,).  u : (p,).  surplus : (p,) integers, B x - 1 times `surplus_unit`.
-    surplus_unit : the denominator of `surplus`.  price : (n,) the reduced costs 1 - B'u.
+    surplus_unit : the denominator of `surplus`.  price : (n,) the reduced costs c - B'u.
     """
 
     basis: Basis
@@ -61,13 +63,16 @@ class Program:
     check : called before every pivot and every linear system with the pivots so far and the seconds that the system may take; may raise to
         end the run.
 
-    x : (n,) of the last vertex, 0 before the first.  pivots : how many so far.
+    x : (n,) of the last vertex, 0 before the first.  c : (n,).  pivots : how many so far.
     """
 
     def __init__(self, problem: OneNormProblem, numbers: Integral, check: Callable[[int, float], None]) -> None:
         self.numbers, self.check = numbers, check
-        self.n, self.p, self.C = problem.size, problem.p, Fraction(problem.C)
-        self.pairs = problem.over == "pairs"
+        self.size, self.p, self.C = problem.size, problem.p, Fraction(problem.C)
+        self.over_rows, self.bias = problem.over == "rows", problem.bias
+        self.n = self.size + 2 * self.bias
+        self.c: Fractions = fractions(self.n)
+        self.c[: self.size] = Fraction(1)
         self.x: Fractions = fractions(self.n)
         self.pivots = 0
 
@@ -95,14 +100,14 @@ class Program:
         if len(S) != len(T):
             return None
         if S:
-            matrix, (missing, unit) = self._block(T, S), common(1 - self._prices(u)[S])
+            matrix, (missing, unit) = self._block(T, S), common((self.c - self._prices(u))[S])
             try:
                 x[S] = self._solved(matrix, as_integers([numbers.unit] * len(T)), 1)
                 u[T] = self._solved(matrix.T, missing * numbers.unit, unit)
             except ZeroDivisionError:
                 return None
         margins, den = self._margins(x)
-        return Vertex(basis, x, u, margins - den * numbers.unit, den * numbers.unit, 1 - self._prices(u))
+        return Vertex(basis, x, u, margins - den * numbers.unit, den * numbers.unit, self.c - self._prices(u))
 
     def _parts(self, basis: Basis) -> tuple[list[int], list[int]]:
         """S and T."""
@@ -150,26 +155,51 @@ class Program:
 
     def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Integers:
         """The integers of B[rows, columns]."""
-        numbers = self.numbers
-        if self.pairs:
-            return numbers.block(np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int64))
-        part = np.zeros((len(rows), len(columns)), dtype=object)
-        for i, a in zip(numbers.index[rows].T, numbers.entry[rows].T, strict=True):
-            part += a[:, None] * numbers.K[np.ix_(i, columns)]
-        return part
+        numbers, size = self.numbers, self.size
+        r, inner = np.asarray(rows, dtype=np.int64), np.array([j for j in columns if j < size], dtype=np.int64)
+        block = np.zeros((len(rows), len(columns)), dtype=object)
+        block[:, [j >= size for j in columns]] = self._signs(r)[:, [j - size for j in columns if j >= size]]
+        if self.over_rows:
+            part = numbers.block(r, inner)
+        else:
+            part = np.zeros((len(r), len(inner)), dtype=object)
+            for i, a in zip(numbers.index[r].T, numbers.entry[r].T, strict=True):
+                part += a[:, None] * numbers.K[np.ix_(i, inner)]
+        block[:, [j < size for j in columns]] = part
+        return block
+
+    def _signs(self, rows: Any) -> Integers:
+        """The integers of the columns s and -s, (rows, 2)."""
+        s = self.numbers.unit * self.numbers.s[rows]
+        return np.stack([s, -s], axis=1)
 
     def _margins(self, x: Fractions) -> tuple[Integers, int]:
         """unit x B x, (p,), as integers over a denominator."""
         values, den = common(x)
-        beta = self.numbers.rdot(values) if self.pairs else values
-        return self.numbers.dot(self.numbers.product(beta)), den
+        beta = self.numbers.rdot(values[: self.size]) if self.over_rows else values[: self.size]
+        margins = self.numbers.dot(self.numbers.product(beta))
+        return margins + self._signs(slice(None)) @ values[self.size :] if self.bias else margins, den
 
     def _prices(self, u: Fractions) -> Fractions:
         """B'u, (n,), Fractions."""
         values, den = common(u)
         prices = self.numbers.product(self.numbers.rdot(values))
-        prices = self.numbers.dot(prices) if self.pairs else prices
+        prices = self.numbers.dot(prices) if self.over_rows else prices
+        if self.bias:
+            prices = np.append(prices, self._signs(slice(None)).T @ values)
         return as_fractions([Fraction(v, den * self.numbers.unit) for v in prices.tolist()])
+
+    def best_bias(self, vertex: Vertex) -> tuple[Fraction | None, Fraction | None]:
+        """The ends of all b that are best for the vertex's f, None for an end at infinity; (0, 0) without a bias.
+
+        The slope of the sum of slacks in b is the number of breakpoints below b minus the number of rows of sign +1.
+        """
+        if not self.bias:
+            return Fraction(0), Fraction(0)
+        b = vertex.x[-2] - vertex.x[-1]
+        missing = [b - s * Fraction(int(v), vertex.surplus_unit) for s, v in zip(self.numbers.s.tolist(), vertex.surplus, strict=True)]
+        passed, ends = sum(s > 0 for s in self.numbers.s.tolist()), [None, *sorted(missing), None]
+        return ends[passed], ends[passed + 1]
 
     def _solved(self, matrix: Integers, right: Integers, den: int) -> Fractions:
         """y with matrix y = right / den, Fractions; ZeroDivisionError where the matrix is singular."""
@@ -187,9 +217,13 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
     import highspy
     from scipy import sparse
 
-    n, p, scale = problem.size, problem.p, problem.gram.mean_diagonal
+    p, scale = problem.p, problem.gram.mean_diagonal
     AK = problem.rows.matrix @ (problem.gram.dense / scale)
     B = AK if problem.over == "points" else AK @ problem.rows.matrix.T
+    c = np.ones(problem.size)
+    if problem.bias:
+        B, c = np.column_stack([B, problem.rows.s, -problem.rows.s]), np.append(c, [0.0, 0.0])
+    n = len(c)
     M = sparse.csc_array(sparse.hstack([sparse.csc_array(B), sparse.eye_array(p)]))
     highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     highs.setOptionValue("output_flag", False)
@@ -198,7 +232,7 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
     highs.setOptionValue("threads", 1)
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = n + p, p
-    lp.col_cost_ = np.concatenate([np.ones(n), np.full(p, problem.C * scale)])
+    lp.col_cost_ = np.concatenate([c, np.full(p, problem.C * scale)])
     lp.col_lower_, lp.col_upper_ = np.zeros(n + p), np.full(n + p, np.inf)
     lp.row_lower_, lp.row_upper_ = np.ones(p), np.full(p, np.inf)
     lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
@@ -213,14 +247,14 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
 
 
 def verified(program: Program, vertex: Vertex) -> Fraction:
-    """The optimum, once every condition of it has been checked: x >= 0, 0 <= u <= C, B'u <= 1 and 1'x + C 1'xi = 1'u.
+    """The optimum, once every condition of it has been checked: x >= 0, 0 <= u <= C, B'u <= c and c'x + C 1'xi = 1'u.
 
     Raises
     ------
     ArithmeticError : a condition does not hold.
     """
     slack = sum((v for v in vertex.surplus if v < 0), 0)
-    primal = sum(vertex.x, Fraction(0)) - program.C * Fraction(slack, vertex.surplus_unit)
+    primal = sum(program.c * vertex.x, Fraction(0)) - program.C * Fraction(slack, vertex.surplus_unit)
     dual = sum(vertex.u, Fraction(0))
     box = all(0 <= v <= program.C for v in vertex.u)
     if not (vertex.feasible and box and (vertex.price >= 0).all() and primal == dual):

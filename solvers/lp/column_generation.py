@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint
-from equimargin.formulations.rows.listed import LISTED_PAIRS
+from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.lp.highs import Basis, Flags, dual_simplex
 from equimargin.solvers.lp.linear_program import entries
@@ -54,14 +55,19 @@ STALE_PRICES = 250
 """Looks at the prices without progress that end a run. There are many, because columns come slowly, but their number is finite."""
 ENTRIES_BETWEEN_INTERRUPTS = 20_000_000
 """Entries of K that are computed between two moments at which an interrupt is noticed."""
-WHOLE_PROGRAM_ENTRIES = {"points": 60_000, "pairs": 250_000}
+WHOLE_PROGRAM_ENTRIES = {"points": 60_000, "rows": 250_000}
 """Entries of the largest matrix that "auto" leaves to HiGHS, with unknowns over points and over pairs: up to there the whole linear program
 is solved sooner than by column generation. Over pairs there are many columns that are much alike, so that column generation pays later."""
 MOST_ITERATIONS = 1_000_000
 """Simplex iterations after which a run ends where the caller gives no limit."""
 
 
-NEEDS = Needs(OneNormProblem, most_rows=LISTED_PAIRS)
+def not_of_pairs(problem: OneNormProblem) -> Refusal | None:
+    """The refusal of rows that are no pairs, or None."""
+    return None if isinstance(problem.rows, Pairs) else Refusal("the rows are points, and its columns and groups are of pairs")
+
+
+NEEDS = Needs(OneNormProblem, most_rows=LISTED_PAIRS, also=not_of_pairs)
 
 
 def large(problem: OneNormProblem) -> bool:
@@ -206,7 +212,7 @@ class Master:
         outside[self.columns] = False
         new = np.flatnonzero(outside & (prices > 1.0))
         new = new[np.argsort(-prices[new])]
-        if self.problem.over == "pairs":
+        if self.problem.over == "rows":
             for points in (self.problem.rows.preferred, self.problem.rows.other):
                 new = new[np.sort(np.unique(points[new], return_index=True)[1])]
         return new[:COLUMNS_ADDED]

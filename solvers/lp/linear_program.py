@@ -1,10 +1,11 @@
 """One-norm margin problems solved by the simplex method of HiGHS on the whole of their dual.
 
-    max  1'u    s.t.  B'u <= 1,  0 <= u <= C        B' = K A' (over points)  or  A K A' (over pairs)
+    max  1'u    s.t.  B'u <= 1,  s'u = 0,  0 <= u <= C        B' = K A' (over points)  or  A K A' (over rows)
 
 B is never formed. It is a product of sparse matrices and of K, or of Z and Z' where the kernel has features with K = Z Z'. What each factor
-makes of u is an unknown of its own: h = A'u, w = Z'h, g = Z w. The x >= 0 of the primal, min 1'x + C sum_r (1 - (B x)_r)_+, are the
-multipliers of B'u <= 1. HiGHS keeps to absolute tolerances only; the equations of its vertex are therefore solved once more (`polish.py`).
+makes of u is an unknown of its own: h = A'u, w = Z'h, g = Z w. The x >= 0 of the primal, min 1'x + C sum_r (1 - (B x)_r - b s_r)_+, are the
+multipliers of B'u <= 1, and b is the best one for x. Without a bias s = 0. HiGHS keeps to absolute tolerances only; the equations of its
+vertex are therefore solved once more (`polish.py`).
 
 Source: documents T (102)-(104) = K (2.10), T (94)-(96); Q. Huangfu, J. A. J. Hall, Parallelizing the dual revised simplex method (2018).
 """
@@ -20,6 +21,7 @@ from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint
 from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.lp.polish import best
 from equimargin.solvers.needs import Needs
@@ -37,7 +39,8 @@ def too_many_entries(problem: OneNormProblem) -> Refusal | None:
     """The refusal of a problem whose matrix would keep HiGHS busy for longer than anybody waits, or None."""
     if entries(problem) <= HIGHS_ENTRIES:
         return None
-    size = f"{entries(problem):,} entries for {problem.m:,} points and {problem.p:,} pairs"
+    what = "pairs" if isinstance(problem.rows, Pairs) else "rows"
+    size = f"{entries(problem):,} entries for {problem.m:,} points and {problem.p:,} {what}"
     return Refusal(f"too large: {size}, the limit is {HIGHS_ENTRIES:,}", too_large=True)
 
 
@@ -53,7 +56,7 @@ def entries(problem: OneNormProblem) -> int:
 @solver(
     "linear_program",
     algorithm="the dual simplex method of HiGHS on the whole linear program",
-    families=("rvm", "rank.onenorm"),
+    families=("rvm", "rank.onenorm", "svm.onenorm", "svm.nobias_onenorm"),
     needs=NEEDS,
 )
 def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
@@ -86,7 +89,8 @@ def _highs(problem: OneNormProblem, limits: Limits, start: float) -> Any:
     definitions = [[None] * len(sizes) for _ in inner]
     for k, factor in enumerate(inner):
         definitions[k][k : k + 2] = factor, -sparse.eye_array(sizes[k + 1])
-    equalities = sparse.block_array(definitions, format="csr")
+    balance = [sparse.csr_array(problem.bias_signs[None, :]), *(None for _ in inner)]
+    equalities = sparse.block_array([*definitions, balance], format="csr")
     prices = sparse.block_array([[*(sparse.csr_array((last.shape[0], size)) for size in sizes[:-1]), last]], format="csr")
     tolerance = float(np.clip(0.1 * limits.tol, 1e-10, 1e-7))
     options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
@@ -99,7 +103,7 @@ def _highs(problem: OneNormProblem, limits: Limits, start: float) -> Any:
         A_ub=prices,
         b_ub=np.ones(last.shape[0]),
         A_eq=equalities,
-        b_eq=np.zeros(sum(sizes[1:])),
+        b_eq=np.zeros(sum(sizes[1:]) + 1),
         bounds=np.array([(0.0, problem.C * problem.gram.mean_diagonal)] * problem.p + [(-np.inf, np.inf)] * sum(sizes[1:])),
         method="highs-ds",
         options=options,

@@ -1,6 +1,6 @@
 """The equations of a vertex of a one-norm program, solved once more in float64.
 
-    (B x)_F = 1,  (B'u)_S = 1        F where 0 < u < C,  S where x > 0;   B = A K (over points)  or  A K A' (over pairs)
+    (B x + b s)_F = 1,  (B'u)_S = 1,  s'u = 0        F where 0 < u < C,  S where x > 0;   B = A K (over points)  or  A K A' (over rows)
 
 The simplex method ends within absolute tolerances: its u violates B'u <= 1 a little, which a large C magnifies, and the margins of its x
 are a little off 1. Once the equations have been solved again, only the rounding of B'u is left. u is moved inside its constraints by about
@@ -19,7 +19,6 @@ import numpy as np
 from equimargin.formulations.bounds.evaluate import kernel_product
 from equimargin.formulations.bounds.intervals import interval
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.dyadic import on_grid
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint
@@ -52,15 +51,15 @@ def best(problem: OneNormProblem, x: Array, u: Array) -> tuple[OneNormPoint, flo
 
 
 def _solved_again(problem: OneNormProblem, x: Array, u: Array) -> tuple[Array, Array]:
-    """x and u with (B x)_F = 1 and (B'u)_S = 1 solved in float64, F where 0 < u < C, S where x > 0."""
+    """x and u with (B x + b s)_F = 1, (B'u)_S = 1 and s'u = 0 solved in float64, F where 0 < u < C, S where x > 0."""
     S, F = np.flatnonzero(x > 0), np.flatnonzero((u > 0) & (u < problem.C * (1 - 4 * UNIT)))
     if not (S.size and F.size):
         return x, u
     AK, prices = _rows(problem, F), _prices(problem, u)
-    B = AK[:, S] if problem.over == "points" else AK @ problem.rows.matrix[S].T
+    B = _block(problem, AK, F, S)
     x, u = x.copy(), u.copy()
-    x[S] += _least_squares(B, 1.0 - AK @ problem.coefficients(x))
-    u[F] += _least_squares(B.T, 1.0 - prices[S])
+    x[S] += _least_squares(B, 1.0 - AK @ problem.coefficients(x))[: len(S)]
+    u[F] += _least_squares(B.T, _missing(problem, B, u, 1.0 - prices[S]))
     return np.maximum(x, 0.0), np.clip(u, 0.0, problem.C)
 
 
@@ -77,8 +76,8 @@ def _moved_inside(problem: OneNormProblem, u: Array) -> Iterator[Array]:
         if not (excess > 0 and T.size and F.size):
             return
         AK, u = _rows(problem, F), u.copy()
-        B = AK[:, T] if problem.over == "points" else AK @ problem.rows.matrix[T].T
-        u[F] += _least_squares(B.T, 1.0 - 2 * excess - prices[T])
+        B = _block(problem, AK, F, T)
+        u[F] += _least_squares(B.T, _missing(problem, B, u, 1.0 - 2 * excess - prices[T]))
         u = np.clip(u, 0.0, problem.C)
         yield u
 
@@ -98,7 +97,18 @@ def _rows(problem: OneNormProblem, F: Any) -> Array:
     return np.asarray(A[:, points] @ problem.gram.rows(points))
 
 
+def _block(problem: OneNormProblem, AK: Array, F: Any, S: Any) -> Array:
+    """B[F, S], and beside it s_F where there is a bias, (F, S) or (F, S + 1)."""
+    B = AK[:, S] if problem.over == "points" else np.asarray(AK @ problem.rows.matrix[S].T)
+    return np.column_stack([B, problem.rows.s[F]]) if problem.bias else B
+
+
+def _missing(problem: OneNormProblem, B: Array, u: Array, prices: Array) -> Array:
+    """What the prices lack, and what s'u lacks where there is a bias, one for each column of B."""
+    return np.append(prices, -float(problem.bias_signs @ u)) if B.shape[1] > len(prices) else prices
+
+
 def _prices(problem: OneNormProblem, u: Array) -> Array:
     """B'u for the multipliers that a proof takes, which are those nearest to u on a grid."""
-    g, _ = kernel_product(problem, problem.rows.rdot(on_grid(u, np.full(problem.p, problem.C), problem.rows.s)))
+    g, _ = kernel_product(problem, problem.rows.rdot(problem.feasible(u)))
     return g if problem.over == "points" else problem.rows.dot(g)

@@ -22,6 +22,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -41,6 +42,7 @@ from equimargin.formulations import (
     declare,
     interval,
     linear,
+    one_norm_classification,
     one_norm_ranking,
     polynomial,
     ranking_vector_machine,
@@ -80,13 +82,20 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "rank.l2": {"loss": "squared_hinge"},
     "rank.onenorm": {},
     "rvm": {},
+    "svm.onenorm": {},
+    "svm.nobias_onenorm": {"bias": False},
 }
 """The families of `margin_problems`, each with the settings that distinguish it from the others of its task."""
 
 
 TASK_OF_PREFIX = {"svm": "classification", "svr": "regression", "rank": "ranking"}
 """The task of a margin problem, by the first part of its family's name."""
-ONE_NORM: dict[str, Callable[..., OneNormProblem]] = {"rank.onenorm": one_norm_ranking, "rvm": ranking_vector_machine}
+ONE_NORM: dict[str, Callable[..., OneNormProblem]] = {
+    "rank.onenorm": one_norm_ranking,
+    "rvm": ranking_vector_machine,
+    "svm.onenorm": one_norm_classification,
+    "svm.nobias_onenorm": partial(one_norm_classification, bias=False),
+}
 """The constructors of the one-norm families, by the families' names."""
 
 
@@ -304,6 +313,8 @@ def margin_problems(draw: Draw, family: str, max_points: int = 10, tails: bool =
     C = float("inf") if FAMILIES[family].get("hard") else draw(costs(tails))
     if family.startswith("svm"):
         X, y = draw(classification_data(max_points, tails, min_points))
+        if family in ONE_NORM:
+            return _of_family(family, X, y, C, kernel)
         return _of_family(family, X, y, C, kernel, sample_weight=None if np.isinf(C) else draw(weights(len(y), tails)))
     if family.startswith("svr"):
         X, y, epsilon = draw(regression_data(max_points, tails, min_points))
