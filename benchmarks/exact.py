@@ -81,6 +81,7 @@ def rvm(n: int, pairs: int) -> Callable[[np.random.Generator], Problem]:
         X = rng.normal(size=(n, 4))
         whole = given_gram(ranking_vector_machine(X, X[:, 0] + X[:, 1] ** 2, None, 50.0 / pairs, rbf(0.5)))
         assert isinstance(whole, OneNormProblem)
+        assert isinstance(whole.rows, Pairs)
         chosen = rng.choice(whole.p, pairs, replace=False)
         return replace(whole, rows=Pairs(whole.rows.preferred[chosen], whole.rows.other[chosen], n))
 

@@ -229,7 +229,7 @@ def onenorm_dual(problem: OneNormProblem) -> Declaration:
     carries="function",
 )
 def svm_onenorm_primal(problem: OneNormProblem) -> Declaration:
-    """min  1'alpha + C 1'xi   s.t.  Y (g + b 1) >= 1 - xi,  alpha >= 0,  xi >= 0,  g = K beta,  beta = Y alpha.
+    """min  1'alpha + C 1'xi   s.t.  Y (g + b 1) >= 1 - xi,  alpha >= 0,  xi >= 0,  g = K Y alpha.
 
     The multiplier of `margin` is u >= 0 of the dual program.
     """
@@ -246,7 +246,7 @@ def svm_onenorm_primal(problem: OneNormProblem) -> Declaration:
     carries="function",
 )
 def svm_nobias_onenorm_primal(problem: OneNormProblem) -> Declaration:
-    """min  1'alpha + C 1'xi   s.t.  Y g >= 1 - xi,  alpha >= 0,  xi >= 0,  g = K beta,  beta = Y alpha.
+    """min  1'alpha + C 1'xi   s.t.  Y g >= 1 - xi,  alpha >= 0,  xi >= 0,  g = K Y alpha.
 
     The multiplier of `margin` is u >= 0 of the dual program.
     """
@@ -259,8 +259,7 @@ def _classifying_primal(problem: OneNormProblem, b: Any) -> Declaration:
 
     y, K = problem.rows.s, problem.gram.dense
     C = cp.Parameter(nonneg=True, name="C", value=problem.C)
-    alpha, xi = cp.Variable(problem.p, name="alpha"), cp.Variable(problem.p, name="xi")
-    beta, g = cp.Variable(problem.m, name="beta"), cp.Variable(problem.m, name="g")
+    alpha, g, xi = cp.Variable(problem.p, name="alpha"), cp.Variable(problem.m, name="g"), cp.Variable(problem.p, name="xi")
 
     def printed(v: Mapping[str, Any]) -> Printed:
         margins = y * (K @ (y * v["alpha"]) + v.get("b", 0.0))
@@ -276,13 +275,12 @@ def _classifying_primal(problem: OneNormProblem, b: Any) -> Declaration:
             "margin": cp.multiply(y, g if b is None else g + b) >= 1 - xi,
             "sign": alpha >= 0,
             "slack": xi >= 0,
-            "span": beta == cp.multiply(y, alpha),
-            "values": g == K @ beta,
+            "values": g == K @ cp.multiply(y, alpha),
         },
-        variables={"alpha": alpha, "beta": beta, "g": g, "xi": xi} | ({} if b is None else {"b": b}),
+        variables={"alpha": alpha, "g": g, "xi": xi} | ({} if b is None else {"b": b}),
         parameters={"C": C},
         recover=lambda d: OneNormPoint(x=alpha.value, u=d.multiplier("margin"), b=None if b is None else float(b.value)),
-        express=lambda at: {"alpha": at.x, "beta": at.beta, "g": at.f, "xi": at.xi} | ({} if b is None else {"b": at.b}),
+        express=lambda at: {"alpha": at.x, "g": at.f, "xi": at.xi} | ({} if b is None else {"b": at.b}),
         printed=printed,
     )
 
@@ -295,7 +293,7 @@ def _classifying_primal(problem: OneNormProblem, b: Any) -> Declaration:
     carries="multipliers",
 )
 def svm_onenorm_dual(problem: OneNormProblem) -> Declaration:
-    """max  1'u   s.t.  Y g <= 1,  g = K v,  v = Y u,  y'u = 0,  0 <= u <= C.
+    """max  1'u   s.t.  Y K Y u <= 1,  y'u = 0,  0 <= u <= C.
 
     The multiplier of `price` is alpha >= 0 of the primal, and that of `balance` is b up to its sign.
     """
@@ -310,7 +308,7 @@ def svm_onenorm_dual(problem: OneNormProblem) -> Declaration:
     carries="multipliers",
 )
 def svm_nobias_onenorm_dual(problem: OneNormProblem) -> Declaration:
-    """max  1'u   s.t.  Y g <= 1,  g = K v,  v = Y u,  0 <= u <= C.
+    """max  1'u   s.t.  Y K Y u <= 1,  0 <= u <= C.
 
     The multiplier of `price` is alpha >= 0 of the primal.
     """
@@ -323,7 +321,7 @@ def _classifying_dual(problem: OneNormProblem, balance: Callable[[Any], dict[str
 
     y, K = problem.rows.s, problem.gram.dense
     C = cp.Parameter(nonneg=True, name="C", value=problem.C)
-    u, v, g = cp.Variable(problem.p, name="u"), cp.Variable(problem.m, name="v"), cp.Variable(problem.m, name="g")
+    u = cp.Variable(problem.p, name="u")
 
     def printed(at: Mapping[str, Any]) -> Printed:
         prices = y * (K @ (y * at["u"])) - 1
@@ -334,16 +332,14 @@ def _classifying_dual(problem: OneNormProblem, balance: Callable[[Any], dict[str
         problem,
         cp.Maximize(cp.sum(u)),
         {
-            "price": cp.multiply(y, g) <= 1,
-            "span": v == cp.multiply(y, u),
-            "values": g == K @ v,
+            "price": cp.multiply(y, K @ cp.multiply(y, u)) <= 1,
             "lower": u >= 0,
             "upper": u <= C,
             **balance(u),
         },
-        variables={"u": u, "v": v, "g": g},
+        variables={"u": u},
         parameters={"C": C},
         recover=lambda d: OneNormPoint(x=d.multiplier("price"), u=u.value),
-        express=lambda at: {"u": at.u, "v": y * at.u, "g": K @ (y * at.u)},
+        express=lambda at: {"u": at.u},
         printed=printed,
     )

@@ -34,7 +34,7 @@ Rational = NDArray[Any]
 Bound = Fraction | None
 PAIRED = (
     *("svm.hard", "svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2", "svr.hard", "svr.l1", "svr.l2"),
-    *("rank.hard", "rank.l1", "rank.l2", "rank.lambda", "rank.onenorm", "rvm"),
+    *("rank.hard", "rank.l1", "rank.l2", "rank.lambda", "rank.onenorm", "rvm", "svm.onenorm", "svm.nobias_onenorm"),
 )
 """Beginnings of ids, each of a form that is declared both as `.primal` and as `.dual`."""
 DUAL_OF = {f"{family}.primal": f"{family}.dual" for family in PAIRED} | {

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from equimargin.formulations.bounds.complete import Completion, OneNormCompletion
-from equimargin.formulations.kernels.kernel import Intercept, Linear
+from equimargin.formulations.kernels.kernel import Intercept, Linear, precomputed
 from equimargin.formulations.numeric.arrays import Array, dense
-from equimargin.formulations.problem.construct import classification, ranking_from_pairs
+from equimargin.formulations.problem.construct import classification, one_norm_classification, ranking_from_pairs
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint, Point
@@ -134,3 +134,34 @@ def adjacent(problem: MarginProblem) -> MarginProblem:
     """The pairs of neighbours of a strict total order only."""
     order = np.argsort(problem.rows.y)
     return ranking_from_pairs(problem.X, np.column_stack([order[1:], order[:-1]]), problem.C, problem.kernel, problem.loss)
+
+
+def pairs_as_points(problem: OneNormProblem) -> OneNormProblem:
+    """The differences phi_ij as points of class +1, by their Gram matrix A K A', without a bias."""
+    return one_norm_classification(_gram_of_pairs(problem), np.ones(problem.p), problem.C, precomputed(), bias=False)
+
+
+def symmetrised_pairs(problem: OneNormProblem) -> OneNormProblem:
+    """Both signs of every difference as classified points, by their Gram matrix, with a bias at half the cost."""
+    Q = _gram_of_pairs(problem)
+    signs = np.concatenate([np.ones(problem.p), -np.ones(problem.p)])
+    return one_norm_classification(np.block([[Q, -Q], [-Q, Q]]), signs, problem.C / 2, precomputed())
+
+
+def shared_by_signs(problem: OneNormProblem, point: OneNormPoint) -> OneNormPoint:
+    """x and u of the pairs, one half for each sign of a difference."""
+    x, u = (None if part is None else np.concatenate([part, part]) / 2 for part in (point.x, point.u))
+    return OneNormPoint(x, u, 0.0)
+
+
+def summed_over_signs(problem: OneNormProblem, point: OneNormPoint) -> OneNormPoint:
+    """x and u of the pairs, those of both signs of a difference together."""
+    x, u = (None if part is None else part[: problem.p] + part[problem.p :] for part in (point.x, point.u))
+    return OneNormPoint(x, u)
+
+
+def _gram_of_pairs(problem: OneNormProblem) -> Array:
+    """A K A', (p, p), symmetric."""
+    A = problem.rows.matrix
+    Q: Array = np.asarray(A @ (A @ problem.gram.dense).T)
+    return np.asarray((Q + Q.T) / 2)

@@ -320,4 +320,15 @@ exists (fun p => al (inl p) + al (inr p), fun p => (xi (inl p) + xi (inr p)) / 2
 rewrite /= !big_sumType /= -!big_split /= -mulr_suml; move: (\sum_p (xi _ + _)) => t.
 by rewrite mulrA [C / 2%:R * t]mulrAC.
 Qed.
+(** The duals of the two likewise, which have the same optimum. *)
+Theorem rank_onenorm_dual_is_symmetrised_svm_onenorm_dual v : 0 <= C ->
+  maximum (rank_onenorm_dual_feas ip phi hi lo C) (@rank_onenorm_dual_obj R P) v <->
+  maximum (svm_onenorm_dual_feas ip z y (C / 2%:R)) (@svm_onenorm_dual_obj R _) v.
+Proof.
+move=> C0; have C1 : 0 <= C / 2%:R by rewrite divr_ge0 ?ler0n.
+have [[a Pa Da] _] := rank_onenorm_duality ip phi hi lo C0; have [[b Pb Db] _] := svm_onenorm_duality ip z y C1.
+have e : a = b by apply: minimum_unique Pb; exact/rank_onenorm_is_symmetrised_svm_onenorm.
+split=> D; first by rewrite (maximum_unique D Da) e.
+by rewrite (maximum_unique D Db) -e.
+Qed.
 End PairsAsPoints.

@@ -213,7 +213,8 @@ class Master:
         new = np.flatnonzero(outside & (prices > 1.0))
         new = new[np.argsort(-prices[new])]
         if self.problem.over == "rows":
-            for points in (self.problem.rows.preferred, self.problem.rows.other):
+            pairs = _pairs(self.problem)
+            for points in (pairs.preferred, pairs.other):
                 new = new[np.sort(np.unique(points[new], return_index=True)[1])]
         return new[:COLUMNS_ADDED]
 
@@ -222,7 +223,7 @@ class Master:
         problem, everywhere = self.problem, np.arange(self.problem.m)
         if problem.over == "points":
             return self.kernel.block(columns, everywhere).T
-        preferred, other = problem.rows.preferred[columns], problem.rows.other[columns]
+        preferred, other = _pairs(problem).preferred[columns], _pairs(problem).other[columns]
         return (self.kernel.block(preferred, everywhere) - self.kernel.block(other, everywhere)).T
 
     def _reached(self, x: Array, u: Array) -> Reached:
@@ -297,11 +298,17 @@ def graded(z: Array) -> Index:
     return group
 
 
+def _pairs(problem: OneNormProblem) -> Pairs:
+    """The rows, which `not_of_pairs` has seen to be pairs."""
+    assert isinstance(problem.rows, Pairs)
+    return problem.rows
+
+
 def _means(problem: OneNormProblem, group: Index, sizes: Index) -> Any:
     """The mean of the rows of A over every group, CSR (n, m)."""
     from scipy import sparse
 
-    rows = problem.rows
+    rows = _pairs(problem)
     share = (1.0 / sizes)[group]
     entries = np.concatenate([share, -share])
     where = np.concatenate([group, group]), np.concatenate([rows.preferred, rows.other])

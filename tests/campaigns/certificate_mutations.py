@@ -27,6 +27,7 @@ from equimargin.formulations import (
     Problem,
     classification,
     linear,
+    one_norm_classification,
     one_norm_ranking,
     polynomial,
     precomputed,
@@ -145,7 +146,9 @@ def restated(stated: dict[str, Any]) -> Problem:
     task, _, kind = stated["family"].partition(".")
     loss: Loss = "squared_hinge" if kind.endswith("l2") else "hinge"
     problem: Problem
-    if task == "svm":
+    if task == "svm" and kind.endswith("onenorm"):
+        problem = one_norm_classification(X, y, C, kernel, "nobias" not in kind)
+    elif task == "svm":
         problem = classification(X, y, C, kernel, loss, bias="nobias" not in kind)
     elif task == "svr":
         problem = regression(X, y, C, stated["epsilon"], kernel, loss)
@@ -237,6 +240,8 @@ def instances(source: str) -> Iterator[Problem]:
                 yield regression(data.X, data.y, 1.0, 0.1, kernel, loss)
             else:
                 yield ranking(data.X, data.y, data.qid, 1.0, kernel, loss)
+        if data.task == "classification":
+            yield from (one_norm_classification(data.X, data.y, 1.0, kernel, bias) for bias in (True, False))
         if data.task == "ranking":
             yield one_norm_ranking(data.X, data.y, data.qid, 1.0, kernel)
             yield ranking_vector_machine(data.X, data.y, data.qid, 1.0, kernel)

@@ -49,6 +49,7 @@ from equimargin.formulations import (
     classification,
     interval,
     linear,
+    one_norm_classification,
     one_norm_ranking,
     polynomial,
     precomputed,
@@ -84,6 +85,8 @@ FAMILIES = (
     "rank.l2",
     "rank.onenorm",
     "rvm",
+    "svm.onenorm",
+    "svm.nobias_onenorm",
 )
 SMALL_ONE_IN = 4
 """One example in this number has up to MOST points and is judged by `exact_optimum`; the others have one or two points."""
@@ -107,6 +110,7 @@ NAMES: dict[str, Any] = {
     "inf": inf,
     "linear": linear,
     "nan": nan,
+    "one_norm_classification": one_norm_classification,
     "one_norm_ranking": one_norm_ranking,
     "polynomial": polynomial,
     "precomputed": precomputed,
@@ -144,9 +148,12 @@ def drawn(family: str, number: Sequence[int]) -> str:
 
 
 def _classification(rng: np.random.Generator, family: str, X: str, m: int, said: list[str]) -> str:
+    labels = rng.choice([-1.0, 1.0], m).tolist()
+    if family.endswith("onenorm"):
+        return _call("one_norm_classification", X, labels, [*said, f"bias={'nobias' not in family}"])
     if "penalized" in family or "nobias" in family:
         said.append("bias='penalized'" if "penalized" in family else "bias=False")
-    return _call("classification", X, rng.choice([-1.0, 1.0], m).tolist(), [*said, *_sample_weight(rng, m)])
+    return _call("classification", X, labels, [*said, *_sample_weight(rng, m)])
 
 
 def _regression(rng: np.random.Generator, family: str, X: str, m: int, said: list[str]) -> str:
@@ -426,7 +433,7 @@ def _moved(point: CanonicalPoint, rng: np.random.Generator) -> CanonicalPoint:
         return None if v is None else v * (1 - part * np.abs(rng.normal(size=np.shape(v))))
 
     if isinstance(point, OneNormPoint):
-        return OneNormPoint(moved(point.x), moved(point.u))
+        return OneNormPoint(moved(point.x), moved(point.u), point.b)
     assert isinstance(point, Point)
     return Point(moved(point.w), moved(point.beta), point.b, moved(point.alpha))
 
@@ -446,7 +453,7 @@ def _random_point(problem: Problem, rng: np.random.Generator) -> CanonicalPoint:
         share = rng.choice([0.0, 0.5, 1.0, 2.0], problem.p)
         alpha = np.array([t * s if np.isfinite(t) and t < 1e300 else a for t, s, a in zip(top, share, alpha, strict=True)])
     if isinstance(problem, OneNormProblem):
-        return OneNormPoint(np.abs(numbers(problem.size)), alpha)
+        return OneNormPoint(np.abs(numbers(problem.size)), alpha, float(rng.normal() * size(rng)) if problem.bias else None)
     b = [None, 0.0, float(rng.normal() * size(rng))][int(rng.integers(3))] if problem.bias else None
     if problem.explicit is not None and rng.integers(2):
         return Point(w=numbers(problem.explicit.q), b=b, alpha=alpha)

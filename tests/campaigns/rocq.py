@@ -28,6 +28,7 @@ from equimargin.formulations import (
     Problem,
     classification,
     declare,
+    one_norm_classification,
     one_norm_ranking,
     polynomial,
     ranking,
@@ -191,6 +192,20 @@ DEFINITIONS: dict[str, Definition] = {
     "rank.onenorm.free": Definition(
         "rank_onenorm_free_obj {C}", f"rank_onenorm_free_feas {RANK}", lambda v: f"({vector(v['beta'])}, {vector(v['xi'])})"
     ),
+    "svm.onenorm.primal": Definition(
+        "svm_onenorm_primal_obj {C}",
+        f"svm_onenorm_primal_feas {SVM}",
+        lambda v: f"({vector(v['alpha'])}, {numeral(v['b'])}, {vector(v['xi'])})",
+    ),
+    "svm.onenorm.dual": Definition("@svm_onenorm_dual_obj R _", f"svm_onenorm_dual_feas {SVM} {{C}}", lambda v: vector(v["u"])),
+    "svm.nobias_onenorm.primal": Definition(
+        "svm_nobias_onenorm_primal_obj {C}",
+        f"svm_nobias_onenorm_primal_feas {SVM}",
+        lambda v: f"({vector(v['alpha'])}, {vector(v['xi'])})",
+    ),
+    "svm.nobias_onenorm.dual": Definition(
+        "@svm_nobias_onenorm_dual_obj R _", f"svm_nobias_onenorm_dual_feas {SVM} {{C}}", lambda v: vector(v["u"])
+    ),
     "rank.differences.dual": Definition("rank_differences_dual_obj KDelta", "rank_l1_dual_feas {C}", _alpha),
     "rank.onenorm.differences": Definition("lp_obj {C}", "lp_feas KDelta", lambda v: f"({vector(v['alpha'])}, {vector(v['xi'])})"),
 }
@@ -208,6 +223,8 @@ def instance(id: str, C: float) -> Problem:
     C = np.inf if ".hard" in family else C
     loss = "squared_hinge" if family.endswith("l2") else "hinge"
     kernel = polynomial() if "differences" in id else None
+    if family in ("svm.onenorm", "svm.nobias_onenorm"):
+        return one_norm_classification(X, signs, C, kernel, "nobias" not in family)
     if family.startswith("svm"):
         return classification(X, signs, C, kernel, loss, bias="nobias" not in family)  # type: ignore[arg-type]
     if family.startswith("svr"):

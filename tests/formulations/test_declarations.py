@@ -25,6 +25,7 @@ from equimargin.formulations import (
     formulation,
     interval,
     linear,
+    one_norm_classification,
     one_norm_ranking,
     polynomial,
     precomputed,
@@ -71,6 +72,8 @@ def problem_of(family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones
     factors = np.resize(WEIGHTS[weights], n) if WEIGHTS[weights] else None
     if factors is not None and weights == "one infinite":
         factors[np.argmax(score)] = np.inf
+    if family in ("svm.onenorm", "svm.nobias_onenorm"):
+        return one_norm_classification(X, np.where(score > 0.4, 1.0, -1.0), C, kernel, "nobias" not in family)
     if family.startswith("svm"):
         return classification(X, np.where(score > 0.4, 1.0, -1.0), C, kernel, loss, options.get("bias", True), factors)
     if family.startswith("svr"):

@@ -22,6 +22,7 @@ from equimargin.formulations import (
     Problem,
     classification,
     declare,
+    one_norm_classification,
     one_norm_ranking,
     polynomial,
     precomputed,
@@ -93,6 +94,8 @@ def far_problems(draw: st.DrawFn, family: str) -> Problem | None:
     x[0] *= size()
     weights = None if np.isinf(C) or draw(st.booleans()) else [size(), 1.0, draw(st.sampled_from([0.0, 1.0, np.inf]))]
     try:
+        if family.endswith("onenorm") and family.startswith("svm"):
+            return one_norm_classification(x, SIGNS, C, kernel, options.get("bias", True))
         if family.startswith("svm"):
             return classification(x, SIGNS, C, kernel, loss, options.get("bias", True), weights)
         if family.startswith("svr"):

@@ -20,6 +20,7 @@ from equimargin.formulations import (
     interval,
     linear,
     links,
+    one_norm_classification,
     one_norm_ranking,
     polynomial,
     ranking,
@@ -70,6 +71,8 @@ def instance(family: str, kernel: Any, seed: int, n: int = 14) -> Problem:
         "rank.l2": lambda: ranking(X, levels, None, C, kernel, "squared_hinge"),
         "rank.onenorm": lambda: one_norm_ranking(X, levels, None, C, kernel),
         "rvm": lambda: ranking_vector_machine(X, levels, None, C, kernel),
+        "svm.onenorm": lambda: one_norm_classification(X, signs, C, kernel),
+        "svm.nobias_onenorm": lambda: one_norm_classification(X, signs, C, kernel, bias=False),
     }
     return make[family]()
 
@@ -77,7 +80,7 @@ def instance(family: str, kernel: Any, seed: int, n: int = 14) -> Problem:
 def solved(id: str, problem: Problem) -> tuple[float, Answer]:
     """The declared optimum on the family's scale, and the answer."""
     declaration = declare(id, problem)
-    answer = solve_declaration(declaration, "CLARABEL")
+    answer = solve_declaration(declaration, "HIGHS" if problem.kind == "linear" else "CLARABEL")
     assert answer.status is Status.OPTIMAL, (id, answer.reason)
     return answer.value, answer
 

@@ -25,6 +25,7 @@ from equimargin.formulations import (
     classification,
     interval,
     linear,
+    one_norm_classification,
     one_norm_ranking,
     polynomial,
     precomputed,
@@ -52,9 +53,12 @@ FEW = settings(max_examples=max(4, settings().max_examples // 4))
 
 SOLVED = [family for family in FAMILIES if any(solver.takes(family) for solver in SOLVERS.values())]
 SOFT = [family for family in SOLVED if "hard" not in FAMILIES[family]]
-SIGNED = [family for family in SOLVED if family.startswith("svm")]
+SIGNED = [family for family in SOLVED if family.startswith("svm") and not family.endswith("onenorm")]
 TUBES = [family for family in SOLVED if family.startswith("svr")]
 ONE_NORM = ["rank.onenorm", "rvm"]
+"""The one-norm rankings."""
+OF_ROWS = {family for family in SOLVED if family.endswith("onenorm")}
+"""The families with an unknown for every row, where a row more is an unknown more."""
 RANKED = [family for family in SOLVED if family.startswith("rank.") and family not in ONE_NORM]
 SQUARED = {"svm.soft": "svm.l2", "svm.nobias": "svm.nobias_l2", "svr.l1": "svr.l2", "rank.l1": "rank.l2"}
 """The families of the hinge, and what they are called with its square."""
@@ -137,6 +141,8 @@ def rebuilt(problem: Any, points: Any = slice(None), **changes: Any) -> Any:
         old["qid"] = present(rows.query)[points]
     if isinstance(problem, OneNormProblem):
         changes.pop("query_weight", None)
+        if isinstance(rows, Signed):
+            return one_norm_classification(**old | {"bias": problem.bias} | changes)
         return (ranking_vector_machine if problem.over == "points" else one_norm_ranking)(**old | changes)
     old["loss"] = problem.loss
     if isinstance(rows, Pairs):
@@ -184,7 +190,7 @@ def slacks(solution: Solution) -> Array:
     """u_r, (p,), of the solution's own f and b."""
     problem, b = solution.problem, solution.bias
     f = solution.decision_function(problem.gram.X) - b
-    return problem.slack(f, b) if isinstance(problem, MarginProblem) else 1.0 - problem.rows.dot(f)
+    return problem.slack(f, b) if isinstance(problem, MarginProblem) else 1.0 - problem.rows.dot(f) - b * problem.bias_signs
 
 
 def loss(solution: Solution) -> float:
@@ -244,7 +250,7 @@ def the_value_lies_between_zero_and_that_of_the_best_constant(problem: Any, rng:
 @law(SOLVED)
 def a_kernel_forgets_where_the_origin_is(problem: Any, rng: Random) -> None:
     """An RBF always; the linear one where there is a bias, and in rankings, whose rows are differences."""
-    rooted = problem.family in ("svm.nobias", "svm.nobias_l2", "rvm")
+    rooted = problem.family in ("svm.nobias", "svm.nobias_l2", "rvm", "svm.nobias_onenorm", "svm.onenorm")
     here = replace(problem, kernel=rbf(0.5) if rooted or rng.random() < 0.5 else linear())
     equal(v(here), v(replace(here, X=problem.X + rng.integers(-2, 3, size=problem.X.shape[1]))), ROUNDING)
 
@@ -273,7 +279,7 @@ def a_polynomial_kernel_is_the_linear_one_of_its_monomials(problem: Any, rng: Ra
     equal(v(problem), v(replace(problem, X=monomials, kernel=linear())), ROUNDING)
 
 
-@law(["svm.nobias", "svm.nobias_l2", *RANKED, *ONE_NORM], kernel=linear())
+@law(["svm.nobias", "svm.nobias_l2", "svm.nobias_onenorm", *RANKED, *ONE_NORM], kernel=linear())
 def problems_in_orthogonal_spaces_add_up(problem: Any, rng: Random) -> None:
     """Without a bias that they would share, and in queries of their own."""
     X, zeros = problem.X, np.zeros_like(problem.X)
@@ -312,13 +318,13 @@ def a_query_of_no_weight_is_left_out(problem: Any, rng: Random) -> None:
     equal(v(rebuilt(problem, query_weight=weights | {int(out): 0.0})), v(alone))
 
 
-@law({*SOLVED} - {"rank.onenorm"})
+@law({*SOLVED} - OF_ROWS)
 def fewer_rows_are_a_relaxation(problem: Any, rng: Random) -> None:
-    """Not for one-norm ranking over pairs, whose unknowns are the rows'."""
+    """Not for one-norm problems whose unknowns are the rows'."""
     at_most(v(some_rows(problem, rng.random(problem.p) < 0.6)), v(problem))
 
 
-@law({*SOLVED} - {"rank.onenorm"})
+@law({*SOLVED} - OF_ROWS)
 def a_row_that_is_met_changes_nothing(problem: Any, rng: Random) -> None:
     """A new row with a margin of more than 1, or in the middle of the tube, at the optimum: the old f and b are as good as they were."""
     solution, rows = solutions(problem)[0], problem.rows
@@ -336,7 +342,7 @@ def a_row_that_is_met_changes_nothing(problem: Any, rng: Random) -> None:
     equal(v(problem), v(more), ROUNDING)
 
 
-@law({*SOFT} - {"rank.onenorm"})
+@law({*SOFT} - OF_ROWS)
 def a_row_that_supports_nothing_can_be_left_out(problem: Any, rng: Random) -> None:
     """Those that are met by 0.01 and more have no multiplier: the optimum of the rest is the same."""
     equal(v(problem), v(some_rows(problem, slacks(solutions(problem)[0]) > -0.01)), ROUNDING)
@@ -348,7 +354,7 @@ def labels_negated_are_the_function_negated(problem: Any, rng: Random) -> None:
     equal(v(problem), v(rebuilt(problem, y=-problem.rows.y)))
 
 
-@law(["svm.nobias", "svm.nobias_l2"], kernel=linear())
+@law(["svm.nobias", "svm.nobias_l2", "svm.nobias_onenorm"], kernel=linear())
 def without_a_bias_a_label_is_a_sign_of_its_point(problem: Any, rng: Random) -> None:
     y = problem.rows.y
     equal(v(problem), v(rebuilt(problem, X=y[:, None] * problem.X, y=np.ones(problem.m))))

@@ -67,14 +67,14 @@ def found() -> dict[str, Problem]:
             Polynomial(degree=3, gamma=1.0, coef0=0.0),
             LabelledPairs(array([2.0, 0.0, 2.0, 1.0, 1.0, 2.0]), array([3, 1, 0, 2, 2, 2])),
             3.2706081021633414e-06,
-            "pairs",
+            "rows",
         ),
         "the same beside a K of 3e19": OneNormProblem(
             array([[-173014.79578958754, 115343.19719305835, 0.0, 173014.79578958754], [0.0, 0.0, 0.0, 0.0]]),
             Polynomial(degree=2, gamma=0.1, coef0=1.0),
             LabelledPairs(array([0.0, 1.0]), array([0, 0])),
             2.5594758886368066e-05,
-            "pairs",
+            "rows",
         ),
         "the value of cancelling coefficients in float64 lay below the proven bound": MarginProblem(
             array(

@@ -157,11 +157,11 @@ def is_positive_semidefinite(K: Matrix) -> bool:
     return True
 
 
-def exact_margins(problem: OneNormProblem, x: Vector) -> Vector:
-    """B x."""
-    A, _, _ = exact_rows(problem)
+def exact_margins(problem: OneNormProblem, x: Vector, b: Fraction = Fraction(0)) -> Vector:
+    """B x + b s."""
+    A, _, s = exact_rows(problem)
     beta = x if problem.over == "points" else transposed(A, x, problem.m)
-    return apply(A, apply(gram(problem.kernel, problem.X), beta))
+    return [v + b * sign for v, sign in zip(apply(A, apply(gram(problem.kernel, problem.X), beta)), s, strict=True)]
 
 
 def exact_prices(problem: OneNormProblem, u: Vector) -> Vector:

@@ -16,6 +16,7 @@ from equimargin.formulations import (
     classification,
     declare,
     linear,
+    one_norm_classification,
     one_norm_ranking,
     polynomial,
     precomputed,
@@ -58,6 +59,8 @@ def problem_of(family: str, kernel: Kernel, C: float = 0.5, data: tuple[np.ndarr
     loss: Loss = "squared_hinge" if family.endswith("l2") else "hinge"
     C, kind = (np.inf if family.endswith("hard") else C), family.partition(".")[0]
     X = points @ points.T if kernel.name == "precomputed" else points
+    if kind == "svm" and family.endswith("onenorm"):
+        return one_norm_classification(X, np.sign(scores - 0.5), C, kernel, "nobias" not in family)
     if kind == "svm":
         return classification(X, np.sign(scores - 0.5), C, kernel, loss, "nobias" not in family)
     if kind == "svr":
@@ -121,7 +124,7 @@ def test_the_derived_dual_of_the_tutorial_is_its_equation() -> None:
     assert not len(dual.F)
 
 
-@pytest.mark.parametrize("family", ["svm.soft", "svm.l2", "svr.l1", "rank.l1", "rvm", "rank.onenorm"])
+@pytest.mark.parametrize("family", ["svm.soft", "svm.l2", "svr.l1", "rank.l1", "rvm", "rank.onenorm", "svm.onenorm"])
 def test_one_number_changed_anywhere_is_seen(family: str) -> None:
     problem = problem_of(family, linear())
     derived, declared = dualize(declare(f"{family}.primal", problem)), reduced(canonical(declare(f"{family}.dual", problem)))

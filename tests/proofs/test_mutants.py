@@ -33,6 +33,7 @@ from equimargin.formulations import (
     classification,
     declare,
     linear,
+    one_norm_classification,
     one_norm_ranking,
     polynomial,
     ranking,
@@ -117,6 +118,11 @@ def _sparse_pairs(kernel: Kernel, seed: int) -> Problem:
     return one_norm_ranking(X, y, qid, 0.6, kernel)
 
 
+def _sparse_classes(kernel: Kernel, seed: int, bias: bool = True) -> Problem:
+    whole = as_a(MarginProblem, _classes(kernel, seed))
+    return one_norm_classification(whole.X, whole.rows.s, 1.5, kernel, bias)
+
+
 INSTANCES: dict[str, Callable[[Kernel, int], Problem]] = {
     "svm.hard": _separable_classes,
     "svm.soft": _classes,
@@ -131,6 +137,8 @@ INSTANCES: dict[str, Callable[[Kernel, int], Problem]] = {
     "rank.l2": partial(_order, loss="squared_hinge"),
     "rank.onenorm": _sparse_pairs,
     "rvm": _sparse_order,
+    "svm.onenorm": _sparse_classes,
+    "svm.nobias_onenorm": partial(_sparse_classes, bias=False),
 }
 
 
@@ -504,6 +512,29 @@ HARD_MARGIN: dict[str, Mutate | Special] = {
     CONTRADICTED: Special(constraint("contradiction", lambda d: -_margins_of(d) >= d.variables["t"]), UNRESOLVED, Agreement.FAILED),
 }
 
+def _wrong_sparse_primal() -> dict[str, Mutate | Special]:
+    """What may be wrong with the primal of a one-norm classification."""
+    return {
+        "alpha free": without("sign"),
+        "margin 1.01": constraint("margin", lambda d: _margins_of(d) >= 1.01 - d.variables["xi"]),
+        "slacks free": without("slack"),
+        "1'alpha dropped": plus(lambda d: -cp.sum(d.variables["alpha"])),
+        "labels forgotten": constraint("values", lambda d: d.variables["g"] == d.canonical.gram.dense @ d.variables["alpha"]),
+        "a label flipped": elsewhere(label_flipped),
+    }
+
+
+def _wrong_sparse_dual() -> dict[str, Mutate | Special]:
+    """What may be wrong with the dual of a one-norm classification."""
+    return {
+        "upper bound 1.01 C": constraint("upper", lambda d: d.variables["u"] <= 1.01 * d.parameters["C"]),
+        "lower bound dropped": without("lower"),
+        "K Y u <= 1": constraint("price", lambda d: d.canonical.gram.dense @ cp.multiply(d.canonical.rows.s, d.variables["u"]) <= 1),
+        "price 1.01": constraint("price", lambda d: _rows(d, d.canonical.gram.dense @ _rows(d, d.variables["u"])) <= 1.01),
+        "a label flipped": elsewhere(label_flipped),
+    }
+
+
 MUTANTS: dict[str, dict[str, Mutate | Special]] = {
     "svm.hard.primal": {
         **HARD_PRIMAL,
@@ -829,6 +860,28 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "price 1.01": constraint("price", lambda d: d.canonical.gram.dense @ d.variables["v"] <= 1.01),
         "orientation": elsewhere(turned),
         "a violated pair dropped": without_pairs(violated_pair),
+    },
+    "svm.onenorm.primal": {
+        **COST,
+        **_wrong_sparse_primal(),
+        "without the bias": lambda problem, id: declare("svm.nobias_onenorm.primal", replace(problem, bias=False)),
+        "bias penalised": plus(lambda d: cp.abs(d.variables["b"])),
+    },
+    "svm.onenorm.dual": {
+        **COST,
+        **_wrong_sparse_dual(),
+        "balance dropped": without("balance"),
+        "1'u = 0 for y'u = 0": constraint("balance", lambda d: cp.sum(d.variables["u"]) == 0),
+    },
+    "svm.nobias_onenorm.primal": {
+        **COST,
+        **_wrong_sparse_primal(),
+        "with a bias": constraint("margin", lambda d: _plus_bias(d) >= 1 - d.variables["xi"]),
+    },
+    "svm.nobias_onenorm.dual": {
+        **COST,
+        **_wrong_sparse_dual(),
+        "balanced": lambda problem, id: declare("svm.onenorm.dual", replace(problem, bias=True)),
     },
 }
 FINITE = {

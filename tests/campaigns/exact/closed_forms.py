@@ -18,9 +18,10 @@ An RBF kernel has an enclosure by ball arithmetic in place of a value; the optim
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from math import inf
 from typing import Any
 
@@ -54,7 +55,8 @@ class ClosedForm:
 
 def closed_form(problem: Problem) -> ClosedForm | None:
     """The optimum of a problem of one or two points, or of one pair; None for a larger one, and for one that is not convex."""
-    small = problem.p <= 1 if isinstance(problem.rows, Pairs) else problem.m <= 2
+    of_pairs = isinstance(problem.rows, Pairs)
+    small = problem.p <= 1 if of_pairs else problem.m <= 2
     if not small or not problem.convex or not _closed(problem.kernel):
         return None
     ends = [_optimum(problem, _matrix(problem, end)) for end in ((0, 1) if _rounded(problem.kernel) else (0,))]
@@ -135,7 +137,8 @@ def _optimum(problem: Problem, K: Matrix) -> Found:
         if isinstance(problem, OneNormProblem):
             return _one_price(problem, K, i, j)
         return _one_multiplier(Fraction(1), _distance(K, i, j), *_cost(problem, 0))
-    assert isinstance(problem, MarginProblem)
+    if isinstance(problem, OneNormProblem):
+        return _prices_of_points(problem, K)
     if isinstance(rows, Tube):
         return _tube(problem, rows, K)
     assert isinstance(rows, Signed)
@@ -163,9 +166,34 @@ def _tube(problem: MarginProblem, rows: Tube, K: Matrix) -> Found:
 
 def _one_price(problem: OneNormProblem, K: Matrix, i: int, j: int) -> Found:
     C = Fraction(problem.C)
-    prices = [_distance(K, i, j)] if problem.over == "pairs" else [K[k][i] - K[k][j] for k in range(problem.m)]
+    prices = [_distance(K, i, j)] if problem.over == "rows" else [K[k][i] - K[k][j] for k in range(problem.m)]
     u = min([C, *(1 / price for price in prices if price > 0)])
     return u, [u]
+
+
+def _prices_of_points(problem: OneNormProblem, K: Matrix) -> Found:
+    """One point or two. With a bias their multipliers are equal if the labels differ, and 0 otherwise; without one they are at a corner."""
+    C, y = Fraction(problem.C), [int(sign) for sign in problem.rows.s]
+    if not problem.bias and problem.m == 2:
+        k = y[0] * y[1] * K[0][1]
+        lines = [(K[0][0], k, Fraction(1)), (k, K[1][1], Fraction(1)), (Fraction(1), ZERO, C), (ZERO, Fraction(1), C)]
+        u = max(_corners([*lines, (Fraction(-1), ZERO, ZERO), (ZERO, Fraction(-1), ZERO)]), key=sum)
+    elif not problem.bias:
+        u = [min([C, *(1 / price for price in (K[0][0],) if price > 0)])]
+    elif problem.m == 1 or y[0] == y[1]:
+        u = [ZERO] * problem.m
+    else:
+        u = [min([C, *(1 / price for price in (K[0][0] - K[0][1], K[1][1] - K[0][1]) if price > 0)])] * 2
+    return sum(u, ZERO), u
+
+
+def _corners(lines: list[tuple[Fraction, Fraction, Fraction]]) -> Iterator[list[Fraction]]:
+    """The corners of the polygon of all (v, w) with a v + b w <= c for every line (a, b, c)."""
+    for (a, b, c), (d, e, f) in combinations(lines, 2):
+        if a * e != b * d:
+            v, w = (c * e - b * f) / (a * e - b * d), (a * f - c * d) / (a * e - b * d)
+            if all(g * v + h * w <= i for g, h, i in lines):
+                yield [v, w]
 
 
 def _distance(K: Matrix, i: int, j: int) -> Fraction:

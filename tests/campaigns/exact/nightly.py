@@ -34,6 +34,7 @@ from equimargin.formulations import (
     classification,
     interval,
     linear,
+    one_norm_classification,
     one_norm_ranking,
     polynomial,
     precomputed,
@@ -66,6 +67,8 @@ FAMILIES = (
     "rank.l2",
     "rank.onenorm",
     "rvm",
+    "svm.onenorm",
+    "svm.nobias_onenorm",
 )
 LARGE_ONE_IN = 10
 """Instances of which one has up to 30 points, and the others have up to 8."""
@@ -102,7 +105,11 @@ def drawn(family: str, number: Sequence[int]) -> Problem:
     if kind == "svm":
         y = rng.choice([-1.0, 1.0], m)
         bias: Any = "penalized" if "penalized" in family else "nobias" not in family
-        problem: Problem = classification(X, y, C, kernel, loss, bias, None if inf == C else _weights(rng, m))
+        problem: Problem = (
+            one_norm_classification(X, y, C, kernel, bias)
+            if family.endswith("onenorm")
+            else classification(X, y, C, kernel, loss, bias, None if inf == C else _weights(rng, m))
+        )
     elif kind == "svr":
         y, epsilon = rng.integers(-2, 3, m).astype(np.float64), float(rng.choice([0.0, 0.5, 1.0, 0.1]))
         problem = regression(X, y, C, epsilon, kernel, loss, None if inf == C else _weights(rng, m))
@@ -159,6 +166,7 @@ class Definition:
         if isinstance(problem, OneNormProblem):
             self.c: list[Fraction | None] = [Fraction(problem.C)] * len(self.rows)
             self.squared = False
+            self.s = self.s if problem.bias else [0] * len(self.rows)
             return
         if not problem.bias:
             self.s = [0] * len(self.rows)
@@ -216,15 +224,16 @@ class Definition:
         g = self.times_K(self.rdot(u))
         return self.dot(g) if self._over_pairs else g
 
-    def cost(self, x: Vector) -> Fraction:
-        """1'x + C sum_r (1 - (B x)_r)_+ of a one-norm problem."""
+    def cost(self, x: Vector, b: Fraction = Fraction(0)) -> Fraction:
+        """1'x + C sum_r (1 - (B x)_r - b s_r)_+ of a one-norm problem."""
         margins = self.dot(self.times_K(self.rdot(x) if self._over_pairs else x))
-        return sum(x, Fraction(0)) + Fraction(self.problem.C) * sum((max(1 - v, Fraction(0)) for v in margins), Fraction(0))
+        slacks = (max(1 - v - b * s, Fraction(0)) for v, s in zip(margins, self.s, strict=True))
+        return sum(x, Fraction(0)) + Fraction(self.problem.C) * sum(slacks, Fraction(0))
 
     @property
     def _over_pairs(self) -> bool:
         assert isinstance(self.problem, OneNormProblem)
-        return self.problem.over == "pairs"
+        return self.problem.over == "rows"
 
 
 def _kernel(kernel: Kernel, X: list[list[Fraction]], i: int, j: int) -> Fraction:
@@ -249,10 +258,12 @@ def wrong_optimum(at: Definition, found: ExactOptimum) -> Iterator[str]:
         u, x = found.alpha, found.beta
         if found.status is not Status.OPTIMAL or found.value is None:
             yield f"no optimum: {found.reason}"
-        elif not (all(v >= 0 for v in x) and all(0 <= v <= Fraction(at.problem.C) for v in u) and all(v <= 1 for v in at.prices(u))):
+        elif not (all(v >= 0 for v in x) and at.feasible(u) and all(v <= 1 for v in at.prices(u))):
             yield "a point that is not feasible"
-        elif not at.cost(x) == sum(u, Fraction(0)) == found.value:
-            yield f"primal {at.cost(x)}, dual {sum(u)}, value {found.value}"
+        elif sum(u, Fraction(0)) != found.value:
+            yield f"dual {sum(u)}, value {found.value}"
+        else:
+            yield from _wrong_bias(at, found)
         return
     if not at.feasible(found.alpha) or at.rdot(found.alpha) != list(found.beta):
         yield "multipliers that are not feasible, or whose A'alpha is another"
@@ -280,9 +291,10 @@ def _wrong_bias(at: Definition, found: ExactOptimum) -> Iterator[str]:
     low, high = found.bias
     for end, other, out in ((low, high, -1), (high, low, 1)):
         b = end if end is not None else (other or Fraction(0)) + out * FAR
-        if at.primal(found.beta, b) != found.value:
-            yield f"the primal value at b = {b} is {at.primal(found.beta, b)}, not {found.value}"
-        if end is not None and any(at.s) and at.primal(found.beta, end + Fraction(out, 10**9)) == found.value:
+        primal = at.cost if isinstance(at.problem, OneNormProblem) else at.primal
+        if primal(found.beta, b) != found.value:
+            yield f"the primal value at b = {b} is {primal(found.beta, b)}, not {found.value}"
+        if end is not None and any(at.s) and primal(found.beta, end + Fraction(out, 10**9)) == found.value:
             yield f"b = {end} is no end of the optimal ones"
 
 
@@ -324,7 +336,7 @@ def _random_point(problem: Problem, rng: np.random.Generator) -> CanonicalPoint:
     top = np.where(np.isfinite(top), top, scale)
     alpha = np.clip(top * rng.uniform(-0.5, 1.5, problem.p), 0.0, top)
     if isinstance(problem, OneNormProblem):
-        return OneNormPoint(scale * np.maximum(rng.normal(size=problem.size), 0.0), alpha)
+        return OneNormPoint(scale * np.maximum(rng.normal(size=problem.size), 0.0), alpha, scale * rng.normal() if problem.bias else None)
     b = scale * rng.normal() if problem.bias else 0.0
     if problem.explicit is not None:
         return Point(w=scale * rng.normal(size=problem.explicit.q), b=b, alpha=alpha)
@@ -339,7 +351,7 @@ def _near(found: ExactOptimum, rng: np.random.Generator) -> CanonicalPoint:
         return v * (1 + size * rng.normal(size=np.shape(v)))
 
     if isinstance(rounded, OneNormPoint):
-        return OneNormPoint(moved(rounded.x), moved(rounded.u))
+        return OneNormPoint(moved(rounded.x), moved(rounded.u), None if rounded.b is None else float(moved(rounded.b)))
     assert isinstance(rounded, Point)
     b = float(moved(rounded.b))
     if found.w is not None:
@@ -354,9 +366,10 @@ def exact_values(at: Definition, point: Any) -> tuple[Fraction | None, Fraction 
     """
     problem = at.problem
     if isinstance(problem, OneNormProblem):
-        u = _fractions(on_grid(point.u, np.full(problem.p, problem.C), np.zeros(problem.p)))
+        u = _fractions(on_grid(point.u, np.full(problem.p, problem.C), problem.bias_signs))
         x = point.x if problem.over == "points" else on_grid(point.x, np.full(problem.p, inf), np.zeros(problem.p))
-        return sum(u, Fraction(0)) / max([Fraction(1), *at.prices(u)]), at.cost(_fractions(x))
+        lower = sum(u, Fraction(0)) / max([Fraction(1), *at.prices(u)])
+        return lower, None if problem.bias and point.b is None else at.cost(_fractions(x), Fraction(point.b or 0.0))
     if None in at.c:
         return None, None
     lower, b = at.dual(_fractions(problem.repaired(point.alpha))), Fraction(point.b)

@@ -40,7 +40,17 @@ from equimargin.formulations.kernels.kernel import Intercept, Linear, sigmoid
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers import solve
-from equimargin.testing import FAMILIES, classification_data, costs, features, kernels, margin_problems, ranking_data, regression_data
+from equimargin.testing import (
+    FAMILIES,
+    ONE_NORM,
+    classification_data,
+    costs,
+    features,
+    kernels,
+    margin_problems,
+    ranking_data,
+    regression_data,
+)
 from narrow import as_a
 from oracles.rationals import (
     SLACK,
@@ -61,7 +71,7 @@ from oracles.rationals import (
     transposed,
 )
 
-MARGIN_FAMILIES = [family for family in FAMILIES if family not in ("rvm", "rank.onenorm")]
+MARGIN_FAMILIES = [family for family in FAMILIES if family not in ONE_NORM]
 SOFT_FAMILIES = [family for family in MARGIN_FAMILIES if not family.endswith("hard")]
 
 
@@ -135,20 +145,22 @@ def test_an_interval_is_never_empty(case: Any) -> None:
     assert (together.lower, together.upper) == (first.lower, second.upper)
 
 
-@given(problems_and_points(("rvm", "rank.onenorm")))
+@given(problems_and_points(tuple(ONE_NORM)))
 def test_the_bounds_of_linear_programs(case: Any) -> None:
     """The upper one at x >= 0, the lower one at the multipliers scaled into their constraints, and weak duality."""
-    problem, alpha, beta, _ = case
-    proven = interval(problem, OneNormPoint(beta, alpha))
+    problem, alpha, beta, b = case
+    b = b if problem.bias else 0.0
+    proven = interval(problem, OneNormPoint(beta, alpha, b if problem.bias else None))
     C = Fraction(problem.C)
     x = [max(v, Fraction(0)) for v in fractions(beta)]
-    violations = [max(Fraction(0), 1 - margin) for margin in exact_margins(problem, x)]
+    violations = [max(Fraction(0), 1 - margin) for margin in exact_margins(problem, x, Fraction(b))]
     primal = sum(x, Fraction(0)) + C * sum(violations, Fraction(0))
-    u = [min(max(v, Fraction(0)), C) for v in fractions(alpha)]
+    u = [min(max(v, Fraction(0)), C) for v in fractions(problem.feasible(alpha) if problem.bias else alpha)]
+    assert not problem.bias or inner(exact_rows(problem)[2], u) == 0
     dual = sum(u, Fraction(0)) / max(Fraction(1), *exact_prices(problem, u), Fraction(1))
     assert Fraction(proven.lower) <= primal
     assert dual <= Fraction(proven.upper)
-    size = size_of_terms(problem, padded(problem, x, problem.over), exact_costs(problem), Fraction(0)) + sum(x, Fraction(0))
+    size = size_of_terms(problem, padded(problem, x, problem.over), exact_costs(problem), Fraction(b)) + sum(x, Fraction(0))
     assert abs(Fraction(proven.upper) - primal) <= slack(problem) * size
     assert Fraction(proven.lower) <= dual * (1 + slack(problem))
     assert Fraction(proven.lower) >= dual * (1 - SLACK) / (1 + _uncertainty(problem, u)) - Fraction(1e-270)

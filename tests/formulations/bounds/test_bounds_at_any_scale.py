@@ -45,7 +45,7 @@ from equimargin.formulations.numeric.rounding import added, largest, product, pr
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.solvers import Status, exact_optimum, solve
-from equimargin.testing import FAMILIES, extreme_problems, extreme_scales
+from equimargin.testing import FAMILIES, ONE_NORM, extreme_problems, extreme_scales
 from narrow import as_a, present
 from oracles.rationals import (
     apply,
@@ -62,7 +62,7 @@ from oracles.rationals import (
 from places import ROOT
 
 SMALLEST = Fraction(5e-324)
-MARGIN_FAMILIES = [family for family in FAMILIES if family not in ("rvm", "rank.onenorm")]
+MARGIN_FAMILIES = [family for family in FAMILIES if family not in ONE_NORM]
 
 
 def within(problem: Problem, point: CanonicalPoint, optimum: Fraction | None) -> Interval:
@@ -219,20 +219,20 @@ def weights_of(problem: MarginProblem, point: Point) -> Any:
         return present(problem.explicit).rdot(present(point.beta))
 
 
-@given(cases(["rvm", "rank.onenorm"]))
+@given(cases(list(ONE_NORM)))
 @example((OVERFLOWING, OneNormPoint(np.ones(1), np.ones(1))))
 def test_the_values_of_a_point_of_a_linear_program(case: tuple[OneNormProblem, OneNormPoint]) -> None:
     """Likewise, at x >= 0 and multipliers on their grids."""
     problem, point = case
     proven, inside = interval(problem, point), inner_interval(problem, point)
-    u = fractions(on_grid(present(point.u), np.full(problem.p, problem.C), np.zeros(problem.p)))
+    u = fractions(on_grid(present(point.u), np.full(problem.p, problem.C), problem.bias_signs))
     dual = sum(u, Fraction(0)) / max(Fraction(1), *exact_prices(problem, u), Fraction(1))
     assert Fraction(proven.lower) <= dual
     assert inside.lower == inf or dual <= Fraction(inside.lower)
     x = np.maximum(present(point.x), 0.0)
-    if problem.over == "pairs":
+    if problem.over == "rows":
         x = on_grid(x, np.full(problem.size, inf), np.zeros(problem.size))
-    violated = sum((max(Fraction(0), 1 - margin) for margin in exact_margins(problem, fractions(x))), Fraction(0))
+    violated = sum((max(Fraction(0), 1 - margin) for margin in exact_margins(problem, fractions(x), Fraction(point.b or 0.0))), Fraction(0))
     primal = sum(fractions(x), Fraction(0)) + Fraction(problem.C) * violated
     assert proven.upper == inf or primal <= Fraction(proven.upper)
     assert Fraction(inside.upper) <= primal

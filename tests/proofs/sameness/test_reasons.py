@@ -42,9 +42,19 @@ def plain(family: str, seed: int) -> Any:
 
 def rebuilt(made: Any, X: Any, y: Any) -> Any:
     """The same settings on other data, at C = 4 where it is finite."""
-    from equimargin.formulations import classification, linear, one_norm_ranking, ranking, ranking_vector_machine, regression
+    from equimargin.formulations import (
+        classification,
+        linear,
+        one_norm_classification,
+        one_norm_ranking,
+        ranking,
+        ranking_vector_machine,
+        regression,
+    )
 
     C = made.C if np.isinf(made.C) else 4.0
+    if made.family in ("svm.onenorm", "svm.nobias_onenorm"):
+        return one_norm_classification(X, np.array([1.0, -1.0, 1.0]), C, linear(), made.bias)
     if made.family.startswith("svm"):
         return classification(X, np.array([1.0, -1.0, 1.0]), C, linear(), made.loss, bias=made.bias)
     if made.family.startswith("svr"):
