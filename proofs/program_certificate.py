@@ -19,6 +19,7 @@ from equimargin.formulations.programs.rational import Matrix
 from equimargin.proofs import checker
 from equimargin.proofs.certificate import write
 from equimargin.proofs.enclosure.interval import Enclosure
+from equimargin.proofs.families.problem import OwnProblem
 from equimargin.solvers.exact.program.optimum import Infeasible, Optimum, Unbounded
 
 Numbers = Sequence[Fraction]
@@ -70,6 +71,26 @@ def certify_program(program: Program, answer: Optimum | Infeasible | Unbounded |
     ValueError : as in `program_certificate`.  OSError : the file cannot be written.
     """
     write(program_certificate(program, answer), path)
+
+
+def certificate_of_definition(problem: OwnProblem) -> dict[str, Any]:
+    """The certificate of an own problem: of its definition at its data, as a program whose objective is minimised.
+
+    Parameters
+    ----------
+    problem : a family that somebody brings, at given data; its value map is no part of the certificate.
+
+    Raises
+    ------
+    ValueError : a definition that is no program, or as in `program_certificate`.
+    """
+    try:
+        program, proof = problem.program(problem.definition.id), problem.optimum().proof
+    except Exception as failure:  # a function of somebody else's may fail in any way
+        raise ValueError(f"its definition cannot be certified: {type(failure).__name__}: {failure}") from failure
+    if proof is None:
+        raise ValueError("nothing is proven of its definition")
+    return program_certificate(program, proof)
 
 
 def state(program: Program) -> dict[str, Any]:

@@ -61,6 +61,11 @@ class AnyProblem(ABC):
         """What has to be said of how its numbers are read, a sentence without its full stop; empty where that goes without saying."""
         return ""
 
+    @property
+    def doubt(self) -> str:
+        """Why what is said of its optimum is not proven, a sentence without its full stop; empty where it is."""
+        return ""
+
     def proven_within(self, seconds: float, total: float) -> Self:
         """The problem with a limit on proofs that take long; itself, where what is proven of it is proven at once.
 

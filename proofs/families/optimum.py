@@ -18,7 +18,7 @@ import numpy as np
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Vector
-from equimargin.proofs.enclosure import enclosure
+from equimargin.proofs.enclosure import Enclosure, enclosure
 from equimargin.proofs.families.rounding import image_of_move, moved_by_rounding
 from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
@@ -41,6 +41,8 @@ class ProvenOptimum:
     size : the sum of the sizes of the terms of the objective at the optimum, in the units of the declared objective.
     x : (n,) a point of the program with the value of one end, or None.  y, z : (m,) and (r,) multipliers with that of the other, or None.
     feasible : False where a ray proves that no point is feasible.
+    proof : what proves it of the program itself, from which a certificate is made.
+    doubt : why it is not proven on the family's scale all the same, or nothing.
     rounding : how far roundings of the program's numbers may move the optimum, to first order; 0 where x, y and z are not known.
     """
 
@@ -54,6 +56,8 @@ class ProvenOptimum:
     z: Vector | None = field(default=None, repr=False)
     feasible: bool = True
     rounding: float = 0.0
+    proof: Optimum | Infeasible | Unbounded | Enclosure | None = field(default=None, repr=False)
+    doubt: str = ""
 
     @property
     def interval(self) -> Interval:
@@ -90,11 +94,13 @@ def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: fl
     clock = Clock(seconds)
     found = enclosure(program, seconds=seconds / 2)
     feasible = True
+    proof: Optimum | Infeasible | Unbounded | Enclosure = found
     low, high, x, reason = found.lower, found.upper, found.primal, f"proven by {found.lower_by} and {found.upper_by}"
     _, y, z = found.dual or (None, None, None)
     if not (_is_finite(low) and _is_finite(high)) and not program.cones:
         outcome = program_optimum(program, max(clock.left, LEAST_SECONDS))
         reason = outcome.reason if clock.left else f"no proof within the {seconds:.3g} s that it may take: {outcome.reason}"
+        proof = outcome if isinstance(outcome, Optimum | Infeasible | Unbounded) else found
         if isinstance(outcome, Optimum):
             low, high, x, y, z = outcome.value, outcome.value, outcome.x, outcome.y, outcome.z
         elif isinstance(outcome, Infeasible | Unbounded):
@@ -103,11 +109,12 @@ def proven_optimum(program: Program, value: Callable[[Number], Any], seconds: fl
     ends = [scaled(value, -end if program.maximised else end) for end in (low, high)]
     lower, upper = min(end.lower for end in ends), max(end.upper for end in ends)
     exact = ends[0].exact if low == high else None
-    reason = "; ".join(dict.fromkeys([reason, *(end.doubt for end in ends if end.doubt)]))
+    doubt = next((end.doubt for end in ends if end.doubt), "")
+    reason = f"{reason}; {doubt}" if doubt else reason
     size, rounding = 1.0 if x is None else size_of_terms(program, x), 0.0
     if x is not None and y is not None and z is not None and isinstance(high, Fraction):
         rounding = image_of_move(value, program.stated(high), moved_by_rounding(program, x, y, z))
-    return ProvenOptimum(lower, upper, exact, reason, size, x, y, z, feasible, rounding)
+    return ProvenOptimum(lower, upper, exact, reason, size, x, y, z, feasible, rounding, proof, doubt)
 
 
 @dataclass(frozen=True)

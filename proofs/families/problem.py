@@ -155,6 +155,14 @@ class OwnProblem(AnyProblem):
         """How the floats of its programs are read, where that is not as they are."""
         return "" if self.definition.reading == "exact" else f"in {self.family} {READINGS[self.definition.reading]}"
 
+    @property
+    def doubt(self) -> str:
+        """That the definition's value map computes in floats, where it does."""
+        try:
+            return self.optimum().doubt
+        except Exception:  # as in `kind`
+            return ""
+
     def own_point(self, point: Any) -> Any:
         """Refuse a point to start from: the solvers of such a family take none."""
         raise ValueError(f"solvers of the family {self.family} take no point to start from")

@@ -108,6 +108,8 @@ class Family:
     """False where an answer proves that no point is feasible, and no answer has a point that is proven feasible."""
     note: str = ""
     """How the numbers are read of which all this is proven, a clause; empty where they are read as they are."""
+    doubt: str = ""
+    """Why the interval is not proven although it says so, a clause; empty where it is."""
 
     @property
     def unbounded(self) -> bool:

@@ -15,6 +15,8 @@ from equimargin import __version__
 from equimargin.formulations.problem import AnyProblem, Problem
 from equimargin.proofs import Agreement, Family, Verdict
 from equimargin.proofs.certificate import best_point, certificate_at, write
+from equimargin.proofs.families import OwnProblem
+from equimargin.proofs.program_certificate import certificate_of_definition
 from equimargin.report.html import document
 from equimargin.report.page import page
 from equimargin.report.records import SCHEMA_VERSION, plain, record, solved, summary, versions
@@ -97,6 +99,8 @@ class Comparison:
     def certify(self, folder: str | os.PathLike[str]) -> dict[str, Path | str]:
         """Write a certificate of every family, FAMILY.json, from the best points of its answers; of its second problem FAMILY-2.json.
 
+        That of a family that somebody brings is of its definition as a program: what is proven of that is proven without any answer.
+
         Returns
         -------
         The file of every problem, by its name without .json, or the sentence why it has none: its answers prove nothing, its kernel is
@@ -117,9 +121,12 @@ class Comparison:
                 outcome[name] = "it has no answer yet"
                 continue
             try:
-                if not isinstance(problem, Problem):
-                    raise ValueError("a certificate is of one of the project's own families, and this one was brought")
-                write(certificate_at(problem, best_point(problem, family)), path)
+                if isinstance(problem, Problem):
+                    write(certificate_at(problem, best_point(problem, family)), path)
+                elif isinstance(problem, OwnProblem):
+                    write(certificate_of_definition(problem), path)
+                else:
+                    raise ValueError(f"nobody has said how a {type(problem).__name__} is certified")
                 outcome[name] = path
             except ValueError as reason:
                 outcome[name] = str(reason)

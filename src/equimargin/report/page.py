@@ -143,6 +143,8 @@ def remarks(family: Family, missing: int) -> list[str]:
         sentences.append(f"{str(family.verdict).upper()}: {family.reason}. {family.advice} {_advice(family)}")
     if family.note and not missing:
         sentences.append(f"Read: {family.note}.")
+    if family.doubt and not missing:
+        sentences.append(f"{family.doubt[0].upper()}{family.doubt[1:]}.")
     return sentences
 
 
@@ -170,13 +172,13 @@ def optimum(family: Family) -> str:
     if family.unbounded:
         return "the objective has no bound, proven"
     digits, count = proven_digits(interval)
-    width = f"(width {interval.relative_width:.0e})"
+    proven, width = "not proven" if family.doubt else "proven", f"(width {interval.relative_width:.0e})"
     if count == MOST_DIGITS:
-        return f"optimum {digits}, all digits proven {width}"
+        return f"optimum {digits}, all digits {proven} {width}"
     if count:
-        return f"optimum {digits}, {count} digit{'s' * (count != 1)} proven {width}"
+        return f"optimum {digits}, {count} digit{'s' * (count != 1)} {proven} {width}"
     if np.isfinite(interval.lower) and np.isfinite(interval.upper):
-        return f"optimum in [{interval.lower:.6g}, {interval.upper:.6g}], proven"
+        return f"optimum in [{interval.lower:.6g}, {interval.upper:.6g}], {proven}"
     if np.isfinite(interval.upper):
         return f"optimum at most {interval.upper:.10g}; not bounded from below"
     return "nothing proven of the optimum"

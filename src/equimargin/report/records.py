@@ -56,7 +56,7 @@ def summary(family: Family) -> dict[str, Any]:
         "upper": _finite(family.interval.upper),
         "relative_width": _finite(family.interval.relative_width),
         "verdict": str(family.verdict),
-        "note": family.note,
+        "note": "; ".join(filter(None, (family.note, family.doubt))),
         "answers": sum(not j.evidence.run.control for j in family.judgements),
         "agreeing": family.count(Agreement.AGREES),
         "inaccurate": family.count(Agreement.INACCURATE),

@@ -56,12 +56,15 @@ def closing_lines(family: Family) -> Iterator[str]:
     elif family.unbounded:
         yield "  the objective has no bound: an exact ray proves it"
     else:
-        yield f"  optimum proven in [{lower:.12g}, {upper:.12g}], relative width {family.interval.relative_width:.1e}"
+        proven = "optimum, not proven," if family.doubt else "optimum proven"
+        yield f"  {proven} in [{lower:.12g}, {upper:.12g}], relative width {family.interval.relative_width:.1e}"
     yield f"  verdict: {str(family.verdict).upper()} - {family.reason}"
     if family.advice:
         yield f"  {family.advice}"
     if family.note:
         yield f"  read: {family.note}"
+    if family.doubt:
+        yield f"  {family.doubt}"
 
 
 def _seconds(seconds: float | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -91,3 +92,64 @@ def test_failures_are_sentences(run: Run, tmp_path: Path, arguments: tuple[str, 
     assert found.returncode == 2, found.stdout + found.stderr
     assert said in found.stderr
     assert "Traceback" not in found.stderr
+
+
+PROGRAMS = """
+import math
+import cvxpy as cp
+from equimargin.own import family
+
+def stated(name, make, **how):
+    family(name).formulation("primal", **how)(make)
+
+x = cp.Variable
+stated("own_far", lambda d: (v := x(2, name="v")) is None or cp.Problem(cp.Minimize(cp.norm(v - d["a"])), [v >= 1]))
+stated("own_nothing", lambda d: (v := x(name="v")) is None or cp.Problem(cp.Minimize(v), [v >= 1, v <= d["a"][0]]))
+stated("own_endless", lambda d: (v := x(name="v")) is None or cp.Problem(cp.Maximize(v), [v >= d["a"][0]]))
+stated("own_broken", lambda d: d["b"])
+rooted = lambda d: (v := x(name="v")) is None or cp.Problem(cp.Minimize(cp.square(v)), [v >= d["a"][1]])
+stated("own_rooted", rooted, value=lambda value, d: math.sqrt(float(value)))
+"""
+"""Families whose data have a = (0, 3)."""
+
+
+@pytest.mark.parametrize(
+    ("family", "interval"),
+    [
+        ("own_far", "[1.0, 1.0000000000000002]"),
+        ("own_nothing", "[inf, inf]"),
+        ("own_endless", "[-inf, -inf]"),
+        ("own_rooted", "[9.0, 9.0]"),
+    ],
+)
+def test_the_definition_of_a_family_is_certified(run: Run, tmp_path: Path, family: str, interval: str) -> None:
+    """A quadratic program, a cone program, and two with rays; the checker, which knows nothing of plug-ins, accepts them."""
+    (tmp_path / "programs.py").write_text(PROGRAMS, encoding="utf-8")
+    (tmp_path / "data.json").write_text('{"a": [0, 3]}', encoding="utf-8")
+    found = run("compare", "data.json", "--family", family, "--plugin", "programs.py", "--certify", "proofs")
+    file = f"proofs/{family}.json"
+    assert found.stdout.splitlines()[-1] == f"{family}: certificate {file}"
+    checked = run("verify", file)
+    assert (checked.returncode, checked.stdout.strip()) == (0, f"{file}: ACCEPTED: program: the optimum is in {interval}")
+
+
+def test_a_family_without_a_certificate_says_why(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "programs.py").write_text(PROGRAMS, encoding="utf-8")
+    (tmp_path / "data.json").write_text('{"a": [0, 3]}', encoding="utf-8")
+    found = run("compare", "data.json", "--family", "own_broken", "--plugin", "programs.py", "--certify", "proofs")
+    assert found.stdout.splitlines()[-1] == "own_broken: no certificate: its definition cannot be certified: KeyError: 'b'"
+    assert list((tmp_path / "proofs").iterdir()) == []
+
+
+def test_what_a_value_map_computes_in_floats_is_not_called_proven(run: Run, tmp_path: Path) -> None:
+    """Neither on the line of the family nor in the wide table, and the record says so, too."""
+    (tmp_path / "programs.py").write_text(PROGRAMS, encoding="utf-8")
+    (tmp_path / "data.json").write_text('{"a": [0, 3]}', encoding="utf-8")
+    arguments = ("compare", "data.json", "--family", "own_rooted", "--plugin", "programs.py", "--jobs", "2", "--json", "out.json")
+    page, wide = run(*arguments).stdout, run(*arguments, "--wide").stdout
+    assert re.search(r"(?m)^own_rooted +optimum 3, \d+ digits not proven \(width", page)
+    assert "optimum, not proven, in [3, 3]" in wide
+    said = "Not proven is what the value map computes in floats."
+    assert said in page
+    record = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert record["families"][0]["note"].endswith(said[1:-1])
