@@ -33,20 +33,7 @@ def hard_primal(problem: MarginProblem) -> Declaration:
 
     The multiplier of `margin` is alpha >= 0 of (16).
     """
-    import cvxpy as cp
-
-    X, y = problem.features(), problem.rows.s
-    w, b = cp.Variable(X.shape[1], name="w"), cp.Variable(name="b")
-    return Declaration(
-        problem,
-        cp.Minimize(cp.sum_squares(w) / 2),
-        {"margin": cp.multiply(y, X @ w - b) >= 1},
-        variables={"w": w, "b": b},
-        parameters={},
-        recover=lambda d: problem.point_of_w(w.value, -float(b.value), d.multiplier("margin")),
-        express=lambda at: {"w": at.w, "b": -at.b},
-        printed=lambda v: Printed(v["w"] @ v["w"] / 2, {"margin": 1 - y * (X @ v["w"] - v["b"])}),
-    )
+    return _hard_primal(problem, bias=True)
 
 
 @formulation(
@@ -61,29 +48,7 @@ def hard_dual(problem: MarginProblem) -> Declaration:
 
     Unbounded exactly where the classes cannot be separated.
     """
-    import cvxpy as cp
-
-    K, L, y = problem.gram.dense, problem.features(), problem.rows.s
-    alpha, w = cp.Variable(problem.m, name="alpha"), cp.Variable(L.shape[1], name="w")
-
-    def printed(v: Mapping[str, Any]) -> Printed:
-        a = v["alpha"]
-        return Printed(a.sum() - (y * a) @ K @ (y * a) / 2, {"balance": np.abs(y @ a), "lower": -a})
-
-    return Declaration(
-        problem,
-        cp.Maximize(cp.sum(alpha) - cp.sum_squares(w) / 2),
-        {
-            "span": w == L.T @ cp.multiply(y, alpha),
-            "balance": y @ alpha == 0,
-            "lower": alpha >= 0,
-        },
-        variables={"alpha": alpha, "w": w},
-        parameters={},
-        recover=lambda d: Point(alpha=alpha.value),
-        express=lambda at: {"alpha": at.alpha, "w": L.T @ (y * at.alpha)},
-        printed=printed,
-    )
+    return _hard_dual(problem, bias=True)
 
 
 @formulation(
@@ -98,24 +63,84 @@ def hard_margin(problem: MarginProblem) -> Declaration:
 
     The margin t is 1 / |w|: the family's value is 1 / (2 t^2), w = u / t, and alpha = mu / t^2 for the multiplier mu of `margin`.
     """
+    return _hard_margin(problem, bias=True)
+
+
+@formulation(
+    "svm.nobias_hard.primal",
+    "svm.nobias_hard",
+    Source("K", "(2.3) with xi = 0"),
+    latex=r"\min_w\ \tfrac12\|w\|^2 \quad\text{s.t.}\quad y_i\,w\cdot\phi_i \ge 1",
+    carries="function",
+)
+def nobias_hard_primal(problem: MarginProblem) -> Declaration:
+    """min  1/2 |w|^2   s.t.  y_i w.phi_i >= 1.
+
+    The multiplier of `margin` is alpha >= 0 of the dual.
+    """
+    return _hard_primal(problem, bias=False)
+
+
+@formulation(
+    "svm.nobias_hard.dual",
+    "svm.nobias_hard",
+    Source("K", "(2.3) with xi = 0, its dual"),
+    latex=r"\max_{\alpha}\ 1^\top\alpha - \tfrac12\alpha^\top YKY\alpha \quad\text{s.t.}\quad \alpha \ge 0",
+    carries="multipliers",
+)
+def nobias_hard_dual(problem: MarginProblem) -> Declaration:
+    """max  1'alpha - 1/2 alpha'YKY alpha   s.t.  alpha >= 0.
+
+    Unbounded exactly where no hyperplane through the origin separates the classes.
+    """
+    return _hard_dual(problem, bias=False)
+
+
+@formulation(
+    "svm.nobias_hard.margin",
+    "svm.nobias_hard",
+    Source("K", "(2.3) with xi = 0, as a margin"),
+    latex=r"\max_{u,t}\ t \quad\text{s.t.}\quad y_i\,u\cdot\phi_i \ge t,\ \|u\| \le 1",
+    carries="function",
+)
+def nobias_hard_margin(problem: MarginProblem) -> Declaration:
+    """max  t   s.t.  y_i u.phi_i >= t,  |u| <= 1.
+
+    The margin t is 1 / |w|: the family's value is 1 / (2 t^2), w = u / t, and alpha = mu / t^2 for the multiplier mu of `margin`.
+    """
+    return _hard_margin(problem, bias=False)
+
+
+@formulation(
+    "svm.nobias_hard.beta",
+    "svm.nobias_hard",
+    Source("K", "(3.14) with xi = 0"),
+    latex=r"\min_{\bar\beta}\ \tfrac12\bar\beta^\top\bar Q\bar\beta \quad\text{s.t.}\quad \bar Q\bar\beta \ge 1,\quad \bar Q = YKY",
+    carries="function",
+)
+def nobias_hard_beta(problem: MarginProblem) -> Declaration:
+    """min  1/2 betabar'Qbar betabar   s.t.  Qbar betabar >= 1,   Qbar = YKY,  betabar free.
+
+    With K = L L', the quadratic is |v|^2 for v = L'Y betabar, and Qbar betabar = Y L v. The multiplier of `margin` is alpha.
+    """
     import cvxpy as cp
 
-    X, y = problem.features(), problem.rows.s
-    u, b, t = cp.Variable(X.shape[1], name="u"), cp.Variable(name="b"), cp.Variable(name="t")
+    K, L, y = problem.gram.dense, problem.features(), problem.rows.s
+    betabar, v = cp.Variable(problem.m, name="betabar"), cp.Variable(L.shape[1], name="v")
 
-    def printed(v: Mapping[str, Any]) -> Printed:
-        return Printed(v["t"], {"margin": v["t"] - y * (X @ v["u"] - v["b"]), "ball": np.linalg.norm(v["u"]) - 1})
+    def printed(at: Mapping[str, Any]) -> Printed:
+        Qb = y * (K @ (y * at["betabar"]))
+        return Printed(at["betabar"] @ Qb / 2, {"margin": 1 - Qb})
 
     return Declaration(
         problem,
-        cp.Maximize(t),
-        {"margin": cp.multiply(y, X @ u - b) >= t, "ball": cp.norm(u, 2) <= 1},
-        variables={"u": u, "b": b, "t": t},
+        cp.Minimize(cp.sum_squares(v) / 2),
+        {"span": v == L.T @ cp.multiply(y, betabar), "margin": cp.multiply(y, L @ v) >= 1},
+        variables={"betabar": betabar, "v": v},
         parameters={},
-        recover=lambda d: point_of_margin(problem, u.value, -float(b.value), float(t.value), d.multiplier("margin")),
-        express=lambda at: {"u": at.w / length(at.w), "b": -at.b / length(at.w), "t": (1 - at.u).min() / length(at.w)},
+        recover=lambda d: Point(beta=y * betabar.value, b=0.0, alpha=d.multiplier("margin")),
+        express=lambda at: {"betabar": y * at.beta, "v": at.w},
         printed=printed,
-        value=lambda margin, at: value_of_margin(problem, margin),
     )
 
 
@@ -286,6 +311,79 @@ def nobias_l2_primal(problem: MarginProblem) -> Declaration:
 def nobias_l2_dual(problem: MarginProblem) -> Declaration:
     """max  1'alpha - 1/2 alpha'(YKY + I/(2C)) alpha   s.t.  alpha >= 0."""
     return _squared_dual(problem, bias=False)
+
+
+def _hard_primal(problem: MarginProblem, bias: bool) -> Declaration:
+    """1/2 |w|^2 with every margin at least 1, with or without b."""
+    import cvxpy as cp
+
+    X, y = problem.features(), problem.rows.s
+    w = cp.Variable(X.shape[1], name="w")
+    b: Any = cp.Variable(name="b") if bias else 0.0
+    return Declaration(
+        problem,
+        cp.Minimize(cp.sum_squares(w) / 2),
+        {"margin": cp.multiply(y, X @ w - b) >= 1},
+        variables={"w": w} | ({"b": b} if bias else {}),
+        parameters={},
+        recover=lambda d: problem.point_of_w(w.value, -float(b.value) if bias else 0.0, d.multiplier("margin")),
+        express=lambda at: {"w": at.w} | ({"b": -at.b} if bias else {}),
+        printed=lambda v: Printed(v["w"] @ v["w"] / 2, {"margin": 1 - y * (X @ v["w"] - v.get("b", 0.0))}),
+    )
+
+
+def _hard_dual(problem: MarginProblem, bias: bool) -> Declaration:
+    """1'alpha - 1/2 alpha'YKY alpha over alpha >= 0, with y'alpha = 0 where there is a bias."""
+    import cvxpy as cp
+
+    K, L, y = problem.gram.dense, problem.features(), problem.rows.s
+    alpha, w = cp.Variable(problem.m, name="alpha"), cp.Variable(L.shape[1], name="w")
+    balance = {"balance": y @ alpha == 0} if bias else {}
+
+    def printed(v: Mapping[str, Any]) -> Printed:
+        a = v["alpha"]
+        return Printed(a.sum() - (y * a) @ K @ (y * a) / 2, {"lower": -a} | ({"balance": np.abs(y @ a)} if bias else {}))
+
+    return Declaration(
+        problem,
+        cp.Maximize(cp.sum(alpha) - cp.sum_squares(w) / 2),
+        {"span": w == L.T @ cp.multiply(y, alpha), **balance, "lower": alpha >= 0},
+        variables={"alpha": alpha, "w": w},
+        parameters={},
+        recover=lambda d: Point(alpha=alpha.value, b=None if bias else 0.0),
+        express=lambda at: {"alpha": at.alpha, "w": L.T @ (y * at.alpha)},
+        printed=printed,
+    )
+
+
+def _hard_margin(problem: MarginProblem, bias: bool) -> Declaration:
+    """The largest margin t of a function of length 1, with or without b."""
+    import cvxpy as cp
+
+    X, y = problem.features(), problem.rows.s
+    u, t = cp.Variable(X.shape[1], name="u"), cp.Variable(name="t")
+    b: Any = cp.Variable(name="b") if bias else 0.0
+
+    def recover(d: Declaration) -> Point:
+        return point_of_margin(problem, u.value, -float(b.value) if bias else 0.0, float(t.value), d.multiplier("margin"))
+
+    def express(at: Any) -> dict[str, Any]:
+        return {"u": at.w / length(at.w), "t": (1 - at.u).min() / length(at.w)} | ({"b": -at.b / length(at.w)} if bias else {})
+
+    def printed(v: Mapping[str, Any]) -> Printed:
+        return Printed(v["t"], {"margin": v["t"] - y * (X @ v["u"] - v.get("b", 0.0)), "ball": np.linalg.norm(v["u"]) - 1})
+
+    return Declaration(
+        problem,
+        cp.Maximize(t),
+        {"margin": cp.multiply(y, X @ u - b) >= t, "ball": cp.norm(u, 2) <= 1},
+        variables={"u": u, "t": t} | ({"b": b} if bias else {}),
+        parameters={},
+        recover=recover,
+        express=express,
+        printed=printed,
+        value=lambda margin, at: value_of_margin(problem, margin),
+    )
 
 
 def _primal(problem: MarginProblem, power: int, bias: bool) -> Declaration:

@@ -222,7 +222,7 @@ def problems_of(
 ) -> list[Problem]:
     """The problems of all families of a task: a margin problem of every loss, and those without a bias or with a norm of one.
 
-    A hard margin, C = inf, has no loss: it is one problem, and the families that are declared for soft margins alone are left out.
+    A hard margin, C = inf, has no loss: it is one problem, with a bias and without, and the one-norm problems are left out.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def problems_of(
     problems: list[Problem] = []
     for loss in losses if soft else LOSSES[:1]:
         problems.append(problem_of(task, X, y, C, kernel, loss, epsilon, qid, **weights))
-        if task == "classification" and soft:
+        if task == "classification":
             problems.append(problem_of(task, X, y, C, kernel, loss, bias=False, **weights))
     linear = soft and "hinge" in losses and all(given is None for given in weights.values())
     if task == "ranking" and linear:

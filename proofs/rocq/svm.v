@@ -3,6 +3,7 @@
     F(x) = w.x - b as T writes it; labels y_i; any semi-inner product, so any kernel. Names follow the ids of the declarations.
 
     [svm_hard_duality]         (6)-(7) and (16)-(18): one attained optimum, w = sum al_i y_i x_i, complementarity; for separable data
+    [svm_nobias_hard_duality]  K (2.3) without slacks, and its dual  [svm_nobias_hard_beta_equivalence]  K (3.14) without slacks
     [svm_soft_duality]         (23)-(25) and (26)-(28), with the 1/2
     [svm_l2_duality]           squared slacks and their dual
     [svm_nobias_duality]       K (2.3) and its box dual              [svm_nobias_l2_duality]  the same with squared slacks
@@ -11,6 +12,7 @@
     [svm_soft_dual_as_printed_rescaling]  (26) as printed, without the 1/2, at C is half the right dual at 2C
     [svm_penalized_equivalence]     a bias in the norm is the no-bias problem with the kernel k + 1
     [svm_hard_margin_equivalence]   v > 0 is the hard optimum if and only if the largest margin is 1/sqrt(2 v)
+    [svm_nobias_hard_margin_equivalence]   the same without a bias
     [svm_soft_below_hard], [svm_soft_is_hard], [svm_hard_is_soft_only]   soft <= hard, and equal exactly from C* on
     [svm_soft_kkt_cases]       Figure 3 and (33)-(34), corrected      [svm_soft_bias]   b = w.x_i - 1 at a free support vector *)
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -67,6 +69,17 @@ Definition svm_nobias_kkt (p : nobias_point) al := let: (w, xi) := p in [/\ svm_
   & forall i, (C - al i) * xi i = 0].
 Definition svm_nobias_beta_obj (be : I -> R) := 2%:R^-1 * svm_quadratic be
   + C * (\sum_i Num.max 0 (1 - \sum_j y i * y j * ip (x i) (x j) * be j)).
+
+Definition svm_nobias_hard_primal_feas (w : V) := forall i, 1 <= y i * ip w (x i).
+Definition svm_nobias_hard_primal_obj (w : V) := 2%:R^-1 * ip w w.
+Definition svm_nobias_hard_dual_feas al := forall i : I, 0 <= al i.
+Definition svm_nobias_hard_dual_obj al := \sum_i al i - 2%:R^-1 * svm_quadratic al.
+Definition svm_nobias_hard_kkt (w : V) al := [/\ svm_nobias_hard_primal_feas w, svm_nobias_hard_dual_feas al,
+  ip (w - svm_w al) (w - svm_w al) = 0 & forall i, al i * (y i * ip w (x i) - 1) = 0].
+Definition svm_nobias_hard_margin_feas (p : V * R) := let: (u, t) := p in (forall i, t <= y i * ip u (x i)) /\ ip u u <= 1.
+Definition svm_nobias_hard_margin_obj (p : V * R) := let: (u, t) := p in t.
+Definition svm_nobias_hard_beta_feas (be : I -> R) := forall i, 1 <= \sum_j y i * y j * ip (x i) (x j) * be j.
+Definition svm_nobias_hard_beta_obj (be : I -> R) := 2%:R^-1 * svm_quadratic be.
 
 Definition svm_nobias_l2_primal_feas := svm_nobias_primal_feas.
 Definition svm_nobias_l2_primal_obj (p : nobias_point) := let: (w, xi) := p in 2%:R^-1 * ip w w + C * (\sum_i xi i ^+ 2).
@@ -157,6 +170,27 @@ move=> C0; apply: (strong_duality_transfer (squared_pair ip a y one C0) (f := id
 - by move=> t al /KE K; exists t, al.
 Qed.
 
+Theorem svm_nobias_hard_duality : (exists w, svm_nobias_hard_primal_feas ip x y w) ->
+  strong_duality (svm_nobias_hard_primal_feas ip x y) (svm_nobias_hard_primal_obj ip) (@svm_nobias_hard_dual_feas R I)
+    (svm_nobias_hard_dual_obj ip x y) (svm_nobias_hard_kkt ip x y).
+Proof.
+have PE w b : svm_nobias_hard_primal_feas ip x y w <-> hard_primal_feas ip a none one (w, b).
+  by split=> h i; have := h i; rewrite /= mul0r subr0 ip_scaler.
+have KE w b al : svm_nobias_hard_kkt ip x y w al <-> hard_kkt ip a none one (w, b) al.
+  rewrite /svm_nobias_hard_kkt /hard_kkt svm_wE; split; case=> /PE h1 h2 h3 h4; split=> //.
+  + by split=> //; exact: nobias_balanced.
+  + by move=> i; rewrite -(h4 i) /= mul0r subr0 ip_scaler.
+  + by case: h2.
+  + by move=> i; rewrite -(h4 i) /= mul0r subr0 ip_scaler.
+case=> w0 F; apply: (strong_duality_transfer (hard_pair ip a none one) (f := fun w => (w, 0)) (h := id)) _ _ _ (hard_duality _) => //.
+- by move=> w /PE; exact.
+- by split=> //; exact: nobias_balanced.
+- exact: svm_dual_valueE.
+- by move=> w al; rewrite (KE w 0); split=> [K|[]//]; case: (K) => h1 [_ h2]; split=> //; exact/PE/h1.
+- by case=> w b al /KE K; exists w, al.
+- by exists (w0, 0); exact/PE.
+Qed.
+
 Let unbiased (t : V * (I -> R)) : V * R * (I -> R) := (t.1, 0, t.2).
 Theorem svm_nobias_duality : 0 <= C ->
   strong_duality (svm_nobias_primal_feas ip x y) (@svm_nobias_primal_obj R V ip I C) (@svm_nobias_dual_feas R I C)
@@ -227,6 +261,23 @@ move=> C0; apply: minimum_iff => [[w xi] F|be _].
   rewrite ler_wpmul2l // ler_sum // => i _; apply: le_trans (nobias_hinge_least i F).
   by rewrite /nobias_hinge -!ip_scaler h.
 by exists (svm_w x y be, nobias_hinge (svm_w x y be)); [exact: nobias_hinge_feasible|rewrite svm_nobias_beta_value].
+Qed.
+
+Lemma svm_nobias_hard_beta_feasible be : svm_nobias_hard_beta_feas ip x y be <-> svm_nobias_hard_primal_feas ip x y (svm_w x y be).
+Proof.
+have E i : \sum_j y i * y j * ip (x i) (x j) * be j = y i * ip (svm_w x y be) (x i).
+  by rewrite /svm_w ip_suml mulr_sumr; apply: eq_bigr => j _; rewrite ip_scalel (ip_sym ip (x j)); ring.
+by split=> h i; have := h i; rewrite E.
+Qed.
+Theorem svm_nobias_hard_beta_equivalence v :
+  minimum (svm_nobias_hard_primal_feas ip x y) (svm_nobias_hard_primal_obj ip) v <->
+  minimum (svm_nobias_hard_beta_feas ip x y) (svm_nobias_hard_beta_obj ip x y) v.
+Proof.
+apply: minimum_iff => [w F|be F].
+  have [be h] := projection ip a w; exists be.
+    by apply/svm_nobias_hard_beta_feasible => i; have := F i; rewrite svm_wE -!ip_scaler h.
+  by rewrite /svm_nobias_hard_beta_obj svm_quadraticE svm_wE projection_no_longer.
+by exists (svm_w x y be); [exact/svm_nobias_hard_beta_feasible|rewrite /svm_nobias_hard_beta_obj svm_quadraticE].
 Qed.
 
 Lemma svm_quadraticZ k al : svm_quadratic ip x y (fun i => k * al i) = k ^+ 2 * svm_quadratic ip x y al.
@@ -339,5 +390,22 @@ split=> [[t [/PE F O] E]|[t [/ME F O] E]].
 - have [|t' [/PE F' O'] E'] := H2.
     by exists t; [split=> // t' /ME /O; case: (t) (t') => -[? ?] ? [[? ?] ?]|case: (t) E => -[? ?] ?].
   by exists t'; [split=> // s /PE /O'; case: (t') (s) => ? ? [? ?]|case: (t') E'].
+Qed.
+Theorem svm_nobias_hard_margin_equivalence v : 0 < v ->
+  minimum (svm_nobias_hard_primal_feas ip x y) (svm_nobias_hard_primal_obj ip) v <->
+  maximum (svm_nobias_hard_margin_feas ip x y) (@svm_nobias_hard_margin_obj R V) (Num.sqrt (2%:R * v))^-1.
+Proof.
+move=> v0; have [H1 H2] := margin_equivalence ip (fun i => y i *: x i) (fun=> 0) v0.
+have PE w b : svm_nobias_hard_primal_feas ip x y w <-> hard_primal_feas ip (fun i => y i *: x i) (fun=> 0) (fun=> 1) (w, b).
+  by split=> h i; have := h i; rewrite /= mul0r subr0 ip_scaler.
+have ME u b t : svm_nobias_hard_margin_feas ip x y (u, t) <-> margin_feas ip (fun i => y i *: x i) (fun=> 0) (u, b, t).
+  by split=> -[h n]; split=> // i; have := h i; rewrite /= mul0r subr0 ip_scaler.
+split=> [[w [F O] E]|[[u t] [F O] E]].
+- have [|[[u b] t] [/ME F' O'] E'] := H1.
+    by exists (w, 0) => //; split=> [|[w' b'] /PE /O]; [exact/PE|].
+  by exists (u, t) => //; split=> // -[u' t'] /(ME _ 0) /O'.
+- have [|[w b] [/PE F' O'] E'] := H2.
+    by exists (u, 0, t) => //; split=> [|[[u' b'] t'] /ME /O]; [exact/ME|].
+  by exists w => //; split=> // w' /(PE _ 0) /O'.
 Qed.
 End HardMargin.

@@ -80,7 +80,7 @@ class Round(NamedTuple):
 @solver(
     "dual_active_set",
     algorithm="the dual active-set method of Goldfarb and Idnani on the most violated rows, for hard margins",
-    families=("rank.hard",),
+    families=("rank.hard", "svm.nobias_hard"),
     needs=NEEDS,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
@@ -220,4 +220,4 @@ def _infeasible(judge: Judge, rows: HardRows, ray: Ray, trajectory: list[Round])
 
 
 def _reached(judge: Judge) -> str:
-    return f"relative gap {judge.gap:.2e} after {judge.iterations:,} iterations"
+    return f"relative gap {judge.gap:.2e} after {judge.iterations:,} iterations, {judge.limits.tol:.0e} was asked"

@@ -40,7 +40,7 @@ def families_of(X: Any, y: ArrayLike, **how: Unpack[HowToPose]) -> list[Problem]
     Returns
     -------
     The task's problems with the hinge and with its square, a classification without a bias, too, and the one-norm rankings. A cost of
-    infinity leaves the hard margin alone.
+    infinity leaves the hard margins alone.
 
     Raises
     ------

@@ -73,6 +73,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "svm.soft": {},
     "svm.l2": {"loss": "squared_hinge"},
     "svm.nobias": {"bias": False},
+    "svm.nobias_hard": {"bias": False, "hard": True},
     "svm.nobias_l2": {"bias": False, "loss": "squared_hinge"},
     "svr.hard": {"hard": True},
     "svr.l1": {},
@@ -412,7 +413,8 @@ def sample_problem(family: str, kernel: Kernel | None = None, seed: int = 0, n: 
     score = clean if hard else clean + 0.6 * rng.normal(size=n)
     C = float("inf") if hard else float(10 ** rng.uniform(-1, 0.5))
     if family.startswith("svm"):
-        y = np.where(score > np.quantile(score, 0.6), 1.0, -1.0)
+        through_the_origin = hard and not FAMILIES[family].get("bias", True)
+        y = np.where(score > (0.0 if through_the_origin else np.quantile(score, 0.6)), 1.0, -1.0)
         return _of_family(family, X + 0.3 * np.outer(y, direction) if hard else X, y, C, kernel)
     if family.startswith("svr"):
         return _of_family(family, X, clean + 0.05 * rng.uniform(-1, 1, n) if hard else score, C, kernel)

@@ -138,6 +138,14 @@ DEFINITIONS: dict[str, Definition] = {
     "svm.nobias.primal": Definition("svm_nobias_primal_obj L {C}", f"svm_nobias_primal_feas {SVM}", _wxi),
     "svm.nobias.dual": Definition(f"svm_nobias_dual_obj {SVM}", "svm_nobias_dual_feas {C}", _alpha),
     "svm.nobias.beta": Definition(f"svm_nobias_beta_obj {SVM} {{C}}", None, lambda v: vector(v["betabar"])),
+    "svm.nobias_hard.primal": Definition("svm_nobias_hard_primal_obj L", f"svm_nobias_hard_primal_feas {SVM}", lambda v: point(v["w"])),
+    "svm.nobias_hard.dual": Definition(f"svm_nobias_hard_dual_obj {SVM}", "@svm_nobias_hard_dual_feas R _", _alpha),
+    "svm.nobias_hard.margin": Definition(
+        "@svm_nobias_hard_margin_obj R _", f"svm_nobias_hard_margin_feas {SVM}", lambda v: f"({point(v['u'])}, {numeral(v['t'])})"
+    ),
+    "svm.nobias_hard.beta": Definition(
+        f"svm_nobias_hard_beta_obj {SVM}", f"svm_nobias_hard_beta_feas {SVM}", lambda v: vector(v["betabar"])
+    ),
     "svm.nobias_l2.primal": Definition("svm_nobias_l2_primal_obj L {C}", f"svm_nobias_l2_primal_feas {SVM}", _wxi),
     "svm.nobias_l2.dual": Definition(f"svm_nobias_l2_dual_obj {SVM} {{C}}", "@svm_nobias_l2_dual_feas R _", _alpha),
     "svm.penalized.primal": Definition("svm_penalized_primal_obj L {C}", f"svm_penalized_primal_feas {SVM}", _wbxi),
@@ -220,7 +228,7 @@ def instance(id: str, C: float) -> Problem:
     """A problem on the line with whole numbers."""
     X, signs, relevance = np.array([[1.0], [-1.0], [2.0]]), np.array([1.0, -1.0, 1.0]), np.array([1.0, 0.0, 2.0])
     family = REGISTRY[id].family
-    C = np.inf if ".hard" in family else C
+    C = np.inf if family.endswith("hard") else C
     loss = "squared_hinge" if family.endswith("l2") else "hinge"
     kernel = polynomial() if "differences" in id else None
     if family in ("svm.onenorm", "svm.nobias_onenorm"):
@@ -415,6 +423,12 @@ MUTANTS = (
         "svm",
         "svm_nobias_primal_feas (p : nobias_point) := let: (w, xi) := p in forall i, 0 <= xi i /\\ ",
         "svm_nobias_primal_feas (p : nobias_point) := let: (w, xi) := p in forall i, xi i = xi i /\\ ",
+    ),
+    Mutant(
+        "a hard margin of 2 without a bias",
+        "svm",
+        "svm_nobias_hard_primal_feas (w : V) := forall i, 1 <=",
+        "svm_nobias_hard_primal_feas (w : V) := forall i, 2%:R <=",
     ),
     Mutant("the bias is not penalised", "svm", "2%:R^-1 * (ip w w + b ^+ 2)", "2%:R^-1 * (ip w w + b)"),
     Mutant(

@@ -19,7 +19,7 @@ FEW: dict[str, Any] = {"solvers": ["CLARABEL", "smo", "coordinate_descent", "lin
     ("y", "how", "families"),
     [
         (np.arange(12) % 2, {}, ["svm.soft", "svm.nobias", "svm.l2", "svm.nobias_l2", "svm.onenorm", "svm.nobias_onenorm"]),
-        (np.where(X[:, 0] > 0, "b", "a"), {"C": np.inf}, ["svm.hard"]),
+        (np.where(X[:, 0] > 0, "b", "a"), {"C": np.inf}, ["svm.hard", "svm.nobias_hard"]),
         (X[:, 0], {}, ["svr.l1", "svr.l2"]),
         (np.arange(12) % 2, {"task": "regression"}, ["svr.l1", "svr.l2"]),
         (np.arange(12) % 3, {"qid": np.repeat([0, 1], 6)}, ["rank.l1", "rank.l2", "rank.onenorm", "rvm"]),

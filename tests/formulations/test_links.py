@@ -62,6 +62,7 @@ def instance(family: str, kernel: Any, seed: int, n: int = 14) -> Problem:
         "svm.soft": lambda: classification(X, signs, C, kernel),
         "svm.l2": lambda: classification(X, signs, C, kernel, "squared_hinge"),
         "svm.nobias": lambda: classification(X, signs, C, kernel, bias=False),
+        "svm.nobias_hard": lambda: classification(X, np.where(score > 0, 1.0, -1.0), np.inf, kernel, bias=False),
         "svm.nobias_l2": lambda: classification(X, signs, C, kernel, "squared_hinge", bias=False),
         "svr.hard": lambda: regression(X, score + 0.05 * rng.uniform(-1, 1, n), np.inf, 0.08, kernel),
         "svr.l1": lambda: regression(X, noisy, C, 0.2, kernel),

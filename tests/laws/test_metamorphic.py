@@ -250,7 +250,7 @@ def the_value_lies_between_zero_and_that_of_the_best_constant(problem: Any, rng:
 @law(SOLVED)
 def a_kernel_forgets_where_the_origin_is(problem: Any, rng: Random) -> None:
     """An RBF always; the linear one where there is a bias, and in rankings, whose rows are differences."""
-    rooted = problem.family in ("svm.nobias", "svm.nobias_l2", "rvm", "svm.nobias_onenorm", "svm.onenorm")
+    rooted = problem.family in ("svm.nobias", "svm.nobias_hard", "svm.nobias_l2", "rvm", "svm.nobias_onenorm", "svm.onenorm")
     here = replace(problem, kernel=rbf(0.5) if rooted or rng.random() < 0.5 else linear())
     equal(v(here), v(replace(here, X=problem.X + rng.integers(-2, 3, size=problem.X.shape[1]))), ROUNDING)
 
@@ -279,7 +279,7 @@ def a_polynomial_kernel_is_the_linear_one_of_its_monomials(problem: Any, rng: Ra
     equal(v(problem), v(replace(problem, X=monomials, kernel=linear())), ROUNDING)
 
 
-@law(["svm.nobias", "svm.nobias_l2", "svm.nobias_onenorm", *RANKED, *ONE_NORM], kernel=linear())
+@law(["svm.nobias", "svm.nobias_hard", "svm.nobias_l2", "svm.nobias_onenorm", *RANKED, *ONE_NORM], kernel=linear())
 def problems_in_orthogonal_spaces_add_up(problem: Any, rng: Random) -> None:
     """Without a bias that they would share, and in queries of their own."""
     X, zeros = problem.X, np.zeros_like(problem.X)
@@ -354,7 +354,7 @@ def labels_negated_are_the_function_negated(problem: Any, rng: Random) -> None:
     equal(v(problem), v(rebuilt(problem, y=-problem.rows.y)))
 
 
-@law(["svm.nobias", "svm.nobias_l2", "svm.nobias_onenorm"], kernel=linear())
+@law(["svm.nobias", "svm.nobias_hard", "svm.nobias_l2", "svm.nobias_onenorm"], kernel=linear())
 def without_a_bias_a_label_is_a_sign_of_its_point(problem: Any, rng: Random) -> None:
     y = problem.rows.y
     equal(v(problem), v(rebuilt(problem, X=y[:, None] * problem.X, y=np.ones(problem.m))))
@@ -429,7 +429,7 @@ def a_ranking_is_the_classification_of_its_differences_without_a_bias(problem: A
         equal(v(problem), v(classification(X, y, problem.C, None, problem.loss, False, problem.unit_weights)), ROUNDING)
 
 
-@law(["svm.hard", "svr.hard"])
+@law(["svm.hard", "svm.nobias_hard", "svr.hard", "rank.hard"])
 def the_soft_margin_rises_to_the_hard_one(problem: Any, rng: Random) -> None:
     """Below it at any cost, and with the hinge equal to it from its largest multiplier on."""
     hard, (solution, *_) = v(problem), solutions(problem)

@@ -75,6 +75,13 @@ def _separable_classes(kernel: Kernel, seed: int) -> Problem:
     return classification(X + np.outer(y, [0.2, 0.1, 0.0]), y, np.inf, kernel)
 
 
+def _classes_through_the_origin(kernel: Kernel, seed: int) -> Problem:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(16, 3))
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] > 0, 1.0, -1.0)
+    return classification(X + np.outer(y, [0.2, 0.1, 0.0]), y, np.inf, kernel, bias=False)
+
+
 def _curve(kernel: Kernel, seed: int, loss: Loss = "hinge") -> Problem:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(18, 2))
@@ -128,6 +135,7 @@ INSTANCES: dict[str, Callable[[Kernel, int], Problem]] = {
     "svm.soft": _classes,
     "svm.l2": partial(_classes, C=3.0, loss="squared_hinge"),
     "svm.nobias": partial(_classes, bias=False),
+    "svm.nobias_hard": _classes_through_the_origin,
     "svm.nobias_l2": partial(_classes, C=3.0, loss="squared_hinge", bias=False),
     "svr.hard": _line,
     "svr.l1": _curve,
@@ -608,6 +616,30 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "betabar >= 0": Special(constraint("lower", lambda d: d.variables["betabar"] >= 0), APPENDIX_A),
         "betabar <= C": Special(constraint("upper", lambda d: d.variables["betabar"] <= d.parameters["C"]), APPENDIX_A),
     },
+    "svm.nobias_hard.primal": {
+        **HARD_PRIMAL,
+        "bias added": at_least(1.0, _plus_bias),
+        "one label flipped": elsewhere(label_flipped),
+        "w = 2 w": Special(read_as(lambda point: stretched(point, 2.0))),
+    },
+    "svm.nobias_hard.dual": {
+        **HARD_DUAL,
+        "balance added": constraint("balance", lambda d: d.canonical.rows.s @ d.variables["alpha"] == 0),
+        "labels forgotten in f": constraint("span", lambda d: d.variables["w"] == _x(d).T @ d.variables["alpha"]),
+        "one label flipped": elsewhere(label_flipped),
+    },
+    "svm.nobias_hard.margin": {
+        **HARD_MARGIN,
+        "bias added": constraint("margin", lambda d: _plus_bias(d) >= d.variables["t"]),
+        "one label flipped": elsewhere(label_flipped),
+    },
+    "svm.nobias_hard.beta": {
+        **HARD_PRIMAL,
+        "bias added": at_least(1.0, _plus_bias),
+        "betabar'betabar for betabar'Qbar betabar": objective(lambda d: cp.sum_squares(d.variables["betabar"]) / 2),
+        "f of betabar without the labels": recovered(lambda d: Point(beta=d.variables["betabar"].value, b=0.0)),
+        "betabar <= 0.1": Special(constraint("upper", lambda d: d.variables["betabar"] <= 0.1), kernels=("rbf",)),
+    },
     "svm.nobias_l2.primal": {
         **SQUARED_PRIMAL,
         "bias added": at_least(1.0, _plus_bias),
@@ -887,6 +919,8 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
 FINITE = {
     "svm.hard.primal": "margin 0",
     "svm.hard.dual": "upper bound 0.1",
+    "svm.nobias_hard.primal": "margin 0",
+    "svm.nobias_hard.dual": "upper bound 0.1",
     "svr.hard.primal": "no lower side of the tube",
     "svr.hard.dual": "upper bound 0.1",
     "rank.hard.primal": "margin 0",
@@ -1038,13 +1072,14 @@ SOURCES: dict[str, dict[str, Change]] = {
             f"{SIGNATURE}    from dataclasses import replace as other\n    from equimargin.formulations import rbf\n"
             "    problem = other(problem, X=2 * problem.X, kernel=problem.kernel if problem.explicit else rbf(0.9))\n",
         ),
-        "no row joins the pool": Change("NEW_ROWS), pool.keys)", "NEW_ROWS)[:0], pool.keys)"),
+        "no row joins the pool": Change("NEW_ROWS), pool.keys)", "NEW_ROWS)[:0], pool.keys)", families=("rank.hard",)),
         "optimal at once": Change(
             "        while judge.status is None:\n",
             "        self._weighed(self.space.of_multipliers(pool.taken[:0], alpha[:0]), np.zeros(self.problem.m), pool,\n"
             "                      np.zeros(0, dtype=np.int64), alpha[:0])\n"
             "        judge.end(Status.OPTIMAL, 'what it says')\n"
             "        while judge.status is None:\n",
+            families=("rank.hard",),
         ),
         "multipliers in reverse": Change(
             "self.rows.multipliers(pool.keys[active], alpha)", "self.rows.multipliers(pool.keys[active], alpha[::-1])"
@@ -1057,6 +1092,7 @@ SOURCES: dict[str, dict[str, Change]] = {
             "            if state.ray is not None:\n                return self._with_ray(pool, state)\n",
             "            judge.end(Status.INFEASIBLE, 'what it says')\n"
             "            return replace(judge.solution(), point=self.problem.origin)\n",
+            families=("rank.hard",),
         ),
     },
     "homotopy": {

@@ -308,7 +308,8 @@ def test_who_takes_a_problem_is_asked_of_everybody() -> None:
     assert ways(sample_problem("svm.soft")) == Ways()
     large = ways(ranking(X, X[:, 0]))  # 79,800 pairs
     assert (large.too_large, large.unsolvable) == (True, "")
-    hard = ways(ranking(X[:3], X[:3, 0], C=np.inf))
+    y, qid = np.tile([0, 1, 2], 2), np.repeat([0, 1], 3)
+    hard = ways(ranking(X[:6], y, qid, loss="squared_hinge", query_weight={0: np.inf}))
     assert (hard.too_large, hard.undeclarable) == (False, "")
     assert hard.unsolvable == "no specialised solver takes the problem"
     unweighted = ways(classification(X[:3], [1.0, -1.0, 1.0], np.inf, sample_weight=[1.0, 1.0, 0.0]))
@@ -628,12 +629,12 @@ def test_a_farkas_vector_is_checked(z: list[float], proved: bool) -> None:
 
 # XOR, document T (41)-(49): kernel (x.z + 1)^2, alpha = 1/8 each, optimum 1/4; with squared slacks 4 a - 17 a^2, at a = 2/17.
 
-XOR = {"svm.hard": 1 / 4, "svm.soft": 1 / 4, "svm.nobias": 1 / 4, "svm.l2": 4 / 17, "svm.nobias_l2": 4 / 17}
+XOR = {"svm.hard": 1 / 4, "svm.soft": 1 / 4, "svm.nobias": 1 / 4, "svm.nobias_hard": 1 / 4, "svm.l2": 4 / 17, "svm.nobias_l2": 4 / 17}
 
 
 def xor(family: str = "svm.soft", kernel: Kernel | None = None) -> MarginProblem:
     X = [[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]
-    C = np.inf if family == "svm.hard" else 1.0
+    C = np.inf if family.endswith("hard") else 1.0
     loss: Loss = "squared_hinge" if family.endswith("l2") else "hinge"
     return classification(X, [-1.0, 1.0, 1.0, -1.0], C, kernel or polynomial(2, 1.0, 1.0), loss, "nobias" not in family)
 

@@ -37,6 +37,8 @@ PROBLEMS: dict[str, Problem] = {
     "svm.soft rbf": classification(SCALED, LABELS, 1.0, rbf(1 / 30)),
     "svm.soft large C": classification(SCALED, LABELS, 1e4, rbf(1 / 30)),
     "svm.hard": classification(SCALED, LABELS, np.inf, rbf(1 / 30)),
+    "svm.nobias_hard": classification(SCALED, LABELS, np.inf, rbf(1 / 30), bias=False),
+    "rank.hard": ranking(POINTS[:200], LEVELS[:200], QUERIES[:200], np.inf, rbf(0.1)),
     "svm.l2": classification(SCALED, LABELS, loss="squared_hinge"),
     "svm.nobias": classification(SCALED, LABELS, bias=False),
     "svm.nobias_l2": classification(SCALED, LABELS, 1.0, rbf(1 / 30), "squared_hinge", bias=False),

@@ -84,7 +84,7 @@ def test_hard_rankings_are_sent_to_who_takes_them() -> None:
 
 @pytest.mark.parametrize("kernel", [polynomial(2, 1.0, 1.0), rbf(1.0)], ids=str)
 def test_hard_margins_without_a_bias_have_a_solver(kernel: Any) -> None:
-    assert solve(classification(LINE[1:], [1, -1], np.inf, kernel, bias=False), "dual_active_set").status is Status.OPTIMAL
+    assert solve(classification(LINE[1:], [1, -1], np.inf, kernel, bias=False)).status is Status.OPTIMAL
 
 
 @pytest.mark.parametrize("size", [400, 500])

@@ -72,6 +72,7 @@ def exact_problems() -> dict[str, Problem]:
     }
     return problems | {
         "svm.hard": classification(line, [-1, -1, 1, 1], np.inf),
+        "svm.nobias_hard": classification(line - 2, [-1, -1, 1, 1], np.inf, bias=False),
         "svr.hard": regression(line, [0, 1, 2, 4], np.inf, 0.5),
         "rank.hard": ranking(line, [0, 1, 2, 3], None, np.inf),
         "polynomial": classification(X, y, 0.5, polynomial(2)),
