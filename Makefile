@@ -25,8 +25,8 @@ lint: $(READY)  ## style, types, direction of the imports
 	$(BIN)/mypy --strict
 	$(BIN)/lint-imports
 
-mutants: $(READY)  ## the referee against formulations that are wrong on purpose
-	$(BIN)/python -m pytest -m mutants -s tests/proofs/test_mutants.py
+mutants: $(READY)  ## the referee and the checker against formulations, solvers and programs that are wrong on purpose
+	$(BIN)/python -m pytest -m mutants -s tests/proofs/test_mutants.py tests/proofs/test_mutants_of_families.py
 
 faults: $(READY)  ## the tests against sources that are wrong on purpose; ARGS picks faults by parts of their names
 	PYTHONPATH=tests $(BIN)/python -m campaigns.faults $(ARGS)
