@@ -12,6 +12,7 @@ from equimargin.solvers.exact.misranked import LeastMisranked, least_misranked
 from equimargin.solvers.exact.numbers import given_gram
 from equimargin.solvers.exact.optimum import ExactOptimum, exact_optimum
 from equimargin.solvers.needs import Needs
+from equimargin.solvers.path.concave import ConcaveOptimum, concave_optimum
 from equimargin.solvers.path.follow import regularization_path
 from equimargin.solvers.path.result import RegularizationPath
 from equimargin.solvers.registry import SOLVERS, Solver, solve, solver
@@ -21,6 +22,7 @@ __all__ = [
     "BACKENDS",
     "SOLVERS",
     "Answer",
+    "ConcaveOptimum",
     "ExactOptimum",
     "LeastMisranked",
     "Limits",
@@ -30,6 +32,7 @@ __all__ = [
     "Solution",
     "Solver",
     "Status",
+    "concave_optimum",
     "exact_optimum",
     "given_gram",
     "least_misranked",

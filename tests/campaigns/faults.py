@@ -591,6 +591,14 @@ FAULTS = (
         ("probability",),
     ),
     Fault(
+        "a convex function bounded by its chord",
+        "solvers/path/concave.py",
+        "(cm < (c0 + c1) / 2 - size).any()",
+        "(cm < 0).any()",
+        ("concave",),
+    ),
+    Fault("the end of the path taken for all", "solvers/path/concave.py", "np.inf, 0.0, beyond", "np.inf, 0.0, np.inf", ("concave",)),
+    Fault(
         "a cycle with the way to it",
         "solvers/exact/misranked.py",
         "[*path[on_path[target] :], row]",

@@ -33,6 +33,7 @@ SCORES = X @ np.array([1.0, -1.0, 0.5]) + 0.5 * RNG.normal(size=30)
 LEVELS = np.digitize(SCORES, [-0.75, 0.0, 0.75])
 ABOVE = np.triu(np.random.default_rng(7).integers(1, 8, (6, 6)) / 8, 1)
 LARGER: dict[str, dict[str, Any]] = {
+    "svm.general": {"X": X, "y": (SCORES > 0).astype(int), "C": 0.5, "sigma": 2.0, "tau": 2.0},
     "coupling.wlw": {"r": ABOVE + np.tril(1 - ABOVE.T, -1)},
     "ord.implicit": {"X": X, "y": LEVELS, "C": 1.0},
     "ord.implicit_l2": {"X": X, "y": LEVELS, "C": 1.0},
@@ -53,7 +54,7 @@ LARGER: dict[str, dict[str, Any]] = {
 
 def test_there_are_data_for_every_family() -> None:
     assert sorted(SHIPPED) == sorted(LARGER)
-    assert len(SHIPPED) == 14
+    assert len(SHIPPED) == 15
 
 
 @pytest.mark.parametrize("id", FORMS)

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise, permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from equimargin.formulations import MarginProblem, classification, polynomial, ranking, rbf
@@ -63,12 +63,16 @@ def test_the_least_number_is_that_of_every_direction_of_the_plane(points: list[t
 
 @settings(max_examples=15)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=5))
+@example([(2, 2), (0, 1), (0, 0), (1, 1), (1, 0)])
 def test_with_an_rbf_kernel_it_is_that_of_every_order_of_the_different_points(points: list[tuple[int, int]]) -> None:
     X, y = np.array([[point[0]] for point in points], dtype=float), np.array([point[1] for point in points])
     problem = ranking(X, y, kernel=rbf(1.0))
     found = least_misranked(problem)
     place = np.unique(X[:, 0], return_inverse=True)[1]
     rows = as_a(Pairs, problem.rows)
+    for ray in found.rays:  # a circulation: as much comes to every point as leaves it
+        of = list(ray.rows)
+        assert sorted(place[rows.preferred[of]].tolist()) == sorted(place[rows.other[of]].tolist())
     orders = (np.array(order)[place] for order in permutations(range(place.max() + 1)))
     assert found.proven
     assert found.least == min((int((f[rows.preferred] <= f[rows.other]).sum()) for f in orders), default=0)

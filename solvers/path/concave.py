@@ -1,0 +1,178 @@
+"""The global optimum of a margin problem whose slacks cost a concave function of their sum, along the regularisation path.
+
+    min over f, b      1/2 |f|^2 + C F(s(f, b)),      s = sum_r weight_r (t_r - (A f)_r - b s_r)_+,      F increasing and concave
+
+It is not convex, and may have many local optima. But no f has both a smaller |f| and a smaller s than an optimal one. Both are convex, so
+that an optimal f is that of a soft margin at some cost c in [0, inf], with c = C F'(s) where F has a slope: it is on the path.
+
+On a segment of the path f is affine in c = 1 / lambda, hence s affine and |f|^2 quadratic, and F(s) lies above its chord. The least value
+of the quadratic with the chord bounds a segment from below; segments whose bound is below the best value found are halved. Beyond the last
+breakpoint, where |f|^2 / 2 = n and the sum is s at the cost c, every f has |f|^2 / 2 + c s(f) >= n + c s: with a concave F its value is at
+least the smaller one of n + C F(s) and n + c s + C F(0).
+
+Source: W, SVM classifier, with a concave F; C. Cortes, V. Vapnik, Support-vector networks (1995), for convex ones.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from equimargin.formulations.bounds.evaluate import evaluate
+from equimargin.formulations.numeric.arguments import finite_cost, positive
+from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.solvers.path.result import RegularizationPath
+from equimargin.solvers.solution import Solution
+
+ROUNDING = 1e-9
+"""Relative size of what rounding makes of F: by no more may F be below a chord, or fall."""
+NEXT_TO_0 = 1e-6
+"""Share of the last lambda above 0 of a path that comes to 0, down to which its last segment is looked at: f has long been constant."""
+LARGEST_LAMBDA = 1e100
+"""The lambda at which f = 0 is told."""
+
+
+@dataclass(frozen=True, eq=False)
+class ConcaveOptimum:
+    """The best solution on a path.
+
+    lam : its lambda.  cost : 1 / lambda, the C of the soft margin with this optimum.  value : its 1/2 |f|^2 + C F(s).
+    lower : no f has a smaller value, but for the roundings of the path in float64.  solution : f and b.
+    """
+
+    lam: float
+    value: float
+    lower: float
+    solution: Solution = field(repr=False)
+
+    @property
+    def cost(self) -> float:
+        """The C of the soft margin with the same optimum."""
+        return 1 / self.lam
+
+
+class _Pieces(NamedTuple):
+    """Intervals of c = 1 / lambda on which f is affine: |f|^2 = q0 + q1 u + q2 u^2 and s = s0 + u (s1 - s0), u in [0, 1] on the way."""
+
+    low: Array
+    high: Array
+    q: Array
+    s0: Array
+    s1: Array
+
+    def halves(self, chosen: Index) -> _Pieces:
+        """Both halves of some of the pieces, the lower ones first."""
+        low, high, q, s0, s1 = (part[chosen] for part in self)
+        middle, between = (low + high) / 2, (s0 + s1) / 2
+        q0, q1, q2 = q.T
+        first = np.column_stack([q0, q1 / 2, q2 / 4])
+        second = np.column_stack([q0 + q1 / 2 + q2 / 4, (q1 + q2) / 2, q2 / 4])
+        return _Pieces(
+            np.append(low, middle), np.append(middle, high), np.vstack([first, second]), np.append(s0, between), np.append(between, s1)
+        )
+
+
+def concave_optimum(
+    path: RegularizationPath, C: float, F: Callable[[Array], Array], tol: float = 1e-7, time_limit: float | None = None
+) -> ConcaveOptimum:
+    """The global optimum of 1/2 |f|^2 + C F(s) for a concave increasing F.
+
+    Parameters
+    ----------
+    path : of a problem with the hinge, whose weights are those in s; its C means nothing.  C : finite cost.
+    F : of an array of sums of slacks, at least 0, to an array of the same shape; finite, nondecreasing and concave. F(u) = u is a soft
+        margin.
+    tol : relative difference of value and lower, in which the search ends.  time_limit : seconds.
+
+    Returns
+    -------
+    ConcaveOptimum : if lower stays below value by more than tol, the path ends too early, or the time was up.
+
+    Raises
+    ------
+    ValueError : an F that is seen to be not finite, to fall or to be convex; a path without a breakpoint above 0; arguments out of range.
+
+    Source: proofs/catalogue.md has the soft margins; every optimum is one of them, because it is Pareto optimal in two convex functions.
+    """
+    C, tol = finite_cost(C), positive(tol, "tol")
+    until = np.inf if time_limit is None else time.monotonic() + positive(time_limit, "time_limit")
+    lambdas = path.lambdas[path.lambdas > 0]
+    if not len(lambdas):
+        raise ValueError("the path has no breakpoint above 0, so that no solution is known")
+    if path.lambdas[-1] == 0:
+        lambdas = np.append(lambdas, lambdas[-1] * NEXT_TO_0)
+    pieces = _pieces(path, lambdas)
+
+    def cost(s: Array) -> Array:
+        values = np.asarray(F(np.maximum(s, 0.0)), dtype=np.float64)
+        if values.shape != s.shape or not np.isfinite(values).all():
+            raise ValueError("F must return a finite number for each of an array of sums of slacks, 0 among them")
+        return C * values
+
+    last = float(pieces.q[-1].sum()) / 2
+    ends = cost(np.array([float(pieces.s1[-1]), 0.0]))
+    beyond = last + min(float(ends[0]), float(pieces.high[-1] * pieces.s1[-1] + ends[1]))
+    best, where, done = np.inf, 0.0, beyond
+    while len(pieces.low):
+        c0, cm, c1 = cost(pieces.s0), cost((pieces.s0 + pieces.s1) / 2), cost(pieces.s1)
+        _check_concave(c0, cm, c1)
+        u, bound = _least(pieces.q, c0, c1)
+        tried = np.array([np.zeros(len(u)), u, np.ones(len(u))])
+        values = [_norms(pieces.q, at) / 2 + cost(pieces.s0 + at * (pieces.s1 - pieces.s0)) for at in tried]
+        row, column = np.unravel_index(int(np.argmin(values)), (3, len(u)))
+        if values[row][column] < best:
+            best = float(values[row][column])
+            where = float(pieces.low[column] + tried[row][column] * (pieces.high[column] - pieces.low[column]))
+        left = (bound < best - tol * abs(best)) & (pieces.high - pieces.low > np.finfo(float).eps * pieces.high)
+        late = time.monotonic() > until
+        done = min(done, float(bound[~left | late].min(initial=np.inf)))
+        if late:
+            break
+        pieces = pieces.halves(np.flatnonzero(left))
+    lam = LARGEST_LAMBDA if where == 0 else min(1 / where, LARGEST_LAMBDA)
+    return ConcaveOptimum(lam, best, min(done, best), path.at(lam))
+
+
+def _pieces(path: RegularizationPath, lambdas: Array) -> _Pieces:
+    """The segments of the path, that from f = 0 to the first breakpoint before them."""
+    costs = np.concatenate([[0.0], 1 / lambdas])
+    inside = (costs[:-1] + costs[1:]) / 2
+    ends, middles = [_measured(path, 1 / c) for c in costs[1:]], [_measured(path, 1 / c) for c in inside]
+    origin = (0.0, 2 * middles[0][1] - ends[0][1])
+    n, s = (np.array(each) for each in zip(origin, *ends, strict=True))
+    m = np.array([middle[0] for middle in middles])
+    q2 = 2 * (n[:-1] + n[1:] - 2 * m)
+    q = np.column_stack([n[:-1], n[1:] - n[:-1] - q2, q2])
+    return _Pieces(costs[:-1], costs[1:], q, s[:-1], np.minimum(s[1:], s[:-1]))
+
+
+def _measured(path: RegularizationPath, lam: float) -> tuple[float, float]:
+    """|f|^2 and s at a lambda."""
+    solution = path.at(lam)
+    at = evaluate(path.problem, path.problem.function(path.problem.own_point(solution.point)))
+    return at.norm2, path.problem.with_cost(1.0).primal(at.f, 0.0, solution.bias)
+
+
+def _norms(q: Array, u: Array) -> Array:
+    return np.asarray(q[:, 0] + q[:, 1] * u + q[:, 2] * u**2)
+
+
+def _least(q: Array, c0: Array, c1: Array) -> tuple[Array, Array]:
+    """The u in [0, 1] with the least half of |f|^2 plus the chord of the costs, and that value."""
+    slope, curve = q[:, 1] / 2 + c1 - c0, np.maximum(q[:, 2], 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        u = np.where(curve > 0, np.clip(-slope / curve, 0.0, 1.0), np.where(slope < 0, 1.0, 0.0))
+    return u, _norms(q, u) / 2 + c0 + u * (c1 - c0)
+
+
+def _check_concave(c0: Array, cm: Array, c1: Array) -> None:
+    """Refuse an F that falls or lies below a chord."""
+    size = ROUNDING * (np.abs(c0) + np.abs(c1)).max(initial=0.0)
+    if (c1 > c0 + size).any():
+        raise ValueError("F falls: a larger sum of slacks must not cost less")
+    if (cm < (c0 + c1) / 2 - size).any():
+        raise ValueError("F is not concave: for a convex one the family svm.general has the problem, which is convex then")

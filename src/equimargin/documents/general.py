@@ -1,0 +1,167 @@
+"""Document W's machine with a function F of the sum of powers of the slacks, F(u) = u^tau.
+
+    svm.general     min 1/2 |w|^2 + C F(sum_i xi_i^sigma)     s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0
+
+C (sum xi^sigma)^tau is C |xi|_sigma^(sigma tau), which is convex wherever sigma tau >= 1, also for a concave F. W prints the margin
+1 - xi_i^sigma: then sigma does not matter, because t_i = xi_i^sigma takes the place of every xi_i, and for sigma = 0 no margin is left.
+
+Whatever the increasing F, the optimum is that of a soft margin with the loss xi^sigma at some other cost, C F'(s) for the optimal
+s = sum xi^sigma: it is on the regularisation path. `equimargin.solvers.path.concave` finds it there for any F and sigma = 1, convex or not.
+
+Source: C. Cortes, V. Vapnik, Support-vector networks (1995), (13) and appendix A.2; W, SVM classifier.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from equimargin.formulations import classification
+from equimargin.own import Source, family
+from equimargin.own.drawing import Data, points
+from equimargin.solvers import solve
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+TITLE = "Cortes, Vapnik, Support-Vector Networks (1995)"
+POWERS = [(1.0, 1.0), (2.0, 1.0), (1.0, 2.0), (2.0, 0.5), (1.5, 1.0)]
+"""Values of sigma and tau that are drawn: the hinge, its square, the square of its sum, a concave F, and a power between."""
+TIGHT = 1e-10
+"""Relative gap of the soft margins that are solved on the way."""
+HALVINGS = 100
+"""Steps of the search for the cost, at most: fifty halve an interval of costs down to the rounding of its ends."""
+
+
+def _drawn() -> Any:
+    """Points of two classes, C, sigma and tau."""
+    from hypothesis import strategies as st
+
+    few = points(labels=2, least=2, C=[1.0, 0.5, 2.0])
+    return st.tuples(few, st.sampled_from(POWERS)).map(lambda drawn: drawn[0] | {"sigma": drawn[1][0], "tau": drawn[1][1]})
+
+
+general = family("svm.general", _drawn, Source("W", "SVM classifier", "Wikipedia, Ranking SVM"))
+"""X (m, d), y (m,) in {0, 1}, C, sigma >= 1 and tau > 0 with sigma tau >= 1."""
+
+
+def _labels(d: Data) -> np.ndarray:
+    """y in {-1, 1}, once the powers are known to make a convex problem."""
+    if not (d["sigma"] >= 1 and d["tau"] > 0 and d["sigma"] * d["tau"] >= 1):
+        raise ValueError(f"sigma = {d['sigma']} must be at least 1, and so must sigma tau, with tau = {d['tau']}: else it is not convex")
+    return 2.0 * np.asarray(d["y"], dtype=np.float64) - 1
+
+
+def _primal(d: Data, loss: Any) -> cp.Problem:
+    """min 1/2 |w|^2 + C loss(xi)   s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0."""
+    import cvxpy as cp
+
+    y = _labels(d)
+    w, b, xi = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(name="b"), cp.Variable(len(y), name="xi")
+    margins = cp.multiply(y, d["X"] @ w + b)
+    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * loss(xi)), [margins >= 1 - xi, xi >= 0])
+
+
+def _norm(v: Any, p: float) -> Any:
+    """|v|_p, for p in [1, inf]."""
+    import cvxpy as cp
+
+    return cp.norm(v, p) if p in (1, 2, np.inf) else cp.pnorm(v, p)
+
+
+def _power(v: Any, exponent: float) -> Any:
+    """v^exponent of v >= 0."""
+    import cvxpy as cp
+
+    return v if exponent == 1 else cp.square(v) if exponent == 2 else cp.power(v, exponent)
+
+
+@general.formulation("primal", latex=r"\min \tfrac12 |w|^2 + C |\xi|_\sigma^{\sigma\tau}")
+def primal(d: Data) -> cp.Problem:
+    """min 1/2 |w|^2 + C |xi|_sigma^(sigma tau)   s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0."""
+    return _primal(d, lambda xi: _power(_norm(xi, d["sigma"]), d["sigma"] * d["tau"]))
+
+
+def _concave(d: Data) -> str | None:
+    return f"F(u) = u^{d['tau']:g} is concave, and its composition is not written as a convex one" if d["tau"] < 1 else None
+
+
+@general.formulation("sum", applies=_concave, latex=r"\min \tfrac12 |w|^2 + C F(\sum \xi_i^\sigma)")
+def of_sum(d: Data) -> cp.Problem:
+    """min 1/2 |w|^2 + C (sum_i xi_i^sigma)^tau   s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0, for tau >= 1."""
+    import cvxpy as cp
+
+    return _primal(d, lambda xi: _power(cp.sum(_power(xi, d["sigma"])), d["tau"]))
+
+
+@general.formulation("dual", latex=r"\max 1'a - \tfrac12 |\sum a_i y_i x_i|^2 - G^*(a)")
+def dual(d: Data) -> cp.Problem:
+    """max 1'a - 1/2 |sum_i a_i y_i x_i|^2 - G*(a)   s.t.   y'a = 0,  a >= 0.
+
+    With r = sigma tau and q = sigma / (sigma - 1), G* is (1 - 1/r) (r C)^(-1 / (r - 1)) |a|_q^(r / (r - 1)), and for r = 1 it is 0 where
+    |a|_q <= C and infinite elsewhere.
+    """
+    import cvxpy as cp
+
+    y, r = _labels(d), d["sigma"] * d["tau"]
+    a, q = cp.Variable(len(y), name="a"), d["sigma"] / (d["sigma"] - 1) if d["sigma"] > 1 else np.inf
+    gain = cp.sum(a) - cp.sum_squares((y[:, None] * d["X"]).T @ a) / 2
+    if r == 1:
+        return cp.Problem(cp.Maximize(gain), [y @ a == 0, a >= 0, _norm(a, q) <= d["C"]])
+    cost = (1 - 1 / r) * (r * d["C"]) ** (-1 / (r - 1)) * _power(_norm(a, q), r / (r - 1))
+    return cp.Problem(cp.Maximize(gain - cost), [y @ a == 0, a >= 0])
+
+
+def _not_soft(d: Data) -> str | None:
+    return None if d["tau"] == 1 and d["sigma"] in (1, 2) else "it is no soft margin with a hinge or its square"
+
+
+@general.formulation("soft", applies=_not_soft)
+def soft(d: Data) -> cp.Problem:
+    """svm.soft or svm.l2: min 1/2 |w|^2 + C sum_i (1 - y_i (w.x_i + b))_+^sigma, for tau = 1 and sigma = 1 or 2."""
+    import cvxpy as cp
+
+    w, b = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(name="b")
+    short = cp.pos(1 - cp.multiply(_labels(d), d["X"] @ w + b))
+    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(_power(short, d["sigma"]))))
+
+
+@general.formulation("as_printed", applies=_concave, control=True)
+def as_printed(d: Data) -> cp.Problem:
+    """The margins 1 - xi_i^sigma that W prints: with t_i = xi_i^sigma, the problem of sigma = 1."""
+    import cvxpy as cp
+
+    return _primal(d, lambda t: _power(cp.sum(t), d["tau"]))
+
+
+@general.formulation("dual.half_cost", control=True)
+def half_cost(d: Data) -> cp.Problem:
+    """The dual of C / 2."""
+    return dual(d | {"C": d["C"] / 2})
+
+
+@general.solver("along_costs", algorithm="the cost of the soft margin with the same optimum, by bisection; of hinges and their squares")
+def along_costs(d: Data) -> Data:
+    """The w of the soft margin at the cost c = C F'(s(c)), where s(c) is its sum of xi^sigma, which falls as c grows."""
+    y, sigma, tau = _labels(d), d["sigma"], d["tau"]
+    if sigma not in (1, 2) or tau < 1:
+        raise ValueError("the search is for sigma = 1 or 2 and a convex F")
+    at = partial(classification, d["X"], y, loss="hinge" if sigma == 1 else "squared_hinge")
+
+    def found(c: float) -> tuple[Any, float]:
+        solution = solve(at(C=c), tol=TIGHT)
+        short = np.maximum(1 - y * solution.decision_function(d["X"]), 0.0)
+        return solution, float((short**sigma).sum())
+
+    if tau == 1:
+        return {"w": found(d["C"])[0].w}
+    low, high = 0.0, d["C"] * tau * float(len(y)) ** (tau - 1)  # s is at most the number of points, that of w = 0 and b = 0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        solution, s = found(middle)
+        low, high = (middle, high) if d["C"] * tau * s ** (tau - 1) > middle else (low, middle)
+    return {"w": solution.w}
