@@ -51,7 +51,7 @@ def by_slater(program: Program, floats: FloatSolution, clock: Clock) -> Dual | N
     inner = _stationary(program, FloatSolution(inside[:n], inside[n : n + m], inside[n + m :], floats.s), every, clock)
     if inner is None:
         return None
-    joint = mixed(_joined(near), _joined(inner), lambda v: program.in_cone(v[n + m :]))
+    joint = mixed(_joined(near), _joined(inner), lambda v: program.in_cone(v[n + m :]), clock)
     return None if joint is None else _parted(program, joint)
 
 

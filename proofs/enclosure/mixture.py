@@ -26,15 +26,22 @@ ONE = Fraction(1)
 ZERO = Fraction(0)
 
 
-def mixed(point: Sequence[Fraction], inner: Sequence[Fraction], holds: Callable[[Sequence[Fraction]], bool]) -> list[Fraction] | None:
+def mixed(
+    point: Sequence[Fraction], inner: Sequence[Fraction], holds: Callable[[Sequence[Fraction]], bool], clock: Clock
+) -> list[Fraction] | None:
     """The mixture of a point with the smallest share 2^-k of an inner one for which a test holds; None if it does not hold with half of it.
 
     Parameters
     ----------
-    point, inner : of one length.  holds : an exact test, which holds for every larger share too.
+    point, inner : of one length.  holds : an exact test, which holds for every larger share too.  clock : the time limit.
+
+    Raises
+    ------
+    OutOfTime : it would take too long.
     """
     found, low, high = None, 1, FINEST_SHARE + 1
     while low < high:
+        clock.ask("the mixture with an inner point")
         k = (low + high) // 2
         tried = mixture(Fraction(1, 2**k), point, inner)
         if holds(tried):

@@ -41,7 +41,7 @@ def by_slater(program: Program, floats: FloatSolution, clock: Clock) -> Vector |
     inner = None if inside is None else _moved_onto(program.A, program.b, inside, clock)
     if near is None or inner is None:
         return None
-    found = mixed(near, inner, lambda x: program.in_cone(program.slack(x)))
+    found = mixed(near, inner, lambda x: program.in_cone(program.slack(x)), clock)
     return None if found is None else tuple(found)
 
 

@@ -19,7 +19,7 @@ from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Vector
 from equimargin.proofs.enclosure import Enclosure, enclosure
-from equimargin.proofs.families.rounding import image_of_move, moved_by_rounding
+from equimargin.proofs.families.rounding import image_of_move, moved_by_rounding, shortened
 from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
 
@@ -170,6 +170,7 @@ def above(value: Number) -> float:
 
 def size_of_terms(program: Program, x: Vector) -> float:
     """The sum of |P_ij x_i x_j| / 2, |q_i x_i| and |c|; 1 where all vanish. It is to a program what P(0) is to a margin problem."""
-    curved = sum(abs(v * x[i] * x[j]) for i, row in enumerate(program.P.rows) for j, v in row.items())
-    terms = curved / 2 + sum(abs(a * b) for a, b in zip(program.q, x, strict=True)) + abs(program.c)
+    sizes = tuple(map(shortened, x))
+    curved = sum(abs(v) * sizes[i] * sizes[j] for i, row in enumerate(program.P.rows) for j, v in row.items())
+    terms = curved / 2 + sum(abs(a) * b for a, b in zip(program.q, sizes, strict=True)) + abs(program.c)
     return above(terms) if terms else 1.0

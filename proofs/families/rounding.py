@@ -37,10 +37,17 @@ def moved_by_rounding(program: Program, x: Vector, y: Vector, z: Vector) -> Frac
     """
     P, A, G = map(_rounded_part, (program.P, program.A, program.G))
     q, b, h = (tuple(map(_rounded, part)) for part in (program.q, program.b, program.h))
-    x, y, z = (tuple(map(_size, part)) for part in (x, y, z))
+    x, y, z = (tuple(map(shortened, part)) for part in (x, y, z))
     objective = dot(x, P.times(x)) / 2 + dot(q, x) + _rounded(program.c)
     rows = dot(y, _sum(A.times(x), b)) + dot(z, _sum(G.times(x), h))
     return (objective + rows) * ULPS_OF_A_NUMBER * Fraction(float_info.epsilon)
+
+
+def shortened(number: Fraction) -> Fraction:
+    """|number|, to 60 binary places of its own: exact optima have thousands of digits, which say nothing here."""
+    places = 60 + number.denominator.bit_length() - number.numerator.bit_length()
+    unit = Fraction(2) ** places
+    return Fraction(round(abs(number) * unit)) / unit
 
 
 def image_of_move(value: Callable[[Fraction], Any], end: Fraction, by: Fraction) -> float:
@@ -58,13 +65,6 @@ def _difference(value: Callable[[Fraction], Any], one: Fraction, other: Fraction
             return abs(float(value(one) - value(other)))
     except (ArithmeticError, ValueError):
         return inf
-
-
-def _size(number: Fraction) -> Fraction:
-    """|number|, to 60 binary places of its own: exact optima have thousands of digits, which say nothing here."""
-    places = 60 + number.denominator.bit_length() - number.numerator.bit_length()
-    unit = Fraction(2) ** places
-    return Fraction(round(abs(number) * unit)) / unit
 
 
 def _rounded(number: Fraction) -> Fraction:

@@ -51,14 +51,11 @@ def normal(form: Form, choice: Choice, clock: Clock, twin: Form | None = None) -
 
 
 def _taken(step: Move, twin: Form) -> Form | None:
-    """The twin after a step; None where it cannot take it, or where a bound that depends on parameters is not moved to 0."""
+    """The twin after a step; None where it cannot take it."""
     try:
-        after = step.apply(twin)
+        return step.apply(twin)
     except ValueError:
         return None
-    if isinstance(step, Shifted) and not any(after.f[r] == 0 for r in after.bounds_of(step.unknown)):
-        return None
-    return after
 
 
 def _free_solved(form: Form) -> Iterator[Move]:

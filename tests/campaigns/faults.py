@@ -981,10 +981,10 @@ FAULTS = (
         ("parametric",),
     ),
     Fault(
-        "pivots at the smallest parameter",
+        "pivots on the last value that vanishes",
         "solvers/exact/program/parametric.py",
-        "t, i = max(falling)",
-        "t, i = min(falling)",
+        "return {i, min(vanishing)[1]}",
+        "return {i, max(vanishing)[1]}",
         ("parametric",),
     ),
     Fault(
@@ -1154,10 +1154,10 @@ FAULTS = (
         ("parameters",),
     ),
     Fault(
-        "a bound is moved to where it is at one value",
+        "steps that hold at one value alone",
         "proofs/sameness/rules.py",
-        "if isinstance(step, Shifted) and not any",
-        "if False and not any",
+        "(step for step in proposed if _taken(step, twin) is not None)",
+        "proposed",
         ("parameters",),
     ),
     Fault(

@@ -1,0 +1,91 @@
+"""Every loop of exact arithmetic asks the clock, and what is not interrupted is forecast."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from equimargin.formulations.programs import Program, program_from_arrays
+from equimargin.proofs.enclosure import lower, upper
+from equimargin.proofs.enclosure.mixture import mixed
+from equimargin.solvers.exact.program.clock import Clock, OutOfTime
+from equimargin.solvers.exact.program.face import optimum_on_face
+from equimargin.solvers.exact.program.floats import solve_in_floats
+from equimargin.solvers.exact.program.linear_system import CHECK, WORK, check_forecast, solution_near
+from equimargin.solvers.exact.program.parametric import optimum_by_parametric_pivots
+
+
+class Asked(Clock):
+    """A clock that counts what it is asked about, and is out of time from some question on."""
+
+    def __init__(self, until: float = np.inf) -> None:
+        super().__init__(1e9)
+        self.asked, self.ahead, self.until = Counter[str](), dict[str, float](), until
+
+    def ask(self, work: str, ahead: float = 0.0) -> None:
+        self.asked[work] += 1
+        self.ahead[work] = ahead
+        if self.asked.total() > self.until:
+            raise OutOfTime(work)
+
+
+def soft_margins(m: int) -> Program:
+    """Soft margins of m points on a line."""
+    rng = np.random.default_rng(m)
+    x, y = rng.normal(size=m), np.where(rng.random(m) < 0.5, 1.0, -1.0)
+    margins = np.column_stack([-y * x, -y, -np.eye(m)])
+    slacks = np.column_stack([np.zeros((m, 2)), -np.eye(m)])
+    P = np.diag([1.0] + [0.0] * (m + 1))
+    return program_from_arrays(P, [0.0, 0.0, *[1.0] * m], G=np.vstack([margins, slacks]), h=np.append(-np.ones(m), np.zeros(m)))
+
+
+def test_questions_grow_with_the_system() -> None:
+    counts = []
+    for m in (10, 20, 40):
+        program, clock = soft_margins(m), Asked()
+        floats: Any = solve_in_floats(program, Clock(10.0))
+        assert optimum_on_face(program, floats, clock) is not None
+        counts.append(clock.asked[WORK])
+        assert clock.asked[CHECK] >= 1
+        assert clock.ahead[CHECK] > 0
+    assert counts[1] > 1.5 * counts[0]
+    assert counts[2] > 1.5 * counts[1]
+
+
+@pytest.mark.parametrize("way", [optimum_on_face, optimum_by_parametric_pivots, lower.by_slater, upper.by_slater, lower.by_residual])
+def test_a_clock_that_is_out_of_time_ends_the_work_at_its_next_question(way: Any) -> None:
+    program = soft_margins(8)
+    floats: Any = solve_in_floats(program, Clock(10.0))
+    whole = Asked()
+    way(program, floats, whole)
+    for until in range(0, whole.asked.total(), 5):
+        clock = Asked(until)
+        with pytest.raises(OutOfTime):
+            way(program, floats, clock)
+        assert clock.asked.total() == until + 1
+
+
+def test_a_mixture_asks_before_every_test() -> None:
+    clock, tests = Asked(), []
+
+    def holds(x: Any) -> bool:
+        tests.append(x)
+        return bool(x[0] >= 0)
+
+    assert mixed([Fraction(-1, 2**20)], [Fraction(1)], holds, clock) is not None
+    assert clock.asked.total() == len(tests) > 3
+
+
+def test_a_solution_leaves_the_time_for_its_check() -> None:
+    """A solution of many digits is refused where the time that is left does not suffice to put it into its program."""
+    program = soft_margins(3)
+    long = [Fraction(1, 3**10_000)] * program.n
+    assert check_forecast(program.G, long) > 100 * check_forecast(program.G, [Fraction(1, 3)] * program.n) > 0
+    right = program.G.times([Fraction(1, 3**50)] * program.n)
+    clock = Asked()
+    assert solution_near(program.G, right, [Fraction(0)] * program.n, clock) is not None
+    assert clock.ahead[CHECK] > 0
