@@ -168,7 +168,8 @@ def l1_dual_as_printed(problem: MarginProblem) -> Declaration:
 @formulation(
     "rank.l1.beta",
     "rank.l1",
-    Source("K", "(3.12)"),
+    Source("K", "(3.12), by (2.9)"),
+    Source("T", "Theorem 1, (97)-(98)"),
     latex=r"\min_\beta\ \tfrac12\beta^\top K\beta + C\,1^\top(1 - AK\beta)_+",
     carries="function",
 )
@@ -183,7 +184,7 @@ def l1_beta(problem: MarginProblem) -> Declaration:
 @formulation(
     "rank.l1.betahat",
     "rank.l1",
-    Source("K", "(3.15)"),
+    Source("K", "(3.15), by (3.16)"),
     latex=r"\min_{\hat\beta}\ \tfrac12\hat\beta^\top\hat Q\hat\beta + C\,1^\top(1 - \hat Q\hat\beta)_+,\quad \hat Q = AKA^\top",
     carries="multipliers",
 )

@@ -164,6 +164,7 @@ def soft_primal(problem: MarginProblem) -> Declaration:
     "svm.soft.dual",
     "svm.soft",
     Source("T", "(26)-(28) = (41)-(43), with the 1/2"),
+    Source("T", "(38)"),
     latex=r"\max_{\alpha}\ 1^\top\alpha - \tfrac12\alpha^\top YKY\alpha \quad\text{s.t.}\quad y^\top\alpha = 0,\ 0 \le \alpha \le C",
     carries="multipliers",
 )

@@ -43,7 +43,7 @@ def _drawn() -> Any:
     return st.tuples(few, st.sampled_from(POWERS)).map(lambda drawn: drawn[0] | {"sigma": drawn[1][0], "tau": drawn[1][1]})
 
 
-general = family("svm.general", _drawn, Source("W", "SVM classifier", "Wikipedia, Ranking SVM"))
+general = family("svm.general", _drawn, Source("W", "SVM classifier"))
 """X (m, d), y (m,) in {0, 1}, C, sigma >= 1 and tau > 0 with sigma tau >= 1."""
 
 
