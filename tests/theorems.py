@@ -23,6 +23,15 @@ CAPSTONES = (
     "capstone.one_norm_one_optimum",
 )
 """Theorems about whole families: no single link names them."""
+OF_OPEN_FAMILIES = (
+    "ordinal.ord_pair",
+    "ordinal.ord_l2_pair",
+    "ordinal.ord_implicit_two_levels",
+    "ordinal.ord_implicit_order",
+    "ordinal.ord_hard_is_rank_hard",
+    "ordinal.ord_pair_slacks",
+)
+"""Theorems about families that enter by the open protocol, in which the forms of one family are its links."""
 
 
 def source(file: str) -> str:
@@ -31,8 +40,8 @@ def source(file: str) -> str:
 
 
 def linked() -> list[str]:
-    """The theorems that links name, and the capstones: file.name, each once."""
-    return list(dict.fromkeys([link.theorem for link in links.LINKS if link.theorem] + list(CAPSTONES)))
+    """The theorems that links name, the capstones, and those of open families: file.name, each once."""
+    return list(dict.fromkeys([link.theorem for link in links.LINKS if link.theorem] + list(CAPSTONES + OF_OPEN_FAMILIES)))
 
 
 def statement(theorem: str) -> str:
