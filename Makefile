@@ -60,6 +60,7 @@ bench: $(READY)  ## CPU times, and the error of every map between formulations
 	$(BIN)/python benchmarks/svm.py
 	$(BIN)/python benchmarks/linear.py
 	$(BIN)/python benchmarks/one_norm.py
+	$(BIN)/python benchmarks/hard.py
 	$(BIN)/python benchmarks/ranking.py
 	$(BIN)/python benchmarks/exact.py
 	$(BIN)/python benchmarks/programs.py
