@@ -106,7 +106,8 @@ def timed(run: Callable[[], Any]) -> tuple[float, Any]:
 
 def measured(row: Row) -> Line:
     """The median of a few turns; one turn where a run takes long."""
-    ours, theirs = [], []
+    ours: list[float] = []
+    theirs: list[float] = []
     found: Solution | None = None
     while len(ours) < TURNS and sum(ours) < 5.0:
         seconds, found = timed(lambda: solve(row.problem(), "dual_active_set", tol=TOL, time_limit=120))

@@ -130,6 +130,21 @@ def _sparse_classes(kernel: Kernel, seed: int, bias: bool = True) -> Problem:
     return one_norm_classification(whole.X, whole.rows.s, 1.5, kernel, bias)
 
 
+def _classes_some_hard(kernel: Kernel, seed: int) -> Problem:
+    problem = as_a(MarginProblem, _classes_through_the_origin(kernel, seed))
+    y = problem.rows.s.copy()
+    y[10:13] = -y[10:13]
+    weights = np.where(np.arange(16) < 6, np.inf, 1.0)
+    return replace(problem, rows=Signed(y), C=0.4, weights=weights)
+
+
+def _order_one_query_hard(kernel: Kernel, seed: int) -> Problem:
+    problem = as_a(MarginProblem, _rankable_order(kernel, seed))
+    y = problem.rows.y.copy()
+    y[8:] = y[:7:-1]
+    return ranking(problem.X, y, np.repeat([1, 2], 8), 0.1, kernel, query_weight={1: np.inf})
+
+
 INSTANCES: dict[str, Callable[[Kernel, int], Problem]] = {
     "svm.hard": _separable_classes,
     "svm.soft": _classes,
@@ -148,6 +163,10 @@ INSTANCES: dict[str, Callable[[Kernel, int], Problem]] = {
     "svm.onenorm": _sparse_classes,
     "svm.nobias_onenorm": partial(_sparse_classes, bias=False),
 }
+OF_SOLVER: dict[str, dict[str, Callable[[Kernel, int], Problem]]] = {
+    "exact_penalty": {"svm.nobias": _classes_some_hard, "rank.l1": _order_one_query_hard},
+}
+"""Instances of a solver's own, where it takes only some problems of its families."""
 
 
 # Ways to be wrong. Each takes the true problem and an id, and gives a declaration.
@@ -519,6 +538,7 @@ HARD_MARGIN: dict[str, Mutate | Special] = {
     "alpha = 2 mu / t^2": Special(read_as(lambda point: replace(point, alpha=2 * point.alpha)), SCALED),
     CONTRADICTED: Special(constraint("contradiction", lambda d: -_margins_of(d) >= d.variables["t"]), UNRESOLVED, Agreement.FAILED),
 }
+
 
 def _wrong_sparse_primal() -> dict[str, Mutate | Special]:
     """What may be wrong with the primal of a one-norm classification."""
@@ -1095,6 +1115,17 @@ SOURCES: dict[str, dict[str, Change]] = {
             families=("rank.hard",),
         ),
     },
+    "exact_penalty": {
+        "solves and reports 2 C": Change(*ANOTHER),
+        "one cost of hard rows": Change("    while not over:\n", "    for _ in range(1):\n"),
+        "soft rows at half their cost": Change(
+            "np.where(hard, cost / problem.C, problem.weights)", "np.where(hard, 1e3, problem.weights / 2)"
+        ),
+        "multipliers in reverse": Change("function.with_multipliers(alpha)", "function.with_multipliers(alpha[::-1])"),
+        "infeasible at once": Change(
+            "if first.status is Status.INFEASIBLE:", "if True:\n        first = replace(first, status=Status.INFEASIBLE)"
+        ),
+    },
     "homotopy": {
         "solves and reports 2 C": Change(*ANOTHER),
         "lambda = 2 / C": Change("followed.at(1 / C)", "followed.at(2 / C)", families=("svr.l1", "rank.l1")),
@@ -1206,10 +1237,10 @@ CASES: list[Case] = [(kernel, seed) for kernel in KERNELS for seed in SEEDS]
 
 
 @cache
-def instance(family: str, case: Case) -> Problem:
-    """A family's instance of a kernel and a seed."""
+def instance(family: str, case: Case, solver: str = "") -> Problem:
+    """A family's instance of a kernel and a seed, with what the solver needs."""
     kernel, seed = case
-    return INSTANCES[family](KERNELS[kernel], seed)
+    return (INSTANCES | OF_SOLVER.get(solver, {}))[family](KERNELS[kernel], seed)
 
 
 CONTROL_CASES = [(id, case) for id in CONTROLS for case in CASES if REGISTRY[id].refusal(instance(REGISTRY[id].family, case)) is None]
@@ -1221,22 +1252,25 @@ def named(id: str, name: str) -> Special:
 
 
 @cache
-def honest(family: str, case: Case) -> tuple[Evidence, ...]:
+def honest(family: str, case: Case, solver: str = "") -> tuple[Evidence, ...]:
     """The family's right answers: every declaration by the accurate backend, and the specialised solvers."""
-    problem = instance(family, case)
-    declared = [examine(problem, solve_declaration(declare(id, problem), ACCURATE)) for id in DECLARED if REGISTRY[id].family == family]
+    problem = instance(family, case, solver)
+    ids = [id for id in DECLARED if REGISTRY[id].refusal(problem) is None]
+    declared = [examine(problem, solve_declaration(declare(id, problem), ACCURATE)) for id in ids]
     taking = [solver.name for solver in SOLVERS.values() if solver.takes(family) and solver.refusal(problem) is None]
     return (*declared, *(examine_solution(problem, solve(problem, name, tol=1e-8)) for name in taking))
 
 
 def judged(family: str, case: Case, evidence: Evidence) -> Judgement:
     """What the referee says of an answer among the family's right ones."""
-    return judge(family, [*others(family, case, evidence), evidence], instance(family, case).scale).judgements[-1]
+    solver = evidence.run.solver if evidence.run.solver in OF_SOLVER else ""
+    return judge(family, [*others(family, case, evidence), evidence], instance(family, case, solver).scale).judgements[-1]
 
 
 def others(family: str, case: Case, evidence: Evidence) -> list[Evidence]:
     """The right answers but those to the declaration itself, which would acquit a wrong one."""
-    return [e for e in honest(family, case) if e.run.formulation is None or e.run.formulation != evidence.run.formulation]
+    solver = evidence.run.solver if evidence.run.solver in OF_SOLVER else ""
+    return [e for e in honest(family, case, solver) if e.run.formulation is None or e.run.formulation != evidence.run.formulation]
 
 
 def blind(answer: Answer) -> Answer:
@@ -1330,7 +1364,7 @@ def test_every_family_has_instances_and_two_ways_of_solving_them() -> None:
     for family, declarations in families.items():
         meant = [solver for solver in SOLVERS.values() if solver.takes(family)]
         assert declarations >= 2 or meant, family
-        assert all(solver.refusal(instance(family, case)) is None for solver in meant for case in CASES), family
+        assert all(solver.refusal(instance(family, case, solver.name)) is None for solver in meant for case in CASES), family
 
 
 def test_every_control_is_judged_with_every_kernel() -> None:
@@ -1436,8 +1470,9 @@ def test_an_unchanged_solver_agrees(solver: str, monkeypatch: pytest.MonkeyPatch
     """Without this, a mutated source could be caught for the way it is run."""
     module = compiled(solver, Change("def _solve(", "def _solve("), monkeypatch)
     for family, case in solver_cases(solver):
-        honest(family, case)  # first: the kernels that the module imports are compiled by then
-        evidence = run_module(module, instance(family, case))
+        of = solver if solver in OF_SOLVER else ""
+        honest(family, case, of)  # first: the kernels that the module imports are compiled by then
+        evidence = run_module(module, instance(family, case, of))
         assert judged(family, case, evidence).agreement is Agreement.AGREES, (family, case)
 
 
@@ -1450,6 +1485,7 @@ def test_a_wrong_solver_is_not_believed(solver: str, name: str, monkeypatch: pyt
     module = compiled(solver, change, monkeypatch)
     for family, case in solver_cases(solver, change.families):
         same = change.same.get(family, "")
-        honest(family, case)
-        found = record(f"({family})", name, case, solver, run_module(module, instance(family, case)), same)
+        of = solver if solver in OF_SOLVER else ""
+        honest(family, case, of)
+        found = record(f"({family})", name, case, solver, run_module(module, instance(family, case, of)), same)
         assert (found is Agreement.AGREES) is bool(same), (family, case)
