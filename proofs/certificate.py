@@ -146,6 +146,9 @@ def state(problem: Problem) -> dict[str, Any]:
     kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel
     if not (problem.convex and kernel.positive_semidefinite):
         raise ValueError(f"the {kernel.name} kernel is not positive semidefinite: no optimum is certified with it")
+    if kernel.name not in checker.PARAMETERS:
+        known = ", ".join(checker.PARAMETERS)
+        raise ValueError(f"a certificate is of the kernels that its checker computes, {known}, and {kernel.name} is none of them")
     if isinstance(kernel, Polynomial) and kernel.degree > checker.MOST_DEGREE:
         raise ValueError(f"a certificate holds polynomials of degree {checker.MOST_DEGREE} at most, not {kernel.degree}")
     rows = problem.rows

@@ -13,6 +13,7 @@ import typer
 
 from equimargin.cli.names import choices, one_of
 from equimargin.cli.options import (
+    DEGREE,
     NO_PAIRS,
     STDOUT,
     Coef0Option,
@@ -107,7 +108,7 @@ def compare(
     ] = None,
     kernel: KernelOption = KernelName.LINEAR,
     gamma: GammaOption = None,
-    degree: DegreeOption = 2,
+    degree: DegreeOption = DEGREE,
     coef0: Coef0Option = None,
     cost: Annotated[float, typer.Option("-C", "--cost", metavar="COST", help="Cost of a unit of slack; inf is the hard margin.")] = 1.0,
     epsilon: EpsilonOption = 0.1,
@@ -228,7 +229,7 @@ def _of_rows(rows: Data, kernel: Kernel, problems: list[Problem], asked: dict[st
     return _Posed(problems, said, data_record(rows, problems[0]), settings)
 
 
-def _of_levels(rows: Data, kernel: KernelName, loss: LossName | None, wanted: list[str] | None, asked: dict[str, Any]) -> _Posed:
+def _of_levels(rows: Data, kernel: str, loss: LossName | None, wanted: list[str] | None, asked: dict[str, Any]) -> _Posed:
     """The problems of an ordinal regression at the rows of a file.
 
     Raises
@@ -240,9 +241,9 @@ def _of_levels(rows: Data, kernel: KernelName, loss: LossName | None, wanted: li
     from equimargin.compare import matching
     from equimargin.documents.ordinal import problems_of
 
-    if kernel is not KernelName.LINEAR:
+    if kernel != KernelName.LINEAR:
         raise ValueError(
-            f"the families of ordinal regression are declared with a linear kernel, not {kernel.value}; OrdinalClassifier has it"
+            f"the families of ordinal regression are declared with a linear kernel, not {kernel}; OrdinalClassifier has it"
         )
     if rows.weight is not None:
         raise ValueError("the families of ordinal regression know no weights; read the column as a feature (--weight '') or drop it")
@@ -252,7 +253,7 @@ def _of_levels(rows: Data, kernel: KernelName, loss: LossName | None, wanted: li
     said = rows.describe()
     m, d = X.shape
     record = {"name": rows.name, "task": rows.task, "rows": m, "features": d, "pairs_or_rows": m, "read_as": said}
-    settings = {"task": rows.task, "kernel": {"name": kernel.value}, **asked}
+    settings = {"task": rows.task, "kernel": {"name": kernel}, **asked}
     return _Posed(
         [problem for problem in problems if problem.family in chosen], f"{said}; linear kernel, C={asked['C']:g}", record, settings
     )

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from equimargin.cli.options import PluginOption, check_writable, sentences
+
+if TYPE_CHECKING:
+    from equimargin.formulations import Kernel
 
 _ARROWS = {"equivalence": "<->", "strong equivalence": "<=>", "rescaling": "<~>", "relaxation": "<=", "not equivalent": "=/="}
 """The sign between two linked formulations in a list, by the kind of the link."""
@@ -23,11 +26,12 @@ class Subject(StrEnum):
     LINKS = "links"
     FAMILIES = "families"
     PLUGINS = "plugins"
+    KERNELS = "kernels"
     DATA = "data"
 
 
 def list_(subject: Annotated[Subject, typer.Argument(help="What to list.")], plugin: PluginOption = None) -> None:
-    """List formulations, solvers, links, families, bundled data or plug-ins; where anything comes from, if it is not the project's own."""
+    """List formulations, solvers, links, families, kernels, data or plug-ins; where anything comes from, if it is not the project's own."""
     if subject is not Subject.DATA:
         from equimargin.own.plugins import load_shipped
 
@@ -39,9 +43,9 @@ def list_(subject: Annotated[Subject, typer.Argument(help="What to list.")], plu
 
 
 def show(
-    id: Annotated[str, typer.Argument(metavar="ID", help="Of a formulation, a family or a solver.")], plugin: PluginOption = None
+    id: Annotated[str, typer.Argument(metavar="ID", help="Of a formulation, a family, a solver or a kernel.")], plugin: PluginOption = None
 ) -> None:
-    """Show a formulation with its equation, source, signs and links, or a family, or a solver."""
+    """Show a formulation with its equation, source, signs and links, or a family, a solver or a kernel."""
     with sentences():
         from equimargin.own.plugins import load_shipped
 
@@ -70,6 +74,11 @@ def _listing(subject: Subject) -> Iterator[tuple[str, str]]:
 
         for plugin in LOADED.values():
             yield plugin.module, f"{plugin.origin}: left out, {plugin.failure}" if plugin.failure else plugin.origin
+    elif subject is Subject.KERNELS:
+        from equimargin.own.kernels import KERNELS, PROJECT
+
+        for name, made in {**PROJECT, **KERNELS}.items():
+            yield name, (made.__doc__ or "").partition("\n")[0] + _origin(made.__module__)
     elif subject is Subject.FAMILIES:
         for family in families():
             entries = [entry for entry in REGISTRY.values() if entry.family == family]
@@ -102,9 +111,11 @@ def _origin(module: str) -> str:
 def _page(id: str) -> str:
     from equimargin.formulations import REGISTRY, families
     from equimargin.formulations.numeric.arguments import did_you_mean
+    from equimargin.own.kernels import KERNELS, PROJECT
     from equimargin.solvers import BACKENDS, SOLVERS
 
-    known = {name.lower(): name for name in (*REGISTRY, *families(), *SOLVERS, *BACKENDS)}
+    kernels = {**PROJECT, **KERNELS}
+    known = {name.lower(): name for name in (*REGISTRY, *families(), *SOLVERS, *BACKENDS, *kernels)}
     name = known.get(id.lower(), id)
     if name in REGISTRY:
         return "\n".join(_of_formulation(name))
@@ -114,8 +125,21 @@ def _page(id: str) -> str:
         return "\n".join(_of_solver(name))
     if name in BACKENDS:
         return "\n".join(_of_backend(name))
+    if name in kernels:
+        return "\n".join(_of_kernel(name, kernels[name]))
     near = did_you_mean(id, list(known.values()))
-    raise ValueError(f"nothing is called {id!r}{near}; see `equimargin list formulations`, `list families`, `list solvers`")
+    raise ValueError(f"nothing is called {id!r}{near}; see `equimargin list formulations`, `list families`, `list solvers`, `list kernels`")
+
+
+def _of_kernel(name: str, made: type[Kernel]) -> Iterator[str]:
+    """What a kernel computes, its parameters, and what is claimed with it."""
+    from dataclasses import MISSING, fields
+    from inspect import getdoc
+
+    parameters = [field.name if field.default is MISSING else f"{field.name} = {field.default:g}" for field in fields(made)]
+    yield from (f"{name}   (a kernel)", "", getdoc(made) or "", f"Parameters   {', '.join(parameters) or 'none'}")
+    if not made.positive_semidefinite:
+        yield "It is not positive semidefinite: no optimum is claimed with it."
 
 
 def _of_formulation(id: str) -> Iterator[str]:

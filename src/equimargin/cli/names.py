@@ -16,17 +16,23 @@ E = TypeVar("E", bound=StrEnum)
 def one_of(kind: type[E]) -> Callable[[str], E]:
     """What reads an option whose values are the names of an enumeration: "poly" is polynomial where nothing else begins so."""
     names = [member.value for member in kind]
+    return lambda text: kind(meant(text, names))
 
-    def read(text: str) -> E:
-        found = [name for name in names if name == text.lower()] or [name for name in names if name.startswith(text.lower())]
-        if len(found) != 1:
-            from equimargin.formulations.numeric.arguments import did_you_mean
 
-            maybe = f"; did you mean {' or '.join(found)}?" if found else did_you_mean(text, names)
-            raise typer.BadParameter(f"{text!r} is not one of {', '.join(names)}{maybe}")
-        return kind(found[0])
+def meant(text: str, names: Sequence[str]) -> str:
+    """The one of some names that a text is, or is the beginning of, in any case.
 
-    return read
+    Raises
+    ------
+    typer.BadParameter : none of them, or several.
+    """
+    found = [name for name in names if name == text.lower()] or [name for name in names if name.startswith(text.lower())]
+    if len(found) != 1:
+        from equimargin.formulations.numeric.arguments import did_you_mean
+
+        maybe = f"; did you mean {' or '.join(found)}?" if found else did_you_mean(text, names)
+        raise typer.BadParameter(f"{text!r} is not one of {', '.join(names)}{maybe}")
+    return found[0]
 
 
 def choices(kind: type[StrEnum]) -> str:

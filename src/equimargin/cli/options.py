@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from equimargin.cli.names import choices, one_of
+from equimargin.cli.names import choices, meant, one_of
 
 if TYPE_CHECKING:
     from equimargin.data import Data, HowToRead
@@ -72,9 +72,22 @@ LevelsOption = Annotated[
     str | None,
     typer.Option(metavar="LOW,...,HIGH", help="Labels of an ordinal regression, the lowest first; by default numbers, ascending."),
 ]
+
+
+def _kernel_named(text: str) -> str:
+    """A kernel's name, of the project's or of a plug-in's."""
+    from equimargin.own.kernels import KERNELS
+
+    return meant(text, [*(member.value for member in KernelName), *KERNELS])
+
+
 KernelOption = Annotated[
-    KernelName,
-    typer.Option(parser=one_of(KernelName), metavar=choices(KernelName), help="Kernel; precomputed takes the features as the Gram matrix."),
+    str,
+    typer.Option(
+        parser=_kernel_named,
+        metavar=choices(KernelName),
+        help="Kernel, or one of a plug-in; precomputed takes the features as the Gram matrix.",
+    ),
 ]
 GammaOption = Annotated[float | None, typer.Option(help="gamma of rbf and sigmoid (by default 1/d) and of polynomial (1).")]
 DegreeOption = Annotated[int, typer.Option(help="Degree of polynomial.")]
@@ -150,10 +163,13 @@ PluginOption = Annotated[
         "--plugin",
         metavar="MODULE",
         callback=_load_plugins,
-        help="A module, or a file that ends in .py, whose import enters families and solvers; may be given again.",
+        is_eager=True,
+        help="A module, or a file that ends in .py, whose import enters families, kernels and solvers; may be given again.",
     ),
 ]
 
+DEGREE = 2
+"""The degree of a polynomial kernel where nobody says it, a power."""
 INTERRUPTED = 130
 """The exit status of what was interrupted, as a shell gives it after Ctrl-C."""
 UNREAD = 141
@@ -198,7 +214,7 @@ def loaded(
     preferences: str | None,
     sample: int | None,
     seed: int,
-    kernel: KernelName,
+    kernel: str,
     scale: bool,
     levels: str | None = None,
 ) -> Data:
@@ -207,7 +223,7 @@ def loaded(
 
     ordered = None if levels is None else [level.strip() for level in levels.split(",")]
     data = load(source, task=None if task is None else task.value, preferences=preferences, levels=ordered, **how)
-    if kernel is KernelName.PRECOMPUTED and (scale or sample is not None):
+    if kernel == KernelName.PRECOMPUTED and (scale or sample is not None):
         raise ValueError("--scale and --sample do not go with --kernel precomputed: the Gram matrix is taken as it is")
     if sample is not None:
         data = data.sampled(sample, seed)
@@ -216,17 +232,21 @@ def loaded(
     return data
 
 
-def kernel_of(name: KernelName, gamma: float | None, degree: int, coef0: float | None, d: int) -> Kernel:
-    """The kernel that the options name, for d features."""
+def kernel_of(name: str, gamma: float | None, degree: int, coef0: float | None, d: int) -> Kernel:
+    """The kernel that the options name, for d features; one of a plug-in gets those options that are given."""
     from equimargin.formulations import linear, polynomial, precomputed, rbf, sigmoid
+    from equimargin.own.kernels import KERNELS, made
 
-    if name is KernelName.RBF:
+    if name in KERNELS:
+        given = {"gamma": gamma, "degree": None if degree == DEGREE else degree, "coef0": coef0}
+        return made(name, {parameter: value for parameter, value in given.items() if value is not None})
+    if name == KernelName.RBF:
         return rbf(1 / d if gamma is None else gamma)
-    if name is KernelName.POLYNOMIAL:
+    if name == KernelName.POLYNOMIAL:
         return polynomial(degree, 1.0 if gamma is None else gamma, 1.0 if coef0 is None else coef0)
-    if name is KernelName.SIGMOID:
+    if name == KernelName.SIGMOID:
         return sigmoid(1 / d if gamma is None else gamma, 0.0 if coef0 is None else coef0)
-    return precomputed() if name is KernelName.PRECOMPUTED else linear()
+    return precomputed() if name == KernelName.PRECOMPUTED else linear()
 
 
 def margin_problem(data: Data, kernel: Kernel, C: float = 1.0, epsilon: float = 0.1, loss: Loss = "hinge") -> MarginProblem:

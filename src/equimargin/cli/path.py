@@ -14,6 +14,7 @@ import typer
 
 from equimargin import __version__
 from equimargin.cli.options import (
+    DEGREE,
     NO_PAIRS,
     Coef0Option,
     DataArgument,
@@ -28,6 +29,7 @@ from equimargin.cli.options import (
     KernelOption,
     MissingOption,
     NaOption,
+    PluginOption,
     PreferencesOption,
     QueryOption,
     SampleOption,
@@ -61,7 +63,7 @@ def path(
     task: TaskOption = None,
     kernel: KernelOption = KernelName.LINEAR,
     gamma: GammaOption = None,
-    degree: DegreeOption = 2,
+    degree: DegreeOption = DEGREE,
     coef0: Coef0Option = None,
     epsilon: EpsilonOption = 0.1,
     scale: ScaleOption = False,
@@ -87,6 +89,7 @@ def path(
     decimal: DecimalOption = ".",
     missing: MissingOption = None,
     na: NaOption = None,
+    plugin: PluginOption = None,
 ) -> None:
     """Follow the solutions of a hinge's problem along lambda = 1/C, from one breakpoint to the next.
 

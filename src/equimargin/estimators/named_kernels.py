@@ -9,6 +9,7 @@ import numpy as np
 from equimargin.formulations import Kernel, linear, polynomial, precomputed, rbf, sigmoid
 from equimargin.formulations.numeric.arguments import choice, shown
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
+from equimargin.own.kernels import KERNELS, made, parameters_of
 
 NAMES = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
@@ -20,8 +21,8 @@ def named_kernel(kernel: str | Kernel, X: Features, v: Array | None, gamma: str 
 
     Parameters
     ----------
-    kernel : a name, or what `linear`, `polynomial`, `rbf`, `sigmoid` or `precomputed` of `equimargin.formulations` returns, which brings
-        its own parameters.
+    kernel : a name, also of a kernel that `equimargin.own.kernel` entered, or what `linear`, `polynomial`, `rbf`, `sigmoid` or
+        `precomputed` of `equimargin.formulations` returns, which brings its own parameters.
     X : (m, d) features.  v : (m,) weights of the rows; None are ones.  degree, coef0 : as above.
     gamma : a positive number, "scale", 1 / (d var), or "auto", 1 / d; var is the variance of all entries of X, with the weights of
         their rows; gamma is 1 where it is 0.
@@ -34,8 +35,9 @@ def named_kernel(kernel: str | Kernel, X: Features, v: Array | None, gamma: str 
     """
     if isinstance(kernel, Kernel):
         return kernel
-    if not isinstance(kernel, str) or kernel not in NAMES:
-        raise ValueError(f"kernel must be {', '.join(map(repr, NAMES))} or a kernel of equimargin.formulations, not {shown(kernel)}")
+    if not isinstance(kernel, str) or kernel not in (*NAMES, *KERNELS):
+        names = ", ".join(map(repr, (*NAMES, *KERNELS)))
+        raise ValueError(f"kernel must be {names} or a kernel of equimargin.formulations, not {shown(kernel)}")
     if kernel == "linear":
         return linear()
     if kernel == "precomputed":
@@ -43,6 +45,9 @@ def named_kernel(kernel: str | Kernel, X: Features, v: Array | None, gamma: str 
     width: Any = _scaled(X, v, gamma) if isinstance(gamma, str) else gamma
     if kernel == "rbf":
         return rbf(width)
+    if kernel in KERNELS:
+        given = {"gamma": width, "degree": degree, "coef0": coef0}
+        return made(kernel, {name: given[name] for name in parameters_of(kernel)})
     return polynomial(degree, width, coef0) if kernel == "poly" else sigmoid(width, coef0)
 
 

@@ -18,7 +18,8 @@
 9/2
 """
 
-from equimargin.formulations import Printed, Refusal, Source
+from equimargin.formulations import Kernel, Printed, Refusal, Source
+from equimargin.own.kernels import kernel
 from equimargin.proofs.families import OwnFamily, OwnProblem, OwnSolution, family
 
-__all__ = ["OwnFamily", "OwnProblem", "OwnSolution", "Printed", "Refusal", "Source", "family"]
+__all__ = ["Kernel", "OwnFamily", "OwnProblem", "OwnSolution", "Printed", "Refusal", "Source", "family", "kernel"]

@@ -323,7 +323,7 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
     [
         (("compare", "xor", "--kernal", "1"), "no such option: --kernal (Possible options: --kernel, --na); see equimargin compare --help"),
         (("compare", "xor", "--kernel", "p"), "'p' is not one of linear, rbf, polynomial, sigmoid, precomputed; did you mean"),
-        (("compare", "xor", "--task", "rnking"), "'rnking' is not one of classification, regression, ranking; did you mean ranking?"),
+        (("compare", "xor", "--task", "rnking"), "'rnking' is not one of classification, regression, ranking, ordinal; did you mean "),
         (("compare", "xor", "--family", "svm.sft"), "unknown family 'svm.sft'; did you mean svm.soft"),
         (("compare", "xor", "--solver", "clarabell"), "unknown solver 'clarabell'; did you mean CLARABEL?"),
         (("compare",), "missing argument 'DATA'; see equimargin compare --help"),
@@ -389,7 +389,7 @@ def test_show_says_what_a_family_a_solver_and_a_backend_are() -> None:
 
 
 def test_every_name_has_a_page() -> None:
-    for subject in ("formulations", "solvers", "families"):
+    for subject in ("formulations", "solvers", "families", "kernels"):
         for line in RUN.invoke(app, ["list", subject]).output.splitlines():
             result = RUN.invoke(app, ["show", line.split()[0]])
             assert result.exit_code == 0, result.output

@@ -9,11 +9,18 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from equimargin.estimators import MarginClassifier
+from equimargin.formulations import linear
+from equimargin.formulations.kernels.kernel import Linear
+from equimargin.own import Kernel, kernel
+from equimargin.own.kernels import KERNELS
 from places import ROOT
 from schema import faults
 
@@ -153,3 +160,118 @@ def test_what_a_value_map_computes_in_floats_is_not_called_proven(run: Run, tmp_
     assert said in page
     record = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert record["families"][0]["note"].endswith(said[1:-1])
+
+
+KERNEL = '''
+from dataclasses import dataclass
+from equimargin.formulations import linear, rbf
+from equimargin.own import Kernel, kernel
+
+@kernel("both")
+@dataclass(frozen=True)
+class Both(Kernel):
+    """k(x, z) = x.z + exp(-gamma |x - z|^2)."""
+    gamma: float = 1.0
+
+    def block(self, X, Z):
+        return linear().block(X, Z) + rbf(self.gamma).block(X, Z)
+
+    def diagonal(self, X):
+        return linear().diagonal(X) + 1.0
+
+    def rounding(self, X, Z, K, v):
+        parts = linear(), rbf(self.gamma)
+        return sum(part.rounding(X, Z, part.block(X, Z), v) for part in parts) + 2.0**-52 * self.magnitude(X, Z, K, v)
+
+    def diagonal_bound(self, X):
+        return 2 * (linear().diagonal_bound(X) + rbf(self.gamma).diagonal_bound(X))
+'''
+"""A plug-in that enters a kernel."""
+
+
+def test_a_kernel_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: Path) -> None:
+    """It is listed, shown, recorded and followed along its path; a certificate is refused, because the checker does not know it."""
+    (tmp_path / "kernels.py").write_text(KERNEL, encoding="utf-8")
+    few = ("--family", "svm.nobias", "--solver", "CLARABEL", "--solver", "coordinate_descent")
+    arguments = ("compare", "xor", "--plugin", "kernels", "--kernel", "both", "--gamma", "0.5", *few)
+    found = run(*arguments, "--jobs", "2", "--json", "out.json", "--certify", "proofs")
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert "both kernel (gamma=0.5)" in found.stdout
+    assert found.stdout.splitlines()[-1].startswith("svm.nobias: no certificate: a certificate is of the kernels that its checker computes")
+    record = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert record["settings"]["kernel"] == {"name": "both", "gamma": 0.5}
+    assert not list(faults(record, "compare"))
+    listed = run("list", "kernels", "--plugin", "kernels").stdout
+    assert re.search(r"(?m)^both +k\(x, z\) = .*\[--plugin kernels\]$", listed)
+    assert "Parameters   gamma = 1" in run("show", "both", "--plugin", "kernels").stdout
+    assert run("path", "xor", "--kernel", "both", "--plugin", "kernels").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--kernel", "bth"), "did you mean both?"),
+        (("--kernel", "both", "--coef0", "1"), "the kernel both has no coef0; it has gamma"),
+        (("--kernel", "both", "--degree", "3"), "the kernel both has no degree; it has gamma"),
+    ],
+)
+def test_wrong_options_of_a_kernel_are_sentences(run: Run, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    (tmp_path / "kernels.py").write_text(KERNEL, encoding="utf-8")
+    found = run("compare", "xor", "--plugin", "kernels", *arguments)
+    assert (found.returncode, found.stdout, found.stderr.count("\n")) == (2, "", 1)
+    assert said in found.stderr
+
+
+def test_a_kernel_that_cannot_be_one_is_refused() -> None:
+    """Whatever is entered is computed with: a kernel of the project's with other values would be computed as that one."""
+
+    @dataclass(frozen=True)
+    class Unfinished(Kernel):
+        gamma: float
+
+    @dataclass(frozen=True)
+    class Wide(Linear):
+        gamma: float = 1.0
+
+    for name, made, said in (
+        ("Big", Unfinished, "small letters, digits and underscores"),
+        ("rbf", Unfinished, "entered already"),
+        ("wide", Wide, "no kernel of the project, as its base"),
+        ("number", float, "must be a dataclass with Kernel"),
+        ("unfinished", Unfinished, "has no block, diagonal, diagonal_bound, rounding"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            kernel(name)(made)  # type: ignore[type-var]
+
+
+def test_estimators_take_a_kernel_by_its_name() -> None:
+    """With the parameters that it has; the optimum is that of the kernel itself."""
+
+    @kernel("test_sum")
+    @dataclass(frozen=True)
+    class Sum(Kernel):
+        gamma: float = 1.0
+
+        def block(self, X: Any, Z: Any) -> Any:
+            return linear().block(X, Z) * self.gamma
+
+        def diagonal(self, X: Any) -> Any:
+            return linear().diagonal(X) * self.gamma
+
+        def rounding(self, X: Any, Z: Any, K: Any, v: Any) -> Any:
+            return 2 * self.gamma * linear().rounding(X, Z, K, v) + 2.0**-50 * self.magnitude(X, Z, K, v)
+
+        def diagonal_bound(self, X: Any) -> Any:
+            return 2 * self.gamma * linear().diagonal_bound(X)
+
+    try:
+        X = np.random.default_rng(0).normal(size=(20, 2))
+        y = np.where(X[:, 0] + 0.3 * X[:, 1] ** 2 > 0, 1, -1)
+        by_name = MarginClassifier(C=2.0, kernel="test_sum", gamma=0.25).fit(X, y).objective_bounds_
+        doubled = MarginClassifier(C=2.0).fit(0.5 * X, y).objective_bounds_
+        assert by_name[0] <= doubled[1]
+        assert doubled[0] <= by_name[1]
+        with pytest.raises(ValueError, match="test_sum"):
+            MarginClassifier(kernel="test_summ").fit(X, y)
+    finally:
+        del KERNELS["test_sum"]
