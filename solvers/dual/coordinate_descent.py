@@ -43,6 +43,7 @@ from equimargin.solvers.products.row_access import stored_entries, stored_rows
 from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS, Progress, multipliers
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution
+from equimargin.solvers.threads import one_thread
 
 SHUFFLE_SEED = 0
 """Seed of the random orders, which makes runs repeatable."""
@@ -232,5 +233,6 @@ def _solve_for_free_rows(dual: Dual, at: Iterate, spent: Spent, progress: Progre
         H, u = np.asarray(A @ (A @ problem.gram.dense).T), rows.t[free] - A @ at.v
     H[np.diag_indices(len(free))] += rows.ridge[free]
     bounds, clock = (np.zeros(len(free)), rows.box[free]), lambda: progress.out_of_time
-    at.alpha[free] = climb(H, u - rows.ridge[free] * at.alpha[free], at.alpha[free], *bounds, False, most, clock)
+    with one_thread():
+        at.alpha[free] = climb(H, u - rows.ridge[free] * at.alpha[free], at.alpha[free], *bounds, False, most, clock)
     return True

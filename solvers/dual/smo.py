@@ -19,10 +19,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from equimargin.formulations.bounds.intervals import interval
 from equimargin.formulations.numeric.arrays import Array
@@ -36,6 +34,7 @@ from equimargin.solvers.products.workspace import Workspace, lent
 from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS, Progress, multipliers, risen
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution, Status
+from equimargin.solvers.threads import one_thread
 
 PAIR_CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12}
 """Smallest curvature of a pair in each precision, over the mean diagonal of K: that of two equal points is rounding, or 0."""
@@ -92,7 +91,7 @@ NEEDS = Needs(MarginProblem, bias="so that no pair has to be moved together", si
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """The optimum of one problem."""
-    with _blas().limit(limits=1, user_api="blas"), lent() as memory:
+    with one_thread(), lent() as memory:
         return _descend(_Descent.of(problem, warm_start, limits, memory), limits, warm_start is not None)
 
 
@@ -101,18 +100,10 @@ def _solve_grid(problems: Iterable[MarginProblem], limits: Limits) -> Iterator[S
     descent: _Descent | None = None
     with lent() as memory:
         for problem in problems:
-            with _blas().limit(limits=1, user_api="blas"):
+            with one_thread():
                 descent = _Descent.of(problem, None, limits, memory) if descent is None else descent.turned_to(problem, limits)
                 solution = _descend(descent, limits, False)
             yield solution
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    """What limits the threads of numpy's BLAS and of scipy's, which has to be loaded by then: a controller knows only what is loaded."""
-    import scipy.linalg  # noqa: F401
-
-    return ThreadpoolController()
 
 
 def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:

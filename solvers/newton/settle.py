@@ -16,6 +16,7 @@ from equimargin.solvers.dual.newton_on_face import LARGEST_FACE, climb
 from equimargin.solvers.dual.sweeps import Iterate, settled
 from equimargin.solvers.newton.base import View
 from equimargin.solvers.progress import Progress
+from equimargin.solvers.threads import one_thread
 
 Index = NDArray[np.intp]
 
@@ -71,7 +72,8 @@ def _on_the_face(problem: MarginProblem, Z: Explicit, R: Array, free: Index, alp
     bounds = np.minimum(c, 0.0), np.maximum(c, 0.0)
     most = FEWEST_FACTORISATIONS + FACTORISATION_PRODUCTS * Z.m * Z.q // len(free) ** 3
     H = signs[:, None] * K * signs
-    return signs * climb(H, signs * u, signs * alpha[free], *bounds, problem.bias, most, lambda: progress.out_of_time)
+    with one_thread():
+        return signs * climb(H, signs * u, signs * alpha[free], *bounds, problem.bias, most, lambda: progress.out_of_time)
 
 
 def _face(problem: MarginProblem, Z: Explicit, R: Array, free: Index, alpha: Array, w: Array) -> tuple[Array, Array]:

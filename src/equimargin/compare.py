@@ -30,6 +30,7 @@ from equimargin.report.comparison import Comparison
 from equimargin.solvers import BACKENDS, SOLVERS, Limits, Solver, Status, solve_declaration
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.registry import takes
+from equimargin.solvers.threads import one_thread
 
 __all__ = ["Comparison", "HowToCompare", "compare", "comparisons", "matching"]
 
@@ -148,9 +149,14 @@ class Job:
         return self.given is None and SOLVERS[self.solver].goes_first(self.problem)
 
     def run(self, allowed: Allowance) -> Evidence:
-        """Solve and examine. A job that cannot be run is skipped with its reason, and an exception makes a failed answer."""
+        """Solve and examine. A job that cannot be run is skipped with its reason, and an exception makes a failed answer.
+
+        Linear algebra has one thread, as backends have: several spend more time waiting for each other on problems of this size, above all
+        where other programs want the cores, and times of answers could not be compared.
+        """
         try:
-            return self._examined(allowed)
+            with one_thread():
+                return self._examined(allowed)
         except Exception as failure:
             return failed(self.problem.family, self.formulation, self.solver, self.control, failure)
 

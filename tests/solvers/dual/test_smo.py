@@ -467,8 +467,8 @@ from equimargin.formulations import classification
 from equimargin.solvers import solve
 solve(classification([[0.0], [1.0]], [-1.0, 1.0]), "smo")
 from threadpoolctl import ThreadpoolController
-from equimargin.solvers.dual import smo
-known = {each["filepath"] for each in smo._blas().info()}
+from equimargin.solvers import threads
+known = {each["filepath"] for each in threads._libraries().info()}
 assert known >= {each["filepath"] for each in ThreadpoolController().info() if each["user_api"] == "blas"}, known
 """
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
