@@ -1,7 +1,7 @@
 """One thread of linear algebra.
 
 numpy's and scipy's libraries share a factorisation of a few hundred rows out to as many threads as there are processors. These then wait
-for each other longer than they compute. Where other programs want the processors, a factorisation of one millisecond takes ten or a hundred.
+for each other longer than they compute. Where other programs want the processors, a factorisation of a millisecond takes ten or a hundred.
 """
 
 from __future__ import annotations
