@@ -75,7 +75,7 @@ EXP_SERIES_BITS = 8
 INVERSE_COST_BITS = 1024
 """Bits after the binary point of 1 / (4 c), rounded up in mode proven: costs near 1 then have hundreds of bits more than a double."""
 PIVOTED_ROWS = 64
-"""Rows of the largest Gram matrix whose pivots are computed exactly: these integers grow longer with every row."""
+"""Rows of the largest matrix whose pivots are computed without trying a factor first: their integers grow longer with every pivot."""
 FACTOR_BITS = 70
 """Bits after the binary point of the factor that is proposed for a larger Gram matrix: 17 more than float64 computes."""
 FACTOR_ROUNDING = 2.0**-54
@@ -893,19 +893,25 @@ def semidefiniteness(problem: Problem) -> str:
 
 def gram_matrix_is_semidefinite(K: list[list[int]], bits: int) -> None:
     """30. A given Gram matrix with its shift is proved positive semidefinite, unless the problem is a linear program."""
+    require(is_semidefinite(K, bits), "gram_matrix_is_semidefinite", "the Gram matrix was not proved positive semidefinite")
+
+
+def is_semidefinite(K: list[list[int]], bits: int) -> bool:
+    """Whether a symmetric matrix of integers of so many bits is proved positive semidefinite, in one of two ways."""
     n = len(K)
-    if n <= PIVOTED_ROWS:
-        arithmetic_is_affordable(n**3, n * bits)
-        holds = has_no_negative_pivot(K)
-    else:
+    if n > PIVOTED_ROWS:
         arithmetic_is_affordable(n**3, 2 * bits)
-        holds = has_a_dominant_remainder(K)
-    require(holds, "gram_matrix_is_semidefinite", "the Gram matrix was not proved positive semidefinite")
+        if has_a_dominant_remainder(K):
+            return True
+    return has_no_negative_pivot(K)
 
 
 def has_no_negative_pivot(K: list[list[int]]) -> bool:
-    """Whether Gaussian elimination without fractions (Bareiss) meets no negative pivot, and only zeros beside a pivot that is 0."""
-    rest, last = K, 1
+    """Whether Gaussian elimination without fractions (Bareiss) meets no negative pivot, and only zeros beside a pivot that is 0.
+
+    There are as many pivots other than 0 as the rank: a singular matrix of many rows takes no more of them than that.
+    """
+    rest, last, operations = K, 1, 0
     while rest:
         pivot, *beside = rest[0]
         if pivot < 0 or (pivot == 0 and any(beside)):
@@ -914,6 +920,8 @@ def has_no_negative_pivot(K: list[list[int]]) -> bool:
         if pivot == 0:
             rest = [row[1:] for row in below]
         else:
+            operations += len(rest) ** 2
+            arithmetic_is_affordable(operations, 2 * longest(v for row in rest for v in row))
             # The entries are minors of K, so that the division leaves no remainder.
             rest = [[(pivot * v - row[0] * w) // last for v, w in zip(row[1:], beside, strict=True)] for row in below]
             last = pivot
@@ -1306,10 +1314,8 @@ def quadratic_part_is_semidefinite(P: Matrix) -> None:
     """43. P is 0, diagonal without negative entries, or proved positive semidefinite as a Gram matrix is."""
     if semidefiniteness_of_program(P) == "by factorisation":
         used = [i for i, row in enumerate(P.rows) if row != []]
-        n = len(used)
-        arithmetic_is_affordable(n**3, n * P.bits if n <= PIVOTED_ROWS else 2 * P.bits)
-        table = dense_part(P, used)
-        holds = has_no_negative_pivot(table) if n <= PIVOTED_ROWS else has_a_dominant_remainder(table)
+        arithmetic_is_affordable(len(used) ** 3)
+        holds = is_semidefinite(dense_part(P, used), P.bits)
         require(holds, "quadratic_part_is_semidefinite", "P was not proved positive semidefinite")
 
 

@@ -40,8 +40,8 @@ def program_certificate(program: Program, answer: Optimum | Infeasible | Unbound
 
     Raises
     ------
-    ValueError : an enclosure of another program; an answer that proves nothing; a P of more than 64 unknowns that is singular, or
-        another certificate that the checker does not take; its reason is said.
+    ValueError : an enclosure of another program; an answer that proves nothing; a certificate that the checker does not take, as one
+        with a singular P of many unknowns and a high rank; its reason is said.
     """
     exact, lower, upper, primal, dual = _sides(answer)
     stated = state(_enclosed(program, answer) if isinstance(answer, Enclosure) else program)

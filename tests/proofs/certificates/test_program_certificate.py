@@ -92,10 +92,41 @@ def test_numbers_of_any_length_are_written_and_read(tmp_path: Path) -> None:
     assert checker.main([str(tmp_path / "long.json")]) == 0
 
 
-def test_a_singular_matrix_of_many_unknowns_is_refused_in_a_sentence() -> None:
-    B = np.ones((70, 1))
-    program = program_from_arrays(B @ B.T, np.zeros(70))
+def singular(n: int, rank: int) -> Program:
+    """min 1/2 |B'x|^2 - (B e)'x, whose optimum is -|e|^2 / 2."""
+    B = np.random.default_rng(n).integers(-9, 10, (n, rank)).astype(np.float64)
+    return program_from_arrays(B @ B.T, -B.sum(axis=1))
+
+
+@pytest.mark.parametrize(("n", "rank"), [(65, 1), (70, 69), (150, 12)])
+def test_a_singular_matrix_of_many_unknowns_is_proved_by_as_many_pivots_as_its_rank(n: int, rank: int) -> None:
+    program = singular(n, rank)
     outcome = program_optimum(program)
     assert isinstance(outcome, Optimum)
+    document = program_certificate(program, outcome)
+    assert document["semidefinite"] == "by factorisation"
+    assert checker.check(json.dumps(document).encode()) == ("program", Fraction(-rank, 2), Fraction(-rank, 2))
+
+
+@pytest.mark.parametrize("place", [0, 700, -1])
+def test_a_singular_matrix_that_is_changed_is_refused(place: int) -> None:
+    """A diagonal entry that is smaller by any amount makes it indefinite; the dual point is left out, which P's change would spoil too."""
+    program = singular(70, 5)
+    outcome = program_optimum(program)
+    assert isinstance(outcome, Optimum)
+    document = program_certificate(program, outcome) | {"dual": None}
+    document["claim"]["lower"] = "-inf"
+    document["mode"] = "proven"
+    diagonal = [entry for entry in document["problem"]["P"] if entry[0] == entry[1]]
+    diagonal[place % len(diagonal)][2] -= 1
     with pytest.raises(ValueError, match="quadratic_part_is_semidefinite does not hold"):
-        program_certificate(program, outcome)
+        checker.check(json.dumps(mutant.signed(document)).encode())
+
+
+def test_pivots_that_take_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their estimate counts all pivots so far: 5 are affordable here, and 69 are not."""
+    tables = [[[int(v) for v in row] for row in B @ B.T] for B in (np.random.default_rng(0).integers(-9, 10, (70, r)) for r in (5, 69))]
+    monkeypatch.setattr(checker, "MOST_NANOSECONDS", 10**8)
+    assert checker.has_no_negative_pivot(tables[0])
+    with pytest.raises(ValueError, match="arithmetic_is_affordable does not hold"):
+        checker.has_no_negative_pivot(tables[1])
