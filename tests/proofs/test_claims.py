@@ -18,6 +18,7 @@ from scipy.stats import kendalltau
 from sklearn.metrics import average_precision_score
 
 from equimargin.data import load
+from equimargin.documents.general import general
 from equimargin.formulations import (
     MarginProblem,
     Point,
@@ -765,3 +766,29 @@ def test_the_conditions_hold_on_real_data() -> None:
         wrong = int((u >= 1).sum())
         assert 0 < wrong <= np.maximum(u, 0.0).sum()
         assert all(side.any() for side in sides(solution))
+
+
+def test_the_quadratic_form_of_a_kernel_is_not_negative() -> None:
+    """T (40) prints the integral of K psi psi as at most 0: the RBF kernel of any points says otherwise."""
+    x = np.linspace(-1, 1, 50)[:, None]
+    K, psi = rbf(1.0).block(x, x), np.exp(-x[:, 0])
+    assert psi @ K @ psi > 1
+    assert np.linalg.eigvalsh(K).min() > -1e-12
+
+
+def test_a_sigmoid_is_no_kernel() -> None:
+    x = np.array([0.0, 0.5, 1.0])
+    assert np.linalg.eigvalsh(np.tanh(np.multiply.outer(x, x) - 1)).min() == pytest.approx(-1.873, abs=1e-3)
+
+
+def test_with_the_printed_margin_the_power_of_slacks_does_not_matter() -> None:
+    """W prints y (w.x + b) >= 1 - xi^sigma: its problem of any sigma is that of sigma = 1, which is not the right one of sigma = 2."""
+    data: dict[str, Any] = {"X": np.array([[0.0], [1.0], [2.0]]), "y": np.array([0, 1, 0]), "C": 1.0, "tau": 1.0}
+    values = {}
+    for sigma in (1.0, 2.0):
+        for form in ("primal", "as_printed"):
+            optimum = general(data | {"sigma": sigma}).optimum(f"svm.general.{form}")
+            values[form, sigma] = (optimum.lower + optimum.upper) / 2
+    assert values["as_printed", 2.0] == pytest.approx(values["as_printed", 1.0], rel=1e-7)
+    assert values["as_printed", 2.0] == pytest.approx(values["primal", 1.0], rel=1e-7)
+    assert abs(values["primal", 2.0] - values["primal", 1.0]) > 1e-3
