@@ -304,7 +304,7 @@ def test_the_total_time_ends_a_comparison_with_what_there_is(tmp_path: Path) -> 
         ["compare", "xor", "--total-time", "0.001", "--json", str(file), "--csv", str(tmp_path / "out.csv"), "--certify", str(tmp_path)],
     )
     assert result.exit_code == 130
-    assert "4 families: 4 unfinished" in result.stdout
+    assert re.search(r"(\d+) families: \1 unfinished", result.stdout)
     assert "svm.nobias_l2: no certificate: it has no answer yet" in result.stdout
     record = json.loads(file.read_text())
     assert list(faults(record, "compare")) == []
