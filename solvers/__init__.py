@@ -14,6 +14,7 @@ from equimargin.solvers.exact.optimum import ExactOptimum, exact_optimum
 from equimargin.solvers.needs import Needs
 from equimargin.solvers.path.concave import ConcaveOptimum, concave_optimum
 from equimargin.solvers.path.follow import regularization_path
+from equimargin.solvers.path.linear.result import OneNormPath
 from equimargin.solvers.path.result import RegularizationPath
 from equimargin.solvers.registry import SOLVERS, Solver, solve, solver
 from equimargin.solvers.solution import Limits, Solution, Status
@@ -27,6 +28,7 @@ __all__ = [
     "LeastMisranked",
     "Limits",
     "Needs",
+    "OneNormPath",
     "Refusal",
     "RegularizationPath",
     "Solution",

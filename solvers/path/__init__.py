@@ -1,6 +1,7 @@
 """The whole regularisation path: every optimum along lambda = 1 / C."""
 
 from equimargin.solvers.path.follow import regularization_path
+from equimargin.solvers.path.linear.result import OneNormPath
 from equimargin.solvers.path.result import RegularizationPath
 
-__all__ = ["RegularizationPath", "regularization_path"]
+__all__ = ["OneNormPath", "RegularizationPath", "regularization_path"]

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -27,36 +27,60 @@ from equimargin.formulations.numeric.arguments import count, number, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import seconds_at_work
 from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs, Signed, Tube
 from equimargin.solvers.needs import Needs
 from equimargin.solvers.path.active_set import Differences, Index, squared_lengths
 from equimargin.solvers.path.function import Centred, balanced
+from equimargin.solvers.path.linear import follow as linear
+from equimargin.solvers.path.linear.result import OneNormPath
 from equimargin.solvers.path.parametric_qp import Budget, followed
 from equimargin.solvers.path.program import HandedOut, Program, Rows
 from equimargin.solvers.path.result import Alphas, RegularizationPath
 from equimargin.solvers.path.trace import Trace
 
 
+@overload
+def regularization_path(
+    problem: OneNormProblem,
+    lambda_min: float = ...,
+    max_events: int | None = ...,
+    time_limit: float | None = ...,
+    callback: Callable[[int, float, float], Any] | None = ...,
+) -> OneNormPath: ...
+
+
+@overload
 def regularization_path(
     problem: MarginProblem,
+    lambda_min: float = ...,
+    max_events: int | None = ...,
+    time_limit: float | None = ...,
+    callback: Callable[[int, float, float], Any] | None = ...,
+) -> RegularizationPath: ...
+
+
+def regularization_path(
+    problem: Problem,
     lambda_min: float = 1e-4,
     max_events: int | None = None,
     time_limit: float | None = None,
     callback: Callable[[int, float, float], Any] | None = None,
-) -> RegularizationPath:
+) -> RegularizationPath | OneNormPath:
     """All solutions of a hinge's problem for lambda = 1 / C from infinity down to lambda_min.
 
     Parameters
     ----------
-    problem : a MarginProblem with the hinge, its C ignored: classification with or without a bias, regression, ranking by labels or pairs.
+    problem : a MarginProblem with the hinge, its C ignored: classification with or without a bias, regression, ranking by labels or pairs;
+        or a OneNormProblem, whose path is one of constant pieces.
     lambda_min : >= 0, in the units of lambda = 1 / C, that of P (6) and (8); at 0 the path goes on to its very end.
     max_events : breakpoints at most.  time_limit : seconds, in which the compilation of kernels does not count.
     callback : called with (breakpoints, lambda, gap) at every breakpoint; a true return ends the path.
 
     Returns
     -------
-    RegularizationPath : the breakpoints, each with its gap, and why they end where they do.
+    RegularizationPath : the breakpoints, each with its gap, and why they end where they do; OneNormPath : likewise, the pieces.
 
     Raises
     ------
@@ -70,6 +94,8 @@ def regularization_path(
     lambda_min = number(lambda_min, "lambda_min", "a finite number that is at least 0", lambda v: 0 <= v < np.inf)
     max_events = None if max_events is None else count(max_events, "max_events")
     time_limit = None if time_limit is None else positive(time_limit, "time_limit")
+    if isinstance(problem, OneNormProblem):
+        return linear.followed(problem, lambda_min, max_events, time_limit, callback)
     return _Scaled.of(problem).path(lambda_min, max_events, time_limit, callback)
 
 
@@ -78,6 +104,8 @@ NEEDS = Needs(MarginProblem, convex=True, most_rows=LISTED_PAIRS, most_points=ST
 
 def refusal(problem: Any) -> Refusal | None:
     """Why a problem has no path, or None. Its C plays no part."""
+    if isinstance(problem, OneNormProblem):
+        return linear.refusal(problem)
     if not isinstance(problem, MarginProblem) or problem.loss != "hinge":
         return Refusal("paths are of the hinge")
     if problem.hard.any():

@@ -478,6 +478,49 @@ def direction(path: Any, t: int) -> tuple[Any, Any]:
     return margin, np.linalg.solve(P @ K @ P.T, np.ones(len(margin)))
 
 
+def test_with_an_l1_regulariser_the_hinge_has_constant_pieces_and_its_square_linear_ones() -> None:
+    """What is said after Theorem 1 of P of an L1 regulariser: refuted for the hinge, whose f jumps; confirmed for its square."""
+    import cvxpy as cp
+
+    X = np.random.default_rng(4).normal(size=(8, 2))
+    problem = ranking_vector_machine(X, np.arange(8) % 3, kernel=rbf(0.5))
+    path, wide = regularization_path(problem, 1e-2), 0
+    for t, (high, low) in enumerate(pairwise(path.lambdas.tolist())):
+        f = path.decision_function(X, [high * (1 - 1e-9), (high + low) / 2, low])
+        np.testing.assert_allclose(f[0], f[2], atol=1e-9)
+        np.testing.assert_allclose(f[0], f[1], atol=1e-9)
+        jump = np.abs(f[0] - path.decision_function(X, high)).max()
+        wide += jump > 0.05 and low < 0.99 * high and t > 0
+    assert wide >= 3, "f is no step function with wide steps"
+
+    B, lam, x = problem.rows.matrix @ problem.gram.dense, cp.Parameter(nonneg=True), cp.Variable(problem.m, nonneg=True)
+    square = cp.Problem(cp.Minimize(lam * cp.sum(x) + cp.sum_squares(cp.pos(1 - B @ x))))
+
+    def at(value: float) -> Any:
+        lam.value = value
+        square.solve("CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+        return x.value
+
+    lams = np.linspace(float((2 * B.sum(axis=0)).max()), 0.1, 60)
+    found = [at(value) for value in lams.tolist()]
+    active = [(tuple((v > 1e-6).tolist()), tuple((B @ v < 1 - 1e-6).tolist())) for v in found]
+    straight = [k for k in range(1, 59) if active[k - 1] == active[k] == active[k + 1] and any(active[k][0])]
+    moved = [np.abs(found[k + 1] - found[k]).max() for k in straight]
+    bent = [np.abs(found[k + 1] - 2 * found[k] + found[k - 1]).max() for k in straight]
+    assert len(straight) >= 20
+    assert max(bent) < 1e-6 < 1e-4 < np.median(moved)
+    steepest = int(np.abs(np.diff(found, axis=0)).max(axis=1).argmax())
+    (high, low), ends = lams[steepest : steepest + 2].tolist(), found[steepest : steepest + 2]
+    for _ in range(12):  # the half with the larger change: where x jumps, this does not fall
+        middle = (high + low) / 2
+        between = at(middle)
+        if np.abs(between - ends[0]).max() > np.abs(between - ends[1]).max():
+            low, ends = middle, [ends[0], between]
+        else:
+            high, ends = middle, [between, ends[1]]
+    assert np.abs(ends[1] - ends[0]).max() < 0.01, "x jumps"
+
+
 @some_kernel
 def test_the_path_begins_at_lambda_0_with_the_pairs_that_attain_it(kernel: Any) -> None:
     """Section 5.1: lambda^0 = max(P K P'1); all other pairs of P'1 come to the margin later, if at all."""

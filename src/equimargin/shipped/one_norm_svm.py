@@ -1,5 +1,8 @@
 """1-norm SVM: the hinge with the sum of |w_j| in place of the norm, a linear program.
 
+It is of features and their w of either sign. `svm.onenorm`, of kernels and coefficients alpha >= 0, is another problem: on the features K Y
+this one is that with alpha of either sign, whose optimum can only be smaller.
+
 Source: P. Bradley, O. Mangasarian, Feature selection via concave minimization and support vector machines, ICML (1998); J. Zhu, S. Rosset,
 T. Hastie, R. Tibshirani, 1-norm support vector machines, NIPS (2003).
 """

@@ -17,6 +17,7 @@ from equimargin.data import load
 from equimargin.formulations import classification, interval, ranking, rbf
 from equimargin.selection.along_path import best
 from equimargin.solvers import RegularizationPath, regularization_path, solve
+from narrow import as_a
 
 RUN = CliRunner()
 
@@ -380,7 +381,7 @@ def test_a_fold_that_ends_early_counts_where_it_touches_the_choice(
     def ends_early(problem: Any, lambda_min: float, max_events: int | None, time_limit: float | None) -> RegularizationPath:
         nonlocal calls
         calls += 1
-        return regularization_path(problem, lambda_min, events if calls == 2 else max_events, time_limit)
+        return as_a(RegularizationPath, regularization_path(problem, lambda_min, events if calls == 2 else max_events, time_limit))
 
     monkeypatch.setattr(selection.grids, "regularization_path", ends_early)
     status, output = run("breast_cancer", "--sample", "80", "--scale", "--validate", "5", "--lambda-min", "1e-3")

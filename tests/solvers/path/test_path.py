@@ -169,7 +169,7 @@ def test_the_campaign_sees_a_false_claim(monkeypatch: pytest.MonkeyPatch) -> Non
     follow = regularization_path
 
     def boasting(*arguments: Any) -> RegularizationPath:
-        path = follow(*arguments)
+        path = as_a(RegularizationPath, follow(*arguments))
         off = {name: getattr(path, name) * (1 + 1e-5) for name in ("betas", "w")}
         return replace(path, gaps=path.gaps * 0.0, midpoint_gaps=path.midpoint_gaps * 0.0, **off)
 

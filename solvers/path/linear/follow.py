@@ -1,0 +1,179 @@
+"""The path of a one-norm program from its first basis to its end: the problem in numbers of size 1, rounds of pivots, and why they end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.kernels.gram import STORED_ROWS
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.jit import seconds_at_work
+from equimargin.formulations.problem.one_norm import OneNormProblem
+from equimargin.formulations.refusal import Refusal
+from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
+from equimargin.solvers.needs import Needs
+from equimargin.solvers.path.linear.result import OneNormPath
+from equimargin.solvers.path.linear.simplex import ENDED, PERTURBATION, RUNNING, Basis, Columns, Record, advance
+
+ROUND = 64
+"""Pivots between two looks at the clock."""
+LARGEST_GAP = 1e-6
+"""Relative gap of a piece at which a path ends: what follows from so wrong a basis is worth nothing."""
+
+NEEDS = Needs(OneNormProblem, most_rows=LISTED_PAIRS, most_points=STORED_ROWS)
+
+
+class Stop(StrEnum):
+    """Why a path ended, as a sentence about its last piece."""
+
+    REACHED = "lambda_min was reached"
+    ZERO = "lambda = 0 was reached"
+    NO_ROWS = "there are no rows, and x = 0 at every lambda"
+    CALLBACK = "the callback ended the path early"
+    LIMIT = "the limit of events ended the path early"
+    TIME = "the time limit ended the path early"
+    PRECISION = "double precision ended the path early"
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing of the path is missing."""
+        return self in (Stop.REACHED, Stop.ZERO, Stop.NO_ROWS)
+
+
+def refusal(problem: OneNormProblem) -> Refusal | None:
+    """Why a one-norm program has no path here, or None. Its C plays no part."""
+    unmet = NEEDS.refusal(problem)
+    if unmet is None and not np.isfinite(problem.gram.dense).all():
+        return Refusal("kernel values are beyond all floats")
+    return unmet
+
+
+def followed(
+    problem: OneNormProblem,
+    lambda_min: float,
+    max_events: int | None,
+    time_limit: float | None,
+    callback: Callable[[int, float, float], Any] | None,
+) -> OneNormPath:
+    """The path down to lambda_min; the arguments are those of `regularization_path`."""
+    started = seconds_at_work()
+    unit = problem.gram.mean_diagonal
+    of = _columns(problem, unit)
+    basis = _first(problem, len(of.ci))
+    low, records, stopped = basis.low.copy(), [], Stop.NO_ROWS
+    pieces, status = 0, RUNNING if problem.p else ENDED
+    while status == RUNNING:
+        room = ROUND if max_events is None else min(ROUND, max_events - pieces)
+        record = _empty(room, problem.m + 2)
+        status = advance(of, basis, record, lambda_min / unit)
+        records.append(record)
+        gap = float(record.gap[: record.tally[0]].max(initial=0.0))
+        pieces += int(record.tally[0])
+        stopped = Stop.ZERO if lambda_min == 0 else Stop.REACHED
+        if status != ENDED and (status != RUNNING or not gap <= LARGEST_GAP):
+            stopped, status = Stop.PRECISION, ENDED
+        elif status == RUNNING and callback is not None and callback(pieces, float(basis.lam[0]) * unit, gap):
+            stopped, status = Stop.CALLBACK, ENDED
+        elif status == RUNNING and max_events is not None and pieces >= max_events:
+            stopped, status = Stop.LIMIT, ENDED
+        elif status == RUNNING and time_limit is not None and seconds_at_work() - started > time_limit:
+            stopped, status = Stop.TIME, ENDED
+    return _named(problem, unit, low, records, stopped, seconds_at_work() - started)
+
+
+def _columns(problem: OneNormProblem, unit: float) -> Columns:
+    """The program with K / unit."""
+    m, rows = problem.m, problem.rows
+    K = np.zeros((m + 1, m + 1))
+    K[:m, :m] = problem.gram.dense / unit
+    if isinstance(rows, Pairs):
+        i, j, sign = rows.preferred.astype(np.int64), rows.other.astype(np.int64), np.ones(problem.p)
+    else:
+        i, j, sign = np.arange(m), np.full(m, m), rows.s.copy()
+    of_rows = (i, j, sign)
+    ci, cj, csign = of_rows if problem.over == "rows" else (np.arange(m), np.full(m, m), np.ones(m))
+    return Columns(K, i, j, sign, ci, cj, csign, rows.s.copy() if problem.bias else np.zeros(0))
+
+
+def _first(problem: OneNormProblem, n: int) -> Basis:
+    """The basis that is optimal for large lambda: x = 0, and every row has slack.
+
+    With a bias as many rows of the larger class have slack as there are of the other one, and the next of them is on the margin.
+    """
+    p, capacity = problem.p, problem.m + 2
+    basis = Basis(
+        J=np.zeros(capacity, dtype=np.int64),
+        E=np.zeros(capacity, dtype=np.int64),
+        size=np.zeros(2, dtype=np.int64),
+        Q=np.zeros((capacity, capacity)),
+        R=np.zeros((capacity, capacity)),
+        low=np.ones(p, dtype=np.bool_),
+        place=np.zeros(n + 1, dtype=np.bool_),
+        tight=np.zeros(p, dtype=np.bool_),
+        sums=np.zeros(problem.m + 1),
+        rhs=1.0 + PERTURBATION * np.random.default_rng(0).random(p),
+        margins=np.zeros(p),
+        lam=np.array([np.inf]),
+    )
+    if problem.bias and p:
+        s = problem.rows.s
+        larger = np.flatnonzero(s == (1.0 if s.sum() >= 0 else -1.0))
+        larger = larger[np.argsort(-basis.rhs[larger])]
+        others = min(p - len(larger), len(larger) - 1)
+        basis.low[larger[others:]] = False
+        basis.E[0], basis.J[0], basis.size[:] = larger[others], n, 1
+        basis.tight[larger[others]] = basis.place[n] = True
+    return basis
+
+
+def _empty(rounds: int, capacity: int) -> Record:
+    """Room for what so many pivots write down."""
+    entries, whole = rounds * capacity, np.int64
+    return Record(
+        lam=np.zeros(rounds),
+        gap=np.zeros(rounds),
+        starts=np.zeros(rounds + 1, dtype=whole),
+        J=np.zeros(entries, dtype=whole),
+        E=np.zeros(entries, dtype=whole),
+        x=np.zeros(entries),
+        p=np.zeros(entries),
+        q=np.zeros(entries),
+        flips=np.zeros(2 * rounds, dtype=whole),
+        at=np.zeros(2 * rounds, dtype=whole),
+        tally=np.zeros(2, dtype=whole),
+    )
+
+
+def _named(problem: OneNormProblem, unit: float, low: Any, records: list[Record], stopped: Stop, seconds: float) -> OneNormPath:
+    """The path of what was written down, in the problem's own units."""
+    counts = [int(record.tally[0]) for record in records]
+    before = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    entries = [int(record.starts[count]) for record, count in zip(records, counts, strict=True)]
+
+    def joined(name: str, ends: list[int], dtype: Any = np.float64) -> Any:
+        return np.concatenate([np.zeros(0, dtype), *(getattr(record, name)[:end] for record, end in zip(records, ends, strict=True))])
+
+    columns, whole, flips = joined("J", entries, np.int64), np.int64, [int(record.tally[1]) for record in records]
+    sizes = [np.diff(record.starts[: count + 1]) for record, count in zip(records, counts, strict=True)]
+    values: Array = joined("x", entries)
+    at = [record.at[:end] + start for record, end, start in zip(records, flips, before[:-1].tolist(), strict=True)]
+    return OneNormPath(
+        problem,
+        lambdas=joined("lam", counts) * unit,
+        starts=np.concatenate([[0], np.cumsum(np.concatenate([np.zeros(0, whole), *sizes]))]).astype(whole),
+        columns=columns,
+        values=np.where(columns < problem.size, values / unit, values),
+        rows=joined("E", entries, whole),
+        p=joined("p", entries) / unit,
+        q=joined("q", entries),
+        low=low,
+        flips=joined("flips", flips, whole),
+        flipped_at=np.concatenate([np.zeros(0, whole), *at]),
+        gaps=joined("gap", counts),
+        stopped=stopped.value,
+        complete=stopped.complete,
+        seconds=seconds,
+    )

@@ -1,0 +1,185 @@
+"""The path of a one-norm program as an object that answers at any lambda: pieces on each of which x is constant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equimargin.formulations.kernels.features import new_points
+from equimargin.formulations.numeric.arguments import number
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.problem.one_norm import OneNormProblem
+from equimargin.formulations.problem.point import OneNormPoint
+from equimargin.solvers.path.result import OPTIMAL_GAP, SMALLEST_LAMBDA
+from equimargin.solvers.problem_file import packed, read, unpacked, write
+from equimargin.solvers.solution import Solution, Status
+
+FORMAT = "equimargin one-norm path 1"
+"""Name of the format of a path's file. The number counts the changes of its layout."""
+ARRAYS = {
+    **dict.fromkeys(("lambdas", "values", "p", "q", "gaps"), "f"),
+    **dict.fromkeys(("starts", "columns", "rows", "flips", "flipped_at"), "i"),
+    "low": "b",
+}
+"""Arrays of a path that its file holds under their own names, and what they hold: floats, integers or truth values."""
+
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class OneNormPath:
+    """All solutions of a one-norm program for lambda = 1 / C from infinity down to lambdas[-1].
+
+    x and b are piecewise constant in lambda, and jump from one piece to the next. The multipliers of the program at C are C u, where u is
+    affine in lambda on every piece. At the end that two pieces share the x of both are optimal, and `at` returns that of the first.
+
+    problem : whose path it is; its C means nothing.
+    lambdas : (T,) the lower ends of the pieces, decreasing; the upper end of a piece is the lower one of the piece before, infinity of the
+    first. 0 may be the last. Neighbouring pieces may have one x, and differ in the u.
+    starts : (T + 1,) where the entries of every piece begin in the five arrays that follow.
+    columns, values : the entries of x that need not be 0, and of the bias, which has the number problem.size.
+    rows, p, q : the rows on the margin, whose u is lambda p - q.
+    low : (rows of the problem,) which have u = 1 before the first flip.
+    flips, flipped_at : rows whose u changes between 0 and 1, and before which piece.
+    gaps : (T,) the larger relative gap of the two ends of a piece, in float64.
+    stopped : why it ends, in a sentence.  complete : whether nothing of it is missing.  seconds : of wall time.
+    """
+
+    problem: OneNormProblem
+    lambdas: Array
+    starts: Index
+    columns: Index
+    values: Array
+    rows: Index
+    p: Array
+    q: Array
+    low: NDArray[np.bool_]
+    flips: Index
+    flipped_at: Index
+    gaps: Array
+    stopped: str
+    complete: bool
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.lambdas)
+
+    @property
+    def sizes(self) -> Index:
+        """How many rows are on the margin, (T,): the size of the basis of every piece."""
+        return np.diff(self.starts)
+
+    @property
+    def constant_pieces(self) -> int:
+        """How many pieces there are if neighbours of one x and b count as one."""
+        pieces = (self._coefficients(t) for t in range(len(self)))
+        count, last = 0, None
+        for x, b in pieces:
+            here = np.append(x, b)
+            if last is None or np.abs(here - last).max() > 1e-9 * max(1.0, float(np.abs(here).max())):
+                count, last = count + 1, here
+        return count
+
+    def piece(self, lam: float) -> int:
+        """The number of the piece of lambda; raises ValueError where the path does not reach it."""
+        if not len(self):
+            raise ValueError(f"the path has no piece: {self.stopped}")
+        lam = number(lam, "lambda", f"finite and at least {SMALLEST_LAMBDA:g}", lambda v: SMALLEST_LAMBDA <= v < np.inf)
+        if lam < self.lambdas[-1]:
+            raise ValueError(f"the path ends at lambda = {self.lambdas[-1]:.6g}, above {lam:.6g}: {self.stopped}")
+        return int(np.searchsorted(-self.lambdas, -lam))
+
+    def at(self, lam: float) -> Solution:
+        """The solution at C = 1 / lambda.
+
+        Parameters
+        ----------
+        lam : > 0, at least lambdas[-1].
+
+        Returns
+        -------
+        Solution : of the problem with that C, with x, b and u; its interval is proven as that of any solver's answer.
+
+        Raises
+        ------
+        ValueError : a lambda that the path does not reach.
+        """
+        t = self.piece(lam)
+        problem = self.problem.with_cost(1 / float(lam))
+        x, b = self._coefficients(t)
+        point = OneNormPoint(x, self._multipliers(t, float(lam)) / float(lam), b if problem.bias else None)
+        found = Solution(problem, "path", point, Status.OPTIMAL, "", t + 1, self.seconds)
+        gap = min(found.relative_gap, found.interval.relative_width)
+        status = Status.OPTIMAL if gap <= OPTIMAL_GAP else Status.NUMERICAL_FAILURE
+        reason = f"lambda = {float(lam):.6g} on the path, at a relative gap of {gap:.1e}"
+        return Solution(problem, "path", point, status, reason, t + 1, self.seconds)
+
+    def decision_function(self, X: Any, lam: ArrayLike) -> Array:
+        """f(x) + b at lambda, (n,); (k, n) for k of them.
+
+        Parameters
+        ----------
+        X : (n, d) points, or (n, m) kernel values with the training points for a precomputed kernel.
+        lam : > 0, at least lambdas[-1], a number or (k,).
+
+        Raises
+        ------
+        ValueError : a lambda that the path does not reach, X or lam of another shape.
+        """
+        lams = np.asarray(lam, dtype=np.float64)
+        if lams.ndim > 1:
+            raise ValueError(f"lam must be a number or a list of numbers; its shape is {lams.shape}")
+        points = new_points(X, self.problem.X, self.problem.feature_names)
+        block = self.problem.kernel.block(points, self.problem.X)
+        parts = [self._coefficients(self.piece(one)) for one in np.atleast_1d(lams).tolist()]
+        f = np.array([block @ self.problem.coefficients(x) + b for x, b in parts])
+        return f if lams.ndim else np.asarray(f[0])
+
+    def save(self, file: str | Path) -> None:
+        """Write an NPZ file without pickles, the problem with the path, whole or not at all; `load` reads it."""
+        words, arrays = packed(self.problem)
+        words |= {"stopped": self.stopped, "complete": self.complete, "seconds": self.seconds}
+        write(file, FORMAT, words, arrays | {f"path_{name}": getattr(self, name) for name in ARRAYS})
+
+    @classmethod
+    def load(cls, file: str | Path) -> OneNormPath:
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        ValueError : a file that is none of these, with what is wrong in a sentence.  FileNotFoundError : no file.
+        """
+        return read(file, FORMAT, "path of a one-norm program", cls._made)
+
+    @classmethod
+    def _made(cls, words: dict[str, Any], arrays: dict[str, Any]) -> OneNormPath:
+        """The path that a file holds."""
+        problem = unpacked(words, arrays)
+        if not isinstance(problem, OneNormProblem):
+            raise ValueError("its problem is no one-norm program")
+        held = {name: arrays[f"path_{name}"] for name in ARRAYS}
+        wrong = [name for name, kind in ARRAYS.items() if held[name].ndim != 1 or held[name].dtype.kind != kind]
+        T, entries = len(held["lambdas"]), len(held["values"])
+        lengths = {"gaps": T, "starts": T + 1, "columns": entries, "rows": entries, "p": entries, "q": entries, "low": problem.p}
+        wrong += [name for name, length in lengths.items() if len(held[name]) != length]
+        if wrong:
+            raise ValueError(f"its {wrong[0]} does not fit the others")
+        return cls(problem, **held, stopped=words["stopped"], complete=words["complete"], seconds=words["seconds"])
+
+    def _coefficients(self, t: int) -> tuple[Array, float]:
+        """x (size,) and b on a piece."""
+        part = slice(self.starts[t], self.starts[t + 1])
+        x = np.zeros(self.problem.size + 1)
+        x[self.columns[part]] = self.values[part]
+        return x[:-1], float(x[-1])
+
+    def _multipliers(self, t: int, lam: float) -> Array:
+        """u at lambda on a piece, (p,), in [0, 1]."""
+        part, flips = slice(self.starts[t], self.starts[t + 1]), self.flips[self.flipped_at <= t]
+        u: Array = (self.low ^ (np.bincount(flips, minlength=self.problem.p) % 2 == 1)).astype(np.float64)
+        u[self.rows[part]] = np.clip(lam * self.p[part] - self.q[part], 0.0, 1.0)
+        return u

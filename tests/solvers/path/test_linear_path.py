@@ -1,0 +1,178 @@
+"""The paths of one-norm programs: at every piece the optimum of HiGHS, and a gap of 1e-9; x is constant, u is affine in lambda."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from equimargin.formulations import (
+    OneNormPoint,
+    OneNormProblem,
+    linear,
+    one_norm_classification,
+    one_norm_ranking,
+    polynomial,
+    precomputed,
+    ranking_vector_machine,
+    rbf,
+)
+from equimargin.solvers import OneNormPath, RegularizationPath, regularization_path
+from equimargin.solvers.path.linear.factor import add_column, add_row, drop_column, drop_row, solved, solved_transposed
+from narrow import as_a, present
+
+PIECES_COMPARED = 25
+"""Pieces of an instance, at most, whose two ends and middle HiGHS is asked for; they are spread evenly."""
+
+
+def instance(seed: int) -> OneNormProblem:
+    """A small program of one of the four kinds: points in general position, or on a grid with many ties and equal points."""
+    rng = np.random.default_rng([seed, 17])
+    n = int(rng.integers(3, 12))
+    X = rng.normal(size=(n, 2)) if seed % 3 else rng.integers(-1, 2, (n, 2)).astype(float)
+    kernel = (linear(), rbf(0.7), polynomial(2, 0.5, 1.0))[int(rng.integers(3))]
+    y = rng.integers(0, 3, n).astype(float)
+    make = (ranking_vector_machine, one_norm_ranking)[seed % 2]
+    if seed % 4 < 2:
+        return make(X, y, kernel=kernel)
+    return one_norm_classification(X, np.where(y > 0, 1.0, -1.0), kernel=kernel, bias=seed % 4 == 2)
+
+
+def matrix(problem: OneNormProblem) -> np.ndarray:
+    """B and, where there is a bias, s beside it, from the definitions."""
+    A, K = problem.rows.matrix.toarray(), problem.gram.dense
+    B = A @ K if problem.over == "points" else A @ K @ A.T
+    return np.column_stack([B, problem.rows.s]) if problem.bias else B
+
+
+def optimum(problem: OneNormProblem, lam: float) -> float:
+    """min lambda 1'x + 1'xi by HiGHS."""
+    M, n, p = matrix(problem), problem.size, problem.p
+    free = [(None, None)] * (M.shape[1] - n)
+    costs = np.concatenate([np.full(n, lam), np.zeros(len(free)), np.ones(p)])
+    options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    bounds = [*[(0, None)] * n, *free, *[(0, None)] * p]
+    found = linprog(costs, -np.hstack([M, np.eye(p)]), -np.ones(p), bounds=bounds, method="highs-ds", options=options)
+    return float(found.fun)
+
+
+def point(path: OneNormPath, lam: float) -> OneNormPoint:
+    return as_a(OneNormPoint, path.at(lam).point)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_every_piece_is_optimal(seed: int) -> None:
+    problem = instance(seed)
+    path = regularization_path(problem)
+    assert path.complete, path.stopped
+    if not problem.p:
+        return
+    assert path.gaps.max() <= 1e-9
+    assert (np.diff(path.lambdas) < 0).all()
+    ends = np.concatenate([[2 * path.lambdas[0]], path.lambdas])
+    for t in np.unique(np.linspace(0, len(path) - 1, PIECES_COMPARED).astype(int)):
+        for lam in (ends[t] * (1 - 1e-9), (ends[t] + ends[t + 1]) / 2, ends[t + 1]):
+            solution = path.at(float(lam))
+            wanted = optimum(problem, float(lam))
+            assert solution.value * lam == pytest.approx(wanted, rel=2e-9, abs=1e-12)
+            assert solution.ok, (lam, solution.reason)
+            assert solution.lower * lam <= wanted * (1 + 1e-9) + 1e-12
+
+
+def test_x_is_constant_on_a_piece_and_u_is_affine() -> None:
+    problem = one_norm_ranking(np.random.default_rng(3).normal(size=(9, 2)), np.arange(9.0), kernel=rbf(0.5))
+    path = regularization_path(problem)
+    for t in range(1, len(path)):
+        high, low = path.lambdas[t - 1] * (1 - 1e-12), path.lambdas[t]
+        lams = (high, (high + low) / 2, low)
+        first, middle, last = (point(path, float(lam)) for lam in lams)
+        np.testing.assert_array_equal(present(first.x), present(last.x))
+        ends = (present(first.u) * lams[0] + present(last.u) * lams[2]) / 2
+        np.testing.assert_allclose(present(middle.u) * lams[1], ends, atol=1e-12)
+    assert path.constant_pieces <= len(path)
+    every = [present(point(path, lam).x) for lam in path.lambdas.tolist()]
+    jumps = [np.abs(before - after).max() for before, after in pairwise(every)]
+    assert max(jumps) > 0.01, "x does not jump anywhere"
+
+
+def test_the_path_of_two_points_is_the_one_by_hand() -> None:
+    """The point 2 preferred to the point 1: B = (2, 1), x = (1/2, 0) below lambda = 2, and 0 above."""
+    path = regularization_path(ranking_vector_machine([[2.0], [1.0]], [1, 0]), 0.0)
+    assert path.lambdas.tolist() == [2.0, 0.0]
+    np.testing.assert_allclose(present(point(path, 1.9).x), np.array([0.5, 0.0]))
+    np.testing.assert_array_equal(present(point(path, 2.1).x), np.zeros(2))
+    assert path.stopped == "lambda = 0 was reached"
+
+
+def test_it_ends_where_it_is_told_and_says_so() -> None:
+    problem = one_norm_ranking(np.random.default_rng(5).normal(size=(12, 2)), np.arange(12.0), kernel=rbf(0.5))
+    few = regularization_path(problem, max_events=5)
+    assert (len(few), few.complete, few.stopped) == (5, False, "the limit of events ended the path early")
+    late = regularization_path(problem, time_limit=1e-9)
+    assert (late.complete, late.stopped) == (False, "the time limit ended the path early")
+    seen: list[int] = []
+
+    def stop(pieces: int, lam: float, gap: float) -> bool:
+        seen.append(pieces)
+        return True
+
+    told = regularization_path(problem, callback=stop)
+    assert (len(seen), told.stopped) == (1, "the callback ended the path early")
+    with pytest.raises(ValueError, match="the path ends at lambda = "):
+        few.at(1e-5)
+    assert len(regularization_path(one_norm_ranking([[1.0], [2.0]], [1, 1]))) == 0
+
+
+def test_a_saved_path_is_the_same(tmp_path: Path) -> None:
+    X = np.random.default_rng(5).normal(size=(12, 2))
+    problem = one_norm_classification(X, np.where(X[:, 0] > 0.2, 1.0, -1.0), kernel=rbf(0.5))
+    path = regularization_path(problem, 1e-3)
+    path.save(tmp_path / "path.npz")
+    again = OneNormPath.load(tmp_path / "path.npz")
+    lams = np.geomspace(2 * path.lambdas[0], path.lambdas[-1], 9)
+    np.testing.assert_allclose(path.decision_function(X, lams), again.decision_function(X, lams), atol=1e-12)
+    for lam in lams.tolist():
+        np.testing.assert_array_equal(present(point(path, lam).u), present(point(again, lam).u))
+    assert again.problem.family == "svm.onenorm"
+    with pytest.raises(ValueError, match="is no regularisation path"):
+        RegularizationPath.load(tmp_path / "path.npz")
+
+
+def test_a_path_decides_as_its_solutions_do() -> None:
+    X = np.random.default_rng(6).normal(size=(14, 3))
+    K = X @ X.T
+    for problem, points in (
+        (ranking_vector_machine(X, np.arange(14) % 3, kernel=rbf(0.3)), X[:5]),
+        (one_norm_classification(K, np.where(X[:, 0] > 0, 1.0, -1.0), kernel=precomputed()), K[:5]),
+    ):
+        path = regularization_path(problem, 1e-2)
+        for lam in np.geomspace(path.lambdas[0], path.lambdas[-1], 4).tolist():
+            np.testing.assert_allclose(path.decision_function(points, lam), path.at(lam).decision_function(points), atol=1e-12)
+
+
+def test_the_factors_of_a_changing_matrix() -> None:
+    """Rows and columns come and go; the factors stay those of the matrix."""
+    rng, most = np.random.default_rng(0), 25
+    Q, R, size, M = np.zeros((most, most)), np.zeros((most, most)), np.zeros(2, dtype=np.int64), np.zeros((0, 0))
+    for _ in range(400):
+        k, grow = len(M), len(M) < 2 or (len(M) < 20 and rng.integers(2))
+        if not grow:
+            column, row = int(rng.integers(k)), int(rng.integers(k))
+            drop_column(Q, R, size, column)
+            drop_row(Q, R, size, row)
+            M = np.delete(np.delete(M, column, 1), row, 0)
+        else:
+            new: Any = rng.normal(size=(2, k + 1))
+            add_row(Q, R, size, new[0, :k].copy())
+            add_column(Q, R, size, new[1])
+            M = np.column_stack([np.vstack([M, new[0, :k]]), new[1]])
+        k, ones = len(M), np.ones(len(M))
+        np.testing.assert_allclose(Q[:k, :k] @ R[:k, :k], M, atol=1e-12)
+        np.testing.assert_allclose(np.tril(R[:k, :k], -1), 0.0, atol=1e-15)
+        right = np.asarray(M @ ones)
+        assert np.abs(M @ solved(Q, R, size, right) - right).max() <= 1e-9 * np.linalg.cond(M)
+        assert np.abs(M.T @ solved_transposed(Q, R, size, right) - right).max() <= 1e-9 * np.linalg.cond(M)
