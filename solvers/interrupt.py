@@ -12,11 +12,12 @@ import contextvars
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from math import inf
 from typing import Any, TypeVar
+
+from equimargin.formulations.numeric.jit import seconds_at_work
 
 T = TypeVar("T")
 
@@ -41,14 +42,14 @@ def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
     work : a call into native code that releases the GIL. After an interrupt nobody waits for its result, but it goes on until it
         or the process ends.
     cancel : asks the work to end; nothing where the library has no way to ask.
-    seconds : how long its result is waited for. The work itself goes on then, as after an interrupt.
+    seconds : how long its result is waited for; compiling kernels does not count. The work itself goes on then, as after an interrupt.
 
     Raises
     ------
     TimeoutError : the work was not done in that time.
     KeyboardInterrupt : soon after the user interrupts the main thread.
     """
-    until = time.monotonic() + seconds
+    until = seconds_at_work() + seconds  # asked before the context is copied, so that the work's thread has the same clock
     results: list[T] = []
     failures: list[BaseException] = []
     done = threading.Event()
@@ -64,13 +65,13 @@ def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
     try:
         with _held_back() as interrupted:
             threading.Thread(target=run, daemon=True, name=NATIVE_WORK).start()
-            while not (done.wait(SECONDS_BETWEEN_LOOKS) or interrupted() or time.monotonic() >= until):
+            while not (done.wait(SECONDS_BETWEEN_LOOKS) or interrupted() or seconds_at_work() >= until):
                 pass
     finally:
         if not done.is_set():
             cancel()
             done.wait(SECONDS_TO_END)
-    if not (failures or results) and time.monotonic() >= until:
+    if not (failures or results) and seconds_at_work() >= until:
         raise TimeoutError(f"no result within {seconds:.3g} s")
     if not (failures or results):
         signal.default_int_handler(signal.SIGINT, None)

@@ -20,6 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
@@ -129,24 +130,37 @@ def _is_sealed(path: Path) -> bool:
     return content[-length:] == _seal(content[:-length])
 
 
-class _Clock(threading.local):
-    """The wall seconds that a thread has spent compiling kernels or loading them, and how many compilations are within each other now."""
+class _Clock:
+    """Wall seconds of compiling kernels or loading them: those that are over, when the present one began, and how many are within it."""
 
     seconds = 0.0
+    since = 0.0
     depth = 0
 
 
-_clock = _Clock()
+_CLOCK: ContextVar[_Clock] = ContextVar("_CLOCK")
+"""The clock of a thread, and of what it runs in another thread in a copy of its context, as `interruptible` does."""
+
+
+def _clock() -> _Clock:
+    """The clock of this context, which is made when it is first asked for."""
+    try:
+        return _CLOCK.get()
+    except LookupError:
+        clock = _Clock()
+        _CLOCK.set(clock)
+        return clock
 
 
 def seconds_of_compiling() -> float:
-    """Wall seconds that the calling thread has spent so far compiling kernels, or loading the kept code of them."""
-    return _clock.seconds
+    """Wall seconds that the calling thread, or one that works for it, has spent so far compiling kernels, or loading their kept code."""
+    clock = _clock()
+    return clock.seconds + (time.perf_counter() - clock.since if clock.depth else 0.0)
 
 
 def seconds_at_work() -> float:
-    """A clock, in seconds, that stands still while the calling thread compiles or loads kernels; only its differences mean anything."""
-    return time.perf_counter() - _clock.seconds
+    """A clock, in seconds, that stands still while the calling thread waits for kernels; only its differences mean anything."""
+    return time.perf_counter() - seconds_of_compiling()
 
 
 def is_compiled(kernel: Callable[..., Any]) -> bool:
@@ -161,14 +175,16 @@ def _timed(compile: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(compile)
     def timed(*arguments: P.args, **options: P.kwargs) -> R:
-        started = time.perf_counter()
-        _clock.depth += 1
+        clock = _clock()
+        if not clock.depth:
+            clock.since = time.perf_counter()
+        clock.depth += 1
         try:
             return compile(*arguments, **options)
         finally:
-            _clock.depth -= 1
-            if not _clock.depth:
-                _clock.seconds += time.perf_counter() - started
+            clock.depth -= 1
+            if not clock.depth:
+                clock.seconds += time.perf_counter() - clock.since
 
     return timed
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Real
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.bounds.intervals import Interval
+from equimargin.formulations.numeric.jit import seconds_at_work
 from equimargin.proofs.families.completion import completed
 from equimargin.proofs.families.optimum import scaled
 from equimargin.proofs.families.problem import OwnProblem
@@ -60,13 +60,13 @@ def solved(problem: OwnProblem, solver: str, function: Callable[[Any], Any], acc
     ------
     ValueError : an answer of another form.
     """
-    started = time.perf_counter()
+    started = seconds_at_work()
     try:
         answer = interruptible(lambda: function(problem.data), seconds=np.inf if seconds is None else seconds)
     except TimeoutError as late:
         reason = f"given up: {late}"
-        return OwnSolution(problem, solver, Status.TIME_LIMIT, reason, None, time.perf_counter() - started, None, accuracy)
-    taken = time.perf_counter() - started
+        return OwnSolution(problem, solver, Status.TIME_LIMIT, reason, None, seconds_at_work() - started, None, accuracy)
+    taken = seconds_at_work() - started
     try:
         worth, reason, entry = _worth(problem, answer, accuracy)
     except ValueError as wrong:

@@ -32,6 +32,7 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
+from equimargin.formulations.numeric.jit import _timed, seconds_at_work, seconds_of_compiling
 from equimargin.solvers import SOLVERS, Status, solve, solve_declaration
 from equimargin.solvers.backends.solve import Answer
 from equimargin.solvers.dual import coordinate_descent, smo
@@ -288,6 +289,7 @@ import os, signal, threading, time
 import numpy as np
 from equimargin.formulations import classification, declare
 from equimargin.solvers import solve_declaration
+from equimargin.formulations.numeric.jit import _timed, seconds_at_work, seconds_of_compiling
 from equimargin.solvers.interrupt import NATIVE_WORK
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 20))
@@ -422,3 +424,14 @@ def test_the_attempts_of_a_backend_share_its_limit(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(sys.modules["equimargin.solvers.backends.solve"], "_attempt", attempt)
     solve_declaration(declare("svm.soft.dual", sample_problem("svm.soft")), "CLARABEL", time_limit=6.0)
     assert limits == [6.0, 2.0]
+
+
+def test_work_that_compiles_has_its_time_for_what_it_is_asked_for() -> None:
+    """Kernels that it compiles are counted for the thread that waits, and not against the work."""
+    compiling = _timed(lambda: time.sleep(0.5))
+    before, started = seconds_of_compiling(), seconds_at_work()
+    interruptible(compiling, seconds=0.2)
+    assert seconds_of_compiling() - before >= 0.5
+    assert seconds_at_work() - started < 0.5
+    with pytest.raises(TimeoutError, match=r"no result within 0\.2 s"):
+        interruptible(lambda: time.sleep(0.5), seconds=0.2)
