@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 CHU = "Chu, Keerthi, New Approaches to Support Vector Ordinal Regression (2005)"
 SHASHUA = Source("Shashua 2003", "section 2", "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)")
 few = partial(points, labels=4, least=2, most=6, widest=4)
-CLOSE = 1e-10
+CLOSE = 1e-8
 """Relative gap at which the specialised solvers stop: their points are made exactly feasible, and worth an exact value."""
 costs = [1.0, 0.25, 4.0]
 implicit = family("ord.implicit", partial(few, C=costs), Source("Chu 2005", "section 3", CHU))
@@ -225,7 +225,7 @@ def implicit_rank_l1(d: Data) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(cp.pos(1 - _pairs(d) @ w))))
 
 
-@implicit.solver("smo", algorithm="sequential minimal optimisation, two multipliers of one threshold at a time (any kernel)")
+@implicit.solver("smo", algorithm="sequential minimal optimisation, two multipliers of one threshold at a time", reference=False)
 def implicit_smo(d: Data) -> Data:
     """The w of the multipliers, and the best thresholds of it."""
     fit = smo(_machine(d, squared=False), Limits(CLOSE))
@@ -264,14 +264,14 @@ def implicit_l2_dual_of_half(d: Data) -> cp.Problem:
     return _dual(d, rows_of(d), square=1 / (2 * d["C"]))
 
 
-@implicit_l2.solver("newton", algorithm="finite Newton on w and the thresholds, as fast as that of a classification")
+@implicit_l2.solver("newton", algorithm="finite Newton on w and the thresholds, as fast as that of a classification", reference=False)
 def implicit_l2_newton(d: Data) -> Data:
     """The optimal w and thresholds."""
     fit = newton(_machine(d, squared=True), Limits(CLOSE))
     return {"w": fit.w, "b": fit.b}
 
 
-@implicit_l2.solver("smo", algorithm="sequential minimal optimisation, two multipliers of one threshold at a time (any kernel)")
+@implicit_l2.solver("smo", algorithm="sequential minimal optimisation, two multipliers of one threshold at a time", reference=False)
 def implicit_l2_smo(d: Data) -> Data:
     """The w of the multipliers, and the best thresholds of it."""
     fit = smo(_machine(d, squared=True), Limits(CLOSE))
