@@ -19,6 +19,7 @@ Source: O, section 1: "modeling ranks as intervals on the real line", "large mar
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from equimargin.solvers import Solution
 
 Array = NDArray[np.float64]
 
-__all__ = ["RankBoundaries", "boundaries_between", "predict_rank", "rank_boundaries"]
+__all__ = ["RankBoundaries", "boundaries_between", "most_rank_errors", "predict_rank", "rank_boundaries"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +121,32 @@ def boundaries_between(y: ArrayLike, f: ArrayLike) -> RankBoundaries:
     edges = np.concatenate([[-np.inf], _between(values[:-1], values[1:]), [np.inf]])
     ranks = np.unique(rank)
     return RankBoundaries(ranks, np.array([edges[np.argmin(_errors(rank > k, group, len(values)))] for k in ranks[:-1]], dtype=np.float64))
+
+
+def most_rank_errors(y: ArrayLike, f: ArrayLike) -> int:
+    """Bound sum_i |h(x_i) - y_i|, counted in ranks, of the best thresholds of given utilities by their misordered pairs.
+
+        sum over thresholds k of floor((sqrt(8 Q_k + 1) - 1) / 2),    Q_k = #{ y_i > k >= y_j, f_i <= f_j }
+
+    The best threshold k makes E_k errors, and E_k (E_k + 1) / 2 <= Q_k: E_k is the largest number of misordered pairs without a common
+    point (König), and the neighbours of these points are nested. The utilities + - + - attain it.
+
+    Parameters
+    ----------
+    y : (n,) ranks.  f : (n,) utilities.
+
+    Raises
+    ------
+    ValueError : shapes that do not fit, numbers that are not finite.
+    """
+    n = np.asarray(y).size
+    rank, utility = numbers(y, n, "y"), numbers(f, n, "f")
+    bound = 0
+    for k in np.unique(rank)[:-1]:
+        low = np.sort(utility[rank <= k])
+        misordered = int((len(low) - np.searchsorted(low, utility[rank > k])).sum())
+        bound += (isqrt(8 * misordered + 1) - 1) // 2
+    return bound
 
 
 def _errors(above: NDArray[np.bool_], group: NDArray[np.int64], groups: int) -> Array:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from equimargin.boundaries import RankBoundaries, boundaries_between, predict_rank, rank_boundaries
+from equimargin.boundaries import RankBoundaries, boundaries_between, most_rank_errors, predict_rank, rank_boundaries
 from equimargin.formulations import classification, one_norm_ranking, ranking, ranking_from_pairs, ranking_vector_machine, rbf
 from equimargin.solvers import Solution, solve
 
@@ -121,3 +121,18 @@ def test_what_has_no_ranks_is_a_sentence() -> None:
             boundaries_between(y, f)
     with pytest.raises(ValueError, match="f holds NaN at row 1"):
         boundaries_between([0, 1], [0, 1]).rank([0, np.nan])
+
+
+@given(points)
+@example([(0, 1), (1, 0), (0, 3), (1, 2)])
+def test_misordered_pairs_bound_the_mistakes_of_the_best_thresholds(drawn: list[tuple[int, int]]) -> None:
+    y, f = (np.array(column, dtype=float) for column in zip(*drawn, strict=True))
+    assert mistakes(boundaries_between(y, f), y, f) <= most_rank_errors(y, f)
+
+
+def test_the_bound_of_mistakes_is_attained() -> None:
+    """Utilities 0, 1, 2, 3 of the ranks 1, 0, 1, 0: three misordered pairs, and two mistakes at best."""
+    y, f = np.array([1.0, 0.0, 1.0, 0.0]), np.arange(4.0)
+    assert mistakes(boundaries_between(y, f), y, f) == most_rank_errors(y, f) == 2
+    assert most_rank_errors(y, -f) == 1
+    assert most_rank_errors(y, y) == 0

@@ -81,3 +81,15 @@ def test_levels_are_whole_numbers_and_more_than_one() -> None:
     for y in ([0, 0], [0, 0.5], [-1, 1]):
         with pytest.raises(ValueError, match="levels, whole numbers from 0 on"):
             implicit({"X": np.zeros((2, 1)), "y": np.array(y), "C": 1.0}).optimum()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_losses_bound_what_the_thresholds_and_the_pairs_cost(seed: int) -> None:
+    """sum |h - y| is at most the losses, and pairs of margin 2, weighted by their levels, at most (n - 1) times them."""
+    data = levelled(seed, 4)
+    problem, y = implicit(data), data["y"]
+    values = problem.values_at("ord.implicit.primal", present(problem.optimum().x))
+    f, losses = data["X"] @ values["w"], float(values["xi"].sum())
+    assert np.abs((f[:, None] >= values["b"]).sum(axis=1) - y).sum() <= losses + 1e-9
+    i, j = np.nonzero(np.subtract.outer(y, y) > 0)
+    assert ((y[i] - y[j]) * np.maximum(2 - f[i] + f[j], 0)).sum() <= (len(y) - 1) * losses + 1e-9
