@@ -104,7 +104,7 @@ class Machine:
         """
         G = _on_grids(fit.G, np.inf if self.squared else self.cost, self.S)
         beta = G.sum(axis=1)
-        curved = [_quadratic(*self._product(beta), beta), product(self.ridge[:, None] * (1 + 1e-15), G * G * (1 + 1e-15), 1).ravel()]
+        curved = [_quadratic(*self._product(beta), beta), product(self.ridge[:, None] * (1 + 1e-15), product(G, G, 1), 1).ravel()]
         lower = rounded(total(np.abs(G).ravel(), -1) - rounded(total(np.concatenate(curved), 1) / 2, 1), -1)
         if fit.w is not None and self.features is not None:
             f, error = self.features.values(fit.w)

@@ -109,3 +109,12 @@ def test_newton_refuses_what_it_has_no_derivatives_of() -> None:
     for kernel, squared in ((linear(), False), (rbf(1.0), True)):
         with pytest.raises(ValueError, match="newton takes squared slacks and a linear kernel"):
             newton(machine(0, kernel, squared), LIMITS)
+
+
+@pytest.mark.parametrize("solve", [smo, newton])
+@pytest.mark.parametrize("C", [1e-155, 1e-160, 1e-200, 1e-300])
+def test_what_underflows_is_counted(solve: Any, C: float) -> None:
+    """Squares of multipliers below the smallest float are no zeros: the lower end would lie above the upper one."""
+    asked = machine(0, linear(), squared=True, C=C)
+    interval = solve(asked, LIMITS).interval
+    assert interval.lower <= interval.upper
