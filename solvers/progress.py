@@ -15,7 +15,7 @@ from equimargin.formulations.numeric.jit import seconds_at_work
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
-from equimargin.solvers.solution import Limits, Solution, Status, relative_gap
+from equimargin.solvers.solution import Limits, Solution, Status, counted, relative_gap
 
 Product = Callable[[Array], Array]
 
@@ -96,7 +96,7 @@ class Judge:
 
     def _judge(self) -> None:
         limits, record = self.limits, self._record
-        reached = f"relative gap {record.gap:.2e} after {self.iterations:,} iterations"
+        reached = f"relative gap {record.gap:.2e} after {counted(self.iterations, 'iteration')}"
         bounds = (self.dual, self.primal) if self.problem.convex else (-np.inf, np.inf)
         asked = limits.callback is not None and bool(limits.callback(self.iterations, *bounds))
         if self.gap <= limits.tol:
@@ -106,7 +106,7 @@ class Judge:
         elif self.out_of_time:
             self.end(Status.TIME_LIMIT, f"the time limit of {limits.time_limit:g} s: {reached}")
         elif self.iterations >= self.max_iter:
-            self.end(Status.ITERATION_LIMIT, f"the limit of {self.max_iter:,} iterations: {reached}")
+            self.end(Status.ITERATION_LIMIT, f"the limit of {counted(self.max_iter, 'iteration')}: {reached}")
         elif record.stale >= record.patience:
             self.end(Status.NUMERICAL_FAILURE, f"no progress in {record.patience} checks: {reached}, {limits.tol:.0e} was asked")
 

@@ -274,9 +274,12 @@ def solve(
 
 
 def _automatic(problem: AnyProblem) -> Solver:
-    """The first solver of its family that does not refuse it. Those that ask to go first are asked first, the others in their order."""
-    candidates = [solver for solver in SOLVERS.values() if not solver.reference and solver.takes(problem.family)]
-    for solver in sorted(candidates, key=lambda solver: not solver.goes_first(problem)):
+    """The first solver that does not refuse it. Those for its family are asked first, among them those that ask to go first.
+
+    A solver for another family may be the only one: of the hard margin, for rows that are all hard by their weights.
+    """
+    candidates = [solver for solver in SOLVERS.values() if not solver.reference]
+    for solver in sorted(candidates, key=lambda solver: (not solver.takes(problem.family), not solver.goes_first(problem))):
         if solver.refusal(problem) is None:
             return solver
     reasons = "; ".join(f"{solver.name}: {solver.refusal(problem) or 'only by its name'}" for solver in SOLVERS.values())

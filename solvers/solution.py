@@ -105,6 +105,11 @@ def checked(
     return Limits(positive(tol, "tol"), steps, seconds, callback, count(n_jobs, "n_jobs"))
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things in words, such as 1 iteration or 2,000 iterations."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 class AnySolution:
     """What every solver hands back, whatever kind of problem it solves.
 
@@ -285,8 +290,8 @@ class Solution(AnySolution):
 
     def __repr__(self) -> str:
         """One line: the problem, the solver and how it ended."""
-        counted = "" if self.iterations is None else f"{self.iterations:,} iterations, "
-        return f"<Solution by {self.solver}: {self.status} after {counted}{self.seconds:.3g} s; of {self.problem!r}>"
+        steps = "" if self.iterations is None else f"{counted(self.iterations, 'iteration')}, "
+        return f"<Solution by {self.solver}: {self.status} after {steps}{self.seconds:.3g} s; of {self.problem!r}>"
 
     @property
     def _coefficients(self) -> Array:

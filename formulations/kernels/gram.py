@@ -70,14 +70,24 @@ class Gram:
 
     @cached_property
     def first_equal(self) -> NDArray[np.intp]:
-        """The first point equal to each, (m,), by a checked hash of its bits; sparse features and a given matrix are not looked at."""
-        if is_sparse(self.X) or self.kernel.given:
+        """The first point equal to each, (m,), by a checked hash of its bits; a given matrix is not looked at."""
+        if self.kernel.given:
             return np.arange(self.m)
-        X = np.ascontiguousarray(self.X + 0.0)  # -0.0 is 0.0
-        odd = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-        _, first, inverse = np.unique((X.view(np.uint64) * odd).sum(axis=1, dtype=np.uint64), return_index=True, return_inverse=True)
+        odd = np.random.default_rng(0).integers(2**63, size=self.X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+        if is_sparse(self.X):
+            X = self.X.tocsr(copy=True)
+            X.sum_duplicates()
+            X.eliminate_zeros()
+            bits = X.copy()
+            bits.data = X.data.view(np.uint64)
+            hashes = np.asarray(bits @ odd)
+        else:
+            X = np.ascontiguousarray(self.X + 0.0)  # -0.0 is 0.0
+            hashes = (X.view(np.uint64) * odd).sum(axis=1, dtype=np.uint64)
+        _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
         found = first[inverse]
-        return np.where((X[found] == X).all(axis=1), found, np.arange(self.m))
+        differ = (X[found] != X).sum(axis=1)
+        return np.where(np.asarray(differ).ravel() == 0, found, np.arange(self.m))
 
     def merged(self, v: Array) -> Array:
         """Coefficients with those of equal points put together, (m,): K v is the same, and what cancels leaves no rounding."""

@@ -57,6 +57,22 @@ class ImplicitMultipliers(Multipliers):
     def gain(self) -> float:
         return self.sum()
 
+    def at(self, preferred: int, other: int) -> float:
+        """alpha of one pair.
+
+        Raises
+        ------
+        ValueError : points of which the first is not preferred to the other.
+        """
+        rows = self.rows
+        if rows.query[preferred] != rows.query[other] or not rows.level[preferred] > rows.level[other]:
+            raise ValueError(f"point {preferred} is not preferred to point {other}")
+        return self._of_pair(preferred, other)
+
+    @abstractmethod
+    def _of_pair(self, preferred: int, other: int) -> float:
+        """alpha of a pair that there is."""
+
     @abstractmethod
     def dual_bound(self, squared: bool, way: float) -> float:
         """A bound of sum alpha [ - sum alpha^2 / (4 c) ], from below for way = 1, from above for way = -1; the latter for `squared`."""
@@ -150,18 +166,9 @@ class PairMultipliers(ImplicitMultipliers):
         underflow = 4 * (1 + slope) ** 2 * (len(slacks.costs) + 4) * SMALLEST  # of a product with a cost, times what it is multiplied by
         return float(rounded(value - way * (off + 16 * UNIT * abs(value) + underflow), -way))
 
-    def at(self, preferred: int, other: int) -> float:
-        """alpha of one pair.
-
-        Raises
-        ------
-        ValueError : points of which the first is not preferred to the other.
-        """
-        rows = self.slacks.rows
-        if rows.query[preferred] != rows.query[other] or not rows.level[preferred] > rows.level[other]:
-            raise ValueError(f"point {preferred} is not preferred to point {other}")
+    def _of_pair(self, preferred: int, other: int) -> float:
         u = 1.0 - self.slacks.f[preferred] + self.slacks.f[other]
-        cost = self.slacks.costs[rows.place[preferred]]
+        cost = self.slacks.costs[self.rows.place[preferred]]
         return float(cost * self.phi.derivative(np.array([u]))[0])
 
     def to_array(self) -> Array:
@@ -236,6 +243,12 @@ class MixedMultipliers(ImplicitMultipliers):
         underflow = 4 * (added + 4) * (1 + float(self.all_costs.max(initial=0.0))) * SMALLEST
         return float(rounded(gain - ridge - way * (gamma_n(added + 16) * (gain + ridge) + underflow), -way))
 
+    def _of_pair(self, preferred: int, other: int) -> float:
+        share = 0.0
+        for mu, subset in zip(self.mu.tolist(), self.subsets, strict=True):
+            share += mu * bool(subset.z[preferred] - subset.one < subset.z[other])
+        return float(self.all_costs[self.rows.query[preferred]]) * share
+
     def to_array(self) -> Array:
         alpha = np.zeros(self.rows.p)
         for mu, subset in zip(self.mu.tolist(), self.subsets, strict=True):
@@ -293,6 +306,9 @@ class FewMultipliers(ImplicitMultipliers):
         if squared:
             raise ValueError("multipliers of a few pairs know no costs of their own, which the squared hinge needs: ask `proven`")
         return self.proven(False, (np.zeros(0), np.zeros(0)), way)[0]
+
+    def _of_pair(self, preferred: int, other: int) -> float:
+        return float(self.alpha[(self.few.preferred == preferred) & (self.few.other == other)].sum())
 
     def to_array(self) -> Array:
         rows, m = self.rows, self.rows.m

@@ -35,7 +35,7 @@ from equimargin.solvers.needs import Needs
 from equimargin.solvers.progress import Judge
 from equimargin.solvers.ray import Ray
 from equimargin.solvers.registry import solver
-from equimargin.solvers.solution import Limits, Solution, Status
+from equimargin.solvers.solution import Limits, Solution, Status, counted
 
 STEP_LIMIT = 1_000_000
 """Rows that enter, after which a run ends where the caller names no limit."""
@@ -210,7 +210,8 @@ def _infeasible(judge: Judge, rows: HardRows, ray: Ray, trajectory: list[Round])
     """The solution of hard rows with an exact ray, whose multipliers are those of the ray."""
     problem = judge.problem
     assert isinstance(problem, MarginProblem)
-    judge.end(Status.INFEASIBLE, f"no function meets these {len(ray)} hard rows together: {ray.reason}")
+    these = "this hard row" if len(ray) == 1 else f"these {len(ray)} hard rows together"
+    judge.end(Status.INFEASIBLE, f"no function meets {these}: {ray.reason}")
     keys = np.array([row[0] if len(row) == 1 else row[0] * problem.m + row[1] for row in ray.rows])
     largest = max(ray.weights)
     alpha = rows.multipliers(keys, np.array([weight / largest for weight in ray.weights]))
@@ -220,4 +221,4 @@ def _infeasible(judge: Judge, rows: HardRows, ray: Ray, trajectory: list[Round])
 
 
 def _reached(judge: Judge) -> str:
-    return f"relative gap {judge.gap:.2e} after {judge.iterations:,} iterations, {judge.limits.tol:.0e} was asked"
+    return f"relative gap {judge.gap:.2e} after {counted(judge.iterations, 'iteration')}, {judge.limits.tol:.0e} was asked"

@@ -114,14 +114,16 @@ def _cycle(graph: Graph) -> Ray | None:
     if not len(within):
         return None
     inner = coo_array((np.ones(len(within)), (graph.tail[within], graph.head[within])), shape=(graph.n, graph.n)).tocsr()
-    start = int(graph.head[within[0]])
-    reached, before = breadth_first_order(inner, start)
-    last = next(e for e in within if graph.head[e] == start and np.isin(graph.tail[e], reached))
-    path, node = [int(last)], int(graph.tail[last])
+    last = int(within[0])  # its component leads from its head back to its tail
+    start, node = int(graph.head[last]), int(graph.tail[last])
+    _, before = breadth_first_order(inner, start)
+    tree = within[graph.tail[within] == before[graph.head[within]]]
+    entering = np.full(graph.n, -1)
+    entering[graph.head[tree]] = tree
+    path = [last]
     while node != start:
-        edge = within[(graph.head[within] == node) & (graph.tail[within] == before[node])][0]
-        path.append(int(edge))
-        node = int(graph.tail[edge])
+        path.append(int(entering[node]))
+        node = int(before[node])
     path.reverse()
     return _passed(graph.leaving[path], graph.entered[path])
 

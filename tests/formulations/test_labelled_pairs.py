@@ -313,6 +313,7 @@ def test_multipliers_of_a_few_pairs_are_those_of_a_list() -> None:
         alpha[index] = rng.uniform(-0.5, 2.0, len(index))
         few = FewMultipliers(rows, rows.preferred[index], rows.other[index], alpha[index])
         np.testing.assert_array_equal(few.to_array(), alpha)
+        np.testing.assert_array_equal([few.at(i, j) for i, j in zip(rows.preferred, rows.other, strict=True)], alpha)
         for squared in (False, True):
             repaired, listed = few.feasible(rows, squared, costs, False), rows.multipliers(alpha).feasible(rows, squared, costs, False)
             other = rows.multipliers(np.asarray(listed))

@@ -29,6 +29,7 @@ from equimargin.formulations import (
     one_norm_ranking,
     polynomial,
     ranking,
+    ranking_from_pairs,
     rbf,
     sigmoid,
 )
@@ -85,6 +86,20 @@ def test_hard_rankings_are_sent_to_who_takes_them() -> None:
 @pytest.mark.parametrize("kernel", [polynomial(2, 1.0, 1.0), rbf(1.0)], ids=str)
 def test_hard_margins_without_a_bias_have_a_solver(kernel: Any) -> None:
     assert solve(classification(LINE[1:], [1, -1], np.inf, kernel, bias=False)).status is Status.OPTIMAL
+
+
+def test_rows_that_are_all_hard_by_their_weights_have_a_solver() -> None:
+    """Only dual_active_set takes them beside squared slacks, and auto asked it for problems of an infinite C alone."""
+    every: dict[str, MarginProblem] = {
+        "pairs": ranking_from_pairs(LINE, [[1, 0], [2, 1]], loss="squared_hinge", pair_weight=[np.inf, np.inf]),
+        "a query": ranking(LINE, [0, 1, 2], [7, 7, 7], loss="squared_hinge", query_weight={7: np.inf}),
+        "points": classification(LINE[1:] - 2, [-1, 1], bias=False, loss="squared_hinge", sample_weight=[np.inf, np.inf]),
+    }
+    for name, problem in every.items():
+        for one in (problem, replace(problem, loss="hinge")):
+            found = solve(one)
+            assert found.ok, name
+            assert found.value == pytest.approx(0.5, rel=1e-6), name
 
 
 @pytest.mark.parametrize("size", [400, 500])

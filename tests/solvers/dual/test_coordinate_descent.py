@@ -149,7 +149,7 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
     problem = classification(CANCER.data, LABELS, 1.0, bias=False)
     one = solve(problem, "coordinate_descent", max_iter=1)
     assert (one.status, one.iterations) == (Status.ITERATION_LIMIT, 1)
-    assert "limit of 1 iterations" in one.reason
+    assert "limit of 1 iteration:" in one.reason
     assert np.isfinite([one.lower, one.upper]).all()
     assert solve(problem, "coordinate_descent", time_limit=1e-6).status is Status.TIME_LIMIT
     stopped = solve(problem, "coordinate_descent", callback=lambda iterations, lower, upper: True)

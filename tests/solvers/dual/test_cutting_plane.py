@@ -83,6 +83,8 @@ def test_queries_weigh_and_pairs_are_listed_or_not(monkeypatch: pytest.MonkeyPat
     for kernel, one_by_one in zip(KERNELS, array, strict=True):
         many = checked(ranked(1.0, kernel), 1e-8)
         assert isinstance(many.dual, MixedMultipliers)
+        asked = [many.dual.at(i, j) for i, j in zip(rows.preferred, rows.other, strict=True)]
+        np.testing.assert_allclose(asked, many.dual.to_array(), rtol=1e-14)
         same_optimum(many, one_by_one)
         assert one_by_one.lower == pytest.approx(many.lower, rel=1e-9)
 
@@ -210,7 +212,7 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
     problem = ranked(100.0)
     one = solve(problem, "cutting_plane", max_iter=1)
     assert (one.status, one.iterations, len(one.trajectory)) == (Status.ITERATION_LIMIT, 1, 2)
-    assert "limit of 1 iterations" in one.reason
+    assert "limit of 1 iteration:" in one.reason
     assert np.isfinite([one.lower, one.upper]).all()
     assert solve(problem, "cutting_plane", time_limit=1e-6).status is Status.TIME_LIMIT
     assert "callback" in solve(problem, "cutting_plane", callback=lambda iterations, lower, upper: True).reason

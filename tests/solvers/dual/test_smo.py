@@ -343,7 +343,7 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
     problem = classification(CANCER.data, LABELS, 1.0)
     one = solve(problem, "smo", max_iter=1)
     assert (one.status, one.iterations) == (Status.ITERATION_LIMIT, 1)
-    assert "limit of 1 iterations" in one.reason
+    assert "limit of 1 iteration:" in one.reason
     assert np.isfinite([one.lower, one.upper]).all()
     soon = solve(problem, "smo", time_limit=1e-6)
     assert soon.status is Status.TIME_LIMIT

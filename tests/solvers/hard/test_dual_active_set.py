@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
+from scipy import sparse
 
 from equimargin.formulations import MarginProblem, classification, linear, polynomial, precomputed, ranking, ranking_from_pairs, rbf
 from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.pair_multipliers import FewMultipliers
 from equimargin.solvers import Solution, Status, exact_optimum, solve
 from equimargin.solvers.exact_limits import refusal
 from equimargin.solvers.hard import pricing, spaces
@@ -187,6 +189,45 @@ def test_a_start_and_a_query_that_costs_nothing() -> None:
     assert again.iterations == 0
     assert again.value == pytest.approx(found.value, rel=1e-9)
     assert solve(ranking(X, y, qid, np.inf), "dual_active_set").status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_an_equal_pair_of_points_is_a_ray_of_rbf(kind: Any) -> None:
+    """Sparse points were not looked at, and the run ended as a numerical failure."""
+    X = kind([[1.0, 0.0], [0.0, 2.0], [1.0, 0.0]])
+    found = solve(classification(X, [1, -1, -1], np.inf, rbf(1.0), bias=False), "dual_active_set")
+    assert found.status is Status.INFEASIBLE
+    assert present(found.ray).rows == ((0,), (2,))
+
+
+def test_a_circle_of_many_points_is_followed_edge_by_edge() -> None:
+    """The last of 20,000 points is equal to the first: a circle of all points, or any shorter one that is there."""
+    m = 20_000
+    X = np.arange(float(m))[:, None]
+    X[-1] = X[0]
+    chain = ranking_from_pairs(X, np.column_stack([np.arange(1, m), np.arange(m - 1)]), np.inf, rbf(1.0))
+    found = solve(chain, "dual_active_set")
+    assert found.status is Status.INFEASIBLE
+    ray = present(found.ray)
+    assert sorted(ray.rows) == [(k + 1, k) for k in range(m - 1)]
+    assert f"these {m - 1} hard rows together" in found.reason
+
+
+def test_one_pair_of_equal_points_is_said_to_be_one() -> None:
+    found = solve(ranking(np.ones((2, 1)), [0, 1], C=np.inf, kernel=rbf(1.0)), "dual_active_set")
+    assert present(found.ray).rows == ((1, 0),)
+    assert found.reason.startswith("no function meets this hard row: ")
+
+
+def test_multipliers_of_more_pairs_than_are_kept_answer_for_each() -> None:
+    X = np.random.default_rng(0).normal(size=(1500, 5))
+    y = np.argsort(np.argsort(X @ np.ones(5)))
+    found = solve(ranking(X, y, C=np.inf))
+    alpha = as_a(FewMultipliers, found.dual)
+    assert alpha.at(int(alpha.few.preferred[0]), int(alpha.few.other[0])) == alpha.alpha[0]
+    assert alpha.at(int(np.argmax(y)), int(np.argmin(y))) == 0.0
+    with pytest.raises(ValueError, match="is not preferred to"):
+        alpha.at(int(np.argmin(y)), int(np.argmax(y)))
 
 
 def test_no_pair_at_all() -> None:

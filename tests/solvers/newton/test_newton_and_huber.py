@@ -193,7 +193,7 @@ def test_limits_return_the_best_point_and_a_reason(method: Method) -> None:
     solver, problem = method.solver, method.signed(CANCER.data, LABELS)
     one = solve(problem, solver, max_iter=1)
     assert (one.status, one.iterations) == (Status.ITERATION_LIMIT, 1)
-    assert "limit of 1 iterations" in one.reason
+    assert "limit of 1 iteration:" in one.reason
     assert np.isfinite([one.lower, one.upper]).all()
     assert solve(problem, solver, time_limit=1e-6).status is Status.TIME_LIMIT
     assert "callback" in solve(problem, solver, callback=lambda iterations, lower, upper: True).reason

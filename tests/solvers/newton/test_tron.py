@@ -205,7 +205,7 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
     problem = signed(CANCER.data, LABELS)
     one = solve(problem, "tron", max_iter=1)
     assert (one.status, one.iterations, len(one.trajectory)) == (Status.ITERATION_LIMIT, 1, 2)
-    assert "limit of 1 iterations" in one.reason
+    assert "limit of 1 iteration:" in one.reason
     assert solve(problem, "tron", time_limit=1e-6).status is Status.TIME_LIMIT
     assert "callback" in solve(problem, "tron", callback=lambda iterations, lower, upper: True).reason
     unreachable = solve(ranked(), "tron", tol=1e-18)
