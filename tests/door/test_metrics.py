@@ -307,6 +307,10 @@ def test_the_least_average_precision_of_impossible_counts_is_a_sentence() -> Non
         ((1, 0.5), "inversions must be a whole number"),
         ((2, 7, 3), "2 relevant and 3 irrelevant documents have 6 pairs, and cannot have 7 inversions"),
         ((10**4, 10**4), "too many partitions"),
+        ((60_000, 60_000, 1), "60,000 relevant documents and 60,000 inversions have too many partitions"),  # 29 GB
+        ((10**9, 1), "relevant documents and 1 inversion have too many partitions"),
+        ((2, 1, 1, 0.0), "seconds must be a positive number"),
+        ((300, 300, 300, 1e-9), "the partitions take more than 1e-09 s"),
     ):
         with pytest.raises(ValueError, match=message):
             average_precision_least(*arguments)
@@ -334,6 +338,37 @@ def test_a_fitted_ranking_proves_its_average_precision(kernel: Any, loss: Any) -
     assert proven.mean == pytest.approx(proven.least.mean())
     with pytest.raises(ValueError, match="must be one of ranking"):
         proven_average_precision(solve(classification(X, np.where(y > 0, 1, -1))))
+    nothing: Any = None
+    with pytest.raises(ValueError, match="must be one of ranking"):
+        proven_average_precision(nothing)
+
+
+def test_queries_of_too_many_partitions_are_proven_by_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, qid = np.array([[0.0], [1.0], [2.0], [3.0], [0.0], [2.0], [1.0]]), [0, 0, 0, 0, 1, 1, 1]
+    solution = solve(ranking(X, [1, 0, 0, 1, 0, 1, 1], qid))
+    whole = proven_average_precision(solution)
+    assert whole.exact.tolist() == [True, True]
+    monkeypatch.setattr("equimargin.metrics.least.MOST_SUMS", 5)
+    limited = proven_average_precision(solution)
+    late = proven_average_precision(solution, seconds=1e-9)
+    assert limited.exact.tolist() == [False, True]
+    assert limited.least[1] == whole.least[1]
+    for found in (limited, late):
+        bounded = ~found.exact
+        assert bounded[0]
+        assert (found.least_of_slack[bounded] == found.bound[bounded]).all()
+        assert (found.least[bounded] == average_precision_bound(found.relevant, found.inversions)[bounded]).all()
+        assert (found.least <= whole.least + 1e-12).all()
+
+
+@pytest.mark.parametrize("wrong", [None, "1", True, np.nan])
+def test_a_threshold_or_a_k_that_is_none_is_a_sentence(wrong: Any) -> None:
+    for metric in (precision, recall, average_precision):
+        with pytest.raises(ValueError, match="threshold must be a finite number, not"):
+            metric([1, 0], [1.0, 0.0], threshold=wrong)
+    if wrong is not None:
+        with pytest.raises(ValueError, match="k must be a whole number of documents"):
+            precision([1, 0], [1.0, 0.0], k=wrong)
 
 
 EVERY = [concordance, pairwise_accuracy, kendall_tau, empirical_loss, ndcg, mean_ndcg, average_precision, precision, recall]

@@ -522,5 +522,55 @@ def test_a_grid_of_no_costs_is_a_sentence() -> None:
     X, y = np.eye(4), [0, 1, 0, 1]
     with pytest.raises(ValueError, match="there is no cost to choose from"):
         cost_grid(X, y, costs=[], folds=2)
-    with pytest.raises(ValueError, match="C must be"):
+    with pytest.raises(ValueError, match="C must be a positive finite number, not inf"):
         cost_grid(X, y, costs=[np.inf], folds=2)
+
+
+def test_an_undefined_score_is_never_the_best() -> None:
+    """A lambda at which f is constant on every query has no Kendall's tau."""
+    y, qid = np.arange(12) % 3, np.repeat([0, 1, 2], 4)
+    path = regularization_path(ranking(np.c_[np.arange(12.0), np.arange(12) * 7 % 5], y, qid))
+    with pytest.raises(NothingToChoose, match="kendall_tau has no meaning at any lambda"):
+        best(path, np.ones((12, 2)), y, "kendall_tau", qid=qid)
+    for first in ([0.0, 0.0, 0.0], [3.0, 2.0, 1.0]):  # f constant, or in the wrong order; then constant; then better
+        partly = path_of(
+            ranking(np.eye(3), [0, 1, 2], kernel=precomputed()), [4.0, 3.0, 2.0, 1.0], [first, [0, 0, 0], [0, 0, 0], [0, 1, 2]]
+        )
+        assert np.isnan(score_along(partly, np.eye(3), [0, 1, 2], "kendall_tau").scores).any()
+        found = best(partly, np.eye(3), [0, 1, 2], "kendall_tau")
+        assert (found.score, found.interval) == (1.0, (1.0, 2.0))
+
+
+def test_an_undefined_score_of_a_grid_of_costs_is_said() -> None:
+    X, y, qid = np.c_[np.arange(12.0), np.arange(12) * 7 % 5], np.arange(12) % 3, np.repeat([0, 1, 2], 4)
+    with pytest.raises(ValueError, match="kendall_tau has no meaning at any kernel and cost"):
+        cost_grid(X * 0, y, qid=qid, folds=3, costs=[0.1, 1.0], metric="kendall_tau")
+    far_apart = rbf(1e300)  # its f is 0 at every point that was not trained on
+    found = cost_grid(X, y, [far_apart, linear()], [1.0], qid=qid, folds=3, metric="kendall_tau")
+    assert found.best.kernel == linear()
+    constant, sensible = str(found).splitlines()[1:]
+    assert constant.endswith("undefined")
+    assert sensible.endswith("<- best")
+
+
+@pytest.mark.parametrize("function", [grid, cost_grid])
+def test_an_unknown_option_of_a_grid_is_refused(function: Any) -> None:
+    X, y = np.eye(4), [0, 1, 0, 1]
+    with pytest.raises(TypeError, match=f"{function.__name__} has no argument 'random_sate'; did you mean random_state"):
+        function(X, y, task="ranking", folds=2, random_sate=3)
+    with pytest.raises(ValueError, match=f"{function.__name__}: there is no kernel"):
+        function(X, y, [], task="ranking", folds=2)
+
+
+def test_a_metric_that_is_none_is_a_sentence() -> None:
+    path = regularization_path(ranking(np.eye(3), [0, 1, 2]))
+    no_metrics: list[Any] = [3, None]
+    for wrong in no_metrics:
+        with pytest.raises(ValueError, match=f"metric must be a name or a function, not {wrong}"):
+            best(path, np.eye(3), [0, 1, 2], wrong)
+
+    def share(y: Any, f: Any, qid: Any) -> Any:
+        return 0.5
+
+    with pytest.raises(ValueError, match=r"the metric share must return an equimargin.metrics.PerQuery, not 0.5"):
+        best(path, np.eye(3), [0, 1, 2], share)

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +35,10 @@ class Preferences:
         weight = np.bincount(place.ravel(), np.concatenate([self.weight, more.weight]), len(pairs))
         return Preferences(pairs, weight.astype(np.float64))
 
+    def __radd__(self, nothing: int) -> Preferences:
+        """`sum` of preferences begins with 0."""
+        return self if nothing == 0 else NotImplemented
+
 
 def preferences(shown: Sequence[int], clicked: Collection[int]) -> Preferences:
     """The preferences that one list tells: every clicked document over each one above it that was not clicked.
@@ -56,7 +60,7 @@ def preferences(shown: Sequence[int], clicked: Collection[int]) -> Preferences:
 
     Source: W, application of Ranking SVM; T. Joachims, Optimizing search engines using clickthrough data (2002), algorithm 1.
     """
-    order, chosen = [_row(row) for row in shown], {_row(row) for row in clicked}
+    order, chosen = _rows(shown, "shown"), set(_rows(clicked, "clicked"))
     twice = sorted({row for row in order if order.count(row) > 1}) if len(set(order)) < len(order) else []
     if twice:
         raise DataError(f"the rows {listed(twice)} are shown twice in one list; keep the place where they were seen")
@@ -67,7 +71,13 @@ def preferences(shown: Sequence[int], clicked: Collection[int]) -> Preferences:
     return Preferences(np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2), np.ones(len(pairs)))
 
 
+def _rows(given: object, name: str) -> list[int]:
+    if not isinstance(given, Iterable):
+        raise DataError(f"{name} must be a list of rows of the features, not {given!r}")
+    return [_row(row) for row in given]
+
+
 def _row(row: object) -> int:
-    if isinstance(row, bool | np.bool_) or not isinstance(row, int | np.integer) or row < 0:
-        raise DataError(f"{row!r} is no row of the features; rows are whole numbers, counted from 0")
+    if isinstance(row, bool | np.bool_) or not isinstance(row, int | np.integer) or not 0 <= row < 2**63:
+        raise DataError(f"{row!r} is no row of the features; rows are whole numbers below 2^63, counted from 0")
     return int(row)

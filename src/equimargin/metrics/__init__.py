@@ -20,7 +20,7 @@ from equimargin.metrics.agreement import (
     pairwise_accuracy,
 )
 from equimargin.metrics.gain import Discount, Gain, mean_ndcg, ndcg
-from equimargin.metrics.least import average_precision_bound, average_precision_least
+from equimargin.metrics.least import TooManyPartitions, average_precision_bound, average_precision_least
 from equimargin.metrics.per_query import PerQuery
 from equimargin.metrics.precision import average_precision, precision, recall
 from equimargin.metrics.proven import ProvenPrecision, proven_average_precision
@@ -31,6 +31,7 @@ __all__ = [
     "Gain",
     "PerQuery",
     "ProvenPrecision",
+    "TooManyPartitions",
     "average_precision",
     "average_precision_bound",
     "average_precision_least",

@@ -7,14 +7,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equimargin.formulations.numeric.arguments import number
+from equimargin.formulations.numeric.arguments import number, positive
+from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import jit
+from equimargin.solvers.exact.program.clock import Clock
 
 MOST_STEPS = 4_000_000_000
 """Sums that `average_precision_least` may compare, at most: these take about ten seconds."""
+MOST_SUMS = 2**26
+"""Sums that `average_precision_least` may keep, at most, one for each number of parts and of inversions: half a gigabyte of float64."""
 
 
-def average_precision_least(relevant: int, inversions: int, irrelevant: int | None = None) -> float:
+class TooManyPartitions(ValueError):
+    """There are so many documents and inversions that the least average precision is not computed; its bound is."""
+
+
+def average_precision_least(relevant: int, inversions: int, irrelevant: int | None = None, seconds: float = 60.0) -> float:
     """The least average precision of any ranking with R relevant documents and Q inversions.
 
         min over 0 <= c_1 <= ... <= c_R <= N with sum c_i = Q of     1/R sum over i = 1, ..., R of i / (i + c_i)
@@ -27,7 +35,7 @@ def average_precision_least(relevant: int, inversions: int, irrelevant: int | No
     Parameters
     ----------
     relevant : R >= 1.  inversions : Q >= 0, pairs of a relevant document below an irrelevant one.
-    irrelevant : N, the number of irrelevant documents; None: any number.
+    irrelevant : N, the number of irrelevant documents; None: any number.  seconds : the time limit.
 
     Returns
     -------
@@ -35,7 +43,9 @@ def average_precision_least(relevant: int, inversions: int, irrelevant: int | No
 
     Raises
     ------
-    ValueError : R < 1, Q < 0, Q > R N, a number that is not whole, or so many documents and inversions that all partitions are too many.
+    ValueError : R < 1, Q < 0, Q > R N, a number that is not whole, a time limit that is not positive.
+    TooManyPartitions : a ValueError, too; so many documents and inversions that their partitions take too much memory, or more than
+        the time limit.
 
     Source: the partitions are those of the inversions of a ranking of two levels; document W prints a bound that is attained rarely.
     """
@@ -43,21 +53,28 @@ def average_precision_least(relevant: int, inversions: int, irrelevant: int | No
     N = Q if irrelevant is None else min(_whole(irrelevant, "irrelevant", 0), Q)
     if Q > R * N:
         raise ValueError(f"{R} relevant and {N} irrelevant documents have {R * N} pairs, and cannot have {Q} inversions")
-    if R * (Q + 1) * N > MOST_STEPS:
-        raise ValueError(f"{R} relevant documents and {Q} inversions have too many partitions; average_precision_bound has no such limit")
-    return float(_least_sum(R, Q, N)) / R
+    if R * (Q + 1) * N > MOST_STEPS or (R + 1) * (Q + 1) > MOST_SUMS:
+        raise TooManyPartitions(
+            f"{R:,} relevant {'document' if R == 1 else 'documents'} and {Q:,} {'inversion' if Q == 1 else 'inversions'} have too many "
+            "partitions; average_precision_bound has no such limit"
+        )
+    clock = Clock(positive(seconds, "seconds"))
+    least = np.full((R + 1, Q + 1), np.inf)
+    least[:, 0] = np.arange(R + 1)
+    for cap in range(1, N + 1):  # here, and not in compiled code, so that the clock or Ctrl-C can end it
+        if clock.left <= 0:
+            raise TooManyPartitions(f"the partitions take more than {seconds:.3g} s; average_precision_bound has no such limit")
+        _with_parts_of(cap, least)
+    return float(least[R, Q]) / R
 
 
 @jit
-def _least_sum(R: int, Q: int, N: int) -> float:
-    """The least sum of i / (i + c_i), by caps on the largest part: least[i, s] is that of the first i parts, whose sum is s."""
-    least = np.full((R + 1, Q + 1), np.inf)
-    least[:, 0] = np.arange(R + 1)
-    for cap in range(1, N + 1):
-        for i in range(1, R + 1):
-            for s in range(cap, min(i * cap, Q) + 1):
-                least[i, s] = min(least[i, s], least[i - 1, s - cap] + i / (i + cap))
-    return least[R, Q]  # type: ignore[no-any-return]
+def _with_parts_of(cap: int, least: Array) -> None:
+    """Allow parts c_i up to a cap, where those below it are allowed: least[i, s] is the least sum of i / (i + c_i) of i parts of sum s."""
+    R, Q = least.shape[0] - 1, least.shape[1] - 1
+    for i in range(1, R + 1):
+        for s in range(cap, min(i * cap, Q) + 1):
+            least[i, s] = min(least[i, s], least[i - 1, s - cap] + i / (i + cap))
 
 
 def _whole(value: object, name: str, least: int) -> int:

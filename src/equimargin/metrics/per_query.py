@@ -89,6 +89,6 @@ def places(k: int | None) -> int | None:
     ------
     ValueError : k is no whole number from 1 on.
     """
-    if k is not None and not (isinstance(k, int | np.integer) and k >= 1):
+    if k is not None and (isinstance(k, bool) or not (isinstance(k, int | np.integer) and k >= 1)):
         raise ValueError(f"k must be a whole number of documents, 1 or more, not {k!r}")
     return None if k is None else int(k)

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equimargin.formulations.numeric.arguments import number
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.metrics.per_query import PerQuery, Ranking, group_means, groups, of_queries, one_of, places
 
@@ -125,8 +126,7 @@ def _found(k: int | None, threshold: float, ties: str) -> Callable[[Array, Array
 
 def check_threshold(threshold: float) -> None:
     """Refuse a threshold that is no finite number."""
-    if not np.isfinite(threshold):
-        raise ValueError(f"threshold must be a finite number, not {threshold}")
+    number(threshold, "threshold", "a finite number", lambda t: bool(np.isfinite(t)))
 
 
 def _precision(relevant: NDArray[np.bool_], f: Array, ties: str) -> float:

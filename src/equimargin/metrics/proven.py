@@ -14,11 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.bounds.evaluate import evaluate
+from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.numeric.rounding import SMALLEST
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.labelled import LabelledPairs
-from equimargin.metrics.least import average_precision_bound, average_precision_least
+from equimargin.metrics.least import TooManyPartitions, average_precision_bound, average_precision_least
 from equimargin.metrics.precision import check_threshold
+from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.solution import Solution
 
 ROUNDINGS = 1e-9
@@ -34,6 +37,7 @@ class ProvenPrecision:
     inversions : (q,) pairs of these that are not proven to be ordered rightly.
     least : (q,) the least average precision with so many inversions.  least_of_slack : (q,) that with floor(slack) inversions.
     bound : (q,) document W's bound for floor(slack).
+    exact : (q,) whether both are the least ones; else there were too many partitions to look at, and W's bound stands for them.
     """
 
     query: Index
@@ -44,6 +48,7 @@ class ProvenPrecision:
     least: Array
     least_of_slack: Array
     bound: Array
+    exact: NDArray[np.bool_]
 
     @property
     def mean(self) -> float:
@@ -51,12 +56,13 @@ class ProvenPrecision:
         return float(self.least.mean()) if len(self.least) else float("nan")
 
 
-def proven_average_precision(solution: Solution, threshold: float = 1.0) -> ProvenPrecision:
+def proven_average_precision(solution: Solution, threshold: float = 1.0, seconds: float = 60.0) -> ProvenPrecision:
     """Lower bounds of the average precision of a fitted ranking on its own documents, every rounding of f counted.
 
     Parameters
     ----------
     solution : of `ranking(X, y, qid)`, with any kernel and loss; its pairs are listed.  threshold : relevant is y >= threshold.
+    seconds : the time limit of all partitions together; the queries after it are proven by W's bound.
 
     Returns
     -------
@@ -64,14 +70,15 @@ def proven_average_precision(solution: Solution, threshold: float = 1.0) -> Prov
 
     Raises
     ------
-    ValueError : a problem that is no ranking of labels, too many pairs to be listed or partitions to be looked at.
+    ValueError : a problem that is no ranking of labels, too many pairs to be listed, a time limit that is not positive.
 
     Source: W, the lower bound of average precision, which it states of inversions; T, after (86), for the slacks.
     """
-    problem = solution.problem
+    problem = solution.problem if isinstance(solution, Solution) else None
     if not isinstance(problem, MarginProblem) or not isinstance(problem.rows, LabelledPairs):
         raise ValueError("proven_average_precision: the solution must be one of ranking(X, y, qid)")
     check_threshold(threshold)
+    clock = Clock(positive(seconds, "seconds"))
     rows: Any = problem.rows
     at = evaluate(problem, problem.function(problem.own_point(solution.point)))
     relevant = np.asarray(rows.y) >= threshold
@@ -85,13 +92,18 @@ def proven_average_precision(solution: Solution, threshold: float = 1.0) -> Prov
     inversions = np.bincount(query[i], margin <= uncertain, number).astype(np.int64)
     R, N = np.bincount(query[relevant], minlength=number), np.bincount(query[~relevant], minlength=number)
     some = np.flatnonzero(R)
-    floors = np.minimum(np.floor(slack), R * N).astype(np.int64)
-    return ProvenPrecision(
-        some, R[some], N[some], slack[some], inversions[some],
-        _least(R[some], inversions[some], N[some]), _least(R[some], floors[some], N[some]),
-        np.asarray(average_precision_bound(R[some], floors[some])),
-    )  # fmt: skip
+    floors = np.minimum(np.floor(slack), R * N).astype(np.int64)[some]
+    counts = np.stack([R[some], inversions[some], floors, N[some]], axis=1).tolist()
+    found = [_least(R, Q, floor, N, clock) for R, Q, floor, N in counts]
+    least, least_of_slack, exact = (np.array(part) for part in zip(*found, strict=True)) if found else (np.zeros(0),) * 3
+    bound = np.asarray(average_precision_bound(R[some], floors))
+    return ProvenPrecision(some, R[some], N[some], slack[some], inversions[some], least, least_of_slack, bound, exact.astype(np.bool_))
 
 
-def _least(R: NDArray[Any], Q: NDArray[Any], N: NDArray[Any]) -> Array:
-    return np.array([average_precision_least(*each) for each in zip(R.tolist(), Q.tolist(), N.tolist(), strict=True)])
+def _least(R: int, Q: int, floor: int, N: int, clock: Clock) -> tuple[float, float, bool]:
+    """The least average precision with Q and with floor inversions, and True; or W's bounds of them and False."""
+    try:
+        least, of_slack = (average_precision_least(R, inversions, N, max(clock.left, SMALLEST)) for inversions in (Q, floor))
+    except TooManyPartitions:
+        return average_precision_bound(R, Q), average_precision_bound(R, floor), False
+    return least, of_slack, True

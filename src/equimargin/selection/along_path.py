@@ -86,12 +86,13 @@ def best(
 
     Returns
     -------
-    Selected : scores that hold at a single lambda only, where points tie, are not taken, nor are intervals shorter than 1e-9 of lambda.
+    Selected : scores that hold at a single lambda only, where points tie, are not taken, nor are intervals shorter than 1e-9 of lambda, nor
+        lambdas at which the metric has no meaning, as Kendall's tau of a constant f.
 
     Raises
     ------
     ValueError : a metric of another task, shapes that do not fit, nothing to judge by.
-    NothingToChoose, NoBreakpoint : ValueErrors, too; a path without a breakpoint above 0.
+    NothingToChoose, NoBreakpoint : ValueErrors, too; a path without a breakpoint above 0, or on which the metric never has a meaning.
 
     Source: document P, section 5, which validates at breakpoints only.
     """
@@ -111,7 +112,7 @@ def score_along(
     Returns
     -------
     Curve : for a share of right answers and a metric of rankings it has all its steps. For an error it has the breakpoints, the least
-        errors between them, and further knots for drawing.
+        errors between them, and further knots for drawing. NaN where the metric has no meaning.
 
     Raises
     ------
@@ -217,7 +218,10 @@ def _runs(segments: Iterable[Knots]) -> Iterator[_Run]:
 
 def _selected(metric: str, larger_is_better: bool, segments: Iterable[Knots]) -> Selected:
     sign = 1 if larger_is_better else -1
-    chosen = max(_runs(segments), key=lambda run: (sign * run.score, run.width), default=None)
+    runs = list(_runs(segments))
+    chosen = max((run for run in runs if not np.isnan(run.score)), key=lambda run: (sign * run.score, run.width), default=None)
+    if chosen is None and runs:
+        raise NothingToChoose(f"{metric} has no meaning at any lambda of the path: choose another metric, or other validation points")
     if chosen is None:
         raise NothingToChoose("the path is too short: its lambdas differ by less than 1e-9 of themselves")
     lam = float(np.clip(np.sqrt(chosen.low) * np.sqrt(chosen.high), chosen.low, chosen.high))

@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equimargin.formulations import Kernel
-from equimargin.formulations.numeric.arguments import finite_cost
+from equimargin.formulations.numeric.arguments import number
 from equimargin.formulations.numeric.arrays import Array, is_sparse
 from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.problem.labels import numbers
-from equimargin.selection.grids import Folds, Job, Task, checked_kernels, folds_of, queries_of_folds
+from equimargin.selection.grids import Folds, Job, Task, check_options, checked_kernels, folds_of, queries_of_folds
 from equimargin.selection.rank_metrics import RankMetric
 from equimargin.selection.validation import metric_of
 from equimargin.solvers import solve
@@ -37,7 +37,10 @@ COSTS = tuple(2.0**e for e in range(-5, 6))
 
 @dataclass(frozen=True)
 class CostRow:
-    """One kernel at one cost.  score : on all points held out.  within : the largest relative gap of its solutions."""
+    """One kernel at one cost.
+
+    score : on all points held out, NaN where the metric has no meaning.  within : the largest relative gap of its solutions.
+    """
 
     kernel: Kernel
     C: float
@@ -58,13 +61,15 @@ class CostGrid:
 
     @property
     def best(self) -> CostRow:
-        """The row with the best score, the first of equally good ones: the smallest C of the first kernel."""
+        """The row with the best score, the first of equally good ones: the smallest C of the first kernel. NaN is never the best."""
         sign = 1 if self.larger_is_better else -1
-        return max(self.rows, key=lambda row: sign * row.score)
+        return max((row for row in self.rows if not np.isnan(row.score)), key=lambda row: sign * row.score)
 
     def __str__(self) -> str:
         best = self.best
-        rows = [f"{row.kernel!r:44s} {row.C:12.6g} {row.score:20.6g}{'  <- best' if row is best else ''}" for row in self.rows]
+        scores = ["undefined" if np.isnan(row.score) else f"{row.score:.6g}" for row in self.rows]
+        marks = ["  <- best" if row is best else "" for row in self.rows]
+        rows = [f"{row.kernel!r:44s} {row.C:12.6g} {its:>20s}{mark}" for row, its, mark in zip(self.rows, scores, marks, strict=True)]
         return "\n".join([f"{'kernel':44s} {'C':>12s} {self.metric:>20s}", *rows])
 
 
@@ -111,18 +116,21 @@ def cost_grid(
 
     Raises
     ------
-    ValueError : no kernel or no cost, one that is not positive and finite, and as in `selection.grid` and `solve`.
+    TypeError : an option that it does not have.
+    ValueError : no kernel or no cost, one that is not positive and finite, a metric that has no meaning at any of them, and as in
+        `selection.grid` and `solve`.
 
     Source: K, section 4.3, which chooses C and gamma of the squared hinge by NDCG or pairwise accuracy on validation data.
     """
     from joblib import Parallel, delayed
 
-    prices = sorted({finite_cost(C) for C in costs})
+    check_options("cost_grid", options, CostGridOptions)
+    prices = sorted({number(C, "C", "a positive finite number", lambda c: 0 < c < np.inf) for C in costs})
     if not prices:
         raise ValueError("cost_grid: there is no cost to choose from")
     m = X.shape[0] if hasattr(X, "shape") else len(X)
     X, y = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64), numbers(y, m, "y")
-    query, chosen = None if qid is None else np.asarray(qid), checked_kernels(kernels)
+    query, chosen = None if qid is None else np.asarray(qid), checked_kernels("cost_grid", kernels)
     parts = folds_of(y, query, task, folds, options.get("random_state", 0))
     loss, epsilon = options.get("loss", "squared_hinge"), options.get("epsilon", 0.1)
     jobs = [Job(X, y, query, task, kernel, epsilon, *part, loss) for kernel in chosen for part in parts]
@@ -131,12 +139,14 @@ def cost_grid(
     limits = options.get("tol", 1e-6), options.get("time_limit")
     found = Parallel(n_jobs=options.get("n_jobs", 1))(delayed(_solved)(job, prices, *limits) for job in jobs)
     rows = []
-    for number, kernel in enumerate(chosen):
-        of_kernel = found[number * len(parts) : (number + 1) * len(parts)]
+    for at_kernel, kernel in enumerate(chosen):
+        of_kernel = found[at_kernel * len(parts) : (at_kernel + 1) * len(parts)]
         values, gaps = np.hstack([f for f, _ in of_kernel]), np.max([gap for _, gap in of_kernel], axis=0)
         for at, C in enumerate(prices):
             score = judge.along(1.0, 1.0, values[at], values[at])[1][0]
             rows.append(CostRow(kernel, C, float(score), float(gaps[at])))
+    if all(np.isnan(row.score) for row in rows):
+        raise ValueError(f"cost_grid: {judge.name} has no meaning at any kernel and cost: choose another metric, kernels or costs")
     return CostGrid(tuple(rows), judge.name, judge.larger_is_better)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from numbers import Integral
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations import Kernel, MarginProblem, linear
 from equimargin.formulations.kernels.kernel import Precomputed
-from equimargin.formulations.numeric.arguments import shown
+from equimargin.formulations.numeric.arguments import did_you_mean, shown
 from equimargin.formulations.numeric.arrays import Array, Index, is_sparse
 from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.problem.construct import problem_of
@@ -147,12 +147,14 @@ def grid(
 
     Raises
     ------
+    TypeError : an option that it does not have.
     ValueError : folds that cannot be made, and as in `best` and `regularization_path`.
     """
     m = X.shape[0] if hasattr(X, "shape") else len(X)
     X, y = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64), numbers(y, m, "y")
     query = None if qid is None else np.asarray(qid)
-    chosen = checked_kernels(kernels)
+    check_options("grid", options, GridOptions)
+    chosen = checked_kernels("grid", kernels)
     parts = folds_of(y, query, task, folds, options.get("random_state", 0))
     jobs = [Job(X, y, query, task, kernel, epsilon, *part) for kernel in chosen for part in parts]
     held_out = np.concatenate([part.validation for part in parts])
@@ -173,14 +175,22 @@ def queries_of_folds(parts: Sequence[Fold], query: NDArray[Any] | None) -> Index
     return np.asarray(fold * (1 + within.max()) + within)
 
 
-def checked_kernels(given: Sequence[Kernel] | None) -> list[Kernel]:
-    """The kernels to compare, checked."""
+def check_options(function: str, given: Mapping[str, object], known: type) -> None:
+    """Refuse keyword arguments that a function does not have; `known` is the TypedDict of those that it has."""
+    for name in given:
+        if name not in known.__annotations__:
+            suggested = did_you_mean(name, list(known.__annotations__))
+            raise TypeError(f"{function} has no argument {name!r}{suggested}")
+
+
+def checked_kernels(function: str, given: Sequence[Kernel] | None) -> list[Kernel]:
+    """The kernels that a function is to compare, checked."""
     kernels: list[Kernel] = [linear()] if given is None else list(given)
     if not kernels:
-        raise ValueError("grid: there is no kernel to choose from")
+        raise ValueError(f"{function}: there is no kernel to choose from")
     for kernel in kernels:
         if not isinstance(kernel, Kernel):
-            raise ValueError(f"grid: {kernel!r} is no kernel; make one with linear, polynomial, rbf or precomputed")
+            raise ValueError(f"{function}: {kernel!r} is no kernel; make one with linear, polynomial, rbf or precomputed")
     return kernels
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equimargin import metrics
+from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.labels import Index
 from equimargin.metrics import PerQuery
@@ -32,13 +33,15 @@ CUT: Final = ("ndcg", "precision", "recall")
 class AnyRankMetric:
     """The mean over queries of a metric of rankings, as it is between crossings; larger is better.
 
+    Where it has a meaning in no query, as Kendall's tau of a constant f, the score is NaN.
+
     Parameters
     ----------
     y : (n,) relevances.  query : (n,) queries.  metric : larger is better.  name : what it is called.
 
     Raises
     ------
-    ValueError : relevances that the metric does not take, or no query in which it has a meaning.
+    ValueError : relevances that the metric does not take, no query in which it has a meaning, a function that returns no `PerQuery`.
     """
 
     larger_is_better = True
@@ -46,7 +49,7 @@ class AnyRankMetric:
     def __init__(self, y: Array, query: Index, metric: RankMetric, name: str) -> None:
         self.y, self.query, self.metric, self.name = y, query, metric, name
         self.places = np.full(len(y), -1.0)  # none yet
-        found = metric(y, y, query)
+        found = self._of(y, y, query)
         if not found.weight.sum() > 0:
             raise ValueError(f"{name} has no meaning in any query of the validation points")
         self.members = [np.flatnonzero(query == q) for q in found.query]
@@ -72,7 +75,7 @@ class AnyRankMetric:
             if wide[piece]:
                 self._score(crossed)
                 crossed = set()
-                scores.append(float(self.total.sum() / self.weight.sum()))
+                scores.append(self._mean())
         self._score(crossed)
         return np.stack([ends[:-1][wide], ends[1:][wide]], axis=1).ravel(), np.repeat(scores, 2)
 
@@ -89,8 +92,18 @@ class AnyRankMetric:
     def _score(self, queries: set[int]) -> None:
         for q in queries:
             members = self.members[q]
-            found = self.metric(self.y[members], self.places[members], None)
+            found = self._of(self.y[members], self.places[members], None)
             self.total[q], self.weight[q] = found.total[0], found.weight[0]
+
+    def _mean(self) -> float:
+        weight = float(self.weight.sum())
+        return float(self.total.sum()) / weight if weight > 0 else float("nan")
+
+    def _of(self, y: Array, f: Array, query: Index | None) -> PerQuery:
+        found: object = self.metric(y, f, query)
+        if not isinstance(found, PerQuery):
+            raise ValueError(f"the metric {self.name} must return an equimargin.metrics.PerQuery, not {shown(found)}")
+        return found
 
 
 def rank_metric_of(name: str) -> RankMetric | None:

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.labels import Index, numbers, queries
 from equimargin.formulations.problem.margin import MarginProblem
@@ -168,6 +169,8 @@ def metric_of(problem: MarginProblem, metric: str | RankMetric, y: ArrayLike, qi
     ------
     ValueError : an unknown metric, or one of another task; shapes that do not fit, numbers that are not finite, nothing to judge by.
     """
+    if not (isinstance(metric, str) or callable(metric)):
+        raise ValueError(f"metric must be a name or a function, not {shown(metric)}")
     rows = problem.rows
     if isinstance(rows, Signed):
         fitting = ["accuracy", "pairwise_accuracy"]

@@ -65,8 +65,22 @@ def test_clicks_are_a_relaxation_of_any_order_with_the_clicked_documents_first(s
         ([0, -1], [0], "-1 is no row"),
         ([0, "1"], [0], "'1' is no row"),
         ([0, True], [0], "True is no row"),
+        ([2**70, 0], [0], "1180591620717411303424 is no row of the features; rows are whole numbers below 2\\^63"),
+        ([0, 1], 1, "clicked must be a list of rows of the features, not 1"),
+        (None, [1], "shown must be a list of rows of the features, not None"),
     ],
 )
 def test_lists_that_make_no_sense_are_a_sentence(shown: Any, clicked: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
         preferences(shown, clicked)
+
+
+def test_preferences_of_many_lists_are_summed() -> None:
+    told = [preferences([0, 1], [1]), preferences([2, 1], [1]), preferences([0, 1], [1])]
+    found = sum(told[1:], told[0])
+    for both in (sum(told), found):
+        assert isinstance(both, type(found))
+        assert (both.pairs.tolist(), both.weight.tolist()) == ([[1, 0], [1, 2]], [2.0, 1.0])
+    wrong: Any = 1
+    with pytest.raises(TypeError, match="unsupported operand"):
+        wrong + told[0]
