@@ -40,7 +40,8 @@ def within_float64(rows: Rows, C: float, loss: Loss = "hinge", weights: Array | 
         raise ValueError(f"C = {C:g} times the weight {largest:g} is too large for float64; rows that must be met have weight inf")
     worst = max(float(rows.t.max()), 0.0) if tube else 1.0
     if np.isfinite(C) and not np.isfinite(C * largest * worst * (worst if loss == "squared_hinge" else 1.0) * rows.p):
-        raise ValueError(f"C = {C:g} is too large for float64: {rows.p:,} losses of f = 0 may add up to more than {LARGEST_LOSS:.1e}")
+        cost = f"C = {C:g}" if largest == 1 else f"C = {C:g} times the weight {largest:g}"
+        raise ValueError(f"{cost} is too large for float64: {rows.p:,} losses of f = 0 may add up to more than {LARGEST_LOSS:.1e}")
 
 
 def too_large_to_declare(p: int, m: int) -> Refusal | None:

@@ -46,6 +46,7 @@ def family(
     *,
     reading: Reading = "fractions",
     load: Callable[[str], Any] | None = None,
+    check: Callable[[Any], None] | None = None,
 ) -> OwnFamily:
     """Enter a family of convex quadratic, linear or second-order cone problems.
 
@@ -58,6 +59,7 @@ def family(
     reading : how floats of the compiled problems are read: "fractions" takes one within 4 ulp of a simple fraction for that fraction, so
         that 1 / (nu m) is what it says; "exact" takes every float as the dyadic number that it is.
     load : from the name of a file to data, for the command line; by default JSON and NPZ become a mapping of numbers and arrays by name.
+    check : raises ValueError, with a sentence, at data that the family does not have; it is asked before a problem is made.
 
     Returns
     -------
@@ -77,18 +79,35 @@ def family(
         del REGISTRY[name]  # the module is loaded again, or the cell of a notebook is run again
     for name in [name for name in SOLVERS if name.startswith(f"{id}.") and SOLVERS[name].families == (id,)]:
         del SOLVERS[name]
-    FAMILIES[id] = OwnFamily(id, data, source or Source(id, ""), reading, load, module)
+    FAMILIES[id] = OwnFamily(id, data, source or Source(id, ""), reading, load, module, check)
     return FAMILIES[id]
 
 
 class OwnFamily:
     """A family that somebody brings; its attributes are the parameters of `family`, and module is where it is entered."""
 
-    def __init__(self, id: str, data: Any, source: Source, reading: Reading, load: Callable[[str], Any] | None, module: str) -> None:
+    def __init__(
+        self,
+        id: str,
+        data: Any,
+        source: Source,
+        reading: Reading,
+        load: Callable[[str], Any] | None,
+        module: str,
+        check: Callable[[Any], None] | None,
+    ) -> None:
         self.id, self.data, self.source, self.reading, self.load, self.module = id, data, source, reading, load, module
+        self.check = check
 
     def __call__(self, data: Any) -> OwnProblem:
-        """The problem of the family at these data, which are copied."""
+        """The problem of the family at these data, which are copied.
+
+        Raises
+        ------
+        ValueError : data that the family's check refuses.
+        """
+        if self.check is not None:
+            self.check(data)
         return OwnProblem(self.id, data, self.module)
 
     def __repr__(self) -> str:

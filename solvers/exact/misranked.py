@@ -52,8 +52,8 @@ class LeastMisranked:
     """How many pairs every f misorders, and an f that misorders no more.
 
     least : the misordered pairs of `w`, or of the f that is known to exist with an RBF kernel.  lower : no f misorders fewer.
-    misranked : those pairs, numbers of rows.  w : (d,) of f = w.x, None with an RBF kernel.  rays : what proves `lower`.
-    reason : how it ended, in a sentence.
+    misranked : those pairs, numbers of rows.  w : (d,) of f = w.x with a linear kernel, also at the time limit; None with an RBF kernel.
+    rays : what proves `lower`.  reason : how it ended, in a sentence.
     """
 
     least: int
@@ -96,8 +96,11 @@ def least_misranked(problem: MarginProblem, seconds: float = 60.0) -> LeastMisra
         raise ValueError(f"least_misranked: {problem.p:,} pairs are too many for exact rays; {MOST_PAIRS:,} are the most")
     if not isinstance(problem.kernel, Linear | RBF):
         raise ValueError(f"least_misranked: the kernel must be linear or RBF, not {problem.kernel.name}")
-    oracle: Oracle = _Cycles(problem).answer if isinstance(problem.kernel, RBF) else _Differences(problem).answer
-    return _search(problem.p, oracle, Clock(positive(seconds, "seconds")))
+    clock = Clock(positive(seconds, "seconds"))
+    if isinstance(problem.kernel, RBF):
+        return _search(Ordered(tuple(range(problem.p)), None), problem.p, _Cycles(problem).answer, clock)
+    differences = _Differences(problem)
+    return _search(differences.start(), problem.p, differences.answer, clock)
 
 
 class Ordered(NamedTuple):
@@ -111,9 +114,8 @@ Oracle = Callable[[Sequence[int], Clock], Ray | Ordered]
 """Whether some rows can be satisfied together: an f that does, or a ray."""
 
 
-def _search(p: int, oracle: Oracle, clock: Clock) -> LeastMisranked:
+def _search(best: Ordered, p: int, oracle: Oracle, clock: Clock) -> LeastMisranked:
     rays: dict[frozenset[int], Ray] = {}
-    best = Ordered(tuple(range(p)), None)
     reason = "every smallest set of pairs that meets all rays was found, and the other pairs can be ordered"
     try:
         while True:
@@ -152,6 +154,12 @@ class _Differences:
         self.rows = [tuple(a - b for a, b in zip(points[i], points[j], strict=True)) for i, j in pairs]
         self.floats = np.array([[float(v) for v in row] for row in self.rows]).reshape(-1, len(points[0]))
         self.floats /= np.maximum(np.abs(self.floats).max(axis=1, keepdims=True), SMALLEST)
+
+    def start(self) -> Ordered:
+        """The better of the sum of all rows and its negative: where no row is orthogonal to it, it misorders at most half of them."""
+        w = tuple(sum(column, Fraction(0)) for column in zip(*self.rows, strict=True))
+        both = [w, tuple(-v for v in w)] if self.rows else [(Fraction(0),) * self.floats.shape[1]]
+        return min((self._judged(each) for each in both), key=lambda found: len(found.misranked))
 
     def answer(self, rows: Sequence[int], clock: Clock) -> Ray | Ordered:
         """A vertex of the program of rays in floats, or a w, once its signs hold in rational numbers; else the exact program's answer."""
@@ -201,8 +209,12 @@ class _Differences:
 
     def _ordered(self, w: Vector, rows: Sequence[int]) -> Ordered | None:
         """What w misorders, if it orders all of these rows."""
-        misranked = tuple(row for row, x in enumerate(self.rows) if dot(x, w) <= 0)
-        return None if set(misranked) & set(rows) else Ordered(misranked, w)
+        found = self._judged(w)
+        return None if set(found.misranked) & set(rows) else found
+
+    def _judged(self, w: Vector) -> Ordered:
+        """What w misorders, in rational numbers."""
+        return Ordered(tuple(row for row, x in enumerate(self.rows) if dot(x, w) <= 0), w)
 
     def _exact(self, rows: Sequence[int], clock: Clock) -> Ray | Ordered:
         """By the program min 0 s.t. (x_i - x_j).w >= 1 for these rows, in rational numbers."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from equimargin.documents.ordinal import explicit, hard, implicit, implicit_l2
 from equimargin.formulations import classification, ranking
 from equimargin.own import OwnProblem
+from equimargin.own.data import problem_of
 from equimargin.solvers import exact_optimum
 from narrow import present
 
@@ -93,3 +96,25 @@ def test_losses_bound_what_the_thresholds_and_the_pairs_cost(seed: int) -> None:
     assert np.abs((f[:, None] >= values["b"]).sum(axis=1) - y).sum() <= losses + 1e-9
     i, j = np.nonzero(np.subtract.outer(y, y) > 0)
     assert ((y[i] - y[j]) * np.maximum(2 - f[i] + f[j], 0)).sum() <= (len(y) - 1) * losses + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"C": ...}, "the data lack C: ordinal regression takes X, y, C"),
+        ({"y": [0, 1, 2, 1]}, "y must have one number for each of the 3 rows"),
+        ({"X": [0.0, 1.0, 2.0]}, "X must hold finite numbers, a row for every point"),
+        ({"X": [], "y": []}, "X must hold finite numbers, a row for every point"),
+        ({"C": 0}, "C must be a positive finite number, not 0"),
+        ({"C": -1}, "C must be a positive finite number, not -1"),
+        ({"y": [0, 0, 0]}, "with one level there is no threshold"),
+        ({"y": [0, 0.5, 1]}, "y must hold levels, whole numbers"),
+    ],
+)
+def test_data_that_are_no_ordinal_regression_are_a_sentence(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    data = {"X": [[0.0], [1.0], [2.0]], "y": [0, 1, 2], "C": 1.0} | change
+    file = tmp_path / "data.json"
+    file.write_text(json.dumps({name: value for name, value in data.items() if value is not ...}), encoding="utf-8")
+    for own in (implicit, implicit_l2, explicit, *(() if "C" in change else (hard,))):
+        with pytest.raises(ValueError, match=message):
+            problem_of(own, str(file), None)

@@ -27,6 +27,7 @@ from equimargin.formulations import (
     polynomial,
     precomputed,
     ranking,
+    ranking_from_pairs,
     ranking_vector_machine,
     rbf,
     regression,
@@ -239,3 +240,8 @@ def test_threads_of_native_code_keep_numpys_settings(solver: str) -> None:
     problem = ranking_vector_machine([[1e153, 1.0], [-1e153, 2.0], [3e152, -1.0]], [0, 1, 2], C=1e200)
     solution = solve(problem, solver, time_limit=2)
     assert solution.lower <= solution.upper
+
+
+def test_a_weight_that_makes_losses_too_large_is_named() -> None:
+    with pytest.raises(ValueError, match=r"C = 1 times the weight 1e\+308 is too large for float64: 2 losses"):
+        ranking_from_pairs(np.eye(3), [[0, 1], [1, 2]], pair_weight=[1e308, 1.0])

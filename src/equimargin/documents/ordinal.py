@@ -26,6 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations import linear
+from equimargin.formulations.numeric.arguments import number, reals
+from equimargin.formulations.problem.labels import numbers
 from equimargin.own import OwnProblem, Source, family
 from equimargin.own.drawing import Data, points
 from equimargin.solvers import Limits
@@ -42,13 +44,34 @@ few = partial(points, labels=4, least=2, most=6, widest=4)
 CLOSE = 1e-8
 """Relative gap at which the specialised solvers stop: their points are made exactly feasible, and worth an exact value."""
 costs = [1.0, 0.25, 4.0]
-implicit = family("ord.implicit", partial(few, C=costs), Source("Chu 2005", "section 3", CHU))
+
+
+def _check(d: Data, cost: bool = True) -> None:
+    """Refuse data that are no points with levels, or whose cost is none."""
+    needed = ("X", "y", "C") if cost else ("X", "y")
+    missing = [name for name in needed if name not in d]
+    if missing:
+        raise ValueError(f"the data lack {' and '.join(missing)}: ordinal regression takes {', '.join(needed)}")
+    X = reals(d["X"], "X")
+    if X.ndim != 2 or X.size == 0 or not np.isfinite(X).all():
+        raise ValueError("X must hold finite numbers, a row for every point and a column for every feature, and one of each at least")
+    _check_levels(numbers(d["y"], len(X), "y"))
+    if cost:
+        number(d["C"], "C", "a positive finite number", lambda C: 0 < C < np.inf)
+
+
+def _check_levels(y: NDArray[np.float64]) -> None:
+    if (y != np.floor(y)).any() or y.min() < 0 or y.max() < 1:
+        raise ValueError("y must hold levels, whole numbers from 0 on, and not only 0: with one level there is no threshold")
+
+
+implicit = family("ord.implicit", partial(few, C=costs), Source("Chu 2005", "section 3", CHU), check=_check)
 """X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, and C."""
-implicit_l2 = family("ord.implicit_l2", partial(few, C=costs), Source("Chu 2005", "section 3, with squared slacks", CHU))
+implicit_l2 = family("ord.implicit_l2", partial(few, C=costs), Source("Chu 2005", "section 3, with squared slacks", CHU), check=_check)
 """X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, and C."""
-explicit = family("ord.explicit", partial(few, C=costs), Source("Chu 2005", "section 2", CHU))
+explicit = family("ord.explicit", partial(few, C=costs), Source("Chu 2005", "section 2", CHU), check=_check)
 """X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, and C."""
-hard = family("ord.hard", few, SHASHUA)
+hard = family("ord.hard", few, SHASHUA, check=partial(_check, cost=False))
 """X (m, d) and y (m,) in {0, ..., L - 1} with L >= 2."""
 
 
@@ -83,8 +106,7 @@ def rows_of(d: Data, explicit: bool = False) -> Rows:
     ValueError : levels that are no whole numbers from 0 on, or of which there is one alone.
     """
     y = np.asarray(d["y"])
-    if (y != np.floor(y)).any() or y.min() < 0 or y.max() < 1:
-        raise ValueError("y must hold levels, whole numbers from 0 on, and not only 0: with one level there is no threshold")
+    _check_levels(y)
     thresholds = int(y.max())
     chosen = [(i, k) for i, k in product(range(len(y)), range(thresholds)) if not explicit or k in (y[i] - 1, y[i])]
     i, k = (np.array(each, dtype=np.int64) for each in zip(*chosen, strict=True))
