@@ -372,6 +372,7 @@ def test_what_cannot_be_chosen_from_is_a_sentence() -> None:
         ({"task": "ordering"}, "no task 'ordering'"),
         ({"kernels": []}, "no kernel"),
         ({"task": "ranking", "qid": np.arange(30) % 4}, "4 queries, too few for 5 folds"),
+        ({"task": "ranking", "qid": np.zeros(30)}, "^there is 1 query, too few for 5 folds"),
     ):
         with pytest.raises(ValueError, match=words):
             grid(X, y, **arguments)

@@ -253,13 +253,15 @@ def _splitter(y: NDArray[Any], qid: NDArray[Any] | None, task: Task, folds: int,
     from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
     if qid is not None:
-        have, what, splitter = len(np.unique(qid)), "queries", GroupKFold
+        have, one, more, splitter = len(np.unique(qid)), "query", "queries", GroupKFold
     elif task == "classification":
-        have, what, splitter = int(min(np.unique(y, return_counts=True)[1])), "points of the smaller class", StratifiedKFold
+        have, splitter = int(min(np.unique(y, return_counts=True)[1])), StratifiedKFold
+        one, more = "point of the smaller class", "points of the smaller class"
     else:
-        have, what, splitter = len(y), "points", KFold
+        have, one, more, splitter = len(y), "point", "points", KFold
     if have < folds:
-        raise ValueError(f"there are {have} {what}, too few for {folds} folds")
+        there = f"there is 1 {one}" if have == 1 else f"there are {have} {more}"
+        raise ValueError(f"{there}, too few for {folds} folds")
     return splitter(folds, shuffle=True, random_state=random_state)
 
 
