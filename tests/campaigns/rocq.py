@@ -59,7 +59,7 @@ TACTICS = r"""Ltac parts leaf := match goal with
   | |- forall i, _ => case=> -[|[|[|//]]] //= ?; parts leaf
   | |- is_true (_ <= _) => expanded; leaf | |- _ = _ => expanded; numerals
   | |- _ => progress hnf; parts leaf end
-with expanded := rewrite ?/rank_values ?/rvm_row ?/Qhat ?/K ?big_ord_recl ?big_ord0 /vector /points /=.
+with expanded := rewrite ?/rank_values ?/rvm_row ?/svm_entry ?/Qhat ?/K ?big_ord_recl ?big_ord0 /vector /points /=.
 Ltac evaluated := rewrite OBJECTIVES ?/svm_quadratic ?/svr_quadratic ?/rank_quadratic; expanded.
 Ltac whole_number m n := match n with O => fail | S ?k => first [difference m 0%N | whole_number (S m) k] end.
 Ltac hinge_of e := first [rewrite (@max_r _ _ 0 e); last by whole_number 0%N 20%N
@@ -289,8 +289,9 @@ def golden(id: str, rng: np.random.Generator) -> str:
 
 
 def differences(printed: Printed) -> str:
-    """The tactic for an inequality: the differences of its sides that occur."""
-    found = sorted({-Fraction(float(v)) for values in printed.violations.values() for v in np.ravel(values)} | {Fraction(0)})
+    """The tactic for an inequality: the differences of its sides that occur. Coq writes the ball |u| <= 1 as |u|^2 <= 1."""
+    balls = {1 - (1 + Fraction(float(v))) ** 2 for v in np.ravel(printed.violations.get("ball", 0.0))}
+    found = sorted({-Fraction(float(v)) for values in printed.violations.values() for v in np.ravel(values)} | balls | {Fraction(0)})
     return "first [" + " | ".join(f"difference {q.numerator}%N {q.denominator - 1}%N" for q in found if q >= 0) + "]"
 
 
