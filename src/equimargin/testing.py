@@ -529,8 +529,7 @@ def check_solver(solver: str | Solver) -> None:
     if isinstance(checked, Entry) and checked.needs.shape is OwnProblem:
         return check_own_solver(checked)
     families = [family for family in FAMILIES if takes(checked, family)]
-    samples = [_Checked(checked, family, kernel, seed) for family in FAMILIES for seed, kernel in enumerate(KERNELS)]
-    taken = [sample for sample in samples if sample.is_taken() and sample.problem.family in families]
+    taken = _taken(checked, families) or _taken(checked, families, hard=True)
     _require(bool(taken), f"{checked.name} refuses a problem of every family that it is for ({', '.join(families) or checked.families})")
     for sample in taken:
         sample.check()
@@ -539,13 +538,21 @@ def check_solver(solver: str | Solver) -> None:
     return None
 
 
+def _taken(solver: Solver, families: Sequence[str], hard: bool = False) -> list[_Checked]:
+    """The sample problems of these families that a solver takes; hard : whether the first row is, where each has a cost of its own."""
+    samples = [_Checked(solver, family, kernel, seed, hard) for family in FAMILIES for seed, kernel in enumerate(KERNELS)]
+    return [sample for sample in samples if sample.is_taken() and sample.problem.family in families]
+
+
 class _Checked:
     """A solver under test, by its name, on one problem."""
 
-    def __init__(self, solver: Solver, family: str, kernel: str, seed: int = 0) -> None:
+    def __init__(self, solver: Solver, family: str, kernel: str, seed: int = 0, hard: bool = False) -> None:
         self.solver, self.name = solver, solver.name
         self.problem = sample_problem(family, KERNELS.get(kernel, sigmoid(0.5, -1.0)), seed)
-        self.sample = f"sample_problem({family!r}, {kernel}, {seed})"
+        self.sample = f"sample_problem({family!r}, {kernel}, {seed}){' with its first row hard' if hard else ''}"
+        if hard and isinstance(self.problem, MarginProblem) and len(self.problem.group_costs) == self.problem.p:
+            self.problem = replace(self.problem, weights=np.where(np.arange(self.problem.p) == 0, np.inf, 1.0))
         self.where = f"{family} with the {self.problem.kernel.name} kernel"
         self.seconds = 0.0
         """That the solver's last run took: of the clock, or of processors if these are fewer."""

@@ -660,7 +660,7 @@ def test_xor_by_every_declaration(id: str) -> None:
 @pytest.mark.parametrize("family", XOR)
 def test_xor_by_its_solvers(family: str) -> None:
     problem = xor(family)
-    solutions = [solve(problem, name, tol=1e-9) for name, solver in SOLVERS.items() if solver.takes(family)]
+    solutions = [solve(problem, name, tol=1e-9) for name, solver in SOLVERS.items() if solver.takes(family) and not solver.refusal(problem)]
     assert solutions
     for solution in solutions:
         assert solution.lower <= XOR[family] <= solution.upper

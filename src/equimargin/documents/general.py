@@ -144,24 +144,25 @@ def half_cost(d: Data) -> cp.Problem:
 
 @general.solver("along_costs", algorithm="the cost of the soft margin with the same optimum, by bisection; of hinges and their squares")
 def along_costs(d: Data) -> Data:
-    """The w of the soft margin at the cost c = C F'(s(c)), where s(c) is its sum of xi^sigma, which falls as c grows."""
+    """The soft margin at the cost c = C F'(s(c)), where s(c) is its sum of xi^sigma, which falls as c grows."""
     y, sigma, tau = _labels(d), d["sigma"], d["tau"]
     if sigma not in (1, 2) or tau < 1:
         raise ValueError("the search is for sigma = 1 or 2 and a convex F")
     at = partial(classification, d["X"], y, loss="hinge" if sigma == 1 else "squared_hinge")
 
-    def found(c: float) -> tuple[Any, float]:
-        solution = solve(at(C=c), tol=TIGHT)
+    def found(c: float) -> tuple[Data, float]:
+        soft = at(C=c)
+        solution = solve(soft, tol=TIGHT)
         short = np.maximum(1 - y * solution.decision_function(d["X"]), 0.0)
-        return solution, float((short**sigma).sum())
+        return {"w": solution.w, "b": soft.own_point(solution.point).b, "xi": short}, float((short**sigma).sum())
 
     if tau == 1:
-        return {"w": found(d["C"])[0].w}
+        return found(d["C"])[0]
     low, high = 0.0, d["C"] * tau * float(len(y)) ** (tau - 1)  # s is at most the number of points, that of w = 0 and b = 0
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         if not low < middle < high:
             break
-        solution, s = found(middle)
+        point, s = found(middle)
         low, high = (middle, high) if d["C"] * tau * s ** (tau - 1) > middle else (low, middle)
-    return {"w": solution.w}
+    return point

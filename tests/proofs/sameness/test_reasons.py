@@ -26,7 +26,7 @@ from oracles.reasons import assert_replays
 SECONDS = 60.0
 """Seconds that a reason may take here: they take a tenth of one."""
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
-WITH_CONES = {"svm.hard.margin", "rank.hard.margin"}
+WITH_CONES = {"svm.hard.margin", "svm.nobias_hard.margin", "rank.hard.margin"}
 """Formulations with second-order cones, whose optima are irrational."""
 OF_SUBSETS = "rank.oneslack"
 """The formulation with a row for every subset of the pairs: another form is its equal by no renaming."""

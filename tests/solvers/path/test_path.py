@@ -29,7 +29,6 @@ from equimargin.formulations import (
     precomputed,
     ranking,
     ranking_from_pairs,
-    ranking_vector_machine,
     rbf,
     regression,
 )
@@ -630,7 +629,6 @@ def test_an_interrupt_and_a_time_limit_are_heard() -> None:
         (classification([[0.0], [1.0]], [1.0, -1.0], loss="squared_hinge"), "paths are of the hinge"),
         (classification([[0.0], [1.0]], [1.0, -1.0], sample_weight=[1.0, np.inf]), "infinite weight"),
         (classification([[0.0, 1.0], [1.0, 0.0]], [1.0, -1.0], kernel=precomputed()), "not positive semidefinite"),
-        (ranking_vector_machine([[0.0], [1.0]], [1, 0]), "paths are of the hinge"),
         (classification(np.zeros((7000, 1)), np.ones(7000)), "7,000 points"),
     ],
 )
