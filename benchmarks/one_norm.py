@@ -36,7 +36,7 @@ HIGHS_SECONDS = 300.0
 class Row:
     """A line of the table.
 
-    form : "rvm" or "rank.onenorm".  queries, size, d : queries of so many points of d features each.
+    form : "rvm" or "rank.onenorm".  queries, size, d : the number of queries, of points in each, and of features.
     shares : of the points of a query, those of every level, lowest first; one level for each point where empty.
     duplicates : share of the rows that repeat another.  must : by how much we must at least be faster, None where HiGHS is not asked.
     within : CPU seconds that ours may take, None without a bound.

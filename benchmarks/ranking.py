@@ -334,7 +334,7 @@ def clarabel(row: Row, problem: MarginProblem, tol: float, limit: float) -> Answ
 
 
 def linear_svc(D: Array, y: Array, problem: MarginProblem, iterations: int) -> Answer:
-    """LIBLINEAR on differences, after so many iterations."""
+    """LIBLINEAR on differences, after a given number of iterations."""
     model = LinearSVC(C=problem.C, loss=problem.loss, fit_intercept=False, tol=1e-14, max_iter=iterations, random_state=0)
     return Answer(primal_of(problem, Point(w=model.fit(D, y).coef_[0])), f"{iterations} iterations")
 

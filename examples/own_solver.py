@@ -15,7 +15,7 @@ from equimargin.solvers.progress import Progress, multipliers
 from equimargin.testing import check_solver
 
 SMALLEST_CURVATURE = 1e-300
-"""Takes the place of Q_rr = 0: such a row goes to one end of its box."""
+"""Takes the place of Q_rr = 0: a row without curvature goes to one end of its box."""
 
 
 @solver(

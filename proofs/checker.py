@@ -897,7 +897,7 @@ def gram_matrix_is_semidefinite(K: list[list[int]], bits: int) -> None:
 
 
 def is_semidefinite(K: list[list[int]], bits: int) -> bool:
-    """Whether a symmetric matrix of integers of so many bits is proved positive semidefinite, in one of two ways."""
+    """Whether a symmetric matrix of integers, each of at most `bits` bits, is proved positive semidefinite, in one of two ways."""
     n = len(K)
     if n > PIVOTED_ROWS:
         arithmetic_is_affordable(n**3, 2 * bits)

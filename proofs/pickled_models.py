@@ -1,4 +1,4 @@
-"""Fitted estimators in files of joblib or pickle, which are read on trust alone: reading such a file may run any program that it holds."""
+"""Fitted estimators in files of joblib or pickle, which are read on trust alone: reading a pickle may run any program that it holds."""
 
 from __future__ import annotations
 

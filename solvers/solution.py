@@ -350,7 +350,7 @@ def _point(problem: Problem, parts: dict[str, NDArray[Any]]) -> CanonicalPoint:
 
     Raises
     ------
-    ValueError : numbers of another type or shape, or that are not finite; a part that such a point does not have.
+    ValueError : numbers of another type or shape, or that are not finite; a part that points of this shape do not have.
     """
     own = type(problem.origin)
     for name, values in parts.items():

@@ -107,7 +107,7 @@ overload(exponential, jit_options=dict(FAST))(  # type: ignore[arg-type]
 @fast
 def first_at_least(a: Any, level: Any) -> Any:
     """The first index of an entry that is at least `level`; the length if there is none."""
-    n = np.uintp(a.shape[0])  # unsigned, so that no index can count from the end: such a check would keep the loop from vectorising
+    n = np.uintp(a.shape[0])  # unsigned: a check for indices that count from the end would keep the loop from vectorising
     for start in range(np.uintp(0), n, ENTRIES_BETWEEN_TESTS):
         stop = min(start + ENTRIES_BETWEEN_TESTS, n)
         top = a[start]

@@ -124,7 +124,7 @@ class CanonicalProblem(AnyProblem):
 
         Raises
         ------
-        ValueError : a point of the other canonical shape; a part of another size, that holds no numbers, or that such a point has not.
+        ValueError : a point of the other canonical shape; a part that this shape does not have, of another size, or of no numbers.
         """
 
     @property

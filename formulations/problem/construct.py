@@ -157,7 +157,7 @@ def ranking_from_pairs(
     ------
     ValueError : an index outside 0 .. m - 1, a point preferred to itself, weights of another number, a negative one.
 
-    Source: P (6), its set of preferences; W, the application to clickthrough data, whose r' is such a set.
+    Source: P (6), its set of preferences; W, the application to clickthrough data, whose r' is a set of preferences.
     """
     X, kernel, names = _features(X, kernel)
     given = array(pairs, "ranking_from_pairs: pairs")

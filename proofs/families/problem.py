@@ -164,7 +164,7 @@ class OwnProblem(AnyProblem):
             return ""
 
     def own_point(self, point: Any) -> Any:
-        """Refuse a point to start from: the solvers of such a family take none."""
+        """Refuse a point to start from: the solvers of a brought family take none."""
         raise ValueError(f"solvers of the family {self.family} take no point to start from")
 
 

@@ -51,7 +51,7 @@ def shortened(number: Fraction) -> Fraction:
 
 
 def image_of_move(value: Callable[[Fraction], Any], end: Fraction, by: Fraction) -> float:
-    """How far the value of a map moves where its argument moves by so much, either way; where it has a value there at all."""
+    """How far the value of a map moves where its argument moves by a given amount, either way; nothing where the map has no value there."""
     if not by:
         return 0.0
     moved = (_difference(value, end, side) for side in (end - by, end + by))

@@ -30,7 +30,7 @@ from equimargin.solvers.interrupt import interruptible, unheard
 from equimargin.solvers.solution import Status
 
 Options = Callable[[float], dict[str, Any]]
-"""What a backend is told where it has so many seconds."""
+"""The options of a backend that may work for a given number of seconds."""
 NOT_POLISHED = "its polishing did not make the accuracy that was asked of an answer of low accuracy"
 """What is said of an attempt whose answer is not accepted."""
 OVERTIME = 1.0
@@ -200,7 +200,7 @@ def _attempt(
 
     Parameters
     ----------
-    options : what the backend is told where it has so many seconds.  accepts : whether its raw answer is one if it calls that optimal.
+    options : its options, as a function of the seconds that it may work.  accepts : whether its raw answer is one if it calls that optimal.
     time_limit : seconds that it has once the problem is compiled.  ends : when all must be over, by `time.perf_counter`.
     """
     import cvxpy as cp

@@ -112,5 +112,4 @@ BACKENDS = {
         Backend("HIGHS", False, "linear", ONE_ATTEMPT, _highs, _highs_vectors, LARGEST_OF_HIGHS),
     )
 }
-"""Every backend by name. A backend is run with options(factor x tol) and the attempt's own options, for one attempt of its ladder after the
-other."""
+"""Every backend by name. It makes the attempts of its ladder in turn, each with options(factor x tol) and the attempt's own options."""

@@ -72,8 +72,8 @@ class LeastMisranked:
 def least_misranked(problem: MarginProblem, seconds: float = 60.0) -> LeastMisranked:
     """The least number of pairs with f_i <= f_j for i preferred to j, over all f of the kernel's space.
 
-    At every C the RankSVM's f misorders at least so many, and at most the sum of its slacks, because a misordered pair has a slack of 1 at
-    least.
+    At every C the RankSVM's f misorders at least this number. It misorders at most the sum of its slacks, because a misordered pair has a
+    slack of at least 1.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ LEAST_CURVATURE = 1e-12
 RISE = 1e-15
 """The least part by which the dual value rises between two blocks: its own rounding."""
 STALE = 10
-"""Blocks in a row without such a rise and without a smaller gap that end a run."""
+"""Blocks in a row that end a run, where each brings neither that rise nor a smaller gap."""
 
 
 def smo(machine: Machine, limits: Limits) -> OrdinalFit:

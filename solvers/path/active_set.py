@@ -7,7 +7,7 @@ g = K A'x is computed as E v. With a Gram matrix, E = K and v = A'x. With featur
 The working set W holds rows that are linearly independent, so that Q_WW has a Cholesky factor L, where Q = A K A'. Where s'x = 0 is asked
 for, K carries a constant that makes them independent together with the bias. A step solves for the minimum over W and goes there, or as
 far as the bounds allow. Rows that meet their bounds leave W. Where none does, the row of the steepest slope outside W enters. A row that
-depends on W has no slope where c is consistent, as it is for the rows that are tied at a breakpoint of a path: such a row need not enter.
+depends on W has no slope where c is consistent, as it is for the rows that are tied at a breakpoint of a path: these rows need not enter.
 
 With features, A_W Z = L B with orthonormal rows B. Nothing is squared, so that a column may be 1e10 times another one, and v moves by
 B'L^-1 c, which does not cancel as Z'A'x may.

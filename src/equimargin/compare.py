@@ -43,7 +43,7 @@ ALLOWED_RATIO = 20.0
 COMPILED_AT_ONCE = 3.0
 """Seconds of compiling after which a comparison leaves the kernels that only solvers to be compared with need to the next one."""
 NOT_COMPILED = "its kernels are compiled by the next comparison, or now by --patient"
-"""What is said of such a solver."""
+"""What is said of a solver whose kernels are left to the next comparison."""
 OUT_OF_TIME = "stopped as the total time was over"
 """What is said of the answer that was at work then."""
 LIBRARIES_OF_LINEAR_PROGRAMS = ("highspy", "scipy.optimize")
@@ -105,7 +105,7 @@ class Allowance:
     left: float = float("inf")
 
     def within(self, left: float) -> Allowance:
-        """The allowance where so many seconds are left of the comparison: it is that time which ends an answer if it is the shorter one."""
+        """The allowance when the comparison has a given number of seconds left: the shorter of the two times ends an answer."""
         if left >= self.seconds:
             return replace(self, left=left)
         return Allowance(max(left, SHORTEST_LIMIT), OUT_OF_TIME, left)

@@ -94,7 +94,7 @@ def problem_of(family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones
 
 
 def declared(id: str, kernel: Kernel, **options: Any) -> Declaration:
-    """A declaration of such a problem."""
+    """The declaration of a problem with one of the WEIGHTS."""
     return declare(id, problem_of(REGISTRY[id].family, kernel, **options))
 
 

@@ -130,7 +130,7 @@ def _first(problem: OneNormProblem, n: int) -> Basis:
 
 
 def _empty(rounds: int, capacity: int) -> Record:
-    """Room for what so many pivots write down."""
+    """Room for the records of a given number of pivots."""
     entries, whole = rounds * capacity, np.int64
     return Record(
         lam=np.zeros(rounds),

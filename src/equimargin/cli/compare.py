@@ -264,7 +264,7 @@ def _brought(context: typer.Context, data: str | None, patterns: list[str] | Non
 
     Raises
     ------
-    ValueError : no such family, data of both kinds or of none, options that such a family does not have.
+    ValueError : no such family, data of both kinds or of none, options that the family does not have.
     """
     if patterns is None and draw is None:
         return None

@@ -94,7 +94,7 @@ class MarginClassifier(Classifier):
 
         min over f, b    1/2 |f|^2 + C sum_i weight_i loss(1 - s_i (f(x_i) + b)),      s_i = 1 in the second class, -1 in the first
 
-    Of more classes, every two have such a problem on their own points, and every problem has a vote. Among classes with equally many votes
+    With more classes, every two have this problem on their own points, and every problem has a vote. Among classes with equally many votes
     the sum of decision values decides.
 
     Parameters

@@ -19,7 +19,7 @@ MOST_SUMS = 2**26
 
 
 class TooManyPartitions(ValueError):
-    """There are so many documents and inversions that the least average precision is not computed; its bound is."""
+    """The least average precision is not computed for this number of documents and inversions; its bound is."""
 
 
 def average_precision_least(relevant: int, inversions: int, irrelevant: int | None = None, seconds: float = 60.0) -> float:
@@ -44,7 +44,7 @@ def average_precision_least(relevant: int, inversions: int, irrelevant: int | No
     Raises
     ------
     ValueError : R < 1, Q < 0, Q > R N, a number that is not whole, a time limit that is not positive.
-    TooManyPartitions : a ValueError, too; so many documents and inversions that their partitions take too much memory, or more than
+    TooManyPartitions : a ValueError, too; the partitions of this number of inversions take too much memory, or more than
         the time limit.
 
     Source: the partitions are those of the inversions of a ranking of two levels; document W prints a bound that is attained rarely.

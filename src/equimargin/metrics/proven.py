@@ -35,7 +35,7 @@ class ProvenPrecision:
     query : (q,) their numbers, ascending.  relevant, irrelevant : (q,) documents.
     slack : (q,) sums of the slacks of the pairs of a relevant and an irrelevant document, rounded up.
     inversions : (q,) pairs of these that are not proven to be ordered rightly.
-    least : (q,) the least average precision with so many inversions.  least_of_slack : (q,) that with floor(slack) inversions.
+    least : (q,) the least average precision with that number of inversions.  least_of_slack : (q,) that with floor(slack) inversions.
     bound : (q,) document W's bound for floor(slack).
     exact : (q,) whether both are the least ones; else there were too many partitions to look at, and W's bound stands for them.
     """

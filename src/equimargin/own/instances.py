@@ -239,7 +239,7 @@ def _smallest(family: OwnFamily, complaint: Callable[[OwnProblem], str], example
 
 
 def _each(family: OwnFamily, use: Callable[[Any], None], examples: int, seed: int) -> None:
-    """Use so many drawn data."""
+    """Use a given number of drawn data."""
 
     @hypothesis.seed(seed)
     @_settings(examples)

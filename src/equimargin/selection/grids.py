@@ -249,7 +249,7 @@ def _rows(chosen: ArrayLike, m: int) -> NDArray[np.intp]:
 
 
 def _splitter(y: NDArray[Any], qid: NDArray[Any] | None, task: Task, folds: int, random_state: int) -> Any:
-    """The splitter of scikit-learn that makes so many folds."""
+    """The splitter of scikit-learn that makes a given number of folds."""
     from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
     if qid is not None:

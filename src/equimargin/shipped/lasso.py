@@ -107,7 +107,7 @@ def without_half(d: Data) -> cp.Problem:
     "proximal_gradient", algorithm="proximal gradient with momentum (FISTA): every group is shrunk as a whole", accuracy=1e-6
 )
 def proximal_gradient(d: Data) -> Data:
-    """w of so many steps of the inverse largest curvature."""
+    """w after a given number of steps, each of the inverse largest curvature."""
     X, y, groups = d["X"], d["y"], _groups(d)
     step = 1.0 / max(float(np.linalg.norm(X, 2)) ** 2, 1e-12)
     w = ahead = np.zeros(X.shape[1])
