@@ -6,7 +6,7 @@ SEED     ?= $(shell date +%Y%m%d)
 EXAMPLES ?= 1000
 MUTATIONS ?= 500
 
-.PHONY: help demo check lint mutants faults mutated-certificates proofs proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-sameness nightly-path nightly-bounds bench bench-against dist clean
+.PHONY: help demo check lint mutants faults mutated-certificates proofs proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-sameness nightly-path nightly-bounds bench bench-against docs dist clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22
@@ -74,6 +74,13 @@ proofs: $(READY)  ## the theorems of proofs/rocq, built and checked by Coq: noth
 
 proof-mutants: $(READY)  ## the same with definitions that are wrong on purpose: each must be noticed
 	PYTHONPATH=tests $(BIN)/python -m campaigns.rocq --mutants
+
+docs: $(READY)  ## the documentation, in build/docs: every example is run, a warning is an error, and every link inside is followed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,docs]'
+	rm -rf build/docs docs/gallery docs/reference/families docs/reference/api
+	$(BIN)/python -m sphinx -q -W --keep-going -E -b html -d build/doctrees docs build/docs
+	$(BIN)/python docs/_extensions/check_links.py build/docs
+	@echo "built: build/docs/index.html"
 
 dist: $(READY)  ## the sdist, and the wheel that is built from it, both checked
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,release]'

@@ -11,7 +11,13 @@ SHARED = ROOT.parent / "shared" / "data"
 
 def example(name: str) -> ModuleType:
     """A module of examples/ by its name, run anew."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
+    (file,) = (ROOT / "examples").rglob(f"{name}.py")
+    return module_of(file)
+
+
+def module_of(file: Path) -> ModuleType:
+    """A module by its file, run anew."""
+    spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

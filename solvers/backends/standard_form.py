@@ -124,7 +124,7 @@ def with_stated_bounds(problem: Any, data: Mapping[str, Any], chain: Any) -> dic
 
     cvxpy 1.9.3 derives such bounds for backends that take any, HiGHS alone among ours. It loses them where an affine expression of free
     unknowns has a coefficient 0, as 0 times inf is no number, and then gives `pos`, `abs` or `max` of it a wrong one. The constraints of
-    an added unknown say all that is needed, as they do for the other backends. `examples/cvxpy_bounds.py` shows it.
+    an added unknown say all that is needed, as they do for the other backends. `examples/formulations/cvxpy_bounds.py` shows it.
     """
     if data.get("lower_bounds") is None and data.get("upper_bounds") is None:
         return dict(data)

@@ -14,7 +14,7 @@ from narrow import as_a, present
 from oracles.own_entries import PRINTED
 from places import ROOT, example
 
-EXAMPLE = ROOT / "examples" / "own_formulation.py"
+EXAMPLE = ROOT / "examples" / "formulations" / "own_formulation.py"
 
 
 @pytest.fixture

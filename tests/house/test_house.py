@@ -88,7 +88,8 @@ def test_there_is_one_version() -> None:
 def test_the_constraints_are_plain_pins_of_every_dependency() -> None:
     pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     assert [pin for pin in pins if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", pin)] == []
-    wanted = PYPROJECT["project"]["dependencies"] + PYPROJECT["project"]["optional-dependencies"]["test"]
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    wanted = PYPROJECT["project"]["dependencies"] + extras["test"] + extras["docs"]
     assert {re.split("[<>=]", name)[0] for name in wanted} <= {pin.split("==")[0] for pin in pins}
 
 

@@ -1,4 +1,4 @@
-"""The example that reruns document P's tables: its splits are those of Table 2, and one of them comes to something."""
+"""The benchmark that reruns document P's tables: its splits are those of Table 2, and one of them comes to something."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 
-import places
-from places import SHARED
+from places import ROOT, SHARED, module_of
 
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the folder of public data sets is not beside the repository")
 
 
 @pytest.fixture(scope="module")
 def example() -> ModuleType:
-    return places.example("path_tables")
+    return module_of(ROOT / "benchmarks" / "path_tables.py")
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,10 @@
-"""A formulation of one's own: the soft-margin SVM without constraints, checked against the printed ones.
+"""A formulation of one's own
+==========================
 
-Run it: `python examples/own_formulation.py`. A wrong letter anywhere (try C / 2, or + b) ends in a sentence that says what is wrong.
+The soft-margin SVM without constraints, checked against the printed ones.
+
+Run it: ``python examples/formulations/own_formulation.py``.
+A wrong letter anywhere (try C / 2, or + b) ends in a sentence that says what is wrong.
 """
 
 import cvxpy as cp

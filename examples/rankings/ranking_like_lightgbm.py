@@ -1,6 +1,10 @@
-"""LightGBM's recipe for rankings, with a MarginRanker in place of its LGBMRanker: sizes of groups, GroupKFold, and a search.
+"""LightGBM's recipe for rankings
+==============================
 
-Run it: `python examples/ranking_like_lightgbm.py`. LightGBM takes the sizes of the queries, whose rows follow each other; a MarginRanker
+LightGBM's recipe for rankings, with a MarginRanker in place of its LGBMRanker: sizes of groups, GroupKFold, and a search.
+
+Run it: ``python examples/rankings/ranking_like_lightgbm.py``.
+LightGBM takes the sizes of the queries, whose rows follow each other; a MarginRanker
 takes the query of every row, which `np.repeat` makes of the sizes, and the rows may come in any order. Searches need scikit-learn's
 metadata routing, which hands every fold its queries.
 """

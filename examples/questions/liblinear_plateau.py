@@ -1,6 +1,10 @@
-"""LIBLINEAR's hinge against a proven optimum: does it plateau above it, or had it only not finished?
+"""Does LIBLINEAR plateau above the optimum?
+=========================================
 
-Run it: `python examples/liblinear_plateau.py`. The two data sets are those of scikit-learn's issue 22283: LinearSVC(loss="hinge") without
+LIBLINEAR's hinge against a proven optimum: does it plateau above it, or had it only not finished?
+
+Run it: ``python examples/questions/liblinear_plateau.py``.
+The two data sets are those of scikit-learn's issue 22283: LinearSVC(loss="hinge") without
 an intercept, C = 0.1, seemed to stay above plain coordinate descent on the dual. A proven interval needs no second solver to compare with.
 """
 

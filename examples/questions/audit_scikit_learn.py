@@ -1,6 +1,10 @@
-"""scikit-learn's SVC, SVR and LinearSVC at their default tolerances: how far above the optimum are they, proven?
+"""How far above the optimum are scikit-learn's models?
+====================================================
 
-Run it: `python examples/audit_scikit_learn.py`. `tol` is what each estimator is asked for: LIBSVM stops where the Karush-Kuhn-Tucker
+scikit-learn's SVC, SVR and LinearSVC at their default tolerances: how far above the optimum are they, proven?
+
+Run it: ``python examples/questions/audit_scikit_learn.py``.
+`tol` is what each estimator is asked for: LIBSVM stops where the Karush-Kuhn-Tucker
 conditions are violated by less than that, LIBLINEAR where projected gradients are, and neither is a distance to the optimum. Targets are
 made classes at their mean, classes are targets as they are.
 """

@@ -1,6 +1,10 @@
-"""XGBoost's recipe for rankings, with a MarginRanker in place of its XGBRanker: queries as `qid`, or as a column of a table.
+"""XGBoost's recipe for rankings
+=============================
 
-Run it: `python examples/ranking_like_xgboost.py`. The recipe is that of XGBoost's tutorial on learning to rank: fit with `qid`, or, with
+XGBoost's recipe for rankings, with a MarginRanker in place of its XGBRanker: queries as `qid`, or as a column of a table.
+
+Run it: ``python examples/rankings/ranking_like_xgboost.py``.
+The recipe is that of XGBoost's tutorial on learning to rank: fit with `qid`, or, with
 pandas, put the queries into a column "qid" of a data frame, which then goes through scikit-learn's cross-validation as it is.
 """
 

@@ -1,6 +1,9 @@
-"""cvxpy 1.9.3 with HiGHS returns 20 for a problem whose optimum is 1: a minimal report, and the exact optimum.
+"""A backend that returns 20 where the optimum is 1
+================================================
 
-    python examples/cvxpy_bounds.py
+cvxpy 1.9.3 with HiGHS returns 20 for a problem whose optimum is 1: a minimal report, and the exact optimum.
+
+Run it: ``python examples/formulations/cvxpy_bounds.py``.
 
 For backends that take bounds, cvxpy derives bounds of the unknowns that it adds. It splits X into a positive and a negative part, one of
 which has a 0 at every place, and so the bounds of X @ w with a free w are 0 times inf, which is no number. The product with y counts that

@@ -1,6 +1,6 @@
 """Tables 1 and 3 of document P, from the data: how many pairs, and what choosing lambda along the path comes to.
 
-Run it: `python examples/path_tables.py FOLDER`, the folder of esl-mixture.csv, auto-mpg.csv and pima.csv; a few minutes. Half of the
+Run it: `python benchmarks/path_tables.py FOLDER`, the folder of esl-mixture.csv, auto-mpg.csv and pima.csv; a few minutes. Half of the
 points train, a quarter validates, a quarter tests, as in its Table 2. Its kernel width, its scaling of the features and where its paths
 end are not said: here features have mean 0 and deviation 1 on the training points, k(x, z) = exp(-|x - z|^2 / d), and paths go down to
 LAMBDA_MIN. Every lambda of a path is validated, not its breakpoints only.

@@ -1,10 +1,14 @@
-"""A solver of one's own: dual coordinate ascent for the hinge without a bias, checked against the printed problems.
+"""A solver of one's own
+=====================
+
+A solver of one's own: dual coordinate ascent for the hinge without a bias, checked against the printed problems.
 
     max  t'alpha - 1/2 alpha'Q alpha    s.t.  0 <= alpha_r <= c_r        Q = A K A'
 
 One row after the other goes to its best multiplier while the others stay: alpha_r + (t - Q alpha)_r / Q_rr, cut off at the ends of its box.
 
-Run it: `python examples/own_solver.py`. What is wrong (try Q_rr / 2, or leave out the cut) ends in a sentence that says so.
+Run it: ``python examples/solvers/own_solver.py``.
+What is wrong (try Q_rr / 2, or leave out the cut) ends in a sentence that says so.
 """
 
 import numpy as np

@@ -1,0 +1,75 @@
+"""Whether every link inside built pages leads somewhere, and nothing is fetched from elsewhere: `check_links.py FOLDER`.
+
+Links that a person follows to other sites are not looked at; pictures, styles, fonts and scripts must be in the folder.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+FETCHED = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src"}
+"""The attribute that says what a browser fetches, by the element."""
+FETCHED_BY_STYLES = re.compile(r"""(?:@import\s+|url\()\s*["']?(https?:)?//""")
+
+
+class Page(HTMLParser):
+    """The anchors of a page, what it links to, and what it has a browser fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.fetched: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take down what an element says."""
+        said = dict(attrs)
+        self.anchors.update(name for name in (said.get("id"), said.get("name")) if name)
+        if tag == "a" and said.get("href"):
+            self.links.append(str(said["href"]))
+        elif said.get(FETCHED.get(tag, "")) and said.get("rel") not in ("search", "index", "next", "prev", "canonical"):
+            self.fetched.append(str(said[FETCHED[tag]]))
+
+
+def read(file: Path) -> Page:
+    """A page, parsed."""
+    page = Page()
+    page.feed(file.read_text(encoding="utf-8"))
+    return page
+
+
+def faults(folder: Path) -> Iterator[str]:
+    """A sentence for every link that leads nowhere, and for everything that is fetched from elsewhere."""
+    pages = {file.resolve(): read(file) for file in sorted(folder.rglob("*.html"))}
+    for file, page in pages.items():
+        name = file.relative_to(folder.resolve())
+        for link in page.links + page.fetched:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                if link in page.fetched and parts.scheme != "data":
+                    yield f"{name}: {link} is fetched from elsewhere"
+                continue
+            target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
+            if not target.exists():
+                yield f"{name}: {link} leads nowhere"
+            elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].anchors:
+                yield f"{name}: {link} has no such place on its page"
+    for style in folder.rglob("*.css"):
+        if FETCHED_BY_STYLES.search(style.read_text(encoding="utf-8")):
+            yield f"{style.relative_to(folder)} fetches from elsewhere"
+
+
+def main(folder: Path) -> int:
+    """Print every fault; the exit status is 1 if there is one, or no page."""
+    found = list(faults(folder))
+    print(*found, sep="\n", end="\n" if found else "")
+    return 1 if found or not any(folder.rglob("*.html")) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

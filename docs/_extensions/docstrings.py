@@ -1,0 +1,67 @@
+"""Docstrings as pages: the sources write them for people who read code, and what is markup in reStructuredText is plain text there.
+
+An entry of a section, `name : what it is.  other : what that is.`, becomes an item of a list; indented lines and examples stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+SECTION = re.compile(r"^(Parameters|Returns|Raises|Attributes|Yields)$")
+ENTRY = re.compile(r"(?:^|(?<=\.)\s{1,2})([\w*]+(?:, [\w*]+)*) : ")
+"""The names that begin an entry, at the start of a line or after the sentence before."""
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Rewrite every docstring that autodoc reads."""
+    app.connect("autodoc-process-docstring", rewrite)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def rewrite(app: Sphinx, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
+    """Put reStructuredText in place of a docstring."""
+    lines[:] = list(restructured(lines))
+
+
+def restructured(lines: list[str]) -> Iterator[str]:
+    """The lines of a docstring in reStructuredText."""
+    in_section = False
+    for empty, group in groupby(lines, key=lambda line: not line.strip()):
+        block = list(group)
+        if empty:
+            yield ""
+        elif SECTION.match(block[0]) and len(block) > 1 and set(block[1]) == {"-"}:
+            in_section = True
+            yield from (f"**{block[0]}**", "", *items(block[2:]))
+        elif block[0].lstrip().startswith(">>>"):
+            yield from (line.strip() for line in block)
+        elif block[0].startswith(" ") and not in_section:
+            yield from ("::", "", *(f"    {line}" for line in block), "")
+        elif any(line.startswith(" ") for line in block):
+            yield from (f"| {escaped(line.strip())}" for line in block)
+        else:
+            in_section = False
+            yield from map(escaped, block)
+
+
+def items(block: list[str]) -> Iterator[str]:
+    """The entries of a section as a list; a line that is indented goes on with the entry before it."""
+    for entry in re.split(r"\n(?!\s)", "\n".join(block)):
+        text = " ".join(line.strip() for line in entry.splitlines())
+        parts = ENTRY.split(text)
+        if parts[0].strip():
+            yield f"* {escaped(parts[0].strip())}"
+        for names, said in zip(parts[1::2], parts[2::2], strict=True):
+            yield f"* ``{names}``: {escaped(said.strip())}"
+
+
+def escaped(text: str) -> str:
+    """A line with its code between double backticks, and everything else literal."""
+    pieces = re.split(r"(`+[^`]+`+)", text)
+    return "".join(f"``{piece.strip('`')}``" if piece.startswith("`") else re.sub(r"([*|_\\`])", r"\\\1", piece) for piece in pieces)

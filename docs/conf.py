@@ -1,0 +1,49 @@
+"""How Sphinx builds the documentation: `make docs`. Nothing here asks the network, and neither does what is built."""
+
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+sys.path[:0] = [str(DOCS / "_extensions"), str(DOCS.parent / "src")]
+
+import equimargin  # noqa: E402
+
+project = "equimargin"
+author = "The equimargin developers"
+project_copyright = "the equimargin developers"
+version = release = equimargin.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_gallery.gen_gallery", "docstrings", "mathml", "reference"]
+exclude_patterns = ["reference/api/parts", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5", "gallery/**/*.json"]
+nitpicky = False
+suppress_warnings = ["config.cache"]  # the order of the gallery's folders is a function, which cannot be kept
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # shapes and units stand in the docstrings
+add_module_names = False
+
+html_theme = "furo"
+html_title = f"equimargin {version}"
+html_static_path = ["static"]
+html_css_files = ["book.css"]
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",  # every example is run
+    "nested_sections": False,
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 0,
+    "write_computation_times": False,
+    "abort_on_example_error": True,
+    "remove_config_comments": True,
+}

@@ -1,0 +1,108 @@
+"""Everything that people can name has its place in the reference: the command line's own lists are looked up on the pages."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from places import ROOT, module_of
+
+EXTENSIONS = ROOT / "docs" / "_extensions"
+PLACES = {
+    "formulations": "formulation-{}",
+    "families": "family-{}",
+    "solvers": "solver-{}",
+    "kernels": "kernel-{}",
+}
+"""The name of the place of each thing that `equimargin list` prints, by what is listed."""
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    """The text of every page of the reference, made anew in a process of its own, as Sphinx would have them."""
+    code = "import json, reference; print(json.dumps(reference.pages()))"
+    return dict(json.loads(python("-c", code)))
+
+
+def python(*arguments: str) -> str:
+    """What Python prints that sees the package and the documentation's extensions."""
+    path = f"{ROOT / 'src'}:{EXTENSIONS}"
+    environment = os.environ | {"PYTHONPATH": path, "COLUMNS": "400"}
+    return subprocess.run([sys.executable, *arguments], env=environment, check=True, capture_output=True, text=True).stdout
+
+
+def listed(subject: str) -> list[str]:
+    """What the command line lists of a subject, by its name."""
+    return [line.split()[0] for line in python("-m", "equimargin", "list", subject).splitlines()]
+
+
+@pytest.mark.parametrize("subject", PLACES)
+def test_what_is_listed_has_one_place(pages: dict[str, str], subject: str) -> None:
+    places = re.findall(r"^\((\S+)\)=$", "\n".join(pages.values()), re.MULTILINE)
+    names = listed(subject)
+    assert len(names) > 4
+    for name in names:
+        wanted = {PLACES[subject].format(name)} | ({f"backend-{name}"} if subject == "solvers" else set())
+        assert len([place for place in places if place in wanted]) == 1, name
+
+
+def test_every_link_has_its_sentence(pages: dict[str, str]) -> None:
+    lines = python("-m", "equimargin", "list", "links").splitlines()
+    assert pages["links.md"].count("\n### ") == len(lines) > 50
+    for line in lines:
+        statement = re.sub(r"\W+", " ", line.partition("] ")[2])
+        assert statement in re.sub(r"\W+", " ", pages["links.md"].replace("\\", "")), line
+
+
+def test_every_command_and_option_is_there(pages: dict[str, str]) -> None:
+    commands = re.findall(r"^  (\S+)  ", python("-m", "equimargin", "--help").partition("Commands:")[2], re.MULTILINE)
+    assert len(commands) > 8
+    for command in commands:
+        assert f"(command-{command})=" in pages["commands.md"]
+        for option in re.findall(r"^  (--\S+)", python("-m", "equimargin", command, "--help"), re.MULTILINE):
+            assert option in pages["commands.md"]
+
+
+def test_every_bundled_data_set_is_there(pages: dict[str, str]) -> None:
+    for name in listed("data"):
+        assert f"`{name}`" in pages["data.md"]
+
+
+def test_every_public_name_is_there(pages: dict[str, str]) -> None:
+    """The names are read from the sources, and a module that has `__all__` or is named in the README has its page."""
+    for page, text in pages.items():
+        if (name := re.fullmatch(r"api/(equimargin.*)\.md", page)) is None:
+            continue
+        folder = ROOT / "src" / name[1].replace(".", "/")
+        source = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
+        for public in names_of(source.read_text(encoding="utf-8")):
+            assert re.search(rf"^\.\. \S+:: (?:\S+\.)?{public}$", text, re.MULTILINE), (name[1], public)
+    imported = re.findall(r"^from (equimargin\S*) import", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {f"api/{module}.md" for module in imported} <= set(pages)
+
+
+def names_of(source: str) -> list[str]:
+    """What `__all__` says; without one, the functions and classes that are public by their names."""
+    tree = ast.parse(source).body
+    for node in tree:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return [name for name in ast.literal_eval(node.value) if not name.startswith("_")]
+    return [node.name for node in tree if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")]
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
+    checker = module_of(EXTENSIONS / "check_links.py")
+    assert checker.main(tmp_path) == 1
+    (tmp_path / "a.html").write_text('<a href="b.html#there">x</a><a href="https://example.org">y</a><p id="here">', encoding="utf-8")
+    (tmp_path / "b.html").write_text('<a href="a.html#here">x</a><p id="there">', encoding="utf-8")
+    assert checker.main(tmp_path) == 0
+    for wrong in ('<a href="c.html">', '<a href="a.html#nowhere">', '<script src="https://example.org/x.js">', '<img src="x.png">'):
+        (tmp_path / "c2.html").write_text(wrong, encoding="utf-8")
+        assert len(list(checker.faults(tmp_path))) == 1, wrong
