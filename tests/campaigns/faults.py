@@ -997,15 +997,15 @@ FAULTS = (
     Fault(
         "roundings that excuse everything",
         "proofs/families/rounding.py",
-        "return (objective + rows) * ULPS_OF_A_NUMBER",
-        "return (objective + rows) * 10**6 * ULPS_OF_A_NUMBER",
+        "return (objective + rows) * BEYOND_FIRST_ORDER",
+        "return (objective + rows) * 10**6 * BEYOND_FIRST_ORDER",
         ("stated_rounding",),
     ),
     Fault(
         "roundings of constraints that move nothing",
         "proofs/families/rounding.py",
-        "return (objective + rows) * ULPS_OF_A_NUMBER",
-        "return objective * ULPS_OF_A_NUMBER",
+        "return (objective + rows) * BEYOND_FIRST_ORDER",
+        "return objective * BEYOND_FIRST_ORDER",
         ("stated_rounding",),
     ),
     Fault(

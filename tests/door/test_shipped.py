@@ -19,6 +19,7 @@ from equimargin.proofs.families import OwnFormulation
 from equimargin.proofs.families.family import FAMILIES
 from equimargin.shipped.nu import nu_svc, nu_svr
 from equimargin.solvers import SOLVERS, exact_optimum
+from equimargin.solvers.solution import Limits
 from narrow import as_a, present
 
 EXAMPLES = 12
@@ -68,6 +69,13 @@ def test_every_form_conforms_and_every_mistake_is_refuted(id: str) -> None:
 @pytest.mark.parametrize("name", OF_SHIPPED)
 def test_every_solver_conforms(name: str) -> None:
     check_own_solver(SOLVERS[name], EXAMPLES)
+
+
+def test_libsvm_has_the_multipliers_of_a_half_space_without_an_offset() -> None:
+    """At nu = 1 every multiplier is at its bound, and scikit-learn refuses the model for its infinite offset."""
+    problem = FAMILIES["one_class"]({"X": X + 1, "nu": 1.0})
+    found: Any = SOLVERS["one_class.libsvm"].run(problem, Limits(), None)
+    assert present(found.worth).upper == pytest.approx(problem.optimum().upper, rel=1e-12)
 
 
 @pytest.mark.parametrize("id", SHIPPED)

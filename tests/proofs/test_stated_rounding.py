@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -30,6 +30,8 @@ from narrow import as_a
 
 EPS = 2.0**-52
 """The relative distance of floats."""
+ULPS_8 = Fraction(8 * EPS)
+"""By which part of itself a number is moved here at most."""
 CONTROLS = {"test.rounds.off", "test.rounds.bounded"}
 """The wrong formulations of the family below."""
 
@@ -138,15 +140,53 @@ def test_numbers_of_few_digits_are_what_was_meant() -> None:
 
 @pytest.mark.parametrize("kind", range(len(KINDS)))
 def test_roundings_move_an_optimum_no_further_than_is_said(kind: int) -> None:
-    """Every number is moved by at most 8 ulps, and both optima are exact."""
+    """Every number is moved by at most 8 ulps, and both optima are exact. The bound of both sides holds, and the condition on it."""
     for number in range(4):
         rng = np.random.default_rng([kind, number])
         program = KINDS[kind](rng, 5, 3, "float")
         other = _moved(program, rng)
         one, two = (program_optimum(each, 10.0) for each in (program, other))
         if isinstance(one, Optimum) and isinstance(two, Optimum):
-            allowed = moved_by_rounding(program, one.x, one.y, one.z)
-            assert abs(one.value - two.value) <= allowed
+            assert one.value - two.value <= ULPS_8 * sum(_sums(program, one, two.x))
+            assert two.value - one.value <= ULPS_8 * sum(_sums(other, two, one.x))
+            first_order = _sums(program, one, one.x)[0]
+            assert max(sum(_sums(program, one, two.x)), sum(_sums(other, two, one.x))) <= first_order * 1001 / 1000
+            assert abs(one.value - two.value) <= moved_by_rounding(program, one.x, one.y, one.z)
+
+
+def test_beyond_its_condition_the_bound_takes_both_optima() -> None:
+    """Two equations that differ in their last digits alone: one ulp moves the optimum by its own size, and the optimal point as far."""
+
+    def nearly_twice(last: int) -> Program:
+        return program_from_arrays(np.zeros((2, 2)), [0.0, 1.0], [[1.1, 1.0], [1.1 + last * EPS, 1.0]], [0.0, 1.0], reading="exact")
+
+    one, two = program_optimum(nearly_twice(17), 10.0), program_optimum(nearly_twice(1), 10.0)
+    assert isinstance(one, Optimum)
+    assert isinstance(two, Optimum)
+    assert abs(one.value - two.value) > moved_by_rounding(nearly_twice(17), one.x, one.y, one.z)
+    by_16_ulps = Fraction(16 * EPS)
+    assert abs(one.value - two.value) <= by_16_ulps * sum(_sums(nearly_twice(1), two, one.x))
+    assert sum(_sums(nearly_twice(1), two, one.x)) > 4 * _sums(nearly_twice(17), one, one.x)[0]
+
+
+def _sums(program: Program, at: Optimum, other: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
+    """S and R of the numbers that may be rounded, written out entry by entry."""
+    x, y, z = (list(map(abs, part)) for part in (at.x, at.y, at.z))
+    reach = [abs(v - w) for v, w in zip(other, at.x, strict=True)]
+    S, R = _size(program.c), Fraction(0)
+    for i, row in enumerate(program.P.rows):
+        S += sum((_size(v) * x[i] * x[j] / 2 for j, v in row.items()), Fraction(0))
+        R += sum((_size(v) * x[i] * reach[j] for j, v in row.items()), Fraction(0))
+    for j, v in enumerate(program.q):
+        S, R = S + _size(v) * x[j], R + _size(v) * reach[j]
+    for multiplier, row, end in [*zip(y, program.A.rows, program.b, strict=True), *zip(z, program.G.rows, program.h, strict=True)]:
+        S += multiplier * (sum((_size(v) * x[j] for j, v in row.items()), Fraction(0)) + _size(end))
+        R += multiplier * sum((_size(v) * reach[j] for j, v in row.items()), Fraction(0))
+    return S, R
+
+
+def _size(v: Fraction) -> Fraction:
+    return abs(v) if v.denominator > 2**20 else Fraction(0)
 
 
 def _moved(program: Program, rng: np.random.Generator) -> Program:

@@ -17,8 +17,6 @@ from equimargin.testing import margin_problems
 
 MAX_POINTS = 3
 """Points of a family's instances at most: an exact optimum of each takes milliseconds."""
-SIFTED = 4
-"""Instances that are drawn for each one that is kept: most small examples are trivial, and say little for a reason."""
 QUARTERS = 4
 """Targets are rounded to these parts of 1."""
 
@@ -56,12 +54,12 @@ def problems(family: str) -> Any:
     return margin_problems(family, MAX_POINTS, tails=False).map(_plain)
 
 
-def drawn(data: Any, draws: int, seed: int) -> list[Any]:
-    """Instances of a strategy, those with the most numbers of several times as many, largest first.
+def drawn(data: Any, examples: int, seed: int) -> list[Any]:
+    """Instances of a strategy, each once, those with the most numbers first.
 
     Parameters
     ----------
-    data : a hypothesis strategy.  draws : how many.  seed : of the draws.
+    data : a hypothesis strategy.  examples : how many are drawn.  seed : of the draws.
     """
     from hypothesis import HealthCheck, Phase, given, settings
     from hypothesis import seed as seeded
@@ -69,13 +67,13 @@ def drawn(data: Any, draws: int, seed: int) -> list[Any]:
     found: dict[bytes | int, Any] = {}
 
     @seeded(seed)
-    @settings(max_examples=SIFTED * draws, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
     @given(data)
     def collect(instance: Any) -> None:
         found.setdefault(key(instance), instance)
 
     collect()
-    return sorted(found.values(), key=lambda instance: -size(instance))[:draws]
+    return sorted(found.values(), key=lambda instance: -size(instance))
 
 
 def key(instance: Any) -> bytes | int:

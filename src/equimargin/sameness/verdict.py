@@ -25,6 +25,8 @@ from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 
 DRAWS = 8
 """Instances on which a reason is sought, where nobody says how many."""
+SIFTED = 8
+"""Instances that are drawn for each on which a reason is sought: most small ones are trivial, or have no finite optimum."""
 EXAMPLES = 100
 """Instances that are drawn to find a difference, where nobody says how many."""
 SECONDS = 300.0
@@ -139,7 +141,7 @@ def same(
     started = time.monotonic()
     asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
     strategy = instances_of(a, b) if data is None else data
-    findings, in_time = asked.findings(drawn(strategy, count(draws, "draws"), seed))
+    findings, in_time = asked.findings(strategy, count(draws, "draws"), seed)
     apart = next((found for found in findings if found.apart), None)
     search = asked.search(finite or (apart is not None and apart.finite))
     different = search.run(strategy, count(examples, "examples"), seed)
@@ -213,11 +215,13 @@ class _Question:
     clock: Clock
     finite: bool
 
-    def findings(self, instances: Sequence[Any]) -> tuple[list[Finding], bool]:
-        """What is known at each instance, and whether the time sufficed for all."""
+    def findings(self, strategy: Any, draws: int, seed: int) -> tuple[list[Finding], bool]:
+        """What is known at the largest instances drawn, and whether the time sufficed; equal infinities are not counted as draws."""
         found: list[Finding] = []
         try:
-            for instance in instances:
+            for instance in drawn(strategy, SIFTED * draws, seed):
+                if sum(each.finite or not each.equal for each in found) == draws:
+                    break
                 found.append(compare_at(instance, self.a, self.b, self.reading, self.clock))
         except OutOfTime:
             return found, False

@@ -60,10 +60,18 @@ def wrong_box(d: Data) -> cp.Problem:
 
 @one_class.solver("libsvm", algorithm="LIBSVM through scikit-learn: its multipliers are nu m times those of the dual")
 def libsvm(d: Data) -> tuple[str, Data]:
-    """OneClassSVM of scikit-learn."""
+    """OneClassSVM of scikit-learn.
+
+    Where every multiplier is at its bound, as at nu = 1, LIBSVM's offset is infinite, and scikit-learn refuses the model. The multipliers
+    are right all the same, and they are what is asked for.
+    """
     from sklearn.svm import OneClassSVM
 
-    found = OneClassSVM(kernel="linear", nu=d["nu"], tol=1e-10).fit(d["X"])
-    a = np.zeros(len(d["X"]))
+    found, a = OneClassSVM(kernel="linear", nu=d["nu"], tol=1e-10), np.zeros(len(d["X"]))
+    try:
+        found.fit(d["X"])
+    except ValueError:
+        if not np.isfinite(getattr(found, "dual_coef_", np.nan)).all():
+            raise
     a[found.support_] = found.dual_coef_[0] / (d["nu"] * len(d["X"]))
     return "dual", {"a": a}

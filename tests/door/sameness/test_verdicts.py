@@ -69,6 +69,17 @@ def test_the_lines_of_a_formulation_compute_both_optima() -> None:
         assert (lower, upper) in ((value, value), (-value, -value))  # a maximisation is certified as the minimisation of minus it
 
 
+def test_reasons_are_sought_where_optima_are_finite() -> None:
+    """The largest instance is unbounded, and proves equal infinities alone; it takes no place among the draws."""
+    pair = PAIRS["nu-SVC primal and dual"]
+    unbounded = {"X": np.ones((3, 2)), "y": np.array([1.0, -1.0, 1.0]), "nu": 1.0}
+    finite = {"X": np.array([[-4.0, 1.0], [2.0, 0.0]]), "y": np.array([1.0, -1.0]), "nu": 0.5}
+    found = same(pair.a, pair.b, st.sampled_from([unbounded, finite]), draws=1, examples=2)
+    assert found.verdict == "EQUAL"
+    assert [each.finite for each in found.findings] == [each.reason is not None for each in found.findings] == [False, True]
+    assert "On 1 more instances exact rays prove that both values are the same infinity." in found.reasons
+
+
 def test_a_ratio_of_all_optima_is_said() -> None:
     found = same(soft, soft_doubled, CLASSES, draws=4, examples=10)
     assert any(reason.startswith("B is 2 times A") for reason in found.reasons)
