@@ -17,6 +17,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from inspect import cleandoc
 from typing import Any, TypeVar
 
@@ -214,6 +215,9 @@ class OwnFamily:
 
 
 def _dressed(inner: Any, function: Callable[..., Any]) -> None:
-    """Give an inner function the names, the module and the docstring of the one that somebody wrote."""
+    """Give an inner function the names, the module and the docstring of the one that somebody wrote, which a partial is made of."""
+    while isinstance(function, partial):
+        function = function.func
     for name in ("__module__", "__name__", "__qualname__", "__doc__"):
-        setattr(inner, name, getattr(function, name))
+        if hasattr(function, name):  # a callable object has no name
+            setattr(inner, name, getattr(function, name))

@@ -32,7 +32,8 @@ HIGHS_ENTRIES = 4_000_000
 """Entries of the largest matrix that HiGHS is given. It takes half a minute for web documents and an RBF kernel, and longer for random data
 with unknowns over pairs."""
 
-_STATUSES = {0: Status.OPTIMAL, 1: Status.ITERATION_LIMIT, 2: Status.INFEASIBLE, 3: Status.UNBOUNDED, 4: Status.NUMERICAL_FAILURE}
+SCIPY_LIMIT = 1
+"""What scipy's `status` is after too many iterations or too long a time."""
 
 
 def too_many_entries(problem: OneNormProblem) -> Refusal | None:
@@ -135,12 +136,13 @@ def _stored(Z: Explicit) -> int:
 
 
 def _ending(answer: Any, gap: float, limits: Limits, seconds: float) -> tuple[Status, str]:
-    """The status and its reason, by the gap of the point, and by HiGHS's own status where that gap is too large."""
+    """The status and its reason, by the gap of the point; where that is too large, HiGHS met a limit, or failed whatever it says.
+
+    u = 0 is feasible and u <= C: what HiGHS calls infeasible or unbounded has numbers beyond its tolerances, or a C K beyond its infinity.
+    """
     if gap <= limits.tol:
         return Status.OPTIMAL, f"relative gap {gap:.2e}, {limits.tol:.0e} was asked"
-    status = _STATUSES.get(answer.status, Status.NUMERICAL_FAILURE)
-    if status is Status.OPTIMAL:
-        status = Status.NUMERICAL_FAILURE
+    status = Status.ITERATION_LIMIT if answer.status == SCIPY_LIMIT else Status.NUMERICAL_FAILURE
     if status is Status.ITERATION_LIMIT and limits.time_limit is not None and seconds >= limits.time_limit:
         status = Status.TIME_LIMIT
     return status, f"relative gap {gap:.2e}, {limits.tol:.0e} was asked; HiGHS: {answer.message}"

@@ -2,8 +2,8 @@
 
 Specialised solvers go first, the one that `solve` would choose before all others, because an optimum is proven soonest by them. Then
 come the declarations, family by family, backend by backend; then solvers that are there to be compared with, and the controls. Once the
-optimum of a family is proven, no backend may take much longer than what has proven it, and one that did is not asked for what others
-have answered.
+optimum of a family is proven, as far as answers are compared with it, no backend may take much longer than what has proven it, and one that
+did is not asked for what others have answered.
 """
 
 from __future__ import annotations
@@ -362,7 +362,7 @@ class _Group:
             return family
         if self.allowed is not None and job.formulation and found.run.reason == self.allowed.reason:
             self.stopped.setdefault((job.solver, REGISTRY[job.formulation].unknowns), job.formulation)
-        if self.allowed is None and family.interval.relative_width <= job.tol:
+        if self.allowed is None and family.interval.relative_width <= max(job.tol, self.agree_tol):
             self.allowed = _allowance(family)
         return family
 

@@ -6,6 +6,7 @@ import pickle
 import time
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -432,6 +433,32 @@ def test_what_is_entered_again_has_no_past(own: OwnFamily) -> None:
 
     assert problem.optimum().exact == 9
     assert "test.own.old" not in SOLVERS
+
+
+def _half_of_square(factor: float, d: Any) -> Any:
+    """factor x^2 over x >= end."""
+    x = cp.Variable(name="x")
+    return cp.Problem(cp.Minimize(factor * cp.sum_squares(x)), [x >= d["end"]])
+
+
+class _Stated:
+    """The same, by an object."""
+
+    def __call__(self, d: Any) -> Any:
+        return _half_of_square(0.5, d)
+
+
+HALF = partial(partial(_half_of_square), 0.5)
+
+
+@pytest.mark.parametrize(("stated", "doc"), [(HALF, _half_of_square.__doc__), (_Stated(), _Stated.__doc__)])
+def test_partials_and_objects_that_are_called_are_formulations_and_solvers(own: OwnFamily, stated: Any, doc: str) -> None:
+    own.formulation("other", control=False)(stated)
+    own.solver("whole")(partial(lambda share, d: {"x": share * d["end"]}, 1.0))
+    assert (REGISTRY["test.own.other"].builder.__doc__, REGISTRY["test.own.other"].builder.__module__) == (doc, __name__)
+    found = compare(own({"end": 3.0}), solvers=["CLARABEL", "test.own.whole"])
+    assert found.exit_code == 0, str(found)
+    assert len(found.families[0].judgements) == 3
 
 
 def test_what_is_entered_twice_or_wrongly_is_refused(own: OwnFamily) -> None:

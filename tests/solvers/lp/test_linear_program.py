@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from equimargin.formulations.kernels.kernel import Intercept, linear, polynomial, precomputed, rbf, sigmoid
-from equimargin.formulations.problem.construct import classification, one_norm_ranking, ranking_vector_machine
+from equimargin.formulations.problem.construct import classification, one_norm_classification, one_norm_ranking, ranking_vector_machine
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint
 from equimargin.solvers.lp import linear_program
@@ -53,6 +53,15 @@ def test_the_value_scales(make: Any, scale: float) -> None:
     X, y, qid = three_levels()
     value = checked(make(scale * X, y, qid, C=1 / scale**2)).value
     assert value * scale**2 == pytest.approx(checked(make(X, y, qid)).value, rel=1e-8)
+
+
+def test_what_is_beyond_highs_has_failed_and_is_not_unbounded() -> None:
+    """u <= C K is no limit to HiGHS, which takes 1e20 and more for infinity."""
+    twice = [[4e5, 0.0], [0.0, 4e5], [4e5, 0.0]]
+    solution = solve(one_norm_classification(twice, [1, -1, -1], 2.0, polynomial(2, 2.0, 1.0)), "linear_program")
+    assert solution.status is Status.NUMERICAL_FAILURE
+    assert "unbounded" in solution.reason
+    assert solution.lower <= 4.0 <= solution.upper  # both classes at one point: a slack of 2 in all, or of 1 each
 
 
 def test_the_look_alike_of_document_t_in_one_dimension() -> None:
