@@ -48,6 +48,9 @@ KERNELS: dict[str, Callable[..., Kernel]] = {
 }
 """Makers of kernels by the names of their classes, which is how a file names a kernel."""
 
+RENAMED = {"pairs": "rows"}
+"""Words of earlier files, and those of today: the unknowns of a one-norm problem belonged to pairs when all its rows were pairs."""
+
 Arrays = dict[str, Any]
 Held = TypeVar("Held")
 
@@ -178,9 +181,11 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pr
     if "over" not in words:
         return MarginProblem(X, kernel, rows, float(C), *_of_margin(words, arrays, rows), shift=shift, feature_names=columns)
     unknowns = ("points", "rows") if isinstance(rows, Pairs) else ("rows",)
-    if not isinstance(rows, Pairs | Signed) or words["over"] not in unknowns or np.inf == C:
+    over = RENAMED.get(words["over"], words["over"])
+    if not isinstance(rows, Pairs | Signed) or over not in unknowns or np.inf == C:
         raise ValueError("its unknowns, its rows and its C are those of no one-norm problem")
-    return OneNormProblem(X, kernel, rows, float(C), words["over"], _bias(words, rows), shift=shift, feature_names=columns)
+    bias = _bias({"bias": False, **words}, rows)  # before one-norm problems could have a bias their files did not speak of it
+    return OneNormProblem(X, kernel, rows, float(C), over, bias, shift=shift, feature_names=columns)
 
 
 def _of_margin(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], rows: Rows) -> tuple[Loss, bool, NDArray[np.float64] | None]:

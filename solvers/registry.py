@@ -25,6 +25,7 @@ from typing import Any, Generic, Protocol, TypeVar, overload, runtime_checkable
 import numpy as np
 
 from equimargin.formulations.declaration import REGISTRY
+from equimargin.formulations.numeric.arguments import did_you_mean
 from equimargin.formulations.numeric.jit import is_compiled
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.one_norm import Problem
@@ -282,14 +283,21 @@ def _automatic(problem: AnyProblem) -> Solver:
     for solver in sorted(candidates, key=lambda solver: (not solver.takes(problem.family), not solver.goes_first(problem))):
         if solver.refusal(problem) is None:
             return solver
-    reasons = "; ".join(f"{solver.name}: {solver.refusal(problem) or 'only by its name'}" for solver in SOLVERS.values())
-    raise ValueError(f"auto finds no solver for this {problem.family} problem ({reasons}); {_advice(problem)}")
+    reasons = "; ".join(f"{solver.name}: {solver.refusal(problem) or 'only by its name'}" for solver in _of_family(problem))
+    why = reasons or "none is for that family"
+    raise ValueError(f"auto finds no solver for this {problem.family} problem ({why}); {_advice(problem)}")
+
+
+def _of_family(problem: AnyProblem) -> list[Entry[Any]]:
+    """The solvers for a problem's family."""
+    return [solver for solver in SOLVERS.values() if solver.takes(problem.family)]
 
 
 def _willing(problem: AnyProblem, solver: str | Solver) -> Solver:
     """The solver, of that name or itself, which does not refuse the problem."""
     if isinstance(solver, str) and solver not in SOLVERS:
-        raise ValueError(f"unknown solver {solver!r}; known: auto, {', '.join(SOLVERS)}")
+        known = ", ".join(["auto", *(known.name for known in _of_family(problem))])
+        raise ValueError(f"unknown solver {solver!r}{did_you_mean(solver, list(SOLVERS))}; those for {problem.family}: {known}")
     chosen = SOLVERS[solver] if isinstance(solver, str) else solver
     refusal = chosen.refusal(problem)
     if refusal is not None:

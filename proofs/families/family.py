@@ -108,7 +108,10 @@ class OwnFamily:
         ValueError : data that the family's check refuses.
         """
         if self.check is not None:
-            self.check(data)
+            try:
+                self.check(data)
+            except ValueError as reason:
+                raise ValueError(f"data of {self.id}: {reason}") from None
         return OwnProblem(self.id, data, self.module)
 
     def __repr__(self) -> str:

@@ -46,7 +46,7 @@ def wlw(r: ArrayLike) -> Array:
 
     Source: Wu, Lin and Weng (2004), section 4.2.
     """
-    R = _between(r)
+    R = of_every_two(r)
     k = R.shape[-1]
     system = np.zeros((*R.shape[:-2], k + 1, k + 1))
     system[..., :k, :k] = -R * np.swapaxes(R, -1, -2)
@@ -77,7 +77,7 @@ def bradley_terry(r: ArrayLike, counts: ArrayLike | None = None) -> Array:
 
     Source: Hastie and Tibshirani (1998), section 2.
     """
-    R = _between(r)
+    R = of_every_two(r)
     if R.ndim != 2:
         raise ValueError(f"r must be a square matrix, not of shape {R.shape}")
     k = len(R)
@@ -105,8 +105,17 @@ def bradley_terry(r: ArrayLike, counts: ArrayLike | None = None) -> Array:
     return np.asarray(softmax(theta))
 
 
-def _between(r: ArrayLike) -> Array:
-    """The probabilities of every two classes, the diagonal 0."""
+def of_every_two(r: ArrayLike) -> Array:
+    """The probabilities of every two classes as they are coupled: none nearer to 0 and 1 than 1e-7, and the diagonal 0.
+
+    Parameters
+    ----------
+    r : (..., k, k), as in `wlw`.
+
+    Raises
+    ------
+    ValueError : another shape, a number outside [0, 1], r_ij + r_ji other than 1.
+    """
     R = reals(r, "r").copy()
     if R.ndim < 2 or R.shape[-1] != R.shape[-2] or R.shape[-1] < 2:
         raise ValueError(f"r must be square matrices of two classes or more, not of shape {R.shape}")

@@ -91,6 +91,45 @@ def test_a_larger_problem_agrees_and_the_mistake_disagrees(id: str) -> None:
     assert [j.agreement for j in solvers] == [Agreement.AGREES for name in OF_SHIPPED if SOLVERS[name].families[0] == id], str(found)
 
 
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("lasso", {"penalty": ...}, "data of lasso: they lack penalty; they are X, y, penalty"),
+    ("lasso", {"penalti": 1.0}, "they have 'penalti', and are X, y, penalty; did you mean penalty?"),
+    ("lasso", {"penalty": 0.0}, "penalty must be a positive finite number, not 0"),
+    ("lasso", {"X": X.tolist()}, "X must be a numpy array, not a list"),
+    ("lasso", {"X": X[:, 0]}, r"X must be of a row for every point and a column for every feature, and is of shape \(30,\)"),
+    ("lasso", {"X": np.where(X > 1, np.nan, X)}, "X must hold finite numbers"),
+    ("lasso", {"y": SCORES[:4]}, r"y must be 30 numbers, one for every row of X, and is of shape \(4,\)"),
+    ("group_lasso", {"groups": np.array([0, 1])}, "groups must be 3 numbers, one for every feature"),
+    ("one_class", {"nu": 1.5}, "nu must be a number above 0 and at most 1, not 1.5"),
+    ("nu_svc", {"y": np.where(SCORES > 0, 1, -1)}, "y must hold classes, 0 or 1, and holds -1"),
+    ("nu_svr", {"C": "1"}, "C must be a positive finite number, not '1'"),
+    ("one_norm_svm", {"y": LEVELS}, "y must hold classes, 0 or 1, and holds 2"),
+    ("ls_svm", {"C": np.inf}, "C must be a positive finite number, not inf"),
+    ("crammer_singer", {"y": LEVELS + 1}, "y must hold classes, counted from 0 without a gap, and holds 4"),
+    ("quantile", {"tau": 1.0}, "tau must be a number above 0 and below 1, not 1"),
+    ("quantile", {"penalty": -1.0}, "penalty must be a finite number that is at least 0, not -1"),
+    ("svm.general", {"sigma": 0.5}, "sigma must be a finite number that is at least 1, not 0.5"),
+    ("svm.general", {"sigma": 1.0, "tau": 0.5}, "sigma tau must be at least 1, and is 0.5: else the problem is not convex"),
+    ("coupling.wlw", {"r": ABOVE}, "r_ij . r_ji must be 1 for every two classes"),
+    ("coupling.wlw", {"r": ABOVE[None]}, r"r must be a square matrix, and is of shape \(1, 6, 6\)"),
+    ("coupling.wlw", {"r": 2 - ABOVE}, "r must hold probabilities, numbers from 0 to 1"),
+]
+"""Families, what is wrong with their data (... is what is left out), and what is said of it."""
+
+
+@pytest.mark.parametrize(("id", "change", "said"), WRONG)
+def test_data_that_a_family_does_not_have_are_refused(id: str, change: dict[str, Any], said: str) -> None:
+    data = {name: value for name, value in (LARGER[id] | change).items() if value is not ...}
+    with pytest.raises(ValueError, match=said):
+        FAMILIES[id](data)
+
+
+def test_every_family_checks_its_data() -> None:
+    assert [id for id in SHIPPED if FAMILIES[id].check is None] == []
+    with pytest.raises(ValueError, match="data of lasso: they must be a mapping with X, y, penalty, not 7"):
+        FAMILIES["lasso"](7)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_nu_svc_is_c_svc_at_the_cost_of_its_margin(seed: int) -> None:
     """v = rho^2 v_C - nu rho at C = 1 / (m rho), where the optimal rho is above 0; the C-SVC is the project's own, solved exactly."""

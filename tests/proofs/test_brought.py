@@ -143,15 +143,20 @@ def test_a_refutation_is_small_and_exact() -> None:
 
 def test_a_wrong_map_is_found(own: OwnFamily) -> None:
     own.data = st.fixed_dictionaries({"end": st.integers(1, 3)})
-    maps: dict[str, Any] = {"recover": lambda v, d: {"x": v["y"] + 1}, "printed": lambda v, d: Printed(7.0)}
-    for name, function in maps.items():
+    maps: dict[str, dict[str, Any]] = {
+        "recover": {"recover": lambda v, d: {"x": v["y"] + 1}},
+        "express": {"recover": lambda v, d: {"x": v["y"]}, "express": lambda v, d: {"y": v["x"] + 1}},
+        "printed": {"printed": lambda v, d: Printed(7.0)},
+    }
+    said = {"recover": "recovers is worth", "express": "expresses is worth", "printed": "its printed formula says 7.0"}
+    for name, functions in maps.items():
 
-        @own.formulation(name, **{name: function})
+        @own.formulation(name, **functions)
         def again(d: Any) -> Any:
             y = cp.Variable(name="y")
             return cp.Problem(cp.Minimize(cp.sum_squares(y) / 2), [y >= d["end"]])
 
-        with pytest.raises(AssertionError, match=r"recovers is worth" if name == "recover" else "its printed formula says 7.0"):
+        with pytest.raises(AssertionError, match=said[name]):
             check_formulation(f"test.own.{name}")
 
 

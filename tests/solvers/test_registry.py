@@ -33,6 +33,8 @@ from equimargin.formulations import (
     rbf,
     sigmoid,
 )
+from equimargin.own.plugins import load_shipped
+from equimargin.proofs.families.family import FAMILIES as FAMILIES_BROUGHT
 from equimargin.solvers import SOLVERS, Limits, Needs, Refusal, Solution, Status, exact_optimum, solve, solver
 from equimargin.testing import FAMILIES, check_solver, margin_problems, sample_problem
 from places import ROOT, example
@@ -55,6 +57,13 @@ def any_problems(draw: st.DrawFn) -> Problem:
     return replace(problem, **changes)
 
 
+def too_large(size: int) -> MarginProblem:
+    """A ranking of points, of which nearly all are in a query whose pairs are hard beside squared slacks: no solver takes it."""
+    X = np.arange(float(size))[:, None]
+    y, qid = np.append(X[2:, 0], [0.0, 1.0]), np.append(np.zeros(size - 2), [1, 1])
+    return ranking(X, y, qid, 1.0, loss="squared_hinge", query_weight={0: np.inf})
+
+
 @given(any_problems())
 def test_a_refusal_names_who_takes_the_problem_or_says_that_nobody_does(problem: Problem) -> None:
     taking = [name for name, solver in SOLVERS.items() if solver.refusal(problem) is None]
@@ -75,6 +84,20 @@ def test_a_refusal_names_who_takes_the_problem_or_says_that_nobody_does(problem:
                 declare(id, problem)
             if "exact_optimum" in advice:
                 assert exact_optimum(problem, max_iter=1).reason
+
+
+def test_refusals_speak_of_the_solvers_of_a_problems_family_alone() -> None:
+    """Once families of the field and of the documents are loaded, their solvers are among all others."""
+    load_shipped()
+    others = [name for name, entry in SOLVERS.items() if not entry.takes("rank.l2")]
+    assert "lasso.coordinate_descent" in others
+    for name in ("auto", "cg"):
+        with pytest.raises(ValueError, match=r"\bnewton\b") as refused:
+            solve(too_large(500), name)
+        assert not [other for other in others if re.search(rf"(?<![\w.]){re.escape(other)}\b", str(refused.value))]
+    lasso: Any = FAMILIES_BROUGHT["lasso"]({"X": LINE, "y": LINE[:, 0], "penalty": 1.0})
+    with pytest.raises(ValueError, match=r"unknown solver 'libsvm'.*; those for lasso: auto, lasso.coordinate_descent$"):
+        solve(lasso, "libsvm")
 
 
 def test_hard_rankings_are_sent_to_who_takes_them() -> None:
@@ -105,12 +128,10 @@ def test_rows_that_are_all_hard_by_their_weights_have_a_solver() -> None:
 @pytest.mark.parametrize("size", [400, 500])
 def test_what_is_too_large_to_declare_is_not_undeclared(size: int) -> None:
     """Some 80,000 pairs, hard ones beside squared slacks, which exact arithmetic looks at one by one, and 125,000, which it does not."""
-    X = np.arange(float(size))[:, None]
-    y, qid = np.append(X[2:, 0], [0.0, 1.0]), np.append(np.zeros(size - 2), [1, 1])
     rows = (size - 2) * (size - 3) // 2 + 1
     ending = r", but exact_optimum takes it$" if rows < 100_000 else "$"
     with pytest.raises(ValueError, match=rf"it is too large to declare: {rows:,} rows, the limit is 20,000{ending}"):
-        solve(ranking(X, y, qid, 1.0, loss="squared_hinge", query_weight={0: np.inf}))
+        solve(too_large(size))
 
 
 def test_every_family_of_a_solver_exists() -> None:

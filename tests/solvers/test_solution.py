@@ -156,6 +156,24 @@ def test_a_file_that_is_no_solution_is_refused(tmp_path: Path, change: dict[str,
         Solution.load(file)
 
 
+@pytest.mark.parametrize("name", ["one norm", "points"])
+def test_a_file_of_before_one_norm_classification_is_read(name: str, tmp_path: Path) -> None:
+    """It said "pairs" of unknowns that belong to rows, and nothing of a bias, which there was none of."""
+    file = tmp_path / "solution.npz"
+    found = solve(PROBLEMS[name])
+    found.save(file)
+    with np.load(io.BytesIO(file.read_bytes())) as archive:
+        arrays = {part: archive[part] for part in archive.files}
+    about = json.loads(str(arrays["about"]))
+    assert about.pop("bias") is False
+    about["over"] = {"rows": "pairs"}.get(about["over"], about["over"])
+    np.savez(file, **arrays | {"about": np.array(json.dumps(about))})
+    again = Solution.load(file)
+    assert repr(again.problem) == repr(found.problem)
+    assert again.interval == found.interval
+    np.testing.assert_array_equal(again.predict(X), found.predict(X))
+
+
 def test_what_is_no_file_of_ours_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         Solution.load(tmp_path / "nowhere.npz")

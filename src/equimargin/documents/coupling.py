@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from equimargin.own import Source, family
+from equimargin.own.checks import needing
 from equimargin.own.drawing import Data
+from equimargin.solvers.probability.coupling import of_every_two
 from equimargin.solvers.probability.coupling import wlw as by_linear_system
 
 if TYPE_CHECKING:
@@ -41,7 +43,13 @@ def _drawn() -> Any:
     return drawn()
 
 
-wlw = family("coupling.wlw", _drawn, Source("Wu 2004", "(20)", TITLE))
+def _check_pairs(value: Any, name: str, data: Data) -> None:
+    if np.ndim(value) != 2:
+        raise ValueError(f"{name} must be a square matrix, and is of shape {np.shape(value)}")
+    of_every_two(value)
+
+
+wlw = family("coupling.wlw", _drawn, Source("Wu 2004", "(20)", TITLE), check=needing(r=_check_pairs))
 """r (k, k), the probability of i where only i and j are possible; the diagonal does not matter."""
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from equimargin.formulations import classification
 from equimargin.own import Source, family
+from equimargin.own.checks import classes, matrix, needing, positive, real
 from equimargin.own.drawing import Data, points
 from equimargin.solvers import solve
 
@@ -43,14 +44,28 @@ def _drawn() -> Any:
     return st.tuples(few, st.sampled_from(POWERS)).map(lambda drawn: drawn[0] | {"sigma": drawn[1][0], "tau": drawn[1][1]})
 
 
-general = family("svm.general", _drawn, Source("W", "SVM classifier"))
-"""X (m, d), y (m,) in {0, 1}, C, sigma >= 1 and tau > 0 with sigma tau >= 1."""
+_parts = needing(
+    X=matrix,
+    y=classes(2),
+    C=positive,
+    sigma=real("a finite number that is at least 1", lambda v: 1 <= v < np.inf),
+    tau=positive,
+)
+
+
+def _check(d: Data) -> None:
+    """Refuse data of other names and kinds, and powers whose problem is not convex."""
+    _parts(d)
+    if not d["sigma"] * d["tau"] >= 1:
+        raise ValueError(f"sigma tau must be at least 1, and is {d['sigma'] * d['tau']:g}: else the problem is not convex")
+
+
+general = family("svm.general", _drawn, Source("W", "SVM classifier"), check=_check)
+"""X (m, d), y (m,) in {0, 1}, C > 0, sigma >= 1 and tau > 0 with sigma tau >= 1."""
 
 
 def _labels(d: Data) -> np.ndarray:
-    """y in {-1, 1}, once the powers are known to make a convex problem."""
-    if not (d["sigma"] >= 1 and d["tau"] > 0 and d["sigma"] * d["tau"] >= 1):
-        raise ValueError(f"sigma = {d['sigma']} must be at least 1, and so must sigma tau, with tau = {d['tau']}: else it is not convex")
+    """y in {-1, 1}."""
     return 2.0 * np.asarray(d["y"], dtype=np.float64) - 1
 
 

@@ -181,19 +181,16 @@ def _value_complaint(entry: OwnFormulation, problem: OwnProblem) -> str:
 def _complaint_of_maps(entry: OwnFormulation, problem: OwnProblem) -> str:
     """What is wrong with recover, express or printed, where they are written."""
     own, due = problem.optimum(entry.id), problem.optimum()
-    if entry.printed is not None:
-        said = _complaint_of_printed(entry, problem)
-        if said:
-            return said
+    said = "" if entry.printed is None else _complaint_of_printed(entry, problem)
     if not (isfinite(own.upper) and isfinite(due.upper)):
-        return ""  # no point is optimal
-    if entry.recover is not None and own.x is not None:
+        return said  # no point is optimal
+    if not said and entry.recover is not None and own.x is not None:
         given = entry.recover(problem.values_at(entry.id, own.x), problem.data)
-        return _complaint_of_point(f"the point that {entry.id} recovers", problem.definition, given, problem, due)
-    if entry.express is not None and due.x is not None:
+        said = _complaint_of_point(f"the point that {entry.id} recovers", problem.definition, given, problem, due)
+    if not said and entry.express is not None and due.x is not None:
         given = entry.express(problem.values_at(problem.definition.id, due.x), problem.data)
-        return _complaint_of_point(f"the point that {entry.id} expresses", entry, given, problem, due)
-    return ""
+        said = _complaint_of_point(f"the point that {entry.id} expresses", entry, given, problem, due)
+    return said
 
 
 def _complaint_of_point(what: str, entry: OwnFormulation, given: Any, problem: OwnProblem, due: ProvenOptimum) -> str:

@@ -19,10 +19,11 @@ from pathlib import Path
 
 GROUP = "equimargin.plugins"
 """The entry-point group of plug-ins."""
-DOCUMENTS = "equimargin.documents"
-"""The module that enters the families of the documents that have no canonical shape."""
-SHIPPED = "equimargin.shipped"
-"""The module that enters the families of the field that come with the project."""
+COMING_ALONG = {
+    "equimargin.documents": "comes with equimargin, from the documents",
+    "equimargin.shipped": "comes with equimargin, from the field",
+}
+"""The modules that enter families of the project's own as a user's would be, and what is said of where these come from."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,9 @@ LOADED: dict[str, Plugin] = {}
 
 def load_shipped() -> None:
     """Load the families that come with the project: not with every command, because they are seldom asked for."""
-    import_module(DOCUMENTS)
-    import_module(SHIPPED)
-    LOADED[SHIPPED] = Plugin(SHIPPED, "comes with equimargin")
+    for module, origin in COMING_ALONG.items():
+        import_module(module)
+        LOADED[module] = Plugin(module, origin)
 
 
 def load_installed() -> Iterator[str]:

@@ -7,11 +7,12 @@ in regression with grouped variables, JRSS B 68 (2006), (2.1).
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from equimargin.own import Source, family
+from equimargin.own.checks import Optional, matrix, needing, positive, targets
 from equimargin.own.drawing import Data, points
 
 if TYPE_CHECKING:
@@ -19,9 +20,23 @@ if TYPE_CHECKING:
 
 TIBSHIRANI = "Tibshirani, Regression Shrinkage and Selection via the Lasso (1996)"
 YUAN = "Yuan, Lin, Model Selection and Estimation in Regression with Grouped Variables (2006)"
-lasso = family("lasso", partial(points, labels=-1, penalty=[1.0, 0.5, 2.0]), Source("Tibshirani 1996", "(1)", TIBSHIRANI))
+few = partial(points, labels=-1, penalty=[1.0, 0.5, 2.0])
+lasso = family("lasso", few, Source("Tibshirani 1996", "(1)", TIBSHIRANI), check=needing(X=matrix, y=targets, penalty=positive))
 """X (m, d), y (m,) targets and penalty > 0."""
-group_lasso = family("group_lasso", partial(points, labels=-1, penalty=[1.0, 0.5, 2.0]), Source("Yuan 2006", "(2.1)", YUAN))
+
+
+def _check_groups(value: Any, name: str, data: Data) -> None:
+    d = data["X"].shape[1]
+    if np.shape(value) != (d,):
+        raise ValueError(f"{name} must be {d} numbers, one for every feature, and is of shape {np.shape(value)}")
+
+
+group_lasso = family(
+    "group_lasso",
+    few,
+    Source("Yuan 2006", "(2.1)", YUAN),
+    check=needing(X=matrix, y=targets, penalty=positive, groups=Optional(_check_groups)),
+)
 """X (m, d), y (m,) targets, penalty > 0, and groups (d,), a number for each feature; without it the features form one group."""
 STEPS = 20_000
 """Steps of the proximal gradient, at most: a group lasso of a hundred weights is then solved to ten digits."""

@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from equimargin.own import Source, family
+from equimargin.own.checks import classes, matrix, needing, positive
 from equimargin.own.drawing import Data, points
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
 TITLE = "Suykens, Vandewalle, Least Squares Support Vector Machine Classifiers (1999)"
-ls_svm = family("ls_svm", partial(points, labels=2, C=[1.0, 0.5, 2.0]), Source("Suykens 1999", "(8)-(10)", TITLE))
+ls_svm = family(
+    "ls_svm",
+    partial(points, labels=2, C=[1.0, 0.5, 2.0]),
+    Source("Suykens 1999", "(8)-(10)", TITLE),
+    check=needing(X=matrix, y=classes(2), C=positive),
+)
 """X (m, d), y (m,) in {0, 1} and C > 0, the gamma of the source."""
 
 

@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from equimargin.own import Source, family
+from equimargin.own.checks import classes, matrix, needing, positive
 from equimargin.own.drawing import Data, points
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
 TITLE = "Crammer, Singer, On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines (2001)"
-crammer_singer = family("crammer_singer", partial(points, labels=3, least=3, C=[1.0, 0.5, 3.0]), Source("Crammer 2001", "(7)", TITLE))
-"""X (m, d), y (m,) in {0, ..., k - 1} and C."""
+crammer_singer = family(
+    "crammer_singer",
+    partial(points, labels=3, least=3, C=[1.0, 0.5, 3.0]),
+    Source("Crammer 2001", "(7)", TITLE),
+    check=needing(X=matrix, y=classes(), C=positive),
+)
+"""X (m, d), y (m,) in {0, ..., k - 1}, each of which has a point, and C > 0."""
 
 
 def _indicators(d: Data) -> np.ndarray:

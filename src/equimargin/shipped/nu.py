@@ -18,15 +18,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from equimargin.own import Source, family
+from equimargin.own.checks import classes, matrix, needing, positive, share, targets
 from equimargin.own.drawing import Data, points
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
 TITLE = "Schölkopf, Smola, Williamson, Bartlett, New Support Vector Algorithms (2000)"
-nu_svc = family("nu_svc", partial(points, labels=2, least=2, nu=[0.5, 0.25, 1.0]), Source("Schölkopf 2000", "(46)-(49)", TITLE))
+nu_svc = family(
+    "nu_svc",
+    partial(points, labels=2, least=2, nu=[0.5, 0.25, 1.0]),
+    Source("Schölkopf 2000", "(46)-(49)", TITLE),
+    check=needing(X=matrix, y=classes(2), nu=share),
+)
 """X (m, d), y (m,) in {0, 1} and nu in (0, 1]."""
-nu_svr = family("nu_svr", partial(points, labels=-1, nu=[0.5, 0.25, 0.75], C=[1.0, 4.0]), Source("Schölkopf 2000", "(29)-(32)", TITLE))
+nu_svr = family(
+    "nu_svr",
+    partial(points, labels=-1, nu=[0.5, 0.25, 0.75], C=[1.0, 4.0]),
+    Source("Schölkopf 2000", "(29)-(32)", TITLE),
+    check=needing(X=matrix, y=targets, nu=share, C=positive),
+)
 """X (m, d), y (m,) targets, nu in (0, 1] and C, which the losses' mean is multiplied by."""
 
 

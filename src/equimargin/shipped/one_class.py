@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from equimargin.own import Printed, Source, family
+from equimargin.own.checks import matrix, needing, share
 from equimargin.own.drawing import Data, points
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
 TITLE = "Schölkopf, Platt, Shawe-Taylor, Smola, Williamson, Estimating the Support of a High-Dimensional Distribution (2001)"
-one_class = family("one_class", partial(points, nu=[0.5, 0.25, 1.0]), Source("Schölkopf 2001", "(3)-(4)", TITLE))
+one_class = family(
+    "one_class", partial(points, nu=[0.5, 0.25, 1.0]), Source("Schölkopf 2001", "(3)-(4)", TITLE), check=needing(X=matrix, nu=share)
+)
 """X (m, d) and nu in (0, 1]."""
 
 

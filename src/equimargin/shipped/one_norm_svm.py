@@ -15,14 +15,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from equimargin.own import Source, family
+from equimargin.own.checks import classes, matrix, needing, positive
 from equimargin.own.drawing import Data, points
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
 TITLE = "Bradley, Mangasarian, Feature Selection via Concave Minimization and Support Vector Machines (1998)"
-one_norm_svm = family("one_norm_svm", partial(points, labels=2, C=[1.0, 0.5, 3.0]), Source("Bradley 1998", "(8)", TITLE))
-"""X (m, d), y (m,) in {0, 1} and C."""
+one_norm_svm = family(
+    "one_norm_svm",
+    partial(points, labels=2, C=[1.0, 0.5, 3.0]),
+    Source("Bradley 1998", "(8)", TITLE),
+    check=needing(X=matrix, y=classes(2), C=positive),
+)
+"""X (m, d), y (m,) in {0, 1} and C > 0."""
 
 
 def _signs(d: Data) -> np.ndarray:

@@ -9,7 +9,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from equimargin.own import Source, family
+from equimargin.own.checks import matrix, needing, real, targets
 from equimargin.own.drawing import Data, points
 
 if TYPE_CHECKING:
@@ -17,7 +20,15 @@ if TYPE_CHECKING:
 
 TITLE = "Koenker, Bassett, Regression Quantiles (1978)"
 quantile = family(
-    "quantile", partial(points, labels=-1, tau=[0.5, 0.25, 0.75], penalty=[1.0, 0.25, 0.0]), Source("Koenker 1978", "(3.1)", TITLE)
+    "quantile",
+    partial(points, labels=-1, tau=[0.5, 0.25, 0.75], penalty=[1.0, 0.25, 0.0]),
+    Source("Koenker 1978", "(3.1)", TITLE),
+    check=needing(
+        X=matrix,
+        y=targets,
+        tau=real("a number above 0 and below 1", lambda v: 0 < v < 1),
+        penalty=real("a finite number that is at least 0", lambda v: 0 <= v < np.inf),
+    ),
 )
 """X (m, d), y (m,) targets, tau in (0, 1), and penalty >= 0, that of |w|_1 beside the mean of the losses."""
 

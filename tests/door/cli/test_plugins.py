@@ -67,7 +67,11 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
     assert "[--plugin brought]" in run("list", "families", "--plugin", "brought").stdout
     solvers = run("list", "solvers", "--plugin", "brought").stdout
     assert [line for line in solvers.splitlines() if line.startswith("test.ocsvm.libsvm") and "[--plugin brought]" in line]
-    assert "comes with equimargin" in run("list", "plugins").stdout
+    families = run("list", "families").stdout
+    assert re.search(r"(?m)^coupling.wlw .*\[comes with equimargin, from the documents\]$", families)
+    assert re.search(r"(?m)^lasso .*\[comes with equimargin, from the field\]$", families)
+    assert re.search(r"(?m)^svm.soft [^[]*$", families)
+    assert "comes with equimargin, from the field" in run("list", "plugins").stdout
     shown = run("show", "test.ocsvm.dual", "--plugin", "brought").stdout
     assert "Estimating the Support" in shown
     assert "LaTeX" in shown
