@@ -9,7 +9,7 @@ K : (m, m) Gram.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -233,9 +233,7 @@ def svm_onenorm_primal(problem: OneNormProblem) -> Declaration:
 
     The multiplier of `margin` is u >= 0 of the dual program.
     """
-    import cvxpy as cp
-
-    return _classifying_primal(problem, cp.Variable(name="b"))
+    return _classifying_primal(problem, bias=True)
 
 
 @formulation(
@@ -250,16 +248,17 @@ def svm_nobias_onenorm_primal(problem: OneNormProblem) -> Declaration:
 
     The multiplier of `margin` is u >= 0 of the dual program.
     """
-    return _classifying_primal(problem, None)
+    return _classifying_primal(problem, bias=False)
 
 
-def _classifying_primal(problem: OneNormProblem, b: Any) -> Declaration:
-    """The primal program of a classification with the variable b, or without a bias."""
+def _classifying_primal(problem: OneNormProblem, bias: bool) -> Declaration:
+    """1'alpha + C 1'xi of a classification, with or without b."""
     import cvxpy as cp
 
     y, K = problem.rows.s, problem.gram.dense
     C = cp.Parameter(nonneg=True, name="C", value=problem.C)
     alpha, g, xi = cp.Variable(problem.p, name="alpha"), cp.Variable(problem.m, name="g"), cp.Variable(problem.p, name="xi")
+    b: Any = cp.Variable(name="b") if bias else 0.0
 
     def printed(v: Mapping[str, Any]) -> Printed:
         margins = y * (K @ (y * v["alpha"]) + v.get("b", 0.0))
@@ -272,15 +271,15 @@ def _classifying_primal(problem: OneNormProblem, b: Any) -> Declaration:
         problem,
         cp.Minimize(cp.sum(alpha) + C * cp.sum(xi)),
         {
-            "margin": cp.multiply(y, g if b is None else g + b) >= 1 - xi,
+            "margin": cp.multiply(y, g + b) >= 1 - xi,
             "sign": alpha >= 0,
             "slack": xi >= 0,
             "values": g == K @ cp.multiply(y, alpha),
         },
-        variables={"alpha": alpha, "g": g, "xi": xi} | ({} if b is None else {"b": b}),
+        variables={"alpha": alpha, "g": g, "xi": xi} | ({"b": b} if bias else {}),
         parameters={"C": C},
-        recover=lambda d: OneNormPoint(x=alpha.value, u=d.multiplier("margin"), b=None if b is None else float(b.value)),
-        express=lambda at: {"alpha": at.x, "g": at.f, "xi": at.xi} | ({} if b is None else {"b": at.b}),
+        recover=lambda d: OneNormPoint(x=alpha.value, u=d.multiplier("margin"), b=float(b.value) if bias else None),
+        express=lambda at: {"alpha": at.x, "g": at.f, "xi": at.xi} | ({"b": at.b} if bias else {}),
         printed=printed,
     )
 
@@ -297,7 +296,7 @@ def svm_onenorm_dual(problem: OneNormProblem) -> Declaration:
 
     The multiplier of `price` is alpha >= 0 of the primal, and that of `balance` is b up to its sign.
     """
-    return _classifying_dual(problem, lambda u: {"balance": problem.rows.s @ u == 0})
+    return _classifying_dual(problem, bias=True)
 
 
 @formulation(
@@ -312,30 +311,30 @@ def svm_nobias_onenorm_dual(problem: OneNormProblem) -> Declaration:
 
     The multiplier of `price` is alpha >= 0 of the primal.
     """
-    return _classifying_dual(problem, lambda u: {})
+    return _classifying_dual(problem, bias=False)
 
 
-def _classifying_dual(problem: OneNormProblem, balance: Callable[[Any], dict[str, Any]]) -> Declaration:
-    """The dual program of a classification, with the constraint that a bias adds; b is the best one for alpha."""
+def _classifying_dual(problem: OneNormProblem, bias: bool) -> Declaration:
+    """1'u of a classification over the box, with y'u = 0 where there is a bias; b is the best one for alpha."""
     import cvxpy as cp
 
     y, K = problem.rows.s, problem.gram.dense
     C = cp.Parameter(nonneg=True, name="C", value=problem.C)
     u = cp.Variable(problem.p, name="u")
+    balance = {"balance": y @ u == 0} if bias else {}
 
     def printed(at: Mapping[str, Any]) -> Printed:
-        prices = y * (K @ (y * at["u"])) - 1
-        violations = {"price": prices, "lower": -at["u"], "upper": at["u"] - at["C"]}
-        return Printed(at["u"].sum(), violations | ({"balance": np.abs(y @ at["u"])} if problem.bias else {}))
+        violations = {"price": y * (K @ (y * at["u"])) - 1, "lower": -at["u"], "upper": at["u"] - at["C"]}
+        return Printed(at["u"].sum(), violations | ({"balance": np.abs(y @ at["u"])} if bias else {}))
 
     return Declaration(
         problem,
         cp.Maximize(cp.sum(u)),
         {
             "price": cp.multiply(y, K @ cp.multiply(y, u)) <= 1,
+            **balance,
             "lower": u >= 0,
             "upper": u <= C,
-            **balance(u),
         },
         variables={"u": u},
         parameters={"C": C},

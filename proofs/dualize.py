@@ -16,7 +16,7 @@ Source: S. Boyd, L. Vandenberghe, Convex Optimization, chapter 5.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -56,10 +56,12 @@ ONE = Fraction(1)
 class Program:
     """min 1/2 z'Hz + g'z + sqrt(z'Nz) + constant   s.t.  E z = e,  F z <= f,  lower <= z <= upper,  |M z| <= m'z for every cone.
 
+    names : (n,) of the unknowns.
     H, N : (n, n), N None without a norm.  g : (n,).  E, F : (rows, n).  lower, upper : (n,), None where there is no bound.
     cones : rows m and M, over z.
     """
 
+    names: tuple[str, ...]
     H: Rational
     g: Rational
     constant: Fraction
@@ -89,14 +91,32 @@ def dualize(declaration: Declaration) -> Program:
     -------
     Program : over those multipliers that the rules of `reduced` leave, in the order of the constraints.
     """
-    form = canonical(declaration)
+    return reduced(lagrangian_dual(canonical(declaration)))
+
+
+def lagrangian_dual(form: Program) -> Program:
+    """The Lagrangian dual of a canonical form, its maximisation written as a minimisation.
+
+    Its unknowns are those unknowns of the form that have curvature, then a multiplier of every row: y_1, y_2, ... of the equations,
+    z_1, z_2, ... of the inequalities, u_1, u_2, ... of the rows of the cones.
+
+    Parameters
+    ----------
+    form : from `canonical`.
+    """
     G, h = np.vstack([form.E, form.F, *(-cone for cone in form.cones)]), np.append(form.e, form.f)
     curved = np.flatnonzero(form.H.any(axis=0))
     x, equations, inequalities, rows = len(curved), len(form.e), len(form.f), len(G)
     ends = np.cumsum([x + equations + inequalities, *(len(cone) for cone in form.cones)])
     H = zeros(x + rows, x + rows)
     H[:x, :x] = form.H[np.ix_(curved, curved)]
-    dual = Program(
+    return Program(
+        (
+            *(form.names[k] for k in curved),
+            *(f"y_{k + 1}" for k in range(equations)),
+            *(f"z_{k + 1}" for k in range(inequalities)),
+            *(f"u_{k + 1}" for k in range(rows - equations - inequalities)),
+        ),
         H,
         np.concatenate([zeros(x), h, zeros(rows - len(h))]),
         -form.constant,
@@ -108,7 +128,6 @@ def dualize(declaration: Declaration) -> Program:
         (None,) * (x + rows),
         tuple(identity(x + rows)[start:stop] for start, stop in pairwise(ends)),
     )
-    return reduced(dual)
 
 
 def same_dual(primal_id: str, dual_id: str, problem: Problem) -> bool:
@@ -169,7 +188,14 @@ def canonical(declaration: Declaration) -> Program:
     cones = tuple(-G[start:stop] for start, stop in pairwise(ends[1:]))
     if any(v != 0 for v in h[ends[1] :]):
         raise ValueError("a cone whose rows have a constant is not dualised")
+    names = [f"t_{k + 1}" for k in range(n)]
+    for name in declaration.variables:
+        if name in columns:
+            span = range(columns[name].start, columns[name].stop)
+            for k, column in enumerate(span):
+                names[column] = name if len(span) == 1 else f"{name}_{k + 1}"
     return Program(
+        tuple(names[k] for k in order),
         exact(form.P.toarray())[np.ix_(order, order)],
         exact(form.q)[order],
         Fraction(form.offset),
@@ -188,11 +214,22 @@ def canonical(declaration: Declaration) -> Program:
 
 def reduced(program: Program) -> Program:
     """The program after the rules below have been applied until none applies any more."""
+    for _, after in reductions(program):
+        program = after
+    return program
+
+
+def reductions(program: Program) -> Iterator[tuple[str, Program]]:
+    """The rules that are applied to a program, one after the other: what each does, in a sentence, and the program after it."""
     rules = (_bounded, _substituted, _slack_dropped, _monotone_fixed, _norm_formed)
     while True:
-        after = next((result for rule in rules if (result := rule(program)) is not None), None)
-        if after is None:
-            return program
+        for rule in rules:
+            after = rule(program)
+            if after is not None:
+                break
+        else:
+            return
+        yield (rule.__doc__ or "").partition("\n")[0], after
         program = after
 
 
@@ -243,6 +280,7 @@ def _eliminated(program: Program, r: int, k: int) -> Program:
 
     H, g, E, F = program.H, program.g + program.H[:, k] * c, program.E, program.F
     return Program(
+        tuple(program.names[j] for j in rest),
         columns(columns(H).T),
         g[rest] + a * g[k],
         program.constant + program.g[k] * c + H[k, k] * c * c / 2,
@@ -305,6 +343,7 @@ def _without(program: Program, k: int) -> Program:
     rest = [j for j in range(program.n) if j != k]
     return replace(
         program,
+        names=tuple(program.names[j] for j in rest),
         H=program.H[np.ix_(rest, rest)],
         g=program.g[rest],
         E=program.E[:, rest],

@@ -10,6 +10,7 @@ import json
 import re
 
 from equimargin.formulations import links
+from equimargin.proofs import theorems
 from places import ROOT
 
 ROCQ = ROOT / "proofs" / "rocq"
@@ -34,33 +35,19 @@ OF_OPEN_FAMILIES = (
 """Theorems about families that enter by the open protocol, in which the forms of one family are its links."""
 
 
-def source(file: str) -> str:
-    """A file of proofs/rocq without its comments."""
-    return re.sub(r"\(\*.*?\*\)", "", (ROCQ / f"{file}.v").read_text(encoding="utf-8"), flags=re.DOTALL)
-
-
 def linked() -> list[str]:
     """The theorems that links name, the capstones, and those of open families: file.name, each once."""
     return list(dict.fromkeys([link.theorem for link in links.LINKS if link.theorem] + list(CAPSTONES + OF_OPEN_FAMILIES)))
 
 
 def statement(theorem: str) -> str:
-    """A theorem from its name to its proof, with single spaces.
-
-    Raises
-    ------
-    LookupError : there is no such theorem.
-    """
-    file, name = theorem.split(".")
-    found = re.findall(rf"^Theorem ({re.escape(name)}\b.*?)\.\s+Proof\.", source(file), re.DOTALL | re.MULTILINE)
-    if len(found) != 1:
-        raise LookupError(f"{len(found)} theorems are called {theorem}")
-    return " ".join(found[0].split())
+    """The statement of a theorem with single spaces."""
+    return " ".join(theorems.statement(theorem).split())
 
 
 def skeleton(file: str) -> str:
     """A file without its proofs: sections, variables, hypotheses, definitions and all statements, in their order."""
-    return " ".join(re.sub(r"\bProof\b.*?\b(Qed|Defined)\.", "", source(file), flags=re.DOTALL).split())
+    return " ".join(re.sub(r"\bProof\b.*?\b(Qed|Defined)\.", "", theorems.without_comments(file), flags=re.DOTALL).split())
 
 
 def digests() -> dict[str, str]:

@@ -145,7 +145,7 @@ def test_an_equation_is_put_into_a_quadratic() -> None:
     """min z0^2 + z1 with z0 + z1 = 2 and z1 >= 0 is min z1^2 - 3 z1 + 4."""
     one, none = Fraction(1), exact(np.zeros(0))
     program = Program(
-        exact(np.diag([2.0, 0.0])), exact(np.array([0.0, 1.0])), 0 * one, exact(np.ones((1, 2))), exact(np.array([2.0])),
+        ("z_0", "z_1"), exact(np.diag([2.0, 0.0])), exact(np.array([0.0, 1.0])), 0 * one, exact(np.ones((1, 2))), exact(np.array([2.0])),
         exact(np.zeros((0, 2))), none, (None, 0 * one), (None, None),
     )  # fmt: skip
     after = reduced(program)

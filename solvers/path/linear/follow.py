@@ -15,6 +15,7 @@ from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
 from equimargin.solvers.needs import Needs
+from equimargin.solvers.path.linear.factor import empty
 from equimargin.solvers.path.linear.result import OneNormPath
 from equimargin.solvers.path.linear.simplex import ENDED, PERTURBATION, RUNNING, Basis, Columns, Record, advance
 
@@ -60,9 +61,9 @@ def followed(
 ) -> OneNormPath:
     """The path down to lambda_min; the arguments are those of `regularization_path`."""
     started = seconds_at_work()
-    unit = problem.gram.mean_diagonal
+    unit = 2.0 ** np.rint(np.log2(problem.gram.mean_diagonal))
     of = _columns(problem, unit)
-    basis = _first(problem, len(of.ci))
+    basis = _first(problem, of, lambda_min / unit)
     low, records, stopped = basis.low.copy(), [], Stop.NO_ROWS
     pieces, status = 0, RUNNING if problem.p else ENDED
     while status == RUNNING:
@@ -98,34 +99,38 @@ def _columns(problem: OneNormProblem, unit: float) -> Columns:
     return Columns(K, i, j, sign, ci, cj, csign, rows.s.copy() if problem.bias else np.zeros(0))
 
 
-def _first(problem: OneNormProblem, n: int) -> Basis:
-    """The basis that is optimal for large lambda: x = 0, and every row has slack.
+def _first(problem: OneNormProblem, of: Columns, lambda_min: float) -> Basis:
+    """The basis that is optimal for large lambda: x = 0, and every row has slack; lambda is twice that of the first jump.
 
     With a bias as many rows of the larger class have slack as there are of the other one, and the next of them is on the margin.
     """
-    p, capacity = problem.p, problem.m + 2
+    p, n, capacity = problem.p, len(of.ci), problem.m + 2
     basis = Basis(
         J=np.zeros(capacity, dtype=np.int64),
         E=np.zeros(capacity, dtype=np.int64),
-        size=np.zeros(2, dtype=np.int64),
-        Q=np.zeros((capacity, capacity)),
-        R=np.zeros((capacity, capacity)),
+        M=empty(capacity),
         low=np.ones(p, dtype=np.bool_),
         place=np.zeros(n + 1, dtype=np.bool_),
         tight=np.zeros(p, dtype=np.bool_),
         sums=np.zeros(problem.m + 1),
+        rests=np.zeros(problem.m + 1),
         rhs=1.0 + PERTURBATION * np.random.default_rng(0).random(p),
         margins=np.zeros(p),
-        lam=np.array([np.inf]),
+        lam=np.ones(1),
     )
-    if problem.bias and p:
-        s = problem.rows.s
+    s = problem.rows.s
+    if problem.bias:
         larger = np.flatnonzero(s == (1.0 if s.sum() >= 0 else -1.0))
         larger = larger[np.argsort(-basis.rhs[larger])]
         others = min(p - len(larger), len(larger) - 1)
         basis.low[larger[others:]] = False
-        basis.E[0], basis.J[0], basis.size[:] = larger[others], n, 1
+        basis.E[0], basis.J[0], basis.M.size[:] = larger[others], n, 1
         basis.tight[larger[others]] = basis.place[n] = True
+    u = basis.low.astype(np.float64)
+    u[basis.tight] = np.abs(s @ u) if problem.bias else 0.0
+    g = of.K[:-1, :-1] @ problem.rows.rdot(u)
+    prices = g if problem.over == "points" else problem.rows.dot(g)
+    basis.lam[0] = 2.0 * max(float(prices.max(initial=0.0)), lambda_min) or 1.0
     return basis
 
 
@@ -139,8 +144,8 @@ def _empty(rounds: int, capacity: int) -> Record:
         J=np.zeros(entries, dtype=whole),
         E=np.zeros(entries, dtype=whole),
         x=np.zeros(entries),
-        p=np.zeros(entries),
-        q=np.zeros(entries),
+        upper=np.zeros(entries),
+        lower=np.zeros(entries),
         flips=np.zeros(2 * rounds, dtype=whole),
         at=np.zeros(2 * rounds, dtype=whole),
         tally=np.zeros(2, dtype=whole),
@@ -167,8 +172,8 @@ def _named(problem: OneNormProblem, unit: float, low: Any, records: list[Record]
         columns=columns,
         values=np.where(columns < problem.size, values / unit, values),
         rows=joined("E", entries, whole),
-        p=joined("p", entries) / unit,
-        q=joined("q", entries),
+        upper=joined("upper", entries),
+        lower=joined("lower", entries),
         low=low,
         flips=joined("flips", flips, whole),
         flipped_at=np.concatenate([np.zeros(0, whole), *at]),

@@ -18,10 +18,10 @@ from equimargin.solvers.path.result import OPTIMAL_GAP, SMALLEST_LAMBDA
 from equimargin.solvers.problem_file import packed, read, unpacked, write
 from equimargin.solvers.solution import Solution, Status
 
-FORMAT = "equimargin one-norm path 1"
+FORMAT = "equimargin one-norm path 2"
 """Name of the format of a path's file. The number counts the changes of its layout."""
 ARRAYS = {
-    **dict.fromkeys(("lambdas", "values", "p", "q", "gaps"), "f"),
+    **dict.fromkeys(("lambdas", "values", "upper", "lower", "gaps"), "f"),
     **dict.fromkeys(("starts", "columns", "rows", "flips", "flipped_at"), "i"),
     "low": "b",
 }
@@ -42,7 +42,7 @@ class OneNormPath:
     first. 0 may be the last. Neighbouring pieces may have one x, and differ in the u.
     starts : (T + 1,) where the entries of every piece begin in the five arrays that follow.
     columns, values : the entries of x that need not be 0, and of the bias, which has the number problem.size.
-    rows, p, q : the rows on the margin, whose u is lambda p - q.
+    rows, upper, lower : the rows on the margin, and their u at the upper and at the lower end of the piece.
     low : (rows of the problem,) which have u = 1 before the first flip.
     flips, flipped_at : rows whose u changes between 0 and 1, and before which piece.
     gaps : (T,) the larger relative gap of the two ends of a piece, in float64.
@@ -55,8 +55,8 @@ class OneNormPath:
     columns: Index
     values: Array
     rows: Index
-    p: Array
-    q: Array
+    upper: Array
+    lower: Array
     low: NDArray[np.bool_]
     flips: Index
     flipped_at: Index
@@ -164,7 +164,7 @@ class OneNormPath:
         held = {name: arrays[f"path_{name}"] for name in ARRAYS}
         wrong = [name for name, kind in ARRAYS.items() if held[name].ndim != 1 or held[name].dtype.kind != kind]
         T, entries = len(held["lambdas"]), len(held["values"])
-        lengths = {"gaps": T, "starts": T + 1, "columns": entries, "rows": entries, "p": entries, "q": entries, "low": problem.p}
+        lengths = {"gaps": T, "starts": T + 1, "columns": entries, "rows": entries, "upper": entries, "lower": entries, "low": problem.p}
         wrong += [name for name, length in lengths.items() if len(held[name]) != length]
         if wrong:
             raise ValueError(f"its {wrong[0]} does not fit the others")
@@ -181,5 +181,7 @@ class OneNormPath:
         """u at lambda on a piece, (p,), in [0, 1]."""
         part, flips = slice(self.starts[t], self.starts[t + 1]), self.flips[self.flipped_at <= t]
         u: Array = (self.low ^ (np.bincount(flips, minlength=self.problem.p) % 2 == 1)).astype(np.float64)
-        u[self.rows[part]] = np.clip(lam * self.p[part] - self.q[part], 0.0, 1.0)
+        high, low = self.lambdas[t - 1] if t else np.inf, self.lambdas[t]
+        share = (lam - low) / (high - low)  # of the upper end, which at infinity has the u of the lower one
+        u[self.rows[part]] = np.clip(self.lower[part] + share * (self.upper[part] - self.lower[part]), 0.0, 1.0)
         return u

@@ -5,13 +5,14 @@
 
 A basis has columns J and as many rows E, whose margins are 1: with M = B[E, J]
 
-    x_J = M^-1 1,     u = 1 on the rows L with slack,  0 on the rows beyond the margin,     u_E = lambda p - q,
-    p = M^-T c_J,     q = M^-T (B[L]'1)_J,     reduced costs  lambda s_j - o_j,   s = c - B[E]'p,   o = B[L]'1 - B[E]'q.
+    x_J = M^-1 1,     u = 1 on the rows L with slack,  0 on the rows beyond the margin,     u_E = M^-T (lambda c - B[L]'1)_J,
+    reduced costs  d = lambda c - B'u,     and with  p = M^-T c_J,  s = c - B[E]'p     u_E - t p  and  d - t s  at lambda - t.
 
 As lambda falls the basis stays optimal until a reduced cost falls below 0, so that its column enters, or an entry of u_E leaves [0, 1], so
 that its row leaves E. x then jumps along an edge, until an x_j is 0 or another row meets its margin; x is constant in between. M is kept as
 its QR factors, which lose and gain a row and a column with a pivot (`factor.py`). B is never formed: a product with it is one with K and
-one with A.
+one with A. What rounding takes from (B[L]'1)_J is kept beside it, because an error e of it makes the reduced cost of a column j wrong by up
+to |M^-1 B[E, j]| e, which is thousands of times e.
 
 Several rows or columns may be due at once. The right-hand side 1 is perturbed by random numbers of size PERTURBATION for the choice of what
 leaves; every pivot then lowers the sum of slacks, and no basis comes twice. What is written down is computed with 1 itself.
@@ -29,7 +30,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import jit
-from equimargin.solvers.path.linear.factor import Index, add_column, add_row, drop_column, drop_row, solved, solved_transposed
+from equimargin.solvers.path.linear.factor import Factors, Index, add_column, add_row, drop_column, drop_row, solved
 
 PERTURBATION = 1e-9
 """Size of the random numbers that are added to the right-hand side 1, without a unit: well above what rounding makes of a margin."""
@@ -64,20 +65,20 @@ class Columns(NamedTuple):
 class Basis(NamedTuple):
     """The present basis; the arrays change in place.
 
-    J, E : (capacity,) columns, n for the bias, and rows.  size : (2,) how many rows and columns.  Q, R : (capacity, capacity) factors of M.
+    J, E : (capacity,) columns, n for the bias, and rows.  M : their matrix and its factors.
     low : (p,) which rows are in L.  place : (n + 1,) whether a column is in J.  tight : (p,) whether a row is in E.
-    sums : (m + 1,) K A'1_L, and last the sum of s over L.  rhs : (p,) the perturbed 1.  margins : (p,) B x there.  lam : (1,) lambda.
+    sums, rests : (m + 1,) K A'1_L, and last the sum of s over L; and what rounding takes from them.
+    rhs : (p,) the perturbed 1.  margins : (p,) B x there.  lam : (1,) lambda.
     """
 
     J: Index
     E: Index
-    size: Index
-    Q: Array
-    R: Array
+    M: Factors
     low: NDArray[np.bool_]
     place: NDArray[np.bool_]
     tight: NDArray[np.bool_]
     sums: Array
+    rests: Array
     rhs: Array
     margins: Array
     lam: Array
@@ -141,104 +142,130 @@ def _price(of: Columns, g: Array, k: int) -> float:
 
 
 @jit
+def _add(sums: Array, rests: Array, factor: float, row: Array) -> None:
+    """Add a power of 2, or its negative, times a row of K to sums, and to `rests` what rounding takes from these."""
+    for i in range(len(row)):
+        new = factor * row[i]
+        total = sums[i] + new
+        part = total - sums[i]
+        rests[i] += (sums[i] - (total - part)) + (new - part)
+        sums[i] = total
+
+
+@jit
 def _toggle(of: Columns, basis: Basis, r: int) -> None:
     """Row r comes into L, or goes out of it."""
     m, way = len(of.K) - 1, -1.0 if basis.low[r] else 1.0
     basis.low[r] = not basis.low[r]
-    basis.sums[:] += (way * of.sign[r]) * of.K[of.i[r]]
+    _add(basis.sums, basis.rests, way * of.sign[r], of.K[of.i[r]])
     if of.j[r] < m:
-        basis.sums[:] -= (way * of.sign[r]) * of.K[of.j[r]]
+        _add(basis.sums, basis.rests, -way * of.sign[r], of.K[of.j[r]])
     if len(of.s):
         basis.sums[m] += way * of.s[r]
+
+
+@jit
+def _without(entries: Index, number: int, length: int) -> None:
+    """One of the first `length` entries goes; those after it move up by one."""
+    for a in range(number, length - 1):
+        entries[a] = entries[a + 1]
+
+
+@jit
+def _column(of: Columns, basis: Basis, k: int) -> Array:
+    """The entries of the column k of B in the rows E."""
+    column = np.empty(basis.M.size[0])
+    for e in range(len(column)):
+        column[e] = _entry(of, basis.E[e], k)
+    return column
 
 
 @jit
 def _drop(basis: Basis, number: int) -> None:
     """A column of J goes."""
     basis.place[basis.J[number]] = False
-    for a in range(number, basis.size[1] - 1):
-        basis.J[a] = basis.J[a + 1]
-    drop_column(basis.Q, basis.R, basis.size, number)
+    _without(basis.J, number, basis.M.size[1])
+    drop_column(basis.M, number)
 
 
 @jit
 def _join(of: Columns, basis: Basis, k: int) -> None:
     """Column k joins J."""
-    column = np.empty(basis.size[0])
-    for e in range(basis.size[0]):
-        column[e] = _entry(of, basis.E[e], k)
-    basis.J[basis.size[1]], basis.place[k] = k, True
-    add_column(basis.Q, basis.R, basis.size, column)
+    column = _column(of, basis, k)
+    basis.J[basis.M.size[1]], basis.place[k] = k, True
+    add_column(basis.M, column)
 
 
 @jit
 def _release(basis: Basis, number: int) -> None:
     """A row of E goes."""
     basis.tight[basis.E[number]] = False
-    for e in range(number, basis.size[0] - 1):
-        basis.E[e] = basis.E[e + 1]
-    drop_row(basis.Q, basis.R, basis.size, number)
+    _without(basis.E, number, basis.M.size[0])
+    drop_row(basis.M, number)
 
 
 @jit
 def _tighten(of: Columns, basis: Basis, r: int) -> None:
     """Row r joins E."""
-    row = np.empty(basis.size[1])
-    for a in range(basis.size[1]):
+    row = np.empty(basis.M.size[1])
+    for a in range(len(row)):
         row[a] = _entry(of, r, basis.J[a])
-    basis.E[basis.size[0]], basis.tight[r] = r, True
-    add_row(basis.Q, basis.R, basis.size, row)
+    basis.E[basis.M.size[0]], basis.tight[r] = r, True
+    add_row(basis.M, row)
 
 
 @jit
-def _refined(of: Columns, basis: Basis, right: Array, transposed: bool) -> Array:
-    """M^-1 right, or M^-T right, with one step of refinement."""
-    k = basis.size[0]
-    y = solved_transposed(basis.Q, basis.R, basis.size, right) if transposed else solved(basis.Q, basis.R, basis.size, right)
-    rest = right.copy()
-    for e in range(k):
-        for a in range(k):
-            v = _entry(of, basis.E[e], basis.J[a])
-            if transposed:
-                rest[a] -= v * y[e]
-            else:
-                rest[e] -= v * y[a]
-    more = solved_transposed(basis.Q, basis.R, basis.size, rest) if transposed else solved(basis.Q, basis.R, basis.size, rest)
-    return y + more
+def _solution(basis: Basis, right: Array) -> Array:
+    """M^-1 right."""
+    return solved(basis.M, right, np.zeros(len(right)), False)
 
 
 @jit
 def _perturbed(basis: Basis) -> Array:
     """The perturbed right-hand side of the rows E."""
-    right = np.empty(basis.size[0])
+    right = np.empty(basis.M.size[0])
     for e in range(len(right)):
         right[e] = basis.rhs[basis.E[e]]
     return right
 
 
 @jit
+def _multipliers(of: Columns, basis: Basis) -> tuple[Array, Array]:
+    """u_E, and p, by which it falls with lambda."""
+    k, lam = basis.M.size[0], basis.lam[0]
+    costs, right, rests = np.empty(k), np.empty(k), np.empty(k)
+    for a in range(k):
+        costs[a] = 1.0 if basis.J[a] < len(of.ci) else 0.0
+        pull, cost = _price(of, basis.sums, basis.J[a]), lam * costs[a]
+        right[a] = cost - pull
+        part = right[a] - cost
+        rests[a] = (cost - (right[a] - part)) - (pull + part) - _price(of, basis.rests, basis.J[a])
+    return solved(basis.M, right, rests, True), solved(basis.M, costs, np.zeros(k), True)
+
+
+@jit
 def _refactor(of: Columns, basis: Basis) -> None:
     """Factorise M anew, and compute the sums over L and the margins anew."""
-    k = basis.size[0]
-    basis.size[0] = basis.size[1] = 0
+    k = basis.M.size[0]
+    basis.M.size[:] = 0
     for _ in range(k):
-        add_row(basis.Q, basis.R, basis.size, np.empty(0))
-    column = np.empty(k)
+        add_row(basis.M, np.empty(0))
     for a in range(k):
-        for e in range(k):
-            column[e] = _entry(of, basis.E[e], basis.J[a])
-        add_column(basis.Q, basis.R, basis.size, column)
+        add_column(basis.M, _column(of, basis, basis.J[a]))
     weight, m = np.zeros(len(of.K)), len(of.K) - 1
-    basis.sums[:] = 0.0
+    basis.sums[:] = basis.rests[:] = 0.0
     for r in range(len(of.i)):
         if basis.low[r]:
             weight[of.i[r]] += of.sign[r]
             weight[of.j[r]] -= of.sign[r]
             basis.sums[m] += of.s[r] if len(of.s) else 0.0
     for i in range(m):
-        if weight[i] != 0.0:
-            basis.sums[:] += weight[i] * of.K[i]
-    f = _decision(of, basis, _refined(of, basis, _perturbed(basis), False))
+        left, power = int(abs(weight[i])), np.sign(weight[i])
+        while left > 0:  # a product with a power of 2 is exact
+            if left % 2 == 1:
+                _add(basis.sums, basis.rests, power, of.K[i])
+            left, power = left // 2, 2.0 * power
+    f = _decision(of, basis, _solution(basis, _perturbed(basis)))
     for r in range(len(of.i)):
         basis.margins[r] = _margin(of, f, r)
 
@@ -247,8 +274,8 @@ class Record(NamedTuple):
     """What a round of pivots writes down of the bases that are optimal on an interval of lambda; the arrays change in place.
 
     lam, gap : (rounds,) the lower end, and the larger relative gap of the two ends.  starts : (rounds + 1,) where the entries below begin.
-    J, E, x, p, q : (entries,) the basis, its x_J, and u_E = lambda p - q.  flips, at : (2 rounds,) rows that came into L or went out of it,
-    and before which interval.  tally : (2,) of intervals and of flips.
+    J, E, x, upper, lower : (entries,) the basis, its x_J, and u_E at the upper and at the lower end.
+    flips, at : (2 rounds,) rows that came into L or went out of it, and before which interval.  tally : (2,) of intervals and of flips.
     """
 
     lam: Array
@@ -257,55 +284,60 @@ class Record(NamedTuple):
     J: Index
     E: Index
     x: Array
-    p: Array
-    q: Array
+    upper: Array
+    lower: Array
     flips: Index
     at: Index
     tally: Index
 
 
 @jit
-def _due(of: Columns, basis: Basis, p: Array, q: Array) -> tuple[float, int, float, int, float]:
-    """The largest lambda at which a column is due, and the column; the same of a row, by its number in E; and the least reduced cost."""
-    gs, go, least = _sums(of, basis, p), _sums(of, basis, q), 0.0
-    first, column, second, row = -np.inf, -1, -np.inf, -1
-    lam = basis.lam[0]
-    for k in range(len(of.ci)):
-        s = 1.0 - _price(of, gs, k)
-        o = _price(of, basis.sums, k) - _price(of, go, k)
-        if lam < np.inf:
-            least = min(least, lam * s - o)
-        if not basis.place[k] and s > NEGLIGIBLE and o > first * s:
-            first, column = o / s, k
-    for e in range(len(p)):
-        if p[e] > NEGLIGIBLE and q[e] / p[e] > second:
-            second, row = q[e] / p[e], e
-        elif p[e] < -NEGLIGIBLE and (1.0 + q[e]) / p[e] > second:
-            second, row = (1.0 + q[e]) / p[e], e
-    return first, column, second, row, least
+def _reduced(of: Columns, basis: Basis, sums: Array, y: Array, cost: float) -> Array:
+    """cost - (sums + B[E]'y) of all columns but the bias, (n,); `sums` are at the points, as `_sums` returns them."""
+    all_sums, reduced = sums + _sums(of, basis, y), np.empty(len(of.ci))
+    for k in range(len(reduced)):
+        reduced[k] = cost - _price(of, all_sums, k)
+    return reduced
 
 
 @jit
-def _relative_gap(basis: Basis, x: float, slack: float, p: Array, q: Array, least: float, lam: float) -> float:
+def _due(basis: Basis, u: Array, p: Array, d: Array, s: Array) -> tuple[float, int, int]:
+    """How far lambda falls until a column or a row is due, and the column, or the number of the row in E; -1 for the other."""
+    step, column, row = np.inf, -1, -1
+    for k in range(len(d)):
+        if not basis.place[k] and s[k] > NEGLIGIBLE and max(d[k], 0.0) < step * s[k]:
+            step, column = max(d[k], 0.0) / s[k], k
+    for e in range(len(p)):
+        room = u[e] if p[e] > 0.0 else 1.0 - u[e]
+        if abs(p[e]) > NEGLIGIBLE and max(room, 0.0) < step * abs(p[e]):
+            step, column, row = max(room, 0.0) / abs(p[e]), -1, e
+    return step, column, row
+
+
+@jit
+def _relative_gap(basis: Basis, x: float, slack: float, u: Array, least: float, lam: float) -> float:
     """Primal minus dual at lambda over the primal; u is clipped to [0, 1], and divided by what the least reduced cost says of B'u."""
-    if lam <= 0.0 or lam == np.inf:
+    if lam <= 0.0:
         return 0.0
     total = 0.0
     for r in range(len(basis.low)):
         total += basis.low[r]
-    for e in range(len(p)):
-        total += min(max(lam * p[e] - q[e], 0.0), 1.0)
+    for e in range(len(u)):
+        total += min(max(u[e], 0.0), 1.0)
     primal = lam * x + slack
-    return (primal - total / (1.0 - least / lam)) / primal if primal > 0.0 else 0.0
+    return (primal - total / (1.0 - min(least, 0.0) / lam)) / primal if primal > 0.0 else 0.0
 
 
 @jit
-def _written(of: Columns, basis: Basis, record: Record, x: Array, p: Array, q: Array, least: float, to: float) -> None:
-    """Write down the interval from lambda down to `to`, if it has a length, with its gap; x is that of 1, not of the perturbed 1."""
+def _written(of: Columns, basis: Basis, record: Record, u: Array, p: Array, least: float, to: float) -> bool:
+    """Write down the interval from lambda down to `to`, if it has a length, with its gap; false where M is singular.
+
+    u, p : (k,) as of `_multipliers`.  least : of the reduced costs at lambda.
+    """
     lam, t = basis.lam[0], record.tally[0]
-    if lam - to <= SHORTEST * lam and lam < np.inf:
-        return
-    cost = 0.0
+    if lam - to <= SHORTEST * lam:
+        return True
+    x, cost = _solution(basis, np.ones(len(u))), 0.0
     for a in range(len(x)):
         if basis.J[a] < len(of.ci):
             x[a] = max(x[a], 0.0)
@@ -313,13 +345,15 @@ def _written(of: Columns, basis: Basis, record: Record, x: Array, p: Array, q: A
     f, slack = _decision(of, basis, x), 0.0
     for r in range(len(of.i)):
         slack += max(1.0 - _margin(of, f, r), 0.0)
-    upper, lower = _relative_gap(basis, cost, slack, p, q, least, lam), _relative_gap(basis, cost, slack, p, q, least, to)
-    start = record.starts[t]
+    lower, start = u - (lam - to) * p, record.starts[t]
+    least_below = _reduced(of, basis, basis.sums, lower, to).min()
+    gaps = _relative_gap(basis, cost, slack, u, least, lam), _relative_gap(basis, cost, slack, lower, least_below, to)
     for a in range(len(x)):
-        record.J[start + a], record.E[start + a] = basis.J[a], basis.E[a]
-        record.x[start + a], record.p[start + a], record.q[start + a] = x[a], p[a], q[a]
-    record.lam[t], record.gap[t], record.starts[t + 1] = to, max(upper, lower), start + len(x)
+        record.J[start + a], record.E[start + a], record.x[start + a] = basis.J[a], basis.E[a], x[a]
+        record.upper[start + a], record.lower[start + a] = u[a], lower[a]
+    record.lam[t], record.gap[t], record.starts[t + 1] = to, max(gaps), start + len(x)
     record.tally[0] = t + 1
+    return bool(np.isfinite(x).all())
 
 
 @jit
@@ -357,17 +391,14 @@ def _edge(of: Columns, basis: Basis, way: Array, entering: int) -> tuple[Array, 
 @jit
 def _pivot(of: Columns, basis: Basis, record: Record, column: int, row: int, p: Array) -> bool:
     """Let a column enter, or a row of E go, whichever is not -1, and what meets its end first leave; whether anything does."""
-    k, entering = basis.size[0], column >= 0
-    right, up = np.zeros(k), entering or p[row] > 0.0
-    for e in range(k):
-        right[e] = -_entry(of, basis.E[e], column) if entering else 0.0
+    entering, up = column >= 0, column >= 0 or p[row] > 0.0
+    right = -_column(of, basis, column) if entering else np.zeros(basis.M.size[0])
     if not entering:
         right[row] = 1.0 if up else -1.0
-    way = _refined(of, basis, right, False)
-    x = _refined(of, basis, _perturbed(basis), False)
+    way, x = _solution(basis, right), _solution(basis, _perturbed(basis))
     rise, step, met = _edge(of, basis, way, column)
     leaving = -1
-    for a in range(k):
+    for a in range(len(x)):
         if basis.J[a] < len(of.ci) and way[a] < -NEGLIGIBLE and max(x[a], 0.0) < step * -way[a]:
             step, leaving = max(x[a], 0.0) / -way[a], a
     if step == np.inf:
@@ -401,20 +432,17 @@ def advance(of: Columns, basis: Basis, record: Record, lambda_min: float) -> int
     for pivots in range(len(record.lam)):
         if pivots % BETWEEN_FACTORISATIONS == 0:
             _refactor(of, basis)
-        k = basis.size[0]
-        costs, pulls = np.empty(k), np.empty(k)
-        for a in range(k):
-            costs[a] = 1.0 if basis.J[a] < len(of.ci) else 0.0
-            pulls[a] = _price(of, basis.sums, basis.J[a])
-        p, q, x = _refined(of, basis, costs, True), _refined(of, basis, pulls, True), _refined(of, basis, np.ones(k), False)
-        first, column, second, row, least = _due(of, basis, p, q)
-        due = min(max(first, second), basis.lam[0])
-        if not (np.isfinite(x).all() and np.isfinite(p).all() and np.isfinite(q).all()):
+        u, p = _multipliers(of, basis)
+        if not (np.isfinite(u).all() and np.isfinite(p).all()):
             return SINGULAR
-        _written(of, basis, record, x, p, q, least, max(due, lambda_min))
-        basis.lam[0] = max(due, lambda_min)
+        d, s = _reduced(of, basis, basis.sums, u, basis.lam[0]), _reduced(of, basis, np.zeros(len(of.K)), p, 1.0)
+        step, column, row = _due(basis, u, p, d, s)
+        due = max(basis.lam[0] - step, lambda_min)
+        if not _written(of, basis, record, u, p, d.min(), due):
+            return SINGULAR
+        basis.lam[0] = due
         if due <= lambda_min:
             return ENDED
-        if not _pivot(of, basis, record, column if first >= second else -1, row, p):
+        if not _pivot(of, basis, record, column, row, p):
             return SINGULAR
     return RUNNING

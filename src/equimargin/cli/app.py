@@ -13,7 +13,7 @@ import typer
 
 from equimargin import __version__
 from equimargin.cli.compare import compare
-from equimargin.cli.listing import graph, list_, show
+from equimargin.cli.listing import atlas, graph, list_, show
 from equimargin.cli.names import OneSentence
 from equimargin.cli.path import path
 from equimargin.cli.proof import audit, refute, same, suggest, verify
@@ -51,7 +51,7 @@ def root(version: Annotated[bool, typer.Option("--version", callback=_version, i
 
 
 app.callback()(root)
-for command in (compare, same, refute, suggest, path, verify, audit, list_, show, graph, warm_up):
+for command in (compare, same, refute, suggest, path, verify, audit, list_, show, graph, atlas, warm_up):
     app.command(command.__name__.rstrip("_").replace("_", "-"))(command)
 
 

@@ -1,4 +1,4 @@
-"""The commands `list`, `show` and `graph`: formulations with their sources, and the links between them."""
+"""The commands `list`, `show`, `graph` and `atlas`: formulations with their sources, and the links between them."""
 
 from __future__ import annotations
 
@@ -60,6 +60,24 @@ def graph(file: Annotated[Path, typer.Argument(metavar="FILE", help="To write: .
         from equimargin.draw.graph import draw
 
         draw(file)
+
+
+def atlas(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="To write: a new or an empty one.")],
+    pyodide: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="npm's package pyodide, with which the page that checks certificates runs in a browser."),
+    ] = None,
+    plugin: PluginOption = None,
+) -> None:
+    """Write linked pages: every formulation with its equation, code, links, theorems and dual; a checker of certificates."""
+    with sentences():
+        from equimargin.atlas import write_atlas
+        from equimargin.own.plugins import load_shipped
+
+        load_shipped()
+        count = write_atlas(folder, pyodide)
+        typer.echo(f"{count} pages; begin with {folder / 'index.html'}")
 
 
 def _listing(subject: Subject) -> Iterator[tuple[str, str]]:

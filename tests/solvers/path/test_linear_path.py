@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import flint
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -22,7 +23,7 @@ from equimargin.formulations import (
     rbf,
 )
 from equimargin.solvers import OneNormPath, RegularizationPath, regularization_path
-from equimargin.solvers.path.linear.factor import add_column, add_row, drop_column, drop_row, solved, solved_transposed
+from equimargin.solvers.path.linear.factor import add_column, add_row, drop_column, drop_row, empty, solved
 from narrow import as_a, present
 
 PIECES_COMPARED = 25
@@ -156,23 +157,46 @@ def test_a_path_decides_as_its_solutions_do() -> None:
 
 def test_the_factors_of_a_changing_matrix() -> None:
     """Rows and columns come and go; the factors stay those of the matrix."""
-    rng, most = np.random.default_rng(0), 25
-    Q, R, size, M = np.zeros((most, most)), np.zeros((most, most)), np.zeros(2, dtype=np.int64), np.zeros((0, 0))
+    rng, factors, M = np.random.default_rng(0), empty(25), np.zeros((0, 0))
     for _ in range(400):
         k, grow = len(M), len(M) < 2 or (len(M) < 20 and rng.integers(2))
         if not grow:
             column, row = int(rng.integers(k)), int(rng.integers(k))
-            drop_column(Q, R, size, column)
-            drop_row(Q, R, size, row)
+            drop_column(factors, column)
+            drop_row(factors, row)
             M = np.delete(np.delete(M, column, 1), row, 0)
         else:
             new: Any = rng.normal(size=(2, k + 1))
-            add_row(Q, R, size, new[0, :k].copy())
-            add_column(Q, R, size, new[1])
+            add_row(factors, new[0, :k].copy())
+            add_column(factors, new[1])
             M = np.column_stack([np.vstack([M, new[0, :k]]), new[1]])
-        k, ones = len(M), np.ones(len(M))
-        np.testing.assert_allclose(Q[:k, :k] @ R[:k, :k], M, atol=1e-12)
-        np.testing.assert_allclose(np.tril(R[:k, :k], -1), 0.0, atol=1e-15)
-        right = np.asarray(M @ ones)
-        assert np.abs(M @ solved(Q, R, size, right) - right).max() <= 1e-9 * np.linalg.cond(M)
-        assert np.abs(M.T @ solved_transposed(Q, R, size, right) - right).max() <= 1e-9 * np.linalg.cond(M)
+        k, right, nothing = len(M), np.asarray(M.sum(axis=1)), np.zeros(len(M))
+        np.testing.assert_array_equal(factors.M[:k, :k], M)
+        np.testing.assert_allclose(factors.Q[:k, :k] @ factors.R[:k, :k], M, atol=1e-12)
+        np.testing.assert_allclose(np.tril(factors.R[:k, :k], -1), 0.0, atol=1e-15)
+        assert np.abs(M @ solved(factors, right, nothing, False) - right).max() <= 1e-12
+        assert np.abs(M.T @ solved(factors, right, nothing, True) - right).max() <= 1e-12
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_solution_is_right_where_the_matrix_is_nearly_singular(transposed: bool) -> None:
+    """The matrix of 1 / (i + j + 1) with rounded entries, whose condition is 1e10, against rational arithmetic."""
+    k = 8
+    M = 1.0 / (np.arange(k)[:, None] + np.arange(k) + 1.0)
+    M[:, 0] += 0.25  # no symmetric matrix tells M from M'
+    factors = empty(k)
+    for _ in range(k):
+        add_row(factors, np.zeros(0))
+    for column in M.T:
+        add_column(factors, column.copy())
+    right, rest = np.ones(k), np.full(k, 2.0**-60)
+    entries = [[flint.fmpq(*v.as_integer_ratio()) for v in row] for row in (M.T if transposed else M).tolist()]
+    exact = flint.fmpq_mat(entries).solve(flint.fmpq_mat(k, 1, [flint.fmpq(1) + flint.fmpq(1, 2**60)] * k))
+    found = solved(factors, right, rest, transposed)
+    largest = max(abs(exact[i, 0]) for i in range(k))
+    error, plain = (
+        max(abs(flint.fmpq(*v.as_integer_ratio()) - exact[i, 0]) for i, v in enumerate(y.tolist())) / largest
+        for y in (found, np.linalg.solve(M.T if transposed else M, right))
+    )
+    assert plain > flint.fmpq(1, 2**34), "the matrix is no test: float64 alone solves it"
+    assert error < plain / 2**12

@@ -1,0 +1,89 @@
+"""The Lagrangian dual of a declared primal on a small instance, derived by machine, step by step."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from equimargin.atlas.spelling import spelled
+from equimargin.formulations import (
+    REGISTRY,
+    Problem,
+    classification,
+    declare,
+    one_norm_classification,
+    one_norm_ranking,
+    ranking,
+    ranking_vector_machine,
+    regression,
+)
+from equimargin.formulations.kernels.kernel import linear
+from equimargin.formulations.problem.choices import Loss
+from equimargin.proofs.dualize import DUAL_OF, canonical, lagrangian_dual, reductions, same_dual
+
+POINTS = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
+"""Three points of two features."""
+LABELS, TARGETS, SCORES = np.array([-1.0, -1.0, 1.0]), np.array([0.0, 1.0, 3.0]), np.array([0.0, 0.0, 1.0])
+"""Their classes, their targets, and their relevances."""
+
+
+class Step(NamedTuple):
+    """A rule and what it leaves.
+
+    rule : what was done, in a sentence.  times : how often in a row.  program : the equations afterwards, in LaTeX.
+    """
+
+    rule: str
+    times: int
+    program: list[str]
+
+
+class Derivation(NamedTuple):
+    """The dual of an instance.
+
+    primal, dual : ids.  form : the primal's canonical form, with the names of the multipliers of its rows.  lagrangian : its dual.
+    steps : the rules that reduce that dual to the multipliers alone.  agrees : whether what is left is the declared dual, number by number.
+    """
+
+    primal: str
+    dual: str
+    form: list[str]
+    lagrangian: list[str]
+    steps: list[Step]
+    agrees: bool
+
+
+def instance(family: str) -> Problem:
+    """A problem of a family that has a declared dual, small enough to be written out."""
+    hard, squared = family.endswith("hard"), family.endswith("l2")
+    C, bias = np.inf if hard else 1.0, "nobias" not in family
+    loss: Loss = "squared_hinge" if squared else "hinge"
+    if family in ("svm.onenorm", "svm.nobias_onenorm"):
+        return one_norm_classification(POINTS, LABELS, C, linear(), bias)
+    if family.startswith("svm"):
+        return classification(POINTS, LABELS, C, linear(), loss, bias)
+    if family.startswith("svr"):
+        return regression(POINTS, TARGETS, C, 0.5, linear(), loss)
+    if family == "rvm":
+        return ranking_vector_machine(POINTS, SCORES, None, C, linear())
+    return one_norm_ranking(POINTS, SCORES, None, C, linear()) if "onenorm" in family else ranking(POINTS, SCORES, None, C, linear(), loss)
+
+
+def derivation(primal: str) -> Derivation:
+    """The derivation of the dual of a primal.
+
+    Parameters
+    ----------
+    primal : a key of `DUAL_OF`.
+    """
+    problem = instance(REGISTRY[primal].family)
+    form = canonical(declare(primal, problem))
+    lagrangian = lagrangian_dual(form)
+    steps = []
+    for rule, run in groupby(reductions(lagrangian), key=lambda step: step[0]):
+        programs = [program for _, program in run]
+        steps.append(Step(rule, len(programs), spelled(programs[-1])))
+    agrees = same_dual(primal, DUAL_OF[primal], problem)
+    return Derivation(primal, DUAL_OF[primal], spelled(form, labels=True), spelled(lagrangian), steps, agrees)
