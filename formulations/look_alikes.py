@@ -293,6 +293,8 @@ def _no_differences(problem: Problem) -> Refusal | None:
         return Refusal("for a linear kernel the kernel of differences is the same problem")
     if isinstance(problem.kernel, Precomputed):
         return Refusal("the kernel of differences needs features, not a Gram matrix")
+    if problem.p == 0:
+        return Refusal("there is no pair, and no matrix of differences")
     if problem.p > DIFFERENCE_LIMIT:
         return too_large(f"{problem.p:,} pairs, the limit of a p x p matrix is {DIFFERENCE_LIMIT:,}")
     return None

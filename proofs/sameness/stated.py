@@ -138,27 +138,34 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
     ------
     KeyError : an unknown id.  ValueError : data that the formulation refuses.  TypeError : a function that returns something else.
     """
-    entry = REGISTRY.get(statement) if isinstance(statement, str) else None
-    if isinstance(entry, OwnFormulation):
-        own = FAMILIES[entry.family](data)
-        refusal = entry.refusal(own)
+    posed = data
+    if isinstance(statement, str):
+        if statement not in REGISTRY:
+            raise KeyError(f"unknown formulation {statement!r}")
+        entry = REGISTRY[statement]
+        posed = FAMILIES[entry.family](data) if isinstance(entry, OwnFormulation) else data
+        refusal = entry.refusal(posed)
         if refusal is not None:
             raise ValueError(str(refusal))
-        return Stated(
-            entry.problem_of(own.data), None if entry.value is unchanged else partial(_own_value, entry, own.data), reading, clock
-        )
-    if isinstance(statement, str):
-        declaration = declare(statement, data)
-        value = None if declaration.value is _IDENTITY else partial(_valued, declaration, reading)
-        return Stated(declaration.problem, value, reading, clock)
     try:
-        found = statement(data)
+        problem, value = _built(statement, posed, reading)
     except Exception as failure:  # whatever somebody else's function raises
         raise ValueError(f"{name_of(statement)} fails with {type(failure).__name__}: {failure}") from failure
-    problem, value = found if isinstance(found, tuple) else (found, None)
     if not hasattr(problem, "get_problem_data"):
         raise TypeError(f"{name_of(statement)} returns no cvxpy problem, but {type(problem).__name__}")
     return Stated(problem, value, reading, clock)
+
+
+def _built(statement: Statement, posed: Any, reading: Reading) -> tuple[Any, Callable[[Any], Any] | None]:
+    """The cvxpy problem, and its value map where it has one."""
+    if not isinstance(statement, str):
+        found = statement(posed)
+        return found if isinstance(found, tuple) else (found, None)
+    entry = REGISTRY[statement]
+    if isinstance(entry, OwnFormulation):
+        return entry.problem_of(posed.data), None if entry.value is unchanged else partial(_own_value, entry, posed.data)
+    declaration = declare(statement, posed)
+    return declaration.problem, None if declaration.value is _IDENTITY else partial(_valued, declaration, reading)
 
 
 def name_of(statement: Statement) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from equimargin.formulations import REGISTRY, MarginProblem, Problem, linear
+from equimargin.formulations import REGISTRY, Kernel, MarginProblem, Problem, linear, polynomial
 from equimargin.formulations.numeric.arguments import did_you_mean
 from equimargin.formulations.rows.listed import Tube
 from equimargin.proofs.families.family import FAMILIES as OWN
@@ -17,6 +18,8 @@ from equimargin.testing import margin_problems
 
 MAX_POINTS = 3
 """Points of a family's instances at most: an exact optimum of each takes milliseconds."""
+TRIED = 10
+"""Instances of which the largest tells which kernels a formulation refuses: one of no pairs is refused with any kernel."""
 QUARTERS = 4
 """Targets are rounded to these parts of 1."""
 
@@ -33,15 +36,16 @@ def instances_of(a: Statement, b: Statement | None) -> Any:
     if len(families) > 1:
         (one, first), (other, second) = families.items()
         raise ValueError(f"{first} is of the family {one} and {second} of {other}: say which data both take")
-    return problems(next(iter(families)))
+    family, ids = next(iter(families)), [statement for statement in (a, b) if isinstance(statement, str)]
+    return problems(family, polynomial() if family not in OWN and any(map(_refuses_linear, ids)) else None)
 
 
-def problems(family: str) -> Any:
-    """Small problems of a family with a linear kernel, integer features, and costs and weights whose square roots are exact.
+def problems(family: str, kernel: Kernel | None = None) -> Any:
+    """Small problems of a family with integer features, and costs and weights whose square roots are exact.
 
     Parameters
     ----------
-    family : of the registry. One that somebody brings has its own strategy.
+    family : of the registry. One that somebody brings has its own strategy.  kernel : of the problems, linear by default.
 
     Raises
     ------
@@ -51,7 +55,7 @@ def problems(family: str) -> Any:
         from equimargin.own.instances import strategy_of
 
         return strategy_of(OWN[family])
-    return margin_problems(family, MAX_POINTS, tails=False).map(_plain)
+    return margin_problems(family, MAX_POINTS, tails=False).map(partial(_plain, kernel=linear() if kernel is None else kernel))
 
 
 def drawn(data: Any, examples: int, seed: int) -> list[Any]:
@@ -109,10 +113,17 @@ def _family(id: str) -> str:
     return REGISTRY[id].family
 
 
-def _plain(problem: Problem) -> Problem:
+def _refuses_linear(id: str) -> bool:
+    """Whether a formulation is stated for other kernels than linear ones alone, as that of a kernel of differences is."""
+    entry = REGISTRY[id]
+    instance = drawn(problems(entry.family), TRIED, 0)[0]
+    return entry.refusal(instance) is not None and entry.refusal(replace(instance, kernel=polynomial())) is None
+
+
+def _plain(problem: Problem, kernel: Kernel) -> Problem:
     """The problem in round numbers: a power of four has an exact root, and differences of integers are exact."""
     C = problem.C if np.isinf(problem.C) else float(4.0 ** np.round(np.log(problem.C) / np.log(4)))
-    made = replace(problem, X=np.round(np.asarray(problem.X)) + 0.0, kernel=linear(), C=C)
+    made = replace(problem, X=np.round(np.asarray(problem.X)) + 0.0, kernel=kernel, C=C)
     if not isinstance(made, MarginProblem):
         return made
     if isinstance(made.rows, Tube):

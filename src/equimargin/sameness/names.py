@@ -25,8 +25,8 @@ def statement(text: str) -> Statement:
     if text in REGISTRY:
         return text
     if ":" not in text:
-        near = did_you_mean(text, list(REGISTRY))
-        raise ValueError(f"{text!r} is no formulation{near or '; equimargin list has all'}; a function of yours is MODULE:FUNCTION")
+        near = did_you_mean(text, list(REGISTRY)) or "; `equimargin list` has all of them."
+        raise ValueError(f"{text!r} is no formulation{near} A function of yours is given as MODULE:FUNCTION.")
     found = _member(text)
     if not callable(found):
         raise ValueError(f"{text} is no function, but {type(found).__name__}: a problem is a function of data that returns a cvxpy problem")

@@ -12,7 +12,6 @@ from equimargin.formulations.declaration import Formulation, families
 from equimargin.formulations.links import LINKS
 from equimargin.formulations.numeric.arguments import did_you_mean, positive
 from equimargin.proofs.families.family import FAMILIES as OWN
-from equimargin.sameness.instances import problems
 from equimargin.sameness.verdict import DRAWS, EXAMPLES, Same, same
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.testing import ONE_NORM
@@ -105,14 +104,14 @@ def suggest(
     known = families()
     if family not in known:
         raise ValueError(f"unknown family {family!r}{did_you_mean(family, known)}; known: {', '.join(known)}")
-    clock, strategy = Clock(positive(seconds, "seconds")), problems(family) if data is None else data
+    clock = Clock(positive(seconds, "seconds"))
     for a, b in combinations([entry for entry in REGISTRY.values() if entry.family == family], 2):
         if a.control and b.control:
             continue
         if clock.left <= 0:
             passed_over(a.id, b.id, OUT_OF_TIME)
             continue
-        found = same(a.id, b.id, strategy, draws=draws, examples=examples, seed=seed, seconds=clock.left)
+        found = same(a.id, b.id, data, draws=draws, examples=examples, seed=seed, seconds=clock.left)
         wanted = "DIFFERENT" if a.control or b.control else "EQUAL"
         if found.verdict == wanted:
             yield Suggestion(a.id, b.id, found, any({link.a, link.b} == {a.id, b.id} for link in LINKS))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from textwrap import wrap
 from typing import Any, Literal
 
 from equimargin.formulations import REGISTRY
@@ -39,6 +40,10 @@ LONGEST_FRACTION = 130
 """Bits of a fraction that is printed as one, about forty digits."""
 CAUSES_SHOWN = 3
 """Causes of undecided instances that are listed at most."""
+NOTHING_TO_COMPARE = "No drawn instance has two exact optima to compare."
+"""Said where a search has nothing to go by."""
+WIDTH = 80
+"""Columns of a terminal that a verdict fits in; lines of Python may be longer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +82,14 @@ class Same:
     seconds: float
 
     def __str__(self) -> str:
-        lines = [f"{self.verdict}: A = {self.a}, B = {self.b}", *(f"  {reason}" for reason in self.reasons)]
+        said, code = list(self.reasons), list[str]()
         if self.difference is not None:
             first, second = map(in_words, self.difference.values)
-            lines += [f"  The exact optima are {first} and {second}; these lines compute them:", ""]
-            lines += [f"    {line}" for line in self.difference.code.splitlines()] + [""]
-        lines.append(f"  {self.instances} instances have two exact optima, equal on {self.equal}; {self.seconds:.1f} s")
-        lines += [f"  {count} are undecided: {why}" for why, count in self.undecided.most_common(CAUSES_SHOWN)]
-        return "\n".join(lines)
+            said.append(f"The exact optima are {first} and {second}; these lines compute them:")
+            code = ["", *(f"    {line}" for line in self.difference.code.splitlines()), ""]
+        counted = [f"{_instances(self.instances)} with two exact optima, equal on {self.equal}; {self.seconds:.1f} s"]
+        counted += [f"{_instances(count)} undecided: {why}" for why, count in self.undecided.most_common(CAUSES_SHOWN)]
+        return "\n".join([f"{self.verdict}: A = {self.a}, B = {self.b}", *_indented(said), *code, *_indented(counted)])
 
     def record(self) -> dict[str, Any]:
         """The verdict in what JSON knows."""
@@ -187,7 +192,8 @@ def refute(
     different = search.run(instances_of(a, b) if data is None else data, count(examples, "examples"), seed)
     if different is not None:
         return asked.answer("DIFFERENT", _separated(different, (), reading), different, (), search, time.monotonic() - started)
-    reasons = ["No instance was found on which they differ.", *_in_time(search.in_time), _read(reading)]
+    none = "No instance was found on which they differ." if search.looked_at else NOTHING_TO_COMPARE
+    reasons = [none, *_in_time(search.in_time), _read(reading)]
     return asked.answer("UNDECIDED", reasons, None, (), search, time.monotonic() - started)
 
 
@@ -271,10 +277,13 @@ def _without_difference(findings: Sequence[Finding], search: Search, in_time: bo
     rounded = sum(not found.equal for found in known) + search.looked_at - search.equal
     if in_time and explained and len(explained) + len(infinite) == len(findings) and not rounded:
         return "EQUAL", [*_reasons(explained), *_scope(explained, infinite), *_in_time(search.in_time), _read(reading)]
-    said = [f"No reason was found on {len(known) - len(explained) - len(infinite)} of {len(known)} instances."]
+    unexplained = len(known) - len(explained) - len(infinite)
+    said = [f"No reason was found on {unexplained} of {_instances(len(known))}."] if unexplained else []
     if not known:
-        said = ["No drawn instance has two exact optima to compare."]
-    elif len(known) < len(findings):
+        said = [NOTHING_TO_COMPARE]
+    elif len(infinite) == len(known):
+        said = [f"Exact rays prove the same infinity of both on {_instances(len(known))}, and no drawn instance has a finite optimum."]
+    if 0 < len(known) < len(findings):
         said.append(f"{len(findings) - len(known)} of the {len(findings)} instances drawn are undecided.")
     if rounded:
         near = f"{float(RELATIVELY_APART):g}"
@@ -290,7 +299,7 @@ def _reasons(explained: Sequence[Finding]) -> list[str]:
         if found.reason is not None:
             kinds.setdefault(found.reason.kind, []).append(str(found.reason))
     ordered = sorted(kinds.values(), key=len, reverse=True)
-    return [f"{max(said, key=len)}, on {len(said)} of {len(explained)} instances." for said in ordered]
+    return [f"{max(said, key=len)}, on {len(said)} of {_instances(len(explained))}." for said in ordered]
 
 
 def _scope(explained: Sequence[Finding], infinite: Sequence[Finding]) -> list[str]:
@@ -298,13 +307,14 @@ def _scope(explained: Sequence[Finding], infinite: Sequence[Finding]) -> list[st
     general = [found.for_all_data for found in explained if found.for_all_data is not None]
     said = ["It is verified in rationals, number by number, at every instance drawn; nothing is claimed of other data."]
     if len(general) == len(explained):
-        names = ", ".join(general[0].names)
+        names = general[0].names
+        of_which = f"the parameter {names[0]}" if len(names) == 1 else f"the parameters {', '.join(names)}"
         said = [
-            f"It holds for all values of the parameters {names} at which either problem is feasible: it is verified in polynomials of "
-            "their entries. All else is as in the instances drawn."
+            f"It holds for all values of {of_which} at which either problem is feasible: it is verified in polynomials of "
+            "the entries of parameters. All else is as in the instances drawn."
         ]
     if infinite:
-        said.append(f"On {len(infinite)} more instances exact rays prove that both values are the same infinity.")
+        said.append(f"On {_instances(len(infinite))} more exact rays prove that both values are the same infinity.")
     return said
 
 
@@ -314,7 +324,7 @@ def _separated(different: Finding, findings: Sequence[Finding], reading: Reading
     said = ["The exact optima differ on the smallest instance that was found. Nothing proves that there is no smaller one."]
     ratios = {Fraction(second) / Fraction(first) for first, second in pairs if first != 0}
     distances = {Fraction(second) - Fraction(first) for first, second in pairs}
-    alike = f"on all {len(pairs)} instances drawn with two finite optima."
+    alike = f"on all {_instances(len(pairs))} drawn with two finite optima."
     if len(pairs) >= FEWEST_ALIKE and len(ratios) == 1 and ratios != {1} and all((first == 0) == (second == 0) for first, second in pairs):
         said.append(f"B is {in_words(ratios.pop())} times A {alike}")
     elif len(pairs) >= FEWEST_ALIKE and len(distances) == 1 and distances != {0}:
@@ -329,6 +339,16 @@ def _read(reading: Reading) -> str:
 
 def _in_time(in_time: bool) -> list[str]:
     return [] if in_time else ["The time limit ended the search."]
+
+
+def _instances(count: int) -> str:
+    return f"{count} instance" if count == 1 else f"{count} instances"
+
+
+def _indented(sentences: Sequence[str]) -> list[str]:
+    """Sentences in lines of a terminal, each with a margin."""
+    lines = (wrap(each, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False) for each in sentences)
+    return [line for each in lines for line in each]
 
 
 def in_words(value: Fraction | float) -> str:

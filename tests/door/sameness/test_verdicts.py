@@ -77,7 +77,7 @@ def test_reasons_are_sought_where_optima_are_finite() -> None:
     found = same(pair.a, pair.b, st.sampled_from([unbounded, finite]), draws=1, examples=2)
     assert found.verdict == "EQUAL"
     assert [each.finite for each in found.findings] == [each.reason is not None for each in found.findings] == [False, True]
-    assert "On 1 more instances exact rays prove that both values are the same infinity." in found.reasons
+    assert "On 1 instance more exact rays prove that both values are the same infinity." in found.reasons
 
 
 def test_a_ratio_of_all_optima_is_said() -> None:
@@ -144,6 +144,31 @@ def test_a_function_that_fails_leaves_its_instances_undecided_and_says_why() -> 
     assert any("ZeroDivisionError" in why for why in found.undecided)
     with pytest.raises(TypeError, match="returns no cvxpy problem, but int"):
         same(soft, lambda d: 1, CLASSES, **FEW)
+
+
+def test_a_formulation_that_is_stated_for_other_kernels_is_compared_on_such_a_kernel() -> None:
+    for wrong, right in (("rank.differences.dual", "rank.l1.dual"), ("rank.onenorm.differences", "rank.onenorm.dual")):
+        found = refute(wrong, right, examples=60)
+        assert found.verdict == "DIFFERENT"
+        assert "Polynomial()" in present(found.difference).code
+
+
+def test_a_formulation_that_fails_leaves_its_instances_undecided_and_says_why() -> None:
+    try:
+        family("same_failing", data=CLASSES).formulation("primal")(lambda d: 1 / 0)
+        FAMILIES["same_failing"].formulation("dual")(soft_dual)
+        found = refute("same_failing.primal", "same_failing.dual", examples=3)
+        assert found.reasons[0] == "No drawn instance has two exact optima to compare."
+        assert set(found.undecided) == {"same_failing.primal fails with ZeroDivisionError: division by zero"}
+    finally:
+        for id in [id for id in REGISTRY if id.startswith("same_failing")]:
+            del REGISTRY[id]
+        FAMILIES.pop("same_failing", None)
+
+
+def test_infinities_alone_are_no_reason() -> None:
+    found = same(at_least(2), at_least(3), st.just(0), **FEW)
+    assert found.reasons[0] == "Exact rays prove the same infinity of both on 1 instance, and no drawn instance has a finite optimum."
 
 
 def test_cones_are_undecided_with_their_reason() -> None:
