@@ -96,6 +96,21 @@ def test_a_page_states_its_links_theorems_and_counterexamples(pages: dict[Path, 
     assert "y = [" in wrong
 
 
+def test_every_family_of_the_project_has_its_argument(atlas: Path) -> None:
+    for id in families():
+        text = (atlas / "families" / f"{address(id)}.html").read_text(encoding="utf-8")
+        assert "<h2>The argument</h2>" in text, id
+        assert "$" not in re.sub(r"<code>.*?</code>|<pre.*?</pre>", "", text, flags=re.DOTALL), f"{id}: an equation was not read"
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "src" / "equimargin" / "atlas" / "derivations").glob("*.md")), ids=lambda file: file.stem)
+def test_an_argument_names_what_there_is(file: Path) -> None:
+    load_shipped()
+    known = {*REGISTRY, *families()}
+    assert file.stem in {*families(), "duality"}
+    assert {name for name in re.findall(r"`([^`]+)`", file.read_text(encoding="utf-8")) if name not in known} == set()
+
+
 def test_the_checker_is_the_projects_own(atlas: Path) -> None:
     assert (atlas / "checker.py").read_bytes() == (ROOT / "proofs" / "checker.py").read_bytes()
 

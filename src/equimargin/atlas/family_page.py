@@ -41,10 +41,10 @@ def family_page(id: str) -> FamilyPage:
     own = {entry.id for entry in entries}
     solvers = [(solver.name, solver.algorithm) for solver in SOLVERS.values() if solver.takes(id)]
     outside = [link for link in links.LINKS if (link.a in own) != (link.b in own)]
-    return FamilyPage(id, entries[0], entries, solvers, outside, _derivation(id))
+    return FamilyPage(id, entries[0], entries, solvers, outside, written(id))
 
 
-def _derivation(id: str) -> Markup:
-    """The written argument of a family."""
-    file = files("equimargin.atlas") / "derivations" / f"{id}.md"
+def written(name: str) -> Markup:
+    """A text of `derivations/`: the argument of a family, by its id, or "duality", which all of them use; empty where none is written."""
+    file = files("equimargin.atlas") / "derivations" / f"{name}.md"
     return html_of_markdown(file.read_text(encoding="utf-8")) if file.is_file() else Markup("")

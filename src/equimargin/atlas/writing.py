@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from equimargin.atlas.arcs import by_subject, diagram
 from equimargin.atlas.equations import mathml
-from equimargin.atlas.family_page import family_page
+from equimargin.atlas.family_page import family_page, written
 from equimargin.atlas.formulation_page import address, anchor, code, dual_of, multipliers, relations
 from equimargin.formulations import REGISTRY, families, links
 from equimargin.proofs import theorems
@@ -66,6 +66,7 @@ def _pages(checks: bool) -> Iterator[tuple[str, str]]:
     made = _environment()
     subjects = by_subject()
     yield "index.html", made.get_template("index.html").render(root="", subjects=subjects, diagram=diagram(families(), links.LINKS))
+    yield "duality.html", made.get_template("duality.html").render(root="", text=written("duality"))
     yield "certificates.html", made.get_template("certificates.html").render(root="", checks=checks)
     for id, entry in REGISTRY.items():
         text = made.get_template("formulation.html").render(
