@@ -6,7 +6,7 @@ SEED     ?= $(shell date +%Y%m%d)
 EXAMPLES ?= 1000
 MUTATIONS ?= 500
 
-.PHONY: help demo check lint mutants faults mutated-certificates proofs proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-sameness nightly-path nightly-bounds bench bench-against docs dist clean
+.PHONY: help demo check lint mutants faults mutated-certificates proofs proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-sameness nightly-path nightly-bounds bench bench-against docs dist clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22
@@ -45,6 +45,9 @@ nightly-programs: $(READY)  ## exact optima and intervals of programs of every k
 
 nightly-families: $(READY)  ## exact optima of new instances of the families of the field: make nightly-families SEED=1 EXAMPLES=1000
 	PYTHONPATH=tests $(BIN)/python -m campaigns.nightly_families --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+
+nightly-degenerate: $(READY)  ## degenerate machines of W, couplings, sigmoids and least numbers, against other ways to them: make nightly-degenerate SEED=1 EXAMPLES=200
+	PYTHONPATH=tests $(BIN)/python -m campaigns.exact.nightly_degenerate --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 nightly-sameness: $(READY)  ## the verdicts on all pairs of formulations within every family: make nightly-sameness SEED=1, ARGS="svm.l2" for some
 	PYTHONPATH=tests $(BIN)/python -m campaigns.sameness --seed $(SEED) $(ARGS)

@@ -180,7 +180,15 @@ class OwnFamily:
 
         return enter
 
-    def solver(self, name: str, *, algorithm: str = "", accuracy: float = 1e-6, reference: bool = True) -> Callable[[F], F]:
+    def solver(
+        self,
+        name: str,
+        *,
+        algorithm: str = "",
+        accuracy: float = 1e-6,
+        reference: bool = True,
+        applies: Callable[[Any], str | Refusal | None] | None = None,
+    ) -> Callable[[F], F]:
         """Enter a function from data to an answer.
 
         The answer is a value of the family; or values of variables of the definition, by name; or the name of another formulation and
@@ -190,6 +198,7 @@ class OwnFamily:
         ----------
         name : within the family; the solver is called FAMILY.NAME.  algorithm : in a clause; by default the docstring's first line.
         accuracy : relative to the optimum, as the solver admits; at most 1e-3.  reference : whether "auto" never chooses it.
+        applies : from data to the sentence why the solver does not take them, or None.
 
         Raises
         ------
@@ -198,13 +207,15 @@ class OwnFamily:
         if not 0 < accuracy <= LEAST_ACCURATE:
             raise ValueError(f"the accuracy of {self.id}.{name} is {accuracy}: it must be above 0 and at most {LEAST_ACCURATE}")
 
+        refusal = refusal_of_data(applies)
+
         def enter(function: F) -> F:
             def run(problem: OwnProblem, limits: Limits, start: Any) -> OwnSolution:
                 return solved(problem, f"{self.id}.{name}", function, accuracy, limits.time_limit)
 
             _dressed(run, function)
             said = algorithm or cleandoc(function.__doc__ or "").partition("\n")[0]
-            needs = Needs(OwnProblem, also=self._refusal)
+            needs = Needs(OwnProblem, also=lambda problem: self._refusal(problem) or refusal(problem))
             SOLVERS.enter(Entry(f"{self.id}.{name}", run, said, (self.id,), needs, reference, lambda problem: False))
             return function
 

@@ -84,6 +84,8 @@ def platt(f: ArrayLike, second: ArrayLike, weight: ArrayLike | None = None) -> S
         return float(w @ (np.logaddexp(0.0, z) - first * z))
 
     now = value(at)
+    if np.ptp(values[w > 0]) == 0:  # nothing tells the classes apart: B is the log odds of the targets' mean
+        Z[:, 0] = 0.0
     for _ in range(STEPS):
         p = expit(Z @ at)
         gradient = Z.T @ (w * (p - first))

@@ -575,6 +575,7 @@ FAULTS = (
         "if not len(self._ranks):",
         ("selection",),
     ),
+    Fault("a slope where all values are equal", "solvers/probability/sigmoid.py", "Z[:, 0] = 0.0", "pass", ("probability",)),
     Fault("targets of 0 and 1", "solvers/probability/sigmoid.py", "1 / (n2 + 2), (n1 + 1) / (n1 + 2))", "0.0, 1.0)", ("probability",)),
     Fault(
         "a sigmoid of the values of training",
@@ -837,6 +838,27 @@ FAULTS = (
         '"unfinished" if len(f.judgements) < count',
         '"unfinished" if len(f.judgements) > count',
         ("page",),
+    ),
+    Fault(
+        "slow backends go on where no answer is as accurate as was asked",
+        "src/equimargin/compare.py",
+        "<= max(job.tol, self.agree_tol)",
+        "<= job.tol",
+        ("page",),
+    ),
+    Fault(
+        "solvers of a family take all data",
+        "proofs/families/family.py",
+        "self._refusal(problem) or refusal(problem)",
+        "self._refusal(problem)",
+        ("brought",),
+    ),
+    Fault(
+        "HiGHS's word on a bounded program is believed",
+        "solvers/lp/linear_program.py",
+        "else Status.NUMERICAL_FAILURE\n",
+        "else Status.UNBOUNDED\n",
+        ("linear_program",),
     ),
     Fault("slow backends go on", "src/equimargin/compare.py", "ALLOWED_RATIO = 20.0", "ALLOWED_RATIO = 200.0", ("page",)),
     Fault(

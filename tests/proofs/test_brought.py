@@ -440,6 +440,14 @@ def test_what_is_entered_again_has_no_past(own: OwnFamily) -> None:
     assert "test.own.old" not in SOLVERS
 
 
+def test_a_solver_says_which_data_it_does_not_take(own: OwnFamily) -> None:
+    own.solver("above_0", applies=lambda d: "the end is below 0" if d["end"] < 0 else None)(lambda d: {"x": d["end"]})
+    for end, agreement in ((3.0, Agreement.AGREES), (-3.0, Agreement.SKIPPED)):
+        found = compare(own({"end": end}), solvers=["CLARABEL", "test.own.above_0"])
+        assert {j.evidence.run.solver: j.agreement for j in found.families[0].judgements}["test.own.above_0"] is agreement
+        assert ("the end is below 0" in str(found)) is (end < 0)
+
+
 def _half_of_square(factor: float, d: Any) -> Any:
     """factor x^2 over x >= end."""
     x = cp.Variable(name="x")

@@ -86,6 +86,13 @@ def _norm(v: Any, p: float) -> Any:
     return cp.norm(v, p) if p in (1, 2, np.inf) else cp.pnorm(v, p)
 
 
+def _power_of_norm(v: Any, p: float, exponent: float) -> Any:
+    """|v|_p^exponent of v >= 0: a sum of powers where both are equal, which is quadratic for 2, and else a power of a norm."""
+    import cvxpy as cp
+
+    return cp.sum(_power(v, p)) if p == exponent else _power(_norm(v, p), exponent)
+
+
 def _power(v: Any, exponent: float) -> Any:
     """v^exponent of v >= 0."""
     import cvxpy as cp
@@ -96,7 +103,7 @@ def _power(v: Any, exponent: float) -> Any:
 @general.formulation("primal", latex=r"\min \tfrac12 |w|^2 + C |\xi|_\sigma^{\sigma\tau}")
 def primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 + C |xi|_sigma^(sigma tau)   s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0."""
-    return _primal(d, lambda xi: _power(_norm(xi, d["sigma"]), d["sigma"] * d["tau"]))
+    return _primal(d, lambda xi: _power_of_norm(xi, d["sigma"], d["sigma"] * d["tau"]))
 
 
 def _concave(d: Data) -> str | None:
@@ -125,7 +132,7 @@ def dual(d: Data) -> cp.Problem:
     gain = cp.sum(a) - cp.sum_squares((y[:, None] * d["X"]).T @ a) / 2
     if r == 1:
         return cp.Problem(cp.Maximize(gain), [y @ a == 0, a >= 0, _norm(a, q) <= d["C"]])
-    cost = (1 - 1 / r) * (r * d["C"]) ** (-1 / (r - 1)) * _power(_norm(a, q), r / (r - 1))
+    cost = (1 - 1 / r) * (r * d["C"]) ** (-1 / (r - 1)) * _power_of_norm(a, q, r / (r - 1))
     return cp.Problem(cp.Maximize(gain - cost), [y @ a == 0, a >= 0])
 
 
@@ -157,12 +164,18 @@ def half_cost(d: Data) -> cp.Problem:
     return dual(d | {"C": d["C"] / 2})
 
 
-@general.solver("along_costs", algorithm="the cost of the soft margin with the same optimum, by bisection; of hinges and their squares")
+def _not_searched(d: Data) -> str | None:
+    return None if d["sigma"] in (1, 2) and d["tau"] >= 1 else "the search is for sigma = 1 or 2 and a convex F"
+
+
+@general.solver(
+    "along_costs",
+    algorithm="the cost of the soft margin with the same optimum, by bisection; of hinges and their squares",
+    applies=_not_searched,
+)
 def along_costs(d: Data) -> Data:
     """The soft margin at the cost c = C F'(s(c)), where s(c) is its sum of xi^sigma, which falls as c grows."""
     y, sigma, tau = _labels(d), d["sigma"], d["tau"]
-    if sigma not in (1, 2) or tau < 1:
-        raise ValueError("the search is for sigma = 1 or 2 and a convex F")
     at = partial(classification, d["X"], y, loss="hinge" if sigma == 1 else "squared_hinge")
 
     def found(c: float) -> tuple[Data, float]:

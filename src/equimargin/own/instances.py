@@ -126,7 +126,7 @@ def check_own_formulation(entry: OwnFormulation, examples: int = EXAMPLES, seed:
 def check_own_solver(solver: Entry[Any], examples: int = EXAMPLES, seed: int = 0) -> None:
     """Check a solver of a family that somebody brings on drawn instances: its answers must be worth the optimum, as near as it admits.
 
-    It may refuse data by a ValueError.
+    It may refuse data by `applies`, or by a ValueError.
 
     Parameters
     ----------
@@ -141,6 +141,8 @@ def check_own_solver(solver: Entry[Any], examples: int = EXAMPLES, seed: int = 0
     def complaint(problem: OwnProblem) -> str:
         optimum = problem.optimum()
         if not optimum.is_known or optimum.lower == optimum.upper == float("inf") or optimum.upper == -float("inf"):
+            return ""
+        if solver.refusal(problem) is not None:
             return ""
         try:
             found: Any = solver.run(problem, Limits(time_limit=SECONDS), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations, pairwise, permutations, product
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from equimargin.solvers.exact.hitting_set import disjoint, hitting_set, is_met_b
 from equimargin.solvers.exact.misranked import LeastMisranked, least_misranked
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from narrow import as_a
+from oracles.brute_force import least_by_directions, least_by_orders
 
 
 def differences(problem: MarginProblem) -> list[list[Fraction]]:
@@ -52,13 +53,7 @@ def test_the_least_number_is_that_of_every_direction_of_the_plane(points: list[t
     found, D = least_misranked(problem), differences(problem)
     assert found.proven, found.reason
     replayed(found, D)
-    # Between two neighbours among the normals of all differences the signs of all differences stay the same.
-    either = {(-d[1], d[0]) for d in D if any(d)} | {(d[1], -d[0]) for d in D if any(d)}
-    normals = sorted(either, key=lambda normal: float(np.arctan2(float(normal[1]), float(normal[0]))))
-    between = [(a[0] + b[0], a[1] + b[1]) for a, b in pairwise([*normals, *normals[:1]])]
-    tried = [*between, *((Fraction(a), Fraction(b)) for a, b in product((-1, 0, 1), repeat=2))]
-    least = min(sum(d[0] * w[0] + d[1] * w[1] <= 0 for d in D) for w in tried)
-    assert found.least == least
+    assert found.least == least_by_directions(D)
 
 
 @settings(max_examples=15)
@@ -73,9 +68,8 @@ def test_with_an_rbf_kernel_it_is_that_of_every_order_of_the_different_points(po
     for ray in found.rays:  # a circulation: as much comes to every point as leaves it
         of = list(ray.rows)
         assert sorted(place[rows.preferred[of]].tolist()) == sorted(place[rows.other[of]].tolist())
-    orders = (np.array(order)[place] for order in permutations(range(place.max() + 1)))
     assert found.proven
-    assert found.least == min((int((f[rows.preferred] <= f[rows.other]).sum()) for f in orders), default=0)
+    assert found.least == least_by_orders(list(zip(place[rows.preferred].tolist(), place[rows.other].tolist(), strict=True)))
 
 
 def test_a_ranking_svm_misorders_no_fewer_and_no_more_than_its_slacks() -> None:

@@ -97,6 +97,8 @@ def test_a_sigmoid_is_attained_where_the_classes_are_apart_and_where_nothing_tel
     equal = platt([3.0, 3.0, 3.0], [0, 1, 1])
     assert equal([3.0])[0] == pytest.approx((1 / 3 + 2 * 3 / 4) / 3, abs=1e-6)
     assert platt([0.0, 0.0], [0, 1])([5.0])[0] == pytest.approx(0.5)
+    same = platt([1e-8] * 3 + [7.0], [0, 1, 1, 0], [1.0, 2.5, 2.5, 0.0])
+    assert (same.A, same([1.0])[0]) == (0.0, pytest.approx((1 / 3 + 5 * 6 / 7) / 6))
 
 
 def test_what_has_no_probabilities_is_a_sentence() -> None:
