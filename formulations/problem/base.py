@@ -57,6 +57,11 @@ class AnyProblem(ABC):
         """Why no formulation of its family declares the problem, or None."""
 
     @property
+    def has_features(self) -> bool:
+        """Whether it is made of features, which may be scaled, and of points, of which fewer may be taken."""
+        return False
+
+    @property
     def note(self) -> str:
         """What has to be said of how its numbers are read, a sentence without its full stop; empty where that goes without saying."""
         return ""
@@ -98,6 +103,11 @@ class CanonicalProblem(AnyProblem):
     @abstractmethod
     def weights(self) -> Array | None:
         """Factors of C, (groups,); None where all are 1."""
+
+    @property
+    def has_features(self) -> bool:
+        """Whether the kernel is computed from features: a given Gram matrix has none."""
+        return not self.kernel.given
 
     @property
     @abstractmethod

@@ -14,6 +14,7 @@ The first formulation is the definition: its optimum is the family's. `ocsvm(dat
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from inspect import cleandoc
 from typing import Any, TypeVar
 
 from equimargin.formulations.declaration import REGISTRY, Declaration, Source
+from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.programs.reading import READINGS, Reading
 from equimargin.formulations.refusal import Refusal
 from equimargin.proofs.families.formulation import OwnFormulation, refusal_of_data, unchanged
@@ -68,8 +70,9 @@ def family(
 
     Raises
     ------
-    ValueError : an id that another family has; an unknown reading.
+    ValueError : an id that another family has, or with other characters than letters, digits, _, - and dots; an unknown reading.
     """
+    _check_name(id)
     if reading not in READINGS:
         raise ValueError(f"unknown reading {reading!r}; known: {', '.join(READINGS)}")
     module = sys._getframe(1).f_globals.get("__name__", "__main__")
@@ -142,8 +145,10 @@ class OwnFamily:
 
         Raises
         ------
-        ValueError : an id that is entered already; a first formulation that is a control.  TypeError : another argument.
+        ValueError : an id that is entered already, or with other characters; a first formulation that is a control.
+        TypeError : another argument.
         """
+        _check_name(name)
         id = f"{self.id}.{name}"
         unknown = stronger.keys() - {"recover", "express", "printed"}
         if unknown:
@@ -202,8 +207,9 @@ class OwnFamily:
 
         Raises
         ------
-        ValueError : a name that another solver has; an accuracy that is not above 0 and at most 1e-3.
+        ValueError : a name that another solver has, or with other characters; an accuracy that is not above 0 and at most 1e-3.
         """
+        _check_name(name)
         if not 0 < accuracy <= LEAST_ACCURATE:
             raise ValueError(f"the accuracy of {self.id}.{name} is {accuracy}: it must be above 0 and at most {LEAST_ACCURATE}")
 
@@ -226,6 +232,14 @@ class OwnFamily:
         if problem.family != self.id:
             return Refusal(f"it is of the family {problem.family}, and this solver is for {self.id}")
         return None
+
+
+def _check_name(name: str) -> None:
+    """Refuse a name that no pattern, file or command line could have."""
+    if not re.fullmatch(r"[^\W\d_][\w.-]*", name):
+        raise ValueError(
+            f"{shown(name)} is no name here: names consist of letters, digits, _, - and dots, and begin with a letter"
+        )
 
 
 def _dressed(inner: Any, function: Callable[..., Any]) -> None:

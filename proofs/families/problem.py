@@ -177,6 +177,6 @@ def described(data: Any) -> str:
 
 def _short(value: Any) -> str:
     if isinstance(value, np.ndarray) and value.size > 1:
-        return " x ".join(map(str, value.shape))
+        return f"of {value.size} numbers" if value.ndim == 1 else " x ".join(map(str, value.shape))
     text = " ".join(str(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."

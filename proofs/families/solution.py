@@ -70,7 +70,7 @@ def solved(problem: OwnProblem, solver: str, function: Callable[[Any], Any], acc
     try:
         worth, reason, entry = _worth(problem, answer, accuracy)
     except ValueError as wrong:
-        return OwnSolution(problem, solver, Status.NUMERICAL_FAILURE, f"{solver}: {wrong}", None, taken, None, accuracy)
+        return OwnSolution(problem, solver, Status.NUMERICAL_FAILURE, str(wrong), None, taken, None, accuracy)
     return OwnSolution(problem, solver, Status.OPTIMAL, reason, None, taken, worth, accuracy, entry)
 
 

@@ -17,6 +17,8 @@ from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.solvers.solution import Status
 
+LIBRARIES = {"cvxpy", "hypothesis", "numpy", "scipy", "sklearn"}
+"""Names of folders of libraries, whose own lines say nothing to somebody whose function has called them in a wrong way."""
 Side = Literal["f", "alpha"]
 """The two sides of a point: the function with its bias, and the multipliers."""
 
@@ -165,8 +167,15 @@ def skipped(family: str, formulation: str | None, solver: str, control: bool, st
 
 def failed(family: str, formulation: str | None, solver: str, control: bool, failure: Exception) -> Evidence:
     """The evidence of a run that ended in an exception: it has no claim and no point, and says what went wrong."""
-    last = traceback.extract_tb(failure.__traceback__)[-1]
-    words = " ".join(f"{type(failure).__name__}: {failure}".split())
-    raised = f"{words[:200]} ({Path(last.filename).name}, line {last.lineno})"
+    raised = what_was_raised(failure)
     reason = f"stopped by an exception: {raised}"
     return Evidence(Run(family, formulation, solver, control, Status.NUMERICAL_FAILURE, reason, raised=raised))
+
+
+def what_was_raised(failure: Exception) -> str:
+    """An exception in a clause, with the file and the line in which it was raised, or from which the library that raised it was called."""
+    frames = traceback.extract_tb(failure.__traceback__)
+    outside = [frame for frame in frames if not LIBRARIES & set(Path(frame.filename).parts)]
+    last = (outside or frames)[-1]
+    words = " ".join(f"{type(failure).__name__}: {failure}".split())
+    return f"{words[:200]} ({Path(last.filename).name}, line {last.lineno})"

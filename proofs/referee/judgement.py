@@ -110,6 +110,8 @@ class Family:
     """How the numbers are read of which all this is proven, a clause; empty where they are read as they are."""
     doubt: str = ""
     """Why the interval is not proven although it says so, a clause; empty where it is."""
+    has_features: bool = True
+    """Whether its problem is made of features, which may be scaled, and of points, of which fewer may be taken."""
 
     @property
     def unbounded(self) -> bool:

@@ -351,7 +351,7 @@ class _Group:
         found = [self.evidence[place] for place in sorted(self.evidence)]
         problem = self.problem
         verdict = judge(problem.family, found, problem.scale, self.agree_tol, problem.convex, self.possible)
-        return replace(verdict, note=problem.note, doubt=problem.doubt)
+        return replace(verdict, note=problem.note, doubt=problem.doubt, has_features=problem.has_features)
 
     def enter(self, place: int, found: Evidence, patient: bool) -> Family:
         """The verdict with one answer more; the first that proves the optimum sets what backends are allowed from then on."""

@@ -666,7 +666,7 @@ def _require(holds: bool, sentence: str) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a check from the command line: 0 what is named conforms, 1 it does not, 2 it cannot be found; each is said in a sentence."""
+    """Run a check from the command line: 0 it conforms, 1 it does not, 2 it cannot be found or checked; each is a sentence."""
     if len(arguments) != 1:
         print("usage: python -m equimargin.testing [MODULE:]NAME - the id of a formulation, the name of a solver, or a class of solvers")
         return 2
@@ -681,6 +681,9 @@ def main(arguments: Sequence[str]) -> int:
     except AssertionError as wrong:
         print(wrong)
         return 1
+    except ValueError as impossible:
+        print(f"{name} cannot be checked: {impossible}")
+        return 2
     print(f"{name} conforms" + (f": it is a control, and {refuted}" if refuted else ""))
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import time
 from collections.abc import Iterator
 from fractions import Fraction
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from brought import bottomless, dual, nothing, ocsvm
 from equimargin.compare import compare
 from equimargin.formulations import REGISTRY, classification, declare, linear
+from equimargin.formulations.numeric.arguments import number
 from equimargin.own import OwnFamily, Printed, Source, family
 from equimargin.own.instances import drawn, refutation
 from equimargin.proofs import Agreement, Verdict, examine, judge
@@ -139,6 +141,25 @@ def test_a_refutation_is_small_and_exact() -> None:
     assert found.data["X"].shape[0] == 2
     assert "is worth 0 where test.ocsvm.primal is worth -1/8" in str(found)
     assert refutation("test.ocsvm.dual", examples=10) is None
+
+
+def test_a_function_that_fails_on_drawn_data_does_not_conform(own: OwnFamily, capsys: pytest.CaptureFixture[str]) -> None:
+    """The line that is named is that of the function, even where cvxpy raises; a control is not refuted by it."""
+    assert main(["test.own.primal"]) == 2
+    assert "cannot be checked: the family test.own has no strategy to draw data from" in capsys.readouterr().out
+    own.data = st.fixed_dictionaries({"end": st.integers(1, 3)})
+
+    @own.formulation("failing", control=True)
+    def failing(d: Any) -> Any:
+        x = cp.Variable(2, name="x")
+        return cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= np.zeros(3)])
+
+    assert main(["test.own.failing"]) == 1
+    line = failing.__code__.co_firstlineno + 3
+    assert re.fullmatch(rf"ValueError: .* \(test_brought.py, line {line}\), on end = 1\n", capsys.readouterr().out)
+    own.check = lambda data: number(data["end"], "end", "below 2", lambda end: end < 2)  # type: ignore[assignment]
+    assert main(["test.own.primal"]) == 1
+    assert "data of test.own: end must be below 2, not 2" in capsys.readouterr().out
 
 
 def test_a_wrong_map_is_found(own: OwnFamily) -> None:
@@ -481,6 +502,13 @@ def test_what_is_entered_twice_or_wrongly_is_refused(own: OwnFamily) -> None:
         family("test.ocsvm")
     with pytest.raises(ValueError, match=r"a family 'svm.soft' is entered already"):
         family("svm.soft")
+    for wrong in ("a family", "a/b", "", ".hidden", "all*"):
+        with pytest.raises(ValueError, match=r"is no name here: names consist of letters"):
+            family(wrong)
+        with pytest.raises(ValueError, match=r"is no name here: names consist of letters"):
+            own.formulation(wrong)
+        with pytest.raises(ValueError, match=r"is no name here: names consist of letters"):
+            own.solver(wrong)
     with pytest.raises(ValueError, match=r"unknown reading 'decimal'"):
         family("test.new", reading="decimal")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"must be above 0 and at most 0.001"):

@@ -267,11 +267,14 @@ def _brought(context: typer.Context, data: str | None, patterns: list[str] | Non
     ValueError : no such family, data of both kinds or of none, options that the family does not have.
     """
     if patterns is None and draw is None:
+        if data is not None and data.endswith(".json"):
+            raise ValueError(f"{data}: a JSON file has the data of a family from elsewhere; say of which: --family ID")
         return None
     from equimargin.own.data import chosen_families, names_of_families, problem_of
     from equimargin.own.plugins import load_shipped
 
     load_shipped()
+    _check_names(patterns or [])
     families = chosen_families(patterns or [])
     named = [pattern for pattern in patterns or [] if any(pattern.lower() == family.id.lower() for family in families)]
     if draw is None and (not named or len(named) < len(patterns or [])):
@@ -287,6 +290,18 @@ def _brought(context: typer.Context, data: str | None, patterns: list[str] | Non
     record = {"name": data or f"seed {draw}", "task": None, "rows": None, "features": None, "pairs_or_rows": None, "read_as": said}
     settings = {"task": None, "kernel": None, "scale": False, "sample": None, "seed": draw or 0}
     return _Posed([problem for problem, _ in found], said, record, settings)
+
+
+def _check_names(patterns: Sequence[str]) -> None:
+    """Refuse a name that no family has, before data are read for it."""
+    from equimargin.formulations import families
+    from equimargin.formulations.numeric.arguments import did_you_mean
+
+    known = families()
+    for name in patterns:
+        if not set("*?[") & set(name) and name.lower() not in {id.lower() for id in known}:
+            near = did_you_mean(name, known) or "; `equimargin list families` has all, and --plugin MODULE brings others"
+            raise ValueError(f"unknown family {name!r}{near}")
 
 
 def _required(data: str | None) -> str:

@@ -19,6 +19,7 @@ from equimargin.proofs.families import OwnFormulation, OwnProblem, ProvenOptimum
 from equimargin.proofs.families.completion import completed
 from equimargin.proofs.families.family import FAMILIES, OwnFamily
 from equimargin.proofs.families.problem import described
+from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.solvers.registry import Entry
 from equimargin.solvers.solution import Limits
 
@@ -149,10 +150,11 @@ def check_own_solver(solver: Entry[Any], examples: int = EXAMPLES, seed: int = 0
         except ValueError:
             return ""
         if found.worth is None:
-            return f"{found.reason}"
+            return f"{solver.name}: {found.reason}"
         seen.count += 1
         apart = max(found.worth.lower - optimum.upper, optimum.lower - found.worth.upper)
-        off = f"{solver.name} is worth {found.value!r} where the optimum is {optimum}"
+        admitted = f"and it admits to be off by {found.accuracy:.0e} of the size of the objective's terms"
+        off = f"{solver.name} is worth {found.value!r} where the optimum is {optimum}, {admitted}"
         rounding = problem.rounding(found.formulation)
         return off if apart > max(max(found.accuracy, DIFFERENT) * optimum.interval.size, rounding) else ""
 
@@ -221,11 +223,19 @@ def _complaint_of_printed(entry: OwnFormulation, problem: OwnProblem) -> str:
 
 
 def _smallest(family: OwnFamily, complaint: Callable[[OwnProblem], str], examples: int, seed: int) -> Refutation | None:
-    """The smallest drawn instance with a complaint."""
+    """The smallest drawn instance with a complaint.
+
+    Raises
+    ------
+    AssertionError : a function that fails, with the smallest instance on which it does.
+    """
     found: list[Refutation] = []
 
     def refutes(data: Any) -> bool:
-        said = complaint(family(data))
+        try:
+            said = complaint(family(data))
+        except Exception as failure:  # somebody else's function may fail in any way
+            raise AssertionError(f"{what_was_raised(failure)}, on {exactly(data)}") from failure
         if said:
             found.append(Refutation(data, said))
         return bool(said)
@@ -251,7 +261,7 @@ def _each(family: OwnFamily, use: Callable[[Any], None], examples: int, seed: in
 
 def _settings(examples: int) -> hypothesis.settings:
     slow = list(hypothesis.HealthCheck)
-    return hypothesis.settings(max_examples=examples, deadline=None, database=None, suppress_health_check=slow)
+    return hypothesis.settings(max_examples=examples, deadline=None, database=None, report_multiple_bugs=False, suppress_health_check=slow)
 
 
 def strategy_of(family: OwnFamily) -> Any:

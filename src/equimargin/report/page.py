@@ -140,7 +140,8 @@ def remarks(family: Family, missing: int) -> list[str]:
     """
     sentences = [f"{who}: {reason}" for reason, who in _reasons(family.judgements)]
     if family.verdict is not Verdict.AGREE and not missing:
-        sentences.append(f"{str(family.verdict).upper()}: {family.reason}. {family.advice} {_advice(family)}")
+        said = (f"{str(family.verdict).upper()}: {family.reason}.", family.advice, _advice(family))
+        sentences.append(" ".join(filter(None, said)))
     if family.note and not missing:
         sentences.append(f"Read: {family.note}.")
     if family.doubt and not missing:
@@ -210,8 +211,8 @@ def fastest_first(family: Family, style: Style) -> str:
 def _of_solver(j: Judgement, style: Style) -> str:
     run = j.evidence.run
     mark = "" if j.agreement is Agreement.AGREES else f"{style.mark(j.agreement)}{NO_BREAK}"
-    figure = "" if j.agreement is Agreement.AGREES else f"{NO_BREAK}{_figure(j)}"
-    return f"{mark}{run.solver}{NO_BREAK}{_seconds(run.solve_seconds)}{NO_BREAK}s{figure}"
+    figure = "" if j.agreement is Agreement.AGREES else _figure(j)
+    return NO_BREAK.join(filter(None, (f"{mark}{run.solver}", _seconds(run.solve_seconds), "s", figure)))
 
 
 def _formulations(family: Family, judgements: Sequence[Judgement], style: Style) -> list[str]:
@@ -334,10 +335,24 @@ def _advice(family: Family) -> str:
         return "Take another kernel."
     if re.search("was asked for|were asked for|was skipped", family.reason):
         return "Ask for more: leave out --solver and --formulation, or add to them."
+    if not family.has_features:
+        return _advice_without_features(family)
     if not any(solved(j) for j in family.judgements):
         return "--scale brings features to one scale, --sample N takes fewer rows."
     limited = "--scale, a looser --tol or a longer --time-limit" if _out_of_time(family) else "--scale or a looser --tol"
     return f"{limited} may decide it."
+
+
+def _advice_without_features(family: Family) -> str:
+    """What may decide a family whose numbers are taken as they are: a Gram matrix, or data of one from elsewhere."""
+    said = []
+    if any(j.agreement is Agreement.INACCURATE and not j.evidence.run.control for j in family.judgements):
+        said.append("A looser --agree-tol takes inaccurate answers for agreeing ones.")
+    if _out_of_time(family):
+        said.append("A longer --time-limit may decide it.")
+    if not said and family.count(Agreement.AGREES) and "takes the problem" in family.reason:
+        said.append("Write a second formulation, or a solver, to compare it with.")
+    return " ".join(said)
 
 
 def _out_of_time(family: Family) -> bool:

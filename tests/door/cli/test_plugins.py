@@ -84,7 +84,8 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
         (("list", "families", "--plugin", "nowhere.py"), "the plug-in nowhere.py is not there"),
         (("list", "families", "--plugin", "broken.py"), "KeyError: 'missing' (broken.py, line 2)"),
         (("list", "families", "--plugin", "brought", "--plugin", "other/brought.py"), "rename the file"),
-        (("compare", "--family", "test.none", "--draw", "1"), "--draw needs --family with the name of a family from elsewhere"),
+        (("compare", "--family", "test.none", "--draw", "1"), "unknown family 'test.none'"),
+        (("compare", "--family", "svm.soft", "--draw", "1"), "--draw needs --family with the name of a family from elsewhere"),
         (("compare", "--plugin", "brought", "--family", "test.nothing", "--draw", "1"), "has no strategy to draw data from"),
         (("compare", "--plugin", "brought", "--family", "test.ocsvm"), "needs data: a file, or --draw SEED"),
         (("compare", "x", "--plugin", "brought", "--family", "test.ocsvm", "--draw", "1"), "needs data: a file, or --draw SEED"),
@@ -92,6 +93,12 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
         (("compare", "brought.py", "--plugin", "brought", "--family", "test.ocsvm"), "ends in .json or .npz"),
         (("compare", "--plugin", "brought", "--family", "test.ocsvm", "--draw", "1", "-C", "2"), "--cost is not for test.ocsvm"),
         (("compare",), "missing argument 'DATA'"),
+        (("compare", "broken.json"), "broken.json: say of which: --family ID"),
+        (("compare", "broken.json", "--plugin", "brought", "--family", "test.ocsv"), "unknown family 'test.ocsv'; did you mean test.ocsvm"),
+        (
+            ("compare", "broken.json", "--family", "elsewhere"),
+            "`equimargin list families` has all, and --plugin MODULE brings others",
+        ),
     ],
 )
 def test_failures_are_sentences(run: Run, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:

@@ -168,6 +168,34 @@ def test_more_time_is_advised_only_where_the_limit_stopped_an_answer(found: Comp
     assert hint in said
 
 
+@pytest.mark.parametrize(
+    ("status", "agreement", "reason", "hint"),
+    [
+        (Status.TIME_LIMIT, Agreement.FAILED, "one declaration agrees; no solver does", "A longer --time-limit may decide it."),
+        (Status.OPTIMAL, Agreement.INACCURATE, "one declaration agrees; no solver does", "A looser --agree-tol takes inaccurate answers"),
+        (
+            Status.OPTIMAL,
+            Agreement.FAILED,
+            "one agrees; no specialised solver takes the problem",
+            "Write a second formulation, or a solver",
+        ),
+    ],
+)
+def test_a_family_without_features_is_not_advised_to_scale_them(
+    found: Comparison, status: Status, agreement: Agreement, reason: str, hint: str
+) -> None:
+    family = found.families[0]
+    declared = next(j for j in family.judgements if j.agreement is Agreement.AGREES and j.evidence.run.formulation)
+    alone = next(j for j in family.judgements if j.evidence.run.formulation is None)
+    evidence = replace(alone.evidence, run=replace(alone.evidence.run, status=status))
+    kept = (declared, replace(alone, evidence=evidence, agreement=agreement))
+    undecided = replace(family, verdict=Verdict.UNDECIDED, reason=reason, judgements=kept, has_features=False)
+    said = " ".join(" ".join(page([undecided], [2], [], 1.0, "", width=80)).split())
+    assert hint in said
+    assert "--scale" not in said
+    assert "--sample" not in said
+
+
 def test_skips_are_one_line_with_the_reason_once() -> None:
     output = " ".join(RUN.invoke(app, ["compare", "xor", "--kernel", "sigmoid", "--solver", "S*"]).output.split())
     assert output.count("the kernel matrix is not positive semidefinite") <= 2
