@@ -176,7 +176,7 @@ def solve_declaration(
                 break
             options = partial(_options, entry, planned.factor * tol, max_iter, planned.own)
             accepts = partial(planned.accepts, planned.factor * tol)
-            attempts.append(_attempt(declaration, entry, options, accepts, left, ends))
+            attempts.append(_attempt(declaration, entry, tol, options, accepts, left, ends))
             if attempts[-1].status in (Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED, Status.TIME_LIMIT):
                 return _after(attempts, attempts[-1])
         return _after(attempts, next((answer for answer in attempts if answer.point is not None), attempts[0]))
@@ -194,12 +194,13 @@ def _options(backend: Backend, tol: float, max_iter: int | None, own: Mapping[st
 
 
 def _attempt(
-    declaration: Declaration, backend: Backend, options: Options, accepts: Callable[[Any], bool], time_limit: float, ends: float
+    declaration: Declaration, backend: Backend, tol: float, options: Options, accepts: Callable[[Any], bool], time_limit: float, ends: float
 ) -> Answer:
     """One run of a backend.
 
     Parameters
     ----------
+    tol : what is asked of the value.
     options : its options, as a function of the seconds that it may work.  accepts : whether its raw answer is one if it calls that optimal.
     time_limit : seconds that it has once the problem is compiled.  ends : when all must be over, by `time.perf_counter`.
     """
@@ -234,6 +235,8 @@ def _attempt(
     except (cp.error.SolverError, ValueError, ArithmeticError) as failure:
         return Answer(declaration, backend.name, Status.NUMERICAL_FAILURE, _sentence(backend.name, failure))
     x, z, primal_ray, dual_ray, iterations = backend.vectors(raw)
+    if problem.status == cp.OPTIMAL_INACCURATE and status is Status.NUMERICAL_FAILURE and form.keeps(vector_of(x), vector_of(z), tol):
+        status, reason = Status.OPTIMAL, f"{reason}, and its point keeps the tolerance of {tol:.0e}"
     return Answer(
         declaration,
         backend.name,

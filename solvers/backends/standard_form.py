@@ -44,6 +44,22 @@ class StandardForm:
         """1/2 x'Px + q'x + offset, in float64; x : (n,)."""
         return float(x @ (self.P @ x)) / 2 + float(self.q @ x) + self.offset
 
+    def keeps(self, x: Array | None, z: Array | None, tol: float) -> bool:
+        """Whether x (n,) and z (r,) give the optimum up to a relative error, and residuals that are as small beside the unknowns.
+
+        The error of the optimum is about the gap, |p - d|, and what the residuals of rows and of stationarity hide, |z|'|r_p| + |x|'|r_d|.
+        An answer to a program whose unknowns have bounds of their own is not judged: their multipliers are not among the rows'.
+        """
+        if x is None or z is None or np.isfinite(self.lower).any() or np.isfinite(self.upper).any():
+            return False
+        z, s, Px = self.on_dual_cone(z), self.h - self.G @ x, self.P @ x
+        rows, stationarity = np.abs(s - self.on_cone(s)), np.abs(Px + self.q + self.G.T @ z)
+        primal, dual = float(x @ Px) / 2 + float(self.q @ x), -float(x @ Px) / 2 - float(self.h @ z)
+        error = abs(primal - dual) + float(np.abs(z) @ rows) + float(np.abs(x) @ stationarity)
+        largest = max(1.0, *(float(np.max(np.abs(v), initial=0.0)) for v in (x, z, self.q, self.h)))
+        residual = float(np.max(np.concatenate([rows, stationarity]), initial=0.0))
+        return bool(error <= tol * max(1.0, min(abs(primal), abs(dual))) and residual <= tol * largest)
+
     def on_cone(self, s: Array) -> Array:
         """The projection of rows, (r,), onto the cone {0}^zero x R+^nonneg x cones."""
         out = self.on_dual_cone(s)

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from equimargin.formulations import declare
-from equimargin.formulations.problem import classification
+from equimargin.formulations.problem import classification, one_norm_ranking
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.proofs import examine
-from equimargin.solvers import BACKENDS, Status, solve_declaration
+from equimargin.solvers import BACKENDS, Status, solve, solve_declaration
+from equimargin.solvers.backends.standard_form import StandardForm
 from equimargin.solvers.backends.table import Attempt
 
 
@@ -83,3 +85,44 @@ def test_a_backend_of_which_no_attempt_is_accepted_has_failed(monkeypatch: pytes
     assert answer.status is Status.NUMERICAL_FAILURE
     assert answer.reason == "its polishing did not make the accuracy that was asked of an answer of low accuracy"
     assert answer.point is None
+
+
+def test_an_inaccurate_answer_that_keeps_the_tolerance_is_one_at_the_first_attempt() -> None:
+    """1-norm ranking of 60 points: Clarabel, asked for a hundredth of the tolerance, stops with "AlmostSolved"."""
+    random = np.random.default_rng(2)
+    X = random.normal(size=(60, 5))
+    y = np.digitize(X @ np.linspace(1.0, -0.5, 5) + random.normal(size=60), [-1.0, 0.0, 1.0])
+    problem = one_norm_ranking(X, y)
+    answer = solve_declaration(declare("rank.onenorm.primal", problem), "CLARABEL", tol=1e-8)
+    assert answer.status is Status.OPTIMAL
+    assert "its point keeps the tolerance" in answer.reason, "Clarabel solves it outright: take another seed"
+    exact = solve(problem, tol=1e-9)
+    assert answer.value == pytest.approx(exact.value, rel=2e-8)
+
+
+def test_a_point_keeps_a_tolerance_only_if_value_rows_and_stationarity_do() -> None:
+    """min x1 + x2  s.t.  x >= 1, in standard form; the optimum is 2, with x = z = (1, 1)."""
+    form = StandardForm(
+        sparse.csr_array((2, 2)),
+        np.ones(2),
+        -sparse.eye_array(2).tocsr(),
+        -np.ones(2),
+        0,
+        2,
+        (),
+        np.full(2, -np.inf),
+        np.full(2, np.inf),
+        0.0,
+    )
+    right, up, across = np.ones(2), np.array([1e-6, 0.0]), np.array([1e-6, -1e-6])
+    assert form.keeps(right, right, 1e-9)
+    assert form.keeps(right + 1e-10, right, 1e-9)
+    for x, z in (
+        (right + up, right),  # the value is too large
+        (right + across, right),  # the value is right, and a row is not met
+        (right, right + across),  # stationarity is not met
+        (0 * right, 0 * right),  # p = d = 0, and neither side is met
+        (None, right),
+    ):
+        assert not form.keeps(x, z, 1e-9)
+    assert not replace(form, lower=np.zeros(2)).keeps(right, right, 1e-9)
