@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equimargin.cli.names import choices, one_of
+from equimargin.cli.names import choices, command_of, one_of
 from equimargin.cli.options import (
     DEGREE,
     NO_PAIRS,
@@ -26,6 +26,7 @@ from equimargin.cli.options import (
     EpsilonOption,
     GammaOption,
     HeaderOption,
+    HTMLOption,
     JSONOption,
     KernelName,
     KernelOption,
@@ -142,7 +143,7 @@ def compare(
     ] = False,
     json: JSONOption = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the answers as CSV; - is standard output.")] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page for a browser; - is standard output.")] = None,
+    html: HTMLOption = None,
     certify: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write a certificate of every family, FAMILY.json.")] = None,
     plugin: PluginOption = None,
     draw: Annotated[
@@ -196,7 +197,7 @@ def compare(
         screen.headline(posed.headline)
         result = _followed(stream, screen)
         result = replace(result, data=posed.data, settings={**result.settings, **posed.settings})
-        for file, text in ((json, result.to_json), (csv, result.to_csv), (html, result.to_html)):
+        for file, text in ((json, result.to_json), (csv, result.to_csv), (html, lambda: result.to_html(command_of(context)))):
             if file is not None:
                 write(file, text())
         screen.end(result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -11,6 +12,8 @@ import typer
 from typer.core import TyperGroup
 
 E = TypeVar("E", bound=StrEnum)
+COMMAND = "equimargin.command"
+"""The name under which the context of a command keeps how it was called."""
 
 
 def one_of(kind: type[E]) -> Callable[[str], E]:
@@ -41,7 +44,12 @@ def choices(kind: type[StrEnum]) -> str:
 
 
 class OneSentence(TyperGroup):
-    """The commands, whose errors of usage are a sentence like all others."""
+    """The commands, whose errors of usage are a sentence like all others, and which know how they were called."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep the whole command as a person would type it into a shell; then parse it."""
+        ctx.meta[COMMAND] = shlex.join(["equimargin", *args])
+        return super().parse_args(ctx, args)
 
     def main(
         self,
@@ -64,6 +72,11 @@ class OneSentence(TyperGroup):
         if not standalone_mode:
             return status
         sys.exit(status if isinstance(status, int) else 0)
+
+
+def command_of(context: typer.Context) -> str:
+    """How a command was called, as a person would type it into a shell."""
+    return str(context.meta.get(COMMAND, ""))
 
 
 def _sentence(error: Any) -> str:

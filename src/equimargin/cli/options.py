@@ -144,6 +144,8 @@ JSONOption = Annotated[
     Path | None, typer.Option("--json", "--output", metavar="FILE", help="Write all figures as JSON; - is standard output.")
 ]
 
+HTMLOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page for a browser; - is standard output.")]
+
 
 def _load_plugins(names: list[str] | None) -> list[str] | None:
     """Load the plug-ins of installed packages, then those that are named."""

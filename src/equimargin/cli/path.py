@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from equimargin import __version__
+from equimargin.cli.names import command_of
 from equimargin.cli.options import (
     DEGREE,
     NO_PAIRS,
@@ -24,6 +25,7 @@ from equimargin.cli.options import (
     EpsilonOption,
     GammaOption,
     HeaderOption,
+    HTMLOption,
     JSONOption,
     KernelName,
     KernelOption,
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
 
 
 def path(
+    context: typer.Context,
     data: DataArgument,
     task: TaskOption = None,
     kernel: KernelOption = KernelName.LINEAR,
@@ -79,6 +82,7 @@ def path(
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the path; .svg, .png or .pdf.")] = None,
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the path; .npz.")] = None,
     json: JSONOption = None,
+    html: HTMLOption = None,
     preferences: PreferencesOption = None,
     target: TargetOption = None,
     query: QueryOption = None,
@@ -96,8 +100,8 @@ def path(
     Exit status: 0 the path reached its end; 1 a gap is too large to trust; 2 bad usage or input; 3 the path has no breakpoint; 4 the path
     ended early, or that of a fold did so at the best lambda.
     """
-    with sentences(), writing(json, save, plot) as write:
-        check_writable(plot, save, json)
+    with sentences(), writing(json, html, save, plot) as write:
+        check_writable(plot, save, json, html)
         _check_endings(plot, save)
         _check_limit(time_limit)
         how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na)
@@ -105,7 +109,7 @@ def path(
         rows = raw.scaled() if scale else raw
         problem = margin_problem(rows, kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1]), epsilon=epsilon)
         if problem.p == 0:
-            files = [str(file) for file in (json, save, plot) if file is not None]
+            files = [str(file) for file in (json, html, save, plot) if file is not None]
             typer.echo(NO_PAIRS + (f" {' and '.join(files)} {'is' if len(files) == 1 else 'are'} not written." if files else ""))
             raise typer.Exit
         folds = _folds(validate)
@@ -150,12 +154,11 @@ def path(
             except NothingToChoose as reason:
                 nothing = reason
         typer.echo(headline(rows, problem))
-        for line in _summary(found, None if curve is None else curve.best, validate if folds is None else f"{folds} folds"):
+        validated_on = validate if folds is None else f"{folds} folds"
+        notes = [f"nothing to choose: {nothing}"] if nothing is not None else []
+        notes += [folded_early] if folded_early else []
+        for line in (*_summary(found, None if curve is None else curve.best, validated_on), *notes):
             typer.echo(f"  {line}")
-        if nothing is not None:
-            typer.echo(f"  nothing to choose: {nothing}")
-        if folded_early:
-            typer.echo(f"  {folded_early}")
         if not len(found):
             raise typer.Exit(3)
         settings = {
@@ -168,6 +171,8 @@ def path(
         settings |= {"lambda_min": lambda_min, "max_events": max_events, "time_limit": time_limit}
         if json is not None:
             write(json, _json(rows, found, None if curve is None else curve.best, settings))
+        if html is not None:
+            write(html, _html(rows, found, notes, curve, validated_on, settings, command_of(context)))
         _write(found, rows, curve, save, plot)
     worst = max(found.gaps.max(), found.midpoint_gaps.max(initial=0.0))
     early = not found.complete or isinstance(nothing, NoBreakpoint) or chosen_early
@@ -269,6 +274,28 @@ def _json(data: Data, found: RegularizationPath, selected: Selected | None, sett
         },
     }
     return js.dumps(record, indent=1, allow_nan=False)
+
+
+def _html(
+    data: Data,
+    found: RegularizationPath,
+    notes: list[str],
+    curve: Curve | None,
+    validated_on: str | None,
+    settings: dict[str, Any],
+    command: str,
+) -> str:
+    from equimargin.report.pages.path import Scores, path_page
+    from equimargin.report.records import versions
+
+    best, kernel = None if curve is None else curve.best, found.problem.kernel
+    scores = None
+    if curve is not None and best is not None:
+        scores = Scores(curve.lambdas, curve.scores, best.metric, best.lam, best.score, validated_on or "")
+    said = [*_summary(found, None, None), *notes]
+    asked = {"kernel": {"name": kernel.name, **vars(kernel)}, **settings}
+    used = {"equimargin": __version__} | versions()
+    return path_page(found, said, data_record(data, found.problem), asked, used, command, scores, data.columns)
 
 
 @contextmanager

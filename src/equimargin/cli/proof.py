@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from equimargin.cli.names import command_of
 from equimargin.cli.options import (
     DecimalOption,
     DropOption,
     HeaderOption,
+    HTMLOption,
     JSONOption,
     MissingOption,
     NaOption,
@@ -30,6 +32,7 @@ from equimargin.cli.options import (
 
 if TYPE_CHECKING:
     from equimargin.data import Data
+    from equimargin.proofs.audit import Audit
     from equimargin.proofs.foreign_models import Model
     from equimargin.proofs.sameness import Statement
     from equimargin.sameness import Same
@@ -60,6 +63,7 @@ def verify(files: Annotated[list[str], typer.Argument(metavar="FILE...", help="C
 
 
 def audit(
+    context: typer.Context,
     model: Annotated[
         Path,
         typer.Argument(
@@ -90,6 +94,7 @@ def audit(
     na: NaOption = None,
     tol: Annotated[float, typer.Option(help="Relative accuracy asked of the solver that brackets the optimum.")] = 1e-9,
     time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of that solver.")] = 60.0,
+    html: HTMLOption = None,
 ) -> None:
     """Print a proven bound on how far a model of another program is from the optimum of the problem that it claims to solve.
 
@@ -104,7 +109,8 @@ def audit(
 
     A joblib or pickle file holds a fitted SVC, SVR or LinearSVC, a pipeline that ends in one, or a search that found one.
     """
-    with sentences():
+    with sentences(), writing(html) as write:
+        check_writable(html)
         from equimargin.data import load
         from equimargin.proofs.audit import audit as examine
         from equimargin.proofs.pickled_models import read_trusted
@@ -116,11 +122,21 @@ def audit(
         rows = load(data, task=known.claimed.task, **how_to_read(target, None, weight, drop, header, sep, decimal, missing, na))
         rows = rows.scaled() if scale else rows
         typer.echo(rows.describe())
-        typer.echo(
-            str(
-                examine(known, _as_its_pipeline_takes_them(known, rows), rows.y, cost, epsilon, rows.weight, tol=tol, time_limit=time_limit)
-            )
-        )
+        X = _as_its_pipeline_takes_them(known, rows)
+        found = examine(known, X, rows.y, cost, epsilon, rows.weight, tol=tol, time_limit=time_limit)
+        typer.echo(str(found))
+        if html is not None:
+            settings = {"data": data, "C": cost, "epsilon": epsilon, "scale": scale, "trust": trust, "tol": tol, "time_limit": time_limit}
+            write(html, _page(found, {"model": model.name, "read_as": rows.describe()}, settings, command_of(context)))
+
+
+def _page(found: Audit, data: dict[str, Any], settings: dict[str, Any], command: str) -> str:
+    """The page of an audit."""
+    from equimargin import __version__
+    from equimargin.report.pages.audit import audit_page
+    from equimargin.report.records import versions
+
+    return audit_page(found, data, settings, {"equimargin": __version__} | versions(), command)
 
 
 def _as_its_pipeline_takes_them(model: Model, rows: Data) -> Any:

@@ -6,21 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from equimargin.formulations.kernels.features import explicit
-from equimargin.formulations.kernels.kernel import Linear
+from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Signed, Tube
+from equimargin.report.path_lines import coefficients, ends, labels, lambdas, spread, thinned, training_scores
 from equimargin.selection.along_path import Curve
 from equimargin.solvers import RegularizationPath
 
-Array = NDArray[np.float64]
-
-ACROSS = 500
-"""Lambdas at which a line is drawn. A curve with many more knots is reduced to as many columns."""
-LINES = 120
-"""Lines, at most. If there are more points, the points that are drawn are spread evenly over the labels."""
 NAMED = 10
 """Coefficients, at most, that have a colour each and are named in a legend."""
 LOGARITHMIC = 10.0
@@ -47,11 +40,8 @@ def draw(path: RegularizationPath, file: Path, title: str = "", curve: Curve | N
     """
     from matplotlib.figure import Figure
 
+    high, low = ends(path)
     above = path.lambdas[path.lambdas > 0]
-    if not len(above):
-        raise ValueError(f"there is no lambda to draw: {path.stopped}")
-    high, low = float(above[0]), float(above[-1])
-    high, low = (high, low) if high > low else (2 * high, low / 2)
     heights = [3.0, 1.6, 1.0] if curve else [3.0, 1.0]
     figure = Figure(figsize=(9, 0.9 + 1.35 * sum(heights)), layout="constrained")
     axes = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights, squeeze=False)[:, 0]
@@ -59,7 +49,7 @@ def draw(path: RegularizationPath, file: Path, title: str = "", curve: Curve | N
     _functions(axes[0], path, high, low)
     if curve:
         _scores(axes[1], curve, high, low)
-    margins = _thinned(np.repeat(above, 2)[1:], np.repeat(path.margins[: len(above)], 2)[:-1], high, low)
+    margins = thinned(np.repeat(above, 2)[1:], np.repeat(path.margins[: len(above)], 2)[:-1], high, low)
     axes[-1].plot(*margins, color=INK, lw=0.8, marker=_marker(above))
     axes[-1].set_ylabel("rows in the\nmargin set")
     axes[-1].set_ylim(bottom=0)
@@ -79,10 +69,9 @@ def _functions(panel: Any, path: RegularizationPath, high: float, low: float) ->
     """The coefficients of a linear kernel, else f + b at training points, coloured by their label."""
     from matplotlib import colormaps
 
-    lams = np.clip(np.geomspace(min(high, path.lambdas[0]), low, ACROSS), path.lambdas[-1], path.lambdas[0])
-    Z = explicit(path.problem.kernel, path.problem.X)
-    if isinstance(path.problem.kernel, Linear) and Z is not None and Z.d <= LINES:
-        values = _along(path, path.w if path.w.size else np.array([Z.rdot(beta) for beta in path.betas]), lams)
+    lams = lambdas(path, high, low)
+    values = coefficients(path, lams)
+    if values is not None:
         for j, w in enumerate(values.T):
             color = colormaps["tab10"](j) if values.shape[1] <= NAMED else colormaps["viridis"](j / (values.shape[1] - 1))
             panel.plot(lams, w, color=color, lw=1.2, marker=_marker(lams), label=str(j + 1) if values.shape[1] <= NAMED else None)
@@ -98,19 +87,15 @@ def _functions(panel: Any, path: RegularizationPath, high: float, low: float) ->
 def _training_scores(panel: Any, path: RegularizationPath, lams: Array) -> None:
     from matplotlib.lines import Line2D
 
-    m, rows = path.problem.m, path.problem.rows
-    y = np.asarray(getattr(rows, "y", np.zeros(m)), dtype=np.float64)
-    shown = np.arange(m) if m <= LINES else np.argsort(y, kind="stable")[np.linspace(0, m - 1, LINES).astype(np.intp)]
-    values = _along(path, path.g + path.biases[:, None], lams)
-    if rows.invariant:  # only differences of scores mean anything
-        values -= np.median(values, axis=1, keepdims=True)
+    m, rows, y = path.problem.m, path.problem.rows, labels(path)
+    shown, values = spread(y), training_scores(path, lams)
     levels = np.unique(y)
     colors = _colors(levels)
     for i in shown:
         panel.plot(lams, values[:, i], color=colors[np.searchsorted(levels, y[i])], lw=0.7, alpha=0.55, marker=_marker(lams))
     if not isinstance(rows, Tube) and np.abs(values[:, shown]).max() > LOGARITHMIC:
         panel.set_yscale("symlog", linthresh=1.0, linscale=1.0)
-    some = "" if m <= LINES else f"\n{len(shown)} of {m:,} training points"
+    some = "" if m == len(shown) else f"\n{len(shown)} of {m:,} training points"
     panel.set_ylabel(("$f(x_i)$ - median" if rows.invariant else "$f(x_i) + b$" if path.problem.bias else "$f(x_i)$") + some)
     what = "relevance" if isinstance(rows, LabelledPairs) else "label" if isinstance(rows, Signed) else "target"
     if 1 < len(levels) <= NAMED:
@@ -143,24 +128,9 @@ def _colors(levels: Array) -> list[Any]:
 
 def _scores(panel: Any, curve: Curve, high: float, low: float) -> None:
     selected = curve.best
-    panel.plot(*_thinned(curve.lambdas, curve.scores, high, low), color=INK, lw=1.0)
+    panel.plot(*thinned(curve.lambdas, curve.scores, high, low), color=INK, lw=1.0)
     panel.axvspan(*selected.interval, color=MARK, alpha=0.2, lw=0)
     at = f"{selected.score:.4g} at $\\lambda$ = {selected.lam:.3g}"
     panel.plot([selected.lam], [selected.score], "o", color=MARK, markersize=5, label=at, zorder=4)
     panel.set_ylabel(selected.metric.replace("_", " ").replace(" ", "\n", 1))
     panel.legend(loc="best", frameon=False, fontsize=8)
-
-
-def _thinned(lams: Array, values: NDArray[Any], high: float, low: float) -> tuple[Array, NDArray[Any]]:
-    """No more knots than can be seen: the lowest and the highest of every column."""
-    if len(lams) <= 4 * ACROSS:
-        return lams, values
-    column = np.floor(ACROSS * np.log(high / lams) / np.log(high / low)).astype(np.int64)
-    starts = np.flatnonzero(np.append(True, column[1:] != column[:-1]))
-    ends = np.stack([np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)], axis=1)
-    return np.repeat(lams[starts], 2), ends.ravel()
-
-
-def _along(path: RegularizationPath, lines: Array, lams: Array) -> Array:
-    """Lines (T, k) between breakpoints, over lambda, at some lambdas, (len(lams), k)."""
-    return np.stack([np.interp(lams, path.lambdas[::-1], line[::-1]) for line in lines.T], axis=1) / lams[:, None]

@@ -17,8 +17,8 @@ from equimargin.proofs import Agreement, Family, Verdict
 from equimargin.proofs.certificate import best_point, certificate_at, write
 from equimargin.proofs.families import OwnProblem
 from equimargin.proofs.program_certificate import certificate_of_definition
-from equimargin.report.html import document
 from equimargin.report.page import page
+from equimargin.report.pages.comparison import comparison_page
 from equimargin.report.records import SCHEMA_VERSION, plain, record, solved, summary, versions
 from equimargin.report.table import closing_lines, table
 
@@ -147,10 +147,16 @@ class Comparison:
         writer.writerows(answers)
         return text.getvalue()
 
-    def to_html(self) -> str:
-        """All of it as one page of HTML that loads nothing else: what the terminal shows, and the whole table."""
+    def to_html(self, command: str = "") -> str:
+        """All of it as one page of HTML that loads nothing else: the verdict, pictures, and every answer in a table that sorts.
+
+        Parameters
+        ----------
+        command : what runs it again in a shell, for the reader; empty where it was run from Python.
+        """
         used = {"equimargin": __version__} | versions()
-        return document(self.families, self.planned, self.left_out, self.seconds, self.interrupted, self.data, self.settings, used)
+        far = (self.families, self.planned, self.left_out, self.seconds, self.interrupted)
+        return comparison_page(*far, self.data, self.settings, used, command)
 
     def __str__(self) -> str:
         return "\n".join(self.page(PAGE_COLUMNS))

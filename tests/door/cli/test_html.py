@@ -1,12 +1,15 @@
-"""The page of `compare --html`: whole, readable by anybody and without style, and nothing in it runs or is loaded."""
+"""The page of `compare --html`: whole, readable by anybody and without style, and nothing that a file holds runs or is loaded."""
 
 from __future__ import annotations
 
 import csv
 import os
+import shlex
 import subprocess
 import sys
+from base64 import b64encode
 from dataclasses import dataclass, field
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -21,9 +24,11 @@ from equimargin.formulations import classification, polynomial
 from places import ROOT
 
 RUN = CliRunner()
+WHOLE = {"", "td", "th", "p", "li", "title", "h1", "h2", "caption", "code", "script", "style"}
+"""Elements whose parts are read as they follow each other; between those of others there is a space."""
 EMPTY = {"meta"}
 """Elements without an end."""
-LOADING = {"src", "href", "srcset", "data", "action", "background", "poster", "style"}
+LOADING = {"src", "srcset", "data", "action", "background", "poster", "style"}
 """Attributes that may load something, or that a policy of style sheets does not reach."""
 EVIL = "<script>alert('&')</script>"
 CHOSEN = ("--family", "svm.soft", "--solver", "CLARABEL", "--solver", "smo")
@@ -75,7 +80,7 @@ class Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         for element in self.open:
-            element.parts.append(data if element.tag in ("", "td", "th", "p", "li", "title", "h1", "h2", "caption") else f"{data} ")
+            element.parts.append(data if element.tag in WHOLE else f"{data} ")
 
 
 @pytest.fixture(scope="module")
@@ -92,34 +97,50 @@ def page(found: Comparison) -> Element:
     return Reader(found.to_html()).root
 
 
-def test_it_is_one_page_in_a_language_with_a_title_and_nothing_to_load_or_run(found: Comparison, page: Element) -> None:
+def test_it_is_one_page_in_a_language_with_a_title_and_nothing_to_load(found: Comparison, page: Element) -> None:
     text = found.to_html()
     assert text.startswith("<!doctype html>\n")
     assert text.isascii()
     (html,) = page.all("html")
     assert html.attributes == {"lang": "en"}
-    (title,) = page.all("title")
+    (title,) = page.all("head")[0].all("title")
     assert title.text == "2 families: 2 agree - equimargin compare"
     assert len(page.all("h1")) == len(page.all("main")) == 1
     for element in page.everything():
-        assert element.tag not in {"script", "link", "img", "iframe", "object", "embed", "form", "base"}
+        assert element.tag not in {"link", "img", "iframe", "object", "embed", "form", "base"}
         assert not LOADING & element.attributes.keys()
         assert not [name for name in element.attributes if name.startswith("on")]
-    (style,) = page.all("style")
+        assert (element.attributes.get("href") or "#").startswith("#")
+    (style,), (script,) = page.all("style"), page.all("script")
+    (policy,) = (each.attributes["content"] for each in page.all("meta") if "http-equiv" in each.attributes)
+    assert policy is not None
+    for element, source in ((style, "style-src"), (script, "script-src")):
+        digest = b64encode(sha256("".join(element.parts).encode()).digest()).decode()
+        assert f"{source} 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'; ")
     assert "url(" not in style.text
     assert "@import" not in style.text
     assert "@media print" in style.text
 
 
+def of_caption(page: Element, words: str) -> Element:
+    """The table whose caption begins with some words."""
+    (table,) = (table for table in page.all("table") if table.all("caption")[0].text.startswith(words))
+    return table
+
+
+def read(table: Element) -> list[dict[str, str]]:
+    """The rows of a table, by its heads."""
+    heads = [head.text for head in table.all("thead")[0].all("th")]
+    return [dict(zip(heads, [cell.text for cell in row.children], strict=True)) for body in table.all("tbody") for row in body.all("tr")]
+
+
 def test_every_answer_is_a_row_with_its_mark_and_its_word(found: Comparison, page: Element) -> None:
-    tables = [table for table in page.all("table") if "All answers" in table.all("caption")[0].text]
-    assert len(tables) == len(found.families)
-    rows = [row for table in tables for row in table.all("tbody")[0].all("tr")]
+    rows = read(of_caption(page, "All answers"))
     assert len(rows) == len(found.answers)
     marks = {"agrees": "✓", "inaccurate": "≈", "disagrees": "✗", "failed": "!", "skipped": "-"}
-    for row, answer in zip(rows, found.answers, strict=True):
-        heads = [head.text for head in tables[0].all("thead")[0].all("th")]
-        cells = dict(zip(heads, [cell.text for cell in row.children], strict=True))
+    for cells, answer in zip(rows, found.answers, strict=True):
+        assert cells["family"] == answer["family"]
         assert cells["formulation"].removesuffix(" (control)") == (answer["formulation"] or "specialised solver")
         assert cells["solver"] == answer["solver"]
         assert cells["agreement"] == f"{marks[answer['agreement']]} {answer['agreement']}"
@@ -129,29 +150,75 @@ def test_every_answer_is_a_row_with_its_mark_and_its_word(found: Comparison, pag
     assert {answer["agreement"] for answer in found.answers} >= {"agrees", "disagrees"}
 
 
+def test_cells_are_sorted_by_all_digits_that_there_are(found: Comparison, page: Element) -> None:
+    keys = [row.children[4].attributes["data-key"] for row in of_caption(page, "All answers").all("tbody")[0].all("tr")]
+    assert [float(key or "nan") for key in keys] == [answer["value"] for answer in found.answers]
+
+
+def test_formulations_by_solvers_have_a_mark_for_every_answer(found: Comparison, page: Element) -> None:
+    family, seen = "", 0
+    for row in read(of_caption(page, "A mark and the seconds")):
+        name = row.pop("formulation").removesuffix(" (control)")
+        family = name if name in {each.id for each in found.families} else family
+        of_family = [answer for answer in found.answers if answer["family"] == family]
+        answers = {each["solver"]: each for each in of_family if (each["formulation"] or family) in (name, f"{family}.{name}")}
+        for solver, cell in row.items():
+            said = answers[solver]["agreement"] if solver in answers else ""
+            assert said in cell
+            assert bool(said) is bool(cell)
+            seen += bool(said)
+    assert seen == len(found.answers)
+
+
+def test_the_verdict_comes_first(found: Comparison, page: Element) -> None:
+    (first, *_) = page.all("main")[0].children
+    assert (first.attributes["id"], first.attributes["class"]) == ("verdict", "verdict agree")
+    assert first.all("p")[0].text == "All 2 families agree."
+    rows = read(of_caption(page, "The families"))
+    assert [(row["family"], row["verdict"]) for row in rows] == [(family.id, "AGREE") for family in found.families]
+    for row, family in zip(rows, found.families, strict=True):
+        assert family.interval.lower == pytest.approx(float(row["optimum"]), rel=10.0 ** (1 - int(row["digits"])))
+
+
+def test_pictures_have_a_title_a_description_and_shapes(found: Comparison, page: Element) -> None:
+    pictures = [picture for picture in page.all("svg") if picture.attributes.get("role") == "img"]
+    titles = [picture.all("title")[0].text for picture in pictures]
+    assert titles == [
+        "Time against proven width, of every answer",
+        *(f"Proven intervals and claims of {family.id}" for family in found.families),
+        "Links between the formulations",
+    ]
+    for picture in pictures:
+        named = {picture.all("title")[0].attributes["id"], picture.all("desc")[0].attributes["id"]}
+        assert set((picture.attributes["aria-labelledby"] or "").split()) == named
+        assert picture.all("desc")[0].text
+    ids = [element.attributes["id"] for element in page.everything() if "id" in element.attributes]
+    assert len(ids) == len(set(ids))
+
+
 def test_tables_say_what_their_heads_are_for(page: Element) -> None:
     for table in page.all("table"):
         assert len(table.all("caption")) == 1
         assert {head.attributes["scope"] for head in table.all("thead")[0].all("th")} == {"col"}
-        for row in table.all("tbody")[0].all("tr"):
+        for row in (row for body in table.all("tbody") for row in body.all("tr")):
             assert [child.tag for child in row.children] == ["th"] + ["td"] * (len(row.children) - 1)
             assert row.children[0].attributes["scope"] == "row"
 
 
 def test_it_says_what_the_terminal_says(found: Comparison, page: Element) -> None:
-    heads = [head.text for head in page.all("h2")]
     printed = " ".join(str(found).split())
     for family in found.families:
-        assert f"{family.id}: {str(family.verdict).upper()}" in heads
+        assert family.id in [head.text for head in page.all("h2")]
         optimum = next(text.text for text in page.all("p") if text.text.startswith("optimum"))
         assert optimum in printed
     sentences = [" ".join(element.text.split()) for element in (*page.all("p"), *page.all("li"))]
-    for begin in ("Specialised solvers, the fastest first:", "2 families: 2 agree;", "HIGHS on quadratic programs"):
+    for begin in ("Specialised solvers, the fastest first:", f"{len(found.answers)} answers in", "HIGHS on quadratic programs"):
         assert any(sentence.startswith(begin) for sentence in sentences)
-    settings = {row.children[0].text: row.children[1].text for row in page.all("table")[-1].all("tbody")[0].all("tr")}
-    assert settings["tol"] == "1e-08"
-    assert settings["patient"] == "no"
-    assert {"Python", "equimargin", "numpy", "clarabel", "cvxpy"} <= settings.keys()
+    settings = {row["setting"]: row["value"] for row in read(of_caption(page, "What was asked for"))}
+    assert (settings["tol"], settings["patient"], settings["total_time"]) == ("1e-08", "no", "not given")
+    versions = {row["program"] for row in read(of_caption(page, "What it was computed with"))}
+    assert {"Python", "equimargin", "numpy", "clarabel", "cvxpy"} <= versions
+    assert "It was run from Python; the settings below are the arguments." in sentences
 
 
 def test_names_are_text_whatever_they_hold(tmp_path: Path) -> None:
@@ -165,9 +232,12 @@ def test_names_are_text_whatever_they_hold(tmp_path: Path) -> None:
     assert said.startswith("a&b <i>.csv: classification, 12 rows: target `label`")
     assert f'"><b>ham is -1, {EVIL} is +1' in said
     assert f"dropped: {EVIL}" in said
-    assert not {"script", "b", "i"} & {element.tag for element in root.everything()}
-    settings = {row.children[0].text: row.children[1].text for row in root.all("table")[-1].all("tbody")[0].all("tr")}
-    assert (settings["C"], settings["seed"], settings["kernel"], settings["loss"]) == ("1.0", "0", "name linear", "none")
+    assert not {"b", "i"} & {element.tag for element in root.everything()}
+    assert len(root.all("script")) == 1
+    settings = {row["setting"]: row["value"] for row in read(of_caption(root, "What was asked for"))}
+    assert [settings[name] for name in ("C", "seed", "kernel", "loss")] == ["1.0", "0", "linear", "not given"]
+    (command,) = (element.text for element in root.all("code"))
+    assert shlex.split(command) == ["equimargin", "compare", str(data), "--drop", EVIL, *CHOSEN, "--html", str(file)]
 
 
 def test_it_is_opened_before_the_work_and_written_with_what_there_is(tmp_path: Path) -> None:
@@ -181,7 +251,8 @@ def test_it_is_opened_before_the_work_and_written_with_what_there_is(tmp_path: P
     root = Reader(file.read_text()).root
     (marked,) = (text for text in root.all("p") if text.attributes.get("class") == "interrupted")
     assert "interrupted: the total time of 1e-09 s is over; 0 of " in marked.text
-    assert "svm.soft: 3 missing" in [head.text for head in root.all("h2")]
+    assert root.all("main")[0].children[0].attributes["class"] == "verdict unfinished"
+    assert [(row["family"], row["verdict"]) for row in read(of_caption(root, "The families"))] == [("svm.soft", "3 missing")]
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
@@ -189,6 +260,6 @@ def test_it_goes_to_a_pipe_of_any_encoding() -> None:
     command = [sys.executable, "-m", "equimargin", "compare", "xor", *CHOSEN, "--html", "-"]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "ascii"}
     answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    (title,) = Reader(answer.stdout).root.all("title")
+    (title,) = Reader(answer.stdout).root.all("head")[0].all("title")
     assert title.text == "xor, 1 family: 1 agree - equimargin compare"
     assert "svm.soft" in answer.stderr

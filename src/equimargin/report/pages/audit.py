@@ -1,0 +1,115 @@
+"""The page of an audit: how far somebody else's model is from the optimum of its problem, proven, with a picture and all figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from equimargin.formulations.bounds.intervals import Interval
+from equimargin.proofs.audit import Audit
+from equimargin.report.pages.drawing import PICTURE_WIDTH, Element, Picture, across, symbol, text
+from equimargin.report.pages.intervals import bar
+from equimargin.report.pages.rendering import rendered
+from equimargin.report.pages.scales import Signed
+
+AS_GOOD_AS_OPTIMAL = 1e-6
+"""Relative excess up to which a model is called as good as optimal: the tolerance of the referee, `--agree-tol` of `compare`."""
+LEFT, ROW, TOP = 122.0, 30.0, 8.0
+"""Units at the left for names, those in height of an interval, and those above the first."""
+FINEST, COARSEST = -16, 1
+"""Exponents of ten of the smallest and of the largest difference that is drawn, relative to the optimum."""
+
+
+def audit_page(found: Audit, data: Mapping[str, Any], settings: Mapping[str, Any], versions: Mapping[str, str], command: str = "") -> str:
+    """The text of the page.
+
+    Parameters
+    ----------
+    data : the name of the model and of the data, and how these were read.  settings : what was asked for.
+    versions : of what it was computed with.  command : what runs it again in a shell; empty where it was run from Python.
+    """
+    kind, sentence = verdict(found)
+    return rendered(
+        "audit.html",
+        command,
+        settings,
+        versions,
+        name=data.get("model", ""),
+        read_as=data.get("read_as", ""),
+        kind=kind,
+        verdict=sentence,
+        said=str(found),
+        picture=_picture(found),
+        figures=list(_figures(found).items()),
+        problem=list(_problem(found).items()),
+    )
+
+
+def verdict(found: Audit) -> tuple[str, str]:
+    """The verdict on a model in a word (agree, undecided or above) and in a sentence."""
+    least, most = found.relative_excess
+    if most <= AS_GOOD_AS_OPTIMAL:
+        return "agree", f"As good as optimal: at most {most:.2g} above the optimum, relative to it, proven."
+    if least > 0:
+        how_far = f"{most:.2g}" if f"{least:.2g}" == f"{most:.2g}" else f"between {least:.2g} and {most:.2g}"
+        return "above", f"Not optimal: {how_far} above the optimum, relative to it, proven."
+    return "undecided", f"At most {most:.2g} above the optimum, relative to it; that it is above at all is not proven."
+
+
+def _figures(found: Audit) -> dict[str, str]:
+    """What is proven, by its name."""
+    (least, most), (low, high) = found.excess, found.relative_excess
+    own = f"{found.own_relative_excess:.3g}" if math.isfinite(found.own.lower) else "nothing: it has no multipliers"
+    return {
+        "optimum of the problem": _ends(found.optimum),
+        "objective of the model": _ends(found.objective),
+        "excess of the model": f"{least:.6g} to {most:.6g}",
+        "relative excess": f"{low:.3g} to {high:.3g}",
+        "relative excess that its own multipliers prove": own,
+    }
+
+
+def _problem(found: Audit) -> dict[str, str]:
+    """The problem that the model claims to solve."""
+    problem = found.problem
+    kernel = ", ".join(f"{name} {getattr(value, 'name', value)}" for name, value in vars(problem.kernel).items())
+    facts = {
+        "model": found.source,
+        "family": problem.family,
+        "rows": f"{problem.m:,}",
+        "features": f"{problem.X.shape[1]:,}",
+        "kernel": f"{problem.kernel.name}{f', {kernel}' if kernel else ''}",
+        "C": f"{problem.C:g}",
+    }
+    return facts | ({"assumed, as the model does not say it": found.assumed} if found.assumed else {})
+
+
+def _ends(interval: Interval) -> str:
+    """An interval in words."""
+    return f"[{interval.lower:.15g}, {interval.upper:.15g}]"
+
+
+def _picture(found: Audit) -> Picture:
+    """The optimum, the model and what the model proves by itself, around the optimum on a scale of powers of ten."""
+    optimum, size = found.optimum, found.optimum.size
+    sides = [side for side in (optimum.lower, optimum.upper) if math.isfinite(side)]
+    middle = sum(side / len(sides) for side in sides)
+    rows = [("optimum", optimum), ("this model", found.objective)]
+    rows += [("its own proof", found.own)] if math.isfinite(found.own.lower) else []
+    ends = [abs(side - middle) / size for _, interval in rows for side in (interval.lower, interval.upper) if math.isfinite(side)]
+    exponents = [math.floor(math.log10(end)) for end in ends if end > 0] or [FINEST]
+    least = min(max(min(exponents), FINEST), COARSEST - 1)
+    scale = Signed(least, min(max(max(exponents) + 1, least + 1), COARSEST), LEFT, PICTURE_WIDTH - 18)
+    bottom = TOP + ROW * len(rows)
+    elements: list[Element] = [*across(scale, TOP, bottom, "relative distance from the optimum")]
+    for k, (name, interval) in enumerate(rows):
+        y = TOP + ROW * (k + 0.5)
+        said = f"{name}: {_ends(interval)}"
+        elements.append(text(name, LEFT - 10, y + 3.5, "row", "end", said))
+        if interval is found.objective:
+            elements.append(symbol(("diamond", True), scale.place((interval.upper - middle) / size), y, "c0", said))
+        elements += bar((interval.lower - middle) / size, (interval.upper - middle) / size, scale, y, title=said)
+    said = "; ".join(f"{name} in {_ends(interval)}" for name, interval in rows)
+    caption = "Bars are proven intervals; right is above the optimum. An arrow goes on beyond the picture."
+    return Picture("excess", "The model and the optimum", said, bottom + 34, elements, caption)

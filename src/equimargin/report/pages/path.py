@@ -1,0 +1,241 @@
+"""The page of a regularisation path: how far it goes and how sure it is, the functions, scores and gaps along it, and its breakpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.report.pages.drawing import PICTURE_WIDTH, Picture, across, curve, cut, line, symbol, text, upwards
+from equimargin.report.pages.rendering import Cell, rendered
+from equimargin.report.pages.scales import Linear, Logarithmic
+from equimargin.report.path_lines import coefficients, ends, labels, lambdas, spread, thinned, training_scores
+from equimargin.solvers import RegularizationPath
+from equimargin.solvers.path.result import OPTIMAL_GAP
+
+LEFT, RIGHT, TOP, BOTTOM = 46.0, PICTURE_WIDTH - 14, 24.0, 220.0
+"""Units where what is drawn begins and ends."""
+ROOM = 84.0
+"""Units at the right of the coefficients for their names."""
+LETTERS = 14
+"""Letters of a feature's name that have room there."""
+KNOTS = 120
+"""Lambdas at which a line is drawn: as many as a picture of this size shows."""
+NAMED = 8
+"""Coefficients that are named: those that are the largest at the end of the path."""
+POINTS = 60
+"""Training points whose decision values are drawn, at most."""
+APART = 12.0
+"""Units between the names of two lines at least."""
+ROWS = 200
+"""Breakpoints in the table, at most; of a longer path they are spread evenly over all."""
+COLUMNS = ("breakpoint", "lambda", "C", "bias", "gap", "gap half way on", "rows in the margin set")
+"""The heads of the table."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores on validation points along a path.
+
+    lambdas, scores : a line between knots, as in `equimargin.selection.along_path.Curve`.  metric : its name.
+    lam, score : the best ones.  where : on which points, in words.
+    """
+
+    lambdas: Array
+    scores: Array
+    metric: str
+    lam: float
+    score: float
+    where: str
+
+
+def path_page(
+    path: RegularizationPath,
+    said: Sequence[str],
+    data: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    versions: Mapping[str, str],
+    command: str = "",
+    scores: Scores | None = None,
+    columns: Sequence[str] | None = None,
+) -> str:
+    """The text of the page.
+
+    Parameters
+    ----------
+    path : with one breakpoint or more.  said : what the terminal says of it, a line each.  data, settings : those of the record.
+    versions : of what it was computed with.  command : what runs it again in a shell; empty where it was run from Python.
+    scores : on validation points, where there are any.  columns : names of the features, where they are known.
+    """
+    kind, sentence = verdict(path)
+    pictures: list[Picture] = []
+    if (path.lambdas > 0).any():
+        pictures += [_functions(path, columns), *([_scores(path, scores)] if scores else []), _margins(path), _gaps(path)]
+    shown = np.unique(np.linspace(0, len(path) - 1, min(len(path), ROWS)).astype(np.intp))
+    return rendered(
+        "path.html",
+        command,
+        settings,
+        versions,
+        name=data.get("name", ""),
+        read_as=data.get("read_as", ""),
+        kind=kind,
+        verdict=sentence,
+        said=said,
+        best="" if scores is None else _best(scores),
+        pictures_of=pictures,
+        columns=[(name, False) for name in COLUMNS],
+        count=len(path),
+        table_caption="All breakpoints" if len(path) <= ROWS else f"{len(shown)} of {len(path):,} breakpoints, spread evenly over all",
+        rows=[[*_cells(path, int(t))] for t in shown],
+    )
+
+
+def verdict(path: RegularizationPath) -> tuple[str, str]:
+    """The verdict on a path in a word (agree, disagree or unfinished) and in a sentence."""
+    worst = float(np.max(np.concatenate([path.gaps, path.midpoint_gaps])))
+    if not worst <= OPTIMAL_GAP:
+        return "disagree", f"A relative gap of {worst:.1e} is too large to trust the path; up to {OPTIMAL_GAP:g} is called optimal."
+    known = f"from lambda = {path.lambdas[0]:.4g} to {path.lambdas[-1]:.4g}, with relative gaps of at most {worst:.1e}"
+    if not path.complete:
+        return "unfinished", f"The path ended early: {path.stopped}. It is known {known}."
+    return "agree", f"The whole path is known {known}."
+
+
+def _best(scores: Scores) -> str:
+    """The best lambda in a sentence."""
+    name = scores.metric.replace("_", " ")
+    return f"The best {name} on {scores.where} is {scores.score:.6g}, at C = {1 / scores.lam:.6g} (lambda = {scores.lam:.6g})."
+
+
+def _cells(path: RegularizationPath, t: int) -> Iterator[Cell]:
+    """The row of a breakpoint."""
+    lam, half_way = float(path.lambdas[t]), float(path.midpoint_gaps[t]) if t < len(path.midpoint_gaps) else None
+    yield Cell(f"{t + 1:,}", t + 1)
+    yield Cell(f"{lam:.6g}", lam)
+    yield Cell(f"{1 / lam:.6g}" if lam else "inf", 1 / lam if lam else float("inf"))
+    yield Cell(f"{path.bias[t]:.6g}", float(path.bias[t]))
+    yield Cell(f"{path.gaps[t]:.1e}", float(path.gaps[t]))
+    yield Cell("" if half_way is None else f"{half_way:.1e}", "" if half_way is None else half_way)
+    yield Cell(f"{path.margins[t]:,}", int(path.margins[t]))
+
+
+def _across(path: RegularizationPath, right: float = RIGHT) -> Logarithmic:
+    """The scale of lambda, large at the left."""
+    return Logarithmic.of(ends(path), right, LEFT)
+
+
+def _upwards(values: Array) -> Linear:
+    """The scale of some values."""
+    low, high = float(values.min()), float(values.max())
+    margin = 0.04 * (high - low) or max(abs(high), 1.0) * 0.1
+    return Linear(low - margin, high + margin, BOTTOM, TOP)
+
+
+def _functions(path: RegularizationPath, columns: Sequence[str] | None) -> Picture:
+    """The coefficients of a linear kernel, else the decision values at training points."""
+    lams = lambdas(path, *ends(path), KNOTS)
+    values = coefficients(path, lams)
+    return _decision_values(path, lams) if values is None else _coefficients(path, lams, values, columns)
+
+
+def _coefficients(path: RegularizationPath, lams: Array, values: Array, columns: Sequence[str] | None) -> Picture:
+    """The coefficients, of which the largest at the end are named at the right; no two names are written over each other."""
+    d = values.shape[1]
+    names = list(columns) if columns is not None and len(columns) == d else [f"feature {j + 1}" for j in range(d)]
+    named = np.argsort(-np.abs(values[-1]))[:NAMED].tolist()
+    x, y = _across(path, RIGHT - ROOM), _upwards(values)
+    elements = [*across(x, TOP, BOTTOM, "lambda = 1/C"), *upwards(y, LEFT, RIGHT - ROOM, "coefficients")]
+    for j in range(d):
+        look = f"c{named.index(j) % 6} dash{named.index(j) % 4}" if j in named else "other"
+        elements.append(curve([(x.place(lam), y.place(v)) for lam, v in zip(lams, values[:, j], strict=True)], look, names[j]))
+    named.sort(key=lambda j: -values[-1, j])
+    at = [y.place(values[-1, j]) for j in named]
+    for j, end, place in zip(named, at, _apart(at), strict=True):
+        elements.append(line(x.place(lams[-1]), end, RIGHT - ROOM + 8, place, "edge"))
+        elements.append(text(cut(names[j], LETTERS), RIGHT - ROOM + 10, place + 3.5, "row", title=names[j]))
+    said = "; ".join(f"{names[j]} ends at {values[-1, j]:.4g}" for j in named)
+    some = "" if d <= NAMED else f" The {NAMED} largest at the end are named; the other {d - NAMED} are thin."
+    return Picture("functions", "Coefficients along the path", said, BOTTOM + 34, elements, f"Every coefficient over lambda.{some}")
+
+
+def _apart(places: Sequence[float]) -> list[float]:
+    """Falling places moved so far that names at them are not written over each other, and none is below the picture."""
+    moved: list[float] = []
+    for place in places:
+        moved.append(max(place, moved[-1] + APART) if moved else place)
+    lowest = BOTTOM
+    for k in reversed(range(len(moved))):
+        moved[k] = min(moved[k], lowest)
+        lowest = moved[k] - APART
+    return moved
+
+
+def _decision_values(path: RegularizationPath, lams: Array) -> Picture:
+    """The decision values at training points; the patterns of their lines are by the label."""
+    y_of, values = labels(path), training_scores(path, lams)
+    shown = spread(y_of, POINTS)
+    levels = np.unique(y_of).tolist()
+    few = len(levels) <= 4
+    x, y = _across(path), _upwards(values[:, shown])
+    elements = [*across(x, TOP, BOTTOM, "lambda = 1/C"), *upwards(y, LEFT, RIGHT, "decision values")]
+    for i in shown.tolist():
+        k = levels.index(y_of[i]) if few else 0
+        knots = [(x.place(lam), y.place(v)) for lam, v in zip(lams, values[:, i], strict=True)]
+        elements.append(curve(knots, f"c{k} dash{k}" if few else "other", f"row {i}, label {y_of[i]:g}"))
+    legend = [(line(0, 8, 16, 8, f"curve c{k} dash{k}"), f"label {level:g}") for k, level in enumerate(levels)] if few else []
+    some = "every training point" if len(shown) == len(y_of) else f"{len(shown)} of {len(y_of):,} training points, spread over the labels"
+    less = " The median of all is subtracted." if path.problem.rows.invariant else ""
+    said = f"At the end they go from {values[-1, shown].min():.4g} to {values[-1, shown].max():.4g}."
+    return Picture("functions", "Decision values along the path", said, BOTTOM + 34, elements, f"f(x) + b of {some}.{less}", legend)
+
+
+def _scores(path: RegularizationPath, scores: Scores) -> Picture:
+    """The scores on validation points, with the best lambda."""
+    high, low = ends(path)
+    lams, values = thinned(scores.lambdas, scores.scores, high, low)
+    x, y = _across(path), _upwards(values)
+    name = scores.metric.replace("_", " ")
+    elements = [*across(x, TOP, BOTTOM, "lambda = 1/C"), *upwards(y, LEFT, RIGHT, name)]
+    elements.append(curve([(x.place(lam), y.place(v)) for lam, v in zip(lams, values, strict=True)], "c0"))
+    at = x.place(scores.lam)
+    best = f"best: {scores.score:.6g} at lambda = {scores.lam:.4g}"
+    elements += [line(at, TOP, at, BOTTOM, "edge"), symbol(("diamond", True), at, y.place(scores.score), "disagrees", best)]
+    legend = [(symbol(("diamond", True), 8, 8, "disagrees"), best)]
+    return Picture("scores", f"Scores on {scores.where}", best, BOTTOM + 34, elements, f"The {name} on {scores.where} over lambda.", legend)
+
+
+def _margins(path: RegularizationPath) -> Picture:
+    """The number of rows in the margin set."""
+    high, low = ends(path)
+    above = path.lambdas[path.lambdas > 0]
+    lams, rows = thinned(np.repeat(above, 2)[1:], np.repeat(path.margins[: len(above)], 2)[:-1], high, low)
+    x, y = _across(path), _upwards(np.append(rows.astype(np.float64), 0.0))
+    elements = [*across(x, TOP, BOTTOM, "lambda = 1/C"), *upwards(y, LEFT, RIGHT, "rows in the margin set")]
+    elements.append(curve([(x.place(lam), y.place(v)) for lam, v in zip(lams, rows, strict=True)], "c0"))
+    said = f"At most {path.margins.max():,} rows."
+    return Picture("margins", "Size of the margin set along the path", said, BOTTOM + 34, elements, "The rows that lie on their margin.")
+
+
+def _gaps(path: RegularizationPath) -> Picture:
+    """The relative gaps at breakpoints and half way between them."""
+    here, half_way = path.lambdas > 0, path.lambdas[1:] > 0
+    between = np.sqrt(path.lambdas[:-1][half_way] * path.lambdas[1:][half_way])
+    kinds = (
+        ("at a breakpoint", ("circle", True), "c0", path.lambdas[here], path.gaps[here]),
+        ("half way to the next", ("cross", False), "c1", between, path.midpoint_gaps[half_way]),
+    )
+    x, y = _across(path), Logarithmic.of([*path.gaps[here], *path.midpoint_gaps[half_way], OPTIMAL_GAP], BOTTOM, TOP)
+    elements = [*across(x, TOP, BOTTOM, "lambda = 1/C"), *upwards(y, LEFT, RIGHT, "relative gap, rounding included")]
+    elements.append(line(LEFT, y.place(OPTIMAL_GAP), RIGHT, y.place(OPTIMAL_GAP), "edge", f"{OPTIMAL_GAP:g}: what is called optimal"))
+    for _, kind, look, lams, gaps in kinds:
+        for t in np.unique(np.linspace(0, len(lams) - 1, min(len(lams), ROWS)).astype(np.intp)) if len(lams) else ():
+            said = f"{gaps[t]:.1e} at lambda = {lams[t]:.4g}"
+            elements.append(symbol(kind, x.place(lams[t]), y.place(gaps[t]), look, said, 2.2))
+    legend = [(symbol(kind, 8, 8, look), words) for words, kind, look, _, _ in kinds]
+    said = f"At most {path.gaps.max():.1e} at breakpoints and {path.midpoint_gaps.max(initial=0.0):.1e} half way between them."
+    caption = f"Every answer of the path is within its gap of the optimum. Up to {OPTIMAL_GAP:g}, the broken line, it is called optimal."
+    return Picture("gaps", "Relative gaps along the path", said, BOTTOM + 34, elements, caption, legend)

@@ -1,0 +1,82 @@
+"""A page from its template: everything escaped, one file with all that it needs.
+
+Names of files, columns and classes may hold anything, and come out as text. A policy in the page's head lets the browser run the page's own
+script and use its own style sheet, both named by their digests, and load nothing at all. What is not ASCII becomes a character reference,
+so that the page reads the same whatever a pipe or a server takes its encoding for.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from equimargin.report.records import plain
+
+FOLDER = "templates"
+"""The folder of the templates, the style sheet and the script, beside this file."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table that sorts.
+
+    text : what it shows.  key : by what it is sorted, a number or a text; an empty text is always last.
+    kind : "figure", "word", "long" for a sentence, or the agreement or verdict that it shows.
+    """
+
+    text: str
+    key: float | str
+    kind: str = "figure"
+
+
+def rendered(template: str, command: str, settings: Mapping[str, Any], versions: Mapping[str, str], **parts: Any) -> str:
+    """The text of a page.
+
+    Parameters
+    ----------
+    template : its name in the folder.  command : what runs it again in a shell; empty where it was run from Python.
+    settings : what was asked for.  versions : of what it was computed with.  parts : what the template shows.
+    """
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FunctionLoader(_text), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    style, script = _text("style.css"), _text("page.js")
+    text = environment.get_template(template).render(
+        style=style,
+        script=script,
+        policy=f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {_digest(style)}; script-src {_digest(script)}",
+        command=command,
+        settings=list(_spelled(plain(settings))),
+        versions=versions,
+        **parts,
+    )
+    return text.encode("ascii", "xmlcharrefreplace").decode()
+
+
+def _text(name: str) -> str:
+    """A file of the folder."""
+    return (files("equimargin.report.pages") / FOLDER / name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    """The name of a script or style sheet in a policy: its digest, as the browser computes it."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _spelled(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Settings as words."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield name, ", ".join(str(each) if key == "name" else f"{key} {each}" for key, each in value.items())
+        elif isinstance(value, list | tuple):
+            yield name, ", ".join(map(str, value))
+        elif isinstance(value, bool):
+            yield name, "yes" if value else "no"
+        else:
+            yield name, "not given" if value is None else str(value)

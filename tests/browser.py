@@ -1,0 +1,78 @@
+"""Headless Chromium, as tests of pages drive it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from places import ROOT
+
+AXE = ROOT / ".pytest_cache" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
+"""The script that judges whether everybody can use a page; .ci/run puts it there."""
+FLAGS = (
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars"),
+)
+"""How Chromium is started: without a screen, and without asking anybody outside for anything."""
+
+
+class Browser:
+    """Chromium at a page.
+
+    driver : of selenium.
+    """
+
+    def __init__(self, driver: Any) -> None:
+        self.driver = driver
+
+    def open(self, page: Path, width: int = 1280, scheme: str = "light", medium: str = "screen") -> None:
+        """Open a page at a width in pixels, in a colour scheme, on a screen or in print; what the console said before is forgotten."""
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": medium, "features": features})
+        self.said()
+        self.driver.get(page.as_uri())
+
+    def said(self) -> list[str]:
+        """What the console has said since the last time."""
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        """What a script returns."""
+        return self.driver.execute_script(script, *arguments)
+
+    def violations(self) -> list[str]:
+        """What makes the page hard to use for some people, by axe-core: what it calls serious or critical."""
+        if not AXE.exists():
+            pytest.skip(f"axe-core is not in {AXE.relative_to(ROOT)}: .ci/run installs it")
+        self.run(AXE.read_text(encoding="utf-8"))
+        told = "found.violations.map((each) => [each.impact, each.id, each.nodes[0].html])"
+        found = self.driver.execute_async_script(f"const done = arguments[0]; axe.run().then((found) => done({told}))")
+        return [f"{name}: {html}" for impact, name, html in found if impact in ("serious", "critical")]
+
+
+@contextmanager
+def chromium(profile: Path) -> Iterator[Browser]:
+    """Headless Chromium with a profile in an empty folder; what needs it is skipped where there is none."""
+    program, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if program is None or driver is None:
+        pytest.skip("there is no Chromium with its driver (Debian: chromium, chromium-driver): .ci/run installs both")
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = program
+    for flag in (*FLAGS, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    started = webdriver.Chrome(options=options, service=Service(driver))
+    try:
+        yield Browser(started)
+    finally:
+        started.quit()
