@@ -343,7 +343,7 @@ def _hard_dual(problem: MarginProblem, bias: bool) -> Declaration:
 
     def printed(v: Mapping[str, Any]) -> Printed:
         a = v["alpha"]
-        return Printed(a.sum() - (y * a) @ K @ (y * a) / 2, {"lower": -a} | ({"balance": np.abs(y @ a)} if bias else {}))
+        return Printed(a.sum() - (y * a) @ K @ (y * a) / 2, ({"balance": np.abs(y @ a)} if bias else {}) | {"lower": -a})
 
     return Declaration(
         problem,
@@ -364,12 +364,15 @@ def _hard_margin(problem: MarginProblem, bias: bool) -> Declaration:
     X, y = problem.features(), problem.rows.s
     u, t = cp.Variable(X.shape[1], name="u"), cp.Variable(name="t")
     b: Any = cp.Variable(name="b") if bias else 0.0
+    named = {"u": u, "b": b, "t": t} if bias else {"u": u, "t": t}
 
     def recover(d: Declaration) -> Point:
         return point_of_margin(problem, u.value, -float(b.value) if bias else 0.0, float(t.value), d.multiplier("margin"))
 
     def express(at: Any) -> dict[str, Any]:
-        return {"u": at.w / length(at.w), "t": (1 - at.u).min() / length(at.w)} | ({"b": -at.b / length(at.w)} if bias else {})
+        size = length(at.w)
+        values = {"u": at.w / size, "b": -at.b / size, "t": (1 - at.u).min() / size}
+        return {name: values[name] for name in named}
 
     def printed(v: Mapping[str, Any]) -> Printed:
         return Printed(v["t"], {"margin": v["t"] - y * (X @ v["u"] - v.get("b", 0.0)), "ball": np.linalg.norm(v["u"]) - 1})
@@ -378,7 +381,7 @@ def _hard_margin(problem: MarginProblem, bias: bool) -> Declaration:
         problem,
         cp.Maximize(t),
         {"margin": cp.multiply(y, X @ u - b) >= t, "ball": cp.norm(u, 2) <= 1},
-        variables={"u": u, "t": t} | ({"b": b} if bias else {}),
+        variables=named,
         parameters={},
         recover=recover,
         express=express,

@@ -199,7 +199,7 @@ SOLVERS = Solvers(
         "cutting_plane": "equimargin.solvers.dual.cutting_plane",
         "homotopy": "equimargin.solvers.path.homotopy",
         "dual_active_set": "equimargin.solvers.hard.dual_active_set",
-        "exact_penalty": "equimargin.solvers.hard.exact_penalty",
+        "penalty": "equimargin.solvers.hard.penalty",
     }
 )
 

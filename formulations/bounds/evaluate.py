@@ -13,7 +13,7 @@ from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, la
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import Point
-from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
+from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, ImplicitMultipliers
 
 LARGEST_VALUE_ERROR = 1e-11
 """Error of f over the largest |t_r|, without a unit: an f whose error may be larger is evaluated again, in extended precision."""
@@ -108,7 +108,9 @@ def arithmetic(problem: Problem, alpha: AnyMultipliers | None = None) -> float:
     finite, Z = problem.group_costs[np.isfinite(problem.group_costs)], problem.explicit
     most = largest(finite) or (problem.C if np.isfinite(problem.C) else 0.0)  # noise, where nothing may cost
     if len(finite) < len(problem.group_costs) and alpha is not None:
-        most = largest(np.abs(np.nan_to_num(np.asarray(alpha)))[np.isinf(problem.costs)], most)
+        hard = np.isinf(problem.group_costs)
+        own = alpha.largest(hard) if isinstance(alpha, ImplicitMultipliers) else np.abs(np.nan_to_num(alpha))[problem.rows.spread(hard)]
+        most = largest(np.atleast_1d(own), most)
     square = largest(np.abs(problem.gram.diagonal)) if Z is None else Z.largest_square()
     return largest(np.array([UNIT * most * (square / problem.rows.largest_target)]))
 

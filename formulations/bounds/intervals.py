@@ -298,6 +298,8 @@ def _lower(problem: MarginProblem, alpha: ArrayLike | Multipliers, way: float) -
         return _dual_value(problem, multipliers, way)
     if isinstance(multipliers, FewMultipliers):
         return _lower(_of_few(problem, multipliers), multipliers.alpha, way)
+    if problem.swept:
+        return _dual_value(problem, multipliers, way)
     alpha = np.asarray(alpha)
     if not alpha.any():
         return _dual_value(problem, multipliers, way)

@@ -17,7 +17,7 @@ from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.rounding import SMALLEST, gamma_n, rounded
 from equimargin.formulations.rows.base import GroupedRows
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
-from equimargin.formulations.rows.pair_sweeps import Level, SortedPoints, Within, by_query, gathered, middles, within
+from equimargin.formulations.rows.pair_sweeps import Level, SortedPoints, Within, by_query, gathered, least_margins, middles, within
 
 POINTS_OF_A_QUERY = 10
 """Points, at least, that a subsample takes of every query, on average. Where it would take fewer, it takes some of the queries whole."""
@@ -111,6 +111,21 @@ class CountedPairs(Pairs):
             return np.asarray(self.active[stride // 2 :: stride])
         chosen = np.arange(len(self.queries)) % stride == 0
         return np.asarray(self.active[np.repeat(chosen, np.diff(self.starts))])
+
+    def least_margins(self, f: Array) -> tuple[Index, Array]:
+        """The pair with the least margin f_i - f_j of every query that has pairs, (k, 2), and these margins, (k,), in O(m).
+
+        Parameters
+        ----------
+        f : (m,) decision values, no NaN.
+        """
+        pairs, margins = np.zeros((len(self.queries), 2), dtype=np.int64), np.full(len(self.queries), np.inf)
+        least_margins(self.active, self.level, self.starts, np.ascontiguousarray(f, dtype=np.float64), pairs, margins)
+        return pairs, margins
+
+    def least_margin(self, f: Array, chosen: NDArray[np.bool_]) -> float:
+        """The least margin f_i - f_j of all pairs of the chosen queries, (queries,); inf where they have none."""
+        return float(self.least_margins(f)[1][chosen[self.queries]].min(initial=np.inf)) if chosen.any() else np.inf
 
     def listed(self) -> Pairs:
         """The same pairs one by one."""

@@ -9,13 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.rows.counted import CountedPairs
 from equimargin.formulations.rows.pair_multipliers import MixedMultipliers, PairSubset
 from equimargin.formulations.rows.pair_slacks import PairSlacks
-from equimargin.formulations.rows.pair_sweeps import least_margins
 
 MANY = 1_000_000
 """Pairs, at most, that are looked at one by one in order to prove a narrower interval. Sums over more pairs are taken by sweeps."""
@@ -41,21 +39,6 @@ class LabelledPairs(CountedPairs):
             return np.inf
         slacks = self.slacks(f, np.where(hard, 0.0, costs))
         return slacks.squared_hinge() if squared else slacks.hinge()
-
-    def least_margins(self, f: Array) -> tuple[Index, Array]:
-        """The pair with the least margin f_i - f_j of every query that has pairs, (k, 2), and these margins, (k,), in O(m).
-
-        Parameters
-        ----------
-        f : (m,) decision values, no NaN.
-        """
-        pairs, margins = np.zeros((len(self.queries), 2), dtype=np.int64), np.full(len(self.queries), np.inf)
-        least_margins(self.active, self.level, self.starts, np.ascontiguousarray(f, dtype=np.float64), pairs, margins)
-        return pairs, margins
-
-    def least_margin(self, f: Array, chosen: NDArray[np.bool_]) -> float:
-        """The least margin f_i - f_j of all pairs of the chosen queries, (queries,); inf where they have none."""
-        return float(self.least_margins(f)[1][chosen[self.queries]].min(initial=np.inf)) if chosen.any() else np.inf
 
     def mixed(self, mu: Array, subsets: Sequence[PairSubset], costs: Array) -> MixedMultipliers:
         return MixedMultipliers(self, mu, subsets, costs)

@@ -45,14 +45,20 @@ class ImplicitMultipliers(Multipliers):
 
     @abstractmethod
     def within_box(self, squared: bool, costs: Array) -> ImplicitMultipliers:
-        """Multipliers like these that are feasible at costs (groups,), for the squared hinge or for the hinge."""
+        """Multipliers like these that are feasible at costs (groups,), for the squared hinge or for the hinge.
+
+        Where a query's cost is infinite any multipliers are, and those of finite costs stay as they are."""
 
     def proven(self, squared: bool, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
-        return self.dual_bound(squared, way), 0.0
+        return self.dual_bound(costs[0] if squared else None, way), 0.0
 
     @abstractmethod
     def sum(self) -> float:
         """sum of alpha."""
+
+    @abstractmethod
+    def largest(self, chosen: NDArray[np.bool_]) -> float:
+        """An upper bound of the multipliers of the pairs of the chosen queries, (queries,); 0 where there are none."""
 
     def gain(self) -> float:
         return self.sum()
@@ -74,8 +80,13 @@ class ImplicitMultipliers(Multipliers):
         """alpha of a pair that there is."""
 
     @abstractmethod
-    def dual_bound(self, squared: bool, way: float) -> float:
-        """A bound of sum alpha [ - sum alpha^2 / (4 c) ], from below for way = 1, from above for way = -1; the latter for `squared`."""
+    def dual_bound(self, costs: Array | None, way: float) -> float:
+        """A bound of sum alpha [ - sum alpha^2 / (4 c) ], from below for way = 1, from above for way = -1.
+
+        Parameters
+        ----------
+        costs : (groups,) c of the squared hinge, at which these multipliers are feasible; None for the hinge.
+        """
 
     @abstractmethod
     def to_array(self) -> Array:
@@ -113,6 +124,7 @@ class PairMultipliers(ImplicitMultipliers):
 
     def within_box(self, squared: bool, costs: Array) -> PairMultipliers:
         slacks, phi = self.slacks, self.phi
+        costs = _finite(costs, slacks.all_costs)
         if not np.array_equal(costs[slacks.rows.queries], slacks.costs):
             slacks = slacks.at_costs(costs)
         elif squared or phi.top <= 1.0:
@@ -127,6 +139,11 @@ class PairMultipliers(ImplicitMultipliers):
     def sum(self) -> float:
         high, low = self.slacks.within(self.high), self.slacks.within(self.low)
         return float(self.phi.slope * (self.slacks.costs @ (high.total - low.total)))
+
+    def largest(self, chosen: NDArray[np.bool_]) -> float:
+        _, margins = self.rows.least_margins(self.slacks.f)
+        most = self.slacks.costs * self.phi.derivative(1.0 - margins)
+        return float(most[chosen[self.rows.queries]].max(initial=0.0))
 
     def sumsq(self) -> float:
         """sum of alpha^2."""
@@ -155,14 +172,16 @@ class PairMultipliers(ImplicitMultipliers):
     def pull_error(self) -> float:
         return float(rounded(8 * UNIT * np.abs(self._pulled).sum() + len(self._pulled) * SMALLEST, 1))
 
-    def dual_bound(self, squared: bool, way: float) -> float:
+    def dual_bound(self, costs: Array | None, way: float) -> float:
         slacks, slope = self.slacks, self.phi.slope
         high, low = (float(slacks.costs @ slacks.within(tau).total) for tau in (self.high, self.low))
         off = gamma_n(len(slacks.costs) + 32) * slope * (high + low)
         value = self.sum()
-        if squared:
-            off += slope**2 * (slacks.square_error(self.high) + slacks.square_error(self.low)) + 32 * UNIT * self.ridge(slacks.all_costs)
-            value -= self.ridge(slacks.all_costs)
+        if costs is not None:
+            soft = slacks.at_costs(np.where(np.isinf(costs), 0.0, slacks.all_costs))
+            ridge = self.ridge(np.where(np.isinf(costs), np.inf, slacks.all_costs))
+            off += slope**2 * (soft.square_error(self.high) + soft.square_error(self.low)) + 32 * UNIT * ridge
+            value -= ridge
         underflow = 4 * (1 + slope) ** 2 * (len(slacks.costs) + 4) * SMALLEST  # of a product with a cost, times what it is multiplied by
         return float(rounded(value - way * (off + 16 * UNIT * abs(value) + underflow), -way))
 
@@ -211,11 +230,15 @@ class MixedMultipliers(ImplicitMultipliers):
         self.mu = mu if total < 1.0 else mu * ((1 - 8 * UNIT) / total)
 
     def within_box(self, squared: bool, costs: Array) -> MixedMultipliers:
+        costs = _finite(costs, self.all_costs)
         return self if np.array_equal(costs, self.all_costs) else MixedMultipliers(self.rows, self.mu, self.subsets, costs)
 
     def sum(self) -> float:
         costs = self.all_costs[self.rows.queries]
         return float(sum(mu * float(costs @ subset.pairs) for mu, subset in zip(self.mu.tolist(), self.subsets, strict=True)))
+
+    def largest(self, chosen: NDArray[np.bool_]) -> float:
+        return float(self.all_costs[chosen & (self.rows.pairs_of > 0)].max(initial=0.0)) * math.fsum(self.mu.tolist())
 
     def ridge(self, costs: Array) -> float:
         return RowMultipliers(self.rows, self.to_array()).ridge(costs)
@@ -235,11 +258,11 @@ class MixedMultipliers(ImplicitMultipliers):
         rounding = gamma_n(len(self.mu) + 8) * 2.02 * self.sum()
         return float(rounded(rounding + 4 * (self.rows.m + len(self.all_costs)) * products * SMALLEST, 1))
 
-    def dual_bound(self, squared: bool, way: float) -> float:
-        if squared and self.rows.p > LISTED_PAIRS:
+    def dual_bound(self, costs: Array | None, way: float) -> float:
+        if costs is not None and self.rows.p > LISTED_PAIRS:
             return -way * np.inf
-        gain, ridge = self.sum(), self.ridge(self.all_costs) if squared else 0.0
-        added = len(self.mu) + len(self.rows.queries) + (self.rows.p if squared else 0)
+        gain, ridge = self.sum(), 0.0 if costs is None else self.ridge(np.where(np.isinf(costs), np.inf, self.all_costs))
+        added = len(self.mu) + len(self.rows.queries) + (0 if costs is None else self.rows.p)
         underflow = 4 * (added + 4) * (1 + float(self.all_costs.max(initial=0.0))) * SMALLEST
         return float(rounded(gain - ridge - way * (gamma_n(added + 16) * (gain + ridge) + underflow), -way))
 
@@ -293,6 +316,9 @@ class FewMultipliers(ImplicitMultipliers):
     def sum(self) -> float:
         return self._row_by_row(self.alpha).gain()
 
+    def largest(self, chosen: NDArray[np.bool_]) -> float:
+        return float(self.alpha[chosen[self.rows.query[self.few.preferred]]].max(initial=0.0))
+
     def ridge(self, costs: Array) -> float:
         return self._row_by_row(self.alpha).ridge(self.costs_of(costs))
 
@@ -302,10 +328,10 @@ class FewMultipliers(ImplicitMultipliers):
     def pull_error(self) -> float:
         return 0.0
 
-    def dual_bound(self, squared: bool, way: float) -> float:
-        if squared:
-            raise ValueError("multipliers of a few pairs know no costs of their own, which the squared hinge needs: ask `proven`")
-        return self.proven(False, (np.zeros(0), np.zeros(0)), way)[0]
+    def dual_bound(self, costs: Array | None, way: float) -> float:
+        of_queries = np.zeros(self.rows.groups) if costs is None else costs
+        gain, ridge = self.proven(costs is not None, (of_queries, of_queries), way)
+        return float(rounded(gain - ridge, -way))
 
     def _of_pair(self, preferred: int, other: int) -> float:
         return float(self.alpha[(self.few.preferred == preferred) & (self.few.other == other)].sum())
@@ -316,3 +342,8 @@ class FewMultipliers(ImplicitMultipliers):
         places = np.searchsorted(rows.preferred * m + rows.other, self.few.preferred * m + self.few.other)
         alpha[places] = self.alpha
         return alpha
+
+
+def _finite(costs: Array, own: Array) -> Array:
+    """Costs (groups,), those that are infinite replaced by the multipliers' own."""
+    return np.where(np.isinf(costs), own, costs)

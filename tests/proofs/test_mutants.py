@@ -130,19 +130,19 @@ def _sparse_classes(kernel: Kernel, seed: int, bias: bool = True) -> Problem:
     return one_norm_classification(whole.X, whole.rows.s, 1.5, kernel, bias)
 
 
-def _classes_some_hard(kernel: Kernel, seed: int) -> Problem:
+def _classes_some_hard(kernel: Kernel, seed: int, loss: Loss = "hinge") -> Problem:
     problem = as_a(MarginProblem, _classes_through_the_origin(kernel, seed))
     y = problem.rows.s.copy()
     y[10:13] = -y[10:13]
     weights = np.where(np.arange(16) < 6, np.inf, 1.0)
-    return replace(problem, rows=Signed(y), C=0.4, weights=weights)
+    return replace(problem, rows=Signed(y), C=0.4, weights=weights, loss=loss)
 
 
-def _order_one_query_hard(kernel: Kernel, seed: int) -> Problem:
+def _order_one_query_hard(kernel: Kernel, seed: int, loss: Loss = "hinge") -> Problem:
     problem = as_a(MarginProblem, _rankable_order(kernel, seed))
     y = problem.rows.y.copy()
     y[8:] = y[:7:-1]
-    return ranking(problem.X, y, np.repeat([1, 2], 8), 0.1, kernel, query_weight={1: np.inf})
+    return ranking(problem.X, y, np.repeat([1, 2], 8), 0.1, kernel, loss, query_weight={1: np.inf})
 
 
 INSTANCES: dict[str, Callable[[Kernel, int], Problem]] = {
@@ -164,7 +164,12 @@ INSTANCES: dict[str, Callable[[Kernel, int], Problem]] = {
     "svm.nobias_onenorm": partial(_sparse_classes, bias=False),
 }
 OF_SOLVER: dict[str, dict[str, Callable[[Kernel, int], Problem]]] = {
-    "exact_penalty": {"svm.nobias": _classes_some_hard, "rank.l1": _order_one_query_hard},
+    "penalty": {
+        "svm.nobias": _classes_some_hard,
+        "rank.l1": _order_one_query_hard,
+        "svm.nobias_l2": partial(_classes_some_hard, loss="squared_hinge"),
+        "rank.l2": partial(_order_one_query_hard, loss="squared_hinge"),
+    },
 }
 """Instances of a solver's own, where it takes only some problems of its families."""
 
@@ -1115,9 +1120,16 @@ SOURCES: dict[str, dict[str, Change]] = {
             families=("rank.hard",),
         ),
     },
-    "exact_penalty": {
+    "penalty": {
         "solves and reports 2 C": Change(*ANOTHER),
-        "one cost of hard rows": Change("    while not over:\n", "    for _ in range(1):\n"),
+        "hard rows are soft": Change(
+            "        over, before = judge.weigh(",
+            "        return replace(found, problem=problem)\n        over, before = judge.weigh(",
+            families=("svm.nobias_l2", "rank.l2"),
+        ),
+        "an upper bound of nobody": Change(
+            "return function.with_multipliers(alpha)", "return scaled(function, 1.01).with_multipliers(alpha / 1.01)"
+        ),
         "soft rows at half their cost": Change(
             "np.where(hard, cost / problem.C, problem.weights)", "np.where(hard, 1e3, problem.weights / 2)"
         ),

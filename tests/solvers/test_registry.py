@@ -86,6 +86,13 @@ def test_a_refusal_names_who_takes_the_problem_or_says_that_nobody_does(problem:
                 assert exact_optimum(problem, max_iter=1).reason
 
 
+@pytest.fixture
+def without_penalty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No solver for hard rows beside squared slacks, so that there are problems that none takes."""
+    monkeypatch.setattr(SOLVERS, "_known", {name: SOLVERS[name] for name in SOLVERS if name != "penalty"})
+
+
+@pytest.mark.usefixtures("without_penalty")
 def test_refusals_speak_of_the_solvers_of_a_problems_family_alone() -> None:
     """Once families of the field and of the documents are loaded, their solvers are among all others."""
     load_shipped()
@@ -126,6 +133,7 @@ def test_rows_that_are_all_hard_by_their_weights_have_a_solver() -> None:
 
 
 @pytest.mark.parametrize("size", [400, 500])
+@pytest.mark.usefixtures("without_penalty")
 def test_what_is_too_large_to_declare_is_not_undeclared(size: int) -> None:
     """Some 80,000 pairs, hard ones beside squared slacks, which exact arithmetic looks at one by one, and 125,000, which it does not."""
     rows = (size - 2) * (size - 3) // 2 + 1

@@ -146,9 +146,9 @@ def test_mixtures_are_feasible_and_their_bounds_hold(monkeypatch: pytest.MonkeyP
             pulled[i], pulled[j] = pulled[i] + a, pulled[j] - a
         error = sum(abs(Fraction(v) - e) for v, e in zip(alpha.pull().tolist(), pulled, strict=True))
         assert error <= alpha.pull_error() <= 1e-12 * float(sum(exact))
-        assert alpha.dual_bound(False, 1.0) <= sum(exact) <= alpha.dual_bound(False, -1.0)
+        assert alpha.dual_bound(None, 1.0) <= sum(exact) <= alpha.dual_bound(None, -1.0)
         squares = sum((a * a / (4 * c) for a, c in zip(exact, cost, strict=True) if c), Fraction(0))
-        assert alpha.dual_bound(True, 1.0) <= sum(exact) - squares <= alpha.dual_bound(True, -1.0)
+        assert alpha.dual_bound(problem.group_costs, 1.0) <= sum(exact) - squares <= alpha.dual_bound(problem.group_costs, -1.0)
         outer, inner = interval(problem, Point(alpha=alpha)), inner_interval(problem, Point(alpha=alpha))
         assert outer.lower < inner.lower <= outer.lower + 1e-9 * outer.size
     dearer = problem.with_cost(0.2)
