@@ -148,7 +148,7 @@ def test_every_family_of_a_solver_exists() -> None:
             assert any(f"{family}.".startswith(f"{name}.") for family in families()), (entry.name, name)
 
 
-EXAMPLE = ROOT / "examples" / "own_solver.py"
+EXAMPLE = ROOT / "examples" / "solvers" / "own_solver.py"
 WANTED = Needs(MarginProblem, no_bias="which is free", most_points=5)
 
 
@@ -196,7 +196,7 @@ solver("lost", algorithm="as ascent", families=ascent.families, needs=ascent.nee
 for answer in compare(sample_problem("svm.nobias"), "*.dual", ["CLARABEL", "ascent", "lost"], jobs=2).answers:
     print(answer["solver"], answer["agreement"], answer["reason"])
 """
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(str(ROOT / folder) for folder in ("examples", "src"))}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(str(ROOT / folder) for folder in ("examples/solvers", "src"))}
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert answer.stderr == ""
     clarabel, ascent, lost = answer.stdout.splitlines()
