@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -47,5 +48,11 @@ def _markdown() -> Any:
         from mdit_py_plugins.dollarmath import dollarmath_plugin
     except ImportError as missing:
         raise ValueError(MISSING) from missing
-    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
-    return reader.use(dollarmath_plugin, renderer=lambda latex, options: mathml(latex, options["display_mode"]), allow_digits=False)
+    return MarkdownIt("commonmark", {"html": False}).use(dollarmath_plugin, renderer=_drawn, allow_digits=False)
+
+
+def _drawn(latex: str, options: Mapping[str, Any]) -> str:
+    """An equation of a text; one in a line of its own is in a box that scrolls, and that the keyboard reaches."""
+    if not options["display_mode"]:
+        return mathml(latex)
+    return f'<div class="wide" tabindex="0" role="group" aria-label="Equation">{mathml(latex, display=True)}</div>'
