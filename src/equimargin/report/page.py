@@ -124,8 +124,8 @@ def summary(families: Sequence[Family], planned: Sequence[int], seconds: float, 
     counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts))
     what = f"{len(families)} {'family' if len(families) == 1 else 'families'}: {counts}" if families else "nothing was compared"
     compiling = sum(j.evidence.run.compile_seconds or 0.0 for j in answers)
-    time = f"{seconds:.3g}{NO_BREAK}s"
-    time += f", {compiling:.2g}{NO_BREAK}s of them compiling" if compiling > SHARE_OF_COMPILING * seconds else ""
+    time = f"{_about(seconds, 3)}{NO_BREAK}s"
+    time += f", {_about(compiling, 2)}{NO_BREAK}s of them compiling" if compiling > SHARE_OF_COMPILING * seconds else ""
     if interrupted:
         return what, f"interrupted: {interrupted}; {len(answers)} of {sum(planned)} answers in {time}"
     return what, f"{len(answers)} answer{'s' * (len(answers) != 1)} in {time}"
@@ -267,6 +267,11 @@ def _figure(j: Judgement) -> str:
     """How far an answer is off, relative, as one power of ten; nothing where it shows none."""
     off = max(v for v in (j.claim, j.off) if not np.isnan(v)) if not (np.isnan(j.claim) and np.isnan(j.off)) else np.inf
     return f"{off:.0e}" if np.isfinite(off) else ""
+
+
+def _about(seconds: float, digits: int) -> str:
+    """Seconds to a few digits, and never to fewer than whole ones."""
+    return f"{seconds:.{digits}g}" if seconds < 10 ** (digits - 1) else f"{seconds:.0f}"
 
 
 def _seconds(seconds: float | None) -> str:

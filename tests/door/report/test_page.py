@@ -31,7 +31,7 @@ from equimargin.compare import compare as run
 from equimargin.formulations import Declaration, Problem, classification, declare, polynomial, ranking
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs import Agreement, Verdict
-from equimargin.report.page import MOST_DIGITS, Style, block, page, proven_digits
+from equimargin.report.page import MOST_DIGITS, NO_BREAK, Style, block, page, proven_digits, summary
 from equimargin.report.words import EXPLANATION
 from equimargin.solvers import SOLVERS, Answer, Status, solve_declaration
 from equimargin.solvers.interrupt import is_work_left
@@ -252,6 +252,11 @@ def pairs_of_80_rows() -> Problem:
     random = np.random.default_rng(0)
     X = random.normal(size=(80, 5))
     return ranking(X, np.digitize(X[:, 0] + random.normal(size=80), [-1, 0, 1]))
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(0.0312, "0.0312"), (9.876, "9.88"), (123.4, "123"), (1234.5, "1234")])
+def test_seconds_of_hours_are_written_out(seconds: float, said: str) -> None:
+    assert summary([], [], seconds, "")[1] == f"0 answers in {said}{NO_BREAK}s"
 
 
 @pytest.mark.parametrize(("name", "tol"), [("OSQP", 1e-8), ("SCS", 1e-8), ("SCS", 1e-15)])
