@@ -345,6 +345,8 @@ class _Group:
     """Backends that were stopped and the unknowns of the formulation, with its name."""
     answered: set[str] = field(default_factory=set)
     """The formulations that a backend has an agreeing answer to."""
+    solved: bool = False
+    """Whether a specialised solver agrees."""
 
     def judged(self) -> Family:
         """The verdict on what there is, in the order of the jobs."""
@@ -357,7 +359,9 @@ class _Group:
         """The verdict with one answer more; the first that proves the optimum sets what backends are allowed from then on."""
         self.evidence[place] = found
         family, job = self.judged(), self.jobs[place]
-        self.answered = {j.evidence.run.formulation or "" for j in family.judgements if j.agreement is Agreement.AGREES}
+        agreeing = [j for j in family.judgements if j.agreement is Agreement.AGREES]
+        self.solved = any(j.evidence.run.formulation is None for j in agreeing)
+        self.answered = {j.evidence.run.formulation or "" for j in agreeing}
         if patient:
             return family
         if self.allowed is not None and job.formulation and found.run.reason == self.allowed.reason:
@@ -365,6 +369,10 @@ class _Group:
         if self.allowed is None and family.interval.relative_width <= max(job.tol, self.agree_tol):
             self.allowed = _allowance(family)
         return family
+
+    def limit_of(self, job: Job) -> Allowance | None:
+        """What a job is allowed beside others; None for the usual limits, as of the solver without whose answer there is no verdict."""
+        return self.allowed if job.is_limited and (job.formulation is not None or self.solved) else None
 
     def stopped_on(self, job: Job) -> str:
         """The formulation that the job's backend was stopped on, for which it is not asked for the job's; else nothing.
@@ -443,12 +451,13 @@ class _Work:
             if formulation:
                 yield which, place, job, f"{job.solver} was stopped on {formulation}; --patient runs it"
                 continue
-            if job.is_limited and group.allowed is not None and self._waits_for_kernels(job):
+            limited = group.limit_of(job)
+            if limited is not None and self._waits_for_kernels(job):
                 yield which, place, job, NOT_COMPILED
                 continue
             allowed = Allowance(self.settings["time_limit"])
-            if job.is_limited and group.allowed is not None and group.allowed.seconds < allowed.seconds:
-                allowed = group.allowed
+            if limited is not None and limited.seconds < allowed.seconds:
+                allowed = limited
             yield which, place, job, allowed.within(left)
 
     def _waits_for_kernels(self, job: Job) -> bool:

@@ -580,7 +580,7 @@ FAULTS = (
         "solvers/hard/pricing.py",
         "worst = worst[self._used & (margins < below)]",
         "worst = worst[margins < below]",
-        ("exact_penalty",),
+        ("penalty",),
     ),
     Fault(
         "points of a level that are forgotten",
@@ -612,10 +612,10 @@ FAULTS = (
     ),
     Fault(
         "the soft costs go up with the hard ones",
-        "solvers/hard/exact_penalty.py",
+        "solvers/hard/penalty.py",
         "np.where(hard, cost / problem.C, problem.weights))",
         "np.where(hard, cost / problem.C, cost / problem.C))",
-        ("exact_penalty",),
+        ("penalty",),
     ),
     Fault(
         "a one-norm problem without a bias has one",
@@ -908,6 +908,13 @@ FAULTS = (
         "<= max(job.tol, self.agree_tol)",
         "<= job.tol",
         ("page",),
+    ),
+    Fault(
+        "the first solver of a family is stopped",
+        "src/equimargin/compare.py",
+        "job.is_limited and (job.formulation is not None or self.solved)",
+        "job.is_limited",
+        ("brought",),
     ),
     Fault(
         "solvers of a family take all data",

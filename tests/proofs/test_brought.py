@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import sys
 import time
 from collections.abc import Iterator
 from fractions import Fraction
@@ -467,6 +468,24 @@ def test_a_solver_says_which_data_it_does_not_take(own: OwnFamily) -> None:
         found = compare(own({"end": end}), solvers=["CLARABEL", "test.own.above_0"])
         assert {j.evidence.run.solver: j.agreement for j in found.families[0].judgements}["test.own.above_0"] is agreement
         assert ("the end is below 0" in str(found)) is (end < 0)
+
+
+def test_the_first_solver_of_a_family_is_not_stopped_for_being_slow(own: OwnFamily, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it there would be no verdict; the second one is stopped."""
+    module = sys.modules["equimargin.compare"]
+    monkeypatch.setattr(module, "LEAST_ALLOWANCE", 0.01)
+    monkeypatch.setattr(module, "ALLOWED_RATIO", 1e-3)
+
+    def waiting(seconds: float, d: Any) -> Any:
+        time.sleep(seconds)
+        return {"x": d["end"]}
+
+    own.solver("first")(partial(waiting, 3.0))
+    own.solver("second")(partial(waiting, 20.0))
+    found = compare(own({"end": 3.0}), solvers=["CLARABEL", "test.own.*"])
+    judged = {j.evidence.run.solver: j.agreement for j in found.families[0].judgements}
+    assert judged == {"CLARABEL": Agreement.AGREES, "test.own.first": Agreement.AGREES, "test.own.second": Agreement.FAILED}
+    assert found.exit_code == 0, str(found)
 
 
 def _half_of_square(factor: float, d: Any) -> Any:
