@@ -264,3 +264,45 @@ def test_it_goes_to_a_pipe_of_any_encoding() -> None:
     (title,) = Reader(answer.stdout).root.all("head")[0].all("title")
     assert title.text == "xor, 1 family: 1 agree - equimargin compare"
     assert "svm.soft" in answer.stderr
+
+
+def test_a_path_has_its_page(tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    command = ["path", "iris", "--lambda-min", "0.01", "--validate", "3", "--html", str(file)]
+    result = RUN.invoke(app, command)
+    assert result.exit_code == 0, result.output
+    root = Reader(file.read_text()).root
+    verdict = root.all("main")[0].children[0]
+    assert verdict.attributes["class"] == "verdict agree"
+    assert verdict.all("p")[0].text.startswith("The whole path is known from lambda = ")
+    assert verdict.all("p")[1].text.startswith("The best accuracy on 3 folds is ")
+    titles = [picture.all("title")[0].text for picture in root.all("svg") if picture.attributes.get("role") == "img"]
+    assert titles[:2] == ["Coefficients along the path", "Scores on 3 folds"]
+    assert titles[2:] == ["Size of the margin set along the path", "Relative gaps along the path"]
+    rows = read(of_caption(root, "All breakpoints"))
+    lambdas = [float(row["lambda"]) for row in rows]
+    assert lambdas == sorted(lambdas, reverse=True)
+    assert all(float(row["gap"]) <= 1e-8 for row in rows)
+    settings = {row["setting"]: row["value"] for row in read(of_caption(root, "What was asked for"))}
+    assert (settings["validate"], settings["lambda_min"], settings["kernel"]) == ("3", "0.01", "linear")
+    assert [shlex.split(code.text) for code in root.all("code")] == [["equimargin", *command]]
+
+
+def test_an_audit_has_its_page(tmp_path: Path) -> None:
+    model, data, file = tmp_path / "<b>.npz", tmp_path / "rows.npz", tmp_path / "page.html"
+    np.savez(model, kind="LinearSVC", intercept=[0.1], coef=[[0.5, -0.2]], C=1.0)
+    np.savez(data, X=np.array([[0.0, 1], [1, 0], [2, 1], [3, 3]]), y=np.array([-1, 1, 1, -1]))
+    command = ["audit", str(model), "--data", str(data), "--html", str(file)]
+    result = RUN.invoke(app, command)
+    assert result.exit_code == 0, result.output
+    root = Reader(file.read_text()).root
+    assert root.all("h1")[0].text == "<b>.npz"
+    verdict = root.all("main")[0].children[0]
+    assert verdict.attributes["class"] == "verdict above"
+    assert verdict.all("p")[1].text in " ".join(result.stdout.split())
+    figures = {row["what"]: row["proven"] for row in read(of_caption(root, "In figures"))}
+    assert figures["relative excess that its own multipliers prove"] == "nothing: it has no multipliers"
+    assert "optimum" in root.all("desc")[0].text
+    assert [shlex.split(code.text) for code in root.all("code")] == [["equimargin", *command]]
+    refused = RUN.invoke(app, [*command[:-1], str(tmp_path / "missing" / "page.html")])
+    assert (refused.exit_code, refused.stdout) == (2, "")

@@ -125,7 +125,7 @@ def _overview(family: Family, missing: int, ended: bool) -> list[Cell]:
         Cell(digits or (optimum(family) if family.judgements else ""), family.interval.upper if digits else ""),
         Cell(str(count) if count else "", count or ""),
         Cell(f"{family.interval.relative_width:.0e}" if digits else "", family.interval.relative_width if digits else ""),
-        Cell(f"{right} of {run}", right / run if run else ""),
+        Cell(f"{right} of {run}" if run else "", right / run if run else ""),
         Cell(fastest.evidence.run.name.removeprefix("solver by ") if fastest else "", fastest.evidence.run.name if fastest else "", "word"),
         Cell("" if seconds is None else f"{seconds:.3g}", "" if seconds is None else seconds),
     ]
@@ -178,7 +178,7 @@ def _matrix(families: Sequence[Family]) -> dict[str, Any]:
         itself = rows.pop("", {})
         asked = {id: found for id, found in rows.items() if found.keys() & {*solvers}}
         lines = [(_formulation(family.id, id), [found.get(name) for name in solvers]) for id, found in asked.items()]
-        groups.append((family.id, [itself.get(name) for name in solvers], lines))
+        groups += [(family.id, [itself.get(name) for name in solvers], lines)] if itself.keys() & {*solvers} or lines else []
     return {"solvers": solvers, "groups": groups}
 
 

@@ -29,11 +29,14 @@ ROW, HEAD = 18.0, 24.0
 """Units in height of a formulation and of the name of a family."""
 NAMES = 190.0
 """Units from the left at which names begin."""
-LETTERS = 34
+LETTERS = 30
 """Letters of a name that have room."""
 DEEPEST = 236.0
 """Units that the control points of an arc are at the left of the names at most; its middle is three quarters of that away."""
-CAPTION = "Arcs are links, each with the sign of its kind. The symbol before a formulation is what the referee says of its answers."
+CAPTION = (
+    "Arcs are links, each with the sign of its kind. The symbol before a formulation is what the referee says of its answers. "
+    "One in italics is a control, which is wrong on purpose or a look-alike."
+)
 """How the graph is read."""
 SEVERITY = (Agreement.DISAGREES, Agreement.FAILED, Agreement.INACCURATE, Agreement.AGREES, Agreement.SKIPPED)
 """Agreements, the one that a reader must see most first."""
@@ -90,8 +93,8 @@ def _names(
             places[id] = y + ROW / 2
             agreement = said.get(id, Agreement.SKIPPED)
             elements.append(symbol(OF_AGREEMENT[agreement], NAMES + 6, places[id], str(agreement), f"{id}: {agreement}"))
-            control = " (control)" if REGISTRY[id].control else ""
-            elements.append(text(cut(f"{id}{control}", LETTERS), NAMES + 16, places[id] + 3.5, "row", title=id))
+            style = "row control" if REGISTRY[id].control else "row"
+            elements.append(text(cut(id, LETTERS), NAMES + 16, places[id] + 3.5, style, title=id))
             y += ROW
     return places, elements, y + 8
 
