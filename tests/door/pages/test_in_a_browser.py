@@ -97,7 +97,7 @@ def test_a_click_sorts_by_a_column_and_another_turns_it_round(browser: Browser, 
     rising = column(browser, "solve s")
     figures = [float(key) for key in rising if key]
     assert figures == sorted(float(key) for key in before if key) != [float(key) for key in before if key]
-    assert rising == [*map(str, rising[: len(figures)]), ""]
+    assert set(rising[len(figures) :]) == {""}
     assert sorted_by(browser) == [["solve s", "ascending"]]
     button(browser, "solve s").click()
     assert [float(key) for key in column(browser, "solve s") if key] == figures[::-1]
