@@ -11,6 +11,8 @@ import sysconfig
 import tarfile
 import tomllib
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -158,15 +160,42 @@ def blocks(language: str) -> list[str]:
 
 
 def test_the_page_on_ones_own_problem_is_followed_from_an_empty_folder(environment: Path, tmp_path: Path) -> None:
-    (module,) = blocks("python")
-    (tmp_path / "trimmed.py").write_text(module, encoding="utf-8")
-    said = [run("sh", "-c", line, cwd=tmp_path, programs=environment) for text in blocks("sh") for line in text.splitlines()]
-    listed, drawn, _, own, dual, control, solver = said
+    """All its files, commands and lines of Python in their order; `pip install .` without the network, as a wheel that is built first."""
+    module, session = blocks("python")
+    (project,) = blocks("toml")
+    for name, text in (("trimmed.py", module), ("pyproject.toml", project), ("session.py", session)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    commands = [line for text in blocks("sh") for line in text.splitlines()]
+    there = commands.index("pip install .")
+    before = [run("sh", "-c", line, cwd=tmp_path, programs=environment) for line in commands[:there]]
+    listed, drawn, _, own, dual, control, solver, same, suggested, certified, verified = before
     assert re.search(r"^trimmed +trimmed.primal, trimmed.dual +\[--plugin trimmed\]$", listed, re.MULTILINE)
     assert re.search(r"^trimmed +optimum .* AGREE$", drawn, re.MULTILINE)
     assert re.search(r"^trimmed +optimum -0.03125, all digits proven .* AGREE$", own, re.MULTILINE)
     assert (dual, solver) == ("trimmed.dual conforms\n", "trimmed.bisection conforms\n")
     assert re.search(r"forgotten_mean is worth -?[0-9/]+ where trimmed.primal is worth -?[0-9/]+, on ", control)
+    assert same.startswith("EQUAL: A = trimmed.primal, B = trimmed.dual\n  B is the Lagrangian dual of A")
+    assert "# trimmed.primal and trimmed.dual: the optima are equal." in suggested
+    assert certified.endswith("trimmed: certificate proofs/trimmed.json\n")
+    assert verified.startswith("proofs/trimmed.json: ACCEPTED")
+    with installed(tmp_path, environment, "trimmed-losses"):
+        listed, own = (run("sh", "-c", line, cwd=tmp_path, programs=environment) for line in commands[there + 1 :])
+        assert re.search(r"^trimmed +trimmed.primal, trimmed.dual +\[trimmed-losses 1.0\]$", listed, re.MULTILINE)
+        assert re.search(r"^trimmed +optimum -0.03125, all digits proven .* AGREE$", own, re.MULTILINE)
+        assert run(environment / "python", "session.py", cwd=tmp_path) == "-1/32 -1/32\nTrue\n"
+
+
+@contextmanager
+def installed(source: Path, environment: Path, name: str) -> Iterator[None]:
+    """The package of a folder, built as a wheel and installed in an environment while this is entered."""
+    run(sys.executable, "-m", "build", "--no-isolation", "--wheel", cwd=source)
+    (wheel,) = (source / "dist").glob("*.whl")
+    pip = (sys.executable, "-m", "pip", "--python", environment / "python")
+    run(*pip, "install", "--quiet", "--no-index", "--no-deps", wheel, cwd=source)
+    try:
+        yield
+    finally:
+        run(*pip, "uninstall", "--quiet", "--yes", name, cwd=source)
 
 
 OUTSIDE = """
@@ -196,12 +225,8 @@ def test_a_package_from_outside_does_it_all_on_the_command_line(environment: Pat
     (package / "__init__.py").write_text("", encoding="utf-8")
     (package / "trimmed.py").write_text(blocks("python")[0], encoding="utf-8")
     (package / "broken.py").write_text("import no_such_module\n", encoding="utf-8")
-    run(sys.executable, "-m", "build", "--no-isolation", "--wheel", cwd=package.parent)
-    (wheel,) = (package.parent / "dist").glob("*.whl")
     python = environment / "python"
-    install = (sys.executable, "-m", "pip", "--python", python)
-    run(*install, "install", "--quiet", "--no-index", "--no-deps", wheel, cwd=tmp_path)
-    try:
+    with installed(package.parent, environment, "outside"):
         listed = run("sh", "-c", "equimargin list families 2>&1", cwd=tmp_path, programs=environment)
         assert re.search(r"the plug-in broken \(outside 2.5\) is left out: ModuleNotFoundError: .*'no_such_module'", listed)
         assert re.search(r"^trimmed .*\[outside 2.5\]$", listed, re.MULTILINE)
@@ -216,5 +241,3 @@ def test_a_package_from_outside_does_it_all_on_the_command_line(environment: Pat
         assert "forgotten_mean (control)" in control
         refuted = run(python, "-m", "equimargin.testing", "outside.trimmed:trimmed.forgotten_mean", cwd=tmp_path)
         assert "is worth" in refuted
-    finally:
-        run(*install, "uninstall", "--quiet", "--yes", "outside", cwd=tmp_path)

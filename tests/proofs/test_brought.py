@@ -303,6 +303,27 @@ def test_scalars_meet_vectors_and_variables_have_attributes(own: OwnFamily) -> N
     assert [j.agreement for j in found.families[0].judgements].count(Agreement.AGREES) >= 3, str(found)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the product 0 times inf that makes the wrong bounds
+@pytest.mark.parametrize("loss", [cp.pos, cp.abs, lambda short: cp.maximum(short, 0)], ids=["pos", "abs", "maximum"])
+def test_highs_gets_no_wrong_bounds_in_a_family_from_elsewhere(loss: Any) -> None:
+    """cvxpy 1.9.3 bounds a loss of a free affine expression where it must not, and HiGHS then returns 20 for 1."""
+    made = family("test.bounds")
+
+    @made.formulation("primal")
+    def primal(d: Any) -> Any:
+        w, b = cp.Variable(1, name="w"), cp.Variable(name="b")
+        return cp.Problem(cp.Minimize(cp.norm1(w) + 10 * cp.sum(loss(1 - cp.multiply(d["y"], d["X"] @ w + b)))))
+
+    problem = made({"X": np.array([[1.0], [-1.0]]), "y": np.array([1.0, -1.0])})
+    found = compare(problem, solvers=["CLARABEL", "SCS", "OSQP", "HIGHS"])
+    exact = problem.optimum().exact
+    _forgotten("test.bounds")
+    agreements = {j.evidence.run.solver: j.agreement for j in found.families[0].judgements}
+    assert exact == 1
+    assert agreements["HIGHS"] is agreements["CLARABEL"] is Agreement.AGREES, str(found)
+    assert Agreement.DISAGREES not in agreements.values()
+
+
 def test_data_are_copied_and_problems_travel(own: OwnFamily) -> None:
     data = {"end": np.array(3.0)}
     problem = own(data)

@@ -305,6 +305,10 @@ def sentences() -> Iterator[None]:
         _exit_at_once(UNREAD)
     except (ValueError, OSError) as error:
         refuse(str(error))
+    except ImportError as missing:
+        if "hypothesis" not in str(missing):
+            raise
+        refuse("drawing data needs hypothesis: pip install 'equimargin[testing]'")
     except MemoryError as error:
         refuse(f"the memory is not enough ({error or 'no word on how much'}); take fewer rows (--sample) or features (--drop)")
     except KeyboardInterrupt:

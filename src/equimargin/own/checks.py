@@ -64,6 +64,14 @@ def matrix(value: Any, name: str, data: Mapping[str, Any]) -> Array:
     return found
 
 
+def vector(value: Any, name: str, data: Mapping[str, Any]) -> Array:
+    """A part: finite numbers in a row, one at least."""
+    found = _numbers(value, name)
+    if found.ndim != 1 or found.size == 0:
+        raise ValueError(f"{name} must be numbers in a row, and is of shape {np.shape(value)}")
+    return found
+
+
 def targets(value: Any, name: str, data: Mapping[str, Any]) -> Array:
     """A part: a finite number for every row of X."""
     found, m = _numbers(value, name), len(data["X"])

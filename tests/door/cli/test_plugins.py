@@ -112,6 +112,15 @@ def test_failures_are_sentences(run: Run, tmp_path: Path, arguments: tuple[str, 
     assert "Traceback" not in found.stderr
 
 
+@pytest.mark.parametrize("arguments", [("compare", "--family", "lasso", "--draw", "1"), ("same", "lasso.primal", "lasso.dual")])
+def test_drawing_without_hypothesis_says_what_to_install(arguments: tuple[str, ...]) -> None:
+    code = "import sys; sys.modules['hypothesis'] = None; from equimargin.cli.app import main; main()"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    found = subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True, encoding="utf-8")
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr == "equimargin: drawing data needs hypothesis: pip install 'equimargin[testing]'\n"
+
+
 PROGRAMS = """
 import math
 import cvxpy as cp

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from fractions import Fraction
 
@@ -15,14 +16,9 @@ from equimargin.solvers.backends import BACKENDS, program_of
 from equimargin.solvers.backends.standard_form import with_stated_bounds
 from equimargin.solvers.exact import exact_optimum
 from equimargin.solvers.exact.program import Infeasible, Optimum, program_optimum
+from places import example
 
 X, Y = np.array([[0.0], [1.0], [3.0]]), np.array([-1.0, 1.0, -1.0])
-
-
-def hinge() -> cp.Problem:
-    """The hinge by `pos` of an affine expression of free variables."""
-    w, b = cp.Variable(1, name="w"), cp.Variable(name="b")
-    return cp.Problem(cp.Minimize(cp.norm1(w) + 10 * cp.sum(cp.pos(1 - cp.multiply([1.0, -1.0], np.array([[1.0], [-1.0]]) @ w + b)))))
 
 
 @pytest.mark.parametrize("id", ["svm.soft.primal", "svm.soft.dual"])
@@ -75,15 +71,24 @@ def test_a_problem_without_variables_is_a_program(kind: type[cp.Minimize | cp.Ma
 
 
 def test_highs_gets_no_bounds_that_nobody_stated() -> None:
-    problem = hinge()
+    problem = example("cvxpy_bounds").hinge()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the product 0 times inf that makes the wrong bounds
         data, chain, inverse = problem.get_problem_data("HIGHS", solver_opts={})
     problem.unpack_results(chain.solve_via_data(problem, with_stated_bounds(problem, data, chain), False, False, {}), chain, inverse)
-    outcome = program_optimum(program_of(hinge()))
+    outcome = program_optimum(program_of(example("cvxpy_bounds").hinge()))
     assert isinstance(outcome, Optimum)
     assert problem.value == pytest.approx(1.0)
     assert outcome.value == 1
+
+
+def test_the_report_of_wrong_bounds_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    with warnings.catch_warnings():
+        example("cvxpy_bounds").main()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "CLARABEL  1.000000"
+    assert re.fullmatch(r"HIGHS +[0-9.]+", lines[3])
+    assert lines[-1] == "exactly   1"
 
 
 def hinges() -> dict[str, cp.Expression]:
