@@ -18,6 +18,10 @@ _ARROWS = {"equivalence": "<->", "strong equivalence": "<=>", "rescaling": "<~>"
 """The sign between two linked formulations in a list, by the kind of the link."""
 
 
+SHOWN_SEED = 1
+"""The seed of the data that are shown of a family."""
+
+
 class Subject(StrEnum):
     """What can be listed."""
 
@@ -199,6 +203,7 @@ def _of_family(id: str) -> Iterator[str]:
     yield from (f"  {solver.name}: {solver.algorithm}{' [a reference]' if solver.reference else ''}" for solver in takers)
     if not takers:
         yield "  none; exact_optimum takes small problems"
+    yield from _data_of(id)
     ids = {entry.id for entry in entries}
     others = [link for link in links.LINKS if (link.a in ids) != (link.b in ids)]
     if others:
@@ -207,6 +212,21 @@ def _of_family(id: str) -> Iterator[str]:
     yield from ("", "Documents")
     documents = {source.document: source.full for entry in entries for source in entry.sources}
     yield from (f"  {name}: {full}" for name, full in documents.items())
+
+
+def _data_of(id: str) -> Iterator[str]:
+    """Data that a family from elsewhere takes, as a file of them may hold them; nothing where none can be drawn, or of other families."""
+    from equimargin.proofs.families.family import FAMILIES
+
+    if id not in FAMILIES or FAMILIES[id].data is None:
+        return
+    try:
+        from equimargin.own.data import in_json
+        from equimargin.own.instances import drawn
+    except ImportError:  # hypothesis is not there
+        return
+    said = in_json(drawn(FAMILIES[id], SHOWN_SEED))
+    yield from ("", f"Data such as --draw {SHOWN_SEED} draws, and as a JSON file may hold them", f"  {said}")
 
 
 def _of_solver(name: str) -> Iterator[str]:

@@ -44,6 +44,14 @@ def problem_of(family: OwnFamily, file: str | None, seed: int | None) -> tuple[O
     return family(data), f"{family.id}, {how}: {described(data)}"
 
 
+def in_json(data: Any) -> str:
+    """Data as a JSON file holds them: a mapping of numbers and arrays; other data in a line."""
+    try:
+        return json.dumps(data, default=lambda array: array.tolist())
+    except (TypeError, AttributeError):
+        return described(data)
+
+
 def _loaded(family: OwnFamily, file: str) -> Any:
     """The data that the family's own function makes of a file."""
     assert family.load is not None

@@ -72,6 +72,10 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
     assert re.search(r"(?m)^lasso .*\[comes with equimargin, from the field\]$", families)
     assert re.search(r"(?m)^svm.soft [^[]*$", families)
     assert "comes with equimargin, from the field" in run("list", "plugins").stdout
+    found = re.search(r"--draw 1 draws, and as a JSON file may hold them\n  (.*)\n", run("show", "one_class").stdout)
+    assert found is not None
+    assert json.loads(found[1]).keys() == {"X", "nu"}
+    assert "--draw" not in run("show", "test.nothing", "--plugin", "brought").stdout
     shown = run("show", "test.ocsvm.dual", "--plugin", "brought").stdout
     assert "Estimating the Support" in shown
     assert "LaTeX" in shown
