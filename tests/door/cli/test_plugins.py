@@ -97,7 +97,7 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
         (("compare", "brought.py", "--plugin", "brought", "--family", "test.ocsvm"), "ends in .json or .npz"),
         (("compare", "--plugin", "brought", "--family", "test.ocsvm", "--draw", "1", "-C", "2"), "--cost is not for test.ocsvm"),
         (("compare",), "missing argument 'DATA'"),
-        (("compare", "broken.json"), "broken.json: say of which: --family ID"),
+        (("compare", "broken.json"), "broken.json: a JSON file has the data of a family from elsewhere; say of which: --family ID"),
         (("compare", "broken.json", "--plugin", "brought", "--family", "test.ocsv"), "unknown family 'test.ocsv'; did you mean test.ocsvm"),
         (
             ("compare", "broken.json", "--family", "elsewhere"),
