@@ -82,6 +82,7 @@ docs: $(READY)  ## the documentation, in build/docs: every example is run, a war
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,docs]'
 	rm -rf build/docs docs/gallery docs/reference/families docs/reference/api
 	$(BIN)/python -m sphinx -q -W --keep-going -E -b html -d build/doctrees docs build/docs
+	$(BIN)/equimargin atlas build/docs/atlas
 	$(BIN)/python docs/_extensions/check_links.py build/docs
 	@echo "built: build/docs/index.html"
 

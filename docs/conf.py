@@ -16,7 +16,6 @@ version = release = equimargin.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_gallery.gen_gallery", "docstrings", "mathml", "reference"]
 exclude_patterns = ["reference/api/parts", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5", "gallery/**/*.json"]
 nitpicky = False
-suppress_warnings = ["config.cache"]  # the order of the gallery's folders is a function, which cannot be kept
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
@@ -37,6 +36,9 @@ html_show_sphinx = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
+    "subsection_order": [f"../examples/{folder}" for folder in ("first_steps", "formulations", "solvers", "rankings", "questions")],
+    "within_subsection_order": "FileNameSortKey",
+    "default_thumb_file": str(DOCS / "static" / "table.svg"),  # of an example that ends in a table
     "filename_pattern": r"\.py$",  # every example is run
     "nested_sections": False,
     "download_all_examples": False,

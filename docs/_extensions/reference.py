@@ -90,6 +90,11 @@ def shown_families() -> list[str]:
     return [family for family in families() if _members(family)]
 
 
+def is_ours(module: str) -> bool:
+    """Whether a module is the project's own: plug-ins that happen to be installed have no place here."""
+    return module.startswith("equimargin.")
+
+
 def plain(text: str) -> str:
     """Text whose every letter stands for itself in Markdown; what is between backticks stays code."""
     pieces = re.split(r"(`[^`]+`)", " ".join(text.split()))
@@ -103,7 +108,7 @@ def literal(text: str) -> list[str]:
 
 def _members(family: str) -> list[Any]:
     """The formulations of a family that are the project's or come with it, controls last."""
-    entries = [entry for entry in REGISTRY.values() if entry.family == family and entry.builder.__module__.startswith("equimargin.")]
+    entries = [entry for entry in REGISTRY.values() if entry.family == family and is_ours(entry.builder.__module__)]
     return sorted(entries, key=lambda entry: entry.control)
 
 
@@ -133,8 +138,8 @@ def _family(family: str) -> Iterator[str]:
     entries = _members(family)
     yield from (f"(family-{family})=", f"# {family}", "")
     if origin := origin_of(entries[0].builder.__module__):
-        yield from (f"This family {origin}." if origin.startswith("comes") else f"From {origin}.", "")
-    takers = [solver for solver in SOLVERS.values() if solver.takes(family) and origin_of(solver.module) in ("", "comes with equimargin")]
+        yield from (f"*Where it comes from:* {plain(origin)}.", "")
+    takers = [solver for solver in SOLVERS.values() if solver.takes(family) and is_ours(solver.module)]
     names = ", ".join(f"{{ref}}`{solver.name} <solver-{solver.name}>`" for solver in takers)
     yield from (f"**Specialised solvers:** {names or 'none; `exact_optimum` takes small problems'}.", "")
     for entry in entries:
@@ -190,7 +195,7 @@ def _solvers() -> Iterator[str]:
     yield "A specialised solver takes a problem and returns a point of it. A backend takes the declaration of a formulation, by cvxpy."
     yield from ("`equimargin show NAME` prints what stands here.", "", "## Specialised solvers", "")
     for solver in SOLVERS.values():
-        if origin_of(solver.module) not in ("", "comes with equimargin"):
+        if not is_ours(solver.module):
             continue
         yield from (f"(solver-{solver.name})=", f"### {solver.name}", "")
         yield from (plain(solver.algorithm[0].upper() + solver.algorithm[1:]) + ".", "")
@@ -218,7 +223,7 @@ def _commands() -> Iterator[str]:
 def _kernels() -> Iterator[str]:
     yield from ("# Kernels", "", "`--kernel NAME` on the command line, a function of that name in `equimargin.formulations`.", "")
     for name, made in {**PROJECT, **KERNELS}.items():
-        if origin_of(made.__module__):
+        if not is_ours(made.__module__):
             continue
         parameters = [field.name if field.default is MISSING else f"{field.name} = {field.default:g}" for field in fields(made)]
         yield from (f"(kernel-{name})=", f"## {name}", "", *literal(inspect.getdoc(made) or ""))

@@ -1,5 +1,5 @@
 """A backend that returns 20 where the optimum is 1
-================================================
+==================================================
 
 cvxpy 1.9.3 with HiGHS returns 20 for a problem whose optimum is 1: a minimal report, and the exact optimum.
 

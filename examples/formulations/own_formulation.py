@@ -1,5 +1,5 @@
 """A formulation of one's own
-==========================
+============================
 
 The soft-margin SVM without constraints, checked against the printed ones.
 

@@ -1,5 +1,5 @@
 """LightGBM's recipe for rankings
-==============================
+================================
 
 LightGBM's recipe for rankings, with a MarginRanker in place of its LGBMRanker: sizes of groups, GroupKFold, and a search.
 

@@ -1,5 +1,5 @@
 """XGBoost's recipe for rankings
-=============================
+===============================
 
 XGBoost's recipe for rankings, with a MarginRanker in place of its XGBRanker: queries as `qid`, or as a column of a table.
 

@@ -1,5 +1,5 @@
 """Solvers of others beside ours
-=============================
+===============================
 
 Solvers of others beside ours: scikit-learn's SVC in two ways, LIBSVM, and twenty lines of gradient descent.
 

@@ -1,5 +1,5 @@
 """A solver of one's own
-=====================
+=======================
 
 A solver of one's own: dual coordinate ascent for the hinge without a bias, checked against the printed problems.
 

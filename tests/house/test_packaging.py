@@ -110,44 +110,30 @@ def test_the_wheel_works_far_from_the_tree(environment: Path, tmp_path: Path) ->
     assert "0.1.0" in run(python, "-m", "equimargin", "--version", cwd=tmp_path)
 
 
-README = re.findall(r"^```(.*)\n((?:.*\n)*?)```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
-"""Every block of the README: its language and its text."""
-NUMBER = re.compile(r"\d[\d.,e+-]*")
-"""A figure, which may be another one on another machine."""
-SETTING_UP = ("make", "pip")
-"""The first words of commands that set an environment up, as the fixture does, and are not run again."""
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+"""What a newcomer sees first."""
+FOLLOWED = ("README.md", "docs/how_to/compare.md", "docs/how_to/use_in_python.md")
+"""The pages that are followed with the package as it is built; `door/test_pages.py` follows all others in the tree."""
+LINES_OF_A_SCREEN = 60
+"""Lines, at most, of the README: what does not fit is linked."""
 
 
-def test_blocks_of_the_readme_are_of_a_kind_that_is_run() -> None:
-    assert {language for language, _ in README} == {"sh", "console", "python"}
-    for language, text in README:
-        if language == "sh":
-            assert {line.split()[0] for line in text.splitlines()} <= set(SETTING_UP)
+@pytest.mark.parametrize("page", FOLLOWED)
+def test_a_page_is_followed_far_from_the_tree(environment: Path, tmp_path: Path, page: str) -> None:
+    """Its Python and its commands run, in an empty folder, with warnings as errors; what is printed is as the page says, figures apart."""
+    run(environment / "python", "-W", "error", ROOT / "tests" / "pages.py", ROOT / page, cwd=tmp_path, programs=environment)
+    if page.endswith("use_in_python.md"):
+        verified = run(environment / "equimargin", "verify", "certificate.json", cwd=tmp_path)
+        assert "svm.soft" in verified
+        assert "path.svg" in {path.name for path in tmp_path.iterdir()}
 
 
-def test_every_command_of_the_readme_runs_as_it_is_printed(environment: Path, tmp_path: Path) -> None:
-    """Each in turn in one folder, which is empty at first; what it prints begins as the README says, figures apart."""
-    for text in (text for language, text in README if language == "console"):
-        for command, printed in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
-            said = run("sh", "-c", command, cwd=tmp_path, programs=environment)
-            begin = printed.partition("...\n")[0].partition("\n\n")[0].rstrip()
-            assert said.splitlines()[:1] == begin.splitlines()[:1]
-            assert NUMBER.sub("#", said).startswith(NUMBER.sub("#", begin)), said
-            for optimum in re.findall(r"^\S+ +optimum \S+,", printed, re.MULTILINE):
-                assert optimum in said
-            assert bool(said) is bool(printed)
-    assert {path.name for path in tmp_path.iterdir()} == {"mail.csv", "path.svg"}
-
-
-def test_the_python_of_the_readme_runs_as_it_is_printed(environment: Path, tmp_path: Path) -> None:
-    """All blocks in one session, in an empty folder; warnings are errors."""
-    (tmp_path / "session.py").write_text("\n".join(text for language, text in README if language == "python"), encoding="utf-8")
-    printed = run(environment / "python", "-W", "error", "session.py", cwd=tmp_path)
-    assert re.search(r"^svm\.soft +optimum .* digits proven \(width .*\) +AGREE$", printed, re.MULTILINE)
-    assert "above the optimum of the problem it claims to solve" in printed
-    assert "certificate.json" in {path.name for path in tmp_path.iterdir()}
-    verified = run(environment / "equimargin", "verify", "certificate.json", cwd=tmp_path)
-    assert "svm.soft" in verified or "proven" in verified
+def test_the_readme_is_a_page_of_one_screen_whose_links_lead_somewhere() -> None:
+    assert len(README.splitlines()) <= LINES_OF_A_SCREEN
+    links = re.findall(r"\]\(([^)]+)\)", README)
+    assert len(links) > 10
+    for link in links:
+        assert (ROOT / link).exists(), link
 
 
 OWN_PROBLEM = (ROOT / "own_problem.md").read_text(encoding="utf-8")

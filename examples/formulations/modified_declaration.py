@@ -1,0 +1,51 @@
+"""A declaration is modified, and the referee objects
+====================================================
+
+Somebody writes a box of 2C where the equation has C. The program is convex, the backend solves it to many digits and says "optimal". The
+referee does not ask the backend: it asks whether the value is the family's optimum.
+
+Run it: ``python examples/formulations/modified_declaration.py``.
+"""
+
+import numpy as np
+
+from equimargin import compare
+from equimargin.formulations import REGISTRY, Declaration, MarginProblem, Source, classification, declare, formulation, interval
+from equimargin.solvers import solve, solve_declaration
+
+random = np.random.default_rng(0)
+X = random.normal(size=(40, 2))
+y = np.where(X[:, 0] + 0.5 * random.normal(size=40) > 0, 1.0, -1.0)
+problem = classification(X, y, C=1.0)
+
+# %%
+# Constraints have the names of their equation. One is replaced; the next solve takes it as it is then.
+dual = declare("svm.soft.dual", problem)
+alpha, C = dual.variables["alpha"], dual.parameters["C"]
+dual.constraints["upper"] = alpha <= 2 * C
+answer = solve_declaration(dual, "CLARABEL")
+assert answer.point is not None
+print("the backend says:", answer.status.value)
+
+# %%
+# What the answer's point proves is still true, because it is repaired until it is feasible. But the interval is wide, and a good solver
+# proves a better one.
+proven, solution = interval(problem, answer.point), solve(problem, tol=1e-10)
+print(f"the point proves  [{proven.lower:.6f}, {proven.upper:.6f}]")
+print(f"the optimum is in [{solution.lower:.6f}, {solution.upper:.6f}]")
+
+
+# %%
+# Entered as a formulation, it is judged beside the others: its value is not the optimum, and the verdict says so.
+@formulation("svm.soft.dual.wide_box", "svm.soft", Source("a slip", "of the pen"), latex=r"0 \le \alpha \le 2C", carries="multipliers")
+def wide_box(problem: MarginProblem) -> Declaration:
+    """The dual, with 2C where C should be."""
+    declared = declare("svm.soft.dual", problem)
+    declared.constraints["upper"] = declared.variables["alpha"] <= 2 * declared.parameters["C"]
+    return declared
+
+
+try:
+    print(compare(problem, formulations="svm.soft.*", solvers=["CLARABEL", "smo"]))
+finally:
+    del REGISTRY["svm.soft.dual.wide_box"]

@@ -1,0 +1,51 @@
+"""Every page of the documentation is followed from an empty folder: its Python runs, its commands print what it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pages
+from places import ROOT
+
+DOCS = ROOT / "docs"
+WRITTEN = [
+    page
+    for page in sorted(DOCS.rglob("*.md"))
+    if any(block.language in ("python", "console") for block in pages.blocks(page.read_text(encoding="utf-8"))) and "api" not in page.parts
+]
+"""The pages that somebody wrote and that have something to run."""
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_a_page_is_followed_from_an_empty_folder(page: Path, tmp_path: Path) -> None:
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "PATH": programs, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80"}
+    command = [sys.executable, "-W", "error", str(ROOT / "tests" / "pages.py"), str(page)]
+    answer = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, encoding="utf-8")
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
+def test_a_wrong_page_is_found_out(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    right = "```python\nprint('one', 2)\n```\n\n```text\none 3\n```\n"
+    page.write_text(right, encoding="utf-8")
+    assert list(pages.follow(page)) == []
+    for wrong in (right.replace("one 3", "two 3"), right.replace("print", "prin"), "```console\n$ false\n```\n", "```sh\nrm x\n```\n"):
+        page.write_text(wrong, encoding="utf-8")
+        assert len(list(pages.follow(page))) == 1, wrong
+
+
+def test_every_family_is_told_from_the_others() -> None:
+    """The page that asks which problem is yours names every family."""
+    from equimargin.formulations import families
+    from equimargin.own.plugins import load_shipped
+
+    load_shipped()
+    page = (DOCS / "which.md").read_text(encoding="utf-8")
+    assert set(families()) <= set(re.findall(r"`(?:[^`<]* <family-)?([\w.]+)>?`", page))

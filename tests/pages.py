@@ -1,0 +1,102 @@
+"""Follow a page of the documentation as a reader would, from an empty folder: `python tests/pages.py PAGE`, in that folder.
+
+Blocks are taken from top to bottom. Python of all blocks is one session; a `text` block that follows one at once is what it printed. A
+block with a caption is the file of that name. A command of a `console` block runs in the folder; the parts between "..." of what the page
+says it prints are in what it prints. A figure may be another one: other machines have others. `sh` blocks set an environment up and are
+not run.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any, NamedTuple
+
+FENCE = re.compile(r"^(?P<fence>`{3,}|:{3,})(?P<language>\{code-block\} *\w+|\w*)\n(?P<text>(?:.*\n)*?)(?P=fence)$", re.MULTILINE)
+NUMBER = re.compile(r"[-+]?\d[\d.,e+-]*|<?\.\d+")
+"""A figure, which may be another one on another machine."""
+SETTING_UP = ("make", "pip")
+"""The first words of commands that set an environment up."""
+
+
+class Block(NamedTuple):
+    """A block of a page: its language, its text, and the file that its caption names; adjacent : it follows the block before at once."""
+
+    language: str
+    text: str
+    file: str
+    line: int
+    adjacent: bool
+
+
+def blocks(page: str) -> Iterator[Block]:
+    """The blocks of a page."""
+    end = 0
+    for found in FENCE.finditer(page):
+        text, caption = found["text"], re.match(r":caption: (\S+)\n\n?", found["text"])
+        language = found["language"].rpartition("}")[2].strip()
+        adjacent = not page[end : found.start()].strip()
+        line, file = page.count("\n", 0, found.start()), caption[1] if caption else ""
+        yield Block(language, text[caption.end() :] if caption else text, file, line, adjacent)
+        end = found.end()
+
+
+def follow(page: Path) -> Iterator[str]:
+    """A sentence for everything on a page that is not so; Python that fails ends the page."""
+    session: dict[str, Any] = {"__name__": "__main__"}
+    printed = ""
+    for block in blocks(page.read_text(encoding="utf-8")):
+        place = f"{page.name}, line {block.line + 1}"
+        if block.file:
+            Path(block.file).write_text(block.text, encoding="utf-8")
+        elif block.language == "python":
+            said = io.StringIO()
+            try:
+                with redirect_stdout(said):
+                    exec(compile("\n" * (block.line + 1) + block.text, str(page), "exec"), session)
+            except BaseException:
+                yield f"{place}:\n{traceback.format_exc()}"
+                return
+            printed = said.getvalue()
+        elif block.language == "text" and block.adjacent and printed:
+            yield from differences(place, block.text, printed)
+        elif block.language == "console":
+            printed = ""
+            yield from commands(place, block.text)
+        elif block.language == "sh" and not all(line.startswith(SETTING_UP) for line in block.text.splitlines()):
+            yield f"{place}: a block of sh only sets up, by {' or '.join(SETTING_UP)}"
+
+
+def commands(place: str, text: str) -> Iterator[str]:
+    """Run the commands of a block in turn."""
+    for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
+        answer = subprocess.run(["sh", "-c", command], capture_output=True, text=True, encoding="utf-8")
+        if answer.returncode != 0 and "; echo" not in command:
+            yield f"{place}: {command} ended with {answer.returncode}: {answer.stdout}{answer.stderr}"
+        yield from differences(f"{place}, {command}", expected, answer.stdout)
+
+
+def differences(place: str, expected: str, printed: str) -> Iterator[str]:
+    """Whether what was printed is as the page says, figures and spaces apart; three points that end a line stand for anything."""
+    said = shape(printed)
+    for part in re.split(r"\.\.\.\n", expected):
+        if shape(part) not in said:
+            yield f"{place}: the page has\n{part}\nand what was printed is\n{printed}"
+
+
+def shape(text: str) -> str:
+    """A text with a sign in place of each figure, and one space between words."""
+    return " ".join(NUMBER.sub("#", text).split())
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, "")  # files of a page are modules that its next block imports
+    found = list(follow(Path(sys.argv[1])))
+    print(*found, sep="\n")
+    sys.exit(1 if found else 0)
