@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from equimargin.formulations.programs import Reading
 from equimargin.proofs.sameness.parameters import ForAllData, reason_for_all_data
 from equimargin.proofs.sameness.reason import Reason, find_reason
-from equimargin.proofs.sameness.stated import Statement, stated
+from equimargin.proofs.sameness.stated import Stated, Statement, stated
 from equimargin.solvers.exact.program.clock import Clock
 
 RELATIVELY_APART = Fraction(1, 10**7)
 """Optima that are nearer than this, over the larger one, may differ by the roundings of numbers that a problem computes in floats."""
 APART = Fraction(1, 10**10)
 """Optima that are nearer than this, in units of the objective, may differ by such roundings too."""
+LARGEST = 150
+"""Unknowns and rows together of the largest program of which a reason is sought: a dense normal form of it takes about ten seconds."""
 Value = Fraction | float
 """An exact optimum, or an infinity that an exact ray proves; a float is always infinite."""
 
@@ -27,6 +29,7 @@ class Finding:
     data : the instance.  values : the optima of both, or None where one of them is not known.
     reason : why they are equal, where one is sought and found.  for_all_data : a reason that holds for all values of the parameters.
     undecided : why an optimum is not known, "" where both are.
+    unsought : why no reason was sought for equal finite optima, "" where one was.
     rounding : how far roundings of what was declared may move the optima apart, where they are apart.
     """
 
@@ -35,6 +38,7 @@ class Finding:
     reason: Reason | None = field(default=None, repr=False)
     for_all_data: ForAllData | None = field(default=None, repr=False)
     undecided: str = ""
+    unsought: str = ""
     rounding: float = 0.0
 
     @property
@@ -71,12 +75,22 @@ def compare_at(data: Any, a: Statement, b: Statement, reading: Reading, clock: C
     except ValueError as why:
         return Finding(data, None, undecided=str(why))
     found = Finding(data, values, rounding=first.rounding + second.rounding if apart(*values) else 0.0)
-    if not explain or not found.equal or not found.finite or first.affine is None or second.affine is None:
+    if not explain or not found.equal or not found.finite:
         return found
+    unsought = _unsought(first) or _unsought(second)
+    if unsought:
+        return replace(found, unsought=unsought)
     for_all = reason_for_all_data(first, second, clock)
     valued = first.valued, second.valued
     reason = find_reason(first.form, second.form, first.opposite != second.opposite, clock, valued) if for_all is None else for_all.reason
     return Finding(data, values, reason, for_all)
+
+
+def _unsought(stated: Stated) -> str:
+    """Why no reason is sought that a problem is in, "" where one is."""
+    if stated.affine is None:
+        return "a value map is not affine, or rounds"
+    return f"a program has more than {LARGEST} unknowns and rows" if sum(stated.form.shape) > LARGEST else ""
 
 
 def apart(one: Value, other: Value, rounding: float = 0.0) -> bool:

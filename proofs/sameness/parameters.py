@@ -68,7 +68,17 @@ def reason_for_all_data(first: Stated, second: Stated, clock: Clock) -> ForAllDa
     one, other = (_at(form, squares) for form in forms)
     generic = [fmpq(prime, 64) for prime in _primes(len(gens))]
     found = find_reason(_at(one, generic), _at(other, generic), first.opposite != second.opposite, clock, twins=(one, other))
-    return ForAllData(found, tuple(parameters), *forms) if found is not None and found.holds(one, other) else None
+    if found is None or not found.holds(one, other) or not _holds_here(found, first, second):
+        return None
+    return ForAllData(found, tuple(parameters), *forms)
+
+
+def _holds_here(reason: Reason, first: Stated, second: Stated) -> bool:
+    """Whether it holds number by number of the programs that cvxpy compiles at the present values, too."""
+    try:
+        return reason.holds(first.form, second.form)
+    except ValueError:
+        return False
 
 
 def _shared(first: Stated, second: Stated) -> dict[str, Any] | None:

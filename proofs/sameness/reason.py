@@ -18,8 +18,6 @@ from equimargin.proofs.sameness.renaming import Coloured, Search
 from equimargin.proofs.sameness.rules import CHOICES, Choice, normal
 from equimargin.solvers.exact.program.clock import Clock
 
-LARGEST = 150
-"""Unknowns and rows together of the largest program of which a reason is sought: a dense normal form of it takes about ten seconds."""
 SHOWN_SCALES = 4
 """Scales that a sentence lists at most."""
 
@@ -56,9 +54,8 @@ class Reason:
         scales = sorted({abs(s) for s in self.renamed.scales})
         if any(s != 1 for s in scales):
             said.append(f"unknowns are scaled by {_some(scales)}")
-        values = [f"{name} by {factor}" for name, steps in (("A", self.first), ("B", self.second)) for factor in _factors(steps)]
-        if values:
-            said.append(f"the objective is multiplied, of {' and of '.join(values)}")
+        for name, steps in (("A", self.first), ("B", self.second)):
+            said += [f"the objective of {name} is {_valued(step)}" for step in steps if isinstance(step, Valued)]
         return self.kind + (f" ({', '.join(said)})" if said else "")
 
     def holds(self, first: Form, second: Form) -> bool:
@@ -98,8 +95,6 @@ def find_reason(
     ------
     OutOfTime : the time is up.
     """
-    if max(sum(first.shape), sum(second.shape)) > LARGEST:
-        return None
     sides = [_Side(*side, clock) for side in zip((first, second), twins, values, strict=True)]
     duals = ((True, False), (False, True)) if opposite else ((False, False), (True, True))
     tried: set[tuple[Any, ...]] = set()  # other choices often make the same forms
@@ -157,8 +152,12 @@ def _dualised(steps: Sequence[Move]) -> bool:
     return any(isinstance(step, Dualised) for step in steps)
 
 
-def _factors(steps: Sequence[Move]) -> list[Any]:
-    return [step.factor for step in steps if isinstance(step, Valued) and step.factor != 1]
+def _valued(step: Valued) -> str:
+    """What a value map does to an objective."""
+    moved = f"moved by {step.offset}"
+    if step.factor == 1:
+        return moved
+    return f"multiplied by {step.factor}" + (f" and {moved}" if step.offset != 0 else "")
 
 
 def _some(values: Sequence[Any]) -> str:

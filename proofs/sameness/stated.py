@@ -28,6 +28,10 @@ SECONDS = 20.0
 """Seconds that one exact optimum may take: instances are small, and one that takes longer counts as undecided."""
 
 
+class NoProblem(TypeError):
+    """What should be a function of data that returns a cvxpy problem returns something else."""
+
+
 @dataclass(frozen=True, eq=False)
 class Stated:
     """A cvxpy problem at given data.
@@ -136,7 +140,7 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
 
     Raises
     ------
-    KeyError : an unknown id.  ValueError : data that the formulation refuses.  TypeError : a function that returns something else.
+    KeyError : an unknown id.  ValueError : data that the formulation refuses.  NoProblem : a function that returns something else.
     """
     posed = data
     if isinstance(statement, str):
@@ -152,7 +156,7 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
     except Exception as failure:  # whatever somebody else's function raises
         raise ValueError(f"{name_of(statement)} fails with {type(failure).__name__}: {failure}") from failure
     if not hasattr(problem, "get_problem_data"):
-        raise TypeError(f"{name_of(statement)} returns no cvxpy problem, but {type(problem).__name__}")
+        raise NoProblem(f"{name_of(statement)} returns no cvxpy problem, but {type(problem).__name__}")
     return Stated(problem, value, reading, clock)
 
 

@@ -173,7 +173,7 @@ def same(
     Optima are exact rational numbers, and every reason is verified in rational numbers. Exit status: 0 EQUAL; 1 DIFFERENT; 4 UNDECIDED;
     2 bad usage or input; 130 interrupted.
     """
-    with sentences(), _leaving_no_folder():
+    with sentences(), _asking():
         check_writable(json)
         from equimargin.sameness import same as judge
         from equimargin.sameness.names import statement
@@ -199,7 +199,7 @@ def refute(
     Exit status: 1 an instance is printed, with lines of Python that compute both optima; 4 none was found; 2 bad usage or input;
     130 interrupted.
     """
-    with sentences(), _leaving_no_folder():
+    with sentences(), _asking():
         check_writable(json)
         from equimargin.sameness import refute as search
         from equimargin.sameness.names import statement
@@ -224,7 +224,7 @@ def suggest(
     that says so. Exit status: 0 it is found of every pair; 1 two formulations are DIFFERENT; 4 a pair is left open; 2 bad usage or
     input; 130 interrupted.
     """
-    with sentences(), _leaving_no_folder():
+    with sentences(), _asking():
         from equimargin.own.plugins import load_shipped
         from equimargin.sameness import suggest as relations
         from equimargin.sameness.names import strategy
@@ -251,16 +251,20 @@ def suggest(
 
 
 @contextmanager
-def _leaving_no_folder() -> Iterator[None]:
-    """Let hypothesis keep what it keeps for its next run in a folder that is deleted, and not in the present one."""
+def _asking() -> Iterator[None]:
+    """Let hypothesis keep what it keeps in a folder that is deleted, not in the present one; end a function of no problem in a sentence."""
     from tempfile import TemporaryDirectory
 
     from hypothesis.configuration import set_hypothesis_home_dir
+
+    from equimargin.proofs.sameness import NoProblem
 
     with TemporaryDirectory() as folder:
         set_hypothesis_home_dir(folder)
         try:
             yield
+        except NoProblem as wrong:
+            raise ValueError(str(wrong)) from wrong
         finally:
             set_hypothesis_home_dir(None)
 

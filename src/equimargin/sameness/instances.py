@@ -64,6 +64,10 @@ def drawn(data: Any, examples: int, seed: int) -> list[Any]:
     Parameters
     ----------
     data : a hypothesis strategy.  examples : how many are drawn.  seed : of the draws.
+
+    Raises
+    ------
+    ValueError : the strategy draws nothing, or fails.
     """
     from hypothesis import HealthCheck, Phase, given, settings
     from hypothesis import seed as seeded
@@ -76,7 +80,10 @@ def drawn(data: Any, examples: int, seed: int) -> list[Any]:
     def collect(instance: Any) -> None:
         found.setdefault(key(instance), instance)
 
-    collect()
+    try:
+        collect()
+    except Exception as failure:  # whatever somebody else's strategy raises
+        raise ValueError(f"the strategy draws no data: {type(failure).__name__}: {failure}") from failure
     return sorted(found.values(), key=lambda instance: -size(instance))
 
 

@@ -141,7 +141,8 @@ def same(
 
     Raises
     ------
-    KeyError : an unknown id.  ValueError : data that nobody says, or wrong numbers.  TypeError : a function that returns no problem.
+    KeyError : an unknown id.  TypeError : a function that returns no problem.
+    ValueError : data that nobody says, or that cannot be drawn, or wrong numbers.
     """
     started = time.monotonic()
     asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
@@ -188,8 +189,9 @@ def refute(
     started = time.monotonic()
     b = definition(a) if b is None else b
     asked = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
-    search = asked.search(finite)
-    different = search.run(instances_of(a, b) if data is None else data, count(examples, "examples"), seed)
+    search, strategy = asked.search(finite), instances_of(a, b) if data is None else data
+    drawn(strategy, 1, seed)  # a strategy that fails is refused here: the search passes over what hypothesis raises
+    different = search.run(strategy, count(examples, "examples"), seed)
     if different is not None:
         return asked.answer("DIFFERENT", _separated(different, (), reading), different, (), search, time.monotonic() - started)
     none = "No instance was found on which they differ." if search.looked_at else NOTHING_TO_COMPARE
@@ -279,6 +281,8 @@ def _without_difference(findings: Sequence[Finding], search: Search, in_time: bo
         return "EQUAL", [*_reasons(explained), *_scope(explained, infinite), *_in_time(search.in_time), _read(reading)]
     unexplained = len(known) - len(explained) - len(infinite)
     said = [f"No reason was found on {unexplained} of {_instances(len(known))}."] if unexplained else []
+    unsought = Counter(found.unsought for found in known if found.unsought)
+    said += [f"None was sought on {_instances(count)}: {why}." for why, count in unsought.items()]
     if not known:
         said = [NOTHING_TO_COMPARE]
     elif len(infinite) == len(known):

@@ -25,6 +25,11 @@ from hypothesis import strategies as st
 
 data = st.integers(1, 4)
 number = 3
+nothing = st.nothing()
+broken = data.map(lambda bound: 1 / 0)
+
+def size(bound):
+    return bound
 
 def least(bound):
     x = cp.Variable()
@@ -79,6 +84,11 @@ def test_refute_finds_the_difference_or_exits_four(own: str) -> None:
     assert (status, "No instance was found on which they differ." in output) == (4, True)
 
 
+def test_a_strategy_that_fails_is_refused_by_a_search_too(own: str) -> None:
+    status, output = run("refute", f"{own}:least", f"{own}:most", "--data", f"{own}:broken")
+    assert (status, "the strategy draws no data: ZeroDivisionError" in output) == (2, True)
+
+
 def test_formulations_have_names_and_data(own: str) -> None:
     assert run("same", "svm.nobias.primal", "svm.nobias.dual", "--draws", "2", "--examples", "2")[0] == 0
     assert run("refute", "svm.nobias.dual", "--examples", "2", "--plugin", own)[0] == 4
@@ -101,6 +111,9 @@ def test_json_on_standard_output_is_alone_there(own: str) -> None:
         (["no_such_module:f", "OWN:most"], "the module 'no_such_module' cannot be imported: ModuleNotFoundError"),
         (["OWN:least", "OWN:most", "--plugin", "no_such_module"], "the plug-in no_such_module cannot be loaded"),
         (["OWN:least", "OWN:most", "--data", "OWN:data", "--draws", "0"], "draws"),
+        (["OWN:least", "OWN:size", "--data", "OWN:data"], "size returns no cvxpy problem, but int"),
+        (["OWN:least", "OWN:most", "--data", "OWN:nothing"], "the strategy draws no data: Unsatisfiable: "),
+        (["OWN:least", "OWN:most", "--data", "OWN:broken"], "the strategy draws no data: ZeroDivisionError: division by zero"),
         (["OWN:least", "OWN:most", "--data", "OWN:data", "--time-limit", "-1"], "seconds"),
     ],
 )

@@ -166,6 +166,23 @@ def test_a_formulation_that_fails_leaves_its_instances_undecided_and_says_why() 
         FAMILIES.pop("same_failing", None)
 
 
+def test_what_is_too_large_or_has_no_affine_value_is_said_to_have_no_reason_sought() -> None:
+    def rows(count: int) -> Any:
+        def stated(d: Any) -> Any:
+            x = cp.Variable(count)
+            return cp.Problem(cp.Minimize(cp.sum(x)), [x >= 1])
+
+        return stated
+
+    large = same(rows(100), rows(100), st.just(0), **FEW)
+    assert large.reasons[1] == "None was sought on 1 instance: a program has more than 150 unknowns and rows."
+    squared = same(lambda d: (rows(2)(d), lambda v: v * v), rows(4), st.just(0), **FEW)
+    assert squared.reasons[:2] == (
+        "No reason was found on 1 of 1 instance.",
+        "None was sought on 1 instance: a value map is not affine, or rounds.",
+    )
+
+
 def test_infinities_alone_are_no_reason() -> None:
     found = same(at_least(2), at_least(3), st.just(0), **FEW)
     assert found.reasons[0] == "Exact rays prove the same infinity of both on 1 instance, and no drawn instance has a finite optimum."
