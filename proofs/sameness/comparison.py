@@ -82,7 +82,7 @@ def compare_at(data: Any, a: Statement, b: Statement, reading: Reading, clock: C
         return replace(found, unsought=unsought)
     for_all = reason_for_all_data(first, second, clock)
     valued = first.valued, second.valued
-    reason = find_reason(first.form, second.form, first.opposite != second.opposite, clock, valued) if for_all is None else for_all.reason
+    reason = find_reason(first.form, second.form, first.opposite != second.opposite, clock, valued) if for_all is None else for_all.here
     return Finding(data, values, reason, for_all)
 
 

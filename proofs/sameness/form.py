@@ -2,8 +2,8 @@
 
     min 1/2 x'Hx + g'x + constant   s.t.   E x = e,   F x <= f
 
-Numbers are `flint.fmpq`. They may also be `flint.fmpq_mpoly`, polynomials in the parameters of a problem: every step of a reason that goes
-through with polynomials holds for all values of the parameters.
+Numbers are `flint.fmpq`. They may also be quotients of polynomials in the parameters of a problem (`quotients`): every step of a reason
+that goes through with them holds for all values of the parameters, or for all of which some are above 0.
 """
 
 from __future__ import annotations
@@ -24,14 +24,10 @@ from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.semidefinite import semidefinite
 
 Numbers = NDArray[Any]
-"""An array of rational numbers, or of polynomials with rational coefficients.
+"""An array of rational numbers, of polynomials with rational coefficients, or of quotients of such.
 
 numpy takes a lone polynomial for a sequence of its coefficients: one that multiplies an array is an array of one element here.
 """
-
-
-class NotANumber(ValueError):
-    """A step needs a number and meets a polynomial: it does not hold for all values of the parameters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,22 +126,6 @@ class Form:
         s = array(scales)[source] if scales else zeros(0)
         H = self.H[np.ix_(source, source)] * np.multiply.outer(s, s)
         return replace(self, H=H, g=self.g[source] * s, E=self.E[:, source] * s, F=self.F[:, source] * s)
-
-
-def number(v: Any) -> Any:
-    """The rational number that v is.
-
-    Raises
-    ------
-    NotANumber : v is a polynomial that is not constant.
-    """
-    if isinstance(v, fmpq):
-        return v
-    if isinstance(v, int):
-        return fmpq(v)
-    if not v.is_constant():
-        raise NotANumber(f"{v} depends on parameters")
-    return v.coeffs()[0] if v != 0 else fmpq(0)
 
 
 def semidefinite_for_all(H: Numbers) -> bool:

@@ -8,12 +8,15 @@ Source: S. Boyd, L. Vandenberghe, Convex Optimization, sections 4.1.3 (equivalen
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from flint import fmpq
 
-from equimargin.proofs.sameness.form import Form, number, semidefinite_for_all, zeros
+from equimargin.proofs.sameness.form import Form, semidefinite_for_all, zeros
+from equimargin.proofs.sameness.quotients import divisor, nonnegative, positive
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Solved:
     def apply(self, form: Form) -> Form:
         """The form without this equation and this unknown."""
         row = form.E[self.equation]
-        pivot = number(row[self.unknown])
+        pivot = divisor(row[self.unknown])
         _require(pivot != 0, f"unknown {self.unknown} is not in equation {self.equation}")
         a, c = row / -pivot, form.e[[self.equation]] / pivot
         a[self.unknown] = a[self.unknown] * 0
@@ -43,11 +46,11 @@ class Minimised:
         """The minimum over this unknown."""
         k = self.unknown
         _require(form.in_rows(k) == 0, f"unknown {k} is in a row")
-        curvature = number(form.H[k, k])
+        curvature = divisor(form.H[k, k])
         if curvature == 0:
             _require(not form.in_objective(k), f"the objective has no least value over unknown {k} alone")
             return form.without(k)
-        _require(curvature > 0, f"the objective is not convex in unknown {k}")
+        _require(positive(curvature), f"the objective is not convex in unknown {k}")
         a = form.H[k] / -curvature
         a[k] = a[k] * 0
         return form.substituted(k, a, form.g[[k]] / -curvature)
@@ -64,9 +67,9 @@ class Zeroed:
         k = self.unknown
         rows = form.bounds_of(k)
         _require(form.in_rows(k) == len(rows) == 1 and _at_least_zero(form, k), f"unknown {k} has another row than x >= 0")
-        steep = [j for j in range(form.n) if j != k and number(form.H[k, j]) != 0]
-        rising = number(form.g[k]) >= 0 and number(form.H[k, k]) >= 0
-        rising = rising and all(number(form.H[k, j]) > 0 and _at_least_zero(form, j) for j in steep)
+        steep = [j for j in range(form.n) if j != k and form.H[k, j] != 0]
+        rising = nonnegative(form.g[k]) and nonnegative(form.H[k, k])
+        rising = rising and all(nonnegative(form.H[k, j]) and _at_least_zero(form, j) for j in steep)
         _require(rising, f"the objective may decrease in unknown {k}")
         return form.without(k).without_inequalities(*rows)
 
@@ -96,9 +99,9 @@ class Implied:
         """The form without the inequality."""
         left, end = form.F[self.row], form.f[self.row]
         if self.by is not None:
-            _require(self.by != self.row and self.times > 0, "an inequality is implied by a positive multiple of another one")
+            _require(self.by != self.row and positive(self.times), "an inequality is implied by a positive multiple of another one")
             left, end = left - form.F[self.by] * self.times, end - form.f[self.by] * self.times
-        _require(not (left != 0).any() and number(end) >= 0, f"inequality {self.row} is not implied")
+        _require(not (left != 0).any() and nonnegative(end), f"inequality {self.row} is not implied")
         return form.without_inequalities(self.row)
 
 
@@ -114,7 +117,7 @@ class Equated:
         """The form with the equation in place of both."""
         opposite = not (form.F[self.other] + form.F[self.row] * self.times != 0).any()
         one_end = form.f[self.other] + form.f[self.row] * self.times == 0
-        _require(self.times > 0 and opposite and one_end, "the inequalities are not opposite")
+        _require(positive(self.times) and opposite and one_end, "the inequalities are not opposite")
         made = replace(form, E=np.vstack([form.E, form.F[self.row]]), e=np.append(form.e, form.f[[self.row]]))
         return made.without_inequalities(self.row, self.other)
 
@@ -140,7 +143,7 @@ class Valued:
 
     def apply(self, form: Form) -> Form:
         """The form with the other objective."""
-        _require(self.factor > 0, "the factor of an objective is positive")
+        _require(positive(self.factor), "the factor of an objective is positive")
         return replace(form, H=form.H * self.factor, g=form.g * self.factor, constant=form.constant * self.factor + self.offset)
 
 
@@ -160,13 +163,37 @@ class Dualised:
         H, F = zeros(x + y + z, x + y + z), zeros(z, x + y + z)
         H[:x, :x] = form.H[np.ix_(curved, curved)]
         _require(semidefinite_for_all(form.H), "the quadratic term is not proven to be semidefinite for all values of the parameters")
-        F[np.arange(z), x + y + np.arange(z)] = number(-1)
+        F[np.arange(z), x + y + np.arange(z)] = fmpq(-1)
         E = np.hstack([form.H[:, curved], form.E.T, form.F.T])
         return Form(H, np.concatenate([zeros(x), form.e, form.f]), -form.constant, E, -form.g, F, zeros(z))
 
 
 Move = Solved | Minimised | Zeroed | Void | Implied | Equated | Shifted | Valued | Dualised
 """What a reason consists of, before the two forms are compared."""
+
+
+def mapped(step: Move, number: Callable[[Any], Any]) -> Move:
+    """A step with other numbers."""
+    named = ((each.name, getattr(step, each.name)) for each in fields(step))
+    return replace(step, **{name: number(v) for name, v in named if v is not None and not isinstance(v, int)})
+
+
+@dataclass(frozen=True, eq=False)
+class Twin:
+    """A form in parameters, beside the same form at some values of these.
+
+    form : of quotients.  number : from a number of a step, which is one at those values, to the quotient that it is.
+    """
+
+    form: Form
+    number: Callable[[Any], Any]
+
+    def after(self, step: Move) -> Twin | None:
+        """The twin after a step; None where it cannot take it."""
+        try:
+            return replace(self, form=mapped(step, self.number).apply(self.form))
+        except ValueError:
+            return None
 
 
 @dataclass(frozen=True)
@@ -185,14 +212,20 @@ class Renamed:
 
     def holds(self, first: Form, second: Form) -> bool:
         """Whether all numbers agree."""
-        if first.shape != second.shape or sorted(self.order) != list(range(first.n)) or any(s == 0 for s in self.scales):
+        if first.shape != second.shape or sorted(self.order) != list(range(first.n)) or any(divisor(s) == 0 for s in self.scales):
             return False
         one = first.renamed(self.order, self.scales)
         objective = _equal(one.H, second.H) and _equal(one.g, second.g) and one.constant == second.constant
         return bool(objective) and self._same_inequalities(one, second) and self._same_equations(one, second)
 
+    def mapped(self, number: Callable[[Any], Any]) -> Renamed:
+        """It with other numbers."""
+        scales, rows = tuple(map(number, self.scales)), tuple((r, number(factor)) for r, factor in self.rows)
+        equations, back = (tuple(tuple(map(number, row)) for row in M) for M in (self.equations, self.back))
+        return Renamed(self.order, scales, rows, equations, back)
+
     def _same_inequalities(self, one: Form, second: Form) -> bool:
-        if sorted(r for r, _ in self.rows) != list(range(len(second.f))) or any(factor <= 0 for _, factor in self.rows):
+        if sorted(r for r, _ in self.rows) != list(range(len(second.f))) or not all(positive(factor) for _, factor in self.rows):
             return False
         sides = zip(one.F, one.f, self.rows, strict=True)
         return all(_equal(row, second.F[r] * factor) and end == second.f[r] * factor for row, end, (r, factor) in sides)
@@ -200,7 +233,7 @@ class Renamed:
     def _same_equations(self, one: Form, second: Form) -> bool:
         for M, these, those in ((self.equations, one, second), (self.back, second, one)):
             for r, row in enumerate(M):
-                left, end = zeros(one.n), number(0)
+                left, end = zeros(one.n), fmpq(0)
                 for v, other, by in zip(row, those.E, those.e, strict=True):
                     left, end = left + other * v, end + by * v
                 if not _equal(left, these.E[r]) or end != these.e[r]:
@@ -210,7 +243,7 @@ class Renamed:
 
 def _at_least_zero(form: Form, k: int) -> bool:
     """Whether an inequality says that unknown k is at least 0, or more."""
-    return any(number(form.F[r, k]) < 0 and number(form.f[r]) <= 0 for r in form.bounds_of(k))
+    return any(positive(-form.F[r, k]) and nonnegative(-form.f[r]) for r in form.bounds_of(k))
 
 
 def _equal(a: Any, b: Any) -> bool:

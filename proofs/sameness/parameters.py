@@ -1,17 +1,22 @@
-"""Programs as polynomials in the parameters of their problems, by which a reason is proven for all data.
+"""Programs in the parameters of their problems, by which a reason is proven for all data.
 
 cvxpy compiles a problem that follows the rules of disciplined parametrised programming (DPP) once: all its numbers are affine in the
-entries of its parameters. With these entries as unknowns of polynomials, a reason that applies step by step, its permutations, scales and
-pivots being numbers, holds for all values of the parameters at which one of the two problems is feasible. A parameter that is declared not
-to be negative is the square of an unknown: then lambda |w|^2 is seen to be convex.
+entries of its parameters. With these entries as unknowns of polynomials, a reason that applies step by step holds for all values of the
+parameters at which one of the two problems is feasible. A parameter that is declared not to be negative is the square of an unknown: then
+lambda |w|^2 is seen to be convex. Where that does not suffice, the reason may divide by such unknowns, and scale by them: it holds where
+they are above 0.
+
+The steps are found at values of the unknowns that are primes over 64. A number of a step is a product of powers of the unknowns times a
+number without these primes, which tells the powers. A wrong guess of them is no danger: the reason is then verified as a whole.
 
 Source: A. Agrawal, B. Amos, S. Barratt, S. Boyd, S. Diamond, J. Z. Kolter, Differentiable Convex Optimization Layers (2019), section 4.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +25,8 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs import Reading, read
 from equimargin.proofs.sameness.form import Form, Numbers, fraction, rational, zeros
+from equimargin.proofs.sameness.moves import Twin
+from equimargin.proofs.sameness.quotients import DIVIDING, NotANumber, Quotient, divisor
 from equimargin.proofs.sameness.reason import Reason, find_reason
 from equimargin.proofs.sameness.stated import Stated
 from equimargin.solvers.backends.standard_form import REDUCING_ATTRIBUTES
@@ -35,12 +42,15 @@ COMPILED = 1e-9
 class ForAllData:
     """A reason that holds for all values of some parameters, at the present shapes and values of everything else.
 
-    reason : the steps.  names : of the parameters.
-    first, second : the programs in polynomials.
+    reason : the steps, in the parameters.  here : the same at their present values.
+    names : of the parameters.  above_zero : of those which must be above 0.
+    first, second : the programs in the parameters.
     """
 
     reason: Reason
+    here: Reason
     names: tuple[str, ...]
+    above_zero: tuple[str, ...]
     first: Form
     second: Form
 
@@ -59,26 +69,96 @@ def reason_for_all_data(first: Stated, second: Stated, clock: Clock) -> ForAllDa
     parameters = _shared(first, second)
     if parameters is None or first.value is not None or second.value is not None:
         return None
-    names = [f"p{k}" for k in range(sum(parameter.size for parameter in parameters.values()))]
-    gens = dict(zip(_entries(parameters), fmpq_mpoly_ctx.get(tuple(names), Ordering.lex).gens(), strict=True))
-    forms = _polynomials(first, gens), _polynomials(second, gens)
-    if not all(_compiles_to(form, stated, gens) for form, stated in zip(forms, (first, second), strict=True)):
-        return None
-    squares = [gen * gen if parameters[name].is_nonneg() else gen for (name, _), gen in gens.items()]
-    one, other = (_at(form, squares) for form in forms)
-    generic = [fmpq(prime, 64) for prime in _primes(len(gens))]
-    found = find_reason(_at(one, generic), _at(other, generic), first.opposite != second.opposite, clock, twins=(one, other))
-    if found is None or not found.holds(one, other) or not _holds_here(found, first, second):
-        return None
-    return ForAllData(found, tuple(parameters), *forms)
+    signed = tuple(name for name, parameter in parameters.items() if parameter.is_nonneg())
+    asked = _Question(first, second, parameters, clock)
+    found = asked.answer(())
+    return asked.answer(signed) if found is None and signed else found
 
 
-def _holds_here(reason: Reason, first: Stated, second: Stated) -> bool:
-    """Whether it holds number by number of the programs that cvxpy compiles at the present values, too."""
-    try:
-        return reason.holds(first.form, second.form)
-    except ValueError:
-        return False
+@dataclass(frozen=True, eq=False)
+class _Question:
+    """Two problems and their parameters by name."""
+
+    first: Stated
+    second: Stated
+    parameters: dict[str, Any]
+    clock: Clock
+
+    def answer(self, above_zero: tuple[str, ...]) -> ForAllData | None:
+        """A reason that holds where these parameters are above 0, or None."""
+        entries = list(_entries(self.parameters))
+        names = tuple(f"{DIVIDING if name in above_zero else 'p'}{k}" for k, (name, _) in enumerate(entries))
+        gens = dict(zip(entries, fmpq_mpoly_ctx.get(names, Ordering.lex).gens(), strict=True))
+        sides = self.first, self.second
+        forms = [_polynomials(stated, gens) for stated in sides]
+        if not all(_compiles_to(form, stated, gens) for form, stated in zip(forms, sides, strict=True)):
+            return None
+        squares = [gen * gen if self.parameters[name].is_nonneg() else gen for (name, _), gen in gens.items()]
+        in_unknowns = [_at(form, squares) for form in forms]
+        primes = _primes(len(gens))
+        one, other = (_at(form, [fmpq(prime, 64) for prime in primes]) for form in in_unknowns)
+        unknowns = list(zip(primes, gens.values(), strict=True))
+        twins = [Twin(_each(form, _quotient), partial(_in_unknowns, unknowns=unknowns)) for form in in_unknowns]
+        found = find_reason(one, other, self.first.opposite != self.second.opposite, self.clock, twins=(twins[0], twins[1]))
+        return None if found is None else self._verified(found, twins[0], twins[1], above_zero)
+
+    def _verified(self, at_primes: Reason, first: Twin, second: Twin, above_zero: tuple[str, ...]) -> ForAllData | None:
+        """The reason, if it holds in the parameters, and at their present values number by number."""
+        try:
+            found = at_primes.mapped(first.number)
+            here = found.mapped(partial(_at_present, present=self._present()))
+            holds = found.holds(first.form, second.form) and here.holds(self.first.form, self.second.form)
+        except ValueError:
+            return None
+        return ForAllData(found, here, tuple(self.parameters), above_zero, first.form, second.form) if holds else None
+
+    def _present(self) -> list[tuple[Any, bool]]:
+        """The present value of every entry, and whether its unknown is the root of it."""
+        found = []
+        for name, k in _entries(self.parameters):
+            value = float(np.asarray(self.parameters[name].value).ravel(order="F")[k])
+            found.append((rational(read(value, self.first.reading)), self.parameters[name].is_nonneg()))
+        return found
+
+
+def _in_unknowns(v: Any, unknowns: list[tuple[int, Any]]) -> Any:
+    """The number v at values p / 64 of the unknowns as a product of their powers, where it may divide by those of negative powers."""
+    rest, top, bottom = v, unknowns[0][1] ** 0, unknowns[0][1] ** 0
+    for prime, gen in unknowns:
+        power = _power(int(v.p), prime) - _power(int(v.q), prime)
+        rest = rest * fmpq(64, prime) ** power
+        top, bottom = (top * gen**power, bottom) if power > 0 else (top, bottom * gen**-power)
+    if top == 1 and bottom == 1:
+        return v
+    return Quotient(top * rest, top**0) / Quotient(bottom, top**0)
+
+
+def _power(v: int, prime: int) -> int:
+    """How often the prime divides a number other than 0."""
+    found = 0
+    while v and v % prime == 0:
+        v, found = v // prime, found + 1
+    return found
+
+
+def _at_present(v: Any, present: list[tuple[Any, bool]]) -> Any:
+    """What a quotient is at the present values of the parameters; NotANumber where that is no rational number."""
+    if not isinstance(v, Quotient):
+        return v
+    found = fmpq(0)
+    for powers, factor in v.terms():
+        term = factor
+        for power, (value, squared) in zip(powers, present, strict=True):
+            if (squared and power % 2) or (power < 0 and value == 0):
+                raise NotANumber(f"{v} is no rational number here")
+            term = term * value ** (power // 2 if squared else power)
+        found += term
+    return found
+
+
+def _quotient(v: Any) -> Any:
+    """A polynomial as a quotient; a constant is a number."""
+    return v if isinstance(v, fmpq) else divisor(Quotient(v, v**0)) if v.is_constant() else Quotient(v, v**0)
 
 
 def _shared(first: Stated, second: Stated) -> dict[str, Any] | None:
@@ -159,11 +239,17 @@ def _at(form: Form, values: list[Any]) -> Form:
     def at(v: Any) -> Any:
         return v if isinstance(v, fmpq) else v.compose(*values) if polynomials else v(*values)
 
+    return _each(form, at)
+
+
+def _each(form: Form, number: Callable[[Any], Any]) -> Form:
+    """The form with other numbers."""
+
     def numbers(part: Any) -> Any:
         if not isinstance(part, np.ndarray):
-            return at(part)
+            return number(part)
         found = zeros(*part.shape)
-        found.ravel()[:] = [at(v) for v in part.ravel().tolist()]
+        found.ravel()[:] = [number(v) for v in part.ravel().tolist()]
         return found
 
     return Form(*(numbers(part) for part in _numbers(form)))

@@ -8,12 +8,12 @@ first, that both have the same dual, or that both are the same program in other 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from equimargin.proofs.sameness.form import Form
-from equimargin.proofs.sameness.moves import Dualised, Move, Renamed, Valued
+from equimargin.proofs.sameness.moves import Dualised, Move, Renamed, Twin, Valued, mapped
 from equimargin.proofs.sameness.renaming import Coloured, Search
 from equimargin.proofs.sameness.rules import CHOICES, Choice, normal
 from equimargin.solvers.exact.program.clock import Clock
@@ -58,6 +58,11 @@ class Reason:
             said += [f"the objective of {name} is {_valued(step)}" for step in steps if isinstance(step, Valued)]
         return self.kind + (f" ({', '.join(said)})" if said else "")
 
+    def mapped(self, number: Callable[[Any], Any]) -> Reason:
+        """The reason with other numbers in its steps."""
+        first, second = (tuple(mapped(step, number) for step in steps) for steps in (self.first, self.second))
+        return Reason(first, second, self.renamed.mapped(number))
+
     def holds(self, first: Form, second: Form) -> bool:
         """Whether every step applies to the two forms, and whether the last forms are one.
 
@@ -81,7 +86,7 @@ def find_reason(
     opposite: bool,
     clock: Clock,
     values: tuple[Valued | None, Valued | None] = (None, None),
-    twins: tuple[Form | None, Form | None] = (None, None),
+    twins: tuple[Twin | None, Twin | None] = (None, None),
 ) -> Reason | None:
     """A reason why the optimum of the first form is that of the second, or minus it; None where none was found.
 
@@ -89,7 +94,7 @@ def find_reason(
     ----------
     first, second : convex.  opposite : whether the optima are each other's negatives, as those of a minimisation and a maximisation are.
     clock : the time limit.  values : value maps of the objectives.
-    twins : the forms in polynomials of parameters, where the steps of the reason must hold for all their values.
+    twins : the forms in parameters, where the steps of the reason must hold for all their values.
 
     Raises
     ------
@@ -121,7 +126,7 @@ class _Side:
     """A form with its normal forms, each computed once."""
 
     form: Form
-    twin: Form | None
+    twin: Twin | None
     value: Valued | None
     clock: Clock
     known: dict[tuple[bool, Choice], _Normal | None] = field(default_factory=dict)
@@ -136,7 +141,7 @@ class _Side:
         begun: list[Move] = [] if self.value is None else [self.value]
         begun += [Dualised()] if dual else []
         try:
-            twin = None if self.twin is None else after(self.twin, begun)
+            twin = None if self.twin is None else replace(self.twin, form=after(self.twin.form, begun))
         except ValueError:
             return None
         form, steps = normal(after(self.form, begun), choice, self.clock, twin)

@@ -4,8 +4,8 @@ Equations are solved for free unknowns, unknowns in no row are minimised out, lo
 twice is said once. An equation may also be solved for an unknown that has bounds. Which one is a choice, so that a program has a normal
 form for each of CHOICES, and any two that agree are a reason.
 
-Where a reason is to hold for all data, the form is one at some values of the parameters, and its twin is the same form in polynomials: only
-steps are taken that the twin can take too.
+Where a reason is to hold for all data, the form is one at some values of the parameters, and its twin is the same form in these: only steps
+are taken that the twin can take too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from equimargin.proofs.sameness.form import Form
-from equimargin.proofs.sameness.moves import Equated, Implied, Minimised, Move, Shifted, Solved, Void, Zeroed
+from equimargin.proofs.sameness.moves import Equated, Implied, Minimised, Move, Shifted, Solved, Twin, Void, Zeroed
 from equimargin.solvers.exact.program.clock import Clock
 
 Choice = Literal["none", "costless", "costly", "first", "last"]
@@ -26,13 +26,13 @@ Rule = Callable[[Form], Iterator[Move]]
 """What proposes steps that can be applied, the best one first."""
 
 
-def normal(form: Form, choice: Choice, clock: Clock, twin: Form | None = None) -> tuple[Form, tuple[Move, ...]]:
+def normal(form: Form, choice: Choice, clock: Clock, twin: Twin | None = None) -> tuple[Form, tuple[Move, ...]]:
     """The normal form, and the steps that lead to it.
 
     Parameters
     ----------
     form : any.  choice : for which bounded unknowns equations are solved.  clock : the time limit.
-    twin : the form in polynomials of parameters, where the steps must hold for all their values.
+    twin : the form in parameters, where the steps must hold for all their values.
 
     Raises
     ------
@@ -43,19 +43,11 @@ def normal(form: Form, choice: Choice, clock: Clock, twin: Form | None = None) -
     while True:
         clock.ask("the normal form of a program")
         proposed = (step for rule in rules for step in rule(form))
-        step = next(proposed if twin is None else (step for step in proposed if _taken(step, twin) is not None), None)
+        step = next(proposed if twin is None else (step for step in proposed if twin.after(step) is not None), None)
         if step is None:
             return form, tuple(steps)
-        form, twin = step.apply(form), None if twin is None else _taken(step, twin)
+        form, twin = step.apply(form), None if twin is None else twin.after(step)
         steps.append(step)
-
-
-def _taken(step: Move, twin: Form) -> Form | None:
-    """The twin after a step; None where it cannot take it."""
-    try:
-        return step.apply(twin)
-    except ValueError:
-        return None
 
 
 def _free_solved(form: Form) -> Iterator[Move]:

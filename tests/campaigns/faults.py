@@ -1253,11 +1253,11 @@ FAULTS = (
         "self.e,\n            columns(self.F)",
         ("moves",),
     ),
-    Fault("an implied inequality may be tighter", "proofs/sameness/moves.py", ' and number(end) >= 0, f"ineq', ', f"ineq', ("moves",)),
+    Fault("an implied inequality may be tighter", "proofs/sameness/moves.py", ' and nonnegative(end), f"ineq', ', f"ineq', ("moves",)),
     Fault(
         "an implied inequality may be a negative multiple",
         "proofs/sameness/moves.py",
-        "self.by != self.row and self.times > 0,",
+        "self.by != self.row and positive(self.times),",
         "True,",
         ("moves",),
     ),
@@ -1277,8 +1277,27 @@ FAULTS = (
     Fault(
         "a dual without its constant", "proofs/sameness/moves.py", "-form.constant, E, -form.g", "form.constant, E, -form.g", ("reasons",)
     ),
-    Fault("factors of rows may be negative", "proofs/sameness/moves.py", "any(factor <= 0 for", "any(factor == 0 for", ("moves",)),
-    Fault("polynomials are numbers", "proofs/sameness/parameters.py", "found.holds(one, other)", "found is not None", ("parameters",)),
+    Fault(
+        "factors of rows may be negative",
+        "proofs/sameness/moves.py",
+        "not all(positive(factor) for",
+        "not all(factor != 0 for",
+        ("moves",),
+    ),
+    Fault(
+        "polynomials are numbers",
+        "proofs/sameness/parameters.py",
+        "holds = found.holds(first.form, second.form) and",
+        "holds =",
+        ("parameters",),
+    ),
+    Fault(
+        "any unknown may divide",
+        "proofs/sameness/quotients.py",
+        "any(k and not name.startswith(DIVIDING) for",
+        "any(k and not name for",
+        ("parameters",),
+    ),
     Fault(
         "a quadratic term is convex for all weights",
         "proofs/sameness/form.py",
@@ -1289,7 +1308,7 @@ FAULTS = (
     Fault(
         "steps that hold at one value alone",
         "proofs/sameness/rules.py",
-        "(step for step in proposed if _taken(step, twin) is not None)",
+        "(step for step in proposed if twin.after(step) is not None)",
         "proposed",
         ("parameters",),
     ),

@@ -311,10 +311,11 @@ def _scope(explained: Sequence[Finding], infinite: Sequence[Finding]) -> list[st
     general = [found.for_all_data for found in explained if found.for_all_data is not None]
     said = ["It is verified in rationals, number by number, at every instance drawn; nothing is claimed of other data."]
     if len(general) == len(explained):
-        names = general[0].names
+        names, above = general[0].names, dict.fromkeys(name for each in general for name in each.above_zero)
         of_which = f"the parameter {names[0]}" if len(names) == 1 else f"the parameters {', '.join(names)}"
+        where = f" {' and '.join(above)} {'is' if len(above) == 1 else 'are'} above 0 and" if above else ""
         said = [
-            f"It holds for all values of {of_which} at which either problem is feasible: it is verified in polynomials of "
+            f"It holds for all values of {of_which} at which{where} either problem is feasible: it is verified in polynomials of "
             "the entries of parameters. All else is as in the instances drawn."
         ]
     if infinite:

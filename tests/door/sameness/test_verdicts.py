@@ -80,6 +80,20 @@ def test_reasons_are_sought_where_optima_are_finite() -> None:
     assert "On 1 instance more exact rays prove that both values are the same infinity." in found.reasons
 
 
+def test_a_reason_in_which_a_parameter_divides_is_said_to_hold_where_that_is_above_zero() -> None:
+    def paid(d: Any) -> Any:
+        x, C = cp.Variable(), cp.Parameter(name="C", nonneg=True, value=d)
+        return cp.Problem(cp.Minimize(C * x), [x >= 1, x <= 3])
+
+    def bounded(d: Any) -> Any:
+        z, C = cp.Variable(), cp.Parameter(name="C", nonneg=True, value=d)
+        return cp.Problem(cp.Minimize(z), [z >= C, z <= 3 * C])
+
+    found = same(paid, bounded, st.sampled_from([1.0, 2.0, 3.0]), **FEW)
+    assert found.verdict == "EQUAL"
+    assert any("of the parameter C at which C is above 0 and either problem is feasible" in said for said in found.reasons)
+
+
 def test_a_ratio_of_all_optima_is_said() -> None:
     found = same(soft, soft_doubled, CLASSES, draws=4, examples=10)
     assert any(reason.startswith("B is 2 times A") for reason in found.reasons)

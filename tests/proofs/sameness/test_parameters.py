@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import cvxpy as cp
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from equimargin.proofs.sameness import reason_for_all_data, stated
 from equimargin.proofs.sameness.form import semidefinite_for_all, zeros
+from equimargin.proofs.sameness.quotients import NotANumber, Quotient, divisor, nonnegative, positive
 from equimargin.solvers.exact.program.clock import Clock
 from narrow import present
 from oracles.reasons import assert_replays
@@ -85,18 +87,20 @@ def _not_affine(d: Any) -> Any:
 
 
 def test_a_scale_that_is_a_parameter_is_no_number() -> None:
-    """z = C x holds where C is not 0, and is not claimed for all values."""
+    """z = C x holds where C is above 0, and nothing is claimed of a C that may be negative."""
 
     def paid(d: Any) -> Any:
-        x, C = cp.Variable(), cp.Parameter(name="C", value=d["C"])
+        x, C = cp.Variable(), cp.Parameter(name="C", nonneg=d["signed"], value=d["C"])
         return cp.Problem(cp.Minimize(C * x), [x >= 1, x <= 3])
 
     def bounded(d: Any) -> Any:
-        z, C = cp.Variable(), cp.Parameter(name="C", value=d["C"])
+        z, C = cp.Variable(), cp.Parameter(name="C", nonneg=d["signed"], value=d["C"])
         return cp.Problem(cp.Minimize(z), [z >= C, z <= 3 * C])
 
-    assert for_all(paid, bounded) is None
-    assert present(for_all(paid, paid)).names == ("C",)
+    free, signed = {**DATA, "signed": False}, {**DATA, "signed": True}
+    assert for_all(paid, bounded, free) is None
+    assert present(for_all(paid, paid, free)).above_zero == ()
+    assert present(for_all(paid, bounded, signed)).above_zero == ("C",)
 
 
 def weighted(d: Any) -> Any:
@@ -155,20 +159,97 @@ def test_a_wrong_weight_is_no_reason_for_all_data(b: Any, data: Any) -> None:
     assert for_all(weighted, b, data) is None
 
 
-def test_unknowns_that_are_scaled_by_a_weight_are_left_undecided() -> None:
-    """The dual in v with a = C v has the same optimum unless C = 0: it is equal at the data, and nothing is claimed of all."""
+def ridged(d: Any) -> Any:
+    """The weight of the squares is a parameter."""
+    w, C = cp.Variable(d["X"].shape[1]), cp.Parameter(nonneg=True, name="C", value=d["C"])
+    return cp.Problem(cp.Minimize(C * cp.sum_squares(w) / 2 + cp.sum(cp.pos(1 - d["X"] @ w))))
 
-    def ridged(d: Any) -> Any:
-        w, C = cp.Variable(2), cp.Parameter(nonneg=True, name="C", value=d["C"])
-        return cp.Problem(cp.Minimize(C * cp.sum_squares(w) / 2 + cp.sum(cp.pos(1 - d["X"] @ w))))
 
-    def scaled_dual(d: Any) -> Any:
-        v, C = cp.Variable(3), cp.Parameter(nonneg=True, name="C", value=d["C"])
-        return cp.Problem(cp.Maximize(C * (cp.sum(v) - cp.sum_squares(d["X"].T @ v) / 2)), [v >= 0, C * v <= 1])
+def ridged_dual(d: Any, bound: float = 0.0, weight: float = 0.5) -> Any:
+    """The dual in v, where a = C v: the unknowns are scaled by a parameter, and pivots are parameters."""
+    v, C = cp.Variable(len(d["X"])), cp.Parameter(nonneg=True, name="C", value=d["C"])
+    return cp.Problem(cp.Maximize(C * (cp.sum(v) - weight * cp.sum_squares(d["X"].T @ v))), [v >= 0, (bound or C) * v <= 1])
 
-    clock = Clock(SECONDS)
-    assert stated(ridged, DATA, "fractions", clock).optimum == stated(scaled_dual, DATA, "fractions", clock).optimum
-    assert for_all(ridged, scaled_dual) is None
+
+def _bounded_at_two(d: Any) -> Any:
+    """Right at C = 2 alone, which is what the data say."""
+    return ridged_dual(d, bound=2.0)
+
+
+def _without_the_half(d: Any) -> Any:
+    return ridged_dual(d, weight=1.0)
+
+
+@pytest.mark.parametrize("C", [0.25, 1.0, 2.0, 3.0, 7.0])
+def test_unknowns_may_be_scaled_by_a_parameter_that_is_above_zero(C: float) -> None:
+    """The reason in the parameter, put into numbers here, replays on the programs of other values than those of which it was found."""
+    found = present(for_all(ridged, ridged_dual))
+    assert (found.names, found.above_zero) == (("C",), ("C",))
+    data = {**DATA, "C": C}
+    first, second = (stated(f, data, "exact", Clock(SECONDS)) for f in (ridged, ridged_dual))
+    assert_replays(found.reason.mapped(lambda v: _number_at(v, Fraction(C))), first.program, second.program, opposite=True)
+    assert_replays(present(for_all(ridged, ridged_dual, data)).here, first.program, second.program, opposite=True)
+
+
+def _number_at(v: Any, C: Fraction) -> Any:
+    """A quotient in the root of C as a number."""
+    if not isinstance(v, Quotient):
+        return v
+    total = Fraction(0)
+    for (power,), factor in v.terms():
+        assert power % 2 == 0
+        total += Fraction(int(factor.p), int(factor.q)) * C ** (power // 2)
+    return fmpq(total.numerator, total.denominator)
+
+
+def test_at_zero_the_problems_differ_so_that_it_is_rightly_left_out() -> None:
+    data = {"X": np.array([[1.0], [-1.0]]), "C": 0.0}
+    first, second = (stated(f, data, "fractions", Clock(SECONDS)) for f in (ridged, ridged_dual))
+    assert (first.optimum, second.optimum) == (2, 0)
+    assert for_all(ridged, ridged_dual, data) is None
+
+
+@pytest.mark.parametrize("b", [_bounded_at_two, _without_the_half])
+def test_what_holds_at_one_value_is_not_claimed_of_all_above_zero(b: Any) -> None:
+    assert for_all(ridged, b) is None
+
+
+TERMS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(-3, 3)), min_size=1, max_size=4)
+
+
+@settings(deadline=None)
+@given(TERMS, st.integers(0, 2), st.integers(1, 5))
+def test_quotients_compute_as_their_values_do(terms: list[tuple[int, int, int]], power: int, at: int) -> None:
+    u, p = fmpq_mpoly_ctx.get(("u0", "p1"), Ordering.lex).gens()
+    made = sum((u**a * p**b * c for a, b, c in terms), 0 * u)
+    one, other = Quotient(made, u**power), Quotient(u + p, u)
+    values = fmpq(at, 7), fmpq(3)
+
+    def value(v: Any) -> Any:
+        return v.top(*values) / v.bottom(*values)
+
+    assert value(one + other) == value(one) + value(other)
+    assert value(one - 3) == value(one) - 3
+    assert value(2 - one * other) == 2 - value(one) * value(other)
+    assert value(5 / Quotient(2 * u, u**0) / 3) == 5 / (2 * values[0]) / 3
+    assert (one == other) is (one - other == 0)
+    assert Quotient(made * u**2, u ** (power + 2)) == one
+    assert sum(factor * values[0] ** a * values[1] ** b for (a, b), factor in one.terms()) == value(one)
+    with pytest.raises(NotANumber):
+        1 / Quotient(p, u)
+    with pytest.raises(NotANumber):
+        divisor(other)
+
+
+def test_signs_are_those_for_all_values() -> None:
+    u, p = fmpq_mpoly_ctx.get(("u0", "p1"), Ordering.lex).gens()
+    assert positive(Quotient(3 * u, u**2))
+    assert not positive(Quotient(-3 * u, u**2))
+    assert nonnegative(Quotient(p**2 + u**2, u**4))
+    assert not nonnegative(Quotient(p + u**2, u**4))
+    assert not nonnegative(Quotient(p**2 - u**2, u**4))
+    with pytest.raises(NotANumber):
+        positive(Quotient(p**2, u))
 
 
 def test_a_bound_that_is_a_parameter_is_left_where_it_is() -> None:
