@@ -9,7 +9,7 @@ from typing import Any
 from equimargin.formulations.programs import Reading
 from equimargin.proofs.sameness.parameters import ForAllData, reason_for_all_data
 from equimargin.proofs.sameness.reason import Reason, find_reason
-from equimargin.proofs.sameness.stated import Stated, Statement, stated
+from equimargin.proofs.sameness.stated import Refused, Stated, Statement, stated
 from equimargin.solvers.exact.program.clock import Clock
 
 RELATIVELY_APART = Fraction(1, 10**7)
@@ -30,6 +30,7 @@ class Finding:
     reason : why they are equal, where one is sought and found.  for_all_data : a reason that holds for all values of the parameters.
     undecided : why an optimum is not known, "" where both are.
     unsought : why no reason was sought for equal finite optima, "" where one was.
+    refused : whether a formulation is not stated for such data, so that there is nothing to decide.
     rounding : how far roundings of what was declared may move the optima apart, where they are apart.
     """
 
@@ -39,6 +40,7 @@ class Finding:
     for_all_data: ForAllData | None = field(default=None, repr=False)
     undecided: str = ""
     unsought: str = ""
+    refused: bool = False
     rounding: float = 0.0
 
     @property
@@ -73,7 +75,7 @@ def compare_at(data: Any, a: Statement, b: Statement, reading: Reading, clock: C
         first, second = stated(a, data, reading, clock), stated(b, data, reading, clock)
         values = first.optimum, second.optimum
     except ValueError as why:
-        return Finding(data, None, undecided=str(why))
+        return Finding(data, None, undecided=str(why), refused=isinstance(why, Refused))
     found = Finding(data, values, rounding=first.rounding + second.rounding if apart(*values) else 0.0)
     if not explain or not found.equal or not found.finite:
         return found

@@ -32,6 +32,10 @@ class NoProblem(TypeError):
     """What should be a function of data that returns a cvxpy problem returns something else."""
 
 
+class Refused(ValueError):
+    """A formulation is not stated for these data, and says why."""
+
+
 @dataclass(frozen=True, eq=False)
 class Stated:
     """A cvxpy problem at given data.
@@ -140,7 +144,8 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
 
     Raises
     ------
-    KeyError : an unknown id.  ValueError : data that the formulation refuses.  NoProblem : a function that returns something else.
+    KeyError : an unknown id.  Refused : data that the formulation refuses.  ValueError : a function that fails.
+    NoProblem : a function that returns something else.
     """
     posed = data
     if isinstance(statement, str):
@@ -150,7 +155,7 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
         posed = FAMILIES[entry.family](data) if isinstance(entry, OwnFormulation) else data
         refusal = entry.refusal(posed)
         if refusal is not None:
-            raise ValueError(str(refusal))
+            raise Refused(f"{statement} is not stated there: {refusal}")
     try:
         problem, value = _built(statement, posed, reading)
     except Exception as failure:  # whatever somebody else's function raises

@@ -1287,8 +1287,8 @@ FAULTS = (
     Fault(
         "polynomials are numbers",
         "proofs/sameness/parameters.py",
-        "holds = found.holds(first.form, second.form) and",
-        "holds =",
+        "holds = found.holds(first.form, second.form) and here.holds(self.first.form, self.second.form)",
+        "holds = True",
         ("parameters",),
     ),
     Fault(
@@ -1336,7 +1336,7 @@ FAULTS = (
     Fault(
         "EQUAL without a reason",
         "src/equimargin/sameness/verdict.py",
-        "len(explained) + len(infinite) == len(findings) and not rounded",
+        "len(explained) + len(infinite) == len(taken) and not rounded",
         "not rounded",
         ("verdicts",),
     ),

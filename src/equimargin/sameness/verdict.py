@@ -224,11 +224,11 @@ class _Question:
     finite: bool
 
     def findings(self, strategy: Any, draws: int, seed: int) -> tuple[list[Finding], bool]:
-        """What is known at the largest instances drawn, and whether the time sufficed; equal infinities are not counted as draws."""
+        """What is known at the largest instances drawn, and whether the time sufficed; the draws are those with finite optima."""
         found: list[Finding] = []
         try:
             for instance in drawn(strategy, SIFTED * draws, seed):
-                if sum(each.finite or not each.equal for each in found) == draws:
+                if sum(not (each.refused or (each.equal and not each.finite)) for each in found) == draws:
                     break
                 found.append(compare_at(instance, self.a, self.b, self.reading, self.clock))
         except OutOfTime:
@@ -273,11 +273,12 @@ class _Question:
 
 def _without_difference(findings: Sequence[Finding], search: Search, in_time: bool, reading: Reading) -> tuple[str, list[str]]:
     """The verdict where no instance separates the two, and why."""
-    known = [found for found in findings if found.values is not None]
+    taken = [found for found in findings if not found.refused]
+    known = [found for found in taken if found.values is not None]
     explained = [found for found in known if found.reason is not None]
     infinite = [found for found in known if found.equal and not found.finite]
     rounded = sum(not found.equal for found in known) + search.looked_at - search.equal
-    if in_time and explained and len(explained) + len(infinite) == len(findings) and not rounded:
+    if in_time and explained and len(explained) + len(infinite) == len(taken) and not rounded:
         return "EQUAL", [*_reasons(explained), *_scope(explained, infinite), *_in_time(search.in_time), _read(reading)]
     unexplained = len(known) - len(explained) - len(infinite)
     said = [f"No reason was found on {unexplained} of {_instances(len(known))}."] if unexplained else []
@@ -287,8 +288,8 @@ def _without_difference(findings: Sequence[Finding], search: Search, in_time: bo
         said = [NOTHING_TO_COMPARE]
     elif len(infinite) == len(known):
         said = [f"Exact rays prove the same infinity of both on {_instances(len(known))}, and no drawn instance has a finite optimum."]
-    if 0 < len(known) < len(findings):
-        said.append(f"{len(findings) - len(known)} of the {len(findings)} instances drawn are undecided.")
+    if 0 < len(known) < len(taken):
+        said.append(f"{len(taken) - len(known)} of the {len(taken)} instances drawn are undecided.")
     if rounded:
         near = f"{float(RELATIVELY_APART):g}"
         explained_by = f"within {near}, or within what roundings of the stated numbers explain"

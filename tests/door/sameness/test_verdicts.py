@@ -167,6 +167,20 @@ def test_a_formulation_that_is_stated_for_other_kernels_is_compared_on_such_a_ke
         assert "Polynomial()" in present(found.difference).code
 
 
+def test_instances_that_a_formulation_is_not_stated_for_decide_nothing() -> None:
+    try:
+        made = family("same_refusing", data=CLASSES)
+        made.formulation("primal")(soft)
+        made.formulation("dual", applies=lambda d: None if d["C"] < 3 else "C is 3")(soft_dual)
+        found = same("same_refusing.primal", "same_refusing.dual", draws=3, examples=10)
+        assert found.verdict == "EQUAL"
+        assert found.undecided["same_refusing.dual is not stated there: C is 3"] > 0
+    finally:
+        for id in [id for id in REGISTRY if id.startswith("same_refusing")]:
+            del REGISTRY[id]
+        FAMILIES.pop("same_refusing", None)
+
+
 def test_a_formulation_that_fails_leaves_its_instances_undecided_and_says_why() -> None:
     try:
         family("same_failing", data=CLASSES).formulation("primal")(lambda d: 1 / 0)
@@ -243,7 +257,7 @@ def test_a_family_that_somebody_brings_is_asked_by_its_ids_and_has_its_own_data(
         assert same("same_mine.dual", "same_mine.doubled", **FEW).verdict == "EQUAL"
         wrong = refute("same_mine.wrong", examples=150)
         assert (wrong.verdict, wrong.b) == ("DIFFERENT", "same_mine.primal")
-        assert wrong.undecided["too few points"] > 0
+        assert wrong.undecided["same_mine.wrong is not stated there: too few points"] > 0
         kept = {(each.a, each.b): each.found.verdict for each in suggest("same_mine", draws=2, examples=100)}
         assert set(kept.values()) == {"EQUAL", "DIFFERENT"}
         no_data = family("same_without_data")

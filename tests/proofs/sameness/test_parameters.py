@@ -103,6 +103,18 @@ def test_a_scale_that_is_a_parameter_is_no_number() -> None:
     assert present(for_all(paid, bounded, signed)).above_zero == ("C",)
 
 
+def test_a_scale_that_is_a_sum_of_parameters_is_claimed_of_no_data_but_those_drawn() -> None:
+    def paid(d: Any) -> Any:
+        x, c = cp.Variable(), cp.Parameter(2, name="c", nonneg=True, value=d["c"])
+        return cp.Problem(cp.Minimize(cp.sum(c) * x), [x >= 1, x <= 3])
+
+    def bounded(d: Any) -> Any:
+        z, c = cp.Variable(), cp.Parameter(2, name="c", nonneg=True, value=d["c"])
+        return cp.Problem(cp.Minimize(z), [z >= cp.sum(c), z <= 3 * cp.sum(c)])
+
+    assert for_all(paid, bounded, WEIGHTS) is None
+
+
 def weighted(d: Any) -> Any:
     """A weight of every square: the quadratic term depends on parameters."""
     X, c = cp.Parameter(d["X"].shape, name="X", value=d["X"]), cp.Parameter(2, nonneg=True, name="c", value=d["c"])
