@@ -134,6 +134,8 @@ class Accuracy:
     """The largest of its relative residuals, without a unit, auxiliary variables eliminated too; inf where it returned no vectors."""
     arithmetic: float = 0.0
     """About the rounding error of margins in any solver that uses float64, relative to the margins that the rows ask for."""
+    blur: float = 0.0
+    """By how much margins of 1 of hard rows may be off in what is declared, over the optimum; 0 where no row is hard."""
 
 
 @dataclass(frozen=True)

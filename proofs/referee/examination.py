@@ -16,7 +16,9 @@ from equimargin.formulations.bounds.complete import CompletedPoint, complete
 from equimargin.formulations.bounds.evaluate import arithmetic
 from equimargin.formulations.bounds.intervals import inner_interval, interval
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.problem.base import AnyProblem
+from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.proofs.referee.evidence import Accuracy, Claim, Evidence, PointProof, Run, Side, worst
@@ -85,7 +87,7 @@ def _examine(problem: Problem, answer: Answer, control: bool = False) -> Evidenc
         return Evidence(run)
     ray = ray_of(answer)
     if ray is not None and ray.proves:
-        return Evidence(run, claim_of_ray(answer, ray), accuracy=Accuracy(arithmetic=arithmetic(problem)))
+        return Evidence(run, claim_of_ray(answer, ray), accuracy=Accuracy(arithmetic=arithmetic(problem), blur=_blur(problem)))
     if answer.reading is None:
         return Evidence(run)
     point = _judged_point(problem, answer.problem, answer.reading.point)
@@ -152,6 +154,18 @@ def claim_of_ray(answer: Answer, ray: Ray) -> Claim:
     minimised = answer.declaration.objective.NAME == "minimize"
     value = answer.on_family_scale(np.inf if minimised == (answer.status is Status.INFEASIBLE) else -np.inf)
     return Claim(value, reach=_moved(answer.on_family_scale, 0.0, ray.reach), infeasible=value == np.inf)
+
+
+def _blur(problem: Problem) -> float:
+    """By how much the margins of hard rows at the best f may be off in floats and in the declared features, over the optimum v.
+
+    What is declared has L L' for K, which leaves out small eigenvalues, and floats. That moves a margin by |a'(K - L L') beta|, where a
+    row a and beta = A'alpha are at most sqrt(2) and sqrt(2) 1'alpha long, and 1'alpha = 2 v. While this is below 1, hard rows that can be
+    met can be met in what is declared as well; otherwise a backend that finds that nothing meets them may be right.
+    """
+    if not (isinstance(problem, MarginProblem) and np.isinf(problem.group_costs).any()):
+        return 0.0
+    return 4.0 * (problem.features_error + UNIT * float(np.abs(problem.gram.diagonal).max(initial=0.0)))
 
 
 def _accuracy(problem: Problem, answer: Answer, raw: Raw, reading: Reading, completed: CompletedPoint) -> Accuracy:

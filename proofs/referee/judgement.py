@@ -85,6 +85,8 @@ class Judgement:
             return f"{said}; it is off by {self.off:.1e}, and roundings {whose} explain up to {self.explained:.1e}: that proves no error"
         if accuracy.arithmetic > UNSOLVED:
             return f"{said}, but float64 tells margins apart to {accuracy.arithmetic:.1e} only"
+        if self.agreement is Agreement.FAILED and self.evidence.claim.of_ray:
+            return f"{said}, but its ray is too short, or rounded too much, to contradict the proven interval"
         if self.agreement is Agreement.FAILED and self.accuracy > UNSOLVED:
             return f"{said}, but its own conditions are missed by {self.accuracy:.1e}"
         return f"{said}, and is off by {worst(self.claim, self.off):.1e} at an accuracy of {self.accuracy:.1e}"
@@ -257,7 +259,8 @@ def _agreement(e: Evidence, figures: tuple[float, float, float], standard: _Stan
     if not np.isfinite(standard.interval.upper):
         return Agreement.FAILED
     if e.claim.of_ray and not claim <= standard.tol:
-        held = standard.contradicted_by(e.claim) and e.accuracy.arithmetic <= UNSOLVED
+        resolved = max(e.accuracy.arithmetic, e.accuracy.blur * standard.S) <= UNSOLVED
+        held = resolved and standard.contradicted_by(e.claim)
         return Agreement.DISAGREES if held else Agreement.FAILED
     if claim <= standard.tol and off <= standard.tol:
         return Agreement.AGREES

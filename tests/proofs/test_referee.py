@@ -24,6 +24,7 @@ from equimargin.formulations import (
     declare,
     linear,
     polynomial,
+    precomputed,
     ranking,
 )
 from equimargin.formulations.bounds.complete import complete
@@ -492,6 +493,30 @@ def test_a_short_ray_contradicts_nothing() -> None:
     ray = {"value": np.inf, "ray": True, "residual": np.inf, "upper": np.inf, "has_f": False, "has_alpha": False}
     assert agreement(declared("judged", **ray, reach=101.0)) is Agreement.DISAGREES
     assert agreement(declared("judged", **ray, reach=99.0)) is Agreement.FAILED
+
+
+@pytest.mark.parametrize("tiny", [2.0**-38, 2.0**-43, 0.0])
+def test_a_backend_is_right_of_a_gram_matrix_that_lost_its_small_eigenvalues(tiny: float) -> None:
+    """Points on a line that cannot be separated, and `tiny` on the diagonal of K, with which they can, at v of 4e11 or 1e13.
+
+    The declared features leave that eigenvalue out, and SCS proves by a ray without an end that what it was given is infeasible.
+    """
+    X = np.array([[1.0, 1.0], [2.0, 1.0], [-1.0, 3.0], [1.0, 1.0]])
+    problem = classification(X @ X.T + tiny * np.eye(4), [1, 1, 1, -1], np.inf, precomputed(), bias=False)
+    evidence = [examine_solution(problem, solve(problem))]
+    evidence += [examine(problem, solve_declaration(declare("svm.nobias_hard.primal", problem), name)) for name in ("SCS", "CLARABEL")]
+    found = judge(problem.family, evidence, problem.scale)
+    assert found.verdict is not Verdict.DISAGREE
+    said = next(j for j in found.judgements if j.evidence.run.solver == "SCS")
+    if found.feasible and said.evidence.claim is not None and said.evidence.claim.of_ray:
+        assert said.ground.endswith("its ray is too short, or rounded too much, to contradict the proven interval")
+
+
+def test_a_long_ray_is_held_against_nobody_where_hard_margins_are_blurred() -> None:
+    """The optimum is 1: margins that are off by 1e-10 of it are told apart, and by 1e-2 of it they are not."""
+    ray = {"value": np.inf, "ray": True, "residual": np.inf, "upper": np.inf, "has_f": False, "has_alpha": False, "reach": np.inf}
+    assert agreement(declared("judged", **ray, blur=1e-10)) is Agreement.DISAGREES
+    assert agreement(declared("judged", **ray, blur=1e-2)) is Agreement.FAILED
 
 
 @pytest.mark.parametrize(("side", "expected"), [(None, Agreement.DISAGREES), ("f", Agreement.INACCURATE), ("alpha", Agreement.DISAGREES)])
