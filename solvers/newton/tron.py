@@ -1,10 +1,11 @@
 """The trust-region Newton method for squared hinges without a free bias, as LIBLINEAR and document K take it.
 
     min over w in R^q       1/2 w'w       + sum_r c_r (u_r)_+^2,    u = t - A Z w        features that are given
-    min over beta in R^m    1/2 beta'K beta + sum_r c_r (u_r)_+^2,  u = t - A K beta     any other kernel, K (3.13)
+    min over beta in R^m    1/2 beta'K beta + sum_r c_r (u_r)_+^2,  u = t - A K beta     any other kernel, K (3.13), by (2.9)
 
-At the k-th iterate conjugate gradients minimise q(s) = g's + 1/2 s'H s, |s| <= Delta_k, up to |g + H s| <= 0.1 |g| or the boundary, where
-H is the generalised Hessian, K (B.3). With rho = (f(v + s) - f(v)) / q(s) the step is taken if rho > eta_0, and
+At the k-th iterate conjugate gradients solve the Newton equation H s = -g, K (4.19), in that they minimise q(s) = g's + 1/2 s'H s over
+|s| <= Delta_k, up to |g + H s| <= 0.1 |g| or the boundary, where H is the generalised Hessian, K (B.3). With
+rho = (f(v + s) - f(v)) / q(s) the step is taken if rho > eta_0, and
 
     Delta_{k+1} in [sigma_1 min(|s|, Delta_k), sigma_2 Delta_k]    if rho <= eta_1
                    [sigma_1 Delta_k, sigma_3 Delta_k]              if eta_1 < rho < eta_2
@@ -14,9 +15,9 @@ In its interval Delta_{k+1} is the point nearest to a |s|, where a is the minimu
 g's at v. If rho >= eta_2 and |s| = Delta_k it is sigma_3 Delta_k instead, the rule of 2017. That rule saves steps where the region is in
 the way, and costs steps where a kink lies behind its boundary.
 
-The run ends on the duality gap, which for alpha = 2 c (u)_+ is half the squared norm of the difference of f and the f of alpha. There is
-no preconditioner and no line search: this is the published method, to compare others with. Where costs are large and kinks are steep it is
-as slow as published.
+The run ends on the duality gap, which for alpha = 2 c (u)_+ is half the squared norm of the difference of f and the f of alpha,
+whose coefficients are A'alpha, K (3.16). There is no preconditioner and no line search: this is the published method, to compare others
+with. Where costs are large and kinks are steep it is as slow as published.
 
 Source: C.-J. Lin, R. C. Weng, S. S. Keerthi, Trust region Newton method for large-scale logistic regression, JMLR 9 (2008), Algorithms 1
 and 2, (10)-(13); C.-J. Lin, J. J. Moré, Newton's method for large bound-constrained optimization problems, SIAM J. Optimization 9 (1999),

@@ -6,7 +6,7 @@ to its gap: sum_r [ c_r loss(u_r) - alpha_r u_r ] is the gap, a sum of nonnegati
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 from typing import Any
@@ -37,10 +37,11 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.kernels.kernel import RBF
+from equimargin.formulations.problem import OneNormPoint
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.solvers import Solution, Status, regularization_path, solve, solve_declaration
 from equimargin.testing import sample_problem
-from narrow import as_a
+from narrow import as_a, present
 
 KERNELS = {"linear": linear(), "rbf": rbf(0.4), "polynomial": polynomial()}
 HINGES = ["svm.soft", "svm.nobias", "svr.l1", "rank.l1"]
@@ -835,3 +836,153 @@ def test_with_the_printed_margin_the_power_of_slacks_does_not_matter() -> None:
     assert values["as_printed", 2.0] == pytest.approx(values["as_printed", 1.0], rel=1e-7)
     assert values["as_printed", 2.0] == pytest.approx(values["primal", 1.0], rel=1e-7)
     assert abs(values["primal", 2.0] - values["primal", 1.0]) > 1e-3
+
+
+# Errata of formulas that are no programs
+
+
+def test_the_expanded_lagrangian_of_a_hard_margin_has_plus_b() -> None:
+    """T (13) expands (8) with - b sum alpha_i y_i. It is + b, which (12) makes 0 in the end."""
+    x, y, alpha, w, b = [1, 3, -2], [1, -1, 1], [2, 1, 5], 7, 3
+    lagrangian = Fraction(w * w, 2) - sum(a * (s * (w * v - b) - 1) for a, s, v in zip(alpha, y, x, strict=True))
+    expanded = Fraction(w * w, 2) - sum(a * s * w * v for a, s, v in zip(alpha, y, x, strict=True)) + sum(alpha)
+    balance = sum(a * s for a, s in zip(alpha, y, strict=True))
+    assert balance != 0
+    assert expanded + b * balance == lagrangian != expanded - b * balance
+
+
+def test_all_multipliers_are_nonnegative_and_only_positive_ones_make_w() -> None:
+    """T, after (20): w depends on the points whose coefficients are positive. Those with nonnegative ones are all points."""
+    solution = solved(sample_problem("svm.soft", linear(), 0))
+    problem, alpha = as_a(MarginProblem, solution.problem), multipliers(solution)
+    positive = alpha > 0
+    assert (alpha >= 0).all()
+    assert 0 < positive.sum() < problem.m
+    w = (problem.rows.s * alpha)[positive] @ problem.X[positive]
+    assert w == pytest.approx(np.asarray(solution.w), abs=1e-6)
+
+
+def test_the_bias_of_a_regression_is_added() -> None:
+    """T (53) prints w.x - b, and (54) to (77) have w.x + b: their b with the other sign is worth more."""
+    problem = as_a(MarginProblem, sample_problem("svr.l1", linear(), 1))
+    moved = regression(problem.X, problem.rows.y[: problem.m] + 3.0, problem.C, 0.1)
+    solution = solved(moved)
+    assert abs(solution.bias) > 1
+    other = interval(moved, Point(w=np.asarray(solution.w), b=-solution.bias))
+    assert other.upper > solution.upper + 1
+
+
+def test_the_printed_lagrangian_of_a_regression_bounds_nothing() -> None:
+    """T (64) has the multiplier eta in the place of the slack xi: at a feasible point it exceeds the objective, which no Lagrangian does.
+
+    One point, y = 3, with f = b = 0, epsilon = 1/2, xi = 5/2 and C = 1; its multipliers are alpha = 1 and eta = 0.
+    """
+    y, epsilon, xi, C, alpha, eta = Fraction(3), Fraction(1, 2), Fraction(5, 2), 1, 1, 0
+    objective = C * xi
+    assert epsilon + xi - y >= 0
+    assert objective - eta * xi - alpha * (epsilon + xi - y) <= objective
+    assert objective - eta * xi - alpha * (epsilon + eta - y) > objective
+
+
+def test_the_condition_of_both_slacks_bounds_both_multipliers() -> None:
+    """T (69) prints etahat = C - alphahat alone. Without eta = C - alpha, rows of one side are hard, and the optimum is another."""
+    problem = as_a(MarginProblem, sample_problem("svr.l1", linear(), 1))
+    one_sided = replace(problem, weights=np.repeat([np.inf, 1.0], problem.m))
+    assert solve(one_sided).lower > solved(problem).upper * 1.01
+
+
+def test_a_ranking_vector_machine_needs_a_kernel_value_a_pair_of_points() -> None:
+    """T says O(m^3) of it, beside O(m^4) of a ranking SVM: all p m entries of its matrix come of m (m + 1) / 2 values of k."""
+    problem = ranking_vector_machine(np.arange(5.0)[:, None], [0, 1, 2, 1, 0], kernel=rbf(0.3))
+    asked = set()
+
+    def k(i: int, j: int) -> float:
+        asked.add((min(i, j), max(i, j)))
+        return float(np.exp(-0.3 * (i - j) ** 2))
+
+    pairs_of = as_a(Pairs, problem.rows)
+    B = [[k(i, v) - k(j, v) for v in range(5)] for i, j in zip(pairs_of.preferred, pairs_of.other, strict=True)]
+    assert np.array(B) == pytest.approx(problem.rows.matrix @ problem.gram.dense, abs=1e-12)
+    assert len(asked) == 15 < problem.p * problem.m
+
+
+def test_the_square_of_an_exponential_is_no_rbf_kernel() -> None:
+    """T 5.3 prints exp(-|w - x|)^2: its logarithm is linear in the distance, and that of a Gaussian is quadratic."""
+    printed = {d: float(np.exp(-d) ** 2) for d in (1.0, 2.0)}
+    gamma = -np.log(printed[1.0])
+    assert RBF(gamma).block(np.array([[0.0]]), np.array([[1.0]]))[0, 0] == pytest.approx(printed[1.0])
+    assert RBF(gamma).block(np.array([[0.0]]), np.array([[2.0]]))[0, 0] < printed[2.0] / 10
+
+
+@some_kernel
+def test_multipliers_off_the_margin_stay_on_a_segment(kernel: Any) -> None:
+    """P, after (9): alpha_i - alpha_i^t = 0 for all i outside I_alpha; the = 0 is not printed, without which nothing is said."""
+    path = chained(kernel)
+    moved = 0
+    for t in range(len(path.lambdas) - 1):
+        margin, _ = direction(path, t)
+        change = path.alphas[t + 1] - path.alphas[t]
+        outside = np.setdiff1d(np.arange(len(change)), margin)
+        assert np.abs(change[outside]).max(initial=0.0) <= 1e-9
+        moved += bool(np.abs(change).max() > 1e-6)
+    assert moved > 0
+
+
+def test_the_reduced_graph_of_three_levels_has_a_singular_hessian() -> None:
+    """P section 4 calls the Hessian regular: a graph of three levels has circles, and as many rows depend on others."""
+    y = np.repeat([0, 1, 2], 3)
+    edges = np.asarray(reduced_preferences(y))
+    A = np.zeros((len(edges), len(y)), dtype=int)
+    A[np.arange(len(edges)), edges[:, 0]], A[np.arange(len(edges)), edges[:, 1]] = 1, -1
+    components, _ = connected_components(A.T @ A)
+    assert np.linalg.matrix_rank(A) == len(y) - components < len(edges)
+
+
+def test_the_two_printed_orders_of_a_pair_negate_the_function() -> None:
+    """P (5) has f(v) - f(u) >= 1 - zeta for (u, v), and (6) the other order: the optimum is the same, and f the negative one."""
+    rng = np.random.default_rng(0)
+    X, listed = rng.normal(size=(8, 3)), np.array([[0, 1], [2, 3], [4, 5], [6, 7], [1, 2]])
+    one, other = solved(ranking_from_pairs(X, listed)), solved(ranking_from_pairs(X, listed[:, ::-1]))
+    assert one.value == pytest.approx(other.value, rel=1e-9)
+    assert np.asarray(one.w) == pytest.approx(-np.asarray(other.w), abs=1e-5)
+
+
+def test_the_ranking_vector_has_both_points_of_a_pair() -> None:
+    """W prints w* = sum alpha_kl Phi(q_k, c_i), where c_i - c_j is meant: the preferred points alone make another w."""
+    solution = solved(sample_problem("rank.l1", linear(), 0))
+    rows, alpha = as_a(Pairs, solution.problem.rows), multipliers(solution)
+    X, w = solution.problem.X, np.asarray(solution.w)
+    assert alpha @ (X[rows.preferred] - X[rows.other]) == pytest.approx(w, abs=1e-6)
+    assert np.abs(alpha @ X[rows.preferred] - w).max() > 0.1
+
+
+# Claims of speed and of size, by counts
+
+
+def test_one_norm_rankings_have_fewer_support_vectors() -> None:
+    """T section 5.1, on the average of samples, with a margin of a tenth."""
+    counts = {"rank.l1": 0, "rvm": 0}
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(14, 3))
+        y = np.round(X @ [1.0, -1.0, 0.5] + 0.3 * rng.normal(size=14))
+        alpha = multipliers(solved(ranking(X, y, C=1.0, kernel=rbf(0.4))))
+        counts["rank.l1"] += int((np.abs(ranking(X, y).rows.rdot(alpha)) > 1e-6).sum())
+        x = solve(ranking_vector_machine(X, y, C=1.0, kernel=rbf(0.4))).point
+        counts["rvm"] += int((np.asarray(as_a(OneNormPoint, x).x) > 1e-6).sum())
+    assert counts["rvm"] < 0.9 * counts["rank.l1"]
+
+
+def test_cutting_planes_do_not_grow_with_the_pairs() -> None:
+    """K section 2.3: rounds at C / p, a hundred times as many pairs; and fewer than the bound 16 C R^2 / epsilon of Joachims (2006)."""
+    rounds, C = [], 100.0
+    for m in (40, 400):
+        rng = np.random.default_rng(m)
+        X = rng.normal(size=(m, 5))
+        problem = ranking(X, np.round(X @ np.ones(5) + rng.normal(size=m)))
+        solution = solve(problem.with_cost(C / problem.p), "cutting_plane", tol=1e-3)
+        assert solution.ok
+        rounds.append(present(solution.iterations))
+        R2 = 4 * float((X * X).sum(axis=1).max())
+        assert rounds[-1] <= 16 * C * R2 / (1e-3 * present(solution.value))
+    assert rounds[1] <= 2 * rounds[0]
