@@ -24,6 +24,9 @@ NUMBER = re.compile(r"[-+]?\d[\d.,e+-]*|<?\.\d+")
 SETTING_UP = ("make", "pip")
 """The first words of commands that set an environment up."""
 
+FOLLOWED_AS_BUILT = ("README.md", "docs/how_to/compare.md", "docs/how_to/use_in_python.md")
+"""The pages that are followed far from the tree, with the wheel; all others are followed in it."""
+
 
 class Block(NamedTuple):
     """A block of a page: its language, its text, and the file that its caption names; adjacent : it follows the block before at once."""
@@ -59,7 +62,7 @@ def follow(page: Path) -> Iterator[str]:
             said = io.StringIO()
             try:
                 with redirect_stdout(said):
-                    exec(compile("\n" * (block.line + 1) + block.text, str(page), "exec"), session)
+                    exec(compile("\n" * (block.line + 1) + block.text, str(page), "exec", dont_inherit=True), session)
             except BaseException:
                 yield f"{place}:\n{traceback.format_exc()}"
                 return

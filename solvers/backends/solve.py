@@ -106,6 +106,10 @@ class Answer:
         if self.parameters is None:
             object.__setattr__(self, "parameters", self.declaration.parameter_values)
 
+    def __repr__(self) -> str:
+        """One line: the formulation, the backend and how it ended."""
+        return f"<Answer by {self.backend} to {self.declaration.id or 'a declaration'}: {self.status}, objective {self.objective:.6g}>"
+
     @property
     def problem(self) -> Problem:
         """The canonical problem that was declared when it was solved."""

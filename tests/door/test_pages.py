@@ -17,7 +17,9 @@ DOCS = ROOT / "docs"
 WRITTEN = [
     page
     for page in sorted(DOCS.rglob("*.md"))
-    if any(block.language in ("python", "console") for block in pages.blocks(page.read_text(encoding="utf-8"))) and "api" not in page.parts
+    if any(block.language in ("python", "console") for block in pages.blocks(page.read_text(encoding="utf-8")))
+    and "api" not in page.parts
+    and page.relative_to(ROOT).as_posix() not in pages.FOLLOWED_AS_BUILT
 ]
 """The pages that somebody wrote and that have something to run."""
 

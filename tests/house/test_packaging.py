@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from pages import FOLLOWED_AS_BUILT
 from places import ROOT
 
 PACKAGE_DIR: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["package-dir"]
@@ -112,13 +113,11 @@ def test_the_wheel_works_far_from_the_tree(environment: Path, tmp_path: Path) ->
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 """What a newcomer sees first."""
-FOLLOWED = ("README.md", "docs/how_to/compare.md", "docs/how_to/use_in_python.md")
-"""The pages that are followed with the package as it is built; `door/test_pages.py` follows all others in the tree."""
 LINES_OF_A_SCREEN = 60
 """Lines, at most, of the README: what does not fit is linked."""
 
 
-@pytest.mark.parametrize("page", FOLLOWED)
+@pytest.mark.parametrize("page", FOLLOWED_AS_BUILT)
 def test_a_page_is_followed_far_from_the_tree(environment: Path, tmp_path: Path, page: str) -> None:
     """Its Python and its commands run, in an empty folder, with warnings as errors; what is printed is as the page says, figures apart."""
     run(environment / "python", "-W", "error", ROOT / "tests" / "pages.py", ROOT / page, cwd=tmp_path, programs=environment)

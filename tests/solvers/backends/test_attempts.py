@@ -126,3 +126,10 @@ def test_a_point_keeps_a_tolerance_only_if_value_rows_and_stationarity_do() -> N
     ):
         assert not form.keeps(x, z, 1e-9)
     assert not replace(form, lower=np.zeros(2)).keeps(right, right, 1e-9)
+
+
+def test_an_answer_is_shown_in_one_line() -> None:
+    """A person who prints it reads how it ended, and no matrices."""
+    problem = classification([[0.0], [1.0], [3.0]], [-1, 1, 1], C=1.0)
+    answer = solve_declaration(declare("svm.soft.dual", problem), "CLARABEL")
+    assert repr(answer) == "<Answer by CLARABEL to svm.soft.dual: optimal, objective 1.5>"
