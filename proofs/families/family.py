@@ -19,6 +19,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from inspect import cleandoc
 from typing import Any, TypeVar
 
@@ -193,6 +194,7 @@ class OwnFamily:
         accuracy: float = 1e-6,
         reference: bool = True,
         applies: Callable[[Any], str | Refusal | None] | None = None,
+        libraries: tuple[str, ...] = (),
     ) -> Callable[[F], F]:
         """Enter a function from data to an answer.
 
@@ -204,6 +206,7 @@ class OwnFamily:
         name : within the family; the solver is called FAMILY.NAME.  algorithm : in a clause; by default the docstring's first line.
         accuracy : relative to the optimum, as the solver admits; at most 1e-3.  reference : whether "auto" never chooses it.
         applies : from data to the sentence why the solver does not take them, or None.
+        libraries : modules that the function itself imports: they are imported before its clock starts.
 
         Raises
         ------
@@ -217,6 +220,8 @@ class OwnFamily:
 
         def enter(function: F) -> F:
             def run(problem: OwnProblem, limits: Limits, start: Any) -> OwnSolution:
+                for library in libraries:
+                    import_module(library)
                 return solved(problem, f"{self.id}.{name}", function, accuracy, limits.time_limit)
 
             _dressed(run, function)
@@ -237,9 +242,7 @@ class OwnFamily:
 def _check_name(name: str) -> None:
     """Refuse a name that no pattern, file or command line could have."""
     if not re.fullmatch(r"[^\W\d_][\w.-]*", name):
-        raise ValueError(
-            f"{shown(name)} is no name here: names consist of letters, digits, _, - and dots, and begin with a letter"
-        )
+        raise ValueError(f"{shown(name)} is no name here: names consist of letters, digits, _, - and dots, and begin with a letter")
 
 
 def _dressed(inner: Any, function: Callable[..., Any]) -> None:

@@ -124,6 +124,13 @@ def test_data_that_a_family_does_not_have_are_refused(id: str, change: dict[str,
         FAMILIES[id](data)
 
 
+def test_solvers_say_which_data_they_do_not_take() -> None:
+    two = FAMILIES["crammer_singer"](LARGER["crammer_singer"] | {"y": np.arange(30) % 2})
+    assert "fewer than three classes" in str(SOLVERS["crammer_singer.liblinear"].refusal(two))
+    large = nu_svc({"X": X[:4], "y": np.array([0, 1, 1, 1]), "nu": 1.0})
+    assert "2 min(m+, m-) / m = 0.5" in str(SOLVERS["nu_svc.libsvm"].refusal(large))
+
+
 def test_every_family_checks_its_data() -> None:
     assert [id for id in SHIPPED if FAMILIES[id].check is None] == []
     with pytest.raises(ValueError, match="data of lasso: they must be a mapping with X, y, penalty, not 7"):

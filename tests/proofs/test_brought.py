@@ -163,6 +163,17 @@ def test_a_function_that_fails_on_drawn_data_does_not_conform(own: OwnFamily, ca
     assert "data of test.own: end must be below 2, not 2" in capsys.readouterr().out
 
 
+def test_libraries_of_a_solver_are_imported_before_its_clock_starts(own: OwnFamily) -> None:
+    sys.modules.pop("colorsys", None)
+
+    @own.solver("importing", libraries=("colorsys",))
+    def importing(d: Any) -> Any:
+        return d["end"] ** 2 / 2 if "colorsys" in sys.modules else 0.0
+
+    solution: Any = SOLVERS["test.own.importing"].run(own({"end": 3.0}), Limits(), None)
+    assert solution.value == 4.5
+
+
 def test_a_wrong_map_is_found(own: OwnFamily) -> None:
     own.data = st.fixed_dictionaries({"end": st.integers(1, 3)})
     maps: dict[str, dict[str, Any]] = {

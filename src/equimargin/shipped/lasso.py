@@ -69,7 +69,12 @@ def mean_of_squares(d: Data) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.sum_squares(d["X"] @ w - d["y"]) / (2 * len(d["y"])) + d["penalty"] * cp.norm1(w)))
 
 
-@lasso.solver("coordinate_descent", algorithm="coordinate descent of scikit-learn's Lasso, whose penalty is divided by m", accuracy=1e-6)
+@lasso.solver(
+    "coordinate_descent",
+    algorithm="coordinate descent of scikit-learn's Lasso, whose penalty is divided by m",
+    accuracy=1e-6,
+    libraries=("sklearn.linear_model",),
+)
 def coordinate_descent(d: Data) -> Data:
     """The weights of Lasso."""
     from warnings import catch_warnings, simplefilter

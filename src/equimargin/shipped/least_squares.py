@@ -62,7 +62,12 @@ def squared_hinge(d: Data) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] / 2 * cp.sum_squares(e)), [cp.multiply(_signs(d), X @ w + b) >= 1 - e])
 
 
-@ls_svm.solver("ridge", algorithm="scikit-learn's Ridge on the signs, which is the same problem: y_i^2 = 1", accuracy=1e-8)
+@ls_svm.solver(
+    "ridge",
+    algorithm="scikit-learn's Ridge on the signs, which is the same problem: y_i^2 = 1",
+    accuracy=1e-8,
+    libraries=("sklearn.linear_model",),
+)
 def ridge(d: Data) -> Data:
     """The w and b of Ridge with the penalty 1 / C."""
     from sklearn.linear_model import Ridge

@@ -65,15 +65,23 @@ def half_cost(d: Data) -> cp.Problem:
     return _dual(d, d["C"] / 2)
 
 
-@crammer_singer.solver("liblinear", algorithm="LIBLINEAR (-s 4) through scikit-learn", accuracy=1e-4)
+def _two_classes(d: Data) -> str | None:
+    return "there are fewer than three classes, and LIBLINEAR solves another problem then" if d["y"].max() < 2 else None
+
+
+@crammer_singer.solver(
+    "liblinear",
+    algorithm="LIBLINEAR (-s 4) through scikit-learn",
+    accuracy=1e-4,
+    applies=_two_classes,
+    libraries=("sklearn.svm",),
+)
 def liblinear(d: Data) -> Data:
     """The weights of LinearSVC, which takes three classes or more."""
     from warnings import catch_warnings, simplefilter
 
     from sklearn.svm import LinearSVC
 
-    if len(np.unique(d["y"])) < max(3, int(d["y"].max()) + 1):
-        raise ValueError("LIBLINEAR takes at least three classes, and a point of each")
     with catch_warnings():
         simplefilter("ignore")  # of iterations: the referee says how near it came
         found = LinearSVC(multi_class="crammer_singer", C=d["C"], fit_intercept=False, tol=1e-9, max_iter=100_000).fit(d["X"], d["y"])

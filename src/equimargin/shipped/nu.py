@@ -95,9 +95,14 @@ def svc_hinge(d: Data) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + hinges - d["nu"] * rho))
 
 
-@nu_svc.solver("libsvm", algorithm="LIBSVM through scikit-learn: its multipliers are those of the dual times a factor, their sum being nu")
+@nu_svc.solver(
+    "libsvm",
+    algorithm="LIBSVM through scikit-learn: its multipliers are those of the dual times a factor, their sum being nu",
+    applies=_too_large,
+    libraries=("sklearn.svm",),
+)
 def svc_libsvm(d: Data) -> tuple[str, Data]:
-    """NuSVC of scikit-learn, which refuses an infeasible nu."""
+    """NuSVC of scikit-learn."""
     from sklearn.svm import NuSVC
 
     found = NuSVC(kernel="linear", nu=d["nu"], tol=1e-10).fit(d["X"], d["y"])
@@ -154,7 +159,7 @@ def svr_tube(d: Data) -> cp.Problem:
     return cp.Problem(cp.Minimize(c_svr + d["C"] * d["nu"] * eps))
 
 
-@nu_svr.solver("libsvm", algorithm="LIBSVM through scikit-learn, whose C is C / m")
+@nu_svr.solver("libsvm", algorithm="LIBSVM through scikit-learn, whose C is C / m", libraries=("sklearn.svm",))
 def svr_libsvm(d: Data) -> tuple[str, Data]:
     """NuSVR of scikit-learn."""
     from sklearn.svm import NuSVR

@@ -61,7 +61,9 @@ def wrong_box(d: Data) -> cp.Problem:
     return cp.Problem(cp.Maximize(-cp.sum_squares(d["X"].T @ a) / 2), [cp.sum(a) == 1, a >= 0, a <= 1 / d["nu"]])
 
 
-@one_class.solver("libsvm", algorithm="LIBSVM through scikit-learn: its multipliers are nu m times those of the dual")
+@one_class.solver(
+    "libsvm", algorithm="LIBSVM through scikit-learn: its multipliers are nu m times those of the dual", libraries=("sklearn.svm",)
+)
 def libsvm(d: Data) -> tuple[str, Data]:
     """OneClassSVM of scikit-learn.
 

@@ -66,7 +66,9 @@ def symmetric_box(d: Data) -> cp.Problem:
     return _dual(d, -d["tau"])
 
 
-@quantile.solver("highs", algorithm="HiGHS, as scikit-learn's QuantileRegressor poses it", accuracy=1e-8)
+@quantile.solver(
+    "highs", algorithm="HiGHS, as scikit-learn's QuantileRegressor poses it", accuracy=1e-8, libraries=("sklearn.linear_model",)
+)
 def highs(d: Data) -> Data:
     """The w and b of QuantileRegressor."""
     from sklearn.linear_model import QuantileRegressor
