@@ -157,6 +157,7 @@ EVEN = {**DATA, "c": np.array([2.0, 2.0])}
 def test_reasons_hold_for_all_weights_of_the_quadratic_term(b: Any, kind: str) -> None:
     found = present(for_all(weighted, b, WEIGHTS))
     assert set(found.names) == {"c", "X"}
+    assert found.above_zero == ()
     assert found.reason.kind == kind
     for weights in ([1.0, 4.0], [3.0, 3.0], [0.5, 7.0]):
         data = {**WEIGHTS, "c": np.array(weights), "X": np.array([[0.0, 1.0], [2.0, 2.0], [-1.0, 0.0]])}
