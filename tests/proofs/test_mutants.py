@@ -263,7 +263,11 @@ def without_pairs(choose: Callable[[Any], Any]) -> Mutate:
             alpha[kept] = point.multipliers
             return point.with_multipliers(alpha)
 
-        return replace(right, recover=recover)
+        def express(completed: Any) -> dict[str, Any]:
+            values = declare(id, problem).express(completed)
+            return {name: np.asarray(v)[kept] if np.shape(v) == (problem.p,) else v for name, v in values.items()}
+
+        return replace(right, declared=problem, recover=recover, express=express)
 
     return mutate
 
@@ -958,6 +962,8 @@ BY_FORMULA = ("rank.l2.value.as_printed",)
 NO_COST = "twice an infinite cost is the same"
 NO_UPPER_END = "the multipliers of squared slacks have no upper end"
 ELSEWHERE = "the line is in the branch of the other linear program"
+IN_ROWS = dict.fromkeys(("rank.onenorm", "svm.onenorm", "svm.nobias_onenorm"), ELSEWHERE)
+"""The families with an unknown for every row, where a line for those with one for every point changes nothing."""
 
 
 @dataclass(frozen=True)
@@ -1154,7 +1160,7 @@ SOURCES: dict[str, dict[str, Change]] = {
         "twice the cost": Change("(0.0, problem.C * problem.gram", "(0.0, 2 * problem.C * problem.gram"),
         "identity for K": Change("return [A.T, *kernel] if", "kernel = [sparse.eye_array(problem.m)]\n    return [A.T, *kernel] if"),
         "sign of the multipliers": Change("np.maximum(-answer.ineqlin.marginals, 0.0)", "np.maximum(answer.ineqlin.marginals, 0.0)"),
-        "orientation over points": Change("return [A.T, *kernel] if", "return [-A.T, *kernel] if", same={"rank.onenorm": ELSEWHERE}),
+        "orientation over points": Change("return [A.T, *kernel] if", "return [-A.T, *kernel] if", same=IN_ROWS),
         "orientation over pairs": Change("else [A.T, *kernel, A]", "else [-A.T, *kernel, A]", same={"rvm": ELSEWHERE}),
     },
     "column_generation": {
