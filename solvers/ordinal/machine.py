@@ -21,23 +21,36 @@ from equimargin.solvers.solution import Limits, Status, relative_gap
 Levels = NDArray[np.int64]
 
 
-class Machine:
-    """An instance: points with levels, what their slacks cost, and a kernel.
+class AnyMachine:
+    """An instance: points, a kernel, and thresholds b_0, ..., b_{T-1}; a row (i, k) asks s_ik (f(x_i) - b_k) >= margin - xi_ik.
 
-    Parameters
-    ----------
-    X : (n, d) features, or the (n, n) Gram matrix where the kernel is precomputed.  y : (n,) levels in {0, ..., L - 1}.
-    cost : (n,) finite c_i > 0.  kernel : of f, positive semidefinite.  squared : whether slacks are squared.
-    levels : L; by default the largest level is taken.  shift : added to the diagonal of a Gram matrix.
+        min over f, b    1/2 |f|^2 + push'b + sum_ik c_ik loss(margin - s_ik (f(x_i) - b_k))
+
+    X : (n, d) features, or the (n, n) Gram matrix where the kernel is precomputed.  kernel : of f, positive semidefinite.
+    S : (n, T) the sides s_ik.  C : (n, T) finite costs c_ik, 0 where there is no row.  squared : whether slacks are squared.
+    margin : at least 0.  push : (T,) costs of the thresholds themselves.  ordered : whether b_0 <= b_1 <= ... is asked for.
+    shift : added to the diagonal of a Gram matrix.
     """
 
-    def __init__(
-        self, X: Features, y: Levels, cost: Array, kernel: Kernel, squared: bool = False, levels: int | None = None, shift: float = 0.0
-    ) -> None:
-        self.X, self.y, self.cost, self.kernel, self.squared, self.shift = X, y, cost, kernel, squared, shift
-        self.n, self.thresholds = len(y), int(y.max()) if levels is None else levels - 1
-        self.S = np.where(y[:, None] > np.arange(self.thresholds), 1.0, -1.0)
-        """(n, L - 1) the sides s_ik."""
+    X: Features
+    kernel: Kernel
+    S: Array
+    C: Array
+    push: Array
+    squared: bool = False
+    margin: float = 1.0
+    ordered: bool = False
+    shift: float = 0.0
+
+    @property
+    def n(self) -> int:
+        """The number of points."""
+        return int(self.S.shape[0])
+
+    @property
+    def thresholds(self) -> int:
+        """T."""
+        return int(self.S.shape[1])
 
     @cached_property
     def gram(self) -> Gram:
@@ -50,19 +63,45 @@ class Machine:
         return explicit(self.kernel, self.X)
 
     @property
+    def at_0(self) -> float:
+        """What slacks of 1 cost: with a margin of 1, the value P(0) at f = 0 and b = 0."""
+        return float(self.C.sum())
+
+    def losses(self, f: Array, b: Array) -> float:
+        """sum_ik c_ik loss(margin - s_ik (f_i - b_k))."""
+        short = np.maximum(self.margin - self.S * (f[:, None] - b), 0.0)
+        return float((self.C * (short**2 if self.squared else short)).sum())
+
+    def balanced(self, G: Array) -> Array:
+        """Signed multipliers G (n, T) as a point of the dual has them, where that is easily made of them."""
+        return G
+
+    def proven(self, fit: OrdinalFit) -> Interval:
+        """The interval that a fit proves of the optimum: any, unless a kind of machine knows a better one."""
+        return Interval(-np.inf, np.inf, self.at_0)
+
+
+class Machine(AnyMachine):
+    """An instance with all thresholds between levels: a row for every point and threshold.
+
+    Parameters
+    ----------
+    X, kernel, squared, shift : as in `AnyMachine`.  y : (n,) levels in {0, ..., L - 1}.
+    cost : (n,) finite c_i > 0, of all rows of a point.  levels : L; by default the largest level is taken.
+    """
+
+    def __init__(
+        self, X: Features, y: Levels, cost: Array, kernel: Kernel, squared: bool = False, levels: int | None = None, shift: float = 0.0
+    ) -> None:
+        self.X, self.y, self.cost, self.kernel, self.squared, self.shift = X, y, cost, kernel, squared, shift
+        thresholds = int(y.max()) if levels is None else levels - 1
+        self.S = np.where(y[:, None] > np.arange(thresholds), 1.0, -1.0)
+        self.C, self.push = np.broadcast_to(cost[:, None], self.S.shape), np.zeros(thresholds)
+
+    @property
     def ridge(self) -> Array:
         """(n,) what squared slacks add to the diagonal of the dual's quadratic term: 1 / (2 c_i); 0 of other slacks."""
         return 0.5 / self.cost if self.squared else np.zeros(self.n)
-
-    @property
-    def at_0(self) -> float:
-        """P(0): the value at f = 0 and b = 0, where every slack is 1."""
-        return float(self.cost.sum() * self.thresholds)
-
-    def losses(self, f: Array, b: Array) -> float:
-        """sum_i c_i sum_k loss(1 - s_ik (f_i - b_k))."""
-        short = np.maximum(1 - self.S * (f[:, None] - b), 0.0)
-        return float(self.cost @ (short**2 if self.squared else short).sum(axis=1))
 
     def best_thresholds(self, f: Array) -> tuple[Array, Array]:
         """The least and the largest best b_k of given values f, (L - 1,) each.
@@ -96,6 +135,13 @@ class Machine:
         beta = G.sum(axis=1)
         curved = float(beta @ (self.gram @ beta)) + float(self.ridge @ (G * G).sum(axis=1))
         return square / 2 + self.losses(f, b), float(np.abs(G).sum()) - curved / 2
+
+    def balanced(self, G: Array) -> Array:
+        """Signed multipliers with the heavier side of every column scaled down, so that it sums to 0."""
+        up, down = np.maximum(G, 0.0).sum(axis=0), np.maximum(-G, 0.0).sum(axis=0)
+        least = np.minimum(up, down)
+        scale = [np.divide(least, side, out=np.zeros_like(side), where=side > 0) for side in (up, down)]
+        return np.asarray(np.where(G > 0, G * scale[0], G * scale[1]))
 
     def proven(self, fit: OrdinalFit) -> Interval:
         """The interval that a fit proves of the optimum, every rounding counted.
@@ -132,7 +178,7 @@ class OrdinalFit:
     iterations, seconds, status, reason : of the run.
     """
 
-    machine: Machine
+    machine: AnyMachine
     G: Array
     beta: Array
     w: Array | None
@@ -158,7 +204,7 @@ class OrdinalFit:
 class Run:
     """The clock, the gap and the best point of one run."""
 
-    def __init__(self, machine: Machine, limits: Limits, most: int) -> None:
+    def __init__(self, machine: AnyMachine, limits: Limits, most: int) -> None:
         self.machine, self.limits, self.most = machine, limits, limits.max_iter or most
         self.started, self.gap = seconds_at_work(), np.inf
         self.best: OrdinalFit | None = None

@@ -11,6 +11,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
 
 import equimargin.documents
 import equimargin.shipped
@@ -21,10 +22,10 @@ from equimargin.proofs.families.family import FAMILIES
 from equimargin.solvers import SOLVERS
 
 
-def checks(examples: int, seed: int) -> Iterator[tuple[str, Callable[[], object]]]:
-    """What is to be checked, by name."""
+def checks(examples: int, seed: int, pattern: str = "*") -> Iterator[tuple[str, Callable[[], object]]]:
+    """What is to be checked of the families whose ids fit a pattern with * and ?, by name."""
     rooms = (equimargin.documents.__name__, equimargin.shipped.__name__)
-    families = [id for id, family in FAMILIES.items() if family.module.startswith(rooms)]
+    families = [id for id, family in FAMILIES.items() if family.module.startswith(rooms) and fnmatchcase(id, pattern)]
     for id, entry in REGISTRY.items():
         if entry.family in families and isinstance(entry, OwnFormulation):
             yield id, lambda entry=entry: check_own_formulation(entry, examples, seed)  # type: ignore[misc]
@@ -38,9 +39,10 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = la
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--examples", type=int, default=200, help="instances of every form and of every solver")
+    parser.add_argument("--family", default="*", metavar="PATTERN", help="only these families, * and ? allowed")
     options = parser.parse_args(arguments)
     started, failures, count = time.perf_counter(), 0, 0
-    for name, check in checks(options.examples, options.seed):
+    for name, check in checks(options.examples, options.seed, options.family):
         count += 1
         try:
             refuted = check()

@@ -11,11 +11,63 @@ import numpy as np
 import pytest
 
 from equimargin.documents.ordinal import explicit, hard, implicit, implicit_l2
-from equimargin.formulations import classification, ranking
+from equimargin.documents.sum_of_margins import by_newton, sum_of_margins
+from equimargin.formulations import REGISTRY, classification, ranking
 from equimargin.own import OwnProblem
 from equimargin.own.data import problem_of
 from equimargin.solvers import exact_optimum
 from narrow import present
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_sum_of_margins_is_a_soft_margin_at_another_cost(seed: int) -> None:
+    """Theorem 8 of two levels: where v = b - a > 0 is optimal, w_soft = 2 w / v at the cost 2 C / v, and v_soft = 4 (v* + v) / v^2."""
+    data = levelled(seed, 2) | {"C": 1.0}
+    data["X"][:, 0] += 9 * data["y"]
+    problem = sum_of_margins(data)
+    values = problem.values_at("ord.sum.primal", present(problem.optimum().x))
+    width = Fraction(float(values["b"][0] - values["a"][0]))
+    assert width > 0
+    soft = classification(data["X"], 2.0 * data["y"] - 1.0, C=float(2 / width))
+    due = present(exact_optimum(soft).value)
+    assert float(due) == pytest.approx(float(4 * (optimum(problem) + width) / width**2), rel=1e-12)
+
+
+@pytest.mark.parametrize("counts", [(1, 2, 2), (2, 0, 3), (3, 1, 1), (4, 4), (1, 3, 0, 2)])
+@pytest.mark.parametrize("C", [0.25, 0.5, 1.0])
+def test_the_sum_of_margins_has_an_optimum_where_the_outer_levels_are_dear_enough(counts: tuple[int, ...], C: float) -> None:
+    """Theorem 8: finite if and only if C n_0 >= 1 and C n_{L-1} >= 1; the solver and the printed form say the same."""
+    y = np.repeat(np.arange(len(counts)), counts)
+    problem = sum_of_margins({"X": np.random.default_rng(1).integers(-3, 4, (len(y), 2)).astype(float), "y": y, "C": C})
+    finite = C * min(counts[0], counts[-1]) >= 1
+    assert {np.isfinite(problem.optimum(f"ord.sum.{name}").upper) for name in ("primal", "dual")} == {finite}
+    assert (REGISTRY["ord.sum.unit_ball"].refusal(problem) is None) == finite
+    assert (by_newton(problem.data) == -np.inf) != finite
+
+
+@pytest.mark.parametrize("apart", [0, 9])
+def test_the_sum_of_margins_is_below_0_where_levels_are_apart(apart: int) -> None:
+    """Levels in one place have v = 0 and w = 0; its printed optimum is v where that of the square is -v^2 / 2."""
+    data = {"X": np.array([[0.0], [apart], [2.0 * apart]]), "y": np.arange(3), "C": 1.0}
+    problem = sum_of_margins(data)
+    assert problem.optimum().exact == -Fraction((2 * apart) ** 2, 2)  # the widths are |x_1 - x_0| + |x_2 - x_1|
+    printed = problem.optimum("ord.sum.unit_ball")
+    assert printed.lower <= float(-Fraction((2 * apart) ** 2, 2)) + 1e-9
+    assert printed.upper >= float(-Fraction((2 * apart) ** 2, 2)) - 1e-9
+
+
+@pytest.mark.parametrize("family", [implicit, implicit_l2, explicit, sum_of_margins])
+def test_a_weight_is_so_many_copies_of_a_point(family: Any) -> None:
+    """Weights of 0, 1, 2 and 3, in every form that takes them."""
+    data = levelled(3, 3, 6) | {"C": 1.0}
+    weights = np.array([1, 2, 3, 0, 1, 2])
+    copied = family({"X": np.repeat(data["X"], weights, axis=0), "y": np.repeat(data["y"], weights), "C": 1.0})
+    weighed = family(data | {"weights": weights.astype(float)})
+    assert optimum(weighed) == optimum(copied)
+    for entry in weighed.formulations.values():
+        if entry.refusal(weighed) is None and not entry.control:
+            found = weighed.optimum(entry.id)
+            assert found.lower - 1e-9 <= float(optimum(copied)) <= found.upper + 1e-9, entry.id
 
 
 def levelled(seed: int, levels: int, m: int = 8) -> dict[str, Any]:
@@ -109,12 +161,15 @@ def test_losses_bound_what_the_thresholds_and_the_pairs_cost(seed: int) -> None:
         ({"C": -1}, "C must be a positive finite number, not -1"),
         ({"y": [0, 0, 0]}, "with one level there is no threshold"),
         ({"y": [0, 0.5, 1]}, "y must hold levels, whole numbers"),
+        ({"weights": [1, 1]}, r"weights must be 3 numbers in \[0, inf\]"),
+        ({"weights": [0, 0, 0]}, "weights must be finite, and not all of them 0"),
+        ({"weights": [1, 1e400, 1]}, "weights must be finite, and not all of them 0"),
     ],
 )
 def test_data_that_are_no_ordinal_regression_are_a_sentence(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     data = {"X": [[0.0], [1.0], [2.0]], "y": [0, 1, 2], "C": 1.0} | change
     file = tmp_path / "data.json"
     file.write_text(json.dumps({name: value for name, value in data.items() if value is not ...}), encoding="utf-8")
-    for own in (implicit, implicit_l2, explicit, *(() if "C" in change else (hard,))):
+    for own in (implicit, implicit_l2, explicit, sum_of_margins, *(() if "C" in change else (hard,))):
         with pytest.raises(ValueError, match=message):
             problem_of(own, str(file), None)

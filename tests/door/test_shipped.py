@@ -39,6 +39,7 @@ LARGER: dict[str, dict[str, Any]] = {
     "ord.implicit": {"X": X, "y": LEVELS, "C": 1.0},
     "ord.implicit_l2": {"X": X, "y": LEVELS, "C": 1.0},
     "ord.explicit": {"X": X, "y": np.tile([0, 2, 0, 2, 1], 6), "C": 1.0},
+    "ord.sum": {"X": X, "y": LEVELS, "C": 1.0},
     "ord.hard": {"X": X, "y": np.digitize(X @ np.array([1.0, -1.0, 0.5]), [-0.75, 0.0, 0.75])},
     "one_class": {"X": X + 1, "nu": 0.25},
     "nu_svc": {"X": X, "y": (SCORES > 0).astype(int), "nu": 0.5},
@@ -55,7 +56,7 @@ LARGER: dict[str, dict[str, Any]] = {
 
 def test_there_are_data_for_every_family() -> None:
     assert sorted(SHIPPED) == sorted(LARGER)
-    assert len(SHIPPED) == 15
+    assert len(SHIPPED) == 16
 
 
 @pytest.mark.parametrize("id", FORMS)
@@ -178,9 +179,9 @@ def test_the_campaign_of_the_night_looks_at_all_and_reports_what_is_wrong(monkey
     def wrong() -> None:
         raise AssertionError("a form is wrong")
 
-    monkeypatch.setattr(nightly_families, "checks", lambda examples, seed: few)
+    monkeypatch.setattr(nightly_families, "checks", lambda examples, seed, pattern: few)
     assert nightly_families.main([], lines.append) == 0
-    monkeypatch.setattr(nightly_families, "checks", lambda examples, seed: [*few, ("wrong", wrong)])
+    monkeypatch.setattr(nightly_families, "checks", lambda examples, seed, pattern: [*few, ("wrong", wrong)])
     assert nightly_families.main([], lines.append) == 1
     assert any("! a form is wrong" in line for line in lines)
 

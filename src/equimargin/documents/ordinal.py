@@ -6,9 +6,11 @@ level y_i of x_i is above k, and -1 otherwise. The families differ in their rows
     ord.implicit       every point and every threshold: the thresholds come out in order, though nothing asks for it
     ord.implicit_l2    the same rows, squared slacks
     ord.explicit       every point and the thresholds next to its level, which must be in order
+    ord.sum            in `sum_of_margins`: two thresholds between neighbouring levels, and all in order
     ord.hard           no slack: either set of rows has the optimum of rank.hard times 4, at f = 2 f_rank
 
-With two levels these are the classifications svm.soft, svm.l2 and svm.hard with the bias b = -b_0. A soft ranking, however, is another
+Points may have weights, factors of C; rows of a weight of 0 are none. With two levels these are the classifications svm.soft, svm.l2 and
+svm.hard with the bias b = -b_0. A soft ranking, however, is another
 problem: at the points 0, 1, 2 of the levels 0, 2, 1 the optimal w of ord.implicit is 0 for every C, and that of rank.l1 never is.
 
 Source: W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML (2005); A. Shashua, A. Levin, Ranking with large
@@ -25,13 +27,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations import linear
-from equimargin.formulations.numeric.arguments import number, reals
+from equimargin.formulations import linear, ranking
+from equimargin.formulations.numeric.arguments import factors, number, reals
 from equimargin.formulations.problem.labels import numbers
 from equimargin.own import OwnProblem, Source, family
 from equimargin.own.drawing import Data, points
-from equimargin.solvers import Limits
-from equimargin.solvers.ordinal.machine import Machine
+from equimargin.solvers import Limits, solve
+from equimargin.solvers.ordinal.chain import Neighbours
+from equimargin.solvers.ordinal.machine import AnyMachine, Machine, OrdinalFit
 from equimargin.solvers.ordinal.newton import newton
 from equimargin.solvers.ordinal.smo import smo
 
@@ -40,14 +43,28 @@ if TYPE_CHECKING:
 
 CHU = "Chu, Keerthi, New Approaches to Support Vector Ordinal Regression (2005)"
 SHASHUA = Source("Shashua 2003", "section 2", "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)")
-few = partial(points, labels=4, least=2, most=6, widest=4)
 CLOSE = 1e-8
 """Relative gap at which the specialised solvers stop: their points are made exactly feasible, and worth an exact value."""
-costs = [1.0, 0.25, 4.0]
 
 
-def _check(d: Data, cost: bool = True) -> None:
-    """Refuse data that are no points with levels, or whose cost is none."""
+def drawn(**parameters: list[float]) -> Any:
+    """A strategy of points of up to four levels; where there is a cost, half of them with weights."""
+    from hypothesis import strategies as st
+
+    few = points(labels=4, least=2, most=6, widest=4, **parameters)
+    if "C" not in parameters:
+        return few
+    weights = st.one_of(st.none(), st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=6, max_size=6).filter(lambda v: v[0] > 0))
+    return st.tuples(few, weights).map(lambda of: of[0] if of[1] is None else of[0] | {"weights": np.array(of[1][: len(of[0]["y"])])})
+
+
+def check(d: Data, cost: bool = True) -> None:
+    """Refuse data that are no points with levels, or whose cost or weights are none.
+
+    Raises
+    ------
+    ValueError : such data, in a sentence.
+    """
     needed = ("X", "y", "C") if cost else ("X", "y")
     missing = [name for name in needed if name not in d]
     if missing:
@@ -58,6 +75,10 @@ def _check(d: Data, cost: bool = True) -> None:
     _check_levels(numbers(d["y"], len(X), "y"))
     if cost:
         number(d["C"], "C", "a positive finite number", lambda C: 0 < C < np.inf)
+    if "weights" in d:
+        weights = factors(d["weights"], len(X), "weights")
+        if not weights.any() or np.isinf(weights).any():
+            raise ValueError("weights must be finite, and not all of them 0")
 
 
 def _check_levels(y: NDArray[np.float64]) -> None:
@@ -65,13 +86,15 @@ def _check_levels(y: NDArray[np.float64]) -> None:
         raise ValueError("y must hold levels, whole numbers from 0 on, and not only 0: with one level there is no threshold")
 
 
-implicit = family("ord.implicit", partial(few, C=costs), Source("Chu 2005", "section 3", CHU), check=_check)
-"""X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, and C."""
-implicit_l2 = family("ord.implicit_l2", partial(few, C=costs), Source("Chu 2005", "section 3, with squared slacks", CHU), check=_check)
-"""X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, and C."""
-explicit = family("ord.explicit", partial(few, C=costs), Source("Chu 2005", "section 2", CHU), check=_check)
-"""X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, and C."""
-hard = family("ord.hard", few, SHASHUA, check=partial(_check, cost=False))
+implicit = family("ord.implicit", partial(drawn, C=[1.0, 0.25, 4.0]), Source("Chu 2005", "section 3", CHU), check=check)
+"""X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and weights (m,) of the points or none."""
+implicit_l2 = family(
+    "ord.implicit_l2", partial(drawn, C=[1.0, 0.25, 4.0]), Source("Chu 2005", "section 3, with squared slacks", CHU), check=check
+)
+"""X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and weights (m,) of the points or none."""
+explicit = family("ord.explicit", partial(drawn, C=[1.0, 0.25, 4.0]), Source("Chu 2005", "section 2", CHU), check=check)
+"""X (m, d), y (m,) in {0, ..., L - 1} with L >= 2, C, and weights (m,) of the points or none."""
+hard = family("ord.hard", drawn, SHASHUA, check=partial(check, cost=False))
 """X (m, d) and y (m,) in {0, ..., L - 1} with L >= 2."""
 
 
@@ -90,28 +113,34 @@ def problems_of(X: NDArray[np.float64], y: NDArray[np.int64], C: float = 1.0, lo
 
 
 class Rows(NamedTuple):
-    """The rows (i, k) of a problem: i (p,) points, k (p,) thresholds, s (p,) sides, and S (p, L - 1), which has s_r in the column k_r."""
+    """The rows (i, k) of a problem: points i, thresholds k, sides s and costs c, (p,) each; S (p, L - 1) has s_r in the column k_r."""
 
     i: NDArray[np.int64]
     k: NDArray[np.int64]
     s: NDArray[np.float64]
+    c: NDArray[np.float64]
     S: NDArray[np.float64]
 
 
+def weights_of(d: Data) -> NDArray[np.float64]:
+    """The weights of the points: (m,), of 1 where there are none."""
+    return np.asarray(d.get("weights", np.ones(len(d["y"]))), dtype=np.float64)
+
+
 def rows_of(d: Data, explicit: bool = False) -> Rows:
-    """All rows, or those of the thresholds y_i - 1 and y_i alone.
+    """All rows of the points with a weight, or those of the thresholds y_i - 1 and y_i alone.
 
     Raises
     ------
     ValueError : levels that are no whole numbers from 0 on, or of which there is one alone.
     """
-    y = np.asarray(d["y"])
+    y, weights = np.asarray(d["y"]), weights_of(d)
     _check_levels(y)
     thresholds = int(y.max())
-    chosen = [(i, k) for i, k in product(range(len(y)), range(thresholds)) if not explicit or k in (y[i] - 1, y[i])]
+    chosen = [(i, k) for i, k in product(np.flatnonzero(weights), range(thresholds)) if not explicit or k in (y[i] - 1, y[i])]
     i, k = (np.array(each, dtype=np.int64) for each in zip(*chosen, strict=True))
     s = np.where(y[i] > k, 1.0, -1.0)
-    return Rows(i, k, s, s[:, None] * np.eye(thresholds)[k])
+    return Rows(i, k, s, d.get("C", 1.0) * weights[i], s[:, None] * np.eye(thresholds)[k])
 
 
 def _weights(d: Data, rows: Rows, a: Any) -> Any:
@@ -125,12 +154,12 @@ def _in_order(b: Any) -> list[Any]:
 
 
 def _primal(d: Data, rows: Rows, squared: bool = False, ordered: bool = False) -> cp.Problem:
-    """min 1/2 |w|^2 + C sum_r xi_r, or C sum_r xi_r^2   s.t.   s_r (w.x_{i_r} - b_{k_r}) >= 1 - xi_r,  xi >= 0."""
+    """min 1/2 |w|^2 + sum_r c_r xi_r, or sum_r c_r xi_r^2   s.t.   s_r (w.x_{i_r} - b_{k_r}) >= 1 - xi_r,  xi >= 0."""
     import cvxpy as cp
 
     w, b, xi = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(rows.S.shape[1], name="b"), cp.Variable(len(rows.i), name="xi")
     margins = cp.multiply(rows.s, (d["X"] @ w)[rows.i] - b[rows.k])
-    objective = cp.sum_squares(w) / 2 + d["C"] * (cp.sum_squares(xi) if squared else cp.sum(xi))
+    objective = cp.sum_squares(w) / 2 + rows.c @ (cp.square(xi) if squared else xi)
     return cp.Problem(cp.Minimize(objective), [margins >= 1 - xi, xi >= 0, *(_in_order(b) if ordered else [])])
 
 
@@ -144,7 +173,7 @@ def _hard(d: Data, rows: Rows, ordered: bool = False) -> cp.Problem:
 
 
 def _beta(d: Data, rows: Rows, squared: bool = False, ordered: bool = False) -> cp.Problem:
-    """min 1/2 beta'K beta + C sum_r loss(1 - s_r ((K beta)_{i_r} - b_{k_r}))  with K = XX', loss(u) = u_+ or u_+^2.
+    """min 1/2 beta'K beta + sum_r c_r loss(1 - s_r ((K beta)_{i_r} - b_{k_r}))  with K = XX', loss(u) = u_+ or u_+^2.
 
     Neither K beta nor beta'K beta is written with products that are rounded: a K of another rank than X has another optimum.
     """
@@ -152,17 +181,17 @@ def _beta(d: Data, rows: Rows, squared: bool = False, ordered: bool = False) -> 
 
     beta, b, w = cp.Variable(len(d["X"]), name="beta"), cp.Variable(rows.S.shape[1], name="b"), cp.Variable(d["X"].shape[1], name="w")
     short = cp.pos(1 - cp.multiply(rows.s, (d["X"] @ w)[rows.i] - b[rows.k]))
-    objective = cp.sum_squares(w) / 2 + d["C"] * (cp.sum_squares(short) if squared else cp.sum(short))
+    objective = cp.sum_squares(w) / 2 + rows.c @ (cp.square(short) if squared else short)
     return cp.Problem(cp.Minimize(objective), [w == d["X"].T @ beta, *(_in_order(b) if ordered else [])])
 
 
-def _dual(d: Data, rows: Rows, most: float = np.inf, square: float = 0.0, ordered: bool = False) -> cp.Problem:
-    """max 1'a - 1/2 |sum_r a_r s_r x_{i_r}|^2 - square |a|^2   s.t.   0 <= a <= most,  S'a = 0, or S'a = E'mu of the order of b."""
+def _dual(d: Data, rows: Rows, bounded: bool = False, square: float = 0.0, ordered: bool = False) -> cp.Problem:
+    """max 1'a - 1/2 |sum_r a_r s_r x_{i_r}|^2 - square sum_r a_r^2 / c_r   s.t.   0 <= a,  a <= c,  S'a = 0, or E'mu of the order of b."""
     import cvxpy as cp
 
     a, pushes = cp.Variable(len(rows.i), name="a"), rows.S.shape[1] - 1
-    objective = cp.sum(a) - cp.sum_squares(_weights(d, rows, a)) / 2 - (square * cp.sum_squares(a) if square else 0)
-    box = [a >= 0, *([a <= most] if most < np.inf else [])]
+    objective = cp.sum(a) - cp.sum_squares(_weights(d, rows, a)) / 2 - (cp.square(a) @ (square / rows.c) if square else 0)
+    box = [a >= 0, *([a <= rows.c] if bounded else [])]
     if not ordered or not pushes:
         return cp.Problem(cp.Maximize(objective), [*box, rows.S.T @ a == 0])
     mu = cp.Variable(pushes, name="mu")
@@ -176,7 +205,7 @@ def _classification(d: Data, squared: bool = False) -> cp.Problem:
 
     w, b, y = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(name="b"), 2.0 * d["y"] - 1.0
     short = cp.pos(1 - cp.multiply(y, d["X"] @ w + b))
-    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * (cp.sum_squares(short) if squared else cp.sum(short))))
+    return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + (d["C"] * weights_of(d)) @ (cp.square(short) if squared else short)))
 
 
 def _more_levels(d: Data) -> str | None:
@@ -191,13 +220,23 @@ def _pairs(d: Data) -> NDArray[np.float64]:
     return np.asarray(d["X"][i] - d["X"][j])
 
 
-def _machine(d: Data, squared: bool) -> Machine:
-    """The data as the specialised solvers take them."""
-    return Machine(d["X"], np.asarray(d["y"], dtype=np.int64), np.full(len(d["y"]), float(d["C"])), linear(), squared)
+def solved(d: Data, kind: Callable[..., AnyMachine], by: Callable[[Any, Limits], OrdinalFit], **more: Any) -> Data:
+    """The w and the thresholds of a specialised solver, which gets the points with a weight alone."""
+    kept = np.flatnonzero(weights_of(d))
+    X, y = np.asarray(d["X"])[kept], np.asarray(d["y"], dtype=np.int64)
+    fit = by(kind(X, y[kept], d["C"] * weights_of(d)[kept], linear(), levels=int(y.max()) + 1, **more), Limits(CLOSE))
+    return {"w": X.T @ fit.beta if fit.w is None else fit.w, "b": fit.b}
 
 
 def _of_dual(explicit: bool) -> Callable[[Mapping[str, Any], Any], Data]:
     return lambda values, d: {"w": _weights(d, rows_of(d, explicit), values["a"])}
+
+
+def _cut(w: NDArray[np.float64], d: Data) -> Data:
+    """A w that keeps levels apart, with thresholds half way between them; what lies below all levels gets a margin of 1."""
+    f, y = np.asarray(d["X"] @ w), np.asarray(d["y"])
+    ends = [(f[y <= k].max() if k >= y.min() else f.min() - 2, f[y > k].min()) for k in range(int(y.max()))]
+    return {"w": w, "b": np.array([(low + high) / 2 for low, high in ends])}
 
 
 def _of_beta(values: Mapping[str, Any], d: Data) -> Data:
@@ -217,7 +256,7 @@ def implicit_primal(d: Data) -> cp.Problem:
 @implicit.formulation("dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2", recover=_of_dual(explicit=False))
 def implicit_dual(d: Data) -> cp.Problem:
     """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2   s.t.   0 <= a <= C,  sum_i s_ik a_ik = 0 of every threshold k."""
-    return _dual(d, rows_of(d), d["C"])
+    return _dual(d, rows_of(d), bounded=True)
 
 
 @implicit.formulation("beta", recover=_of_beta)
@@ -247,11 +286,16 @@ def implicit_rank_l1(d: Data) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(cp.pos(1 - _pairs(d) @ w))))
 
 
+@implicit.solver("newton", algorithm="Newton's method on w and the thresholds, hinges smoothed around their multipliers", reference=False)
+def implicit_newton(d: Data) -> Data:
+    """The optimal w and thresholds."""
+    return solved(d, Machine, newton)
+
+
 @implicit.solver("smo", algorithm="sequential minimal optimisation, two multipliers of one threshold at a time", reference=False)
 def implicit_smo(d: Data) -> Data:
     """The w of the multipliers, and the best thresholds of it."""
-    fit = smo(_machine(d, squared=False), Limits(CLOSE))
-    return {"w": d["X"].T @ fit.beta, "b": fit.b}
+    return solved(d, Machine, smo)
 
 
 @implicit_l2.formulation("primal", latex=r"\min \tfrac12 |w|^2 + C \sum_{ik} \xi_{ik}^2")
@@ -265,7 +309,7 @@ def implicit_l2_primal(d: Data) -> cp.Problem:
 )
 def implicit_l2_dual(d: Data) -> cp.Problem:
     """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2 - |a|^2 / (4C)   s.t.   a >= 0,  sum_i s_ik a_ik = 0 of every threshold k."""
-    return _dual(d, rows_of(d), square=1 / (4 * d["C"]))
+    return _dual(d, rows_of(d), square=0.25)
 
 
 @implicit_l2.formulation("beta", recover=_of_beta)
@@ -283,21 +327,19 @@ def implicit_l2_two_levels(d: Data) -> cp.Problem:
 @implicit_l2.formulation("dual.of_half", control=True)
 def implicit_l2_dual_of_half(d: Data) -> cp.Problem:
     """The dual of C/2 sum xi^2, with |a|^2 / (2C)."""
-    return _dual(d, rows_of(d), square=1 / (2 * d["C"]))
+    return _dual(d, rows_of(d), square=0.5)
 
 
 @implicit_l2.solver("newton", algorithm="finite Newton on w and the thresholds, as fast as that of a classification", reference=False)
 def implicit_l2_newton(d: Data) -> Data:
     """The optimal w and thresholds."""
-    fit = newton(_machine(d, squared=True), Limits(CLOSE))
-    return {"w": fit.w, "b": fit.b}
+    return solved(d, Machine, newton, squared=True)
 
 
 @implicit_l2.solver("smo", algorithm="sequential minimal optimisation, two multipliers of one threshold at a time", reference=False)
 def implicit_l2_smo(d: Data) -> Data:
     """The w of the multipliers, and the best thresholds of it."""
-    fit = smo(_machine(d, squared=True), Limits(CLOSE))
-    return {"w": d["X"].T @ fit.beta, "b": fit.b}
+    return solved(d, Machine, smo, squared=True)
 
 
 @explicit.formulation("primal", latex=r"\min \tfrac12 |w|^2 + C \sum_{ik} \xi_{ik},\; b_k \le b_{k+1}")
@@ -309,7 +351,7 @@ def explicit_primal(d: Data) -> cp.Problem:
 @explicit.formulation("dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2", recover=_of_dual(explicit=True))
 def explicit_dual(d: Data) -> cp.Problem:
     """max sum a - 1/2 |sum a_ik s_ik x_i|^2   s.t.   0 <= a <= C,  mu >= 0,  sum_i s_ik a_ik = mu_{k-1} - mu_k,  none at the ends."""
-    return _dual(d, rows_of(d, explicit=True), d["C"], ordered=True)
+    return _dual(d, rows_of(d, explicit=True), bounded=True, ordered=True)
 
 
 @explicit.formulation("beta", recover=_of_beta)
@@ -330,6 +372,12 @@ def explicit_unordered(d: Data) -> cp.Problem:
     return _primal(d, rows_of(d, explicit=True))
 
 
+@explicit.solver("newton", algorithm="Newton's method, hinges and the order smoothed around their multipliers", reference=False)
+def explicit_newton(d: Data) -> Data:
+    """The optimal w and thresholds."""
+    return solved(d, Neighbours, newton)
+
+
 @hard.formulation("primal", latex=r"\min \tfrac12 |w|^2,\; s_{ik} (w \cdot x_i - b_k) \ge 1")
 def hard_primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2   s.t.   s_ik (w.x_i - b_k) >= 1,  of all points i and thresholds k."""
@@ -342,13 +390,15 @@ def hard_neighbours(d: Data) -> cp.Problem:
     return _hard(d, rows_of(d, explicit=True), ordered=True)
 
 
-@hard.formulation("dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2", recover=_of_dual(explicit=False))
+@hard.formulation(
+    "dual", latex=r"\max 1'a - \tfrac12 |\sum_{ik} a_{ik} s_{ik} x_i|^2", recover=lambda v, d: _cut(_weights(d, rows_of(d), v["a"]), d)
+)
 def hard_dual(d: Data) -> cp.Problem:
     """max sum_ik a_ik - 1/2 |sum_ik a_ik s_ik x_i|^2   s.t.   a >= 0,  sum_i s_ik a_ik = 0 of every threshold k."""
     return _dual(d, rows_of(d))
 
 
-@hard.formulation("rank_hard", value=lambda value, d: 4 * value, recover=lambda values, d: {"w": 2 * values["w"]})
+@hard.formulation("rank_hard", value=lambda value, d: 4 * value, recover=lambda values, d: _cut(2 * values["w"], d))
 def hard_rank_hard(d: Data) -> cp.Problem:
     """rank.hard, times 4: min 1/2 |w|^2   s.t.   w.(x_i - x_j) >= 1  of all y_i > y_j. Two w of it have thresholds, with margins of 1."""
     import cvxpy as cp
@@ -361,3 +411,15 @@ def hard_rank_hard(d: Data) -> cp.Problem:
 def hard_unscaled(d: Data) -> cp.Problem:
     """rank.hard as it is, with a quarter of the value."""
     return hard_rank_hard(d)
+
+
+@hard.solver("dual_active_set", algorithm="the hard ranking by its dual active-set method, with thresholds in the middle", reference=False)
+def hard_dual_active_set(d: Data) -> Any:
+    """Twice the w of rank.hard, with thresholds; inf where a ray proves that no w keeps the levels apart."""
+    y = np.asarray(d["y"])
+    if y.min() == y.max():
+        return {"w": np.zeros(np.shape(d["X"])[1])}  # one level, without a pair; the thresholds lie below it
+    found = solve(ranking(d["X"], y, C=np.inf), solver="dual_active_set", tol=CLOSE)
+    if found.ray is not None:
+        return np.inf
+    return _cut(2 * np.asarray(found.w), d)

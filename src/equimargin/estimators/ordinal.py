@@ -28,7 +28,7 @@ from equimargin.solvers.ordinal.smo import smo
 from equimargin.solvers.solution import Status, checked
 
 MOST_FEATURES = 2000
-"""Features up to which Newton's method takes squared slacks of a linear kernel: its Hessian has a row and a column for each."""
+"""Features up to which Newton's method takes a linear kernel: its Hessian has a row and a column for each."""
 
 
 class OrdinalClassifier(ClassifierMixin, MarginEstimator):
@@ -42,7 +42,7 @@ class OrdinalClassifier(ClassifierMixin, MarginEstimator):
     ----------
     C, kernel, degree, gamma, coef0, tol, max_iter, time_limit : as in `MarginClassifier`; the kernel must be positive semidefinite.
     levels : the labels from the lowest to the highest; None takes them in ascending order, as numbers have it and words seldom do.
-    loss : "squared_hinge", for which Newton's method takes a linear kernel and any number of rows in seconds; or "hinge".
+    loss : "squared_hinge" or "hinge". Newton's method takes both with a linear kernel, and is fastest with squares.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class OrdinalClassifier(ClassifierMixin, MarginEstimator):
         kernel, part, shift = self._definite(self._kernel(X, weights), X, rows)
         machine = Machine(part, codes, cost[rows], kernel, squared, len(self.levels_), shift)
         limits = checked(self.tol, self.max_iter, self.time_limit)
-        in_features = squared and machine.features is not None and X.shape[1] <= MOST_FEATURES
+        in_features = machine.features is not None and X.shape[1] <= MOST_FEATURES
         return self._keep(newton(machine, limits) if in_features else smo(machine, limits), rows, X)
 
     def utility(self, X: Any) -> Array:

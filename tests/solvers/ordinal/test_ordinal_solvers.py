@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from equimargin.documents.ordinal import implicit, implicit_l2
+from equimargin.documents.ordinal import explicit, implicit, implicit_l2
 from equimargin.formulations import linear, rbf
 from equimargin.formulations.kernels.kernel import Kernel
 from equimargin.solvers import Limits, Status
+from equimargin.solvers.ordinal.chain import Neighbours
 from equimargin.solvers.ordinal.machine import Machine
 from equimargin.solvers.ordinal.newton import newton
 from equimargin.solvers.ordinal.smo import smo
@@ -34,7 +35,7 @@ def test_the_interval_has_the_exact_optimum_in_it_and_is_narrow(seed: int, squar
     asked = machine(seed, linear(), squared, n=12, levels=3)
     family = implicit_l2 if squared else implicit
     due = present(family({"X": asked.X, "y": asked.y, "C": 1.0}).optimum().exact)
-    for fit in [smo(asked, LIMITS), *([newton(asked, LIMITS)] if squared else [])]:
+    for fit in (smo(asked, LIMITS), newton(asked, LIMITS)):
         assert fit.status is Status.OPTIMAL
         assert fit.interval.lower <= due <= fit.interval.upper
         assert fit.interval.relative_width < 1e-8
@@ -88,11 +89,12 @@ def test_a_level_beyond_which_there_is_nothing_pushes_its_threshold_away() -> No
     assert (fit.status, fit.primal, fit.b.tolist()) == (Status.OPTIMAL, 0.0, [-1.0])
 
 
+@pytest.mark.parametrize("squared", [False, True])
 @pytest.mark.parametrize("solve", [smo, newton])
-def test_a_weight_of_2_is_two_copies(solve: Any) -> None:
-    once = machine(3, linear(), True)
-    twice = Machine(np.repeat(once.X, 2, axis=0), np.repeat(once.y, 2), np.full(80, 1.0), linear(), True)
-    weighed = Machine(once.X, once.y, np.full(40, 2.0), linear(), True)
+def test_a_weight_of_2_is_two_copies(solve: Any, squared: bool) -> None:
+    once = machine(3, linear(), squared)
+    twice = Machine(np.repeat(once.X, 2, axis=0), np.repeat(once.y, 2), np.full(80, 1.0), linear(), squared)
+    weighed = Machine(once.X, once.y, np.full(40, 2.0), linear(), squared)
     one, two = solve(twice, LIMITS).interval, solve(weighed, LIMITS).interval
     assert max(one.lower, two.lower) <= min(one.upper, two.upper)
 
@@ -105,10 +107,38 @@ def test_limits_end_a_run_with_its_best_point() -> None:
     assert smo(asked, Limits(1e-12, time_limit=1e-9)).status is Status.TIME_LIMIT
 
 
-def test_newton_refuses_what_it_has_no_derivatives_of() -> None:
-    for kernel, squared in ((linear(), False), (rbf(1.0), True)):
-        with pytest.raises(ValueError, match="newton takes squared slacks and a linear kernel"):
-            newton(machine(0, kernel, squared), LIMITS)
+def test_newton_refuses_a_kernel_without_features() -> None:
+    with pytest.raises(ValueError, match="newton takes a linear kernel; smo takes every kernel"):
+        newton(machine(0, rbf(1.0), True), LIMITS)
+
+
+@pytest.mark.parametrize("n", [100, 300])
+@pytest.mark.parametrize(("size", "C"), [(1.0, 1.0), (100.0, 1.0), (1e4, 1.0), (1.0, 1e4), (1e4, 1e-3)])
+def test_newton_ends_at_large_features_and_costs(size: float, C: float, n: int) -> None:
+    """Steps of two multipliers do not, within millions of them."""
+    asked = machine(1, linear(), False, n=n, C=C)
+    asked = Machine(size * asked.X, asked.y, asked.cost, linear())
+    fit = newton(asked, LIMITS)
+    assert fit.status is Status.OPTIMAL
+    assert fit.iterations < 100
+    assert fit.interval.relative_width < 1e-3  # multipliers on a grid are as coarse as float64 is
+
+
+@pytest.mark.parametrize("size", [1.0, 1e3])
+@pytest.mark.parametrize("seed", range(6))
+def test_machines_in_order_have_the_exact_optimum(seed: int, size: float) -> None:
+    """Levels drawn out of order, so that thresholds meet; some weights are 0, and a middle level may be empty."""
+    rng = np.random.default_rng(seed)
+    asked = machine(seed, linear(), False, n=12, levels=4)
+    X, y, cost = size * asked.X, rng.permutation(asked.y) if seed % 2 else asked.y, rng.choice([0.0, 1.0, 2.0], 12)
+    y[y == 1] += seed == 3
+    cost[[y.argmin(), y.argmax()]] = 1.0
+    due = explicit({"X": X, "y": y, "C": 0.5, "weights": cost}).optimum()
+    fit = newton(Neighbours(X, y, 0.5 * cost, linear()), LIMITS)
+    assert fit.status is Status.OPTIMAL
+    assert fit.primal == pytest.approx(float(present(due.exact)), rel=1e-8, abs=1e-8)
+    assert (np.diff(fit.b) >= 0).all()
+    assert not np.isfinite(fit.interval.upper - fit.interval.lower)  # nothing is claimed of what is not proven
 
 
 @pytest.mark.parametrize("solve", [smo, newton])
