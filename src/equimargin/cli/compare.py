@@ -48,6 +48,7 @@ from equimargin.cli.options import (
     finish,
     headline,
     how_to_read,
+    in_words,
     kernel_of,
     loaded,
     margin_problem,
@@ -168,10 +169,10 @@ def compare(
             rows = rows.scaled() if scale else rows
             asked = {"loss": None if loss is None else loss.value, "C": cost, "epsilon": epsilon, "scale": scale}
             asked |= {"sample": sample, "seed": seed}
+            chosen = kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1])
             if rows.task == "ordinal":
-                posed = _of_levels(rows, kernel, loss, family, asked)
+                posed = _of_levels(rows, chosen, loss, family, asked)
             else:
-                chosen = kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1])
                 problems = _problems(rows, chosen, cost, loss, epsilon, family)
                 if problems[0].p == 0:
                     typer.echo(NO_PAIRS)
@@ -230,34 +231,26 @@ def _of_rows(rows: Data, kernel: Kernel, problems: list[Problem], asked: dict[st
     return _Posed(problems, said, data_record(rows, problems[0]), settings)
 
 
-def _of_levels(rows: Data, kernel: str, loss: LossName | None, wanted: list[str] | None, asked: dict[str, Any]) -> _Posed:
+def _of_levels(rows: Data, kernel: Kernel, loss: LossName | None, wanted: list[str] | None, asked: dict[str, Any]) -> _Posed:
     """The problems of an ordinal regression at the rows of a file.
 
     Raises
     ------
-    ValueError : weights or a kernel that is not linear, which these families do not have; families of another name.
+    ValueError : a kernel that is not positive semidefinite; weights that are infinite; families of another name.
     """
-    import numpy as np
-
     from equimargin.compare import matching
-    from equimargin.documents.ordinal import problems_of
+    from equimargin.documents.ordinal import features_of, problems_of
 
-    if kernel != KernelName.LINEAR:
-        raise ValueError(
-            f"the families of ordinal regression are declared with a linear kernel, not {kernel}; OrdinalClassifier has it"
-        )
-    if rows.weight is not None:
-        raise ValueError("the families of ordinal regression know no weights; read the column as a feature (--weight '') or drop it")
-    X = rows.X if isinstance(rows.X, np.ndarray) else rows.X.toarray()
-    problems = problems_of(X, rows.y.astype(int), asked["C"], None if loss is None else loss.value)
+    X = features_of(rows.X, kernel)
+    problems = problems_of(X, rows.y.astype(int), asked["C"], None if loss is None else loss.value, rows.weight)
     chosen = matching(wanted or ["*"], [problem.family for problem in problems], "family")
-    said = rows.describe()
-    m, d = X.shape
-    record = {"name": rows.name, "task": rows.task, "rows": m, "features": d, "pairs_or_rows": m, "read_as": said}
-    settings = {"task": rows.task, "kernel": {"name": kernel}, **asked}
-    return _Posed(
-        [problem for problem in problems if problem.family in chosen], f"{said}; linear kernel, C={asked['C']:g}", record, settings
-    )
+    read_as = rows.describe()
+    m, d = rows.X.shape
+    record = {"name": rows.name, "task": rows.task, "rows": m, "features": d, "pairs_or_rows": m, "read_as": read_as}
+    settings = {"task": rows.task, "kernel": {"name": kernel.name, **vars(kernel)}, **asked}
+    factored = "" if X.shape[1] == d else f", as {X.shape[1]} features of its Gram matrix"
+    said = f"{read_as}; {in_words(kernel)}{factored}, C={asked['C']:g}"
+    return _Posed([problem for problem in problems if problem.family in chosen], said, record, settings)
 
 
 def _brought(context: typer.Context, data: str | None, patterns: list[str] | None, draw: int | None) -> _Posed | None:

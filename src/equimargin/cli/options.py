@@ -285,11 +285,14 @@ def described(data: Data, problem: Problem) -> str:
 
 def headline(data: Data, problem: Problem) -> str:
     """The data and the kernel in a line."""
-    kernel = problem.kernel
-    parameters = ", ".join(f"{name}={value:g}" for name, value in vars(kernel).items())
     shift = f", diagonal shifted by {problem.shift:.3g} to be provably positive semidefinite" if problem.shift else ""
-    asked = f"{kernel.name} kernel ({parameters})" if parameters else f"{kernel.name} kernel"
-    return f"{described(data, problem)}; {asked}{shift}"
+    return f"{described(data, problem)}; {in_words(problem.kernel)}{shift}"
+
+
+def in_words(kernel: Kernel) -> str:
+    """A kernel with its parameters."""
+    parameters = ", ".join(f"{name}={value:g}" for name, value in vars(kernel).items())
+    return f"{kernel.name} kernel ({parameters})" if parameters else f"{kernel.name} kernel"
 
 
 @contextmanager

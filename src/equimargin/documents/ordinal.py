@@ -27,8 +27,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations import linear, ranking
+from equimargin.formulations import Kernel, linear, ranking
+from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.numeric.arguments import factors, number, reals
+from equimargin.formulations.numeric.arrays import Features, is_sparse
 from equimargin.formulations.problem.labels import numbers
 from equimargin.own import OwnProblem, Source, family
 from equimargin.own.drawing import Data, points
@@ -44,7 +46,12 @@ if TYPE_CHECKING:
 CHU = "Chu, Keerthi, New Approaches to Support Vector Ordinal Regression (2005)"
 SHASHUA = Source("Shashua 2003", "section 2", "Shashua, Levin, Ranking with Large Margin Principle: Two Approaches (2003)")
 CLOSE = 1e-8
-"""Relative gap at which the specialised solvers stop: their points are made exactly feasible, and worth an exact value."""
+"""Relative gap that the points of the specialised solvers have at most: they are made exactly feasible, and worth an exact value."""
+ASKED = 1e-12
+"""Relative gap that Newton's method is asked for: gaps are relative to P(0) where that is much larger than the optimum, and its last steps
+are the fastest."""
+LEAST_EIGENVALUE = 1e-14
+"""The part of the largest eigenvalue of a Gram matrix below which one is its rounding."""
 
 
 def drawn(**parameters: list[float]) -> Any:
@@ -98,18 +105,39 @@ hard = family("ord.hard", drawn, SHASHUA, check=partial(check, cost=False))
 """X (m, d) and y (m,) in {0, ..., L - 1} with L >= 2."""
 
 
-def problems_of(X: NDArray[np.float64], y: NDArray[np.int64], C: float = 1.0, loss: str | None = None) -> list[OwnProblem]:
+def problems_of(
+    X: NDArray[np.float64], y: NDArray[np.int64], C: float = 1.0, loss: str | None = None, weights: NDArray[np.float64] | None = None
+) -> list[OwnProblem]:
     """The problems of ordinal regression at points with levels.
 
     Parameters
     ----------
     X : (m, d) features.  y : (m,) levels in {0, ..., L - 1}.  C : cost of a unit of slack; inf is the hard margin.
     loss : "hinge" or "squared_hinge", the families with that loss alone.
+    weights : (m,) factors of C, finite; of a hard margin, only whether they are 0 matters.
     """
     if np.isinf(C):
-        return [hard({"X": X, "y": y})]
+        kept = slice(None) if weights is None else weights > 0
+        return [hard({"X": X[kept], "y": y[kept]})]
     losses = {implicit: "hinge", explicit: "hinge", implicit_l2: "squared_hinge"}
-    return [family({"X": X, "y": y, "C": C}) for family, its in losses.items() if loss in (None, its)]
+    data = {"X": X, "y": y, "C": C} | ({} if weights is None else {"weights": weights})
+    return [family(data) for family, its in losses.items() if loss in (None, its)]
+
+
+def features_of(X: Features, kernel: Kernel) -> NDArray[np.float64]:
+    """Features whose products are the values of a kernel, but for rounding: (m, d), or (m, r) of a Gram matrix of rank r.
+
+    Raises
+    ------
+    ValueError : a kernel that is not positive semidefinite, whose values are no products.
+    """
+    if not kernel.positive_semidefinite:
+        raise ValueError(f"kernel must be positive semidefinite for an ordinal regression, and the {kernel.name} kernel is not")
+    if kernel == linear():
+        return np.asarray(X.toarray() if is_sparse(X) else X)
+    values, vectors = np.linalg.eigh(Gram(kernel, X).dense)
+    kept = values > LEAST_EIGENVALUE * values[-1]
+    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
 
 
 class Rows(NamedTuple):
@@ -221,10 +249,18 @@ def _pairs(d: Data) -> NDArray[np.float64]:
 
 
 def solved(d: Data, kind: Callable[..., AnyMachine], by: Callable[[Any, Limits], OrdinalFit], **more: Any) -> Data:
-    """The w and the thresholds of a specialised solver, which gets the points with a weight alone."""
+    """The w and the thresholds of a specialised solver, which gets the points with a weight alone.
+
+    Raises
+    ------
+    ValueError : a run that ended before it reached its accuracy.
+    """
     kept = np.flatnonzero(weights_of(d))
     X, y = np.asarray(d["X"])[kept], np.asarray(d["y"], dtype=np.int64)
-    fit = by(kind(X, y[kept], d["C"] * weights_of(d)[kept], linear(), levels=int(y.max()) + 1, **more), Limits(CLOSE))
+    machine = kind(X, y[kept], d["C"] * weights_of(d)[kept], linear(), levels=int(y.max()) + 1, **more)
+    fit = by(machine, Limits(CLOSE if by is smo else ASKED))
+    if fit.gap > CLOSE:
+        raise ValueError(f"{fit.status.sentence} {fit.reason}; the relative gap is {fit.gap:.2g}")
     return {"w": X.T @ fit.beta if fit.w is None else fit.w, "b": fit.b}
 
 

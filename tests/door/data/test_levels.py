@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from equimargin.cli.app import app
 from equimargin.data import DataError, load
+from equimargin.estimators import OrdinalClassifier
 
 RUN = CliRunner()
 ROWS = "size,price,grade\n1,2,fair\n2,2.5,good\n3,1,poor\n4,2,good\n5,4,fair\n2,1,poor\n"
@@ -86,14 +88,28 @@ def test_a_hard_margin_is_that_of_the_hard_family(words: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--kernel", "rbf"], "declared with a linear kernel, not rbf; OrdinalClassifier has it"),
-        (["--weight", "price"], "know no weights; read the column as a feature"),
+        (["--kernel", "sigmoid"], "kernel must be positive semidefinite for an ordinal regression, and the sigmoid kernel is not"),
         (["--family", "svm.soft"], "svm.soft"),
     ],
 )
 def test_what_these_families_do_not_have_is_refused(words: Path, options: list[str], said: str) -> None:
     result = RUN.invoke(app, ["compare", str(words), "--levels", "poor,fair,good", *options])
     assert (result.exit_code, said in result.output) == (2, True), result.output
+
+
+def test_kernels_and_weights_are_compared(words: Path) -> None:
+    """The optimum is that of `OrdinalClassifier` with the same kernel and weights."""
+    options = ["compare", str(words), "--levels", "poor,fair,good", "--weight", "price"]
+    said = RUN.invoke(app, [*options, "--kernel", "rbf", "--gamma", "0.5", "--loss", "squared_hinge", "--json", "-"])
+    assert said.exit_code == 0, said.output
+    (family,) = json.loads(said.stdout)["families"]
+    data = load(words, levels=["poor", "fair", "good"], weight="price")
+    fitted = OrdinalClassifier(kernel="rbf", gamma=0.5, tol=1e-10).fit(data.X, data.y, sample_weight=data.weight)
+    lower, upper = fitted.objective_bounds_
+    assert family["lower"] <= upper * (1 + 1e-9)
+    assert family["upper"] >= lower * (1 - 1e-9)
+    page = RUN.invoke(app, [*options, "--kernel", "rbf", "--formulation", "ord.implicit_l2.primal"])
+    assert "rbf kernel (gamma=1), as 5 features of its Gram matrix" in " ".join(page.output.split())
 
 
 def test_a_path_is_of_no_ordinal_regression(words: Path) -> None:
