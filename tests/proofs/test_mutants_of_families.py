@@ -115,6 +115,53 @@ COUPLED: dict[str, Mistake] = {
     "probabilities whose sum is 2": _of_constraints(lambda all: [cp.sum(all[0].args[0]) == 2, *all[1:]]),
     "all probabilities are equal": _and(lambda v: cp.diff(v["p"]) == 0),
 }
+LEVELS: dict[str, Mistake] = {
+    "2 C": CLASSES["2 C"],
+    "features 1/8 larger": CLASSES["features 1/8 larger"],
+    "a point left out": _elsewhere(lambda d: {"weights": np.where(np.arange(len(d["y"])) == 0, 0.0, d.get("weights", 1.0))}),
+    "a point counted twice": _elsewhere(lambda d: {"weights": np.where(np.arange(len(d["y"])) == 0, 2.0, 1.0) * d.get("weights", 1.0)}),
+}
+"""Mistakes in the data of an ordinal regression."""
+CUTS: dict[str, Mistake] = {
+    **LEVELS,
+    "1/2 dropped": FUNCTION["1/2 dropped"],
+    "thresholds penalised": _plus(lambda v: cp.sum_squares(v["b"]) / 2),
+}
+"""Mistakes in a form with w and thresholds."""
+ROWS: dict[str, Mistake] = {**CUTS, "margin 1.1": SLACKS["margin 1.1"], "one slack for all": SLACKS["one slack for all"]}
+MULTIPLIERS: dict[str, Mistake] = {
+    **LEVELS,
+    "1/2 dropped": _of_objective(lambda gain: gain + gain.args[1]),
+    "no balance": MISTAKES["equations left out"],
+    "a ridge": _plus(lambda v: -cp.sum_squares(v["a"])),
+    "a of 1/8 and less": _and(lambda v: v["a"] <= 0.125),
+}
+HARD: dict[str, Mistake] = {
+    "features 1/8 larger": CLASSES["features 1/8 larger"],
+    "1/2 dropped": FUNCTION["1/2 dropped"],
+    "margin 1.1": SLACKS["margin 1.1"],
+    "w of 1/8 and less": _and(lambda v: v["w"] <= 0.125),
+    "equal entries of w": _and(lambda v: v["w"] == 0.125),
+    "no rows": _of_constraints(lambda all: []),
+}
+WIDTHS: dict[str, Mistake] = {
+    "features 1/8 larger": CLASSES["features 1/8 larger"],
+    "margin 0.1": _of_constraints(lambda all: [all[0].args[0] + 0.1 <= all[0].args[1], *all[1:]]),
+    "the widths twice": _plus(lambda v: cp.sum(v["a"] - v["b"])),
+    "the first width twice": _plus(lambda v: v["a"][0] - v["b"][0]),
+    "intervals penalised": _plus(lambda v: cp.sum_squares(v["b"]) / 2),
+    "intervals of no width": _and(lambda v: v["a"] == v["b"]),
+}
+"""Mistakes in a form with w and intervals."""
+HULLS: dict[str, Mistake] = {
+    "features 1/8 larger": CLASSES["features 1/8 larger"],
+    "twice the distance": MISTAKES["twice the objective"],
+    "no sums": MISTAKES["equations left out"],
+    "hulls twice as large": _of_constraints(lambda all: [*(2 * c.args[0] == c.args[1] for c in all[:2]), *all[2:]]),
+    "alpha of 1/4 and less": _and(lambda v: v["alpha"] <= 0.25),
+    "a ridge": _plus(lambda v: -cp.sum_squares(v["alpha"])),
+}
+"""Mistakes in a form with the multipliers of both ends."""
 
 
 @pytest.fixture(autouse=True)
@@ -173,6 +220,33 @@ DOCUMENTS: dict[str, dict[str, Mistake]] = {
         "1'a = 0": _and(lambda v: cp.sum(v["a"]) == 0),
         "a ridge": _plus(lambda v: -cp.sum_squares(v["a"])),
         "a of 1/4 and less": _and(lambda v: v["a"] <= 0.25),
+    },
+    **{f"ord.{name}.primal": ROWS for name in ("implicit", "implicit_l2", "explicit")},
+    **{f"ord.{name}.beta": CUTS for name in ("implicit", "implicit_l2", "explicit")},
+    **{f"ord.{name}.two_levels": {**LEVELS, **FUNCTION} for name in ("implicit", "implicit_l2", "explicit")},
+    "ord.implicit.dual": MULTIPLIERS,
+    "ord.implicit_l2.dual": MULTIPLIERS,
+    "ord.explicit.dual": {**MULTIPLIERS, "mu of any sign": _of_constraints(lambda all: [c for c in all if "mu" not in str(c.args[1])])},
+    "ord.hard.primal": HARD,
+    "ord.hard.neighbours": HARD,
+    "ord.hard.rank_hard": HARD,
+    "ord.hard.dual": {
+        "features 1/8 larger": CLASSES["features 1/8 larger"],
+        "1/2 dropped": MULTIPLIERS["1/2 dropped"],
+        "a ridge": MULTIPLIERS["a ridge"],
+        "a of 1/8 and less": MULTIPLIERS["a of 1/8 and less"],
+        "half the gain": MISTAKES["twice the objective"],
+        "1'a counted twice": _plus(lambda v: cp.sum(v["a"])),
+    },
+    **{f"ord.sum.{name}": WIDTHS for name in ("primal", "beta", "unit_ball")},
+    **{f"ord.sum.{name}": HULLS for name in ("dual", "nearest")},
+    "ord.sum.two_levels": {
+        "features 1/8 larger": CLASSES["features 1/8 larger"],
+        "1/2 dropped": FUNCTION["1/2 dropped"],
+        "bias dropped": FUNCTION["bias dropped"],
+        "bias penalised": FUNCTION["bias penalised"],
+        "rho twice": _plus(lambda v: -v["rho"]),
+        "no slack": _and(lambda v: v["xi"] == 0),
     },
     "svm.general.soft": {**FUNCTION, "the hinge for its square": _elsewhere(lambda d: {"sigma": 3 - d["sigma"]})},
 }

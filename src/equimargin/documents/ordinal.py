@@ -58,7 +58,7 @@ def drawn(**parameters: list[float]) -> Any:
     """A strategy of points of up to four levels; where there is a cost, half of them with weights."""
     from hypothesis import strategies as st
 
-    few = points(labels=4, least=2, most=6, widest=4, **parameters)
+    few = st.sampled_from([2, 3, 4]).flatmap(lambda levels: points(labels=levels, least=2, most=6, widest=4, **parameters))
     if "C" not in parameters:
         return few
     weights = st.one_of(st.none(), st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=6, max_size=6).filter(lambda v: v[0] > 0))
