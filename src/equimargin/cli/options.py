@@ -137,7 +137,7 @@ PreferencesOption = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
-        help="Pairs of rows of DATA, preferred,other[,query][,weight], counted from 0: they take the place of the target.",
+        help="Pairs of rows of DATA, preferred,other[,query][,weight], by its column id or from 0: they take the place of the target.",
     ),
 ]
 JSONOption = Annotated[

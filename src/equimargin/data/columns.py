@@ -37,6 +37,9 @@ FAINT_TARGET_NAME: Final = "y"
 WEIGHT_NAME: Final = "sample_weight"
 """The name of a column, in lower case, that makes it the weights of the rows."""
 
+ID_NAME: Final = "id"
+"""The name of a column, in lower case, that makes it what preferences call the rows, where preferences rank them."""
+
 FAINT_WEIGHT_NAME: Final = "weight"
 """A name that makes a column the weights of the rows only beside a target or a query that is recognised by its name."""
 
@@ -104,6 +107,7 @@ class Roles(NamedTuple):
     weight: int | None
     features: list[int]
     dropped: list[int]
+    id: int | None
 
 
 def table_of(columns: Columns, request: Request) -> Table:
@@ -115,6 +119,7 @@ def table_of(columns: Columns, request: Request) -> Table:
     """
     roles = _roles(columns, request)
     notes = (*columns.notes, *_notes(columns, roles, request.missing))
+    ids = None if roles.id is None else _ids(columns, roles.id)
     columns, kept = _without_missing(columns, roles, request.missing)
     task = "ranking" if request.task is None and roles.query is not None else request.task
     m = len(columns.numbers)
@@ -135,7 +140,7 @@ def table_of(columns: Columns, request: Request) -> Table:
         notes=notes,
     )
     names = tuple(columns.names[at] for at in roles.features)
-    return Table(X, y, qid, weight, names, kept=None if kept is None else np.flatnonzero(kept), origin=origin)
+    return Table(X, y, qid, weight, names, kept=None if kept is None else np.flatnonzero(kept), origin=origin, ids=ids)
 
 
 def _roles(columns: Columns, request: Request) -> Roles:
@@ -154,6 +159,7 @@ def _roles(columns: Columns, request: Request) -> Roles:
     if weight is None and request.weight is None:
         known = query is not None or (target is not None and names[target].lower() in (*TARGET_NAMES, FAINT_TARGET_NAME))
         weight = _recognised(columns, "weight", (WEIGHT_NAME, FAINT_WEIGHT_NAME) if known else (WEIGHT_NAME,), free)
+    id = _recognised(columns, "id", (ID_NAME,), free) if request.ranked_by_pairs else None
     if request.ranked_by_pairs:
         dropped += [at for at in (target, weight) if at is not None]
         target = weight = None
@@ -161,7 +167,24 @@ def _roles(columns: Columns, request: Request) -> Roles:
         target, target_by = free.pop(), "last"
     if not free:
         raise DataError(f"{columns.where}: there is no feature column beside {listed(names)}; supply at least one")
-    return Roles(target, target_by, query, weight, free, dropped)
+    return Roles(target, target_by, query, weight, free, dropped, id)
+
+
+def named(entry: str | float) -> str:
+    """The name of a row, as text: whole numbers without a decimal point, whatever held them."""
+    if isinstance(entry, str):
+        return entry.strip()
+    return str(int(entry)) if float(entry).is_integer() else repr(float(entry))
+
+
+def _ids(columns: Columns, at: int) -> tuple[str, ...]:
+    """The names of the rows, no two of them equal."""
+    first: dict[str, int] = {}
+    for row, name in enumerate(map(named, columns.entries[at])):
+        if first.setdefault(name, row) != row:
+            before = f"{columns.unit} {columns.numbers[first[name]]}"
+            raise DataError(f"{columns.place(row, at)}: the id {shown(name)} is that of {before} already; make every id another")
+    return tuple(first)
 
 
 def _check_asked(columns: Columns, asked: Mapping[str, int | None], dropped: list[int]) -> None:
@@ -210,7 +233,8 @@ def _recognised(columns: Columns, role: str, names: Sequence[str], free: list[in
 def _notes(columns: Columns, roles: Roles, missing: Missing | None) -> list[str]:
     """What somebody might have meant otherwise."""
     names = [columns.names[at] for at in roles.features if columns.names[at].lower() == FAINT_WEIGHT_NAME]
-    notes = [f"`{name}` is a feature ({columns.option('weight', name)} makes it the weight of the rows)" for name in names]
+    given = [] if roles.id is None else [f"`{columns.names[roles.id]}` is what preferences call the rows"]
+    notes = given + [f"`{name}` is a feature ({columns.option('weight', name)} makes it the weight of the rows)" for name in names]
     for role in (roles.target, roles.query):
         if role is not None and missing == "drop" and columns.na == MISSING:
             words = " and ".join(f"`{word}`" for word in _absent_among_words(columns, role) if word)

@@ -54,7 +54,8 @@ def load(
     like : data to be joined by further rows: of its task, features and classes.  Columns of a table may come in another order, the
         last features of a svmlight file may be absent, and of two classes one; options about tables say nothing of what is no table.
         Missing entries are filled with the means of `like`.
-    preferences : pairs of rows that take the place of a target: a path or a frame with the columns preferred,other[,query][,weight].
+    preferences : pairs of rows that take the place of a target: a path or a frame with the columns preferred,other[,query][,weight]. They
+        name the rows by the data's column `id`, or by their numbers from 0 where it has none.
         A target or weights that are recognised by name are then left out.
     levels : the labels of an ordinal regression from the lowest to the highest; by default, of numbers, all that there are, ascending.
     target, query, weight : the columns of a table with these roles, by name; by default those that bear one of the usual names (see

@@ -1,18 +1,20 @@
 """Preferences between the rows of a feature file: a table `preferred,other[,query][,weight]`, a pair in each of its rows.
 
-`preferred` and `other` are numbers of rows of the feature file, counted from 0, its header not among them.  Rows of two queries
+`preferred` and `other` are the entries of the feature file's column `id`, which then is no feature.  Where it has none, they are numbers of
+its rows, counted from 0, its header not among them.  Rows of two queries
 cannot be a pair, whether it is the feature file that has queries or this one.  A weight is a factor of C in [0, inf], 1 without the
 column; a pair of an infinite weight must be met.  A pair may come several times, and then costs what its weights are together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.columns import Columns, numbered
+from equimargin.data.columns import Columns, named, numbered
 from equimargin.data.table import Table
 from equimargin.data.words import DataError, integer, listed, number, shown
 
@@ -35,7 +37,9 @@ def pairs_of(columns: Columns, table: Table, rows: int) -> tuple[NDArray[np.int6
     at = {name.lower(): place for place, name in enumerate(columns.names)}
     if unknown or not {"preferred", "other"} <= set(at) or len(at) < len(columns.names):
         raise DataError(f"{columns.where}: the columns are {listed(columns.names)} and must be preferred,other[,query][,weight]")
-    pairs = np.column_stack([_rows(columns, at[side], rows) for side in NAMES[:2]])
+    row_of = None if table.ids is None else {name: row for row, name in enumerate(table.ids)}
+    sides = [at[side] for side in NAMES[:2]]
+    pairs = np.column_stack([_rows(columns, side, rows) if row_of is None else _rows_by_id(columns, side, row_of) for side in sides])
     same = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
     if len(same):
         raise DataError(f"{_line(columns, same[0])}: row {pairs[same[0], 0]} is preferred to itself; correct or remove the line")
@@ -66,6 +70,17 @@ def _rows(columns: Columns, at: int, rows: int) -> NDArray[np.int64]:
         if row is None or not 0 <= row < rows:
             raise DataError(f"{columns.place(pair, at)}: {shown(entry)} is no row; the rows are counted from 0 to {rows - 1}")
         found.append(row)
+    return np.array(found, dtype=np.int64)
+
+
+def _rows_by_id(columns: Columns, at: int, row_of: Mapping[str, int]) -> NDArray[np.int64]:
+    """The rows that a column names by their ids, (p,)."""
+    found = []
+    for pair, entry in enumerate(columns.entries[at]):
+        name = named(entry)
+        if name not in row_of:
+            raise DataError(f"{columns.place(pair, at)}: {shown(name)} is the id of no row; the feature file's column `id` has them")
+        found.append(row_of[name])
     return np.array(found, dtype=np.int64)
 
 

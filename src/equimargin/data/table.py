@@ -72,6 +72,7 @@ class Table(NamedTuple):
     X : (m, d) features, which hold NaN where a mean is to take the place of a missing entry.  y : (m,) numbers, or labels as text.
     qid : (m,) queries.  weight : (m,) weights of the rows.  columns : (d,) names of the features.  first : the index of the first feature
     of a svmlight file.  kept : (m,) the places of the rows in the file, where some were left out.
+    ids : the name of every row of the file, those left out among them, where preferences name rows and the table has a column `id`.
     """
 
     X: NDArray[np.float64] | csr_array
@@ -82,3 +83,4 @@ class Table(NamedTuple):
     first: int | None = None
     kept: NDArray[np.intp] | None = None
     origin: Origin = Origin()
+    ids: tuple[str, ...] | None = None

@@ -491,6 +491,35 @@ def test_a_bad_preference_is_refused_with_its_place(tmp_path: Path, content: str
         load(features, preferences=prefs)
 
 
+@pytest.mark.parametrize("ids", [["p7", "p3", "p9", "p1"], [7, 3, 9, 1]], ids=["words", "numbers"])
+def test_preferences_name_rows_by_their_id(tmp_path: Path, ids: list[Any]) -> None:
+    """In any order of the rows, and where a row is left out; the column of names is no feature."""
+    rows = [f"{name},{value}" for name, value in zip(ids, ("1,1", ",2", "3,3", "4,5"), strict=True)]
+    prefs = write(tmp_path, f"preferred,other\n{ids[3]},{ids[0]}\n{ids[1]},{ids[2]}\n{ids[2]},{ids[0]}\n", "prefs.csv")
+    for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
+        features = write(tmp_path, "ID,a,b\n" + "".join(rows[k] + "\n" for k in order))
+        back = load(features, preferences=prefs, missing="drop")
+        assert back.pairs is not None
+        assert back.columns == ("a", "b")
+        X = np.asarray(back.X)
+        assert [[X[i, 0], X[j, 0]] for i, j in back.pairs] == [[4.0, 1.0], [3.0, 1.0]]
+        assert "`ID` is what preferences call the rows" in back.describe()
+    frame = Frame({"id": ids, "a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 2.0, 3.0, 5.0]})
+    from_frame = load(frame, preferences=Frame({"preferred": [ids[3]], "other": [ids[0]]})).pairs
+    assert from_frame is not None
+    assert from_frame.tolist() == [[3, 0]]
+
+
+def test_a_bad_id_is_refused_with_its_place(tmp_path: Path) -> None:
+    features = write(tmp_path, "id,a,b\nx,1,2\ny,2,3\n")
+    prefs = write(tmp_path, "preferred,other\nx,y\nx,0\n", "prefs.csv")
+    with pytest.raises(DataError, match=r"line 3, column 'other': '0' is the id of no row; the feature file's column `id` has them"):
+        load(features, preferences=prefs)
+    features = write(tmp_path, "id,a,b\nx,1,2\ny,2,3\nx,2,4\n")
+    with pytest.raises(DataError, match=r"line 4, column 'id': the id 'x' is that of line 2 already; make every id another"):
+        load(features, preferences=prefs)
+
+
 def test_preferences_follow_the_rows_that_are_left(tmp_path: Path) -> None:
     features = write(tmp_path, "a,b\n1,1\n,2\n3,3\n4,4\n")
     prefs = write(tmp_path, "# clicks of a week\npreferred,other,weight\n3,0,1.5\n# one more\n2,1,1\n3,2,inf\n", "prefs.csv")
