@@ -177,9 +177,9 @@ def _accuracy(problem: Problem, answer: Answer, raw: Raw, reading: Reading, comp
 
 def _sizes(problem: Problem, answer: Answer, raw: Raw, reading: Reading, completed: CompletedPoint) -> Array | None:
     """|x_i| of the backend's answer, or of the point that its multipliers make where that is larger: a flat direction hides in small x."""
-    if raw.x is None:
+    declared, alpha = answer.problem, reading.point.multipliers
+    if raw.x is None or (alpha is not None and alpha.shape != (declared.p,)):  # or it was declared for other rows than it hands back
         return None
-    declared = answer.problem
     own = (completed if declared is problem else complete(declared, reading.point)).of_multipliers
     if own is None:
         return None
