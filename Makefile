@@ -5,6 +5,8 @@ READY    := $(VENV)/.ready
 SEED     ?= $(shell date +%Y%m%d)
 EXAMPLES ?= 1000
 MUTATIONS ?= 500
+# npm's package pyodide, with which the documentation's page on certificates checks them in the browser; without it that page says what it lacks
+PYODIDE  ?= $(wildcard .pytest_cache/pyodide/node_modules/pyodide)
 
 .PHONY: help demo check lint mutants faults mutated-certificates proofs proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-sameness nightly-path nightly-bounds bench bench-against docs dist clean
 
@@ -82,7 +84,7 @@ docs: $(READY)  ## the documentation, in build/docs: every example is run, a war
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,docs]'
 	rm -rf build/docs docs/gallery docs/reference/families docs/reference/api
 	$(BIN)/python -m sphinx -q -W --keep-going -E -b html -d build/doctrees docs build/docs
-	$(BIN)/equimargin atlas build/docs/atlas
+	$(BIN)/equimargin atlas build/docs/atlas $(if $(PYODIDE),--pyodide $(PYODIDE))
 	$(BIN)/python docs/_extensions/check_links.py build/docs
 	@echo "built: build/docs/index.html"
 
