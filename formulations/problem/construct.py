@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.formulations.kernels.features import column_names
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Precomputed, linear, squared_norms
-from equimargin.formulations.numeric.arguments import array, choice, cost, factors, finite_cost, number, reals, shown
+from equimargin.formulations.numeric.arguments import array, choice, cost, did_you_mean, factors, finite_cost, number, reals, shown
 from equimargin.formulations.numeric.arrays import Array, Features, dense, is_sparse
 from equimargin.formulations.problem.choices import LOSSES, TASKS, Bias, Loss
 from equimargin.formulations.problem.labels import numbers, queries
@@ -245,6 +245,36 @@ def problems_of(
     if task == "classification" and linear:
         problems += [one_norm_classification(X, y, C, kernel), one_norm_classification(X, y, C, kernel, bias=False)]
     return problems
+
+
+def problem_of_family(
+    family: str | None,
+    task: str,
+    X: Any,
+    y: ArrayLike,
+    kernel: Kernel | None = None,
+    epsilon: float = 0.1,
+    qid: ArrayLike | None = None,
+    **weights: Any,
+) -> Problem:
+    """The problem of one family of a task with the hinge, at C = 1; the margin problem with a bias where none is named.
+
+    Parameters
+    ----------
+    family : an id, such as "svm.onenorm" or "rvm".  The rest as in `problem_of`.
+
+    Raises
+    ------
+    ValueError : no such family with the hinge; as in `problem_of`.
+    """
+    if family is None:
+        return problem_of(task, X, y, 1.0, kernel, "hinge", epsilon, qid, **weights)
+    problems = {each.family: each for each in problems_of(task, X, y, 1.0, kernel, ("hinge",), epsilon, qid, **weights)}
+    if family not in problems:
+        unweighted = "; families with a norm of one know no weights" if any(given is not None for given in weights.values()) else ""
+        known = f"known of a {task} with the hinge: {', '.join(problems)}{unweighted}"
+        raise ValueError(f"unknown family {family!r}{did_you_mean(family, list(problems))}; {known}")
+    return problems[family]
 
 
 def one_norm_classification(X: Any, y: ArrayLike, C: float = 1.0, kernel: Kernel | None = None, bias: bool = True) -> OneNormProblem:

@@ -4,4 +4,7 @@ from equimargin.solvers.path.follow import regularization_path
 from equimargin.solvers.path.linear.result import OneNormPath
 from equimargin.solvers.path.result import RegularizationPath
 
-__all__ = ["OneNormPath", "RegularizationPath", "regularization_path"]
+AnyPath = RegularizationPath | OneNormPath
+"""A path of either kind: of straight lines, or of constant pieces."""
+
+__all__ = ["AnyPath", "OneNormPath", "RegularizationPath", "regularization_path"]

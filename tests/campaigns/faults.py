@@ -834,6 +834,13 @@ FAULTS = (
         ("selection",),
     ),
     Fault(
+        "f of the piece before",
+        "src/equimargin/selection/along_path.py",
+        "np.searchsorted(-self.lambdas, -b)",
+        "np.searchsorted(-self.lambdas, -a)",
+        ("selection",),
+    ),
+    Fault(
         "no bias above the first breakpoint",
         "src/equimargin/selection/along_path.py",
         "self.values[0] + self.level",

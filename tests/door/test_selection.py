@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -15,7 +16,20 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equimargin.formulations import MarginProblem, classification, linear, polynomial, precomputed, ranking, rbf, regression
+from equimargin.formulations import (
+    MarginProblem,
+    OneNormProblem,
+    classification,
+    linear,
+    one_norm_classification,
+    one_norm_ranking,
+    polynomial,
+    precomputed,
+    ranking,
+    ranking_vector_machine,
+    rbf,
+    regression,
+)
 from equimargin.metrics import (
     PerQuery,
     average_precision,
@@ -575,3 +589,69 @@ def test_a_metric_that_is_none_is_a_sentence() -> None:
 
     with pytest.raises(ValueError, match=r"the metric share must return an equimargin.metrics.PerQuery, not 0.5"):
         best(path, np.eye(3), [0, 1, 2], share)
+
+
+ONE_NORM = st.sampled_from(["rvm", "rank.onenorm", "svm.onenorm", "svm.nobias_onenorm"])
+
+
+def one_norm(family: str, X: Array, y: Array, query: NDArray[np.int64]) -> OneNormProblem:
+    """A one-norm problem of the family with an RBF kernel."""
+    if family.startswith("svm"):
+        return one_norm_classification(X, np.where(y > 0, 1.0, -1.0), kernel=rbf(0.7), bias=family == "svm.onenorm")
+    return (ranking_vector_machine if family == "rvm" else one_norm_ranking)(X, y, query, kernel=rbf(0.7))
+
+
+@given(
+    seed=st.integers(0, 2**16), family=ONE_NORM, metric=st.sampled_from(["pairwise_accuracy", "ndcg@3", "average_precision", "accuracy"])
+)
+def test_the_best_of_constant_pieces_is_that_of_brute_force(seed: int, family: str, metric: str) -> None:
+    rng = np.random.default_rng(seed)
+    X, y, query = rng.normal(size=(14, 2)), rng.integers(0, 3, 14).astype(float), np.arange(14) % 2
+    X_new, y_new, query_new = rng.normal(size=(12, 2)), np.arange(12) % 3 * 1.0, np.arange(12) // 6
+    path = regularization_path(one_norm(family, X, y, query), 1e-3)
+    if family.startswith("svm"):
+        metric, y_new = "accuracy" if "@" in metric or "precision" in metric else metric, np.where(y_new > 0, 1.0, -1.0)
+    elif metric == "accuracy":
+        metric = "pairwise_accuracy"
+    judges: dict[str, Callable[..., PerQuery]] = {"ndcg@3": partial(ndcg, k=3), "average_precision": average_precision}
+    judge = judges.get(metric, pairwise_accuracy)
+    scores = []
+    for low, high in zip(path.lambdas[1:].tolist(), path.lambdas[:-1].tolist(), strict=True):
+        if high - low <= 1e-9 * high:
+            continue
+        f = path.decision_function(X_new, (low + high) / 2)
+        at_once = judge(y_new, np.round(f, 10), query_new) if metric != "accuracy" else None
+        scores.append(float(np.mean((f >= 0) == (y_new > 0))) if at_once is None else at_once.mean)
+    if not scores:
+        with pytest.raises(NothingToChoose):
+            best(path, X_new, y_new, metric, query_new)
+        return
+    found = best(path, X_new, y_new, metric, query_new)
+    assert found.score == pytest.approx(max(scores), abs=1e-12)
+    low, high = found.interval
+    assert path.lambdas[-1] <= low <= found.lam <= high <= path.lambdas[0]
+
+
+def test_a_grid_follows_the_family_that_is_asked_for() -> None:
+    rng = np.random.default_rng(4)
+    X, query = rng.normal(size=(30, 3)), np.repeat(np.arange(6), 5)
+    y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=30), [-0.5, 0.5]).astype(float)
+    row = grid(X, y, [rbf(0.5)], "ranking", query, "pairwise_accuracy", 3, family="rvm").best
+    parts = folds_of(y, query, "ranking", 3)
+    right = pairs = 0.0
+    for training, held_out in parts:
+        path = regularization_path(ranking_vector_machine(X[training], y[training], query[training], kernel=rbf(0.5)))
+        f = path.decision_function(X[held_out], row.selected.lam)
+        counted = pairwise_accuracy(y[held_out], f, query[held_out])
+        right, pairs = right + float(counted.total.sum()), pairs + float(counted.weight.sum())
+    assert row.selected.score == pytest.approx(right / pairs)
+    with pytest.raises(ValueError, match=r"unknown family 'svm\.soft'"):
+        grid(X, y, [rbf(0.5)], "ranking", query, folds=3, family="svm.soft")
+
+
+def test_the_last_piece_of_a_path_that_reaches_zero_can_be_chosen() -> None:
+    """The point 2 preferred to the point 1: x is 0 above lambda = 2, and (1/2, 0) from there to 0."""
+    path = regularization_path(ranking_vector_machine([[2.0], [1.0]], [1, 0]), 0.0)
+    found = best(path, [[3.0], [1.0]], [1.0, 0.0])
+    assert found.score == 1.0
+    assert found.interval == (1.0, 2.0)

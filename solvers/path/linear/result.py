@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 from equimargin.formulations.kernels.features import new_points
 from equimargin.formulations.numeric.arguments import number
@@ -83,6 +85,46 @@ class OneNormPath:
             if last is None or np.abs(here - last).max() > 1e-9 * max(1.0, float(np.abs(here).max())):
                 count, last = count + 1, here
         return count
+
+    @property
+    def bias(self) -> Array:
+        """b on the pieces, (T,); zeros without a bias."""
+        return np.asarray(self._table[:, [self.problem.size]].toarray()[:, 0])
+
+    @property
+    def margins(self) -> Index:
+        """How many rows are on the margin on the way to the next breakpoint, (T,)."""
+        return np.append(self.sizes[1:], self.sizes[-1:])
+
+    @property
+    def midpoint_gaps(self) -> Array:
+        """Bounds of the gaps half way between breakpoints, (T - 1,): the primal value is affine on a piece, and the dual one concave."""
+        return self.gaps[1:]
+
+    @cached_property
+    def _table(self) -> csr_array:
+        """x, and last b, on every piece, (T, size + 1)."""
+        return csr_array((self.values, self.columns, self.starts), shape=(len(self), self.problem.size + 1))
+
+    @property
+    def betas(self) -> csr_array:
+        """The coefficients of f = sum_i beta_i k(x_i, .) on the pieces, (T, m), sparse."""
+        x = self._table[:, : self.problem.size]
+        return x if self.problem.over == "points" else csr_array(x @ self.problem.rows.matrix)
+
+    def functions(self, X: Any) -> Array:
+        """f(x) + b on the pieces, (T, n).
+
+        Parameters
+        ----------
+        X : (n, d) points, or (n, m) kernel values with the training points for a precomputed kernel.
+
+        Raises
+        ------
+        ValueError : points of another shape.
+        """
+        block = self.problem.kernel.block(new_points(X, self.problem.X, self.problem.feature_names), self.problem.X)
+        return np.asarray(self.betas @ block.T) + self.bias[:, None]
 
     def piece(self, lam: float) -> int:
         """The number of the piece of lambda; raises ValueError where the path does not reach it."""

@@ -36,6 +36,9 @@ PERTURBATION = 1e-9
 """Size of the random numbers that are added to the right-hand side 1, without a unit: well above what rounding makes of a margin."""
 NEGLIGIBLE = 1e-11
 """Entries of a pivot's row or column that count as 0, in the unit of K."""
+ROUNDING_OF_SLOPES = 4e-15
+"""What rounding may make of the slope s of a reduced cost, over the sum of |p|. The columns of many pairs are combinations of those of J at
+equal cost, so that their s is 0; by rounding they would enter and leave for ever."""
 BETWEEN_FACTORISATIONS = 60
 """Pivots after which M is factorised anew, and margins are computed anew."""
 
@@ -303,9 +306,9 @@ def _reduced(of: Columns, basis: Basis, sums: Array, y: Array, cost: float) -> A
 @jit
 def _due(basis: Basis, u: Array, p: Array, d: Array, s: Array) -> tuple[float, int, int]:
     """How far lambda falls until a column or a row is due, and the column, or the number of the row in E; -1 for the other."""
-    step, column, row = np.inf, -1, -1
+    step, column, row, least = np.inf, -1, -1, NEGLIGIBLE + ROUNDING_OF_SLOPES * np.abs(p).sum()
     for k in range(len(d)):
-        if not basis.place[k] and s[k] > NEGLIGIBLE and max(d[k], 0.0) < step * s[k]:
+        if not basis.place[k] and s[k] > least and max(d[k], 0.0) < step * s[k]:
             step, column = max(d[k], 0.0) / s[k], k
     for e in range(len(p)):
         room = u[e] if p[e] > 0.0 else 1.0 - u[e]

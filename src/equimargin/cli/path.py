@@ -49,21 +49,25 @@ from equimargin.cli.options import (
     loaded,
     margin_problem,
     sentences,
+    weights_of,
     writing,
 )
 
 if TYPE_CHECKING:
     from equimargin.data import Data, HowToRead
-    from equimargin.formulations import MarginProblem
+    from equimargin.formulations import Kernel, Problem
     from equimargin.selection.along_path import Curve, Selected
     from equimargin.selection.grids import Task
-    from equimargin.solvers import RegularizationPath
+    from equimargin.solvers.path import AnyPath
 
 
 def path(
     context: typer.Context,
     data: DataArgument,
     task: TaskOption = None,
+    family: Annotated[
+        str | None, typer.Option(metavar="ID", help="Of the task, such as svm.nobias, svm.onenorm, rank.onenorm or rvm.")
+    ] = None,
     kernel: KernelOption = KernelName.LINEAR,
     gamma: GammaOption = None,
     degree: DegreeOption = DEGREE,
@@ -79,6 +83,9 @@ def path(
         str | None,
         typer.Option(metavar="FILE|FOLDS", help="Choose the best lambda on the rows of a file, or on this number of folds of DATA."),
     ] = None,
+    metric: Annotated[
+        str, typer.Option(metavar="NAME", help="What --validate compares: auto, pairwise_accuracy, ndcg@10, average_precision, ...")
+    ] = "auto",
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the path; .svg, .png or .pdf.")] = None,
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the path; .npz.")] = None,
     json: JSONOption = None,
@@ -97,6 +104,8 @@ def path(
 ) -> None:
     """Follow the solutions of a hinge's problem along lambda = 1/C, from one breakpoint to the next.
 
+    Between breakpoints lambda f is linear in lambda; f of a one-norm problem is constant there, and jumps.
+
     Exit status: 0 the path reached its end; 1 a gap is too large to trust; 2 bad usage or input; 3 the path has no breakpoint; 4 the path
     ended early, or that of a fold did so at the best lambda.
     """
@@ -107,7 +116,7 @@ def path(
         how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na)
         raw = loaded(data, task, how, preferences, sample, seed, kernel, scale)
         rows = raw.scaled() if scale else raw
-        problem = margin_problem(rows, kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1]), epsilon=epsilon)
+        problem = _problem(rows, kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1]), epsilon, family)
         if problem.p == 0:
             files = [str(file) for file in (json, html, save, plot) if file is not None]
             typer.echo(NO_PAIRS + (f" {' and '.join(files)} {'is' if len(files) == 1 else 'are'} not written." if files else ""))
@@ -117,7 +126,7 @@ def path(
             raise ValueError(f"--validate {folds}: folds know neither weights nor preferences; name a file to choose lambda on")
         if validate == "-" and "-" in (data, preferences):
             raise ValueError("standard input (-) can be read only once, and is named twice; name a file for --validate")
-        held_out = None if validate is None or folds is not None else _validation(validate, raw, problem, how, scale)
+        held_out = None if validate is None or folds is not None else _validation(validate, raw, problem, metric, how, scale)
         from equimargin.selection.along_path import NoBreakpoint, NothingToChoose, score_along
         from equimargin.selection.grids import folds_of, grid
         from equimargin.solvers import regularization_path
@@ -133,7 +142,7 @@ def path(
             found = regularization_path(problem, *limits, followed)
             try:
                 if len(found) and held_out is not None:
-                    curve = score_along(found, held_out.X, held_out.y, qid=held_out.qid)
+                    curve = score_along(found, held_out.X, held_out.y, metric, held_out.qid)
                 elif len(found) and folds is not None:
                     row = grid(
                         rows.X,
@@ -141,7 +150,9 @@ def path(
                         [problem.kernel],
                         what,
                         rows.qid,
-                        folds=folds,
+                        metric,
+                        folds,
+                        family=family,
                         epsilon=epsilon,
                         lambda_min=max(lambda_min, float(found.lambdas[-1])),  # no lambda that the path has not
                         max_events=max_events,
@@ -167,6 +178,8 @@ def path(
             "sample": sample,
             "seed": seed,
             "validate": validate,
+            "family": problem.family,
+            "metric": metric,
         }
         settings |= {"lambda_min": lambda_min, "max_events": max_events, "time_limit": time_limit}
         if json is not None:
@@ -177,6 +190,17 @@ def path(
     worst = max(found.gaps.max(), found.midpoint_gaps.max(initial=0.0))
     early = not found.complete or isinstance(nothing, NoBreakpoint) or chosen_early
     raise typer.Exit(1 if not worst <= OPTIMAL_GAP else 4 if early else 0)
+
+
+def _problem(data: Data, kernel: Kernel, epsilon: float, family: str | None) -> Problem:
+    """The problem of a family, by default that with a margin."""
+    from equimargin.formulations.problem.construct import problem_of_family
+
+    if data.pairs is None:
+        return problem_of_family(family, data.task, data.X, data.y, kernel, epsilon, data.qid, **weights_of(data))
+    if family not in (None, "rank.l1"):
+        raise ValueError(f"--family {family}: preferences make the problem rank.l1 alone; leave one of the two options out")
+    return margin_problem(data, kernel, epsilon=epsilon)
 
 
 def _folds(validate: str | None) -> int | None:
@@ -204,7 +228,7 @@ def _check_endings(plot: Path | None, save: Path | None) -> None:
         raise ValueError(f"{save}: the name of a path must end in .npz")
 
 
-def _validation(source: str, training: Data, problem: MarginProblem, how: HowToRead, scale: bool) -> Data:
+def _validation(source: str, training: Data, problem: Problem, metric: str, how: HowToRead, scale: bool) -> Data:
     """The rows of another file, in the features of the training rows, scaled as these are; refused where they are no use."""
     from scipy.sparse import csr_array
 
@@ -215,19 +239,26 @@ def _validation(source: str, training: Data, problem: MarginProblem, how: HowToR
     data = load(source, like=training, **how)
     if is_sparse(data.X) != is_sparse(training.X):
         data = replace(data, X=csr_array(data.X) if is_sparse(training.X) else dense(data.X))
-    metric_of(problem, "auto", data.y, data.qid)
+    metric_of(problem, metric, data.y, data.qid)
     return data.scaled(by=training) if scale else data
 
 
-def _summary(found: RegularizationPath, selected: Selected | None, validated_on: str | None) -> Iterator[str]:
+def _summary(found: AnyPath, selected: Selected | None, validated_on: str | None) -> Iterator[str]:
     if not len(found):
         yield f"no breakpoint: {found.stopped}"
         return
-    rows = "pair" if found.problem.family.startswith("rank") else "row"
+    from equimargin.solvers import OneNormPath
+
+    rows = "row" if found.problem.family.startswith("sv") else "pair"
     count = "1 breakpoint" if len(found) == 1 else f"{len(found):,} breakpoints"
     yield f"{count} from lambda = {found.lambdas[0]:.6g} to {found.lambdas[-1]:.6g}, where {found.stopped}"
-    yield f"{len(found.events) / found.problem.p:.3g} events a {rows}, {found.margins.max():,} rows in the margin set at most"
-    yield f"relative gap at most {found.gaps.max():.1e} at breakpoints, {found.midpoint_gaps.max(initial=0.0):.1e} half way between them"
+    if isinstance(found, OneNormPath):
+        yield f"f is constant between them; {len(found) / found.problem.p:.3g} a {rows}, {found.sizes.max():,} rows on the margin at most"
+        yield f"relative gap at most {found.gaps.max():.1e} at all lambdas"
+    else:
+        half_way = found.midpoint_gaps.max(initial=0.0)
+        yield f"{len(found.events) / found.problem.p:.3g} events a {rows}, {found.margins.max():,} rows in the margin set at most"
+        yield f"relative gap at most {found.gaps.max():.1e} at breakpoints, {half_way:.1e} half way between them"
     if selected is not None:
         low, high = selected.interval
         where = f"at lambda = {selected.lam:.6g} (C = {selected.C:.6g})" + (f" and all from {low:.6g} to {high:.6g}" if low < high else "")
@@ -235,7 +266,7 @@ def _summary(found: RegularizationPath, selected: Selected | None, validated_on:
     yield f"{found.seconds:.3f} s"
 
 
-def _write(found: RegularizationPath, data: Data, curve: Curve | None, save: Path | None, plot: Path | None) -> None:
+def _write(found: AnyPath, data: Data, curve: Curve | None, save: Path | None, plot: Path | None) -> None:
     """The path and its drawing, where they are asked for."""
     if save is not None:
         found.save(save)
@@ -249,8 +280,9 @@ def _write(found: RegularizationPath, data: Data, curve: Curve | None, save: Pat
             draw(found, part, headline(data, found.problem), curve)
 
 
-def _json(data: Data, found: RegularizationPath, selected: Selected | None, settings: dict[str, Any]) -> str:
+def _json(data: Data, found: AnyPath, selected: Selected | None, settings: dict[str, Any]) -> str:
     from equimargin.report.records import SCHEMA_VERSION
+    from equimargin.solvers import OneNormPath
 
     problem, kernel = found.problem, found.problem.kernel
     record = {
@@ -263,7 +295,7 @@ def _json(data: Data, found: RegularizationPath, selected: Selected | None, sett
         "interrupted": False,
         "stopped": found.stopped,
         "seconds": found.seconds,
-        "events": len(found.events),
+        "events": len(found) if isinstance(found, OneNormPath) else len(found.events),
         "selected": None if selected is None else asdict(selected) | {"C": selected.C},
         "breakpoints": {
             "lambda": found.lambdas.tolist(),
@@ -278,7 +310,7 @@ def _json(data: Data, found: RegularizationPath, selected: Selected | None, sett
 
 def _html(
     data: Data,
-    found: RegularizationPath,
+    found: AnyPath,
     notes: list[str],
     curve: Curve | None,
     validated_on: str | None,

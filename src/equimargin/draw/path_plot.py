@@ -12,7 +12,7 @@ from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Signed, Tube
 from equimargin.report.path_lines import coefficients, ends, labels, lambdas, spread, thinned, training_scores
 from equimargin.selection.along_path import Curve
-from equimargin.solvers import RegularizationPath
+from equimargin.solvers.path import AnyPath
 
 NAMED = 10
 """Coefficients, at most, that have a colour each and are named in a legend."""
@@ -26,7 +26,7 @@ MARK = "#b3282d"
 __all__ = ["draw"]
 
 
-def draw(path: RegularizationPath, file: Path, title: str = "", curve: Curve | None = None) -> None:
+def draw(path: AnyPath, file: Path, title: str = "", curve: Curve | None = None) -> None:
     """Draw a path from large lambda at the left to small at the right, on a logarithmic axis.
 
     Parameters
@@ -65,7 +65,7 @@ def draw(path: RegularizationPath, file: Path, title: str = "", curve: Curve | N
     figure.savefig(file, dpi=150, metadata={"Date": None} if file.suffix == ".svg" else None)
 
 
-def _functions(panel: Any, path: RegularizationPath, high: float, low: float) -> None:
+def _functions(panel: Any, path: AnyPath, high: float, low: float) -> None:
     """The coefficients of a linear kernel, else f + b at training points, coloured by their label."""
     from matplotlib import colormaps
 
@@ -84,7 +84,7 @@ def _functions(panel: Any, path: RegularizationPath, high: float, low: float) ->
     _training_scores(panel, path, lams)
 
 
-def _training_scores(panel: Any, path: RegularizationPath, lams: Array) -> None:
+def _training_scores(panel: Any, path: AnyPath, lams: Array) -> None:
     from matplotlib.lines import Line2D
 
     m, rows, y = path.problem.m, path.problem.rows, labels(path)

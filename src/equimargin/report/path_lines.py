@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from equimargin.formulations.kernels.features import explicit
 from equimargin.formulations.kernels.kernel import Linear
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.solvers import RegularizationPath
+from equimargin.solvers.path import AnyPath, OneNormPath, RegularizationPath
 
 ACROSS = 500
 """Lambdas at which a line is drawn. A curve with many more knots is reduced to as many columns."""
@@ -18,7 +18,7 @@ LINES = 120
 """Lines, at most. If there are more points, the points that are drawn are spread evenly over the labels."""
 
 
-def ends(path: RegularizationPath) -> tuple[float, float]:
+def ends(path: AnyPath) -> tuple[float, float]:
     """The largest and the smallest lambda that are drawn, the one above the other.
 
     Raises
@@ -32,26 +32,32 @@ def ends(path: RegularizationPath) -> tuple[float, float]:
     return (high, low) if high > low else (2 * high, low / 2)
 
 
-def lambdas(path: RegularizationPath, high: float, low: float, number: int = ACROSS) -> Array:
+def lambdas(path: AnyPath, high: float, low: float, number: int = ACROSS) -> Array:
     """The lambdas of the path at which a line is drawn, falling, evenly spread over their logarithms."""
     return np.clip(np.geomspace(min(high, path.lambdas[0]), low, number), path.lambdas[-1], path.lambdas[0])
 
 
-def coefficients(path: RegularizationPath, lams: Array) -> Array | None:
+def coefficients(path: AnyPath, lams: Array) -> Array | None:
     """The coefficients w at some lambdas, (len(lams), d), of a linear kernel with at most LINES features; None of any other."""
     Z = explicit(path.problem.kernel, path.problem.X)
     if not isinstance(path.problem.kernel, Linear) or Z is None or Z.d > LINES:
         return None
+    if isinstance(path, OneNormPath):
+        pieces = [path.piece(lam) for lam in lams.tolist()]
+        return np.array([Z.rdot(beta) for beta in path.betas[pieces].toarray()])
     return along(path, path.w if path.w.size else np.array([Z.rdot(beta) for beta in path.betas]), lams)
 
 
-def training_scores(path: RegularizationPath, lams: Array) -> Array:
+def training_scores(path: AnyPath, lams: Array) -> Array:
     """f + b at the training points at some lambdas, (len(lams), m); less their median where only differences of scores mean anything."""
-    values = along(path, path.g + path.biases[:, None], lams)
+    if isinstance(path, OneNormPath):
+        values = path.decision_function(path.problem.X, lams)
+    else:
+        values = along(path, path.g + path.biases[:, None], lams)
     return values - np.median(values, axis=1, keepdims=True) if path.problem.rows.invariant else values
 
 
-def labels(path: RegularizationPath) -> Array:
+def labels(path: AnyPath) -> Array:
     """The label, target or relevance of every training point; 0 where there is none."""
     return np.asarray(getattr(path.problem.rows, "y", np.zeros(path.problem.m)), dtype=np.float64)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from equimargin.formulations.numeric.arrays import Array, is_sparse
 from equimargin.selection.orders import LAMBDA_RESOLUTION, Knots
 from equimargin.selection.rank_metrics import RankMetric
 from equimargin.selection.validation import Metric, metric_of
-from equimargin.solvers.path.result import RegularizationPath
+from equimargin.solvers.path import AnyPath, OneNormPath
 
 
 class NothingToChoose(ValueError):
@@ -68,12 +69,13 @@ class Curve(NamedTuple):
 
 
 def best(
-    path: RegularizationPath, X_validation: Any, y_validation: ArrayLike, metric: str | RankMetric = "auto", qid: ArrayLike | None = None
+    path: AnyPath, X_validation: Any, y_validation: ArrayLike, metric: str | RankMetric = "auto", qid: ArrayLike | None = None
 ) -> Selected:
     """The lambda whose f is best on validation points, among all from the first breakpoint to the last one above 0.
 
-    Between breakpoints g = lambda f is linear in lambda, and f is affine in 1 / lambda. The signs, orders and errors of f at all these
-    lambdas follow from that. Several intervals may share the best score; the geometric middle of the widest, in log lambda, is taken.
+    Between breakpoints g = lambda f is linear in lambda, and f is affine in 1 / lambda; f of a one-norm problem is constant there. The
+    signs, orders and errors of f at all these lambdas follow from that. Several intervals may share the best score; the geometric middle
+    of the widest, in log lambda, is taken.
 
     Parameters
     ----------
@@ -97,11 +99,11 @@ def best(
     Source: document P, section 5, which validates at breakpoints only.
     """
     judge = metric_of(path.problem, metric, y_validation, qid)
-    return _selected(judge.name, judge.larger_is_better, _knots(judge, [_lines(path, X_validation, y_validation)]))
+    return _selected(judge.name, judge.larger_is_better, _knots(judge, [followed_at(path, X_validation, y_validation)]))
 
 
 def score_along(
-    path: RegularizationPath, X_validation: Any, y_validation: ArrayLike, metric: str | RankMetric = "auto", qid: ArrayLike | None = None
+    path: AnyPath, X_validation: Any, y_validation: ArrayLike, metric: str | RankMetric = "auto", qid: ArrayLike | None = None
 ) -> Curve:
     """The score on validation points at all lambdas that `best` chooses from.
 
@@ -119,10 +121,26 @@ def score_along(
     ValueError : as in `best`.
     """
     judge = metric_of(path.problem, metric, y_validation, qid)
-    return _curve(judge, _knots(judge, [_lines(path, X_validation, y_validation)]))
+    return _curve(judge, _knots(judge, [followed_at(path, X_validation, y_validation)]))
 
 
-class _Lines(NamedTuple):
+class Steps(NamedTuple):
+    """f of a path of constant pieces, with its bias, at some points.
+
+    lambdas : (T,) falling, the lower ends of the pieces, all above 0.  values : (T, n).  stopped : why the path ends, in words.
+    """
+
+    lambdas: Array
+    values: Array
+    stopped: str
+
+    def ends(self, a: float, b: float) -> tuple[Array, Array]:
+        """g = lambda f at the ends of an interval from a down to b, inside a piece; (n,) each."""
+        f = self.values[int(np.searchsorted(-self.lambdas, -b))]
+        return a * f, b * f
+
+
+class Lines(NamedTuple):
     """g of a path, with its bias, at some points.
 
     lambdas : (T,) falling.  values : (T, n), linear in between.  level : their slope above the first lambda.
@@ -144,8 +162,12 @@ class _Lines(NamedTuple):
         share = (lam - self.lambdas[t + 1]) / (self.lambdas[t] - self.lambdas[t + 1])
         return np.asarray(share * self.values[t] + (1 - share) * self.values[t + 1])
 
+    def ends(self, a: float, b: float) -> tuple[Array, Array]:
+        """g at the ends of an interval from a down to b, between two breakpoints; (n,) each."""
+        return self.at(a), self.at(b)
 
-def _lines(path: RegularizationPath, X: Any, y: ArrayLike) -> _Lines:
+
+def followed_at(path: AnyPath, X: Any, y: ArrayLike) -> Lines | Steps:
     """g of a path at validation points.
 
     Equal points get bitwise equal values. A product of matrices does not promise that, and a difference in the last bit would order them.
@@ -157,17 +179,23 @@ def _lines(path: RegularizationPath, X: Any, y: ArrayLike) -> _Lines:
         wanted = (np.asarray(y).size, path.problem.X.shape[1])
         raise ValueError(f"the validation points must be of shape {wanted}, as y and the training points are, not {points.shape}")
     check_columns(X, path.problem.feature_names)
+    values_at = path.functions if isinstance(path, OneNormPath) else path.values
     if is_sparse(X):
-        values = path.values(points)
+        values = values_at(points)
     else:
         points, place = np.unique(points, axis=0, return_inverse=True)
-        values = path.values(points)[:, place.ravel()]
+        values = values_at(points)[:, place.ravel()]
     if not np.isfinite(values).all():
         raise ValueError("f is not finite at a validation point; remove rows with NaN or infinite numbers first")
-    return _Lines(path.lambdas, values, path.level, path.stopped)
+    if isinstance(path, OneNormPath):
+        lambdas = path.lambdas.copy()
+        if lambdas[-1] == 0 and len(lambdas) > 1:  # f is the same down to 0, which has no logarithm
+            lambdas[-1] = lambdas[-2] / 2
+        return Steps(lambdas, values, path.stopped)
+    return Lines(path.lambdas, values, path.level, path.stopped)
 
 
-def _knots(judge: Metric, parts: Sequence[_Lines]) -> Iterator[Knots]:
+def _knots(judge: Metric, parts: Sequence[Lines | Steps]) -> Iterator[Knots]:
     """The score's knots, one segment after another, of the points of all parts together, over the lambdas that all of them reach."""
     lambdas = np.unique(np.concatenate([part.lambdas for part in parts]))[::-1]
     reached = max(float(part.lambdas[-1]) for part in parts)
@@ -176,13 +204,10 @@ def _knots(judge: Metric, parts: Sequence[_Lines]) -> Iterator[Knots]:
         raise SameEverywhere(f"there is no lambda to choose: {parts[0].stopped}")
     if lambdas[0] - lambdas[-1] <= LAMBDA_RESOLUTION * lambdas[0]:
         lambdas = lambdas[:1]
-    rows = (np.concatenate([part.at(lam) for part in parts]) for lam in lambdas.tolist())
-    a, ga = lambdas[0], next(rows)
-    if len(lambdas) == 1:
-        yield judge.along(a, a, ga, ga)
-    for b, gb in zip(lambdas[1:].tolist(), rows, strict=True):
-        yield judge.along(a, b, ga, gb)
-        a, ga = b, gb
+    found = lambdas.tolist()
+    for a, b in pairwise(found) if len(found) > 1 else [(found[0], found[0])]:
+        ga, gb = zip(*(part.ends(a, b) for part in parts), strict=True)
+        yield judge.along(a, b, np.concatenate(ga), np.concatenate(gb))
 
 
 class _Run(NamedTuple):

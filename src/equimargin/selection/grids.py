@@ -11,20 +11,21 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations import Kernel, MarginProblem, linear
+from equimargin.formulations import Kernel, MarginProblem, Problem, linear
 from equimargin.formulations.kernels.kernel import Precomputed
 from equimargin.formulations.numeric.arguments import did_you_mean, shown
 from equimargin.formulations.numeric.arrays import Array, Index, is_sparse
 from equimargin.formulations.problem.choices import Loss
-from equimargin.formulations.problem.construct import problem_of
+from equimargin.formulations.problem.construct import problem_of, problem_of_family
 from equimargin.formulations.problem.labels import numbers
 from equimargin.selection.along_path import (
     Curve,
+    Lines,
     Selected,
+    Steps,
     _curve,
     _knots,
-    _Lines,
-    _lines,
+    followed_at,
 )
 from equimargin.selection.rank_metrics import RankMetric
 from equimargin.selection.validation import metric_of
@@ -105,6 +106,7 @@ class GridOptions(TypedDict, total=False):
 
     lambda_min, max_events, time_limit : of every path, as in `regularization_path`; lambda is that of a fold's problem.
     random_state : of the folds.  n_jobs : processes, -1 for all cores.  progress : called with (done, total), in paths.
+    family : of the task, with the hinge, such as "rvm"; by default its margin problem.
     """
 
     lambda_min: float
@@ -112,6 +114,7 @@ class GridOptions(TypedDict, total=False):
     time_limit: float | None
     random_state: int
     n_jobs: int
+    family: str | None
     progress: Callable[[int, int], object]
 
 
@@ -139,7 +142,7 @@ def grid(
     metric : as in `best`.  epsilon : of the regression.
     folds : how many, 2 or more; or a splitter of scikit-learn, whose groups are the queries; or pairs of (training rows, rows held out).
     options : lambda_min (1e-4), max_events and time_limit of every path, random_state (0) of a number of folds, n_jobs (1) processes,
-        and progress, as `GridOptions` says.
+        family and progress, as `GridOptions` says.
 
     Returns
     -------
@@ -156,9 +159,9 @@ def grid(
     check_options("grid", options, GridOptions)
     chosen = checked_kernels("grid", kernels)
     parts = folds_of(y, query, task, folds, options.get("random_state", 0))
-    jobs = [Job(X, y, query, task, kernel, epsilon, *part) for kernel in chosen for part in parts]
+    jobs = [Job(X, y, query, task, kernel, epsilon, *part, family=options.get("family")) for kernel in chosen for part in parts]
     held_out = np.concatenate([part.validation for part in parts])
-    judge = metric_of(jobs[0].problem, metric, y[held_out], queries_of_folds(parts, query))
+    judge = metric_of(jobs[0].hinge, metric, y[held_out], queries_of_folds(parts, query))
     rows, runs = [], _followed(jobs, options)
     for kernel in chosen:
         lines, paths = zip(*islice(runs, len(parts)), strict=True)
@@ -194,7 +197,7 @@ def checked_kernels(function: str, given: Sequence[Kernel] | None) -> list[Kerne
     return kernels
 
 
-def _followed(jobs: Sequence[Job], options: GridOptions) -> Iterator[tuple[_Lines, FoldPath]]:
+def _followed(jobs: Sequence[Job], options: GridOptions) -> Iterator[tuple[Lines | Steps, FoldPath]]:
     """The paths of all jobs, in their order, followed in as many processes as are asked for."""
     from joblib import Parallel, delayed
 
@@ -294,6 +297,15 @@ class Job(NamedTuple):
     training: NDArray[np.intp]
     validation: NDArray[np.intp]
     loss: Loss = "hinge"
+    family: str | None = None
+
+    @property
+    def hinge(self) -> Problem:
+        """The problem of the training points with the hinge, of the family that is asked for."""
+        qid = None if self.query is None else self.query[self.training]
+        return problem_of_family(
+            self.family, self.task, self.features(self.training), self.y[self.training], self.kernel, self.epsilon, qid
+        )
 
     @property
     def problem(self) -> MarginProblem:
@@ -302,10 +314,10 @@ class Job(NamedTuple):
         X, y = self.features(self.training), self.y[self.training]
         return problem_of(self.task, X, y, kernel=self.kernel, loss=self.loss, epsilon=self.epsilon, qid=qid)
 
-    def run(self, lambda_min: float, max_events: int | None, time_limit: float | None) -> tuple[_Lines, FoldPath]:
+    def run(self, lambda_min: float, max_events: int | None, time_limit: float | None) -> tuple[Lines | Steps, FoldPath]:
         """Follow the path."""
-        path = regularization_path(self.problem, lambda_min, max_events, time_limit)
-        lines = _lines(path, self.features(self.validation), self.y[self.validation])
+        path = regularization_path(self.hinge, lambda_min, max_events, time_limit)
+        lines = followed_at(path, self.features(self.validation), self.y[self.validation])
         return lines, FoldPath(len(path), path.stopped, path.complete)
 
     def features(self, rows: NDArray[np.intp]) -> Any:

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from equimargin.formulations.numeric.arguments import shown
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.labels import Index, numbers, queries
-from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.metrics import concordance
 from equimargin.selection.orders import SCORE_ROUNDING, Knots, beyond, inversions, levelled, steps
@@ -155,7 +155,7 @@ METRIC_OF_NAME: Mapping[str, Callable[..., Metric]] = {
 """The metrics of points that can be followed along a path, by their names; `rank_metric_of` knows those of rankings."""
 
 
-def metric_of(problem: MarginProblem, metric: str | RankMetric, y: ArrayLike, qid: ArrayLike | None) -> Metric:
+def metric_of(problem: Problem, metric: str | RankMetric, y: ArrayLike, qid: ArrayLike | None) -> Metric:
     """The metric for validation points of a problem, by its name or as a function; "auto" is the usual metric of its task.
 
     Parameters

@@ -16,8 +16,9 @@ from equimargin.cli.app import app
 from equimargin.data import load
 from equimargin.formulations import classification, interval, ranking, rbf
 from equimargin.selection.along_path import best
-from equimargin.solvers import RegularizationPath, regularization_path, solve
+from equimargin.solvers import OneNormPath, RegularizationPath, regularization_path, solve
 from narrow import as_a
+from schema import faults
 
 RUN = CliRunner()
 
@@ -66,6 +67,41 @@ def test_folds_choose_a_lambda_of_the_path(arguments: list[str], metric: str, tm
     assert f"best {metric} {chosen['score']:.6g} on 3 folds: at lambda = {chosen['lam']:.6g}" in output
     assert chosen["interval"][0] <= chosen["lam"] <= chosen["interval"][1]
     assert chosen["C"] == pytest.approx(1 / chosen["lam"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "family", "metric"),
+    [
+        (["diabetes_ranking", "--sample", "20", "--family", "rvm", "--metric", "ndcg@5"], "rvm", "ndcg@5"),
+        (["diabetes_ranking", "--sample", "20", "--family", "rank.onenorm"], "rank.onenorm", "pairwise_accuracy"),
+        (["iris", "--sample", "30", "--family", "svm.onenorm"], "svm.onenorm", "accuracy"),
+        (["iris", "--sample", "30", "--family", "svm.nobias"], "svm.nobias", "accuracy"),
+        (["diabetes_ranking", "--sample", "20", "--metric", "average_precision"], "rank.l1", "average_precision"),
+    ],
+)
+def test_any_family_with_the_hinge_has_a_path_and_any_metric_of_its_task_chooses(
+    arguments: list[str], family: str, metric: str, tmp_path: Path
+) -> None:
+    out, saved, drawn, page = (tmp_path / f"out.{ending}" for ending in ("json", "npz", "svg", "html"))
+    files = ("--json", str(out), "--save", str(saved), "--plot", str(drawn), "--html", str(page))
+    status, output = run(*arguments, "--validate", "3", *files)
+    assert status == 0, output
+    assert "The whole path is known" in page.read_text()
+    record = json.loads(out.read_text())
+    assert record["settings"]["family"] == family
+    assert record["selected"]["metric"] == metric
+    assert not list(faults(record, "path"))
+    assert drawn.read_text().endswith("</svg>\n")
+    pieces = "onenorm" in family or family == "rvm"
+    assert ("f is constant between them" in output) == pieces
+    path = (OneNormPath if pieces else RegularizationPath).load(saved)
+    assert path.problem.family == family
+    lam = record["selected"]["lam"]
+    assert path.at(lam).interval.relative_width <= 1e-8
+    if pieces:
+        t = int(np.searchsorted(-np.array(record["breakpoints"]["lambda"]), -lam))
+        f = as_a(OneNormPath, path).functions(path.problem.X)[t]
+        np.testing.assert_allclose(f, path.at(lam).decision_function(path.problem.X), atol=1e-9 * np.abs(f).max())
 
 
 def test_another_file_is_scaled_as_the_first(tmp_path: Path) -> None:
@@ -349,6 +385,10 @@ def test_epsilon_is_recorded_where_it_means_something(tmp_path: Path) -> None:
         (["iris", "--validate", "nowhere.txt"], ["nowhere.txt"]),
         (["diabetes", "--epsilon", "-1"], ["epsilon"]),
         (["xor", "--sample", "1"], ["one class"]),
+        (["xor", "--family", "svm.onenor"], ["unknown family 'svm.onenor'", "did you mean svm.onenorm", "svm.nobias"]),
+        (["xor", "--family", "svm.l2"], ["known of a classification with the hinge"]),
+        (["diabetes", "--family", "rvm"], ["unknown family 'rvm'", "known of a regression with the hinge: svr"]),
+        (["iris", "--validate", "3", "--metric", "ndcg"], ["'ndcg' is not one of a svm.soft problem", "accuracy"]),
     ],
 )
 def test_bad_arguments_are_one_sentence(arguments: list[str], words: list[str]) -> None:

@@ -13,7 +13,7 @@ from equimargin.report.pages.drawing import PICTURE_WIDTH, Picture, across, curv
 from equimargin.report.pages.rendering import Cell, rendered
 from equimargin.report.pages.scales import Linear, Logarithmic
 from equimargin.report.path_lines import coefficients, ends, labels, lambdas, spread, thinned, training_scores
-from equimargin.solvers import RegularizationPath
+from equimargin.solvers.path import AnyPath
 from equimargin.solvers.path.result import OPTIMAL_GAP
 
 LEFT, RIGHT, TOP, BOTTOM = 46.0, PICTURE_WIDTH - 14, 24.0, 220.0
@@ -53,7 +53,7 @@ class Scores:
 
 
 def path_page(
-    path: RegularizationPath,
+    path: AnyPath,
     said: Sequence[str],
     data: Mapping[str, Any],
     settings: Mapping[str, Any],
@@ -94,7 +94,7 @@ def path_page(
     )
 
 
-def verdict(path: RegularizationPath) -> tuple[str, str]:
+def verdict(path: AnyPath) -> tuple[str, str]:
     """The verdict on a path in a word (agree, disagree or unfinished) and in a sentence."""
     worst = float(np.max(np.concatenate([path.gaps, path.midpoint_gaps])))
     if not worst <= OPTIMAL_GAP:
@@ -111,7 +111,7 @@ def _best(scores: Scores) -> str:
     return f"The best {name} on {scores.where} is {scores.score:.6g}, at C = {1 / scores.lam:.6g} (lambda = {scores.lam:.6g})."
 
 
-def _cells(path: RegularizationPath, t: int) -> Iterator[Cell]:
+def _cells(path: AnyPath, t: int) -> Iterator[Cell]:
     """The row of a breakpoint."""
     lam, half_way = float(path.lambdas[t]), float(path.midpoint_gaps[t]) if t < len(path.midpoint_gaps) else None
     yield Cell(f"{t + 1:,}", t + 1)
@@ -123,7 +123,7 @@ def _cells(path: RegularizationPath, t: int) -> Iterator[Cell]:
     yield Cell(f"{path.margins[t]:,}", int(path.margins[t]))
 
 
-def _across(path: RegularizationPath, right: float = RIGHT) -> Logarithmic:
+def _across(path: AnyPath, right: float = RIGHT) -> Logarithmic:
     """The scale of lambda, large at the left."""
     return Logarithmic.of(ends(path), right, LEFT)
 
@@ -135,14 +135,14 @@ def _upwards(values: Array) -> Linear:
     return Linear(low - margin, high + margin, BOTTOM, TOP)
 
 
-def _functions(path: RegularizationPath, columns: Sequence[str] | None) -> Picture:
+def _functions(path: AnyPath, columns: Sequence[str] | None) -> Picture:
     """The coefficients of a linear kernel, else the decision values at training points."""
     lams = lambdas(path, *ends(path), KNOTS)
     values = coefficients(path, lams)
     return _decision_values(path, lams) if values is None else _coefficients(path, lams, values, columns)
 
 
-def _coefficients(path: RegularizationPath, lams: Array, values: Array, columns: Sequence[str] | None) -> Picture:
+def _coefficients(path: AnyPath, lams: Array, values: Array, columns: Sequence[str] | None) -> Picture:
     """The coefficients, of which the largest at the end are named at the right; no two names are written over each other."""
     d = values.shape[1]
     names = list(columns) if columns is not None and len(columns) == d else [f"feature {j + 1}" for j in range(d)]
@@ -174,7 +174,7 @@ def _apart(places: Sequence[float]) -> list[float]:
     return moved
 
 
-def _decision_values(path: RegularizationPath, lams: Array) -> Picture:
+def _decision_values(path: AnyPath, lams: Array) -> Picture:
     """The decision values at training points; the patterns of their lines are by the label."""
     y_of, values = labels(path), training_scores(path, lams)
     shown = spread(y_of, POINTS)
@@ -193,7 +193,7 @@ def _decision_values(path: RegularizationPath, lams: Array) -> Picture:
     return Picture("functions", "Decision values along the path", said, BOTTOM + 34, elements, f"f(x) + b of {some}.{less}", legend)
 
 
-def _scores(path: RegularizationPath, scores: Scores) -> Picture:
+def _scores(path: AnyPath, scores: Scores) -> Picture:
     """The scores on validation points, with the best lambda."""
     high, low = ends(path)
     lams, values = thinned(scores.lambdas, scores.scores, high, low)
@@ -208,7 +208,7 @@ def _scores(path: RegularizationPath, scores: Scores) -> Picture:
     return Picture("scores", f"Scores on {scores.where}", best, BOTTOM + 34, elements, f"The {name} on {scores.where} over lambda.", legend)
 
 
-def _margins(path: RegularizationPath) -> Picture:
+def _margins(path: AnyPath) -> Picture:
     """The number of rows in the margin set."""
     high, low = ends(path)
     above = path.lambdas[path.lambdas > 0]
@@ -220,7 +220,7 @@ def _margins(path: RegularizationPath) -> Picture:
     return Picture("margins", "Size of the margin set along the path", said, BOTTOM + 34, elements, "The rows that lie on their margin.")
 
 
-def _gaps(path: RegularizationPath) -> Picture:
+def _gaps(path: AnyPath) -> Picture:
     """The relative gaps at breakpoints and half way between them."""
     here, half_way = path.lambdas > 0, path.lambdas[1:] > 0
     between = np.sqrt(path.lambdas[:-1][half_way] * path.lambdas[1:][half_way])
