@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+import equimargin.documents
 from campaigns.exact.program_kinds import DATA, KINDS
 from equimargin.data import load
 from equimargin.formulations import (
@@ -40,11 +41,16 @@ from equimargin.formulations import (
 from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.programs import Program, program_from_arrays
+from equimargin.own.instances import drawn
 from equimargin.proofs import certificate, checker, program_certificate
+from equimargin.proofs.families.family import FAMILIES
+from equimargin.proofs.program_certificate import certificate_of_definition
 from equimargin.solvers import exact_optimum, solve
 from equimargin.solvers.exact.program import Infeasible, Optimum, Undecided, program_optimum
 from narrow import present
 
+OF_DOCUMENTS = [id for id, known in FAMILIES.items() if known.module.startswith(equimargin.documents.__name__)]
+"""The families of the documents that enter as a user's would: their definitions are certified as programs."""
 HANGS = 120
 """Seconds after which a check counts as hanging."""
 OUTCOMES = ("rejected", "accepted and true", "accepted and FALSE")
@@ -125,7 +131,7 @@ def false(interval: tuple[Fraction | float, Fraction | float], truth: tuple[Frac
 def truth(stated: dict[str, Any]) -> tuple[Fraction | float, Fraction | float]:
     """What is known of the optimum of a problem as a certificate states it: its exact value, or a solver's interval."""
     problem = restated(stated)
-    if problem.kernel.name != "rbf" and problem.m <= 40:
+    if stated["kernel"]["name"] != "rbf" and problem.m <= 40:
         found = exact_optimum(problem)
         if found.value is not None:
             return found.value, found.value
@@ -245,9 +251,13 @@ def instances(source: str) -> Iterator[Problem]:
         if data.task == "ranking":
             yield one_norm_ranking(data.X, data.y, data.qid, 1.0, kernel)
             yield ranking_vector_machine(data.X, data.y, data.qid, 1.0, kernel)
-    if data.task != "ranking":
+    if data.task == "ranking":
+        yield ranking(data.X, data.y, data.qid, np.inf, rbf(1.0))
+    else:
         make = classification if data.task == "classification" else regression
         yield make(data.X, data.y, np.inf, kernel=rbf(1.0))
+    if data.task == "classification":
+        yield classification(data.X, data.y, np.inf, rbf(1.0), bias=False)
 
 
 def _hanging(signum: int, frame: Any) -> None:
@@ -276,6 +286,10 @@ def main() -> int:
         counts = judged(program_certificate(program, outcome), program_truth, rng, options.examples)
         wrong += counts[OUTCOMES[2]]
         print(f"{make.__name__}, {data}: {_table(counts)}", flush=True)
+    for id in OF_DOCUMENTS:
+        counts = judged(certificate_of_definition(FAMILIES[id](drawn(FAMILIES[id], options.seed))), program_truth, rng, options.examples)
+        wrong += counts[OUTCOMES[2]]
+        print(f"{id}: {_table(counts)}", flush=True)
     return int(wrong > 0)
 
 
