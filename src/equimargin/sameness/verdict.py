@@ -279,7 +279,8 @@ def _without_difference(findings: Sequence[Finding], search: Search, in_time: bo
     infinite = [found for found in known if found.equal and not found.finite]
     rounded = sum(not found.equal for found in known) + search.looked_at - search.equal
     if in_time and explained and len(explained) + len(infinite) == len(taken) and not rounded:
-        return "EQUAL", [*_reasons(explained), *_scope(explained, infinite), *_in_time(search.in_time), _read(reading)]
+        scope = _scope(explained, infinite, len(findings) - len(taken))
+        return "EQUAL", [*_reasons(explained), *scope, *_in_time(search.in_time), _read(reading)]
     unexplained = len(known) - len(explained) - len(infinite)
     said = [f"No reason was found on {unexplained} of {_instances(len(known))}."] if unexplained else []
     unsought = Counter(found.unsought for found in known if found.unsought)
@@ -307,7 +308,7 @@ def _reasons(explained: Sequence[Finding]) -> list[str]:
     return [f"{max(said, key=len)}, on {len(said)} of {_instances(len(explained))}." for said in ordered]
 
 
-def _scope(explained: Sequence[Finding], infinite: Sequence[Finding]) -> list[str]:
+def _scope(explained: Sequence[Finding], infinite: Sequence[Finding], left_out: int) -> list[str]:
     """For which data the reason is verified."""
     general = [found.for_all_data for found in explained if found.for_all_data is not None]
     said = ["It is verified in rationals, number by number, at every instance drawn; nothing is claimed of other data."]
@@ -321,6 +322,8 @@ def _scope(explained: Sequence[Finding], infinite: Sequence[Finding]) -> list[st
         ]
     if infinite:
         said.append(f"On {_instances(len(infinite))} more exact rays prove that both values are the same infinity.")
+    if left_out:
+        said.append(f"On {_instances(left_out)} more one of the two is not stated: the verdict is on the data that both take.")
     return said
 
 

@@ -172,9 +172,12 @@ def test_instances_that_a_formulation_is_not_stated_for_decide_nothing() -> None
         made = family("same_refusing", data=CLASSES)
         made.formulation("primal")(soft)
         made.formulation("dual", applies=lambda d: None if d["C"] < 3 else "C is 3")(soft_dual)
-        found = same("same_refusing.primal", "same_refusing.dual", draws=3, examples=10)
+        large = {"X": np.ones((3, 2)), "y": np.array([1.0, -1.0, 1.0]), "C": 3.0}
+        small = {"X": np.array([[1.0], [-1.0]]), "y": np.array([1.0, -1.0]), "C": 1.0}
+        found = same("same_refusing.primal", "same_refusing.dual", st.sampled_from([large, small]), draws=1, examples=4)
         assert found.verdict == "EQUAL"
         assert found.undecided["same_refusing.dual is not stated there: C is 3"] > 0
+        assert any("the verdict is on the data that both take" in reason for reason in found.reasons)
     finally:
         for id in [id for id in REGISTRY if id.startswith("same_refusing")]:
             del REGISTRY[id]
