@@ -1147,7 +1147,7 @@ SOURCES: dict[str, dict[str, Change]] = {
     "homotopy": {
         "solves and reports 2 C": Change(*ANOTHER),
         "lambda = 2 / C": Change("followed.at(1 / C)", "followed.at(2 / C)", families=("svr.l1", "rank.l1")),
-        "alpha not divided by lambda": Change("    return np.asarray(alpha)\n", "    return np.asarray(alpha) / C\n"),
+        "alpha not divided by lambda": Change("    return np.asarray(alpha)\n", "    return np.asarray(alpha) / (2 * C)\n"),
         "optimal at once": Change(
             "    if not progress.show(multipliers(",
             "    progress.end(Status.OPTIMAL, 'what it says')\n    if not progress.show(0.5 * multipliers(",
