@@ -404,7 +404,7 @@ def explicit_two_levels(d: Data) -> cp.Problem:
 
 @explicit.formulation("unordered", control=True)
 def explicit_unordered(d: Data) -> cp.Problem:
-    """The primal without b_k <= b_{k+1}, which is lower where the levels are out of order along w."""
+    """The primal without b_k <= b_{k+1}, which is lower where none of its optima has b in order."""
     return _primal(d, rows_of(d, explicit=True))
 
 
