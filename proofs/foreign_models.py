@@ -299,6 +299,10 @@ def _kernel(name: str, parameters: Mapping[str, Any]) -> Kernel:
         return precomputed()
     if name not in ("rbf", "poly", "polynomial"):
         raise ValueError(f"the {name} kernel is not positive semidefinite, or not known: no optimum is claimed with it")
+    if parameters.get("gamma") in ("scale", "auto"):
+        raise ValueError(
+            f"gamma must be a number: what scikit-learn made of {parameters['gamma']!r} is `model._gamma` of the trained model"
+        )
     gamma = _number(parameters, "gamma")
     if name == "rbf":
         return rbf(gamma)

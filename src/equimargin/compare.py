@@ -42,8 +42,8 @@ ALLOWED_RATIO = 20.0
 """Multiple of the slowest answer that agreed when the optimum was proven: a backend may take as long as that."""
 COMPILED_AT_ONCE = 3.0
 """Seconds of compiling after which a comparison leaves the kernels that only solvers to be compared with need to the next one."""
-NOT_COMPILED = "its kernels are compiled by the next comparison, or now by --patient"
-"""What is said of a solver whose kernels are left to the next comparison."""
+NOT_COMPILED = "the next comparison compiles its code, or this one with --patient"
+"""What is said of a solver whose code is left to the next comparison; a kernel would be taken for one of the problem."""
 OUT_OF_TIME = "stopped as the total time was over"
 """What is said of the answer that was at work then."""
 LIBRARIES_OF_LINEAR_PROGRAMS = ("highspy", "scipy.optimize")

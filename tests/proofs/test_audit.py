@@ -314,6 +314,7 @@ def test_a_free_bias_asks_for_a_sum_of_zero() -> None:
         (LIBSVM.replace("linear", "precomputed") + "1 0:2.5\n", "support vectors must be whole numbers"),
         (SUPPORT % '"gamma": null', "gamma must be 1 finite number"),
         (SUPPORT % '"gamma": [1, 2]', "gamma must be 1 finite number"),
+        (SUPPORT % '"gamma": "scale"', "gamma must be a number: .*`model._gamma`"),
         (SUPPORT % '"gamma": 1, "C": true', "C must be 1 finite number"),
         (SUPPORT % '"gamma": 1, "support": [-1]', "support must be whole numbers, 0 or more"),
         (SUPPORT % '"gamma": 1, "support": [0.5]', "support must be whole numbers"),

@@ -106,6 +106,9 @@ class Data:
             )
         return dict(zip(queries.tolist(), self.weight[first].tolist(), strict=True))
 
+    def __repr__(self) -> str:
+        return f"<Data {self.describe()}>"
+
     def describe(self, pairs: int | None = None) -> str:
         """Say in a line how the data were read: target with its values and their signs, query, weight, features, and what was left out.
 

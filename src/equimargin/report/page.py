@@ -117,8 +117,9 @@ def closing(
 
 
 def summary(families: Sequence[Family], planned: Sequence[int], seconds: float, interrupted: str) -> tuple[str, str]:
-    """How many families there are with each verdict, and how many answers in which time."""
-    answers = [j for family in families for j in family.judgements]
+    """How many families there are with each verdict, and how many answers in which time; who was skipped has none."""
+    judged = [j for family in families for j in family.judgements]
+    answers = [j for j in judged if j.agreement is not Agreement.SKIPPED]
     wanted = planned or [len(family.judgements) for family in families]
     verdicts = ["unfinished" if len(f.judgements) < count else str(f.verdict) for f, count in zip(families, wanted, strict=True)]
     counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts))
@@ -127,7 +128,7 @@ def summary(families: Sequence[Family], planned: Sequence[int], seconds: float, 
     time = f"{_about(seconds, 3)}{NO_BREAK}s"
     time += f", {_about(compiling, 2)}{NO_BREAK}s of them compiling" if compiling > SHARE_OF_COMPILING * seconds else ""
     if interrupted:
-        return what, f"interrupted: {interrupted}; {len(answers)} of {sum(planned)} answers in {time}"
+        return what, f"interrupted: {interrupted}; {len(judged)} of {sum(planned)} answers in {time}"
     return what, f"{len(answers)} answer{'s' * (len(answers) != 1)} in {time}"
 
 
