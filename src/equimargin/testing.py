@@ -472,7 +472,8 @@ def _check_declaration(entry: Formulation, declared: Declaration) -> None:
     alpha = rng.uniform(0.0, 0.1, problem.p)
     declared.assign(complete(problem, problem.point(np.abs(rng.normal(size=problem.size)), alpha, 0.0)))
     tree, printed = float(declared.objective.args[0].value), float(declared.printed(declared.values).objective)
-    _require(abs(tree - printed) <= 1e-8 * max(1.0, abs(tree)), f"{entry.id} declares {tree}, its printed formula says {printed}")
+    said = f"the objective that {entry.id} declares is {tree:.12g} at a point of a problem with the {problem.kernel.name} kernel"
+    _require(abs(tree - printed) <= 1e-8 * max(1.0, abs(tree)), f"{said}, where its printed formula says {printed:.12g}")
     side = declared.point.multipliers if entry.carries == "multipliers" else None
     _require(side is None or np.allclose(side, alpha), f"{entry.id} does not recover the multipliers that it expresses")
 
