@@ -31,6 +31,7 @@ OF_OPEN_FAMILIES = (
     "ordinal.ord_implicit_order",
     "ordinal.ord_hard_is_rank_hard",
     "ordinal.ord_pair_slacks",
+    "ordinal.ord_sum_ball",
 )
 """Theorems about families that enter by the open protocol, in which the forms of one family are its links."""
 

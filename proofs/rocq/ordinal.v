@@ -7,6 +7,7 @@
     [ord_implicit_two_levels]           with two levels, ord.implicit and svm.soft have one optimum
     [ord_implicit_order]                best thresholds of all rows are in order, if the level between them is taken
     [ord_hard_is_rank_hard]             hard rows have thresholds for 2w if and only if w meets all pairs, and then the objective is 4 times
+    [ord_sum_ball]                      the sum of margins v over |w| <= 1 is -v^2 / 2 of the sum with 1/2 |w|^2 over all w
     [ord_pair_slacks]                   the hinge of a pair, of margin 2, is at most the sum of its points' slacks at a threshold between *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
@@ -228,3 +229,108 @@ apply: minimum_iff => [[[w b] xi] F|[[w c] xi] F].
 exists (w, (fun=> c), fun p => xi p.1); last by rewrite /implicit_obj /ord_obj /svm_soft_primal_obj one.
 by case=> i k; rewrite (ord1 k); have := F i.
 Qed.
+
+(** ** The sum of margins
+
+    A problem of which every positive multiple of a point is a point, with a linear objective l over the ball q <= 1, has the optimum v if
+    the sum of l and q / 2 has the optimum - v^2 / 2 without the ball: [scaled_ball]. [ord_sum_ball] says it of the sum of margins. *)
+Section Scaled.
+Variables (R : realFieldType) (T : Type) (scale : R -> T -> T) (feas : T -> Prop) (q l : T -> R).
+Hypothesis scale_feas : forall c z, 0 <= c -> feas z -> feas (scale c z).
+Hypothesis q_ge0 : forall z, 0 <= q z.
+Hypothesis scale_q : forall c z, q (scale c z) = c ^+ 2 * q z.
+Hypothesis scale_l : forall c z, l (scale c z) = c * l z.
+
+Theorem scaled_ball v : v <= 0 -> minimum (fun z => feas z /\ q z <= 1) l v ->
+  minimum feas (fun z => 2%:R^-1 * q z + l z) (- (2%:R^-1 * v ^+ 2)).
+Proof.
+move=> v0 [z [[Fz qz] best] lz].
+have q_half : 0 <= 2%:R^-1 :> R by rewrite invr_ge0 ler0n.
+have bound y r : feas y -> 0 < r -> q y <= r ^+ 2 -> v * r <= l y.
+  move=> Fy r0 qr; have ri : 0 <= r^-1 by rewrite invr_ge0 ltW.
+  have qy : q (scale r^-1 y) <= 1 by rewrite scale_q exprVn mulrC ler_pdivr_mulr ?exprn_gt0 // mul1r.
+  have := best _ (conj (scale_feas ri Fy) qy).
+  by rewrite lz scale_l mulrC ler_pdivl_mulr.
+have low y : feas y -> - (2%:R^-1 * v ^+ 2) <= 2%:R^-1 * q y + l y.
+  move=> Fy; have [v1|v1] := eqVneq v 0.
+    have : 0 <= l y.
+      have r0 : 0 < 1 + q y by rewrite ltr_paddr ?q_ge0 ?ltr01.
+      have h : q y <= (1 + q y) ^+ 2.
+        rewrite -subr_ge0; have -> : (1 + q y) ^+ 2 - q y = 1 + q y + q y ^+ 2 by ring.
+        by rewrite !addr_ge0 ?sqr_ge0 ?q_ge0 ?ler01.
+      by have := bound _ _ Fy r0 h; rewrite v1 mul0r.
+    by move=> l0; rewrite v1 expr0n mulr0 oppr0 addr_ge0 // mulr_ge0 ?q_ge0.
+  have vn : v < 0 by rewrite lt_neqAle v1.
+  have key : l y < 0 -> (l y / v) ^+ 2 <= q y.
+    move=> l0; rewrite leNgt; apply/negP => small.
+    have t0 : 0 < l y / v by rewrite nmulr_rgt0 ?invr_lt0.
+    set t := l y / v in small t0 *.
+    pose r := 2%:R^-1 * (t + q y / t).
+    have r0 : 0 < r.
+      have e : 0 <= q y / t by rewrite divr_ge0 ?q_ge0 // ltW.
+      by rewrite /r pmulr_rgt0 ?invr_gt0 ?ltr0n // ltr_paddr.
+    have h : q y <= r ^+ 2.
+      rewrite -subr_ge0; have -> : r ^+ 2 - q y = (2%:R^-1 * (t - q y / t)) ^+ 2.
+        by rewrite /r; field; rewrite gt_eqF.
+      exact: sqr_ge0.
+    have rt : r < t.
+      rewrite -subr_gt0; have -> : t - r = 2%:R^-1 * (t ^+ 2 - q y) / t by rewrite /r; field; rewrite gt_eqF.
+      by rewrite mulr_gt0 ?invr_gt0 // mulr_gt0 ?invr_gt0 ?ltr0n // subr_gt0.
+    have := bound _ _ Fy r0 h; rewrite leNgt => /negP; apply.
+    have -> : l y = v * t by rewrite /t mulrC divfK.
+    by rewrite ltr_nmul2l.
+  rewrite -subr_ge0 opprK; have [l0|l0] := lerP 0 (l y).
+    by rewrite !addr_ge0 // mulr_ge0 ?q_ge0 ?sqr_ge0.
+  have -> : 2%:R^-1 * q y + l y + 2%:R^-1 * v ^+ 2 = 2%:R^-1 * (q y - (l y / v) ^+ 2) + 2%:R^-1 * (l y / v + v) ^+ 2.
+    by field.
+  by rewrite addr_ge0 // mulr_ge0 ?sqr_ge0 // subr_ge0 key.
+have t0 : 0 <= - v by rewrite oppr_ge0.
+have up : 2%:R^-1 * q (scale (- v) z) + l (scale (- v) z) <= - (2%:R^-1 * v ^+ 2).
+  rewrite scale_q scale_l lz sqrrN -subr_ge0.
+  have -> : - (2%:R^-1 * v ^+ 2) - (2%:R^-1 * (v ^+ 2 * q z) + - v * v) = 2%:R^-1 * v ^+ 2 * (1 - q z) by field.
+  have e : 0 <= 1 - q z by rewrite subr_ge0.
+  by rewrite mulr_ge0 // mulr_ge0 // sqr_ge0.
+have same : 2%:R^-1 * q (scale (- v) z) + l (scale (- v) z) = - (2%:R^-1 * v ^+ 2).
+  by apply/eqP; rewrite eq_le up low //; exact: scale_feas.
+exists (scale (- v) z) => //; split; first exact: scale_feas.
+by move=> y Fy; rewrite same low.
+Qed.
+End Scaled.
+
+Section SumOfMargins.
+Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V) (I : finType) (l : nat) (x : I -> V) (y : I -> 'I_l.+1) (C : R).
+Let point : Type := (V * ('I_l -> R) * ('I_l -> R) * (I * bool -> R))%type.
+(** The slacks of a point are those of the interval above its level, and of the one below. *)
+Definition ord_sum_feas (z : point) := let: (w, a, b, xi) := z in
+  [/\ forall i (k : 'I_l), y i = k :> nat -> ip w (x i) <= a k + xi (i, false),
+      forall i (k : 'I_l), y i = k.+1 :> nat -> b k - xi (i, true) <= ip w (x i),
+      forall p, 0 <= xi p, forall k, a k <= b k & forall k k' : 'I_l, k' = k.+1 :> nat -> b k <= a k'].
+Definition ord_sum_widths (z : point) := let: (w, a, b, xi) := z in \sum_k (a k - b k) + C * (\sum_p xi p).
+Definition ord_sum_square (z : point) := let: (w, a, b, xi) := z in ip w w.
+Definition ord_sum_obj (z : point) := 2%:R^-1 * ord_sum_square z + ord_sum_widths z.
+Definition ord_sum_ball_feas (z : point) := ord_sum_feas z /\ ord_sum_square z <= 1.
+
+Theorem ord_sum_ball v : minimum ord_sum_ball_feas ord_sum_widths v -> minimum ord_sum_feas ord_sum_obj (- (2%:R^-1 * v ^+ 2)).
+Proof.
+pose scale c (z : point) : point := let: (w, a, b, xi) := z in (c *: w, fun k => c * a k, fun k => c * b k, fun p => c * xi p).
+move=> least; apply: (@scaled_ball R point scale) (least).
+- move=> c [[[w a] b] xi] c0 [lo hi xi0 ab ba]; split=> /=.
+  + by move=> i k e; rewrite ip_scalel -mulrDr ler_wpmul2l // lo.
+  + by move=> i k e; rewrite ip_scalel -mulrBr ler_wpmul2l // hi.
+  + by move=> p; rewrite mulr_ge0.
+  + by move=> k; rewrite ler_wpmul2l.
+  + by move=> k k' e; rewrite ler_wpmul2l // ba.
+- by move=> [[[w a] b] xi]; exact: ip_ge0.
+- by move=> c [[[w a] b] xi] /=; rewrite ip_scalel ip_scaler mulrA.
+- move=> c [[[w a] b] xi] /=; rewrite mulrDr !mulr_sumr; congr (_ + _).
+    by apply: eq_bigr => k _; rewrite mulrBr.
+  by apply: eq_bigr => p _; rewrite mulrCA.
+- have [z [_ best] <-] := least.
+  pose zero : point := (0, fun=> 0, fun=> 0, fun=> 0).
+  have F : ord_sum_ball_feas zero.
+    have e (u : V) : ip 0 u = 0 by rewrite -(scale0r u) ip_scalel mul0r.
+    by split; last rewrite /= e ler01; split=> //= *; rewrite ?e ?addr0 ?subr0.
+  have -> : 0 = ord_sum_widths zero by rewrite /= !big1 ?mulr0 ?addr0 // => k _; rewrite subr0.
+  exact: best.
+Qed.
+End SumOfMargins.
