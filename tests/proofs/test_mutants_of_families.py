@@ -153,6 +153,15 @@ WIDTHS: dict[str, Mistake] = {
     "intervals of no width": _and(lambda v: v["a"] == v["b"]),
 }
 """Mistakes in a form with w and intervals."""
+BALL: dict[str, Mistake] = {
+    "features 1/8 larger": WIDTHS["features 1/8 larger"],
+    "intervals penalised": WIDTHS["intervals penalised"],
+    "intervals of no width": WIDTHS["intervals of no width"],
+    "w penalised": FUNCTION["1/2 dropped"],
+    "slacks penalised": _plus(lambda v: cp.sum_squares(v["xi"])),
+    "one slack for all": SLACKS["one slack for all"],
+}
+"""Mistakes in the form with a ball, a cone program, that leave it bounded: no ray of a cone program is proven."""
 HULLS: dict[str, Mistake] = {
     "features 1/8 larger": CLASSES["features 1/8 larger"],
     "twice the distance": MISTAKES["twice the objective"],
@@ -238,15 +247,22 @@ DOCUMENTS: dict[str, dict[str, Mistake]] = {
         "half the gain": MISTAKES["twice the objective"],
         "1'a counted twice": _plus(lambda v: cp.sum(v["a"])),
     },
-    **{f"ord.sum.{name}": WIDTHS for name in ("primal", "beta", "unit_ball")},
-    **{f"ord.sum.{name}": HULLS for name in ("dual", "nearest")},
+    "ord.sum.primal": WIDTHS,
+    "ord.sum.beta": WIDTHS,
+    "ord.sum.unit_ball": BALL,
+    "ord.sum.dual": HULLS,
+    "ord.sum.nearest": {
+        **{name: HULLS[name] for name in ("features 1/8 larger", "twice the distance", "no sums", "a ridge")},
+        "tau penalised": _plus(lambda v: -cp.sum_squares(v["tau"])),
+        "eta penalised": _plus(lambda v: -cp.sum_squares(v["eta"])),
+    },
     "ord.sum.two_levels": {
         "features 1/8 larger": CLASSES["features 1/8 larger"],
         "1/2 dropped": FUNCTION["1/2 dropped"],
         "bias dropped": FUNCTION["bias dropped"],
         "bias penalised": FUNCTION["bias penalised"],
         "rho twice": _plus(lambda v: -v["rho"]),
-        "no slack": _and(lambda v: v["xi"] == 0),
+        "rho of 1/8 and less": _and(lambda v: v["rho"] <= 0.125),
     },
     "svm.general.soft": {**FUNCTION, "the hinge for its square": _elsewhere(lambda d: {"sigma": 3 - d["sigma"]})},
 }
