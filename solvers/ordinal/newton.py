@@ -132,7 +132,7 @@ def _look(machine: AnyMachine, Z: Explicit, phi: _Smooth, at: _Place) -> _View:
     b = np.maximum.accumulate(at.b)
     primal = float(at.w @ at.w) / 2 + machine.losses(at.f, b) + float(machine.push @ b)
     smoothing = float((machine.C * np.maximum(at.u, 0.0) - alpha * at.u).sum() + np.abs(m * falls).sum())
-    rest = float(by_w @ by_w) / 2 + float(np.abs(by_b) @ (machine.margin + np.abs(at.b)))
+    rest = float(by_w @ by_w) / 2 + float(np.abs(by_b) @ (1 + np.abs(at.b)))
     return _View(G, m, np.concatenate([by_w, by_b]), primal, smoothing, rest)
 
 

@@ -56,6 +56,13 @@ def test_the_sum_of_margins_is_below_0_where_levels_are_apart(apart: int) -> Non
     assert printed.upper >= float(-Fraction((2 * apart) ** 2, 2)) - 1e-9
 
 
+def test_a_place_of_no_slack_is_no_optimum_while_thresholds_pull() -> None:
+    """At w = 0 and a = b = 0 nothing costs anything, and the multipliers of a_0 sum to less than 1: the optimum is -1/2, at w = -1."""
+    data = {"X": np.array([[2.0], [1.0], [1.0]]), "y": np.array([0, 1, 1]), "C": 1.0}
+    assert optimum(sum_of_margins(data)) == Fraction(-1, 2)
+    assert by_newton(data)["w"] == pytest.approx([-1.0], rel=1e-9)
+
+
 @pytest.mark.parametrize("family", [implicit, implicit_l2, explicit, sum_of_margins])
 def test_a_weight_is_so_many_copies_of_a_point(family: Any) -> None:
     """Weights of 0, 1, 2 and 3, in every form that takes them."""
