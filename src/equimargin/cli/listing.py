@@ -149,8 +149,8 @@ def _page(id: str) -> str:
         return "\n".join(_of_backend(name))
     if name in kernels:
         return "\n".join(_of_kernel(name, kernels[name]))
-    near = did_you_mean(id, list(known.values()))
-    raise ValueError(f"nothing is called {id!r}{near}; see `equimargin list formulations`, `list families`, `list solvers`, `list kernels`")
+    everything = "; `equimargin list formulations`, `list families`, `list solvers` and `list kernels` have all names"
+    raise ValueError(f"nothing is called {id!r}{did_you_mean(id, list(known.values())) or everything}")
 
 
 def _of_kernel(name: str, made: type[Kernel]) -> Iterator[str]:

@@ -74,7 +74,7 @@ def test_too_little_memory_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> Non
     def fail(*arguments: object, **more: object) -> None:
         raise MemoryError("Unable to allocate 3.73 GiB")
 
-    monkeypatch.setattr("equimargin.cli.path.margin_problem", fail)
+    monkeypatch.setattr("equimargin.cli.path._problem", fail)
     result = RUN.invoke(app, ["path", "xor"])
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
     assert "the memory is not enough (Unable to allocate 3.73 GiB)" in result.stderr
@@ -205,7 +205,7 @@ def test_nothing_is_printed_to_standard_output_without_pairs(tmp_path: Path) -> 
         (["xor", "--solver", "FOO"], ["unknown solver 'FOO'", "CLARABEL"]),
         (["xor", "--kernel", "foo"], ["--kernel", "foo"]),
         (["xor", "--formulation", "foo"], ["unknown formulation 'foo'", "svm.soft.dual"]),
-        (["xor", "--family", "foo"], ["unknown family 'foo'", "svm.soft"]),
+        (["xor", "--family", "foo"], ["unknown family 'foo'", "`equimargin list families` has all"]),
         (["xor", "--kernel", "rbf", "--gamma", "-1"], ["gamma"]),
         (["xor", "--tol", "nan"], ["tol"]),
         (["xor", "--time-limit", "inf"], ["time_limit", "finite"]),
