@@ -258,7 +258,8 @@ def test_the_command_says_what_it_finds(arguments: list[str], status: int, words
 )
 def test_one_command_checks_what_a_third_party_wrote(argument: str, status: int, words: str) -> None:
     here = Path(__file__).resolve()
-    folders = [here.parent, ROOT / "tests", ROOT / "examples", ROOT / "src"]
+    examples = ROOT / "examples"
+    folders = [here.parent, ROOT / "tests", examples / "formulations", examples / "solvers", ROOT / "src"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders))}
     command = [sys.executable, "-W", "error", "-m", "equimargin.testing", argument]
     answer = subprocess.run(command, capture_output=True, text=True, env=environment)

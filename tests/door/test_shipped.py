@@ -39,7 +39,7 @@ LARGER: dict[str, dict[str, Any]] = {
     "ord.implicit": {"X": X, "y": LEVELS, "C": 1.0},
     "ord.implicit_l2": {"X": X, "y": LEVELS, "C": 1.0},
     "ord.explicit": {"X": X, "y": np.tile([0, 2, 0, 2, 1], 6), "C": 1.0},
-    "ord.sum": {"X": X, "y": LEVELS, "C": 1.0},
+    "ord.sum": {"X": X, "y": np.array([0, 2, 1])[np.digitize(X @ np.array([1.0, -1.0, 0.5]), [-0.75, 0.75])], "C": 0.25},
     "ord.hard": {"X": X, "y": np.digitize(X @ np.array([1.0, -1.0, 0.5]), [-0.75, 0.0, 0.75])},
     "one_class": {"X": X + 1, "nu": 0.25},
     "nu_svc": {"X": X, "y": (SCORES > 0).astype(int), "nu": 0.5},

@@ -43,7 +43,7 @@ ESTIMATORS = [
     OneNormRanker(over="pairs"),
     OrdinalClassifier(),
     OrdinalClassifier(kernel="rbf", loss="hinge", tol=1e-13),
-    OrdinalClassifier(loss="hinge", tol=1e-13),
+    OrdinalClassifier(loss="hinge", tol=1e-12),
     MarginClassifierPathCV(cv=2, lambda_min=0.1),
     MarginRegressorPathCV(cv=2, lambda_min=0.1),
     MarginRankerPathCV(cv=2, lambda_min=10.0),
