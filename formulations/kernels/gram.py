@@ -162,13 +162,19 @@ def proven_shift(K: Array) -> float | None:
     """The smallest shift on a grid, 0 first, for which K + shift I is proved positive semidefinite; None for an indefinite K.
 
     The Cholesky factorisation of A - c I, c = gamma_{n+1} / (1 - gamma_{n+1}) tr A, runs to its end only if A is positive semidefinite;
-    underflow adds (n + root(A_ii)) eta / 2 at most to an entry of L L' and n times that to c.
+    underflow adds (n + root(A_ii)) eta / 2 at most to an entry of L L' and n times that to c. Rows of zeros, of points at the origin, need
+    neither a proof nor a shift.
 
     Source: S. M. Rump, Verification of positive definiteness, BIT 46 (2006), Corollary 2.4.
     """
     from scipy.linalg import LinAlgError, cho_factor
 
+    nonzero = K.any(axis=1)
+    if not nonzero.all():
+        K = K[np.ix_(nonzero, nonzero)]
     n = len(K)
+    if n == 0:
+        return 0.0
     gamma = gamma_n(n + 1) / (1 - gamma_n(n + 1))
     underflow = 4 * n * (n + 1 + float(np.abs(K.diagonal()).max(initial=0.0))) * SMALLEST
     step = 1.01 * gamma * float(np.abs(K.diagonal()).sum()) + 2 * underflow

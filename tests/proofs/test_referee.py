@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
@@ -304,13 +305,17 @@ def test_a_family_is_undecided_by_less(evidence: tuple[Evidence, ...]) -> None:
     assert verdict(*evidence) is Verdict.UNDECIDED
 
 
-def test_who_takes_a_problem_is_asked_of_everybody() -> None:
+def test_who_takes_a_problem_is_asked_of_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.arange(400.0)[:, None]
     assert ways(sample_problem("svm.soft")) == Ways()
     large = ways(ranking(X, X[:, 0]))  # 79,800 pairs
     assert (large.too_large, large.unsolvable) == (True, "")
     y, qid = np.tile([0, 1, 2], 2), np.repeat([0, 1], 3)
-    hard = ways(ranking(X[:6], y, qid, loss="squared_hinge", query_weight={0: np.inf}))
+    mixed = ranking(X[:6], y, qid, loss="squared_hinge", query_weight={0: np.inf})
+    assert ways(mixed) == Ways()
+    others = {name: entry for name, entry in SOLVERS.items() if name != "penalty"}  # the only one that takes it
+    monkeypatch.setattr(sys.modules["equimargin.proofs.referee.ways"], "SOLVERS", others)
+    hard = ways(mixed)
     assert (hard.too_large, hard.undeclarable) == (False, "")
     assert hard.unsolvable == "no specialised solver takes the problem"
     unweighted = ways(classification(X[:3], [1.0, -1.0, 1.0], np.inf, sample_weight=[1.0, 1.0, 0.0]))

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -417,8 +418,8 @@ def test_a_backend_that_does_not_keep_to_its_limit_is_given_up(monkeypatch: pyte
 def test_the_attempts_of_a_backend_share_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = []
 
-    def attempt(declaration: Declaration, entry: object, options: object, accepts: object, limit: float, ends: float) -> Answer:
-        limits.append(limit)
+    def attempt(declaration: Declaration, *asked: Any) -> Answer:
+        limits.append(asked[-2])
         return Answer(declaration, "CLARABEL", Status.NUMERICAL_FAILURE, "no", solve_seconds=4.0)
 
     monkeypatch.setattr(sys.modules["equimargin.solvers.backends.solve"], "_attempt", attempt)

@@ -39,7 +39,7 @@ from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Linear, sigmoid
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs
-from equimargin.solvers import solve
+from equimargin.solvers import Status, solve
 from equimargin.testing import (
     FAMILIES,
     ONE_NORM,
@@ -377,6 +377,17 @@ def test_an_indefinite_matrix_is_not_convex(K: np.ndarray) -> None:
 
 
 # Kernels.
+
+
+def test_points_at_the_origin_need_no_shift() -> None:
+    """Such a Gram matrix had a shift of 2e-322, at which the functions of multipliers are beyond all floats."""
+    K = np.zeros((3, 3))
+    assert proven_shift(K) == 0.0
+    K[1, 1] = 2.0
+    assert proven_shift(K) == 0.0
+    found = solve(classification(np.zeros((2, 2)), [1.0, -1.0], 0.125, precomputed()), "smo", tol=1e-9)
+    assert found.status is Status.OPTIMAL
+    assert found.interval.relative_width <= 1e-12
 
 
 @given(
