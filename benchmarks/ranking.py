@@ -4,7 +4,7 @@
 
 Our side builds the problem and solves it through the public `solve` with a target as its tolerance, which its gap reaches. Its peers may
 stop as soon as their suboptimality is small enough, and ratios are over our solver "stopped" alike: those of this package where their
-callback hears of such a primal value, CLARABEL (on the declared primal) and scikit-learn's LinearSVC (on the difference vectors, formed
+callback hears of that value, CLARABEL (on the declared primal) and scikit-learn's LinearSVC (on the difference vectors, formed
 before, every other with its sign and its label flipped) at the loosest tolerance and the fewest iterations that reach it. Suboptimalities
 are measured outside of the clock, from a proven lower bound: of a run at 1e-9 where there are peers, of our own run otherwise. All sides
 run in turn (A B A B) in one process; a figure is the median of their CPU times after a run each to warm up, which is the only one of a side

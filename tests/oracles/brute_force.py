@@ -31,7 +31,7 @@ def least_by_orders(pairs: Sequence[tuple[int, int]]) -> int:
 
 
 def least_precision(relevant: int, inversions: int, irrelevant: int) -> Fraction:
-    """The least average precision over all rankings of so many documents with so many pairs of a relevant one below an irrelevant one."""
+    """The least average precision of all rankings of R relevant documents with Q pairs of a relevant one below an irrelevant one."""
     found = []
     for places in combinations(range(relevant + irrelevant), relevant):
         if sum(place - k for k, place in enumerate(places)) == inversions:

@@ -63,7 +63,7 @@ def labels(path: AnyPath) -> Array:
 
 
 def spread(y: Array, number: int = LINES) -> NDArray[np.intp]:
-    """At most so many training points, evenly spread over their labels."""
+    """At most a given number of training points, evenly spread over their labels."""
     return np.arange(len(y)) if len(y) <= number else np.argsort(y, kind="stable")[np.linspace(0, len(y) - 1, number).astype(np.intp)]
 
 
