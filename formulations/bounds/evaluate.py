@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,7 +113,8 @@ def arithmetic(problem: Problem, alpha: AnyMultipliers | None = None) -> float:
         own = alpha.largest(hard) if isinstance(alpha, ImplicitMultipliers) else np.abs(np.nan_to_num(alpha))[problem.rows.spread(hard)]
         most = largest(np.atleast_1d(own), most)
     square = largest(np.abs(problem.gram.diagonal)) if Z is None else Z.largest_square()
-    return largest(np.array([UNIT * most * (square / problem.rows.largest_target)]))
+    noise = UNIT * most * (square / problem.rows.largest_target)
+    return math.inf if math.isnan(noise) else noise
 
 
 def weights_of(problem: MarginProblem, Z: Explicit, beta: Array) -> tuple[Array, Array]:

@@ -38,7 +38,8 @@ from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, 
 from equimargin.formulations.rows.base import Multipliers
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs, Tube
-from equimargin.formulations.rows.pair_multipliers import FewMultipliers
+from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, FewMultipliers, PairMultipliers
+from equimargin.formulations.rows.pair_slacks import PairSlacks
 
 SIZE_FLOOR = 1e-4
 """Share of P(0) by which relative figures are divided at least: an optimum far below P(0) is as good as 0 to a user."""
@@ -155,7 +156,7 @@ def _upper(problem: MarginProblem, point: Point, way: float, rough: float = LARG
     if not np.isfinite(at.f).all() or (problem.rows.p > LISTED_PAIRS and not problem.swept):
         return unknown
     if isinstance(problem.rows, LabelledPairs) and problem.swept:
-        return _swept_upper(problem, problem.rows, at, way)
+        return _swept_upper(problem, problem.rows, at, point.alpha, way)
     b = problem.bias_at(at.f) if point.b is None else point.b
     if not np.isfinite(b):
         return unknown
@@ -172,7 +173,7 @@ def _upper(problem: MarginProblem, point: Point, way: float, rough: float = LARG
     return own if met is None else float(np.minimum(own, _upper(problem, met, way)))  # inward the point may meet its hard rows itself
 
 
-def _swept_upper(problem: MarginProblem, rows: LabelledPairs, at: Evaluation, way: float) -> float:
+def _swept_upper(problem: MarginProblem, rows: LabelledPairs, at: Evaluation, alpha: AnyMultipliers | None, way: float) -> float:
     """U by sweeps over pairs that nobody lists, at the smallest multiple of f that meets all hard pairs; inf if none does.
 
     Inward the multiple is only known to be at least `factor`, and the soft pairs count nothing where it is not 1.
@@ -190,7 +191,18 @@ def _swept_upper(problem: MarginProblem, rows: LabelledPairs, at: Evaluation, wa
         return _at_least_0(norm)
     f = factor * at.f
     off = product(factor, error, way) + 2 * UNIT * largest(np.abs(f))
-    return _at_least_0(added(norm, rows.slacks(f, soft).loss_bound(problem.squared, off, way), way))
+    slacks, away = _slacks_near(rows, f, soft, alpha, off)
+    return _at_least_0(added(norm, slacks.loss_bound(problem.squared, off + away, way), way))
+
+
+def _slacks_near(rows: LabelledPairs, f: Array, costs: Array, alpha: AnyMultipliers | None, error: float) -> tuple[PairSlacks, float]:
+    """The slacks at f (m,), and how far they are off; those that the multipliers are of, if their f is within `error`: they are sorted."""
+    own = alpha.slacks if isinstance(alpha, PairMultipliers) else None
+    if isinstance(own, PairSlacks) and own.rows is rows:
+        away = float(rounded(largest(np.abs(f - own.f)), OUTWARD))
+        if away <= error:
+            return own.at_costs(costs), away
+    return rows.slacks(f, costs), 0.0
 
 
 def _is_rough(problem: MarginProblem, at: Evaluation, b: float, most: Array) -> bool:
@@ -295,21 +307,21 @@ def _lower(problem: MarginProblem, alpha: ArrayLike | Multipliers, way: float) -
     """L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 [- sum alpha^2 / (4 c)] at exactly feasible multipliers, every term rounded one way."""
     multipliers = problem.rows.multipliers(alpha)
     if not np.isinf(_costs(problem, INWARD)).any():
-        return _dual_value(problem, multipliers, way)
+        return dual_value(problem, multipliers, way)
     if isinstance(multipliers, FewMultipliers):
         return _lower(_of_few(problem, multipliers), multipliers.alpha, way)
     if problem.swept:
-        return _dual_value(problem, multipliers, way)
+        return dual_value(problem, multipliers, way)
     alpha = np.asarray(alpha)
     if not alpha.any():
-        return _dual_value(problem, multipliers, way)
+        return dual_value(problem, multipliers, way)
     own = _power_of_two(largest(alpha))
     shape = alpha / own  # to the bit, as the multipliers lie on a grid
     gain, _ = problem.rows.multipliers(shape).proven(False, problem.group_costs_within, OUTWARD)
     if not gain > 0:
-        return _dual_value(problem, multipliers, way)
+        return dual_value(problem, multipliers, way)
     multiples = _multiples(problem, shape, gain, own)
-    return max(_dual_value(problem, problem.rows.multipliers(problem.repaired(multiple * shape)), way) for multiple in multiples)
+    return max(dual_value(problem, problem.rows.multipliers(problem.repaired(multiple * shape)), way) for multiple in multiples)
 
 
 def _of_few(problem: MarginProblem, multipliers: FewMultipliers) -> MarginProblem:
@@ -343,7 +355,7 @@ def _power_of_two(x: float) -> float:
     return math.ldexp(1.0, math.frexp(x)[1] - 1)
 
 
-def _dual_value(problem: MarginProblem, multipliers: Multipliers, way: float) -> float:
+def dual_value(problem: MarginProblem, multipliers: Multipliers, way: float) -> float:
     """L of feasible multipliers as they are, every term rounded one way."""
     gain, ridge = multipliers.proven(problem.squared, problem.group_costs_within, way)
     return float(added(added(gain, -_half_norm2_of(problem, multipliers, way), -way), -ridge, -way))

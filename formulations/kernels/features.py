@@ -6,7 +6,7 @@ the constant of f.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,8 @@ ENTRIES_AT_A_TIME = 2**16
 """Entries of X that are gathered at a time for Z' D Z: few enough to stay in the cache."""
 ENTRIES_WITHOUT_BLAS = 50_000
 """Entries of Z, at most, for which Z' D Z is summed by a loop of our own: for so small a matrix the loop is faster than BLAS."""
+FEWEST_LOOPED_COLUMNS = 64
+"""Columns of X from which on X'beta is summed by a loop of our own, which leaves out the points where beta is 0: BLAS reads all of X."""
 SAMPLED_POINTS = 1000
 """Points, about, over which the mean of |z|^2 is taken: an estimate is enough."""
 EXTENDED_FEATURE_ENTRIES = 4_000_000
@@ -65,12 +67,41 @@ class Explicit:
     def rdot(self, beta: Array) -> Array:
         """Z' beta, (q,), for beta (m,)."""
         w = np.empty(self.q, beta.dtype)
-        w[: self.d] = self.X.T @ beta
+        if self.d >= FEWEST_LOOPED_COLUMNS and not self.sparse and beta.dtype == self.X.dtype == np.float64:
+            index = np.flatnonzero(beta)
+            _combined_rows(self.X, index, beta[index], w[: self.d])
+        else:
+            w[: self.d] = self.X.T @ beta
         w[self.d :] = beta.sum()
         return w
 
-    def __abs__(self) -> Explicit:
-        return Explicit(abs(self.X), self.constant)
+    def absolute_dot(self, size: Array) -> Array:
+        """|Z| size, (m,), for size (q,); |X| is made of a few rows at a time."""
+        f = np.empty(self.m)
+        for here, part in self._absolute():
+            f[here] = part @ size[: self.d]
+        if self.constant:
+            f += size[self.d]
+        return f
+
+    def absolute_rdot(self, size: Array) -> Array:
+        """|Z|' size, (q,), for size (m,); |X| is made of a few rows at a time."""
+        w = np.zeros(self.q)
+        for here, part in self._absolute():
+            w[: self.d] += part.T @ size[here]
+        w[self.d :] = size.sum()
+        return w
+
+    def _absolute(self) -> Iterator[tuple[slice, Any]]:
+        """|X| in parts, each with its rows: a part stays in the cache, and all of |X| would take as much memory as X."""
+        if self.sparse:
+            yield slice(self.m), abs(self.X)
+            return
+        size = ENTRIES_AT_A_TIME // self.d + 1
+        buffer = np.empty((min(size, self.m), self.d))
+        for start in range(0, self.m, size):
+            rows = self.X[start : start + size]
+            yield slice(start, start + len(rows)), np.abs(rows, out=buffer[: len(rows)])
 
     @property
     def extended(self) -> bool:
@@ -80,22 +111,21 @@ class Explicit:
     def values(self, w: Array) -> tuple[Array, Array]:
         """Z w and a bound on its error, (m,) each, for w (q,), in whose precision they are computed."""
         gamma, size = gamma_n(self.q + 2), rounded(np.abs(w).astype(np.float64), 1)
-        return self @ w, _sum_error(gamma_n(self.q + 2, unit_of(w)), (1 + gamma) * (abs(self) @ size), w)
+        return self @ w, _sum_error(gamma_n(self.q + 2, unit_of(w)), (1 + gamma) * self.absolute_dot(size), w)
 
     def combination(self, beta: Array) -> tuple[Array, Array]:
         """Z' beta and a bound on its error, (q,) each, for beta (m,), in whose precision they are computed; its entries are float64."""
-        w, size = np.empty(self.q, beta.dtype), np.empty(self.q)
+        w, size = np.empty(self.q, beta.dtype), self.absolute_rdot(np.abs(beta).astype(np.float64))
         w[: self.d], depth = summed(self.X.T, beta)
-        size[: self.d] = abs(self.X).T @ np.abs(beta).astype(np.float64)
         if self.constant:
-            w[self.d :], size[self.d :] = summed(np.ones((1, self.m)), beta)[0], np.abs(beta).sum()
+            w[self.d :] = summed(np.ones((1, self.m)), beta)[0]
         return w, _sum_error(gamma_n(depth + 2, unit_of(w)), (1 + gamma_n(self.m + 2)) * size, beta)
 
     def kernel_product(self, v: Array) -> tuple[Array, Array]:
         """K v = Z (Z'v) and a bound on its error, (m,) each, for v (m,), in whose precision they are computed; its entries are float64."""
         w, off = self.combination(v)
         f, error = self.values(w)
-        reach = (1 + gamma_n(self.q + 2)) * (abs(self) @ off) + 4 * np.count_nonzero(off) * SMALLEST
+        reach = (1 + gamma_n(self.q + 2)) * self.absolute_dot(off) + 4 * np.count_nonzero(off) * SMALLEST
         return f, rounded((error + reach) * (1 + gamma_n(4)), 1) if off.any() else error
 
     def rows(self, index: Index) -> Any:
@@ -120,18 +150,23 @@ class Explicit:
         Z = self.rows(np.arange(0, self.m, self.m // SAMPLED_POINTS + 1))
         return float((Z.multiply(Z) if self.sparse else Z**2).sum() / Z.shape[0])
 
-    def gram(self, index: Index, D: Array) -> Array:
-        """Z[index]' diag(D) Z[index], (q, q), for D (k,) of either sign, no 0 among them."""
+    def gram(self, index: Index, D: Array, single: bool = False) -> Array:
+        """Z[index]' diag(D) Z[index], (q, q), for D (k,) of either sign, no 0 among them.
+
+        Parameters
+        ----------
+        single : whether sums of float32 over some hundred points each are good enough.
+        """
         if not self.sparse and len(index) * self.q <= ENTRIES_WITHOUT_BLAS:
             H = np.zeros((self.q, self.q))
             _few_products(self.X, index, D, H)
             return H
         more = D > 0.0
         if more.all():
-            return self._squared(index, D)
-        return self._squared(index[more], D[more]) - self._squared(index[~more], -D[~more])
+            return self._squared(index, D, single)
+        return self._squared(index[more], D[more], single) - self._squared(index[~more], -D[~more], single)
 
-    def _squared(self, index: Index, D: Array) -> Array:
+    def _squared(self, index: Index, D: Array, single: bool) -> Array:
         """As `gram` for D > 0: B' B with B = D^1/2 Z, which BLAS knows to be symmetric."""
         unit = float(D[0]) if len(D) and not np.ptp(D) else None
         roots = np.sqrt(D) if unit is None else np.ones(len(D))
@@ -141,15 +176,15 @@ class Explicit:
         else:
             H = np.zeros((self.q, self.q))
             size = max(min(max(ENTRIES_AT_A_TIME // self.d + 1, self.d), len(index)), 1)
-            buffer, products = np.empty((size, self.d)), np.empty((self.d, self.d))
+            precision = np.float32 if single else np.float64
+            buffer, products = np.empty((size, self.d), precision), np.empty((self.d, self.d), precision)
             for start in range(0, len(index), size):
                 here, root = index[start : start + size], roots[start : start + size]
-                if unit is not None and here[-1] - here[0] == len(here) - 1:  # consecutive rows as they are
+                if unit is not None and not single and here[-1] - here[0] == len(here) - 1:  # consecutive rows as they are
                     B = self.X[here[0] : here[-1] + 1]
                 else:
-                    B = np.take(self.X, here, axis=0, out=buffer[: len(root)], mode="clip")
-                    if unit is None:
-                        B *= root[:, None]
+                    B = buffer[: len(root)]
+                    _scaled_rows(self.X, here, root, B)
                 H[: self.d, : self.d] += np.matmul(B.T, B, out=products)
                 H[: self.d, self.d :] += (root @ B)[:, None]
             H[self.d :, : self.d] = H[: self.d, self.d :].T
@@ -274,6 +309,31 @@ def _largest_square(X: Array) -> float:
             total += x[j] * x[j]
         largest = max(largest, total)
     return largest
+
+
+@fast
+def _combined_rows(X: Array, index: Index, c: Array, w: Array) -> None:
+    """Put X[index]'c into w, (d,), four rows at a time."""
+    whole = index.size - index.size % 4
+    w[:] = 0.0
+    for k in range(0, whole, 4):
+        x, y, z, v = X[index[k]], X[index[k + 1]], X[index[k + 2]], X[index[k + 3]]
+        cx, cy, cz, cv = c[k], c[k + 1], c[k + 2], c[k + 3]
+        for j in range(w.size):
+            w[j] += cx * x[j] + cy * y[j] + cz * z[j] + cv * v[j]
+    for k in range(whole, index.size):
+        x, cx = X[index[k]], c[k]
+        for j in range(w.size):
+            w[j] += cx * x[j]
+
+
+@fast
+def _scaled_rows(X: Array, index: Index, scale: Array, B: Any) -> None:
+    """Put diag(scale) X[index] into B, (k, d), in the precision of B."""
+    for k in range(index.size):
+        x, b, factor = X[index[k]], B[k], scale[k]
+        for j in range(x.size):
+            b[j] = factor * x[j]
 
 
 @fast

@@ -130,13 +130,9 @@ class Gram:
         f, error = np.empty(self.m, self.X.dtype), np.empty(self.m, self.X.dtype)
         support = np.arange(self.m) if self._kept else np.flatnonzero(v) if v.any() else np.zeros(1, dtype=np.intp)
         Z, v = (self.X, v) if self._kept else (self.X[support], v[support])
-        size, unit = np.abs(v), unit_of(f)
         for rows, K in self._tiles(support):
-            X = self.X[rows]
-            f[rows], depth = summed(K, v)
-            error[rows] = self.kernel.rounding(X, Z, K, size) + gamma_n(depth + 1, unit) * self.kernel.magnitude(X, Z, K, size)
-        underflow = 4 * np.count_nonzero(v) * SMALLEST  # of K v, and of the products in its bound
-        return f, rounded(error * (1 + gamma_n(self.m + self.X.shape[1] + 8)) + underflow, 1)
+            f[rows], error[rows] = _product(self.kernel, self.X[rows], Z, K, v)
+        return f, error
 
     @property
     def _kept(self) -> bool:
@@ -155,6 +151,24 @@ class Gram:
             own = np.flatnonzero(place[rows] >= 0)
             K[own, place[rows][own]] = self.diagonal[rows][own]
             yield rows, K
+
+
+def product_at(kernel: Kernel, X: Features, Z: Features, v: Array) -> tuple[Array, Array]:
+    """k(X, Z) v and a bound on its error against the mathematical kernel, both (n,), for X (n, d), Z (m, d) and v (m,)."""
+    f, error = np.empty(X.shape[0]), np.empty(X.shape[0])
+    for start in range(0, X.shape[0], TILE_ROWS):
+        rows = slice(start, start + TILE_ROWS)
+        f[rows], error[rows] = _product(kernel, X[rows], Z, kernel.block(X[rows], Z), v)
+    return f, error
+
+
+def _product(kernel: Kernel, X: Features, Z: Features, K: Array, v: Array) -> tuple[Array, Array]:
+    """K v and a bound on its error, both (n,), for the computed K = k(X, Z), (n, m)."""
+    size = np.abs(v)
+    f, depth = summed(K, v)
+    error = kernel.rounding(X, Z, K, size) + gamma_n(depth + 1, unit_of(f)) * kernel.magnitude(X, Z, K, size)
+    underflow = 4 * np.count_nonzero(v) * SMALLEST  # of K v, and of the products in its bound
+    return f, rounded(error * (1 + gamma_n(len(v) + X.shape[1] + 8)) + underflow, 1)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # of what overflows, nothing is proved

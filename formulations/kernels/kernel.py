@@ -335,4 +335,9 @@ def _centred(X: Features, Z: Features) -> tuple[Features, Features]:
 
 def squared_norms(X: Features) -> Array:
     """|x_i|^2, (m,), for X (m, d)."""
-    return np.asarray((X.multiply(X)).sum(axis=1), dtype=np.float64).ravel() if is_sparse(X) else np.einsum("ij,ij->i", X, X)
+    if not is_sparse(X):
+        return np.asarray(np.einsum("ij,ij->i", X, X))
+    if X.format != "csr" or not X.has_canonical_format:  # entries of one place are summed before they are squared
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    squares = type(X)((X.data * X.data, X.indices, X.indptr), shape=X.shape)
+    return np.asarray(squares @ np.ones(X.shape[1]), dtype=np.float64)

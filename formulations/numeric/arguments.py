@@ -21,6 +21,8 @@ Choice = TypeVar("Choice", bound=str)
 
 SHOWN_CHARACTERS = 40
 """Characters of a refused value that a message shows at most."""
+SAID_CHARACTERS = 300
+"""Characters, at most, of what another program's error says within a sentence: it may quote the file."""
 SUGGESTIONS = 3
 """Names that a message suggests at most."""
 
@@ -136,6 +138,12 @@ def shown(value: object) -> str:
     plain = value.item() if isinstance(value, np.str_ | np.bytes_) else value
     text = " ".join((str(plain) if isinstance(plain, np.generic | Real) else repr(plain)).split())
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 4]}...{text[-1]}"
+
+
+def said(error: BaseException) -> str:
+    """What an error says, on one line and not too long; its kind where it says nothing."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= SAID_CHARACTERS else f"{text[: SAID_CHARACTERS - 3]}..."
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:

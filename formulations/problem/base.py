@@ -219,6 +219,8 @@ class CanonicalProblem(AnyProblem):
     @cached_property
     def group_costs_within(self) -> tuple[Array, Array]:
         """The ends, (groups,) each, between which the exact products C x weight lie; infinite both only where a row is hard."""
+        if self.weights is None:  # C x 1 is no rounding
+            return self.group_costs, self.group_costs
         return products_within(np.asarray(self.C), self._used_weights)
 
     @property

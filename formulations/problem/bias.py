@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
@@ -9,13 +11,13 @@ from equimargin.formulations.numeric.arrays import Array
 
 def hinge_bias(breakpoints: Array, s: Array, c: Array) -> tuple[float, float]:
     """Where the slope -sum_{s=+1} c + sum of c over the breakpoints passed crosses 0."""
-    order = np.argsort(breakpoints, kind="stable")
-    slope = np.cumsum(c[order]) - c[s > 0].sum()
-    noise = 1e-14 * c.sum()
+    order, rising = np.argsort(breakpoints, kind="stable"), float(c[s > 0].sum())
+    passed = np.cumsum(c[order])
+    slope, noise = passed - rising, 1e-14 * float(passed[-1])
     first = int(np.searchsorted(slope, -noise))
     last = int(np.searchsorted(slope, noise, side="right"))
     at = breakpoints[order]
-    lower = at[first] if c[s > 0].sum() > noise else -np.inf
+    lower = at[first] if rising > noise else -np.inf
     upper = at[last] if last < len(at) else np.inf
     return float(lower), float(upper)
 
@@ -40,7 +42,7 @@ def squared_hinge_bias(breakpoints: Array, s: Array, c: Array) -> tuple[float, f
 
 def finite_interval(lower: float, upper: float) -> tuple[float, float]:
     """An interval whose ends are finite: the finite end twice where one is not, and (0, 0) where neither is."""
-    if np.isfinite(lower) and np.isfinite(upper):
+    if math.isfinite(lower) and math.isfinite(upper):
         return lower, upper
-    end = lower if np.isfinite(lower) else upper
-    return (end, end) if np.isfinite(end) else (0.0, 0.0)
+    end = lower if math.isfinite(lower) else upper
+    return (end, end) if math.isfinite(end) else (0.0, 0.0)

@@ -20,11 +20,14 @@ from equimargin.formulations.numeric.arguments import array, choice, cost, did_y
 from equimargin.formulations.numeric.arrays import Array, Features, dense, is_sparse
 from equimargin.formulations.problem.choices import LOSSES, TASKS, Bias, Loss
 from equimargin.formulations.problem.labels import numbers, queries
-from equimargin.formulations.problem.limits import kernel_within_float64, within_float64
+from equimargin.formulations.problem.limits import kernel_within_float64, largest_entry, within_float64
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
+
+TILE_ROWS = 128
+"""Rows and columns of a tile of a given matrix: with its transpose, 256 KB, it stays in the second-level cache."""
 
 
 def classification(
@@ -227,7 +230,8 @@ def problems_of(
     Parameters
     ----------
     losses : those of the margin problems; the one-norm problems, which have the hinge, are among the families if it is.
-    The rest as in `problem_of`. A ranking or a classification with weights has no one-norm problems, because these know none.
+    The rest as in `problem_of`. A ranking or a classification with weights has no one-norm problems, because these know none. A bias that
+    is given is that of all problems; where it is penalised, there are no one-norm problems either.
 
     Raises
     ------
@@ -235,15 +239,16 @@ def problems_of(
     """
     soft = cost(C) < np.inf
     problems: list[Problem] = []
+    biases: list[dict[str, Any]] = [{}]
+    if task == "classification":
+        biases = [{"bias": weights.pop("bias")}] if "bias" in weights else [{"bias": True}, {"bias": False}]
     for loss in losses if soft else LOSSES[:1]:
-        problems.append(problem_of(task, X, y, C, kernel, loss, epsilon, qid, **weights))
-        if task == "classification":
-            problems.append(problem_of(task, X, y, C, kernel, loss, bias=False, **weights))
+        problems += [problem_of(task, X, y, C, kernel, loss, epsilon, qid, **weights, **bias) for bias in biases]
     linear = soft and "hinge" in losses and all(given is None for given in weights.values())
     if task == "ranking" and linear:
         problems += [one_norm_ranking(X, y, qid, C, kernel), ranking_vector_machine(X, y, qid, C, kernel)]
     if task == "classification" and linear:
-        problems += [one_norm_classification(X, y, C, kernel), one_norm_classification(X, y, C, kernel, bias=False)]
+        problems += [one_norm_classification(X, y, C, kernel, **bias) for bias in biases if bias["bias"] != "penalized"]
     return problems
 
 
@@ -271,7 +276,8 @@ def problem_of_family(
         return problem_of(task, X, y, 1.0, kernel, "hinge", epsilon, qid, **weights)
     problems = {each.family: each for each in problems_of(task, X, y, 1.0, kernel, ("hinge",), epsilon, qid, **weights)}
     if family not in problems:
-        unweighted = "; families with a norm of one know no weights" if any(given is not None for given in weights.values()) else ""
+        weighted = any(given is not None for name, given in weights.items() if name != "bias")
+        unweighted = "; families with a norm of one know no weights" if weighted else ""
         known = f"known of a {task} with the hinge: {', '.join(problems)}{unweighted}"
         raise ValueError(f"unknown family {family!r}{did_you_mean(family, list(problems))}; {known}")
     return problems[family]
@@ -342,25 +348,33 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[st
         raise ValueError(f"kernel must be what linear(), polynomial(), rbf(), sigmoid() or precomputed() returns, not {shown(kernel)}")
     if is_sparse(X):
         X = X.tocsr()
-        values = reals(X.data, "X")
+        reals(X.data, "X")
         X = X.astype(np.float64)
     else:
-        X = values = np.ascontiguousarray(reals(X, "X"))
+        X = np.ascontiguousarray(reals(X, "X"))
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"X must have two dimensions and at least one row and one column; its shape is {X.shape}")
-    if not np.isfinite(values).all():
+    largest = largest_entry(X)
+    if not np.isfinite(largest):
         raise ValueError("X holds NaN or an infinite number; remove or replace such rows first")
     if kernel.given:
         X = dense(X)
         if X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed kernel needs the square Gram matrix; this one is {X.shape[0]} x {X.shape[1]}")
-    kernel_within_float64(X, kernel)
-    asymmetry = float(np.abs(X - X.T).max()) if kernel.given else 0.0
+    kernel_within_float64(X, kernel, largest)
+    asymmetry = _asymmetry(X) if kernel.given else 0.0
     if asymmetry > 0:
         raise ValueError(
             f"the precomputed Gram matrix is not symmetric (largest difference {asymmetry:.3g}); pass (K + K.T) / 2 if that is meant"
         )
     return X, kernel, names
+
+
+def _asymmetry(K: Array) -> float:
+    """max |K_ij - K_ji|; tile by tile, because a whole column of a large matrix takes a page of memory for every entry."""
+    tiles = [slice(start, start + TILE_ROWS) for start in range(0, len(K), TILE_ROWS)]
+    pairs = ((rows, columns) for at, rows in enumerate(tiles) for columns in tiles[at:])
+    return max(float(np.abs(K[rows, columns] - K[columns, rows].T).max()) for rows, columns in pairs)
 
 
 def _free_or_none(bias: Any) -> bool:

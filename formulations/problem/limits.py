@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from equimargin.formulations.kernels.features import explicit
 from equimargin.formulations.kernels.kernel import Kernel, squared_norms
-from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
 from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.refusal import Refusal, too_large
 from equimargin.formulations.rows.base import Rows
@@ -15,6 +16,8 @@ LARGEST_KERNEL = 2.0**1020
 """The largest |x_i|^2 and |K_ij| that are accepted: sums of four of them stay below 2^1024, where float64 ends."""
 LARGEST_LOSS = float(np.finfo(np.float64).max)
 """The largest sum of losses at f = 0 that is accepted: it is the largest float64."""
+SMALLEST_SQUARE = 1e-200
+"""Sum of squares, at least, of which underflow has taken nothing that matters."""
 PAIR_LIMIT = 20_000
 """Rows, at most, of a declared problem: for more rows there are the specialised solvers."""
 POINT_LIMIT = 3_000
@@ -25,19 +28,34 @@ LARGEST_TARGET = 2.0**500
 """The largest t_r that is accepted, about 3e150: losses and |f|^2 contain its square, and sums of millions of squares stay below 2^1024."""
 
 
-def kernel_within_float64(X: Features, kernel: Kernel) -> None:
+def largest_entry(X: Features) -> float:
+    """max |X_ij|, or the root of the sum of all X_ij^2, no smaller and found in one pass; NaN or infinite where X holds such numbers."""
+    values = X.data if is_sparse(X) else X
+    with np.errstate(all="ignore"):
+        square = float(np.vdot(values, values))  # one pass; of squares that overflow or underflow the root says nothing
+    if SMALLEST_SQUARE <= square < np.inf:
+        return float(np.sqrt(square))
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+
+
+def kernel_within_float64(X: Features, kernel: Kernel, largest: float) -> None:
     """Refuse points whose squares or kernel values are above LARGEST_KERNEL.
 
     Parameters
     ----------
-    X : (m, d) points, or the (m, m) Gram matrix of a precomputed kernel.  kernel : of these points.
+    X : (m, d) points, or the (m, m) Gram matrix of a precomputed kernel.  kernel : of these points.  largest : max |X_ij|, or more.
 
     Raises
     ------
     ValueError : the first such row.
     """
+    if kernel.given and largest <= LARGEST_KERNEL:
+        return
+    reach = largest * X.shape[0] * X.shape[1]  # of sums of entries, and of entries of a sparse matrix that share a place
+    if not kernel.given and reach * reach <= LARGEST_KERNEL and explicit(kernel, X) is not None:
+        return
     with np.errstate(over="ignore", invalid="ignore"):
-        sizes = np.abs(X).max(axis=1) if kernel.given else np.maximum(squared_norms(X), np.abs(kernel.diagonal(X)))
+        sizes = np.maximum(X.max(axis=1), -X.min(axis=1)) if kernel.given else np.maximum(squared_norms(X), np.abs(kernel.diagonal(X)))
     if not sizes.max() <= LARGEST_KERNEL:
         row = int(np.flatnonzero(~(sizes <= LARGEST_KERNEL))[0])
         what = "the Gram matrix has entries" if kernel.given else "the square of its length, or its kernel value, is"

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equimargin.formulations.numeric.arguments import cost
-from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.numeric.arrays import Array, Features, Index
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.problem.base import CanonicalProblem, fitting, of_another_kind
 from equimargin.formulations.problem.bias import finite_interval, hinge_bias, squared_hinge_bias
@@ -205,23 +205,24 @@ class MarginProblem(CanonicalProblem):
         """
         if not self.bias:
             return 0.0, 0.0
-        signed = self.bias_signs
-        active = (signed != 0) & (self.costs > 0)
-        if not active.any():
-            return 0.0, 0.0
-        s, c = signed[active], self.costs[active]
+        active, s, c, soft = self._with_bias
         breakpoints = (self.rows.t - self.rows.dot(f))[active] * s
+        find = hinge_bias if self.loss == "hinge" else squared_hinge_bias
+        if len(soft) == len(s):
+            return finite_interval(*find(breakpoints, s, c)) if len(s) else (0.0, 0.0)
         low = float(breakpoints[(s > 0) & np.isinf(c)].max(initial=-np.inf))
         high = float(breakpoints[(s < 0) & np.isinf(c)].min(initial=np.inf))
-        soft = np.isfinite(c)
-        b = (-np.inf, np.inf)
-        if soft.any():
-            find = hinge_bias if self.loss == "hinge" else squared_hinge_bias
-            b = find(breakpoints[soft], s[soft], c[soft])
+        b = find(breakpoints[soft], s[soft], c[soft]) if len(soft) else (-np.inf, np.inf)
         if low > high:
             return (low + high) / 2, (low + high) / 2
-        lower, upper = float(np.clip(b[0], low, high)), float(np.clip(b[1], low, high))
-        return finite_interval(lower, upper)
+        return finite_interval(min(max(b[0], low), high), min(max(b[1], low), high))
+
+    @cached_property
+    def _with_bias(self) -> tuple[Any, Array, Array, Index]:
+        """The rows on which the best bias depends, for indexing, their signs and costs, and which of them have a finite cost."""
+        active = (self.bias_signs != 0) & (self.costs > 0)
+        rows = slice(None) if active.all() else np.flatnonzero(active)
+        return rows, self.bias_signs[rows], self.costs[rows], np.flatnonzero(np.isfinite(self.costs[rows]))
 
     @overload
     def repaired(self, alpha: Multipliers) -> Any: ...

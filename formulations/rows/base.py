@@ -83,8 +83,8 @@ class Operator(ABC):
         return np.arange(0, self.m, stride)
 
     @abstractmethod
-    def gram_of_rows(self, Z: Explicit, D: Array) -> Array:
-        """Z' A' D A Z, (q, q), for features Z (m, q) and an array D (p,) of either sign."""
+    def gram_of_rows(self, Z: Explicit, D: Array, single: bool = False) -> Array:
+        """Z' A' D A Z, (q, q), for features Z (m, q) and an array D (p,) of either sign; single : as in `gram_weighted`."""
 
     def product_of_rows(self, Z: Explicit, D: Array, v: Array) -> Array:
         """Z' A' D A Z v, (q,), for features Z (m, q), an array D (p,) and v (q,)."""
@@ -98,9 +98,14 @@ class Operator(ABC):
         """The diagonal D of a Hessian A' D A, from an array (p,) or from what stands for one."""
         return RowCurvature(self, D) if isinstance(D, np.ndarray) else D  # a test of an abstract class would take longer
 
-    def gram_weighted(self, Z: Explicit, D: Array | Curvature) -> Array:
-        """Z' A' D A Z, (q, q), for features Z (m, q) and the diagonal D (p,) of either sign."""
-        return self.curvature(D).gram(Z)
+    def gram_weighted(self, Z: Explicit, D: Array | Curvature, single: bool = False) -> Array:
+        """Z' A' D A Z, (q, q), for features Z (m, q) and the diagonal D (p,) of either sign.
+
+        Parameters
+        ----------
+        single : whether sums of float32 are good enough.
+        """
+        return self.curvature(D).gram(Z, single)
 
     def gram_product(self, Z: Explicit, D: Array | Curvature, v: Array) -> Array:
         """Z' A' D A Z v, (q,), for features Z (m, q), the diagonal D (p,) and v (q,)."""
@@ -129,8 +134,8 @@ class RowCurvature(Curvature):
     def hess_vec(self, v: Array) -> Array:
         return self.rows.combined(self.D * self.rows.dot(v))
 
-    def gram(self, Z: Explicit) -> Array:
-        return self.rows.gram_of_rows(Z, self.D)
+    def gram(self, Z: Explicit, single: bool = False) -> Array:
+        return self.rows.gram_of_rows(Z, self.D, single)
 
     def gram_product(self, Z: Explicit, v: Array) -> Array:
         return self.rows.product_of_rows(Z, self.D, v)

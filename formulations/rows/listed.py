@@ -9,9 +9,12 @@ import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array, Index, dense, is_sparse
+from equimargin.formulations.numeric.jit import jit
 from equimargin.formulations.numeric.rounding import rounded
 from equimargin.formulations.rows.base import Rows
 
+GATHERED_ROWS = 256
+"""Points whose features are gathered for one matrix product: few enough to stay in the cache."""
 LISTED_PAIRS = 10_000_000
 """Pairs, at most, that are listed one by one: their indices alone take 160 MB."""
 
@@ -23,6 +26,8 @@ class Signed(Rows):
     ----------
     y : (m,) labels in {-1, +1}.
     """
+
+    largest_target = 1.0
 
     def __init__(self, y: Array) -> None:
         self.y = np.asarray(y, dtype=np.float64)
@@ -44,8 +49,8 @@ class Signed(Rows):
 
         return sparse.diags_array(self.y).tocsr()
 
-    def gram_of_rows(self, Z: Explicit, D: Array) -> Array:
-        return _gram(Z, D)
+    def gram_of_rows(self, Z: Explicit, D: Array, single: bool = False) -> Array:
+        return _gram(Z, D, single)
 
     def product_of_rows(self, Z: Explicit, D: Array, v: Array) -> Array:
         return Z.product(D, v)
@@ -91,8 +96,8 @@ class Tube(Rows):
         identity = sparse.eye_array(self.m)
         return sparse.vstack([identity, -identity]).tocsr()
 
-    def gram_of_rows(self, Z: Explicit, D: Array) -> Array:
-        return _gram(Z, D[: self.m] + D[self.m :])
+    def gram_of_rows(self, Z: Explicit, D: Array, single: bool = False) -> Array:
+        return _gram(Z, D[: self.m] + D[self.m :], single)
 
     def product_of_rows(self, Z: Explicit, D: Array, v: Array) -> Array:
         return Z.product(D[: self.m] + D[self.m :], v)
@@ -174,10 +179,15 @@ class Pairs(Rows):
         where = np.concatenate([r, r]), np.concatenate([self.preferred, self.other])
         return sparse.csr_array((entries, where), shape=(self.p, self.m))
 
-    def gram_of_rows(self, Z: Explicit, D: Array) -> Array:
+    def gram_of_rows(self, Z: Explicit, D: Array, single: bool = False) -> Array:
         from scipy import sparse
 
         rows = np.flatnonzero(D)
+        if not Z.sparse:
+            H = np.zeros((Z.q, Z.q))
+            if len(rows):
+                H[: Z.d, : Z.d] = _laplacian_gram(Z.X, self.preferred[rows], self.other[rows], D[rows], np.zeros(self.m))
+            return H
         A = self.matrix[rows]
         laplacian = (A.T @ sparse.diags_array(D[rows]) @ A).tocsr()
         points = np.unique(A.indices)
@@ -195,12 +205,49 @@ class Pairs(Rows):
         return Pairs(place[self.preferred[kept]], place[self.other[kept]], len(points)), kept
 
 
-def _gram(Z: Explicit, D: Array) -> Array:
+def _gram(Z: Explicit, D: Array, single: bool) -> Array:
     """Z' D Z, (q, q), for a diagonal D (m,) of either sign."""
     index = np.flatnonzero(D != 0.0)
-    return Z.gram(index, D[index])
+    return Z.gram(index, D[index], single)
 
 
 def _signed(Z: Any, s: Array) -> Any:
     """diag(s) Z for some rows of features."""
     return Z.multiply(s[:, None]).tocsr() if is_sparse(Z) else s[:, None] * Z
+
+
+@jit
+def _laplacian_gram(X: Array, preferred: Index, other: Index, D: Array, degree: Array) -> Array:
+    """X' A' D A X, (d, d), of pairs in lexicographic order: X'diag(degree)X - M - M', where M sums x_i by (D_ij x_j)'.
+
+    Constants cancel in it. Points are taken from one of them, beside whose size they could be lost in rounding.
+
+    Parameters
+    ----------
+    X : (m, d).  preferred, other : (k,) points, one pair at least.  D : (k,).  degree : (m,) zeros, to work in.
+    """
+    d, filled, r, origin = X.shape[1], 0, 0, X[preferred[0]]
+    H, A, S = np.zeros((d, d)), np.empty((GATHERED_ROWS, d)), np.empty((GATHERED_ROWS, d))
+    for k in range(D.size):
+        degree[preferred[k]] += D[k]
+        degree[other[k]] += D[k]
+    for i in range(degree.size):
+        first = r
+        while r < D.size and preferred[r] == i:
+            r += 1
+        if r == first and degree[i] == 0.0:
+            continue
+        x, left, right = X[i], A[filled], S[filled]
+        for e in range(d):
+            left[e] = x[e] - origin[e]
+            right[e] = 0.5 * degree[i] * left[e]
+        for k in range(first, r):
+            y, weight = X[other[k]], D[k]
+            for e in range(d):
+                right[e] -= weight * (y[e] - origin[e])
+        filled += 1
+        if filled == GATHERED_ROWS:
+            H += A.T @ S
+            filled = 0
+    H += A[:filled].T @ S[:filled]
+    return H + H.T

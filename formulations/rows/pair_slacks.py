@@ -22,11 +22,18 @@ from equimargin.formulations.numeric.rounding import UNIT, gamma_n, product, rou
 from equimargin.formulations.rows.counted import WIDEST_THRESHOLD, CountedPairs, PairSums
 from equimargin.formulations.rows.losses import Smooth
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers, PairSubset
-from equimargin.formulations.rows.pair_sweeps import Graph, laplacian_gram, laplacian_gram_by_buckets, laplacian_product
+from equimargin.formulations.rows.pair_sweeps import GATHERED_ROWS, Graph, laplacian_gram, laplacian_gram_by_buckets, laplacian_product
 from equimargin.formulations.rows.slacks import Curvature, Expansion, Line, Slacks
 
 POINTS_BY_BUCKETS = 20_000
 """Points of a query, on average, from which on a Hessian is formed by buckets: for more points a tree of vectors leaves the cache."""
+
+BLAS_SPEED = 5.0
+"""Multiplications of a product of matrices in the time that one feature of one point takes in the two products X v and X'v, measured."""
+TREE_COLUMNS = 5.0
+"""The time of one feature in the tree of vectors of a Hessian, in units of the time that it takes in X v and X'v, measured."""
+SWEEP_COLUMNS = 20.0
+"""The time of a visit to one node of a tree of numbers, in units of the time that one feature takes in X v and X'v, measured."""
 
 
 class PairSlacks(PairSums, Slacks):
@@ -82,11 +89,31 @@ class PairSlacks(PairSums, Slacks):
             most = rounded(1.0 + off + 2.02 * self.reach, way)
             worst = total(product(self.costs, self.rows.pairs_of[self.rows.queries], way), way)
             return float(product(product(worst, most, way), most, way) if squared else product(worst, most, way))
-        tau = self.on_grid(1.0) + int(way) * (1 + int(np.ceil(off / self.unit)))
+        steps = 1 + int(np.ceil(off / self.unit))
+        if squared and self._near(steps):
+            return self._squares_near(steps, way)
+        tau = self.on_grid(1.0) + int(way) * steps
         sums = self.within(tau)
         size = (sums.square if squared else sums.total) * (1 + way * gamma_n(16))  # of the sums over a query, u and u^2 >= 0
         value = total(product(self.costs, size, way), way)
         value += way * self.square_error(tau) if squared else 0.0
+        return float(np.maximum(rounded(value, way), 0.0))
+
+    def _near(self, steps: int) -> bool:
+        """Whether an error of `steps` units in every u changes the sums of squares by less than their own rounding does."""
+        every = self.costs @ self.rows.pairs_of[self.rows.queries]
+        return bool((steps * self.unit) ** 2 * every <= self.square_error(self.on_grid(1.0)))
+
+    def _squares_near(self, steps: int, way: float) -> float:
+        """A bound of sum of c (u)_+^2 where every u is off by at most `steps` units. It uses the sums at 1, and needs no other sweep.
+
+        |(u + delta)_+^2 - (u)_+^2| <= 2 |delta| (u)_+ + delta^2
+        """
+        one, delta = self.on_grid(1.0), steps * self.unit
+        sums = self.within(one)
+        change = 2 * delta * sums.total + delta**2 * self.rows.pairs_of[self.rows.queries]
+        size = np.maximum(sums.square * (1 + way * gamma_n(16)) + way * change * (1 + gamma_n(32)), 0.0)
+        value = total(product(self.costs, rounded(size, way), way), way) + way * self.square_error(one)
         return float(np.maximum(rounded(value, way), 0.0))
 
 
@@ -119,7 +146,7 @@ class PairCurvature(Curvature):
     """
 
     def __init__(self, alpha: PairMultipliers) -> None:
-        self.slacks, self.high, self.low = alpha.slacks, alpha.high, alpha.low
+        self.slacks, self.phi, self.high, self.low = alpha.slacks, alpha.phi, alpha.high, alpha.low
         self.degree = self.slacks.within(self.high).degree - self.slacks.within(self.low).degree
 
     def weight(self) -> float:
@@ -136,14 +163,25 @@ class PairCurvature(Curvature):
             return np.zeros(slacks.rows.m)
         return np.asarray(laplacian_product(self.graph, slacks.order, slacks.costs, np.ascontiguousarray(v)))
 
-    def gram(self, Z: Explicit) -> Array:
-        """Z' A' D A Z, (q, q); an approximation of it where queries have POINTS_BY_BUCKETS points or more."""
+    def gram(self, Z: Explicit, single: bool = False) -> Array:
+        """Z' A' D A Z, (q, q); an approximation of it where queries have POINTS_BY_BUCKETS points or more.
+
+        Parameters
+        ----------
+        Z : (m, q) features.  single : whether sums of float32 are good enough.
+        """
         slacks, H = self.slacks, np.zeros((Z.q, Z.q))
         if not len(slacks.order):
             return H
-        X = Z.dense
+        X, precision = Z.dense, np.float32 if single else np.float64
+        A, S = np.empty((GATHERED_ROWS, Z.d), precision), np.empty((GATHERED_ROWS, Z.d), precision)
         if len(slacks.order) >= POINTS_BY_BUCKETS * len(slacks.costs):
-            H[: Z.d, : Z.d] = laplacian_gram_by_buckets(X, X.mean(axis=0), slacks.order, slacks.costs, self.graph)
+            H[: Z.d, : Z.d] = laplacian_gram_by_buckets(X, X.mean(axis=0), slacks.order, slacks.costs, self.graph, A, S)
         else:
-            H[: Z.d, : Z.d] = laplacian_gram(X, slacks.order, slacks.costs, self.graph)
+            H[: Z.d, : Z.d] = laplacian_gram(X, slacks.order, slacks.costs, self.graph, A, S)
         return H
+
+    def gram_over_product(self, q: int) -> int:
+        """About how many times as long as a product with a vector `gram` takes, for q features."""
+        nodes = 2 + float(np.log2(self.slacks.rows.levels.max(initial=1)))
+        return int(q * (q / BLAS_SPEED + TREE_COLUMNS) / (q + SWEEP_COLUMNS * nodes))

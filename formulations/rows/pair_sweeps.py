@@ -21,11 +21,10 @@ from equimargin.formulations.numeric.jit import jit
 Level = NDArray[np.int32]
 
 GATHERED_ROWS = 256
-"""Rows of features that are gathered for one matrix product: few enough to stay in the cache."""
+"""Rows of features that are gathered for one matrix product: few enough to stay in the cache. An approximate Hessian takes as many points
+of neighbouring z together, as if all of them had the z of the middle one."""
 LEVEL_BUCKETS = 256
 """Buckets that the levels of a query are put into for an approximate Hessian, which is then close enough for Newton's method."""
-POINTS_AT_MIDDLE = 256
-"""Points of neighbouring z that an approximate Hessian takes together, as if all of them had the z of the middle one."""
 
 
 class SortedPoints(NamedTuple):
@@ -217,45 +216,44 @@ def laplacian_product(graph: Graph, order: Index, costs: Array, values: Array) -
 
 
 @jit
-def laplacian_gram(X: Array, order: Index, costs: Array, graph: Graph) -> Array:
+def laplacian_gram(X: Array, order: Index, costs: Array, graph: Graph, A: Array, S: Array) -> Array:
     """X' L X, (d, d), for the Laplacian L of the graph, the part of a query times its cost.
 
     X'diag(degree)X - M - M', M = sum_i x_i m_i'          m_i is the sum of the x_j over the pairs (i, j): nodes of the tree hold d numbers
 
+    L takes constants to 0. The points of a query are therefore taken from its first one, beside whose size they could be lost in rounding.
+
     Parameters
     ----------
     X : (m, d).  order : (n,) the points in sorted order.  costs : (queries,).
+    A, S : (GATHERED_ROWS, d) to gather in; products and sums over a query are taken in their precision.
     """
     z, level, starts, levels = graph.points.z, graph.points.level, graph.points.starts, graph.points.levels
     high, low, degree = graph.high, graph.low, graph.degree
     d = X.shape[1]
-    T = np.zeros((_largest(levels) + 2, d))
-    H, A, S = np.zeros((d, d)), np.empty((GATHERED_ROWS, d)), np.empty((GATHERED_ROWS, d))
-    filled = 0
+    T, here = np.zeros((_largest(levels) + 2, d), A.dtype), np.empty((_largest(starts[1:] - starts[:-1]), d), A.dtype)
+    H, filled = np.zeros((d, d)), 0
     for q in range(levels.size):
-        a, b, k, cost = starts[q], starts[q + 1], levels[q], costs[q]
-        if cost == 0.0:
+        a, b, k = starts[q], starts[q + 1], levels[q]
+        if costs[q] == 0.0:
             continue
         T[: k + 1] = 0.0
+        _take_from_first(X, order[a:b], here)
         p = taken = b - 1
         for t in range(b - 1, a - 1, -1):
             while p >= a and z[p] > z[t] - high:
-                _add_row(T, np.int64(level[p]) + 1, k, 1.0, X[order[p]])
+                _add_row(T, np.int64(level[p]) + 1, k, here[p - a])
                 p -= 1
             while taken > p and z[taken] > z[t] - low:
-                _add_row(T, np.int64(level[taken]) + 1, k, -1.0, X[order[taken]])
+                _take_row(T, np.int64(level[taken]) + 1, k, here[taken - a])
                 taken -= 1
             if degree[t] == 0:
                 continue
-            x, half = X[order[t]], 0.5 * degree[t]
+            own, left, right = here[t - a], A[filled], S[filled]
+            cost, half = costs[q], 0.5 * degree[t]
             for e in range(d):
-                A[filled, e] = cost * x[e]
-                S[filled, e] = half * x[e]
-            r = np.int64(level[t])
-            while r > 0:
-                for e in range(d):
-                    S[filled, e] -= T[r, e]
-                r -= r & -r
+                left[e], right[e] = cost * own[e], half * own[e]
+            _subtract_sum(T, np.int64(level[t]), right)
             filled += 1
             if filled == GATHERED_ROWS:
                 H += A.T @ S
@@ -265,18 +263,17 @@ def laplacian_gram(X: Array, order: Index, costs: Array, graph: Graph) -> Array:
 
 
 @jit
-def laplacian_gram_by_buckets(X: Array, centre: Array, order: Index, costs: Array, graph: Graph) -> Array:
+def laplacian_gram_by_buckets(X: Array, centre: Array, order: Index, costs: Array, graph: Graph, A: Array, S: Array) -> Array:
     """As `laplacian_gram`, nearly: levels are put together in buckets, and rows of neighbouring z are compared at their middle.
 
-    Of all pairs about 1 / LEVEL_BUCKETS + (POINTS_AT_MIDDLE / n)^2 are counted wrongly. The approximate L does not take constants to 0, so
+    Of all pairs about 1 / LEVEL_BUCKETS + (GATHERED_ROWS / n)^2 are counted wrongly. The approximate L does not take constants to 0, so
     that X is taken from its centre (d,).
     """
     z, level, starts, levels = graph.points.z, graph.points.level, graph.points.starts, graph.points.levels
     high, low, degree = graph.high, graph.low, graph.degree
     d = X.shape[1]
-    cells, sums = np.zeros((LEVEL_BUCKETS, d)), np.zeros((LEVEL_BUCKETS + 1, d))
-    H, A, S = np.zeros((d, d)), np.empty((POINTS_AT_MIDDLE, d)), np.empty((POINTS_AT_MIDDLE, d))
-    bucket = np.empty(z.size, np.int32)
+    cells, sums = np.zeros((LEVEL_BUCKETS, d), A.dtype), np.zeros((LEVEL_BUCKETS + 1, d), A.dtype)
+    H, bucket = np.zeros((d, d)), np.empty(z.size, np.int32)
     for q in range(levels.size):
         a, b, k, cost = starts[q], starts[q + 1], levels[q], costs[q]
         if cost == 0.0:
@@ -287,7 +284,7 @@ def laplacian_gram_by_buckets(X: Array, centre: Array, order: Index, costs: Arra
         cells[:] = 0.0
         p, taken, stop = b - 1, b - 1, b
         while stop > a:
-            start = max(a, stop - POINTS_AT_MIDDLE)
+            start = max(a, stop - GATHERED_ROWS)
             at = z[(start + stop - 1) // 2]
             while p >= a and z[p] > at - high:
                 x, cell = X[order[p]], cells[bucket[p]]
@@ -300,15 +297,17 @@ def laplacian_gram_by_buckets(X: Array, centre: Array, order: Index, costs: Arra
                     cell[e] -= x[e] - centre[e]
                 taken -= 1
             for c in range(LEVEL_BUCKETS):
+                below, cell, above = sums[c], cells[c], sums[c + 1]
                 for e in range(d):
-                    sums[c + 1, e] = sums[c, e] + cells[c, e]
+                    above[e] = below[e] + cell[e]
             for t in range(start, stop):
-                x, half, c = X[order[t]], 0.5 * degree[t], bucket[t]
+                x, half, at_bucket = X[order[t]], 0.5 * degree[t], np.int64(bucket[t])
+                left, right = A[t - start], S[t - start]
+                below, above = sums[at_bucket], sums[at_bucket if whole else at_bucket + 1]
                 for e in range(d):
                     here = x[e] - centre[e]
-                    below = sums[c, e] if whole else 0.5 * (sums[c, e] + sums[c + 1, e])
-                    A[t - start, e] = cost * here
-                    S[t - start, e] = half * here - below
+                    left[e] = cost * here
+                    right[e] = half * here - 0.5 * (below[e] + above[e])
             H += A[: stop - start].T @ S[: stop - start]
             stop = start
     return H + H.T
@@ -316,7 +315,7 @@ def laplacian_gram_by_buckets(X: Array, centre: Array, order: Index, costs: Arra
 
 @jit
 def _largest(levels: Index) -> Any:
-    """The largest number of levels of a query; `levels.max()` would take five times as long to compile."""
+    """The largest of some integers; `levels.max()` would take five times as long to compile."""
     largest = levels[0]
     for k in levels:
         largest = max(largest, k)
@@ -350,9 +349,40 @@ def _sum(T: Array, r: Any) -> float:
 
 
 @jit
-def _add_row(T: Array, r: Any, k: Any, sign: float, x: Array) -> None:
-    """Add sign x to entry r of a Fenwick tree of vectors."""
+def _add_row(T: Array, r: Any, k: Any, x: Array) -> None:
+    """Add x to entry r of a Fenwick tree of vectors."""
     while r <= k:
+        node = T[r]
         for e in range(x.size):
-            T[r, e] += sign * x[e]
+            node[e] += x[e]
         r += r & -r
+
+
+@jit
+def _take_row(T: Array, r: Any, k: Any, x: Array) -> None:
+    """Take x from entry r of a Fenwick tree of vectors."""
+    while r <= k:
+        node = T[r]
+        for e in range(x.size):
+            node[e] -= x[e]
+        r += r & -r
+
+
+@jit
+def _subtract_sum(T: Array, r: Any, v: Array) -> None:
+    """Subtract the sum of the first r entries of a Fenwick tree of vectors from v."""
+    while r > 0:
+        node = T[r]
+        for e in range(v.size):
+            v[e] -= node[e]
+        r -= r & -r
+
+
+@jit
+def _take_from_first(X: Array, points: Index, out: Array) -> None:
+    """The differences of these points and the first of them into `out`, (points, d) or larger."""
+    first = X[points[0]]
+    for t in range(points.size):
+        x, own = X[points[t]], out[t]
+        for e in range(first.size):
+            own[e] = x[e] - first[e]

@@ -31,8 +31,13 @@ class Curvature(ABC):
         """A' D A v, (m,), for v (m,)."""
 
     @abstractmethod
-    def gram(self, Z: Explicit) -> Array:
-        """Z' A' D A Z, (q, q), for features Z (m, q)."""
+    def gram(self, Z: Explicit, single: bool = False) -> Array:
+        """Z' A' D A Z, (q, q), for features Z (m, q).
+
+        Parameters
+        ----------
+        single : whether sums of float32 are good enough.
+        """
 
     def gram_product(self, Z: Explicit, v: Array) -> Array:
         """Z' A' D A Z v, (q,), for features Z (m, q) and v (q,)."""

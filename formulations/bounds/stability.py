@@ -1,0 +1,329 @@
+"""What is the same at every optimum, and near it: bounds on f, on its bias and on the slacks of rows, from the gap of one point.
+
+The dual objective L is concave, and its second-order term is exactly -1/2 |A'd|_K^2 or less. The primal objective, at its best bias, is
+convex with the term 1/2 |f|^2. With f* the optimal function, alpha feasible multipliers, f_alpha = A'alpha and U >= optimum therefore
+
+    |f_alpha - f*|_K <= sqrt(2 (U - L(alpha))),        |f - f*|_K <= sqrt(2 eps)    for every f within eps of the optimum at its best bias
+
+so that all these f lie in one ball around f_alpha, and |f(x) - f_alpha(x)| <= radius sqrt(k(x, x)). Every breakpoint of the losses, as
+functions of the bias, moves by no more than the slack of its row. The best bias grows with every breakpoint. It therefore lies between the
+best bias of the lowered breakpoints and that of the raised ones. All bounds are rounded outward.
+
+Source: strong convexity; E. Ndiaye, O. Fercoq, A. Gramfort, J. Salmon, Gap safe screening rules (2017), for the ball.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.bounds.evaluate import kernel_product, weights_of
+from equimargin.formulations.bounds.intervals import OUTWARD, dual_value, interval
+from equimargin.formulations.kernels.features import explicit, new_points
+from equimargin.formulations.kernels.gram import STORED_ROWS, product_at
+from equimargin.formulations.numeric.arguments import number
+from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, added, gamma_n, largest, product, quotient, root, rounded
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import Problem
+from equimargin.formulations.problem.point import CanonicalPoint
+from equimargin.formulations.rows.counted import WIDEST_THRESHOLD
+from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.listed import Pairs
+
+Signs = NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Stability:
+    """The ball that holds every f within `eps` of the optimum, and the bounds that follow from it.
+
+    problem : of the functions.  beta : (m,) coefficients of the middle, f = sum_i beta_i k(x_i, .).
+    radius : of the ball, in the norm of the kernel; infinite where the point proves nothing.
+    bias : between which the best b of every such f lies, in the project's sign f(x) + b; (0, 0) without a bias.
+    """
+
+    problem: MarginProblem
+    beta: Array
+    radius: float
+    bias: tuple[float, float]
+
+    def decisions(self, X: Any = None) -> tuple[Array, Array]:
+        """Between which f(x) + b lies for every such f and each of its best biases.
+
+        Parameters
+        ----------
+        X : (n, d) points; None for the training points.
+
+        Returns
+        -------
+        least, most : (n,) each, infinite where nothing is known.
+
+        Raises
+        ------
+        ValueError : points of another shape, or of other columns; new points of a given Gram matrix, whose k(x, x) is not known.
+        """
+        f, error = self._values(X)
+        return added(rounded(f - error, -1), self.bias[0], -1), added(rounded(f + error, 1), self.bias[1], 1)
+
+    def signs(self, X: Any = None) -> Signs:
+        """The sign of f(x) + b where it is the same for every such f, (n,): 1 or -1, and 0 where that is not proven.
+
+        Parameters
+        ----------
+        X : (n, d) points; None for the training points.
+
+        Raises
+        ------
+        ValueError : as in `decisions`.
+        """
+        return _signs(*self.decisions(X))
+
+    def orders(self, preferred: Any, other: Any) -> Signs:
+        """The sign of f(x) - f(z) where it is the same for every such f, (n,): 1, -1, and 0 where that is not proven.
+
+        Parameters
+        ----------
+        preferred, other : (n,) indices of training points, x and z.
+
+        Raises
+        ------
+        ValueError : indices that are none.
+        """
+        i, j = _points(preferred, self.problem.m), _points(other, self.problem.m)
+        if len(i) != len(j):
+            raise ValueError(f"preferred and other must be equally many, not {len(i)} and {len(j)}")
+        f, error = kernel_product(self.problem, self._middle)
+        noise = error[i] + error[j] + 2 * UNIT * np.abs(f[i] - f[j]) + self.radius * _distances(self.problem, i, j)
+        noise = np.where(i == j, 0.0, rounded(noise * (1 + 8 * UNIT), 1))
+        difference = np.where(i == j, 0.0, f[i] - f[j])
+        return _signs(difference - noise, difference + noise)
+
+    def rows(self) -> Signs:
+        """Where the multiplier of every row is at every optimum, (p,).
+
+        Returns
+        -------
+        -1 : alpha_r = 0, because the row is met with room to spare or costs nothing.  1 : the row is violated, so that alpha_r = c_r for
+        the hinge and alpha_r > 0 for the squared hinge.  0 : neither is proven.
+
+        Raises
+        ------
+        ValueError : pairs too many to be listed; `counts` takes them.
+        """
+        rows, b = self.problem.rows, self.bias
+        f, error = kernel_product(self.problem, self._middle)
+        u = rows.t - rows.dot(f)
+        size = np.abs(rows.t) + rows.absolute_dot(np.abs(f)) + max(map(abs, b))
+        noise = rows.absolute_dot(error) + 8 * UNIT * size + self.radius * self._row_norms()
+        noise = rounded(noise * (1 + 8 * UNIT), 1)
+        shifts = np.stack([-b[0] * self.problem.bias_signs, -b[1] * self.problem.bias_signs])
+        found = _signs(u + shifts.min(axis=0) - noise, u + shifts.max(axis=0) + noise)
+        return np.where(self.problem.costs == 0, np.int8(-1), found)
+
+    def counts(self) -> tuple[int, int]:
+        """How many rows have alpha_r = 0 at every optimum, and how many are violated at every optimum: those of `rows`, or fewer.
+
+        Pairs of queries that are not listed are counted by sweeps. Their slacks get one bound, from the farthest points.
+        """
+        rows = self.problem.rows
+        if not isinstance(rows, LabelledPairs) or not self.problem.swept:
+            found = self.rows()
+            return int((found < 0).sum()), int((found > 0).sum())
+        f, error = kernel_product(self.problem, self._middle)
+        costs = self.problem.group_costs
+        slacks, costs = rows.slacks(f, np.where(np.isinf(costs), 0.0, costs)), costs[rows.queries]
+        off = self.radius * 2.02 * _farthest(self.problem) + 2.02 * largest(error) + 16 * UNIT * (1 + largest(np.abs(f))) + 4 * slacks.unit
+        if not 1.0 + off <= WIDEST_THRESHOLD:
+            return 0, 0
+        pairs = [slacks.within(slacks.on_grid(1.0 + way * off)).pairs[costs > 0] for way in (1, -1)]
+        return rows.p - int(pairs[0].sum()), int(pairs[1].sum())
+
+    @property
+    def _middle(self) -> Array:
+        return self.beta if self.problem.explicit is not None else self.problem.gram.merged(self.beta)
+
+    def _values(self, X: Any) -> tuple[Array, Array]:
+        """f_alpha at points, and by how much any f of the ball may differ there, (n,) each."""
+        problem = self.problem
+        kernel, Z = problem.kernel, problem.explicit
+        if X is None:
+            f, error = kernel_product(problem, self._middle)
+            square = kernel.diagonal_bound(problem.X) + problem.gram.shift
+        elif kernel.given:
+            raise ValueError("of new points of a given Gram matrix k(x, x) is not known; leave X out for the training points")
+        else:
+            points = new_points(X, problem.X, problem.feature_names)
+            there, square = explicit(kernel, points), kernel.diagonal_bound(points)
+            if there is None or Z is None:
+                f, error = product_at(kernel, points, problem.X, self._middle)
+            else:
+                w, off = weights_of(problem, Z, self.beta)
+                f, error = there.values(w)
+                error = error + 1.01 * there.absolute_dot(off)
+        reach = product(self.radius, rounded(np.sqrt(rounded(square, 1)), 1), 1)
+        return f, np.asarray(added(error, reach, 1))
+
+    def _row_norms(self) -> Array:
+        """An upper bound of |A_r|_K, (p,): sqrt(k(x_i, x_i)) of a point, the distance of a pair."""
+        rows = self.problem.rows
+        if isinstance(rows, Pairs):
+            return _distances(self.problem, rows.preferred, rows.other)
+        return np.asarray(rows.absolute_dot(_norms(self.problem)))
+
+
+@np.errstate(all="ignore")  # what overflows is infinite, and nothing is proven of it
+def stability(problem: Problem, point: CanonicalPoint, eps: float = 0.0) -> Stability:
+    """What is the same for every f with min_b P(f, b) <= optimum + eps, and so at every optimum.
+
+        |f - A'alpha|_K <= sqrt(2 (U - L(alpha))) + sqrt(2 eps)
+
+    Parameters
+    ----------
+    problem : MarginProblem, convex.  point : with multipliers and perhaps a function, such as a solution's; the smaller its gap, the more
+        is proven.
+    eps : by how much an objective may exceed the optimum, in the units of the objective, 0 or more.
+
+    Returns
+    -------
+    Stability : with an infinite radius where the point proves nothing.
+
+    Raises
+    ------
+    ValueError : a problem of another kind, an eps below 0, a point without multipliers.
+
+    Source: strong convexity of the primal and the dual objective in f.
+    """
+    if not isinstance(problem, MarginProblem):
+        raise ValueError("stability is known of margin problems: a linear program may have many optimal functions")
+    point, eps = problem.own_point(point), number(eps, "eps", "a number of 0 or more", lambda value: value >= 0)
+    if point.alpha is None:
+        raise ValueError("the point has no multipliers, which the ball is around; a Solution makes them from its f")
+    multipliers = problem.rows.multipliers(problem.repaired(point.alpha))
+    lower = dual_value(problem, multipliers, OUTWARD) if problem.convex else -np.inf
+    beta, off = multipliers.pull(), multipliers.pull_error()
+    if problem.explicit is None:
+        off += gamma_n(problem.m) * float(np.abs(beta).sum())
+    gap = float(np.maximum(added(interval(problem, point).upper, -lower, 1), 0.0))
+    radius = _sum(root(2 * gap, 1), root(float(product(2.0, eps, 1)), 1), product(1.01 * off, root(problem.gram.diagonal_bound, 1), 1))
+    found = Stability(problem, np.asarray(beta), radius, (0.0, 0.0))
+    return found if problem.rows.invariant or not problem.bias else replace(found, bias=_bias(found))
+
+
+def _bias(ball: Stability) -> tuple[float, float]:
+    """Between which every best b of every f of the ball lies."""
+    problem = ball.problem
+    active = np.flatnonzero((problem.bias_signs != 0) & (problem.costs > 0))
+    f, error = kernel_product(problem, ball._middle)
+    rows = problem.rows
+    s = problem.bias_signs[active]
+    noise = rows.absolute_dot(error) + 8 * UNIT * (np.abs(rows.t) + rows.absolute_dot(np.abs(f))) + ball.radius * ball._row_norms()
+    middle, noise = (rows.t - rows.dot(f))[active] * s, rounded(noise * (1 + 8 * UNIT), 1)[active]
+    low, high = rounded(middle - noise, -1), rounded(middle + noise, 1)
+    least, most = (rows.spread(costs)[active] for costs in problem.group_costs_within)
+    hard, squared = np.isinf(least), problem.squared
+    soft = ~hard
+    lower = _least_bias(low[soft], s[soft], least[soft], most[soft], squared)
+    upper = -_least_bias(-high[soft], -s[soft], least[soft], most[soft], squared)
+    up, down = hard & (s > 0), hard & (s < 0)
+    lower = max(float(low[up].max(initial=-np.inf)), min(lower, float(low[down].min(initial=np.inf))))
+    upper = min(float(high[down].min(initial=np.inf)), max(upper, float(high[up].max(initial=-np.inf))))
+    return lower, upper
+
+
+def _least_bias(v: Array, s: Array, least: Array, most: Array, squared: bool) -> float:
+    """A lower bound of every b at which the sum of losses is smallest, for breakpoints v or larger ones.
+
+    D(b), the slope of the sum at b, grows with b. All minimisers lie to the right of every b with D(b) < 0.
+
+        hinge            D(b) = sum of c over s = -1, v <= b  -  sum of c over s = +1, v > b
+        squared hinge    D(b) = sum of c (b - v) over the same  -  sum of c (v - b), without the factor 2
+
+    Parameters
+    ----------
+    v : (k,) breakpoints.  s : (k,) signs.  least, most : (k,) bounds of the costs, finite.
+    """
+    if not (s > 0).any():
+        return -math.inf
+    order = np.argsort(v, kind="stable")
+    v, s, least, most = v[order], s[order], least[order], most[order]
+    if not np.isfinite(v).all():
+        return -math.inf
+    falling, rising = np.where(s > 0, least, 0.0), np.where(s < 0, most, 0.0)
+    passed, left = np.cumsum(rising), float(falling.sum()) - np.cumsum(falling)
+    noise = gamma_n(4 * len(v) + 16) * float(rising.sum() + falling.sum())
+    if not squared:
+        before = np.flatnonzero(passed - left + 2 * noise < 0)
+        return float(v[min(before[-1] + 1, len(v) - 1)] if len(before) else v[0])
+    centre = v[len(v) // 2]
+    z = v - centre
+    D = passed * z - np.cumsum(rising * z) - (float((falling * z).sum()) - np.cumsum(falling * z) - left * z)
+    D = D + 4 * noise * float(np.abs(z).max()) + 4 * len(v) * SMALLEST
+    before = np.flatnonzero(D < 0)
+    if not len(before):
+        return float(v[0])
+    k = int(before[-1])
+    slope = float(passed[k] + np.where(s > 0, most, 0.0)[k + 1 :].sum() + 2 * noise)
+    b = added(v[k], quotient(-D[k], slope, -1), -1)
+    return float(min(b, v[k + 1])) if k + 1 < len(v) else float(b)
+
+
+def _distances(problem: MarginProblem, i: Any, j: Any) -> Array:
+    """An upper bound of |phi(x_i) - phi(x_j)|, (n,): from the features where there are any, from K otherwise."""
+    if problem.explicit is not None:
+        X = problem.X
+        out = np.empty(len(i))
+        size = max(1_000_000 // X.shape[1], 1)
+        for start in range(0, len(i), size):
+            here = slice(start, start + size)
+            D = X[i[here]] - X[j[here]]
+            squares = np.asarray(D.multiply(D).sum(axis=1) if problem.explicit.sparse else np.einsum("ij,ij->i", D, D), dtype=np.float64)
+            out[here] = np.sqrt(squares.ravel())
+        return np.asarray(rounded(out * (1 + gamma_n(X.shape[1] + 8)), 1) + 1e-150)
+    norms = _norms(problem)
+    apart = np.asarray(rounded(norms[i] + norms[j], 1))
+    if problem.m > STORED_ROWS:
+        return apart
+    K = problem.gram.dense
+    off, k = problem.kernel.rounding(problem.X, problem.X, K, np.ones(problem.m)), K.diagonal()
+    squares = k[i] + k[j] - 2 * K[i, j] + 1.01 * (3 * off[i] + off[j]) + 16 * UNIT * (np.abs(k[i]) + np.abs(k[j]))
+    return np.asarray(np.minimum(apart, rounded(np.sqrt(np.maximum(rounded(squares, 1), 0.0)), 1)))
+
+
+def _norms(problem: MarginProblem) -> Array:
+    """An upper bound of sqrt(k(x_i, x_i)), (m,)."""
+    return np.asarray(rounded(np.sqrt(rounded(problem.kernel.diagonal_bound(problem.X) + problem.gram.shift, 1)), 1))
+
+
+def _farthest(problem: MarginProblem) -> float:
+    """An upper bound of the distance of every point from one place, so that two are at most twice as far apart."""
+    Z = problem.explicit
+    if Z is None or Z.sparse:
+        return largest(_norms(problem))
+    D = problem.X - problem.X.mean(axis=0)
+    return float(rounded(np.sqrt(np.einsum("ij,ij->i", D, D).max(initial=0.0)) * (1 + gamma_n(D.shape[1] + 16)), 1))
+
+
+def _signs(least: Array, most: Array) -> Signs:
+    """1 where both are above 0, -1 where both are below, 0 elsewhere."""
+    return np.asarray((least > 0).astype(np.int8) - (most < 0).astype(np.int8))
+
+
+def _points(index: Any, m: int) -> Index:
+    """Indices of training points, (n,)."""
+    found = np.asarray(index)
+    if found.ndim != 1 or found.dtype.kind not in "iu" or not ((found >= 0) & (found < m)).all():
+        raise ValueError(f"points must be given by their indices, whole numbers from 0 to {m - 1} in one dimension")
+    return found.astype(np.intp)
+
+
+def _sum(*parts: Any) -> float:
+    """The sum of a few numbers, from above."""
+    total = 0.0
+    for part in parts:
+        total = float(added(total, part, 1))
+    return total

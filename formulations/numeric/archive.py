@@ -1,0 +1,90 @@
+"""The arrays of an NPZ archive that may come from anybody: no pickles, and no more memory than the file can fill."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.numeric.arguments import said, shown
+
+MOST_INFLATED = 1032
+"""Bytes, at most, that one byte of a ZIP file becomes: deflate packs no tighter. An archive that claims more has parts that overlap."""
+LARGEST_CONTENT = 2**32
+"""Bytes that the arrays of an archive may come to in all: a small file could otherwise fill the memory."""
+ENDING = ".npy"
+"""How the name of an array ends within an archive."""
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+"""What reads the header of an array, by the version of its format."""
+
+
+class Archive(Mapping[str, NDArray[Any]]):
+    """The arrays of an NPZ archive by their names, each read when it is asked for.
+
+    Parameters
+    ----------
+    content : all bytes of the file.
+
+    Raises
+    ------
+    ValueError : no ZIP archive, or one that claims more than its bytes can hold; from an item, an array that is damaged or needs pickles.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        with _in_a_sentence():
+            self._zip = _opened(content)
+            self._members = {member.filename.removesuffix(ENDING): member for member in self._zip.infolist()}
+        size = sum(member.file_size for member in self._members.values())
+        if size > min(LARGEST_CONTENT, MOST_INFLATED * len(content)):
+            raise ValueError(f"its arrays would come to {size:,} bytes, more than an archive of {len(content):,} bytes may hold")
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._members)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        member = self._members[name]
+        if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+            raise ValueError(f"{shown(name)} is compressed in another way than by numpy.savez")
+        with _in_a_sentence():
+            return self._array(name, member)
+
+    def _array(self, name: str, member: ZipInfo) -> NDArray[Any]:
+        with self._zip.open(member) as stream:
+            data = stream.read(member.file_size)
+        file = io.BytesIO(data)
+        version = np.lib.format.read_magic(file)
+        if version not in HEADERS:
+            raise ValueError(f"{shown(name)} is an array of an unknown version, {version[0]}.{version[1]}")
+        shape, by_columns, dtype = HEADERS[version](file)
+        if dtype.hasobject:
+            raise ValueError(f"{shown(name)} is pickled, and a pickle could run code when read")
+        held = len(data) - file.tell()
+        if dtype.itemsize == 0 or math.prod(shape) * dtype.itemsize != held:
+            raise ValueError(f"{shown(name)} claims to be of shape {shown(shape)} and type {shown(str(dtype))}, and has {held:,} bytes")
+        entries = np.frombuffer(data, dtype, math.prod(shape), file.tell())
+        return entries.reshape(shape, order="F" if by_columns else "C").copy(order="K")
+
+
+def _opened(content: bytes) -> ZipFile:
+    try:
+        return ZipFile(io.BytesIO(content))
+    except BadZipFile as damage:
+        raise ValueError(f"it is no NPZ archive, or only a part of one: {said(damage)}") from None
+
+
+@contextmanager
+def _in_a_sentence() -> Iterator[None]:
+    """The errors of a damaged archive, which come from zipfile, zlib, struct and NumPy's parser of headers, as a ValueError."""
+    try:
+        yield
+    except Exception as error:
+        raise ValueError(said(error)) from None

@@ -1,0 +1,111 @@
+"""A partition of a classification: the rows are its points, u_i = 1 - y_i (w.x_i + b) and z_i = y_i (x_i, 1)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.jit import jit
+from equimargin.formulations.numeric.order_free import Grid, cut_in_two, folded_rows, halves, products_by_row
+from equimargin.formulations.partitions.partition import Partition
+from equimargin.formulations.partitions.smooth_loss import SmoothLoss
+from equimargin.formulations.partitions.whole import BLOCK_ROWS, Facts, Whole
+
+
+class LabelledPartition(Partition):
+    """Points of two classes.
+
+    Parameters
+    ----------
+    As in Partition; y : (n,) labels -1 and 1.
+    """
+
+    def _read(self) -> None:
+        wrong = np.flatnonzero(np.abs(self.y) != 1.0)
+        if len(wrong):
+            raise ValueError(f"y must hold -1 and 1, and holds {self.y[wrong[0]]:g} at row {wrong[0]}")
+
+    def facts(self) -> Facts:
+        return Facts(len(self.y), len(self.y), 1, self.top, np.empty(0))
+
+    def look(self, whole: Whole, v: Array, loss: SmoothLoss) -> list[Array]:
+        numbers, columns = whole.grids(v, loss)
+        beta, sums = np.empty(len(self.y)), np.empty((2, 2))
+        squared = whole.loss == "squared_hinge"
+        _fold(self.values(v), self.y, self._before(loss), loss.slope, loss.top, squared, numbers, beta, sums)
+        return [sums, folded_rows(self.X, beta, columns)]
+
+    def hessian(self, whole: Whole, v: Array, loss: SmoothLoss) -> list[Array]:
+        rows = np.empty(len(self.y), dtype=np.int32)
+        k = _curved(self.values(v), self.y, self._before(loss), loss.slope, loss.top, rows)
+        return [_integer_gram(self.X, rows[:k], whole.integer_scale())]
+
+    def _before(self, loss: SmoothLoss) -> Array:
+        """a of the loss, (n,) or (1,) where it is the same for all rows."""
+        if not loss.centres:
+            return np.array([loss.start])
+        key = b"".join(v.tobytes() + np.float64(slope).tobytes() for v, slope in loss.centres)
+        return self.kept("centre", key, lambda: self._centred(loss, key))
+
+    def _centred(self, loss: SmoothLoss, key: bytes) -> Array:
+        """a at the last centre, from that at the one before if it is kept, or else from the first."""
+        known, before = self._kept.get("centre", (b"", np.array([loss.start])))
+        size = len(key) // len(loss.centres)
+        start = len(known) // size if key.startswith(known) else 0
+        a = before if start else np.array([loss.start])
+        for v, slope in loss.centres[start:]:
+            a = np.clip(a + slope * (1.0 - self.y * products_by_row(self.X, v)), 0.0, 1.0)
+        return a
+
+
+@jit
+def _fold(f: Array, y: Array, before: Array, slope: float, top: float, squared: bool, cut: Grid, beta: Array, sums: Array) -> None:
+    """Put y_i a_i into beta, and the two sums of a_i and of the loss into `sums`."""
+    sums[:] = 0.0
+    for i in range(f.size):
+        u = 1.0 - y[i] * f[i]
+        a = min(max(before[i if before.size > 1 else 0] + slope * u, 0.0), top)
+        beta[i] = y[i] * a
+        u = max(u, 0.0)
+        loss = u * u if squared else u
+        for k, term in enumerate((a, loss)):
+            rough, rest = cut_in_two(term, cut.coarse[k], cut.fine[k])
+            sums[0, k] += rough
+            sums[1, k] += rest
+
+
+@jit
+def _curved(f: Array, y: Array, before: Array, slope: float, top: float, rows: NDArray[np.int32]) -> int:
+    """Put the rows on the curved piece of the loss at the beginning of `rows`, and say how many they are."""
+    k = 0
+    for i in range(f.size):
+        a = before[i if before.size > 1 else 0] + slope * (1.0 - y[i] * f[i])
+        rows[k] = i
+        k += (a > 0.0) & (a < top)
+    return k
+
+
+def _integer_gram(X: Array, rows: NDArray[np.int32], scale: Array) -> Array:
+    """The two sums of B'B, (2, q, q), B the rows times the scale (q,), rounded. Every block is exact, and so is the sum of the blocks."""
+    q = len(scale)
+    H, B = np.zeros((2, q, q)), np.empty((BLOCK_ROWS, q))  # one block serves all: to take memory anew each time would cost as much again
+    for start in range(0, len(rows), BLOCK_ROWS):
+        block = B[: len(rows) - start]
+        _gather(X, rows[start : start + BLOCK_ROWS], scale, block)
+        high, low = halves(block.T @ block)
+        H[0] += high
+        H[1] += low
+    return H
+
+
+@jit
+def _gather(X: Array, rows: NDArray[np.int32], scale: Array, block: Array) -> None:
+    """Put the rows times the scale, rounded, into the block (k, q); with a constant of 1 if q is one more than the columns."""
+    d = X.shape[1]
+    for t in range(rows.size):
+        x, out = X[rows[t]], block[t]
+        for j in range(d):
+            out[j] = np.rint(x[j] * scale[j])
+        if scale.size > d:
+            out[d] = np.rint(scale[d])

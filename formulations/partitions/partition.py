@@ -1,0 +1,115 @@
+"""One partition of the points, immutable. What it answers is a function of its rows and of what it is asked with, and of nothing else.
+
+What it keeps between two questions, decision values and their order, only saves time. It is left behind where a partition is copied or
+sent, and computed again where it is missing. A partition that is lost can therefore be read again in the middle of a run.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from equimargin.formulations.numeric.arguments import reals
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.order_free import products_by_row
+from equimargin.formulations.partitions.smooth_loss import SmoothLoss
+from equimargin.formulations.partitions.whole import Facts, Whole
+
+Kept = TypeVar("Kept")
+
+LARGEST_NUMBER = 1e100
+"""The largest size of a feature: products of larger ones and their sums could overflow."""
+
+
+class Partition(ABC):
+    """Points with labels or relevances.
+
+    Parameters
+    ----------
+    number : of the partition, from 0, which its errors name.  X : (n, d).  y : (n,).  bias : whether f has a free constant.
+
+    top : (q,) the largest size of every column, 1 for the constant.
+
+    Raises
+    ------
+    ValueError : another shape, what is no finite number.
+    """
+
+    def __init__(self, number: int, X: Any, y: Any, bias: bool) -> None:
+        self.number, self.bias = number, bias
+        try:
+            features, labels = reals(X, "X"), reals(y, "y")
+            _check(features, labels)
+            self.X, self.y = np.require(features, requirements=("C", "W")), labels
+            self.top = np.append(_largest(self.X), np.ones(int(bias)))
+            self._read()
+        except ValueError as wrong:
+            raise ValueError(f"partition {number}: {wrong}") from None
+        self._kept: dict[str, tuple[bytes, Any]] = {}
+
+    @abstractmethod
+    def _read(self) -> None:
+        """Check and prepare what is particular to the kind of rows."""
+
+    @abstractmethod
+    def facts(self) -> Facts:
+        """What the partition says of itself."""
+
+    @abstractmethod
+    def look(self, whole: Whole, v: Array, loss: SmoothLoss) -> list[Array]:
+        """sum a_r and sum loss(u_r), (2, 2), and sum a_r z_r, (2, q), at v (q,) with a_r = phi'(u_r): the two sums of each."""
+
+    @abstractmethod
+    def hessian(self, whole: Whole, v: Array, loss: SmoothLoss) -> list[Array]:
+        """sum z_r z_r' over the rows on the curved piece of phi, (2, q, q), z in integers: the two sums of each entry."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_kept": {}}
+
+    def __sizeof__(self) -> int:
+        return int(self.X.nbytes + self.y.nbytes)
+
+    def values(self, v: Array) -> Array:
+        """f(x) + b, (n,)."""
+        return self.kept("values", v.tobytes(), lambda: products_by_row(self.X, v))
+
+    def kept(self, name: str, key: bytes, make: Callable[[], Kept]) -> Kept:
+        """The last value of that name if it is that of the key; otherwise it is made."""
+        found = self._kept.get(name)
+        if found is None or found[0] != key:
+            found = self._kept[name] = key, make()
+        value: Kept = found[1]
+        return value
+
+
+def _check(X: Array, y: Array) -> None:
+    """Points and labels that fit, and labels that are finite.
+
+    Raises
+    ------
+    ValueError : others.
+    """
+    if X.ndim != 2 or X.shape[1] == 0:
+        raise ValueError(f"X must have rows and columns; its shape is {X.shape}")
+    if y.shape != (len(X),):
+        raise ValueError(f"y must have one number for each of the {len(X)} rows; its shape is {y.shape}")
+    if not np.isfinite(y).all():
+        i = int(np.flatnonzero(~np.isfinite(y))[0])
+        raise ValueError(f"y holds {y[i]} at row {i}")
+
+
+def _largest(X: Array) -> Array:
+    """(d,) the largest size of every column.
+
+    Raises
+    ------
+    ValueError : a NaN, or a number that is too large.
+    """
+    found = np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0))
+    if not (found <= LARGEST_NUMBER).all():  # a NaN among a column's numbers is its maximum
+        i, j = np.argwhere(~(np.abs(X) <= LARGEST_NUMBER))[0]
+        raise ValueError(f"X holds {X[i, j]} at row {i}, column {j}; it must hold numbers of at most {LARGEST_NUMBER:.0e} in size")
+    return np.asarray(found)

@@ -1,0 +1,209 @@
+"""A partition of a ranking: whole queries. The rows are the pairs of points of a query with different relevances, and none is listed.
+
+    sum_ij u_ij = sum_t (tau deg_t / 2 - z_t bal_t)      sum_ij u_ij^2 = tau sum_ij u_ij - sum_t z_t pull_t,      u_ij = tau - z_i + z_j
+
+The sums go over the pairs within a threshold tau, z are decision values, and degree, balance and pull are integers (`pair_sweeps.py`). The
+unit in which z and tau are integers comes from the whole, not from the partition. A term of a point is therefore the same wherever its
+query is, and in whatever order its points are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.numeric.jit import jit
+from equimargin.formulations.numeric.order_free import Grid, cut_in_two, folded_rows
+from equimargin.formulations.partitions.partition import Partition
+from equimargin.formulations.partitions.smooth_loss import SmoothLoss
+from equimargin.formulations.partitions.whole import BLOCK_PAIR_ROWS, Facts, Whole
+from equimargin.formulations.problem.labels import queries
+from equimargin.formulations.rows.counted import BELOW_ALL_PAIRS, CountedPairs
+from equimargin.formulations.rows.pair_sweeps import Graph, SortedPoints, Within, _add_row, _take_row, by_query, gathered, middles, within
+
+BELOW_ONE = 1 - 2.0**-50
+"""Factor that keeps a rounded number of units below what it stands for."""
+
+
+class RankedPartition(Partition):
+    """Points of whole queries.
+
+    Parameters
+    ----------
+    As in Partition; y : (n,) relevances.  qid : (n,) queries.
+    """
+
+    def __init__(self, number: int, X: Any, y: Any, qid: Any) -> None:
+        self._qid = qid
+        super().__init__(number, X, y, bias=False)
+
+    def _read(self) -> None:
+        self.queries, query = queries(self._qid, len(self.y))
+        del self._qid
+        self.pairs = CountedPairs(self.y, query)
+
+    def facts(self) -> Facts:
+        sizes = np.diff(self.pairs.starts)
+        return Facts(len(self.y), self.pairs.p, int(sizes.max(initial=1)), self.top, self.queries)
+
+    def look(self, whole: Whole, v: Array, loss: SmoothLoss) -> list[Array]:
+        at = self._sorted(whole, v)
+        numbers, columns = whole.grids(v, loss)
+        thresholds = *at.thresholds(loss), at.one
+        sums, beta = np.zeros((2, 2)), np.zeros(len(self.y))
+        within = tuple(at.within(tau) for tau in thresholds)
+        scale = np.array([loss.slope, at.unit])
+        _fold(at.order, at.points.z, within, np.array(thresholds), scale, whole.loss == "squared_hinge", numbers, beta, sums)
+        return [sums, folded_rows(self.X, beta, columns)]
+
+    def hessian(self, whole: Whole, v: Array, loss: SmoothLoss) -> list[Array]:
+        at, q = self._sorted(whole, v), len(v)
+        high, low = at.thresholds(loss)
+        H = np.zeros((2, q, q))
+        if len(at.order):
+            graph = Graph(at.points, high, low, at.within(high).degree - at.within(low).degree)
+            _integer_laplacian(self.X, at.order, whole.integer_scale(), graph, H)
+        return [H]
+
+    def _sorted(self, whole: Whole, v: Array) -> SortedQueries:
+        return self.kept("sorted", v.tobytes(), lambda: SortedQueries.of(self.pairs, self.values(v), whole.unit(v)))
+
+
+@dataclass(frozen=True, eq=False)
+class SortedQueries:
+    """The points of all queries, by decision value.
+
+    order : (n,) the points.  points : their values in units.  unit : of the values.
+    """
+
+    order: Index
+    points: SortedPoints
+    unit: float
+    _within: dict[int, Within] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, pairs: CountedPairs, f: Array, unit: float) -> SortedQueries:
+        """Sort decision values f (m,), taken from the middle one of their query."""
+        n, starts = len(pairs.active), pairs.starts
+        order, middle = np.empty(n, dtype=np.int64), np.empty(len(pairs.queries))
+        z, level = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int32)
+        if n:
+            by_query(np.argsort(f), pairs.place, starts, order)
+            middles(order, f, starts, middle)
+            gathered(order, f, pairs.level, starts, middle, unit, z, level)
+        return cls(order, SortedPoints(z, level, starts, pairs.levels), unit)
+
+    @property
+    def one(self) -> int:
+        """The margin 1 in units; the unit is a power of two."""
+        return int(1.0 / self.unit)
+
+    def thresholds(self, loss: SmoothLoss) -> tuple[int, int]:
+        """The margins at which phi' becomes 0 and, from below, at which it has its top. No multiplier exceeds the top."""
+        high = int(np.rint((1.0 + loss.width) / self.unit))
+        return high, BELOW_ALL_PAIRS if loss.squared else high - int(np.floor(loss.top / loss.slope / self.unit * BELOW_ONE))
+
+    def within(self, tau: int) -> Within:
+        """The pairs within a threshold of units."""
+        if tau not in self._within:
+            n, k = len(self.order), len(self.points.levels)
+            degree, balance, pull = (np.zeros(n, dtype=np.int64) for _ in range(3))
+            found = Within(degree, balance, pull, np.zeros(k), np.zeros(k), np.zeros(k, dtype=np.int64))
+            if n and tau > BELOW_ALL_PAIRS:
+                within(self.points, tau, found)
+            self._within[tau] = found
+        return self._within[tau]
+
+
+@jit
+def _fold(
+    order: Index,
+    z: Index,
+    within: tuple[Within, ...],
+    thresholds: Index,
+    scale: Array,
+    squared: bool,
+    cut: Grid,
+    beta: Array,
+    sums: Array,
+) -> None:
+    """Put every point's share of A'a into beta, and the two sums of a and of the loss into `sums`.
+
+    within, thresholds : of the high, the low and the own threshold.  scale : the slope and the unit.
+    """
+    above, below, own = within
+    high, low, one = thresholds
+    slope, unit = scale
+    for t in range(order.size):
+        beta[order[t]] = np.float64(above.pull[t] - below.pull[t]) * (slope * unit)
+        twice = (high * above.degree[t] - 2 * z[t] * above.balance[t]) - (low * below.degree[t] - 2 * z[t] * below.balance[t])
+        a = np.float64(twice) * (slope * unit / 2)
+        loss = np.float64(one * own.degree[t] - 2 * z[t] * own.balance[t]) * (unit / 2)
+        if squared:
+            loss -= (np.float64(z[t]) * unit) * (np.float64(own.pull[t]) * unit)
+        for k, term in enumerate((a, loss)):
+            rough, rest = cut_in_two(term, cut.coarse[k], cut.fine[k])
+            sums[0, k] += rough
+            sums[1, k] += rest
+
+
+@jit
+def _integer_laplacian(X: Array, order: Index, scale: Array, graph: Graph, H: Array) -> None:
+    """Add the two sums of A'S + S'A = 2 Z' L Z to H (2, d, d), Z being X times the scale, rounded, and L the graph's Laplacian.
+
+    S_t = deg_t z_t - 2 sum of z_j over the pairs (t, j), as in `laplacian_gram`. All numbers are integers, and exact.
+    """
+    z, level, starts, levels = graph.points.z, graph.points.level, graph.points.starts, graph.points.levels
+    high, low, degree = graph.high, graph.low, graph.degree
+    d, most, deepest = X.shape[1], 0, 0
+    for q in range(levels.size):
+        most, deepest = max(most, starts[q + 1] - starts[q]), max(deepest, levels[q])
+    T, here = np.zeros((deepest + 2, d)), np.empty((most, d))
+    A, S, filled = np.empty((BLOCK_PAIR_ROWS, d)), np.empty((BLOCK_PAIR_ROWS, d)), 0
+    for q in range(levels.size):
+        a, b, k = starts[q], starts[q + 1], levels[q]
+        T[: k + 1] = 0.0
+        for t in range(a, b):
+            x = X[order[t]]
+            for e in range(d):
+                here[t - a, e] = np.rint(x[e] * scale[e])
+        p = taken = b - 1
+        for t in range(b - 1, a - 1, -1):
+            while p >= a and z[p] > z[t] - high:
+                _add_row(T, np.int64(level[p]) + 1, k, here[p - a])
+                p -= 1
+            while taken > p and z[taken] > z[t] - low:
+                _take_row(T, np.int64(level[taken]) + 1, k, here[taken - a])
+                taken -= 1
+            if degree[t] == 0:
+                continue
+            left, right, weight = A[filled], S[filled], np.float64(degree[t])
+            for e in range(d):
+                left[e], right[e] = here[t - a, e], weight * here[t - a, e]
+            r = np.int64(level[t])
+            while r > 0:
+                node = T[r]
+                for e in range(d):
+                    right[e] -= 2.0 * node[e]
+                r -= r & -r
+            filled += 1
+            if filled == BLOCK_PAIR_ROWS:
+                _add_halves(A.T @ S, H)
+                filled = 0
+    _add_halves(A[:filled].T @ S[:filled], H)
+
+
+@jit
+def _add_halves(B: Array, H: Array) -> None:
+    """Add integers B (d, d) and their transpose to the two sums H (2, d, d)."""
+    push = 1.5 * 2.0**52 * 2.0**30
+    for i in range(B.shape[0]):
+        for j in range(B.shape[1]):
+            high = (B[i, j] + push) - push
+            H[0, i, j] += high
+            H[0, j, i] += high
+            H[1, i, j] += B[i, j] - high
+            H[1, j, i] += B[i, j] - high

@@ -1,0 +1,92 @@
+"""What the sums over all partitions prove at a point, with every rounding counted.
+
+    U(w, b) = 1/2 |w|^2 + C sum loss(u_r)      L(a) = C sum a_r - 1/2 |pull_w|^2 - C sum a_r^2 / 4 - |pull_b| B,      pull = C sum a_r z_r
+
+The ridge, sum a_r^2 / 4, is that of a squared hinge alone, where it is the loss itself, as a_r = 2 (u_r)_+. With a free bias some optimum
+has |b| <= B = 1 + sqrt(2 U) max |x_i|: as a function of b the loss is least between its first and its last kink, b = y_i - w.x_i, and
+1/2 |w|^2 <= U. The dual of the problem with that constraint, which changes no optimum, is L, so that multipliers need not be balanced.
+
+A computed u_r is off by e at most. From (u + e)_+ <= (u)_+ + e follow the bounds of the loss at the exact u.
+
+Source: weak duality; N. J. Higham, Accuracy and Stability of Numerical Algorithms (2002), section 3.1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from equimargin.formulations.bounds.intervals import Interval
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.rounding import UNIT, gamma_n
+from equimargin.formulations.partitions.smooth_loss import SmoothLoss
+from equimargin.formulations.partitions.whole import Whole
+
+ROUNDINGS_OF_A_TERM = 64
+"""Roundings that a row's share of a sum meets before it is on the grid, in units of its largest size: fewer than 30 can be counted."""
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A point as all partitions see it.
+
+    v : (q,) weights, and the bias if there is one.  loss : a smooth one.  gain : C sum a_r.  total : C sum of the problem's own loss.
+    pull : (q,) C sum a_r z_r.  gradient : (q,) of 1/2 |w|^2 + C sum phi(u_r).  interval : what the sums prove.
+    """
+
+    v: Array
+    loss: SmoothLoss
+    gain: float
+    total: float
+    pull: Array
+    gradient: Array
+    interval: Interval
+
+    @property
+    def smoothing_share(self) -> float:
+        """What a smoothed hinge adds to the gap: C sum (u_r)_+ - a_r u_r."""
+        return self.total - self.gain + float(self.pull @ self.v)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is a bound that says nothing
+def view(whole: Whole, v: Array, loss: SmoothLoss, sums: Sequence[Array]) -> View:
+    """What sums of `Partition.look` say together.
+
+    Parameters
+    ----------
+    v, loss : that the partitions were asked with.  sums : (2, 2) and (2, q), added up over all partitions.
+    """
+    numbers, columns = sums[0].sum(axis=0), sums[1].sum(axis=0)
+    gain, total, pull = whole.C * float(numbers[0]), whole.C * float(numbers[1]), whole.C * columns
+    gradient = -pull
+    gradient[: whole.columns] += v[: whole.columns]
+    return View(v, loss, gain, total, pull, gradient, _interval(whole, v, loss, gain, total, pull))
+
+
+def _interval(whole: Whole, v: Array, loss: SmoothLoss, gain: float, total: float, pull: Array) -> Interval:
+    numbers, columns = whole.grids(v, loss)
+    widest, d = whole.widest(v, loss), whole.columns
+    error = ROUNDINGS_OF_A_TERM * UNIT * whole.rows
+    gain_error = whole.C * (float(numbers.lost[0]) + error * loss.slope * widest) + 4 * UNIT * abs(gain)
+    total_error = whole.C * (float(numbers.lost[1]) + error * widest * widest) + 4 * UNIT * abs(total)
+    pull_error = whole.C * columns.lost + 8 * UNIT * (whole.top * (abs(gain) + gain_error) + np.abs(pull))
+    size = np.abs(pull) + pull_error
+    slack = whole.slack_error(v)
+    if whole.loss == "squared_hinge":
+        moved, ridge = slack * (gain + gain_error) + slack * slack * whole.at_0, total + total_error
+    else:
+        moved, ridge = slack * whole.at_0, 0.0
+    rounded = 1 + gamma_n(len(v) + 64)
+    upper = (float(v[:d] @ v[:d]) / 2 + total + total_error + moved) * rounded
+    taken = (gain_error + float(size[:d] @ size[:d]) / 2 + ridge + float(size[d:].sum()) * _largest_bias(whole, upper)) * rounded
+    lower = gain - taken - 4 * UNIT * (abs(gain) + taken)
+    return Interval(lower if math.isfinite(lower) else -math.inf, upper if math.isfinite(upper) else math.inf, whole.at_0)
+
+
+def _largest_bias(whole: Whole, upper: float) -> float:
+    """B, where an upper bound of the optimum is known."""
+    top = whole.top[: whole.columns]
+    return (1.0 + math.sqrt(2 * max(upper, 0.0)) * float(np.linalg.norm(top))) * (1 + 1e-10)

@@ -1,0 +1,151 @@
+"""What all partitions agree on: maxima and exact sums over all of them, on which the grids of their sums depend and nothing else does.
+
+    min over v = (w, b)   1/2 |w|^2 + C sum_r loss(u_r),     u_r = 1 - y_i (w.x_i + b)   or   u_ij = 1 - w.x_i + w.x_j
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.order_free import Grid, grid
+from equimargin.formulations.numeric.rounding import UNIT, gamma_n
+from equimargin.formulations.partitions.smooth_loss import SmoothLoss
+
+OUTWARD = 1 + 1e-10
+"""Factor on a bound that takes in the roundings of computing the bound itself."""
+THRESHOLD_ROOM = 8.0
+"""Largest threshold of the margin of a pair: the unit of decision values is chosen so that sums of integers up to it do not overflow."""
+
+
+class Facts(NamedTuple):
+    """What a partition says of itself.
+
+    points, rows : how many.  largest : points of its largest query, 1 for a classification.  top : (q,) the largest |z_ij| of every column.
+    queries : (k,) the names of its queries, none for a classification.
+    """
+
+    points: int
+    rows: int
+    largest: int
+    top: Array
+    queries: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """A problem but for its numbers, which are in the partitions.
+
+    points, rows, largest, top : as in Facts, of all partitions.  C : the cost of a row.  loss : hinge or squared hinge.
+    bias : whether the last column is the constant of a free bias.  ranks : whether the rows are the pairs of queries.
+    """
+
+    points: int
+    rows: int
+    largest: int
+    top: Array
+    C: float
+    loss: Literal["hinge", "squared_hinge"]
+    bias: bool
+    ranks: bool
+
+    @property
+    def columns(self) -> int:
+        """The number of weights, without the bias."""
+        return len(self.top) - self.bias
+
+    @cached_property
+    def at_0(self) -> float:
+        """P(0), the primal value at f = 0."""
+        return self.C * self.rows
+
+    def reach(self, v: Array) -> float:
+        """A bound of |f(x) + b| over all points."""
+        return float(self.top @ np.abs(v)) * OUTWARD
+
+    def value_error(self, v: Array) -> float:
+        """A bound of the rounding of f(x) + b, summed in any order."""
+        return gamma_n(len(v) + 3) * (1.0 + self.reach(v)) * OUTWARD
+
+    def unit(self, v: Array) -> float:
+        """The unit in which decision values of pairs are integers: sums over a query stay below 2^62."""
+        return float(2.0 ** (np.ceil(np.log2(2 * (2 * self.reach(v) + THRESHOLD_ROOM) * self.largest)) - 61))
+
+    def slack_error(self, v: Array) -> float:
+        """A bound of the error of a computed u_r."""
+        error = self.value_error(v)
+        return 2.02 * (error + 4 * UNIT * self.reach(v) + self.unit(v)) if self.ranks else error
+
+    def widest(self, v: Array, loss: SmoothLoss) -> float:
+        """A bound of |u_r|, with the loss's width."""
+        return 1.0 + loss.width + 2 * (1 + self.ranks) * self.reach(v)
+
+    def grids(self, v: Array, loss: SmoothLoss) -> tuple[Grid, Grid]:
+        """The grids of two numbers, sum a_r and sum loss(u_r) with the problem's own loss, and of the columns of sum a_r z_r."""
+        widest = self.widest(v, loss)
+        most = min(loss.slope * widest, loss.top)
+        numbers = 4 * self.largest * np.array([loss.slope * widest, widest * widest])
+        terms = min(self.points, (1 + self.ranks) * self.rows)  # those of points that are in no pair are 0
+        return grid(numbers, terms), grid(self.top * most * self.largest, terms)
+
+    def integer_bits(self) -> int:
+        """Bits of a feature in a Hessian of integers, such that all sums over a block of rows are exact."""
+        if not self.ranks:
+            return (DIGITS_OF_A_SUM - int(np.log2(BLOCK_ROWS))) // 2
+        query = int(np.ceil(np.log2(self.largest)))
+        return (DIGITS_OF_A_SUM - 2 - int(np.log2(BLOCK_PAIR_ROWS)) - query) // 2
+
+    def integer_scale(self) -> Array:
+        """(q,) powers of two that make integers of that many bits of the features."""
+        return np.asarray(2.0 ** (self.integer_bits() - np.ceil(np.log2(np.maximum(self.top, 1e-200)))))
+
+
+BLOCK_ROWS = 4096
+"""Rows of a classification that one product of matrices takes in a Hessian. A power of two."""
+BLOCK_PAIR_ROWS = 256
+"""Points of queries that one product of matrices takes in a Hessian, few enough to stay in the cache. A power of two."""
+DIGITS_OF_A_SUM = 52
+"""Bits of the largest sum of integers in a block."""
+
+
+def whole_of(facts: Sequence[Facts], C: float, loss: Literal["hinge", "squared_hinge"], bias: bool, ranks: bool) -> Whole:
+    """What all partitions agree on.
+
+    Raises
+    ------
+    ValueError : partitions with different numbers of columns, or that share a query, by their numbers.
+    """
+    columns = [len(each.top) - bias for each in facts]
+    for k, d in enumerate(columns):
+        if d != columns[0]:
+            raise ValueError(f"partition {k} has {d} columns and partition 0 has {columns[0]}; all must have the same columns")
+    _check_queries([each.queries for each in facts])
+    top = np.max([each.top for each in facts], axis=0)
+    points, rows = sum(each.points for each in facts), sum(each.rows for each in facts)
+    return Whole(points, rows, max(each.largest for each in facts), top, C, loss, bias, ranks)
+
+
+def _check_queries(queries: list[NDArray[Any]]) -> None:
+    """Every query is in one partition.
+
+    Raises
+    ------
+    ValueError : it is not.
+    """
+    if len({each.dtype.kind in "US" for each in queries if len(each)}) > 1:
+        raise ValueError("qid must hold numbers alone or text alone, and differs between partitions")
+    names = np.concatenate(queries)
+    partition = np.repeat(np.arange(len(queries)), [len(each) for each in queries])
+    order = np.argsort(names, kind="stable")
+    twice = np.flatnonzero(names[order][1:] == names[order][:-1])
+    if len(twice):
+        first, second = partition[order[twice[0]]], partition[order[twice[0] + 1]]
+        raise ValueError(
+            f"query {names[order[twice[0]]]} has rows in partitions {first} and {second}; the rows of a query must lie in one partition"
+        )
