@@ -18,11 +18,13 @@ from equimargin.solvers.path.linear.result import OneNormPath
 from equimargin.solvers.path.result import RegularizationPath
 from equimargin.solvers.registry import SOLVERS, Solver, solve, solver
 from equimargin.solvers.solution import Limits, Solution, Status
+from equimargin.solvers.trace import Check, Trace
 
 __all__ = [
     "BACKENDS",
     "SOLVERS",
     "Answer",
+    "Check",
     "ConcaveOptimum",
     "ExactOptimum",
     "LeastMisranked",
@@ -34,6 +36,7 @@ __all__ = [
     "Solution",
     "Solver",
     "Status",
+    "Trace",
     "concave_optimum",
     "exact_optimum",
     "given_gram",

@@ -8,6 +8,7 @@ run, and the main thread asks whether it is pending.
 
 from __future__ import annotations
 
+import atexit
 import contextvars
 import signal
 import sys
@@ -15,6 +16,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from math import inf
+from time import monotonic
 from typing import Any, TypeVar
 
 from equimargin.formulations.numeric.jit import seconds_at_work
@@ -24,7 +26,9 @@ T = TypeVar("T")
 SECONDS_BETWEEN_LOOKS = 0.1
 """Seconds between two looks at pending signals: short enough for a person, long enough to cost nothing."""
 SECONDS_TO_END = 0.2
-"""Seconds that interrupted work gets for ending: a thread that returns while the interpreter shuts down would crash the process."""
+"""Seconds that interrupted work gets for ending before the interrupt is handed on."""
+SECONDS_AT_EXIT = 5.0
+"""Seconds that work which nobody waits for gets when Python ends: a thread that returns to Python while it shuts down crashes it."""
 NATIVE_WORK = "equimargin: native work"
 """The name of the threads in which native libraries run."""
 
@@ -78,6 +82,15 @@ def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
     if failures:
         raise failures[0]
     return results[0]
+
+
+@atexit.register
+def _wait_for_work() -> None:
+    """Wait for the native work that is left, for SECONDS_AT_EXIT at most."""
+    until = monotonic() + SECONDS_AT_EXIT
+    for thread in threading.enumerate():
+        if thread.name == NATIVE_WORK:
+            thread.join(max(until - monotonic(), 0.0))
 
 
 @contextmanager

@@ -5,13 +5,11 @@ There are no pickles. A file is written whole or not at all.
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
-from zipfile import is_zipfile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +29,8 @@ from equimargin.formulations.kernels.kernel import (
     rbf,
     sigmoid,
 )
+from equimargin.formulations.numeric.archive import Archive
+from equimargin.formulations.numeric.arguments import said
 from equimargin.formulations.numeric.arrays import is_sparse
 from equimargin.formulations.problem.choices import LOSSES, Loss
 from equimargin.formulations.problem.margin import MarginProblem
@@ -92,18 +92,15 @@ def read(file: str | Path, form: str, kind: str, made: Callable[[dict[str, Any],
     except OSError as reason:
         raise type(reason)(f"{file} cannot be read: {reason.strerror or reason}; give the path of a {kind} that save() wrote") from None
     try:
-        if not is_zipfile(io.BytesIO(content)):  # NumPy would advise to read it as a pickle
-            raise ValueError("it is no NPZ archive, or only a part of one")
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        arrays: Arrays = dict(Archive(content))
         words = json.loads(str(arrays.pop("about")))
         if not isinstance(words, dict) or words["format"] != form:
             raise ValueError(f"its format is not {form!r}")
         return made(words, arrays)
     except MemoryError:
         raise
-    except Exception as reason:  # a damaged archive fails in many ways, from zipfile, zlib, struct and NumPy's header parser
-        wrong = f"{reason} is missing" if isinstance(reason, KeyError) else str(reason)
+    except Exception as reason:  # what does not fit fails in many ways, from JSON, NumPy, scipy and the constructors of kernels
+        wrong = f"{said(reason)} is missing" if isinstance(reason, KeyError) else said(reason)
         raise ValueError(f"{file} is no {kind}: {wrong}; give a file that save() wrote and that has not been changed since") from None
 
 

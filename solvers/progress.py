@@ -75,7 +75,7 @@ class Judge:
         if self.gap <= self.limits.tol and self._cancels:  # the gap is then computed a second time, as the solution will compute it
             self.gap = max(self.gap, self._found(point, Status.OPTIMAL).relative_gap)
         self._record.note(point, primal, dual, self.gap, moved)
-        self._judge()
+        self._judge(point)
         return self.status is not None
 
     def end(self, status: Status, reason: str) -> None:
@@ -94,11 +94,11 @@ class Judge:
         """Whether C K leaves so few digits of margins in float64 that two ways to compute a gap may differ by the tolerance."""
         return arithmetic(self.problem) > 0.1 * self.limits.tol
 
-    def _judge(self) -> None:
+    def _judge(self, point: CanonicalPoint) -> None:
         limits, record = self.limits, self._record
         reached = f"relative gap {record.gap:.2e} after {counted(self.iterations, 'iteration')}"
         bounds = (self.dual, self.primal) if self.problem.convex else (-np.inf, np.inf)
-        asked = limits.callback is not None and bool(limits.callback(self.iterations, *bounds))
+        asked = limits.callback is not None and bool(limits.callback(self.iterations, *bounds, point))
         if self.gap <= limits.tol:
             self.end(Status.OPTIMAL, f"{reached}, {limits.tol:.0e} was asked")
         elif asked:

@@ -33,7 +33,7 @@ from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.formulations.refusal import Refusal
 from equimargin.solvers.exact_limits import refusal as exact_refusal
 from equimargin.solvers.needs import Needs, P
-from equimargin.solvers.solution import AnySolution, Limits, Solution, checked, finished
+from equimargin.solvers.solution import AnySolution, Callback, Limits, Solution, checked, finished
 
 Run = TypeVar("Run", bound=Callable[..., Any])
 """A solving function: of a problem, and if it takes them of limits, and of a point of that problem's kind to start from, or None."""
@@ -244,7 +244,7 @@ def solve(
     max_iter: int | None = None,
     time_limit: float | None = None,
     warm_start: Solution | CanonicalPoint | None = None,
-    callback: Callable[[int, float, float], Any] | None = None,
+    callback: Callback | None = None,
     n_jobs: int = 1,
 ) -> Solution:
     """Solve a problem with a specialised solver.
@@ -256,7 +256,8 @@ def solve(
         newton and huber being asked first where points are many and features are few, column_generation where a linear program is large.
     tol : relative gap to reach.  max_iter : of the solver's own iterations; None is its default.  time_limit : seconds, in which the
         compilation of kernels does not count.
-    warm_start : a solution or point of a like problem to start from.  callback : called with (iterations, lower, upper); true ends the run.
+    warm_start : a solution or point of a like problem to start from.
+    callback : called with (iterations, lower, upper, point) at every check of the gap, such as a `Trace`; a true return ends the run.
     n_jobs : threads for a large problem, where the solver has any use for them.
 
     Returns
@@ -279,10 +280,12 @@ def _automatic(problem: AnyProblem) -> Solver:
 
     A solver for another family may be the only one: of the hard margin, for rows that are all hard by their weights.
     """
-    candidates = [solver for solver in SOLVERS.values() if not solver.reference]
-    for solver in sorted(candidates, key=lambda solver: (not solver.takes(problem.family), not solver.goes_first(problem))):
-        if solver.refusal(problem) is None:
-            return solver
+    family, candidates = problem.family, [solver for solver in SOLVERS.values() if not solver.reference]
+    for suited in (True, False):
+        group = [solver for solver in candidates if solver.takes(family) is suited]
+        for solver in sorted(group, key=lambda solver: not solver.goes_first(problem)):
+            if solver.refusal(problem) is None:
+                return solver
     reasons = "; ".join(f"{solver.name}: {solver.refusal(problem) or 'only by its name'}" for solver in _of_family(problem))
     why = reasons or "none is for that family"
     raise ValueError(f"auto finds no solver for this {problem.family} problem ({why}); {_advice(problem)}")

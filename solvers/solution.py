@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.bounds.given import given_point
 from equimargin.formulations.bounds.intervals import Interval, interval, relative_size
+from equimargin.formulations.bounds.stability import Signs, Stability, stability
 from equimargin.formulations.kernels.features import explicit, new_points
 from equimargin.formulations.numeric.arguments import count, positive
 from equimargin.formulations.numeric.arrays import Array
@@ -65,20 +66,25 @@ _SENTENCES = {
 }
 
 
+Callback = Callable[[int, float, float, CanonicalPoint], Any]
+"""What a run calls at every check of the gap, with (iterations, lower, upper, point). The bounds are those of the point, in float64. The
+point is to be read and not to be written. A true return ends the run."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """When a run stops.
 
     tol : the relative gap that is enough.  max_iter : the most of the solver's own iterations; None is its default.
     time_limit : seconds of wall time; None is no limit.
-    callback : called with (iterations, lower, upper) in float64 at every check of the gap; a true return ends the run.
+    callback : called with (iterations, lower, upper, point) at every check of the gap; a true return ends the run.
     n_jobs : threads that a solver may use.
     """
 
     tol: float = 1e-6
     max_iter: int | None = None
     time_limit: float | None = None
-    callback: Callable[[int, float, float], Any] | None = None
+    callback: Callback | None = None
     n_jobs: int = 1
 
 
@@ -92,7 +98,7 @@ class RunOptions(TypedDict, total=False):
 
 
 def checked(
-    tol: object, max_iter: object, time_limit: object, callback: Callable[[int, float, float], Any] | None = None, n_jobs: object = 1
+    tol: object, max_iter: object, time_limit: object, callback: Callback | None = None, n_jobs: object = 1
 ) -> Limits:
     """Limits as callers hand them in.
 
@@ -247,6 +253,34 @@ class Solution(AnySolution):
         f = self.decision_function(X)
         return np.where(f >= 0, 1.0, -1.0) if isinstance(self.problem.rows, Signed) else f
 
+    def stability(self, eps: float = 0.0) -> Stability:
+        """What is the same for every function within `eps` of the optimum: signs, orders, and where multipliers are.
+
+        Parameters
+        ----------
+        eps : by how much an objective may exceed the optimum, in its units.
+
+        Raises
+        ------
+        ValueError : a linear program, which may have many optimal functions; an eps below 0.
+        """
+        return stability(self.problem, self._both_sides, eps)
+
+    def stable_predict(self, X: Any) -> Signs:
+        """The labels -1 and +1 that every optimum predicts, and 0 where they are not proven to be the same.
+
+        Parameters
+        ----------
+        X : (n, d) points.
+
+        Raises
+        ------
+        ValueError : as in `decision_function`; a problem that is no classification, or a linear program; a given Gram matrix.
+        """
+        if not isinstance(self.problem.rows, Signed):
+            raise ValueError(f"a {self.problem.family} problem predicts no labels; stability().decisions(X) bounds its values")
+        return self.stability().signs(X)
+
     def save(self, file: str | Path) -> None:
         """Write an NPZ file without pickles, the problem with the solution, whole or not at all; `load` reads it.
 
@@ -338,7 +372,7 @@ def finished(problem: Problem, solver: str, given: Any, limits: Limits, seconds:
         raise ValueError(f"{solver} returns no point of this {problem.family} problem: {wrong}") from None
     found = Solution(problem, solver, point, Status.FINISHED, "", None, seconds)
     if limits.callback is not None:
-        limits.callback(0, found.lower, found.upper)
+        limits.callback(0, found.lower, found.upper, found.point)
     width, late = found.interval.relative_width, limits.time_limit is not None and seconds > limits.time_limit
     reason = f"it ended after {seconds:.3g} s with a proven relative width of {width:.2e}, {limits.tol:.0e} was asked"
     status = Status.OPTIMAL if width <= limits.tol else Status.TIME_LIMIT if late else Status.FINISHED

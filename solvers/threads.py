@@ -6,21 +6,30 @@ for each other longer than they compute. Where other programs want the processor
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
 
 @cache
-def _libraries() -> ThreadpoolController:
+def _libraries() -> list[Any]:
     """The libraries of linear algebra. Looking for them takes milliseconds, and is done once, when scipy's own is loaded, too."""
     import scipy.linalg  # noqa: F401
 
-    return ThreadpoolController()
+    return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
 
 
-def one_thread() -> AbstractContextManager[object]:
-    """A context in which linear algebra has one thread, in the whole process."""
-    context: AbstractContextManager[object] = _libraries().limit(limits=1, user_api="blas")
-    return context
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """A context in which linear algebra has one thread, in the whole process; libraries that have one already are left alone."""
+    before = [(library, threads) for library in _libraries() if (threads := library.num_threads) != 1]
+    for library, _ in before:
+        library.set_num_threads(1)
+    try:
+        yield
+    finally:
+        for library, threads in before:
+            library.set_num_threads(threads)

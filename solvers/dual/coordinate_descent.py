@@ -15,7 +15,6 @@ systematic overrelaxation, SIAM Journal on Control 9 (1971), for omega in (0, 2)
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from equimargin.formulations.rows.listed import LISTED_PAIRS
 from equimargin.solvers.dual.newton_on_face import climb, worth
 from equimargin.solvers.dual.sweeps import (
     ROW_CURVATURE_FLOOR,
-    GramRows,
+    Combinations,
     Iterate,
     Order,
     Pass,
@@ -37,26 +36,26 @@ from equimargin.solvers.dual.sweeps import (
     shuffle,
     sweep,
     thresholds,
+    together,
 )
 from equimargin.solvers.needs import Needs
 from equimargin.solvers.products.row_access import stored_entries, stored_rows
+from equimargin.solvers.products.swept_rows import StoredRows, stored_array, swept_rows
 from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS, Progress, multipliers
 from equimargin.solvers.registry import solver
-from equimargin.solvers.solution import Limits, Solution
+from equimargin.solvers.solution import Limits, Solution, relative_gap
 from equimargin.solvers.threads import one_thread
 
 SHUFFLE_SEED = 0
 """Seed of the random orders, which makes runs repeatable."""
 SWEEPS_BETWEEN_GAPS = 10
-"""Sweeps between two computations of the gap, unless the last two gaps promise that fewer will reach the tolerance."""
+"""Sweeps between two computations of the gap, at least, unless what the rows add to it says that the tolerance is reached."""
 GAP_WORK = 3
 """Computations of f that the sweeps between two gaps cost at least, so that most of the time goes into sweeps."""
 SETTLED_PULL = 0.01
 """Share of the largest pull in the first sweep. When no row that is still visited is pulled harder, the gap is computed."""
-RUN_LENGTH = 16
-"""Neighbouring rows that stay together in a random order where features come from memory: reading them in a row is faster."""
-CACHE_BYTES = 2_000_000
-"""Bytes of features that stay in a processor's cache, so that any order of rows is equally fast."""
+SWEEP_SPEED = 10
+"""Multiplications of a sweep in the time of one that a factorisation's worth is measured in; a face's matrix is paid by the same."""
 
 
 NEEDS = Needs(
@@ -94,10 +93,10 @@ def after_sweeps(problem: MarginProblem, sweeps: int, progress: Progress) -> Arr
     """The multipliers (p,) after some sweeps over all rows from 0, of a problem that meets NEEDS."""
     dual, spent = Dual.of(problem), Spent()
     at = Iterate(np.zeros(problem.p), np.zeros(problem.m if problem.explicit is None else problem.explicit.q))
-    order, low, high = dual.movable, -np.inf, np.inf
+    order, low, high = dual.movable.copy(), -np.inf, np.inf
     for _ in range(sweeps):
-        order, down, up = _pass(dual, _shuffled(dual, order, spent), low, high, at, spent, progress)
-        low, high = thresholds(down, up)
+        order, seen = _pass(dual, order, low, high, at, spent, progress)
+        low, high = thresholds(seen.lowest, seen.highest)
         if progress.out_of_time:
             break
     return at.alpha
@@ -107,28 +106,32 @@ def after_sweeps(problem: MarginProblem, sweeps: int, progress: Progress) -> Arr
 class Dual:
     """What the method reads of a problem.
 
-    rows : targets, bounds and curvatures.  X : features as compiled code sees them, or rows of K.  movable : the rows whose bounds differ.
-    row_work : multiplications for a row; with K only rows that move cost them.
+    rows : A, targets, bounds and curvatures.  ridge : (p,) of the squared hinge.  X : features as compiled code sees them, or rows of K.
+    movable : the rows whose bounds differ.  row_work : multiplications for a row; with K only rows that move cost them.
     """
 
     problem: MarginProblem
     rows: RowArrays
-    X: Any
+    ridge: Array
+    X: StoredRows
     movable: Order
     row_work: int
 
     @classmethod
     def of(cls, problem: MarginProblem) -> Dual:
         """The dual of a problem that meets NEEDS."""
-        A, Z, box = stored_entries(problem.rows.matrix), problem.explicit, problem.box
+        A, Z, box, t = problem.rows.matrix, problem.explicit, problem.box, problem.rows.t
         ridge = np.zeros(problem.p)
         if problem.loss == "squared_hinge":
             np.divide(0.5, problem.costs, out=ridge, where=problem.costs > 0)
-        X = GramRows(problem.gram.dense) if Z is None else stored_rows(Z)
-        q = quadratics(*A, X.K) if Z is None else norms2(*A, X, np.zeros(Z.q))
-        q = np.maximum(q, ROW_CURVATURE_FLOOR * problem.gram.mean_diagonal) + ridge
+        X = stored_array(problem.gram.dense) if Z is None else swept_rows(Z)
+        whole = Combinations(*stored_entries(A))
+        q = quadratics(whole, problem.gram.dense) if Z is None else norms2(whole, stored_rows(Z), np.zeros(Z.q))
+        mean = problem.gram.mean_diagonal if Z is None else Z.mean_square() or 1.0
+        q = np.maximum(q, ROW_CURVATURE_FLOOR * mean) + ridge
         row_work = 2 * problem.m if Z is None else 4 * (Z.entries // problem.m + 1)
-        return cls(problem, RowArrays(*A, problem.rows.t, box, ridge, q), X, np.flatnonzero(box > 0), row_work)
+        rows = RowArrays(Combinations.of(A), np.column_stack([t, box, ridge, q]).ravel())
+        return cls(problem, rows, ridge, X, np.flatnonzero(box > 0), row_work)
 
     @property
     def function_work(self) -> int:
@@ -143,13 +146,12 @@ class Spent:
 
     sweeps : passes so far.  work : multiplications in them since Newton's method was last tried.
     violation : the largest u_r that a row could follow, in the last sweep over all of them.
-    seen : sweeps and gap when the number of sweeps was last chosen.  rng : of the random orders.
+    rng : of the random orders.
     """
 
     sweeps: int = 0
     work: int = 0
     violation: float = np.inf
-    seen: tuple[int, float] = (0, np.inf)
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SHUFFLE_SEED))
 
 
@@ -160,79 +162,59 @@ def _function(progress: Progress) -> Array:
 
 
 def _sweep_on(dual: Dual, at: Iterate, spent: Spent, progress: Progress) -> None:
-    """Sweep until another look at the gap pays: first over all rows, then over those that have not settled at a bound."""
+    """Sweep until another look at the gap pays: first over all rows, then over those that have not settled at a bound.
+
+    It pays once the gap seems to be small enough. What each row adds to it is known when the row is visited, and so is by how much the
+    dual value has risen.
+    """
     order, low, high = dual.movable.copy(), -np.inf, np.inf
-    start, done, wanted = spent.work, 0, _sweeps_to_the_next_gap(spent, progress)
-    while done < wanted or spent.work - start < GAP_WORK * dual.function_work:
-        order, down, up = _pass(dual, _shuffled(dual, order, spent), low, high, at, spent, progress)
-        spent.sweeps, done = spent.sweeps + 1, done + 1
+    start, done, value, limits = spent.work, 0, progress.dual, progress.limits
+    while done < SWEEPS_BETWEEN_GAPS or spent.work - start < GAP_WORK * dual.function_work:
+        order, seen = _pass(dual, order, low, high, at, spent, progress)
+        spent.sweeps, done, value = spent.sweeps + 1, done + 1, value + seen.gain
         if done == 1:
-            spent.violation = max(up, -down, 0.0)
-        low, high = thresholds(down, up)
-        if max(up, -down) <= SETTLED_PULL * spent.violation or spent.sweeps >= progress.max_iter or progress.out_of_time:
+            spent.violation = max(seen.highest, -seen.lowest, 0.0)
+        low, high = thresholds(seen.lowest, seen.highest)
+        reached = relative_gap(value + seen.share, value, dual.problem.scale) <= limits.tol
+        settled = max(seen.highest, -seen.lowest) <= SETTLED_PULL * spent.violation
+        if reached or settled or spent.sweeps >= progress.max_iter or progress.out_of_time:
             break
 
 
-def _sweeps_to_the_next_gap(spent: Spent, progress: Progress) -> int:
-    """SWEEPS_BETWEEN_GAPS, or fewer where the gap reaches the tolerance sooner if it goes on falling as between the last two looks."""
-    before, spent.seen = spent.seen, (spent.sweeps, progress.gap)
-    sweeps, gap = spent.sweeps - before[0], progress.gap
-    if not 0 < gap < before[1] < np.inf:
-        return SWEEPS_BETWEEN_GAPS
-    needed = int(np.ceil(sweeps * np.log(gap / progress.limits.tol) / np.log(before[1] / gap)))
-    return max(1, min(SWEEPS_BETWEEN_GAPS, needed))
-
-
-def _shuffled(dual: Dual, order: Order, spent: Spent) -> Order:
-    """The rows in random order, but in runs of neighbours where their features come from memory and not from a cache."""
-    Z = dual.problem.explicit
-    if Z is None or 8 * Z.entries <= CACHE_BYTES:
-        shuffle(order, int(spent.rng.integers(2**31)))
-        return order
-    order = np.sort(order)
-    whole = len(order) - len(order) % RUN_LENGTH
-    runs = spent.rng.permutation(order[:whole].reshape(-1, RUN_LENGTH))
-    return np.concatenate([runs.ravel(), order[whole:]])
-
-
-def _pass(dual: Dual, order: Order, low: float, high: float, at: Iterate, spent: Spent, progress: Progress) -> tuple[Order, float, float]:
-    """Sweep once, and look at the clock from time to time.
-
-    Returns
-    -------
-    order : the rows that have not settled.  down, up : the lowest and the highest u_r that a row could follow.
-    """
-    unsettled, down, up = [order[:0]], 0.0, 0.0
+def _pass(dual: Dual, order: Order, low: float, high: float, at: Iterate, spent: Spent, progress: Progress) -> tuple[Order, Pass]:
+    """Sweep once in random order, and look at the clock from time to time: the rows that have not settled, and what the sweep found."""
+    shuffle(order, int(spent.rng.integers(2**31)))
+    parts, unsettled = [], [order[:0]]
     size = max(1000, WORK_BETWEEN_CLOCKS // dual.row_work)
     for start in range(0, len(order), size):
         part = order[start : start + size]
-        seen = Pass(*sweep(part, low, high, dual.rows, dual.X, at))
+        seen = Pass(*sweep(part, low, high, dual.rows, dual.X, dual.problem.explicit is None, at))
+        parts.append(seen)
         unsettled.append(part[: seen.unsettled])
-        down, up = min(down, seen.lowest), max(up, seen.highest)
         costly = seen.moved if dual.problem.explicit is None else len(part)
         spent.work += dual.row_work * costly + 10 * len(part)
         if progress.out_of_time:
             break
-    return np.concatenate(unsettled), down, up
+    return np.concatenate(unsettled), together(parts)
 
 
 def _solve_for_free_rows(dual: Dual, at: Iterate, spent: Spent, progress: Progress) -> bool:
     """Apply Newton's method to the free rows, in place, if it costs no more than the sweeps since it was last tried; whether it did."""
-    problem, rows = dual.problem, dual.rows
-    free = np.flatnonzero((at.alpha > 0) & (at.alpha < rows.box))
-    most = worth(len(free), spent.work)
+    problem, t, box, ridge = dual.problem, dual.problem.rows.t, dual.problem.box, dual.ridge
+    free = np.flatnonzero((at.alpha > 0) & (at.alpha < box))
+    most = worth(len(free), spent.work // SWEEP_SPEED)
     if not most:
         return False
     spent.work = 0
     if problem.explicit is not None:
         Y = problem.rows.take(problem.explicit, free)
-        H, u = Y @ Y.T, rows.t[free] - Y @ at.v
+        H, u = Y @ Y.T, t[free] - Y @ at.v
         H = H.toarray() if problem.explicit.sparse else H
     else:
         A = problem.rows.matrix[free]
-        H, u = np.asarray(A @ (A @ problem.gram.dense).T), rows.t[free] - A @ at.v
-    H[np.diag_indices(len(free))] += rows.ridge[free]
-    bounds, clock = (np.zeros(len(free)), rows.box[free]), lambda: progress.out_of_time
+        H, u = np.asarray(A @ (A @ problem.gram.dense).T), t[free] - A @ at.v
+    H[np.diag_indices(len(free))] += ridge[free]
+    bounds, clock = (np.zeros(len(free)), box[free]), lambda: progress.out_of_time
     with one_thread():
-        at.alpha[free] = climb(H, u - rows.ridge[free] * at.alpha[free], at.alpha[free], *bounds, False, most, clock)
+        at.alpha[free] = climb(H, u - ridge[free] * at.alpha[free], at.alpha[free], *bounds, False, most, clock)
     return True

@@ -40,6 +40,9 @@ PAIR_CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12
 """Smallest curvature of a pair in each precision, over the mean diagonal of K: that of two equal points is rounding, or 0."""
 KEPT_MARGIN = 0.1
 """Over half the range of z: points that are further than this inside their margin keep their f of the run when the gap is computed."""
+SMALLEST_IN_FLOAT32 = 256
+"""Points above which pair steps begin in float32. Of fewer points one block of K in float64 serves the steps and the gap, and takes less
+time than a block in float32 and rows in float64."""
 NEWTON_GAP = 0.003
 """Relative gap above which Newton's method is left out: the free points are not yet those of the optimum."""
 MOST_FREE = 4000
@@ -52,6 +55,8 @@ FEWEST_STEPS_AT_ONCE = 100
 """Pair steps between two looks at the clock, at least, however large the working set is."""
 DEEPEST_ROUND = 0.03
 """Share of the violation at its start below which a round does not go on, even where the gap has to fall further."""
+DEEPEST_WHOLE_ROUND = 0.003
+"""The same of a round on all points: no gradient waits for its end, and one round to the end is less work than several on the way."""
 SHALLOWEST_ROUND = 0.5
 """Share of the violation at its start above which a round goes on, even where the gap has to fall by less."""
 PAIR_STEP_WORK = 600
@@ -72,8 +77,8 @@ SLOWEST_PACE = 0.05
 """Fall of the logarithm of the gap in a round, at least, that the pair steps ahead are estimated with: a stalled round says little."""
 FIRST_VIOLATION = 1e-3
 """Violation, over half the range of z, at which the true gap is computed first where it cannot be estimated."""
-FLOAT32_STEPS_PER_POINT = 100
-"""Pair steps for every point that float32 may take: a problem that needs more is one for Newton's method in float64."""
+ROUGH_STEPS_PER_POINT = 100
+"""Pair steps for every point up to the first true gap: a problem that needs more is one for Newton's method in float64."""
 STALLED_ROUNDS = 6
 """Rounds without progress after which the true gap is computed, and float32 is given up."""
 HARD_OPTIMUM_LIMIT = 1e16
@@ -153,10 +158,12 @@ class Aim:
     the hard rows is multiplied by.
     best : the smallest estimated relative gap, or violation where there is no estimate.  reached : the largest estimated dual value.
     idle : rounds since one of both was improved.  All three count from the last time that the true gap was found too large.
+    narrowed : whether it has been found too large.
     """
 
     goal: float
     eps: float
+    narrowed: bool = False
     tightening: float = 1.0
     best: float = np.inf
     reached: float = -np.inf
@@ -174,7 +181,7 @@ class Aim:
         """Ask for more after the true gap was found to be `gap`, above tol, and count rounds from now."""
         self.eps *= float(np.clip(0.3 * tol / gap, 0.01, 0.5)) if np.isfinite(gap) else 0.1
         self.goal = max(0.5 * self.goal, 1e-3 * tol)
-        self.best, self.reached, self.idle = np.inf, -np.inf, 0
+        self.best, self.reached, self.idle, self.narrowed = np.inf, -np.inf, 0, True
 
 
 @dataclass
@@ -229,7 +236,7 @@ class _Descent:
     @classmethod
     def _starting(cls, problem: PointProblem, at: Iterate, working: WorkingSet, limits: Limits) -> _Descent:
         """At a point, nothing spent: in float32 where an estimate of the gap says when it has led astray."""
-        working.work_in(working.single if problem.has_estimate else working.exact)
+        working.work_in(working.single if problem.has_estimate and working.m > SMALLEST_IN_FLOAT32 else working.exact)
         aim = Aim(goal=0.9 * limits.tol, eps=max(FIRST_VIOLATION, limits.tol))
         descent = cls(problem, at, problem.look(at.a, at.G), working, aim, Effort())
         aim.note(descent.look, problem.most_dual)
@@ -242,9 +249,14 @@ class _Descent:
         return close or self.look.violation <= 0 or self.stuck
 
     @property
+    def rough(self) -> bool:
+        """Whether the estimate of the gap has not been found wrong yet: float32 is in use in this time only."""
+        return self.problem.has_estimate and not self.aim.narrowed
+
+    @property
     def stuck(self) -> bool:
-        """Whether pair steps in this precision have ceased to make progress, or would be too many."""
-        too_many = self.working.in_float32 and self.effort.steps > FLOAT32_STEPS_PER_POINT * self.working.m
+        """Whether pair steps have ceased to make progress, or would be too many."""
+        too_many = self.rough and self.effort.steps > ROUGH_STEPS_PER_POINT * self.working.m
         return self.aim.idle >= STALLED_ROUNDS or too_many
 
     def product(self, beta: Array) -> Array:
@@ -257,7 +269,11 @@ class _Descent:
         problem, units, exact = self.problem, self.problem.units, self.working.exact
         if problem.any_hard:
             return problem.margin.gram @ beta
-        f, support, error = (self.at.G + problem.z) * units.spread, np.flatnonzero(beta), self.at.drift * exact.resolution * units.spread
+        support = np.flatnonzero(beta)
+        if self.working.in_float64_whole:
+            self.at.drift = 0.0
+            return self.working.product(support, beta[support] * units.unit)
+        f, error = (self.at.G + problem.z) * units.spread, self.at.drift * exact.resolution * units.spread
         fresh = np.zeros(units.m, dtype=bool)
         inside = np.minimum(self.look.rise - self.look.level, self.look.level - self.look.fall) * units.spread
         unsure = (self.at.a != 0) | (inside <= error + KEPT_MARGIN * units.spread)
@@ -327,11 +343,12 @@ class _Descent:
         a, G, sides, diagonal = (
             self.at.a[W],
             (self.at.G[W] - look.level).astype(K.dtype),
-            self.problem.sides.of(W),
+            self.problem.sides if self.working.whole else self.problem.sides.of(W),
             K.diagonal().astype(np.float64),
         )
-        eps = look.violation * min(max(0.5 * goal / max(look.relative_gap, goal), DEEPEST_ROUND), SHALLOWEST_ROUND)
-        limit = max(ROUND_STEPS_PER_POINT * len(W), FEWEST_ROUND_STEPS, effort.steps // 2 if self.working.in_float32 else 0)
+        deepest = DEEPEST_WHOLE_ROUND if self.working.whole and self.problem.has_estimate else DEEPEST_ROUND
+        eps = look.violation * min(max(0.5 * goal / max(look.relative_gap, goal), deepest), SHALLOWEST_ROUND)
+        limit = max(ROUND_STEPS_PER_POINT * len(W), FEWEST_ROUND_STEPS, effort.steps // 2 if self.rough else 0)
         done = 0
         while done < limit and effort.steps < progress.max_iter and not progress.out_of_time:
             chunk = min(max(FEWEST_STEPS_AT_ONCE, WORK_BETWEEN_CLOCKS // len(W)), limit - done, progress.max_iter - effort.steps)
@@ -367,7 +384,7 @@ class _Descent:
         the price and the pace of the last round.
         """
         effort, look, goal, working = self.effort, self.look, self.aim.goal, self.working
-        if not working.in_float32 and n <= SMALL_FACE:
+        if not self.rough and n <= SMALL_FACE:
             return worth(n, effort.work // WORK_PER_MULTIPLICATION)
         if not 2 <= n <= MOST_FREE or look.relative_gap > NEWTON_GAP or effort.work < 2 * effort.spent:
             return 0

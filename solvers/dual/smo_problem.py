@@ -70,7 +70,8 @@ class Units:
         rows = problem.rows
         point = np.abs(rows.dot(np.arange(1.0, problem.m + 1))).astype(np.intp) - 1
         z = rows.s * rows.t
-        spread, middle = float(np.ptp(z / 2)) or 1.0, float(z.max()) / 2 + float(z.min()) / 2
+        least, most = float(z.min()) / 2, float(z.max()) / 2
+        spread, middle = most - least or 1.0, most + least
         above, below = np.flatnonzero(rows.s > 0), np.flatnonzero(rows.s < 0)
         return cls(problem.m, point, above, below, problem.gram.mean_diagonal, spread, middle)
 
@@ -79,9 +80,16 @@ class Units:
         """What multipliers are multiplied by, unit / spread."""
         return self.unit / self.spread
 
-    def by_side(self, v: Array, missing: float) -> Array:
-        """Numbers of rows, (p,), by their points, (2, m): of the rows below 0 and of those above; `missing` where there is no such row."""
-        sides = np.full((2, self.m), missing)
+    def by_side(self, v: Array, missing: float | None) -> Array:
+        """Numbers of rows, (p,), by their points, (2, m): of the rows below 0 and of those above.
+
+        Where there is no such row it is `missing`, or the number of the point's other row if that is None.
+        """
+        sides = np.empty((2, self.m))
+        if missing is None:
+            sides[:, self.point] = v
+        else:
+            sides.fill(missing)
         sides[0, self.point[self.below]], sides[1, self.point[self.above]] = v[self.below], v[self.above]
         return sides
 
@@ -137,15 +145,14 @@ class PointProblem:
         ----------
         problem : one that SMO takes.  units : of the problem or of one that differs from it in costs and weights only.
         """
-        lower, upper = _box(problem, units)
+        costs, ridge = units.by_side(problem.costs * units.scale, 0.0), np.zeros((2, units.m))
+        lower, upper = _box(problem, units, costs)
         z, width = _targets(problem, units, problem.rows.t)
-        ridge = np.zeros(problem.p)
-        if problem.loss == "squared_hinge":
-            np.divide(0.5 / units.unit, problem.costs, out=ridge, where=problem.costs > 0)
-        sides = Sides(lower, upper, width, units.by_side(ridge, 0.0))
-        at_0 = problem.scale * units.scale / units.spread
-        hard, costs = np.isinf(problem.costs), units.by_side(problem.costs * units.scale, 0.0)
-        return cls(problem, units, sides, z, costs, hard, at_0, np.inf if hard.any() else 2.0 * at_0)
+        if problem.squared:
+            np.divide(0.5 / units.unit, problem.costs, out=(shares := np.zeros(problem.p)), where=problem.costs > 0)
+            ridge = units.by_side(shares, 0.0)
+        at_0, hard = problem.scale * units.scale / units.spread, np.isinf(problem.costs)
+        return cls(problem, units, Sides(lower, upper, width, ridge), z, costs, hard, at_0, np.inf if hard.any() else 2.0 * at_0)
 
     @property
     def any_hard(self) -> bool:
@@ -184,9 +191,9 @@ class PointProblem:
         return Look(rise, fall, free, least, most, level, gap, dual, gap / size if math.isfinite(gap) and size > 0 else math.inf)
 
 
-def _box(problem: MarginProblem, units: Units) -> tuple[Array, Array]:
-    """Both ends of a, (m,)."""
-    below, above = units.by_side(problem.box * units.scale, 0.0)
+def _box(problem: MarginProblem, units: Units, costs: Array) -> tuple[Array, Array]:
+    """Both ends of a, (m,); costs : (2, m) of the rows below and above 0."""
+    below, above = units.by_side(problem.box * units.scale, 0.0) if problem.squared else costs
     return -below, above
 
 
@@ -195,8 +202,7 @@ def _targets(problem: MarginProblem, units: Units, t: Array) -> tuple[Array, Arr
 
     They are the middle of s_r t_r on both sides of a point and half their distance; of a point with one row, its s_r t_r and 0.
     """
-    below, above = units.by_side((problem.rows.s * t - units.middle) / units.spread, np.nan)
-    below, above = np.where(np.isnan(below), above, below), np.where(np.isnan(above), below, above)
+    below, above = units.by_side((problem.rows.s * t - units.middle) / units.spread, None)
     return (below + above) / 2, (below - above) / 2
 
 
@@ -227,16 +233,16 @@ def _estimate(G: Array, a: Array, z: Array, width: Array, ridge: Array, costs: A
     """The gap of f = K a with the bias -level, and the dual value."""
     gap, dual = 0.0, 0.0
     for k in range(G.size):
-        dual += z[k] * a[k] - width[k] * abs(a[k]) - 0.5 * a[k] * (G[k] + z[k])
         for side in range(2):
-            part = max(a[k], 0.0) if side == 1 else max(-a[k], 0.0)
-            u = level - G[k] - width[k] if side == 1 else G[k] - width[k] - level
-            c, r = costs[side, k], ridge[side, k]
+            sign = 2.0 * side - 1.0
+            part, u = larger(sign * a[k], 0.0), sign * (level - G[k]) - width[k]
+            loss, c, r = larger(u, 0.0), costs[side, k], ridge[side, k]
+            dual -= part * (width[k] + 0.5 * r * part)
             if c > 0.0:
                 gap -= part * u
                 if r > 0.0:
-                    dual -= 0.5 * r * part**2
-                    gap += 0.5 * max(u, 0.0) ** 2 / r + 0.5 * r * part**2
-                elif u > 0.0:
+                    gap += 0.5 * loss * loss / r + 0.5 * r * part * part
+                elif u > 0.0:  # 0 times an infinite cost is a NaN
                     gap += c * u
+        dual += a[k] * (0.5 * (z[k] - G[k]))
     return gap, dual

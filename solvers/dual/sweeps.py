@@ -9,22 +9,27 @@ k(x_i, .) to it. How they are done depends on how f is held, by a vector v:
 
     features z_i      v = w (q,)      f(x_i) = z_i.w      w <- w + factor z_i
     a Gram matrix     v = f (m,)      f(x_i) = f_i        f <- f + factor K_i
+
+Every row is in another place of the memory than the one before it. It is therefore fetched some visits before its own, in two steps: first
+what says where its features are, then the features. The order is random in every sweep, to the last row: where runs of neighbours stay
+together, sweeps are read faster, but four times as many are needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import jit
-from equimargin.solvers.products.row_access import Index, row_add, row_clear, row_dot, stored_rows
+from equimargin.formulations.numeric.jit import fast, jit, part
+from equimargin.formulations.numeric.prefetch import prefetch
+from equimargin.formulations.numeric.vector_loops import larger, smaller
+from equimargin.solvers.products.row_access import Index, row_add, row_clear, row_dot, stored_entries, stored_rows
+from equimargin.solvers.products.swept_rows import StoredRows, swept_add, swept_fetch
 from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS
 
 Order = NDArray[np.int64]
@@ -33,24 +38,42 @@ OVER_RELAXATION = 1.3
 """Factor on the step that is best for a row alone, between 1 and 2: rows that pull the same way then need fewer sweeps."""
 ROW_CURVATURE_FLOOR = 1e-12
 """Smallest curvature of a row, relative to the mean curvature of a point: a row of two equal points then moves to its bound."""
+SPREAD, HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+"""An odd number without a pattern, which makes the states of a random generator of small seeds, and half of the state's bits."""
+ROWS_AHEAD = 4
+"""Visits between the hint that a row's features will be read and its visit: about as long as they take to come from memory."""
+TERMS = 4
+"""Numbers of a row in RowArrays.terms."""
 UNCONDITIONAL_SHARE = 0.03
 """Share of the sweeps allowed that `settled` makes in any case. After these it goes on only while what the rows add falls fast enough."""
+
+
+class Combinations(NamedTuple):
+    """A (p, m) by the arrays of a CSR matrix; `indptr` and `indices` are empty where row r is `data[r]` times point r."""
+
+    indptr: Index
+    indices: Index
+    data: Array
+
+    @classmethod
+    def of(cls, A: Any) -> Self:
+        """Those of a CSR array."""
+        whole = cls(*stored_entries(A))
+        count = np.arange(len(whole.data))
+        if A.shape == 2 * count.shape and np.array_equal(whole.indices, count) and np.array_equal(whole.indptr[:-1], count):
+            return cls(whole.indptr[:0], whole.indices[:0], whole.data)
+        return whole
 
 
 class RowArrays(NamedTuple):
     """What sweeps read of the rows.
 
-    indptr, indices, data : A (p, m), CSR.  t : (p,) targets.  box : (p,) upper ends.  ridge : (p,) of the squared hinge.
-    q : (p,) curvatures, ridge included.
+    A : as above.  terms : (p x TERMS,) t_r, box_r, ridge_r and q_r of one row after the other, so that they are read at once. The box is
+    the upper end, the ridge that of a squared hinge, and q_r contains it.
     """
 
-    indptr: Index
-    indices: Index
-    data: Array
-    t: Array
-    box: Array
-    ridge: Array
-    q: Array
+    A: Combinations
+    terms: Array
 
 
 class Iterate(NamedTuple):
@@ -60,19 +83,27 @@ class Iterate(NamedTuple):
     v: Array
 
 
-class GramRows(NamedTuple):
-    """K (m, m), whose rows take the place of features where f is held by its values at the points."""
-
-    K: Array
-
-
 class Pass(NamedTuple):
-    """What a sweep found: rows not settled, the lowest and the highest u_r that a row could follow, and how many rows moved."""
+    """What a sweep found.
+
+    unsettled, moved : how many rows have not settled, and how many moved.  lowest, highest : u_r that a row could follow.
+    share : what the rows added to the gap when they were visited.  gain : by how much the dual value has risen.
+    """
 
     unsettled: int
+    moved: int
     lowest: float
     highest: float
-    moved: int
+    share: float
+    gain: float
+
+
+def together(parts: Sequence[Pass]) -> Pass:
+    """What the parts of a sweep found together."""
+    if not parts:
+        return Pass(0, 0, 0.0, 0.0, 0.0, 0.0)
+    unsettled, moved, lowest, highest, share, gain = zip(*parts, strict=True)
+    return Pass(sum(unsettled), sum(moved), min(lowest), max(highest), sum(share), sum(gain))
 
 
 def settled(
@@ -101,56 +132,22 @@ def settled(
     return at.alpha, at.v, False
 
 
-def value(X: Any, i: Any, v: Any) -> Any:
-    """f(x_i)."""
-    return v[i] if isinstance(X, GramRows) else row_dot(X, i, v)
-
-
-def add(factor: Any, X: Any, i: Any, v: Any) -> None:
-    """f <- f + factor k(x_i, .)."""
-    if isinstance(X, GramRows):
-        v += factor * X.K[i]
-    else:
-        row_add(factor, X, i, v)
-
-
-@overload(value, strict=False)
-def _value(X: Any, i: Any, v: Any) -> Any:
-    def of_gram(X: Any, i: Any, v: Any) -> Any:
-        return v[i]
-
-    def of_features(X: Any, i: Any, v: Any) -> Any:
-        return row_dot(X, i, v)
-
-    return of_gram if isinstance(X, types.BaseNamedTuple) else of_features
-
-
-@overload(add, strict=False)
-def _add(factor: Any, X: Any, i: Any, v: Any) -> Any:
-    def of_gram(factor: Any, X: Any, i: Any, v: Any) -> None:
-        row = X.K[i]
-        for j in range(v.size):
-            v[j] += factor * row[j]
-
-    def of_features(factor: Any, X: Any, i: Any, v: Any) -> None:
-        row_add(factor, X, i, v)
-
-    return of_gram if isinstance(X, types.BaseNamedTuple) else of_features
-
-
 @jit
 def shuffle(order: Order, seed: int) -> None:
-    """Put the rows in random order, in place: Fisher's and Yates's exchanges, Park's and Miller's minimal standard generator."""
-    state = 1 + seed % 2147483646
+    """Put the rows in random order, in place: Fisher's and Yates's exchanges, Marsaglia's xorshift generator, no division."""
+    state = SPREAD * np.uint64(seed + 1)
     for k in range(order.size - 1, 0, -1):
-        state = state * 48271 % 2147483647
-        other = state * (k + 1) // 2147483647
+        state ^= state << np.uint64(13)
+        state ^= state >> np.uint64(7)
+        state ^= state << np.uint64(17)
+        other = np.int64((state >> HALF) * np.uint64(k + 1) >> HALF)
         order[k], order[other] = order[other], order[k]
 
 
 @jit
-def norms2(indptr: Index, indices: Index, data: Array, X: Any, z: Array) -> Array:
+def norms2(A: Combinations, X: Any, z: Array) -> Array:
     """|A_r Z|^2, (p,); z : (q,) zeros to work on."""
+    indptr, indices, data = A
     q = np.zeros(indptr.size - 1)
     for r in range(q.size):
         for k in range(indptr[r], indptr[r + 1]):
@@ -163,8 +160,9 @@ def norms2(indptr: Index, indices: Index, data: Array, X: Any, z: Array) -> Arra
 
 
 @jit
-def quadratics(indptr: Index, indices: Index, data: Array, K: Array) -> Array:
+def quadratics(A: Combinations, K: Array) -> Array:
     """(A K A')_rr, (p,), from the few entries of each row."""
+    indptr, indices, data = A
     q = np.zeros(indptr.size - 1)
     for r in range(q.size):
         for k in range(indptr[r], indptr[r + 1]):
@@ -173,37 +171,56 @@ def quadratics(indptr: Index, indices: Index, data: Array, K: Array) -> Array:
     return q
 
 
-@jit
-def sweep(order: Order, low: float, high: float, rows: RowArrays, X: Any, at: Iterate) -> tuple[int, float, float, int]:
-    """Visit the rows `order` once and change `at`, in place; the figures of a Pass.
+@fast
+def sweep(
+    order: Order, low: float, high: float, rows: RowArrays, X: StoredRows, by_value: bool, at: Iterate
+) -> tuple[int, int, float, float, float, float]:
+    """Visit the rows `order` (k,) once and change `at`, in place; the figures of a Pass. Rows that have not settled come first in it then.
 
-    Parameters
-    ----------
-    order : (k,) rows. Those that have not settled come first in it afterwards.
-    low, high : a row settles, and is passed over, at a bound against which it is pushed by a u_r below `low` or above `high`.
-    rows : their data.  X : features, as `stored_rows` makes them, or GramRows.  at : the multipliers and f.
+    A row settles, and is passed over, at a bound against which u_r pushes it, below `low` or above `high`. X are features, or K if
+    `by_value`. The product with a row is written out: a call would count the references of every array that it is given.
     """
-    indptr, indices, data, t, box, ridge, q = rows
+    (indptr, indices, data), terms = rows
+    starts, columns, entries, d = X
     alpha, v = at
-    kept, moved, down, up = 0, 0, 0.0, 0.0
-    for r in order:
-        u = t[r] - ridge[r] * alpha[r]
-        for k in range(indptr[r], indptr[r + 1]):
-            u -= data[k] * value(X, indices[k], v)
-        if _settles(u, alpha[r], box[r], low, high):
+    own, thin = indices.size == 0, columns.size > 0
+    kept, moved, down, up, share, gain = 0, 0, 0.0, 0.0, 0.0, 0.0
+    for place in range(order.size):
+        if place + 2 * ROWS_AHEAD < order.size and own and not by_value:
+            soon, later = order[place + ROWS_AHEAD], order[place + 2 * ROWS_AHEAD]
+            prefetch(alpha, later)
+            prefetch(terms, later * TERMS)
+            prefetch(starts, later)
+            swept_fetch(starts, columns, entries, soon)
+        r = order[place]
+        first, last = (r, r + 1) if own else (np.int64(indptr[r]), np.int64(indptr[r + 1]))
+        old, box, ridge, q = alpha[r], terms[r * TERMS + 1], terms[r * TERMS + 2], terms[r * TERMS + 3]
+        u = terms[r * TERMS] - ridge * old
+        for k in range(first, last):
+            i = r if own else np.int64(indices[k])
+            f = v[i] if by_value else v[d] if v.size > d else 0.0
+            start, stop = starts[i], starts[i + 1]
+            if thin:
+                for e in range(start, stop):
+                    f += entries[e] * v[columns[e]]
+            elif not by_value:
+                for j in range(d):
+                    f += entries[start + j] * v[j]
+            u -= data[k] * f
+        new = _moved(u, old, box, q)
+        delta = new - old
+        if delta == 0.0 and (u < low or u > high):
             continue
-        order[kept] = r
-        kept += 1
-        pull = _pull(u, alpha[r], box[r])
-        down, up = min(down, pull), max(up, pull)
-        new = _moved(u, alpha[r], box[r], q[r])
-        delta = new - alpha[r]
-        if pull != 0.0 and delta != 0.0:
-            alpha[r] = new
-            moved += 1
-            for k in range(indptr[r], indptr[r + 1]):
-                add(delta * data[k], X, indices[k], v)
-    return kept, down, up, moved
+        order[kept], kept = r, kept + 1
+        share += _share(u, old, box, ridge)
+        if delta != 0.0:
+            alpha[r], moved = new, moved + 1
+            down, up = smaller(down, u), larger(up, u)
+            gain += delta * (u - 0.5 * delta * q)
+            for k in range(first, last):
+                i = r if own else np.int64(indices[k])
+                swept_add(delta * data[k], starts, columns, entries, d, i, v)
+    return kept, moved, down, up, share, gain
 
 
 @jit
@@ -260,16 +277,31 @@ def thresholds(down: float, up: float) -> tuple[float, float]:
     return down if down < 0.0 else -np.inf, up if up > 0.0 else np.inf
 
 
-@jit
+@part
 def _moved(u: float, alpha: float, box: float, q: float) -> float:
     """Where one multiplier goes: beyond the value that is best for it alone, but within the box."""
-    return min(max(alpha + OVER_RELAXATION * u / q, 0.0), box)
+    new: float = smaller(larger(alpha + OVER_RELAXATION * u / q, 0.0), box)
+    return new
 
 
 @jit
 def _settles(u: float, alpha: float, box: float, low: float, high: float) -> bool:
     """Whether a row is at a bound and is pushed against it harder than any row was pulled in the last sweep."""
     return (alpha == 0.0 and u < low) or (alpha == box and u > high)
+
+
+@part
+def _share(u: float, alpha: float, box: float, ridge: float) -> float:
+    """What a row adds to the gap: the loss of its slack s = u + ridge alpha, less alpha s, and the loss's conjugate at alpha."""
+    slack = u + ridge * alpha
+    share: float
+    if ridge == 0.0:
+        share = box * larger(u, 0.0) - alpha * u
+    elif slack > 0.0:
+        share = 0.5 * u * u / ridge
+    else:
+        share = alpha * (0.5 * ridge * alpha - slack)
+    return share
 
 
 @jit

@@ -22,6 +22,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import fast, jit
 from equimargin.formulations.numeric.vector_loops import first_at_least, larger
 from equimargin.solvers.dual.smo_problem import NEVER, Index, Look, Sides
+from equimargin.solvers.products.kept_tiles import kept
 from equimargin.solvers.products.tiles import Block, Tiles, add_rows, tiles
 from equimargin.solvers.products.workspace import Workspace
 
@@ -53,7 +54,7 @@ class WorkingSet:
     def of(cls, gram: Gram, unit: float, n_jobs: int, memory: Workspace) -> WorkingSet:
         """No points yet, of K / unit."""
         exact = tiles(gram, unit, n_jobs)
-        return cls(exact, exact.single(), memory)
+        return cls(exact, exact.single() if gram.m <= ONE_SET else kept(exact.single(), memory), memory)
 
     @property
     def m(self) -> int:
@@ -69,6 +70,17 @@ class WorkingSet:
     def in_float32(self) -> bool:
         """Whether float32 is in use."""
         return self.tiles is self.single
+
+    @property
+    def in_float64_whole(self) -> bool:
+        """Whether the block is that of all points in float64: all of K."""
+        return self.whole and self.K is not None and not self.in_float32
+
+    def product(self, points: Index, v: Array) -> Array:
+        """K[:, points] v / unit in float64, (m,), where the block is all of K."""
+        f = np.zeros(self.m)
+        add_rows(self.K, points, v, f, 0, self.m)
+        return f
 
     def work_in(self, tiles: Tiles) -> None:
         """Take pair steps in the precision of `exact` or of `single`. A block in the other precision is forgotten."""
@@ -192,7 +204,7 @@ def pair_steps(K: Any, G: Any, a: Array, sides: Sides, diagonal: NDArray[Any], f
         rise[k] = rising(a[k], upper[k], width[k], ridge[0, k], ridge[1, k])
         fall[k] = falling(a[k], lower[k], width[k], ridge[0, k], ridge[1, k])
         curvature[k] = diagonal[k] + (ridge[1, k] if a[k] > 0.0 else ridge[0, k])
-    i: Any = np.argmin(G + rise)
+    i: Any = moved(G, rise, K[0], K[0], G.dtype.type(0.0), work)
     violation = np.inf
     for done in range(steps):
         if i >= a.size:  # all are NaN, of which none is the least

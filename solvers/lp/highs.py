@@ -1,4 +1,8 @@
-"""The dual simplex method of HiGHS on the dual of a one-norm program, started from a given basis.
+"""The dual simplex method of HiGHS on a linear program, started from a given basis.
+
+    min  costs'v    s.t.  row_lower <= M v <= row_upper,  lower <= v <= upper
+
+The restricted programs of column generation have a dense B:
 
     max  1'v    s.t.  B'v <= 1,  s'v = 0,  0 <= v <= ends
 
@@ -19,11 +23,28 @@ from equimargin.solvers.interrupt import interruptible
 Flags = NDArray[np.bool_]
 
 
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A linear program; infinite ends are none.
+
+    costs, lower, upper : (n,).  starts, places, entries : M by its columns, as of a CSC array.  row_lower, row_upper : (rows,).
+    """
+
+    costs: Array
+    lower: Array
+    upper: Array
+    starts: NDArray[np.integer]
+    places: NDArray[np.integer]
+    entries: Array
+    row_lower: Array
+    row_upper: Array
+
+
 @dataclass
 class Basis:
     """Which unknowns are basic; there are as many of them as constraints.
 
-    v : (n,) of the v.  slacks : (1 + s,) of s'v, and of the slacks of B'v <= 1.
+    v : (n,) of the v.  slacks : (rows,) of the constraints.
     """
 
     v: Flags
@@ -59,28 +80,18 @@ def dual_simplex(
     import highspy as library
 
     highspy: Any = library  # only parts of its interface are typed
-    n, s = B.shape
-    program = highspy.HighsLp()
-    program.num_col_, program.num_row_ = n, 1 + s
-    program.col_cost_, program.col_lower_, program.col_upper_ = -np.ones(n), np.zeros(n), ends
-    program.row_lower_, program.row_upper_ = np.append(0.0, np.full(s, -np.inf)), np.append(0.0, np.ones(s))
-    program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    program.a_matrix_.start_ = np.arange(n + 1, dtype=np.int32) * (1 + s)
-    program.a_matrix_.index_ = np.tile(np.arange(1 + s, dtype=np.int32), n)
-    program.a_matrix_.value_ = np.column_stack([signs, B]).ravel()
-    highs = highspy.Highs()
-    for option, setting in _options(tolerance, max_iter, seconds).items():
-        highs.setOptionValue(option, setting)
-    highs.passModel(program)
-    status = highspy.HighsBasisStatus
-    start = highspy.HighsBasis()
-    bounds = np.where(raised, status.kUpper, status.kLower)
-    start.col_status = np.where(basis.v, status.kBasic, bounds).tolist()
-    start.row_status = np.where(basis.slacks, status.kBasic, status.kUpper).tolist()
-    start.valid = True
-    highs.setBasis(start)
-    highs.HandleUserInterrupt = True
-    interruptible(highs.run, highs.cancelSolve)
+    n, s, status = *B.shape, highspy.HighsBasisStatus
+    program = Program(
+        costs=-np.ones(n),
+        lower=np.zeros(n),
+        upper=ends,
+        starts=np.arange(n + 1) * (1 + s),
+        places=np.tile(np.arange(1 + s), n),
+        entries=np.column_stack([signs, B]).ravel(),
+        row_lower=np.append(0.0, np.full(s, -np.inf)),
+        row_upper=np.append(0.0, np.ones(s)),
+    )
+    highs = run(program, basis, raised, tolerance, max_iter, seconds)
     iterations = max(int(highs.getInfo().simplex_iteration_count), 0)
     solution, end = highs.getSolution(), highs.getBasis()
     if not (solution.value_valid and solution.dual_valid and end.valid):
@@ -90,7 +101,38 @@ def dual_simplex(
     return Vertex(v, np.maximum(x, 0.0), float(b), basic, highs.getModelStatus() == highspy.HighsModelStatus.kOptimal), iterations
 
 
-def _options(tolerance: float, max_iter: int, seconds: float | None) -> dict[str, Any]:
+def run(program: Program, basis: Basis, raised: Flags, tolerance: float, max_iter: int | None, seconds: float | None) -> Any:
+    """Solve a program from a basis and return HiGHS as it ended, for its solution, its basis and its status.
+
+    raised : (n,) which v start at their upper ends if not basic.  tolerance : absolute, of both feasibilities.
+    max_iter : iterations, None for no limit.  seconds : of wall time, None for no limit.
+    """
+    import highspy as library
+
+    highspy: Any = library
+    given = highspy.HighsLp()
+    given.num_col_, given.num_row_ = len(program.costs), len(program.row_upper)
+    given.col_cost_, given.col_lower_, given.col_upper_ = program.costs, program.lower, program.upper
+    given.row_lower_, given.row_upper_ = program.row_lower, program.row_upper
+    given.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    given.a_matrix_.start_, given.a_matrix_.index_ = program.starts.astype(np.int32), program.places.astype(np.int32)
+    given.a_matrix_.value_ = program.entries
+    highs = highspy.Highs()
+    for option, setting in _options(tolerance, max_iter, seconds).items():
+        highs.setOptionValue(option, setting)
+    highs.passModel(given)
+    status = highspy.HighsBasisStatus
+    start = highspy.HighsBasis()
+    start.col_status = np.where(basis.v, status.kBasic, np.where(raised, status.kUpper, status.kLower)).tolist()
+    start.row_status = np.where(basis.slacks, status.kBasic, status.kUpper).tolist()
+    start.valid = True
+    highs.setBasis(start)
+    highs.HandleUserInterrupt = True
+    interruptible(highs.run, highs.cancelSolve)
+    return highs
+
+
+def _options(tolerance: float, max_iter: int | None, seconds: float | None) -> dict[str, Any]:
     options: dict[str, Any] = {
         "output_flag": False,
         "threads": 1,
@@ -99,6 +141,6 @@ def _options(tolerance: float, max_iter: int, seconds: float | None) -> dict[str
         "small_matrix_value": 1e-12,
         "primal_feasibility_tolerance": tolerance,
         "dual_feasibility_tolerance": tolerance,
-        "simplex_iteration_limit": max_iter,
     }
-    return options if seconds is None else options | {"time_limit": seconds}
+    limits = {"simplex_iteration_limit": max_iter, "time_limit": seconds}
+    return options | {name: limit for name, limit in limits.items() if limit is not None}

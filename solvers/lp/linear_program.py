@@ -4,8 +4,9 @@
 
 B is never formed. It is a product of sparse matrices and of K, or of Z and Z' where the kernel has features with K = Z Z'. What each factor
 makes of u is an unknown of its own: h = A'u, w = Z'h, g = Z w. The x >= 0 of the primal, min 1'x + C sum_r (1 - (B x)_r - b s_r)_+, are the
-multipliers of B'u <= 1, and b is the best one for x. Without a bias s = 0. HiGHS keeps to absolute tolerances only; the equations of its
-vertex are therefore solved once more (`polish.py`).
+multipliers of B'u <= 1, and b is the best one for x. Without a bias s = 0. The simplex method starts where u = C and the equations that
+define h, w and g are solved: from a basis of slacks it would need a step for each of these unknowns. HiGHS keeps to absolute tolerances
+only; the equations of its vertex are therefore solved once more (`polish.py`).
 
 Source: documents T (102)-(104) = K (2.10), T (94)-(96); Q. Huangfu, J. A. J. Hall, Parallelizing the dual revised simplex method (2018).
 """
@@ -13,15 +14,17 @@ Source: documents T (102)-(104) = K (2.10), T (94)-(96); Q. Huangfu, J. A. J. Ha
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers.interrupt import interruptible
+from equimargin.solvers.lp.highs import Basis, Program, run
 from equimargin.solvers.lp.polish import best
 from equimargin.solvers.needs import Needs
 from equimargin.solvers.registry import solver
@@ -30,9 +33,6 @@ from equimargin.solvers.solution import Limits, Solution, Status
 HIGHS_ENTRIES = 4_000_000
 """Entries of the largest matrix that HiGHS is given. It takes half a minute for web documents and an RBF kernel, and longer for random data
 with unknowns over pairs."""
-
-SCIPY_LIMIT = 1
-"""What scipy's `status` is after too many iterations or too long a time."""
 
 
 def too_many_entries(problem: OneNormProblem) -> Refusal | None:
@@ -60,53 +60,77 @@ def entries(problem: OneNormProblem) -> int:
     needs=NEEDS,
 )
 def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
-    """Solve at unit mean K_ii and map back; HiGHS takes no start through scipy, so that `warm_start` is not used."""
+    """Solve at unit mean K_ii and map back; the simplex method starts from a basis, which `warm_start` is not."""
     start = time.perf_counter()
-    answer = interruptible(lambda: _highs(problem, limits, start)) if problem.p else None
-    x, u = np.zeros(problem.size), np.zeros(problem.p)
-    if answer is not None and answer.x is not None:
-        x, u = np.maximum(-answer.ineqlin.marginals, 0.0), np.clip(answer.x[: problem.p], 0.0, None)
+    answer = _highs(problem, limits, start) if problem.p else Ended(np.zeros(problem.size), np.zeros(0), 0, False, "no rows")
     unit = problem.gram.mean_diagonal
-    point, gap = interruptible(lambda: best(problem, x / unit, u / unit))
-    seconds, iterations = time.perf_counter() - start, None if answer is None else int(answer.nit)
+    point, gap = interruptible(lambda: best(problem, answer.x / unit, answer.u / unit))
+    seconds = time.perf_counter() - start
     status, reason = _ending(answer, gap, limits, seconds)
-    found = Solution(problem, "linear_program", point, status, reason, iterations, seconds)
+    found = Solution(problem, "linear_program", point, status, reason, answer.iterations, seconds)
     if limits.callback is not None:
-        limits.callback(iterations or 0, found.lower, found.upper)
+        limits.callback(answer.iterations, found.lower, found.upper, found.point)
     return found
 
 
-def _highs(problem: OneNormProblem, limits: Limits, start: float) -> Any:
-    """scipy's answer to the dual, with K / unit and C unit, within the time limit, which counts from `start`.
+class Ended(NamedTuple):
+    """Where HiGHS ended, with K / unit and C unit.
 
-    The unknowns are u, and what each factor of B' but the last makes of the unknowns before.
+    x : (size,) the multipliers of B'u <= 1.  u : (p,).  iterations : of the simplex method.
+    limited : whether a limit ended it.  words : its own word on that.
+    """
+
+    x: Array
+    u: Array
+    iterations: int
+    limited: bool
+    words: str
+
+
+def _highs(problem: OneNormProblem, limits: Limits, start: float) -> Ended:
+    """HiGHS's answer to the dual, within the time limit, which counts from `start`; zeros where it has none."""
+    import highspy as library
+
+    highspy: Any = library  # only parts of its interface are typed
+    program = _program(problem)
+    defined, rows = len(program.costs) - problem.p, len(program.row_upper)
+    basis = Basis(np.arange(len(program.costs)) >= problem.p, np.arange(rows) >= defined)
+    tolerance = float(np.clip(0.1 * limits.tol, 1e-10, 1e-7))
+    seconds = None if limits.time_limit is None else max(limits.time_limit - (time.perf_counter() - start), 0.0)
+    highs = run(program, basis, ~basis.v, tolerance, limits.max_iter, seconds)
+    x, u, solution, status = np.zeros(problem.size), np.zeros(problem.p), highs.getSolution(), highs.getModelStatus()
+    if solution.value_valid and solution.dual_valid:
+        x = np.maximum(-np.array(solution.row_dual)[defined + 1 :], 0.0)
+        u = np.clip(np.array(solution.col_value)[: problem.p], 0.0, None)
+    limited = status in (highspy.HighsModelStatus.kTimeLimit, highspy.HighsModelStatus.kIterationLimit)
+    return Ended(x, u, max(int(highs.getInfo().simplex_iteration_count), 0), limited, highs.modelStatusToString(status))
+
+
+def _program(problem: OneNormProblem) -> Program:
+    """The dual, with K / unit and C unit, as HiGHS is given it.
+
+    The unknowns are u, and what each factor of B' but the last makes of the unknowns before. The constraints are what defines these,
+    s'u = 0, and B'u <= 1.
     """
     from scipy import sparse
-    from scipy.optimize import linprog
 
     *inner, last = _factors(problem)
     sizes = [problem.p, *(factor.shape[0] for factor in inner)]
-    definitions = [[None] * len(sizes) for _ in inner]
+    defined, constraints = sum(sizes[1:]), [[None] * len(sizes) for _ in inner]
     for k, factor in enumerate(inner):
-        definitions[k][k : k + 2] = factor, -sparse.eye_array(sizes[k + 1])
+        constraints[k][k : k + 2] = factor, -sparse.eye_array(sizes[k + 1])
     balance = [sparse.csr_array(problem.bias_signs[None, :]), *(None for _ in inner)]
-    equalities = sparse.block_array([*definitions, balance], format="csr")
-    prices = sparse.block_array([[*(sparse.csr_array((last.shape[0], size)) for size in sizes[:-1]), last]], format="csr")
-    tolerance = float(np.clip(0.1 * limits.tol, 1e-10, 1e-7))
-    options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
-    if limits.time_limit is not None:
-        options["time_limit"] = max(limits.time_limit - (time.perf_counter() - start), 0.0)
-    if limits.max_iter is not None:
-        options["maxiter"] = limits.max_iter
-    return linprog(
-        np.concatenate([-np.ones(problem.p), np.zeros(sum(sizes[1:]))]),
-        A_ub=prices,
-        b_ub=np.ones(last.shape[0]),
-        A_eq=equalities,
-        b_eq=np.zeros(sum(sizes[1:]) + 1),
-        bounds=np.array([(0.0, problem.C * problem.gram.mean_diagonal)] * problem.p + [(-np.inf, np.inf)] * sum(sizes[1:])),
-        method="highs-ds",
-        options=options,
+    prices = [*(None for _ in inner), last]
+    matrix = sparse.block_array([*constraints, balance, prices], format="csc")
+    return Program(
+        costs=np.concatenate([-np.ones(problem.p), np.zeros(defined)]),
+        lower=np.concatenate([np.zeros(problem.p), np.full(defined, -np.inf)]),
+        upper=np.concatenate([np.full(problem.p, problem.C * problem.gram.mean_diagonal), np.full(defined, np.inf)]),
+        starts=matrix.indptr,
+        places=matrix.indices,
+        entries=matrix.data,
+        row_lower=np.concatenate([np.zeros(defined + 1), np.full(last.shape[0], -np.inf)]),
+        row_upper=np.concatenate([np.zeros(defined + 1), np.ones(last.shape[0])]),
     )
 
 
@@ -123,14 +147,14 @@ def _factors(problem: OneNormProblem) -> list[Any]:
     return [A.T, *kernel] if problem.over == "points" else [A.T, *kernel, A]
 
 
-def _ending(answer: Any, gap: float, limits: Limits, seconds: float) -> tuple[Status, str]:
+def _ending(answer: Ended, gap: float, limits: Limits, seconds: float) -> tuple[Status, str]:
     """The status and its reason, by the gap of the point; where that is too large, HiGHS met a limit, or failed whatever it says.
 
     u = 0 is feasible and u <= C: what HiGHS calls infeasible or unbounded has numbers beyond its tolerances, or a C K beyond its infinity.
     """
     if gap <= limits.tol:
         return Status.OPTIMAL, f"relative gap {gap:.2e}, {limits.tol:.0e} was asked"
-    status = Status.ITERATION_LIMIT if answer.status == SCIPY_LIMIT else Status.NUMERICAL_FAILURE
+    status = Status.ITERATION_LIMIT if answer.limited else Status.NUMERICAL_FAILURE
     if status is Status.ITERATION_LIMIT and limits.time_limit is not None and seconds >= limits.time_limit:
         status = Status.TIME_LIMIT
-    return status, f"relative gap {gap:.2e}, {limits.tol:.0e} was asked; HiGHS: {answer.message}"
+    return status, f"relative gap {gap:.2e}, {limits.tol:.0e} was asked; HiGHS: {answer.words}"

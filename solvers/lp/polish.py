@@ -26,6 +26,8 @@ from equimargin.solvers.solution import relative_gap
 
 MOST_EQUATION_ENTRIES = 20_000_000
 """Entries of the largest matrix of equations that is formed: rows of A K, one for each multiplier inside its box, times points."""
+NEARLY_ONE = 1e-6
+"""By how much a margin may miss 1 and count as rounded: the simplex method ends within 1e-7, in units of 1."""
 MOST_MOVES = 4
 """Moves of the multipliers into the inside of their constraints, at most."""
 
@@ -43,7 +45,8 @@ def best(problem: OneNormProblem, x: Array, u: Array) -> tuple[OneNormPoint, flo
     """
     if np.count_nonzero((u > 0) & (u < problem.C)) * problem.m <= MOST_EQUATION_ENTRIES:
         again = _solved_again(problem, x, u)
-        x = min((x, again[0]), key=lambda x: interval(problem, OneNormPoint(x=x)).upper)
+        candidates = (x, again[0], *(_stretched(problem, z) for z in (x, again[0])))
+        x = min(candidates, key=lambda x: interval(problem, OneNormPoint(x=x)).upper)
         u = max((u, *_moved_inside(problem, again[1])), key=lambda u: interval(problem, OneNormPoint(u=u)).lower)
     point = OneNormPoint(x, u)
     gap = relative_gap(problem.primal(x), problem.dual(u), problem.scale)
@@ -61,6 +64,16 @@ def _solved_again(problem: OneNormProblem, x: Array, u: Array) -> tuple[Array, A
     x[S] += _least_squares(B, 1.0 - AK @ problem.coefficients(x))[: len(S)]
     u[F] += _least_squares(B.T, _missing(problem, B, u, 1.0 - prices[S]))
     return np.maximum(x, 0.0), np.clip(u, 0.0, problem.C)
+
+
+def _stretched(problem: OneNormProblem, x: Array) -> Array:
+    """x divided by the least of the margins that are nearly 1, so that these rows have no slack.
+
+    A slack costs C, however small it is; a longer x costs that share of 1'x.
+    """
+    f = problem.gram @ problem.coefficients(x)
+    margins = problem.rows.dot(f) + problem.bias_at(f) * problem.bias_signs
+    return x / float(margins[margins > 1.0 - NEARLY_ONE].min(initial=1.0))
 
 
 def _moved_inside(problem: OneNormProblem, u: Array) -> Iterator[Array]:

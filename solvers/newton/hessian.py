@@ -2,24 +2,33 @@
 
     (R + slope Z'A'D A Z) s = -G,    R = diag(1, ..., 1, r)
 
-The matrix is kept from step to step and brought up to date by the rows whose curvature in D has changed. For implicit pairs that is
-impossible; conjugate gradients, which need no matrix, are then tried first, as long as they find near enough solutions.
+The matrix is kept from step to step and brought up to date by the rows whose curvature in D has changed; where these are few, its factor is
+kept instead and the solution corrected for them. Matrices that are not too large are summed and factorised in float32: this costs exactness
+of a step, and not of the gradient or the gap. For implicit pairs that is
+impossible. There conjugate gradients are tried first, as long as they find near enough solutions, with the last matrix as preconditioner
+once there is one; and that matrix takes the place of the next where one more step by it will do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.losses import Smooth
+from equimargin.formulations.rows.pair_slacks import PairCurvature
 from equimargin.solvers.dual.damped_cholesky import damped_factor
 from equimargin.solvers.newton.base import MOST_PRODUCTS, Exactness, View
 from equimargin.solvers.progress import Progress
+
+Solve = Callable[[Array], Array]
+"""What a linear system makes of a right-hand side, (q,) or (q, k), and of the same shape."""
 
 MOST_COLUMNS = 2000
 """Features of the largest Hessian that is formed; its factor takes a second or so."""
@@ -29,6 +38,14 @@ COLUMNS_PER_PRODUCT = 5
 """Features for which conjugate gradients get one product, where they are tried before a Hessian that cannot be kept up to date."""
 FEWEST_PRODUCTS = 20
 """Products below which conjugate gradients are not tried before the Hessian: with few features the Hessian is cheap."""
+FEWEST_NEAR_PRODUCTS = 3
+"""The same where there is a Hessian of an earlier iterate, with which conjugate gradients need few products."""
+LARGEST_SINGLE = 1e5
+"""Diagonal of a Hessian, beside the 1 of the norm, up to which it is summed in float32: its rounding is then about .01."""
+FEWEST_SINGLE_COLUMNS = 40
+"""Features below which sums of float32 over rows that are listed take no less time than those of float64."""
+STALENESS = 64.0
+"""How many times the share of |G|^2 that a step by its own Hessian left the next step by the same one leaves: 10 to 50 were seen."""
 HESSIAN_DAMPINGS = (0.0, *(10.0**k for k in range(-13, 1)))
 """What is added to the diagonal of the matrix, relative to that diagonal, until it has a factor: rounding may have made it indefinite."""
 FLAT_BIAS_CURVATURE = 1e-12
@@ -39,12 +56,43 @@ FIRST_ROWS_PER_COLUMN = 100
 """Rows, for every feature, that stand for all rows in the first Hessian of a run from 0."""
 
 
+FEWEST_CORRECTED_COLUMNS = 300
+"""Features below which a new factor takes less time than the correction of the last one."""
+COLUMNS_PER_CORRECTION = 8
+"""Features for every row that the last factor is corrected for: with more rows a new factor takes less time."""
+
+MOST_AMPLIFIED = 100.0
+"""Entry of a correction's matrix or of its inverse, at most: by so much the correction amplifies the rounding of the factor, where a row
+brings curvature to a direction that had next to none, or takes away almost all that there was."""
+
+
+class Nearby(NamedTuple):
+    """A Hessian that was formed at an iterate before.
+
+    H : (q, q).  weight : of the D it was formed for.  phi : of the loss.  square : |G|^2 there.
+    """
+
+    H: Array
+    weight: float
+    phi: Smooth
+    square: float
+
+
+class Factored(NamedTuple):
+    """A matrix that was factorised: the D and the slope that it was formed for, and the solution by its factor."""
+
+    D: Array
+    slope: float
+    solve: Solve
+
+
 class NewtonSystem:
     """The system for changing losses, and what one solution leaves behind for the next.
 
     Z : (m, q) features.  R : (q,) as in the module's formula.  forms : whether the Hessian is ever formed.
-    easy : whether conjugate gradients have found a near enough solution whenever they were tried first.
-    exactness : of conjugate gradients.  formed : the last D and its Hessian.  scratch : (q, q) to factorise in.
+    exactness : of conjugate gradients.  formed : the last D and its Hessian.  rough : whether that was summed in float32.
+    scratch : (q, q) in float64 and in float32, to factorise in.  factored : the last matrix of listed rows that was factorised.
+    nearby : the last Hessian of pairs that are not listed, None before there is one.
     """
 
     def __init__(self, problem: MarginProblem, Z: Explicit, R: Array) -> None:
@@ -53,18 +101,46 @@ class NewtonSystem:
         too_dense = Z.sparse and isinstance(problem.rows, LabelledPairs) and Z.m * Z.q > MOST_DENSE_ENTRIES
         self.forms = Z.q <= MOST_COLUMNS and not too_dense
         self.easy, self.exactness = True, Exactness()
-        self.formed, self.scratch = (np.zeros(0), np.zeros(shape)), np.empty(shape)
+        self.formed, self.rough = (np.zeros(0), np.zeros(shape)), False
+        self.scratch = np.empty(shape), np.empty(shape, np.float32)
+        self.nearby: Nearby | None = None
+        self.factored: Factored | None = None
 
     def solve(self, seen: View, progress: Progress) -> Array:
         """The solution s (q,), up to rounding or to a part of the gradient."""
         if not self.forms:
-            return self._by_conjugate_gradients(seen, progress, MOST_PRODUCTS)[0]
-        most = self.Z.q // COLUMNS_PER_PRODUCT
-        if most >= FEWEST_PRODUCTS and self.easy and not isinstance(seen.rows.D, np.ndarray):
-            s, self.easy = self._by_conjugate_gradients(seen, progress, most)
-            if self.easy:
+            return self._by_conjugate_gradients(seen, progress, self._diagonal(seen), MOST_PRODUCTS)[0]
+        D = seen.rows.D
+        if isinstance(D, PairCurvature):
+            return self._of_pairs(seen, D, progress)
+        assert isinstance(D, np.ndarray)
+        return (self._corrected(seen, D) or self._of_rows(seen, D, progress))(-seen.G)
+
+    def _of_pairs(self, seen: View, D: PairCurvature, progress: Progress) -> Array:
+        """As `solve`, for pairs that are not listed, whose Hessian cannot be brought up to date.
+
+        One from an earlier iterate serves once more where the step will be the last, and else makes conjugate gradients faster.
+        """
+        square, most, near = float(seen.G @ seen.G), D.gram_over_product(self.Z.q), self.nearby
+        if near is not None and near.phi == seen.phi and near.square > 0:
+            self.nearby = near._replace(square=0.0)  # once is enough: it gets worse with every step
+            if STALENESS * square / near.square * square <= progress.limits.tol * progress.primal:
+                return self._near(seen, D)(-seen.G)
+        if self.easy and most >= (FEWEST_PRODUCTS if near is None else FEWEST_NEAR_PRODUCTS):
+            s, enough = self._by_conjugate_gradients(seen, progress, self._near(seen, D), most)
+            if enough:
                 return s
-        return self._by_cholesky(seen, progress)
+            self.easy = near is None
+        single = seen.phi.slope * D.weight() * self.Z.mean_square() <= LARGEST_SINGLE
+        self.nearby = Nearby(D.gram(self.Z, single), D.weight(), seen.phi, square)
+        return self._near(seen, D)(-seen.G)
+
+    def _near(self, seen: View, D: PairCurvature) -> Solve:
+        """The solution of a system with the last Hessian, at the weight of this D, in the place of the Hessian; or by the diagonal."""
+        near = self.nearby
+        if near is None:
+            return self._diagonal(seen)
+        return self._factor(seen, near.H * (D.weight() / near.weight) if near.weight > 0 else near.H)
 
     @cached_property
     def _flat(self) -> float:
@@ -77,50 +153,100 @@ class NewtonSystem:
         mean, square = self.Z.column_means()
         return np.maximum(square - mean**2, 0.0) if self.rows.invariant else square
 
-    def _by_cholesky(self, seen: View, progress: Progress) -> Array:
-        H, slope = self._hessian(seen, progress), seen.phi.slope
-        diagonal = slope * H.diagonal() + self.R
-        diagonal[self.R == 0.0] += slope * self._flat
-        factor = damped_factor(lambda: np.multiply(slope, H, out=self.scratch).T, diagonal, diagonal, HESSIAN_DAMPINGS)
-        return -seen.G / diagonal if factor is None else factor.solve(-seen.G)
+    def _diagonal(self, seen: View) -> Solve:
+        """Division by about the diagonal of the matrix: a preconditioner that costs nothing."""
+        scale = 1 / (self._ridge(seen) + seen.phi.slope * self.rows.weight(seen.rows.D) * self._spread)
+        return lambda v: scale * v
 
-    def _hessian(self, seen: View, progress: Progress) -> Array:
+    def _ridge(self, seen: View) -> Array:
+        """R with the smallest curvature of a free bias, (q,)."""
+        return np.where(self.R == 0.0, seen.phi.slope * self._flat, self.R)
+
+    def _of_rows(self, seen: View, D: Array, progress: Progress) -> Solve:
+        """The solution of a system with the Hessian of rows that are listed."""
+        single = self._single(seen, D)
+        solve = self._factor(seen, self._hessian(seen, D, single, progress), single)
+        self.factored = None if progress.out_of_time else Factored(self.formed[0], seen.phi.slope, solve)
+        return solve
+
+    def _corrected(self, seen: View, D: Array) -> Solve | None:
+        """The solution by the last factor, corrected for the few rows Y whose curvature has changed since; None where that takes longer.
+
+        (M + Y'E Y)^-1 = M^-1 - W (E + Y W)^-1 W',  W = M^-1 Y',  E = diag(1 for a row that comes, -1 for one that goes)
+        """
+        last, most = self.factored, self.Z.q // COLUMNS_PER_CORRECTION
+        if last is None or last.slope != seen.phi.slope or self.Z.q < FEWEST_CORRECTED_COLUMNS:
+            return None
+        changed = np.flatnonzero(D != last.D)
+        if len(changed) > most:
+            return None
+        change = last.slope * (D - last.D)[changed]
+        Y = np.sqrt(np.abs(change))[:, None] * dense(self.rows.take(self.Z, changed))
+        W = last.solve(Y.T)
+        small = Y @ W + np.diag(np.sign(change))
+        try:
+            inverse = np.linalg.inv(small)
+        except np.linalg.LinAlgError:
+            return None
+        if not max(np.abs(small).max(initial=0.0), np.abs(inverse).max(initial=0.0)) <= MOST_AMPLIFIED:
+            return None
+
+        def solve(v: Array) -> Array:
+            first = last.solve(v)
+            return np.asarray(first - W @ (inverse @ (Y @ first)))
+
+        return solve
+
+    def _single(self, seen: View, D: Array) -> bool:
+        """Whether the Hessian of rows is summed and factorised in float32: its diagonal is small enough, and that takes less time."""
+        return self.Z.q >= FEWEST_SINGLE_COLUMNS and seen.phi.slope * self.rows.weight(D) * self._column_square <= LARGEST_SINGLE
+
+    @cached_property
+    def _column_square(self) -> float:
+        """The square of an entry of Z, on average."""
+        return self.Z.mean_square() / self.Z.q
+
+    def _factor(self, seen: View, H: Array, single: bool = False) -> Solve:
+        """The solution of a system with R + slope H in the place of the matrix; division by its diagonal where it has no factor."""
+        slope = seen.phi.slope
+        diagonal = slope * H.diagonal() + self._ridge(seen)
+        scratch = self.scratch[single]
+        factor = damped_factor(lambda: np.multiply(slope, H, out=scratch, casting="same_kind").T, diagonal, diagonal, HESSIAN_DAMPINGS)
+        return (lambda v: (v.T / diagonal).T) if factor is None else factor.solve
+
+    def _hessian(self, seen: View, D: Array, single: bool, progress: Progress) -> Array:
         """Z'A'D A Z, (q, q), or the part of it that is there when time is out.
 
         At v = 0 all rows are on one piece of phi, and few of them will stay there: some of the rows then stand for all.
         """
-        D = seen.rows.D
-        if not isinstance(D, np.ndarray):
-            return self.rows.gram_weighted(self.Z, D)
         before, H = self.formed
         if not (seen.at.steps or seen.at.v.any()):
             D = _part(D, FIRST_ROWS_PER_COLUMN * self.Z.q)
         change = D - before if len(before) else D
-        if 2 * np.count_nonzero(change) > np.count_nonzero(D):
+        if 2 * np.count_nonzero(change) > np.count_nonzero(D) or (self.rough and not single):
             change, H = D, np.zeros((self.Z.q, self.Z.q))
         for part in _parts(change, max(HESSIAN_WORK_BETWEEN_CLOCKS // self.Z.q**2, 1)):
-            H += self.rows.gram_weighted(self.Z, part)
+            H += self.rows.gram_weighted(self.Z, part, single)
             if progress.out_of_time:
                 break
-        self.formed = D, H
+        self.formed, self.rough = (D, H), single
         return H
 
-    def _by_conjugate_gradients(self, seen: View, progress: Progress, most: int) -> tuple[Array, bool]:
+    def _by_conjugate_gradients(self, seen: View, progress: Progress, precondition: Solve, most: int) -> tuple[Array, bool]:
         """A direction after at most `most` products, and whether it is near enough: a residual r adds r'r / 2 to the gap."""
-        slope, D = seen.phi.slope, seen.rows.D
-        flat = np.where(self.R == 0.0, slope * self._flat, self.R)
-        scale = 1 / (flat + slope * self.rows.weight(D) * self._spread)
+        slope, D, ridge = seen.phi.slope, seen.rows.D, self._ridge(seen)
         s, r = np.zeros_like(seen.G), -seen.G
-        d, r2 = scale * r, float(r @ r)
-        rho = float(r @ d)
+        r2 = float(r @ r)
         enough = self.exactness.residual(r2, progress)
+        d = precondition(r)
+        rho = float(r @ d)
         for _ in range(most):
             if r2 <= enough or progress.out_of_time:
                 break
-            Hd = flat * d + slope * self.rows.gram_product(self.Z, D, d)
+            Hd = ridge * d + slope * self.rows.gram_product(self.Z, D, d)
             step = rho / float(d @ Hd)
             s, r = s + step * d, r - step * Hd
-            r2, y = float(r @ r), scale * r
+            r2, y = float(r @ r), precondition(r)
             before, rho = rho, float(r @ y)
             d = y + rho / before * d
         return s, r2 <= enough

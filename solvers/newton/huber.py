@@ -23,6 +23,7 @@ import numpy as np
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
+from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.losses import Smooth, huberised
 from equimargin.formulations.rows.slacks import RowSlacks
 from equimargin.solvers.dual import coordinate_descent
@@ -36,6 +37,14 @@ from equimargin.solvers.solution import Limits, Solution
 
 CURVED_ROWS_PER_COLUMN = 10
 """Rows on the first curved piece, for every feature: several times as many as can lie on the margin."""
+MOST_GROWTH = 8.0
+"""The same at most where the multipliers are not listed: the next minimum is then still near enough for a few steps."""
+SMOOTHING_LEFT = 0.5
+"""Share of the gap asked for that the smoothing is to leave where the multipliers are not listed."""
+SWEPT_PAIRS_PER_POINT = 10
+"""Pairs of labels a point from which on sums over all pairs are taken by sweeps: the sweep of a point costs as much as this many pairs."""
+SWEPT_TOL = 1e-7
+"""Smallest relative gap for which that is done: narrower functions around 0 take ever more steps, and listed multipliers do not."""
 STIFFEST_START = 1e3
 """Largest sigma_r at the start, times the mean K_ii: where costs are huge, multipliers are not."""
 SIGMA_GROWTH = 2.0
@@ -75,7 +84,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     """Take Newton steps, with the smoothing centred anew at every minimum, until the gap is small enough."""
     progress = Progress("huber", problem, limits, limits.max_iter or 10_000)
     start = warm_start or _by_sweeps(problem, progress) or on_a_part(problem, _solve, limits, HINGE_SUBSAMPLE) or Point()
-    unknowns = unknowns_for(problem, by_row=not problem.rows.many)
+    unknowns = unknowns_for(problem, by_row=not (problem.rows.many or _by_sweeps_over_pairs(problem, limits.tol)))
     at = unknowns.start(start)
     unit = _usual_slack(problem, at)
     seen = unknowns.look(at, _first(unknowns, at, start))
@@ -84,7 +93,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         if unknowns.gradient_share(seen, unit) <= seen.smoothing_share():
             if progress.gap <= SETTLING_GAP and unknowns.settle(seen, progress):
                 break
-            seen = unknowns.look(seen.at, _sharper(problem, seen))
+            seen = unknowns.look(seen.at, _sharper(problem, seen, progress))
         seen = unknowns.look(step(unknowns, seen, progress), seen.phi)
         over = unknowns.show(seen, progress)
     return progress.solution()
@@ -100,6 +109,13 @@ def _by_sweeps(problem: MarginProblem, progress: Progress) -> Point | None:
     progress.show(alpha, 0)
     shown = progress.shown
     return Point(w=shown.w, b=shown.b, alpha=shown.alpha) if progress.gap <= NEAR_START_GAP else None
+
+
+def _by_sweeps_over_pairs(problem: MarginProblem, tol: float) -> bool:
+    """Whether pairs of labels are better swept than listed: there are many of them a point, and the gap that is asked for is wide."""
+    rows = problem.rows
+    counted = isinstance(rows, LabelledPairs) and problem.explicit is not None and tol >= SWEPT_TOL
+    return counted and problem.p >= SWEPT_PAIRS_PER_POINT * problem.m
 
 
 def _usual_slack(problem: MarginProblem, at: Iterate) -> float:
@@ -141,10 +157,16 @@ def _of_least_gap(unknowns: Unknowns, at: Iterate) -> Smooth:
     return phi
 
 
-def _sharper(problem: MarginProblem, seen: View) -> Smooth:
-    """The next loss: centred at the multipliers found, or narrower around 0 where these are not listed."""
-    slope = SIGMA_GROWTH * seen.phi.slope
-    return huberised(1 / (2 * slope)) if seen.at.slacks.listed() is None else _centred(seen.rows.alpha, problem.costs, slope)
+def _sharper(problem: MarginProblem, seen: View, progress: Progress) -> Smooth:
+    """The next loss: centred at the multipliers found, or narrower around 0 where these are not listed.
+
+    What the smoothing adds to the gap falls with the square of the width, so that one knows which width would leave little enough.
+    """
+    if seen.at.slacks.listed() is not None:
+        return _centred(seen.rows.alpha, problem.costs, SIGMA_GROWTH * seen.phi.slope)
+    wanted = SMOOTHING_LEFT * progress.limits.tol * progress.primal
+    growth = float(np.sqrt(seen.smoothing_share() / wanted)) if wanted > 0 else MOST_GROWTH
+    return huberised(1 / (2 * min(max(growth, SIGMA_GROWTH), MOST_GROWTH) * seen.phi.slope))
 
 
 def _centred(alpha: Array, c: Array, slope: float) -> Smooth:

@@ -31,14 +31,14 @@ from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs, Signed, Tube
 from equimargin.solvers.needs import Needs
-from equimargin.solvers.path.active_set import Differences, Index, squared_lengths
-from equimargin.solvers.path.function import Centred, balanced
+from equimargin.solvers.path.function import Centred, balance
 from equimargin.solvers.path.linear import follow as linear
 from equimargin.solvers.path.linear.result import OneNormPath
-from equimargin.solvers.path.parametric_qp import Budget, followed
-from equimargin.solvers.path.program import HandedOut, Program, Rows
+from equimargin.solvers.path.quadratic.active_set import Differences, Index, squared_lengths
+from equimargin.solvers.path.quadratic.parametric_qp import Budget, followed
+from equimargin.solvers.path.quadratic.program import HandedOut, Program, Rows
+from equimargin.solvers.path.quadratic.trace import Trace
 from equimargin.solvers.path.result import Alphas, RegularizationPath
-from equimargin.solvers.path.trace import Trace
 
 
 @overload
@@ -172,7 +172,8 @@ class _Scaled:
             return time_limit is not None and seconds_at_work() - started > time_limit
 
         def listen(breakpoints: int, lam: float, gap: float) -> bool:
-            return callback is not None and bool(callback(breakpoints, lam * self.unit, gap))
+            assert callback is not None
+            return bool(callback(breakpoints, lam * self.unit, gap))
 
         unit_cost = replace(problem.with_cost(1.0), rows=self.centred.rows)
         level = sum(unit_cost.best_bias(np.zeros(problem.m))) / 2
@@ -182,9 +183,9 @@ class _Scaled:
         size = replace(problem, C=1.0, weights=weights).scale / self.target
         handed = HandedOut(centre, self.centred.offset / self.target, size)
         of = self.differences
-        rows = Rows(of.i, of.j, of.s, self.t / self.target, self.w / self.weight)
+        rows = Rows(self.t / self.target, self.w / self.weight)
         program = Program(of, rows, problem.bias, self.norm2, self.lost, handed)
-        budget = Budget(lambda_min * self.target / self.weight / self.kernel, max_events, over, listen)
+        budget = Budget(lambda_min * self.target / self.weight / self.kernel, max_events, over, None if callback is None else listen)
         trace = followed(program, level / self.target, budget)
         return self._named(trace, level, seconds_at_work() - started)
 
@@ -193,32 +194,33 @@ class _Scaled:
         problem = self.problem
         alpha = np.zeros(problem.p)
         alpha[self.used] = trace.alpha * self.weight
-        T, m, E = len(trace.betas), problem.m, self.differences.E
-        betas = np.reshape(trace.betas, (T, len(E)))
-        V = np.reshape(trace.functions, (T, E.shape[1])) if self.centred.explicit else betas
+        T, m, E, betas, lambdas = len(trace), problem.m, self.differences.E, trace.of_all("beta"), trace.of_all("lam")
+        V = trace.of_all("v") if self.centred.explicit else betas
         values = np.zeros(T)
         if problem.bias:  # of features the constant in K alone is not 0 at the anchor, which is the first point otherwise
             constant = V[:, -1] if self.centred.explicit else V @ E[0] if self.centred.features is None else V[:, :m].sum(axis=1)
-            values += (np.array(trace.biases) + constant) * self.kernel * self.weight
+            values += (trace.of_all("b") + constant) * self.kernel * self.weight
         w = V[:, : len(self.centred.centre)] * self.function * self.weight if self.centred.explicit else np.zeros((T, 0))
         betas = betas[:, :m] * self.weight
         if self.centred.free and not self.centred.explicit:
-            betas = balanced(betas)
-        changed = [self.used[rows].astype(np.int32) for rows in trace.rows]
+            balance(betas)
+        gaps, midpoint_gaps = trace.gaps()
+        changes, rows = trace.listed("ends", "rows")
+        events, event_rows = trace.listed("event_ends", "event_rows")
         return RegularizationPath(
             problem,
-            lambdas=np.array(trace.lambdas) * self.unit,
-            alphas=Alphas.of(alpha, changed, [values * self.weight for values in trace.values]),
+            lambdas=lambdas * self.unit,
+            alphas=Alphas.of(alpha, changes, self.used[rows], trace.listed("ends", "values")[1] * self.weight),
             betas=betas,
             w=w,
             values_at_anchor=values,
             level=float(level + self.centred.offset),
-            gaps=np.array(trace.gaps),
-            midpoint_gaps=np.array(trace.midpoint_gaps),
-            margins=np.array(trace.margins, dtype=np.int64),
-            event_breakpoints=np.repeat(np.arange(len(trace.event_rows)), [len(rows) for rows in trace.event_rows]),
-            event_rows=self.used[np.concatenate([np.zeros(0, dtype=np.intp), *trace.event_rows])],
-            event_kinds=np.concatenate([np.zeros(0, dtype=np.int8), *trace.event_kinds]),
+            gaps=gaps,
+            midpoint_gaps=midpoint_gaps,
+            margins=trace.of_all("margins"),
+            event_breakpoints=np.repeat(np.arange(T), events),
+            event_rows=self.used[event_rows],
+            event_kinds=trace.listed("event_ends", "event_kinds")[1],
             stopped=trace.stopped.value,
             complete=trace.stopped.complete,
             seconds=seconds,

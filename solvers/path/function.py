@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from equimargin.formulations.bounds.intervals import relative_size
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.jit import jit
 from equimargin.formulations.numeric.rounding import UNIT, gamma_n
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
@@ -282,13 +283,31 @@ def without_offset(rows: Rows) -> tuple[float, Rows]:
 
 
 def balanced(beta: Array) -> Array:
-    """Coefficients, (..., m), whose sum is 0 but for rounding; the sum, in extended precision, is subtracted from the smallest of them."""
+    """Coefficients, (m,), whose sum is 0 but for rounding, as `balance` makes them."""
     beta = beta.copy()
-    smallest = np.abs(beta).argmin(axis=-1, keepdims=True)
-    for _ in range(2):
-        total = beta.sum(axis=-1, keepdims=True, dtype=np.longdouble).astype(np.float64)
-        np.put_along_axis(beta, smallest, np.take_along_axis(beta, smallest, -1) - total, -1)
+    balance(beta[None])
     return beta
+
+
+@jit
+def balance(betas: Array) -> None:
+    """Subtract the sum of every row, (T, m), from the smallest of its entries, twice. The sum is computed with twice float64's digits.
+
+    Source: D. Knuth, The Art of Computer Programming 2 (1969), theorem 4.2.2 B: the rounding of a sum of two floats is a float.
+    """
+    for beta in betas:
+        smallest = 0
+        for a in range(beta.size):
+            if abs(beta[a]) < abs(beta[smallest]):
+                smallest = a
+        for _ in range(2):
+            total, rest = 0.0, 0.0
+            for a in range(beta.size):
+                longer = total + beta[a]
+                added = longer - total
+                rest += (total - (longer - added)) + (beta[a] - added)
+                total = longer
+            beta[smallest] -= total + rest
 
 
 def tiles(m: int, width: int) -> Iterator[slice]:

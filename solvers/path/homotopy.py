@@ -20,8 +20,8 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.refusal import Refusal
 from equimargin.solvers.needs import Needs
-from equimargin.solvers.path import active_set
 from equimargin.solvers.path import follow as path
+from equimargin.solvers.path.quadratic import steps
 from equimargin.solvers.path.result import SMALLEST_LAMBDA, RegularizationPath
 from equimargin.solvers.progress import Progress
 from equimargin.solvers.registry import solver
@@ -55,7 +55,7 @@ NEEDS = Needs(MarginProblem, also=no_path_to_C)
     families=("svm.soft", "svr.l1", "rank.l1"),
     needs=NEEDS,
     reference=True,
-    kernel=active_set.minimise,
+    kernel=steps.walk,
 )
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Follow the path down to 1 / C. It begins where alpha is known, so that a warm start is of no use."""
@@ -64,10 +64,12 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
 
     def listen(breakpoints: int, lam: float, gap: float) -> bool:
         nonlocal asked
-        asked = limits.callback is not None and bool(limits.callback(breakpoints, 0.0, problem.scale))  # nothing more is known yet at C
+        # nothing is known yet at C but f = 0, of value P(0)
+        asked = limits.callback is not None and bool(limits.callback(breakpoints, 0.0, problem.scale, problem.origin))
         return asked
 
-    followed = path.regularization_path(problem, 1 / problem.C, limits.max_iter, limits.time_limit, listen)
+    heard = None if limits.callback is None else listen
+    followed = path.regularization_path(problem, 1 / problem.C, limits.max_iter, limits.time_limit, heard)
     if asked:
         progress.limits = replace(limits, callback=None)
     if not progress.show(multipliers(followed, problem), len(followed)):

@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.kernels.features import new_points
 from equimargin.formulations.numeric.arguments import number
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.listed import Signed
 from equimargin.solvers.path.function import Centred, claimed
-from equimargin.solvers.path.trace import Kind
+from equimargin.solvers.path.quadratic.trace import Kind
 from equimargin.solvers.problem_file import is_number, packed, read, unpacked, write
 from equimargin.solvers.solution import Solution, Status
 
@@ -76,10 +76,9 @@ class Alphas(Sequence[Array]):
         self._last: tuple[int, Array] = (-1, first)
 
     @classmethod
-    def of(cls, first: Array, rows: list[NDArray[np.int32]], values: list[Array]) -> Alphas:
-        """From the changes at every breakpoint."""
-        starts = np.concatenate([[0], np.cumsum([len(part) for part in rows], dtype=np.int64)])
-        return cls(first, starts, np.concatenate([np.zeros(0, np.int32), *rows]), np.concatenate([np.zeros(0), *values]))
+    def of(cls, first: Array, changes: NDArray[np.int64], rows: Index, values: Array) -> Alphas:
+        """From how many changes there are at every breakpoint, (T,), and which, one after the other."""
+        return cls(first, np.concatenate([[0], np.cumsum(changes, dtype=np.int64)]), rows.astype(np.int32), values)
 
     def __len__(self) -> int:
         return len(self.starts) - 1

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -22,8 +22,10 @@ from equimargin.formulations.numeric.arrays import Array, is_sparse
 from equimargin.formulations.numeric.jit import fast
 from equimargin.formulations.numeric.rounding import gamma_n
 from equimargin.formulations.numeric.vector_loops import exponential
+from equimargin.solvers.products.rows_by_panel import ROWS, rows_by_panel
 
 Index = NDArray[np.intp]
+Result = TypeVar("Result")
 Block = NDArray[Any]
 """A block of K in the precision of its tiles."""
 
@@ -35,12 +37,14 @@ RENEWED_ROWS = 256
 """Rows of a block that are computed at a time when some of its rows and columns are renewed: they bound the memory that this takes."""
 PARTS_PER_THREAD = 4
 """Parts of a product for every thread: the last ones may take longest, and a thread that is done early takes another."""
-PANEL_COLUMNS = 128
-"""Columns of a panel of features: the panel, and the exponents of four rows with it, stay in the first-level cache."""
-SUMMED_ROWS = 128
+PANEL_COLUMNS = 64
+"""Columns of a panel of features: in float64 a panel of 1,000 features, half a megabyte, stays in the second-level cache."""
+SUMMED_ROWS = 20 * ROWS
 """Rows whose products are summed in float32 before the sum is added up in float64: longer sums would lose digits."""
 FLOAT32_UNIT = 2.0**-24
 """Unit roundoff of float32."""
+DEAR_FEATURES = 64
+"""Features from which on an entry of an RBF kernel in float32 takes much longer to compute than to read, as measured."""
 EXPANDED_EXPONENT = 1e3
 """Mean of gamma |x - mean|^2 up to which |x - z|^2 is expanded: the exponent then loses three digits."""
 
@@ -74,6 +78,11 @@ class Tiles:
     def __init__(self, gram: Gram, unit: float, n_jobs: int, dtype: DTypeLike = np.float64) -> None:
         self.gram, self.unit, self.n_jobs = gram, unit, n_jobs
         self.dtype: np.dtype[Any] = np.dtype(dtype)
+
+    @property
+    def dear(self) -> bool:
+        """Whether half of the entries of K, which is symmetric, make the whole of it, and one takes much longer to compute than to read."""
+        return False
 
     @cached_property
     def resolution(self) -> Array:
@@ -118,21 +127,18 @@ class Tiles:
         self._share(add, count)
 
     def product(self, rows: Index, v: Array, columns: Index) -> Array:
-        """K[columns, rows] v / unit, (c,): the product at some of the points."""
+        """K[columns, rows] v / unit, (c,): the product at some of the points. No point is in `rows` or in `columns` twice."""
         f = np.zeros(self.gram.m)
         self.add_product(rows, v, f)
         return f[columns]
 
-    def _share(self, work: Callable[[range], object], count: int) -> None:
-        """Do `work` on the parts of range(count), several a thread: the last ones may be the longest."""
-        if count == 0:
-            return
-        if self.n_jobs == 1 or count == 1:
-            work(range(count))
-            return
+    def _share(self, work: Callable[[range], Result], count: int) -> list[Result]:
+        """What `work` returns of the parts of range(count), several a thread: the last ones may be the longest."""
+        if self.n_jobs == 1 or count <= 1:
+            return [work(range(count))] if count else []
         step = max(count // (PARTS_PER_THREAD * self.n_jobs), 1)
         with ThreadPoolExecutor(self.n_jobs) as pool:
-            list(pool.map(work, [range(start, min(start + step, count)) for start in range(0, count, step)]))
+            return list(pool.map(work, [range(start, min(start + step, count)) for start in range(0, count, step)]))
 
     def _add_columns(self, rows: Index, v: Array, f: Array, start: int) -> None:
         columns = np.arange(start, min(start + PRODUCT_COLUMNS, self.gram.m))
@@ -144,55 +150,74 @@ class Tiles:
 class RBFTiles(Tiles):
     """exp(-gamma |x - z|^2) of dense features, not too far from their mean for the expansion of the square.
 
-    left : (m, e) features of the rows, whose first d + 2 columns are in use; e is a multiple of 4.  d : features of a point.
+    left : (m, d + 2) features of the rows.
     """
 
-    def __init__(self, gram: Gram, unit: float, n_jobs: int, left: Block, d: int) -> None:
+    def __init__(self, gram: Gram, unit: float, n_jobs: int, left: Block) -> None:
         super().__init__(gram, unit, n_jobs, left.dtype)
-        self.left, self.d = left, d
+        self.left = left
 
     @classmethod
     def of(cls, gram: Gram, unit: float, n_jobs: int, X: Array, exponents: Array) -> RBFTiles:
         """In float64, of features sqrt(2 gamma) x, (m, d), and gamma |x|^2, (m,)."""
-        d = X.shape[1]
-        left = np.zeros((gram.m, (d + 2 + 3) // 4 * 4))
-        left[:, :d], left[:, d], left[:, d + 1] = X, -exponents, 1.0
-        return cls(gram, unit, n_jobs, left, d)
+        left = np.ones((gram.m, X.shape[1] + 2))
+        left[:, :-2], left[:, -2] = X, -exponents
+        return cls(gram, unit, n_jobs, left)
+
+    @property
+    def dear(self) -> bool:
+        return bool(self.left.shape[1] >= DEAR_FEATURES)
 
     def _resolution(self) -> Array:
         """As of any kernel, and the error of the exponent to first order: the sum of the sizes of its terms, each of them rounded."""
-        exponents = -self.left[:, self.d]
+        exponents = -self.left[:, -2]
         terms = 2 * (float(exponents.max(initial=0.0)) + exponents)
         return super()._resolution() + np.expm1(np.minimum(gamma_n(self.left.shape[1] + 4, FLOAT32_UNIT) * terms, 700.0))
 
     def single(self) -> Tiles:
-        return RBFTiles(self.gram, self.unit, self.n_jobs, self.left.astype(np.float32), self.d)
+        return RBFTiles(self.gram, self.unit, self.n_jobs, self.left.astype(np.float32))
 
     @cached_property
     def panels(self) -> Block:
-        """The features of all columns, (n, e, PANEL_COLUMNS): PANEL_COLUMNS columns at a time."""
+        """The features of all columns, (n, d + 2, PANEL_COLUMNS): PANEL_COLUMNS columns at a time."""
         return self._panels(np.arange(self.gram.m))
 
     def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
         K = np.empty((len(rows), len(columns)), self.dtype) if out is None else out
-        panels = self.panels if len(columns) == self.gram.m else self._panels(columns)
+        panels = self.panels if np.array_equal(columns, np.arange(self.gram.m)) else self._panels(columns)
         self._share(lambda part: _exponentials(self.left, rows, panels, K, rows is columns, part[0], part[-1] + 1), len(panels))
         return K
 
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
-        self._share(lambda part: _add_exponentials(self.left, rows, v, self.panels, f, part[0], part[-1] + 1), len(self.panels))
+        self._share(lambda part: _add_exponentials(self.left, rows, v, self.panels, f, False, part[0], part[-1] + 1), len(self.panels))
 
     def product(self, rows: Index, v: Array, columns: Index) -> Array:
-        f, panels = np.zeros(len(columns)), self._panels(columns)
-        self._share(lambda part: _add_exponentials(self.left, rows, v, panels, f, part[0], part[-1] + 1), len(panels))
+        """K[columns, rows] v, (c,). Every entry of K between the rows is computed once where all of them are among the columns."""
+        coefficients, among = np.zeros(self.gram.m), np.zeros(self.gram.m, dtype=bool)
+        coefficients[rows], among[rows] = v, True
+        inside = among[columns]
+        if np.count_nonzero(inside) < len(rows):
+            return self._product(rows, v, columns, False)
+        f, own = np.empty(len(columns)), columns[inside]
+        f[inside] = self._product(own, coefficients[own], own, True)
+        f[~inside] = self._product(rows, v, columns[~inside], False)
         return f
 
+    def _product(self, rows: Index, v: Array, columns: Index, symmetric: bool) -> Array:
+        """K[columns, rows] v, (c,); symmetric : whether columns and rows are the same."""
+        panels = self._panels(columns)
+
+        def add(part: range) -> Array:
+            f = np.zeros(len(columns))
+            _add_exponentials(self.left, rows, v, panels, f, symmetric, part[0], part[-1] + 1)
+            return f
+
+        return np.sum(self._share(add, len(panels)), axis=0) if len(panels) else np.zeros(0)
+
     def _panels(self, columns: Index) -> Block:
-        padded = np.zeros((-(-len(columns) // PANEL_COLUMNS) * PANEL_COLUMNS, self.left.shape[1]), self.dtype)
-        swapped = np.arange(self.left.shape[1])
-        swapped[[self.d, self.d + 1]] = self.d + 1, self.d
-        padded[: len(columns)] = self.left[columns][:, swapped]
-        return np.ascontiguousarray(padded.reshape(-1, PANEL_COLUMNS, self.left.shape[1]).transpose(0, 2, 1))
+        panels = np.empty((-(-len(columns) // PANEL_COLUMNS), self.left.shape[1], PANEL_COLUMNS), self.dtype)
+        _fill_panels(self.left, columns, panels)
+        return panels
 
 
 class LinearTiles(Tiles):
@@ -221,33 +246,28 @@ class GivenTiles(Tiles):
 
 
 @fast
-def _exponents(left: Block, a: int, b: int, c: int, d: int, panel: Block, E: Block) -> None:
-    """E <- the four rows' products with a panel's columns, (4 PANEL_COLUMNS,): one pass over four features at a time, all in registers."""
-    E[:] = 0
-    for t in range(0, panel.shape[0], 4):
-        a0, a1, a2, a3 = left[a, t], left[a, t + 1], left[a, t + 2], left[a, t + 3]
-        b0, b1, b2, b3 = left[b, t], left[b, t + 1], left[b, t + 2], left[b, t + 3]
-        c0, c1, c2, c3 = left[c, t], left[c, t + 1], left[c, t + 2], left[c, t + 3]
-        d0, d1, d2, d3 = left[d, t], left[d, t + 1], left[d, t + 2], left[d, t + 3]
-        for k in range(PANEL_COLUMNS):
-            x, y, z, w = panel[t, k], panel[t + 1, k], panel[t + 2, k], panel[t + 3, k]
-            E[k] += a0 * x + a1 * y + a2 * z + a3 * w
-            E[PANEL_COLUMNS + k] += b0 * x + b1 * y + b2 * z + b3 * w
-            E[2 * PANEL_COLUMNS + k] += c0 * x + c1 * y + c2 * z + c3 * w
-            E[3 * PANEL_COLUMNS + k] += d0 * x + d1 * y + d2 * z + d3 * w
+def _fill_panels(left: Block, columns: Index, panels: Block) -> None:
+    """panels <- the features of the columns, the last two of each in the other order; 0 for columns that are not there."""
+    e = left.shape[1]
+    for c in range(panels.shape[0] * PANEL_COLUMNS):
+        panel, k = panels[c // PANEL_COLUMNS], c % PANEL_COLUMNS
+        for t in range(e):
+            panel[t, k] = left[columns[c], t] if c < columns.shape[0] else 0.0
+        panel[e - 2, k], panel[e - 1, k] = panel[e - 1, k], panel[e - 2, k]
 
 
 @fast
 def _exponentials(left: Block, rows: Index, panels: Block, K: Block, symmetric: bool, first: int, last: int) -> None:
     """K <- exp of the products of rows with the columns of the panels first .. last; half of them where rows and columns are the same."""
-    E, n = np.empty(4 * PANEL_COLUMNS, left.dtype), rows.shape[0]
+    E = np.empty((ROWS, PANEL_COLUMNS), left.dtype)
     for p in range(first, last):
         start = p * PANEL_COLUMNS
         width = min(PANEL_COLUMNS, K.shape[1] - start)
-        for r in range(0, min(start + PANEL_COLUMNS, n) if symmetric else n, 4):
-            _exponents(left, rows[r], rows[min(r + 1, n - 1)], rows[min(r + 2, n - 1)], rows[min(r + 3, n - 1)], panels[p], E)
-            for j in range(min(4, n - r)):
-                row, exponents = K[r + j, start : start + width], E[j * PANEL_COLUMNS : j * PANEL_COLUMNS + width]
+        stop = start + width if symmetric else rows.shape[0]
+        for r in range(0, stop, ROWS):
+            rows_by_panel(left, rows, r, panels[p], E)
+            for j in range(min(ROWS, stop - r)):
+                row, exponents = K[r + j, start : start + width], E[j, :width]
                 for k in range(row.shape[0]):
                     row[k] = exponential(exponents[k])
         if symmetric:
@@ -258,21 +278,32 @@ def _exponentials(left: Block, rows: Index, panels: Block, K: Block, symmetric: 
 
 
 @fast
-def _add_exponentials(left: Block, rows: Index, v: Array, panels: Block, f: Array, first: int, last: int) -> None:
-    """f <- f + exp(left[rows] panels)' v over the panels first .. last; SUMMED_ROWS rows at a time in the precision of the features."""
-    E, h, n = np.empty(4 * PANEL_COLUMNS, left.dtype), np.empty(PANEL_COLUMNS, left.dtype), rows.shape[0]
+def _add_exponentials(left: Block, rows: Index, v: Array, panels: Block, f: Array, symmetric: bool, first: int, last: int) -> None:
+    """f <- f + exp(left[rows] panels)' v over the panels first .. last; SUMMED_ROWS rows at a time in the precision of the features.
+
+    Where rows and columns are the same, every exponential above the diagonal counts for its row, too, and those below are left out.
+    """
+    E, h, w = np.empty((ROWS, PANEL_COLUMNS), left.dtype), np.empty(PANEL_COLUMNS, left.dtype), np.zeros(PANEL_COLUMNS, left.dtype)
     for p in range(first, last):
-        part = f[p * PANEL_COLUMNS : (p + 1) * PANEL_COLUMNS]
-        for start in range(0, n, SUMMED_ROWS):
-            h[:] = 0
-            for r in range(start, min(start + SUMMED_ROWS, n), 4):
-                b, c, d = min(r + 1, n - 1), min(r + 2, n - 1), min(r + 3, n - 1)
-                _exponents(left, rows[r], rows[b], rows[c], rows[d], panels[p], E)
-                p_a, p_b = left.dtype.type(v[r]), left.dtype.type(v[b] if b == r + 1 else 0.0)
-                p_c, p_d = left.dtype.type(v[c] if c == r + 2 else 0.0), left.dtype.type(v[d] if d == r + 3 else 0.0)
-                for k in range(PANEL_COLUMNS):
-                    h[k] += p_a * exponential(E[k]) + p_b * exponential(E[PANEL_COLUMNS + k])
-                    h[k] += p_c * exponential(E[2 * PANEL_COLUMNS + k]) + p_d * exponential(E[3 * PANEL_COLUMNS + k])
+        start = p * PANEL_COLUMNS
+        part = f[start : start + PANEL_COLUMNS]
+        stop = start + part.shape[0] if symmetric else rows.shape[0]
+        for k in range(PANEL_COLUMNS):
+            w[k] = v[start + k] if start + k < stop and symmetric else 0.0
+        for base in range(0, stop, SUMMED_ROWS):
+            for k in range(PANEL_COLUMNS):
+                h[k] = 0.0
+            end = min(base + SUMMED_ROWS, stop)
+            for r in range(base, end, ROWS):
+                rows_by_panel(left, rows, r, panels[p], E)
+                for j in range(min(ROWS, end - r)):
+                    exponents, factor, total = E[j], left.dtype.type(v[r + j]), left.dtype.type(0.0)
+                    for k in range(PANEL_COLUMNS):
+                        value = exponential(exponents[k])
+                        h[k] += factor * value
+                        total += w[k] * value
+                    if symmetric and r + j < start:
+                        f[r + j] += total
             for k in range(part.shape[0]):
                 part[k] += h[k]
 

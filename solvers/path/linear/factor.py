@@ -66,18 +66,28 @@ def dot(a: Array, b: Array) -> float:
 
 
 @fast
-def add_multiple(to: Array, factor: float, row: Array) -> None:
+def _add_multiple(to: Array, factor: float, row: Array) -> None:
     """to <- to + factor row."""
     for k in range(len(to)):
         to[k] += factor * row[k]
 
 
 @fast
-def _turn(first: Array, second: Array, c: float, s: float) -> None:
-    """Rotate two rows: first <- c first + s second, second <- c second - s first."""
-    for k in range(len(first)):
-        u, v = first[k], second[k]
-        first[k], second[k] = c * u + s * v, c * v - s * u
+def _row_dot(M: Array, row: int, y: Array, start: int) -> float:
+    """A row of M times y, from the entry `start` of both on; no slice is made, which would take longer than the sum of a short row."""
+    total, r = 0.0, np.uint64(row)
+    for k in range(np.uint64(start), np.uint64(len(y))):
+        total += M[r, k] * y[k]
+    return total
+
+
+@fast
+def _turn(M: Array, a: int, b: int, start: int, end: int, c: float, s: float) -> None:
+    """Rotate two rows of M between two columns: a <- c a + s b, b <- c b - s a."""
+    first, second = np.uint64(a), np.uint64(b)
+    for k in range(np.uint64(start), np.uint64(end)):
+        u, v = M[first, k], M[second, k]
+        M[first, k], M[second, k] = c * u + s * v, c * v - s * u
 
 
 @jit
@@ -86,8 +96,8 @@ def _rotate(Qt: Array, R: Array, size: Index, a: int, b: int, x: float, y: float
     norm = np.hypot(x, y)
     if norm == 0.0:
         return
-    _turn(R[a, start : size[1]], R[b, start : size[1]], x / norm, y / norm)
-    _turn(Qt[a, : size[0]], Qt[b, : size[0]], x / norm, y / norm)
+    _turn(R, a, b, start, size[1], x / norm, y / norm)
+    _turn(Qt, a, b, 0, size[0], x / norm, y / norm)
 
 
 @jit
@@ -97,7 +107,7 @@ def add_column(of: Factors, column: Array) -> None:
     for i in range(r):
         of.M[i, c] = column[i]
         of.top[0] = max(of.top[0], abs(column[i]))
-        R[i, c] = dot(Qt[i, :r], column)
+        R[i, c] = _row_dot(Qt, i, column, 0)
     of.size[1] = c + 1
     for i in range(r - 1, c, -1):
         _rotate(Qt, R, of.size, i - 1, i, R[i - 1, c], R[i, c], c)
@@ -141,11 +151,13 @@ def drop_row(of: Factors, row: int) -> None:
     for i in range(r - 1, 0, -1):
         _rotate(Qt, R, of.size, i - 1, i, Qt[i - 1, row], Qt[i, row], max(min(i - 1, c), 0))
     for i in range(row, r - 1):
-        of.M[i, :c] = of.M[i + 1, :c]
+        for k in range(c):
+            of.M[i, k] = of.M[i + 1, k]
     for i in range(r - 1):  # the first row of Q' is that of the row that goes
         for k in range(r - 1):
             Qt[i, k] = Qt[i + 1, k if k < row else k + 1]
-        R[i, :c] = R[i + 1, :c]
+        for k in range(c):
+            R[i, k] = R[i + 1, k]
     of.size[0] = r - 1
 
 
@@ -158,11 +170,13 @@ def _once(of: Factors, right: Array, transposed: bool) -> Array:
         left = right.copy()
         for i in range(r):
             z = left[i] / R[i, i] if R[i, i] != 0.0 else np.inf
-            add_multiple(left[i + 1 :], -z, R[i, i + 1 : r])
-            add_multiple(y, z, Qt[i, :r])
+            for k in range(r):
+                y[k] += z * Qt[i, k]
+            for k in range(i + 1, r):
+                left[k] -= z * R[i, k]
         return y
     for i in range(r - 1, -1, -1):
-        total = dot(Qt[i, :r], right) - dot(R[i, i + 1 : r], y[i + 1 :])
+        total = _row_dot(Qt, i, right, 0) - _row_dot(R, i, y, i + 1)
         y[i] = total / R[i, i] if R[i, i] != 0.0 else np.inf
     return y
 
@@ -186,9 +200,9 @@ def _residual(of: Factors, right: Array, rest: Array, y: Array, transposed: bool
             m_first[a] = (of.M[e, a] + entries) - entries
             m_second[a] = of.M[e, a] - m_first[a]
         if transposed:
-            add_multiple(leading, first[e], m_first)
-            add_multiple(small, -second[e], m_first)
-            add_multiple(small, -y[e], m_second)
+            _add_multiple(leading, first[e], m_first)
+            _add_multiple(small, -second[e], m_first)
+            _add_multiple(small, -y[e], m_second)
         else:
             leading[e] = dot(m_first, first)
             small[e] -= dot(m_first, second) + dot(m_second, y)

@@ -16,13 +16,27 @@ from equimargin.formulations.refusal import Refusal
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
 from equimargin.solvers.needs import Needs
 from equimargin.solvers.path.linear.factor import empty
+from equimargin.solvers.path.linear.near import Lines, unlisted
 from equimargin.solvers.path.linear.result import OneNormPath
-from equimargin.solvers.path.linear.simplex import ENDED, NEXT_TO_0, PERTURBATION, RUNNING, SINGULAR, Basis, Columns, Record, advance
+from equimargin.solvers.path.linear.simplex import (
+    ENDED,
+    NEXT_TO_0,
+    PERTURBATION,
+    RUNNING,
+    SINGULAR,
+    Basis,
+    Program,
+    Record,
+    add_products,
+    advance,
+)
 
 ROUND = 64
 """Pivots between two looks at the clock."""
 LARGEST_GAP = 1e-6
 """Relative gap of a piece at which a path ends: what follows from so wrong a basis is worth nothing."""
+LEAST_REACH = 1e3 * PERTURBATION
+"""Reach of the shortest list of rows, in the unit of margins: on which side of 1 others are does not depend on the perturbation."""
 
 NEEDS = Needs(OneNormProblem, most_rows=LISTED_PAIRS, most_points=STORED_ROWS)
 
@@ -64,7 +78,7 @@ def followed(
     unit = 2.0 ** np.rint(np.log2(problem.gram.mean_diagonal))
     of = _columns(problem, unit)
     basis = _first(problem, of, lambda_min / unit)
-    low, records, stopped = basis.low.copy(), [], Stop.NO_ROWS
+    low, records, stopped = basis.rows.way == 1, [], Stop.NO_ROWS
     pieces, status = 0, RUNNING if problem.p else ENDED
     while status == RUNNING:
         room = ROUND if max_events is None else min(ROUND, max_events - pieces)
@@ -100,7 +114,7 @@ def _is_trusted(record: Record, rounding: float) -> bool:
     return bool((gaps[:-1] <= LARGEST_GAP).all() and (lambdas[-1:] * (gaps[-1:] - LARGEST_GAP) <= rounding).all())
 
 
-def _columns(problem: OneNormProblem, unit: float) -> Columns:
+def _columns(problem: OneNormProblem, unit: float) -> Program:
     """The program with K / unit."""
     m, rows = problem.m, problem.rows
     K = np.zeros((m + 1, m + 1))
@@ -111,47 +125,55 @@ def _columns(problem: OneNormProblem, unit: float) -> Columns:
         i, j, sign = np.arange(m), np.full(m, m), rows.s.copy()
     of_rows = (i, j, sign)
     ci, cj, csign = of_rows if problem.over == "rows" else (np.arange(m), np.full(m, m), np.ones(m))
-    return Columns(K, i, j, sign, ci, cj, csign, rows.s.copy() if problem.bias else np.zeros(0))
+    return Program(K, Lines(i, j, sign, problem.bias_signs.copy()), Lines(ci, cj, csign, np.ones(len(ci))))
 
 
-def _first(problem: OneNormProblem, of: Columns, lambda_min: float) -> Basis:
+def _first(problem: OneNormProblem, of: Program, lambda_min: float) -> Basis:
     """The basis that is optimal for large lambda: x = 0, and every row has slack; lambda is twice that of the first jump.
 
     With a bias as many rows of the larger class have slack as there are of the other one, and the next of them is on the margin.
     """
-    p, n, capacity = problem.p, len(of.ci), problem.m + 2
+    p, n, m, capacity = problem.p, len(of.columns.i), problem.m, problem.m + 2
+    rhs, s = 1.0 + PERTURBATION * np.random.default_rng(0).random(p), of.rows.s
     basis = Basis(
         J=np.zeros(capacity, dtype=np.int64),
         E=np.zeros(capacity, dtype=np.int64),
         M=empty(capacity),
-        low=np.ones(p, dtype=np.bool_),
-        way=np.ones(p),
-        free=np.ones(n + 1),
-        sums=np.zeros(problem.m + 1),
-        rests=np.zeros(problem.m + 1),
-        rhs=1.0 + PERTURBATION * np.random.default_rng(0).random(p),
-        lacks=np.zeros(p),
+        rows=unlisted(of.rows, rhs, np.ones(p), m, LEAST_REACH),
+        columns=unlisted(of.columns, np.zeros(n), np.ones(n), m, 0.0),
+        many=np.zeros(1),
+        weights=np.zeros(m + 2),
+        sums=np.zeros(m + 2),
+        rests=np.zeros(m + 2),
         lam=np.zeros(2),
         bound=np.full(1, np.inf),
         next_to_0=0.0,
-        work=np.zeros((3, max(p, n))),
     )
-    s = problem.rows.s
+    way = basis.rows.way
     if problem.bias:
         larger = np.flatnonzero(s == (1.0 if s.sum() >= 0 else -1.0))
-        larger = larger[np.argsort(-basis.rhs[larger])]
+        larger = larger[np.argsort(-rhs[larger])]
         others = min(p - len(larger), len(larger) - 1)
-        basis.low[larger[others:]], basis.way[larger[others:]] = False, -1.0
+        way[larger[others:]] = -1.0
         basis.E[0], basis.J[0], basis.M.size[:] = larger[others], n, 1
-        basis.way[larger[others]] = basis.free[n] = 0.0
-    u = basis.low.astype(np.float64)
-    u[basis.way == 0] = np.abs(s @ u) if problem.bias else 0.0
-    g = of.K[:-1, :-1] @ problem.rows.rdot(u)
-    prices = g if problem.over == "points" else problem.rows.dot(g)
-    next_to_0 = NEXT_TO_0 * float(np.abs(prices).max(initial=0.0))
+        way[larger[others]] = 0.0
+    low = way == 1
+    u = low.astype(np.float64)
+    basis.many[0], basis.weights[:m], basis.weights[-1] = u.sum(), problem.rows.rdot(u), s @ u
+    add_products(of, basis)
+    u[way == 0] = abs(basis.weights[-1])
+    prices, terms = _prices(problem, of, problem.rows.rdot(u))
+    next_to_0 = NEXT_TO_0 * terms
     largest = float(prices.max(initial=0.0))
     basis.lam[0] = 2.0 * max(largest if largest > next_to_0 else 0.0, lambda_min) or 1.0
     return basis._replace(next_to_0=next_to_0)
+
+
+def _prices(problem: OneNormProblem, of: Program, weights: Array) -> tuple[Array, float]:
+    """B'u for weights A'u, and the largest sum of the sizes of the terms of an entry, of which rounding takes a part."""
+    K, columns = of.K[:-1, :-1], of.columns
+    g, sizes = (np.append(M @ w, 0.0) for M, w in ((K, weights), (np.abs(K), np.abs(weights))))
+    return columns.sign * (g[columns.i] - g[columns.j]), float((sizes[columns.i] + sizes[columns.j]).max(initial=0.0))
 
 
 def _empty(rounds: int, capacity: int) -> Record:

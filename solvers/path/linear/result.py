@@ -47,8 +47,8 @@ class OneNormPath:
     rows, lower : the rows on the margin, and their u at the lower end of the piece.
     low : (rows of the problem,) which have u = 1 before the first flip.
     flips, flipped_at : rows whose u changes between 0 and 1, and before which piece.
-    gaps : (T,) the larger relative gap of the two ends of a piece, in float64: rounding is not counted, which makes about 1e-15 times
-    lambdas[0] / lambda of it; what `at` returns has a proven interval.
+    gaps : (T,) the larger relative gap of the two ends of a piece, in float64; of its upper end alone where the lower one is 0. Rounding is
+    not counted, which makes about 1e-15 times lambdas[0] / lambda of it; what `at` returns has a proven interval.
     stopped : why it ends, in a sentence.  complete : whether nothing of it is missing.  seconds : of wall time.
     """
 

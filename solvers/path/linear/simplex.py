@@ -29,25 +29,25 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import fast, jit
-from equimargin.formulations.numeric.vector_loops import larger, smaller
+from equimargin.formulations.numeric.jit import fast, jit, part
 from equimargin.solvers.path.linear.factor import (
     Factors,
     Index,
     add_column,
-    add_multiple,
     add_row,
     clear,
+    dot,
     drop_column,
     drop_row,
     solved,
 )
+from equimargin.solvers.path.linear.near import Lines, Near, first, least, misplaced
 
-PERTURBATION = 1e-9
-"""Size of the random numbers that are added to the right-hand side 1, without a unit: well above what rounding makes of a margin."""
+PERTURBATION = 3e-10
+"""Size of the random numbers that are added to the right-hand side 1, without a unit: well above what rounding makes of a margin, and so
+small that kernel values of 4e-11 still decide which rows have slack."""
 NEGLIGIBLE = 1e-11
 """Entries of a pivot's row or column that count as 0, in the unit of K."""
 ROUNDING_OF_SLOPES = 4e-15
@@ -60,157 +60,99 @@ RUNNING, ENDED, SINGULAR = 0, 1, 2
 """What a round of pivots ended with: more are possible, lambda_min was reached, or no step is possible in float64."""
 SHORTEST = 1e-12
 """Length of the shortest interval of lambda that is written down, over lambda."""
-NEXT_TO_0 = 1e-13
-"""Lambda over the largest entry of B'1 in size, up to which it counts as 0: rounding puts events at lambda = 0 there."""
+NEXT_TO_0 = 1e-14
+"""Lambda over the largest sum of terms in an entry of B'1, up to which it counts as 0: rounding puts events at lambda = 0 there."""
 
 
-class Columns(NamedTuple):
+class Program(NamedTuple):
     """The numbers of a program; the points of a row, and of a column over rows, end with the origin, whose kernel values are 0.
 
-    K : (m + 1, m + 1).  i, j, sign : (p,) row r of B x is sign_r (f(x_i) - f(x_j)).
-    ci, cj, csign : (n,) f of column k is csign_k (k(x_ci, .) - k(x_cj, .)).  s : (p,) the column of the bias; (0,) without one.
+    K : (m + 1, m + 1).  rows : row r of B x is sign_r (f(x_i) - f(x_j)), and s_r b more.
+    columns : f of column k is sign_k (k(x_i, .) - k(x_j, .)).
+
+    A function has m + 2 entries: its values at the points and at the origin, and last its bias. That of a sum over rows is the sum of s.
     """
 
     K: Array
-    i: Index
-    j: Index
-    sign: Array
-    ci: Index
-    cj: Index
-    csign: Array
-    s: Array
+    rows: Lines
+    columns: Lines
 
 
 class Basis(NamedTuple):
     """The present basis; the arrays change in place.
 
     J, E : (capacity,) columns, n for the bias, and rows.  M : their matrix and its factors.
-    low : (p,) which rows are in L.  way : (p,) 1 for the rows of L, 0 for those of E, -1 for the others, beyond the margin.
-    free : (n + 1,) 0 for the columns of J, 1 for the others.
-    sums, rests : (m + 1,) K A'1_L, and last the sum of s over L; and what rounding takes from them.
-    rhs : (p,) the perturbed 1.  lacks : (p,) rhs - B x.  lam : (2,) lambda, and what rounding takes from it.
+    rows : what the margins lack of the perturbed 1, and the way of the rows: 1 in L, 0 in E, -1 beyond the margin.
+    columns : the reduced costs, and the way of the columns but that of the bias: 0 in J, 1 elsewhere.
+    many, weights : (1,) how many rows L has, (m + 2,) A'1_L, and last the sum of s over L; all are whole numbers.
+    sums, rests : (m + 2,) K A'1_L, and last the sum of s over L; and what rounding takes from them.
+    lam : (2,) lambda, and what rounding takes from it.
     bound : (1,) what u proves at the end that was written down last; infinity before.
     next_to_0 : a lambda up to which events count as events at 0.
-    work : (3, the larger of p and n) room for numbers of all rows or columns, which a pivot needs for a moment.
     """
 
     J: Index
     E: Index
     M: Factors
-    low: NDArray[np.bool_]
-    way: Array
-    free: Array
+    rows: Near
+    columns: Near
+    many: Array
+    weights: Array
     sums: Array
     rests: Array
-    rhs: Array
-    lacks: Array
     lam: Array
     bound: Array
     next_to_0: float
-    work: Array
+
+
+@fast
+def _add_line(h: Array, factor: float, K: Array, i: int, j: int) -> None:
+    """h <- h + factor (k(x_i, .) - k(x_j, .))."""
+    p, q = np.uint64(i), np.uint64(j)
+    for k in range(K.shape[1]):
+        h[k] += factor * (K[p, k] - K[q, k])
 
 
 @jit
-def _entry(of: Columns, r: int, k: int) -> float:
-    """B[r, k]."""
-    if k == len(of.ci):
-        return float(of.s[r])
-    a, b = of.ci[k], of.cj[k]
-    return float(of.sign[r] * of.csign[k] * (of.K[of.i[r], a] - of.K[of.j[r], a] - of.K[of.i[r], b] + of.K[of.j[r], b]))
+def _combined(K: Array, lines: Lines, numbers: Index, y: Array) -> Array:
+    """The sum of the functions of lines times y, (m + 2,), without a bias."""
+    h, i, j, sign = np.zeros(len(K) + 1), lines.i, lines.j, lines.sign
+    for a in range(len(y)):
+        k = numbers[a]
+        if k < len(i):
+            _add_line(h, sign[k] * y[a], K, i[k], j[k])
+    return h
 
 
 @jit
-def _decision(of: Columns, basis: Basis, x: Array) -> Array:
-    """f at the points for coefficients of the columns J, the origin's last entry being the bias, (m + 1,)."""
-    f, bias, m = np.zeros(len(of.K)), 0.0, len(of.K) - 1
+def _decision(of: Program, J: Index, x: Array) -> Array:
+    """The function of coefficients of the columns J, (m + 2,)."""
+    f, bias = _combined(of.K, of.columns, J, x), len(of.columns.i)
     for a in range(len(x)):
-        k = basis.J[a]
-        if k == len(of.ci):
-            bias = x[a]
-        else:
-            add_multiple(f, of.csign[k] * x[a], of.K[of.ci[k]])
-            if of.cj[k] < m:
-                add_multiple(f, -of.csign[k] * x[a], of.K[of.cj[k]])
-    f[m] = bias
+        f[-1] += x[a] if J[a] == bias else 0.0
     return f
 
 
-@fast
-def _margins(of: Columns, f: Array, into: Array) -> None:
-    """B x, (p,), from what `_decision` returns."""
-    values, i, j = f.copy(), of.i.view(np.uint64), of.j.view(np.uint64)
-    values[-1] = 0.0
-    for r in range(len(into)):
-        into[r] = of.sign[r] * (values[i[r]] - values[j[r]])
-    if len(of.s):
-        add_multiple(into, f[-1], of.s)
-
-
-@fast
-def _slack(margins: Array) -> float:
-    """The sum of what the margins (p,) lack of 1."""
-    total = 0.0
-    for r in range(len(margins)):
-        total += larger(1.0 - margins[r], 0.0)
-    return total
-
-
-@fast
-def _least(numbers: Array) -> float:
-    """The least of some numbers, infinity of none."""
-    least = np.inf
-    for k in range(len(numbers)):
-        least = smaller(least, numbers[k])
-    return least
-
-
-@fast
-def _first(way: Array, left: Array, speed: Array, slowest: float, ratios: Array) -> tuple[float, int]:
-    """The least way left / way speed, and whose it is, of those with way speed above `slowest`; infinity and -1 if there is none.
-
-    way : (k,) 1, 0 or -1.  left : (k,); way left counts as 0 where it is less.  speed : (k,).  ratios : (k,) room for them.
-    """
-    least = np.inf
-    for k in range(len(left)):
-        towards = way[k] * speed[k]
-        ratios[k] = larger(way[k] * left[k], 0.0) / towards if towards > slowest else np.inf
-        least = smaller(least, ratios[k])
-    if least < np.inf:
-        for k in range(len(ratios)):
-            if ratios[k] == least:
-                return least, k
-    return np.inf, -1
+@jit
+def _price(columns: Lines, g: Array, k: int) -> float:
+    """What a sum over rows prices the column k."""
+    return float(g[-1] if k == len(columns.i) else columns.sign[k] * (g[columns.i[k]] - g[columns.j[k]]))
 
 
 @jit
-def _sums(of: Columns, basis: Basis, y: Array) -> Array:
-    """K A_E'y at the points, the origin's last entry being s_E'y, (m + 1,)."""
-    g, m, balance = np.zeros(len(of.K)), len(of.K) - 1, 0.0
-    for e in range(len(y)):
-        r = basis.E[e]
-        add_multiple(g, of.sign[r] * y[e], of.K[of.i[r]])
-        if of.j[r] < m:
-            add_multiple(g, -of.sign[r] * y[e], of.K[of.j[r]])
-        balance += of.s[r] * y[e] if len(of.s) else 0.0
-    g[m] = balance
+def _reduced(g: Array, sums: Array, rests: Array, lam: float) -> Array:
+    """The function of which the reduced costs at lambda are what is left: the sums over L and those over E, g, and last -lambda."""
+    for i in range(len(g) - 1):
+        g[i] = sums[i] + (rests[i] + g[i])
+    g[-1] = -lam
     return g
 
 
 @jit
-def _price(of: Columns, g: Array, k: int) -> float:
-    """The entry k of B'y from what `_sums` returns."""
-    m = len(g) - 1
-    if k == len(of.ci):
-        return float(g[m])
-    far = g[of.cj[k]] if of.cj[k] < m else 0.0
-    return float(of.csign[k] * (g[of.ci[k]] - far))
-
-
-@jit
-def _add(sums: Array, rests: Array, factor: float, row: Array) -> None:
+def _add(sums: Array, rests: Array, factor: float, K: Array, row: int) -> None:
     """Add a power of 2, or its negative, times a row of K to sums, and to `rests` what rounding takes from these."""
-    for i in range(len(row)):
-        new = factor * row[i]
+    for i in range(K.shape[1]):
+        new = factor * K[row, i]
         total = sums[i] + new
         part = total - sums[i]
         rests[i] += (sums[i] - (total - part)) + (new - part)
@@ -218,15 +160,30 @@ def _add(sums: Array, rests: Array, factor: float, row: Array) -> None:
 
 
 @jit
-def _toggle(of: Columns, basis: Basis, r: int) -> None:
+def add_products(of: Program, basis: Basis) -> None:
+    """Add K times the weights to the sums; a whole number is a sum of powers of 2, and a product with one is exact."""
+    for i in range(len(of.K) - 1):
+        left, power = int(abs(basis.weights[i])), np.sign(basis.weights[i])
+        while left > 0:
+            if left % 2 == 1:
+                _add(basis.sums, basis.rests, power, of.K, i)
+            left, power = left // 2, 2.0 * power
+    basis.sums[-1] = basis.weights[-1]
+
+
+@jit
+def _toggle(of: Program, basis: Basis, r: int) -> None:
     """Row r comes into L, or goes out of it."""
-    m, way = len(of.K) - 1, -1.0 if basis.low[r] else 1.0
-    basis.low[r], basis.way[r] = not basis.low[r], way
-    _add(basis.sums, basis.rests, way * of.sign[r], of.K[of.i[r]])
-    if of.j[r] < m:
-        _add(basis.sums, basis.rests, -way * of.sign[r], of.K[of.j[r]])
-    if len(of.s):
-        basis.sums[m] += way * of.s[r]
+    way, i, j, sign = -1.0 if basis.rows.way[r] == 1.0 else 1.0, of.rows.i[r], of.rows.j[r], of.rows.sign[r]
+    basis.rows.way[r] = way
+    basis.many[0] += way
+    basis.weights[i] += way * sign
+    basis.weights[j] -= way * sign
+    basis.weights[-1] += way * of.rows.s[r]
+    _add(basis.sums, basis.rests, way * sign, of.K, i)
+    if j < len(of.K) - 1:
+        _add(basis.sums, basis.rests, -way * sign, of.K, j)
+    basis.sums[-1] = basis.weights[-1]
 
 
 @jit
@@ -237,101 +194,115 @@ def _without(entries: Index, number: int, length: int) -> None:
 
 
 @jit
-def _column(of: Columns, basis: Basis, k: int) -> Array:
+def _column(of: Program, E: Index, k: int, size: int) -> Array:
     """The entries of the column k of B in the rows E."""
-    column = np.empty(basis.M.size[0])
-    for e in range(len(column)):
-        column[e] = _entry(of, basis.E[e], k)
+    K, i, j, sign, s, column = of.K, of.rows.i, of.rows.j, of.rows.sign, of.rows.s, np.empty(size)
+    if k == len(of.columns.i):
+        for e in range(size):
+            column[e] = s[E[e]]
+        return column
+    a, b, factor = of.columns.i[k], of.columns.j[k], of.columns.sign[k]
+    for e in range(size):
+        r = E[e]
+        column[e] = factor * sign[r] * (K[i[r], a] - K[j[r], a] - K[i[r], b] + K[j[r], b])
     return column
 
 
 @jit
+def _row(of: Program, J: Index, r: int, size: int) -> Array:
+    """The entries of the row r of B in the columns J."""
+    K, i, j, sign, row = of.K, of.columns.i, of.columns.j, of.columns.sign, np.empty(size)
+    a, b, factor, s = of.rows.i[r], of.rows.j[r], of.rows.sign[r], of.rows.s[r]
+    for c in range(size):
+        k = J[c]
+        row[c] = s if k == len(i) else factor * sign[k] * (K[a, i[k]] - K[b, i[k]] - K[a, j[k]] + K[b, j[k]])
+    return row
+
+
+@part
+def _set_free(basis: Basis, k: int, way: float) -> None:
+    """A column leaves J, or joins it; that of the bias has no reduced cost."""
+    if k < len(basis.columns.way):
+        basis.columns.way[k] = way
+
+
+@part
 def _drop(basis: Basis, number: int) -> None:
     """A column of J goes."""
-    basis.free[basis.J[number]] = 1.0
+    _set_free(basis, basis.J[number], 1.0)
     _without(basis.J, number, basis.M.size[1])
     drop_column(basis.M, number)
 
 
-@jit
-def _join(of: Columns, basis: Basis, k: int) -> None:
+@part
+def _join(of: Program, basis: Basis, k: int) -> None:
     """Column k joins J."""
-    column = _column(of, basis, k)
-    basis.J[basis.M.size[1]], basis.free[k] = k, 0.0
+    column = _column(of, basis.E, k, basis.M.size[0])
+    basis.J[basis.M.size[1]] = k
+    _set_free(basis, k, 0.0)
     add_column(basis.M, column)
 
 
-@jit
+@part
 def _release(basis: Basis, number: int) -> None:
     """A row of E goes."""
-    basis.way[basis.E[number]] = -1.0
+    basis.rows.way[basis.E[number]] = -1.0
     _without(basis.E, number, basis.M.size[0])
     drop_row(basis.M, number)
 
 
-@jit
-def _tighten(of: Columns, basis: Basis, r: int) -> None:
+@part
+def _tighten(of: Program, basis: Basis, r: int) -> None:
     """Row r joins E."""
-    row = np.empty(basis.M.size[1])
-    for a in range(len(row)):
-        row[a] = _entry(of, r, basis.J[a])
-    basis.E[basis.M.size[0]], basis.way[r] = r, 0.0
+    row = _row(of, basis.J, r, basis.M.size[1])
+    basis.E[basis.M.size[0]], basis.rows.way[r] = r, 0.0
     add_row(basis.M, row)
 
 
 @jit
-def _solution(basis: Basis, right: Array) -> Array:
+def _solution(M: Factors, right: Array) -> Array:
     """M^-1 right."""
-    return solved(basis.M, right, np.zeros(len(right)), False)
+    return solved(M, right, np.zeros(len(right)), False)
 
 
 @jit
-def _perturbed(basis: Basis) -> Array:
-    """The perturbed right-hand side of the rows E."""
-    right = np.empty(basis.M.size[0])
-    for e in range(len(right)):
-        right[e] = basis.rhs[basis.E[e]]
-    return right
+def _entries(of: Array, numbers: Index, size: int) -> Array:
+    """The first entries that some numbers name."""
+    entries = np.empty(size)
+    for e in range(size):
+        entries[e] = of[numbers[e]]
+    return entries
 
 
 @jit
-def _multipliers(of: Columns, basis: Basis) -> tuple[Array, Array]:
-    """u_E, and p, by which it falls with lambda."""
-    k, lam = basis.M.size[0], basis.lam[0]
-    costs, right, rests = np.empty(k), np.empty(k), np.empty(k)
+def _right(columns: Lines, J: Index, sums: Array, rests: Array, lam: Array, k: int) -> tuple[Array, Array, Array]:
+    """(lambda c - B[L]'1)_J, what rounding takes from it, and c_J."""
+    costs, right, rest = np.empty(k), np.empty(k), np.empty(k)
     for a in range(k):
-        costs[a] = 1.0 if basis.J[a] < len(of.ci) else 0.0
-        pull, cost = _price(of, basis.sums, basis.J[a]), lam * costs[a]
+        costs[a] = 1.0 if J[a] < len(columns.i) else 0.0
+        pull, cost = _price(columns, sums, J[a]), lam[0] * costs[a]
         right[a] = cost - pull
         part = right[a] - cost
-        rests[a] = (cost - (right[a] - part)) - (pull + part) - _price(of, basis.rests, basis.J[a]) + basis.lam[1] * costs[a]
-    return solved(basis.M, right, rests, True), solved(basis.M, costs, np.zeros(k), True)
+        rest[a] = (cost - (right[a] - part)) - (pull + part) - _price(columns, rests, J[a]) + lam[1] * costs[a]
+    return right, rest, costs
 
 
-@jit
-def _refactor(of: Columns, basis: Basis) -> None:
-    """Factorise M anew, and compute the sums over L and the margins anew."""
+@part
+def _multipliers(of: Program, basis: Basis) -> tuple[Array, Array]:
+    """u_E, and p, by which it falls with lambda."""
+    right, rest, costs = _right(of.columns, basis.J, basis.sums, basis.rests, basis.lam, basis.M.size[0])
+    return solved(basis.M, right, rest, True), solved(basis.M, costs, np.zeros(len(costs)), True)
+
+
+@part
+def _refactor(of: Program, basis: Basis) -> None:
+    """Factorise M anew."""
     k = basis.M.size[0]
     clear(basis.M)
     for _ in range(k):
         add_row(basis.M, np.empty(0))
     for a in range(k):
-        add_column(basis.M, _column(of, basis, basis.J[a]))
-    weight, m = np.zeros(len(of.K)), len(of.K) - 1
-    basis.sums[:] = basis.rests[:] = 0.0
-    for r in range(len(of.i)):
-        if basis.low[r]:
-            weight[of.i[r]] += of.sign[r]
-            weight[of.j[r]] -= of.sign[r]
-            basis.sums[m] += of.s[r] if len(of.s) else 0.0
-    for i in range(m):
-        left, power = int(abs(weight[i])), np.sign(weight[i])
-        while left > 0:  # a product with a power of 2 is exact
-            if left % 2 == 1:
-                _add(basis.sums, basis.rests, power, of.K[i])
-            left, power = left // 2, 2.0 * power
-    _margins(of, _decision(of, basis, _solution(basis, _perturbed(basis))), basis.lacks)
-    basis.lacks[:] = basis.rhs - basis.lacks
+        add_column(basis.M, _column(of, basis.E, basis.J[a], k))
 
 
 class Record(NamedTuple):
@@ -354,55 +325,67 @@ class Record(NamedTuple):
     tally: Index
 
 
-@fast
-def _reduced(of: Columns, basis: Basis, sums: Array, y: Array, cost: float, into: Array) -> None:
-    """cost - (sums + B[E]'y) of all columns but the bias, (n,); `sums` are at the points, as `_sums` returns them."""
-    values, i, j = sums + _sums(of, basis, y), of.ci.view(np.uint64), of.cj.view(np.uint64)
-    values[-1] = 0.0
-    for k in range(len(into)):
-        into[k] = cost - of.csign[k] * (values[i[k]] - values[j[k]])
-
-
 @jit
-def _due(basis: Basis, u: Array, p: Array, d: Array, s: Array) -> tuple[float, int, int]:
-    """How far lambda falls until a column or a row is due, and the column, or the number of the row in E; -1 for the other."""
-    slowest, row = NEGLIGIBLE + ROUNDING_OF_SLOPES * np.abs(p).sum(), -1
-    step, column = _first(basis.free[:-1], d, s, slowest, basis.work[2, : len(d)])
+def _row_due(u: Array, p: Array, limit: float) -> tuple[float, int]:
+    """How far lambda falls until an entry of u_E leaves [0, 1], and its number in E; at most the limit, which comes with -1."""
+    step, row = limit, -1
     for e in range(len(p)):
-        room = u[e] if p[e] > 0.0 else 1.0 - u[e]
-        if abs(p[e]) > NEGLIGIBLE and max(room, 0.0) < step * abs(p[e]):
-            step, column, row = max(room, 0.0) / abs(p[e]), -1, e
-    return step, column, row
+        room = max(u[e] if p[e] > 0.0 else 1.0 - u[e], 0.0)
+        if abs(p[e]) > NEGLIGIBLE and room < step * abs(p[e]):
+            step, row = room / abs(p[e]), e
+    return step, row
+
+
+@part
+def _due(of: Program, basis: Basis, u: Array, p: Array) -> tuple[float, int, int]:
+    """How far lambda falls until a column or a row is due, and the column, or the number of the row in E; -1 for the other."""
+    lam = basis.lam[0]
+    limit, row = _row_due(u, p, lam)
+    slowest = NEGLIGIBLE + ROUNDING_OF_SLOPES * np.abs(p).sum()
+    at, to = _reduced(_combined(of.K, of.rows, basis.E, u), basis.sums, basis.rests, lam), _combined(of.K, of.rows, basis.E, -p)
+    to[-1] = 1.0
+    step, column = first(basis.columns, at, to, slowest, limit)
+    return step, column, row if column < 0 else -1
 
 
 @jit
-def _bound(low: float, u: Array, least: float, lam: float) -> float:
+def _bound(low: float, u: Array, least_cost: float, lam: float) -> float:
     """What u proves at lambda: its sum divided by what the least reduced cost says of B'u; nothing is asked of it at lambda = 0.
 
-    low : the number of rows in L.  u : (k,) of the rows E.  least : reduced cost.
+    low : the number of rows in L.  u : (k,) of the rows E.
     """
-    return (low + u.sum()) / (1.0 - min(least, 0.0) / lam) if lam > 0.0 else np.inf
+    return (low + u.sum()) / (1.0 - min(least_cost, 0.0) / lam) if lam > 0.0 else np.inf
 
 
 @jit
-def _vertex(of: Columns, basis: Basis, right: Array, lams: tuple[float, float], bounds: tuple[float, float]) -> tuple[Array, float]:
-    """x_J for a right-hand side of the rows E, without what is below 0, and the larger relative gap at two lambdas with these bounds."""
-    x, cost, gap = _solution(basis, right), 0.0, 0.0
+def _cleared(J: Index, x: Array, bias: int) -> float:
+    """Take from x_J what is below 0; the sum of what is left, all but the bias."""
+    cost = 0.0
     for a in range(len(x)):
-        if basis.J[a] < len(of.ci):
+        if J[a] < bias:
             x[a] = max(x[a], 0.0)
             cost += x[a]
-    margins = basis.work[0, : len(of.i)]
-    _margins(of, _decision(of, basis, x), margins)
-    slack = _slack(margins)
+    return cost
+
+
+@part
+def _vertex(of: Program, basis: Basis, right: Array, lams: tuple[float, float], bounds: tuple[float, float]) -> tuple[Array, float]:
+    """x_J for a right-hand side of the rows E, without what is below 0, and the larger relative gap at two lambdas with these bounds.
+
+    The sum of slacks is that of the rows L as if all had some, and what the rows that are misplaced in L, or outside of it, add to it.
+    """
+    x, gap = _solution(basis.M, right), 0.0
+    cost = _cleared(basis.J, x, len(of.columns.i))
+    f = _decision(of, basis.J, x)
+    slack = basis.many[0] - dot(basis.weights, f) + misplaced(basis.rows, f)
     for end in range(2):
         primal = lams[end] * cost + slack
         gap = max(gap, (primal - bounds[end]) / primal if primal > 0.0 else 0.0)
     return x, gap
 
 
-@jit
-def _written(of: Columns, basis: Basis, record: Record, lower: Array, to: float) -> bool:
+@part
+def _written(of: Program, basis: Basis, record: Record, lower: Array, to: float) -> bool:
     """Write down the interval from lambda down to `to`, if it has a length, with its gap; false where M is singular.
 
     lower : (k,) u_E at `to`, in [0, 1]. At lambda u is that of the lower end before, which is feasible there as well.
@@ -410,12 +393,12 @@ def _written(of: Columns, basis: Basis, record: Record, lower: Array, to: float)
     lam, t = basis.lam[0], record.tally[0]
     if lam - to <= SHORTEST * lam:
         return True
-    start, reduced = record.starts[t], basis.work[1, : len(of.ci)]
-    _reduced(of, basis, basis.sums, lower, to, reduced)
-    lams, bounds = (lam, to), (basis.bound[0], _bound(1.0 * basis.low.sum(), lower, _least(reduced), to))
+    start, prices = record.starts[t], _combined(of.K, of.rows, basis.E, lower)
+    least_cost = least(basis.columns, _reduced(prices, basis.sums, basis.rests, to))
+    lams, bounds = (lam, to), (basis.bound[0], _bound(basis.many[0], lower, least_cost, to))
     x, gap = _vertex(of, basis, np.ones(len(lower)), lams, bounds)
     if gap > PERTURBATION:
-        other, less = _vertex(of, basis, _perturbed(basis), lams, bounds)
+        other, less = _vertex(of, basis, _entries(basis.rows.base, basis.E, len(x)), lams, bounds)
         if less < gap:
             x, gap = other, less
     for a in range(len(x)):
@@ -426,8 +409,8 @@ def _written(of: Columns, basis: Basis, record: Record, lower: Array, to: float)
     return bool(np.isfinite(x).all())
 
 
-@jit
-def _flip(of: Columns, basis: Basis, record: Record, r: int) -> None:
+@part
+def _flip(of: Program, basis: Basis, record: Record, r: int) -> None:
     """Row r comes into L, or goes out of it, which is written down."""
     _toggle(of, basis, r)
     record.flips[record.tally[1]], record.at[record.tally[1]] = r, record.tally[0]
@@ -435,42 +418,38 @@ def _flip(of: Columns, basis: Basis, record: Record, r: int) -> None:
 
 
 @jit
-def _edge(of: Columns, basis: Basis, way: Array, entering: int) -> tuple[float, int]:
-    """The step along an edge at which the first row meets its margin, and the row; -1 for none. work[0] is how margins change.
-
-    way : (k,) how x_J changes.  entering : the column that enters, or -1.
-    """
-    f, rows = _decision(of, basis, way), len(of.i)
-    if entering >= 0:
-        add_multiple(f[:-1], of.csign[entering], of.K[of.ci[entering], :-1])
-        add_multiple(f[:-1], -of.csign[entering], of.K[of.cj[entering], :-1])
-    _margins(of, f, basis.work[0, :rows])
-    return _first(basis.way, basis.lacks, basis.work[0, :rows], NEGLIGIBLE, basis.work[1, :rows])
+def _column_met(J: Index, x: Array, way: Array, bias: int) -> tuple[float, int]:
+    """The step along an edge at which the first x_J but the bias is 0, and its number; infinity and -1 if there is none."""
+    step, leaving = np.inf, -1
+    for a in range(len(x)):
+        if J[a] < bias and way[a] < -NEGLIGIBLE and max(x[a], 0.0) < step * -way[a]:
+            step, leaving = max(x[a], 0.0) / -way[a], a
+    return step, leaving
 
 
-@jit
-def _pivot(of: Columns, basis: Basis, record: Record, column: int, row: int, p: Array) -> bool:
+@part
+def _pivot(of: Program, basis: Basis, record: Record, column: int, row: int, p: Array) -> bool:
     """Let a column enter, or a row of E go, whichever is not -1, and what meets its end first leave; whether anything does."""
     entering, up = column >= 0, column >= 0 or p[row] > 0.0
-    right = -_column(of, basis, column) if entering else np.zeros(basis.M.size[0])
+    size, J, bias = basis.M.size[0], basis.J, len(of.columns.i)
+    right = -_column(of, basis.E, column, size) if entering else np.zeros(size)
     if not entering:
         right[row] = 1.0 if up else -1.0
-    way, x = _solution(basis, right), _solution(basis, _perturbed(basis))
-    step, met = _edge(of, basis, way, column)
-    leaving = -1
-    for a in range(len(x)):
-        if basis.J[a] < len(of.ci) and way[a] < -NEGLIGIBLE and max(x[a], 0.0) < step * -way[a]:
-            step, leaving = max(x[a], 0.0) / -way[a], a
+    way, x = _solution(basis.M, right), _solution(basis.M, _entries(basis.rows.base, basis.E, size))
+    step, leaving = _column_met(J, x, way, bias)
+    f, to = _decision(of, J, x), _decision(of, J, way)
+    if entering:
+        _add_line(to, of.columns.sign[column], of.K, of.columns.i[column], of.columns.j[column])
+    step, met = first(basis.rows, f, to, NEGLIGIBLE, step)
     if step == np.inf:
         return False
-    add_multiple(basis.lacks, -step, basis.work[0, : len(of.i)])
     gone = -1 if entering else basis.E[row]
-    if leaving >= 0:
+    if met < 0:
         _drop(basis, leaving)
     if not entering:
         _release(basis, row)
-    if leaving < 0:
-        if basis.low[met]:
+    if met >= 0:
+        if basis.rows.way[met] == 1.0:
             _flip(of, basis, record, met)
         _tighten(of, basis, met)
     if entering:
@@ -481,7 +460,7 @@ def _pivot(of: Columns, basis: Basis, record: Record, column: int, row: int, p: 
 
 
 @jit
-def advance(of: Columns, basis: Basis, record: Record, lambda_min: float) -> int:
+def advance(of: Program, basis: Basis, record: Record, lambda_min: float) -> int:
     """Go on with the path for as many pivots as `record` has room for; ENDED or SINGULAR, or RUNNING if there may be more.
 
     Parameters
@@ -495,10 +474,7 @@ def advance(of: Columns, basis: Basis, record: Record, lambda_min: float) -> int
         u, p = _multipliers(of, basis)
         if not (np.isfinite(u).all() and np.isfinite(p).all()):
             return SINGULAR
-        d, s = basis.work[0, : len(of.ci)], basis.work[1, : len(of.ci)]
-        _reduced(of, basis, basis.sums, u, basis.lam[0], d)
-        _reduced(of, basis, np.zeros(len(of.K)), p, 1.0, s)
-        step, column, row = _due(basis, u, p, d, s)
+        step, column, row = _due(of, basis, u, p)
         rounded = basis.lam[0] - step
         rest = ((basis.lam[0] - rounded) - step) + basis.lam[1]
         due = rounded + rest

@@ -32,8 +32,8 @@ Mask = NDArray[np.bool_]
 Points = NDArray[np.uint32]
 """Numbers of points. They are unsigned, so that compiled loops need not look for indices that count from the end."""
 
-SOLVES_BETWEEN_CLOCKS = 64
-"""Linear systems that the compiled kernel may solve before the time limit is looked at."""
+SOLVES_BETWEEN_CLOCKS = np.intp(64)
+"""Linear systems that the compiled kernel may solve before the time limit is looked at. It has a type, as `NO_ROW` has."""
 SOLVES_PER_CANDIDATE = 20
 """Linear systems per candidate after which the method gives up. In exact arithmetic it needs far fewer: only rounding can ask for more."""
 DEPENDENT = 1e-12
@@ -60,6 +60,10 @@ class Differences(NamedTuple):
     j: Points
     s: Array
     q: Array
+
+    def between(self, g: Array) -> Array:
+        """A g, (p,)."""
+        return np.asarray(g[self.i] - g[self.j])
 
 
 class Subproblem(NamedTuple):
@@ -164,16 +168,9 @@ class WorkingSet:
         """Let a row enter; False where it depends on those that are in."""
         return bool(enter(self.of, self.factor, row))
 
-    def drop(self, place: int) -> None:
-        """Let the row at a place of W leave."""
-        leave(self.factor, place)
-
     def refactored(self) -> None:
         """Compute the factor afresh; rows that turn out to be dependent leave."""
-        rows = self.members.copy()
-        self.factor.inside[rows], self.factor.size[:] = False, 0
-        for row in rows:
-            self.add(int(row))
+        refactor(self.of, self.factor)
 
     def solve(self, b: Array) -> Array:
         """Q_WW^-1 b, (size,)."""
@@ -211,7 +208,7 @@ class WorkingSet:
 
 
 @fast
-def minimise(of: Differences, W: Factor, problem: Subproblem, state: State, tol: float, most: int) -> bool:
+def minimise(of: Differences, W: Factor, problem: Subproblem, state: State, tol: float, most: int | np.intp) -> bool:
     """Solve at most `most` systems towards the minimum over the candidates, in place; whether it is reached."""
     capacity = W.rows.size
     step = Step(np.empty(capacity), np.empty(capacity), np.empty(capacity))
@@ -297,7 +294,7 @@ def advance(of: Differences, W: Factor, problem: Subproblem, state: State, step:
         for r in problem.candidates:
             v[of.i[r]] += x[r]
             v[of.j[r]] -= x[r]
-    product(of.E, v, state.g)
+    product(of, v, state.g)
     return left
 
 
@@ -336,13 +333,51 @@ def opposed(of: Differences, problem: Subproblem, state: State, tol: float) -> n
 
 
 @fast
-def product(E: Array, v: Array, out: Array) -> None:
-    """out = E v."""
+def copy(to: Array, values: Array) -> None:
+    """Write values over an array of the same length, or of a shorter one."""
+    for a in range(to.size):
+        to[a] = values[a]
+
+
+@fast
+def add(to: Array, share: float, values: Array) -> None:
+    """to += share * values."""
+    for a in range(to.size):
+        to[a] += share * values[a]
+
+
+@fast
+def product(of: Differences, v: Array, out: Array) -> None:
+    """out = E v. Of a Gram matrix, which is symmetric, only the rows at which v is not 0 are read, four at a time."""
+    if of.explicit:
+        for a in range(out.size):
+            total = 0.0
+            for b in range(v.size):
+                total += of.E[a, b] * v[b]
+            out[a] = total
+        return
     for a in range(out.size):
-        total = 0.0
-        for b in range(v.size):
-            total += E[a, b] * v[b]
-        out[a] = total
+        out[a] = 0.0
+    read, some = np.empty(4, np.intp), 0
+    for b in range(v.size):
+        if v[b] != 0.0:
+            read[some] = b
+            some += 1
+        if some == 4:
+            add_four(of.E[read[0]], of.E[read[1]], of.E[read[2]], of.E[read[3]], v, read, out)
+            some = 0
+    for k in range(some):
+        row, share = of.E[read[k]], v[read[k]]
+        for a in range(out.size):
+            out[a] += share * row[a]
+
+
+@part
+def add_four(first: Array, second: Array, third: Array, fourth: Array, v: Array, places: Index, out: Array) -> None:
+    """out += four rows, times the entries of v at their places."""
+    p, q, r, s = v[places[0]], v[places[1]], v[places[2]], v[places[3]]
+    for a in range(out.size):
+        out[a] += (p * first[a] + q * second[a]) + (r * third[a] + s * fourth[a])
 
 
 @fast
@@ -442,3 +477,15 @@ def leave(W: Factor, place: int) -> None:
             B[a, e] = cos[a] * above + sin[a] * below
             B[a + 1, e] = cos[a] * below - sin[a] * above
     W.size[0] = size - 1
+
+
+@fast
+def refactor(of: Differences, W: Factor) -> None:
+    """Compute the factor afresh; rows that turn out to be dependent leave."""
+    size = W.size[0]
+    rows = W.rows[:size].copy()
+    for row in rows:
+        W.inside[row] = False
+    W.size[0] = 0
+    for row in rows:
+        enter(of, W, row)

@@ -29,13 +29,15 @@ import numpy as np
 
 from equimargin.formulations.bounds.intervals import SIZE_FLOOR
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import fast
+from equimargin.formulations.numeric.jit import fast, part
 from equimargin.formulations.numeric.rounding import UNIT
-from equimargin.formulations.numeric.vector_loops import larger, smaller
-from equimargin.solvers.path.active_set import Differences, Index, Points, product
+from equimargin.formulations.numeric.vector_loops import larger
+from equimargin.solvers.path.quadratic.active_set import Differences, Index, Points, product
 
 CERTIFIED_GAP = 1e-9
 """Relative gap, as computed, that every breakpoint and every midpoint of a path stays below. The path ends where it cannot."""
+WORTH_CORRECTING = 1e-10
+"""Relative gap above which a breakpoint is corrected by Newton's method: a tenth of what is certified, so that gaps do not build up."""
 DOUBTED_GAP = 1e-8
 """Relative gap that every breakpoint stays below once the rounding of g and b is taken against it."""
 SMALLEST_DIVISOR = 1e-300
@@ -49,13 +51,9 @@ MEASURED_ROWS = np.uintp(256)
 class Rows(NamedTuple):
     """What the program asks of each row.
 
-    i, j : (p,) points: A g = g_i - g_j.  s : (p,) signs of the bias, all 0 without one.  t : (p,) targets, of size 1 at most.
-    w : (p,) weights, > 0.
+    t : (p,) targets, of size 1 at most.  w : (p,) weights, > 0.
     """
 
-    i: Points
-    j: Points
-    s: Array
     t: Array
     w: Array
 
@@ -107,63 +105,86 @@ class Gaps(NamedTuple):
         return self.certified_here and self.middle <= CERTIFIED_GAP
 
 
-class Measured(NamedTuple):
-    """What is known of a point of the path.
+GAP, DOUBT, MIDDLE, FINAL = (Gaps._fields.index(name) for name in ("gap", "doubt", "middle", "final"))
+"""Places of the gaps in an array of them."""
+NOISE, HANDED_OUT, TIE = (Rounding._fields.index(name) for name in ("g", "handed_out", "tie"))
+"""Places of the roundings in an array of them."""
 
-    gaps, rounding : of the point.  tied : (k,) rows at a bound whose residuals are 0 but for rounding.
+
+class Found(NamedTuple):
+    """What is known of a point of the path; the arrays change in place.
+
+    numbers : (4,) its `Gaps`.  off : (3,) its `Rounding`.  tied : (p,), of which the first ties[0] are the rows at a bound whose residuals
+    are 0 but for rounding.  ties : (1,).
     """
 
-    gaps: Gaps
-    rounding: Rounding
+    numbers: Array
+    off: Array
     tied: Index
+    ties: Index
+
+    @property
+    def gaps(self) -> Gaps:
+        """The gaps by their names."""
+        return Gaps(*self.numbers.tolist())
+
+    @property
+    def rounding(self) -> Rounding:
+        """The roundings by their names."""
+        return Rounding(*self.off.tolist())
 
 
 class Breakpoint(NamedTuple):
-    """lambda, and alpha and r there, (p,)."""
+    """lambda, (1,), and alpha and r there, (p,)."""
 
-    lam: float
+    lam: Array
     alpha: Array
     r: Array
 
 
-@dataclass(eq=False, slots=True)
-class Iterate:
-    """A point of the path.
+class Iterate(NamedTuple):
+    """A point of the path; the arrays change in place.
 
-    lam, b : lambda and lambda times the bias.
+    lam, b : (1,) lambda and lambda times the bias.
     alpha : (p,) multipliers.  side : (p,) 1 where alpha is at 0, -1 where it is at w, 0 for the rows of the working set.
-    r : (p,) residuals, those of the last `Program.measured`.
+    r : (p,) residuals, those of the last `judge`.
     beta : (n,) A'alpha.  v : (k,) the function, as E has it.  g : (n,) E v, and -b at the origin.
-    room : (p,) where `Program.measured` collects the tied rows.
-    apart : |v - Z'A'alpha|^2 with features Z, 0 with a Gram matrix.
+    apart : (1,) |v - Z'A'alpha|^2 with features Z, 0 with a Gram matrix.
     """
 
-    lam: float
-    b: float
+    lam: Array
+    b: Array
     alpha: Array
     side: Array
     r: Array
     beta: Array
     v: Array
     g: Array
-    room: Index
-    apart: float = 0.0
+    apart: Array
 
     @classmethod
     def at_weights(cls, program: Program) -> Self:
         """lambda = 0 and alpha = w, before anything is computed."""
         (n, k), w = program.of.E.shape, program.rows.w
-        return cls(0.0, 0.0, w.copy(), -np.ones(len(w)), np.zeros(len(w)), np.zeros(n), np.zeros(k), np.zeros(n), np.zeros(len(w), np.intp))
+        numbers = np.zeros(1), np.zeros(1), w.copy(), -np.ones(len(w)), np.zeros(len(w)), np.zeros(n), np.zeros(k), np.zeros(n)
+        return cls(*numbers, np.zeros(1))
 
-    @property
-    def breakpoint(self) -> Breakpoint:
-        """A copy of what the next gap half way depends on."""
-        return Breakpoint(self.lam, self.alpha.copy(), self.r.copy())
 
-    def written_over(self, before: Breakpoint) -> Breakpoint:
-        """That copy in the arrays of another breakpoint, which is lost: large arrays are not allocated at every breakpoint."""
-        before.alpha[:], before.r[:] = self.alpha, self.r
-        return Breakpoint(self.lam, before.alpha, before.r)
+class Facts(NamedTuple):
+    """What gaps and their rounding are computed with; it stays as it is.
+
+    balanced : whether s'alpha = 0.  largest : (k,) the largest |E| of each column.
+    entry_noise : about how far an entry of the Gram matrix and its products are off.
+    spread : how far the means are apart that centring took from K.
+    p0 : the loss of f = 0, or of b alone, whichever is less.  handed : what the rounding of a returned answer depends on.
+    """
+
+    balanced: bool
+    largest: Array
+    entry_noise: float
+    spread: float
+    p0: float
+    handed: HandedOut
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,53 +207,21 @@ class Program:
     handed: HandedOut
 
     @cached_property
-    def p0(self) -> float:
-        """The loss of f = 0, or of b alone, whichever is less."""
-        return min(float(self.rows.w @ np.maximum(self.rows.t, 0.0)) or self.handed.p0, self.handed.p0)
-
-    @cached_property
-    def largest(self) -> Array:
-        """The largest |E| of each column, (k,)."""
-        return np.asarray(np.abs(self.of.E).max(axis=0, initial=0.0))
-
-    @cached_property
-    def entry_noise(self) -> float:
-        """About how far an entry of the Gram matrix and its products are off."""
-        return 2 * UNIT * max(float(self.largest.max(initial=0.0)), self.lost[1]) + self.lost[0]
-
-    def least(self, lam: float, p0: float) -> float:
-        """What a relative gap is divided by at least, P(0) being p0; it is no division by 0 where all is below float64."""
-        return max(SIZE_FLOOR * (lam * p0), SMALLEST_DIVISOR)
+    def facts(self) -> Facts:
+        """What gaps and their rounding are computed with."""
+        largest = np.asarray(np.abs(self.of.E).max(axis=0, initial=0.0))
+        entry_noise = 2 * UNIT * max(float(largest.max(initial=0.0)), self.lost[1]) + self.lost[0]
+        p0 = min(float(self.rows.w @ np.maximum(self.rows.t, 0.0)) or self.handed.p0, self.handed.p0)
+        return Facts(self.balanced, largest, entry_noise, self.lost[1], p0, self.handed)
 
     def lifted(self, beta: Array) -> Array:
         """v of coefficients beta."""
         return np.asarray(self.of.E.T @ beta) if self.of.explicit else beta
 
-    def evaluate(self, at: Iterate, afresh: bool = True) -> None:
-        """Compute g of v and b. With a Gram matrix v is computed first, from alpha where it is to be afresh; with features beta is."""
-        if self.of.explicit:
-            collect(self.rows.i, self.rows.j, at.alpha, at.beta)
-            apart = at.v - self.lifted(at.beta)
-            at.apart = float(apart @ apart)
-        elif afresh:
-            collect(self.rows.i, self.rows.j, at.alpha, at.beta)
-            at.v[:] = at.beta
-        else:
-            at.beta[:] = at.v
-        product(self.of.E, at.v, at.g)
-        if self.balanced:
-            at.g[-1] = -at.b
-
-    def noise(self, at: Iterate) -> float:
-        """About how far an entry of g is off, as computed."""
-        if self.of.explicit:
-            return 2 * UNIT * float(self.largest @ np.abs(at.v))
-        off = abs(float(at.beta[-1])) if self.balanced else 0.0
-        return self.entry_noise * float(np.abs(at.beta).sum()) + self.lost[1] * off
-
     def lifting_noise(self, at: Iterate) -> float:
         """About how far an entry of g is off where v was summed over all coefficients; 0 with a Gram matrix, whose v is beta."""
-        return 2 * UNIT * float(self.largest @ self.largest) * float(np.abs(at.beta).sum()) if self.of.explicit else 0.0
+        largest = self.facts.largest
+        return 2 * UNIT * float(largest @ largest) * float(np.abs(at.beta).sum()) if self.of.explicit else 0.0
 
     def squared_norm(self, at: Iterate) -> float:
         """|g|^2. What the origin adds is 0 up to rounding, and left out."""
@@ -243,54 +232,97 @@ class Program:
     def half_norm2(self, alpha: Array) -> float:
         """1/2 |A'alpha|^2 of multipliers whose f nearly vanishes."""
         beta = np.zeros(self.of.E.shape[0])
-        collect(self.rows.i, self.rows.j, alpha, beta)
+        collect(self.of.i, self.of.j, alpha, beta)
         return self.norm2(beta) / 2
 
-    def measured(self, at: Iterate, before: Breakpoint) -> Measured:
-        """The gaps at a point and half way from the breakpoint before, and the tied rows; the residuals go into at.r."""
-        lam, middle = at.lam, (at.lam + before.lam) / 2
-        noise = self.noise(at)
-        bias = at.b - float(self.handed.centre @ at.v) + lam * self.handed.offset if self.balanced else 0.0
-        rounding = Rounding(noise, noise + UNIT * lam + 2 * UNIT * abs(bias), max(TIED_RESIDUAL * lam, noise))
-        here = Breakpoint(lam, at.alpha, at.r)
-        sums = measure(self.rows, here, before, at.side, at.g, rounding.handed_out, rounding.tie, at.room)
-        gap_of_rows, doubt_of_rows, loss, middle_gap, middle_loss, ties = sums
-        norm2 = self.squared_norm(at)
-        gap = gap_of_rows + (at.apart / 2 + (abs(float(at.beta[-1] * at.g[-1])) if self.balanced else 0.0))
-        least = self.least(lam, self.p0)
-        size = max(loss + norm2 / 2, least)
-        doubt = gap / size + (doubt_of_rows - gap_of_rows) / max(size, self.least(lam, self.handed.p0))
-        middle_size = max(middle_loss + norm2 / 2, self.least(middle, self.p0))
-        gaps = Gaps(gap / size, doubt, middle_gap / middle_size, gap / max(loss, least))
-        return Measured(gaps, rounding, at.room[:ties].copy())
+
+@fast
+def least(lam: float, p0: float) -> float:
+    """What a relative gap is divided by at least, P(0) being p0; it is no division by 0 where all is below float64."""
+    return max(SIZE_FLOOR * (lam * p0), SMALLEST_DIVISOR)
 
 
-def closing(rows: Rows, side: Array, y: Array) -> tuple[float, float]:
-    """The largest lambda at which the interval of b shuts while alpha stays as it is, and the b there; lambda = 0 if it never does.
+@part
+def evaluate(of: Differences, facts: Facts, at: Iterate, afresh: bool) -> None:
+    """Compute g of v and b. With a Gram matrix v is computed first, from alpha where it is to be afresh; with features beta is."""
+    beta, v = at.beta, at.v
+    if of.explicit:
+        collect(of.i, of.j, at.alpha, beta)
+        lifted, apart = np.zeros(v.size), 0.0
+        for a in range(beta.size):
+            for e in range(v.size):
+                lifted[e] += of.E[a, e] * beta[a]
+        for e in range(v.size):
+            apart += (v[e] - lifted[e]) ** 2
+        at.apart[0] = apart
+    elif afresh:
+        collect(of.i, of.j, at.alpha, beta)
+        for a in range(v.size):
+            v[a] = beta[a]
+    else:
+        for a in range(v.size):
+            beta[a] = v[a]
+    product(of, v, at.g)
+    if facts.balanced:
+        at.g[at.g.size - 1] = -at.b[0]
 
-    The width's negative is convex in lambda, so that Newton's method from 0 ends at its first root.
 
-    Parameters
-    ----------
-    side : (p,) as of an `Iterate`, nowhere 0.  y : (p,) A g.
+@part
+def noise(of: Differences, facts: Facts, at: Iterate) -> float:
+    """About how far an entry of g is off, as computed."""
+    total, off = 0.0, 0.0
+    if of.explicit:
+        for e in range(at.v.size):
+            total += facts.largest[e] * abs(at.v[e])
+        return 2 * UNIT * total
+    for a in range(at.beta.size):
+        total += abs(at.beta[a])
+    if facts.balanced:
+        off = abs(at.beta[at.beta.size - 1])
+    return facts.entry_noise * total + facts.spread * off
+
+
+@fast
+def judge(of: Differences, rows: Rows, facts: Facts, at: Iterate, before: Breakpoint, found: Found, afresh: bool) -> bool:
+    """Compute g and the residuals at a point, its gaps, that half way from the breakpoint before, and the tied rows.
+
+    afresh : with a Gram matrix, whether v is computed from alpha first.
+
+    Returns
+    -------
+    Whether all gaps are certified, and too small to be worth a correction.
     """
-    s, t, lam = rows.s, rows.t, 0.0
-    from_below = s * side > 0.0
-    for _ in range(len(y) + 2):
-        ends = s * (lam * t - y)
-        low = np.where(from_below, ends, -np.inf)
-        high = np.where(from_below, np.inf, ends)
-        a, b = int(np.argmax(low)), int(np.argmin(high))
-        if not np.isfinite(low[a]) or not np.isfinite(high[b]):
-            middle = low[a] if np.isfinite(low[a]) else high[b]
-            return 0.0, float(middle)
-        if low[a] <= high[b] + 1e-15 * (abs(low[a]) + abs(high[b])):
-            break
-        slope = s[a] * t[a] - s[b] * t[b]
-        if not slope < 0.0:
-            break
-        lam += (low[a] - high[b]) / -slope
-    return float(lam), float((low[a] + high[b]) / 2)
+    evaluate(of, facts, at, afresh)
+    lam, middle, bias = at.lam[0], (at.lam[0] + before.lam[0]) / 2, 0.0
+    off = noise(of, facts, at)
+    if facts.balanced:
+        bias = at.b[0] + lam * facts.handed.offset
+        for e in range(at.v.size):
+            bias -= facts.handed.centre[e] * at.v[e]
+    handed_out, tie = off + UNIT * lam + 2 * UNIT * abs(bias), max(TIED_RESIDUAL * lam, off)
+    sums = measure(of, rows, Breakpoint(at.lam, at.alpha, at.r), before, at.side, at.g, handed_out, tie, found.tied)
+    gap_of_rows, doubt_of_rows, loss, middle_gap, middle_loss, ties = sums
+    norm2, unbalanced, end = 0.0, 0.0, at.beta.size
+    if facts.balanced:
+        end -= 1  # what the origin adds to |g|^2 is 0 up to rounding, and left out
+        unbalanced = abs(at.beta[end] * at.g[end])
+    if of.explicit:
+        for e in range(at.v.size):
+            norm2 += at.v[e] * at.v[e]
+    else:
+        for a in range(end):
+            norm2 += at.beta[a] * at.g[a]
+    gap = gap_of_rows + (at.apart[0] / 2 + unbalanced)
+    smallest = least(lam, facts.p0)
+    size = max(loss + norm2 / 2, smallest)
+    found.off[NOISE], found.off[HANDED_OUT], found.off[TIE] = off, handed_out, tie
+    found.numbers[GAP] = gap / size
+    found.numbers[DOUBT] = gap / size + (doubt_of_rows - gap_of_rows) / max(size, least(lam, facts.handed.p0))
+    found.numbers[MIDDLE] = middle_gap / max(middle_loss + norm2 / 2, least(middle, facts.p0))
+    found.numbers[FINAL] = gap / max(loss, smallest)
+    found.ties[0] = ties
+    doubt, half_way = found.numbers[DOUBT], found.numbers[MIDDLE]
+    return bool(max(gap / size, half_way) <= CERTIFIED_GAP and doubt <= DOUBTED_GAP and found.numbers[FINAL] <= WORTH_CORRECTING)
 
 
 @fast
@@ -305,7 +337,7 @@ def collect(i: Points, j: Points, alpha: Array, beta: Array) -> None:
 
 @fast
 def measure(
-    rows: Rows, here: Breakpoint, before: Breakpoint, side: Array, g: Array, noise: float, tie: float, tied: Index
+    of: Differences, rows: Rows, here: Breakpoint, before: Breakpoint, side: Array, g: Array, noise: float, tie: float, tied: Index
 ) -> tuple[float, float, float, float, float, int]:
     """Sums over the rows of a point and of the point half way, all of them times lambda.
 
@@ -320,11 +352,11 @@ def measure(
     The gap of the point, that gap with the noise against it, and its loss; the gap and the loss half way; how many rows are tied.
     """
     gap, doubt, loss, middle_gap, middle_loss, ties = 0.0, 0.0, 0.0, 0.0, 0.0, 0
-    r, n = here.r, np.uintp(here.r.size)  # unsigned, so that the loops vectorise
+    r, lam, n = here.r, here.lam[0], np.uintp(here.r.size)  # unsigned, so that the loops vectorise
     for start in range(np.uintp(0), n, MEASURED_ROWS):
         end, near = min(start + MEASURED_ROWS, n), 0.0
         for k in range(start, end):
-            r[k] = g[rows.i[k]] - g[rows.j[k]] - here.lam * rows.t[k]
+            r[k] = g[of.i[k]] - g[of.j[k]] - lam * rows.t[k]
         for k in range(start, end):
             v, a, w = r[k], here.alpha[k], rows.w[k]
             above, below = larger(v, 0.0), larger(-v, 0.0)
@@ -343,16 +375,3 @@ def measure(
                     tied[ties] = k
                     ties += 1
     return gap, doubt, loss, middle_gap, middle_loss, ties
-
-
-@fast
-def first_crossing(i: Points, j: Points, t: Array, rate: Array, side: Array, r: Array, tie: float, step: float) -> float:
-    """How far lambda falls, at most by `step`, until a row at a bound that is not tied becomes so.
-
-    i, j, t : (p,) as of `Rows`.  rate : (n,) -dg/d(lambda), with that of -b at the origin.
-    """
-    for k in range(r.size):
-        away, closing_in = side[k] * r[k], -side[k] * (rate[i[k]] - rate[j[k]] + t[k])
-        room = away / larger(closing_in, SMALLEST_DIVISOR) + (away < tie) / SMALLEST_DIVISOR  # no branches, so that it vectorises
-        step = smaller(step, room)
-    return step

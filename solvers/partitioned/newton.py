@@ -1,0 +1,252 @@
+"""Newton's method where only sums over the points can be had, each of which is a round of questions to all partitions.
+
+    min over v = (w, b)   1/2 |w|^2 + C sum_r phi(u_r)         (R + C slope Z'DZ) s = -gradient,    R = diag(1, ..., 1, 0)
+
+phi is the squared hinge, or a hinge whose kink is smoothed less and less, as `huber.py` does. A step takes two rounds: one for the matrix,
+and one for a look at the full step, whose gradient also gives the derivative along the step. Where that is not small enough, each further
+look costs a round. The matrix of the step before serves again where one more step by it will do. Every look proves an interval, and the run
+ends when the intervals together are narrow enough.
+
+Where the squared hinge is asked for, the method is that of `newton.py` without its start on a part of the points. The smoothed hinge of a
+classification is centred at the multipliers of the last minimum. Multipliers of pairs are not kept, and the smoothing of a ranking gets
+narrower around 0 instead.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from equimargin.formulations.bounds.intervals import Interval
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.jit import seconds_at_work
+from equimargin.formulations.partitions.smooth_loss import SQUARED_HINGE, SmoothLoss, smoothed_hinge
+from equimargin.formulations.partitions.view import View, view
+from equimargin.formulations.partitions.whole import Whole
+from equimargin.solvers.dual.damped_cholesky import Factor, damped_factor
+from equimargin.solvers.partitioned.solution import PartitionedSolution
+from equimargin.solvers.partitioned.sums import Lost, Sums
+from equimargin.solvers.solution import Limits, Status, counted
+
+MOST_STEPS = 500
+"""Newton steps after which a run ends, unless its limits say otherwise; fewer than a hundred are usual."""
+STALE_STEPS = 25
+"""Steps in a row after which a run ends if none has narrowed the interval by a twentieth."""
+SEARCH_ROUNDS = 30
+"""Looks along one direction, at most; one is usual."""
+SLOPE_LEFT = 0.3
+"""Share of the derivative along a direction that may be left where a search ends: each look is a round, and exactness does not pay."""
+DAMPINGS = (0.0, *(10.0**k for k in range(-13, 1)))
+"""What is added to the diagonal of the matrix, relative to it, until there is a factor: rounding may have made it indefinite."""
+STALENESS = 64.0
+"""How many times the share of the gradient's part that a step by its own matrix left the next step by it leaves: 10 to 50 were seen."""
+GRADIENT_LEFT = 0.25
+"""Share of the gap asked for that the gradient may leave after a step by the matrix of the step before."""
+FLAT_BIAS_CURVATURE = 1e-12
+"""Smallest curvature of a free bias, relative to that of all rows: it is 0 where every row is on a straight piece of the loss."""
+FARTHEST = 1e100
+"""Largest size of decision values, and of the width of a smoothed hinge, at which a look can prove anything: squares must not overflow."""
+FIRST_SLOPE = 0.4
+"""Slope of the first smoothed hinge, whose curved piece is |u| < 1.25: at f = 0, where u = 1, all rows are on it."""
+STIFFEST_START = 1e3
+"""Largest slope at the start, times C and a mean square of the features: where costs are huge, multipliers are not."""
+SLOPE_GROWTH = 2.0
+"""Factor by which the slope grows from one minimum to the next, at least."""
+MOST_GROWTH = 8.0
+"""The same at most, for pairs: the next minimum is then still near enough for a few steps."""
+SMOOTHING_LEFT = 0.5
+"""Share of the gap asked for that the smoothing of pairs is to leave."""
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """What a run has found.
+
+    best : the view with the least upper bound.  proven : what all looks prove together.
+    steps : taken.  rounds : questions asked.  narrowest : the least relative width after a step.
+    stale : steps since that has become less by a twentieth.
+    """
+
+    best: View
+    proven: Interval
+    rounds: int
+    steps: int = 0
+    stale: int = 0
+    narrowest: float = math.inf
+
+    def seen(self, look: View) -> Progress:
+        """With one more look."""
+        best = look if look.interval.upper < self.best.interval.upper else self.best
+        return replace(self, best=best, proven=self.proven.intersected(look.interval), rounds=self.rounds + 1)
+
+    def stepped(self) -> Progress:
+        """With one more step."""
+        width = self.proven.relative_width
+        better = width < 0.95 * self.narrowest
+        return replace(self, steps=self.steps + 1, stale=0 if better else self.stale + 1, narrowest=min(width, self.narrowest))
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """Newton's matrix at a point, with a factor, which may serve at the next point, too.
+
+    diagonal : (q,) of the matrix.  left : share of the gradient's part of the gap that the last step by it left.
+    """
+
+    loss: SmoothLoss
+    diagonal: Array
+    factor: Factor | None
+    left: float = math.inf
+
+    def direction(self, gradient: Array) -> Array:
+        """Newton's; or, where rounding leaves no factor, the gradient's over the diagonal."""
+        return -gradient / self.diagonal if self.factor is None else self.factor.solve(-gradient)
+
+
+class Run:
+    """One run: it asks the partitions, and keeps what they have proven.
+
+    sums : the partitions.  whole : what they agree on.  limits : when to stop.
+    """
+
+    def __init__(self, sums: Sums, whole: Whole, limits: Limits) -> None:
+        self.sums, self.whole, self.limits = sums, whole, limits
+        self.started = seconds_at_work()
+        self.R = np.ones(len(whole.top))
+        self.R[whole.columns :] = 0.0
+        self.progress: Progress | None = None
+        self.system: System | None = None
+
+    def look(self, v: Array, loss: SmoothLoss) -> View:
+        """Ask for the sums at v."""
+        seen = view(self.whole, v, loss, self.sums.total("look", self.whole, v, loss))
+        asked_for_facts_and_here = 2
+        self.progress = Progress(seen, seen.interval, asked_for_facts_and_here) if self.progress is None else self.progress.seen(seen)
+        return seen
+
+    @property
+    def so_far(self) -> Progress:
+        """What the run has found; there is something after the first look."""
+        assert self.progress is not None
+        return self.progress
+
+    def step(self, at: View) -> View:
+        """To the minimum along Newton's direction, nearly."""
+        system = self._system(at)
+        s = system.direction(at.gradient)
+        first = float(at.gradient @ s)
+        low, below, high, above, t, reached = 0.0, first, math.inf, math.inf, 1.0, at
+        for look in range(SEARCH_ROUNDS):
+            v = at.v + t * s
+            if not self.whole.reach(v) <= FARTHEST:
+                break
+            seen = self.look(v, at.loss)
+            slope = float(seen.gradient @ s)
+            if abs(slope) <= SLOPE_LEFT * abs(first):
+                reached = seen
+                break
+            if slope < 0:
+                low, below, reached = t, slope, seen
+            else:
+                high, above = t, slope
+            secant = low - below * (high - low) / (above - below) if high < math.inf else 2 * low
+            t = (low + high) / 2 if look % 3 == 2 and high < math.inf else secant
+        self.progress = self.so_far.stepped()
+        before = _gradient_share(self.whole, at)
+        self.system = replace(system, left=_gradient_share(self.whole, reached) / before if before > 0 else math.inf)
+        return reached
+
+    def _system(self, at: View) -> System:
+        """Newton's matrix, or that of the step before. Its features are integers: its bits do not depend on the partitions either."""
+        whole, slope, last = self.whole, at.loss.slope, self.system
+        wanted = GRADIENT_LEFT * self.limits.tol * at.interval.upper
+        if last is not None and last.loss is at.loss and STALENESS * last.left * _gradient_share(whole, at) <= wanted:
+            return last
+        halves = self.sums.total("hessian", whole, at.v, at.loss)[0]
+        self.progress = replace(self.so_far, rounds=self.so_far.rounds + 1)
+        scale = whole.integer_scale()
+        H = whole.C * slope * ((halves[0] + halves[1]) / scale / scale[:, None] / (1 + whole.ranks))
+        flat = np.where(self.R == 0.0, slope * FLAT_BIAS_CURVATURE * whole.at_0, self.R)
+        diagonal = H.diagonal() + flat
+        return System(at.loss, diagonal, damped_factor(lambda: np.array(H, order="F"), diagonal, diagonal, DAMPINGS))
+
+    def verdict(self) -> tuple[Status, str] | None:
+        """Why to stop; None while there is no reason."""
+        found, limits = self.so_far, self.limits
+        width = found.proven.relative_width
+        reached = f"proven relative width {width:.2e} after {counted(found.steps, 'iteration')}"
+        most = limits.max_iter or MOST_STEPS
+        if width <= limits.tol:
+            return Status.OPTIMAL, f"{reached}, {limits.tol:.0e} was asked"
+        if limits.time_limit is not None and seconds_at_work() - self.started > limits.time_limit:
+            return Status.TIME_LIMIT, f"the time limit of {limits.time_limit:g} s: {reached}"
+        if found.steps >= most:
+            return Status.ITERATION_LIMIT, f"the limit of {counted(most, 'iteration')}: {reached}"
+        if found.stale >= STALE_STEPS:
+            return Status.NUMERICAL_FAILURE, f"no progress in {STALE_STEPS} iterations: {reached}, {limits.tol:.0e} was asked"
+        return None
+
+    def solution(self, status: Status, reason: str) -> PartitionedSolution:
+        """The best point, and why the run stopped."""
+        found, d = self.so_far, self.whole.columns
+        name = "newton" if self.whole.loss == "squared_hinge" else "huber"
+        w, bias = found.best.v[:d], float(found.best.v[d:].sum())
+        seconds = seconds_at_work() - self.started
+        return PartitionedSolution(w, bias, found.proven, name, status, reason, found.steps, found.rounds, seconds)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing, and ends the run
+def solve_partitions(sums: Sums, whole: Whole, limits: Limits) -> PartitionedSolution:
+    """Solve a problem whose points lie in partitions.
+
+    Parameters
+    ----------
+    sums : the partitions.  whole : what they agree on.  limits : tol is a proven relative width; a callback and threads are not used.
+
+    Returns
+    -------
+    PartitionedSolution : its bits depend on the points alone, not on how they are dealt to partitions.
+
+    Raises
+    ------
+    Lost : the partitions were gone before the first look.
+    """
+    run = Run(sums, whole, limits)
+    try:
+        at = run.look(np.zeros(len(whole.top)), _first(whole))
+        while (over := run.verdict()) is None:
+            if not at.loss.squared and _gradient_share(whole, at) <= at.smoothing_share:
+                at = run.look(at.v, _sharper(whole, at, limits.tol))
+            at = run.step(at)
+        return run.solution(*over)
+    except Lost as gone:
+        if run.progress is None:
+            raise
+        return run.solution(Status.NUMERICAL_FAILURE, f"{gone}; the best point so far is returned")
+
+
+def _first(whole: Whole) -> SmoothLoss:
+    """The loss at the start."""
+    if whole.loss == "squared_hinge":
+        return SQUARED_HINGE
+    stiffness = whole.C * float(whole.top @ whole.top) / 3  # as if every column were spread evenly
+    least = STIFFEST_START / stiffness if stiffness > 0 and not whole.ranks else FIRST_SLOPE
+    return smoothed_hinge(min(max(least, 1 / FARTHEST), FIRST_SLOPE))
+
+
+def _gradient_share(whole: Whole, at: View) -> float:
+    """What the gradient adds to the gap: half its square, and multipliers that are not balanced for a free bias, by a slack of 1."""
+    G, d = at.gradient, whole.columns
+    return float(G[:d] @ G[:d]) / 2 + float(np.abs(G[d:]).sum())
+
+
+def _sharper(whole: Whole, at: View, tol: float) -> SmoothLoss:
+    """The next loss. What the smoothing of pairs adds to the gap falls with the square of its width, which says what width is needed."""
+    loss = at.loss
+    if not whole.ranks:
+        return replace(loss, slope=SLOPE_GROWTH * loss.slope, centres=(*loss.centres, (at.v, loss.slope)))
+    wanted = SMOOTHING_LEFT * tol * at.interval.upper
+    growth = math.sqrt(at.smoothing_share / wanted) if wanted > 0 else MOST_GROWTH
+    return smoothed_hinge(min(max(growth, SLOPE_GROWTH), MOST_GROWTH) * loss.slope)

@@ -1,0 +1,387 @@
+"""The solutions of a box-constrained quadratic program along a parameter: every breakpoint, each with its gap.
+
+    alpha(lambda) = argmin  1/2 |A'alpha|_K^2 - lambda t'alpha    s.t.  0 <= alpha <= w,  [ s'alpha = 0 ]
+
+g = K A'alpha is unique, continuous and piecewise linear in lambda, and alpha can be chosen to be so, too. With residuals r = A g + b s -
+lambda t, which are >= 0 where alpha_r = 0 and <= 0 where alpha_r = w_r, the direction d = -d(alpha)/d(lambda) at a breakpoint is
+
+    argmin  1/2 |A'd|_K^2 + t'd    s.t.  d_r >= 0 where alpha_r = 0, <= 0 where alpha_r = w_r,  over the rows with r_r = 0,  [ s'd = 0 ]
+
+This is the projection of -g / lambda onto the cone of the tied rows: it exists however many rows are tied, and whatever the rank of K. No
+row that is tied can leave its cone before the next breakpoint, so that no step has length 0. Where no row is strictly inside its bounds the
+bias is an interval, and the next breakpoint is where its ends meet.
+
+Source: document P, section 5; T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, JMLR 5 (2004); L. Gunter, J. Zhu, Neural Computation 19 (2007).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.solvers.path.quadratic import steps
+from equimargin.solvers.path.quadratic.active_set import Index, State, Subproblem, WorkingSet
+from equimargin.solvers.path.quadratic.program import (
+    CERTIFIED_GAP,
+    DOUBTED_GAP,
+    WORTH_CORRECTING,
+    Breakpoint,
+    Found,
+    Gaps,
+    Iterate,
+    Program,
+    collect,
+    judge,
+    least,
+)
+from equimargin.solvers.path.quadratic.steps import (
+    SAME_SLOPE,
+    VANISHING,
+    Ahead,
+    Counts,
+    Kept,
+    Moved,
+    Pause,
+    Task,
+    Walk,
+    closing,
+)
+from equimargin.solvers.path.quadratic.trace import BREAKPOINTS_PER_PAGE, Stop, Trace
+
+CORRECTIONS = 4
+"""Newton steps at a breakpoint, at most. The first uses the factor as it is, the second a fresh one."""
+CORRECTED_SHARE = 0.9
+"""Share of the gap before that a Newton step must get below to be kept: where the working set is ill conditioned it may only add noise."""
+SAME_TARGET = 1e-15
+"""Difference of two targets, of size 1, that counts as none: the rounding of y - epsilon must make no breakpoints."""
+HELD_DOWN_TO_0 = 1e-20
+"""Share of lambda. A path whose gap can be held down to it is handed out down to lambda = 0: no lambda below is of any use."""
+START_SOLVES = 2
+"""Minimisations of |A'alpha|_K at the start: in the second one the slopes are small, and so is their rounding."""
+SETTLED_SLOPE = 1e-13
+"""Share of the largest slope at the start below which a slope counts as none."""
+WORK_BETWEEN_CLOCKS = 20_000_000
+"""Multiplications that compiled steps may do before the time limit is looked at: about 10 ms."""
+
+
+class OutOfTime(Exception):
+    """The limits were reached inside a step."""
+
+
+@dataclass(eq=False)
+class Budget:
+    """How far a path may go.
+
+    lambda_min : where it ends.  most : breakpoints at most, or None.  over : whether the time is over; asked from time to time.
+    listen : called with (breakpoints, lambda, gap) at every breakpoint, where true ends the path; or None.
+    """
+
+    lambda_min: float
+    most: int | None
+    over: Callable[[], bool]
+    listen: Callable[[int, float, float], bool] | None
+
+    def look(self) -> None:
+        """Look at the clock inside a step.
+
+        Raises
+        ------
+        OutOfTime : the time is over.
+        """
+        if self.over():
+            raise OutOfTime
+
+    def spent(self, breakpoints: int, lam: float, gap: float) -> Stop | None:
+        """Why to end at a breakpoint, or None."""
+        asked = self.listen is not None and self.listen(breakpoints, lam, gap)
+        if lam <= self.lambda_min:
+            return Stop.REACHED
+        if asked:
+            return Stop.CALLBACK
+        if breakpoints == self.most:
+            return Stop.LIMIT
+        return Stop.TIME if self.over() else None
+
+    def next_look(self, breakpoints: int, work: int) -> int:
+        """The number of breakpoints after which to look next: all of them are looked at where somebody listens, and the first one is.
+
+        work : multiplications that a breakpoint may take.
+        """
+        if self.listen is not None or not breakpoints:
+            return breakpoints + 1
+        ahead = breakpoints + max(1, WORK_BETWEEN_CLOCKS // work)
+        return ahead if self.most is None else min(ahead, self.most)
+
+
+def followed(program: Program, level: float, budget: Budget) -> Trace:
+    """The path of a program from lambda = infinity down to lambda_min, or as far as double precision and the limits allow.
+
+    Parameters
+    ----------
+    level : the b / lambda at which sum_r w_r (t_r - b / lambda s_r)_+ is least; any number without a bias.
+    """
+    walk = ParametricQP(program, level, budget)
+    try:
+        walk.begin()
+        walk.trace.stopped = walk.rest() if walk.at.lam[0] <= 0.0 else walk.follow()
+    except OutOfTime:
+        walk.trace.stopped = Stop.TIME
+    return walk.trace
+
+
+class ParametricQP:
+    """A walk along the path of a program.
+
+    program, level, budget : as in `followed`; they stay as they are.
+    W : the rows strictly inside their bounds that determine alpha, with their factor.
+    on : all that the compiled steps read and change, of which `at` is the point that the walk has reached.
+    trace : what is written down.
+    """
+
+    def __init__(self, program: Program, level: float, budget: Budget) -> None:
+        self.program, self.level, self.budget = program, level, budget
+        self.at = at = Iterate.at_weights(program)
+        self.W = WorkingSet(program.of)
+        p, (n, k), capacity = len(program.rows.t), program.of.E.shape, len(self.W.factor.rows)
+        self.on = Walk(
+            program.of,
+            program.rows,
+            program.facts,
+            self.W.factor,
+            cone=Subproblem(program.rows.t, np.zeros(p), np.zeros(p), np.zeros(p, np.intp)),
+            direction=State.at_0(program.of),
+            at=at,
+            found=Found(np.zeros(4), np.zeros(3), np.zeros(p, np.intp), np.zeros(1, np.intp)),
+            ahead=Ahead(np.zeros(1), np.zeros(1), np.zeros(1, np.intp)),
+            before=Breakpoint(np.zeros(1), at.alpha.copy(), at.r.copy()),
+            kept=Kept(np.zeros(1, np.bool_), np.zeros(1), np.zeros(1), np.zeros(p), np.zeros(k)),
+            moved=Moved(np.zeros(capacity, np.intp), np.zeros(1, np.intp), np.zeros(p, np.bool_)),
+            counts=Counts(np.zeros(1, np.intp), np.zeros(1, np.intp), np.zeros(1, np.intp)),
+        )
+        self.trace = Trace(at.alpha, n, k if program.of.explicit else 0, capacity)
+
+    # The beginning.
+
+    def begin(self) -> None:
+        """Find alpha for all large lambda, and the lambda and b at which it ends; 0 where it never does.
+
+        Rows whose targets are beyond `level` are at w, those short of it at 0, and those just there minimise |A'alpha|_K. Without a bias
+        all rows are at w.
+        """
+        program, rows, at = self.program, self.program.rows, self.at
+        excess = rows.t - self.level * program.of.s
+        excess[np.abs(excess) <= SAME_TARGET] = 0.0
+        undecided = np.flatnonzero(excess == 0.0)
+        at.alpha[:] = np.where(excess > 0.0, rows.w, 0.0)
+        if len(undecided):
+            self._fill(undecided)
+        collect(program.of.i, program.of.j, at.alpha, at.beta)
+        at.v[:] = program.lifted(at.beta)
+        self._judged()
+        c = 0.0
+        for _ in range(START_SOLVES if len(undecided) else 0):
+            c = self._settle(undecided)
+        at.side[:] = np.where(self.W.factor.inside, 0.0, np.where(at.alpha > 0.0, -1.0, 1.0))
+        y = program.of.between(at.g)
+        if float(np.abs(at.g).max(initial=0.0)) <= 4 * max(self.on.found.rounding.g, program.lifting_noise(at)):
+            at.lam[0], at.b[0] = 0.0, 0.0
+        elif program.balanced and not self.W.size:
+            at.lam[0], at.b[0] = closing(program.of, rows.t, at.side, at.g)
+        else:
+            at.lam[0] = float(np.divide(y + c * program.of.s, excess, out=np.zeros(len(y)), where=excess != 0.0).max(initial=0.0))
+            at.b[0] = at.lam[0] * self.level + c
+        self._judged()
+
+    def _fill(self, undecided: Index) -> None:
+        """Make s'alpha = 0 by these rows, of one sign, one after the other; the last one in part."""
+        s, w, alpha = self.program.of.s, self.program.rows.w, self.at.alpha
+        missing = -float(s @ alpha)
+        for sign in (1.0, -1.0):
+            rows = undecided[s[undecided] == sign]
+            if sign * missing > 0.0:
+                total = np.cumsum(w[rows])
+                alpha[rows] = np.clip(sign * missing - (total - w[rows]), 0.0, w[rows])
+
+    def _settle(self, undecided: Index) -> float:
+        """Minimise |A'alpha|_K over these rows, with s'alpha kept, and return the multiplier of that."""
+        rows, at = self.program.rows, self.at
+        c, direction = self.program.of.between(at.g), self.on.direction
+        alpha = at.alpha.copy()
+        for row in undecided[(alpha[undecided] > 0.0) & (alpha[undecided] < rows.w[undecided])]:
+            self.W.add(int(row))
+        tol = SETTLED_SLOPE * (float(np.abs(c).max(initial=0.0)) or 1.0)
+        level = self.W.minimise(Subproblem(c, -alpha, rows.w - alpha, undecided), tol, direction, self.budget.look)
+        at.alpha[:] = np.clip(alpha + direction.x, 0.0, rows.w)
+        at.v[:] += direction.v
+        direction.clear(undecided)
+        self._judged()
+        steps.leave_bounds(self.W.factor, rows.w, at, np.empty_like(self.W.factor.rows))
+        return level
+
+    # Along the path.
+
+    def follow(self) -> Stop:
+        """Go from breakpoint to breakpoint, and say why the walk ends."""
+        on, at, budget, trace = self.on, self.at, self.budget, self.trace
+        if at.lam[0] < budget.lambda_min:
+            at.b[0] += (budget.lambda_min - at.lam[0]) * self.level
+            at.lam[0] = budget.lambda_min
+        on.before.lam[0] = at.lam[0]
+        self._judged()
+        on.before.alpha[:], on.before.r[:] = at.alpha, at.r
+        task, work = Task.JUDGE, self.program.of.E.size + 10 * len(at.alpha)
+        while True:
+            until = trace.page.filled.item() + budget.next_look(len(trace), work) - len(trace)
+            match Pause(steps.walk(on, trace.page, int(task), budget.lambda_min, until)):
+                case Pause.NOTED:
+                    if len(trace) == 1:
+                        trace.alpha = at.alpha.copy()
+                    stop = budget.spent(len(trace), at.lam.item(), on.found.gaps.gap)
+                    if stop is not None:
+                        return stop
+                    task = Task.DIRECT
+                case Pause.FULL:
+                    budget.look()
+                    trace.turn()
+                    task = Task.SETTLE
+                case Pause.DOUBTFUL:
+                    if not self._corrected().certified:
+                        return self._back_to(on.kept) if on.kept.there[0] else Stop.PRECISION
+                    task = Task.SETTLE
+                case Pause.SLOW:
+                    cone = on.cone._replace(candidates=on.cone.candidates[: on.counts.candidates.item()])
+                    self.W.minimise(cone, SAME_SLOPE, on.direction, budget.look)
+                    task = Task.GO
+                case Pause.STUCK:
+                    return Stop.STUCK
+                case Pause.LAST:
+                    return self._end()
+
+    def _judged(self) -> Gaps:
+        """The gaps here and half way from the breakpoint before. g of v and b, the residuals and the tied rows are computed anew."""
+        on = self.on
+        judge(on.of, on.rows, on.facts, on.at, on.before, on.found, True)
+        return on.found.gaps
+
+    def _corrected(self) -> Gaps:
+        """Take Newton's steps to residuals 0 over W as long as the gap falls, and return what it comes to."""
+        at, gaps = self.at, self.on.found.gaps
+        for attempt in range(CORRECTIONS):
+            if gaps.final <= WORTH_CORRECTING or not self.W.size:
+                break
+            if attempt == 1:
+                self.W.refactored()
+            alpha, v, b = at.alpha[self.W.members].copy(), at.v.copy(), at.b.copy()
+            self._newton_step()
+            new = self._judged()
+            if new.gap < CORRECTED_SHARE * gaps.gap:
+                gaps = new
+                continue
+            at.alpha[self.W.members], at.v[:], at.b[:] = alpha, v, b
+            gaps = self._judged()
+            if attempt:
+                break
+        return gaps
+
+    def _newton_step(self) -> None:
+        """Solve for residuals 0 over W, with s'alpha = 0 where that is asked."""
+        at, rows = self.at, self.W.members
+        missing = -at.r[rows]
+        if self.program.balanced:
+            s = self.program.of.s[rows]
+            level = float((s @ self.W.solve(missing) - at.beta[-1]) / (s @ self.W.solve(s)))
+            missing -= level * s
+            at.b[0] += level
+        at.alpha[rows] = np.clip(at.alpha[rows] + self.W.solve(missing), 0.0, self.program.rows.w[rows])
+        if self.program.of.explicit:
+            at.v[:] += self.W.lifted(missing)
+
+    # The end.
+
+    def rest(self) -> Stop:
+        """Write down the one point of a path whose f is b alone.
+
+        It holds down to the lambda at which |A'alpha|_K^2, which is 0 but for rounding, makes a relative gap of DOUBTED_GAP.
+        """
+        program, at, lambda_min = self.program, self.at, self.budget.lambda_min
+        rows = program.rows
+        size = max(float(rows.w @ np.maximum(rows.t - self.level * program.of.s, 0.0)), least(1.0, program.facts.p0))
+        norm2 = float(at.v @ at.v if program.of.explicit else np.abs(at.g).max(initial=0.0) * np.abs(at.beta).sum())
+        held = norm2 / (2 * DOUBTED_GAP * size)
+        lam = max(lambda_min, held) if held > 0.0 else 0.0
+        at.lam[0], at.b[0] = lam, lam * self.level
+        at.beta[:], at.v[:] = 0.0, 0.0
+        gap = norm2 / (2 * size * lam) if lam > 0.0 else 0.0
+        self._write(Gaps(gap, gap, gap, gap))
+        return Stop.CONSTANT if held <= lambda_min else Stop.PRECISION
+
+    def _write(self, gaps: Gaps) -> None:
+        """Write the point that is reached down, at these gaps."""
+        self.on.found.numbers[:] = gaps
+        if self.trace.page.filled[0] == BREAKPOINTS_PER_PAGE:
+            self.trace.turn()
+        steps.walk(self.on, self.trace.page, int(Task.WRITE), self.budget.lambda_min, 0)
+
+    def _back_to(self, kept: Kept) -> Stop:
+        """Go back to the breakpoint that was left last and end there: the next one, far nearer to 0, is out of float64's reach."""
+        at = self.at
+        at.lam[:], at.b[:], at.alpha[:], at.v[:] = kept.lam, kept.b, kept.alpha, kept.v
+        self._judged()
+        return self._end()
+
+    def _end(self) -> Stop:
+        """Follow the last segment, along which f is constant, down to lambda = 0, or as far as its gap can be held.
+
+        A'alpha is 0 at lambda = 0 but for rounding. Half the square of what is left of it adds to the gap, which is relative to lambda: it
+        says how far down the segment can be followed.
+        """
+        program, at, lambda_min = self.program, self.at, self.budget.lambda_min
+        alpha_0, upper = self._alpha_at_0(), at.lam.item()
+        left, loss = program.half_norm2(alpha_0), float(program.rows.w @ np.maximum(-at.r, 0.0))
+        held = 2 * left / (CERTIFIED_GAP * max(loss, least(upper, program.facts.p0)))  # the other half is for the rest of the gap
+        above_0, before = max(lambda_min, held * upper), self.trace.last_doubt
+        for lam in [0.0, above_0] if held <= HELD_DOWN_TO_0 else [above_0] if held <= 1.0 else []:
+            share, alpha = lam / upper, alpha_0.copy()
+            alpha[self.W.members] = share * at.alpha[self.W.members] + (1 - share) * alpha_0[self.W.members]
+            gap, doubt = self._gap_at(share, alpha, left, loss)
+            gaps = Gaps(gap, doubt, max(gap, before), gap)
+            if gaps.certified_here:
+                at.lam[0], at.alpha[:] = lam, alpha
+                for part in (at.b, at.beta, at.v):
+                    part *= share
+                self._write(gaps)
+                return Stop.ZERO if lam == 0.0 else Stop.REACHED if lam <= lambda_min else Stop.PRECISION
+        return Stop.PRECISION
+
+    def _alpha_at_0(self) -> Array:
+        """alpha at lambda = 0, (p,), where the direction leads. With features it is corrected over W, so that A'alpha is least."""
+        program, at, rows = self.program, self.at, self.W.members
+        w, last = program.rows.w[rows], at.alpha[rows] + at.lam[0] * self.on.direction.x[rows]
+        alpha = at.alpha.copy()
+        alpha[rows] = np.where(last <= VANISHING * w, 0.0, np.where(last >= (1 - VANISHING) * w, w, last))
+        if program.of.explicit:
+            beta = np.zeros_like(at.beta)
+            collect(program.of.i, program.of.j, alpha, beta)
+            inside = (alpha[rows] > 0.0) & (alpha[rows] < w)
+            alpha[rows] -= np.where(inside, self.W.multipliers(program.lifted(beta)), 0.0)
+        return alpha
+
+    def _gap_at(self, share: float, alpha: Array, left: float, loss: float) -> tuple[float, float]:
+        """The gap, and the gap with its rounding against it, of the point at this share of lambda on the last segment.
+
+        Parameters
+        ----------
+        alpha : (p,) there.  left : 1/2 |A'alpha|^2 at lambda = 0.  loss : at the upper end of the segment.
+        """
+        program, at, w, facts = self.program, self.at, self.program.rows.w, self.program.facts
+        gap, doubt = (
+            float(alpha @ np.maximum(at.r + noise, 0.0) + (w - alpha) @ np.maximum(noise - at.r, 0.0))
+            for noise in (0.0, self.on.found.rounding.handed_out)
+        )
+        size = max(loss + share * program.squared_norm(at) / 2, least(at.lam[0], facts.p0))
+        gap, doubt = gap / size, (doubt - gap) / max(size, least(at.lam[0], facts.handed.p0))
+        off = ((1 - share) * np.sqrt(left) + share * np.sqrt(at.apart[0] / 2)) ** 2 / (share * size) if share else 0.0
+        return gap + off, gap + off + doubt

@@ -1,0 +1,115 @@
+"""Products of a few rows of features with a panel of columns: the loop in which kernel machines of many features spend their time.
+
+    E[j, :]  =  left[rows[first + j]] panel,    j = 0 .. ROWS - 1
+
+All sums of some columns stay in vector registers until they are done. Their loop is written in the compiler's own language, with vectors as
+wide as the processor's registers: of a loop over single numbers the compiler keeps the sums in memory, which costs half of the speed. What
+is written here runs on any processor, because vectors that it does not have are taken apart.
+
+Source: K. Goto, R. A. van de Geijn, Anatomy of high-performance matrix multiplication, ACM TOMS 34 (2008).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import binding, ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+ROWS = 6
+"""Rows of a product: of 32 vector registers, 6 x 4 hold its sums, and of 16 registers 6 x 2."""
+_INDEX = ir.IntType(64)
+
+
+def _registers() -> tuple[int, int]:
+    """Bytes of a vector register of this processor, and how many of them are taken for every row."""
+    features = binding.get_host_cpu_features()
+    if features.get("avx512f"):
+        return 64, 4
+    return (32, 2) if features.get("avx") else (16, 4 if features.get("neon") else 2)
+
+
+def _rows_by_panel(context: Any, left: Any, rows: Any, first: Any, panel: Any, E: Any) -> Any:
+    """E <- the products of ROWS rows with all columns of a panel, in compiled code; the last row stands in for rows that are not there.
+
+    Parameters
+    ----------
+    left : (m, e) features, e > 0.  rows : (r,) points.  first : which of them is the first.  panel : (e, c) features of the columns.
+    E : (ROWS, c); c is a multiple of the numbers in four vector registers.
+
+    All of them have their numbers one after another: there is no such product of others, and their caller does not compile.
+    """
+    if any(array.layout != "C" for array in (left, rows, panel, E)):
+        return None
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        features, points, columns, products = (
+            context.make_array(signature.args[k])(context, builder, arguments[k]) for k in (0, 1, 3, 4)
+        )
+        depth, count, width = (builder.extract_value(array.shape, k) for array, k in ((features, 1), (points, 0), (columns, 1)))
+        starts, last = [], builder.sub(count, _INDEX(1))
+        for j in range(ROWS):
+            wanted = builder.add(arguments[2], _INDEX(j))
+            place = builder.select(builder.icmp_signed("<", wanted, last), wanted, last)
+            point = builder.load(builder.gep(points.data, [place]))
+            starts.append(builder.gep(features.data, [builder.mul(point, depth)]))
+        number = context.get_value_type(signature.args[0].dtype)
+        size, vectors = _registers()
+        vector = ir.VectorType(number, size // context.get_abi_sizeof(number))
+        step = _INDEX(vectors * vector.count)
+        with cgutils.for_range_slice(builder, _INDEX(0), width, step, _INDEX) as (start, _):
+            sums = _sums(builder, vector, vectors, starts, builder.gep(columns.data, [start]), width, depth)
+            for j, row in enumerate(sums):
+                target = builder.gep(products.data, [builder.add(start, builder.mul(_INDEX(j), width))])
+                for v, total in enumerate(row):
+                    builder.store(total, _vector_at(builder, target, v, vector), align=context.get_abi_sizeof(number))
+        return context.get_dummy_value()
+
+    return types.void(left, rows, first, panel, E), build
+
+
+rows_by_panel: Any = intrinsic(_rows_by_panel)
+
+
+def _sums(builder: Any, vector: Any, vectors: int, starts: list[Any], columns: Any, width: Any, depth: Any) -> list[list[Any]]:
+    """The sums over all features, a list for every row.
+
+    Parameters
+    ----------
+    vector : the type of a register.  vectors : registers of a row.  starts : pointers to the first feature of every row.
+    columns : pointer to the first feature of the columns.  width : numbers from one of their features to the next.  depth : features.
+    """
+    before, loop, after = builder.block, builder.append_basic_block("features"), builder.append_basic_block("summed")
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    at = builder.phi(_INDEX)
+    at.add_incoming(_INDEX(0), before)
+    sums = [[builder.phi(vector) for _ in range(vectors)] for _ in starts]
+    here = builder.gep(columns, [builder.mul(at, width)])
+    size = 4 if isinstance(vector.element, ir.FloatType) else 8
+    others = [builder.load(_vector_at(builder, here, v, vector), align=size) for v in range(vectors)]
+    for start, row in zip(starts, sums, strict=True):
+        feature = _repeated(builder, builder.load(builder.gep(start, [at])), vector)
+        for total, other in zip(row, others, strict=True):
+            product = builder.fmul(feature, other, flags=("contract",))
+            total.add_incoming(ir.Constant(vector, [0.0] * vector.count), before)
+            total.add_incoming(builder.fadd(product, total, flags=("contract",)), loop)
+    following = builder.add(at, _INDEX(1))
+    at.add_incoming(following, loop)
+    builder.cbranch(builder.icmp_unsigned("<", following, depth), loop, after)
+    builder.position_at_end(after)
+    return [[total.incomings[1][0] for total in row] for row in sums]
+
+
+def _vector_at(builder: Any, pointer: Any, v: int, vector: Any) -> Any:
+    """Pointer to the v-th vector from a number on."""
+    return builder.bitcast(builder.gep(pointer, [_INDEX(v * vector.count)]), vector.as_pointer())
+
+
+def _repeated(builder: Any, number: Any, vector: Any) -> Any:
+    """The vector all of whose numbers are one."""
+    nothing, index = ir.Constant(vector, ir.Undefined), ir.IntType(32)
+    places = ir.Constant(ir.VectorType(index, vector.count), [0] * vector.count)
+    return builder.shuffle_vector(builder.insert_element(nothing, number, index(0)), nothing, places)
