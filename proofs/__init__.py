@@ -6,6 +6,7 @@ if __name__ != "equimargin.proofs":  # a second copy of every class would exist 
 from equimargin.proofs.audit import Audit, audit
 from equimargin.proofs.certificate import certificate, certify
 from equimargin.proofs.enclosure import Enclosure, enclosure
+from equimargin.proofs.optimal_ranges import OptimalRanges, Range, optimal_ranges
 from equimargin.proofs.program_certificate import certify_program, program_certificate
 from equimargin.proofs.referee import Agreement, Evidence, Family, Judgement, Verdict, examine, examine_solution, judge
 
@@ -16,6 +17,8 @@ __all__ = [
     "Evidence",
     "Family",
     "Judgement",
+    "OptimalRanges",
+    "Range",
     "Verdict",
     "audit",
     "certificate",
@@ -25,5 +28,6 @@ __all__ = [
     "examine",
     "examine_solution",
     "judge",
+    "optimal_ranges",
     "program_certificate",
 ]

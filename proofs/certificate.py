@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from operator import index
 from pathlib import Path
 from typing import Any, Literal
 
@@ -133,8 +134,8 @@ def certificate_of_ray(problem: MarginProblem, ray: Ray, mode: Mode = "exact") -
 
     Raises
     ------
-    ValueError : a problem too large to be written, or of a kernel without certificates; a ray that names rows which are not hard ones, or
-        under which the rows do not cancel.
+    ValueError : a problem too large to be written, or of a kernel without certificates; a ray of another form, one that names rows which
+        are not hard ones, or under which the rows do not cancel.
     """
     stated = state(problem)
     judge = checker.read_problem(stated)
@@ -149,11 +150,16 @@ def _combination_of_ray(problem: MarginProblem, ray: Ray) -> dict[str, Any]:
     rows, hard = problem.rows, np.flatnonzero(np.isinf(problem.costs))
     points = [rows.preferred[hard], rows.other[hard]] if isinstance(rows, Pairs) else [hard]
     number = dict(zip(map(tuple, np.column_stack(points).tolist()), hard.tolist(), strict=True))
-    missing = [row for row in ray.rows if row not in number]
+    try:
+        named, weights = [tuple(map(index, row)) for row in ray.rows], [index(weight) for weight in ray.weights]
+    except (AttributeError, TypeError):
+        raise ValueError("a ray has rows, each a pair (preferred, other) or a point (i,), and a whole number as weight of each") from None
+    if len(named) != len(weights):
+        raise ValueError(f"the ray has {len(named)} rows and {len(weights)} weights: there must be a weight for each row")
+    missing = [row for row in named if row not in number]
     if missing:
         raise ValueError(f"the ray names a row of {missing[0]}, which is not a hard row of the problem")
-    numbered = [number[row] for row in ray.rows]
-    return {"rows": numbered, "numerators": [_integer(weight) for weight in ray.weights], "denominator": 1}
+    return {"rows": [number[row] for row in named], "numerators": [_integer(weight) for weight in weights], "denominator": 1}
 
 
 def _both_sides(problem: MarginProblem, point: Point) -> Point:

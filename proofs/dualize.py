@@ -234,7 +234,11 @@ def reductions(program: Program) -> Iterator[tuple[str, Program]]:
 
 
 def _bounded(program: Program) -> Program | None:
-    """Replace an inequality in one unknown by a bound, and drop an inequality that has no unknown."""
+    """Replace an inequality in one unknown by a bound, and drop an inequality that has no unknown.
+
+    Multipliers have bounds at 0. An unknown of an equation without one is eliminated, and its inequalities stay: that one of them has no
+    other unknown is so for some data only.
+    """
     for r, row in enumerate(program.F):
         used = np.flatnonzero(row)
         if len(used) > 1:
@@ -244,6 +248,8 @@ def _bounded(program: Program) -> Program | None:
             return rest
         if len(used) == 1:
             k, over = int(used[0]), row[used[0]]
+            if end != 0 and 0 not in (program.lower[k], program.upper[k]) and program.E[:, k].any():
+                continue
             if over > 0:
                 return replace(rest, upper=_with(rest.upper, k, end / over, min))
             return replace(rest, lower=_with(rest.lower, k, end / over, max))

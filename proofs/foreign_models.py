@@ -19,11 +19,8 @@ Source: the manuals of scikit-learn 1.x, LIBSVM 3.x and LIBLINEAR 2.x.
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,6 +31,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equimargin.formulations.kernels.kernel import Kernel, Precomputed, linear, polynomial, precomputed, rbf
+from equimargin.formulations.numeric.archive import Archive
+from equimargin.formulations.numeric.arguments import said
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import Loss
 
@@ -50,8 +49,8 @@ NO_CLASS_WEIGHTS = "no class weights (-wi)"
 """What is assumed of a LIBSVM or LIBLINEAR classifier, whose file does not say with which class weights it was trained."""
 PENALISED_BIAS = "a penalised bias (no -R)"
 """What is assumed of a LIBLINEAR model, whose file does not say whether its bias was left out of the norm."""
-READING_ERRORS = (ValueError, TypeError, IndexError, ArithmeticError, MemoryError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error)
-"""The exceptions that Python, numpy and zipfile raise for a file that is not in the format that its first bytes promise."""
+READING_ERRORS = (ValueError, TypeError, IndexError, ArithmeticError, MemoryError, RuntimeError)
+"""The exceptions that Python and numpy raise for a file that is not in the format that its first bytes promise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,9 +211,7 @@ def read(path: str | os.PathLike[str]) -> Model:
     data = Path(path).read_bytes()
     try:
         if data.startswith(b"PK"):
-            with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-                named = {name: np.asarray(array) for name, array in arrays.items()}
-            return of_values({name: array.item() if array.ndim == 0 else array for name, array in named.items()})
+            return of_values({name: array.item() if array.ndim == 0 else array for name, array in Archive(data).items()})
         if data.lstrip().startswith(b"{"):
             return of_values(json.loads(data))
         lines = data.decode("ascii").splitlines()
@@ -223,7 +220,7 @@ def read(path: str | os.PathLike[str]) -> Model:
         if data.startswith(b"solver_type"):
             return _liblinear(lines)
     except READING_ERRORS as reason:
-        raise ValueError(f"{Path(path).name}: {str(reason) or type(reason).__name__}") from None
+        raise ValueError(f"{Path(path).name}: {said(reason)}") from None
     raise ValueError(f"{Path(path).name} is no NPZ, JSON, LIBSVM or LIBLINEAR model")
 
 

@@ -1,0 +1,234 @@
+"""Instances on which statements are tried: small problems in integers with their exact optima, in the documents' letters and signs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from random import Random
+
+from equimargin.formulations import MarginProblem, classification, ranking_from_pairs, regression
+from equimargin.formulations.problem.one_norm import Problem
+from equimargin.solvers.exact.optimum import ExactOptimum, exact_optimum
+from equimargin.solvers.solution import Status
+
+Vector = tuple[Fraction, ...]
+COSTS = (0.125, 0.25, 0.5, 1.0, 2.0, 8.0)
+"""Costs that are drawn: small ones bound most multipliers, large ones few."""
+COORDINATES = range(-3, 4)
+"""Coordinates of drawn points: few enough for points and margins to coincide."""
+
+
+def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
+    """a.b."""
+    return sum((u * v for u, v in zip(a, b, strict=True)), Fraction(0))
+
+
+def combined(coefficients: Sequence[Fraction], points: Sequence[Vector]) -> Vector:
+    """sum_i coefficients_i points_i."""
+    return tuple(sum((c * v for c, v in zip(coefficients, column, strict=True)), Fraction(0)) for column in zip(*points, strict=True))
+
+
+def minus(a: Vector, b: Vector) -> Vector:
+    """a - b."""
+    return tuple(u - v for u, v in zip(a, b, strict=True))
+
+
+def points(random: Random, count: int, dimension: int = 2) -> tuple[Vector, ...]:
+    """Points with small integer coordinates."""
+    return tuple(tuple(Fraction(random.choice(COORDINATES)) for _ in range(dimension)) for _ in range(count))
+
+
+def solved(problem: Problem) -> ExactOptimum:
+    """The exact optimum of a problem that has one.
+
+    Raises
+    ------
+    ArithmeticError : it was not found.
+    """
+    optimum = exact_optimum(problem)
+    if optimum.status is not Status.OPTIMAL:
+        raise ArithmeticError(f"the exact optimum was not found: {optimum.reason}")
+    return optimum
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Labelled points with an optimal classifier F(x) = w.x - b, in the tutorial's sign of b.
+
+    x, y : points and labels.  C : the cost, None of a hard margin.  value, alpha, w, b : an optimum.
+    """
+
+    x: tuple[Vector, ...]
+    y: tuple[int, ...]
+    C: Fraction | None
+    value: Fraction
+    alpha: Vector
+    w: Vector
+    b: Fraction
+
+    def F(self, i: int) -> Fraction:
+        """w.x_i - b."""
+        return dot(self.w, self.x[i]) - self.b
+
+    def margin(self, i: int) -> Fraction:
+        """y_i F(x_i)."""
+        return self.y[i] * self.F(i)
+
+    def xi(self, i: int) -> Fraction:
+        """The slack of point i."""
+        return max(Fraction(0), 1 - self.margin(i))
+
+    @property
+    def all(self) -> range:
+        """The numbers of the points."""
+        return range(len(self.y))
+
+    def quadratic(self, alpha: Sequence[Fraction]) -> Fraction:
+        """sum_ij alpha_i alpha_j y_i y_j x_i.x_j."""
+        v = combined([a * s for a, s in zip(alpha, self.y, strict=True)], self.x)
+        return dot(v, v)
+
+
+def classes(problem: MarginProblem, x: tuple[Vector, ...], y: tuple[int, ...]) -> Classes:
+    """A classification with its exact optimum."""
+    optimum = solved(problem)
+    low, high = optimum.bias
+    bias = low if low is not None else high
+    if optimum.value is None or optimum.w is None or bias is None:
+        raise ArithmeticError("the optimum of a linear classification has no w and b")
+    C = None if float("inf") == problem.C else Fraction(problem.C)
+    return Classes(x, y, C, optimum.value, optimum.alpha, optimum.w, -bias)
+
+
+def of_labels(x: tuple[Vector, ...], y: tuple[int, ...], C: float) -> Classes:
+    """Labelled points with their exact optimum."""
+    return classes(classification([[float(v) for v in point] for point in x], list(y), C), x, y)
+
+
+def separable(random: Random) -> Classes:
+    """A hard margin: points of two classes, and a line between them."""
+    while True:
+        x, w, b = points(random, random.randint(3, 6)), points(random, 1)[0], Fraction(random.choice(COORDINATES))
+        F = [dot(w, point) - b for point in x]
+        y = tuple(1 if value > 0 else -1 for value in F)
+        if 0 not in F and len(set(y)) == 2:
+            return of_labels(x, y, float("inf"))
+
+
+def soft(random: Random) -> Classes:
+    """A soft margin: points with labels that need not be separable."""
+    x = points(random, random.randint(3, 6))
+    y = tuple(random.choice((-1, 1)) for _ in x[2:])
+    return of_labels(x, (1, -1, *y), random.choice(COSTS))
+
+
+@dataclass(frozen=True)
+class Tube:
+    """Targets with an optimal regression F(x) = w.x + b: value, alpha and alphahat of the upper and the lower side, w and b."""
+
+    x: tuple[Vector, ...]
+    y: Vector
+    C: Fraction
+    epsilon: Fraction
+    value: Fraction
+    alpha: Vector
+    alphahat: Vector
+    w: Vector
+    b: Fraction
+
+    def F(self, i: int) -> Fraction:
+        """w.x_i + b."""
+        return dot(self.w, self.x[i]) + self.b
+
+    def xi(self, i: int) -> Fraction:
+        """By how much y_i is above the tube."""
+        return max(Fraction(0), self.y[i] - self.F(i) - self.epsilon)
+
+    def xihat(self, i: int) -> Fraction:
+        """By how much y_i is below the tube."""
+        return max(Fraction(0), self.F(i) - self.y[i] - self.epsilon)
+
+    @property
+    def all(self) -> range:
+        """The numbers of the points."""
+        return range(len(self.y))
+
+    @property
+    def differences(self) -> Vector:
+        """alpha - alphahat."""
+        return minus(self.alpha, self.alphahat)
+
+
+def tube(random: Random) -> Tube:
+    """A regression on small integers."""
+    x = points(random, random.randint(3, 6))
+    y = tuple(Fraction(random.randint(-4, 4)) for _ in x)
+    C, epsilon = random.choice(COSTS), random.choice((0.25, 0.5, 1.0))
+    optimum = solved(regression([[float(v) for v in point] for point in x], [float(v) for v in y], C, epsilon))
+    low, high = optimum.bias
+    bias = low if low is not None else high
+    if optimum.value is None or optimum.w is None or bias is None:
+        raise ArithmeticError("the optimum of a linear regression has no w and b")
+    m = len(y)
+    return Tube(x, y, Fraction(C), Fraction(epsilon), optimum.value, optimum.alpha[:m], optimum.alpha[m:], optimum.w, bias)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Preferences (i, j), x_i above x_j, with an optimal linear ranking F(x) = w.x: value, alpha of every pair, and w."""
+
+    x: tuple[Vector, ...]
+    pairs: tuple[tuple[int, int], ...]
+    C: Fraction | None
+    value: Fraction
+    alpha: Vector
+    w: Vector
+
+    def difference(self, r: int) -> Vector:
+        """x_i - x_j of pair r."""
+        i, j = self.pairs[r]
+        return minus(self.x[i], self.x[j])
+
+    def margin(self, r: int) -> Fraction:
+        """w.(x_i - x_j)."""
+        return dot(self.w, self.difference(r))
+
+    def xi(self, r: int) -> Fraction:
+        """The slack of pair r."""
+        return max(Fraction(0), 1 - self.margin(r))
+
+    @property
+    def all(self) -> range:
+        """The numbers of the pairs."""
+        return range(len(self.pairs))
+
+    def quadratic(self, alpha: Sequence[Fraction]) -> Fraction:
+        """sum alpha_ij alpha_uv (x_i - x_j).(x_u - x_v)."""
+        v = combined(alpha, [self.difference(r) for r in self.all])
+        return dot(v, v)
+
+
+def of_pairs(x: tuple[Vector, ...], pairs: Sequence[tuple[int, int]], C: float) -> Ranked:
+    """Preferences with their exact optimum."""
+    optimum = solved(ranking_from_pairs([[float(v) for v in point] for point in x], [list(pair) for pair in pairs], C))
+    if optimum.value is None or optimum.w is None:
+        raise ArithmeticError("the optimum of a linear ranking has no w")
+    return Ranked(x, tuple(pairs), None if float("inf") == C else Fraction(C), optimum.value, optimum.alpha, optimum.w)
+
+
+def ranked(random: Random) -> Ranked:
+    """A soft ranking of few points, in an order that need not be linear in them."""
+    x = points(random, random.randint(3, 5))
+    return of_pairs(x, list(combinations(range(len(x)), 2)), random.choice(COSTS))
+
+
+def rankable(random: Random) -> Ranked:
+    """A hard ranking: an order that a direction has."""
+    while True:
+        x, w = points(random, random.randint(3, 5)), points(random, 1)[0]
+        scores = [dot(w, point) for point in x]
+        if len(set(scores)) == len(scores):
+            order = sorted(range(len(x)), key=lambda i: -scores[i])
+            return of_pairs(tuple(x[i] for i in order), list(combinations(range(len(x)), 2)), float("inf"))

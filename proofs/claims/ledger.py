@@ -1,0 +1,122 @@
+"""The ledger: every numbered equation, theorem, algorithm, figure and table of the documents, and what else they claim.
+
+A claim is quoted in ASCII. Its verdict is one of seven, and it has one pointer to what shows it: a statement of this package, which is
+tried in rational numbers; a theorem that Coq has checked; a declared formulation, or one that is wrong on purpose; a test; an experiment.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files as resources
+
+FILES = ("tutorial", "path", "kernel", "encyclopedia", "ordinal")
+"""The files of claims, one a document, in the order of the documents' letters T, P, K, W, O."""
+
+
+class Verdict(StrEnum):
+    """What became of a claim."""
+
+    HOLDS = "holds"
+    CORRECTED = "holds corrected"
+    REFUTED = "refuted"
+    MISPRINT = "misprint"
+    UNDECIDED = "not decidable by running"
+    REPRODUCED = "reproduced"
+    NOT_REPRODUCED = "not reproduced"
+
+
+class Kind(StrEnum):
+    """What shows a claim; NONE where nothing can, or nothing has to."""
+
+    STATEMENT = "statement"
+    THEOREM = "theorem"
+    FORM = "form"
+    CONTROL = "control"
+    TEST = "test"
+    EXPERIMENT = "experiment"
+    NONE = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a document.
+
+    id : the letter of the document, a dot, and the number of the equation or a name.  place : where it is printed.  says : the quotation.
+    verdict : what became of it.  kind, name : what shows it.  note : what is right instead, or why nothing decides it.
+    """
+
+    id: str
+    place: str
+    says: str
+    verdict: Verdict
+    kind: Kind
+    name: str
+    note: str
+
+    @property
+    def document(self) -> str:
+        """The letter of the document."""
+        return self.id.partition(".")[0]
+
+    @property
+    def exact(self) -> bool:
+        """Whether it is decided in rational numbers, or by a theorem."""
+        return self.kind in (Kind.STATEMENT, Kind.THEOREM)
+
+
+@cache
+def claims() -> tuple[Claim, ...]:
+    """All claims, by document, in the order of the pages.
+
+    Raises
+    ------
+    ValueError : two claims have one id.
+    """
+    found: dict[str, Claim] = {}
+    for name in FILES:
+        text = (resources("equimargin.proofs.claims") / "documents" / f"{name}.toml").read_text(encoding="utf-8")
+        for row in tomllib.loads(text)["claim"]:
+            kind, _, pointer = row["evidence"].partition(" ")
+            claim = Claim(row["id"], row["place"], row["says"], Verdict(row["verdict"]), Kind(kind), pointer, row.get("note", ""))
+            if claim.id in found:
+                raise ValueError(f"two claims have the id {claim.id}")
+            found[claim.id] = claim
+    return tuple(found.values())
+
+
+def chosen(document: str | None = None, verdict: Verdict | None = None) -> Sequence[Claim]:
+    """The claims of one document, or with one verdict; None stands for all.
+
+    Parameters
+    ----------
+    document : the letter T, P, K, W or O.  verdict : one of the seven.
+
+    Raises
+    ------
+    ValueError : no document has this letter.
+    """
+    letters = sorted({claim.document for claim in claims()})
+    if document is not None and document not in letters:
+        raise ValueError(f"no document is called {document!r}: the letters are {', '.join(letters)}")
+    return [c for c in claims() if document in (None, c.document) and verdict in (None, c.verdict)]
+
+
+def claim(id: str) -> Claim:
+    """One claim.
+
+    Parameters
+    ----------
+    id : such as T.26.
+
+    Raises
+    ------
+    LookupError : there is none with this id.
+    """
+    for known in claims():
+        if known.id == id:
+            return known
+    raise LookupError(f"no claim is called {id!r}")

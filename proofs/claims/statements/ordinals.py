@@ -1,0 +1,108 @@
+"""Document O: ordinal regression, its orders, inversions and empirical risk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, permutations, product
+from random import Random
+
+from equimargin.proofs.claims.statement import statement
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Ranks y of l objects, and what a function h says of them."""
+
+    y: tuple[int, ...]
+    h: tuple[int, ...]
+
+    def loss(self, i: int, j: int) -> int:
+        """l_pref: 1 where h inverts the pair, which it does where it has the strict opposite of two different ranks, or ties them."""
+        return int((self.y[i] > self.y[j] and self.h[i] <= self.h[j]) or (self.y[j] > self.y[i] and self.h[j] <= self.h[i]))
+
+    @property
+    def empirical(self) -> Fraction:
+        """R_emp = 1 / l^2 sum_i sum_j l_pref."""
+        n = range(len(self.y))
+        return Fraction(sum(self.loss(i, j) for i, j in product(n, n)), len(self.y) ** 2)
+
+
+def predicted(random: Random) -> Predicted:
+    """Two to five objects with three ranks."""
+    size = random.randint(2, 5)
+    return Predicted(tuple(random.randint(1, 3) for _ in range(size)), tuple(random.randint(1, 3) for _ in range(size)))
+
+
+@statement("O.1", predicted)
+def a_function_induces_an_order(at: Predicted) -> bool:
+    """x_i above x_j if and only if h(x_i) is above h(x_j): a strict order whose ties are transitive, and which has the ranks of h.
+
+    The number of objects that one is above has the order of h, and a function with other ranks at two objects induces another order.
+    """
+    n = range(len(at.h))
+    above = {(i, j) for i, j in product(n, n) if at.h[i] > at.h[j]}
+    tied = {(i, j) for i, j in product(n, n) if (i, j) not in above and (j, i) not in above}
+    if above & {(j, i) for i, j in above} or tied != {(i, j) for i, j in product(n, n) if at.h[i] == at.h[j]}:
+        return False
+    if any((i, k) not in related for related in (above, tied) for i, j in related for other, k in related if other == j):
+        return False
+    below = [sum((i, j) in above for j in n) for i in n]
+    if any((below[i] > below[j]) != ((i, j) in above) for i, j in product(n, n)):
+        return False
+    turned = {(i, j) for i, j in product(n, n) if -at.h[i] > -at.h[j]}
+    return (turned == above) == (len(set(at.h)) == 1)
+
+
+@statement("O.pairs", predicted)
+def a_pair_has_two_outcomes_or_none(at: Predicted) -> bool:
+    """y_1 above y_2, y_2 above y_1, or neither where they are equal, which no inversion is counted of."""
+    n = range(len(at.y))
+    return all(at.loss(i, j) == at.loss(j, i) and (at.y[i] != at.y[j] or at.loss(i, j) == 0) for i, j in product(n, n))
+
+
+@statement("O.risk", predicted)
+def the_empirical_risk_is_twice_the_inversions(at: Predicted) -> bool:
+    """The sum over all i and j has every inverted pair twice."""
+    inverted = sum(at.loss(i, j) for i in range(len(at.y)) for j in range(i))
+    return at.empirical == Fraction(2 * inverted, len(at.y) ** 2)
+
+
+@statement("O.sets", predicted)
+def the_new_sample_has_all_pairs_of_different_ranks(at: Predicted) -> bool:
+    """S' has every 2-set of objects of different ranks once, with +1 where the first is preferred: R_emp is 2 / l^2 of its errors."""
+    pairs = [(i, j) for i, j in combinations(range(len(at.y)), 2) if at.y[i] != at.y[j]]
+    sample = [(i, j, 1 if at.y[i] > at.y[j] else -1) for i, j in pairs]
+    errors = sum(sign * (at.h[i] - at.h[j]) <= 0 for i, j, sign in sample)
+    return at.empirical == Fraction(2 * errors, len(at.y) ** 2)
+
+
+@statement("O.utility", predicted)
+def inversions_depend_on_the_order_alone(at: Predicted) -> bool:
+    """Any increasing utility of h has its risk: ranks as intervals of the real line."""
+    return Predicted(at.y, tuple(v**3 for v in at.h)).empirical == at.empirical
+
+
+@dataclass(frozen=True)
+class Losses:
+    """A loss l(y, yhat) of three classes: 0 where they are equal, and any positive numbers elsewhere; rows are y."""
+
+    table: tuple[tuple[int, ...], ...]
+
+    def renamed(self, names: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+        """The same loss of classes with other names."""
+        return tuple(tuple(self.table[names[a]][names[b]] for b in range(3)) for a in range(3))
+
+
+def losses(random: Random) -> Losses:
+    """A loss, half of the time one that does not depend on which two classes are taken for each other."""
+    same, alike = random.randint(1, 4), random.random() < 0.5
+    return Losses(tuple(tuple(0 if a == b else same if alike else random.randint(1, 4) for b in range(3)) for a in range(3)))
+
+
+@statement("O.nominal", losses)
+def a_loss_without_an_order_is_the_zero_one_loss(at: Losses) -> bool:
+    """A loss is the same under all names of the classes exactly if it is a multiple of l(y, yhat) = 0 iff y = yhat, 1 iff not."""
+    nominal = all(at.renamed(names) == at.table for names in permutations(range(3)))
+    zero_one = [[int(a != b) for b in range(3)] for a in range(3)]
+    return nominal == any([[c * v for v in row] for row in zero_one] == [list(row) for row in at.table] for c in range(1, 5))

@@ -1,0 +1,174 @@
+"""A certificate as a theorem: a Coq file that holds the certificate's bytes, and its proof by the checker that is proved in `rocq/checker`.
+
+    forall R : realFieldType, holds R certificate        the minimum of the stated problem exists, and lies in the claimed interval
+
+over every ordered field R. Nothing of the certificate is read here: it is cut into pieces, and Coq reads them. The families of
+`rocq/checker` are covered, with a linear kernel and without weights. `rocq` is compiled at its first use, and kept in the user's cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from equimargin.proofs.theorems import text_of
+
+PIECE = 1000
+"""Bytes of a string in the Coq file: Coq's stack is too small for strings of 100,000."""
+MOST_SECONDS = 1800
+"""Seconds that Coq may take for one file: a certificate of a megabyte takes about one minute."""
+ROOT = "checker/certificate"
+"""The file of `rocq` that a theorem needs, with all those that it needs itself."""
+COVERED = "its families are svm, svr and rank, with a linear kernel, without weights and with both points"
+"""What the proved checker reads, as a sentence on a certificate that it refuses says it."""
+INSTALL = "apt-get install coq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics"
+"""What installs Coq and the libraries that the theorems need."""
+CLOSED = "Closed under the global context"
+"""What Coq says of a theorem that rests on no axiom."""
+
+HEAD = "(** A certificate, byte by byte, and the theorem that its claim holds: written by equimargin, checked by"
+FILE = """{head}
+        coqc -Q ROCQ equimargin {module}.v          where ROCQ is the folder proofs/rocq of equimargin, compiled *)
+From mathcomp Require Import all_ssreflect all_algebra.
+From equimargin.checker Require Import json certificate.
+Open Scope text_scope.
+Definition certificate : seq text := [::
+  {pieces}].
+Theorem claim_holds : forall R : realFieldType, holds R certificate.
+Proof. apply: check_sound. vm_cast_no_check (erefl true). Qed.
+Print Assumptions claim_holds.
+"""
+
+
+class NotProved(Exception):
+    """Coq has not checked a theorem; the message says why."""
+
+
+def strings(data: bytes) -> str:
+    """The bytes of a certificate as strings of Coq.
+
+    Parameters
+    ----------
+    data : the certificate, in ASCII.
+
+    Raises
+    ------
+    NotProved : a byte is not ASCII.
+    """
+    if not data.isascii():
+        raise NotProved("the certificate has characters that are not ASCII, which its format does not need")
+    text = data.decode("ascii")
+    return ";\n  ".join('"' + text[at : at + PIECE].replace('"', '""') + '"' for at in range(0, len(text), PIECE))
+
+
+def theorem(data: bytes, module: str) -> str:
+    """The Coq file of a certificate.
+
+    Parameters
+    ----------
+    data : the certificate, in ASCII.
+    module : the name of the Coq file, without its ending.
+
+    Raises
+    ------
+    NotProved : a byte is not ASCII.
+    """
+    return FILE.format(head=HEAD, module=module, pieces=strings(data))
+
+
+def module_of(certificate: Path) -> str:
+    """The name of a certificate's Coq file: Coq takes letters, digits and underscores, and no digit first."""
+    name = re.sub(r"[^A-Za-z0-9_]", "_", certificate.stem)
+    return name if name[:1].isalpha() else f"certificate_{name}"
+
+
+def prove(certificate: Path) -> Path:
+    """Write the theorem of a certificate beside it, and have Coq check it.
+
+    Parameters
+    ----------
+    certificate : its file.
+
+    Returns
+    -------
+    The Coq file.
+
+    Raises
+    ------
+    NotProved : Coq does not check it, with the reason. The Coq file may then be there.
+    OSError : a file cannot be read or written.
+    """
+    module = module_of(certificate)
+    target = certificate.with_name(f"{module}.v")
+    if target.exists() and not target.read_text(encoding="utf-8", errors="replace").startswith(HEAD):
+        raise NotProved(f"{target} is there and is no theorem of a certificate; move it")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / target.name
+        copy.write_text(theorem(certificate.read_bytes(), module), encoding="ascii", newline="")
+        shutil.copyfile(copy, target)
+        if shutil.which("coqc") is None:
+            raise NotProved(f"{target} is written, and there is no coqc to check it: {INSTALL}")
+        with library() as compiled:
+            said = _coqc(copy, compiled)
+    if CLOSED not in said:
+        raise NotProved(f"the theorem of {target} rests on axioms: {' '.join(said.split())}")
+    return target
+
+
+@contextmanager
+def library() -> Iterator[Path]:
+    """The folder of the compiled files that a theorem needs: in the user's cache where that can be written, compiled at the first time.
+
+    Raises
+    ------
+    NotProved : Coq does not compile them, as without mathcomp.
+    """
+    from equimargin.formulations.numeric.jit import cache_directory
+
+    names = list(dict.fromkeys(_needed(ROOT)))
+    kernels = cache_directory()
+    version = subprocess.run(["coqc", "--version"], capture_output=True, text=True).stdout
+    digest = hashlib.sha256("".join([version, *map(text_of, names)]).encode()).hexdigest()[:16]
+    kept = None if kernels is None else kernels.parent / f"rocq-{digest}"
+    if kept is not None and kept.exists():
+        yield kept
+        return
+    with tempfile.TemporaryDirectory(dir=None if kept is None else kept.parent) as folder:
+        made = Path(folder) / "rocq"
+        for name in names:
+            file = made / f"{name}.v"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text_of(name), encoding="utf-8")
+            _coqc(file, made)
+        if kept is not None and not kept.exists():
+            made = made.rename(kept)
+        yield made
+
+
+def _needed(name: str) -> Iterator[str]:
+    """The files of `rocq` that one of them needs, each before those that need it, itself last."""
+    for folder, names in re.findall(r"^From equimargin(\.checker)? Require Import ([\w ]+)\.", text_of(name), re.MULTILINE):
+        for other in names.split():
+            yield from _needed(f"checker/{other}" if folder else other)
+    yield name
+
+
+def _coqc(file: Path, compiled: Path) -> str:
+    """What Coq says of a file that it accepts."""
+    command = ["coqc", "-w", "none", "-Q", str(compiled), "equimargin", file.name]
+    try:
+        answer = subprocess.run(command, cwd=file.parent, capture_output=True, text=True, encoding="utf-8", timeout=MOST_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise NotProved(f"Coq takes longer than {MOST_SECONDS} seconds") from None
+    said = answer.stdout + answer.stderr
+    if answer.returncode:
+        if "check certificate" in said:
+            raise NotProved(f"the checker that is proved in Coq does not accept it: {COVERED}")
+        raise NotProved(f"Coq ends with status {answer.returncode}: {' '.join(said.split())[-300:]}")
+    return said
