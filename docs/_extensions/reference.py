@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from importlib import import_module
 from pathlib import Path
@@ -31,6 +31,7 @@ PUBLIC = {
     "equimargin.solvers": "How, fast; exactly; along the path.",
     "equimargin.proofs": "Why to believe it.",
     "equimargin.estimators": "The problems as scikit-learn's estimators.",
+    "equimargin.distributed": "Linear problems beyond one machine.",
     "equimargin.selection": "The best cost and the best kernel.",
     "equimargin.metrics": "What a ranking is worth.",
     "equimargin.boundaries": "Ranks from scores.",
@@ -55,13 +56,13 @@ ARROWS = {"equivalence": "↔", "strong equivalence": "⇔", "rescaling": "∝",
 
 def setup(app: Any) -> dict[str, Any]:
     """Write the pages before Sphinx reads its sources."""
-    app.connect("builder-inited", lambda app: write(Path(app.srcdir) / "reference"))
+    app.connect("builder-inited", lambda app: write(Path(app.srcdir) / "reference", pages()))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def write(folder: Path) -> None:
+def write(folder: Path, pages: Mapping[str, str]) -> None:
     """Write every page that is not there as it should be: an unchanged page is not read again."""
-    for name, text in pages().items():
+    for name, text in pages.items():
         file = folder / name
         if not file.exists() or file.read_text(encoding="utf-8") != text:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -87,7 +88,7 @@ def pages() -> dict[str, str]:
 
 def shown_families() -> list[str]:
     """The families of the project, and of what comes along with it."""
-    return [family for family in families() if _members(family)]
+    return [family for family in families() if members(family)]
 
 
 def is_ours(module: str) -> bool:
@@ -106,7 +107,7 @@ def literal(text: str) -> list[str]:
     return ["```text", *text.splitlines(), "```", ""]
 
 
-def _members(family: str) -> list[Any]:
+def members(family: str) -> list[Any]:
     """The formulations of a family that are the project's or come with it, controls last."""
     entries = [entry for entry in REGISTRY.values() if entry.family == family and is_ours(entry.builder.__module__)]
     return sorted(entries, key=lambda entry: entry.control)
@@ -122,20 +123,20 @@ def _families() -> Iterator[str]:
         left = [family for family in left if family not in here]
         yield from (f"## {subject}", "", "| family | formulations | controls |", "| --- | --- | --- |")
         for family in here:
-            entries = _members(family)
-            names = [[_formulation_link(entry.id) for entry in entries if entry.control is control] for control in (False, True)]
+            entries = members(family)
+            names = [[formulation_link(entry.id) for entry in entries if entry.control is control] for control in (False, True)]
             yield f"| [{family}]({family}.md) | {', '.join(names[0])} | {', '.join(names[1])} |"
         yield ""
     yield from ("```{toctree}", ":hidden:", "", *shown_families(), "```")
 
 
-def _formulation_link(id: str) -> str:
+def formulation_link(id: str) -> str:
     """A link to a formulation, from wherever it is."""
     return f"{{ref}}`{id} <formulation-{id}>`" if id in REGISTRY else f"`{id}`"
 
 
 def _family(family: str) -> Iterator[str]:
-    entries = _members(family)
+    entries = members(family)
     yield from (f"(family-{family})=", f"# {family}", "")
     if origin := origin_of(entries[0].builder.__module__):
         yield from (f"*Where it comes from:* {plain(origin)}.", "")
@@ -161,11 +162,11 @@ def _formulation(entry: Any) -> Iterator[str]:
     yield from (f"Printed in {'; '.join(plain(str(source)) for source in entry.sources)}.", "")
     for link in links.of(entry.id):
         other = link.b if link.a == entry.id else link.a
-        yield f"* {{ref}}`{link.kind} <link-{_slug(link)}>` with {_formulation_link(other)}: {plain(link.statement)}"
+        yield f"* {{ref}}`{link.kind} <link-{slug(link)}>` with {formulation_link(other)}: {plain(link.statement)}"
     yield ""
 
 
-def _slug(link: Any) -> str:
+def slug(link: Any) -> str:
     """The name of a link on its page."""
     return f"{link.a}-{link.kind.replace(' ', '-')}-{link.b.replace(' ', '-')}"
 
@@ -180,8 +181,8 @@ def _links() -> Iterator[str]:
         yield from (f"## {kind.capitalize()}", "", plain(said), "")
         for link in links.LINKS:
             if link.kind == kind:
-                yield from (f"(link-{_slug(link)})=", f"### {link.a} {sign} {link.b}", "")
-                yield from (f"{_formulation_link(link.a)} {sign} {_formulation_link(link.b)}: {plain(link.statement)}", "")
+                yield from (f"(link-{slug(link)})=", f"### {link.a} {sign} {link.b}", "")
+                yield from (f"{formulation_link(link.a)} {sign} {formulation_link(link.b)}: {plain(link.statement)}", "")
                 if link.conditions != "always":
                     yield from (f"It holds for {plain(link.conditions)}.", "")
                 if isinstance(link, links.NotEquivalent):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 MISSING = "the atlas needs latex2mathml, markdown-it-py and mdit-py-plugins: pip install 'equimargin[atlas]'"
 """What is said where a library of the extra is not installed."""
@@ -48,7 +48,14 @@ def _markdown() -> Any:
         from mdit_py_plugins.dollarmath import dollarmath_plugin
     except ImportError as missing:
         raise ValueError(MISSING) from missing
-    return MarkdownIt("commonmark", {"html": False}).use(dollarmath_plugin, renderer=_drawn, allow_digits=False)
+    made = MarkdownIt("commonmark", {"html": False}).use(dollarmath_plugin, renderer=_drawn, allow_digits=False)
+    made.add_render_rule("fence", _as_it_is)
+    return made
+
+
+def _as_it_is(renderer: Any, tokens: Sequence[Any], index: int, options: Any, environment: Any) -> str:
+    """A block of code, or what it prints; it scrolls, and the keyboard reaches it."""
+    return f'<pre tabindex="0">{escape(tokens[index].content)}</pre>\n'
 
 
 def _drawn(latex: str, options: Mapping[str, Any]) -> str:
