@@ -1,0 +1,277 @@
+"""The command `study`: a whole experiment from a TOML file, kept answer by answer, shown and written at any time."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from equimargin.cli.names import choices, command_of, one_of
+from equimargin.cli.options import (
+    STDOUT,
+    HTMLOption,
+    check_writable,
+    finish,
+    leave,
+    load_plugins,
+    sentences,
+    without_warnings_of_trackers,
+    writing,
+)
+from equimargin.cli.screen import PAGE_COLUMNS, columns, console, unread_output_kept
+
+if TYPE_CHECKING:
+    from equimargin.study.database import Database
+    from equimargin.study.executors import Executor
+    from equimargin.study.results import Study
+    from equimargin.study.summary import Progress
+
+SECONDS_BETWEEN_LOOKS = 0.5
+"""Seconds between two looks at the database for a terminal: more often nobody reads it."""
+SECONDS_BETWEEN_LINES = 60.0
+"""Seconds between two lines where standard output is no terminal: a log of a day has a thousand of them."""
+ENDING = ".sqlite"
+"""How the name of the database ends that belongs to a plan."""
+HEAD_OF_DATABASES = b"SQLite format 3\0"
+"""The bytes that every SQLite database begins with."""
+WITH_OTHERS = 4
+"""The exit status where other processes have leased what is missing."""
+
+
+class ExecutorName(StrEnum):
+    """Who runs the answers."""
+
+    LOCAL = "local"
+    JOBLIB = "joblib"
+    DASK = "dask"
+
+
+def study(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The plan, a TOML file; to look at a study its database will do.")],
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is missing, beside other processes if there are any.")] = False,
+    database: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The database; by default FILE with the ending .sqlite in place of its own.")
+    ] = None,
+    executor: Annotated[
+        ExecutorName,
+        typer.Option(
+            parser=one_of(ExecutorName),
+            metavar=choices(ExecutorName),
+            help="Who runs the answers: this process, processes of this machine, or a Dask cluster.",
+        ),
+    ] = ExecutorName.LOCAL,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", help="Processes of joblib, or of a Dask cluster of this machine; by default one a processor.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of a running Dask cluster, such as tcp://10.0.0.1:8786.")
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="What an answer may take beside the data, such as 500M or 2G; no limit by default.")
+    ] = None,
+    status: Annotated[bool, typer.Option("--status", help="Run nothing; show how far it is, in a terminal while it is worked on.")] = False,
+    html: HTMLOption = None,
+    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the answers as CSV; - is standard output.")] = None,
+    parquet: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the answers as Parquet, which takes pyarrow.")] = None,
+) -> None:
+    """Run a whole experiment that a TOML file describes, and keep every answer; --status, --html, --csv and --parquet run nothing."""
+    with sentences():
+        where = _database_of(file) if database is None else database
+        if status or html or csv or parquet:
+            from equimargin.study import Study
+
+            if resume or executor is not ExecutorName.LOCAL or jobs is not None or scheduler is not None or memory is not None:
+                raise ValueError("--status, --html, --csv and --parquet run nothing: leave out what is of running, or give two commands")
+            _keep_apart((html, csv, parquet), (file, where))
+            _show(Study(where), html, csv, parquet, command_of(context))
+            if status:
+                _follow(Study(where))
+            return
+        load_plugins(None)
+        _run(file, where, resume, _executor(executor, jobs, scheduler, memory))
+
+
+def _database_of(file: Path) -> Path:
+    """The database of a study by the name of its plan, or by its own."""
+    return file if _is_database(file) else file.with_suffix(ENDING)
+
+
+def _is_database(file: Path) -> bool:
+    """Whether a file is a database, whatever its name."""
+    if not file.is_file():
+        return False
+    with file.open("rb") as opened:
+        return opened.read(len(HEAD_OF_DATABASES)) == HEAD_OF_DATABASES
+
+
+def _keep_apart(written: Sequence[Path | None], kept: Sequence[Path]) -> None:
+    """Refuse to write over a study.
+
+    Raises
+    ------
+    ValueError : a file that is to be written is the plan, the database, or what SQLite keeps beside it.
+    """
+    beside = [path.with_name(path.name + end) for path in kept for end in ("", "-wal", "-shm")]
+    for path in written:
+        if path is not None and path.resolve() in [each.resolve() for each in beside]:
+            raise ValueError(f"{path} is the study itself, and would be lost: name another file to write")
+
+
+def _show(study: Study, html: Path | None, csv: Path | None, parquet: Path | None, command: str) -> None:
+    """Write what there is of a study."""
+    check_writable(html, csv, parquet)
+    if parquet == STDOUT:
+        raise ValueError("--parquet takes a file: a Parquet file is not written to standard output")
+    with writing(html, csv) as write:
+        if html is not None:
+            write(html, study.to_html(command))
+        if csv is not None:
+            write(csv, study.to_csv())
+    if parquet is not None:
+        study.to_parquet(parquet)
+
+
+def _follow(study: Study) -> None:
+    """Show how far a study is, in a terminal until nobody is at work on it or Ctrl-C comes."""
+    try:
+        with _screen() as show:
+            while show(study.progress()) and study.progress().holders and sys.stdout.isatty():
+                time.sleep(SECONDS_BETWEEN_LOOKS)
+    except KeyboardInterrupt:
+        return
+
+
+def _executor(name: ExecutorName, jobs: int | None, scheduler: str | None, memory: str | None) -> Executor:
+    """Who runs the answers, as the options say.
+
+    Raises
+    ------
+    ValueError : options that do not belong together, or that are no numbers of processes or of bytes.
+    """
+    from joblib import cpu_count  # of those that this process may use
+
+    from equimargin.study.executors import local, of_dask, of_joblib
+    from equimargin.study.memory import bytes_of
+
+    limit = None if memory is None else bytes_of(memory)
+    if scheduler is not None and name is not ExecutorName.DASK:
+        raise ValueError(f"--scheduler is of a Dask cluster, and --executor is {name}; say --executor dask")
+    if jobs is not None and (name is ExecutorName.LOCAL or scheduler is not None):
+        what = "the local executor is one process" if scheduler is None else "the cluster has workers of its own"
+        raise ValueError(f"--jobs does not go with it: {what}; leave it out")
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"--jobs must be a number of processes, at least 1, not {jobs}")
+    if name is ExecutorName.LOCAL and limit is None:
+        return local()
+    without_warnings_of_trackers()
+    many = jobs or cpu_count()
+    if name is ExecutorName.DASK:
+        return of_dask(scheduler, many, limit)
+    return of_joblib(1 if name is ExecutorName.LOCAL else many, limit)  # a library that finds no memory may end its process
+
+
+def _run(file: Path, where: Path, resume: bool, executor: Executor) -> None:
+    """Plan a study, and run what is missing."""
+    from equimargin.study.database import Database
+    from equimargin.study.grid import grid
+    from equimargin.study.plan import read_plan
+    from equimargin.study.results import Study
+
+    if _is_database(file):
+        raise ValueError(f"{file} is the database of a study, and its answers are run by its plan: give the TOML file (--database {file})")
+    plan = read_plan(file)
+    if where.resolve() == file.resolve():
+        raise ValueError(f"{file} is the plan, and cannot be its own database; rename it, or name a database (--database FILE)")
+    if not resume:
+        _refuse_begun(where)
+    asked = grid(plan)
+    with Database(where, writes=True) as opened:
+        opened.enter(plan.name, plan.text, asked)
+        typer.echo(f"{plan.name}: {len(asked)} answer{'' if len(asked) == 1 else 's'}, kept in {where}")
+        _work(opened, executor, Study(where))
+    progress = Study(where).progress()
+    if not progress.complete:
+        typer.echo("What is missing is leased by other processes; --status shows them, --resume runs what they leave.")
+        finish(WITH_OTHERS)
+
+
+def _refuse_begun(where: Path) -> None:
+    """Refuse to begin a study a second time.
+
+    Raises
+    ------
+    ValueError : it has answers already, or somebody is at work on it.
+    """
+    from equimargin.study.results import Study
+
+    if not where.exists() or where.stat().st_size == 0:  # empty: a process was ended between making the file and its tables
+        return
+    progress = Study(where).progress()
+    if progress.total("answered") or progress.holders:
+        advice = "--resume runs what the plan newly asks for" if progress.complete else "--resume runs what is missing"
+        raise ValueError(f"{where} has {progress.sentence}; {advice}, and --database FILE begins anew in another file")
+
+
+def _work(opened: Database, executor: Executor, study: Study) -> None:
+    """Run what is missing of a study, and show how far it is."""
+    from equimargin.study.run import run
+
+    last = time.monotonic()
+    often = SECONDS_BETWEEN_LOOKS if sys.stdout.isatty() else SECONDS_BETWEEN_LINES
+    try:
+        with _screen() as show:
+
+            def heard() -> None:
+                nonlocal last
+                if time.monotonic() - last >= often:
+                    last = time.monotonic()
+                    show(study.progress())
+
+            run(opened, executor, heard)
+            show(study.progress())
+    except KeyboardInterrupt:
+        leave(f"interrupted; {study.progress().sentence}: --resume goes on")
+
+
+@contextmanager
+def _screen() -> Iterator[Callable[[Progress], bool]]:
+    """A function that shows how far a study is, in a table that is drawn anew or in lines, and tells whether it goes on."""
+    out = console(columns(PAGE_COLUMNS))
+    if not sys.stdout.isatty():
+
+        def line(progress: Progress) -> bool:
+            out.print(progress.sentence, soft_wrap=True)
+            out.file.flush()
+            return not progress.complete
+
+        yield line
+        return
+    from rich.live import Live
+
+    with unread_output_kept(), Live(console=out, auto_refresh=False) as live:
+
+        def draw(progress: Progress) -> bool:
+            live.update(_table(progress), refresh=True)
+            return not progress.complete
+
+        yield draw
+
+
+def _table(progress: Progress) -> Any:
+    """How far a study is, a line for every data set."""
+    from rich.table import Table
+
+    table = Table(expand=False, caption=progress.sentence, caption_justify="left")
+    table.add_column("data", overflow="fold")
+    for name in ("asked", "answered", "at work", "solved", "failed", "skipped"):
+        table.add_column(name, justify="right")
+    for row in progress.sets:
+        table.add_row(row["data"], *(str(row[name]) for name in ("asked", "answered", "leased", "solved", "failed", "skipped")))
+    return table

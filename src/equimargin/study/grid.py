@@ -1,0 +1,177 @@
+"""The answers that a plan asks for: data sets x seeds x kernels x C x families x formulations and solvers, each with a key of its own.
+
+The key is a digest of all that an answer depends on: the numbers of the data, and not where they were read from; what is asked of the
+answer, and not by which plan. So an answer that is there is known again whatever has become of the plan, and data that have changed are
+other data.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from equimargin.compare import jobs_of, matching, suited
+from equimargin.data import Data, load
+from equimargin.formulations import REGISTRY, Problem
+from equimargin.formulations.problem.construct import problems_of
+from equimargin.own.kernels import of_features
+from equimargin.own.plugins import installed
+from equimargin.own.plugins import load as load_plugin
+from equimargin.solvers import BACKENDS, SOLVERS
+from equimargin.study.plan import EPSILON, DataPlan, KernelPlan, Plan, PlanError
+
+KEY_DIGITS = 32
+"""Hexadecimal digits of a key: 128 bits, of which no two answers share all."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One answer that a study asks for.
+
+    data : how its data are read.  digest : of the numbers of the data.  task : what is learned.  seed : of the sample, None without one.
+    formulation : None for a specialised solver.  tol, time_limit : of the answer.
+    plugins : modules that a process loads first, those of installed packages and those of the plan.
+    """
+
+    data: DataPlan
+    digest: str
+    task: str
+    seed: int | None
+    kernel: KernelPlan
+    C: float
+    family: str
+    formulation: str | None
+    solver: str
+    tol: float
+    time_limit: float
+    plugins: tuple[str, ...] = ()
+
+    @property
+    def epsilon(self) -> float | None:
+        """Half the width of the tube; None but for a regression."""
+        if self.task != "regression":
+            return None
+        return EPSILON if self.data.epsilon is None else self.data.epsilon
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        """All that the answer depends on, by name."""
+        of_regression = {"epsilon": self.epsilon} if self.task == "regression" else {}
+        kernel = {"kernel": self.kernel.name, "given": dict(self.kernel.given)}
+        names = ("digest", "task", "seed", "C", "family", "formulation", "solver", "tol", "time_limit")
+        own = {name: getattr(self, name) for name in names}
+        return {"sample": self.data.sample, "scale": self.data.scale, **of_regression, **kernel, **own}
+
+    @property
+    def key(self) -> str:
+        """The name of the answer, which no other answer has."""
+        return sha256(json.dumps(self.terms, sort_keys=True).encode()).hexdigest()[:KEY_DIGITS]
+
+    def to_json(self) -> str:
+        """All of it as text."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Asked:
+        """What `to_json` wrote."""
+        read = json.loads(text)
+        data, kernel, plugins = DataPlan(**read.pop("data")), KernelPlan(**read.pop("kernel")), tuple(read.pop("plugins"))
+        return cls(data=data, kernel=kernel, plugins=plugins, **read)
+
+
+def loaded(plan: DataPlan) -> Data:
+    """The rows of a data set, whole and as they are."""
+    return load(plan.source, task=plan.task, **plan.how)
+
+
+def digest_of(data: Data) -> str:
+    """A digest of all numbers of the data: features, targets, queries and weights."""
+    X: Any = data.X
+    parts = [X] if isinstance(X, np.ndarray) else [X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)]
+    digest = sha256(f"{data.task} {X.shape}".encode())
+    for name, values in zip("XIPyqw", [*parts, *[None] * (3 - len(parts)), data.y, data.qid, data.weight], strict=True):
+        if values is not None:
+            digest.update(f"\n{name} {values.dtype} {values.shape} ".encode())
+            digest.update(np.ascontiguousarray(values).tobytes())
+    return digest.hexdigest()[:KEY_DIGITS]
+
+
+def problems(data: Data, plan: DataPlan, seed: int | None, kernel: KernelPlan, C: float) -> list[Problem]:
+    """The problems of all families of the data's task, at the rows that the seed draws.
+
+    Raises
+    ------
+    ValueError : data, a kernel or a cost that makes no problem; rows that are all of one class.
+    """
+    rows = data if plan.sample is None or seed is None else data.sampled(plan.sample, seed)
+    if rows.task == "classification" and len(set(rows.y.tolist())) < 2:
+        advice = "sample more rows, or by other seeds"
+        raise ValueError(f"all its rows are of one class, and one class cannot be classified; {advice}")
+    rows = rows.scaled() if plan.scale else rows
+    made = of_features(kernel.name, rows.X.shape[1], kernel.given)
+    if made.given and (plan.scale or plan.sample is not None):
+        raise ValueError("scale and sample do not go with a precomputed kernel: the Gram matrix is taken as it is")
+    epsilon = EPSILON if plan.epsilon is None else plan.epsilon
+    return problems_of(rows.task, rows.X, rows.y, C, made, epsilon=epsilon, qid=rows.qid, **rows.weights)
+
+
+def grid(plan: Plan) -> list[Asked]:
+    """The answers that a plan asks for, those of one problem beside each other.
+
+    Raises
+    ------
+    PlanError : data, kernels or costs that make no problem, data that are named twice, names that fit nothing, or a plan of no answer at
+        all.
+    """
+    for plugin in plan.plugins:
+        load_plugin(plugin)
+    families = _matching(plan.families, {entry.family for entry in REGISTRY.values()}, "family")
+    ids = _matching(plan.formulations, REGISTRY, "formulation")
+    names = _matching(plan.solvers, [*BACKENDS, *SOLVERS], "solver")
+    found: dict[str, Asked] = {}
+    for number, data in enumerate(plan.data, 1):
+        for asked in _of_data(plan, data, set(families), ids, names):
+            first = found.setdefault(asked.key, asked)
+            if first.data is not data:
+                same = f"[[data]] {number}, {data.source}, has the rows of {first.data.source}, and is sampled and scaled in the same way"
+                raise PlanError(f"{plan.where}: {same}; leave one of the two out")
+    if not found:
+        advice = "leave one of the three out to see more"
+        raise PlanError(f"{plan.where}: no family, formulation and solver of [grid] belong together; {advice}")
+    return list(found.values())
+
+
+def _of_data(plan: Plan, data: DataPlan, families: set[str], ids: list[str], names: list[str]) -> Iterator[Asked]:
+    """The answers on one data set."""
+    where = f"{plan.where}: data {data.source}"
+    try:
+        rows = loaded(data)
+    except ValueError as reason:
+        raise PlanError(f"{where}: {reason}") from None
+    if data.epsilon is not None and rows.task != "regression":
+        raise PlanError(f"{where}: epsilon is of a regression, and the task is {rows.task}; leave it out")
+    digest, plugins = digest_of(rows), (*installed(), *plan.plugins)
+    seeds = plan.seeds if data.sample is not None and data.sample < len(rows.y) else (None,)
+    by_name = {name.upper() for name in plan.solvers}
+    for seed, kernel, C in product(seeds, plan.kernels, plan.costs):
+        try:
+            made = problems(rows, data, seed, kernel, C)
+        except ValueError as reason:
+            drawn = "" if seed is None else f", seed {seed}"
+            raise PlanError(f"{where}{drawn}, kernel {kernel}, C = {C:g}: {reason}") from None
+        for problem in made:
+            if problem.family in families:
+                for job in jobs_of(problem, ids, suited(problem, names, by_name), (), plan.tol, False):
+                    answer = (problem.family, job.formulation, job.solver, plan.tol, plan.time_limit, plugins)
+                    yield Asked(data, digest, rows.task, seed, kernel, C, *answer)
+
+
+def _matching(patterns: tuple[str, ...], known: Any, what: str) -> list[str]:
+    """The known names that the patterns of a plan fit."""
+    return matching(patterns, sorted(known) if isinstance(known, set) else known, what)

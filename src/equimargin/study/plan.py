@@ -1,0 +1,319 @@
+"""The plan of a study: what its TOML file asks for, checked key by key.
+
+    [study]
+    time_limit = 30
+
+    [grid]
+    C = [0.1, 1, 10]
+    family = ["svm.soft", "svm.l2"]
+
+    [[data]]
+    source = "iris"
+
+    [[kernel]]
+    name = "rbf"
+    gamma = [0.1, 1.0]
+
+Whatever is refused is a sentence with the file, the table and the key.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from equimargin.data.bundled import BUNDLED
+from equimargin.data.loading import TASKS
+from equimargin.formulations.numeric.arguments import did_you_mean, is_number, shown
+from equimargin.own.kernels import KERNELS, PROJECT
+
+Read = Callable[[object], Any]
+
+STUDIED = tuple(task for task in TASKS if task != "ordinal")
+"""The tasks of a study: those whose problems have a kernel, a cost and specialised solvers in every family."""
+
+MOST_KERNELS = 10_000
+"""Kernels that one table may make: three short lists could otherwise make more than the memory holds."""
+EPSILON = 0.1
+"""Half the width of a regression's tube where nobody says it, in the units of the target."""
+
+
+class PlanError(ValueError):
+    """A plan that cannot be carried out: the file, the table, the key, and what is wrong."""
+
+
+@dataclass(frozen=True)
+class DataPlan:
+    """One data set of a study.
+
+    source : a bundled name, or the path of a file.  task : what is learned; None: what the data look like.
+    sample : how many rows are taken at random, by each seed; None: all.  scale : whether features are brought to a common scale.
+    epsilon : of a regression; None: EPSILON.  how : how the file is read, as keyword arguments of `data.load`.
+    """
+
+    source: str
+    task: str | None = None
+    sample: int | None = None
+    scale: bool = False
+    epsilon: float | None = None
+    how: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class KernelPlan:
+    """A kernel of a study: its name, and those of its parameters that are given."""
+
+    name: str = "linear"
+    given: Mapping[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        parameters = ", ".join(f"{name}={value:g}" for name, value in self.given.items())
+        return f"{self.name}({parameters})" if parameters else self.name
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a study asks for: every combination of its lists that makes sense.
+
+    name : of the study.  text : of the file.  file : that it was read from, as errors name it.
+    tol, time_limit : of every answer.  plugins : modules that every process loads first.
+    costs, seeds : values of C and seeds of samples.  families, formulations, solvers : names or patterns with * and ?.
+    """
+
+    name: str
+    text: str
+    data: tuple[DataPlan, ...]
+    kernels: tuple[KernelPlan, ...] = (KernelPlan(),)
+    costs: tuple[float, ...] = (1.0,)
+    seeds: tuple[int, ...] = (0,)
+    families: tuple[str, ...] = ("*",)
+    formulations: tuple[str, ...] = ("*",)
+    solvers: tuple[str, ...] = ("*",)
+    tol: float = 1e-6
+    time_limit: float = 60.0
+    plugins: tuple[str, ...] = ()
+    file: str = ""
+
+    @property
+    def where(self) -> str:
+        """What errors call it: its file, or its name where it was read from none."""
+        return self.file or self.name
+
+
+def read_plan(file: str | Path) -> Plan:
+    """Read the plan of a study from a TOML file.
+
+    Raises
+    ------
+    PlanError : the file cannot be read, is no TOML, or has a table, a key or a value that a study does not have.
+    """
+    file = Path(file)
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+        tables = tomllib.loads(text)
+    except OSError as reason:
+        raise PlanError(f"{file} cannot be read: {reason.strerror or reason}; give the TOML file of a study") from None
+    except UnicodeDecodeError:
+        raise PlanError(f"{file} is no TOML file: it is not in UTF-8; write the plan of a study in TOML") from None
+    except (ValueError, RecursionError) as reason:  # TOMLDecodeError, and what Python says of thousands of digits or brackets
+        raise PlanError(f"{file} is no TOML file: {reason}") from None
+    _known(file, "", tables, ("study", "grid", "data", "kernel"), "table")
+    settings = _read(file, "[study]", tables.get("study", {}), STUDY)
+    grid = _read(file, "[grid]", tables.get("grid", {}), GRID)
+    sets = _each(file, "data", tables.get("data"))
+    if not sets:
+        raise PlanError(f'{file}: there is no [[data]], and so nothing to study; add one with a source, such as source = "iris"')
+    data = tuple(_data(file, f"[[data]] {number}", table) for number, table in enumerate(sets, 1))
+    kernels = tuple(
+        kernel
+        for number, table in enumerate(_each(file, "kernel", tables.get("kernel")), 1)
+        for kernel in _kernels(file, f"[[kernel]] {number}", table, settings.get("plugins", ()))
+    )
+    settings.setdefault("name", file.stem)
+    plugins = settings.get("plugins", ())
+    settings["plugins"] = tuple(str((file.parent / plugin).absolute()) if plugin.endswith(".py") else plugin for plugin in plugins)
+    return Plan(text=text, file=str(file), data=data, kernels=kernels or (KernelPlan(),), **settings, **grid)
+
+
+def _data(file: Path, where: str, table: Mapping[str, Any]) -> DataPlan:
+    """The data set of a table."""
+    found = _read(file, where, table, DATA)
+    if "source" not in found:
+        raise PlanError(f"{file}: {where} has no source; name a bundled data set (`equimargin list data`) or a file")
+    how = {key: found.pop(key) for key in HOW if key in found}
+    if found["source"] not in BUNDLED:
+        found["source"] = str((file.parent / found["source"]).absolute())
+    return DataPlan(**found, how=how)
+
+
+def _kernels(file: Path, where: str, table: Mapping[str, Any], plugins: tuple[str, ...]) -> list[KernelPlan]:
+    """The kernels of a table: a list of values of a parameter makes a kernel of each."""
+    found = _read(file, where, table, KERNEL)
+    name = found.pop("name", None)
+    if name is None:
+        raise PlanError(f"{file}: {where} has no name; give one of {', '.join(PROJECT)}")
+    if name not in PROJECT and name not in KERNELS and not plugins:
+        raise PlanError(f"{file}: {where}: name: there is no kernel {name!r}{did_you_mean(name, [*PROJECT, *KERNELS])}")
+    if name in PROJECT:
+        own = [field.name for field in fields(PROJECT[name])]
+        _known(file, f"{where}: the kernel {name}: ", found, (*own,), "parameter")
+    many = prod(len(values) for values in found.values())
+    if many > MOST_KERNELS:
+        raise PlanError(f"{file}: {where} makes {many:,} kernels, and a study has {MOST_KERNELS:,} at most; give fewer values")
+    return [KernelPlan(name, dict(zip(found, values, strict=True))) for values in product(*found.values())]
+
+
+def _each(file: Path, name: str, tables: object) -> list[Mapping[str, Any]]:
+    """The tables of an array of tables, none if there is none."""
+    if tables is None:
+        return []
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise PlanError(f"{file}: {name} must be written [[{name}]], once for each")
+    return tables
+
+
+def _read(file: Path, where: str, table: object, readers: Mapping[str, tuple[str, Read]]) -> dict[str, Any]:
+    """The values of a table by the names of what they are for."""
+    if not isinstance(table, dict):
+        raise PlanError(f"{file}: {where} must be a table, with a line key = value for each setting")
+    _known(file, f"{where}: ", table, tuple(readers), "key")
+    found = {}
+    for key, value in table.items():
+        name, read = readers[key]
+        try:
+            found[name] = read(value)
+        except ValueError as wanted:
+            raise PlanError(f"{file}: {where}: {key} must be {wanted}, not {shown(value)}") from None
+    return found
+
+
+def _known(file: Path, where: str, table: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:
+    """Refuse names that are not known."""
+    for key in table:
+        if key not in known:
+            near = did_you_mean(key, list(known)) or f"; known: {', '.join(known) or 'none'}"
+            raise PlanError(f"{file}: {where}there is no {what} {key!r}{near}")
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("a text")
+    return value
+
+
+def _word(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("a text")
+    return value
+
+
+def _truth(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("true or false")
+    return value
+
+
+def _number(words: str, accepted: Callable[[float], bool]) -> Read:
+    """A reader of numbers that are accepted; words : what they are."""
+
+    def read(value: object) -> float:
+        try:
+            number = float("nan") if isinstance(value, bool) or not is_number(value) else float(value)  # type: ignore[arg-type]
+        except OverflowError:
+            raise ValueError(words) from None
+        if not accepted(number):
+            raise ValueError(words)
+        return number
+
+    return read
+
+
+def _whole(words: str, least: int) -> Read:
+    """A reader of whole numbers from some least one on; words : what they are."""
+
+    def read(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value < LARGEST_WHOLE:
+            raise ValueError(words)
+        return value
+
+    return read
+
+
+def _one_of(*names: str) -> Read:
+    """A reader of one of some words."""
+
+    def read(value: object) -> str:
+        if value not in names:
+            raise ValueError(f"one of {', '.join(names)}")
+        return str(value)
+
+    return read
+
+
+def _several(read: Read) -> Read:
+    """A reader of one value, or of a list of them that is not empty; what is named twice is there once."""
+
+    def read_all(value: object) -> tuple[Any, ...]:
+        values = value if isinstance(value, list) else [value]
+        if not values:
+            raise ValueError("a value or a list of them, with one at least")
+        return tuple(dict.fromkeys(read(each) for each in values))
+
+    return read_all
+
+
+LARGEST_WHOLE = 2**32
+"""The first whole number that is too large: numpy takes no larger seeds, and no data set has as many rows."""
+POSITIVE = _number("a positive, finite number", lambda v: 0 < v < float("inf"))
+COST = _number("a positive number, or inf for hard margins", lambda v: v > 0)
+NOT_NEGATIVE = _number("a finite number, at least 0", lambda v: 0 <= v < float("inf"))
+FINITE = _number("a finite number", lambda v: abs(v) < float("inf"))
+
+STUDY: Mapping[str, tuple[str, Read]] = {
+    "name": ("name", _text),
+    "tol": ("tol", POSITIVE),
+    "time_limit": ("time_limit", POSITIVE),
+    "plugins": ("plugins", _several(_text)),
+}
+"""The keys of [study], each with what it is for and how it is read."""
+GRID: Mapping[str, tuple[str, Read]] = {
+    "C": ("costs", _several(COST)),
+    "seed": ("seeds", _several(_whole("a whole number from 0 to 4294967295", 0))),
+    "family": ("families", _several(_text)),
+    "formulation": ("formulations", _several(_text)),
+    "solver": ("solvers", _several(_text)),
+}
+"""The keys of [grid]."""
+HOW: Mapping[str, Read] = {
+    "target": _text,
+    "query": _word,
+    "weight": _word,
+    "drop": _several(_text),
+    "header": _truth,
+    "sep": _text,
+    "decimal": _one_of(".", ","),
+    "missing": _one_of("drop", "mean"),
+    "na": _several(_word),
+}
+"""The keys of [[data]] that say how a file is read."""
+DATA: Mapping[str, tuple[str, Read]] = {
+    "source": ("source", _text),
+    "task": ("task", _one_of(*STUDIED)),
+    "sample": ("sample", _whole("a whole number of rows from 1 to 4294967295", 1)),
+    "scale": ("scale", _truth),
+    "epsilon": ("epsilon", NOT_NEGATIVE),
+    **{key: (key, read) for key, read in HOW.items()},
+}
+"""The keys of [[data]]."""
+KERNEL: Mapping[str, tuple[str, Read]] = {
+    "name": ("name", _text),
+    "gamma": ("gamma", _several(POSITIVE)),
+    "degree": ("degree", _several(_whole("a whole number, at least 1", 1))),
+    "coef0": ("coef0", _several(FINITE)),
+}
+"""The keys of [[kernel]]."""
