@@ -1,0 +1,227 @@
+"""The command `shrink`: a disagreement, a failure or a slow answer on the smallest instance that still shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from equimargin.cli.compare import LossName, at_rows, brought, names_control
+from equimargin.cli.names import choices, one_of
+from equimargin.cli.options import (
+    DEGREE,
+    STDOUT,
+    BiasOption,
+    Coef0Option,
+    ComparedTaskOption,
+    DecimalOption,
+    DegreeOption,
+    DropOption,
+    EpsilonOption,
+    GammaOption,
+    HeaderOption,
+    KernelName,
+    KernelOption,
+    MissingOption,
+    NaOption,
+    PerQueryOption,
+    PluginOption,
+    PreferencesOption,
+    QueryOption,
+    SampleOption,
+    ScaleOption,
+    SeedOption,
+    SepOption,
+    TargetOption,
+    Variant,
+    WeightOption,
+    check_writable,
+    finish,
+    how_to_read,
+    kernel_of,
+    loaded,
+    sentences,
+    writing,
+)
+
+if TYPE_CHECKING:
+    from equimargin.formulations.problem import AnyProblem
+    from equimargin.proofs import Family
+    from equimargin.shrink import Asked, Finding, Shrunk
+
+EXAMPLES = 50
+"""Instances of a seed that are looked through for a finding, unless somebody says it."""
+
+
+def shrink(
+    context: typer.Context,
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|SEED",
+            help="Data as `compare` takes them, the JSON file of a finding, or a seed: the instances that it draws are looked through.",
+        ),
+    ],
+    task: ComparedTaskOption = None,
+    family: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Only these families, * and ? allowed; a seed needs the name of one.")
+    ] = None,
+    formulation: Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Only findings of these formulations.")] = None,
+    solver: Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Only findings of these backends and solvers.")] = None,
+    slow: Annotated[
+        float | None, typer.Option(metavar="RATIO", help="Count an answer as slow that takes as many times as long as the fastest.")
+    ] = None,
+    examples: Annotated[int, typer.Option(metavar="N", min=1, help="Instances of the seed that are looked through.")] = EXAMPLES,
+    loss: Annotated[
+        LossName | None, typer.Option(parser=one_of(LossName), metavar=choices(LossName), help="Only families with this loss.")
+    ] = None,
+    kernel: KernelOption = KernelName.LINEAR,
+    gamma: GammaOption = None,
+    degree: DegreeOption = DEGREE,
+    coef0: Coef0Option = None,
+    cost: Annotated[float, typer.Option("-C", "--cost", metavar="COST", help="Cost of a unit of slack; inf is the hard margin.")] = 1.0,
+    epsilon: EpsilonOption = 0.1,
+    scale: ScaleOption = False,
+    sample: SampleOption = None,
+    seed: SeedOption = 0,
+    tol: Annotated[float, typer.Option(help="Relative accuracy asked of every solver.")] = 1e-8,
+    agree_tol: Annotated[float, typer.Option(help="Relative tolerance of the referee.")] = 1e-6,
+    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For each answer.")] = 60.0,
+    total_time: Annotated[float, typer.Option(metavar="SECONDS", help="For the search; then the smallest so far is taken.")] = 60.0,
+    preferences: PreferencesOption = None,
+    target: TargetOption = None,
+    query: QueryOption = None,
+    per_query: PerQueryOption = None,
+    bias: BiasOption = None,
+    weight: WeightOption = None,
+    drop: DropOption = None,
+    header: HeaderOption = None,
+    sep: SepOption = None,
+    decimal: DecimalOption = ".",
+    missing: MissingOption = None,
+    na: NaOption = None,
+    json: Annotated[
+        Path, typer.Option("--json", "--output", metavar="FILE", help="Where the finding is stored; - is standard output.")
+    ] = Path("finding.json"),
+    plugin: PluginOption = None,
+) -> None:
+    """Make a disagreement, a failure or a slow answer small: the smallest rows, columns, digits, weights and constants that still show it.
+
+    The gravest finding is taken, and printed as lines of Python that show it; --formulation and --solver choose another. A formulation that
+    is wrong on purpose is taken where it is named.
+
+    Exit status: 0 there is no finding; 1 one was made small; 2 bad usage or input.
+    """
+    with sentences(), writing(json) as write:
+        from equimargin.own.plugins import load_shipped
+        from equimargin.shrink import Shrunk
+        from equimargin.shrink.record import again, is_finding
+
+        check_writable(json)
+        if is_finding(source):
+            load_shipped()
+            known = Shrunk.read(source)
+            found: tuple[Shrunk, str] | None = again(known, total_time)
+        else:
+            if source.isdecimal() and not Path(source).exists():
+                problems: Iterable[AnyProblem] = _drawn(int(source), family, examples)
+            elif (posed := brought(context, source, family, None)) is not None:
+                problems = posed.problems
+            else:
+                how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na)
+                rows = loaded(source, task, how, preferences, sample, seed, kernel, scale)
+                words = {"loss": None if loss is None else loss.value, "C": cost, "epsilon": epsilon, "scale": scale}
+                chosen = kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1])
+                problems = at_rows(rows, chosen, family, Variant(per_query, bias), words).problems
+            asked = _asked(formulation, solver, tol, agree_tol, time_limit, slow)
+            plugins = tuple(str(Path(name).resolve()) if name.endswith(".py") else name for name in plugin or [])
+            found = _first(problems, _Wanted(formulation, solver, slow), asked, total_time, plugins)
+        if found is None:
+            typer.echo("There is no finding: no answer disagrees, fails or is slow.")
+            finish(0)
+        small, said = found
+        typer.echo(f"{small.finding}: {said}\n\n{small.python}")
+        write(json, small.to_json())
+        if json != STDOUT:
+            typer.echo(f"stored in {json}")
+    finish(1)
+
+
+def _asked(
+    formulation: list[str] | None, solver: list[str] | None, tol: float, agree_tol: float, time_limit: float, slow: float | None
+) -> Asked:
+    """What is compared to see a finding: beside the solvers that are named those whose proofs an answer is judged by."""
+    from equimargin.compare import ACCURATE
+    from equimargin.shrink import Asked
+    from equimargin.solvers import SOLVERS
+
+    solvers = (*solver, ACCURATE, *SOLVERS) if solver else ("*",)
+    controls = names_control(formulation)
+    return Asked(tuple(formulation or ["*"]), solvers, tol, agree_tol, time_limit, controls, patient=slow is not None)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """Which findings are wanted: patterns of formulations and solvers, None for all, and from which ratio on an answer is slow."""
+
+    formulation: list[str] | None
+    solver: list[str] | None
+    slow: float | None
+
+    def of(self, found: Iterable[Finding]) -> Finding | None:
+        """The first of some findings that is wanted."""
+        return next((each for each in found if _fits(each.formulation, self.formulation) and _fits(each.solver, self.solver)), None)
+
+
+def _fits(name: str | None, patterns: list[str] | None) -> bool:
+    """Whether a name fits one of some patterns, or there are none."""
+    return patterns is None or (name is not None and any(fnmatchcase(name.lower(), pattern.lower()) for pattern in patterns))
+
+
+def _first(
+    problems: Iterable[AnyProblem], wanted: _Wanted, asked: Asked, seconds: float, plugins: tuple[str, ...]
+) -> tuple[Shrunk, str] | None:
+    """The first wanted finding on some problems, made small, and a sentence about the search; None where there is none."""
+    from equimargin.formulations import REGISTRY
+    from equimargin.shrink.finding import KINDS, findings
+    from equimargin.shrink.record import made_small
+
+    gravest: tuple[AnyProblem, Family, Finding] | None = None
+    for problem in problems:
+        ids = [entry.id for entry in REGISTRY.values() if entry.family == problem.family]
+        if not any(_fits(id, wanted.formulation) for id in ids):
+            continue
+        family = asked.compared(problem)
+        finding = wanted.of(findings(family, wanted.slow))
+        if finding is not None and (gravest is None or KINDS.index(finding.kind) < KINDS.index(gravest[2].kind)):
+            gravest = problem, family, finding
+        if gravest is not None and gravest[2].kind == KINDS[0]:
+            break
+    return None if gravest is None else made_small(*gravest, asked, seconds, plugins)
+
+
+def _drawn(seed: int, patterns: list[str] | None, examples: int) -> Iterator[AnyProblem]:
+    """The instances of a family that a seed draws: those of `make nightly`, or of a family that somebody brings.
+
+    Raises
+    ------
+    ValueError : no family is named, or one that has no instances to be drawn.
+    """
+    from equimargin.own.data import chosen_families, names_of_families
+    from equimargin.own.instances import drawn
+    from equimargin.own.plugins import load_shipped
+    from equimargin.testing import FAMILIES, drawn_problem
+
+    load_shipped()
+    ids = [id for id in FAMILIES if patterns and _fits(id, patterns)]
+    brought_ones = chosen_families(patterns or [])
+    if not (ids or brought_ones):
+        known = f"{', '.join(FAMILIES)}, {names_of_families()}"
+        raise ValueError(f"a seed draws instances of a family: name one of {known} (--family ID)")
+    for number in range(examples):
+        yield from (drawn_problem(id, seed, number) for id in ids)
+        yield from (family(drawn(family, seed + number)) for family in brought_ones)

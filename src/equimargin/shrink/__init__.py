@@ -1,0 +1,13 @@
+"""Findings made small: a disagreement, a failure or a slow answer on the smallest instance that still shows it.
+
+from equimargin.shrink import shrink
+small, search = shrink(problem)
+print(small.python)
+"""
+
+from equimargin.shrink.finding import Asked, Finding, findings
+from equimargin.shrink.instance import Instance
+from equimargin.shrink.record import Shrunk, shrink
+from equimargin.shrink.reduction import Reduction, reduced
+
+__all__ = ["Asked", "Finding", "Instance", "Reduction", "Shrunk", "findings", "reduced", "shrink"]
