@@ -1,0 +1,86 @@
+"""What people hand in as partitions, Dask arrays or lists, as one tuple (X, y) or (X, y, qid) for every partition."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+
+def blocks_of(**given: Any) -> list[tuple[Any, ...]]:
+    """The blocks of every partition, by the names X, y and, for a ranking, qid.
+
+    Raises
+    ------
+    ValueError : what is neither all Dask arrays nor all lists, lists of different lengths, chunks that do not fit.
+    """
+    arrays = [name for name, blocks in given.items() if hasattr(blocks, "to_delayed")]
+    if len(arrays) == len(given):
+        given = _cut_alike(**given)
+    for name, blocks in given.items():
+        if not isinstance(blocks, Sequence):
+            raise ValueError(f"{name} must be a Dask array or a list of partitions, as X is, not {type(blocks).__name__}")
+    numbers = {name: len(blocks) for name, blocks in given.items()}
+    if len(set(numbers.values())) > 1:
+        raise ValueError("the numbers of partitions differ: " + ", ".join(f"{k} of {name}" for name, k in numbers.items()))
+    if not numbers["X"]:
+        raise ValueError("X has no partition")
+    return list(zip(*given.values(), strict=True))
+
+
+def _cut_alike(X: Any, **others: Any) -> dict[str, list[Any]]:
+    """The chunks of Dask arrays, Delayed objects, cut at the same rows, all columns in one, and no query in two.
+
+    Raises
+    ------
+    ValueError : arrays of other shapes, or of unknown lengths and different numbers of chunks.
+    """
+    if X.ndim != 2:
+        raise ValueError(f"X must have rows and columns; it has {X.ndim} dimensions")
+    X = X.rechunk({1: -1})
+    for name, values in others.items():
+        if values.ndim != 1 or (_known(X) and _known(values) and len(values) != len(X)):
+            raise ValueError(f"{name} must have one entry for each row of X; its shape is {values.shape} and that of X is {X.shape}")
+    arrays = [X, *others.values()]
+    if all(_known(array) for array in arrays):
+        rows = _whole_queries(others["qid"].rechunk({0: X.chunks[0]})) if "qid" in others else X.chunks[0]
+        arrays = [array.rechunk({0: rows}) for array in arrays]
+    elif len({array.numblocks[0] for array in arrays}) > 1:
+        raise ValueError("the chunks of X and of the others have unknown lengths and do not match; call compute_chunk_sizes() on each")
+    return {name: list(array.to_delayed().ravel()) for name, array in zip(("X", *others), arrays, strict=True)}
+
+
+def _known(array: Any) -> bool:
+    """Whether the lengths of the chunks of a Dask array are known."""
+    return not any(math.isnan(length) for length in array.chunks[0])
+
+
+def _whole_queries(qid: Any) -> tuple[int, ...]:
+    """The lengths of chunks in which no query is cut, if the rows of a query follow each other: each cut moves to the end of its query."""
+    import dask
+
+    lengths: list[int] = []
+    last = None
+    for first, end, leading, length in dask.compute(*(dask.delayed(_ends)(block) for block in qid.to_delayed())):
+        if not length:
+            continue
+        if lengths and first == last:
+            lengths[-1] += leading
+            length -= leading
+        if length:
+            lengths.append(length)
+        last = end
+    assert list(accumulate(lengths))[-1:] in ([], [len(qid)])
+    return tuple(lengths) or (0,)
+
+
+def _ends(qid: Any) -> tuple[Any, Any, int, int]:
+    """The first and the last query of a block, how many rows the first has at its beginning, and how many rows there are."""
+    block = np.asarray(qid)
+    if not len(block):
+        return None, None, 0, 0
+    others = np.flatnonzero(block != block[0])
+    return block[0], block[-1], int(others[0]) if len(others) else len(block), len(block)

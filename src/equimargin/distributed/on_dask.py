@@ -1,0 +1,103 @@
+"""Partitions on the workers of a Dask cluster: every question is a round of tasks, one for each partition.
+
+A partition is a task that Dask can run again, as what it is made from has a history. Nothing is scattered, no task is bound to a worker,
+and no state lives anywhere but in what the tasks are given. A worker that dies takes its partitions with it, and Dask makes them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.partitions.partition import Partition
+from equimargin.solvers.partitioned.sums import Lost, added
+
+Result = TypeVar("Result")
+
+ANSWERS_PER_SUM = 8
+"""Answers that one task adds up. Where there are no more, they are added up by the caller, which saves a task."""
+EXTRA = "dask and distributed are not installed; pip install 'equimargin[cluster]', or give lists of arrays"
+
+
+def is_lazy(block: Any) -> bool:
+    """Whether a block is a Delayed object or a future, which a cluster is to compute."""
+    return hasattr(block, "__dask_graph__") or (hasattr(block, "key") and hasattr(block, "client"))
+
+
+class OnDask:
+    """Partitions of a cluster, as `Sums`.
+
+    Parameters
+    ----------
+    client : of the cluster.  partitions : (k,) futures.
+    """
+
+    def __init__(self, client: Any, partitions: Sequence[Any]) -> None:
+        self.client, self.partitions = client, list(partitions)
+
+    @classmethod
+    def of(cls, kind: type[Partition], blocks: Sequence[tuple[Any, ...]], client: Any) -> OnDask:
+        """Let the cluster make partitions of that kind.
+
+        Raises
+        ------
+        ImportError : Dask is not installed.  ValueError : there is no client.
+        """
+        try:
+            import dask
+            from distributed import default_client
+        except ImportError:
+            raise ImportError(EXTRA) from None
+        try:
+            chosen = default_client() if client is None else client
+        except ValueError:
+            raise ValueError("there is no Dask client; make one, client = distributed.Client(), or hand one in") from None
+        run = uuid4().hex[:8]
+        made = [
+            dask.delayed(kind, pure=False)(number, *block, dask_key_name=f"equimargin-partition-{number}-{run}")
+            for number, block in enumerate(blocks)
+        ]
+        return cls(chosen, chosen.compute(made))
+
+    def each(self, method: str, *arguments: Any) -> list[Any]:
+        return self._fetched(lambda: self.client.gather(self._asked(method, arguments)))
+
+    def total(self, method: str, *arguments: Any) -> list[Array]:
+        return self._fetched(lambda: self._added(self._asked(method, arguments)))
+
+    def _asked(self, method: str, arguments: tuple[Any, ...]) -> list[Any]:
+        """The futures of all answers."""
+        answers: list[Any] = self.client.map(_answer, self.partitions, method=method, arguments=arguments, pure=False)
+        return answers
+
+    def _added(self, answers: list[Any]) -> list[Array]:
+        """The sums of all answers, each task of which adds a few."""
+        while len(answers) > ANSWERS_PER_SUM:
+            groups = [answers[k : k + ANSWERS_PER_SUM] for k in range(0, len(answers), ANSWERS_PER_SUM)]
+            answers = [self.client.submit(added, *group, pure=False) for group in groups]
+        return added(*self.client.gather(answers))
+
+    def _fetched(self, fetch: Callable[[], Result]) -> Result:
+        """What the cluster answers.
+
+        Raises
+        ------
+        Lost : the cluster is gone, or a partition takes every worker down that reads it.
+        """
+        from distributed import KilledWorker
+        from distributed.client import ClosedClientError
+
+        try:
+            return fetch()
+        except KilledWorker as killed:
+            raise Lost(f"several workers died one after another over one task, of too little memory perhaps: {killed.task}") from None
+        except (CancelledError, ClosedClientError, TimeoutError, OSError):
+            raise Lost("the cluster is gone, or data that were scattered have died with their worker") from None
+
+
+def _answer(partition: Partition, method: str, arguments: tuple[Any, ...]) -> Any:
+    """What a partition answers, on its worker."""
+    return getattr(partition, method)(*arguments)
