@@ -60,8 +60,8 @@ NOT_COMPILED = "the next comparison compiles its code, or this one with --patien
 """What is said of a solver whose code is left to the next comparison; a kernel would be taken for one of the problem."""
 OUT_OF_TIME = "stopped as the total time was over"
 """What is said of the answer that was at work then."""
-LIBRARIES_OF_LINEAR_PROGRAMS = ("highspy", "scipy.optimize")
-"""What solvers of linear programs import at their first run: a quarter of a second that is not spent solving."""
+LIBRARIES_OF_LINEAR_PROGRAMS = ("highspy", "scipy.linalg")
+"""What solvers of linear programs import at their first run: time that is not spent solving."""
 SHORTEST_LIMIT = 0.01
 """Seconds: the shortest limit that an answer is asked for with, where hardly any time is left in all."""
 
@@ -296,8 +296,8 @@ def comparisons(problem: Any, *more: Any, **how: Unpack[HowToCompare]) -> Iterat
     names = matching(patterns, [*BACKENDS, *SOLVERS], "solver")
     asked = {name.upper() for name in patterns}
     controls = asked_for.get("include_controls", False)
-    planned = [(p, list(_jobs(p, ids, _suited(p, names, asked), given, float(tol), controls))) for p in problems]
-    groups = [_Group(p, jobs_of, float(agree_tol), ways(p)) for p, jobs_of in planned if jobs_of]
+    planned = [(p, list(jobs_of(p, ids, suited(p, names, asked), given, float(tol), controls))) for p in problems]
+    groups = [_Group(p, each, float(agree_tol), ways(p)) for p, each in planned if each]
     if not groups:
         raise ValueError(f"none of the chosen formulations and solvers is for {', '.join(p.family for p in posed)}")
     settings: dict[str, Any] = {"tol": float(tol), "agree_tol": float(agree_tol), "time_limit": float(time_limit), "total_time": total_time}
@@ -596,7 +596,7 @@ def clocks() -> tuple[float, float, float]:
     return time.process_time() + sum(os.times()[2:4]), time.perf_counter(), seconds_of_compiling()
 
 
-def _jobs(
+def jobs_of(
     problem: AnyProblem, ids: Sequence[str], names: Sequence[str], given: Sequence[Solver], tol: float, controls: bool
 ) -> Iterator[Job]:
     """The answers that are wanted for one family, in the order of its records, controls last."""
@@ -613,7 +613,7 @@ def _jobs(
         yield from (Job(problem, entry.id, ACCURATE, tol, entry.builder.__module__, control=True) for entry in wrong)
 
 
-def _suited(problem: AnyProblem, names: Sequence[str], asked: set[str]) -> list[str]:
+def suited(problem: AnyProblem, names: Sequence[str], asked: set[str]) -> list[str]:
     """The solvers without the backends that are weak on this kind of problem, unless they are asked for by name."""
     return [name for name in names if name not in BACKENDS or name in asked or BACKENDS[name].suited in ("any", problem.kind)]
 
@@ -626,7 +626,7 @@ def _left_out(problems: Sequence[AnyProblem], names: Sequence[str], asked: set[s
         f"{name} on {kind} programs (weak there; --solver {name} runs it)"
         for problem, kind in weak
         for name in names
-        if name not in _suited(problem, names, asked)
+        if name not in suited(problem, names, asked)
     )
 
 

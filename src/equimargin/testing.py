@@ -61,6 +61,8 @@ from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Solver, Statu
 from equimargin.solvers.registry import Entry, takes
 
 try:
+    from hypothesis import HealthCheck, Phase, given, settings
+    from hypothesis import seed as seeded
     from hypothesis import strategies as st
 except ImportError as missing:
     raise ImportError("equimargin.testing needs hypothesis: pip install 'equimargin[testing]'") from missing
@@ -89,6 +91,10 @@ FAMILIES: dict[str, dict[str, Any]] = {
 """The families of `margin_problems`, each with the settings that distinguish it from the others of its task."""
 
 
+SMALL, LARGE = (1, 19), (20, 32)
+"""Smallest and largest number of points of the two sorts of instances that a seed draws."""
+LARGE_IN = 2, 5
+"""How many of how many instances are large ones."""
 TASK_OF_PREFIX = {"svm": "classification", "svr": "regression", "rank": "ranking"}
 """The task of a margin problem, by the first part of its family's name."""
 ONE_NORM: dict[str, Callable[..., OneNormProblem]] = {
@@ -336,6 +342,26 @@ def _of_family(family: str, X: Array, y: Array, C: float, kernel: Kernel | None,
     settings, task = FAMILIES[family], TASK_OF_PREFIX[family.partition(".")[0]]
     bias = {"bias": settings["bias"]} if "bias" in settings else {}
     return problem_of(task, X, y, C, kernel, settings.get("loss", "hinge"), epsilon, **bias, **more)
+
+
+def drawn_problem(family: str, seed: int, number: int) -> Problem:
+    """An instance of a family, always the same one for a seed and a number: those of `make nightly`.
+
+    Parameters
+    ----------
+    family : a key of FAMILIES.  seed, number : two in five numbers have instances of 20 to 32 points, the others of 1 to 19.
+    """
+    least, most = LARGE if number % LARGE_IN[1] < LARGE_IN[0] else SMALL
+    found: list[Problem] = []
+
+    @seeded(f"{seed} {family} {number}")
+    @settings(max_examples=2, phases=[Phase.generate], database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(margin_problems(family, most, min_points=least))
+    def collect(problem: Problem) -> None:
+        found.append(problem)
+
+    collect()
+    return found[-1]  # the first example is the simplest one
 
 
 FLOAT64_BORDERS = (5e-324, 2.3e-308, 1e-165, 1e-154, 1e-85, 1e85, 1.4e154, 1e200)
@@ -648,13 +674,15 @@ class _Checked:
         late = f"{self.name} goes on for {self.seconds:.1f} s on {family} where time_limit is 1e-6 s"
         advice = f"{SECONDS_OVER_TIME:g} s more is allowed: let it take `limits` after the problem, and look at limits.time_limit"
         self.require(self.seconds <= SECONDS_OVER_TIME, f"{late}; {advice}", limits)
-        calls: list[tuple[int, float, float]] = []
-        limits = Limits(TOL, callback=lambda *bounds: calls.append(bounds) or True)  # type: ignore[func-returns-value]
+        calls: list[tuple[int, float, float, CanonicalPoint]] = []
+        limits = Limits(TOL, callback=lambda *shown: calls.append(shown) or True)  # type: ignore[func-returns-value]
         self.run(self.problem, limits)
         self.require(len(calls) == 1, f"{self.name} calls a callback that stops it {len(calls)} times on {family}, not once", limits)
-        _, lower, upper = calls[0]
+        _, lower, upper, point = calls[0]
         right = lower <= upper * (1 + TOL) + TOL
         self.require(right, f"{self.name} shows the callback lower {lower} above upper {upper} on {family}", limits)
+        own = isinstance(point, type(self.problem.origin))
+        self.require(own, f"{self.name} shows the callback no point of {family}, but {type(point).__name__}", limits)
 
     def claims_nothing_without_convexity(self) -> None:
         """No optimum of a problem that has no certificate."""

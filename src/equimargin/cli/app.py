@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equimargin import __version__
+from equimargin.cli.claims import check_claims
 from equimargin.cli.compare import compare
 from equimargin.cli.listing import atlas, graph, list_, show
 from equimargin.cli.names import OneSentence
 from equimargin.cli.path import path
 from equimargin.cli.proof import audit, refute, same, suggest, verify
+from equimargin.cli.shrink import shrink
+from equimargin.cli.study import study
 from equimargin.cli.warm_up import warm_up
 
 if TYPE_CHECKING:
@@ -51,7 +54,7 @@ def root(version: Annotated[bool, typer.Option("--version", callback=_version, i
 
 
 app.callback()(root)
-for command in (compare, same, refute, suggest, path, verify, audit, list_, show, graph, atlas, warm_up):
+for command in (compare, shrink, study, same, refute, suggest, path, verify, audit, check_claims, list_, show, graph, atlas, warm_up):
     app.command(command.__name__.rstrip("_").replace("_", "-"))(command)
 
 

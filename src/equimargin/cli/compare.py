@@ -59,7 +59,6 @@ from equimargin.cli.options import (
     loaded,
     margin_problem,
     sentences,
-    weights_of,
     without_warnings_of_trackers,
     writing,
 )
@@ -170,24 +169,14 @@ def compare(
     with sentences(), writing(json, csv, html, certify) as write:
         check_writable(json, csv, html)
         _check_folder(certify)
-        posed = None if task is ComparedTask.ORDINAL or levels is not None else _brought(context, data, family, draw)
+        posed = None if task is ComparedTask.ORDINAL or levels is not None else brought(context, data, family, draw)
         if posed is None:
             how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na)
-            rows = loaded(_required(data), task, how, preferences, sample, seed, kernel, scale, levels)
+            rows = loaded(required(data), task, how, preferences, sample, seed, kernel, scale, levels)
             variant = Variant(per_query, bias)
-            variant.check(rows)
-            rows = rows.scaled() if scale else rows
             asked = {"loss": None if loss is None else loss.value, "C": cost, "epsilon": epsilon, "scale": scale}
             asked |= {"sample": sample, "seed": seed, **variant.record()}
-            chosen = kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1])
-            if rows.task == "ordinal":
-                posed = _of_levels(rows, chosen, loss, family, asked)
-            else:
-                problems = _problems(rows, chosen, cost, loss, epsilon, family, variant)
-                if problems[0].p == 0:
-                    typer.echo(NO_PAIRS)
-                    raise typer.Exit
-                posed = _of_rows(rows, chosen, problems, variant, asked)
+            posed = at_rows(rows, kernel_of(kernel, gamma, degree, coef0, rows.X.shape[1]), family, variant, asked)
         if jobs != 1:
             without_warnings_of_trackers()
         from equimargin.compare import comparisons
@@ -202,7 +191,7 @@ def compare(
             total_time=total_time,
             patient=patient,
             jobs=jobs,
-            include_controls=include_controls or _names_control(formulation),
+            include_controls=include_controls or names_control(formulation),
         )
         screen = Screen(wide)
         screen.headline(posed.headline)
@@ -224,7 +213,7 @@ def compare(
 
 
 @dataclass(frozen=True)
-class _Posed:
+class Posed:
     """What is compared: the problems, a line that says how they were got, and the records of data and of settings."""
 
     problems: Sequence[AnyProblem]
@@ -233,14 +222,35 @@ class _Posed:
     settings: dict[str, Any]
 
 
-def _of_rows(rows: Data, kernel: Kernel, problems: list[Problem], variant: Variant, asked: dict[str, Any]) -> _Posed:
+def at_rows(rows: Data, kernel: Kernel, wanted: list[str] | None, variant: Variant, asked: dict[str, Any]) -> Posed:
+    """The problems of a task at the rows of a file, which are scaled if that is asked; the command ends where there is nothing to rank.
+
+    asked : what the options say of the problems, as the record has it.
+
+    Raises
+    ------
+    ValueError : options that the data do not go with.
+    """
+    variant.check(rows)
+    rows = rows.scaled() if asked["scale"] else rows
+    loss = None if asked["loss"] is None else LossName(asked["loss"])
+    if rows.task == "ordinal":
+        return _of_levels(rows, kernel, loss, wanted, asked)
+    problems = _problems(rows, kernel, asked["C"], loss, asked["epsilon"], wanted, variant)
+    if problems[0].p == 0:
+        typer.echo(NO_PAIRS)
+        raise typer.Exit
+    return _of_rows(rows, kernel, problems, variant, asked)
+
+
+def _of_rows(rows: Data, kernel: Kernel, problems: list[Problem], variant: Variant, asked: dict[str, Any]) -> Posed:
     """The problems of a task at the rows of a file."""
     said = f"{headline(rows, problems[0], kernel, variant)}, C={asked['C']:g}{_left_out(rows, variant)}"
     settings = {"task": rows.task, "kernel": kernel_record(kernel), **asked}
-    return _Posed(problems, said, data_record(rows, problems[0]), settings)
+    return Posed(problems, said, data_record(rows, problems[0]), settings)
 
 
-def _of_levels(rows: Data, kernel: Kernel, loss: LossName | None, wanted: list[str] | None, asked: dict[str, Any]) -> _Posed:
+def _of_levels(rows: Data, kernel: Kernel, loss: LossName | None, wanted: list[str] | None, asked: dict[str, Any]) -> Posed:
     """The problems of an ordinal regression at the rows of a file.
 
     Raises
@@ -259,10 +269,10 @@ def _of_levels(rows: Data, kernel: Kernel, loss: LossName | None, wanted: list[s
     settings = {"task": rows.task, "kernel": kernel_record(kernel), **asked}
     factored = "" if X.shape[1] == d else f", as {X.shape[1]} features of its Gram matrix"
     said = f"{read_as}; {in_words(kernel)}{factored}, C={asked['C']:g}"
-    return _Posed([problem for problem in problems if problem.family in chosen], said, record, settings)
+    return Posed([problem for problem in problems if problem.family in chosen], said, record, settings)
 
 
-def _brought(context: typer.Context, data: str | None, patterns: list[str] | None, draw: int | None) -> _Posed | None:
+def brought(context: typer.Context, data: str | None, patterns: list[str] | None, draw: int | None) -> Posed | None:
     """The problems of families from elsewhere: those that the patterns name where data are drawn, or that are named in full; else None.
 
     Raises
@@ -292,7 +302,7 @@ def _brought(context: typer.Context, data: str | None, patterns: list[str] | Non
     said = "; ".join(line for _, line in found)
     record = {"name": data or f"seed {draw}", "task": None, "rows": None, "features": None, "pairs_or_rows": None, "read_as": said}
     settings = {"task": None, "kernel": None, "scale": False, "sample": None, "seed": draw or 0}
-    return _Posed([problem for problem, _ in found], said, record, settings)
+    return Posed([problem for problem, _ in found], said, record, settings)
 
 
 def _check_names(patterns: Sequence[str]) -> None:
@@ -307,7 +317,7 @@ def _check_names(patterns: Sequence[str]) -> None:
             raise ValueError(f"unknown family {name!r}{near}")
 
 
-def _required(data: str | None) -> str:
+def required(data: str | None) -> str:
     """The argument DATA, which only families from elsewhere can do without."""
     if data is None:
         raise ValueError("missing argument 'DATA'; see equimargin compare --help")
@@ -353,7 +363,7 @@ def _problems(
         each_loss = LOSSES[:1] if float("inf") == C else losses
         problems = [margin_problem(data, kernel, C, epsilon, each, **variant.arguments()) for each in each_loss]
     else:
-        problems = problems_of(data.task, data.X, data.y, C, kernel, losses, epsilon, data.qid, **weights_of(data), **variant.arguments())
+        problems = problems_of(data.task, data.X, data.y, C, kernel, losses, epsilon, data.qid, **data.weights, **variant.arguments())
     if variant.bias is not None:
         problems = [problem for problem in problems if problem.bias == (variant.bias is BiasName.FREE)]
     if wanted is None:
@@ -373,7 +383,7 @@ def _left_out(data: Data, variant: Variant) -> str:
     return "; one-norm families know no means over queries" if variant.per_query is PerQueryName.MEAN else ""
 
 
-def _names_control(patterns: list[str] | None) -> bool:
+def names_control(patterns: list[str] | None) -> bool:
     """Whether a control is asked for by its own name."""
     from equimargin.formulations import REGISTRY
 

@@ -1,4 +1,4 @@
-"""The commands `list`, `show`, `graph` and `atlas`: formulations with their sources, and the links between them."""
+"""The commands `list`, `show`, `graph` and `atlas`: formulations with their sources, the links between them, and the documents' claims."""
 
 from __future__ import annotations
 
@@ -31,25 +31,38 @@ class Subject(StrEnum):
     FAMILIES = "families"
     PLUGINS = "plugins"
     KERNELS = "kernels"
+    CLAIMS = "claims"
     DATA = "data"
 
 
-def list_(subject: Annotated[Subject, typer.Argument(help="What to list.")], plugin: PluginOption = None) -> None:
-    """List formulations, solvers, links, families, kernels, data or plug-ins; where anything comes from, if it is not the project's own."""
-    if subject is not Subject.DATA:
-        from equimargin.own.plugins import load_shipped
+def list_(
+    subject: Annotated[Subject, typer.Argument(help="What to list.")],
+    document: Annotated[str | None, typer.Option(metavar="LETTER", help="Claims of one document: T, P, K, W or O.")] = None,
+    verdict: Annotated[str | None, typer.Option(metavar="VERDICT", help="Claims with one verdict, such as refuted.")] = None,
+    plugin: PluginOption = None,
+) -> None:
+    """List formulations, solvers, links, families, kernels, claims, data or plug-ins; what a plug-in brings is named with its origin."""
+    with sentences():
+        if subject is not Subject.CLAIMS and (document or verdict):
+            raise ValueError(f"--document and --verdict choose among claims: list claims, not {subject}")
+        if subject is Subject.CLAIMS:
+            entries = list(_claims(document, verdict))
+        else:
+            if subject is not Subject.DATA:
+                from equimargin.own.plugins import load_shipped
 
-        load_shipped()
-    entries = list(_listing(subject))
+                load_shipped()
+            entries = list(_listing(subject))
     width = max((len(name) for name, _ in entries), default=0)
     for name, text in entries:
         typer.echo(f"{name:{width}s}  {text}".rstrip())
 
 
 def show(
-    id: Annotated[str, typer.Argument(metavar="ID", help="Of a formulation, a family, a solver or a kernel.")], plugin: PluginOption = None
+    id: Annotated[str, typer.Argument(metavar="ID", help="Of a formulation, a family, a solver, a kernel or a claim.")],
+    plugin: PluginOption = None,
 ) -> None:
-    """Show a formulation with its equation, source, signs and links, or a family, a solver or a kernel."""
+    """Show a formulation with its equation, source, signs and links, or a family, a solver, a kernel or a claim of a document."""
     with sentences():
         from equimargin.own.plugins import load_shipped
 
@@ -122,6 +135,41 @@ def _listing(subject: Subject) -> Iterator[tuple[str, str]]:
             yield f"{link.a} {_ARROWS[link.kind]} {link.b}", f"[{link.kind}; {link.status}] {link.statement}"
 
 
+def _claims(document: str | None, verdict: str | None) -> Iterator[tuple[str, str]]:
+    """The claims of the documents with their verdicts, and a line that counts them."""
+    from equimargin.proofs.claims import Verdict, chosen
+
+    if verdict is not None and verdict not in list(Verdict):
+        raise ValueError(f"no verdict is called {verdict!r}: a claim {', '.join(Verdict)}")
+    found = chosen(document, None if verdict is None else Verdict(verdict))
+    yield from ((claim.id, f"{claim.verdict:24s} {claim.says}") for claim in found)
+    yield "", f"{len(found)} claims"
+
+
+def _of_claim(id: str) -> Iterator[str]:
+    """Where a claim is printed, what it says, its verdict, and what shows it."""
+    from equimargin.proofs.claims import Kind, claim, statement_of
+
+    known = claim(id)
+    yield from (f"{known.id}   (a claim of document {known.document}, {known.place})", "", known.says, "", f"Verdict  {known.verdict}")
+    if known.note:
+        yield f"Note     {known.note}"
+    shows = {
+        Kind.STATEMENT: "is tried in rational numbers: equimargin check-claims",
+        Kind.THEOREM: "is a theorem that Coq has checked",
+        Kind.FORM: "is a declared formulation",
+        Kind.CONTROL: "is a declared formulation that must disagree",
+        Kind.TEST: "is a test of the repository",
+        Kind.EXPERIMENT: "is an experiment of the repository: make experiments",
+    }
+    yield f"Shown by {known.name}, which {shows[known.kind]}" if known.kind is not Kind.NONE else "Shown by nothing that runs"
+    if known.kind is Kind.STATEMENT:
+        tried = statement_of(known)
+        yield f"Right    {tried.right.__doc__}"
+        if tried.printed is not None:
+            yield f"Printed  {tried.printed.__doc__}"
+
+
 def _origin(module: str) -> str:
     """Where something comes from, in brackets; empty where it is the project's own."""
     from equimargin.own.plugins import origin_of
@@ -134,10 +182,11 @@ def _page(id: str) -> str:
     from equimargin.formulations import REGISTRY, families
     from equimargin.formulations.numeric.arguments import did_you_mean
     from equimargin.own.kernels import KERNELS, PROJECT
+    from equimargin.proofs.claims import claims
     from equimargin.solvers import BACKENDS, SOLVERS
 
-    kernels = {**PROJECT, **KERNELS}
-    known = {name.lower(): name for name in (*REGISTRY, *families(), *SOLVERS, *BACKENDS, *kernels)}
+    kernels, stated = {**PROJECT, **KERNELS}, [claim.id for claim in claims()]
+    known = {name.lower(): name for name in (*REGISTRY, *families(), *SOLVERS, *BACKENDS, *kernels, *stated)}
     name = known.get(id.lower(), id)
     if name in REGISTRY:
         return "\n".join(_of_formulation(name))
@@ -149,7 +198,9 @@ def _page(id: str) -> str:
         return "\n".join(_of_backend(name))
     if name in kernels:
         return "\n".join(_of_kernel(name, kernels[name]))
-    everything = "; `equimargin list formulations`, `list families`, `list solvers` and `list kernels` have all names"
+    if name in stated:
+        return "\n".join(_of_claim(name))
+    everything = "; `equimargin list formulations`, `list families`, `list solvers`, `list kernels` and `list claims` have all names"
     raise ValueError(f"nothing is called {id!r}{did_you_mean(id, list(known.values())) or everything}")
 
 

@@ -180,7 +180,7 @@ JSONOption = Annotated[
 HTMLOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page for a browser; - is standard output.")]
 
 
-def _load_plugins(names: list[str] | None) -> list[str] | None:
+def load_plugins(names: list[str] | None) -> list[str] | None:
     """Load the plug-ins of installed packages, then those that are named."""
     with sentences():
         from equimargin.own.plugins import load, load_installed
@@ -197,7 +197,7 @@ PluginOption = Annotated[
     typer.Option(
         "--plugin",
         metavar="MODULE",
-        callback=_load_plugins,
+        callback=load_plugins,
         is_eager=True,
         help="A module, or a file that ends in .py, whose import enters families, kernels and solvers; may be given again.",
     ),
@@ -275,19 +275,10 @@ def loaded(
 
 def kernel_of(name: str, gamma: float | None, degree: int, coef0: float | None, d: int) -> Kernel:
     """The kernel that the options name, for d features; one of a plug-in gets those options that are given."""
-    from equimargin.formulations import linear, polynomial, precomputed, rbf, sigmoid
-    from equimargin.own.kernels import KERNELS, made
+    from equimargin.own.kernels import of_features
 
-    if name in KERNELS:
-        given = {"gamma": gamma, "degree": None if degree == DEGREE else degree, "coef0": coef0}
-        return made(name, {parameter: value for parameter, value in given.items() if value is not None})
-    if name == KernelName.RBF:
-        return rbf(1 / d if gamma is None else gamma)
-    if name == KernelName.POLYNOMIAL:
-        return polynomial(degree, 1.0 if gamma is None else gamma, 1.0 if coef0 is None else coef0)
-    if name == KernelName.SIGMOID:
-        return sigmoid(1 / d if gamma is None else gamma, 0.0 if coef0 is None else coef0)
-    return precomputed() if name == KernelName.PRECOMPUTED else linear()
+    given = {"gamma": gamma, "degree": None if degree == DEGREE else degree, "coef0": coef0}
+    return of_features(name, d, {parameter: value for parameter, value in given.items() if value is not None})
 
 
 @dataclass(frozen=True)
@@ -339,12 +330,7 @@ def margin_problem(
 
     if data.pairs is not None:
         return ranking_from_pairs(data.X, data.pairs, C, kernel, loss, data.pair_weight)
-    return problem_of(data.task, data.X, data.y, C, kernel, loss, epsilon, data.qid, **weights_of(data), **variant)
-
-
-def weights_of(data: Data) -> dict[str, Any]:
-    """The weights of the data, as the constructor of their task takes them."""
-    return {"query_weight": data.query_weight} if data.task == "ranking" else {"sample_weight": data.weight}
+    return problem_of(data.task, data.X, data.y, C, kernel, loss, epsilon, data.qid, **data.weights, **variant)
 
 
 def data_record(data: Data, problem: Problem) -> dict[str, Any]:

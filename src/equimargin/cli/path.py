@@ -54,7 +54,6 @@ from equimargin.cli.options import (
     loaded,
     margin_problem,
     sentences,
-    weights_of,
     writing,
 )
 
@@ -219,7 +218,7 @@ def _problem(data: Data, kernel: Kernel, epsilon: float, family: str | None, var
     from equimargin.formulations.problem.construct import problem_of_family
 
     if data.pairs is None:
-        return problem_of_family(family, data.task, data.X, data.y, kernel, epsilon, data.qid, **weights_of(data), **variant.arguments())
+        return problem_of_family(family, data.task, data.X, data.y, kernel, epsilon, data.qid, **data.weights, **variant.arguments())
     if family not in (None, "rank.l1"):
         raise ValueError(f"--family {family}: preferences make the problem rank.l1 alone; leave one of the two options out")
     return margin_problem(data, kernel, epsilon=epsilon)

@@ -52,14 +52,36 @@ FiniteOption = Annotated[bool, typer.Option("--finite", help="Only a difference 
 SecondsOption = Annotated[float, typer.Option(metavar="SECONDS", help="For the whole verdict.")]
 
 
-def verify(files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Certificates.")]) -> None:
+def verify(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Certificates.")],
+    prove: Annotated[
+        bool, typer.Option("--prove", help="Also write each as a theorem beside it, a Coq file, which Coq checks where it is installed.")
+    ] = False,
+) -> None:
     """Check certificates, and print a line for each: ACCEPTED with the interval, or REJECTED with the first reason.
 
-    Exit status: 0 all are accepted; 1 one is rejected; 2 a file cannot be read. `python3 -I proofs/checker.py FILE...` does the same.
+    Exit status: 0 all are accepted; 1 one is rejected; 2 a file cannot be read; 4 all are accepted, and with --prove a theorem is not
+    checked by Coq, whose line says why. `python3 -I proofs/checker.py FILE...` does the same without --prove.
     """
     from equimargin.proofs.checker import main as check
 
-    raise typer.Exit(check(files))
+    status = check(files)
+    if prove and status == 0:
+        status = UNDECIDED if [file for file in files if not _proved(file)] else 0
+    raise typer.Exit(status)
+
+
+def _proved(file: str) -> bool:
+    """Whether Coq checks the theorem of a certificate; a line says so, or why not."""
+    from equimargin.proofs.coq import NotProved, prove
+
+    try:
+        with sentences():
+            typer.echo(f"{file}: PROVED: Coq has checked the theorem {prove(Path(file))}, which rests on no axiom")
+    except NotProved as reason:
+        typer.echo(f"{file}: NOT PROVED: {reason}")
+        return False
+    return True
 
 
 def audit(

@@ -31,11 +31,9 @@ class Screen:
     def __init__(self, wide: bool) -> None:
         self.wide = wide
         self.terminal = sys.stdout.isatty()
-        known = self.terminal or "COLUMNS" in os.environ
-        fallback = WIDE_COLUMNS if wide else PAGE_COLUMNS
-        self.width = max(shutil.get_terminal_size((fallback, 24)).columns if known else fallback, NARROWEST)
+        self.width = columns(WIDE_COLUMNS if wide else PAGE_COLUMNS)
         self.ascii = not _encodes("✓≈✗…")
-        self.console = _console(self.width)
+        self.console = console(self.width)
         self._live: Any = None
         self._while_live = ExitStack()
         self._printed: set[str] = set()
@@ -152,7 +150,13 @@ def unread_output_kept() -> Iterator[None]:
         termios.tcsetattr(out, termios.TCSANOW, before)
 
 
-def _console(width: int) -> Any:
+def columns(fallback: int) -> int:
+    """Columns of standard output: those of the terminal or of the variable COLUMNS, or else the fallback."""
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return max(shutil.get_terminal_size((fallback, 24)).columns if known else fallback, NARROWEST)
+
+
+def console(width: int) -> Any:
     """Where rich prints; that nobody reads it any more is an error for the command, and no exit status of rich's own."""
     from rich.console import Console
 

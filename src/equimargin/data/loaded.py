@@ -106,6 +106,11 @@ class Data:
             )
         return dict(zip(queries.tolist(), self.weight[first].tolist(), strict=True))
 
+    @property
+    def weights(self) -> dict[str, Any]:
+        """The weights of rows or queries, as keyword arguments of the constructors of the task's problems."""
+        return {"query_weight": self.query_weight} if self.task == "ranking" else {"sample_weight": self.weight}
+
     def __repr__(self) -> str:
         return f"<Data {self.describe()}>"
 

@@ -22,12 +22,14 @@ from equimargin.formulations.numeric.arguments import choice, number, shown
 from equimargin.formulations.numeric.arrays import Array, Features
 from equimargin.formulations.problem.choices import LOSSES, Loss
 from equimargin.formulations.problem.labels import Index
-from equimargin.formulations.problem.limits import kernel_within_float64
+from equimargin.formulations.problem.limits import kernel_within_float64, largest_entry
 from equimargin.solvers.ordinal.machine import Machine, OrdinalFit
 from equimargin.solvers.ordinal.newton import newton
 from equimargin.solvers.ordinal.smo import smo
 from equimargin.solvers.solution import Status, checked
 
+RESOLVED_COST = 1e20
+"""C k(x, x), the largest of a machine, from which on double precision has little left of f: a run that ended early says how to change X."""
 MOST_FEATURES = 2000
 """Features up to which Newton's method takes a linear kernel: its Hessian has a row and a column for each."""
 
@@ -121,11 +123,13 @@ class OrdinalClassifier(ClassifierMixin, MarginEstimator):
         codes = np.array([place[label] for label in y[rows].tolist()], dtype=np.int64)
         squared = choice(self.loss, "loss", LOSSES) == "squared_hinge"
         kernel, part, shift = self._definite(self._kernel(X, weights), X, rows)
-        kernel_within_float64(part, kernel)
+        kernel_within_float64(part, kernel, largest_entry(part))
         machine = Machine(part, codes, cost[rows], kernel, squared, len(self.levels_), shift)
         limits = checked(self.tol, self.max_iter, self.time_limit)
         in_features = machine.features is not None and X.shape[1] <= MOST_FEATURES
-        return self._keep(newton(machine, limits) if in_features else smo(machine, limits), rows, X)
+        with np.errstate(all="ignore"):  # a point that overflows is told by its gap
+            fit = newton(machine, limits) if in_features else smo(machine, limits)
+        return self._keep(fit, rows, X)
 
     def utility(self, X: Any) -> Array:
         """f(x), (n,), which the thresholds cut into levels.
@@ -198,6 +202,10 @@ class OrdinalClassifier(ClassifierMixin, MarginEstimator):
         self.thresholds_, self.n_iter_, self.status_ = fit.b, fit.iterations, str(fit.status)
         if fit.status is not Status.OPTIMAL:
             said = f"{fit.status.sentence} {fit.reason}; the relative gap is {fit.gap:.2g}"
+            with np.errstate(over="ignore"):
+                most = float((fit.machine.C.max(axis=1) * kernel.diagonal(fit.machine.X)).max())
+            if most > RESOLVED_COST:
+                said += f"; C k(x, x) reaches {most:.1e}, which double precision does not resolve: divide X by a constant, or lower C"
             warnings.warn(said, ConvergenceWarning, stacklevel=3)
         return self
 

@@ -90,6 +90,8 @@ class PathCV(MarginEstimator):
         else:
             low, high = row.selected.interval
             self.C_, self.C_interval_ = row.selected.C, (1 / high, 1 / low)
+            if family is not None and row.curve.lambdas[0] == row.curve.lambdas[-1]:  # one constant piece, down from lambda = inf
+                self.C_, self.C_interval_ = min(1.0, 1 / low), (0.0, 1 / low)
             self.best_score_, self.curve_, self.path_stopped_ = row.selected.score, row.curve, row.stopped
             if row.stopped:
                 message = f"C is chosen from a part of the paths, and a larger one may be better: {row.stopped}"
@@ -122,7 +124,8 @@ class MarginClassifierPathCV(PathCV, Classifier):
     The rest as of `MarginClassifier`, of the fit to all points at C_.
 
     Where f is the same constant at every C, as of equal targets, there is nothing to choose: C_ is 1, C_interval_ (0, inf), best_score_ NaN
-    and curve_ None, and path_stopped_ says so.
+    and curve_ None, and path_stopped_ says so. With "l1" this is known of the C up to 1 / lambda_min: C_interval_ is (0, 1 / lambda_min),
+    and C_ the smaller of 1 and 1 / lambda_min.
 
     Source: P, section 5; Hastie, Rosset, Tibshirani, Zhu, The entire regularization path for the support vector machine (2004); T, section
     5.1, for "l1".

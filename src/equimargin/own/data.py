@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.numeric.archive import Archive
+from equimargin.formulations.numeric.arguments import said
 from equimargin.proofs.families import OwnProblem
 from equimargin.proofs.families.family import FAMILIES, OwnFamily
 from equimargin.proofs.families.problem import described
@@ -40,7 +42,7 @@ def problem_of(family: OwnFamily, file: str | None, seed: int | None) -> tuple[O
         data, how = drawn(family, seed), f"drawn with seed {seed}"
     else:
         assert file is not None
-        data, how = (_read(file) if family.load is None else _loaded(family, file)), f"read from {file}"
+        data, how = (read(file) if family.load is None else _loaded(family, file)), f"read from {file}"
     return family(data), f"{family.id}, {how}: {described(data)}"
 
 
@@ -63,13 +65,17 @@ def _loaded(family: OwnFamily, file: str) -> Any:
         raise ValueError(f"{family.id} cannot read {file}: {type(failure).__name__}: {failure}") from failure
 
 
-def _read(file: str) -> dict[str, Any]:
-    """Numbers and arrays by name, of a JSON object or of an NPZ archive without pickles."""
+def read(file: str | Path) -> dict[str, Any]:
+    """Numbers and arrays by name, of a JSON object or of an NPZ archive without pickles.
+
+    Raises
+    ------
+    ValueError : a file that holds none of these, with the reason.  FileNotFoundError : no file.
+    """
     path = Path(file)
     try:
         if path.suffix == ".npz":
-            with np.load(path, allow_pickle=False) as archive:
-                found: Any = {name: archive[name] for name in archive.files}
+            found: Any = dict(Archive(path.read_bytes()))
         elif path.suffix == ".json":
             found = json.loads(path.read_text(encoding="utf-8"))
         else:
@@ -79,8 +85,8 @@ def _read(file: str) -> dict[str, Any]:
         return {str(name): _number(name, value) for name, value in found.items()}
     except FileNotFoundError:
         raise
-    except Exception as reason:  # a damaged archive fails in many ways
-        raise ValueError(f"{file} cannot be read: {reason}") from None
+    except Exception as reason:  # JSON and NumPy fail in many ways
+        raise ValueError(f"{file} cannot be read: {said(reason)}") from None
 
 
 def _number(name: Any, value: Any) -> Any:

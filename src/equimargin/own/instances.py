@@ -86,7 +86,7 @@ def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation |
 
     entry = REGISTRY[id]
     assert isinstance(entry, OwnFormulation)
-    return _smallest(FAMILIES[entry.family], lambda problem: _value_complaint(entry, problem), examples, seed)
+    return _smallest(FAMILIES[entry.family], lambda problem: value_complaint(entry, problem), examples, seed)
 
 
 def check_own_formulation(entry: OwnFormulation, examples: int = EXAMPLES, seed: int = 0) -> Refutation | None:
@@ -111,7 +111,7 @@ def check_own_formulation(entry: OwnFormulation, examples: int = EXAMPLES, seed:
         if entry.refusal(problem) is not None:
             return ""
         seen.count += 1
-        said = _value_complaint(entry, problem)
+        said = value_complaint(entry, problem)
         return said if said or entry.control else _complaint_of_maps(entry, problem)
 
     found = _smallest(family, complaint, examples, seed)
@@ -172,7 +172,7 @@ class _Seen:
     count: int = 0
 
 
-def _value_complaint(entry: OwnFormulation, problem: OwnProblem) -> str:
+def value_complaint(entry: OwnFormulation, problem: OwnProblem) -> str:
     """That the proven optimum of a formulation is not the definition's; nothing where it may be."""
     if entry.refusal(problem) is not None:
         return ""

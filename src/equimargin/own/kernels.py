@@ -13,14 +13,14 @@ Its `rounding` and `diagonal_bound` are what proofs about the kernel stand on: `
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from inspect import isabstract
 from typing import Any, TypeVar
 
-from equimargin.formulations import Kernel
+from equimargin.formulations import Kernel, linear, polynomial, precomputed, rbf, sigmoid
 from equimargin.formulations.kernels.kernel import RBF, Intercept, Linear, Polynomial, Precomputed, Sigmoid
-from equimargin.formulations.numeric.arguments import shown
+from equimargin.formulations.numeric.arguments import did_you_mean, shown
 
 K = TypeVar("K", bound=type[Kernel])
 KERNELS: dict[str, type[Kernel]] = {}
@@ -84,3 +84,28 @@ def made(name: str, given: dict[str, Any]) -> Kernel:
     if missing:
         raise ValueError(f"the kernel {name} needs a {missing[0]}")
     return KERNELS[name](**given)
+
+
+def of_features(name: str, d: int, given: Mapping[str, Any]) -> Kernel:
+    """The kernel of a name for d features, the project's or one that was brought.
+
+    Parameters
+    ----------
+    given : its parameters by name. Of the project's kernels gamma is 1/d by default, and 1 of polynomial, whose degree is 2 and whose coef0
+        is 1; the coef0 of sigmoid is 0. Those that a kernel of the project does not have are ignored.
+
+    Raises
+    ------
+    ValueError : an unknown name, a parameter that makes no kernel.
+    """
+    if name in KERNELS:
+        return made(name, dict(given))
+    if name not in PROJECT:
+        raise ValueError(f"there is no kernel {name!r}{did_you_mean(name, [*PROJECT, *KERNELS])}")
+    if name == RBF.name:
+        return rbf(given.get("gamma", 1 / d))
+    if name == Polynomial.name:
+        return polynomial(int(given.get("degree", 2)), given.get("gamma", 1.0), given.get("coef0", 1.0))
+    if name == Sigmoid.name:
+        return sigmoid(given.get("gamma", 1 / d), given.get("coef0", 0.0))
+    return precomputed() if name == Precomputed.name else linear()

@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, distributions, entry_points
 from pathlib import Path
 
 GROUP = "equimargin.plugins"
@@ -51,19 +51,35 @@ def load_installed() -> Iterator[str]:
 
     Yields
     ------
-    A sentence about every plug-in that fails: the others work all the same.
+    A sentence about every plug-in that fails, the others work all the same; or about a package whose entry points cannot be read.
     """
-    for point in sorted(entry_points(group=GROUP)):
-        if point.module in LOADED:
+    try:
+        points = sorted(entry_points(group=GROUP))
+    except Exception as failure:  # Python reads those of all packages at once, and fails in many ways at a damaged file
+        yield f"no installed plug-in is loaded, because {_damaged()} has damaged entry points: {_sentence(failure)}; install it anew"
+        return
+    for point in points:
+        origin, module = _origin(point), _module(point)
+        if not module:
+            yield f"the plug-in {point.name} ({origin}) is left out: {point.value!r} is not the name of a module"
+        if not module or module in LOADED:
             continue
-        origin = _origin(point)
         try:
-            import_module(point.module)
-        except Exception as failure:  # somebody else's module may fail in any way
-            LOADED[point.module] = Plugin(point.module, origin, _sentence(failure))
-            yield f"the plug-in {point.name} ({origin}) is left out: {LOADED[point.module].failure}"
+            import_module(module)
+        except (Exception, SystemExit) as failure:  # somebody else's module may fail in any way
+            LOADED[module] = Plugin(module, origin, _sentence(failure))
+            yield f"the plug-in {point.name} ({origin}) is left out: {LOADED[module].failure}"
         else:
-            LOADED[point.module] = Plugin(point.module, origin)
+            LOADED[module] = Plugin(module, origin)
+
+
+def installed() -> tuple[str, ...]:
+    """The modules of the plug-ins of installed packages that were loaded."""
+    try:
+        modules = dict.fromkeys(_module(point) for point in sorted(entry_points(group=GROUP)))
+    except Exception:  # of a damaged package, of which `load_installed` has spoken
+        return ()
+    return tuple(module for module in modules if module in LOADED and not LOADED[module].failure)
 
 
 def load(name: str) -> None:
@@ -85,12 +101,29 @@ def load(name: str) -> None:
         sys.path.insert(0, str(folder))  # other processes get the path, and import the module in the same way
     try:
         found = import_module(module)
-    except Exception as failure:  # somebody else's module may fail in any way
+    except (Exception, SystemExit) as failure:  # somebody else's module may fail in any way
         raise ValueError(f"the plug-in {name} cannot be loaded: {_sentence(failure)}") from failure
     where = getattr(found, "__file__", None)
     if path.suffix == ".py" and (where is None or not path.samefile(where)):
         raise ValueError(f"the plug-in {name} has the name of another module, {where}: rename the file")
     LOADED.setdefault(module, Plugin(module, f"--plugin {name}"))
+
+
+def sources_of(name: str) -> list[Path]:
+    """The files of a plug-in that was loaded: its own, or those of the package that it belongs to.
+
+    Parameters
+    ----------
+    name : of a module, or of a file that ends in .py.
+    """
+    path = Path(name)
+    if path.suffix == ".py":
+        return [path]
+    file = getattr(sys.modules[name.partition(".")[0]], "__file__", None)
+    if file is None:  # a folder without __init__.py
+        file = sys.modules[name].__file__
+    home = Path(str(file))
+    return sorted(home.parent.rglob("*.py")) if home.name == "__init__.py" else [home]
 
 
 def origin_of(module: str) -> str:
@@ -102,11 +135,38 @@ def origin_of(module: str) -> str:
     return "" if parents[-1] == "equimargin" else module
 
 
+def _module(point: EntryPoint) -> str:
+    """The module that an entry point names; empty where it names none."""
+    try:
+        return point.module
+    except AttributeError:
+        return ""
+
+
 def _origin(point: EntryPoint) -> str:
-    return point.module if point.dist is None else f"{point.dist.name} {point.dist.version}"
+    return point.value if point.dist is None else _package(point.dist)
 
 
-def _sentence(failure: Exception) -> str:
+def _package(installed: Distribution) -> str:
+    """The name and the version of an installed package, as far as its metadata can be read."""
+    try:
+        found = [str(installed.metadata[name]) for name in ("Name", "Version") if name in installed.metadata]
+    except Exception:  # a file that is no text
+        found = []
+    return " ".join(found) if len(found) == 2 else "an installed package of damaged metadata"
+
+
+def _damaged() -> str:
+    """The first installed package whose entry points cannot be read."""
+    for installed in distributions():
+        try:
+            list(installed.entry_points)
+        except Exception:  # as above
+            return _package(installed)
+    return "an installed package"
+
+
+def _sentence(failure: BaseException) -> str:
     """What went wrong, and the line of the plug-in in which it did."""
     frames = [frame for frame in traceback.extract_tb(failure.__traceback__) if "importlib" not in frame.filename]
     where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if len(frames) > 1 else ""

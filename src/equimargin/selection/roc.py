@@ -102,7 +102,8 @@ class _Reached:
         i, j = inversions(order, beyond(gb, ga, one)[1], np.arange(len(ga), dtype=np.float64))
         before, after = ga[j] - ga[i], gb[j] - gb[i]
         events, ends, wide = pieces_between(a, b, a + (b - a) * (before / (before - after)))
-        lowest = set(np.flatnonzero(below != self.below).tolist())
+        jumped = not np.array_equal(below, self.below)  # then others may be above a point that has as many below it as before
+        lowest = set(range(len(below))) if jumped else set()
         for piece in range(len(ends) - 1):
             if piece > 0:
                 down, up = j[events[piece - 1]], i[events[piece - 1]]
@@ -117,10 +118,11 @@ class _Reached:
     def _keep(self, below: Index, lowest: Iterable[int], high: float, low: float) -> None:
         """Count what thresholds just below some points accept; below : (n,) the number of points below each."""
         self.below = below.copy()
+        parts = below, below[self.positive]
+        all_from, positive_from = (np.bincount(part, minlength=len(below) + 1)[::-1].cumsum()[::-1] for part in parts)
         for least in [*np.unique(below[list(lowest)]).tolist(), len(below)]:
-            accepted = below >= least
-            hits = int((accepted & self.positive).sum())
-            false = int(accepted.sum()) - hits
+            hits = int(positive_from[least])
+            false = int(all_from[least]) - hits
             now, (high_now, low_now) = self.most[false], self.intervals[false]
             if hits > now or (hits == now and high * low_now > high_now * low):
                 self.most[false], self.intervals[false] = hits, (high, low)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import shlex
 from dataclasses import replace
 from typing import Any, Final
@@ -40,6 +39,8 @@ def read_npz(file: File, request: Request) -> Table:
     X = arrays.pop("X")
     for name, array in (("X", X), *arrays.items()):
         _check_array(where, name, array, len(np.atleast_1d(X)))
+    if not len(X):
+        raise DataError(f"{where}: there are {X.shape[0]} rows and {X.shape[1]} features; supply at least one of each")
     names = (*arrays, *(f"X[:, {j}]" for j in range(X.shape[1])))
     entries = tuple(entries_of(where, name, array) for name, array in zip(names, (*arrays.values(), *X.T), strict=True))
     columns = Columns(where, names, entries, "row", range(len(X)), na=request.na)
@@ -57,15 +58,17 @@ def _meant(request: Request, names: list[str]) -> Request:
 
 def _arrays(file: File, request: Request) -> tuple[dict[str, NDArray[Any]], Request]:
     """The arrays by name, but for those that are dropped, and what is asked of them."""
+    from equimargin.formulations.numeric.archive import Archive  # not with the door: it brings numba
+
     where = file.where
     try:
-        with np.load(io.BytesIO(file.content), allow_pickle=False) as archive:
-            names = [name for name in archive if name not in request.drop]
-            request = replace(_meant(request, names), drop=tuple(name for name in request.drop if name not in archive))
-            asked = [name for role in ROLES if (name := getattr(request, role))]
-            unknown = [name for name in names if name != "X" and name not in asked and name.lower() not in KNOWN]
-            arrays = {name: np.asarray(archive[name]) for name in names if name not in unknown}
-    except Exception as error:  # a damaged archive fails in many ways, from zipfile, zlib, struct and NumPy's header parser
+        archive = Archive(file.content)
+        names = [name for name in archive if name not in request.drop]
+        request = replace(_meant(request, names), drop=tuple(name for name in request.drop if name not in archive))
+        asked = [name for role in ROLES if (name := getattr(request, role))]
+        unknown = [name for name in names if name != "X" and name not in asked and name.lower() not in KNOWN]
+        arrays = {name: archive[name] for name in names if name not in unknown}
+    except ValueError as error:
         raise DataError(
             f"{where}: cannot be read as an NPZ archive of plain arrays ({one_line(error)}); save numeric arrays X and y with numpy.savez"
         ) from None
