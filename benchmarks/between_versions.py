@@ -4,12 +4,13 @@
 
 OTHER is another checkout of this repository, A; this one is B. Every row is solved by both in turn, problem construction included, and the
 ratio of the medians is printed: below 1 this checkout is faster. The rows are those of `svm.py`, `linear.py`, `one_norm.py`, `ranking.py`,
-`exact.py` and `path.py` that end within about a minute together.
+`exact.py` and `path.py` in `kinds/` that end within about a minute together.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import subprocess
 import sys
@@ -32,14 +33,10 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
 
     from equimargin import solvers
 
-    checkout = Path(solvers.__file__).resolve().parents[1]
-    sys.path.insert(0, str(checkout / "benchmarks"))
-    import exact
-    import linear
-    import one_norm
-    import path
-    import ranking
-    import svm
+    folder = Path(solvers.__file__).resolve().parents[1] / "benchmarks"
+    sys.path[:0] = [str(folder / "kinds"), str(folder)]  # the benchmarks of an older checkout may be in one folder
+    names = ("exact", "linear", "one_norm", "path", "ranking", "svm")
+    exact, linear, one_norm, path, ranking, svm = (importlib.import_module(name) for name in names)
 
     for contest in svm.contests(quick=True):
         yield f"smo {contest.name}", partial(solved, contest.problem, "smo", contest.ours or 1e-3)

@@ -1,11 +1,12 @@
 """The leaderboard of trust: packages for SVMs, their CPU seconds, and how far their models are above the proven optimum.
 
-    python benchmarks/leaderboard.py [--quick] [--only TEXT] [--points 2000] [--packages NAME ...] [--seconds 10] [--page FOLDER]
+    python benchmarks/leaderboard.py [--quick] [--only TEXT] [--points 2000] [--packages NAME ...] [--seconds 10] [--runs FOLDER]
 
 Every package of `benchmarks/trust/packages.toml` that is installed solves the problems that it takes, at three tolerances of its own, on
 one processor and one thread, in a process of its own with limits of time and memory. The model is read, its objective recomputed with every
 rounding counted, and set against the proven interval of the optimum. Neither the status nor the objective that a package prints is
 believed; where one of them cannot be true, the page says so. All figures go to build/leaderboard.json, the page and its picture to docs/.
+With `--runs FOLDER` a command that was ended goes on where it was: give it the same folder again.
 """
 
 from __future__ import annotations
@@ -83,6 +84,7 @@ def main() -> None:
     parser.add_argument("--points", type=float, default=float("inf"), help="data sets of at most this many points")
     parser.add_argument("--packages", nargs="*", help="entries of packages.toml; all of them if none are given")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="CPU seconds that a fit may take")
+    parser.add_argument("--runs", type=Path, help="a folder that keeps every run; those that are there are not made again")
     parser.add_argument("--page", type=Path, default=ROOT / "docs", help="the folder of leaderboard.md and static/leaderboard.svg")
     arguments = parser.parse_args()
     entries = [entry for entry in packages() if not arguments.packages or entry.name in arguments.packages]
@@ -95,8 +97,10 @@ def main() -> None:
     chosen = [instance for instance in instances(arguments.only, arguments.quick) if len(data(instance.data)[1]) <= arguments.points]
     sets = len({instance.data for instance in chosen})
     print(f"{len(there)} entries, {len(chosen)} instances of {sets} of {len(DATA)} data sets", flush=True)
-    with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
-        results = verdicts(measured(there, chosen, Path(folder), arguments.seconds))
+    with tempfile.TemporaryDirectory() as empty, threadpool_limits(1):
+        folder = arguments.runs or Path(empty)
+        folder.mkdir(parents=True, exist_ok=True)
+        results = verdicts(measured(there, chosen, folder, arguments.seconds))
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps(record(results), indent=1) + "\n", encoding="utf-8")
     page.written(arguments.page, there, results, arguments.seconds)

@@ -1,12 +1,12 @@
 """How CPU time grows with the number of points: kernel machines of 1,000 to 40,000, rankings of 100,000 to 10,000,000, and their exponents.
 
-    python benchmarks/scaling.py [--sizes 3] [--picture docs/static/scaling.svg]
+    python benchmarks/scaling.py [--sizes 3] [--page docs]
 
 Kernel machines are C-SVC, RBF, C = 1, on the clusters of `svm.py` with 20 features; the peers run at their default tolerance, and ours is
 asked for the gap that scikit-learn's model has at that size. Rankings are all pairs of one query with a linear kernel and a squared hinge,
 to 1e-6, each size in a process of its own; TRON, of document K, is this package's, and "proof" is what the proven interval takes besides.
 All on one processor; a side that took more than LIMIT seconds is not asked for the next size. An exponent is the slope of a line through
-the logarithms. The table is also written to build/scaling.json.
+the logarithms. The table is also written to build/scaling.json, and the page `scaling.md` with its picture to docs/.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-import ranking
-import svm
+from kinds import ranking, svm
 from threadpoolctl import threadpool_limits
 from trust.fits import FITS, Task
+from trust.page import loaded, measured_with
 from trust.runs import Package, packages
 from trust.worker import printed
 
@@ -38,7 +38,17 @@ from equimargin.formulations.problem.construct import classification
 from equimargin.solvers import solve
 
 ROOT = Path(__file__).resolve().parents[1]
-OUT, PICTURE = ROOT / "build" / "scaling.json", ROOT / "docs" / "static" / "scaling.svg"
+OUT = ROOT / "build" / "scaling.json"
+NAME, PICTURE = "scaling.md", "static/scaling.svg"
+"""The page and its picture in their folder."""
+HEAD = """# How time grows with the number of points
+
+CPU seconds of one processor and one thread against the number of points n, and the exponents of n fitted to them. The kernel machines are
+C-SVC with an RBF kernel and C = 1 on clusters of 20 features: the packages run at their default tolerance, and equimargin is asked for the
+gap that scikit-learn's model has at that size. The rankings are all pairs of one query with a linear kernel and a squared hinge, to a
+relative gap of 1e-6; TRON, of document K, is this package's, and *proof* is what the proven interval takes besides. A side that took more
+than {limit:g} s is not asked for larger sizes. `make scaling` remakes this page.
+"""
 KERNEL_SIZES = (1000, 2000, 5000, 10_000, 20_000, 40_000)
 RANKING_SIZES = (100_000, 200_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000)
 FEATURES = 20
@@ -199,11 +209,24 @@ def draw(found: list[Measured], file: Path) -> None:
     plt.close(figure)
 
 
+def page(found: list[Measured], there: list[Package]) -> str:
+    """The page, with a table for each kind of work."""
+    provisional = " Others were at work on the machine: times are provisional." if loaded() else ""
+    lines = [HEAD.format(limit=LIMIT), f"*{measured_with(there)}.{provisional}*", ""]
+    lines.append(f"![CPU seconds against the number of points, a line for each side]({PICTURE})")
+    for work, sides in curves(found).items():
+        sizes = dict.fromkeys(n for points in sides.values() for n in points)
+        lines += ["", f"## {work[0].upper()}{work[1:]}", "", f"| n | {' | '.join(sides)} |", f"| ---: {'| ---: ' * len(sides)}|"]
+        lines += [f"| {n:,} | {' | '.join(f'{points[n]:.3g} s' if n in points else '-' for points in sides.values())} |" for n in sizes]
+        lines.append(f"| exponent | {' | '.join(f'{exponent(points):.2f}' if len(points) > 1 else '-' for points in sides.values())} |")
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
     """Measure, print, write and draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, help="how many sizes of either kind, the smallest first; 3 take about a minute")
-    parser.add_argument("--picture", type=Path, default=PICTURE, help="the SVG file")
+    parser.add_argument("--page", type=Path, default=ROOT / "docs", help="the folder of scaling.md and static/scaling.svg")
     arguments = parser.parse_args()
     on_one_processor()
     kernel, many = (sizes[: arguments.sizes] for sizes in (KERNEL_SIZES, RANKING_SIZES))
@@ -218,7 +241,8 @@ def main() -> None:
         print(f"{work}: " + ", ".join(f"{side} n^{exponent(points):.2f}" for side, points in sides.items()))
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps([asdict(one) for one in found], indent=1) + "\n", encoding="utf-8")
-    draw(found, arguments.picture)
+    draw(found, arguments.page / PICTURE)
+    (arguments.page / NAME).write_text(page(found, [package for package in packages() if package.present]), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -28,11 +28,9 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-import path
-import ranking
 import scaling
 import start_up
-import svm
+from kinds import path, ranking, svm
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 from trust import instances

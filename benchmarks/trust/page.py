@@ -44,8 +44,9 @@ some tolerance, and *false words* those on which it says what is not so, both li
 distance, over the problems, of the model of the tightest tolerance that came to one.
 
 Options of every package are in one table, `benchmarks/trust/packages.toml`; whatever it does not name is the package's default. Authors of
-a package are asked to correct their entry. Packages whose kernel machines approximate the kernel, such as Snap ML's, take the linear
-problems only.
+a package are asked to correct their entry by a pull request: change it there, and say in the request what
+`make leaderboard ARGS='--packages NAME --page build'` printed before and after. Packages whose kernel machines approximate the kernel, such
+as Snap ML's, take the linear problems only.
 """
 
 
@@ -154,14 +155,20 @@ def wrongs(results: list[Judged]) -> Iterator[str]:
 def circumstances(entries: list[Package], results: list[Judged]) -> str:
     """What was measured where."""
     sets = "; ".join(dict.fromkeys(result.run.instance.data for result in results))
+    return f"\n*{measured_with(entries)}. Data sets: {sets}.*\n" + LOADED * loaded()
+
+
+def measured_with(entries: list[Package]) -> str:
+    """The day, the machine, and the versions of packages."""
     names = dict.fromkeys(entry.package for entry in entries)
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names if name != "equimargin")
-    return (
-        f"\n*Measured on {date.today():%d %B %Y}, {platform.machine()}, Python {platform.python_version()}, "
-        f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors: {versions}. Data sets: {sets}.*\n"
-        + LOADED
-        * (os.getloadavg()[0] > (os.cpu_count() or 1))
-    )
+    machine = f"{platform.machine()}, Python {platform.python_version()}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
+    return f"Measured on {date.today():%d %B %Y}, {machine}: {versions}"
+
+
+def loaded() -> bool:
+    """Whether others are at work on the machine."""
+    return os.getloadavg()[0] > (os.cpu_count() or 1)
 
 
 def draw(results: list[Judged], entries: list[Package], file: Path) -> None:

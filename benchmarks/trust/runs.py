@@ -148,18 +148,29 @@ def ended(status: int) -> str:
 
 
 def runs(package: Package, chosen: list[Instance], folder: Path, seconds: float, processor: int) -> Iterator[Run]:
-    """All runs of a package, the loosest tolerance first; one that failed is not tried at a tighter tolerance."""
+    """All runs of a package, the loosest tolerance first; one that failed is not tried at a tighter tolerance.
+
+    folder : of models and answers. What was answered there before is not asked again.
+    """
     worker = Worker(processor)
     try:
-        for number, instance in enumerate(chosen):
+        for instance in chosen:
             if instance.problem not in package.problems:
                 continue
             failure = ""
             for tolerance in package.tolerances:
-                file = folder / f"{package.name} {number} {tolerance:g}.npz"
+                file = folder / f"{package.name}, {instance.name}, {tolerance:g}.npz"
+                before = file.with_suffix(file.suffix + ".json")
                 request: dict[str, Any] = {"instance": asdict(instance), "fit": package.fit, "options": package.problems[instance.problem]}
                 request |= {"tolerance": tolerance, "file": str(file), "seconds": seconds}
-                answer = {"failure": failure} if failure else worker.asked(request)
+                answer: dict[str, Any]
+                if failure:
+                    answer = {"failure": failure}
+                elif before.is_file():
+                    answer = json.loads(before.read_text(encoding="utf-8"))
+                else:
+                    answer = worker.asked(request)
+                    before.write_text(json.dumps(answer), encoding="utf-8")
                 failure = answer.get("failure", "")
                 yield Run(package.name, instance, tolerance, tolerance == package.tolerances[0], file, **answer)
     finally:

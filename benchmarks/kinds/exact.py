@@ -1,6 +1,6 @@
 """Exact optima: CPU time with one BLAS thread in one warm process, from the problem's floats to its checked rational optimum.
 
-    python benchmarks/exact.py
+    python benchmarks/kinds/exact.py
 
 The time of `exact_optimum` holds the float solution that it starts from, and the proof that a given Gram matrix is positive semidefinite;
 "exact" is what is left with that solution given. `off` is how far the middle of the float solution's proven interval is from the exact
@@ -25,7 +25,7 @@ from equimargin.formulations import OneNormProblem, Problem, classification, pol
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers import ExactOptimum, exact_optimum, given_gram, solve
 
-OUT = Path(__file__).resolve().parents[1] / "build" / "exact.json"
+OUT = Path(__file__).resolve().parents[2] / "build" / "exact.json"
 SEEDS = (0, 1, 2)
 
 

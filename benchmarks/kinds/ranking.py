@@ -1,6 +1,6 @@
 """RankSVM: CPU seconds of one BLAS thread to a relative suboptimality, our solver and others in turn; Gram products; peak memory.
 
-    python benchmarks/ranking.py [--quick] [--only TEXT] [--data DIR] [--json FILE]
+    python benchmarks/kinds/ranking.py [--quick] [--only TEXT] [--data DIR] [--json FILE]
 
 Our side builds the problem and solves it through the public `solve` with a target as its tolerance, which its gap reaches. Its peers may
 stop as soon as their suboptimality is small enough, and ratios are over our solver "stopped" alike: those of this package where their
@@ -45,6 +45,7 @@ from equimargin.formulations import MarginProblem, Point, declare, ranking, rbf
 from equimargin.formulations.declaration import REGISTRY
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.formulations.refusal import Refusal
 from equimargin.solvers import SOLVERS, Solution, solve, solve_declaration
 from equimargin.solvers.newton import in_kernel
@@ -53,8 +54,8 @@ from equimargin.solvers.products.gram_products import GramProducts, Index
 Array = Any
 Data = tuple[Any, Array, Array | None]
 """X, relevances and queries."""
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-OUT = Path(__file__).resolve().parents[1] / "build" / "ranking.json"
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+OUT = Path(__file__).resolve().parents[2] / "build" / "ranking.json"
 REFERENCE, PATIENCE = 1e-9, 60.0
 """Relative gap of the solution whose proven lower bound suboptimalities are measured from, and seconds that it may take."""
 REPEATS, SLOW = 3, 4.0
@@ -317,7 +318,7 @@ def stopped(side: str, row: Row, tol: float, lower: float, limit: float) -> Answ
     """A solver of ours, by its name, which ends as soon as its callback is told of a primal value that is low enough."""
     best = np.inf
 
-    def enough(_: int, dual: float, primal: float) -> bool:
+    def enough(_: int, dual: float, primal: float, point: CanonicalPoint) -> bool:
         nonlocal best
         best = min(best, primal)
         return suboptimality(best, lower) <= tol

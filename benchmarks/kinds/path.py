@@ -1,7 +1,7 @@
 """Whole regularisation paths: CPU time with one BLAS thread in one warm process, against a grid of LIBSVM where there is one to be beaten.
 
-    python benchmarks/path.py DATA            all rows; DATA holds esl-mixture.csv and auto-mpg.csv
-    python benchmarks/path.py DATA --quick    the small rows
+    python benchmarks/kinds/path.py DATA            all rows; DATA holds esl-mixture.csv and auto-mpg.csv
+    python benchmarks/kinds/path.py DATA --quick    the small rows
 
 A classification path goes from lambda_0 down to lambda_min = 1e-4; LIBSVM solves 100 problems between the same two, evenly on a log grid,
 at tol = 1e-3, the two sides taking turns. More points than the mixture's 200 are its own with noise. "a row" is breakpoints over rows of
@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 from equimargin.formulations import MarginProblem, classification, ranking, ranking_from_pairs, rbf, reduced_preferences
 from equimargin.solvers import RegularizationPath, regularization_path
 
-OUT = Path(__file__).resolve().parents[1] / "build" / "path.json"
+OUT = Path(__file__).resolve().parents[2] / "build" / "path.json"
 LAMBDA_MIN, GRID = 1e-4, 100
 
 

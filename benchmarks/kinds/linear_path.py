@@ -1,8 +1,8 @@
 """Whole paths of one-norm programs against 100 warm-started HiGHS solves: CPU time with one thread, in one warm process.
 
-    python benchmarks/linear_path.py                all rows
-    python benchmarks/linear_path.py --quick        the small rows
-    python benchmarks/linear_path.py --limit 900    CPU seconds of a way, after which no further fit of it is begun
+    python benchmarks/kinds/linear_path.py                all rows
+    python benchmarks/kinds/linear_path.py --quick        the small rows
+    python benchmarks/kinds/linear_path.py --limit 900    CPU seconds of a way, after which no further fit of it is begun
 
 A path goes from its first jump down to lambda_min = 1e-4. HiGHS solves the program at 100 lambdas between the same two, on a log grid,
 in one model of which only the numbers that lambda is change, so that each starts from the basis of the one before, without presolve. It may
@@ -33,7 +33,7 @@ from threadpoolctl import threadpool_limits
 from equimargin.formulations import OneNormProblem, one_norm_classification, one_norm_ranking, ranking_vector_machine, rbf
 from equimargin.solvers import OneNormPath, regularization_path
 
-OUT = Path(__file__).resolve().parents[1] / "build" / "linear_path.json"
+OUT = Path(__file__).resolve().parents[2] / "build" / "linear_path.json"
 LAMBDA_MIN, GRID = 1e-4, 100
 LARGEST_MATRIX = 60_000_000
 """Entries of the largest dense B that HiGHS is given: it keeps about 2 GB for them."""

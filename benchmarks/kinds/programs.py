@@ -1,6 +1,6 @@
 """Exact optima and proven intervals of programs of any kind: wall time with one BLAS thread, from 10 to 500 unknowns.
 
-    python benchmarks/programs.py
+    python benchmarks/kinds/programs.py
 
 `float` is Clarabel's solution, `interval` what `enclosure` takes without the exact face, and `exact` the whole of `program_optimum`.
 `width` is that of the interval, relative to the optimum. The table is also written to build/programs.json.
@@ -23,7 +23,7 @@ from equimargin.solvers.exact.program import Optimum, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.floats import solve_in_floats
 
-OUT = Path(__file__).resolve().parents[1] / "build" / "programs.json"
+OUT = Path(__file__).resolve().parents[2] / "build" / "programs.json"
 SIZES = (10, 50, 100, 200, 350, 500)
 """Numbers of unknowns, about."""
 T = TypeVar("T")

@@ -1,6 +1,6 @@
 """Kernel machines against LIBSVM: CPU time at no larger a gap, threads, memory and the first call.
 
-    python benchmarks/svm.py [--quick] [--only TEXT] [--json FILE]
+    python benchmarks/kinds/svm.py [--quick] [--only TEXT] [--json FILE]
 
 Both sides run in one process on one BLAS thread, in turn (A B A B) after a run each to warm up; a figure is the median of their CPU times,
 and a ratio is the peer's over ours. The peer's side is its fit, ours is the construction of the problem

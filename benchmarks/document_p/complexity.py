@@ -1,6 +1,6 @@
 """What document P says of the cost of a path, measured: exponents of n, m and |I|, and breakpoints and seconds over those of one problem.
 
-    python benchmarks/path_complexity.py
+    python benchmarks/document_p/complexity.py
 
 n points in two levels, of two Gaussians that overlap, ranked with an RBF kernel down to lambda = LAMBDA_MIN: all their m = n^2 / 4
 pairs, or those of the reduced graph, m = n - 1. An exponent is the slope of a straight line through logarithms, of CPU seconds with one

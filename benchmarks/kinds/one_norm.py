@@ -1,7 +1,7 @@
 """One-norm rankings and classifications against HiGHS on the declared linear program: CPU time with one BLAS thread in one warm process.
 
-    python benchmarks/one_norm.py            all rows
-    python benchmarks/one_norm.py --quick    the small rows
+    python benchmarks/kinds/one_norm.py            all rows
+    python benchmarks/kinds/one_norm.py --quick    the small rows
 
 Our side builds the problem and solves it through the public `solve` at tol = 1e-6; the other builds the declaration of the dual and hands
 it to HiGHS, where it is small enough to be declared, the two sides taking turns. The value of either side is proven outside the timing: the
@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 from equimargin.formulations import OneNormProblem, declare, one_norm_classification, one_norm_ranking, ranking_vector_machine, rbf
 from equimargin.solvers import Solution, solve, solve_declaration
 
-OUT = Path(__file__).resolve().parents[1] / "build" / "one_norm.json"
+OUT = Path(__file__).resolve().parents[2] / "build" / "one_norm.json"
 TOL = 1e-6
 HIGHS_SECONDS = 300.0
 

@@ -1,7 +1,7 @@
 """Linear machines against LIBLINEAR: CPU time with one BLAS thread in one warm process, the two sides taking turns.
 
-    python benchmarks/linear.py            all rows, the worst of three seeds each
-    python benchmarks/linear.py --quick    the small rows, one seed
+    python benchmarks/kinds/linear.py            all rows, the worst of three seeds each
+    python benchmarks/kinds/linear.py --quick    the small rows, one seed
 
 Our side builds the problem and solves it through the public `solve`, at the tolerance of the relative suboptimality that LIBLINEAR reaches
 with scikit-learn's defaults (1000 iterations at most); LIBLINEAR's side is `fit`. Both have a penalised bias. Suboptimalities are measured
@@ -32,7 +32,7 @@ from equimargin.formulations import MarginProblem, classification
 from equimargin.formulations.problem.choices import Loss
 from equimargin.solvers import Solution, solve
 
-OUT = Path(__file__).resolve().parents[1] / "build" / "linear.json"
+OUT = Path(__file__).resolve().parents[2] / "build" / "linear.json"
 SEEDS = (0, 1, 2)
 LOWER_TOL = 1e-11
 """Relative gap of the solution whose proven lower bound suboptimalities are measured from."""

@@ -1,7 +1,7 @@
 """Hard margins without a bias against CLARABEL on the declaration: CPU time with one BLAS thread in one warm process.
 
-    python benchmarks/hard.py            all rows
-    python benchmarks/hard.py --quick    the small rows
+    python benchmarks/kinds/hard.py            all rows
+    python benchmarks/kinds/hard.py --quick    the small rows
 
 Our side builds the problem and solves it through the public `solve` at tol = 1e-6, the other solves the declared primal, where that is
 small enough to be declared, the two sides taking turns. What the answer proves is computed outside the timing: the relative width of the
@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from equimargin.formulations import MarginProblem, classification, declare, ranking, rbf
 from equimargin.solvers import Solution, solve, solve_declaration
 
-OUT = Path(__file__).resolve().parents[1] / "build" / "hard.json"
+OUT = Path(__file__).resolve().parents[2] / "build" / "hard.json"
 TOL = 1e-6
 TURNS = 3
 
