@@ -13,7 +13,8 @@ author = "The equimargin developers"
 project_copyright = "the equimargin developers"
 version = release = equimargin.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_gallery.gen_gallery", "docstrings", "mathml", "reference", "scrolling"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_gallery.gen_gallery"]
+extensions += ["docstrings", "mathml", "reference", "derivations", "scrolling"]
 exclude_patterns = ["reference/api/parts", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5", "gallery/**/*.json"]
 nitpicky = False
 
@@ -36,10 +37,13 @@ html_show_sphinx = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    "subsection_order": [f"../examples/{folder}" for folder in ("first_steps", "formulations", "solvers", "rankings", "questions")],
+    "subsection_order": [
+        f"../examples/{folder}" for folder in ("first_steps", "formulations", "solvers", "rankings", "questions", "documents")
+    ],
     "within_subsection_order": "FileNameSortKey",
     "default_thumb_file": str(DOCS / "static" / "table.svg"),  # of an example that ends in a table
     "filename_pattern": r"\.py$",  # every example is run
+    "ignore_pattern": r"(__init__|experiment)\.py$",  # what the experiments share is no example
     "nested_sections": False,
     "download_all_examples": False,
     "show_memory": False,
