@@ -65,6 +65,8 @@ def test_a_package_that_ends_badly_ends_its_own_run_alone(
     chosen = [Instance("wine", "rbf hinge", 1.0), Instance("wine", "linear hinge", 1.0), Instance("wine", "rbf hinge", 100.0)]
     found = list(runs.runs(package, chosen, tmp_path, 0.5, 0))
     assert [run.failure for run in found] == [failure, failure, "", ""]
+    (tmp_path / "brought.py").unlink()
+    assert list(runs.runs(package, chosen, tmp_path, 0.5, 0)) == found  # a command that was ended goes on from what is in the folder
     problem = modules["judge"].problem_of(chosen[2])
     optimum = modules["judge"].optimum_of(problem)
     judged = [modules["judge"].judged(run, problem, optimum) for run in found[2:]]

@@ -26,22 +26,20 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, given, seed, settings
 
+from campaigns.shrunk import shrunk
 from equimargin import compare
-from equimargin.formulations import MarginProblem, Problem, ranking, rbf
+from equimargin.formulations import MarginProblem, OneNormProblem, Problem, ranking, rbf
+from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.problem.limits import PAIR_LIMIT
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers
 from equimargin.proofs import Agreement, Family, Judgement
 from equimargin.solvers import SOLVERS, Status, solve
-from equimargin.testing import FAMILIES, margin_problems, sample_problem
+from equimargin.testing import FAMILIES, drawn_problem, sample_problem
 from narrow import as_a, present
 
-SMALL, LARGE = (1, 19), (20, 32)
-"""Smallest and largest number of points of the two parts of the instances."""
-LARGE_SHARE = 0.4
 TIME_LIMIT = 5.0
 """Seconds an answer, of CPU time."""
 PATIENT = 60.0
@@ -96,22 +94,7 @@ class Report:
 
 def drawn(family: str, count: int, number: int) -> list[Problem]:
     """Instances of a family, `count` of them, always the same ones for a seed."""
-    large = round(LARGE_SHARE * count)
-    return [_drawn(family, LARGE if k < large else SMALL, f"{number} {family} {k}") for k in range(count)]
-
-
-def _drawn(family: str, points: tuple[int, int], name: str) -> Problem:
-    """The second example that hypothesis makes for a name: the first is the simplest one, and later ones are variations."""
-    found: list[Problem] = []
-
-    @seed(name)
-    @settings(max_examples=2, phases=[Phase.generate], database=None, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(margin_problems(family, points[1], min_points=points[0]))
-    def collect(problem: Problem) -> None:
-        found.append(problem)
-
-    collect()
-    return found[-1]
+    return [drawn_problem(family, number, k) for k in range(count)]
 
 
 def many_levels(family: str, count: int, number: int) -> list[Problem]:
@@ -351,7 +334,14 @@ def report(id: str, found: Sequence[Found], folder: Path) -> Report:
             path = folder / f"{id}-{number}.py"
             path.write_text(script(each.problem, sentences), encoding="utf-8")
             out.failures += [f"{path}: {sentence}" for sentence in sentences]
+            out.lines.append(f"  small: {shrunk(each.problem, complaints, sentences, path)}")
     return out
+
+
+def complaints(problem: AnyProblem) -> list[str]:
+    """What is to be said of the answers to an instance."""
+    assert isinstance(problem, MarginProblem | OneNormProblem)
+    return _complaints(examined(problem))
 
 
 def _complaints(found: Found) -> list[str]:

@@ -40,6 +40,7 @@ from scipy import sparse
 import equimargin
 from campaigns.exact.closed_forms import ClosedForm, closed_form
 from campaigns.exact.nightly import Definition, exact_values
+from campaigns.shrunk import shrunk
 from equimargin import formulations, solvers
 from equimargin.formulations import (
     OneNormPoint,
@@ -61,7 +62,10 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.bounds.intervals import inner_interval
-from equimargin.formulations.problem import CanonicalPoint
+from equimargin.formulations.kernels.kernel import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from equimargin.formulations.problem import AnyProblem, CanonicalPoint
+from equimargin.sameness.reproduction import Code
+from equimargin.shrink import Instance
 from equimargin.solvers import SOLVERS, Status, exact_optimum, given_gram, solve
 from equimargin.solvers.exact_limits import rational_kernel
 from equimargin.testing import FAMILIES as SAMPLES
@@ -121,6 +125,8 @@ NAMES: dict[str, Any] = {
     "regression": regression,
     "sigmoid": sigmoid,
     "sparse": sparse,
+    "array": np.array,
+    **{kind.__name__: kind for kind in (Linear, Polynomial, Precomputed, RBF, Sigmoid)},
 }
 """What the text of an example is made of."""
 HOME = tuple(str(Path(module.__path__[0]).resolve()) for module in (equimargin, formulations, solvers))
@@ -554,9 +560,30 @@ def run(numbers: Sequence[tuple[str, int]], seed: int, folder: Path, say: Callab
             if kinds[finding.kind] == 1:
                 path = folder / f"bounds-{len(kinds)}.py"
                 path.write_text(finding.script, encoding="utf-8")
-                say(f"  ! {path}: {family} {number}: {finding.sentence}")
+                small = made_small(family, text, number, finding, path)
+                say(f"  ! {path}: {family} {number}: {finding.sentence}; small: {small}")
     running.unlink(missing_ok=True)
     return tables, kinds
+
+
+def made_small(family: str, text: str, number: Sequence[int], finding: Finding, file: Path) -> str:
+    """A finding on the smallest example, and where that is; none where no problem is made of the text."""
+
+    def complaints(problem: AnyProblem) -> list[str]:
+        return [each.kind for each in checked(family, Instance.of(problem).expression(Code()), number)[0].findings]
+
+    try:
+        problem: AnyProblem = eval(text, dict(NAMES))
+    except Exception as refused:
+        return f"none, as no problem is made: {type(refused).__name__}"
+    shown = (
+        "from campaigns.nightly_bounds import checked",
+        "from equimargin.sameness.reproduction import Code",
+        "from equimargin.shrink import Instance",
+        f"found, _ = checked({family!r}, Instance.of(problem).expression(Code()), {[*number]})",
+        "print(*(each.sentence for each in found.findings), sep='\\n')",
+    )
+    return shrunk(problem, complaints, [finding.kind], file, shown)
 
 
 def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:

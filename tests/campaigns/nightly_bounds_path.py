@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from campaigns.shrunk import FOLDER, shrunk
 from equimargin.formulations import MarginProblem, Point, classification, linear, polynomial, ranking, rbf, regression
 from equimargin.formulations.kernels.kernel import Kernel, Linear, Polynomial
 from equimargin.formulations.rows.listed import Tube
@@ -142,14 +143,35 @@ def rational_primal(problem: MarginProblem, K: Any, point: Point) -> Fraction:
 
 
 def examined(seed: int, number: int) -> tuple[list[Judged], bool]:
-    """The points of an instance that were judged, and whether its path was complete."""
-    _, problem = drawn(seed, number)
+    """The points of a drawn instance that were judged, and whether its path was complete."""
+    return followed(drawn(seed, number)[1], seed, number)
+
+
+def followed(problem: MarginProblem, seed: int, number: int) -> tuple[list[Judged], bool]:
+    """The points of an instance that were judged, and whether its path was complete; seed, number : draw the points."""
     X = problem.X if not problem.kernel.given else np.ones((1, 1))
     unit = float(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean() or 1.0) / problem.rows.largest_target
     path = regularization_path(problem, LAMBDA_MIN * unit)
     if not len(path):
         return [], path.complete
     return list(judged(path, np.random.default_rng([seed, number, 1]))), path.complete
+
+
+def complaints(problem: Any, seed: int, number: int) -> list[str]:
+    """What is to be held against the claims of the path of an instance."""
+    try:
+        found = followed(problem, seed, number)[0]
+    except Exception as error:
+        return [f"{type(error).__name__}: {error}"]
+    return [f"{each.where}: claims {each.claim:.1e}, is {float(each.excess):.1e} off" for each in found if not each.holds]
+
+
+def made_small(seed: int, number: int) -> str:
+    """What is held against a path, on the smallest instance, and where that is."""
+    problem = drawn(seed, number)[1]
+    shown = ("from campaigns.nightly_bounds_path import complaints", f"print(*complaints(problem, {seed}, {number}), sep='\\n')")
+    file = FOLDER / f"path-{seed}-{number}.py"
+    return shrunk(problem, lambda each: complaints(each, seed, number), complaints(problem, seed, number), file, shown)
 
 
 def main(seed: int, examples: int, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
@@ -161,7 +183,7 @@ def main(seed: int, examples: int, say: Callable[[str], None] = lambda line: pri
         except Exception:
             failures += 1
             if failures <= SHOWN:
-                say(f"  ! path {number}: {traceback.format_exc().strip().splitlines()[-1]}")
+                say(f"  ! path {number}: {traceback.format_exc().strip().splitlines()[-1]}; small: {made_small(seed, number)}")
             continue
         early += not complete
         for each in found:
@@ -174,6 +196,8 @@ def main(seed: int, examples: int, say: Callable[[str], None] = lambda line: pri
                     kind, problem = drawn(seed, number)
                     what = f"claims {each.claim:.1e}, is {float(each.excess):.1e} above the optimum"
                     say(f"  ! path {number}, {kind}, {problem.kernel}: {each.where} at lambda = {each.lam:.6g} {what}")
+        if failures and failures <= SHOWN and any(not each.holds for each in found):
+            say(f"    small: {made_small(seed, number)}")
     say(f"paths: {examples:,}, {early} ended early; {points:,} claims, largest excess {largest:.1e}, {worst:.2g} of what is allowed")
     say(f"{failures} failures, {time.process_time() - started:.0f} s of CPU time")
     return min(failures, 1)

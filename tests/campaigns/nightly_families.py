@@ -15,9 +15,11 @@ from fnmatch import fnmatchcase
 
 import equimargin.documents
 import equimargin.shipped
+from campaigns.shrunk import FOLDER, shrunk
 from equimargin.formulations import REGISTRY
-from equimargin.own.instances import check_own_formulation, check_own_solver
-from equimargin.proofs.families import OwnFormulation
+from equimargin.formulations.problem import AnyProblem
+from equimargin.own.instances import check_own_formulation, check_own_solver, refutation, value_complaint
+from equimargin.proofs.families import OwnFormulation, OwnProblem
 from equimargin.proofs.families.family import FAMILIES
 from equimargin.solvers import SOLVERS
 
@@ -32,6 +34,22 @@ def checks(examples: int, seed: int, pattern: str = "*") -> Iterator[tuple[str, 
     for name in SOLVERS:
         if SOLVERS[name].families[0] in families:
             yield name, lambda name=name: check_own_solver(SOLVERS[name], examples, seed)  # type: ignore[misc]
+
+
+def made_small(id: str, examples: int, seed: int) -> str:
+    """The instance that refutes a formulation, made smaller than its strategy draws any, and where it is."""
+    family, other = FAMILIES[REGISTRY[id].family], f"{id} has another optimum than the definition"
+    found = refutation(id, examples, seed)
+    if found is None:
+        return "its optimum is that of the definition: its maps are wrong"
+
+    def complaints(problem: AnyProblem) -> list[str]:
+        assert isinstance(problem, OwnProblem)
+        entry = REGISTRY[id]
+        assert isinstance(entry, OwnFormulation)
+        return [other] if value_complaint(entry, problem) else []
+
+    return shrunk(family(found.data), complaints, [other], FOLDER / f"{id}-{seed}.py")
 
 
 def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
@@ -49,6 +67,8 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = la
         except AssertionError as wrong:
             failures += 1
             say(f"{name:<32} ! {wrong}")
+            if name in REGISTRY and not REGISTRY[name].control:
+                say(f"{'':<32}   small: {made_small(name, options.examples, options.seed)}")
         else:
             say(f"{name:<32} {f'refuted: {refuted}' if refuted else 'conforms'}")
     say(

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from campaigns.shrunk import FOLDER, shrunk
 from equimargin.formulations import Kernel, MarginProblem, classification, linear, polynomial, ranking, ranking_from_pairs, rbf, regression
 from equimargin.formulations.kernels.kernel import Linear, Polynomial
 from equimargin.formulations.numeric.arrays import Array
@@ -255,8 +256,12 @@ def excused(path: RegularizationPath) -> bool:
 
 
 def examined(kind: str, seed: int, number: int, lambda_min: float) -> Found:
+    """What came of an instance that is drawn."""
+    return followed(drawn(kind, seed, number), kind, number, lambda_min)
+
+
+def followed(problem: MarginProblem, kind: str, number: int, lambda_min: float) -> Found:
     """What came of an instance."""
-    problem = drawn(kind, seed, number)
     path = regularization_path(problem, lambda_min * unit(problem))
     if not len(path):
         return Found(kind, number, 0, 0.0, 0.0, False, excused(path), str(problem.kernel), path.stopped, np.inf)
@@ -264,6 +269,24 @@ def examined(kind: str, seed: int, number: int, lambda_min: float) -> Found:
     kernel = str(problem.kernel)
     reached = float(path.lambdas[-1] / max(path.lambdas[0], 1e-300))
     return Found(kind, number, len(path), gap, where, path.complete, path.complete or excused(path), kernel, path.stopped, reached)
+
+
+def complaints(problem: Any, lambda_min: float) -> list[str]:
+    """What is to be held against the path of an instance."""
+    try:
+        found = followed(problem, "", 0, lambda_min)
+    except Exception as error:
+        return [f"{type(error).__name__}: {error}"]
+    silent = [] if found.gap <= SILENT else [f"a silent failure: relative gap {found.gap:.1e} at lambda = {found.where:.6g}"]
+    return silent + ([] if found.excused else [f"stopped early: {found.stopped}"])
+
+
+def made_small(kind: str, seed: int, number: int, lambda_min: float) -> str:
+    """What is held against a path, on the smallest instance, and where that is."""
+    problem = drawn(kind, seed, number)
+    shown = ("from campaigns.nightly_path import complaints", f"print(*complaints(problem, {lambda_min!r}), sep='\\n')")
+    file = FOLDER / f"path-{kind}-{seed}-{number}.py"
+    return shrunk(problem, lambda each: complaints(each, lambda_min), complaints(problem, lambda_min), file, shown)
 
 
 def unit(problem: MarginProblem) -> float:
@@ -318,6 +341,9 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = la
                 if failures <= SHOWN:
                     say(f"  ! {kind} {number}: {traceback.format_exc().strip().splitlines()[-1]}")
         failures += report(kind, found, say)
+        wrong = [each.number for each in found if not (each.gap <= SILENT and each.excused)]
+        for number in wrong[:SHOWN]:
+            say(f"    small: {made_small(kind, options.seed, number, options.lambda_min)}")
     say(f"{failures} failures, {time.perf_counter() - started:.0f} s")
     return min(failures, 1)
 

@@ -104,14 +104,6 @@ def test_every_family_of_the_project_has_its_argument(atlas: Path) -> None:
         assert "$" not in re.sub(r"<code>.*?</code>|<pre.*?</pre>", "", text, flags=re.DOTALL), f"{id}: an equation was not read"
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "src" / "equimargin" / "atlas" / "derivations").glob("*.md")), ids=lambda file: file.stem)
-def test_an_argument_names_what_there_is(file: Path) -> None:
-    load_shipped()
-    known = {*REGISTRY, *families()}
-    assert file.stem in {*families(), "duality"}
-    assert {name for name in re.findall(r"`([^`]+)`", file.read_text(encoding="utf-8")) if name not in known} == set()
-
-
 def test_the_checker_is_the_projects_own(atlas: Path) -> None:
     assert (atlas / "checker.py").read_bytes() == (ROOT / "proofs" / "checker.py").read_bytes()
 

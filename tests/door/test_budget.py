@@ -177,7 +177,7 @@ def test_an_answer_that_is_begun_has_half_a_second(costs: Costs) -> None:
 
 def test_solvers_that_are_asked_first_are_those_of_auto() -> None:
     for problem in families_of(X, Y):
-        group = MODULE._Group(problem, list(MODULE._jobs(problem, [], list(SOLVERS), [], 1e-8, False)), 1e-6, MODULE.ways(problem))
+        group = MODULE._Group(problem, list(MODULE.jobs_of(problem, [], list(SOLVERS), [], 1e-8, False)), 1e-6, MODULE.ways(problem))
         (first,) = (job for place, job in enumerate(group.jobs) if group.turn(place) == 0)
         assert first.solver == MODULE.SOLVERS[first.solver].name == _of_auto(problem)
 

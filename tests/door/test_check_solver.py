@@ -7,10 +7,8 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +16,7 @@ import pytest
 from equimargin.formulations import MarginProblem, Point, Problem
 from equimargin.formulations.rows.listed import Signed
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Status
+from equimargin.solvers.solution import Callback
 from equimargin.testing import check_solver, main
 from places import ROOT
 
@@ -52,7 +51,7 @@ class Libsvm:
         alpha[model.support_] = np.abs(model.dual_coef_[0])
         answer = Solution(problem, "libsvm", Point(alpha=alpha), Status.OPTIMAL, "LIBSVM says so", int(model.n_iter_[0]), 0.0)
         if limits.callback is not None:
-            limits.callback(answer.iterations or 0, answer.lower, answer.upper)
+            limits.callback(answer.iterations or 0, answer.lower, answer.upper, answer.point)
         if not answer.interval.relative_width <= limits.tol:
             answer = replace(answer, status=Status.ITERATION_LIMIT, reason="LIBSVM ended before the accuracy was reached")
         return replace(answer, seconds=time.perf_counter() - started)
@@ -152,7 +151,7 @@ class Deaf(Wrong):
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
         """Whatever the callback says."""
         seen = limits.callback
-        callback: Callable[[int, float, float], Any] | None = None if seen is None else lambda *bounds: bool(seen(*bounds)) and None
+        callback: Callback | None = None if seen is None else lambda *shown: bool(seen(*shown)) and None
         return SMO.run(problem, replace(limits, callback=callback), warm_start)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from equimargin import compare
 from equimargin.compare import Allowance, Job
@@ -33,7 +34,7 @@ from equimargin.formulations import (
     regression,
 )
 from equimargin.formulations.problem import CanonicalPoint
-from equimargin.formulations.problem.limits import LARGEST_KERNEL, LARGEST_TARGET
+from equimargin.formulations.problem.limits import LARGEST_KERNEL, LARGEST_TARGET, largest_entry
 from equimargin.proofs import Agreement, Verdict
 from equimargin.solvers import SOLVERS, Solution, Status, solve, solve_declaration
 from equimargin.testing import FAMILIES, sample_problem
@@ -245,3 +246,17 @@ def test_threads_of_native_code_keep_numpys_settings(solver: str) -> None:
 def test_a_weight_that_makes_losses_too_large_is_named() -> None:
     with pytest.raises(ValueError, match=r"C = 1 times the weight 1e\+308 is too large for float64: 2 losses"):
         ranking_from_pairs(np.eye(3), [[0, 1], [1, 2]], pair_weight=[1e308, 1.0])
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-300, 1e-160, 1.0, 1e150, 1e200, 1e305])
+@pytest.mark.parametrize("odd", [None, np.nan, np.inf, -np.inf])
+def test_the_largest_entry_is_no_smaller_than_any_and_finite_where_all_are(scale: float, odd: float | None) -> None:
+    """Whether or not squares of the entries overflow or underflow; of sparse features, too."""
+    X = scale * np.random.default_rng(0).uniform(-1.0, 1.0, (5, 4))
+    largest = float(np.abs(X).max())
+    if odd is not None:
+        X[3, 2] = odd
+    for features in (X, sparse.csr_array(X), X.T):
+        found = largest_entry(features)
+        assert np.isfinite(found) if odd is None else not np.isfinite(found)
+        assert odd is not None or largest * (1 - 1e-12) <= found <= 5 * largest

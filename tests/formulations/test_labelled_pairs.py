@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from equimargin.formulations import interval, linear, polynomial, ranking, rbf
 from equimargin.formulations.bounds.intervals import inner_interval
@@ -17,6 +18,7 @@ from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows import labelled as labelled_pairs
 from equimargin.formulations.rows import pair_slacks
 from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.listed import Pairs
 from equimargin.formulations.rows.losses import SQUARED_HINGE, Smooth, huberised
 from equimargin.formulations.rows.pair_multipliers import FewMultipliers, PairMultipliers
 from equimargin.solvers import Status, solve
@@ -89,6 +91,53 @@ def test_a_hessian_by_buckets_is_nearly_the_exact_one(monkeypatch: pytest.Monkey
             monkeypatch.undo()
             ratio = np.linalg.eigvals(np.linalg.solve(exact, near)).real
             assert 0.9 < ratio.min() <= ratio.max() < 1.1
+
+
+@pytest.mark.parametrize("buckets", [False, True])
+def test_a_hessian_in_float32_is_that_in_float64_but_for_its_rounding(buckets: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Features far from 0, where float32 keeps three digits of their differences unless these are taken first."""
+    monkeypatch.setattr(pair_slacks, "POINTS_BY_BUCKETS", 1 if buckets else np.inf)
+    rng = np.random.default_rng(1)
+    X, queries = rng.normal(size=(600, 5)) + 1e4, np.arange(600) % 3
+    rows = LabelledPairs(rng.integers(0, 4, 600).astype(float), queries)
+    D: Any = rows.slacks(0.4 * X[:, 0], np.array([1.0, 2.0, 0.0])).expanded(SQUARED_HINGE).D
+    exact, single = (D.gram(Explicit(X, False), low) for low in (False, True))
+    assert 0 < np.abs(single - exact).max() < 1e-5 * np.abs(exact).max()
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1e4]))
+def test_a_hessian_of_listed_pairs_is_the_sum_over_their_differences(seed: int, offset: float) -> None:
+    """Pairs in any order and twice, weights of either sign and 0; dense and sparse features, with a constant and without."""
+    rng = np.random.default_rng(seed)
+    m, p = int(rng.integers(2, 300)), int(rng.integers(0, 600))
+    preferred = rng.integers(0, m, p)
+    rows = Pairs(preferred, (preferred + 1 + rng.integers(0, m - 1, p)) % m, m)
+    X, D = rng.normal(size=(m, 3)) + offset, rng.normal(size=p) * rng.integers(0, 2, p)
+    for features in (X, sparse.csr_array(X)):
+        for constant in (False, True):
+            Z = Explicit(features, constant)
+            differences = (X[rows.preferred] - X[rows.other]) if p else np.zeros((0, 3))
+            expected = np.pad(differences.T @ (D[:, None] * differences), (0, int(constant)))
+            assert rows.gram_of_rows(Z, D) == pytest.approx(expected, abs=1e-6 if offset else 1e-10)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_a_bound_from_sums_that_are_there_is_as_sharp_as_one_by_a_sweep(seed: int) -> None:
+    """The multipliers are of the same f as the point, or of one that is a little off: the listed pairs are the oracle again."""
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(2, 30))
+    X, query = rng.normal(size=(m, 3)) * 10.0 ** rng.uniform(-2, 2), rng.integers(0, 3, m)
+    problem = ranking(X, rng.integers(0, m, m).astype(float), query, 10.0 ** rng.uniform(-3, 3), loss="squared_hinge")
+    rows, w = as_a(LabelledPairs, problem.rows), rng.normal(size=3) * 10.0 ** rng.uniform(-2, 2)
+    alpha = PairMultipliers(rows.slacks((X @ w) * (1 + rng.choice([0.0, 1e-16, 1e-6])), problem.group_costs), SQUARED_HINGE)
+    point = Point(w=w, alpha=alpha)
+    listed = interval(problem, point)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(labelled_pairs, "MANY", -1)
+        swept, inner = interval(problem, point), inner_interval(problem, point)
+    off = 1e-10 * listed.size
+    assert listed.upper - 1e-3 * off <= swept.upper <= listed.upper + off
+    assert inner.upper <= swept.upper
 
 
 @given(ranking_data())

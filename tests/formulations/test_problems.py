@@ -33,6 +33,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.look_alikes import pair_decision, reduced_pairs
 from equimargin.formulations.problem.choices import Bias
+from equimargin.formulations.problem.construct import problem_of_family, problems_of
 from equimargin.proofs import Agreement, Verdict, examine, judge
 from equimargin.solvers import Status, solve, solve_declaration
 
@@ -100,6 +101,26 @@ def test_a_query_weight_needs_its_query() -> None:
         ranking(X, LEVELS, QUERIES, query_weight={6: 2.0})
     with pytest.raises(ValueError, match="per_query"):
         ranking(X, LEVELS, QUERIES, per_query="median")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("bias", "families"),
+    [
+        (None, ["svm.soft", "svm.nobias", "svm.onenorm", "svm.nobias_onenorm"]),
+        (True, ["svm.soft", "svm.onenorm"]),
+        (False, ["svm.nobias", "svm.nobias_onenorm"]),
+        ("penalized", ["svm.nobias"]),
+    ],
+)
+def test_families_of_a_named_bias(bias: Any, families: list[str]) -> None:
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]), [1, -1, 1]
+    named = {} if bias is None else {"bias": bias}
+    assert [problem.family for problem in problems_of("classification", X, y, losses=["hinge"], **named)] == families
+    for family in families:
+        assert problem_of_family(family, "classification", X, y, **named).family == family
+    for other in {"svm.soft", "svm.nobias"} - set(families):
+        with pytest.raises(ValueError, match=f"unknown family '{other}'; known of a classification with the hinge: {families[0]}"):
+            problem_of_family(other, "classification", X, y, **named)
 
 
 def test_a_penalised_bias_is_an_appended_column_of_ones() -> None:

@@ -29,7 +29,7 @@ from equimargin.formulations.problem.choices import Loss
 from equimargin.proofs.dualize import DUAL_OF, Program, canonical, differences, dualize, exact, homogeneous, reduced, same_dual
 from oracles.own_entries import PRINTED
 
-POINTS, SCORES = np.array([[2.0, 0.5], [1.0, -1.25], [-0.5, 1.0], [-2.0, -0.25], [0.75, 0.25]]), np.array([2.0, 1.0, 0.0, 0.0, 1.0])
+POINTS, SCORES = np.array([[2.0, 0.5], [1.0, -1.25], [-0.5, 1.0], [-2.0, -0.25], [0.75, 0.0]]), np.array([2.0, 1.0, 0.0, 0.0, 1.0])
 READ_OUTS = {"svm.hard.bias.as_printed", "rank.l2.value.as_printed"}
 """Misprints of how a solution is read, not of a problem: what they declare is right."""
 MISPRINTED = {
@@ -90,6 +90,14 @@ def test_so_it_is_on_other_data(primal: str, dual: str) -> None:
     """Entry by entry both duals are polynomials in the data: equal at points drawn at random, they are equal."""
     for seed in (1, 2):
         assert same_dual(primal, dual, problem_of(REGISTRY[primal].family, linear(), C=2.0, data=grid(seed)))
+
+
+@pytest.mark.parametrize("primal", [id for id in DUAL_OF if "onenorm" in id or id.startswith("rvm")])
+def test_a_point_of_one_number_is_a_row_like_any_other(primal: str) -> None:
+    """A price of such a point has one unknown w_j of a linear kernel: it is no bound, and no other price takes its place."""
+    points = np.array([[2.0, 0.0], [0.0, -1.25], [0.0, 0.0], [-2.0, -0.25], [1.0, 0.0]])
+    family = REGISTRY[primal].family
+    assert same_dual(primal, DUAL_OF[primal], problem_of(family, linear(), data=(points, SCORES)))
 
 
 @pytest.mark.parametrize("control", MISPRINTED)

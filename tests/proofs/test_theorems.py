@@ -14,11 +14,11 @@ from equimargin.formulations import links
 from equimargin.formulations.links.kinds import EVIDENCE, Equivalence, NotEquivalent
 from equimargin.proofs import theorems as in_files
 
-FILES = sorted(path.stem for path in theorems.ROCQ.glob("*.v"))
+FILES = theorems.files()
 
 
 def test_the_project_lists_every_file() -> None:
-    assert sorted(re.findall(r"^(\w+)\.v$", (theorems.ROCQ / "_CoqProject").read_text(encoding="utf-8"), re.MULTILINE)) == FILES
+    assert sorted(re.findall(r"^([\w/]+)\.v$", (theorems.ROCQ / "_CoqProject").read_text(encoding="utf-8"), re.MULTILINE)) == FILES
 
 
 @pytest.mark.parametrize("theorem", theorems.linked())

@@ -23,6 +23,7 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
+from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.solvers import SOLVERS, Limits, Status, solve
 from equimargin.solvers.progress import ROUNDED_GAP, STALE_CHECKS, Judge, Progress, risen
 from optima import CANCER, LABELS, SCALED, cpu_limit
@@ -69,7 +70,7 @@ def test_few_checks_follow_the_last_that_mattered(name: str, solver: str) -> Non
     """Column generation went on for hundreds of looks in which only rounding moved."""
     problem, gaps = PROBLEMS[name], []
 
-    def note(iterations: int, lower: float, upper: float) -> None:
+    def note(iterations: int, lower: float, upper: float, point: CanonicalPoint) -> None:
         gaps.append((upper - lower) / max(abs(lower), abs(upper), 1e-4 * problem.scale))
 
     solve(problem, solver, tol=1e-16, callback=note)

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from campaigns.shrunk import FOLDER, shrunk
 from equimargin.formulations import (
     OneNormPoint,
     OneNormProblem,
@@ -403,11 +404,30 @@ class Checked:
 
 def checked(family: str, number: Sequence[int]) -> Checked:
     """One instance, drawn, solved exactly and by every solver, and judged from the definitions."""
-    problem = drawn(family, number)
+    return judged(drawn(family, number), number)
+
+
+def judged(problem: Problem, number: Sequence[int]) -> Checked:
+    """An instance, solved exactly and by every solver, and judged from the definitions; number : draws the points that are looked at."""
     at, found = Definition(problem), exact_optimum(problem)
     rng = np.random.default_rng([*number, 1])
-    complaints = [*wrong_optimum(at, found), *wrong_intervals(problem, found.value), *wrong_bounds(at, rng, found)]
-    return Checked(found, complaints)
+    said = [*wrong_optimum(at, found), *wrong_intervals(problem, found.value), *wrong_bounds(at, rng, found)]
+    return Checked(found, said)
+
+
+def complaints(problem: Any, number: Sequence[int]) -> list[str]:
+    """What is to be said of an instance, also where it raises an exception."""
+    try:
+        return judged(problem, number).complaints
+    except Exception as error:
+        return [f"{type(error).__name__}: {error}"]
+
+
+def made_small(family: str, number: Sequence[int], said: Sequence[str]) -> str:
+    """What there is to be said of an instance, on the smallest one, and where that is."""
+    shown = ("from campaigns.exact.nightly import complaints", f"print(*complaints(problem, {number}), sep='\\n')")
+    name = f"exact-{family}-{'-'.join(map(str, number))}.py"
+    return shrunk(drawn(family, number), lambda problem: complaints(problem, number), said, FOLDER / name, shown)
 
 
 def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
@@ -426,18 +446,20 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = la
             number = [options.seed, FAMILIES.index(family), i]
             try:
                 results.append(checked(family, number))
-                complaints = results[-1].complaints
+                said = results[-1].complaints
             except Exception as error:  # one instance must not end the run
-                complaints = [f"{type(error).__name__}: {error}"]
-            failures += bool(complaints)
+                said = [f"{type(error).__name__}: {error}"]
+            failures += bool(said)
             points += POINTS
-            for complaint in complaints:
+            for complaint in said:
                 say(f"  ! {family} {number}: {complaint}")
+            if said:
+                say(f"    small: {made_small(family, number, said)}")
         statuses = Counter(str(result.found.status) for result in results)
         pivoted = sum(result.found.pivots > 0 for result in results)
         most = max((result.found.pivots for result in results), default=0)
-        said = ", ".join(f"{n} {status}" for status, n in statuses.items())
-        say(f"{family:<18} {count:>5} instances: {said}; {pivoted} needed exact pivots, {most} at most")
+        ended = ", ".join(f"{n} {status}" for status, n in statuses.items())
+        say(f"{family:<18} {count:>5} instances: {ended}; {pivoted} needed exact pivots, {most} at most")
     say(f"{options.examples} instances, {points} points, {failures} failures, {time.perf_counter() - started:.0f} s, seed {options.seed}")
     return 1 if failures else 0
 

@@ -571,7 +571,7 @@ ONES = np.ones((3, 2))
             {"X": ONES, "y": np.array(["a", "b", "c"])},
             "row 0, column 'y': 'a' is not a finite number; of labels",
         ),
-        ({"X": ONES.astype(object), "y": np.ones(3)}, "Object arrays cannot be loaded"),
+        ({"X": ONES.astype(object), "y": np.ones(3)}, "'X' is pickled, and a pickle could run code"),
         ({"X": np.where([[0, 0], [0, 1], [0, 0]], np.nan, 1.0), "y": np.ones(3)}, "row 1, column 'X[:, 1]': 'nan' is not a finite number"),
         ({"X": ONES, "y": np.array([1, 1, -np.inf])}, "row 2, column 'y': '-inf' is not a finite number"),
         ({"X": ONES[:0], "y": np.ones(0)}, "there are 0 rows and 2 features"),

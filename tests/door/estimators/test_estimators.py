@@ -164,12 +164,12 @@ def test_a_ranking_is_a_classification_of_differences(documents: Any) -> None:
     D = X[rows.preferred] - X[rows.other]
     signs = np.where(np.arange(len(D)) % 2, 1, -1)
     theirs = LinearSVC(C=0.1, loss="squared_hinge", fit_intercept=False, dual=False, tol=1e-10).fit(D * signs[:, None], signs)
-    ours = MarginRanker(0.1, loss="squared_hinge").fit(X, y, qid)
+    ours = MarginRanker(0.1, loss="squared_hinge", tol=1e-10).fit(X, y, qid)
     np.testing.assert_allclose(ours.coef_, theirs.coef_[0], atol=1e-5)
     assert ours.n_queries_ == 12
     assert ours.score(X, y, qid) == pairwise_accuracy(y, X @ ours.coef_, qid).mean
     names = np.array([f"query {q}" for q in qid])
-    np.testing.assert_array_equal(MarginRanker(0.1, loss="squared_hinge").fit(X, y, names).coef_, ours.coef_)
+    np.testing.assert_array_equal(MarginRanker(0.1, loss="squared_hinge", tol=1e-10).fit(X, y, names).coef_, ours.coef_)
 
 
 def test_one_norm_rankers_are_those_linear_programs(documents: Any) -> None:
@@ -367,6 +367,16 @@ def test_paths_choose_for_regressions_rankings_and_every_two_classes(wine: Any, 
     assert ranker.objective_bounds_[0] > 0
     every_two = OneVsOneClassifier(MarginClassifierPathCV(cv=3, lambda_min=0.1)).fit(wine[0][::2], wine[1][::2])
     assert every_two.score(wine[0][1::2], wine[1][1::2]) > 0.9
+
+
+def test_of_costs_that_are_all_alike_the_usual_one_is_taken() -> None:
+    """Points that are all one have the same constant at every C, with either penalty; that of "l1" is followed to 1 / lambda_min."""
+    X, y = np.ones((20, 2)), np.repeat([1, -1], [14, 6])
+    assert MarginClassifierPathCV(penalty="l2").fit(X, y).C_ == 1.0
+    fitted = MarginClassifierPathCV(penalty="l1", lambda_min=1e-3).fit(X, y)
+    assert (fitted.C_, fitted.C_interval_, fitted.best_score_) == (1.0, (0.0, 1000.0), 0.7)
+    short = MarginClassifierPathCV(penalty="l1", lambda_min=4.0).fit(X, y)
+    assert (short.C_, short.C_interval_) == (0.25, (0.0, 0.25))
 
 
 def test_c_along_the_path_of_the_one_norm_is_the_best_of_all(cancer: Any) -> None:

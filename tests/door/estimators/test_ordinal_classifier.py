@@ -72,6 +72,17 @@ def test_a_level_without_weight_keeps_its_place() -> None:
     assert model.decision_function(X).shape == (60, 4)
 
 
+@pytest.mark.parametrize("scale", [1e20, 1e100, 1e153])
+def test_features_that_double_precision_does_not_resolve_are_told_so(scale: float) -> None:
+    """A warning of numpy's would be an error here."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=60), [-0.5, 0.5])
+    with pytest.warns(ConvergenceWarning, match="double precision does not resolve: divide X by a constant, or lower C"):
+        fitted = OrdinalClassifier().fit(scale * X, y)
+    assert fitted.status_ == "iteration_limit"
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

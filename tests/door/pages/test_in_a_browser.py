@@ -20,7 +20,7 @@ from equimargin.compare import compare
 from equimargin.formulations import classification, polynomial
 
 RUN = CliRunner()
-PAGES = ("controls", "compare", "path", "rbf", "audit")
+PAGES = ("controls", "compare", "path", "rbf", "audit", "study")
 """The names of the pages."""
 HOSTILE = (
     *("<script>hacked = 1</script>", '"><img src=x onerror=hacked=1>', "javascript:hacked=1"),
@@ -51,7 +51,7 @@ def written() -> Callable[..., Path]:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory, written: Callable[..., Path]) -> dict[str, Path]:
-    """A page of every kind: of a comparison with controls, one that was interrupted, paths of two kernels, and an audit."""
+    """A page of every kind: of a comparison with controls, one that was interrupted, paths of two kernels, an audit, and a study."""
     folder = tmp_path_factory.mktemp("pages")
     X, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 1]]), np.array([-1.0, 1, 1, -1, -1])
     found = compare([classification(X, y, 0.1, polynomial(2, 1, 1), loss) for loss in ("hinge", "squared_hinge")], include_controls=True)
@@ -60,6 +60,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory, written: Callable[..., Path]
     np.savez(folder / "rows.npz", X=np.array([[0.0, 1], [1, 0], [2, 1], [3, 3]]), y=np.array([-1, 1, 1, -1]))
     named = {"compare": ("compare", "xor", "--total-time", "1e-9"), "path": ("path", "iris", "--lambda-min", "0.01", "--validate", "3")}
     named |= {"audit": ("audit", str(folder / "model.npz"), "--data", str(folder / "rows.npz"))}
+    plan = folder / "plan.toml"
+    plan.write_text('[grid]\nC = [0.1, 1]\nfamily = "svm.*"\n[[data]]\nsource = "xor"\n', encoding="utf-8")
+    assert RUN.invoke(app, ["study", str(plan)]).exit_code == 0
+    named |= {"study": ("study", str(plan))}
     of_commands = {name: written(folder, *command) for name, command in named.items()}
     rbf = tmp_path_factory.mktemp("rbf")
     kernel = written(rbf, "path", "iris", "--sample", "40", "--kernel", "rbf", "--lambda-min", "0.1")

@@ -163,6 +163,26 @@ def test_a_forged_ray_is_rejected_by_the_writer_and_by_the_checker(name: str) ->
         check(document)
 
 
+@pytest.mark.parametrize(
+    ("rows", "weights", "words"),
+    [
+        (((0, 1), (1, 0)), (0.5, 0.5), "a whole number as weight"),
+        (((0, 1), (1, 0)), (float("nan"), 1), "a whole number as weight"),
+        (((0, 1), (1, 0)), ("1", "1"), "a whole number as weight"),
+        (((0, 1), (1, 0)), (1,), "2 rows and 1 weights"),
+        ((0, 1), (1, 1), "each a pair"),
+        (((0,), (1,)), (1, 1), r"names a row of \(0,\)"),
+        ((), (), "do not cancel"),
+    ],
+)
+def test_a_ray_of_another_form_is_refused_in_a_sentence(rows: Any, weights: Any, words: str) -> None:
+    circle = ranking_from_pairs(np.array([[0.0], [1.0]]), np.array([[0, 1], [1, 0]]), np.inf)
+    with pytest.raises(ValueError, match=words):
+        certificate_of_ray(circle, Ray(rows, weights, "made by hand"))
+    arrays: Any = Ray(np.array([[0, 1], [1, 0]]), np.array([1, 1]), "a circle")  # type: ignore[arg-type]
+    assert check(certificate_of_ray(circle, arrays)) == (math.inf, math.inf)
+
+
 def test_a_ray_of_soft_rows_proves_nothing() -> None:
     """Equal rows: the one that is paid for cancels as well, but it need not be met."""
     X = np.array([[0.0], [1.0]])

@@ -152,7 +152,7 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
     assert "limit of 1 iteration:" in one.reason
     assert np.isfinite([one.lower, one.upper]).all()
     assert solve(problem, "coordinate_descent", time_limit=1e-6).status is Status.TIME_LIMIT
-    stopped = solve(problem, "coordinate_descent", callback=lambda iterations, lower, upper: True)
+    stopped = solve(problem, "coordinate_descent", callback=lambda *_: True)
     assert "callback" in stopped.reason
     unreachable = solve(ranking(*some_ranking(80)), "coordinate_descent", tol=1e-18, time_limit=60)
     assert unreachable.status in (Status.NUMERICAL_FAILURE, Status.OPTIMAL)  # a gap of exactly 0 happens
@@ -198,7 +198,7 @@ def test_dense_and_sparse_features_are_alike(bias: Any, loss: Loss) -> None:
     X[:3] = 0.0
     dense, thin = (checked(classification(F, LABELS, 0.1, loss=loss, bias=bias), 1e-9) for F in (X, sparse.csr_array(X)))
     assert max(dense.lower, thin.lower) <= min(dense.upper, thin.upper)
-    assert dense.iterations == thin.iterations
+    assert dense.iterations == pytest.approx(thin.iterations, abs=2)  # sums are in another order, and a gap falls short of the tolerance
 
 
 @pytest.mark.parametrize("thin", [False, True])

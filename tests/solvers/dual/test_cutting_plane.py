@@ -215,7 +215,7 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
     assert "limit of 1 iteration:" in one.reason
     assert np.isfinite([one.lower, one.upper]).all()
     assert solve(problem, "cutting_plane", time_limit=1e-6).status is Status.TIME_LIMIT
-    assert "callback" in solve(problem, "cutting_plane", callback=lambda iterations, lower, upper: True).reason
+    assert "callback" in solve(problem, "cutting_plane", callback=lambda *_: True).reason
     unreachable = solve(ranked(), "cutting_plane", tol=1e-18)
     assert unreachable.status in (Status.NUMERICAL_FAILURE, Status.OPTIMAL)
     assert unreachable.interval.relative_width < 1e-9

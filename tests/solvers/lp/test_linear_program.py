@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from equimargin.formulations.kernels.kernel import Intercept, linear, polynomial, precomputed, rbf, sigmoid
 from equimargin.formulations.problem.construct import classification, one_norm_classification, one_norm_ranking, ranking_vector_machine
 from equimargin.formulations.problem.one_norm import OneNormProblem
-from equimargin.formulations.problem.point import OneNormPoint
+from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint
 from equimargin.solvers.lp import linear_program
 from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Solution, Status
@@ -60,7 +60,7 @@ def test_what_is_beyond_highs_has_failed_and_is_not_unbounded() -> None:
     twice = [[4e5, 0.0], [0.0, 4e5], [4e5, 0.0]]
     solution = solve(one_norm_classification(twice, [1, -1, -1], 2.0, polynomial(2, 2.0, 1.0)), "linear_program")
     assert solution.status is Status.NUMERICAL_FAILURE
-    assert "unbounded" in solution.reason
+    assert "HiGHS: Unbounded" in solution.reason
     assert solution.lower <= 4.0 <= solution.upper  # both classes at one point: a slack of 2 in all, or of 1 each
 
 
@@ -88,6 +88,14 @@ def test_no_pairs(make: Any) -> None:
 
 
 @pytest.mark.parametrize("make", MAKERS)
+def test_equations_that_only_define_unknowns_cost_no_steps(make: Any) -> None:
+    """With so small a C all multipliers end where they start, at C: A'u, Z'A'u and Z Z'A'u need no step of the simplex method."""
+    solution = checked(make(*three_levels(), C=1e-6))
+    assert solution.iterations == 0
+    assert (as_a(np.ndarray, solution.dual) == 1e-6).all()
+
+
+@pytest.mark.parametrize("make", MAKERS)
 def test_limits_return_a_point_and_a_reason(make: Any) -> None:
     problem = make(*three_levels(200), kernel=rbf(0.2))
     one = solve(problem, "linear_program", max_iter=1)
@@ -100,9 +108,9 @@ def test_limits_return_a_point_and_a_reason(make: Any) -> None:
 
 
 def test_the_callback_sees_the_end() -> None:
-    seen: list[tuple[int, float, float]] = []
-    solution = solve(ranking_vector_machine(*three_levels()), "linear_program", callback=lambda *bounds: seen.append(bounds))
-    assert [iterations for iterations, _, _ in seen] == [solution.iterations]
+    seen: list[tuple[int, float, float, CanonicalPoint]] = []
+    solution = solve(ranking_vector_machine(*three_levels()), "linear_program", callback=lambda *shown: seen.append(shown))
+    assert [(iterations, point) for iterations, _, _, point in seen] == [(solution.iterations, solution.point)]
 
 
 def test_refusals() -> None:
@@ -153,3 +161,13 @@ def test_any_small_ranking(data: st.DataObject) -> None:
     kernel = data.draw(st.sampled_from([linear(), rbf(0.5)]), "kernel")
     make = data.draw(st.sampled_from(MAKERS), "form")
     checked(make(X, y, C=data.draw(st.sampled_from([0.1, 1.0, 10.0]), "C"), kernel=kernel), 1e-8)
+
+
+@pytest.mark.parametrize("name", ["linear_program", "column_generation"])
+def test_a_slack_of_rounding_is_not_priced_at_a_large_cost(name: str) -> None:
+    """Points of one class that are almost one point: the simplex method leaves all of them slacks of 1e-10 or so, each of which costs C."""
+    X = [[1.4251014598402055e-05, 0.0], [-2.084098765778901e-06, 0.0], [-5.065151430753784e-07, 0.0], [1.4251014598402055e-05, 0.0]]
+    problem = one_norm_classification(X, [1, 1, 1, 1], 616588.0015436955, polynomial(2, 1.0, 1.0), bias=False)
+    solution = solve(problem, name, tol=1e-8)
+    assert solution.status is Status.OPTIMAL, solution.reason
+    assert solution.upper - solution.lower <= 1e-7 * solution.upper

@@ -95,3 +95,17 @@ def test_points_so_near_each_other_that_their_features_leave_something_out() -> 
     y = np.array([3, 3, 0, 2, 0, -2, 2, 0, -2, -3, -1, 2, 2, 2, 3, 1, 2, 2, 1, 0, 0, -1, -1, 2, 2])
     weights = [0.5, 1, 0.5, 1, 3, 3, 1, 3, 0.5, 0.5, 3, 1, 1, 3, 0.5, 0.5, 1, 1, 0.5, 3, 1, 0.5, 0.5, 1, 0.5]
     checked(regression(X, y, 4e5, 0.5, rbf(2e-5), sample_weight=weights), 1e-8)
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0])
+def test_many_pairs_of_labels_are_listed_only_for_the_narrowest_gaps(C: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums over them are taken by sweeps; functions narrower and narrower around 0 do not lead to 1e-10, and listed multipliers do."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.random((300, 4)), 1)
+    y = np.digitize(X.sum(axis=1) + rng.normal(size=300), [1.5, 2.5]).astype(float)
+    wide, narrow = (checked(ranking(X, y, np.arange(300) % 4, C), tol=tol) for tol in (1e-6, 1e-10))
+    assert wide.problem.p > huber.SWEPT_PAIRS_PER_POINT * 300
+    assert not isinstance(wide.dual, np.ndarray)
+    assert isinstance(narrow.dual, np.ndarray)
+    assert wide.lower <= narrow.upper
+    assert narrow.lower <= wide.upper

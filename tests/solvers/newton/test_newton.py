@@ -20,8 +20,10 @@ from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.formulations.rows.losses import SQUARED_HINGE, huberised
 from equimargin.solvers import solve
-from equimargin.solvers.newton import newton
+from equimargin.solvers.newton import hessian, newton
 from equimargin.solvers.newton.start import MOST_POINTS, Subsample
+from equimargin.solvers.progress import Progress
+from equimargin.solvers.solution import Limits
 from narrow import present
 from optima import LABELS, SCALED, reached, same_optimum
 
@@ -126,6 +128,7 @@ def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool, few: int
         Z = Explicit(X_given, constant)
         assert Z.largest_square() == pytest.approx((stored**2).sum(axis=1).max())
         assert rows.gram_weighted(Z, D) == pytest.approx(stored.T @ A.T @ np.diag(D) @ A @ stored)
+        assert rows.gram_weighted(Z, D, single=True) == pytest.approx(stored.T @ A.T @ np.diag(D) @ A @ stored, abs=1e-5)
         assert rows.gram_product(Z, D, v) == pytest.approx(stored.T @ A.T @ (D * (A @ (stored @ v))))
     g, h = rng.normal(size=5), rng.normal(size=5)
     assert rows.slack(g) == pytest.approx(rows.t - A @ g)
@@ -149,3 +152,50 @@ def test_what_an_optimiser_sees_of_the_rows(rows: Rows, constant: bool, few: int
     part, index = rows.part(np.array([0, 2, 4]))
     assert part.matrix.toarray() == pytest.approx(A[index][:, [0, 2, 4]])
     assert part.t == pytest.approx(rows.t[index])
+
+
+def test_a_hessian_of_rows_in_float32_is_that_in_float64_but_for_its_rounding() -> None:
+    """For costs of either size, equal or not, more rows than are gathered at a time, and a column of ones."""
+    rng = np.random.default_rng(2)
+    Z, index = Explicit(rng.normal(size=(30_000, 10)), True), np.flatnonzero(rng.random(30_000) < 0.5)
+    for D in (np.full(len(index), 1e-3), rng.uniform(1.0, 1e3, len(index))):
+        exact, single = (Z.gram(index, D, low) for low in (False, True))
+        assert exact == pytest.approx(Z.rows(index).T @ (D[:, None] * Z.rows(index)))
+        assert 0 < np.abs(single - exact).max() < 1e-5 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_last_factor_is_corrected_for_the_rows_that_have_changed(bias: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The corrected direction is that of a new factor, for classes and for a tube, whose points have two rows each."""
+    X, y = make_classification(160, 40, n_informative=20, random_state=3)
+    of, corrected, compared = hessian.NewtonSystem._of_rows, hessian.NewtonSystem._corrected, []
+
+    def beside_a_new_factor(system: hessian.NewtonSystem, seen: Any, D: Any) -> Any:
+        solve, v = corrected(system, seen, D), -seen.G
+        if solve is not None:
+            fresh = hessian.NewtonSystem(system.problem, system.Z, system.R)
+            progress = Progress("newton", system.problem, Limits(), 1)
+            compared.append((solve(v), of(fresh, seen, D, progress)(v), (D != present(system.factored).D).sum()))
+        return solve
+
+    monkeypatch.setattr(hessian.NewtonSystem, "_corrected", beside_a_new_factor)
+    monkeypatch.setattr(hessian, "FEWEST_CORRECTED_COLUMNS", 2)
+    monkeypatch.setattr(hessian, "COLUMNS_PER_CORRECTION", 1)
+    for problem in (squared(X, 2.0 * y - 1.0, bias=bias), regression(X, X[:, 0] + y, 1.0, 0.1, loss="squared_hinge")):
+        assert solve(problem, "newton", tol=1e-10).ok
+    assert any(changed > 0 for *_, changed in compared)
+    for near, new, _ in compared:
+        assert near == pytest.approx(new, rel=1e-3, abs=1e-3 * np.abs(new).max())
+
+
+@pytest.mark.parametrize("d", [features.FEWEST_LOOPED_COLUMNS - 1, features.FEWEST_LOOPED_COLUMNS + 3], ids=["by BLAS", "compiled"])
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 7, 20])
+def test_a_combination_of_points_is_that_of_those_with_a_coefficient(d: int, count: int) -> None:
+    """Whatever is left over when points are taken four at a time, and in extended precision, too."""
+    rng = np.random.default_rng(count)
+    X, beta = rng.normal(size=(20, d)), np.zeros(20)
+    beta[rng.permutation(20)[:count]] = rng.normal(size=count)
+    for constant in (False, True):
+        expected = np.append(X.T @ beta, beta.sum())[: d + constant]
+        assert Explicit(X, constant).rdot(beta) == pytest.approx(expected, abs=1e-13)
+        assert Explicit(X, constant).rdot(beta.astype(np.longdouble)).dtype == np.longdouble

@@ -196,7 +196,7 @@ def test_limits_return_the_best_point_and_a_reason(method: Method) -> None:
     assert "limit of 1 iteration:" in one.reason
     assert np.isfinite([one.lower, one.upper]).all()
     assert solve(problem, solver, time_limit=1e-6).status is Status.TIME_LIMIT
-    assert "callback" in solve(problem, solver, callback=lambda iterations, lower, upper: True).reason
+    assert "callback" in solve(problem, solver, callback=lambda *_: True).reason
     unreachable = solve(problem, solver, tol=1e-18)
     assert unreachable.status in (Status.NUMERICAL_FAILURE, Status.OPTIMAL)  # a gap of exactly 0 happens
     assert unreachable.interval.relative_width < method.narrowest

@@ -141,6 +141,15 @@ def test_the_trajectory(kernel: Any) -> None:
     assert all(step.radius > 0 for step in steps)
 
 
+def test_a_step_is_taken_only_where_the_function_falls() -> None:
+    """K (4.19) and after it: f falls, or the point stays and the next step is sought in a smaller region."""
+    steps = solve(ranked(100.0, rbf(0.2)), "tron", max_iter=20).trajectory
+    stayed = [(before, after) for before, after in pairwise(steps) if after.value == before.value]
+    assert all(after.value <= before.value for before, after in pairwise(steps))
+    assert 0 < len(stayed) < len(steps) / 2
+    assert all(after.radius < before.radius for before, after in stayed)
+
+
 def test_queries_weigh_and_pairs_are_listed_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
     X, _, _ = noisy_levels()
     for options in ({"per_query": "mean"}, {"query_weight": {0: 0.0, 1: 3.0}}):
@@ -207,7 +216,7 @@ def test_limits_return_the_best_point_and_a_reason() -> None:
     assert (one.status, one.iterations, len(one.trajectory)) == (Status.ITERATION_LIMIT, 1, 2)
     assert "limit of 1 iteration:" in one.reason
     assert solve(problem, "tron", time_limit=1e-6).status is Status.TIME_LIMIT
-    assert "callback" in solve(problem, "tron", callback=lambda iterations, lower, upper: True).reason
+    assert "callback" in solve(problem, "tron", callback=lambda *_: True).reason
     unreachable = solve(ranked(), "tron", tol=1e-18)
     assert unreachable.status in (Status.NUMERICAL_FAILURE, Status.OPTIMAL)  # a gap of exactly 0 happens
     assert unreachable.interval.relative_width < 1e-9

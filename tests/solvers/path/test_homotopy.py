@@ -22,6 +22,7 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
+from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.solvers import SOLVERS, Status, regularization_path, solve
 from equimargin.solvers.path import homotopy
 from equimargin.testing import check_solver, margin_problems, sample_problem
@@ -78,12 +79,12 @@ def test_a_path_ended_early_proves_what_its_point_can(family: str) -> None:
 
 def test_the_callback_hears_every_breakpoint_and_the_end() -> None:
     problem = sample_problem("rank.l1", rbf(0.4), 1)
-    heard: list[tuple[int, float, float]] = []
+    heard: list[tuple[int, float, float, CanonicalPoint]] = []
     found = solve(problem, "homotopy", callback=lambda *said: heard.append(said))
-    assert [breakpoints for breakpoints, _, _ in heard] == [*range(1, present(found.iterations) + 1), present(found.iterations)]
-    assert all(lower <= found.upper and found.lower <= upper for _, lower, upper in heard)
-    assert heard[-1][1:] == pytest.approx((found.lower, found.upper), rel=1e-8)
-    early = solve(problem, "homotopy", callback=lambda breakpoints, lower, upper: breakpoints == 3)
+    assert [breakpoints for breakpoints, *_ in heard] == [*range(1, present(found.iterations) + 1), present(found.iterations)]
+    assert all(lower <= found.upper and found.lower <= upper for _, lower, upper, _ in heard)
+    assert heard[-1][1:3] == pytest.approx((found.lower, found.upper), rel=1e-8)
+    early = solve(problem, "homotopy", callback=lambda breakpoints, *_: breakpoints == 3)
     assert (early.status, early.iterations) == (Status.ITERATION_LIMIT, 3)
     assert "callback" in early.reason
 

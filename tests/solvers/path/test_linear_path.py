@@ -24,6 +24,7 @@ from equimargin.formulations import (
 )
 from equimargin.solvers import OneNormPath, RegularizationPath, regularization_path
 from equimargin.solvers.path.linear.factor import add_column, add_row, drop_column, drop_row, empty, solved
+from equimargin.solvers.path.linear.near import Lines, first, least, misplaced, unlisted
 from narrow import as_a, present
 
 PIECES_COMPARED = 25
@@ -118,6 +119,54 @@ def test_points_far_from_0_have_the_same_path_down_to_any_lambda(scale: float) -
     path, small = (regularization_path(one_norm_classification(factor * X, y), 1e-4) for factor in (scale, 1.0))
     assert path.stopped == "lambda_min was reached"
     np.testing.assert_allclose(path.lambdas[:-1], scale**2 * small.lambdas[:-1], rtol=1e-9)
+
+
+def test_columns_of_nothing_but_rounding_are_no_columns() -> None:
+    """Two equal points, whose kernel values differ by a rounding: x = 0 is the solution at every lambda."""
+    K = np.array([[3.0 + 2.0**-51, 3.0], [3.0, 3.0]])
+    path = regularization_path(ranking_vector_machine(K, [1, 0], kernel=precomputed()), 0.0)
+    assert path.stopped == "lambda = 0 was reached"
+    assert (len(path), present(point(path, 1e-3).x).max()) == (1, 0.0)
+
+
+def test_the_last_piece_is_optimal_far_below_its_upper_end() -> None:
+    """Kernel values of 4e-11 decide here which of the rows have slack, and the optimum falls with lambda."""
+    X = np.arange(12.0)[:, None] * [1.0, 2.0, 1.0]
+    y = np.isin(np.arange(12), [2, 3, 6, 7, 8, 10])
+    problem = ranking_vector_machine(X, y.astype(float), [0, 0, 0, 0, 1, 2, 1, 2, 2, 0, 2, 1], kernel=rbf(1.0))
+    path = regularization_path(problem, 0.0)
+    lam = float(path.lambdas[-2]) * 1e-3
+    assert path.at(lam).value * lam == pytest.approx(optimum(problem, lam), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_looks_at_those_near_their_ends_see_what_looks_at_all_see(seed: int) -> None:
+    """A function wanders; first rows that are met, least rests and misplaced rows against plain sums over all rows."""
+    rng = np.random.default_rng(seed)
+    m, p = 30, 400
+    i, j, sign = rng.integers(0, m, p), rng.integers(0, m + 1, p), rng.choice([-1.0, 1.0], p)
+    s = rng.choice([-1.0, 0.0, 1.0], p)
+    h = np.append(np.append(rng.normal(size=m), 0.0), 0.3)
+
+    def rise(f: np.ndarray) -> np.ndarray:
+        return np.asarray(sign * (f[i] - f[j]) + s * f[-1])
+
+    way = np.where(rise(h) < 1.0, 1.0, -1.0)
+    near = unlisted(Lines(i, j, sign, s), np.ones(p), way, m, 1e-9)
+    for size in 10.0 ** rng.uniform(-4, 0.5, 200):
+        to = np.append(np.append(size * rng.normal(size=m), 0.0), size * rng.normal())
+        speed, left = way * rise(to), np.maximum(way * (1.0 - rise(h)), 0.0)
+        steps = np.where(speed > 1e-11, left / np.where(speed > 1e-11, speed, 1.0), np.inf)
+        step, row = first(near, h, to, 1e-11, np.inf)
+        assert step == pytest.approx(steps.min(), abs=1e-13)
+        assert steps[row] == pytest.approx(step, abs=1e-13)
+        assert first(near, h, to, 1e-11, step / 2) == (step / 2, -1)
+        h = h + step * to
+        way[row] = -way[row]
+        lacks = 1.0 - rise(h)
+        assert misplaced(near, h) == pytest.approx(np.where(way > 0, np.maximum(-lacks, 0), np.maximum(lacks, 0)).sum(), abs=1e-12)
+        positive = unlisted(near.lines, rise(h) + rng.exponential(size=p), np.ones(p), m, 1e-9)
+        assert least(positive, h) == pytest.approx(min(0.0, float((positive.base - rise(h)).min())), abs=1e-13)
 
 
 def test_it_ends_where_it_is_told_and_says_so() -> None:

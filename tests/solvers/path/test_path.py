@@ -35,8 +35,9 @@ from equimargin.formulations import (
 from equimargin.formulations.kernels.kernel import Linear
 from equimargin.formulations.rows.listed import Signed, Tube
 from equimargin.solvers import RegularizationPath, Status, exact_optimum, regularization_path, solve, solve_declaration
-from equimargin.solvers.path.active_set import Differences, State, Subproblem, WorkingSet, squared_lengths
-from equimargin.solvers.path.function import without_offset
+from equimargin.solvers.path.function import balanced, without_offset
+from equimargin.solvers.path.quadratic.active_set import Differences, State, Subproblem, WorkingSet, squared_lengths
+from equimargin.solvers.path.quadratic.trace import BREAKPOINTS_PER_PAGE, Kind
 from equimargin.solvers.path.result import Alphas
 from equimargin.testing import sample_problem
 from narrow import as_a, present
@@ -574,6 +575,34 @@ def test_kernels_features_and_a_penalised_bias() -> None:
 
 
 # Limits.
+
+
+def test_what_is_written_does_not_depend_on_the_pauses() -> None:
+    """Over several pages: a callback that pauses at every breakpoint changes nothing; events add up to the sizes of the margin set."""
+    X, score = scattered(120)
+    for problem in (ranking(X[:40], score[:40], kernel=rbf(1.0)), classification(X, np.where(score > 0, 1.0, -1.0), kernel=rbf(1.0))):
+        path = regularization_path(problem)
+        paused = regularization_path(problem, callback=lambda *_: False)
+        assert len(path) > 3 * BREAKPOINTS_PER_PAGE
+        for name in ("lambdas", "betas", "values_at_anchor", "gaps", "midpoint_gaps", "margins", "event_rows", "event_kinds"):
+            np.testing.assert_array_equal(getattr(paused, name), getattr(path, name))
+        np.testing.assert_array_equal(np.array(list(paused.alphas)), np.array(list(path.alphas)))
+        steps = np.where(path.event_kinds == Kind.ENTER, 1, -1)
+        sizes = np.cumsum(np.bincount(path.event_breakpoints, steps, len(path)))
+        np.testing.assert_array_equal(sizes[:-1], path.margins[:-1])
+        for limit in (BREAKPOINTS_PER_PAGE, BREAKPOINTS_PER_PAGE + 1):
+            assert len(regularization_path(problem, max_events=limit)) == limit
+
+
+@pytest.mark.parametrize("digits", [0, 8])
+def test_balanced_coefficients_cancel(digits: int) -> None:
+    """Their sum, in rational arithmetic, is a rounding of the smallest; the others stay."""
+    rng = np.random.default_rng(0)
+    beta = rng.normal(size=1000) * 10.0 ** rng.integers(0, digits + 1, 1000)
+    found = balanced(beta)
+    smallest = int(np.abs(beta).argmin())
+    assert abs(sum((Fraction(value) for value in found.tolist()), Fraction(0))) <= Fraction(1, 2**52) * abs(Fraction(found[smallest]))
+    assert np.flatnonzero(found != beta).tolist() == [smallest]
 
 
 def big() -> MarginProblem:

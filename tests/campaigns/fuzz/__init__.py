@@ -1,0 +1,1 @@
+"""Files that nobody would write, for everything that reads files: `make fuzz`."""

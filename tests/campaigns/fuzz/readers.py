@@ -1,0 +1,147 @@
+"""Everything that reads a file of somebody else's: how it is called, what it may raise, and which of its sources a fuzzer looks at."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from hypothesis.strategies import SearchStrategy
+
+from campaigns.fuzz import drawn
+from equimargin.data import DataError, load
+from equimargin.own import data as own_data
+from equimargin.own import plugins
+from equimargin.proofs import checker
+from equimargin.proofs.foreign_models import read as read_model
+from equimargin.proofs.pickled_models import read_trusted
+from equimargin.solvers.path.linear.result import OneNormPath
+from equimargin.solvers.path.result import RegularizationPath
+from equimargin.solvers.solution import Solution
+from equimargin.study.database import Database, StudyError
+from equimargin.study.grid import Asked
+from equimargin.study.plan import DataPlan, KernelPlan, PlanError, read_plan
+from equimargin.study.results import Study
+
+OF_DATA = (
+    *(f"equimargin.data.{name}" for name in ("files", "loading", "columns", "words", "pairs")),
+    *(f"equimargin.data.formats.{name}" for name in ("delimited", "header", "svmlight", "npz")),
+)
+OF_ARCHIVES = ("equimargin.formulations.numeric.archive", "zipfile", "numpy.lib._format_impl")
+OF_PROBLEMS = ("equimargin.solvers.problem_file", "json.decoder", *OF_ARCHIVES)
+OF_PATHS = ("equimargin.solvers.path.result", "equimargin.solvers.path.linear.result", *OF_PROBLEMS)
+OF_MODELS = ("equimargin.proofs.foreign_models", "equimargin.proofs.pickled_models", "json.decoder", *OF_ARCHIVES)
+OF_CERTIFICATES = ("equimargin.proofs.checker", "json.decoder")
+OF_STUDIES = tuple(f"equimargin.study.{name}" for name in ("database", "results", "summary", "page", "grid"))
+NUMBERED = "a,b,y\n1,2,3\n2,1,1\n0,0,2\n"
+"""The rows that pairs rank, which have numbers."""
+NAMED = "id,a,b,qid,y\np,1,2,1,3\nq,2,1,1,1\nr,0,0,2,2\n"
+"""Such rows with names."""
+ASKED = Asked(DataPlan("xor"), "0" * 32, "classification", None, KernelPlan(), 1.0, "svm.soft", None, "smo", 1e-6, 60.0)
+"""An answer that the study of the corpus asks for."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What reads a file.
+
+    file : the name that a file of its kind has.  ways : functions that read the file of a path.  refusals : all that they may raise.
+    modules : those whose branches Atheris follows.  drawn : contents that are nearly right, from hypothesis.
+    """
+
+    file: str
+    ways: tuple[Callable[[Path], Any], ...]
+    refusals: tuple[type[Exception], ...]
+    modules: tuple[str, ...]
+    drawn: SearchStrategy[bytes]
+
+
+def _table(**how: Any) -> Callable[[Path], Any]:
+    """A table read by options."""
+    return lambda file: load(file, **how)
+
+
+def _pairs(features: str) -> Callable[[Path], Any]:
+    """Pairs of the rows of a text."""
+
+    def read(file: Path) -> Any:
+        rows = file.with_name("rows.csv")
+        rows.write_text(features, encoding="utf-8")
+        return load(rows, preferences=file)
+
+    return read
+
+
+def _verdict(file: Path) -> None:
+    checker.verdict(str(file))
+
+
+def _verdict_on_signed(file: Path) -> None:
+    """The verdict on a certificate with digests that are right: else nothing behind them would ever be read."""
+    file.write_bytes(drawn.signed(file.read_bytes()))
+    checker.verdict(str(file))
+
+
+def _shown(file: Path) -> None:
+    """All that is shown of a study."""
+    study = Study(file)
+    study.progress()
+    study.to_csv()
+    study.to_html()
+
+
+def _worked_on(file: Path) -> None:
+    """What is missing of a study is leased."""
+    with Database(file, writes=True) as database:
+        database.enter("study", "", [ASKED])
+        with database.held():
+            database.deadly()
+            for suspect in (False, True):
+                database.lease(suspect)
+
+
+def _plugins(file: Path) -> None:
+    """The plug-ins of one installed package; nothing that it names is imported."""
+    points, _, metadata = file.read_bytes().partition(b"\0")
+    folder = file.parent / "somebody-1.0.dist-info"
+    folder.mkdir(exist_ok=True)
+    (folder / "entry_points.txt").write_bytes(points)
+    (folder / "METADATA").write_bytes(metadata)
+    importlib.metadata.FastPath.__new__.cache_clear()  # type: ignore[attr-defined]
+    with (
+        patch.object(sys, "path", [str(file.parent)]),
+        patch.object(plugins, "import_module", side_effect=ImportError("not here")),
+        patch.dict(plugins.LOADED, clear=True),
+    ):
+        for sentence in plugins.load_installed():
+            assert "is left out" in sentence or "no installed plug-in" in sentence
+
+
+TABLES = (
+    load,
+    _table(missing="mean", weight=""),
+    _table(missing="drop", header=True, task="classification"),
+    _table(decimal=","),
+    _table(header=False, sep="whitespace"),
+)
+"""Ways to read a table."""
+READERS = {
+    "svmlight": Reader("rows.svm", (load,), (DataError,), OF_DATA, drawn.SVMLIGHT),
+    "csv": Reader("rows.csv", TABLES, (DataError,), OF_DATA, drawn.TABLES),
+    "npz": Reader("rows.npz", (load, _table(missing="drop", drop=["z"])), (DataError,), (*OF_DATA, *OF_ARCHIVES), drawn.ARCHIVES),
+    "pairs": Reader("pairs.csv", (_pairs(NUMBERED), _pairs(NAMED)), (DataError,), OF_DATA, drawn.PAIRS),
+    "model": Reader("model", (read_trusted, read_model), (ValueError,), OF_MODELS, drawn.MODELS),
+    "certificate": Reader("certificate.json", (_verdict, _verdict_on_signed), (), OF_CERTIFICATES, drawn.CERTIFICATES),
+    "path": Reader("path.npz", (RegularizationPath.load, OneNormPath.load), (ValueError,), OF_PATHS, drawn.PATHS),
+    "solution": Reader("solution.npz", (Solution.load,), (ValueError,), ("equimargin.solvers.solution", *OF_PROBLEMS), drawn.SOLUTIONS),
+    "study": Reader("study.sqlite", (_shown, _worked_on), (StudyError,), OF_STUDIES, drawn.STUDIES),
+    "plan": Reader("plan.toml", (read_plan,), (PlanError,), ("equimargin.study.plan", "tomllib._parser"), drawn.PLANS),
+    "plugin": Reader("plugin", (_plugins,), (), ("equimargin.own.plugins", "importlib.metadata"), drawn.ENTRY_POINTS),
+    "own": Reader("own.npz", (own_data.read,), (ValueError,), ("equimargin.own.data", *OF_ARCHIVES), drawn.ARCHIVES),
+    "own_json": Reader("own.json", (own_data.read,), (ValueError,), ("equimargin.own.data", "json.decoder"), drawn.OBJECTS),
+}
+"""The readers by their names."""

@@ -1,0 +1,89 @@
+"""What is looked at while a file is read: what is raised, what is run, and whether memory was wanted that was not there."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from campaigns.fuzz.readers import Reader
+
+FORBIDDEN = ("pickle.", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "subprocess.", "socket.", "ctypes.dlopen")
+"""How the names begin of what Python reports when something is run, loaded or called that no file may ask for."""
+LONGEST_SENTENCE = 2_000
+"""Characters, at most, of a refusal, beside names that it may quote from the file: a longer one says no more."""
+QUOTED = 5
+"""Characters that one character of a file may become in a refusal: a quotation mark of a shell's word does."""
+
+_seen: list[str] | None = None
+
+
+class Finding(AssertionError):
+    """A reader did what no reader may do."""
+
+
+def examine(reader: Reader, content: bytes, folder: Path) -> bool:
+    """Read a content in every way; whether all ways refused it.
+
+    Raises
+    ------
+    Finding : what was raised is none of the reader's refusals or no sentence, something was run, or the memory was not enough.
+    """
+    refused = [_refused(reader, way, content, folder) for way in reader.ways]
+    return all(refused)
+
+
+def _refused(reader: Reader, way: Callable[[Path], Any], content: bytes, folder: Path) -> bool:
+    file = folder / reader.file
+    for left in folder.glob(f"{reader.file}-*"):  # what SQLite keeps beside a database
+        left.unlink()
+    file.write_bytes(content)
+    refusal: Exception | None = None
+    with _watched() as events:
+        try:
+            way(file)
+        except reader.refusals as raised:
+            refusal = raised
+        except KeyboardInterrupt:
+            raise
+        except BaseException as raised:
+            traceback.print_exception(raised)  # Atheris prints no cause
+            raise Finding(f"{type(raised).__name__} is none of its refusals: {raised}") from raised
+    if events:
+        raise Finding(f"the file made it do {', '.join(sorted(set(events)))}")
+    if refusal is not None:
+        _check_sentence(refusal, LONGEST_SENTENCE + QUOTED * len(content))
+    return refusal is not None
+
+
+def _check_sentence(refusal: Exception, longest: int) -> None:
+    text = str(refusal)
+    if not 0 < len(text) <= longest:
+        raise Finding(f"the refusal has {len(text)} characters") from refusal
+    cause: BaseException | None = refusal
+    while cause is not None:
+        if isinstance(cause, MemoryError):
+            raise Finding(f"the memory was not enough: {text}") from refusal
+        cause = cause.__context__
+
+
+@contextmanager
+def _watched() -> Iterator[list[str]]:
+    """The forbidden events that Python reports while this is entered."""
+    global _seen
+    if _seen is None:
+        sys.addaudithook(_heard)
+    events: list[str] = []
+    _seen = events
+    try:
+        yield events
+    finally:
+        _seen = []
+
+
+def _heard(event: str, _: object) -> None:
+    if _seen is not None and event.startswith(FORBIDDEN):
+        _seen.append(event)

@@ -1,0 +1,213 @@
+"""Studies that are killed at random moments and resumed: no answer lost, none there twice, the table that of a study left in peace.
+
+    python -m campaigns.killed_studies --seed 1 --runs 20 --victim process
+
+A victim is the process of the study, one of joblib's workers, one of Dask's workers, or the scheduler of a Dask cluster. Exit status 1 if a
+study ends otherwise than one that nobody killed, or if no kill met a study at work.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from equimargin.study import Study
+
+PLAN = """
+[grid]
+C = [0.1, 0.3, 1, 3, 10]
+seed = [0, 1, 2, 3]
+family = ["svm.soft", "svm.l2"]
+solver = ["CLARABEL", "SCS", "smo"]
+
+[[data]]
+source = "iris"
+sample = 25
+"""
+"""The plan of every study, whose answers take about ten milliseconds each."""
+TIMES = ("compile_seconds", "solve_seconds", "cpu_seconds", "finished")
+"""The columns that differ from run to run."""
+ANSWERS = 200
+"""How many these are."""
+THROUGH = "was through already"
+"""What is said of a study that nobody could kill, because it had all its answers."""
+ABOUT_AN_ANSWER = 0.02
+"""Seconds after some number of answers at which a victim is killed at the latest, so that any moment of an answer may be its last."""
+LONGEST = 300.0
+"""Seconds that a study may take to end or to begin; more is a hang."""
+EXECUTORS = {
+    "process": (),
+    "joblib-worker": ("--executor", "joblib", "--jobs", "2"),
+    "dask-worker": ("--executor", "dask", "--jobs", "2"),
+    "dask-scheduler": ("--executor", "dask"),
+}
+"""The victims, each with the options of the study that has it."""
+
+
+def study(folder: Path, name: str, *options: str) -> subprocess.Popen[bytes]:
+    """A study of the plan, begun or resumed."""
+    plan = folder / f"{name}.toml"
+    plan.write_text(PLAN, encoding="utf-8")
+    command = [sys.executable, "-m", "equimargin", "study", str(plan), "--resume", *options]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def answered(file: Path) -> int:
+    """How many answers a study has."""
+    with suppress(OSError):
+        return Study(file).progress().total("answered")
+    return 0
+
+
+def table(file: Path) -> list[dict[str, Any]]:
+    """The final table without its times."""
+    return [{name: value for name, value in row.items() if name not in TIMES} for row in Study(file).records()]
+
+
+def descendants(process: int) -> Iterator[int]:
+    """The processes that a process has started, and those that these have."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, IndexError):
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == process:
+                yield int(stat.parent.name)
+                yield from descendants(int(stat.parent.name))
+
+
+def workers(process: int) -> list[int]:
+    """The workers among them: those of joblib, and those of Dask."""
+    found = []
+    for each in descendants(process):
+        with suppress(OSError):
+            command = Path(f"/proc/{each}/cmdline").read_text()
+            if ("popen_loky" in command or "spawn_main" in command) and "tracker" not in command:
+                found.append(each)
+    return found
+
+
+def quiet(*command: str) -> subprocess.Popen[bytes]:
+    """A program that nobody listens to."""
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+@contextmanager
+def cluster(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A Dask cluster of two workers: the address of its scheduler, and the scheduler."""
+    file = folder / "scheduler.json"
+    file.unlink(missing_ok=True)
+    scheduler = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--nthreads", "1", "--no-dashboard", "--death-timeout", "10"]
+    running = [quiet(*scheduler, "--scheduler-file", str(file))]
+    try:
+        until = time.monotonic() + LONGEST
+        while not file.exists() and time.monotonic() < until:
+            time.sleep(0.1)
+        time.sleep(0.5)  # the file is being written
+        options = ["--scheduler-file", str(file), "--local-directory", str(folder)]
+        running += [quiet(*worker, *options) for _ in range(2)]
+        yield json.loads(file.read_text())["address"], running[0]
+    finally:
+        for process in running:
+            process.terminate()
+        for process in running:
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def killed_once(folder: Path, name: str, victim: str, chance: random.Random) -> str:
+    """Begin a study, or resume it, and kill the victim at a random moment; what happened, in words."""
+    file = folder / f"{name}.sqlite"
+    before = answered(file)
+    if before >= ANSWERS:
+        return THROUGH
+    if victim == "dask-scheduler":
+        with cluster(folder) as (address, scheduler):
+            return _killed(study(folder, name, *EXECUTORS[victim], "--scheduler", address), file, before, chance, lambda _: scheduler.pid)
+    own = victim == "process"
+    running = study(folder, name, *EXECUTORS[victim])
+    return _killed(running, file, before, chance, lambda process: process if own else chance.choice(workers(process) or [process]))
+
+
+def _killed(running: subprocess.Popen[bytes], file: Path, before: int, chance: random.Random, whom: Callable[[int], int]) -> str:
+    """Kill a victim at a random moment after a random number of answers, and wait for the study."""
+    until, wanted = time.monotonic() + LONGEST, chance.randrange(before, ANSWERS)
+    while running.poll() is None and answered(file) < wanted and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(chance.uniform(0.0, ABOUT_AN_ANSWER))
+    said = THROUGH
+    if running.poll() is None:
+        at = answered(file)
+        os.kill(whom(running.pid), signal.SIGKILL)
+        said = f"killed at {at}"
+    try:
+        _, errors = running.communicate(timeout=LONGEST)
+    except subprocess.TimeoutExpired:
+        running.kill()
+        running.communicate()
+        return f"{said}, HANGS"
+    return f"{said}, TRACEBACK {errors.decode()[-2000:]}" if b"Traceback" in errors else said
+
+
+def run(
+    folder: Path, number: int, victim: str, chance: random.Random, whole: list[dict[str, Any]], kills: int
+) -> tuple[str, bool, int]:
+    """One study, killed and resumed until it is through: what happened, whether it ended as it should, and how many kills met it."""
+    name = f"{victim}-{number}"
+    file = folder / f"{name}.sqlite"
+    said = [killed_once(folder, name, victim, chance) for _ in range(kills)]
+    met = sum(not each.startswith(THROUGH) for each in said)
+    last = study(folder, name)
+    _, errors = last.communicate(timeout=LONGEST)
+    rows = table(file)
+    with sqlite3.connect(file) as sql:
+        checked = sql.execute("PRAGMA integrity_check").fetchone()[0]
+    keys = [row["key"] for row in rows]
+    lost, twice = len({row["key"] for row in whole} - set(keys)), len(keys) - len(set(keys))
+    same = rows == whole
+    said.append(f"{lost} lost, {twice} twice, integrity {checked}, {'the same table' if same else 'ANOTHER TABLE'}")
+    good = last.returncode == 0 and not lost and not twice and checked == "ok" and same
+    wrong = any(word in each for each in said for word in ("HANGS", "TRACEBACK"))
+    return "; ".join(said) + (f"; {errors.decode()}" if errors else ""), good and not wrong, met
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run, kill, resume, compare, report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--runs", type=int, default=20, help="studies of each victim")
+    parser.add_argument("--kills", type=int, default=1, help="kills of each study")
+    parser.add_argument("--victim", choices=[*EXECUTORS], nargs="*", default=[*EXECUTORS])
+    options = parser.parse_args(arguments)
+    wrong, killed, chance = 0, 0, random.Random(options.seed)
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        study(folder, "whole").communicate(timeout=LONGEST)
+        whole = table(folder / "whole.sqlite")
+        print(f"{len(whole)} answers", flush=True)
+        for number in range(options.runs):
+            for victim in options.victim:
+                said, good, met = run(folder, number, victim, chance, whole, options.kills)
+                wrong, killed = wrong + (not good), killed + met
+                print(f"{'  ' if good else '! '}{victim} {number + 1}: {said}", flush=True)
+    studies = options.runs * len(options.victim)
+    print(f"{killed} of {studies * options.kills} kills met a study at work; the others came when it was through")
+    print(f"{wrong} of {studies} studies ended otherwise than one that nobody killed, seed {options.seed}")
+    return 1 if wrong or not killed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+"""Mutants of the sources on which proofs stand, drawn by a seed from all that Cosmic Ray makes, and how many the tests kill.
+
+    python -m campaigns.mutation --seed 1 --sample 25 checker referee
+
+Each mutant is one changed place of a source, which only a child of this process sees: nothing is written. There the tests of its room
+run until the first one fails. What survives is listed with the argument for it in `survivors.toml`. A survivor without one ends with exit
+status 1, and so does a room whose tests fail without any mutant.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import resource
+import sys
+import tomllib
+import traceback
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import cosmic_ray.plugins
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+
+from places import ROOT
+
+SURVIVORS = Path(__file__).with_name("survivors.toml")
+"""The mutants that no test kills, each with the argument why none needs to."""
+FOLDER = ROOT / "build" / "mutation"
+"""Where what the tests of the last mutant of a room have printed is kept."""
+UNHEARD = "ignore::pytest.PytestAssertRewriteWarning"
+"""The warning that this process has loaded hypothesis before pytest has, which every child inherits."""
+CLOCK = 180
+"""CPU seconds of the tests of one mutant: one that makes a loop go on for ever is killed by its clock."""
+LOADED_FIRST = ("pytest", "hypothesis", "hypothesis.extra.numpy", "scipy.sparse", "scipy.optimize", "numba", "cvxpy", "sklearn.svm")
+"""Packages of others that every child needs, and that this process loads once for all."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """Sources that are mutated.
+
+    name : of its log.  sources : files, or folders of them.  tests : those that must kill.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+ROOMS = {
+    "checker": Room("checker", ("proofs/checker.py",), ("proofs/certificates",)),
+    "referee": Room("referee", ("proofs/referee",), ("proofs/test_referee.py",)),
+}
+"""The rooms by their names."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A source with one place changed.  line : the number and the changed text of the first line that differs."""
+
+    file: str
+    text: str
+    number: int
+    line: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.number}: {self.line}"
+
+
+def drawn(room: Room, sample: int, seed: int) -> tuple[list[Mutant], int]:
+    """Some mutants of a room, by a seed, and how many places Cosmic Ray would change in it, annotations among them."""
+    texts = {file: file.read_text(encoding="utf-8") for source in room.sources for file in _files(ROOT / source)}
+    operators = [(name, cosmic_ray.plugins.get_operator(name)) for name in sorted(cosmic_ray.plugins.operator_names())]
+    plain = [made() for _, made in operators if not made.arguments()]
+    places = [(file, operator, at) for file, text in texts.items() for operator in plain for at in range(_count(text, operator))]
+    random.Random(seed).shuffle(places)
+    found: list[Mutant] = []
+    for file, operator, at in places:
+        changed = mutate_code(texts[file], operator, at)
+        if len(found) < sample and changed is not None and _computes(changed) != _computes(texts[file]):
+            found.append(_mutant(file.relative_to(ROOT).as_posix(), texts[file], changed))
+        if len(found) == sample:
+            break
+    return found, len(places)
+
+
+def _files(source: Path) -> list[Path]:
+    return [source] if source.is_file() else sorted(source.glob("*.py"))
+
+
+@cache
+def _nodes(text: str) -> list[Any]:
+    return list(ast_nodes(get_ast(text)))
+
+
+def _count(text: str, operator: Any) -> int:
+    """In how many places of a source an operator changes something."""
+    return sum(len(list(operator.mutation_positions(node))) for node in _nodes(text))
+
+
+def _mutant(file: str, text: str, changed: str) -> Mutant:
+    lines = zip(text.splitlines(), changed.splitlines(), strict=False)
+    number, line = next((number, line.strip()) for number, (before, line) in enumerate(lines, 1) if before != line)
+    return Mutant(file, changed, number, line)
+
+
+def _computes(text: str) -> str:
+    """A source without its annotations and its texts that stand alone; empty where it is no Python."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return ""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        if isinstance(node, ast.AnnAssign):
+            node.annotation = ast.Constant(None)
+    return ast.dump(tree)
+
+
+def _see(mutant: Mutant) -> None:
+    """Let this process import the text of a mutant in the place of its file's."""
+    of_file = SourceFileLoader.get_code
+
+    def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
+        if Path(self.path).resolve() == ROOT / mutant.file:
+            return compile(mutant.text, self.path, "exec")
+        return of_file(self, fullname)
+
+    SourceFileLoader.get_code = get_code  # type: ignore[method-assign,assignment]
+
+
+def killed(room: Room, mutant: Mutant | None) -> bool:
+    """Whether a test fails, in a child of this process that sees the mutant."""
+    child = os.fork()
+    if child:
+        return os.waitpid(child, 0)[1] != 0
+    status = 1
+    try:
+        resource.setrlimit(resource.RLIMIT_CPU, (CLOCK, CLOCK))
+        log = os.open(FOLDER / f"{room.name}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(log, stream.fileno())
+        if mutant is not None:
+            _see(mutant)
+        tests = [str(ROOT / "tests" / name) for name in room.tests]
+        status = import_module("pytest").main(["-q", "-x", "-p", "no:cacheprovider", "-W", UNHEARD, *tests])
+    except BaseException:  # a mutant may fail while it is imported, in any way
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        os._exit(int(status != 0))
+
+
+def argued() -> dict[str, str]:
+    """The arguments for survivors, by what is said of them."""
+    return {entry["mutant"]: entry["argument"] for entry in tomllib.loads(SURVIVORS.read_text(encoding="utf-8"))["survivor"]}
+
+
+def examined(name: str, sample: int, seed: int) -> bool:
+    """Try a sample of a room's mutants and say how many are killed; whether every survivor has an argument."""
+    room, known = ROOMS[name], argued()
+    if killed(room, None):
+        print(f"{name}: its tests fail without any mutant", flush=True)
+        return False
+    tried, places = drawn(room, sample, seed)
+    survivors = [mutant for mutant in tried if not killed(room, mutant)]
+    for mutant in survivors:
+        print(f"{name}: survives: {mutant}\n    {known.get(str(mutant), 'WITHOUT AN ARGUMENT')}", flush=True)
+    print(f"{name}: {len(tried) - len(survivors)} of {len(tried)} killed, drawn by seed {seed} from {places:,} places", flush=True)
+    return all(str(mutant) in known for mutant in survivors)
+
+
+def main() -> int:
+    """The exit status."""
+    parser = argparse.ArgumentParser(prog="campaigns.mutation", description="How many mutants of what proofs stand on do the tests kill?")
+    parser.add_argument("rooms", nargs="*", default=list(ROOMS), help=f"by default all: {', '.join(ROOMS)}")
+    parser.add_argument("--sample", type=int, default=25, help="mutants of each room")
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    for name in asked.rooms:
+        if name not in ROOMS:
+            parser.error(f"there is no room {name!r}; there are {', '.join(ROOMS)}")
+    os.environ["EQUIMARGIN_PROFILE"] = "faults"
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for package in LOADED_FIRST:
+        import_module(package)
+    argued_all = [examined(name, asked.sample, asked.seed) for name in asked.rooms]
+    return 0 if all(argued_all) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,180 @@
+"""What the derivations say is so: their examples print it, what they call unique is, and what they name exists."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import redirect_stdout, suppress
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pages
+from equimargin.formulations import REGISTRY, MarginProblem, families, links
+from equimargin.formulations.problem.base import AnyProblem
+from equimargin.own.plugins import load_shipped
+from equimargin.proofs import OptimalRanges, optimal_ranges
+from equimargin.proofs.claims import claims
+from equimargin.proofs.families.family import FAMILIES as OWN
+from equimargin.sameness.instances import drawn, problems
+from oracles.own_entries import own_families
+from places import ROOT
+
+TEXTS = ROOT / "src" / "equimargin" / "atlas" / "derivations"
+FILES = sorted(TEXTS.glob("*.md"))
+UNKNOWNS = r"((?:`\w+`(?:, | and )?)+)"
+SAID = re.compile(rf"^- ((?:`[\w.]+`(?:, )?)+):(?: {UNKNOWNS} always[;.])?(?: {UNKNOWNS} not always\.)?$", re.MULTILINE)
+"""A line on what is unique: formulations, the unknowns that always are, and those that are not always."""
+DRAWS = 6
+"""Instances of each family on which what is always unique is looked at, beside those of its page."""
+load_shipped()
+LINES = [(file.stem, *found) for file in FILES for found in SAID.findall(file.read_text(encoding="utf-8"))]
+
+
+def names(text: str) -> list[str]:
+    """What stands between backticks."""
+    return re.findall(r"`([\w.]+)`", text)
+
+
+@cache
+def followed(page: str) -> tuple[list[tuple[str, str]], dict[str, AnyProblem]]:
+    """What a page says that its examples print, beside what they do print; and the problems that they make, by their names."""
+    session: dict[str, Any] = {}
+    found, printed = [], ""
+    for block in pages.blocks((TEXTS / f"{page}.md").read_text(encoding="utf-8")):
+        if block.language == "python":
+            said = io.StringIO()
+            with redirect_stdout(said):
+                exec(compile(block.text, page, "exec", dont_inherit=True), session)
+            printed = said.getvalue()
+        else:
+            found.append((block.text, printed))
+    return found, {name: made for name, made in session.items() if isinstance(made, AnyProblem)}
+
+
+def weighted_equally(problem: Any, family: str) -> AnyProblem:
+    """The problem without weights: rows of a weight of 0 have slacks that cost nothing."""
+    if family in OWN:
+        return OWN[family]({name: value for name, value in problem.items() if name != "weights"})
+    assert isinstance(problem, AnyProblem)
+    return replace(problem, weights=None) if isinstance(problem, MarginProblem) else problem
+
+
+@cache
+def instances(family: str) -> list[AnyProblem]:
+    """Drawn problems of a family."""
+    return [weighted_equally(problem, family) for problem in drawn(problems(family), 3 * DRAWS, 1)[:DRAWS]]
+
+
+def optima(id: str, some: Iterable[AnyProblem]) -> Iterator[OptimalRanges]:
+    """What is optimal of a formulation at those of some problems where it has an exact optimum."""
+    for problem in some:
+        with suppress(ValueError):
+            yield optimal_ranges(id, problem)
+
+
+@cache
+def of_examples(id: str) -> list[OptimalRanges]:
+    """What is optimal of a formulation at the examples of its page."""
+    return list(optima(id, followed(REGISTRY[id].family)[1].values()))
+
+
+@cache
+def of_all(id: str) -> list[OptimalRanges]:
+    """What is optimal of a formulation at the examples of its page and at drawn problems."""
+    return [*of_examples(id), *optima(id, instances(REGISTRY[id].family))]
+
+
+def test_every_family_has_its_page() -> None:
+    assert {file.stem for file in FILES} == {*own_families(), "duality"}
+
+
+@pytest.mark.parametrize("family", own_families())
+def test_a_page_has_every_part(family: str) -> None:
+    headings = re.findall(r"^### (.*)$", (TEXTS / f"{family}.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings[0].startswith("The problem")
+    assert any("dual" in heading for heading in headings)
+    assert headings[-2:] == ["Conditions", "What is unique"]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_an_example_prints_what_the_page_says(file: Path) -> None:
+    found, _ = followed(file.stem)
+    assert found != []
+    for said, printed in found:
+        assert said == printed
+
+
+@pytest.mark.parametrize("family", own_families())
+def test_every_unknown_of_every_form_is_spoken_of(family: str) -> None:
+    text = (TEXTS / f"{family}.md").read_text(encoding="utf-8")
+    spoken = {id: {*names(always), *names(some)} for page, ids, always, some in LINES if page == family for id in names(ids)}
+    assert len(re.findall(r"^- `.* always\.$", text, re.MULTILINE)) == sum(page == family for page, *_ in LINES)
+    for entry in REGISTRY.values():
+        if entry.family == family and not entry.control:
+            defined = set(re.findall(r"\b(\w+) = ", entry.statement))  # g = K beta and the like: names of what follows from others
+            unknowns = {name for known in of_all(entry.id) for name in known}
+            assert unknowns, f"{entry.id} has no exact optimum at any instance"
+            assert unknowns - spoken[entry.id] <= defined | {"w", "v", "g"}, entry.id
+
+
+@pytest.mark.parametrize(("page", "ids", "always", "some"), LINES, ids=lambda value: value)
+def test_what_is_called_unique_is_unique(page: str, ids: str, always: str, some: str) -> None:
+    unknowns = {id: {name for known in of_all(id) for name in known} for id in names(ids)}
+    assert {*names(always), *names(some)} <= set.union(*unknowns.values())
+    for id in names(ids):
+        for known in of_all(id):
+            assert [name for name in names(always) if name in known and not known.unique(name)] == [], known
+        for name in set(names(some)) & unknowns[id]:
+            moved = [known for known in of_examples(id) if name in known and not known.unique(name)]
+            assert moved, f"no example of the page moves {name} of {id}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_page_names_what_there_is(file: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", file.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    unknowns = {name for page, _, always, some in LINES if page == file.stem for name in names(always) + names(some)}
+    assert {name for name in re.findall(r"`([^`]+)`", text) if name not in {*REGISTRY, *families(), *unknowns}} == set()
+    rows = {row.id for row in claims()}
+    assert {f"{document}.{number}" for document, number in re.findall(r"\b([TPKO]) \(([A-Z]?\.?\d[\d.]*)\)", text)} <= rows
+    assert re.findall(r"(?<![TPKO] )\(\d+\)", re.sub(r"\$.*?\$", "", text)) == []  # the letter of its document stands before a number
+
+
+@pytest.fixture(scope="module")
+def built() -> dict[str, str]:
+    """The documentation's pages, made in a process of its own, as Sphinx would have them."""
+    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'docs' / '_extensions'}"}
+    code = "import json, derivations; print(json.dumps(derivations.pages()))"
+    said = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True).stdout
+    return dict(json.loads(said))
+
+
+def test_the_documentation_has_every_page_with_its_links_and_rows(built: dict[str, str]) -> None:
+    assert set(built) == {file.name for file in FILES}
+    plain = {page: text.replace("\\", "") for page, text in built.items()}
+    for entry in REGISTRY.values():
+        if entry.family in own_families():
+            assert f"formulation-{entry.id}>" in plain[f"{entry.family}.md"]
+    for link in links.LINKS:
+        for id in {link.a, link.b} & set(REGISTRY):
+            assert link.statement in plain[f"{REGISTRY[id].family}.md"]
+            assert link.theorem.partition(".")[2] in plain[f"{REGISTRY[id].family}.md"]
+    assert "**T.26**, misprint" in plain["svm.soft.md"]
+
+
+def test_the_files_that_a_page_names_are_there(built: dict[str, str]) -> None:
+    for page, text in built.items():
+        for path in re.findall(r"`([\w./]+\.(?:py|v|md))`", text):
+            assert (ROOT / path).is_file(), (page, path)
+        for path, name in re.findall(r"`([\w./]+\.py)`, `(\w+)`", text):
+            assert f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), (page, path, name)
+        for theorem, path, line in re.findall(r"Theorem `(\w+)`, `([\w./]+)`, line (\d+)", text):
+            assert (ROOT / path).read_text(encoding="utf-8").splitlines()[int(line) - 1].startswith(f"Theorem {theorem}"), (page, theorem)

@@ -1,0 +1,175 @@
+"""What is proven to be the same at every optimum, against optima in rational numbers and against functions that are nearly optimal."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import StandardScaler
+
+from equimargin.formulations import MarginProblem, Point, classification, linear, one_norm_ranking, polynomial, ranking, rbf, regression
+from equimargin.formulations.bounds import stability
+from equimargin.formulations.kernels.kernel import RBF, Intercept
+from equimargin.formulations.rows import labelled
+from equimargin.solvers import Status, solve
+from equimargin.solvers.exact import exact_optimum, given_gram
+from equimargin.testing import FAMILIES, ONE_NORM, margin_problems
+from oracles.rationals import apply, fractions, gram
+
+MARGINS = [family for family in FAMILIES if family not in ONE_NORM]
+TOLERANCES = (0.3, 1e-2, 1e-5, 1e-9)
+
+
+def is_rbf(problem: MarginProblem) -> bool:
+    kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel
+    return isinstance(kernel, RBF)
+
+
+def exact_values(problem: Any, beta: Any) -> list[Fraction]:
+    """K beta in rationals."""
+    if not problem.kernel.given:
+        return apply(gram(problem.kernel, problem.X), list(beta))
+    K = [fractions(row) for row in problem.X]
+    return [f + Fraction(problem.gram.shift) * b for f, b in zip(apply(K, list(beta)), beta, strict=True)]
+
+
+@st.composite
+def solved(draw: st.DrawFn, tails: bool = False) -> tuple[MarginProblem, Any]:
+    """A problem, and a solution of it that may be rough."""
+    problem: Any = draw(margin_problems(draw(st.sampled_from(MARGINS)), max_points=7, tails=tails))
+    problem = given_gram(problem) if is_rbf(problem) else problem
+    return problem, solve(problem, tol=draw(st.sampled_from(TOLERANCES)), time_limit=20.0)
+
+
+@given(solved())
+def test_the_exact_optimum_lies_within_all_bounds(case: Any) -> None:
+    """The values of f, all of its best biases, the multipliers and the order of the points."""
+    problem, solution = case
+    assume(solution.dual is not None)
+    exact = exact_optimum(problem, time_limit=20.0)
+    assume(exact.status is Status.OPTIMAL)
+    ball = solution.stability()
+    f, (low, high) = exact_values(problem, exact.beta), exact.bias
+    assert low is None or ball.bias[0] == -np.inf or Fraction(ball.bias[0]) <= low
+    assert high is None or ball.bias[1] == np.inf or high <= Fraction(ball.bias[1])
+    for b in (low, high):
+        for value, least, most in zip(f, *ball.decisions(), strict=True):
+            assert b is None or ((least == -np.inf or Fraction(least) <= value + b) and (most == np.inf or value + b <= Fraction(most)))
+    costs, found = problem.costs, ball.rows()
+    for alpha, cost, where in zip(exact.alpha, costs, found, strict=True):
+        assert where != -1 or alpha == 0
+        assert where != 1 or alpha > 0
+        assert where != 1 or problem.squared or abs(alpha - Fraction(cost)) <= Fraction(1e-12) * alpha
+    assert ball.counts() == ((found < 0).sum(), (found > 0).sum())
+    i, j = np.divmod(np.arange(problem.m**2), problem.m)
+    for one, other, sign in zip(i, j, ball.orders(i, j), strict=True):
+        assert sign == 0 or sign * (f[one] - f[other]) > 0
+
+
+@given(solved(), st.integers(0, 2**32 - 1), st.sampled_from((1e-9, 1e-3, 0.1, 3.0)))
+def test_functions_near_the_optimum_lie_within_the_bounds(case: Any, seed: int, size: float) -> None:
+    """Functions of random coefficients near those of a good solution, with all of their best biases, at the eps that they have."""
+    problem, solution = case
+    assume(solution.dual is not None and not np.isinf(problem.costs).any())
+    good = solve(problem, tol=1e-10, time_limit=20.0)
+    rng = np.random.default_rng(seed)
+    beta = good.beta + size * rng.normal(size=problem.m) * rng.choice([0.0, 1.0], problem.m)
+    f = problem.gram @ beta
+    low, high = problem.best_bias(f)
+    value = problem.primal(f, float(beta @ f), (low + high) / 2)
+    assume(np.isfinite(value))
+    eps = max(value - good.lower, 0.0) + 1e-12 * abs(value)
+    ball = solution.stability(eps)
+    least, most = ball.decisions()
+    noise = 1e-10 * (1 + np.abs(f).max(initial=0.0) + abs(low))
+    assert (least - noise <= f + low).all()
+    assert (f + high <= most + noise).all()
+    signs = ball.signs()
+    assert not (signs * (f + (low + high) / 2) < -noise).any()
+
+
+@pytest.mark.parametrize("kernel", [linear(), rbf(0.03), polynomial(2, 0.03, 1.0)], ids=str)
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_of_a_good_solution_nearly_everything_is_proven(kernel: Any, loss: Any) -> None:
+    """Bounds that always said "not proven" would pass the other tests."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = StandardScaler().fit_transform(X), np.where(y == 1, 1.0, -1.0)
+    solution = solve(classification(X[::2], y[::2], 1.0, kernel, loss=loss), tol=1e-11)
+    ball = solution.stability()
+    assert ball.radius <= 0.01
+    assert ball.bias[1] - ball.bias[0] <= 0.2
+    labels = solution.stable_predict(X[1::2])
+    assert (labels != 0).mean() >= 0.97
+    assert (labels[labels != 0] == solution.predict(X[1::2])[labels != 0]).all()
+    assert (ball.rows() != 0).mean() >= 0.7
+    assert set(np.unique(ball.rows())) >= {-1, 1}
+    assert (solution.stability(0.05 * solution.value).signs(X[1::2]) == 0).sum() > (labels == 0).sum()
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.25, 0.75])
+def test_the_radius_is_the_distance_where_the_bound_is_tight(alpha: float) -> None:
+    """One point at 1: f* = 1 at the optimum 1/2, and L(alpha) = alpha - alpha^2 / 2, so that sqrt(2 gap) = 1 - alpha."""
+    problem = classification([[1.0]], [1.0], 1.0, linear(), bias=False)
+    ball = stability(problem, Point(w=np.array([1.0]), alpha=np.array([alpha])))
+    assert 1.0 - alpha <= ball.radius <= 1.0 - alpha + 1e-12
+    assert ball.decisions([[1.0]])[1][0] >= 1.0
+
+
+def test_pairs_are_counted_as_they_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sweeps, which have one bound for all pairs, prove most of what rows prove one by one, and no more."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y, q = np.round(X[:, 0] + 0.3 * rng.normal(size=60)), np.repeat([0, 1], 30)
+    for weight in (None, {0: 2.0, 1: 0.0}):
+        solution = solve(ranking(X, y, q, 0.1, linear(), query_weight=weight), tol=1e-11)
+        ball = solution.stability()
+        listed = ball.counts()
+        with monkeypatch.context() as patched:
+            patched.setattr(labelled, "MANY", 0)
+            swept = ball.counts()
+        assert all(0.8 * one <= other <= one for one, other in zip(listed, swept, strict=True)), (listed, swept)
+        assert min(swept) > 0
+        rows: Any = solution.problem.rows
+        queries = rows.query[rows.preferred]
+        assert weight is None or (ball.rows()[queries == 1] == -1).all()
+
+
+def test_a_regression_and_a_problem_without_a_bias_have_bounds() -> None:
+    """The bias of a regression moves with its residuals; without one it is 0."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 3))
+    y = X @ [1.0, -2.0, 0.5] + 0.1 * rng.normal(size=40)
+    ball = solve(regression(X, y, 10.0, 0.05, linear()), tol=1e-12).stability()
+    least, most = ball.decisions(X)
+    assert (most - least <= 1e-3).all()
+    assert ball.bias[0] <= ball.bias[1] <= ball.bias[0] + 1e-3
+    assert solve(classification(X, np.sign(y), 1.0, linear(), bias=False)).stability().bias == (0.0, 0.0)
+
+
+def test_what_is_asked_wrongly_is_refused() -> None:
+    """Each in a sentence of its own."""
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(12, 2)), np.repeat([1.0, -1.0], 6)
+    problem = classification(X, y, 1.0, linear())
+    solution = solve(problem)
+    with pytest.raises(ValueError, match="eps must be a number of 0 or more, not -1"):
+        solution.stability(-1.0)
+    with pytest.raises(ValueError, match="has no multipliers"):
+        stability(problem, Point(w=np.zeros(2), b=0.0))
+    with pytest.raises(ValueError, match="a linear program may have many optimal functions"):
+        solve(one_norm_ranking(X, y, None, 1.0, linear())).stability()
+    with pytest.raises(ValueError, match="whole numbers from 0 to 11"):
+        solution.stability().orders([0, 12], [1, 2])
+    with pytest.raises(ValueError, match="equally many, not 2 and 1"):
+        solution.stability().orders([0, 1], [2])
+    with pytest.raises(ValueError, match="predicts no labels"):
+        solve(regression(X, y, 1.0, 0.1, linear())).stable_predict(X)
+    given_one = solve(given_gram(problem))
+    with pytest.raises(ValueError, match="leave X out for the training points"):
+        given_one.stable_predict(np.ones((2, 12)))
+    assert (given_one.stability().signs() != 0).any()

@@ -1,0 +1,132 @@
+"""Campaigns make what they find small: a planted mistake is shown on a few numbers, by lines of Python that run."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from campaigns import nightly, nightly_bounds, nightly_bounds_path, nightly_families, nightly_path, shrunk
+from campaigns.exact import nightly as exact
+from campaigns.exact import nightly_linear_path as linear_path
+from equimargin.formulations import REGISTRY, classification
+from equimargin.own.instances import Refutation
+from equimargin.shrink import Shrunk
+from places import ROOT
+
+SMALL = re.compile(r"(\S+\.small\.py): from (\d+) rows? x \d+ columns? to (\d+) rows? x 1 column in ")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that is written goes to a folder of the test."""
+    monkeypatch.chdir(tmp_path)
+
+
+def read(said: str, rows: int) -> Shrunk:
+    """The finding that a campaign has made small, to so many rows at most."""
+    found = SMALL.search(said)
+    assert found is not None, said
+    assert int(found[3]) <= rows
+    return Shrunk.read(Path(found[1]).with_suffix(".json"))
+
+
+def python(lines: str) -> str:
+    """What lines of Python print in a process of their own, which finds the campaigns."""
+    code = f"import sys; sys.path[:0] = [{str(ROOT / 'src')!r}, {str(ROOT / 'tests')!r}]\n{lines}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def several(problem: Any) -> bool:
+    """Whether a problem has two rows or more."""
+    return bool(problem.m >= 2)
+
+
+def test_the_essence_of_a_complaint_has_no_figures() -> None:
+    assert shrunk.essence("rank.l1.dual by SCS disagrees (claim 1e-3)") == shrunk.essence("rank.l1.dual by SCS disagrees (claim 2.0)")
+    assert shrunk.essence("ValueError: 3 rows") != shrunk.essence("TypeError: 3 rows")
+
+
+def test_an_instance_that_does_not_show_it_again_is_said(tmp_path: Path) -> None:
+    problem = classification(np.eye(2), [1.0, -1.0])
+    said = shrunk.shrunk(problem, lambda _: [], ["something"], tmp_path / "a.py")
+    assert said == "not made small: the instance alone does not show it again"
+
+
+def test_the_nightly_makes_small_what_a_solver_does_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nightly, "_complaints", lambda found: ["smo disagrees (claim 1)"] if several(found.problem) else [])
+    monkeypatch.setattr(nightly, "examined", lambda problem: nightly.Found(problem, None, "", 0.0))
+    (problem,) = nightly.drawn("svm.soft", 1, 3)
+    found = nightly.Found(problem, None, "", 0.0)
+    monkeypatch.setattr(nightly, "_branch_lines", lambda *_: iter(()))
+    report = nightly.report("svm.soft", [found], tmp_path)
+    small = read(report.lines[-1], 2)
+    assert "svm.soft" in python(small.python)
+
+
+@pytest.mark.parametrize("family", ["svm.soft", "rank.l1", "rvm", "svr.l2"])
+def test_the_exact_campaign(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact, "wrong_intervals", lambda problem, _: ["a lie (1)"] if several(problem) else [])
+    monkeypatch.setattr(exact, "wrong_bounds", lambda *_: [])
+    lines: list[str] = []
+    assert exact.main(["--family", family, "--examples", "3", "--seed", "5"], lines.append) == 1
+    small = read(next(line for line in lines if "small: " in line), 2)
+    assert python(small.python) == "\n"  # without the planted lie the campaign has nothing to say
+
+
+def test_the_campaigns_of_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nightly_path, "worst", lambda path: (1.0, 0.0) if several(path.problem) else (0.0, 0.0))
+    lines: list[str] = []
+    assert nightly_path.main(["--examples", "1", "--kind", "ranking"], lines.append) == 1
+    read(next(line for line in lines if "small: " in line), 2)
+
+    right: Callable[..., Any] = vars(linear_path)["regularization_path"]
+
+    def wrong(problem: Any, lambda_min: float) -> Any:
+        path = right(problem, lambda_min)
+        return replace(path, values=path.values * 1.001)
+
+    monkeypatch.setattr(linear_path, "regularization_path", wrong)
+    lines.clear()
+    assert linear_path.main(["--examples", "1", "--family", "rvm"], lines.append) == 1
+    read(next(line for line in lines if "small: " in line), 3)
+
+    def judged(path: Any, rng: object) -> Iterator[nightly_bounds_path.Judged]:
+        yield nightly_bounds_path.Judged("between", 1.0, 0.0, Fraction(1 if several(path.problem) else 0))
+
+    monkeypatch.setattr(nightly_bounds_path, "judged", judged)
+    lines.clear()
+    assert nightly_bounds_path.main(1, 1, lines.append) == 1
+    read(next(line for line in lines if "small: " in line), 2)
+
+
+def test_the_campaign_of_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def judge(watch: Any, problem: Any, *_: object) -> None:
+        if several(problem):
+            watch.found("a lie about 1", "a sentence", "")
+
+    monkeypatch.setattr(nightly_bounds, "_judge", judge)
+    lines: list[str] = []
+    numbers = [("svm.soft", number) for number in range(6)]
+    nightly_bounds.run(numbers, 3, tmp_path, lines.append)
+    small = read(next(line for line in lines if "small: " in line), 2)
+    assert python(small.python) == "\n"
+
+
+def test_the_campaign_of_families(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nightly_families, "value_complaint", lambda entry, problem: "other" if len(problem.data["X"]) > 1 else "")
+    X, y = np.arange(12.0).reshape(6, 2), np.arange(6.0)
+    monkeypatch.setattr(nightly_families, "refutation", lambda *_: Refutation({"X": X, "y": y, "penalty": 0.5}, "other"))
+    id = next(id for id, entry in REGISTRY.items() if entry.family == "lasso" and not entry.control)
+    small = read(nightly_families.made_small(id, 5, 0), 2)
+    assert "lasso" in python(small.python)

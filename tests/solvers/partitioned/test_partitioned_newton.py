@@ -1,0 +1,203 @@
+"""Newton's method on sums over partitions: the same bits however the points are dealt, and an interval that holds the optimum."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from equimargin.distributed import PartitionedProblem, PartitionedSolution, classification, ranking, solve
+from equimargin.formulations import classification as classification_here
+from equimargin.formulations import ranking as ranking_here
+from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.solvers import Status
+from equimargin.solvers import solve as solve_here
+from equimargin.solvers.partitioned import Here, Lost
+
+LOSSES = st.sampled_from(["hinge", "squared_hinge"])
+COSTS = st.sampled_from([1e-3, 0.1, 1.0, 30.0])
+
+
+class Points(NamedTuple):
+    """X : (n, d).  y : (n,) labels or relevances.  qid : (n,)."""
+
+    X: Array
+    y: Array
+    qid: Index
+
+    def cut(self, where: list[Index]) -> tuple[list[Any], ...]:
+        """The same in partitions."""
+        return tuple([values[rows] for rows in where] for values in self)
+
+
+@st.composite
+def points(draw: st.DrawFn, ranks: bool) -> Points:
+    """Small data with ties, columns of all sizes, repeated and constant points, queries without pairs."""
+    r = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, d = draw(st.integers(1, 40)), draw(st.integers(1, 4))
+    X = r.standard_t(3, size=(n, d)) * 10.0 ** r.integers(-2, 3, d)
+    if draw(st.booleans()):
+        X = np.rint(X)
+    if draw(st.booleans()):
+        X[r.integers(0, n, n // 2)] = X[0]
+    if draw(st.booleans()):
+        X[:, 0] = 0.0
+    y = np.rint(r.normal(size=n)) if ranks else np.where(r.random(n) < draw(st.sampled_from([0.0, 0.3, 0.5])), -1.0, 1.0)
+    return Points(X, y, np.sort(r.integers(0, 6, n)))
+
+
+def dealt(seed: int, groups: Index, parts: int, shuffled: bool) -> list[Index]:
+    """The rows of every partition: groups of rows dealt at random, their rows in a random order."""
+    r = np.random.default_rng(seed)
+    names, group = np.unique(groups, return_inverse=True)
+    where = r.integers(0, parts, len(names))
+    found = [np.flatnonzero(where[group] == k) for k in range(parts)]
+    return [r.permutation(rows) if shuffled else rows for rows in found]
+
+
+def bits(solution: PartitionedSolution) -> bytes:
+    return solution.w.tobytes() + np.array([solution.bias, solution.lower, solution.upper]).tobytes() + solution.reason.encode()
+
+
+class Forgetful(Here):
+    """Partitions that are sent anew for every question, and remember nothing."""
+
+    def each(self, method: str, *arguments: Any) -> list[Any]:
+        self.partitions = pickle.loads(pickle.dumps(self.partitions))
+        return super().each(method, *arguments)
+
+
+class LostAfter(Here):
+    """Partitions that are gone after some questions."""
+
+    def __init__(self, here: Any, questions: int) -> None:
+        super().__init__(here.partitions)
+        self.questions = questions
+
+    def each(self, method: str, *arguments: Any) -> list[Any]:
+        self.questions -= 1
+        if self.questions < 0:
+            raise Lost("the cluster is gone")
+        return super().each(method, *arguments)
+
+
+def check(problem: PartitionedProblem, same: PartitionedProblem, here: Any) -> PartitionedSolution:
+    """The same bits of both, an interval that agrees with that of this process, and the objective below its upper end."""
+    found = solve(problem, max_iter=60)
+    assert bits(found) == bits(solve(same, max_iter=60))
+    reference = solve_here(here, tol=1e-9).interval
+    assert found.lower <= reference.upper
+    assert reference.lower <= found.upper
+    assert found.ok == (found.interval.relative_width <= 1e-6)
+    return found
+
+
+def objective(X: Array, u: Any, w: Array, C: float, squared: bool) -> Fraction:
+    """The exact primal value; u : a function of exact decision values that lists the slacks."""
+    weights = [Fraction(x) for x in w.tolist()]
+    f = [sum((Fraction(a) * b for a, b in zip(x, weights, strict=True)), Fraction(0)) for x in X.tolist()]
+    losses = (max(slack, Fraction(0)) for slack in u(f))
+    return sum((b * b for b in weights), Fraction(0)) / 2 + Fraction(C) * sum((x * x if squared else x for x in losses), Fraction(0))
+
+
+@given(points(ranks=False), st.integers(0, 2**32 - 1), st.integers(1, 7), COSTS, LOSSES, st.booleans())
+def test_a_classification_has_the_same_bits_and_a_true_interval(p: Points, seed: int, parts: int, C: float, loss: Any, bias: bool) -> None:
+    X, y, _ = p.cut(dealt(seed, np.arange(len(p.y)), parts, shuffled=True))
+    whole = classification([p.X], [p.y], C, loss, bias)
+    found = check(whole, classification(X, y, C, loss, bias), classification_here(p.X, p.y, C=C, loss=loss, bias=bias))
+
+    def slacks(f: list[Fraction]) -> list[Fraction]:
+        return [1 - Fraction(label) * (value + Fraction(found.bias)) for label, value in zip(p.y.tolist(), f, strict=True)]
+
+    assert objective(p.X, slacks, found.w, C, loss == "squared_hinge") <= Fraction(found.upper)
+
+
+@given(points(ranks=True), st.integers(0, 2**32 - 1), st.integers(1, 7), COSTS, LOSSES)
+def test_a_ranking_has_the_same_bits_and_a_true_interval(p: Points, seed: int, parts: int, C: float, loss: Any) -> None:
+    X, y, qid = p.cut(dealt(seed, p.qid, parts, shuffled=True))
+    whole = ranking([p.X], [p.y], [p.qid], C, loss)
+    found = check(whole, ranking(X, y, qid, C, loss), ranking_here(p.X, p.y, p.qid, C=C, loss=loss))
+    better = [(i, j) for i in range(len(p.y)) for j in range(len(p.y)) if p.qid[i] == p.qid[j] and p.y[i] > p.y[j]]
+
+    def slacks(f: list[Fraction]) -> list[Fraction]:
+        return [1 - f[i] + f[j] for i, j in better]
+
+    assert objective(p.X, slacks, found.w, C, loss == "squared_hinge") <= Fraction(found.upper)
+
+
+def ordinary(ranks: bool, n: int = 2000, d: int = 6) -> Points:
+    """Data of the usual kind."""
+    r = np.random.default_rng(3)
+    X = r.normal(size=(n, d))
+    score = X @ r.normal(size=d) + r.normal(size=n)
+    return Points(X, np.clip(np.rint(score), -2, 2) if ranks else np.where(score > 0.3, 1.0, -1.0), np.repeat(np.arange(n // 50), 50))
+
+
+def problem_of(p: Points, parts: int, loss: Any, ranks: bool) -> PartitionedProblem:
+    """In partitions of neighbouring rows."""
+    queries = np.array_split(np.arange(len(p.y) // 50), parts)
+    X, y, qid = p.cut([np.flatnonzero(np.isin(p.qid, chosen)) for chosen in queries])
+    return ranking(X, y, qid, 1e-3, loss) if ranks else classification(X, y, 0.1, loss)
+
+
+@pytest.mark.parametrize("ranks", [False, True], ids=["classification", "ranking"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_one_two_and_seven_partitions_have_the_same_bits(loss: str, ranks: bool) -> None:
+    p = ordinary(ranks)
+    found = [solve(problem_of(p, parts, loss, ranks)) for parts in (1, 2, 7)]
+    assert found[0].ok, found[0].reason
+    assert len({bits(each) for each in found}) == 1
+    here = ranking_here(p.X, p.y, p.qid, C=1e-3, loss=loss) if ranks else classification_here(p.X, p.y, C=0.1, loss=loss)  # type: ignore[arg-type]
+    reference = solve_here(here, tol=1e-9)
+    assert found[0].lower <= reference.upper
+    assert reference.lower <= found[0].upper
+    assert found[0].decision_function(p.X) == pytest.approx(reference.decision_function(p.X), rel=1e-2, abs=2e-2)
+
+
+@pytest.mark.parametrize("ranks", [False, True], ids=["classification", "ranking"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_partitions_that_forget_what_they_keep_give_the_same_bits(loss: str, ranks: bool) -> None:
+    problem = problem_of(ordinary(ranks), 3, loss, ranks)
+    assert isinstance(problem.sums, Here)
+    forgetful = replace(problem, sums=Forgetful(problem.sums.partitions))
+    assert bits(solve(forgetful)) == bits(solve(problem))
+
+
+def test_partitions_that_are_gone_leave_the_best_point() -> None:
+    problem = problem_of(ordinary(ranks=False), 2, "hinge", ranks=False)
+    whole = solve(problem)
+    found = solve(replace(problem, sums=LostAfter(problem.sums, 20)))
+    assert (found.status, found.reason) == (Status.NUMERICAL_FAILURE, "the cluster is gone; the best point so far is returned")
+    assert whole.lower - 1e-6 <= found.upper < problem.whole.at_0
+    assert found.lower <= whole.upper
+    with pytest.raises(Lost, match="the cluster is gone"):
+        solve(replace(problem, sums=LostAfter(problem.sums, 0)))
+
+
+def test_a_run_ends_at_its_limits() -> None:
+    problem = problem_of(ordinary(ranks=False), 2, "hinge", ranks=False)
+    few = solve(problem, max_iter=2)
+    assert (few.status, few.iterations) == (Status.ITERATION_LIMIT, 2)
+    assert "the limit of 2 iterations" in few.reason
+    assert solve(problem, time_limit=1e-9).status is Status.TIME_LIMIT
+    exact = solve(problem, tol=1e-300)
+    assert exact.status is Status.NUMERICAL_FAILURE
+    assert exact.interval.relative_width < 1e-7
+
+
+@pytest.mark.parametrize("C", [1e-300, 1.0, 1e300])
+@pytest.mark.parametrize("size", [1e-99, 1.0, 1e99])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_numbers_of_any_size_give_a_true_interval(loss: Any, size: float, C: float) -> None:
+    X, y = np.array([[2.0], [1.0], [-1.0], [-3.0]]) * size, np.array([1.0, -1.0, 1.0, -1.0])
+    for found in (solve(classification([X], [y], C, loss), max_iter=30), solve(ranking([X], [y], [[0] * 4], C, loss), max_iter=30)):
+        assert -np.inf <= found.lower <= found.upper <= np.inf
+        assert found.lower <= 4 * C
+        assert found.upper >= 0.0
+        assert np.isfinite(found.w).all()

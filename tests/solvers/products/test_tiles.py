@@ -1,0 +1,81 @@
+"""Blocks and products of kernel matrices by tiles, against the kernel's own formula."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from equimargin.formulations import rbf
+from equimargin.formulations.kernels.gram import Gram
+from equimargin.formulations.numeric.jit import fast
+from equimargin.solvers.products.kept_tiles import KeptTiles, kept
+from equimargin.solvers.products.rows_by_panel import ROWS, rows_by_panel
+from equimargin.solvers.products.tiles import DEAR_FEATURES, PANEL_COLUMNS, GivenTiles, tiles
+from equimargin.solvers.products.workspace import Workspace
+
+M = 3 * PANEL_COLUMNS + 17
+
+
+@fast
+def _product(left: Any, rows: Any, first: int, panel: Any, E: Any) -> None:
+    rows_by_panel(left, rows, first, panel, E)
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize("features", [1, 2, 7, 130])
+def test_rows_times_a_panel(precision: Any, features: int) -> None:
+    """Also the last rows, of which there are fewer than a product takes: the last one stands in for the others."""
+    rng = np.random.default_rng(features)
+    left, panel = rng.normal(size=(20, features)).astype(precision), rng.normal(size=(features, PANEL_COLUMNS)).astype(precision)
+    rows, E = rng.permutation(20)[:9], np.empty((ROWS, PANEL_COLUMNS), precision)
+    for first in (0, 2, 6):
+        _product(left, rows, first, panel, E)
+        expected = left[rows[np.minimum(np.arange(first, first + ROWS), 8)]] @ panel
+        assert np.abs(E - expected).max() <= 8 * features * np.finfo(precision).eps
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize("features", [1, 6, 70])
+def test_products_and_blocks_of_an_rbf_kernel(precision: Any, features: int, n_jobs: int) -> None:
+    """Rows that are all among the columns, in any order, some of them, none of them; and no rows or columns at all."""
+    rng = np.random.default_rng(features)
+    X, kernel, unit = rng.normal(size=(M, features)), rbf(0.5 / features), 1.0
+    K, exact = kernel.block(X, X), tiles(Gram(kernel, X), unit, n_jobs)
+    used = exact if precision is np.float64 else exact.single()
+    eps = 100 * float(np.finfo(precision).eps)
+    rows = np.sort(rng.permutation(M)[:130])
+    v, others = rng.normal(size=130), np.setdiff1d(np.arange(M), rows)
+    for columns in (rows, rng.permutation(M), np.arange(M), others, others[:1], rows[1:], rows[:0]):
+        assert np.abs(used.product(rows, v, columns) - K[np.ix_(columns, rows)] @ v).max(initial=0.0) <= eps * np.abs(v).sum()
+        assert np.abs(used.block(rows, columns) - K[np.ix_(rows, columns)]).max(initial=0.0) <= eps
+    square = used.block(rows, rows)
+    assert np.abs(square - K[np.ix_(rows, rows)]).max() <= eps
+    assert not used.product(rows[:0], v[:0], rows).any()
+    f = np.ones(M)
+    used.add_product(rows, v, f)
+    assert np.abs(f - 1.0 - K[:, rows] @ v).max() <= eps * np.abs(v).sum()
+
+
+def test_tiles_are_kept_when_much_of_the_matrix_has_been_computed() -> None:
+    """The numbers are the same before and after; what costs little, or does not fit, is not kept."""
+    rng = np.random.default_rng(0)
+    X, rows = rng.normal(size=(M, DEAR_FEATURES)), np.arange(40, 80)
+    K = rbf(0.01).block(X, X)
+    used = kept(tiles(Gram(rbf(0.01), X), 1.0).single(), Workspace())
+    assert isinstance(used, KeptTiles)
+    v, sources = rng.normal(size=40), []
+    for _ in range(3):
+        f = np.zeros(M)
+        used.add_product(rows, v, f)
+        sources.append(isinstance(used.source, GivenTiles))
+        assert np.abs(f - K[:, rows] @ v).max() <= 1e-4
+        assert np.abs(used.product(rows, v, rows[5:]) - K[np.ix_(rows[5:], rows)] @ v).max() <= 1e-4
+        assert np.abs(used.block(rows, rows) - K[np.ix_(rows, rows)]).max() <= 1e-5
+    assert sources == [False, True, True]
+    few = tiles(Gram(rbf(0.01), X[:, :5]), 1.0).single()
+    assert kept(few, Workspace()) is few
+    many = tiles(Gram(rbf(0.01), np.resize(X, (7000, DEAR_FEATURES))), 1.0).single()
+    assert kept(many, Workspace()) is many
