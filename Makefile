@@ -5,13 +5,14 @@ READY    := $(VENV)/.ready
 SEED     ?= $(shell date +%Y%m%d)
 EXAMPLES ?= 1000
 MUTATIONS ?= 500
+SECONDS  ?= 600
 # npm's package pyodide, with which the documentation's page on certificates checks them in the browser; without it that page says what it lacks
 PYODIDE  ?= $(wildcard .pytest_cache/pyodide/node_modules/pyodide)
 
 # what benchmarks compare with has an environment of its own, because tests are to run as they do without it
 PEERS    := build/peers
 
-.PHONY: help demo check lint mutants faults mutated-certificates proofs proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-sameness nightly-path nightly-bounds bench bench-each bench-against leaderboard docs dist clean
+.PHONY: help demo check check-claims experiments lint mutants faults mutated-certificates mutation proofs proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-sameness nightly-path nightly-bounds killed-studies fuzz bench bench-each bench-against leaderboard scaling docs dist clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22
@@ -25,16 +26,29 @@ demo: $(READY)  ## three comparisons: classification, regression, ranking
 check: $(READY)  ## the tests; ARGS goes to pytest
 	$(BIN)/python -m pytest $(ARGS)
 
+experiments: $(READY)  ## what the documents measured, measured again, in build/experiments; make experiments ARGS=--full as printed, which takes hours
+	@set -e; for each in examples/documents/*_*.py; do \
+	    echo "== $$each"; MPLBACKEND=Agg $(BIN)/python $$each --save build/experiments $(ARGS); \
+	done
+
 lint: $(READY)  ## style, types, direction of the imports
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict
 	$(BIN)/lint-imports
+
+check-claims: $(READY)  ## every claim of the documents tried again: statements, theorems, formulations, and the tests that the ledger names
+	$(BIN)/equimargin check-claims
+	PYTHONPATH=tests $(BIN)/python -m campaigns.claims
 
 mutants: $(READY)  ## the referee and the checker against formulations, solvers and programs that are wrong on purpose
 	$(BIN)/python -m pytest -m mutants -s tests/proofs/test_mutants.py tests/proofs/test_mutants_of_families.py
 
 faults: $(READY)  ## the tests against sources that are wrong on purpose; ARGS picks faults by parts of their names
 	PYTHONPATH=tests $(BIN)/python -m campaigns.faults $(ARGS)
+
+mutation: $(READY)  ## a sample of all mutants of the checker and of the referee: make mutation ARGS="--sample 100 checker"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,mutation]'
+	PYTHONPATH=tests $(BIN)/python -m campaigns.mutation $(ARGS)
 
 mutated-certificates: $(READY)  ## certificates that are changed on purpose; ARGS are data sets
 	PYTHONPATH=tests $(BIN)/python -m campaigns.certificate_mutations --seed $(SEED) --examples $(MUTATIONS) $(ARGS)
@@ -57,6 +71,13 @@ nightly-degenerate: $(READY)  ## degenerate machines of W, couplings, sigmoids a
 nightly-sameness: $(READY)  ## the verdicts on all pairs of formulations within every family: make nightly-sameness SEED=1, ARGS="svm.l2" for some
 	PYTHONPATH=tests $(BIN)/python -m campaigns.sameness --seed $(SEED) $(ARGS)
 
+killed-studies: $(READY)  ## studies that are killed at random moments and resumed: make killed-studies SEED=1, ARGS="--victim process" for some
+	PYTHONPATH=tests $(BIN)/python -m campaigns.killed_studies --seed $(SEED) $(ARGS)
+
+fuzz: $(READY)  ## damaged files for everything that reads files, SECONDS a reader: make fuzz SECONDS=600, ARGS="csv npz" for some
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,fuzz]'
+	PYTHONPATH=tests $(BIN)/python -m campaigns.fuzz --seconds $(SECONDS) $(ARGS)
+
 nightly-path: $(READY)  ## regularisation paths of new instances, judged in extended precision, and a fifth as many of each 1-norm family: make nightly-path SEED=1 EXAMPLES=10000
 	PYTHONPATH=tests $(BIN)/python -m campaigns.nightly_path --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 	PYTHONPATH=tests $(BIN)/python -m campaigns.exact.nightly_linear_path --seed $(SEED) --examples $$(( $(EXAMPLES) / 5 ))
@@ -69,13 +90,13 @@ bench: $(PEERS)/.ready  ## every kind of work beside every peer that can be inst
 	$(PEERS)/bin/python benchmarks/side_by_side.py $(ARGS)
 
 bench-each: $(READY)  ## the benchmarks of each kind of work, and the error of every map between formulations
-	$(BIN)/python benchmarks/svm.py
-	$(BIN)/python benchmarks/linear.py
-	$(BIN)/python benchmarks/one_norm.py
-	$(BIN)/python benchmarks/hard.py
-	$(BIN)/python benchmarks/ranking.py
-	$(BIN)/python benchmarks/exact.py
-	$(BIN)/python benchmarks/programs.py
+	$(BIN)/python benchmarks/kinds/svm.py
+	$(BIN)/python benchmarks/kinds/linear.py
+	$(BIN)/python benchmarks/kinds/one_norm.py
+	$(BIN)/python benchmarks/kinds/hard.py
+	$(BIN)/python benchmarks/kinds/ranking.py
+	$(BIN)/python benchmarks/kinds/exact.py
+	$(BIN)/python benchmarks/kinds/programs.py
 	$(BIN)/python -m pytest -m benchmark -s benchmarks tests/formulations/test_links.py
 
 bench-against: $(READY)  ## CPU times of another checkout and of this one, row by row: make bench-against OTHER=../before
@@ -83,6 +104,9 @@ bench-against: $(READY)  ## CPU times of another checkout and of this one, row b
 
 leaderboard: $(PEERS)/.ready  ## packages for SVMs: CPU time, and how far their models are above the proven optimum; docs/leaderboard.md
 	$(PEERS)/bin/python benchmarks/leaderboard.py $(ARGS)
+
+scaling: $(PEERS)/.ready  ## how CPU time grows with the number of points, beside other packages: docs/scaling.md
+	$(PEERS)/bin/python benchmarks/scaling.py $(ARGS)
 
 proofs: $(READY)  ## the theorems of proofs/rocq, built and checked by Coq: nothing assumed, and the values of the printed formulas
 	PYTHONPATH=tests $(BIN)/python -m campaigns.rocq
@@ -93,6 +117,7 @@ proof-mutants: $(READY)  ## the same with definitions that are wrong on purpose:
 docs: $(READY)  ## the documentation, in build/docs: every example is run, a warning is an error, and every link inside is followed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,docs]'
 	rm -rf build/docs docs/gallery docs/reference/families docs/reference/api
+	find docs/derivations -name '*.md' ! -name index.md -delete
 	$(BIN)/python -m sphinx -q -W --keep-going -E -b html -d build/doctrees docs build/docs
 	$(BIN)/equimargin atlas build/docs/atlas $(if $(PYODIDE),--pyodide $(PYODIDE))
 	$(BIN)/python docs/_extensions/check_links.py build/docs
