@@ -34,6 +34,10 @@ SECONDS_BETWEEN_LOOKS = 1.0
 SECONDS_WITHOUT_WORKERS = 60.0
 """Seconds that a cluster may be without workers: one that died is replaced sooner, and so is one that is started when there is work."""
 
+FREE_PORT = "127.0.0.1:0"
+"""Where a cluster of this machine serves its status: at any free port, and to no other machine. Without an address Dask takes port 8787,
+and warns where that is taken; with ":0" it listens to other machines, too."""
+
 KEPT = "the answers that were written are kept, and --resume runs what is missing"
 """What is said where a cluster is gone."""
 
@@ -188,7 +192,7 @@ def _cluster(scheduler: str | None, jobs: int) -> Iterator[Any]:
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what is lost is said in a sentence
     if scheduler is None:
         with (
-            LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, memory_limit=0) as cluster,
+            LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=FREE_PORT, memory_limit=0) as cluster,
             Client(cluster) as client,
         ):
             yield client

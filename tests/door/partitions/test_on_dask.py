@@ -13,6 +13,7 @@ import pytest
 
 from equimargin.distributed import Lost, PartitionedSolution, classification, ranking, solve
 from equimargin.distributed.on_dask import OnDask
+from equimargin.study.executors import FREE_PORT
 
 X = np.random.default_rng(5).normal(size=(1400, 5))
 SCORE = X @ [2.0, -1.0, 0.5, 0.0, 0.0] + np.random.default_rng(6).normal(size=1400)
@@ -28,7 +29,7 @@ def client() -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0, silence_logs=50) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=FREE_PORT, memory_limit=0, silence_logs=50) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         yield client
@@ -143,7 +144,7 @@ def test_dask_arrays_that_do_not_fit_are_refused(client: Any) -> None:
 def test_a_cluster_that_is_gone_is_said(client: Any) -> None:
     from distributed import Client, LocalCluster
 
-    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=50) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=FREE_PORT, silence_logs=50) as cluster:
         own = Client(cluster, set_as_default=False)
         problem = classification(delayed(2, "X"), delayed(2, "y"), 0.1, client=own)
         own.close()

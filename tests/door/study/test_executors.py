@@ -15,7 +15,7 @@ from equimargin.cli.study import ExecutorName, _executor
 from equimargin.solvers import SOLVERS
 from equimargin.study import Study
 from equimargin.study.database import Database
-from equimargin.study.executors import ClusterGone, Executor, local, of_dask, of_joblib
+from equimargin.study.executors import FREE_PORT, ClusterGone, Executor, _cluster, local, of_dask, of_joblib
 from equimargin.study.grid import Asked, grid
 from equimargin.study.plan import DataPlan, Plan
 from equimargin.study.run import run
@@ -91,6 +91,15 @@ def test_a_cluster_finds_what_this_process_finds(tmp_path: Path) -> None:
     assert rows(tmp_path / "there.sqlite", asked, of_dask(None, 1)) == rows(tmp_path / "here.sqlite", asked, local())
 
 
+def test_clusters_of_a_machine_are_open_at_once_and_to_no_other_machine() -> None:
+    """Dask warns where a port is taken, and a warning is an error here."""
+    pytest.importorskip("distributed", reason="dask and distributed are not installed")
+    with _cluster(None, 1) as one, _cluster(None, 1) as other:
+        servers = [client.cluster.scheduler.http_server for client in (one, other)]
+    assert {server.address for server in servers} == {"127.0.0.1"}
+    assert servers[0].port != servers[1].port
+
+
 def test_no_scheduler_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="dask and distributed are not installed")
     monkeypatch.setattr("equimargin.study.executors.SECONDS_TO_CONNECT", 0.5)
@@ -104,7 +113,7 @@ def test_a_cluster_without_workers_is_a_sentence(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("equimargin.study.executors.SECONDS_WITHOUT_WORKERS", 0.0)
     monkeypatch.setattr("equimargin.study.executors.SECONDS_BETWEEN_LOOKS", 0.1)
     with (
-        distributed.LocalCluster(n_workers=0, dashboard_address=None, memory_limit=0) as cluster,
+        distributed.LocalCluster(n_workers=0, dashboard_address=FREE_PORT, memory_limit=0) as cluster,
         pytest.raises(ClusterGone, match=r"the cluster has had no workers for 0 s; start some \(dask worker tcp.* --nthreads 1\)"),
     ):
         rows(tmp_path / "study.sqlite", of_iris("CLARABEL"), of_dask(cluster.scheduler_address, 1))
