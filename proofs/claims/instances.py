@@ -40,6 +40,16 @@ def points(random: Random, count: int, dimension: int = 2) -> tuple[Vector, ...]
     return tuple(tuple(Fraction(random.choice(COORDINATES)) for _ in range(dimension)) for _ in range(count))
 
 
+def best_in_box(multipliers: Sequence[Fraction], slopes: Sequence[Fraction], bound: Fraction) -> bool:
+    """Whether multipliers between 0 and a bound maximise a concave function that has these slopes there.
+
+    It may rise where a multiplier is at the bound, and fall where one is 0. A multiplier at the bound where it rises is not the best of any
+    larger bound, so that this says which bound it is, and not only that it is kept.
+    """
+    at = zip(multipliers, slopes, strict=True)
+    return all(0 <= a <= bound and (a == bound or slope <= 0) and (a == 0 or slope >= 0) for a, slope in at)
+
+
 def solved(problem: Problem) -> ExactOptimum:
     """The exact optimum of a problem that has one.
 

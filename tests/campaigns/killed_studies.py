@@ -162,9 +162,7 @@ def _killed(running: subprocess.Popen[bytes], file: Path, before: int, chance: r
     return f"{said}, TRACEBACK {errors.decode()[-2000:]}" if b"Traceback" in errors else said
 
 
-def run(
-    folder: Path, number: int, victim: str, chance: random.Random, whole: list[dict[str, Any]], kills: int
-) -> tuple[str, bool, int]:
+def run(folder: Path, number: int, victim: str, chance: random.Random, whole: list[dict[str, Any]], kills: int) -> tuple[str, bool, int]:
     """One study, killed and resumed until it is through: what happened, whether it ended as it should, and how many kills met it."""
     name = f"{victim}-{number}"
     file = folder / f"{name}.sqlite"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from random import Random
 
 import pytest
@@ -16,7 +17,7 @@ from equimargin.cli.app import app
 from equimargin.formulations import REGISTRY
 from equimargin.own.plugins import load_shipped
 from equimargin.proofs.claims import Kind, Verdict, chosen, claim, claims, failure
-from equimargin.proofs.claims.statement import STATEMENTS, statement
+from equimargin.proofs.claims.statement import DRAWS, STATEMENTS, statement
 from places import ROOT
 
 DIFFERENT = [id for id, known in STATEMENTS.items() if known.printed is not None]
@@ -27,11 +28,12 @@ NUMBERED = {
     "O": ["1"],
 }
 """The numbers of the equations that each document prints; the tutorial jumps over 71, and the encyclopedia numbers none."""
-TESTS = {
+TESTS = Counter(
     name
     for file in (ROOT / "tests").rglob("test_*.py")
     for name in re.findall(r"^def (test_\w+)\(", file.read_text(encoding="utf-8"), re.MULTILINE)
-}
+)
+"""How many tests have a name."""
 run = CliRunner().invoke
 
 
@@ -46,7 +48,7 @@ def test_what_a_claim_points_at_exists(id: str) -> None:
     load_shipped()
     row = claim(id)
     if row.kind is Kind.TEST:
-        assert row.name in TESTS
+        assert TESTS[row.name] == 1, "a pointer names one test, and no other has its name"
     if row.kind in (Kind.FORM, Kind.CONTROL):
         assert REGISTRY[row.name].control == (row.kind is Kind.CONTROL)
     if row.kind is Kind.STATEMENT:
@@ -80,6 +82,14 @@ def test_a_printed_statement_in_the_place_of_the_right_one_fails(id: str) -> Non
     known = STATEMENTS[id]
     assert known.printed is not None
     assert "is recorded as right is wrong" in replace(known, right=known.printed).failure()
+
+
+@pytest.mark.parametrize("id", ["T.28", "T.43", "T.73", "T.89"])
+@pytest.mark.parametrize("times", [Fraction(1, 2), Fraction(2)])
+def test_a_bound_of_another_size_is_noticed(id: str, times: Fraction) -> None:
+    known = STATEMENTS[id]
+    drawn = [known.draw(Random(seed)) for seed in range(DRAWS)]
+    assert not all(known.right(replace(instance, C=times * instance.C)) for instance in drawn)
 
 
 def test_a_right_statement_in_the_place_of_the_printed_one_fails() -> None:

@@ -11,7 +11,7 @@ from random import Random
 import numpy as np
 
 from equimargin.formulations import classification, polynomial
-from equimargin.proofs.claims.instances import COSTS, Classes, Vector, classes, combined, dot, points, solved
+from equimargin.proofs.claims.instances import COSTS, Classes, Vector, best_in_box, classes, combined, dot, points, solved
 from equimargin.proofs.claims.statement import as_printed, statement
 from equimargin.proofs.claims.statements.hard_margins import signed
 from equimargin.solvers.exact.optimum import exact_optimum
@@ -213,8 +213,8 @@ def kernel_multipliers_are_balanced(at: Curved) -> bool:
 
 @statement("T.43", curved)
 def kernel_multipliers_are_at_most_the_cost(at: Curved) -> bool:
-    """C >= alpha >= 0."""
-    return all(0 <= a <= at.C for a in at.alpha)
+    """C >= alpha >= 0: between these bounds alpha is the best, whose slope is 1 - y_i F(x_i)."""
+    return best_in_box(at.alpha, [1 - s * at.F(x) for s, x in zip(at.y, at.x, strict=True)], at.C)
 
 
 @statement("T.44", curved)

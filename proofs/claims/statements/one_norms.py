@@ -128,8 +128,9 @@ def coefficients_and_slacks_are_not_negative(at: Program) -> bool:
 
 @statement("T.96.program", one_norm)
 def a_one_norm_ranking_is_a_linear_program(at: Program) -> bool:
-    """It has a vertex for an optimum: no more of alpha is positive than there are rows with a multiplier."""
-    return sum(a > 0 for a in at.a) <= sum(u > 0 for u in at.u)
+    """Its dual is linear, too, and has its value: max 1'u with M'u <= 1 and 0 <= u <= C."""
+    prices = [dot(at.u, column) for column in zip(*at.M, strict=True)]
+    return max(prices) <= 1 and all(0 <= u <= at.C for u in at.u) and min(at.a) >= 0 and sum(at.u) == priced(at)
 
 
 @statement("T.96.suppress", one_norm)
@@ -319,10 +320,10 @@ def a_ranking_vector_machine_does_not_depend_on_the_origin(at: Moved) -> bool:
 
 @statement("K.2.10", vectors)
 def the_linear_program_of_k_is_that_of_t(at: Program) -> bool:
-    """e'beta + C e'xi with (Q beta)_i - (Q beta)_j >= 1 - xi_ij: rows of A Q."""
+    """e'beta + C e'xi with (Q beta)_i - (Q beta)_j >= 1 - xi_ij and beta >= 0: rows of A Q."""
     Q = [[k(a, b) for b in at.x] for a in at.x]
     rows = [tuple(a - b for a, b in zip(Q[i], Q[j], strict=True)) for i, j in at.pairs]
-    return list(at.M) == rows and priced(at) == at.value
+    return list(at.M) == rows and min(at.a) >= 0 and priced(at) == at.value
 
 
 @statement("K.2.10.evaluations", vectors)

@@ -9,7 +9,7 @@ from math import comb
 from random import Random
 
 from equimargin.formulations import reduced_preferences
-from equimargin.proofs.claims.instances import COSTS, Ranked, Vector, combined, dot, of_pairs, points, ranked
+from equimargin.proofs.claims.instances import COSTS, Ranked, Vector, best_in_box, combined, dot, of_pairs, points, ranked
 from equimargin.proofs.claims.statement import as_printed, statement
 from equimargin.proofs.claims.statements.rankings import coefficients, cost, incidence, multiplied, rank, slacks, transposed
 
@@ -104,9 +104,10 @@ def the_function_is_a_sum_over_lambda(at: Ranked) -> bool:
 
 @statement("P.8", ranked)
 def the_dual_of_6(at: Ranked) -> bool:
-    """1'alpha - alpha'P K P'alpha / (2 lambda) is the optimum of (6)."""
+    """1'alpha - alpha'P K P'alpha / (2 lambda) is the optimum of (6), and largest there for 0 <= alpha <= 1: its slope is 1 - margin."""
     a = scaled(at)
-    return sum(a) - at.quadratic(a) / (2 * lambda_of_6(at)) == at.value / cost(at)
+    value = sum(a) - at.quadratic(a) / (2 * lambda_of_6(at))
+    return value == at.value / cost(at) and best_in_box(a, [1 - at.margin(r) for r in at.all], Fraction(1))
 
 
 @statement("P.8.size", ranked)
@@ -208,6 +209,45 @@ def lambda_times_the_function_is_linear(at: Segment) -> bool:
 def the_function_is_linear(at: Segment) -> bool:
     """f is linear in lambda: Definition 2.2 and Theorem 1."""
     return between(at, scale=False)
+
+
+@dataclass(frozen=True)
+class Curved:
+    """A weight lambda, a value f to compare with, and four values of f in equal steps, all positive."""
+
+    lam: Fraction
+    f: Fraction
+    four: tuple[Fraction, ...]
+
+
+def curved(random: Random) -> Curved:
+    """Weights on both sides of 1, above which the solution is 0."""
+    start, step = Fraction(random.randint(0, 4), 4), Fraction(random.randint(1, 4), 4)
+    four = tuple(start + i * step for i in range(4))
+    return Curved(Fraction(random.randint(0, 12), 8), Fraction(random.randint(-8, 8), 4), four)
+
+
+def bent_loss(f: Fraction) -> Fraction:
+    """f^4 / 4 - f^3 / 3 + f^2 / 2 - f, convex: its second derivative is 3 f^2 - 2 f + 1 > 0."""
+    return f**4 / 4 - f**3 / 3 + f**2 / 2 - f
+
+
+def bent_regulariser(f: Fraction) -> Fraction:
+    """|f| + |f|^3 / 3, convex."""
+    return abs(f) + abs(f) ** 3 / 3
+
+
+@statement("P.theorem1.necessary", curved)
+def a_path_may_be_linear_without_the_conditions(at: Curved) -> bool:
+    """V of the fourth degree and Omega of the third have the path f = max(0, 1 - lambda): no other f has a smaller V + lambda Omega."""
+    best = max(Fraction(0), 1 - at.lam)
+    return bent_loss(best) + at.lam * bent_regulariser(best) <= bent_loss(at.f) + at.lam * bent_regulariser(at.f)
+
+
+@as_printed("P.theorem1.necessary")
+def a_linear_path_needs_the_conditions(at: Curved) -> bool:
+    """Then both would be of the second degree at most, and their third differences 0."""
+    return all(of(at.four[3]) - 3 * of(at.four[2]) + 3 * of(at.four[1]) - of(at.four[0]) == 0 for of in (bent_loss, bent_regulariser))
 
 
 @statement("P.5.obtained", segment)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from random import Random
 
 from equimargin.formulations import regression
-from equimargin.proofs.claims.instances import Tube, Vector, combined, dot, points, solved, tube
+from equimargin.proofs.claims.instances import Tube, Vector, best_in_box, combined, dot, points, solved, tube
 from equimargin.proofs.claims.statement import as_printed, statement
 from equimargin.solvers.exact.optimum import exact_optimum
 from equimargin.solvers.solution import Status
@@ -238,8 +238,10 @@ def differences_are_balanced(at: Tube) -> bool:
 
 @statement("T.73", tube)
 def multipliers_of_both_sides_are_at_most_the_cost(at: Tube) -> bool:
-    """0 <= alpha, alphahat <= C."""
-    return all(0 <= a <= at.C for a in (*at.alpha, *at.alphahat))
+    """0 <= alpha, alphahat <= C: between these bounds both are the best, whose slopes are how far a target is out of the tube."""
+    above = [at.y[i] - at.F(i) - at.epsilon for i in at.all]
+    below = [at.F(i) - at.y[i] - at.epsilon for i in at.all]
+    return best_in_box(at.alpha, above, at.C) and best_in_box(at.alphahat, below, at.C)
 
 
 @statement("T.74", tube)

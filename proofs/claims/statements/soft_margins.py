@@ -8,7 +8,7 @@ from fractions import Fraction
 from random import Random
 
 from equimargin.formulations import classification
-from equimargin.proofs.claims.instances import COSTS, Classes, combined, dot, of_labels, points, separable, soft, solved
+from equimargin.proofs.claims.instances import COSTS, Classes, best_in_box, combined, dot, of_labels, points, separable, soft, solved
 from equimargin.proofs.claims.statement import as_printed, statement
 from equimargin.proofs.claims.statements.hard_margins import signed
 
@@ -79,8 +79,8 @@ def soft_multipliers_are_balanced(at: Classes) -> bool:
 
 @statement("T.28", soft)
 def soft_multipliers_are_at_most_the_cost(at: Classes) -> bool:
-    """C >= alpha >= 0."""
-    return all(0 <= a <= cost(at) for a in at.alpha)
+    """C >= alpha >= 0: between these bounds alpha is the best, whose slope is 1 - y_i F(x_i)."""
+    return best_in_box(at.alpha, [1 - at.margin(i) for i in at.all], cost(at))
 
 
 @statement("T.28.same", soft)

@@ -128,9 +128,7 @@ def compare(
     total_time: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="For all answers; after the step at work, what there is is printed and written.")
     ] = None,
-    patient: Annotated[
-        bool, typer.Option("--patient", help="Wait for all answers, slow ones and those that no verdict needs.")
-    ] = False,
+    patient: Annotated[bool, typer.Option("--patient", help="Wait for all answers, slow ones and those that no verdict needs.")] = False,
     jobs: Annotated[int, typer.Option(metavar="N", help="Processes; -1 is all cores.")] = 1,
     preferences: PreferencesOption = None,
     target: TargetOption = None,

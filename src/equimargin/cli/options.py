@@ -318,9 +318,7 @@ class Variant:
         return "" if self.per_query is None else f", the {self.per_query.value} of the losses of a query's pairs"
 
 
-def margin_problem(
-    data: Data, kernel: Kernel, C: float = 1.0, epsilon: float = 0.1, loss: Loss = "hinge", **variant: Any
-) -> MarginProblem:
+def margin_problem(data: Data, kernel: Kernel, C: float = 1.0, epsilon: float = 0.1, loss: Loss = "hinge", **variant: Any) -> MarginProblem:
     """The margin problem of the data's task, or of its preferences, with the weights of its rows or queries.
 
     variant : what `Variant.arguments` returns.

@@ -180,4 +180,3 @@ def sentence(before: Instance, found: Reduction) -> str:
     """What a search has done, in words."""
     how = "" if found.complete else "; the time was over before all was tried"
     return f"from {before.size} to {found.instance.size} in {found.seconds:.1f} s, {found.tried} instances tried{how}"
-

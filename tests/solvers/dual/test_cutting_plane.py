@@ -161,7 +161,7 @@ def test_mixtures_are_feasible_and_their_bounds_hold(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.2)], ids=lambda kernel: kernel.name)
-def test_the_trajectory(kernel: Any) -> None:
+def test_the_bounds_close_in_along_the_trajectory(kernel: Any) -> None:
     """One record a round: bounds close in from both sides, idle constraints are left out, and at most one more than features is active."""
     solution = checked(ranked(10.0, kernel), 1e-8)
     rounds = solution.trajectory

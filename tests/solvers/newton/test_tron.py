@@ -128,7 +128,7 @@ def test_a_truncated_step_is_a_newton_step_within_its_residual() -> None:
 
 
 @pytest.mark.parametrize("kernel", [linear(), rbf(0.2)], ids=lambda kernel: kernel.name)
-def test_the_trajectory(kernel: Any) -> None:
+def test_the_function_never_rises_along_the_trajectory(kernel: Any) -> None:
     """One record an iteration; f never rises, and the last one is the end of the run."""
     solution = checked(ranked(10.0, kernel), 1e-8)
     steps = solution.trajectory
