@@ -56,7 +56,8 @@ def command(name: str, run: Callable[[bool, Path], Report]) -> None:
     )
     options = parser.parse_args()
     report = run(options.full, options.data)
-    lines = [*report.table, "", *said(report.outcomes)]
+    head = "At the size that the document prints:" if options.full else "At a small size; the outcomes of the ledger are of larger runs:"
+    lines = [*report.table, "", head, *said(report.outcomes)]
     print(*lines, sep="\n")
     if options.save is None:
         plt.show()

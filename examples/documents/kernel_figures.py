@@ -25,6 +25,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from experiment import DATA, Outcome, Report, command
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 
 from equimargin.data import load
@@ -232,7 +233,7 @@ def outcome(id: str, fold: Fold, found: list[Run]) -> Outcome:
     words, first = [], True
     for criterion, when in arrivals(found).items():
         first &= when["tron"] <= min(when[method] for method in PUBLISHED)
-        seconds = (f"{method} {when[method]:.2f} s" if np.isfinite(when[method]) else f"{method} never" for method in METHODS)
+        seconds = (f"{method} {when[method]:.2g} s" if np.isfinite(when[method]) else f"{method} never" for method in METHODS)
         words.append(f"{criterion} {', '.join(seconds)}")
     because = f"on {fold.name} test scores stay within {SETTLED} of the optimal model's after: {'; '.join(words)}"
     return Outcome(id, first if fold.name == "MQ2008" else None, because)
@@ -247,10 +248,15 @@ def second(fold: Fold, found: list[Run]) -> Outcome:
 
 
 def picture(found: dict[str, list[Run]]) -> Figure:
-    """Score over training time, a panel for each set and criterion; the start, which scores nothing, is left out."""
+    """Score over training time, a column for each set and a row for each criterion; the start, which scores nothing, is left out."""
     panels = [(name, criterion) for name, done in found.items() for criterion in dict.fromkeys(run.criterion for run in done)]
-    figure, axes = plt.subplots(1, len(panels), figsize=(3.6 * len(panels), 3.8), squeeze=False)
-    for at, (name, criterion) in zip(axes[0], panels, strict=True):
+    rows, columns = len(CRITERIA), len(found)
+    figure, axes = plt.subplots(rows, columns, figsize=(4 * columns, 3 * rows + 1), squeeze=False)
+    for at in axes.flat:
+        at.set_axis_off()
+    for name, criterion in panels:
+        at = axes[list(CRITERIA).index(criterion), list(found).index(name)]
+        at.set_axis_on()
         for run in found[name]:
             if run.criterion == criterion:
                 style = "-" if run.method in PUBLISHED else "--"
@@ -259,6 +265,9 @@ def picture(found: dict[str, list[Run]]) -> Figure:
                 colour = f"C{list(METHODS).index(run.method)}"
                 at.semilogx(seconds, [check.score for check in models], style, color=colour, marker=".", linewidth=1, label=run.method)
         at.set(xlabel="training time, CPU seconds", ylabel=f"{criterion}, test", title=name)
+        low, high = np.log10(at.get_xlim())
+        at.set_xlim(10.0 ** np.floor(low), 10.0 ** np.ceil(high))  # whole decades alone are labelled, and so there are two at least
+        at.xaxis.set_minor_formatter(NullFormatter())
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="lower center", ncols=len(METHODS))
     figure.tight_layout(rect=(0, 0.08, 1, 1))
     return figure

@@ -2,7 +2,8 @@
 ====================================================================
 
 Two overlapping classes of 100 points each, ranked so that the one class is above the other: 10,000 pairs. Four solutions of the path are
-drawn, from its first breakpoint to the smallest lambda.
+drawn, from its first breakpoint to the smallest lambda. Red points are to be above blue ones; the darker, the higher is the score, and the
+thick line is the cut between the classes.
 
 Run it: ``python examples/documents/path_figure.py [--full] [--save FOLDER]``. With ``--full`` all pairs are taken, as printed; without it
 the 199 of the reduced graph. The points are read from ``../shared/data/esl-mixture.csv``; without that file points are drawn by the

@@ -182,7 +182,7 @@ def table_3(found: Splits) -> Iterator[str]:
         size, seconds = spread([one.size for one in done], ".0f"), np.mean([one.seconds for one in done])
         pairs, breakpoints = np.mean([one.pairs for one in done]), np.mean([one.breakpoints for one in done])
         early = sum(not one.complete for one in done)
-        line = f"  {name:9s} {kind:8s} {len(done):6d} {error:>14s} {lam:>16s} {size:>9s} {seconds:7.2f} {pairs:7,.0f} {breakpoints:11,.0f}"
+        line = f"  {name:9s} {kind:8s} {len(done):6d} {error:>14s} {lam:>16s} {size:>9s} {seconds:7.3f} {pairs:7,.0f} {breakpoints:11,.0f}"
         yield f"{line} {breakpoints / pairs:6.2f}" + (f"  ({early} ended early)" if early else "")
     yield "The printed numbers are for the reduced graph, which is no equivalent of all pairs: of two levels it loses little here, of"
     yield "Auto's 127 levels most of what there is to learn; and its lambda weighs |f|^2 against fewer losses. Seconds are of another"

@@ -127,7 +127,7 @@ def lines(found: Table, asked: list[Query]) -> Iterator[str]:
         yield f"query {at + 1}: {len(query.y)} documents of {query.X.shape[1]} features"
         for (machine, kind), cells in found.items():
             own, printed = cells[at].mean(axis=0), PRINTED[machine, kind][at]
-            text = f"accuracy {own[0]:.4f} ({printed[0]:.4f}), seconds {own[1]:.3f} ({printed[1]:g}), vectors {own[2]:.1f} ({printed[2]:g})"
+            text = f"accuracy {own[0]:.4f} ({printed[0]:.4f}), seconds {own[1]:.4f} ({printed[1]:g}), vectors {own[2]:.1f} ({printed[2]:g})"
             yield f"  {machine} {kind:7s} {text}"
 
 

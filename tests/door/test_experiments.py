@@ -22,6 +22,7 @@ BY_SIZE = {
     "T.figure7",
     "T.figure8.linear",
     "O.abstract.better",
+    "O.abstract.retrieval",
     "O.curves",
     "K.figure2",
     "K.4.4.fastest",
