@@ -97,9 +97,7 @@ class RunOptions(TypedDict, total=False):
     n_jobs: int
 
 
-def checked(
-    tol: object, max_iter: object, time_limit: object, callback: Callback | None = None, n_jobs: object = 1
-) -> Limits:
+def checked(tol: object, max_iter: object, time_limit: object, callback: Callback | None = None, n_jobs: object = 1) -> Limits:
     """Limits as callers hand them in.
 
     Raises

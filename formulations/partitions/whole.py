@@ -1,6 +1,6 @@
 """What all partitions agree on: maxima and exact sums over all of them, on which the grids of their sums depend and nothing else does.
 
-    min over v = (w, b)   1/2 |w|^2 + C sum_r loss(u_r),     u_r = 1 - y_i (w.x_i + b)   or   u_ij = 1 - w.x_i + w.x_j
+min over v = (w, b)   1/2 |w|^2 + C sum_r loss(u_r),     u_r = 1 - y_i (w.x_i + b)   or   u_ij = 1 - w.x_i + w.x_j
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Sparse matrices and vectors of rational numbers, multiplied in integers.
 
-    row i of M = integers[i] / units[i],   x = numerators / denominator,   (M x)_i = integers[i] . numerators / (units[i] denominator)
+row i of M = integers[i] / units[i],   x = numerators / denominator,   (M x)_i = integers[i] . numerators / (units[i] denominator)
 """
 
 from __future__ import annotations

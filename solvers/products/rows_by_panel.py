@@ -45,9 +45,7 @@ def _rows_by_panel(context: Any, left: Any, rows: Any, first: Any, panel: Any, E
         return None
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        features, points, columns, products = (
-            context.make_array(signature.args[k])(context, builder, arguments[k]) for k in (0, 1, 3, 4)
-        )
+        features, points, columns, products = (context.make_array(signature.args[k])(context, builder, arguments[k]) for k in (0, 1, 3, 4))
         depth, count, width = (builder.extract_value(array.shape, k) for array, k in ((features, 1), (points, 0), (columns, 1)))
         starts, last = [], builder.sub(count, _INDEX(1))
         for j in range(ROWS):

@@ -1,7 +1,7 @@
 """Two linear programs that always have an optimum, and say whether a program is infeasible or has no lower bound.
 
-    violation     min t     s.t.  -t <= A x - b <= t,  G x - h <= t,  t >= 0          0: x is feasible; above: its multipliers are a ray
-    recession     min q'd   s.t.  P d = 0,  A d = 0,  G d <= 0,  -1 <= d <= 1         below 0: d is a ray; 0: there is a lower bound
+violation     min t     s.t.  -t <= A x - b <= t,  G x - h <= t,  t >= 0          0: x is feasible; above: its multipliers are a ray
+recession     min q'd   s.t.  P d = 0,  A d = 0,  G d <= 0,  -1 <= d <= 1         below 0: d is a ray; 0: there is a lower bound
 """
 
 from __future__ import annotations
