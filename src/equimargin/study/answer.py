@@ -17,7 +17,7 @@ from equimargin.compare import clocks, compare
 from equimargin.data import Data
 from equimargin.formulations import Problem
 from equimargin.own.plugins import load, sources_of
-from equimargin.report.records import LIBRARIES, versions
+from equimargin.report.records import LIBRARIES, record, versions
 from equimargin.study import memory as of_memory
 from equimargin.study.grid import Asked, digest_of, loaded, problems
 
@@ -115,8 +115,10 @@ def _compared(asked: Asked, problem: Problem) -> dict[str, Any]:
         total_time=DECLARING * asked.time_limit if declared else None,
         patient=True,
     )
-    for record in found.answers:
-        return {name: record[name] for name in ANSWER if name in record}
+    for family in found.families:
+        for judgement in family.judgements:
+            told = record(family, judgement) | {"reason": judgement.ground}
+            return {name: told[name] for name in ANSWER if name in told}
     return _not_solved("time_limit", "skipped", f"{found.interrupted} before it began")
 
 

@@ -19,6 +19,8 @@ COLOURS, DASHES = 6, 4
 """Colours and patterns of lines of the style sheet; each solver has one of each."""
 SHORTEST = 1e-3
 """Seconds of CPU time: shorter ones count as this much, because the clock of a process tells them apart no more."""
+SECONDS = ".4f"
+"""How CPU seconds are written: tenths of a millisecond, one below the other; what differs by less is noise of the clock."""
 CAPTION = (
     "Higher is better. A line shows on what share of the problems that a solver was put to it has a solved answer within a factor of the "
     "fastest one's CPU time, that of declaring, solving and proving, without compiled kernels. Of a backend its fastest formulation "
@@ -33,7 +35,7 @@ PROBLEMS = (
 """The columns of the table of problems, and whether they hold words."""
 ANSWERS = (
     *(("data", True), ("seed", False), ("kernel", True), ("C", False), ("family", True), ("formulation", True), ("solver", True)),
-    *(("agreement", True), ("status", True), ("value", False), ("width", False), ("CPU s", False), ("reason", True)),
+    *(("agreement", True), ("status", True), ("value", False), ("width", False), ("CPU s", False), ("why not solved", True)),
 )
 """The columns of the table of answers."""
 
@@ -171,7 +173,7 @@ def _problem_row(problem: StudiedProblem, data: str) -> Iterator[Cell]:
     fastest = problem.solved[0] if problem.solved else None
     name = "" if fastest is None else " by ".join(filter(None, (fastest["formulation"], fastest["solver"])))
     yield Cell(name, name, "word")
-    yield _figure(None if fastest is None else fastest["cpu_seconds"], ".3g")
+    yield _figure(None if fastest is None else fastest["cpu_seconds"], SECONDS)
 
 
 def _answer_row(row: Mapping[str, Any], data: str) -> Iterator[Cell]:
@@ -183,8 +185,9 @@ def _answer_row(row: Mapping[str, Any], data: str) -> Iterator[Cell]:
     yield Cell(row["status"].replace("_", " "), row["status"], "word")
     yield _figure(row["value"], ".10g")
     yield _figure(row["relative_width"], ".1e")
-    yield _figure(row["cpu_seconds"], ".3g")
-    yield Cell(row["reason"] or "", row["reason"] or "", "long")
+    yield _figure(row["cpu_seconds"], SECONDS)
+    reason = "" if row["ok"] else row["reason"] or ""
+    yield Cell(reason, reason, "long" if reason else "word")
 
 
 def _figure(value: float | None, form: str) -> Cell:
@@ -204,4 +207,5 @@ def _reasons(records: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
 def _computed_with(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """What answers were computed with: one line a name, with all values that occur."""
     for name in dict.fromkeys(name for record in records for name in record):
-        yield name, "; ".join(dict.fromkeys(str(record.get(name, "")) for record in records))
+        values = (record.get(name, "") for record in records)
+        yield name, "; ".join(dict.fromkeys("no limit" if value is None else str(value) for value in values))

@@ -172,6 +172,18 @@ def test_a_page_never_scrolls_sideways_but_its_boxes_do(browser: Browser, pages:
     assert all(box == [0, "region"] for box in browser.run(script))
 
 
+def test_a_long_table_scrolls_below_its_heads(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["study"])
+    script = """const box = [...document.querySelectorAll('.wide:has(table.sortable)')].at(-1);
+      box.scrollTop = 400;
+      const of_box = box.getBoundingClientRect(), head = box.querySelector('thead').rows[0].cells[0].getBoundingClientRect();
+      return [box.scrollTop, of_box.height / window.innerHeight, head.top - of_box.top]"""
+    scrolled, height, below = browser.run(script)
+    assert scrolled == 400
+    assert height <= 0.9
+    assert below == pytest.approx(0, abs=1)
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_words_of_pictures_are_inside_of_them(browser: Browser, pages: dict[str, Path], name: str) -> None:
     browser.open(pages[name])

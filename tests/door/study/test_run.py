@@ -18,6 +18,7 @@ import pytest
 
 from equimargin.formulations import classification, rbf
 from equimargin.own import plugins
+from equimargin.proofs.referee.judgement import Judgement
 from equimargin.study import Study
 from equimargin.study import answer as module
 from equimargin.study.answer import ChangedData, answer, provenance
@@ -105,6 +106,12 @@ def test_an_exception_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "compare", failing)
     found = answer(of_xor()[0])
     assert (found["status"], found["ok"], found["reason"]) == ("numerical_failure", False, "ZeroDivisionError: by zero")
+
+
+def test_the_reason_of_an_answer_is_why_it_does_not_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That its backend says "optimal" is no reason for a failure."""
+    monkeypatch.setattr(Judgement, "ground", property(lambda judgement: "its own conditions are missed"))
+    assert answer(of_xor()[0])["reason"] == "its own conditions are missed"
 
 
 def test_no_time_is_an_answer() -> None:
