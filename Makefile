@@ -12,7 +12,7 @@ PYODIDE  ?= $(wildcard .pytest_cache/pyodide/node_modules/pyodide)
 # what benchmarks compare with has an environment of its own, because tests are to run as they do without it
 PEERS    := build/peers
 
-.PHONY: help demo check check-claims experiments lint mutants faults mutated-certificates mutation proofs proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-sameness nightly-path nightly-bounds killed-studies fuzz bench bench-each bench-against leaderboard scaling docs dist clean
+.PHONY: help demo check check-claims experiments lint mutants faults mutated-certificates mutation proofs verified-checker two-checkers proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-sameness nightly-path nightly-bounds killed-studies fuzz bench bench-each bench-against leaderboard scaling docs dist clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22
@@ -110,6 +110,12 @@ scaling: $(PEERS)/.ready  ## how CPU time grows with the number of points, besid
 
 proofs: $(READY)  ## the theorems of proofs/rocq, built and checked by Coq: nothing assumed, and the values of the printed formulas
 	PYTHONPATH=tests $(BIN)/python -m campaigns.rocq
+
+verified-checker: $(READY)  ## the checker that is proved in Coq, extracted to OCaml and compiled; equimargin verify asks it then
+	$(BIN)/python -m equimargin.proofs.coq
+
+two-checkers: $(READY)  ## the proved program and checker.py on certificates that are changed on purpose: make two-checkers SEED=1 MUTATIONS=420
+	PYTHONPATH=tests $(BIN)/python -m campaigns.two_checkers --seed $(SEED) --examples $(MUTATIONS)
 
 proof-mutants: $(READY)  ## the same with definitions that are wrong on purpose: each must be noticed
 	PYTHONPATH=tests $(BIN)/python -m campaigns.rocq --mutants

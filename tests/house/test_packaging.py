@@ -53,7 +53,7 @@ def wanted(tree: Path) -> dict[str, bytes]:
         f"{package.replace('.', '/')}/{path.relative_to(tree / folder).as_posix()}": path.read_bytes()
         for package, folder in PACKAGE_DIR.items()
         for path in (tree / folder).rglob("*")
-        if path.suffix in {".py", ".md", ".v", ".json", ".html", ".css", ".js", ".toml"} or path.name in {"py.typed", "_CoqProject"}
+        if path.suffix in {".py", ".md", ".v", ".ml", ".json", ".html", ".css", ".js", ".toml"} or path.name in {"py.typed", "_CoqProject"}
     }
 
 

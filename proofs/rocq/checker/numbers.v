@@ -42,14 +42,28 @@ Definition decimal (m e : Z) : option rational := match m with
 (** ** Strings *)
 Definition hexadecimal_digit (b : byte) : option Z := let n := code b in
   if digit b is Some v then Some v else require (Z.leb 97 n && Z.leb n 102) (Some (n - 87)%BZ).
-Fixpoint hexadecimal_digits (m : Z) (count : nat) (s : seq byte) : Z * nat * seq byte :=
+(** The digits at the beginning, the last one first, before those that are given, and what follows them. *)
+Fixpoint hexadecimal_digits (ds : seq Z) (s : seq byte) : seq Z * seq byte :=
   match s with
-  | b :: s' => if hexadecimal_digit b is Some v then hexadecimal_digits (16 * m + v)%BZ count.+1 s' else (m, count, s)
-  | [::] => (m, count, s)
+  | b :: s' => if hexadecimal_digit b is Some v then hexadecimal_digits (v :: ds) s' else (ds, s)
+  | [::] => (ds, [::])
   end.
+(** The digits in a base, the last one first, as digits in its square. *)
+Fixpoint squared_base (base : Z) (ds : seq Z) : seq Z :=
+  match ds with a :: b :: ds' => (a + base * b)%BZ :: squared_base base ds' | _ => ds end.
+(** Their number, where there are at most 2^rounds digits: halving their count takes less time than one digit after the other. *)
+Fixpoint in_base (rounds : nat) (base : Z) (ds : seq Z) : Z :=
+  match rounds, ds with
+  | _, [:: a] => a
+  | rounds'.+1, _ => in_base rounds' (base * base)%BZ (squared_base base ds)
+  | _, _ => 0%BZ
+  end.
+Definition MOST_ROUNDS := 32.
+Definition hexadecimal (s : seq byte) : Z * nat * seq byte :=
+  let: (ds, rest) := hexadecimal_digits [::] s in (in_base MOST_ROUNDS 16 ds, size ds, rest).
 (** An integer that is not negative, and what follows it. *)
 Definition natural (s : seq byte) : option (Z * seq byte) :=
-  let: (m, count, rest) := if s is x30%byte :: x78%byte :: s' then hexadecimal_digits 0 0 s' else digits 0 0 s in
+  let: (m, count, rest) := if s is x30%byte :: x78%byte :: s' then hexadecimal s' else digits 0 0 s in
   require (0 < count) (Some (m, rest)).
 Definition quotient (s : seq byte) : option rational :=
   let: (negative, s) := if s is x2d%byte :: s' then (true, s') else (false, s) in

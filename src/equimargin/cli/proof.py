@@ -60,15 +60,41 @@ def verify(
 ) -> None:
     """Check certificates, and print a line for each: ACCEPTED with the interval, or REJECTED with the first reason.
 
-    Exit status: 0 all are accepted; 1 one is rejected; 2 a file cannot be read; 4 all are accepted, and with --prove a theorem is not
-    checked by Coq, whose line says why. `python3 -I proofs/checker.py FILE...` does the same without --prove.
+    The last line says which checkers there were: where `python -m equimargin.proofs.coq` has built the program that is extracted from a
+    proof, it is asked too about files that are accepted. Exit status: 0 all are accepted; 1 one is rejected; 2 a file cannot be read; 4 all
+    are accepted, and with --prove a theorem is not checked by Coq, whose line says why. `python3 -I proofs/checker.py FILE...` does the
+    same without the program and without --prove.
     """
     from equimargin.proofs.checker import main as check
 
     status = check(files)
+    if status == 0:
+        status = _asked_of_the_program(files)
     if prove and status == 0:
         status = UNDECIDED if [file for file in files if not _proved(file)] else 0
     raise typer.Exit(status)
+
+
+def _asked_of_the_program(files: list[str]) -> int:
+    """The exit status when the program that is proved is asked too about files that are accepted; a line says what it answers."""
+    from equimargin.proofs.coq import COVERED, Answer, NotProved, answer, built
+
+    if (program := built()) is None:
+        typer.echo("Checked by checker.py; the program that is extracted from a proof is not built (python -m equimargin.proofs.coq).")
+        return 0
+    answers = []
+    for file in files:
+        try:
+            answers.append(answer(program, Path(file)))
+        except NotProved as reason:
+            typer.echo(f"{file}: {reason}")
+        else:
+            if answers[-1] is Answer.REJECTED:
+                typer.echo(f"{file}: REJECTED by the program that is proved, and accepted by checker.py: one is wrong, please report it")
+    accepted, unread = answers.count(Answer.ACCEPTED), answers.count(Answer.UNREAD)
+    not_read = f", and does not read {unread}: {COVERED}" if unread else ""
+    typer.echo(f"Checked by checker.py, and by the program that is proved, which accepts {accepted} of {len(files)}{not_read}.")
+    return 1 if Answer.REJECTED in answers else 0
 
 
 def _proved(file: str) -> bool:

@@ -8,19 +8,23 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from campaigns.certificate_mutations import signed
+from campaigns.certificate_mutations import accepted, hostile, mutations, signed
 from equimargin.cli.app import app
 from equimargin.formulations import classification, rbf, regression
 from equimargin.proofs import certificate, coq
+from equimargin.proofs.coq.__main__ import main
+from equimargin.proofs.coq.program import _name
 from equimargin.solvers import solve
 
 X = [[1.0, 0.3], [-1.0, 0.7], [-0.5, -1.0], [1.2, -1.0], [0.1, 0.2]]
 SOFT: Any = certificate(solve(classification(X, [1, -1, -1, 1, -1], 2.0), tol=1e-9))
 RBF: Any = certificate(solve(classification(X, [1, -1, -1, 1, -1], 2.0, rbf(1.0)), tol=1e-9))
 TUBE: Any = certificate(solve(regression(X, [0.5, 1.5, -2.0, 0.25, 1.0], 2.0, 0.125, loss="squared_hinge"), tol=1e-9))
+BOTH = pytest.mark.skipif(not all(map(shutil.which, ("coqc", "ocamlfind"))), reason="coqc or ocamlfind is not installed")
 NEEDS_COQ = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
 
 
@@ -98,3 +102,70 @@ def test_coq_itself_refuses_an_interval_without_the_optimum(tmp_path: Path) -> N
     for name, claim in (("above", {"lower": upper, "upper": upper + 1}), ("below", {"lower": 0.0, "upper": SOFT["claim"]["lower"] / 2})):
         with pytest.raises(coq.NotProved, match="does not accept it"):
             coq.prove(written(tmp_path, f"{name}.json", SOFT | {"claim": claim}))
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the program belongs, in a cache of its own."""
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    monkeypatch.setattr("equimargin.proofs.coq.program.cache", lambda: folder)
+    assert coq.built() is None
+    return folder / _name()
+
+
+def test_verify_says_that_the_program_is_not_built(program: Path, tmp_path: Path) -> None:
+    answer = CliRunner().invoke(app, ["verify", str(written(tmp_path, "soft.json", SOFT))])
+    assert answer.exit_code == 0
+    assert answer.output.endswith("not built (python -m equimargin.proofs.coq).\n")
+
+
+SAYS = [
+    ("echo accepted", 0, "Checked by checker.py, and by the program that is proved, which accepts 1 of 1."),
+    ("echo unread", 0, f"which accepts 0 of 1, and does not read 1: {coq.COVERED}."),
+    ("echo rejected", 1, "soft.json: REJECTED by the program that is proved, and accepted by checker.py"),
+    ("echo no memory >&2; exit 3", 0, "soft.json: the program that is proved ends with status 3: no memory"),
+]
+
+
+@pytest.mark.parametrize(("command", "status", "sentence"), SAYS)
+def test_verify_says_what_the_program_answers(program: Path, tmp_path: Path, command: str, status: int, sentence: str) -> None:
+    program.write_text(f"#!/bin/sh\n{command}\n", encoding="ascii")
+    program.chmod(0o755)
+    answer = CliRunner().invoke(app, ["verify", str(written(tmp_path, "soft.json", SOFT))])
+    assert (answer.exit_code, sentence in " ".join(answer.output.split())) == (status, True)
+
+
+def test_a_rejected_file_is_not_asked_about(program: Path, tmp_path: Path) -> None:
+    program.write_text("#!/bin/sh\necho accepted\n", encoding="ascii")
+    answer = CliRunner().invoke(app, ["verify", str(written(tmp_path, "soft.json", SOFT | {"mode": "exact"}))])
+    assert (answer.exit_code, "the program" in answer.output) == (1, False)
+
+
+def test_without_ocaml_a_sentence_says_what_to_install(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(coq.NotProved, match="no coqc and no ocamlfind.* apt-get install .*libzarith-ocaml-dev"):
+        coq.build()
+    assert main() == 2
+
+
+@BOTH
+def test_the_extracted_program_answers_as_the_checker_in_python_does(tmp_path: Path) -> None:
+    built, rng = coq.build(), np.random.default_rng(0)
+    assert coq.answer(built, written(tmp_path, "rbf.json", RBF)) is coq.Answer.UNREAD
+    for document in (SOFT, TUBE):
+        assert coq.answer(built, written(tmp_path, "true.json", document)) is coq.Answer.ACCEPTED
+        for _, changed in mutations(document, rng, 40):
+            again = signed(changed)
+            data = json.dumps(again).encode()
+            found = coq.answer(built, written(tmp_path, "changed.json", again))
+            assert (found is coq.Answer.ACCEPTED) == (accepted(data) is not None)
+
+
+@BOTH
+def test_a_long_number_and_deep_nesting_end_in_an_answer(tmp_path: Path) -> None:
+    """Both took the first program minutes, or ended it without an answer."""
+    for name, data in hostile(SOFT):
+        if name in ("huge hexadecimal", "nested", "nested inside"):
+            (tmp_path / "hostile.json").write_bytes(data)
+            assert coq.answer(coq.build(), tmp_path / "hostile.json") is coq.Answer.UNREAD

@@ -8,23 +8,15 @@ over every ordered field R. Nothing of the certificate is read here: it is cut i
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
-import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from equimargin.proofs.theorems import text_of
+from equimargin.proofs.coq.compiled import NotProved, coqc, library
 
 PIECE = 1000
 """Bytes of a string in the Coq file: Coq's stack is too small for strings of 100,000."""
-MOST_SECONDS = 1800
-"""Seconds that Coq may take for one file: a certificate of a megabyte takes about one minute."""
-ROOT = "checker/certificate"
-"""The file of `rocq` that a theorem needs, with all those that it needs itself."""
 COVERED = "its families are svm, svr and rank, with a linear kernel, without weights and with both points"
 """What the proved checker reads, as a sentence on a certificate that it refuses says it."""
 INSTALL = "apt-get install coq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics"
@@ -44,10 +36,6 @@ Theorem claim_holds : forall R : realFieldType, holds R certificate.
 Proof. apply: check_sound. vm_cast_no_check (erefl true). Qed.
 Print Assumptions claim_holds.
 """
-
-
-class NotProved(Exception):
-    """Coq has not checked a theorem; the message says why."""
 
 
 def strings(data: bytes) -> str:
@@ -115,60 +103,17 @@ def prove(certificate: Path) -> Path:
         if shutil.which("coqc") is None:
             raise NotProved(f"{target} is written, and there is no coqc to check it: {INSTALL}")
         with library() as compiled:
-            said = _coqc(copy, compiled)
+            said = _checked(copy, compiled)
     if CLOSED not in said:
         raise NotProved(f"the theorem of {target} rests on axioms: {' '.join(said.split())}")
     return target
 
 
-@contextmanager
-def library() -> Iterator[Path]:
-    """The folder of the compiled files that a theorem needs: in the user's cache where that can be written, compiled at the first time.
-
-    Raises
-    ------
-    NotProved : Coq does not compile them, as without mathcomp.
-    """
-    from equimargin.formulations.numeric.jit import cache_directory
-
-    names = list(dict.fromkeys(_needed(ROOT)))
-    kernels = cache_directory()
-    version = subprocess.run(["coqc", "--version"], capture_output=True, text=True).stdout
-    digest = hashlib.sha256("".join([version, *map(text_of, names)]).encode()).hexdigest()[:16]
-    kept = None if kernels is None else kernels.parent / f"rocq-{digest}"
-    if kept is not None and kept.exists():
-        yield kept
-        return
-    with tempfile.TemporaryDirectory(dir=None if kept is None else kept.parent) as folder:
-        made = Path(folder) / "rocq"
-        for name in names:
-            file = made / f"{name}.v"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text_of(name), encoding="utf-8")
-            _coqc(file, made)
-        if kept is not None and not kept.exists():
-            made = made.rename(kept)
-        yield made
-
-
-def _needed(name: str) -> Iterator[str]:
-    """The files of `rocq` that one of them needs, each before those that need it, itself last."""
-    for folder, names in re.findall(r"^From equimargin(\.checker)? Require Import ([\w ]+)\.", text_of(name), re.MULTILINE):
-        for other in names.split():
-            yield from _needed(f"checker/{other}" if folder else other)
-    yield name
-
-
-def _coqc(file: Path, compiled: Path) -> str:
-    """What Coq says of a file that it accepts."""
-    command = ["coqc", "-w", "none", "-Q", str(compiled), "equimargin", file.name]
+def _checked(file: Path, compiled: Path) -> str:
+    """What Coq says of a theorem; that the proved checker does not accept the certificate is a sentence of its own."""
     try:
-        answer = subprocess.run(command, cwd=file.parent, capture_output=True, text=True, encoding="utf-8", timeout=MOST_SECONDS)
-    except subprocess.TimeoutExpired:
-        raise NotProved(f"Coq takes longer than {MOST_SECONDS} seconds") from None
-    said = answer.stdout + answer.stderr
-    if answer.returncode:
-        if "check certificate" in said:
-            raise NotProved(f"the checker that is proved in Coq does not accept it: {COVERED}")
-        raise NotProved(f"Coq ends with status {answer.returncode}: {' '.join(said.split())[-300:]}")
-    return said
+        return coqc(file, compiled)
+    except NotProved as reason:
+        if "check certificate" in str(reason):
+            raise NotProved(f"the checker that is proved in Coq does not accept it: {COVERED}") from None
+        raise

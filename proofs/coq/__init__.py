@@ -1,0 +1,12 @@
+"""What Coq says of a certificate: a theorem about its bytes, and the answer of a program that is extracted from the proof.
+
+theorem     the Coq file of a certificate, checked by Coq
+program     the same checker in OCaml: faster, and as sound as extraction is
+compiled    the files of `rocq` that both need, compiled once
+"""
+
+from equimargin.proofs.coq.compiled import NotProved
+from equimargin.proofs.coq.program import Answer, answer, build, built
+from equimargin.proofs.coq.theorem import COVERED, PIECE, module_of, prove, strings, theorem
+
+__all__ = ["COVERED", "PIECE", "Answer", "NotProved", "answer", "build", "built", "module_of", "prove", "strings", "theorem"]

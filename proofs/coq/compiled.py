@@ -1,0 +1,95 @@
+"""The Coq files of `rocq` that a theorem about a certificate needs, compiled at their first use and kept in the user's cache."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from equimargin.proofs.theorems import text_of
+
+MOST_SECONDS = 1800
+"""Seconds that Coq may take for one file: a certificate of a megabyte takes about one minute."""
+ROOT = "checker/certificate"
+"""The file of `rocq` that a theorem needs, with all those that it needs itself."""
+
+
+class NotProved(Exception):
+    """Coq has not checked a theorem, or the program that is proved is not there or gives no answer; the message says why."""
+
+
+def cache() -> Path | None:
+    """The folder of the user's cache; None if there is none that can be written."""
+    from equimargin.formulations.numeric.jit import cache_directory
+
+    kernels = cache_directory()
+    return None if kernels is None else kernels.parent
+
+
+@contextmanager
+def library() -> Iterator[Path]:
+    """The folder of the compiled files that a theorem needs: in the user's cache where that can be written, compiled at the first time.
+
+    Raises
+    ------
+    NotProved : Coq does not compile them, as without mathcomp.
+    """
+    names = needed(ROOT)
+    version = subprocess.run(["coqc", "--version"], capture_output=True, text=True).stdout
+    digest = hashlib.sha256("".join([version, *map(text_of, names)]).encode()).hexdigest()[:16]
+    within = cache()
+    kept = None if within is None else within / f"rocq-{digest}"
+    if kept is not None and kept.exists():
+        yield kept
+        return
+    with tempfile.TemporaryDirectory(dir=within) as folder:
+        made = Path(folder) / "rocq"
+        for name in names:
+            file = made / f"{name}.v"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text_of(name), encoding="utf-8")
+            coqc(file, made)
+        if kept is not None and not kept.exists():
+            made = made.rename(kept)
+        yield made
+
+
+def needed(name: str) -> list[str]:
+    """The files of `rocq` that one of them needs, each before those that need it, itself last.
+
+    Parameters
+    ----------
+    name : the file without its ending.
+    """
+    found = []
+    for folder, names in re.findall(r"^From equimargin(\.checker)? Require Import ([\w ]+)\.", text_of(name), re.MULTILINE):
+        for other in names.split():
+            found += needed(f"checker/{other}" if folder else other)
+    return list(dict.fromkeys([*found, name]))
+
+
+def coqc(file: Path, compiled: Path) -> str:
+    """What Coq says of a file that it accepts.
+
+    Parameters
+    ----------
+    file : the Coq file.
+    compiled : the folder of the compiled files that it needs.
+
+    Raises
+    ------
+    NotProved : Coq does not accept it, or takes too long.
+    """
+    command = ["coqc", "-w", "none", "-Q", str(compiled), "equimargin", file.name]
+    try:
+        answer = subprocess.run(command, cwd=file.parent, capture_output=True, text=True, encoding="utf-8", timeout=MOST_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise NotProved(f"Coq takes longer than {MOST_SECONDS} seconds") from None
+    said = answer.stdout + answer.stderr
+    if answer.returncode:
+        raise NotProved(f"Coq ends with status {answer.returncode}: {' '.join(said.split())[-300:]}")
+    return said

@@ -1,0 +1,116 @@
+"""The checker that is proved in Coq as a program: extracted to OCaml, compiled once, and kept in the user's cache.
+
+What it accepts is true by `extraction.accepted_sound`, if Coq's extraction, the operations of integers that `rocq/checker/extraction.v`
+names, OCaml and Zarith do what they say. `python -m equimargin.proofs.coq` builds it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from enum import Enum
+from pathlib import Path
+
+from equimargin.proofs.coq.compiled import MOST_SECONDS, NotProved, cache, coqc, library, needed
+from equimargin.proofs.coq.theorem import INSTALL
+from equimargin.proofs.theorems import FOLDER, text_of
+
+EXTRACTION = "checker/extraction"
+"""The file of `rocq` that writes the program."""
+WRITTEN_BY_HAND = ("bigint.ml", "program.ml")
+"""The files beside it that are not extracted, in the order in which OCaml takes them, the extracted ones between them."""
+INSTALL_OCAML = f"{INSTALL} ocaml-findlib libzarith-ocaml-dev"
+"""What installs all that the program is made with."""
+
+
+class Answer(Enum):
+    """What the program says of a file."""
+
+    ACCEPTED = "accepted"
+    """The claim is true."""
+    REJECTED = "rejected"
+    """The file is read, and its claim does not follow from its points."""
+    UNREAD = "unread"
+    """The file is no certificate that this checker reads."""
+
+
+def built() -> Path | None:
+    """The program of exactly these sources; None if it is not built."""
+    within = cache()
+    path = None if within is None else within / _name()
+    return path if path is not None and path.exists() else None
+
+
+def build() -> Path:
+    """Build the program, or find it built.
+
+    Returns
+    -------
+    Its path.
+
+    Raises
+    ------
+    NotProved : Coq, OCaml or Zarith is missing or refuses, or there is no folder where the program can be kept.
+    """
+    if (there := built()) is not None:
+        return there
+    within = cache()
+    if within is None:
+        raise NotProved("there is no folder where the program can be kept; set XDG_CACHE_HOME to one that can be written")
+    if missing := [name for name in ("coqc", "ocamlfind") if shutil.which(name) is None]:
+        raise NotProved(f"there is no {' and no '.join(missing)} to build the program: {INSTALL_OCAML}")
+    with tempfile.TemporaryDirectory(dir=within) as name:
+        folder = Path(name)
+        source = folder / "extraction.v"
+        source.write_text(text_of(EXTRACTION), encoding="utf-8")
+        with library() as compiled:
+            coqc(source, compiled)
+        for file in WRITTEN_BY_HAND:
+            (folder / file).write_text(_by_hand(file), encoding="utf-8")
+        first, last = WRITTEN_BY_HAND
+        _ocaml(folder, first, "verified.mli", "verified.ml", last)
+        os.replace(folder / "program", within / _name())
+    return within / _name()
+
+
+def answer(program: Path, certificate: Path) -> Answer:
+    """What the program says of a file.
+
+    Parameters
+    ----------
+    program : its path, from `built` or `build`.
+    certificate : the file.
+
+    Raises
+    ------
+    NotProved : the program gives no answer, as when its memory does not suffice.
+    """
+    try:
+        ended = subprocess.run([program, certificate], capture_output=True, text=True, timeout=MOST_SECONDS)
+        return Answer(ended.stdout.strip())
+    except subprocess.TimeoutExpired:
+        raise NotProved(f"the program that is proved takes longer than {MOST_SECONDS} seconds") from None
+    except ValueError:
+        said = " ".join(ended.stderr.split())[-300:]
+        raise NotProved(f"the program that is proved ends with status {ended.returncode}: {said}") from None
+
+
+def _name() -> str:
+    """The program's name, which changes with its sources and with those of what it checks."""
+    sources = [*map(text_of, needed(EXTRACTION)), *map(_by_hand, WRITTEN_BY_HAND)]
+    return f"verified-checker-{hashlib.sha256(''.join(sources).encode()).hexdigest()[:16]}"
+
+
+def _by_hand(file: str) -> str:
+    return (FOLDER / "checker" / file).read_text(encoding="utf-8")
+
+
+def _ocaml(folder: Path, *files: str) -> None:
+    command = ["ocamlfind", "ocamlopt", "-O3", "-w", "-a", "-package", "zarith", "-linkpkg", *files, "-o", "program"]
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if ended.returncode:
+        said = " ".join((ended.stdout + ended.stderr).split())[-300:]
+        raise NotProved(f"OCaml ends with status {ended.returncode}: {said}; what it needs: {INSTALL_OCAML}")

@@ -1,0 +1,2 @@
+(* Zarith's integers by a name that the extracted program does not use itself. *)
+include Z
