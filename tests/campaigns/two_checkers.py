@@ -52,8 +52,10 @@ def compared(program: Path, document: dict[str, Any], rng: np.random.Generator, 
         for kind, data in [*changes, *hostile(document)]:
             file.write_bytes(data)
             theirs, ours = accepted(data) is not None, answer(program, file)
-            same = theirs == (ours is Answer.ACCEPTED)
-            outcome = f"both {'accept' if theirs else 'reject'}" if same else "unread by the program" if ours is Answer.UNREAD else "DIFFERENT"
+            if theirs == (ours is Answer.ACCEPTED):
+                outcome = "both accept" if theirs else "both reject"
+            else:
+                outcome = "unread by the program" if ours is Answer.UNREAD else "DIFFERENT"
             counts[outcome] += 1
             if outcome == "DIFFERENT":
                 print(f"  DIFFERENT: {kind}: checker.py {'accepts' if theirs else 'rejects'}, the program says {ours.value}")

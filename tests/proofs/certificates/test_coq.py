@@ -144,7 +144,7 @@ def test_a_rejected_file_is_not_asked_about(program: Path, tmp_path: Path) -> No
 
 def test_without_ocaml_a_sentence_says_what_to_install(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(coq.NotProved, match="no coqc and no ocamlfind.* apt-get install .*libzarith-ocaml-dev"):
+    with pytest.raises(coq.NotProved, match=r"no coqc and no ocamlfind.* apt-get install .*libzarith-ocaml-dev"):
         coq.build()
     assert main() == 2
 
