@@ -161,7 +161,7 @@ def test_the_definition_of_a_family_is_certified(run: Run, tmp_path: Path, famil
     file = f"proofs/{family}.json"
     assert found.stdout.splitlines()[-1] == f"{family}: certificate {file}"
     checked = run("verify", file)
-    assert (checked.returncode, checked.stdout.strip()) == (0, f"{file}: ACCEPTED: program: {proved}")
+    assert (checked.returncode, checked.stdout.splitlines()[0]) == (0, f"{file}: ACCEPTED: program: {proved}")
 
 
 def test_a_family_without_a_certificate_says_why(run: Run, tmp_path: Path) -> None:
