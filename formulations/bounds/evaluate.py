@@ -112,7 +112,7 @@ def arithmetic(problem: Problem, alpha: AnyMultipliers | None = None) -> float:
         hard = np.isinf(problem.group_costs)
         own = alpha.largest(hard) if isinstance(alpha, ImplicitMultipliers) else np.abs(np.nan_to_num(alpha))[problem.rows.spread(hard)]
         most = largest(np.atleast_1d(own), most)
-    square = largest(np.abs(problem.gram.diagonal)) if Z is None else Z.largest_square()
+    square = largest(np.abs(problem.gram.diagonal)) if Z is None else float(Z.squares.max(initial=0.0))
     noise = UNIT * most * (square / problem.rows.largest_target)
     return math.inf if math.isnan(noise) else noise
 

@@ -70,6 +70,8 @@ class Explicit:
         if self.d >= FEWEST_LOOPED_COLUMNS and not self.sparse and beta.dtype == self.X.dtype == np.float64:
             index = np.flatnonzero(beta)
             _combined_rows(self.X, index, beta[index], w[: self.d])
+        elif self.sparse and beta.dtype == self.X.dtype == np.float64:
+            _combined_entries(*_unsigned(self.X), beta, w[: self.d])
         else:
             w[: self.d] = self.X.T @ beta
         w[self.d :] = beta.sum()
@@ -133,11 +135,15 @@ class Explicit:
         X = self.X[index]
         return _appended(X, len(index)) if self.constant else X
 
-    def largest_square(self) -> float:
-        """max_i |z_i|^2."""
+    @cached_property
+    def squares(self) -> Array:
+        """|z_i|^2, (m,)."""
+        squares = np.full(self.m, float(self.constant))
         if self.sparse:
-            return float(self.X.multiply(self.X).sum(axis=1).max()) + self.constant
-        return float(_largest_square(self.X)) + self.constant
+            _add_squares_of_entries(*_unsigned(self.X), np.zeros(self.d), squares)
+        else:
+            _add_squares(self.X, squares)
+        return squares
 
     def column_means(self) -> tuple[Array, Array]:
         """Means of z and of z^2 over the points, (q,) each."""
@@ -198,8 +204,7 @@ class Explicit:
         if not self.sparse:
             return self.rdot(D * (self @ v))
         result = np.zeros(self.q)
-        X = self.X
-        constant = _sparse_product(X.indptr, X.indices, X.data, D, v[: self.d], float(v[self.d :].sum()), result[: self.d])
+        constant = _sparse_product(*_unsigned(self.X), D, v[: self.d], float(v[self.d :].sum()), result[: self.d])
         result[self.d :] = constant
         return result
 
@@ -299,16 +304,33 @@ def _appended(X: Features, m: int) -> Features:
     return sparse.csr_array((data, indices, np.append(X.indptr[:1], ends + 1)), shape=(m, X.shape[1] + 1))
 
 
+def _unsigned(X: Features) -> tuple[Index, Index, Array]:
+    """The arrays of a CSR matrix, the indices unsigned: numba asks of every signed one whether it counts from the end, which takes long."""
+    return X.indptr.view(f"u{X.indptr.itemsize}"), X.indices.view(f"u{X.indices.itemsize}"), X.data
+
+
 @fast
-def _largest_square(X: Array) -> float:
-    """max_i |x_i|^2."""
-    largest = 0.0
+def _add_squares(X: Array, squares: Array) -> None:
+    """Add |x_i|^2 to `squares`, (m,)."""
     for i in range(X.shape[0]):
         x, total = X[i], 0.0
         for j in range(x.size):
             total += x[j] * x[j]
-        largest = max(largest, total)
-    return largest
+        squares[i] += total
+
+
+@fast
+def _add_squares_of_entries(indptr: Index, indices: Index, data: Array, x: Array, squares: Array) -> None:
+    """Add |x_i|^2 to `squares`, (m,); x : (d,) zeros to work on, because entries of one place are summed before they are squared."""
+    for i in range(squares.size):
+        total = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            before = x[indices[e]]
+            total += data[e] * (2.0 * before + data[e])
+            x[indices[e]] = before + data[e]
+        squares[i] += total
+        for e in range(indptr[i], indptr[i + 1]):
+            x[indices[e]] = 0.0
 
 
 @fast
@@ -325,6 +347,16 @@ def _combined_rows(X: Array, index: Index, c: Array, w: Array) -> None:
         x, cx = X[index[k]], c[k]
         for j in range(w.size):
             w[j] += cx * x[j]
+
+
+@fast
+def _combined_entries(indptr: Index, indices: Index, data: Array, beta: Array, w: Array) -> None:
+    """Put X'beta into w, (d,), for X (m, d) by the arrays of a CSR matrix; points where beta is 0 are left out."""
+    w[:] = 0.0
+    for i in range(beta.size):
+        if beta[i] != 0.0:
+            for e in range(indptr[i], indptr[i + 1]):
+                w[indices[e]] += beta[i] * data[e]
 
 
 @fast

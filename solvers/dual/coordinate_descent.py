@@ -25,6 +25,9 @@ from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import LISTED_PAIRS
 from equimargin.solvers.dual.newton_on_face import climb, worth
 from equimargin.solvers.dual.sweeps import (
+    EARLY_SWEEPS,
+    LATE_OVER_RELAXATION,
+    OVER_RELAXATION,
     ROW_CURVATURE_FLOOR,
     Combinations,
     Iterate,
@@ -48,10 +51,11 @@ from equimargin.solvers.threads import one_thread
 
 SHUFFLE_SEED = 0
 """Seed of the random orders, which makes runs repeatable."""
-SWEEPS_BETWEEN_GAPS = 10
-"""Sweeps between two computations of the gap, at least, unless what the rows add to it says that the tolerance is reached."""
-GAP_WORK = 3
-"""Computations of f that the sweeps between two gaps cost at least, so that most of the time goes into sweeps."""
+GAP_WORK = 20
+"""Computations of f that the sweeps between two gaps cost at least, unless what the rows add to it says that the tolerance is reached.
+After a gap a sweep visits all rows again, which costs as much as several computations of f."""
+SWEEPS_BETWEEN_COUNTS = 10
+"""Sweeps after which the free rows are counted, to see whether Newton's method on them pays: before, rows still go from bound to bound."""
 SETTLED_PULL = 0.01
 """Share of the largest pull in the first sweep. When no row that is still visited is pulled harder, the gap is computed."""
 SWEEP_SPEED = 10
@@ -125,12 +129,15 @@ class Dual:
         if problem.loss == "squared_hinge":
             np.divide(0.5, problem.costs, out=ridge, where=problem.costs > 0)
         X = stored_array(problem.gram.dense) if Z is None else swept_rows(Z)
-        whole = Combinations(*stored_entries(A))
-        q = quadratics(whole, problem.gram.dense) if Z is None else norms2(whole, stored_rows(Z), np.zeros(Z.q))
+        whole, combinations = Combinations(*stored_entries(A)), Combinations.of(A)
+        if Z is None:
+            q = quadratics(whole, problem.gram.dense)
+        else:
+            q = norms2(whole, stored_rows(Z), np.zeros(Z.q)) if len(combinations.indptr) else combinations.data**2 * Z.squares
         mean = problem.gram.mean_diagonal if Z is None else Z.mean_square() or 1.0
         q = np.maximum(q, ROW_CURVATURE_FLOOR * mean) + ridge
         row_work = 2 * problem.m if Z is None else 4 * (Z.entries // problem.m + 1)
-        rows = RowArrays(Combinations.of(A), np.column_stack([t, box, ridge, q]).ravel())
+        rows = RowArrays(combinations, np.column_stack([t, box, ridge, q]).ravel())
         return cls(problem, rows, ridge, X, np.flatnonzero(box > 0), row_work)
 
     @property
@@ -164,12 +171,12 @@ def _function(progress: Progress) -> Array:
 def _sweep_on(dual: Dual, at: Iterate, spent: Spent, progress: Progress) -> None:
     """Sweep until another look at the gap pays: first over all rows, then over those that have not settled at a bound.
 
-    It pays once the gap seems to be small enough. What each row adds to it is known when the row is visited, and so is by how much the
-    dual value has risen.
+    It pays once the gap seems to be small enough, and where Newton's method is to follow. What each row adds to the gap is known when the
+    row is visited, and so is by how much the dual value has risen.
     """
     order, low, high = dual.movable.copy(), -np.inf, np.inf
     start, done, value, limits = spent.work, 0, progress.dual, progress.limits
-    while done < SWEEPS_BETWEEN_GAPS or spent.work - start < GAP_WORK * dual.function_work:
+    while spent.work - start < GAP_WORK * dual.function_work:
         order, seen = _pass(dual, order, low, high, at, spent, progress)
         spent.sweeps, done, value = spent.sweeps + 1, done + 1, value + seen.gain
         if done == 1:
@@ -177,7 +184,8 @@ def _sweep_on(dual: Dual, at: Iterate, spent: Spent, progress: Progress) -> None
         low, high = thresholds(seen.lowest, seen.highest)
         reached = relative_gap(value + seen.share, value, dual.problem.scale) <= limits.tol
         settled = max(seen.highest, -seen.lowest) <= SETTLED_PULL * spent.violation
-        if reached or settled or spent.sweeps >= progress.max_iter or progress.out_of_time:
+        newton = done % SWEEPS_BETWEEN_COUNTS == 0 and _factorisations(_free(dual, at.alpha), spent) > 0
+        if reached or settled or newton or spent.sweeps >= progress.max_iter or progress.out_of_time:
             break
 
 
@@ -185,10 +193,11 @@ def _pass(dual: Dual, order: Order, low: float, high: float, at: Iterate, spent:
     """Sweep once in random order, and look at the clock from time to time: the rows that have not settled, and what the sweep found."""
     shuffle(order, int(spent.rng.integers(2**31)))
     parts, unsettled = [], [order[:0]]
+    omega = OVER_RELAXATION if spent.sweeps < EARLY_SWEEPS else LATE_OVER_RELAXATION
     size = max(1000, WORK_BETWEEN_CLOCKS // dual.row_work)
     for start in range(0, len(order), size):
         part = order[start : start + size]
-        seen = Pass(*sweep(part, low, high, dual.rows, dual.X, dual.problem.explicit is None, at))
+        seen = Pass(*sweep(part, low, high, omega, dual.rows, dual.X, dual.problem.explicit is None, at))
         parts.append(seen)
         unsettled.append(part[: seen.unsettled])
         costly = seen.moved if dual.problem.explicit is None else len(part)
@@ -198,11 +207,21 @@ def _pass(dual: Dual, order: Order, low: float, high: float, at: Iterate, spent:
     return np.concatenate(unsettled), together(parts)
 
 
+def _free(dual: Dual, alpha: Array) -> Order:
+    """The rows strictly inside their bounds."""
+    return np.flatnonzero((alpha > 0) & (alpha < dual.problem.box))
+
+
+def _factorisations(free: Order, spent: Spent) -> int:
+    """How many factorisations of the free rows cost no more than the sweeps since Newton's method was last tried."""
+    return worth(len(free), spent.work // SWEEP_SPEED)
+
+
 def _solve_for_free_rows(dual: Dual, at: Iterate, spent: Spent, progress: Progress) -> bool:
     """Apply Newton's method to the free rows, in place, if it costs no more than the sweeps since it was last tried; whether it did."""
     problem, t, box, ridge = dual.problem, dual.problem.rows.t, dual.problem.box, dual.ridge
-    free = np.flatnonzero((at.alpha > 0) & (at.alpha < box))
-    most = worth(len(free), spent.work // SWEEP_SPEED)
+    free = _free(dual, at.alpha)
+    most = _factorisations(free, spent)
     if not most:
         return False
     spent.work = 0

@@ -2,7 +2,7 @@
 
 With u_r = t_r - (A f)_r - ridge_r alpha_r and q_r = (A K A')_rr + ridge_r, a visit to row r is
 
-    alpha_r  <-  clip(alpha_r + omega u_r / q_r, 0, box_r),    omega = OVER_RELAXATION,
+    alpha_r  <-  clip(alpha_r + omega u_r / q_r, 0, box_r),    0 < omega < 2,
 
 and f follows by the change of alpha_r times A_r. A sweep needs two operations on f: its value at a point i, and adding a multiple of
 k(x_i, .) to it. How they are done depends on how f is held, by a vector v:
@@ -36,12 +36,19 @@ Order = NDArray[np.int64]
 
 OVER_RELAXATION = 1.3
 """Factor on the step that is best for a row alone, between 1 and 2: rows that pull the same way then need fewer sweeps."""
+LATE_OVER_RELAXATION = 1.6
+"""The same once a run has taken EARLY_SWEEPS. What is left is then slow, and the larger factor takes a tenth fewer visits."""
+EARLY_SWEEPS = 20
+"""Sweeps after which the larger factor is better. While many rows still go from bound to bound, it throws them too far."""
 ROW_CURVATURE_FLOOR = 1e-12
 """Smallest curvature of a row, relative to the mean curvature of a point: a row of two equal points then moves to its bound."""
 SPREAD, HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 """An odd number without a pattern, which makes the states of a random generator of small seeds, and half of the state's bits."""
 ROWS_AHEAD = 4
 """Visits between the hint that a row's features will be read and its visit: about as long as they take to come from memory."""
+SETTLING_SHARE = 0.5
+"""Share of the hardest pull of a sweep from which on a row that is pushed against its bound settles there. With 1 a sixth more rows are
+visited in vain; with 0.25 so many settle too early that more sweeps over all rows are needed."""
 TERMS = 4
 """Numbers of a row in RowArrays.terms."""
 UNCONDITIONAL_SHARE = 0.03
@@ -173,7 +180,7 @@ def quadratics(A: Combinations, K: Array) -> Array:
 
 @fast
 def sweep(
-    order: Order, low: float, high: float, rows: RowArrays, X: StoredRows, by_value: bool, at: Iterate
+    order: Order, low: float, high: float, omega: float, rows: RowArrays, X: StoredRows, by_value: bool, at: Iterate
 ) -> tuple[int, int, float, float, float, float]:
     """Visit the rows `order` (k,) once and change `at`, in place; the figures of a Pass. Rows that have not settled come first in it then.
 
@@ -207,7 +214,7 @@ def sweep(
                 for j in range(d):
                     f += entries[start + j] * v[j]
             u -= data[k] * f
-        new = _moved(u, old, box, q)
+        new = _moved(u, old, box, q, omega)
         delta = new - old
         if delta == 0.0 and (u < low or u > high):
             continue
@@ -255,7 +262,7 @@ def _settle(X: Any, order: Order, t: Array, box: Array, at: Iterate, enough: flo
             share += box[r] * max(u, 0.0) - alpha[r] * u
             pull = _pull(u, alpha[r], box[r])
             down, up = min(down, pull), max(up, pull)
-            moved = _moved(u, alpha[r], box[r], max(q[r], floor))
+            moved = _moved(u, alpha[r], box[r], max(q[r], floor), OVER_RELAXATION)
             if pull != 0.0 and moved != alpha[r]:
                 row_add(moved - alpha[r], X, r, w)
                 alpha[r] = moved
@@ -273,20 +280,20 @@ def _settle(X: Any, order: Order, t: Array, box: Array, at: Iterate, enough: flo
 
 @jit
 def thresholds(down: float, up: float) -> tuple[float, float]:
-    """The bounds on u_r beyond which rows settle in the next sweep: the lowest and the highest pull of this one, if there were any."""
-    return down if down < 0.0 else -np.inf, up if up > 0.0 else np.inf
+    """The bounds on u_r beyond which rows settle in the next sweep: shares of the lowest and the highest pull of this one, if any."""
+    return SETTLING_SHARE * down if down < 0.0 else -np.inf, SETTLING_SHARE * up if up > 0.0 else np.inf
 
 
 @part
-def _moved(u: float, alpha: float, box: float, q: float) -> float:
+def _moved(u: float, alpha: float, box: float, q: float, omega: float) -> float:
     """Where one multiplier goes: beyond the value that is best for it alone, but within the box."""
-    new: float = smaller(larger(alpha + OVER_RELAXATION * u / q, 0.0), box)
+    new: float = smaller(larger(alpha + omega * u / q, 0.0), box)
     return new
 
 
 @jit
 def _settles(u: float, alpha: float, box: float, low: float, high: float) -> bool:
-    """Whether a row is at a bound and is pushed against it harder than any row was pulled in the last sweep."""
+    """Whether a row is at a bound and is pushed against it beyond the thresholds."""
     return (alpha == 0.0 and u < low) or (alpha == box and u > high)
 
 

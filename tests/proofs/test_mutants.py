@@ -1044,17 +1044,17 @@ SOURCES: dict[str, dict[str, Change]] = {
     "coordinate_descent": {
         "solves and reports 2 C": Change(*ANOTHER),
         "no clip to the box": Change(
-            "return min(max(alpha + OVER_RELAXATION * u / q, 0.0), box)",
-            "return max(alpha + OVER_RELAXATION * u / q, 0.0)",
+            "smaller(larger(alpha + omega * u / q, 0.0), box)",
+            "larger(alpha + omega * u / q, 0.0)",
             same={"svm.nobias_l2": NO_UPPER_END, "rank.l2": NO_UPPER_END},
             module="dual.sweeps",
         ),
         "step the wrong way": Change(
-            "return min(max(alpha + OVER_RELAXATION * u / q, 0.0), box)",
-            "return min(max(alpha - OVER_RELAXATION * u / q, 0.0), box)",
+            "larger(alpha + omega * u / q, 0.0)",
+            "larger(alpha - omega * u / q, 0.0)",
             module="dual.sweeps",
         ),
-        "targets 1 % off": Change("RowArrays(*A, problem.rows.t", "RowArrays(*A, 1.01 * problem.rows.t"),
+        "targets 1 % off": Change("np.column_stack([t, box", "np.column_stack([1.01 * t, box"),
         "no ridge": Change(
             "np.divide(0.5, problem.costs, out=ridge",
             "np.divide(0.0, problem.costs, out=ridge",

@@ -83,6 +83,17 @@ def test_sparse_features_are_the_dense_ones() -> None:
     assert thin.value == pytest.approx(dense.value, rel=1e-8)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_entries_of_one_place_are_summed(loss: Loss) -> None:
+    """The curvature of a row is the square of its sums, and a CSR matrix may hold several entries of one place."""
+    X = SCALED[:60]
+    thirds, places = np.repeat(X.ravel() / 3, 3), np.tile(np.repeat(np.arange(30), 3), 60)
+    split = sparse.csr_array((thirds.copy(), places, np.arange(0, 5401, 90)), X.shape)
+    thin, dense = (checked(classification(Z, LABELS[:60], 1.0, loss=loss, bias=False), 1e-9) for Z in (split, X))
+    assert thin.value == pytest.approx(dense.value, rel=1e-8)
+    assert np.array_equal(split.data, thirds), "the points given stay as they are"
+
+
 def test_the_linear_kernel_two_ways() -> None:
     X, y, qid = some_ranking(60)
     by_w, by_values = checked(ranking(X, y, qid), 1e-9), checked(ranking(X, y, qid, kernel=polynomial(1, 1.0, 0.0)), 1e-9)
