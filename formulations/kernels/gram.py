@@ -183,8 +183,8 @@ def proven_shift(K: Array) -> float | None:
     """
     from scipy.linalg import LinAlgError, cho_factor
 
-    nonzero = K.any(axis=1)
-    if not nonzero.all():
+    if not K.diagonal().all():  # a row of zeros has one on the diagonal
+        nonzero = K.any(axis=1)
         K = K[np.ix_(nonzero, nonzero)]
     n = len(K)
     if n == 0:

@@ -54,7 +54,7 @@ class WorkingSet:
     def of(cls, gram: Gram, unit: float, n_jobs: int, memory: Workspace) -> WorkingSet:
         """No points yet, of K / unit."""
         exact = tiles(gram, unit, n_jobs)
-        return cls(exact, exact.single() if gram.m <= ONE_SET else kept(exact.single(), memory), memory)
+        return cls(*((exact, exact.single()) if gram.m <= ONE_SET else kept(exact, memory)), memory)
 
     @property
     def m(self) -> int:
@@ -98,8 +98,10 @@ class WorkingSet:
                 self.points = np.arange(self.m)
                 self.K = self.tiles.block(self.points, self.points, self.memory.square("set", self.m, self.tiles.dtype))
             return 0
-        if self.K is not None and not violators_outside(look, 0.1 * look.violation, self.points):
-            return 0
+        if self.K is not None:
+            self.tiles.expect(int(np.count_nonzero((look.rise < look.level) | (look.fall > look.level))))
+            if not violators_outside(look, 0.1 * look.violation, self.points):
+                return 0
         before = self.points
         wanted = max(self.m // 10, SMALLEST_SET) + int(np.count_nonzero(look.free))
         points = chosen(look, before, min(wanted if wanted > 1.1 * len(before) else len(before), LARGEST_SET[self.tiles.dtype]))
@@ -169,12 +171,18 @@ def chosen(look: Look, before: Index, size: int) -> Index:
 
 
 def seated(points: Index, before: Index) -> tuple[Index, Index]:
-    """The points of a new set, with those that were in the set before in their old places, and the places of the others."""
-    order = np.full(len(points), -1)
-    stay = np.flatnonzero(np.isin(before[: len(points)], points))
-    order[stay] = before[stay]
+    """The points of a new set, with those that were in the set before in their old places, and the places of the others.
+
+    Parameters
+    ----------
+    points : the new set, in ascending order, at least one point.  before : the set before, in any order.
+    """
+    order, old = np.full(len(points), -1), before[: len(points)]
+    at = np.minimum(np.searchsorted(points, old), len(points) - 1)
+    stay = np.flatnonzero(points[at] == old)
+    order[stay] = old[stay]
     places = np.flatnonzero(order < 0)
-    order[places] = np.setdiff1d(points, before[stay], assume_unique=True)
+    order[places] = np.delete(points, at[stay])
     return order, places
 
 

@@ -9,7 +9,7 @@ more columns, (sqrt(2 gamma) x, -gamma |x|^2, 1) and (sqrt(2 gamma) z, 1, -gamma
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -84,6 +84,9 @@ class Tiles:
         """Whether half of the entries of K, which is symmetric, make the whole of it, and one takes much longer to compute than to read."""
         return False
 
+    def expect(self, rows: int) -> None:
+        """Take note of how many rows will be asked for, about: some tiles compute all of K at once where these are many."""
+
     @cached_property
     def resolution(self) -> Array:
         """By how much K v / unit may be off in float32, over |v|_1, (m,).
@@ -137,8 +140,18 @@ class Tiles:
         if self.n_jobs == 1 or count <= 1:
             return [work(range(count))] if count else []
         step = max(count // (PARTS_PER_THREAD * self.n_jobs), 1)
-        with ThreadPoolExecutor(self.n_jobs) as pool:
-            return list(pool.map(work, [range(start, min(start + step, count)) for start in range(0, count, step)]))
+        parts = [self._pool.submit(work, range(start, min(start + step, count))) for start in range(0, count, step)]
+        try:
+            return [part.result() for part in parts]
+        finally:  # after an interrupt, too: no thread goes on writing into memory that another run may have by then
+            for part in parts:
+                part.cancel()
+            wait(parts)
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        """The threads of all products. They end when nobody has these tiles any more."""
+        return ThreadPoolExecutor(self.n_jobs)
 
     def _add_columns(self, rows: Index, v: Array, f: Array, start: int) -> None:
         columns = np.arange(start, min(start + PRODUCT_COLUMNS, self.gram.m))
@@ -180,12 +193,22 @@ class RBFTiles(Tiles):
     @cached_property
     def panels(self) -> Block:
         """The features of all columns, (n, d + 2, PANEL_COLUMNS): PANEL_COLUMNS columns at a time."""
-        return self._panels(np.arange(self.gram.m))
+        columns = np.arange(self.gram.m)
+        panels = self._panels(columns)
+        self._share(lambda part: _fill_panels(self.left, columns, panels, part[0], part[-1] + 1), len(panels))
+        return panels
 
     def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
         K = np.empty((len(rows), len(columns)), self.dtype) if out is None else out
-        panels = self.panels if np.array_equal(columns, np.arange(self.gram.m)) else self._panels(columns)
-        self._share(lambda part: _exponentials(self.left, rows, panels, K, rows is columns, part[0], part[-1] + 1), len(panels))
+        everything = np.array_equal(columns, np.arange(self.gram.m))
+        panels = self.panels if everything else self._panels(columns)
+
+        def fill(part: range) -> None:
+            if not everything:
+                _fill_panels(self.left, columns, panels, part[0], part[-1] + 1)
+            _exponentials(self.left, rows, panels, K, rows is columns, part[0], part[-1] + 1)
+
+        self._share(fill, len(panels))
         return K
 
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
@@ -209,15 +232,15 @@ class RBFTiles(Tiles):
 
         def add(part: range) -> Array:
             f = np.zeros(len(columns))
+            _fill_panels(self.left, columns, panels, part[0], part[-1] + 1)
             _add_exponentials(self.left, rows, v, panels, f, symmetric, part[0], part[-1] + 1)
             return f
 
         return np.sum(self._share(add, len(panels)), axis=0) if len(panels) else np.zeros(0)
 
     def _panels(self, columns: Index) -> Block:
-        panels = np.empty((-(-len(columns) // PANEL_COLUMNS), self.left.shape[1], PANEL_COLUMNS), self.dtype)
-        _fill_panels(self.left, columns, panels)
-        return panels
+        """Room for the features of some columns. Every thread fills in those that it takes."""
+        return np.empty((-(-len(columns) // PANEL_COLUMNS), self.left.shape[1], PANEL_COLUMNS), self.dtype)
 
 
 class LinearTiles(Tiles):
@@ -246,10 +269,10 @@ class GivenTiles(Tiles):
 
 
 @fast
-def _fill_panels(left: Block, columns: Index, panels: Block) -> None:
-    """panels <- the features of the columns, the last two of each in the other order; 0 for columns that are not there."""
+def _fill_panels(left: Block, columns: Index, panels: Block, first: int, last: int) -> None:
+    """panels[first:last] <- the features of their columns, the last two of each in the other order; 0 for columns that are not there."""
     e = left.shape[1]
-    for c in range(panels.shape[0] * PANEL_COLUMNS):
+    for c in range(first * PANEL_COLUMNS, last * PANEL_COLUMNS):
         panel, k = panels[c // PANEL_COLUMNS], c % PANEL_COLUMNS
         for t in range(e):
             panel[t, k] = left[columns[c], t] if c < columns.shape[0] else 0.0

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-KEPT_BYTES = 144 * 2**20
-"""Bytes of the largest square that is kept for the next run: the largest working set in float32, 6000 points."""
+KEPT_BYTES = 288 * 10**6
+"""Bytes of the largest square that is kept for the next run: a kernel matrix of 6000 points in float64, as `Gram` keeps one, too."""
 
 
 class Workspace:

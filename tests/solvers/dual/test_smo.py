@@ -483,3 +483,16 @@ def test_few_points_of_a_large_cost_are_left_to_newton_after_as_many_steps_as_ma
     assert found.ok
     assert found.iterations is not None
     assert found.iterations < 2 * smo.ROUGH_STEPS_PER_POINT * 100
+
+
+@given(st.sets(st.integers(0, 30), min_size=1), st.sets(st.integers(0, 30)), st.randoms(use_true_random=False))
+def test_points_that_stay_in_a_working_set_keep_their_places(new: set[int], old: set[int], order: Any) -> None:
+    """The others take the places that are left, so that only their rows and columns of the block are computed anew."""
+    points, before = np.array(sorted(new), dtype=np.intp), np.array(order.sample(sorted(old), len(old)), dtype=np.intp)
+    seats, places = working_set.seated(points, before)
+    assert set(seats.tolist()) == new
+    assert len(seats) == len(new)
+    for k, point in enumerate(seats):
+        stays = k < len(before) and before[k] in new
+        assert stays == (k not in places)
+        assert not stays or point == before[k]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -60,22 +61,55 @@ def test_products_and_blocks_of_an_rbf_kernel(precision: Any, features: int, n_j
 
 
 def test_tiles_are_kept_when_much_of_the_matrix_has_been_computed() -> None:
-    """The numbers are the same before and after; what costs little, or does not fit, is not kept."""
+    """The numbers of both precisions are the same before and after; what costs little, or does not fit, is not kept."""
     rng = np.random.default_rng(0)
-    X, rows = rng.normal(size=(M, DEAR_FEATURES)), np.arange(40, 80)
-    K = rbf(0.01).block(X, X)
-    used = kept(tiles(Gram(rbf(0.01), X), 1.0).single(), Workspace())
-    assert isinstance(used, KeptTiles)
-    v, sources = rng.normal(size=40), []
-    for _ in range(3):
-        f = np.zeros(M)
-        used.add_product(rows, v, f)
-        sources.append(isinstance(used.source, GivenTiles))
-        assert np.abs(f - K[:, rows] @ v).max() <= 1e-4
-        assert np.abs(used.product(rows, v, rows[5:]) - K[np.ix_(rows[5:], rows)] @ v).max() <= 1e-4
-        assert np.abs(used.block(rows, rows) - K[np.ix_(rows, rows)]).max() <= 1e-5
-    assert sources == [False, True, True]
-    few = tiles(Gram(rbf(0.01), X[:, :5]), 1.0).single()
-    assert kept(few, Workspace()) is few
-    many = tiles(Gram(rbf(0.01), np.resize(X, (7000, DEAR_FEATURES))), 1.0).single()
-    assert kept(many, Workspace()) is many
+    X, rows = rng.normal(size=(M, DEAR_FEATURES)), np.arange(40, 100)
+    K, plain = rbf(0.01).block(X, X), tiles(Gram(rbf(0.01), X), 1.0)
+    both = kept(plain, Workspace())
+    assert all(isinstance(used, KeptTiles) for used in both)
+    assert np.array_equal(both[0].resolution, plain.resolution)
+    v, sources = rng.normal(size=len(rows)), []
+    for _ in range(2):
+        for used, eps in zip(both, (1e-12, 1e-4), strict=True):
+            f = np.zeros(M)
+            used.add_product(rows, v, f)
+            assert np.abs(f - K[:, rows] @ v).max() <= eps
+            assert np.abs(used.product(rows, v, rows[5:]) - K[np.ix_(rows[5:], rows)] @ v).max() <= eps
+            assert np.abs(used.block(rows, rows) - K[np.ix_(rows, rows)]).max() <= eps
+            assert used.block(rows, rows).dtype == used.dtype
+            assert isinstance(used, KeptTiles)
+            sources.append(isinstance(used.source, GivenTiles))
+    assert sources == [False, True, True, True]
+    few = tiles(Gram(rbf(0.01), X[:, :5]), 1.0)
+    assert kept(few, Workspace())[0] is few
+    many = tiles(Gram(rbf(0.01), np.resize(X, (7000, DEAR_FEATURES))), 1.0)
+    assert kept(many, Workspace())[0] is many
+
+
+@pytest.mark.parametrize("wanted", [0, M // 3, M // 2 + 1])
+def test_tiles_are_kept_at_once_where_many_rows_are_expected(wanted: int) -> None:
+    """Each of these rows is asked for twice, about, so that half of the points ask for as many entries as there are."""
+    X, rows = np.random.default_rng(0).normal(size=(M, DEAR_FEATURES)), np.arange(5)
+    exact, single = kept(tiles(Gram(rbf(0.01), X), 1.0), Workspace())
+    single.expect(wanted)
+    for used in (single, exact):
+        used.block(rows, rows)
+        assert isinstance(used, KeptTiles)
+        assert isinstance(used.source, GivenTiles) == (wanted > M / 2)
+
+
+def test_threads_end_their_work_before_an_error_is_seen() -> None:
+    """Memory that threads write into may belong to another run afterwards."""
+    shared, ended = tiles(Gram(rbf(0.01), np.ones((M, 3))), 1.0, 2), []
+
+    def work(part: range) -> None:
+        if part.start == 0:
+            raise KeyboardInterrupt
+        time.sleep(0.05)
+        ended.append(part)
+
+    with pytest.raises(KeyboardInterrupt):
+        shared._share(work, 2)
+    before = len(ended)
+    time.sleep(0.2)
+    assert len(ended) == before
