@@ -17,7 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from inspect import Parameter, signature
 from typing import Any, Generic, Protocol, TypeVar, overload, runtime_checkable
@@ -68,7 +68,13 @@ class Solver(Protocol):
 
 def takes(solver: Solver, family: str) -> bool:
     """Whether problems of this family are what a solver is for."""
-    return any(f"{family}.".startswith(f"{name}.") for name in solver.families)
+    return f"{family}.".startswith(_beginnings(solver.families))
+
+
+@cache
+def _beginnings(families: tuple[str, ...]) -> tuple[str, ...]:
+    """What the names of families of these kinds begin with."""
+    return tuple(f"{name}." for name in families)
 
 
 @dataclass(frozen=True)
@@ -283,9 +289,10 @@ def _automatic(problem: AnyProblem) -> Solver:
     family, candidates = problem.family, [solver for solver in SOLVERS.values() if not solver.reference]
     for suited in (True, False):
         group = [solver for solver in candidates if solver.takes(family) is suited]
-        for solver in sorted(group, key=lambda solver: not solver.goes_first(problem)):
-            if solver.refusal(problem) is None:
-                return solver
+        for first in (True, False):
+            for solver in group:
+                if solver.goes_first(problem) == first and solver.refusal(problem) is None:
+                    return solver
     reasons = "; ".join(f"{solver.name}: {solver.refusal(problem) or 'only by its name'}" for solver in _of_family(problem))
     why = reasons or "none is for that family"
     raise ValueError(f"auto finds no solver for this {problem.family} problem ({why}); {_advice(problem)}")

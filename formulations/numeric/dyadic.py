@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.jit import jit
 from equimargin.formulations.numeric.rounding import SMALLEST
 
 
@@ -17,20 +18,46 @@ def on_grid(alpha: Array, box: Array, s: Array) -> Array:
     ----------
     alpha : (p,) any numbers; what is not finite counts as 0.  box : (p,) upper ends.  s : (p,) signs in {-1, 0, 1}.
     """
-    p = len(alpha)
-    alpha = np.minimum(np.maximum(np.where(np.isfinite(alpha), alpha, 0.0), 0.0), box)
-    with np.errstate(over="ignore"):
-        top, total = float(alpha.max(initial=0.0)), float(alpha.sum())
-        if not 0 < total < np.inf:
-            return np.zeros(p)
-        # The total is below 2^51 units, and below 2^53 after any balancing.
-        unit = max(2.0 ** (math.floor(math.log2(total)) - 50), SMALLEST)
-        ends = np.floor(np.minimum(box / unit, 4 * (top / unit)))
-    steps = np.minimum(np.rint(alpha / unit), ends)
-    excess = float(steps @ s)
+    steps, ends = np.empty(len(alpha)), np.empty(len(alpha))
+    unit, excess = _steps(np.ascontiguousarray(alpha, np.float64), box, s, steps, ends)
     if excess:
         steps -= _balance(steps, ends, s, excess)
-    return steps * unit if float(steps @ s) == 0 else np.zeros(p)
+    return steps * unit if float(steps @ s) == 0 else np.zeros(len(alpha))
+
+
+@jit
+def _steps(alpha: Array, box: Array, s: Array, steps: Array, ends: Array) -> tuple[float, float]:
+    """The multipliers in units, and the largest ones that are allowed, whole numbers both; the unit, and s'steps where it is not 0.
+
+    What s'steps is above 0 or below is taken from the row with most room on both sides, if that row has as much; else it is what is left.
+    All are 0 where the multipliers add up to 0 or to more than float64 holds.
+    """
+    top, total = 0.0, 0.0
+    for r in range(alpha.size):
+        value = 0.0 if not 0.0 < alpha[r] < math.inf else alpha[r] if alpha[r] < box[r] else box[r]
+        top, total, steps[r], ends[r] = value if value > top else top, total + value, value, 0.0
+    if not 0.0 < total < math.inf:
+        for r in range(alpha.size):
+            steps[r] = 0.0
+        return 1.0, 0.0
+    unit = max(math.ldexp(1.0, math.frexp(total)[1] - 51), SMALLEST)  # the total is below 2^51 units, and below 2^53 after any balancing
+    most, excess = 4.0 * (top / unit), 0.0
+    for r in range(alpha.size):
+        end, step = np.floor(box[r] / unit), np.rint(steps[r] / unit)
+        ends[r] = end if end < most else np.floor(most)
+        steps[r] = step if step < ends[r] else ends[r]
+        excess += steps[r] * s[r]
+    if excess == 0.0:
+        return unit, excess
+    widest, found = -1.0, 0
+    for r in range(alpha.size):
+        room = steps[r] if 2.0 * steps[r] < ends[r] else ends[r] - steps[r]
+        if s[r] != 0.0 and room > widest:
+            widest, found = room, r
+    if widest < abs(excess):
+        return unit, excess
+    steps[found] -= excess * s[found]
+    return unit, 0.0
 
 
 def _balance(steps: Array, ends: Array, s: Array, excess: float) -> Array:

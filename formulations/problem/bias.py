@@ -11,14 +11,12 @@ from equimargin.formulations.numeric.arrays import Array
 
 def hinge_bias(breakpoints: Array, s: Array, c: Array) -> tuple[float, float]:
     """Where the slope -sum_{s=+1} c + sum of c over the breakpoints passed crosses 0."""
-    order, rising = np.argsort(breakpoints, kind="stable"), float(c[s > 0].sum())
-    passed = np.cumsum(c[order])
-    slope, noise = passed - rising, 1e-14 * float(passed[-1])
-    first = int(np.searchsorted(slope, -noise))
-    last = int(np.searchsorted(slope, noise, side="right"))
-    at = breakpoints[order]
-    lower = at[first] if rising > noise else -np.inf
-    upper = at[last] if last < len(at) else np.inf
+    order, rising = breakpoints.argsort(kind="stable"), float(c[s > 0].sum())
+    passed = c[order].cumsum()
+    noise = 1e-14 * float(passed[-1])
+    first, last = passed.searchsorted(rising - noise), passed.searchsorted(rising + noise, side="right")
+    lower = breakpoints[order[first]] if rising > noise else -np.inf
+    upper = breakpoints[order[last]] if last < len(order) else np.inf
     return float(lower), float(upper)
 
 

@@ -59,7 +59,7 @@ def classification(
     """
     X, kernel, names = _features(X, kernel)
     labels = numbers(y, X.shape[0], "y")
-    if not np.isin(labels, (-1.0, 1.0)).all():
+    if not (np.abs(labels) == 1.0).all():
         raise ValueError("classification: every label must be -1 or +1; encode the two classes so")
     if not isinstance(bias, bool | np.bool_) and not (isinstance(bias, str) and bias == "penalized"):
         raise ValueError(f"classification: bias must be True, False or 'penalized', not {shown(bias)}")

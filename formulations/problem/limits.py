@@ -52,10 +52,13 @@ def kernel_within_float64(X: Features, kernel: Kernel, largest: float) -> None:
     if kernel.given and largest <= LARGEST_KERNEL:
         return
     reach = largest * X.shape[0] * X.shape[1]  # of sums of entries, and of entries of a sparse matrix that share a place
-    if not kernel.given and reach * reach <= LARGEST_KERNEL and explicit(kernel, X) is not None:
+    near = reach * reach <= LARGEST_KERNEL
+    if not kernel.given and near and explicit(kernel, X) is not None:
         return
     with np.errstate(over="ignore", invalid="ignore"):
-        sizes = np.maximum(X.max(axis=1), -X.min(axis=1)) if kernel.given else np.maximum(squared_norms(X), np.abs(kernel.diagonal(X)))
+        sizes = np.maximum(X.max(axis=1), -X.min(axis=1)) if kernel.given else np.abs(kernel.diagonal(X))
+        if not (kernel.given or near):
+            sizes = np.maximum(sizes, squared_norms(X))
     if not sizes.max() <= LARGEST_KERNEL:
         row = int(np.flatnonzero(~(sizes <= LARGEST_KERNEL))[0])
         what = "the Gram matrix has entries" if kernel.given else "the square of its length, or its kernel value, is"

@@ -55,7 +55,7 @@ FEWEST_STEPS_AT_ONCE = 100
 """Pair steps between two looks at the clock, at least, however large the working set is."""
 DEEPEST_ROUND = 0.03
 """Share of the violation at its start below which a round does not go on, even where the gap has to fall further."""
-DEEPEST_WHOLE_ROUND = 0.003
+DEEPEST_WHOLE_ROUND = 0.0003
 """The same of a round on all points: no gradient waits for its end, and one round to the end is less work than several on the way."""
 SHALLOWEST_ROUND = 0.5
 """Share of the violation at its start above which a round goes on, even where the gap has to fall by less."""
@@ -127,7 +127,10 @@ def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:
             before, stuck = progress.gap, descent.stuck
             over = progress.show(descent.problem.multipliers(descent.at.a), descent.effort.steps, descent.look.violation)
             descent.take(progress.shown.f)
-            if over or descent.ended(progress):
+            if over:
+                break
+            descent.look_again()
+            if descent.ended(progress):
                 break
             if stuck or descent.ready or progress.gap > 0.1 * before:
                 descent.correct(progress)
@@ -280,7 +283,7 @@ class _Descent:
         while unsure.any():
             fresh |= unsure
             f[unsure] = exact.product(support, beta[support] * units.unit, np.flatnonzero(unsure))
-            slack = units.by_side(problem.margin.slack(f, problem.margin.bias_at(f)), -np.inf).max(axis=0)
+            slack = units.largest(problem.margin.slack(f, problem.margin.bias_at(f)))
             unsure = ~fresh & (slack >= -error)
         if fresh.all():
             self.at.drift = 0.0
@@ -289,7 +292,11 @@ class _Descent:
     def take(self, f: Array) -> None:
         """Take the gradient of f, (m,), as it has just been computed."""
         self.at.G = f / self.problem.units.spread - self.problem.z
-        self._look_again()
+
+    def look_again(self) -> None:
+        """See what the slopes say of the iterate as it now is."""
+        self.look = self.problem.look(self.at.a, self.at.G)
+        self.aim.note(self.look, self.problem.most_dual)
 
     def ended(self, progress: Progress) -> bool:
         """Whether there is nothing more to find: no optimum, or none that could be told from a stationary point."""
@@ -318,7 +325,7 @@ class _Descent:
         self.aim.narrow(tol, progress.gap)
         if problem.margin.convex and np.isinf(progress.primal):
             self._tighten(0.25 * tol * progress.dual)
-        self._look_again()
+        self.look_again()
 
     def _tighten(self, cost: float) -> None:
         """Ask more of the hard rows, so that f meets them exactly where it now does up to rounding.
@@ -340,19 +347,15 @@ class _Descent:
         effort, look, goal = self.effort, self.look, self.aim.goal
         effort.work += self.working.choose(look)
         W, K = self.working.points, self.working.K
-        a, G, sides, diagonal = (
-            self.at.a[W],
-            (self.at.G[W] - look.level).astype(K.dtype),
-            self.problem.sides if self.working.whole else self.problem.sides.of(W),
-            K.diagonal().astype(np.float64),
-        )
+        a, G = self.at.a[W], (self.at.G[W] - look.level).astype(K.dtype)
+        sides = self.problem.sides if self.working.whole else self.problem.sides.of(W)
         deepest = DEEPEST_WHOLE_ROUND if self.working.whole and self.problem.has_estimate else DEEPEST_ROUND
         eps = look.violation * min(max(0.5 * goal / max(look.relative_gap, goal), deepest), SHALLOWEST_ROUND)
         limit = max(ROUND_STEPS_PER_POINT * len(W), FEWEST_ROUND_STEPS, effort.steps // 2 if self.rough else 0)
         done = 0
         while done < limit and effort.steps < progress.max_iter and not progress.out_of_time:
             chunk = min(max(FEWEST_STEPS_AT_ONCE, WORK_BETWEEN_CLOCKS // len(W)), limit - done, progress.max_iter - effort.steps)
-            steps, violation = pair_steps(K, G, a, sides, diagonal, PAIR_CURVATURE_FLOOR[K.dtype], eps, chunk)
+            steps, violation = pair_steps(K, G, a, sides, PAIR_CURVATURE_FLOOR[K.dtype], eps, chunk)
             done, effort.steps = done + steps, effort.steps + steps
             if violation <= eps or steps < chunk:
                 break
@@ -399,13 +402,9 @@ class _Descent:
         self.at.drift += float(np.abs(change).sum())
         self.at.a[points] = a
         work = self.working.follow(points, change, self.at.G)
-        self._look_again()
+        self.look_again()
         return work
 
-    def _look_again(self) -> None:
-        """See what the slopes say of the iterate as it now is."""
-        self.look = self.problem.look(self.at.a, self.at.G)
-        self.aim.note(self.look, self.problem.most_dual)
 
 
 def _ray_value(progress: Progress, units: Units) -> float:

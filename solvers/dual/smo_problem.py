@@ -14,7 +14,7 @@ with the gradient G = K a - z and the slopes of the separable part. A point is o
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.bounds.intervals import relative_size
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import fast
+from equimargin.formulations.numeric.jit import fast, part
 from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.formulations.problem.margin import MarginProblem
 
@@ -52,14 +52,12 @@ class Sides(NamedTuple):
 class Units:
     """The points of the rows, and the units; both are the same at all costs.
 
-    m : points.  point : (p,) the point of every row.  above, below : the rows with s_r = 1, and those with s_r = -1.
+    m : points.  point : (p,) the point of every row.
     unit : mean |K_ii|.  spread, middle : half the range of s_r t_r, and the middle of that range, which the bias takes up.
     """
 
     m: int
     point: Index
-    above: Index
-    below: Index
     unit: float
     spread: float
     middle: float
@@ -72,26 +70,18 @@ class Units:
         z = rows.s * rows.t
         least, most = float(z.min()) / 2, float(z.max()) / 2
         spread, middle = most - least or 1.0, most + least
-        above, below = np.flatnonzero(rows.s > 0), np.flatnonzero(rows.s < 0)
-        return cls(problem.m, point, above, below, problem.gram.mean_diagonal, spread, middle)
+        return cls(problem.m, point, problem.gram.mean_diagonal, spread, middle)
 
     @property
     def scale(self) -> float:
         """What multipliers are multiplied by, unit / spread."""
         return self.unit / self.spread
 
-    def by_side(self, v: Array, missing: float | None) -> Array:
-        """Numbers of rows, (p,), by their points, (2, m): of the rows below 0 and of those above.
-
-        Where there is no such row it is `missing`, or the number of the point's other row if that is None.
-        """
-        sides = np.empty((2, self.m))
-        if missing is None:
-            sides[:, self.point] = v
-        else:
-            sides.fill(missing)
-        sides[0, self.point[self.below]], sides[1, self.point[self.above]] = v[self.below], v[self.above]
-        return sides
+    def largest(self, v: Array) -> Array:
+        """The largest number of the rows of every point, (m,), for numbers of rows (p,)."""
+        most = np.full(self.m, -np.inf)
+        np.maximum.at(most, self.point, v)
+        return most
 
 
 class Look(NamedTuple):
@@ -145,14 +135,17 @@ class PointProblem:
         ----------
         problem : one that SMO takes.  units : of the problem or of one that differs from it in costs and weights only.
         """
-        costs, ridge = units.by_side(problem.costs * units.scale, 0.0), np.zeros((2, units.m))
-        lower, upper = _box(problem, units, costs)
-        z, width = _targets(problem, units, problem.rows.t)
-        if problem.squared:
-            np.divide(0.5 / units.unit, problem.costs, out=(shares := np.zeros(problem.p)), where=problem.costs > 0)
-            ridge = units.by_side(shares, 0.0)
+        return cls._with_targets(problem, units, problem.rows.t)
+
+    @classmethod
+    def _with_targets(cls, problem: MarginProblem, units: Units, t: Array) -> PointProblem:
+        """The problem whose targets are t, (p,)."""
+        m, s = units.m, problem.rows.s
+        sides, z, costs = Sides(np.empty(m), np.empty(m), np.empty(m), np.empty((2, m))), np.empty(m), np.zeros((2, m))
+        _place(units.point, s, (s * t - units.middle) / units.spread, problem.costs * units.scale, z, sides.width, costs)
+        _bound(costs, 0.5 / units.spread if problem.squared else 0.0, sides.lower, sides.upper, sides.ridge)
         at_0, hard = problem.scale * units.scale / units.spread, np.isinf(problem.costs)
-        return cls(problem, units, Sides(lower, upper, width, ridge), z, costs, hard, at_0, np.inf if hard.any() else 2.0 * at_0)
+        return cls(problem, units, sides, z, costs, hard, at_0, np.inf if hard.any() else 2.0 * at_0)
 
     @property
     def any_hard(self) -> bool:
@@ -179,34 +172,61 @@ class PointProblem:
 
     def tightened(self, more: float) -> PointProblem:
         """The problem with the targets of the hard rows raised by `more`, in the targets' own units."""
-        z, width = _targets(self.margin, self.units, self.margin.rows.t + more * self.hard)
-        return replace(self, z=z, sides=self.sides._replace(width=width))
+        return self._with_targets(self.margin, self.units, self.margin.rows.t + more * self.hard)
 
     def look(self, a: Array, G: Array) -> Look:
         """The slopes and the estimated gap at a, (m,), whose gradient K a - z is G, (m,)."""
         rise, fall, free = np.empty(len(a)), np.empty(len(a)), np.empty(len(a), dtype=bool)
-        least, most, level = _slopes(G, a, *self.sides, rise, fall, free)
-        gap, dual = _estimate(G, a, self.z, self.sides.width, self.sides.ridge, self.costs, level)
+        least, most, level, gap, dual = _seen(G, a, self.z, self.sides, self.costs, rise, fall, free)
         size = relative_size(self.at_0, dual + gap, dual)
         return Look(rise, fall, free, least, most, level, gap, dual, gap / size if math.isfinite(gap) and size > 0 else math.inf)
 
 
-def _box(problem: MarginProblem, units: Units, costs: Array) -> tuple[Array, Array]:
-    """Both ends of a, (m,); costs : (2, m) of the rows below and above 0."""
-    below, above = units.by_side(problem.box * units.scale, 0.0) if problem.squared else costs
-    return -below, above
+@fast
+def _place(point: Index, s: Array, targets: Array, c: Array, z: Array, width: Array, costs: Array) -> None:
+    """Numbers of rows, (p,), by their points: z and the width, (m,) each, and the costs of the rows below and above 0, (2, m).
 
-
-def _targets(problem: MarginProblem, units: Units, t: Array) -> tuple[Array, Array]:
-    """z and width, (m,), for targets t (p,).
-
-    They are the middle of s_r t_r on both sides of a point and half their distance; of a point with one row, its s_r t_r and 0.
+    z and the width are the middle of s_r t_r on both sides of a point and half their distance; of a point with one row, its s_r t_r and 0.
     """
-    below, above = units.by_side((problem.rows.s * t - units.middle) / units.spread, None)
-    return (below + above) / 2, (below - above) / 2
+    for r in range(s.size):
+        z[point[r]] = width[point[r]] = targets[r]
+    for r in range(s.size):
+        k = point[r]
+        if s[r] > 0.0:
+            z[k], costs[1, k] = targets[r], c[r]
+        else:
+            width[k], costs[0, k] = targets[r], c[r]
+    for k in range(z.size):
+        above, below = z[k], width[k]
+        z[k], width[k] = 0.5 * (below + above), 0.5 * (below - above)
 
 
 @fast
+def _bound(costs: Array, curvature: float, lower: Array, upper: Array, ridge: Array) -> None:
+    """The box, (m,) each, and the ridge, (2, m), of costs (2, m); curvature : of the squared hinge at a cost of 1, 0 of the hinge."""
+    for side in range(2):
+        for k in range(costs.shape[1]):
+            c = costs[side, k]
+            ridge[side, k] = curvature / c if c > 0.0 else 0.0
+            end = np.inf if c > 0.0 and curvature > 0.0 else c
+            if side == 0:
+                lower[k] = -end
+            else:
+                upper[k] = end
+
+
+@fast
+def _seen(
+    G: Array, a: Array, z: Array, sides: Sides, costs: Array, rise: Array, fall: Array, free: NDArray[np.bool_]
+) -> tuple[float, float, float, float, float]:
+    """What `_slopes` and then `_estimate` return."""
+    lower, upper, width, ridge = sides
+    least, most, level = _slopes(G, a, lower, upper, width, ridge, rise, fall, free)
+    gap, dual = _estimate(G, a, z, width, ridge, costs, level)
+    return least, most, level, gap, dual
+
+
+@part
 def _slopes(
     G: Array, a: Array, lower: Array, upper: Array, width: Array, ridge: Array, rise: Array, fall: Array, free: NDArray[np.bool_]
 ) -> tuple[float, float, float]:
@@ -228,7 +248,7 @@ def _slopes(
     return least, most, larger(smaller(level, larger(least, most)), smaller(least, most))
 
 
-@fast
+@part
 def _estimate(G: Array, a: Array, z: Array, width: Array, ridge: Array, costs: Array, level: float) -> tuple[float, float]:
     """The gap of f = K a with the bias -level, and the dual value."""
     gap, dual = 0.0, 0.0

@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.numeric.arrays import Array
@@ -194,13 +193,13 @@ def violators_outside(look: Look, margin: float, points: Index) -> bool:
 
 
 @jit
-def pair_steps(K: Any, G: Any, a: Array, sides: Sides, diagonal: NDArray[Any], floor: float, eps: float, steps: int) -> tuple[int, float]:
+def pair_steps(K: Any, G: Any, a: Array, sides: Sides, floor: float, eps: float, steps: int) -> tuple[int, float]:
     """Pair steps on a and G in place, until the violation is at most eps.
 
     Parameters
     ----------
     K : (q, q) the block of the set.  G : (q,) its gradient, in the precision of K.  a : (q,).  sides : of the set's points.
-    diagonal : (q,) of K.  floor : the smallest curvature of a pair.  eps : violation at which to end.  steps : to take at most.
+    floor : the smallest curvature of a pair.  eps : violation at which to end.  steps : to take at most.
 
     Returns
     -------
@@ -208,7 +207,9 @@ def pair_steps(K: Any, G: Any, a: Array, sides: Sides, diagonal: NDArray[Any], f
     """
     lower, upper, width, ridge = sides
     rise, fall, curvature, work = np.empty_like(G), np.empty_like(G), np.empty_like(G), np.empty_like(G)
+    diagonal = np.empty_like(a)
     for k in range(a.size):
+        diagonal[k] = K[k, k]
         rise[k] = rising(a[k], upper[k], width[k], ridge[0, k], ridge[1, k])
         fall[k] = falling(a[k], lower[k], width[k], ridge[0, k], ridge[1, k])
         curvature[k] = diagonal[k] + (ridge[1, k] if a[k] > 0.0 else ridge[0, k])

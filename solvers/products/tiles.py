@@ -58,10 +58,9 @@ def tiles(gram: Gram, unit: float, n_jobs: int = 1) -> Tiles:
     """
     kernel = gram.kernel
     if isinstance(kernel, RBF) and not is_sparse(gram.X):
-        X = gram.X - gram.X.mean(axis=0)
-        exponents = kernel.gamma * np.einsum("ij,ij->i", X, X)
-        if float(exponents.mean()) < EXPANDED_EXPONENT:
-            return RBFTiles.of(gram, unit, n_jobs, np.sqrt(2 * kernel.gamma) * X, exponents)
+        left = np.empty((gram.m, gram.X.shape[1] + 2))
+        if _expand(gram.X, kernel.gamma, left) < EXPANDED_EXPONENT:
+            return RBFTiles(gram, unit, n_jobs, left)
     if isinstance(kernel, Linear):
         return LinearTiles(gram, unit, n_jobs)
     if isinstance(kernel, Precomputed):
@@ -170,13 +169,6 @@ class RBFTiles(Tiles):
         super().__init__(gram, unit, n_jobs, left.dtype)
         self.left = left
 
-    @classmethod
-    def of(cls, gram: Gram, unit: float, n_jobs: int, X: Array, exponents: Array) -> RBFTiles:
-        """In float64, of features sqrt(2 gamma) x, (m, d), and gamma |x|^2, (m,)."""
-        left = np.ones((gram.m, X.shape[1] + 2))
-        left[:, :-2], left[:, -2] = X, -exponents
-        return cls(gram, unit, n_jobs, left)
-
     @property
     def dear(self) -> bool:
         return bool(self.left.shape[1] >= DEAR_FEATURES)
@@ -266,6 +258,27 @@ class GivenTiles(Tiles):
 
     def _add_columns(self, rows: Index, v: Array, f: Array, start: int) -> None:
         add_rows(self.gram.X, rows, v, f, start, min(start + PRODUCT_COLUMNS, self.gram.m))
+
+
+@fast
+def _expand(X: Array, gamma: float, left: Array) -> float:
+    """left <- (sqrt(2 gamma) x, -gamma |x|^2, 1), (m, d + 2), with the origin at the mean of X, (m, d); the mean of gamma |x|^2."""
+    (m, d), factor, total = X.shape, np.sqrt(2.0 * gamma), 0.0
+    centre = np.zeros(d)
+    for i in range(m):
+        for t in range(d):
+            centre[t] += X[i, t]
+    centre /= m
+    for i in range(m):
+        square = 0.0
+        for t in range(d):
+            x = X[i, t] - centre[t]
+            left[i, t] = factor * x
+            square += x * x
+        left[i, d], left[i, d + 1] = -gamma * square, 1.0
+        total += gamma * square
+    mean: float = total / m
+    return mean
 
 
 @fast

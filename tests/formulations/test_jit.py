@@ -96,6 +96,24 @@ def test_without_a_writable_directory_kernels_are_compiled_anew(kernels: Path, t
     assert call(kernels.parent, HOME=str(home)) == "20 compiled"
 
 
+MEMORY = """
+from equimargin.formulations.numeric.jit import jit
+
+@jit
+def squares(X):
+    return (X.T @ X)[:, ::-1].copy()
+"""
+
+
+def test_kept_code_finds_its_memory_and_its_linear_algebra(kernels: Path, tmp_path: Path) -> None:
+    (kernels / "solvers" / "caller.py").write_text(MEMORY)
+    program = "import numpy as np; from equimargin.solvers.caller import squares; "
+    program += "print(squares(np.ones((3, 2))).tolist(), sum(squares.stats.cache_hits.values()))"
+    assert call(kernels.parent, program, NUMBA_CACHE_DIR=str(tmp_path)) == "[[3.0, 3.0], [3.0, 3.0]] 0"
+    another = "; print(squares(np.ones((1, 1), np.float32)).tolist())"  # compiled after the code of the first has been read
+    assert call(kernels.parent, program + another, NUMBA_CACHE_DIR=str(tmp_path)) == "[[3.0, 3.0], [3.0, 3.0]] 1\n[[1.0]]"
+
+
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda content: b"",
     "cut off": lambda content: content[: len(content) // 2],

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from equimargin.formulations.kernels.features import new_points
 from equimargin.formulations.numeric.arguments import number
@@ -102,15 +101,17 @@ class OneNormPath:
         return self.gaps[1:]
 
     @cached_property
-    def _table(self) -> csr_array:
-        """x, and last b, on every piece, (T, size + 1)."""
+    def _table(self) -> Any:
+        """x, and last b, on every piece, (T, size + 1), a scipy CSR array."""
+        from scipy.sparse import csr_array
+
         return csr_array((self.values, self.columns, self.starts), shape=(len(self), self.problem.size + 1))
 
     @property
-    def betas(self) -> csr_array:
-        """The coefficients of f = sum_i beta_i k(x_i, .) on the pieces, (T, m), sparse."""
+    def betas(self) -> Any:
+        """The coefficients of f = sum_i beta_i k(x_i, .) on the pieces, (T, m), a scipy CSR array."""
         x = self._table[:, : self.problem.size]
-        return x if self.problem.over == "points" else csr_array(x @ self.problem.rows.matrix)
+        return x if self.problem.over == "points" else (x @ self.problem.rows.matrix).tocsr()
 
     def functions(self, X: Any) -> Array:
         """f(x) + b on the pieces, (T, n).
