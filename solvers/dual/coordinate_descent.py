@@ -51,7 +51,7 @@ from equimargin.solvers.threads import one_thread
 
 SHUFFLE_SEED = 0
 """Seed of the random orders, which makes runs repeatable."""
-GAP_WORK = 20
+GAP_WORK = 80
 """Computations of f that the sweeps between two gaps cost at least, unless what the rows add to it says that the tolerance is reached.
 After a gap a sweep visits all rows again, which costs as much as several computations of f."""
 SWEEPS_BETWEEN_COUNTS = 10
@@ -134,7 +134,7 @@ class Dual:
             q = quadratics(whole, problem.gram.dense)
         else:
             q = norms2(whole, stored_rows(Z), np.zeros(Z.q)) if len(combinations.indptr) else combinations.data**2 * Z.squares
-        mean = problem.gram.mean_diagonal if Z is None else Z.mean_square() or 1.0
+        mean = problem.gram.mean_diagonal if Z is None else float(Z.squares.mean()) or 1.0
         q = np.maximum(q, ROW_CURVATURE_FLOOR * mean) + ridge
         row_work = 2 * problem.m if Z is None else 4 * (Z.entries // problem.m + 1)
         rows = RowArrays(combinations, np.column_stack([t, box, ridge, q]).ravel())
