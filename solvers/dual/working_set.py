@@ -28,7 +28,10 @@ from equimargin.solvers.products.workspace import Workspace
 ONE_SET = 2048
 """Points up to which all of them are one working set. Its block of K, 16 MB in float32, is computed once and for all."""
 SMALLEST_SET = 512
-"""Points that a working set has at least, where it is not of all points."""
+"""Points that a working set has at least beside the free ones, where it is not of all points."""
+POINTS_PER_PLACE = 20
+"""Points of the problem for every one that a working set has beside the free ones. With 10 a block takes more time than it saves in
+rounds, and with 40 the rounds become too many."""
 LARGEST_SET = {np.dtype(np.float32): 6000, np.dtype(np.float64): 2000}
 """Points that a working set has at most in each precision. A set that leaves out free points changes in every round, and its block is
 computed anew each time: blocks of up to 144 MB are worth their memory."""
@@ -102,7 +105,7 @@ class WorkingSet:
             if not violators_outside(look, 0.1 * look.violation, self.points):
                 return 0
         before = self.points
-        wanted = max(self.m // 10, SMALLEST_SET) + int(np.count_nonzero(look.free))
+        wanted = max(self.m // POINTS_PER_PLACE, SMALLEST_SET) + int(np.count_nonzero(look.free))
         points = chosen(look, before, min(wanted if wanted > 1.1 * len(before) else len(before), LARGEST_SET[self.tiles.dtype]))
         size = len(points)
         self.points, places = seated(points, before)
