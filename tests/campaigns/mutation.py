@@ -3,14 +3,16 @@
     python -m campaigns.mutation --seed 1 --sample 25 checker referee
 
 Each mutant is one changed place of a source, which only a child of this process sees: nothing is written. There the tests of its room
-run until the first one fails. What survives is listed with the argument for it in `survivors.toml`. A survivor without one ends with exit
-status 1, and so does a room whose tests fail without any mutant.
+run until the first one fails. Kernels of the room run there as Python, because their machine code is kept under a digest of the sources on
+the disk, and would not be the mutant's. What survives is listed with the argument for it in `survivors.toml`. A survivor without one ends
+with exit status 1, and so does a room whose tests fail without any mutant.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import inspect
 import os
 import random
 import resource
@@ -26,6 +28,7 @@ from types import CodeType
 from typing import Any
 
 import cosmic_ray.plugins
+import numba
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 
@@ -48,18 +51,32 @@ class Room:
     """Sources that are mutated.
 
     name : of its log.  sources : files, or folders of them.  tests : those that must kill.
+    slow : tests among them that take minutes where kernels run as Python, and are left out.
     """
 
     name: str
     sources: tuple[str, ...]
     tests: tuple[str, ...]
+    slow: tuple[str, ...] = ()
 
 
 ROOMS = {
     "checker": Room("checker", ("proofs/checker.py",), ("proofs/certificates",)),
     "referee": Room("referee", ("proofs/referee",), ("proofs/test_referee.py",)),
+    "bounds": Room("bounds", ("formulations/bounds",), ("formulations/bounds",)),
+    "rows": Room(
+        "rows",
+        ("formulations/rows",),
+        ("formulations/test_labelled_pairs.py", "formulations/test_problems.py"),
+        tuple(
+            f"formulations/test_labelled_pairs.py::test_{name}"
+            for name in ("pairs_that_must_be_met_are_never_listed", "more_pairs_than_can_be_listed")
+        ),
+    ),
 }
 """The rooms by their names."""
+IN_PYTHON = {"larger": max, "smaller": min}
+"""What stands for instructions of the processor where kernels run as Python, by their names in the kernels' modules."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +157,26 @@ def _see(mutant: Mutant) -> None:
     SourceFileLoader.get_code = get_code  # type: ignore[method-assign,assignment]
 
 
+def _uncompiled(room: Room) -> None:
+    """Let this process run the kernels of a room's sources as Python."""
+    sources = {file for source in room.sources for file in _files(ROOT / source)}
+    of_numba = numba.njit
+
+    def njit(*given: Any, **options: Any) -> Any:
+        compiled = of_numba(*given, **options)
+
+        def decorated(kernel: Any) -> Any:
+            if Path(inspect.getfile(kernel)).resolve() not in sources:
+                return compiled(kernel)
+            kernel.compile, kernel.signatures = kernel, ["Python"]
+            kernel.__globals__.update({name: meant for name, meant in IN_PYTHON.items() if name in kernel.__globals__})
+            return kernel
+
+        return compiled if given else decorated
+
+    numba.njit = njit
+
+
 def killed(room: Room, mutant: Mutant | None) -> bool:
     """Whether a test fails, in a child of this process that sees the mutant."""
     child = os.fork()
@@ -151,10 +188,12 @@ def killed(room: Room, mutant: Mutant | None) -> bool:
         log = os.open(FOLDER / f"{room.name}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         for stream in (sys.stdout, sys.stderr):
             os.dup2(log, stream.fileno())
+        _uncompiled(room)
         if mutant is not None:
             _see(mutant)
         tests = [str(ROOT / "tests" / name) for name in room.tests]
-        status = import_module("pytest").main(["-q", "-x", "-p", "no:cacheprovider", "-W", UNHEARD, *tests])
+        left_out = [f"--deselect=tests/{name}" for name in room.slow]
+        status = import_module("pytest").main(["-q", "-x", "-p", "no:cacheprovider", "-W", UNHEARD, *left_out, *tests])
     except BaseException:  # a mutant may fail while it is imported, in any way
         traceback.print_exc()
     finally:

@@ -36,6 +36,8 @@ from equimargin.formulations.bounds.multipliers_from_f import dual_from
 from equimargin.formulations.problem.choices import Loss
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, examine_solution, judge
 from equimargin.proofs.referee import Accuracy, Claim, PointProof, Run, Ways, own_residual, proves_ray, skipped, ways
+from equimargin.proofs.referee.evidence import what_was_raised
+from equimargin.proofs.referee.rays import RAY_TOLERANCE, Ray
 from equimargin.solvers import SOLVERS, Status, solve, solve_declaration
 from equimargin.solvers.backends.solve import Answer, Raw, Reading
 from equimargin.solvers.backends.standard_form import StandardForm
@@ -502,6 +504,43 @@ def test_a_short_ray_contradicts_nothing() -> None:
     assert agreement(declared("judged", **ray, reach=99.0)) is Agreement.FAILED
 
 
+def test_only_a_ray_that_contradicts_nothing_is_called_too_short() -> None:
+    ray = {"value": np.inf, "ray": True, "residual": np.inf, "upper": np.inf, "has_f": False, "has_alpha": False}
+    short, long = judge("family", [declared("right"), solved(), declared(**ray, reach=99.0), declared("two", **ray)], 10.0).judgements[2:]
+    assert (short.agreement, long.agreement) == (Agreement.FAILED, Agreement.DISAGREES)
+    assert "its ray is too short" in short.ground
+    assert "its ray is too short" not in long.ground
+
+
+def test_a_ray_ends_where_its_curvature_turns_it_or_its_conditions_are_off() -> None:
+    """The gain g t - c t^2 / 2 is at most g^2 / (2 c); and t (violation) reaches RAY_TOLERANCE (1 + size) at a gain of g t."""
+    endless = Ray(gain=3.0, violation=0.0, deviation=0.0, curvature=0.0, size=1.0)
+    assert endless.reach == np.inf
+    assert replace(endless, curvature=2.0).reach == 9.0 / 4.0
+    assert replace(endless, violation=0.5).reach == pytest.approx(RAY_TOLERANCE * 2.0 * 3.0 / 0.5)
+    assert replace(endless, violation=0.5, curvature=1e12).reach == 9.0 / 2e12
+
+
+def test_a_difference_that_roundings_explain_is_told_with_what_they_explain() -> None:
+    """The optimum is 1, its own value is proven to be 1.01, and roundings of the numbers that are stated are worth 0.02."""
+    own = solved("judged", own=Interval(1.01, 1.01), stated_rounding=0.02, value=1.01, has_f=False, has_alpha=False)
+    judged = judge("family", [declared("right"), solved(), own], 10.0).judgements[-1]
+    assert (judged.agreement, judged.explained) == (Agreement.INACCURATE, 0.02)
+    assert judged.ground.endswith("explain up to 2.0e-02: that proves no error")
+
+
+def test_an_exception_is_told_with_the_line_that_raised_it() -> None:
+    def inner() -> None:
+        raise ValueError("no  such\nnumber")
+
+    def outer() -> None:
+        inner()
+
+    with pytest.raises(ValueError, match="no") as caught:
+        outer()
+    assert what_was_raised(caught.value) == f"ValueError: no such number (test_referee.py, line {inner.__code__.co_firstlineno + 1})"
+
+
 @pytest.mark.parametrize("tiny", [2.0**-38, 2.0**-43, 0.0])
 def test_a_backend_is_right_of_a_gram_matrix_that_lost_its_small_eigenvalues(tiny: float) -> None:
     """Points on a line that cannot be separated, and `tiny` on the diagonal of K, with which they can, at v of 4e11 or 1e13.
@@ -717,12 +756,12 @@ def test_a_bound_proves_infeasibility_only_with_the_claim() -> None:
     """One point of both classes: alpha = (a, a) proves any bound whatever, up to rounding, and is worth 2 a."""
     problem = classification([[1.0], [1.0]], [1.0, -1.0], np.inf)
 
-    def evidence(alpha: list[float], **changes: Any) -> Evidence:
+    def evidence(alpha: list[float], raw: Raw | None = None, **changes: Any) -> Evidence:
         d = replace(declare("svm.hard.dual", problem), **changes)
         d.assign(complete(problem, Point(alpha=np.array(alpha))))
         nothing = {name: np.zeros(1) for name in d.constraints}
-        reading = Reading(float(d.objective.args[0].value), d.values, nothing, nothing, d.point)
-        return examine(problem, Answer(d, "backend", Status.OPTIMAL, "", Raw(form()), reading))
+        reading = Reading(float(d.objective.args[0].value), d.values, nothing, nothing, d.point, eliminated=0.0)
+        return examine(problem, Answer(d, "backend", Status.OPTIMAL, "", raw or Raw(form()), reading))
 
     def infeasible(evidence: Evidence) -> bool:
         assert evidence.claim is not None
@@ -743,6 +782,9 @@ def test_a_bound_proves_infeasibility_only_with_the_claim() -> None:
         assert not infeasible(evidence([1e12, 1e12], value=lambda v, at, claim=claim: claim))
     unproven = evidence([0.0, 0.0], value=lambda v, at: 1e30)
     assert (unproven.value, lower(unproven), infeasible(unproven)) == (1e30, 0.0, False)
+    accurate = Raw(form(), x=np.array([0.5]), z=np.array([0.5]))
+    for raw, value, expected in ((accurate, np.inf, True), (accurate, 1e30, False), (None, np.inf, False)):
+        assert infeasible(evidence([0.0, 0.0], raw, value=lambda v, at, value=value: value)) is expected
 
 
 def test_a_form_without_a_bound_may_be_worth_nothing() -> None:
@@ -794,6 +836,7 @@ def test_an_answer_without_a_point_shows_nothing() -> None:
     assert agreement(evidence) is Agreement.FAILED
     unsupported = examine(xor(), Answer(d, "backend", Status.UNSUPPORTED, "no cones"))
     assert agreement(unsupported) is Agreement.SKIPPED
+    assert agreement(examine(xor(), Answer(d, "backend", Status.NUMERICAL_FAILURE, "it broke"))) is Agreement.FAILED
 
 
 @pytest.mark.parametrize("C", [1e-33, 1e-60, 1e-120])

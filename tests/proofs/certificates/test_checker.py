@@ -585,6 +585,18 @@ def test_inverse_costs_without_a_short_common_denominator_are_refused() -> None:
         checker.lower_bound(problem, alpha, True)
 
 
+@pytest.mark.parametrize(("queries", "membership", "comparisons"), [([0, 0, 0, 2], 8, 10), ([0, 1, 2, 3], 16, 4), (None, 4, 16)])
+def test_the_work_of_listing_pairs_is_counted_before_it_is_done(
+    queries: list[int] | None, membership: int, comparisons: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of m points is asked for its query as often as there are queries, and is compared with every point of its own."""
+    counted: list[int] = []
+    monkeypatch.setattr(checker, "arithmetic_is_affordable", counted.append)
+    rows = checker.labelled_pairs([Fraction(1), Fraction(2), Fraction(3), Fraction(4)], queries)
+    assert counted == [membership, checker.OPERATIONS_OF_A_COMPARISON * comparisons]
+    assert len(rows.plus) == {10: 3, 4: 0, 16: 6}[comparisons]
+
+
 def test_pairs_beyond_number_are_refused() -> None:
     with pytest.raises(ValueError, match=f"^{TOO_MUCH}$"):
         checker.read_problem(stated("rank.l1", features=[[0], [1]], labels=None, queries=None, pairs=[[1, 0]] * 1_600_000))
