@@ -46,7 +46,7 @@ mutants: $(READY)  ## the referee and the checker against formulations, solvers 
 faults: $(READY)  ## the tests against sources that are wrong on purpose; ARGS picks faults by parts of their names
 	PYTHONPATH=tests $(BIN)/python -m campaigns.faults $(ARGS)
 
-mutation: $(READY)  ## a sample of all mutants of the checker and of the referee: make mutation ARGS="--sample 100 checker"
+mutation: $(READY)  ## a sample of all mutants of the checker, the referee, bounds and rows: make mutation ARGS="--sample 100 checker"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,mutation]'
 	PYTHONPATH=tests $(BIN)/python -m campaigns.mutation $(ARGS)
 
