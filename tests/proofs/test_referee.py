@@ -505,7 +505,7 @@ def test_a_short_ray_contradicts_nothing() -> None:
 
 
 def test_only_a_ray_that_contradicts_nothing_is_called_too_short() -> None:
-    ray = {"value": np.inf, "ray": True, "residual": np.inf, "upper": np.inf, "has_f": False, "has_alpha": False}
+    ray: dict[str, Any] = {"value": np.inf, "ray": True, "residual": np.inf, "upper": np.inf, "has_f": False, "has_alpha": False}
     short, long = judge("family", [declared("right"), solved(), declared(**ray, reach=99.0), declared("two", **ray)], 10.0).judgements[2:]
     assert (short.agreement, long.agreement) == (Agreement.FAILED, Agreement.DISAGREES)
     assert "its ray is too short" in short.ground
