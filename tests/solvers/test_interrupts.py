@@ -58,7 +58,7 @@ def busy(name: str, n: int = 5000) -> Problem:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 20))
     score = X[:, 0] + rng.normal(size=n)
-    wide = rng.normal(size=(n, 1900)) if "wide" in name else X
+    wide = rng.normal(size=(n, 2700)) if "wide" in name else X
     y, queries, C = np.where(score > 0, 1.0, -1.0), np.arange(n) // 100, 1e4
     makers: dict[str, Callable[[], Problem]] = {
         "smo rbf": lambda: classification(X, y, C, rbf(0.05)),
