@@ -176,8 +176,8 @@ FAULTS = (
     Fault(
         "the wrong end of the bias interval at ties",
         "formulations/problem/bias.py",
-        "np.searchsorted(slope, -noise)",
-        "np.searchsorted(slope, noise)",
+        "passed.searchsorted(rising - noise)",
+        "passed.searchsorted(rising + noise)",
         ("bounds",),
     ),
     Fault(
@@ -190,8 +190,8 @@ FAULTS = (
     Fault(
         "multipliers one step above their box",
         "formulations/numeric/dyadic.py",
-        "ends = np.floor(np.minimum(box / unit",
-        "ends = np.ceil(np.minimum(box / unit",
+        "end, step = np.floor(box[r] / unit)",
+        "end, step = np.ceil(box[r] / unit)",
         ("bounds",),
     ),
     Fault(
@@ -309,8 +309,8 @@ FAULTS = (
     Fault(
         "no box below 0",
         "solvers/dual/smo_problem.py",
-        "return -below, above",
-        "return -above, above",
+        "lower[k] = -end",
+        "lower[k] = -costs[1, k]",
         ("smo",),
     ),
     Fault(

@@ -192,7 +192,9 @@ def _cluster(scheduler: str | None, jobs: int) -> Iterator[Any]:
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what is lost is said in a sentence
     if scheduler is None:
         with (
-            LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=FREE_PORT, memory_limit=0) as cluster,
+            LocalCluster(
+                n_workers=jobs, threads_per_worker=1, dashboard_address=FREE_PORT, memory_limit=0, silence_logs=logging.CRITICAL
+            ) as cluster,
             Client(cluster) as client,
         ):
             yield client
