@@ -136,10 +136,13 @@ def origin_of(module: str) -> str:
 
 
 def _module(point: EntryPoint) -> str:
-    """The module that an entry point names; empty where it names none."""
+    """The module that an entry point names; empty where it names none, which Python says otherwise than the package importlib_metadata.
+
+    Once that package is imported, as Dask does, the entry points that Python finds are its own.
+    """
     try:
         return point.module
-    except AttributeError:
+    except (AttributeError, ValueError):
         return ""
 
 
