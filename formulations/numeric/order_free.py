@@ -40,7 +40,7 @@ class Grid(NamedTuple):
 
 
 def grid(bound: Any, terms: int) -> Grid:
-    """The grid of sums of so many terms.
+    """The grid on which sums of at most `terms` terms are exact.
 
     Parameters
     ----------

@@ -89,10 +89,13 @@ def answer(program: Path, certificate: Path) -> Answer:
     NotProved : the program gives no answer, as when its memory does not suffice.
     """
     try:
-        ended = subprocess.run([program, certificate], capture_output=True, text=True, timeout=MOST_SECONDS)
-        return Answer(ended.stdout.strip())
+        ended = subprocess.run([program, certificate], capture_output=True, text=True, errors="replace", timeout=MOST_SECONDS)
     except subprocess.TimeoutExpired:
         raise NotProved(f"the program that is proved takes longer than {MOST_SECONDS} seconds") from None
+    except OSError as reason:
+        raise NotProved(f"the program that is proved cannot be started: {reason}; delete {program} and build it anew") from None
+    try:
+        return Answer(ended.stdout.strip())
     except ValueError:
         said = " ".join(ended.stderr.split())[-300:]
         raise NotProved(f"the program that is proved ends with status {ended.returncode}: {said}") from None

@@ -47,8 +47,8 @@ SPREAD, HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 ROWS_AHEAD = 4
 """Visits between the hint that a row's features will be read and its visit: about as long as they take to come from memory."""
 SETTLING_SHARE = 0.5
-"""Share of the hardest pull of a sweep from which on a row that is pushed against its bound settles there. With 1 a sixth more rows are
-visited in vain; with 0.25 so many settle too early that more sweeps over all rows are needed."""
+"""Share of the hardest pull of a sweep. A row that is pushed against its bound harder than this is left out of the next sweeps. With a
+share of 1 a sixth more rows are visited in vain; with 0.25 rows are left out too early, and more sweeps over all rows are needed."""
 TERMS = 4
 """Numbers of a row in RowArrays.terms."""
 UNCONDITIONAL_SHARE = 0.03

@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def read(said: str, rows: int) -> Shrunk:
-    """The finding that a campaign has made small, to so many rows at most."""
+    """The finding that a campaign has made small; it must have at most `rows` rows."""
     found = SMALL.search(said)
     assert found is not None, said
     assert int(found[3]) <= rows

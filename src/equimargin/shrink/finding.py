@@ -1,7 +1,7 @@
 """Findings: answers that disagree, fail or are slow, told from each other by their kind and by who gave them.
 
-What counts as the same finding on a smaller instance is the kind, the formulation and the solver; of a slow answer also that it takes at
-least so many times as long as the fastest one that agrees.
+What counts as the same finding on a smaller instance is the kind, the formulation and the solver. A slow answer must also stay slow: the
+ratio of its time to that of the fastest answer that agrees must not fall below the ratio that the user asks for.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _is_untrue(family: Family, judgement: Judgement) -> bool:
 
 
 def _is_slow(family: Family, judgement: Judgement, ratio: float) -> bool:
-    """Whether an answer takes at least so many times as long as the fastest one that agrees."""
+    """Whether an answer takes at least `ratio` times as long as the fastest one that agrees."""
     agreeing = [each.evidence.run.solve_seconds or 0.0 for each in family.judgements if each.agreement is Agreement.AGREES]
     seconds = judgement.evidence.run.solve_seconds or 0.0
     return bool(agreeing) and seconds > SLOWEST_NOISE and seconds >= ratio * max(min(agreeing), SHORTEST)

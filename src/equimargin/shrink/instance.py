@@ -276,7 +276,7 @@ def _constant(number: float, _: Any) -> float:
 
 
 def _rounded(digits: int, value: Any) -> Any:
-    """Numbers to so many significant decimal digits."""
+    """The numbers, each rounded to `digits` significant decimal digits."""
     if not isinstance(value, np.ndarray):
         return float(f"{value:.{digits - 1}e}")
     return np.array([float(f"{number:.{digits - 1}e}") for number in value.ravel()]).reshape(value.shape)

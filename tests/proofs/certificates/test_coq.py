@@ -136,6 +136,15 @@ def test_verify_says_what_the_program_answers(program: Path, tmp_path: Path, com
     assert (answer.exit_code, sentence in " ".join(answer.output.split())) == (status, True)
 
 
+def test_a_program_that_cannot_be_started_is_a_sentence(program: Path, tmp_path: Path) -> None:
+    program.write_text("damaged", encoding="ascii")
+    answer = CliRunner().invoke(app, ["verify", str(written(tmp_path, "soft.json", SOFT))])
+    assert answer.exit_code == 0
+    said = " ".join(answer.output.split())
+    assert re.search(r"soft.json: the program that is proved cannot be started: .* delete .* and build it anew", said)
+    assert "which accepts 0 of 1" in said
+
+
 def test_a_rejected_file_is_not_asked_about(program: Path, tmp_path: Path) -> None:
     program.write_text("#!/bin/sh\necho accepted\n", encoding="ascii")
     answer = CliRunner().invoke(app, ["verify", str(written(tmp_path, "soft.json", SOFT | {"mode": "exact"}))])
