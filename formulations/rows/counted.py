@@ -17,12 +17,27 @@ from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.rounding import SMALLEST, gamma_n, rounded
 from equimargin.formulations.rows.base import GroupedRows
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
-from equimargin.formulations.rows.pair_sweeps import Level, SortedPoints, Within, by_query, gathered, least_margins, middles, within
+from equimargin.formulations.rows.pair_sweeps import (
+    Blocks,
+    Level,
+    SortedPoints,
+    Within,
+    add_inner,
+    by_query,
+    gathered,
+    least_margins,
+    middles,
+    put_in_blocks,
+    split,
+    within,
+)
 
 POINTS_OF_A_QUERY = 10
 """Points, at least, that a subsample takes of every query, on average. Where it would take fewer, it takes some of the queries whole."""
 WIDEST_THRESHOLD = 8.0
 """Largest threshold tau for margins f_i - f_j < tau, in units of f: the grid of f is chosen so that no sum up to it overflows."""
+LEVELS_IN_CACHE = 1_000_000
+"""Levels of a query up to which its sums are taken in one tree: with four times as many that takes twice as long as by blocks of levels."""
 BELOW_ALL_PAIRS = -(2**62)
 """A threshold, in units of the grid of f, that no pair is within."""
 
@@ -47,24 +62,26 @@ class CountedPairs(Pairs):
         self.query: Index = np.zeros(self.m, dtype=np.int64) if query is None else np.asarray(query, dtype=np.int64)
         order = np.argsort(self.y, kind="stable") if query is None else np.lexsort((self.y, self.query))
         q, levels = self.query[order], self.y[order]
-        first = np.arange(self.m) == 0
-        new_query = first | (q != np.roll(q, 1))
-        new_level = new_query | (levels != np.roll(levels, 1))
+        new_query, new_level = np.ones(self.m, dtype=bool), np.ones(self.m, dtype=bool)
+        np.not_equal(q[1:], q[:-1], out=new_query[1:])
+        np.not_equal(levels[1:], levels[:-1], out=new_level[1:])
+        new_level |= new_query
         queries = int(q[-1]) + 1 if self.m else 0
-        sizes, ties = np.bincount(q, minlength=queries), np.diff(np.append(np.flatnonzero(new_level), self.m))
+        sizes, first_levels = np.bincount(q, minlength=queries), np.flatnonzero(new_level)
+        ties, of_level = np.diff(np.append(first_levels, self.m)), q[first_levels]
         tied = np.zeros(queries, dtype=np.int64)
-        np.add.at(tied, q[new_level], ties * (ties - 1) // 2)
+        np.add.at(tied, of_level, ties * (ties - 1) // 2)
         self.pairs_of: Index = sizes * (sizes - 1) // 2 - tied
         self.p = int(self.pairs_of.sum())
-        kept = self.pairs_of[q] > 0
-        self.active = order[kept]
+        self.active = order[np.repeat(self.pairs_of > 0, sizes)]
         self.queries = np.flatnonzero(self.pairs_of > 0)
         self.starts = np.append(0, np.cumsum(sizes[self.queries]))
-        levels_of = np.bincount(q[new_level], minlength=queries)
+        levels_of = np.bincount(of_level, minlength=queries)
         self.levels: Index = levels_of[self.queries]
-        place = np.cumsum(new_level) - 1
-        self.level: Level = np.zeros(self.m, dtype=np.int32)
-        self.level[order] = place - place[np.flatnonzero(new_query)][np.cumsum(new_query) - 1]
+        self.level: Level = np.empty(self.m, dtype=np.int32)
+        place = np.cumsum(new_level, dtype=np.int32)
+        place -= np.repeat(np.cumsum(levels_of) - levels_of + 1, sizes).astype(np.int32)
+        self.level[order] = place
         position = np.full(queries, -1)
         position[self.queries] = np.arange(len(self.queries))
         self.place: Index = position[self.query]
@@ -132,6 +149,12 @@ class CountedPairs(Pairs):
         return Pairs(self.preferred, self.other, self.m)
 
 
+def no_sums(points: int, queries: int) -> Within:
+    """Sums over no pairs of so many points and queries, to be filled."""
+    degree, balance, pull = (np.zeros(points, dtype=np.int64) for _ in range(3))
+    return Within(degree, balance, pull, np.zeros(queries), np.zeros(queries), np.zeros(queries, dtype=np.int64))
+
+
 class PairSums:
     """Sums over all pairs at decision values f, sorted once.
 
@@ -168,16 +191,38 @@ class PairSums:
     def within(self, tau: int) -> Within:
         """The pairs with f_i - f_j < tau, and sums of u = tau - f_i + f_j over them; tau in units."""
         if tau not in self._within:
-            n, queries = len(self.order), len(self.costs)
-            degree, balance, pull = (np.zeros(n, dtype=np.int64) for _ in range(3))
-            total, square = np.zeros(queries), np.zeros(queries)
-            found = Within(degree, balance, pull, total, square, np.zeros(queries, dtype=np.int64))
-            if n and tau > BELOW_ALL_PAIRS:
-                within(self.points, tau, found)
-                total *= self.unit
-                square *= self.unit**2
+            found = no_sums(len(self.order), len(self.costs))
+            if len(self.order) and tau > BELOW_ALL_PAIRS:
+                self._sweep(tau, found)
+                np.multiply(found.total, self.unit, out=found.total)
+                np.multiply(found.square, self.unit**2, out=found.square)
             self._within[tau] = found
         return self._within[tau]
+
+    def _sweep(self, tau: int, found: Within) -> None:
+        """Sum over the pairs within tau, in one sweep or by blocks of levels."""
+        points, levels = self.points, self.rows.levels
+        if levels.max() <= LEVELS_IN_CACHE:
+            within(points, tau, found)
+            return
+        blocks = self._blocks
+        coarse, count = np.empty_like(points.level), len(blocks.starts) - 1
+        inner = SortedPoints(np.empty_like(points.z), np.empty_like(points.level), blocks.starts, np.empty(count, dtype=np.int64))
+        split(points, blocks, coarse, inner)
+        within(SortedPoints(points.z, coarse, points.starts, np.diff(blocks.first)), tau, found)
+        inside = no_sums(len(points.z), count)
+        within(inner, tau, inside)
+        add_inner(inside, blocks, found)
+
+    @cached_property
+    def _blocks(self) -> Blocks:
+        """Blocks of about as many levels as there are blocks."""
+        points, levels = self.points, self.rows.levels
+        shift = int(levels.max()).bit_length() // 2
+        first = np.append(0, np.cumsum(((levels - 1) >> shift) + 1))
+        blocks = Blocks(shift, first, np.zeros(int(first[-1]) + 1, dtype=np.int64), np.empty(len(points.z), dtype=np.int32))
+        put_in_blocks(points, blocks)
+        return blocks
 
     def scattered(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values in sorted order, (n,), back at their points, (m,)."""

@@ -5,6 +5,9 @@ points j with z_j > z_i - tau are then a final segment, which grows as z_i falls
 a second sweep does the same for the points i that belong to every j. z and tau are integers, in a unit so large that no sum overflows.
 Counts and sums are therefore exact, even where values tie.
 
+A tree of very many levels leaves the cache. Levels are then put into blocks of neighbours: one sweep takes the pairs of two blocks, with a
+block as a level, and another those within a block, as if every block were a query of its own. Both trees are as small as a square root.
+
 Source: document K, (3.17)-(3.18), for the counts l+ and l-; P. M. Fenwick, A new data structure for cumulative frequency tables (1994).
 """
 
@@ -54,6 +57,19 @@ class Within(NamedTuple):
     total: Array
     square: Array
     pairs: Index
+
+
+class Blocks(NamedTuple):
+    """The points of all queries by blocks of 2^shift neighbouring levels.
+
+    shift : as said.  first : (queries + 1,) the first block of every query.  starts : (blocks + 1,) where the points of every block begin.
+    place : (n,) where every point, in sorted order, is among the points by blocks, which are sorted by z within a block.
+    """
+
+    shift: int
+    first: Index
+    starts: Index
+    place: Level
 
 
 class Graph(NamedTuple):
@@ -175,6 +191,53 @@ def within(points: SortedPoints, tau: int, sums: Within) -> None:
             pull[t] -= (tau + z[t]) * c - s
             squares, lost = _added(squares, lost, np.float64(z[t]) * np.float64(pull[t]))
         sums.total[q], sums.square[q], sums.pairs[q] = all_u, max(tau * all_u - squares, 0.0), number
+
+
+@jit
+def put_in_blocks(points: SortedPoints, blocks: Blocks) -> None:
+    """Fill `starts`, which is 0 before, and `place`."""
+    level, starts, first, own, place = points.level, points.starts, blocks.first, blocks.starts, blocks.place
+    for q in range(starts.size - 1):
+        for t in range(starts[q], starts[q + 1]):
+            own[first[q] + (level[t] >> blocks.shift) + 1] += 1
+    for block in range(1, own.size):
+        own[block] += own[block - 1]
+    filled = own[:-1].copy()
+    for q in range(starts.size - 1):
+        for t in range(starts[q], starts[q + 1]):
+            block = first[q] + (level[t] >> blocks.shift)
+            place[t] = filled[block]
+            filled[block] += 1
+
+
+@jit
+def split(points: SortedPoints, blocks: Blocks, coarse: Level, inner: SortedPoints) -> None:
+    """Put the block of every point in its query into `coarse`, and the points by blocks into z, level and levels of `inner`."""
+    shift, last = blocks.shift, np.int32((1 << blocks.shift) - 1)
+    for t in range(coarse.size):
+        coarse[t] = points.level[t] >> shift
+        inner.z[blocks.place[t]] = points.z[t]
+        inner.level[blocks.place[t]] = points.level[t] & last
+    for q in range(points.levels.size):
+        for block in range(blocks.first[q], blocks.first[q + 1]):
+            inner.levels[block] = min(points.levels[q] - ((block - blocks.first[q]) << shift), 1 << shift)
+
+
+@jit
+def add_inner(inner: Within, blocks: Blocks, sums: Within) -> None:
+    """Add the sums over the pairs within blocks to those over the pairs of two blocks."""
+    for t in range(blocks.place.size):
+        own = blocks.place[t]
+        sums.degree[t] += inner.degree[own]
+        sums.balance[t] += inner.balance[own]
+        sums.pull[t] += inner.pull[own]
+    for q in range(sums.total.size):
+        total, lost, square, lost_square = sums.total[q], 0.0, sums.square[q], 0.0
+        for block in range(blocks.first[q], blocks.first[q + 1]):
+            total, lost = _added(total, lost, inner.total[block])
+            square, lost_square = _added(square, lost_square, inner.square[block])
+            sums.pairs[q] += inner.pairs[block]
+        sums.total[q], sums.square[q] = total, square
 
 
 @jit

@@ -15,8 +15,8 @@ from equimargin.formulations import interval, linear, polynomial, ranking, rbf
 from equimargin.formulations.bounds.intervals import inner_interval
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.problem.point import Point
+from equimargin.formulations.rows import counted, pair_slacks
 from equimargin.formulations.rows import labelled as labelled_pairs
-from equimargin.formulations.rows import pair_slacks
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.formulations.rows.losses import SQUARED_HINGE, Smooth, huberised
@@ -40,6 +40,22 @@ def cases(seed: int, count: int) -> Any:
         rows = LabelledPairs(y, query)
         f = np.round(rng.normal(size=m) * rng.choice([0.5, 2.0, 20.0]) * 8) / 8
         yield rows, f, rng.uniform(0.5, 2.0, rows.groups), rng
+
+
+def test_sums_by_blocks_of_levels_are_those_of_one_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts and sums of u to the bit, sums of squares but for their rounding; queries of one level and of many."""
+    for rows, f, costs, _ in cases(1, 60):
+        whole = rows.slacks(f, costs)
+        with monkeypatch.context() as patch:
+            patch.setattr(counted, "LEVELS_IN_CACHE", 0)
+            blocks = rows.slacks(f, costs)
+            for tau in (1.0, 2.0, -0.5):
+                grid = whole.on_grid(tau)
+                one, other = whole.within(grid), blocks.within(grid) if rows.p else whole.within(grid)
+                for name in ("degree", "balance", "pull", "pairs"):
+                    assert (getattr(other, name) == getattr(one, name)).all()
+                assert other.total == pytest.approx(one.total, rel=1e-14)
+                assert other.square == pytest.approx(one.square, rel=1e-12, abs=1e-14)
 
 
 @pytest.mark.parametrize("name", LOSSES)
