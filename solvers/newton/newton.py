@@ -25,9 +25,8 @@ from equimargin.solvers.progress import Progress
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution
 
-SQUARED_HINGE_SUBSAMPLE = Subsample(entries=1_000_000, points_per_feature=100, divisor=10)
-"""The part of the points that is solved first for a squared hinge. It takes few steps from anywhere: only large problems gain,
-and they gain where a larger part saves the last of these steps."""
+SQUARED_HINGE_SUBSAMPLE = Subsample(entries=1_000_000, points_per_feature=100)
+"""The part of the points that is solved first for a squared hinge. It takes few steps from anywhere: only large problems gain."""
 
 
 NEEDS = Needs(MarginProblem, no_hinge="has a kink", no_hard_rows="whose loss has no derivative", convex=True, also=unsuited_bias)

@@ -30,6 +30,8 @@ FEW_FEATURES = 2000
 """Features up to which the Hessian is cheap to factorise."""
 ROWS_PER_POINT = 3
 """Rows for each point that make rows many, whatever the kernel: only labelled pairs are as many."""
+SUBSAMPLE_DIVISOR = 20
+"""A subsample has at least a twentieth of the points: a smaller one would hardly save time, and would lead less far."""
 SUBSAMPLE_GAP = 0.03
 """Largest relative gap to which a subsample is solved: its optimum is no nearer to that of all points."""
 
@@ -38,12 +40,10 @@ class Subsample(NamedTuple):
     """When a solver first solves a part of the points, and how large that part is.
 
     entries : entries of the features from which on a part pays.  points_per_feature : how many points for each feature the part has.
-    divisor : the part has at least one point of so many; a smaller one would hardly save time, and would lead less far.
     """
 
     entries: int
     points_per_feature: int
-    divisor: int
 
 
 def in_features(problem: MarginProblem) -> bool:
@@ -93,7 +93,7 @@ def on_a_part(
     Z = problem.explicit
     if Z is None or Z.m * Z.q < subsample.entries:
         return None
-    size = max(subsample.points_per_feature * Z.q, Z.m // subsample.divisor)
+    size = max(subsample.points_per_feature * Z.q, Z.m // SUBSAMPLE_DIVISOR)
     stride = Z.m // size
     if stride < 2:
         return None

@@ -61,7 +61,11 @@ class Room:
 
 
 ROOMS = {
-    "checker": Room("checker", ("proofs/checker.py",), ("proofs/certificates",)),
+    "checker": Room(
+        "checker",
+        ("proofs/checker.py",),
+        tuple(f"proofs/certificates/test_{name}.py" for name in ("checker", "certificate", "program_certificate")),
+    ),
     "referee": Room("referee", ("proofs/referee",), ("proofs/test_referee.py",)),
     "bounds": Room("bounds", ("formulations/bounds",), ("formulations/bounds",)),
     "rows": Room(

@@ -58,7 +58,7 @@ def test_a_start_on_some_of_the_points_changes_no_optimum(monkeypatch: pytest.Mo
     score = X @ np.arange(10) + np.random.default_rng(0).normal(size=3000)
     problems = [classification(X, y), regression(X, score, 1.0, 0.5), ranking(X[:300], np.digitize(score[:300], [0.0, 9.0]), None, 0.1)]
     cold = [checked(problem, 1e-9) for problem in problems]
-    monkeypatch.setattr(huber, "HINGE_SUBSAMPLE", Subsample(entries=1, points_per_feature=10, divisor=20))
+    monkeypatch.setattr(huber, "HINGE_SUBSAMPLE", Subsample(entries=1, points_per_feature=10))
     for problem, before in zip(problems, cold, strict=True):
         same_optimum(before, checked(problem, 1e-9))
 

@@ -72,7 +72,7 @@ def test_a_start_on_some_of_the_points_changes_no_optimum(monkeypatch: pytest.Mo
     assert present(warm.iterations) < present(cold.iterations)
     score = X[:300] @ np.arange(10)
     checked(ranking(X[:300], np.digitize(score, [0.0]), None, 0.1, loss="squared_hinge"))
-    monkeypatch.setattr(newton, "SQUARED_HINGE_SUBSAMPLE", Subsample(entries=1, points_per_feature=2, divisor=20))
+    monkeypatch.setattr(newton, "SQUARED_HINGE_SUBSAMPLE", Subsample(entries=1, points_per_feature=2))
     checked(ranking(X[:300], np.digitize(score, [1e9]), None, 0.1, loss="squared_hinge"))  # no pairs at all
 
 
