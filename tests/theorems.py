@@ -46,6 +46,17 @@ OF_OPEN_FAMILIES = (
     "rank_losses.ord_unordered_is_not_explicit",
 )
 """Theorems about families that enter by the open protocol, in which the forms of one family are its links."""
+OF_WEIGHTS = (
+    "weights.weighted_duality",
+    "weights.weighted_l2_duality",
+    "weights.svm_soft_weighted_duality",
+    "weights.svm_l2_weighted_duality",
+    "weights.svr_l1_weighted_duality",
+    "weights.svr_l2_weighted_duality",
+    "weights.rank_l1_weighted_duality",
+    "weights.rank_l2_weighted_duality",
+)
+"""Theorems about rows that have each a cost of its own, from none to infinite: those of the links have one cost for all."""
 OF_THE_CHECKER = (
     "checker/rows.margin_sound",
     "checker/families.problem_sound",
@@ -57,7 +68,8 @@ OF_THE_CHECKER = (
 
 def linked() -> list[str]:
     """The theorems that links name, the capstones, and those of open families: file.name, each once."""
-    return list(dict.fromkeys([link.theorem for link in links.LINKS if link.theorem] + list(CAPSTONES + OF_OPEN_FAMILIES + OF_THE_CHECKER)))
+    named = (*CAPSTONES, *OF_OPEN_FAMILIES, *OF_WEIGHTS, *OF_THE_CHECKER)
+    return list(dict.fromkeys([link.theorem for link in links.LINKS if link.theorem] + list(named)))
 
 
 def statement(theorem: str) -> str:
