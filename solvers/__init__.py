@@ -11,6 +11,7 @@ from equimargin.solvers.batches.one_vs_one import one_vs_one
 from equimargin.solvers.exact.misranked import LeastMisranked, least_misranked
 from equimargin.solvers.exact.numbers import given_gram
 from equimargin.solvers.exact.optimum import ExactOptimum, exact_optimum
+from equimargin.solvers.exact.path import ExactPath, ExactPiece, exact_path
 from equimargin.solvers.needs import Needs
 from equimargin.solvers.path.concave import ConcaveOptimum, concave_optimum
 from equimargin.solvers.path.follow import regularization_path
@@ -27,6 +28,8 @@ __all__ = [
     "Check",
     "ConcaveOptimum",
     "ExactOptimum",
+    "ExactPath",
+    "ExactPiece",
     "LeastMisranked",
     "Limits",
     "Needs",
@@ -39,6 +42,7 @@ __all__ = [
     "Trace",
     "concave_optimum",
     "exact_optimum",
+    "exact_path",
     "given_gram",
     "least_misranked",
     "one_vs_one",

@@ -105,6 +105,22 @@ class ActiveSet:
         (low, _), (high, _) = self._ends(*self.gradient())
         return low, high
 
+    def direction(self, weights: Fractions) -> Fractions:
+        """d alpha / dC, (p,), at the optimum of a box C x weights, as long as the same rows stay at the same bounds.
+
+        T becomes a largest independent part of the rows that are strictly inside; the others of them stay where they are.
+        """
+        d: Fractions = fractions(self.numbers.p)
+        d[self.falls & ~self.rises] = weights[self.falls & ~self.rises]
+        solved_for = set(self.T)
+        self.T = self._independent(sorted(np.flatnonzero(self.rises & self.falls).tolist(), key=lambda r: r not in solved_for))
+        x, den = common(d)
+        pull = self.numbers.dot(self.numbers.product(self.numbers.rdot(x)))
+        balance = [-int((self.numbers.s * x).sum())] if self.numbers.biased else []
+        moved = self._solved(self.T, [-v for v in pull[self.T]], balance)
+        d[self.T] = as_fractions([v / den for v in moved[: len(self.T)]])
+        return d
+
     def _ends(self, g: Integers, den: int) -> tuple[tuple[Fraction | None, int], tuple[Fraction | None, int]]:
         """The largest lower and the smallest upper end of b, and the rows that they come from."""
         up, down, s = self.rises, self.falls, self.numbers.s

@@ -84,6 +84,11 @@ class Integral:
         return bool(self.s.any())
 
     @cached_property
+    def targets(self) -> Fractions:
+        """t, (p,), as Fractions."""
+        return as_fractions([Fraction(v, self.unit) for v in self.t])
+
+    @cached_property
     def _matrix(self) -> Any:
         from flint import fmpz_mat
 

@@ -184,7 +184,7 @@ def _quadratic(problem: MarginProblem, state: ActiveSet, seconds: float, start: 
     numbers, unknown = state.numbers, BIAS_OF_0 if not state.numbers.biased else (None, None)
     try:
         with np.errstate(all="ignore"):  # floats only propose where to begin
-            proposed = identified(problem, numbers, start or _float_solution(problem, seconds))
+            proposed = identified(problem, numbers, start or float_solution(problem, seconds))
         state.start(*proposed)
         ray = state.run()
     except _Spent as spent:
@@ -212,7 +212,7 @@ def _linear(problem: OneNormProblem, program: Program, seconds: float) -> _End:
     return _End(Status.OPTIMAL, reason, vertex.u, vertex.x[: problem.size], program.pivots, value, program.best_bias(vertex))
 
 
-def _float_solution(problem: MarginProblem, seconds: float) -> Point:
+def float_solution(problem: MarginProblem, seconds: float) -> Point:
     """A float solution of whichever solver takes the problem; multipliers of 0 where none does, or where it fails or brings none."""
     if any(not solver.reference and solver.refusal(problem) is None for solver in SOLVERS.values()):
         with suppress(ArithmeticError, ValueError):

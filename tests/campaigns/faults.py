@@ -436,6 +436,18 @@ FAULTS = (
     Fault("dependent rows solved for", "solvers/exact/active_set.py", "return pivots\n", "return rows\n", ("exact",)),
     Fault("the way of a ray", "solvers/exact/active_set.py", "ray[rows] = d\n", "ray[rows] = [-v for v in d]\n", ("exact",)),
     Fault("half a curvature", "solvers/exact/active_set.py", "+ pull + numbers.s[i] * price)", "+ numbers.s[i] * price)", ("exact",)),
+    Fault("rows at the bound stay", "solvers/exact/active_set.py", "[-v for v in pull[self.T]]", "[0 for v in self.T]", ("exact_path",)),
+    Fault("a piece to the largest room", "solvers/exact/path/piece.py", "right = min((room for", "right = max((room for", ("exact_path",)),
+    Fault("biases that cross", "solvers/exact/path/piece.py", "_until_they_cross(below, above)", "None", ("exact_path",)),
+    Fault("rows inside rise on", "solvers/exact/path/piece.py", "_room(box[r] - alpha[r], rise[r] - d[r])", "None, None", ("exact_path",)),
+    Fault("the gap below a piece", "solvers/exact/path/follow.py", "if piece.low != gap.low:", "if False:", ("exact_path",)),
+    Fault(
+        "every end of a piece is a breakpoint",
+        "solvers/exact/path/result.py",
+        "old.high == new.low and not old.same_function(new)",
+        "old.high == new.low",
+        ("exact_path",),
+    ),
     Fault("nothing balanced", "solvers/exact/active_set.py", "        excess -= sign * taken\n", "", ("exact",)),
     Fault("no sign is checked", "solvers/exact/active_set.py", " and signs.all()):", "):", ("exact",)),
     Fault(

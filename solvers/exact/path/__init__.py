@@ -1,0 +1,7 @@
+"""Exact regularisation paths: rational breakpoints, and between them multipliers that are straight lines in C."""
+
+from equimargin.solvers.exact.path.follow import exact_path
+from equimargin.solvers.exact.path.piece import ExactPiece
+from equimargin.solvers.exact.path.result import ExactPath
+
+__all__ = ["ExactPath", "ExactPiece", "exact_path"]

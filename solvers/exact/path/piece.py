@@ -1,0 +1,169 @@
+"""A piece of an exact path: from the optimum at one C, the straight line through it and the interval of all C where that is optimal.
+
+    alpha(C) = alpha_0 + (C - C_0) d,   d_r = weight_r at the upper bound,   d_r = 0 at 0,   H_TT d_T + s_T db = - (H d)_T of the others
+
+Every condition of the optimum is linear in C along that line, so that the C at which it holds are an interval. Where no row is strictly
+inside, b may be all of an interval, whose lower end is the largest and whose upper end the smallest of some straight lines: the condition
+is that they do not cross.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from equimargin.solvers.exact.active_set import ActiveSet
+from equimargin.solvers.exact.numbers import Fractions, Integers, Integral, as_fractions, common
+
+Line = tuple[Fraction, Fraction]
+"""A value and its slope."""
+Room = tuple[Fraction | None, Fraction | None]
+"""How far C can go down, and how far up; None is without end."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExactPiece:
+    """A part of a path on which one straight line of multipliers is optimal.
+
+    low, high : its ends, low <= C <= high; a high of None is infinity.
+    constant, slope : (p,) each, alpha(C) = constant + C slope.
+    f_constant, f_slope : (m,) each, f of the training points, without the bias, is f_constant + C f_slope.
+    bias : (b_0, b_1) of the only best bias b_0 + C b_1 strictly inside the piece; None where the best are an interval; (0, 0) without a
+    bias.
+    """
+
+    low: Fraction
+    high: Fraction | None
+    constant: tuple[Fraction, ...] = field(repr=False)
+    slope: tuple[Fraction, ...] = field(repr=False)
+    f_constant: tuple[Fraction, ...] = field(repr=False)
+    f_slope: tuple[Fraction, ...] = field(repr=False)
+    bias: Line | None = field(repr=False)
+
+    def holds(self, C: Fraction) -> bool:
+        """Whether C is in the piece, its ends included."""
+        return self.low <= C and (self.high is None or self.high >= C)
+
+    def alpha(self, C: Fraction) -> Fractions:
+        """alpha(C), (p,)."""
+        return as_fractions([a + C * d for a, d in zip(self.constant, self.slope, strict=True)])
+
+    def f(self, C: Fraction) -> Fractions:
+        """f of the training points at C, (m,), without the bias."""
+        return as_fractions([a + C * d for a, d in zip(self.f_constant, self.f_slope, strict=True)])
+
+    def same_function(self, other: ExactPiece) -> bool:
+        """Whether both have the same f, and the same bias where it is only one."""
+        return (self.f_constant, self.f_slope, self.bias) == (other.f_constant, other.f_slope, other.bias)
+
+
+def piece_around(state: ActiveSet, weights: Fractions, C: Fraction) -> ExactPiece:
+    """The piece of the path through an optimum.
+
+    Parameters
+    ----------
+    state : at the optimum of the box C x weights.  weights : (p,) Fractions.  C : > 0.
+
+    Returns
+    -------
+    ExactPiece : of C alone at some of the finitely many C where another line begins.
+
+    Raises
+    ------
+    ArithmeticError : the state is at no optimum.
+    """
+    numbers, alpha = state.numbers, state.alpha
+    d = state.direction(weights)
+    f, df = _function(numbers, alpha), _function(numbers, d)
+    g = [(value - target, slope) for value, slope, target in zip(numbers.dot(f), numbers.dot(df), numbers.targets, strict=True)]
+    bias: Line | None = (Fraction(0), Fraction(0))
+    if numbers.biased:
+        first = state.T[0] if state.T else None
+        bias = None if first is None else (-numbers.s[first] * g[first][0], -numbers.s[first] * g[first][1])
+    if (numbers.s * alpha).sum() != 0 or (numbers.s * d).sum() != 0:
+        raise ArithmeticError("the multipliers do not stay in balance")
+    rooms = list(_rooms(state, alpha, C * weights, d, weights)) + list(_dual_rooms(state, g, bias))
+    left = min((room for room, _ in rooms if room is not None), default=C)
+    right = min((room for _, room in rooms if room is not None), default=None)
+    return ExactPiece(
+        max(C - left, Fraction(0)),
+        None if right is None else C + right,
+        tuple(alpha - C * d),
+        tuple(d),
+        tuple(f - C * df),
+        tuple(df),
+        None if bias is None else (bias[0] - C * bias[1], bias[1]),
+    )
+
+
+def bias_lines(s: Integers, g: Sequence[Line], up: Integers, down: Integers) -> tuple[list[Line], list[Line]]:
+    """The straight lines that every best bias is above, and those that it is below.
+
+    Parameters
+    ----------
+    s : (p,) signs of the bias.  g : (p,) A f - t.  up, down : (p,) which rows are below their upper bound, and which above 0.
+    """
+    at = [(-q * value, -q * slope) for q, (value, slope) in zip(s.tolist(), g, strict=True)]
+    return [at[r] for r in np.flatnonzero(np.where(s > 0, up, down))], [at[r] for r in np.flatnonzero(np.where(s > 0, down, up))]
+
+
+def _function(numbers: Integral, alpha: Fractions) -> Fractions:
+    """f of the training points, (m,), of multipliers."""
+    x, den = common(alpha)
+    return as_fractions([Fraction(v, den * numbers.unit) for v in numbers.product(numbers.rdot(x))])
+
+
+def _rooms(state: ActiveSet, alpha: Fractions, box: Fractions, d: Fractions, rise: Fractions) -> Iterator[Room]:
+    """How far C can go down and up before a row comes from inside to a bound."""
+    for r in np.flatnonzero(state.rises & state.falls):
+        yield _room(alpha[r], d[r])
+        yield _room(box[r] - alpha[r], rise[r] - d[r])
+
+
+def _dual_rooms(state: ActiveSet, g: Sequence[Line], bias: Line | None) -> Iterator[Room]:
+    """How far C can go down and up before there is no bias with g >= 0 at 0 and inside, and g <= 0 at the upper bound and inside."""
+    up, down, s = state.rises, state.falls, state.numbers.s
+    if bias is None:
+        below, above = bias_lines(s, g, up, down)
+        yield _until_they_cross(_mirrored(below), _mirrored(above)), _until_they_cross(below, above)
+        return
+    for r, (value, slope) in enumerate(g):
+        value, slope = value + s[r] * bias[0], slope + s[r] * bias[1]
+        if up[r]:
+            yield _room(value, slope)
+        if down[r]:
+            yield _room(-value, -slope)
+
+
+def _room(value: Fraction, slope: Fraction) -> Room:
+    """How far down and up a line stays at least 0."""
+    if value < 0:
+        raise ArithmeticError("the conditions of the optimum do not hold")
+    return value / slope if slope > 0 else None, -value / slope if slope < 0 else None
+
+
+def _mirrored(lines: Sequence[Line]) -> list[Line]:
+    return [(value, -slope) for value, slope in lines]
+
+
+def _until_they_cross(below: Sequence[Line], above: Sequence[Line]) -> Fraction | None:
+    """The largest step >= 0 up to which no line of `below` is above one of `above`; None if that is without end.
+
+    From the steepest ones on, by Newton's steps: the largest minus the smallest is convex, and at most 0 at the step 0.
+    """
+    if not below or not above:
+        return None
+    if max(below)[0] > min(above)[0]:
+        raise ArithmeticError("the conditions of the optimum do not hold")
+    low, high = max(below, key=lambda line: line[::-1]), min(above, key=lambda line: line[::-1])
+    if low[1] <= high[1]:
+        return None
+    while True:
+        step = (high[0] - low[0]) / (low[1] - high[1])
+        low = max(below, key=lambda line: line[0] + step * line[1])
+        high = min(above, key=lambda line: line[0] + step * line[1])
+        if low[0] + step * low[1] <= high[0] + step * high[1]:
+            return step
