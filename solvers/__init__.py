@@ -11,7 +11,7 @@ from equimargin.solvers.batches.one_vs_one import one_vs_one
 from equimargin.solvers.exact.misranked import LeastMisranked, least_misranked
 from equimargin.solvers.exact.numbers import given_gram
 from equimargin.solvers.exact.optimum import ExactOptimum, exact_optimum
-from equimargin.solvers.exact.path import ExactPath, ExactPiece, exact_path
+from equimargin.solvers.exact.path import ExactPath, ExactPiece, LeftOut, Mistakes, exact_leave_one_out, exact_path
 from equimargin.solvers.needs import Needs
 from equimargin.solvers.path.concave import ConcaveOptimum, concave_optimum
 from equimargin.solvers.path.follow import regularization_path
@@ -31,7 +31,9 @@ __all__ = [
     "ExactPath",
     "ExactPiece",
     "LeastMisranked",
+    "LeftOut",
     "Limits",
+    "Mistakes",
     "Needs",
     "OneNormPath",
     "Refusal",
@@ -41,6 +43,7 @@ __all__ = [
     "Status",
     "Trace",
     "concave_optimum",
+    "exact_leave_one_out",
     "exact_optimum",
     "exact_path",
     "given_gram",

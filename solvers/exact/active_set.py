@@ -271,7 +271,7 @@ def identified(problem: MarginProblem, numbers: Integral, point: Point) -> tuple
     for r in np.flatnonzero(~lower & ~upper):
         exact[r] = _within(round(Fraction(float(alpha[r])) / quantum) * quantum, numbers.box[r])
     if numbers.biased:
-        _balance(numbers, exact)
+        balance(numbers, exact)
     inside = [int(r) for r in range(problem.p) if exact[r] > 0 and (numbers.box[r] is None or exact[r] < numbers.box[r])]
     return exact, sorted(inside, key=lambda r: -depth[r])
 
@@ -294,7 +294,7 @@ def _within(a: Fraction, box: Fraction | None) -> Fraction:
     return max(a, Fraction(0)) if box is None else min(max(a, Fraction(0)), box)
 
 
-def _balance(numbers: Integral, alpha: Fractions) -> None:
+def balance(numbers: Integral, alpha: Fractions) -> None:
     """Make s'alpha = 0: rows strictly inside give first, then the others, down to 0."""
     excess = sum((s * a for s, a in zip(numbers.s, alpha, strict=True)), Fraction(0))
     sign = 1 if excess > 0 else -1

@@ -31,6 +31,8 @@ from equimargin.solvers.exact_limits import refusal
 
 FOREVER = 1e9
 """Seconds that no run takes."""
+MOST_PIECES = 10_000
+"""Pieces at most, unless another number is given."""
 
 
 class Near(NamedTuple):
@@ -49,7 +51,7 @@ class Gap(NamedTuple):
 
 
 def exact_path(
-    problem: MarginProblem, low: Any = 0, high: Any = None, time_limit: float | None = None, max_pieces: int = 10_000
+    problem: MarginProblem, low: Any = 0, high: Any = None, time_limit: float | None = None, max_pieces: int = MOST_PIECES
 ) -> ExactPath:
     """The whole regularisation path in rational numbers: every optimum at every cost C from low to high.
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from equimargin.solvers.exact.active_set import ActiveSet
+from equimargin.solvers.exact.active_set import ActiveSet, Ends
 from equimargin.solvers.exact.numbers import Fractions, Integers, Integral, as_fractions, common
 
 Line = tuple[Fraction, Fraction]
@@ -108,6 +108,20 @@ def bias_lines(s: Integers, g: Sequence[Line], up: Integers, down: Integers) -> 
     """
     at = [(-q * value, -q * slope) for q, (value, slope) in zip(s.tolist(), g, strict=True)]
     return [at[r] for r in np.flatnonzero(np.where(s > 0, up, down))], [at[r] for r in np.flatnonzero(np.where(s > 0, down, up))]
+
+
+def best_biases(numbers: Integral, box: Fractions, alpha: Fractions, f: Fractions) -> Ends:
+    """The ends of all best biases at an optimum, None for an end at infinity; (0, 0) without a bias.
+
+    Parameters
+    ----------
+    numbers : the problem in integers, whose box is not read.  box, alpha : (p,) Fractions.  f : (m,) f of the training points.
+    """
+    if not numbers.biased:
+        return Fraction(0), Fraction(0)
+    g = [(v - t, Fraction(0)) for v, t in zip(numbers.dot(f), numbers.targets, strict=True)]
+    below, above = bias_lines(numbers.s, g, alpha < box, alpha > 0)
+    return max((value for value, _ in below), default=None), min((value for value, _ in above), default=None)
 
 
 def _function(numbers: Integral, alpha: Fractions) -> Fractions:

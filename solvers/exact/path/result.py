@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -12,9 +12,9 @@ from numbers import Rational, Real
 from typing import Any
 
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.solvers.exact.active_set import ActiveSet, Ends
-from equimargin.solvers.exact.numbers import Integral, integral
-from equimargin.solvers.exact.path.piece import ExactPiece
+from equimargin.solvers.exact.active_set import Ends
+from equimargin.solvers.exact.numbers import Integral, as_fractions, integral
+from equimargin.solvers.exact.path.piece import ExactPiece, best_biases
 
 
 def rational(value: Any, name: str) -> Fraction:
@@ -100,12 +100,9 @@ class ExactPath:
 
     def bias(self, C: Any) -> Ends:
         """The ends of all best biases at C, None for an end at infinity; (0, 0) without a bias; C as in `piece`."""
-        if not self._numbers.biased:
-            return Fraction(0), Fraction(0)
-        box: list[Fraction | None] = [Fraction(C) * Fraction(w) for w in self.problem.unit_weights.tolist()]
-        state = ActiveSet(replace(self._numbers, box=box), lambda pivots, seconds: None)
-        state.start(self.piece(C).alpha(Fraction(C)), [])
-        return state.bias()
+        C = rational(C, "C")
+        box = as_fractions([C * Fraction(w) for w in self.problem.unit_weights.tolist()])
+        return best_biases(self._numbers, box, self.piece(C).alpha(C), self.piece(C).f(C))
 
     @cached_property
     def _numbers(self) -> Integral:

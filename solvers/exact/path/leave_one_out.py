@@ -1,0 +1,223 @@
+"""The leave-one-out error of a classification at every C: exactly, as a step function along the path.
+
+    E(C) = #{ i : y_i (f_-i(x_i) + b_-i) < 0 },      (f_-i, b_-i) optimal without point i
+
+A point whose multiplier is 0 on a whole piece needs no second path there: without it f is still optimal. Where its multiplier is not 0, the
+path without it is followed, as that of a weight of 0. On every piece the value of the point that is left out is a straight line in C,
+and its roots are where E steps. E is counted twice: at least the points that are on the wrong side for every best bias, at most those that
+are on no side or on the wrong one for some best bias.
+
+Source: O. Chapelle, V. Vapnik, O. Bousquet, S. Mukherjee, Choosing multiple parameters for support vector machines (2002), section 3, for
+points without a multiplier.
+"""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from equimargin.formulations.numeric.arguments import positive
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.rows.listed import Signed
+from equimargin.solvers.exact.active_set import balance
+from equimargin.solvers.exact.numbers import Fractions, Integral, integral
+from equimargin.solvers.exact.path.follow import FOREVER, MOST_PIECES, Gap, Near, check_path, exact_path, filled, weights_of
+from equimargin.solvers.exact.path.piece import ExactPiece, Line, best_biases, bias_lines
+from equimargin.solvers.exact.path.result import ExactPath, rational
+from equimargin.solvers.exact.program.clock import Clock
+
+
+class Mistakes(NamedTuple):
+    """How many points are on the wrong side, each of the optimum without it: for every best bias, and on no side or for some best bias."""
+
+    least: int
+    most: int
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """The leave-one-out error of a classification for every C from low to high, in rational numbers.
+
+    problem : whose error it is; its C means nothing.
+    low, high : the ends of C; a high of None is infinity.
+    steps : (k,) the C at which the error may change, in increasing order, low first.
+    at_steps, after_steps : (k,) each, the error at every step, and from there to the next one.
+    unchanged : the share, over points and pieces of the path, of those whose removal provably changes nothing.
+    stopped : why there is no error, in a sentence; empty if there is one.
+    seconds : of wall time.
+    """
+
+    problem: MarginProblem = field(repr=False)
+    low: Fraction
+    high: Fraction | None
+    steps: tuple[Fraction, ...] = field(repr=False)
+    at_steps: tuple[Mistakes, ...] = field(repr=False)
+    after_steps: tuple[Mistakes, ...] = field(repr=False)
+    unchanged: Fraction
+    stopped: str
+    seconds: float
+
+    def at(self, C: Any) -> Mistakes:
+        """The error at C.
+
+        Parameters
+        ----------
+        C : from low to high, an integer, a float or a Fraction.
+
+        Raises
+        ------
+        ValueError : another C, or an error that was not computed.
+        """
+        C = rational(C, "C")
+        place = bisect_right(self.steps, C) - 1
+        if place < 0 or (self.high is not None and self.high < C):
+            raise ValueError(f"there is no leave-one-out error at C = {C}" + (f": {self.stopped}" if self.stopped else ""))
+        return self.at_steps[place] if self.steps[place] == C else self.after_steps[place]
+
+
+def exact_leave_one_out(problem: MarginProblem, low: Any = 0, high: Any = None, time_limit: float | None = None) -> LeftOut:
+    """How many points of a classification are on the wrong side of the optimum without them, at every cost C from low to high.
+
+        E(C) = #{ i : y_i (f_-i(x_i) + b_-i) < 0 },      (f_-i, b_-i) optimal without point i
+
+    Parameters
+    ----------
+    problem : a classification with the hinge whose kernel has rational values; its C is ignored.
+    low, high, time_limit : as of `exact_path`; the time is that of all.
+
+    Returns
+    -------
+    LeftOut : the error as a step function; without steps, with a sentence, where the time was spent.
+
+    Raises
+    ------
+    ValueError : a problem that is no classification, or as `exact_path`.
+    """
+    check_path(problem)
+    if not isinstance(problem.rows, Signed):
+        raise ValueError("a leave-one-out error is of a classification")
+    clock, started = Clock(FOREVER if time_limit is None else positive(time_limit, "time_limit")), time.perf_counter()
+    path = exact_path(problem, low, high, time_limit)
+    numbers, weights, stopped = integral(problem), weights_of(problem), path.stopped
+    states, same = [list[_State]() for _ in range(problem.p)], 0
+    for i in range(0 if stopped else problem.p):
+        point = _Point(numbers, weights, i)
+        pieces, unchanged, stopped = point.pieces(path, clock)
+        if stopped:
+            break
+        states[i] = list(point.states(pieces))
+        same += unchanged
+    steps, at, after = _summed([] if stopped else states)
+    share = Fraction(same, max(problem.p * len(path.pieces), 1))
+    spent = time.perf_counter() - started
+    return LeftOut(problem, path.low, path.high, tuple(steps), tuple(at), tuple(after), share, stopped, spent)
+
+
+class _State(NamedTuple):
+    """Whether one point is on the wrong side at a C, and after it, as 0 and 1."""
+
+    C: Fraction
+    at: Mistakes
+    after: Mistakes
+
+
+class _Point:
+    """A point that is left out: it has the weight 0."""
+
+    def __init__(self, numbers: Integral, weights: Fractions, i: int) -> None:
+        self.numbers, self.weights, self.i = numbers, weights.copy(), i
+        self.weights[i] = Fraction(0)
+
+    def pieces(self, path: ExactPath, clock: Clock) -> tuple[list[ExactPiece], int, str]:
+        """The path without the point, how many pieces are those with it, and why there is no more of it."""
+        if not clock.left:
+            return [], 0, f"the time limit of {clock.seconds:.3g} s does not suffice for all points"
+        kept = [piece for piece in path.pieces if piece.constant[self.i] == piece.slope[self.i] == 0]
+        gaps = list(self._gaps([piece for piece in path.pieces if piece.constant[self.i] != 0 or piece.slope[self.i] != 0]))
+        new, stopped = filled(self.numbers, self.weights, gaps, clock, MOST_PIECES)
+        return sorted([*kept, *new], key=lambda piece: piece.low), len(kept), stopped
+
+    def _gaps(self, pieces: Sequence[ExactPiece]) -> Iterator[Gap]:
+        """The intervals that these pieces make up, and multipliers without the point's in each."""
+        first = 0
+        for last, piece in enumerate(pieces):
+            if last + 1 < len(pieces) and pieces[last + 1].low == piece.high:
+                continue
+            C = piece.low + 1 if piece.high is None else piece.high
+            alpha = piece.alpha(C)
+            alpha[self.i] = Fraction(0)
+            if self.numbers.biased:
+                balance(self.numbers, alpha)
+            yield Gap(pieces[first].low, piece.high, Near(C, alpha))
+            first = last + 1
+
+    def states(self, pieces: Sequence[ExactPiece]) -> Iterator[_State]:
+        """Where the point changes its side, and the first of all."""
+        before: Mistakes | None = None
+        for piece in pieces:
+            beginnings = [piece.low, *sorted(set(self._roots(piece)))]
+            for C, following in zip(beginnings, [*beginnings[1:], piece.high], strict=True):
+                at = self._side(piece, C)
+                after = self._side(piece, C + 1 if following is None else (C + following) / 2)
+                if not before == at == after:
+                    yield _State(C, at, after)
+                before = after
+        if pieces and pieces[-1].high is not None:
+            at = self._side(pieces[-1], pieces[-1].high)
+            yield _State(pieces[-1].high, at, at)
+
+    def _roots(self, piece: ExactPiece) -> Iterator[Fraction]:
+        """The C strictly inside a piece at which the point's value, with the bias at an end of its interval, may be 0."""
+        f = piece.f_constant[self.i], piece.f_slope[self.i]
+        for value, slope in self._biases(piece):
+            constant, rate = f[0] + value, f[1] + slope
+            root = -constant / rate if rate != 0 else piece.low
+            if piece.low < root and (piece.high is None or root < piece.high):
+                yield root
+
+    def _biases(self, piece: ExactPiece) -> list[Line]:
+        """The straight lines in C that the ends of all best biases follow."""
+        if piece.bias is not None:
+            return [piece.bias]
+        f, df = (np.asarray(self.numbers.dot(np.array(v, dtype=object))) for v in (piece.f_constant, piece.f_slope))
+        g = [(v - t, dv) for v, dv, t in zip(f, df, self.numbers.targets, strict=True)]
+        slope = np.array(piece.slope, dtype=object)
+        below, above = bias_lines(self.numbers.s, g, (slope == 0) & (self.weights > 0), (slope != 0) & (self.weights > 0))
+        return [*below, *above]
+
+    def _side(self, piece: ExactPiece, C: Fraction) -> Mistakes:
+        """Whether the point is on the wrong side at C: for every best bias, and for some or on no side."""
+        f = piece.f(C)
+        low, high = best_biases(self.numbers, C * self.weights, piece.alpha(C), f)
+        value = f[self.i]
+        if self.numbers.entry[self.i, 0] > 0:
+            return Mistakes(high is not None and value + high < 0, low is None or value + low <= 0)
+        return Mistakes(low is not None and value + low > 0, high is None or value + high >= 0)
+
+
+def _summed(states: Sequence[Sequence[_State]]) -> tuple[list[Fraction], list[Mistakes], list[Mistakes]]:
+    """The C at which points change their sides, and how many are on the wrong one there and after it."""
+    changes: defaultdict[Fraction, list[tuple[int, _State]]] = defaultdict(list)
+    for i, own in enumerate(states):
+        for state in own:
+            changes[state.C].append((i, state))
+    now = [Mistakes(0, 0)] * len(states)
+    steps, at, after = sorted(changes), list[Mistakes](), list[Mistakes]()
+    for C in steps:
+        here = now.copy()
+        for i, state in changes[C]:
+            here[i], now[i] = state.at, state.after
+        at.append(_total(here))
+        after.append(_total(now))
+    return steps, at, after
+
+
+def _total(sides: Sequence[Mistakes]) -> Mistakes:
+    return Mistakes(sum(side.least for side in sides), sum(side.most for side in sides))

@@ -1,0 +1,118 @@
+"""Exact paths and leave-one-out errors of new instances, against exact optima at single costs.
+
+    python -m campaigns.exact.nightly_exact_path --seed 1 --examples 200
+
+Every path is asked at costs of all sizes for its optimum and the ends of its best biases; every error of a classification for what as many
+exact optima as there are points say. Points of integer grids, repeated at times, or of floats; linear, polynomial and given kernels;
+weights at times. Exit status 1 if an answer is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+
+for _library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM"):  # read once, when numpy is imported: so this comes first
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations import classification, linear, polynomial, ranking, rbf, regression
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.solvers import exact_leave_one_out, exact_optimum, exact_path, given_gram
+from oracles.left_out import mistakes
+
+COSTS = 3
+"""Costs at which an instance is asked."""
+POINTS = 12
+"""Points of the largest instance whose points are left out; paths have twice as many."""
+
+
+def drawn(task: str, rng: np.random.Generator, most: int) -> MarginProblem:
+    """An instance of a task: "svm" with or without a bias, "svr" or "rank"."""
+    m, d = int(rng.integers(2, most + 1)), int(rng.integers(1, 4))
+    X = rng.integers(-3, 4, (m, d)).astype(float) if rng.integers(2) else rng.normal(size=(m, d))
+    kernel = [linear(), polynomial(2), rbf(0.5)][int(rng.integers(3))]
+    weight = rng.choice([0.0, 0.5, 1.0, 3.0], m) if rng.integers(3) == 0 else None
+    if task == "rank":
+        problem: Any = ranking(X, rng.integers(0, 3, m), rng.integers(0, 2, m) if rng.integers(2) else None, kernel=kernel)
+    elif task == "svr":
+        problem = regression(X, rng.integers(-3, 4, m), kernel=kernel, epsilon=float(rng.choice([0.0, 0.25, 1.0])), sample_weight=weight)
+    else:
+        problem = classification(X, rng.choice([-1, 1], m), kernel=kernel, bias=bool(rng.integers(2)), sample_weight=weight)
+    return given_gram(problem) if kernel.name == "rbf" else problem  # type: ignore[return-value]
+
+
+def costs(breakpoints: Sequence[Fraction], rng: np.random.Generator) -> list[float]:
+    """Floats near the breakpoints and between them, and such breakpoints as are floats."""
+    middles = [float((low + high) / 2) for low, high in pairwise([Fraction(0), *breakpoints])]
+    edges = [float(C) for C in breakpoints if Fraction(float(C)) == C]
+    near = [float(C) * 2.0 ** float(rng.normal()) for C in breakpoints]
+    return [float(C) for C in rng.choice([*middles, *near, *edges, 1.0], COSTS) if C > 0]
+
+
+def path(rng: np.random.Generator) -> str:
+    """What is wrong with the path of an instance, in a sentence; nothing where it is right."""
+    problem = drawn(str(rng.choice(["svm", "svr", "rank"])), rng, 2 * POINTS)
+    found = exact_path(problem)
+    if not found.complete:
+        return f"the path is not complete: {found.stopped}"
+    for old, new in pairwise(found.pieces):
+        if old.high != new.low or (old.f(new.low) != new.f(new.low)).any():
+            return f"f jumps at C = {new.low}"
+    for C in costs(found.breakpoints, rng):
+        at = exact_optimum(problem.with_cost(C))
+        if (at.value, at.bias) != (found.value(C), found.bias(C)):
+            return f"at C = {C!r} the optimum is {at.value} with the biases {at.bias}, not {found.value(C)} with {found.bias(C)}"
+    return ""
+
+
+def leave_one_out(rng: np.random.Generator) -> str:
+    """What is wrong with the leave-one-out error of an instance, in a sentence; nothing where it is right."""
+    problem = drawn("svm", rng, POINTS)
+    found = exact_leave_one_out(problem)
+    if found.stopped:
+        return f"there is no error: {found.stopped}"
+    for C in costs(found.steps[1:], rng):
+        least, most = mistakes(problem.with_cost(C))
+        if (least, most) != found.at(C):
+            return f"at C = {C!r} it is {found.at(C)}, and the optima without each point have {least} to {most}"
+    return ""
+
+
+SUBJECTS: dict[str, Callable[[np.random.Generator], str]] = {"path": path, "leave one out": leave_one_out}
+
+
+def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lambda line: print(line, flush=True)) -> int:
+    """Draw, follow, judge, report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--examples", type=int, default=200, help="instances of each")
+    parser.add_argument("--subject", action="append", choices=list(SUBJECTS), help="only these")
+    options = parser.parse_args(arguments)
+    failures = 0
+    for name in options.subject or SUBJECTS:
+        started, wrong = time.process_time(), 0
+        for k in range(options.examples):
+            number = [options.seed, list(SUBJECTS).index(name), k]
+            try:
+                said = SUBJECTS[name](np.random.default_rng(number))
+            except Exception as error:  # one instance must not end the run
+                said = f"{type(error).__name__}: {error}"
+            if said:
+                wrong += 1
+                say(f"  ! {name} {number}: {said}")
+        failures += wrong
+        say(f"{name:<24} {options.examples:>5} instances, {wrong} wrong, {time.process_time() - started:.0f} s of CPU time")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
