@@ -292,3 +292,8 @@ def _costs(problem: MarginProblem) -> list[Fraction | None]:
     hard = np.isinf(problem.C)
     exact = {w: Fraction(0) if w == 0 else None if hard or np.isinf(w) else Fraction(problem.C) * Fraction(w) for w in set(weights)}
     return [exact[w] for w in weights]
+
+
+def finite_costs(problem: MarginProblem) -> list[Fraction]:
+    """c = C x weight, (p,), exactly, of a problem without hard rows."""
+    return [cost for cost in _costs(problem) if cost is not None]

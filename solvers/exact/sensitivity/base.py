@@ -1,0 +1,90 @@
+"""An optimum as its derivatives need it, all numbers rational, and the bias at which a direction is followed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equimargin.solvers.exact.active_set import Ends
+from equimargin.solvers.exact.numbers import Fractions, Integral, as_fractions, common
+from equimargin.solvers.exact.sensitivity.direction import ZERO, Direction
+
+Rows = NDArray[np.int64]
+"""Indices of rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Base:
+    """An optimum.
+
+    numbers : the problem in integers.  squared : whether the loss is squared.  c : (p,) costs, finite.
+    alpha : (p,).  beta : (m,) A'alpha.  f : (m,) K beta.  bias : the ends of all optimal b.
+    """
+
+    numbers: Integral
+    squared: bool
+    c: Fractions
+    alpha: Fractions
+    beta: Fractions
+    f: Fractions
+    bias: Ends
+
+    def slacks(self, b: Fraction) -> Fractions:
+        """t - A f - b s, (p,)."""
+        numbers = self.numbers
+        t = as_fractions([Fraction(v, numbers.unit) for v in numbers.t.tolist()])
+        return np.asarray(t - self.rows_of(self.f) - b * numbers.s)
+
+    def rows_of(self, f: Fractions) -> Fractions:
+        """A f, (p,), for Fractions f (m,)."""
+        return np.asarray((self.numbers.entry * f[self.numbers.index]).sum(axis=1))
+
+    def pull(self, alpha: Fractions) -> Fractions:
+        """A'alpha, (m,), for Fractions alpha (p,)."""
+        values, den = common(alpha)
+        return as_fractions([Fraction(int(v), den) for v in self.numbers.rdot(values)])
+
+    def values(self, beta: Fractions) -> Fractions:
+        """K beta, (m,), for Fractions beta (m,)."""
+        values, den = common(beta)
+        return as_fractions([Fraction(int(v), den * self.numbers.unit) for v in self.numbers.product(values)])
+
+
+def followed_bias(base: Base, way: Direction) -> tuple[Fraction, Fraction, bool]:
+    """The bias at which a direction is followed, the derivative of the losses there, and whether no other bias is optimal.
+
+    Among the optimal b those count first whose sum of c'_r loss(u_r) is least: along the direction they are the optimal ones. They are an
+    interval, whose middle is returned.
+
+    Parameters
+    ----------
+    base : the optimum.  way : the direction.
+    """
+    low, high = base.bias
+    if not base.numbers.biased or (low is not None and low == high):
+        b = low or ZERO
+        return b, _loss_slope(base, way, b), True
+    kinks = {b for b in _kinks(base, way) if (low is None or low < b) and (high is None or b < high)}
+    kinks |= {end for end in (low, high) if end is not None} or {ZERO}
+    least, most = min(kinks), max(kinks)
+    kinks |= ({least - 1} if low is None else set()) | ({most + 1} if high is None else set())
+    slopes = {b: _loss_slope(base, way, b) for b in kinks}
+    slope = min(slopes.values())
+    best = sorted(b for b, value in slopes.items() if value == slope)
+    return (best[0] + best[-1]) / 2, slope, False
+
+
+def _kinks(base: Base, way: Direction) -> list[Fraction]:
+    """Where rows that cost nothing as yet are just met: of the others no kink is between two optimal b."""
+    rows = np.flatnonzero((base.c == 0) & (way.c != 0))
+    return list(base.slacks(ZERO)[rows] * base.numbers.s[rows])
+
+
+def _loss_slope(base: Base, way: Direction, b: Fraction) -> Fraction:
+    """sum_r c'_r loss(u_r) at a bias."""
+    u = base.slacks(b)
+    rows = np.flatnonzero((u > 0) & (way.c != 0))
+    return sum((way.c[r] * u[r] ** (2 if base.squared else 1) for r in rows), ZERO)

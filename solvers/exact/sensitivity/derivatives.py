@@ -1,0 +1,184 @@
+"""One-sided derivatives of an exact optimum, in rational numbers.
+
+While a number of a problem moves, the optimum follows a smooth piece; at a kink it goes from one to another, and its derivatives to the
+left and to the right differ. The value has them by Danskin's theorem,
+
+    V' = min over optimal b of sum_r c'_r loss(u_r)  +  max over optimal alpha of sum_r alpha_r (t'_r - A_ri df(x) / dx_k),
+
+the sum of losses for C, and f has those of a linear system on its piece, or of a quadratic program at a kink (`tangent`, `degenerate`).
+
+Source: J. M. Danskin, The theory of max-min (1966); A. Shapiro, Sensitivity analysis of nonlinear programs (1988).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.kernels.features import new_points
+from equimargin.formulations.numeric.arguments import positive
+from equimargin.formulations.numeric.arrays import dense
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.one_norm import Problem
+from equimargin.solvers.exact.numbers import Fractions, Integral, as_fractions, finite_costs, integral
+from equimargin.solvers.exact.optimum import ExactOptimum, exact_optimum
+from equimargin.solvers.exact.sensitivity.base import Base, followed_bias
+from equimargin.solvers.exact.sensitivity.degenerate import by_quadratic_program, with_gain
+from equimargin.solvers.exact.sensitivity.direction import ZERO, Direction, direction, inner, kernel_values, rationals
+from equimargin.solvers.exact.sensitivity.parameters import Parameter, Weight, check_parameter
+from equimargin.solvers.exact.sensitivity.tangent import Tangent
+from equimargin.solvers.solution import Status
+
+DEFAULT_SECONDS = 60.0
+"""Seconds that each program of a degenerate derivative may take where no limit is given."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The derivatives of a number to the left and to the right; None where there is none, or the number is not unique."""
+
+    left: Fraction | None
+    right: Fraction | None
+
+    @property
+    def kink(self) -> bool:
+        """Whether both exist and differ."""
+        return self.left is not None and self.right is not None and self.left != self.right
+
+
+@dataclass(frozen=True, eq=False)
+class ExactSensitivity:
+    """How an exact optimum moves with one number of its problem.
+
+    optimum : where.  parameter : the number.  value : of the optimum.  f : of f at the training points, (m,); a point that moves takes
+    its place along.  at_new : of f at the new points, (n,).  bias : of b, None in it where the optimal b is not unique.
+    regular : whether one linear system gave both sides.
+    """
+
+    optimum: ExactOptimum = field(repr=False)
+    parameter: Parameter
+    value: Sides
+    f: tuple[Sides, ...] = field(repr=False)
+    at_new: tuple[Sides, ...] = field(repr=False)
+    bias: Sides
+    regular: bool
+
+    @property
+    def kink(self) -> bool:
+        """Whether the value, f or the bias has different derivatives to the left and to the right."""
+        return any(sides.kink for sides in (self.value, self.bias, *self.f, *self.at_new))
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """Derivatives along a direction.  value.  f : (m,).  at_new : (n,).  bias : None where it is not unique.  regular : no program."""
+
+    value: Fraction
+    f: Fractions
+    at_new: Fractions
+    bias: Fraction | None
+    regular: bool
+
+
+def exact_sensitivity(
+    problem: Problem, parameter: Parameter, new: Any = None, optimum: ExactOptimum | None = None, time_limit: float | None = None
+) -> ExactSensitivity:
+    """The derivatives, to the left and to the right, of the optimal value, of f and of the bias in one number of a problem.
+
+    Parameters
+    ----------
+    problem : MarginProblem with finite costs, as `exact_optimum` takes it.  parameter : Cost(), Weight(k), Target(i) or Feature(i, k).
+    new : (n, d) further points at which f is followed, not for a given Gram matrix.
+    optimum : of the problem, where it is known.  time_limit : seconds of the optimum, and of each program at a kink.
+
+    Returns
+    -------
+    ExactSensitivity : with no derivative to the left of a weight of 0, which cannot fall.
+
+    Raises
+    ------
+    ValueError : a linear program, hard rows, a parameter that the problem does not have, an optimum of another problem.
+    ArithmeticError : no optimum within the limits.
+
+    Source: J. M. Danskin, The theory of max-min (1966); A. Shapiro, Sensitivity analysis of nonlinear programs (1988).
+    """
+    if not isinstance(problem, MarginProblem):
+        raise ValueError("derivatives are known of margin problems: a linear program may have many optimal functions")
+    if np.isinf(problem.costs).any():
+        raise ValueError("rows that must be met have no derivative in general: what moves may make them impossible; give finite costs")
+    check_parameter(problem, parameter)
+    seconds = DEFAULT_SECONDS if time_limit is None else positive(time_limit, "time_limit")
+    points = _new_points(problem, new)
+    if optimum is None:
+        optimum = exact_optimum(problem, time_limit)
+    elif optimum.problem is not problem:
+        raise ValueError("the optimum is one of another problem")
+    if optimum.status is not Status.OPTIMAL:
+        raise ArithmeticError(f"there is no exact optimum to start from: {optimum.reason}")
+    numbers = integral(problem)
+    base = _base(problem, numbers, optimum)
+    way = direction(problem, numbers, parameter, points)
+    K = [kernel_values(problem.kernel, x, rationals(dense(problem.X))) for x in points]
+    right = _side(base, way, K, seconds)
+    left = right if right.regular else _opposite(_side(base, way.reversed, K, seconds))
+    fixed = isinstance(parameter, Weight) and problem.weights is not None and problem.weights[parameter.index] == 0
+    return _result(optimum, parameter, None if fixed else left, right)
+
+
+def _new_points(problem: MarginProblem, new: Any) -> list[list[Fraction]]:
+    if new is None:
+        return []
+    if problem.kernel.given:
+        raise ValueError("f of a given Gram matrix is not known at new points")
+    return rationals(dense(new_points(new, problem.X, problem.feature_names)))
+
+
+def _base(problem: MarginProblem, numbers: Integral, optimum: ExactOptimum) -> Base:
+    alpha, beta = as_fractions(optimum.alpha), as_fractions(optimum.beta)
+    base = Base(numbers, problem.squared, as_fractions(finite_costs(problem)), alpha, beta, beta, optimum.bias)
+    return replace(base, f=base.values(beta))
+
+
+def _side(base: Base, way: Direction, K: Sequence[Sequence[Fraction]], seconds: float) -> _Side:
+    """The derivatives along a direction; K : (n, m) values of the kernel at new points."""
+    b, losses, unique = followed_bias(base, way)
+    tangent = Tangent(base, way, base.slacks(b), base.alpha > 0, base.alpha < base.c)
+    moved, gain, face = way.moved, ZERO, None
+    coefficient = ZERO if moved is None else base.beta[moved.point]
+    alpha = tangent.by_linear_system()
+    regular = alpha is not None
+    if alpha is None:
+        tangent, face = with_gain(tangent, seconds)
+        gain = ZERO if face is None else face.gain
+        alpha, coefficient = by_quadratic_program(tangent, face, seconds)
+    beta = base.pull(alpha)
+    f = base.values(beta)
+    at_new = as_fractions([inner(row, beta.tolist()) for row in K])
+    if moved is not None:
+        f, at_new = f + coefficient * moved.first, at_new + coefficient * moved.at_new
+    bias = tangent.bias(alpha, f) if base.numbers.biased and unique else None if base.numbers.biased else ZERO
+    if moved is not None:
+        f[moved.point] += tangent.slope
+    return _Side(losses + base.alpha @ tangent.g + gain, f, at_new, bias, regular)
+
+
+def _result(optimum: ExactOptimum, parameter: Parameter, left: _Side | None, right: _Side) -> ExactSensitivity:
+    """Both sides in one; left : of the opposite direction, or the same as `right`, None where there is none."""
+
+    def both(before: Iterable[Fraction | None] | None, after: Iterable[Fraction | None]) -> tuple[Sides, ...]:
+        there = list(after)
+        return tuple(map(Sides, [None] * len(there) if before is None else before, there))
+
+    (value,) = both(None if left is None else [left.value], [right.value])
+    (bias,) = both(None if left is None else [left.bias], [right.bias])
+    f, at_new = both(None if left is None else left.f, right.f), both(None if left is None else left.at_new, right.at_new)
+    return ExactSensitivity(optimum, parameter, value, f, at_new, bias, right.regular)
+
+
+def _opposite(side: _Side) -> _Side:
+    """What the derivatives along the opposite direction are to the left."""
+    return _Side(-side.value, -side.f, -side.at_new, None if side.bias is None else -side.bias, side.regular)

@@ -1,0 +1,135 @@
+"""Where a problem moves with one of its numbers: c + theta c', t + theta t', and a point whose feature vector is phi + theta psi.
+
+    psi = d phi(x) / d x_k,   <psi, phi(z)> = d k(x, z) / d x_k,   <psi, psi> = d^2 k(x, z) / d x_k d z_k at z = x
+
+For the linear kernel k(x, z) = x.z these are z_k and 1. For the polynomial kernel a^d, a = gamma x.z + coef0, they are d gamma z_k a^(d-1)
+and d gamma a^(d-1) + d (d-1) gamma^2 x_k^2 a^(d-2). A constant added to a kernel leaves them as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.kernels.kernel import Intercept, Kernel, Polynomial
+from equimargin.formulations.numeric.arrays import dense
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.rows.listed import Tube
+from equimargin.solvers.exact.numbers import Fractions, Integral, as_fractions, fractions
+from equimargin.solvers.exact.sensitivity.parameters import Cost, Feature, Parameter, Target, Weight
+
+ZERO = Fraction(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """A point whose feature x_k moves.
+
+    point : its index.  entries : (p,) those of its column of A.  first : (m,) <psi, phi(x_j)>.  square : <psi, psi>.
+    bend : (m,) half the second derivatives of k(x, x_j) in x_k, the second point held.  at_new : (n,) <psi, phi(z)> at new points z.
+    """
+
+    point: int
+    entries: Fractions
+    first: Fractions
+    square: Fraction
+    bend: Fractions
+    at_new: Fractions
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """The derivatives of a problem's numbers.
+
+    c : (p,) of the costs.  t : (p,) of the targets.  moved : the point whose feature moves, None where none does.
+    """
+
+    c: Fractions
+    t: Fractions
+    moved: Moved | None = None
+
+    @property
+    def reversed(self) -> Direction:
+        """The opposite direction, in which psi is -psi."""
+        moved = self.moved
+        if moved is not None:
+            moved = replace(moved, first=-moved.first, at_new=-moved.at_new, entries=moved.entries)
+        return Direction(-self.c, -self.t, moved)
+
+
+def direction(problem: MarginProblem, numbers: Integral, parameter: Parameter, new: Sequence[Sequence[Fraction]]) -> Direction:
+    """The direction in which a problem moves when a number of it grows.
+
+    Parameters
+    ----------
+    problem, numbers : the problem and its integers.  parameter : the number, which the problem has.  new : (n, d) new points.
+    """
+    rows, p = problem.rows, problem.p
+    c, t = fractions(p), fractions(p)
+    if isinstance(parameter, Cost):
+        c = as_fractions([Fraction(w) for w in problem.unit_weights.tolist()])
+    elif isinstance(parameter, Weight):
+        chosen = np.zeros(rows.groups)
+        chosen[parameter.index] = 1.0
+        c[np.flatnonzero(rows.spread(chosen))] = Fraction(problem.C)
+    elif isinstance(parameter, Target):
+        t[parameter.index] = Fraction(1)
+        if isinstance(rows, Tube):
+            t[problem.m + parameter.index] = Fraction(-1)
+    else:
+        return Direction(c, t, _moved(problem, numbers, parameter, new))
+    return Direction(c, t)
+
+
+def _moved(problem: MarginProblem, numbers: Integral, parameter: Feature, new: Sequence[Sequence[Fraction]]) -> Moved:
+    X = rationals(dense(problem.X))
+    x, k = X[parameter.point], parameter.column
+    slopes = [_slopes(problem.kernel, x, z, k) for z in X]
+    entries = fractions(problem.p)
+    rows, places = np.nonzero(numbers.index == parameter.point)
+    entries[rows] = as_fractions([Fraction(int(a)) for a in numbers.entry[rows, places]])
+    return Moved(
+        parameter.point,
+        entries,
+        as_fractions([first for first, _, _ in slopes]),
+        slopes[parameter.point][2],
+        as_fractions([bend for _, bend, _ in slopes]),
+        as_fractions([_slopes(problem.kernel, x, z, k)[0] for z in new]),
+    )
+
+
+def _slopes(kernel: Kernel, x: Sequence[Fraction], z: Sequence[Fraction], k: int) -> tuple[Fraction, Fraction, Fraction]:
+    """d k(x, z) / d x_k, half of its second derivative, and d^2 k(x, z) / d x_k d z_k."""
+    if isinstance(kernel, Intercept):
+        return _slopes(kernel.kernel, x, z, k)
+    if not isinstance(kernel, Polynomial):
+        return z[k], ZERO, Fraction(1)
+    gamma, d = Fraction(kernel.gamma), kernel.degree
+    a = gamma * inner(x, z) + Fraction(kernel.coef0)
+    slope = d * gamma * a ** (d - 1)
+    curvature = d * (d - 1) * gamma**2 * a ** (d - 2) if d > 1 else ZERO
+    return slope * z[k], curvature * z[k] ** 2 / 2, slope + curvature * x[k] * z[k]
+
+
+def kernel_values(kernel: Kernel, x: Sequence[Fraction], X: Sequence[Sequence[Fraction]]) -> list[Fraction]:
+    """k(x, z) for the points z of X, of a linear or polynomial kernel."""
+    if isinstance(kernel, Intercept):
+        return [v + 1 for v in kernel_values(kernel.kernel, x, X)]
+    values = [inner(x, z) for z in X]
+    if isinstance(kernel, Polynomial):
+        return [(Fraction(kernel.gamma) * v + Fraction(kernel.coef0)) ** kernel.degree for v in values]
+    return values
+
+
+def inner(x: Iterable[Any], z: Iterable[Any]) -> Fraction:
+    """x.z, exactly, for vectors of Fractions or of integers."""
+    return sum((a * b for a, b in zip(x, z, strict=True) if a and b), ZERO)
+
+
+def rationals(X: Any) -> list[list[Fraction]]:
+    """Floats as the rational numbers that they are."""
+    return [[Fraction(v) for v in row] for row in X.tolist()]

@@ -1,0 +1,147 @@
+"""Derivatives of exact optima: known ones, kinks, differences of exact optima, refusals."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from campaigns.exact.differences import wrong_derivatives
+from campaigns.exact.nightly import FAMILIES
+from campaigns.exact.nightly_stability import derived, instance, main
+from equimargin.formulations import classification, linear, one_norm_ranking, polynomial, ranking, rbf, regression
+from equimargin.solvers import exact_optimum, given_gram
+from equimargin.solvers.exact.sensitivity import Cost, Feature, Parameter, Sides, Target, Weight, exact_sensitivity
+
+XOR = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0, -1.0])
+SOFT = [family for family in FAMILIES if not family.endswith(("hard", "onenorm", "rvm"))]
+ZERO = Fraction(0)
+
+
+def test_one_point_whose_optimum_is_known_in_closed_form() -> None:
+    """A point at x of label 1, no bias: f(x) = min(C x^2, 1) and V = C - C^2 x^2 / 2, then 1 / (2 x^2), with a kink of f at C x^2 = 1."""
+
+    def at(C: float, parameter: Parameter, x: float = 2.0) -> Any:
+        return exact_sensitivity(classification([[x]], [1.0], C, linear(), bias=False), parameter, new=[[1.0]])
+
+    inside, outside, edge = at(0.125, Cost()), at(1.0, Cost()), at(0.25, Cost())
+    assert inside.value == Sides(Fraction(1, 2), Fraction(1, 2))
+    assert inside.f == (Sides(Fraction(4), Fraction(4)),)
+    assert inside.at_new == (Sides(Fraction(2), Fraction(2)),)
+    assert outside.value == outside.f[0] == Sides(ZERO, ZERO)
+    assert not inside.kink
+    assert edge.kink
+    assert edge.value == Sides(ZERO, ZERO)
+    assert edge.f == (Sides(Fraction(4), ZERO),)
+    moving = at(0.25, Feature(0, 0))
+    assert moving.value == Sides(Fraction(-1, 8), Fraction(-1, 8))
+    assert moving.f == (Sides(Fraction(1), ZERO),)
+    assert moving.at_new == (Sides(Fraction(1, 4), Fraction(-1, 4)),)
+    assert at(1.0, Target(0)).f == (Sides(Fraction(1), Fraction(1)),)
+    assert at(1.0, Target(0)).value == Sides(Fraction(1, 4), Fraction(1, 4))
+
+
+def test_the_squared_hinge_has_no_kink_of_first_order_where_a_row_is_violated() -> None:
+    """One point at 1: alpha = 2 C u and f = 2 C / (1 + 2 C), whose derivative in C is 2 / (1 + 2 C)^2."""
+    problem = classification([[1.0]], [1.0], 0.5, linear(), "squared_hinge", bias=False)
+    found = exact_sensitivity(problem, Cost())
+    assert found.f == (Sides(Fraction(1, 2), Fraction(1, 2)),)
+    assert found.value == Sides(Fraction(1, 4), Fraction(1, 4))
+    assert found.regular
+
+
+def test_the_derivative_in_the_cost_is_the_sum_of_losses() -> None:
+    """The envelope formula, at an optimum of many rows and with weights."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(-4, 5, (30, 3)).astype(np.float64), rng.choice([-1.0, 1.0], 30)
+    weight = rng.choice([0.5, 1.0, 2.0], 30)
+    optimum = exact_optimum(classification(X, y, 0.5, linear(), sample_weight=weight))
+    problem: Any = optimum.problem
+    low, high = optimum.bias
+    assert low is not None
+    assert low == high
+    assert optimum.w is not None
+    f = [sum((w * Fraction(v) for w, v in zip(optimum.w, x, strict=True)), low) for x in X]
+    losses = [max(1 - int(sign) * v, ZERO) for sign, v in zip(y, f, strict=True)]
+    whole = sum((Fraction(w) * loss for w, loss in zip(weight, losses, strict=True)), ZERO)
+    assert exact_sensitivity(problem, Cost(), optimum=optimum).value == Sides(whole, whole)
+    each = [exact_sensitivity(problem, Weight(i), optimum=optimum).value for i in range(4)]
+    assert each == [Sides(loss / 2, loss / 2) for loss in losses[:4]]
+
+
+def test_the_bias_of_the_tutorials_xor_is_unique_on_one_side_alone() -> None:
+    """At C = 1/8 all multipliers reach their bound; with less cost every bias of an interval is optimal."""
+    found = exact_sensitivity(classification(*XOR, 0.125, polynomial(2, 1.0, 1.0)), Cost())
+    assert found.bias == Sides(None, ZERO)
+    assert found.f[0] == Sides(Fraction(-8), ZERO)
+
+
+def test_a_weight_of_0_has_a_derivative_to_the_right_alone() -> None:
+    """A row that costs nothing can only begin to cost something."""
+    problem = classification([[1.0], [2.0]], [1.0, -1.0], 0.5, linear(), bias=False, sample_weight=[1.0, 0.0])
+    found = exact_sensitivity(problem, Weight(1))
+    assert found.value == Sides(None, Fraction(1, 2) * 2)
+    assert found.f == (Sides(None, Fraction(-1)), Sides(None, Fraction(-2)))
+    assert not found.kink
+    squared = exact_sensitivity(classification([[1.0], [2.0]], [1.0, -1.0], 0.5, linear(), "squared_hinge", False, [1.0, 0.0]), Weight(1))
+    assert squared.value.right == Fraction(1, 2) * 4
+    assert squared.value.left is None
+
+
+@given(st.sampled_from(SOFT), st.integers(0, 2**32 - 1))
+def test_derivatives_are_the_limits_of_differences(family: str, seed: int) -> None:
+    """Degenerate instances, a number of each drawn; both sides, the value, f, f at new points and the bias."""
+    problem = instance(family, [seed])
+    if problem is not None:
+        found, wrong = derived(problem, [seed])
+        assert not wrong, (found.parameter, wrong)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_multipliers_that_are_not_unique_are_chosen_with_the_curvature_of_the_kernel(degree: int) -> None:
+    """Two equal points share a multiplier in any way until one of them moves."""
+    X, y = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 1.0], [-1.0, 0.5]]), np.array([1.0, 1.0, -1.0, -1.0])
+    for C in (0.125, 1.0, 8.0):
+        problem = classification(X, y, C, polynomial(degree, 0.5, 1.0))
+        for point in range(4):
+            found = exact_sensitivity(problem, Feature(point, 1), new=[[0.5, 0.5]])
+            assert not list(wrong_derivatives(found, np.array([[0.5, 0.5]])))
+
+
+def test_the_campaign_counts_what_it_judges() -> None:
+    """Its lines, and an exit status of 0 where nothing is wrong."""
+    lines: list[str] = []
+    assert main(["--examples", "10", "--seed", "3"], lines.append) == 0
+    assert len(lines) == 11
+    assert " instances, 0 failures" in lines[-1]
+
+
+def test_what_is_asked_wrongly_is_refused() -> None:
+    """Each in a sentence of its own."""
+    X, y = np.array([[0.0], [1.0]]), np.array([-1.0, 1.0])
+    problem = classification(X, y, 1.0)
+    with pytest.raises(ValueError, match="a linear program may have many optimal functions"):
+        exact_sensitivity(one_norm_ranking(X, y, None, 1.0), Cost())
+    with pytest.raises(ValueError, match="rows that must be met have no derivative"):
+        exact_sensitivity(classification(X, y, np.inf), Cost())
+    with pytest.raises(ValueError, match="no rational values"):
+        exact_sensitivity(classification(X, y, 1.0, rbf(1.0)), Cost())
+    with pytest.raises(ValueError, match="the optimum is one of another problem"):
+        exact_sensitivity(problem, Cost(), optimum=exact_optimum(classification(X, y, 2.0)))
+    for parameter, named in ((Weight(2), "the weight's index"), (Target(-1), "the target's index"), (Feature(2, 0), "the point")):
+        with pytest.raises(ValueError, match=f"{named} must be a whole number from 0 to 1"):
+            exact_sensitivity(problem, parameter)
+    with pytest.raises(ValueError, match="the column must be a whole number from 0 to 0, not 1"):
+        exact_sensitivity(problem, Feature(0, 1))
+    given_one = given_gram(problem)
+    with pytest.raises(ValueError, match="has no features that could move"):
+        exact_sensitivity(given_one, Feature(0, 0))
+    with pytest.raises(ValueError, match="not known at new points"):
+        exact_sensitivity(given_one, Cost(), new=X)
+    with pytest.raises(ValueError, match="target's index must be a whole number from 0 to 1, not 3"):
+        exact_sensitivity(regression(X, y, 1.0), Target(3))
+    assert exact_sensitivity(ranking(X, y, None, 0.5), Weight(0)).f[0] == Sides(ZERO, ZERO)
