@@ -104,7 +104,8 @@ def _wrong_bias(found: ExactSensitivity, side: str, way: int, here: Optimum, the
         yield f"a derivative to the {side} of a bias that is not unique"
         return
     for pair in ends:
-        yield from _wrong(f"the bias to the {side}", found.bias, side, way, here.bias[0] or Fraction(0), [end or Fraction(0) for end in pair])
+        after = [end or Fraction(0) for end in pair]
+        yield from _wrong(f"the bias to the {side}", found.bias, side, way, here.bias[0] or Fraction(0), after)
 
 
 def _wrong(what: str, sides: Sides, side: str, way: int, before: Fraction, after: list[Fraction]) -> Iterator[str]:
