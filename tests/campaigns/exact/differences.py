@@ -68,9 +68,9 @@ def optimum_at(problem: MarginProblem, parameter: Parameter, step: Fraction, new
     assert state.run() is None
     low, high = state.bias() if numbers.biased else (Fraction(0), Fraction(0))
     value = verified(numbers, state.alpha, low if low is not None else high if high is not None else Fraction(0))
-    beta = at.rdot(state.alpha)
+    beta = at.rdot(list(state.alpha))
     f = [sum((k * v for k, v in zip(row, beta, strict=True)), Fraction(0)) for row in K]
-    at_new = [sum((v * _kernel(kernel, [z, x], 0, 1) for v, x in zip(beta, X, strict=True)), Fraction(0)) for z in new]
+    at_new = [sum((v * _kernel(kernel, [list(z), x], 0, 1) for v, x in zip(beta, X, strict=True)), Fraction(0)) for z in new]
     return Optimum(value, f, at_new, (low, high))
 
 
