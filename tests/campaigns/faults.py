@@ -309,8 +309,8 @@ FAULTS = (
     Fault(
         "the ridge of a moving cost forgotten",
         "solvers/exact/sensitivity/tangent.py",
-        "base.alpha[rows] * self.way.c[rows] / (2 * base.c[rows] ** 2)",
-        "0 * base.alpha[rows]",
+        "self.base.alpha[rows] * self.way.c[rows] / (2 * self.base.c[rows] ** 2)",
+        "0 * self.base.alpha[rows]",
         ("sensitivity",),
     ),
     Fault(
