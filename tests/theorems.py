@@ -57,6 +57,8 @@ OF_WEIGHTS = (
     "weights.rank_l2_weighted_duality",
 )
 """Theorems about rows that have each a cost of its own, from none to infinite: those of the links have one cost for all."""
+OF_THE_REDUCED_GRAPH = ("reduced.full_below_reduced", "reduced.reduced_meets_all")
+"""Theorems about the reduced graph at every function, beside the one about optima that its link names."""
 OF_THE_CHECKER = (
     "checker/rows.margin_sound",
     "checker/families.problem_sound",
@@ -68,7 +70,7 @@ OF_THE_CHECKER = (
 
 def linked() -> list[str]:
     """The theorems that links name, the capstones, and those of open families: file.name, each once."""
-    named = (*CAPSTONES, *OF_OPEN_FAMILIES, *OF_WEIGHTS, *OF_THE_CHECKER)
+    named = (*CAPSTONES, *OF_OPEN_FAMILIES, *OF_WEIGHTS, *OF_THE_REDUCED_GRAPH, *OF_THE_CHECKER)
     return list(dict.fromkeys([link.theorem for link in links.LINKS if link.theorem] + list(named)))
 
 

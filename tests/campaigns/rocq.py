@@ -445,6 +445,20 @@ class Mutant:
 
 MUTANTS = (
     Mutant(
+        "no cap where the cost is finite",
+        "weights",
+        "Definition weighted_dual_feas al := balanced g al /\\ forall i, 0 <= al i /\\ forall k, c i = Some k -> al i <= k.",
+        "Definition weighted_dual_feas al := balanced g al /\\ forall i, 0 <= al i.",
+    ),
+    Mutant("slacks of hard rows", "weights", "/\\ forall i, c i = None -> t.2 i = 0.", "/\\ forall i, c i = Some 0 -> t.2 i = 0."),
+    Mutant("paths through a maximum are not counted", "reduced", "below p.1 * (beyond p.1).+1 else", "below p.1 else"),
+    Mutant(
+        "only maxima are above the level below",
+        "reduced",
+        "y p.1 == (y p.2).+1 & is_top p.2]",
+        "y p.1 == (y p.2).+1, is_top p.1 & is_top p.2]",
+    ),
+    Mutant(
         "no half of the norm",
         "svm",
         "svm_soft_primal_obj (p : soft_point) := let: (w, b, xi) := p in 2%:R^-1 * ip w w",
