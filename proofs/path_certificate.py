@@ -1,0 +1,259 @@
+"""A certificate of a path: finitely many points, and an inequality for each two neighbours, prove a gap at every lambda of a range.
+
+    lambda^2 (U - L)  <=  (1 - x) u + x v + x (1 - x) c        on the way from one point to the next, u and v being what the points prove
+
+The document is JSON, schema equimargin-certificate/3, described in `certificate.md`; `checker.py` checks it without this package. Its
+points are breakpoints of a path that was followed in floating point, no more of them than the claimed gap needs, with multipliers on a
+grid. All that it claims is computed with the checker's own functions.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from equimargin.formulations.numeric.arguments import number, positive
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.dyadic import on_grid
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.proofs import checker
+from equimargin.proofs.certificate import state, write
+from equimargin.solvers.path.result import SMALLEST_LAMBDA, RegularizationPath
+
+GAP = 1e-3
+"""The claimed gap unless another one is asked for: a thousandth of the optimum."""
+SHARE = 0.9
+"""Share of the claimed gap that a piece may use where it is chosen in floating point; the rest is for the grid and for rounding."""
+BITS_BELOW_THE_GAP = 12
+"""Bits that the grid of the multipliers is finer than the claimed gap, relatively to the largest weight, to begin with."""
+MORE_BITS = 10
+"""Bits by which the grid is made finer where the gap is not proved."""
+MOST_BITS = 52
+"""Bits of the finest grid, those of a double."""
+
+
+class Stop(NamedTuple):
+    """A lambda of the path, with its multipliers alpha, (p,), and lambda times its bias."""
+
+    lam: float
+    alpha: Array
+    bias: float
+
+
+class Gridded(NamedTuple):
+    """A stop as it is written: its multipliers in steps of the grid, and what the checker computes of them."""
+
+    steps: Array
+    knot: checker.Knot
+
+
+def path_certificate(path: RegularizationPath, low: float | None = None, high: float | None = None, gap: float = GAP) -> dict[str, Any]:
+    """What a path proves at every lambda of a range, as the plain values of a certificate.
+
+        U(lambda) <= (1 + gap) optimum(lambda)        for all lambda in [low, high]
+
+    Parameters
+    ----------
+    path : of a margin problem.  low, high : the range, by default from the last breakpoint that is not 0 to the first one.
+    gap : > 0, how far the objective may be above the optimum, in parts of the optimum.
+
+    Returns
+    -------
+    dict : the certificate. It proves the gap also where the path in floating point is wrong by less; the fewer points, the larger the gap.
+
+    Raises
+    ------
+    ValueError : a path without a breakpoint or of a one-norm problem, a range that it does not reach, a gap that its points do not prove,
+        a problem that no certificate states, or more points than the checker takes.
+    """
+    along = _Along.of(path, low, high)
+    gap = positive(gap, "gap")
+    judge = checker.read_problem(stated := state(path.problem.with_cost(1.0)))
+    claimed = Fraction(gap)
+    bits = min(MOST_BITS, max(0, math.ceil(-math.log2(gap))) + BITS_BELOW_THE_GAP)
+    chosen = along.chosen(gap)
+    while (proved := _Grid(along, judge, bits).proved(chosen, claimed)) is None:
+        if bits == MOST_BITS:
+            raise ValueError(f"the path does not prove a gap of {gap:g} at every lambda of the range; ask for a larger one")
+        bits = min(MOST_BITS, bits + MORE_BITS)
+    points, denominator = proved
+    document = {
+        "schema": checker.PATH_SCHEMA,
+        "claim": {"from": along.lambdas[-1], "to": along.lambdas[0], "gap": gap},
+        "semidefinite": checker.semidefiniteness(judge),
+        "problem": stated,
+        "path": {"denominator": denominator, "points": points},
+    }
+    return document | {"digests": {"problem": checker.sha256(stated), "points": checker.sha256(document["path"])}}
+
+
+def certify_path(
+    path: RegularizationPath, file: str | os.PathLike[str], low: float | None = None, high: float | None = None, gap: float = GAP
+) -> None:
+    """Write the certificate of a path to a file, whole or not at all.
+
+    Parameters
+    ----------
+    As in `path_certificate`.  file : where it is written.
+
+    Raises
+    ------
+    ValueError : as in `path_certificate`.  OSError : the file cannot be written.
+    """
+    write(path_certificate(path, low, high, gap), file)
+
+
+@dataclass(frozen=True, eq=False)
+class _Along:
+    """The lambdas of a path at which there may be a point, decreasing: the ends of the range, and the breakpoints between them.
+
+    lambdas, numbers : N of them, and of each which breakpoint it is, None at an end.  ends : the stops at the ends, by their lambda.
+    gains : (N,) t'alpha.  pulls : (N, m) A'alpha.  lowest : what `lower` has returned.
+    """
+
+    path: RegularizationPath
+    lambdas: list[float]
+    numbers: list[int | None]
+    ends: dict[float, Stop]
+    gains: Array
+    pulls: Array
+    lowest: dict[int, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, path: RegularizationPath, low: float | None, high: float | None) -> _Along:
+        """The range of a path; a ValueError where there is none."""
+        if not isinstance(path, RegularizationPath):
+            raise ValueError("the path of a one-norm problem has no certificate")
+        inside = path.lambdas[path.lambdas >= SMALLEST_LAMBDA]
+        if not len(inside):
+            raise ValueError(f"the path has no breakpoint above 0: {path.stopped}")
+        low = float(inside[-1]) if low is None else number(low, "the low end of the range", "finite and positive", lambda v: 0 < v < np.inf)
+        high = float(inside[0]) if high is None else number(high, "the high end of the range", "finite", lambda v: v < np.inf)
+        if not low <= high:
+            raise ValueError(f"the range from {low:g} to {high:g} is empty")
+        rows, between = path.problem.rows, np.flatnonzero((path.lambdas < high) & (path.lambdas > low))
+        between = between[np.append(np.diff(path.lambdas[between]) < 0, True)[: len(between)]]  # several events may be at one lambda
+        ends = {lam: cls._end(path, lam) for lam in (high, low)}
+        first, *last = [(rows.t @ end.alpha, rows.rdot(end.alpha)) for end in ends.values()]
+        gains, pulls = zip(first, *((rows.t @ path.alphas[k], path.betas[k]) for k in between), *last, strict=True)
+        numbers = [None, *between.tolist(), *([None] if last else [])]
+        lambdas = [high, *path.lambdas[between].tolist(), *([low] if last else [])]
+        return cls(path, lambdas, numbers, ends, np.array(gains), np.array(pulls))
+
+    @staticmethod
+    def _end(path: RegularizationPath, lam: float) -> Stop:
+        """The path at any lambda."""
+        at = path.at(lam)
+        assert at.dual is not None
+        return Stop(lam, np.asarray(at.dual) * lam, (at.bias or 0.0) * lam)
+
+    def __getitem__(self, k: int) -> Stop:
+        t = self.numbers[k]
+        return self.ends[self.lambdas[k]] if t is None else Stop(self.lambdas[k], self.path.alphas[t], float(self.path.biases[t]))
+
+    def lower(self, k: int) -> float:
+        """lambda^2 L at the k-th one."""
+        if k not in self.lowest:
+            self.lowest[k] = self.lambdas[k] * float(self.gains[k]) - self.path.problem.norm2(self.pulls[k]) / 2
+        return self.lowest[k]
+
+    def near(self, i: int, j: int, gap: float) -> bool:
+        """Whether a share of the gap is kept between two lambdas without a point between them, as far as float64 says."""
+        product = (self.lambdas[i] - self.lambdas[j]) * float(self.gains[i] - self.gains[j])
+        curvature = (1 + gap) * product - (1 + gap / 2) * self.path.problem.norm2(self.pulls[i] - self.pulls[j])
+        first, second = (-SHARE * gap * self.lower(k) for k in (i, j))
+        rest = curvature + first + second
+        return rest <= 0 or rest * rest <= 4 * first * second
+
+    def chosen(self, gap: float) -> list[int]:
+        """Few of them, from the first to the last one, each as far from the one before as the gap allows."""
+        last, chosen, step = len(self.lambdas) - 1, [0], 1
+        while (i := chosen[-1]) < last:
+            good, bad = i + 1, last + 1
+            while bad - good > 1:
+                ahead = i + step if good < i + step < bad else (good + bad) // 2
+                if self.near(i, ahead, gap):
+                    good, step = ahead, 2 * step
+                else:
+                    bad = ahead
+            step = max(1, good - i)
+            chosen.append(good)
+        return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """Stops of a path on a grid of `bits` bits below the largest weight."""
+
+    along: _Along
+    judge: checker.Problem
+    bits: int
+    known: dict[int, Gridded] = field(default_factory=dict)
+
+    @cached_property
+    def problem(self) -> MarginProblem:
+        return self.along.path.problem.with_cost(1.0)
+
+    @cached_property
+    def exponent(self) -> int:
+        """The grid has steps of two to this power."""
+        return math.frexp(float(self.problem.costs.max(initial=1.0)))[1] - self.bits
+
+    def proved(self, chosen: list[int], gap: Fraction) -> tuple[list[dict[str, Any]], int] | None:
+        """The points at the chosen stops, with others between them where one is needed, and their denominator; None if they prove no gap."""
+        kept, rest = chosen[:1], chosen[1:]
+        if checker.excess(self.at(kept[0], len(chosen)).knot, gap) > 0:
+            return None
+        while rest:
+            if self.joined(kept[-1], rest[0], len(kept) + len(rest), gap):
+                kept.append(rest.pop(0))
+            elif rest[0] - kept[-1] > 1:
+                rest.insert(0, (kept[-1] + rest[0]) // 2)
+            else:
+                return None
+        return list(self.points(kept)), 2 ** max(0, -self.exponent)
+
+    def joined(self, i: int, j: int, count: int, gap: Fraction) -> bool:
+        """Whether the gap is proved from one stop to the other, and at the other."""
+        before, after = self.at(i, count).knot, self.at(j, count).knot
+        first, second = checker.excess(before, gap), checker.excess(after, gap)
+        rest = checker.curvature(self.judge.space, before, after, gap) + first + second
+        return second <= 0 and (rest <= 0 or rest**2 <= 4 * first * second)
+
+    def at(self, k: int, count: int) -> Gridded:
+        """The k-th stop on the grid, one of so many."""
+        if k not in self.known:
+            lam, alpha, bias = self.along[k]
+            steps = self.steps(alpha)
+            used = np.flatnonzero(steps)
+            times = 2 ** max(0, self.exponent)
+            unit = 2 ** max(0, -self.exponent)
+            multipliers = checker.Combination(used.tolist(), [int(step) * times for step in steps[used]], unit)
+            exact, b = Fraction(lam), Fraction(bias if self.problem.bias else 0.0)
+            checker.path_is_affordable(self.judge, count, [unit, *exact.as_integer_ratio(), *b.as_integer_ratio()])
+            self.known[k] = Gridded(steps, checker.knot_of(self.judge, exact, b, multipliers))
+        return self.known[k]
+
+    def steps(self, alpha: Array) -> Array:
+        """Multipliers on the grid, in steps of it, in their box and with s'alpha = 0."""
+        box = np.floor(np.ldexp(self.problem.exact_box, -self.exponent))
+        rounded = np.minimum(np.rint(np.ldexp(alpha, -self.exponent)), box)
+        return on_grid(rounded, box, self.problem.bias_signs)
+
+    def points(self, kept: list[int]) -> Iterator[dict[str, Any]]:
+        """The stops as a certificate lists them, each by what differs from the one before."""
+        before, times = np.zeros(self.problem.p), 2 ** max(0, self.exponent)
+        for k in kept:
+            lam, _, bias = self.along[k]
+            steps = self.known[k].steps
+            rows = np.flatnonzero(steps != before)
+            numerators = [int(step) * times for step in steps[rows]]
+            yield {"lambda": lam, "b": bias if self.problem.bias else 0, "rows": rows.tolist(), "numerators": numerators}
+            before = steps
