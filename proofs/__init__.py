@@ -7,6 +7,7 @@ from equimargin.proofs.audit import Audit, audit
 from equimargin.proofs.certificate import certificate, certify
 from equimargin.proofs.enclosure import Enclosure, enclosure
 from equimargin.proofs.optimal_ranges import OptimalRanges, Range, optimal_ranges
+from equimargin.proofs.path_certificate import certify_path, path_certificate
 from equimargin.proofs.program_certificate import certify_program, program_certificate
 from equimargin.proofs.referee import Agreement, Evidence, Family, Judgement, Verdict, examine, examine_solution, judge
 
@@ -23,11 +24,13 @@ __all__ = [
     "audit",
     "certificate",
     "certify",
+    "certify_path",
     "certify_program",
     "enclosure",
     "examine",
     "examine_solution",
     "judge",
     "optimal_ranges",
+    "path_certificate",
     "program_certificate",
 ]

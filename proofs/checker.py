@@ -1562,11 +1562,11 @@ def costs_are_weights(costs: Costs, C: Any) -> None:
 
 def prove_gap(space: Space, knots: Iterable[Knot], low: Fraction, high: Fraction, gap: Fraction) -> None:
     """The claimed gap is proved at every lambda of the range, by the points of the path and the pieces between them."""
-    lambdas = []
+    lambdas: list[Fraction] = []
     before = None
     for knot in knots:
+        lambdas_decrease(knot.lam, lambdas)
         lambdas.append(knot.lam)
-        lambdas_decrease(lambdas[-2:])
         gap_is_proved_at_points(excess(knot, gap), knot.lam)
         if before is not None:
             gap_is_proved_between_points(excess(before, gap), excess(knot, gap), curvature(space, before, knot, gap), knot.lam)
@@ -1574,9 +1574,9 @@ def prove_gap(space: Space, knots: Iterable[Knot], low: Fraction, high: Fraction
     path_covers_the_range(lambdas, low, high)
 
 
-def lambdas_decrease(lambdas: list[Fraction]) -> None:
+def lambdas_decrease(lam: Fraction, before: list[Fraction]) -> None:
     """56. The lambdas of the points of a path are positive, and each is less than the one before."""
-    holds = lambdas[-1] > 0 and lambdas[-1] < min([*lambdas[:-1], math.inf])
+    holds = lam > 0 and (before == [] or lam < before[-1])
     require(holds, "lambdas_decrease", "a lambda of the path is not positive, or not less than the one before")
 
 

@@ -207,7 +207,7 @@ class _Grid:
         return math.frexp(float(self.problem.costs.max(initial=1.0)))[1] - self.bits
 
     def proved(self, chosen: list[int], gap: Fraction) -> tuple[list[dict[str, Any]], int] | None:
-        """The points at the chosen stops, with others between them where one is needed, and their denominator; None if they prove no gap."""
+        """The points at the chosen stops, and at others where one is needed, and their denominator; None if they do not prove the gap."""
         kept, rest = chosen[:1], chosen[1:]
         if checker.excess(self.at(kept[0], len(chosen)).knot, gap) > 0:
             return None
@@ -237,9 +237,18 @@ class _Grid:
             unit = 2 ** max(0, -self.exponent)
             multipliers = checker.Combination(used.tolist(), [int(step) * times for step in steps[used]], unit)
             exact, b = Fraction(lam), Fraction(bias if self.problem.bias else 0.0)
-            checker.path_is_affordable(self.judge, count, [unit, *exact.as_integer_ratio(), *b.as_integer_ratio()])
+            self.check_size(count, [unit, *exact.as_integer_ratio(), *b.as_integer_ratio()])
             self.known[k] = Gridded(steps, checker.knot_of(self.judge, exact, b, multipliers))
         return self.known[k]
+
+    def check_size(self, count: int, numbers: list[int]) -> None:
+        """A ValueError where the checker would refuse so many points as too much arithmetic."""
+        try:
+            checker.path_is_affordable(self.judge, count, numbers)
+        except ValueError:
+            raise ValueError(
+                f"a path of {count:,} points with {self.problem.p:,} rows takes the checker too long; ask for a larger gap or a shorter range"
+            ) from None
 
     def steps(self, alpha: Array) -> Array:
         """Multipliers on the grid, in steps of it, in their box and with s'alpha = 0."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import itertools
 import json
 import math
 import signal
@@ -43,17 +44,24 @@ from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.own.instances import drawn
 from equimargin.proofs import certificate, checker, program_certificate
+from equimargin.proofs.certificate import state
 from equimargin.proofs.families.family import FAMILIES
+from equimargin.proofs.path_certificate import path_certificate
 from equimargin.proofs.program_certificate import certificate_of_definition
-from equimargin.solvers import exact_optimum, solve
+from equimargin.solvers import exact_optimum, regularization_path, solve
 from equimargin.solvers.exact.program import Infeasible, Optimum, Undecided, program_optimum
+from equimargin.testing import sample_problem
 from narrow import present
 
 OF_DOCUMENTS = [id for id, known in FAMILIES.items() if known.module.startswith(equimargin.documents.__name__)]
 """The families of the documents that enter as a user's would: their definitions are certified as programs."""
+WITH_A_PATH = ("svm.soft", "svm.nobias", "svr.l1", "rank.l1")
+"""The families whose paths are certified."""
 HANGS = 120
 """Seconds after which a check counts as hanging."""
 OUTCOMES = ("rejected", "accepted and true", "accepted and FALSE")
+ASKED_ON_A_PATH = 3
+"""Lambdas at which an accepted path is compared with the exact optimum."""
 REFUSALS = (ValueError, ArithmeticError, RecursionError)
 HOSTILE: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("truncated", lambda text: text[: len(text) // 3]),
@@ -87,7 +95,7 @@ HOSTILE_PROGRAMS: tuple[tuple[str, Callable[[str], str]], ...] = (
 
 def signed(document: dict[str, Any]) -> dict[str, Any]:
     """The document with digests that fit it."""
-    points = checker.sha256([document["primal"], document["dual"]])
+    points = checker.sha256(document["path"] if "path" in document else [document["primal"], document["dual"]])
     return document | {"digests": {"problem": checker.sha256(document["problem"]), "points": points}}
 
 
@@ -168,6 +176,52 @@ def restated(stated: dict[str, Any]) -> Problem:
     if isinstance(problem, MarginProblem) and weights is not None:
         problem = replace(problem, weights=weights)
     return replace(problem, kernel=Intercept(kernel)) if given["constant"] else problem
+
+
+def path_holds(document: dict[str, Any], C: float) -> bool:
+    """Whether the objective of a path is above the exact optimum at C by no more than its gap; the kernel is linear or polynomial."""
+    stated = restated(document["problem"])
+    assert isinstance(stated, MarginProblem)
+    problem = stated.with_cost(C)
+    lam, optimum = 1 / Fraction(C), exact_optimum(problem).value
+    assert optimum is not None
+    beta, b = _on_path(document, problem, lam)
+    judge = checker.read_problem(state(problem))
+    primal: dict[str, Any] = {"beta": [str(v / lam) for v in beta], "b": str(b / lam)}
+    if judge.space.linear:
+        columns = zip(*judge.space.rows, strict=True)
+        primal = {"w": [str(checker.dot(column, beta) / judge.space.unit / lam) for column in columns], "b": str(b / lam)}
+    return checker.upper_bound(judge, primal) <= (1 + checker.rational(document["claim"]["gap"])) * optimum
+
+
+def _on_path(document: dict[str, Any], problem: MarginProblem, lam: Fraction) -> tuple[list[Fraction], Fraction]:
+    """A'alpha and lambda times the bias at a lambda between two points of a path."""
+    points, alpha = document["path"]["points"], [Fraction(0)] * problem.p
+    known = []
+    for point in points:
+        for r, numerator in zip(point["rows"], point["numerators"], strict=True):
+            alpha[r] = checker.rational(numerator) / checker.rational(document["path"]["denominator"])
+        known.append((checker.rational(point["lambda"]), list(alpha), checker.rational(point["b"])))
+    (l1, alpha1, b1), (l2, alpha2, b2) = next((p, q) for p, q in itertools.pairwise(known) if p[0] >= lam >= q[0])
+    x = (l1 - lam) / (l1 - l2)
+    beta = [Fraction(0)] * (problem.m + 1)
+    rows = checker.read_problem(state(problem)).rows
+    for r, (v, w) in enumerate(zip(alpha1, alpha2, strict=True)):
+        beta[rows.plus[r]] += (1 - x) * v + x * w
+        beta[rows.minus[r]] -= (1 - x) * v + x * w
+    return beta[:-1], (1 - x) * b1 + x * b2
+
+
+def path_outcome(document: dict[str, Any], rng: np.random.Generator) -> str:
+    """What becomes of a certificate of a path: where it is accepted, its gap is asked for at random lambdas of its range."""
+    try:
+        claim = checker.check_path(json.dumps(document).encode())
+    except REFUSALS:
+        return OUTCOMES[0]
+    ends = math.log(claim.low), math.log(claim.high)
+    costs = [math.exp(-rng.uniform(*ends)) for _ in range(ASKED_ON_A_PATH)] if claim.low < claim.high else []
+    inside = [C for C in costs if claim.low <= 1 / Fraction(C) <= claim.high]
+    return OUTCOMES[1 if all(path_holds(document, C) for C in inside) else 2]
 
 
 def program_truth(stated: dict[str, Any]) -> tuple[Fraction | float, Fraction | float]:
@@ -290,6 +344,13 @@ def main() -> int:
         counts = judged(certificate_of_definition(FAMILIES[id](drawn(FAMILIES[id], options.seed))), program_truth, rng, options.examples)
         wrong += counts[OUTCOMES[2]]
         print(f"{id}: {_table(counts)}", flush=True)
+    for family in WITH_A_PATH:
+        problem = sample_problem(family, linear(), n=8)
+        assert isinstance(problem, MarginProblem)
+        document = path_certificate(regularization_path(problem, 1e-2), gap=1e-2)
+        counts = Counter(path_outcome(present(changed), rng) for _, changed in mutations(document, rng, options.examples))
+        wrong += counts[OUTCOMES[2]]
+        print(f"path, {family}: {_table(counts)}", flush=True)
     return int(wrong > 0)
 
 

@@ -92,6 +92,12 @@ def path(
     ] = "auto",
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the path; .svg, .png or .pdf.")] = None,
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the path; .npz.")] = None,
+    certify: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a certificate of all lambdas from the last breakpoint to the first; .json.")
+    ] = None,
+    certify_gap: Annotated[
+        float, typer.Option(metavar="GAP", help="What the certificate claims: how far the objective is above the optimum, in parts of it.")
+    ] = 1e-3,
     json: JSONOption = None,
     html: HTMLOption = None,
     preferences: PreferencesOption = None,
@@ -115,8 +121,8 @@ def path(
     Exit status: 0 the path reached its end; 1 a gap is too large to trust; 2 bad usage or input; 3 the path has no breakpoint; 4 the path
     ended early, or that of a fold did so at the best lambda.
     """
-    with sentences(), writing(json, html, save, plot) as write:
-        check_writable(plot, save, json, html)
+    with sentences(), writing(json, html, save, plot, certify) as write:
+        check_writable(plot, save, json, html, certify)
         _check_endings(plot, save)
         _check_limit(time_limit)
         how = how_to_read(target, query, weight, drop, header, sep, decimal, missing, na)
@@ -127,7 +133,7 @@ def path(
         family = _family(family, variant)
         problem = _problem(rows, chosen, epsilon, family, variant)
         if problem.p == 0:
-            files = [str(file) for file in (json, html, save, plot) if file is not None]
+            files = [str(file) for file in (json, html, save, plot, certify) if file is not None]
             typer.echo(NO_PAIRS + (f" {' and '.join(files)} {'is' if len(files) == 1 else 'are'} not written." if files else ""))
             raise typer.Exit
         folds = _folds(validate)
@@ -201,6 +207,7 @@ def path(
         if html is not None:
             write(html, _html(rows, found, notes, curve, validated_on, settings, command_of(context)))
         _write(found, title, curve, save, plot)
+        _certify(found, certify, certify_gap)
     worst = max(found.gaps.max(), found.midpoint_gaps.max(initial=0.0))
     early = not found.complete or isinstance(nothing, NoBreakpoint) or chosen_early
     raise typer.Exit(1 if not worst <= OPTIMAL_GAP else 4 if early else 0)
@@ -299,6 +306,23 @@ def _write(found: AnyPath, title: str, curve: Curve | None, save: Path | None, p
 
         with whole(plot) as part:
             draw(found, part, title, curve)
+
+
+def _certify(found: AnyPath, file: Path | None, gap: float) -> None:
+    """Write the certificate of a path, where it is asked for; a line says what it proves."""
+    if file is None:
+        return
+    from equimargin.proofs.certificate import write
+    from equimargin.proofs.path_certificate import path_certificate
+    from equimargin.solvers import OneNormPath
+
+    if isinstance(found, OneNormPath):
+        raise ValueError(f"--certify {file}: the path of a one-norm problem has no certificate")
+    document = path_certificate(found, gap=gap)
+    write(document, file)
+    claim, count = document["claim"], len(document["path"]["points"])
+    points = "1 point proves" if count == 1 else f"{count:,} points prove"
+    typer.echo(f"  certificate {file}: {points} a relative gap of {gap:g} at every lambda from {claim['from']:.6g} to {claim['to']:.6g}")
 
 
 def _json(data: Data, found: AnyPath, selected: Selected | None, settings: dict[str, Any]) -> str:

@@ -58,7 +58,9 @@ def verify(
         bool, typer.Option("--prove", help="Also write each as a theorem beside it, a Coq file, which Coq checks where it is installed.")
     ] = False,
 ) -> None:
-    """Check certificates, and print a line for each: ACCEPTED with the interval, or REJECTED with the first reason.
+    """Check certificates, and print a line for each: ACCEPTED with what it proves, or REJECTED with the first reason.
+
+    That is an interval that holds the optimum or, of a path, how far its objective is above the optimum at every lambda of a range.
 
     The last line says which checkers there were: where `python -m equimargin.proofs.coq` has built the program that is extracted from a
     proof, it is asked too about files that are accepted. Exit status: 0 all are accepted; 1 one is rejected; 2 a file cannot be read; 4 all

@@ -98,6 +98,31 @@ def gram() -> Any:
     return certificate(exact_optimum(problem), "proven")
 
 
+def xor_path() -> Any:
+    """The exact path of XOR: alpha = 1 down to lambda = 8, and lambda / 8 from there on; without a loss from there on, too."""
+    places = list(range(4))
+    points = [
+        {"lambda": 16, "b": 0, "rows": places, "numerators": [8] * 4},
+        {"lambda": 8, "b": 0, "rows": [], "numerators": []},
+        {"lambda": "1/1", "b": 0, "rows": places, "numerators": [1] * 4},
+    ]
+    parts = {"problem": xor()["problem"], "path": {"denominator": 8, "points": points}, "claim": {"from": 1, "to": 16, "gap": 0}}
+    return {"schema": checker.PATH_SCHEMA, "semidefinite": "by theorem"} | parts | {"digests": {}}
+
+
+def without_loss() -> Any:
+    """The part of it without a loss."""
+    document = xor_path()
+    del document["path"]["points"][0]
+    document["path"]["points"][0] |= {"rows": [0, 1, 2, 3], "numerators": [8] * 4}
+    return document | {"claim": {"from": 1, "to": 8, "gap": 0}}
+
+
+def check(data: bytes) -> str:
+    """What a file proves, in words; a ValueError where a condition does not hold."""
+    return checker.statement(checker.read_file(data))
+
+
 def refusal(document: Any) -> str:
     """Why the document is rejected, signed as it stands."""
     return refusal_of(json.dumps(mutant.signed(document)).encode())
@@ -105,7 +130,7 @@ def refusal(document: Any) -> str:
 
 def refusal_of(data: bytes) -> str:
     with pytest.raises(ValueError, match=r".") as reason:
-        checker.check(data)
+        check(data)
     return str(reason.value)
 
 
@@ -320,7 +345,8 @@ def changed(*path: Any, to: Any) -> Callable[[Any], None]:
         (changed("primal", "b", to="1/2/3"), "not written p or p/q"),
         (changed("primal", to=None), "less than the claimed|more than the claimed"),
         (changed("semidefinite", to="by factorisation"), "established by theorem, not as the document says"),
-        (changed("schema", to="equimargin-certificate/3"), "the schema is neither equimargin-certificate/1 nor equimargin-certificate/2"),
+        (changed("schema", to="equimargin-certificate/4"), "the schema is none of equimargin-certificate/1, equimargin-certificate/2, "),
+        (changed("schema", to="equimargin-certificate/3"), "an object with the keys schema claim semidefinite problem path digests"),
     ],
 )
 def test_what_is_wrong_is_said(change: Callable[[Any], None], reason: str) -> None:
@@ -335,7 +361,7 @@ ALONE: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
     "array_has_its_length": (xor, changed("problem", "features", 3, to=[1.0, -1.0, 0.0])),
     "indices_are_in_range": (xor, changed("dual", "rows", 3, to=-1)),
     "common_denominator_is_short": (lambda: opened(xor()), changed("primal", "beta", 0, to="1/0x" + "f" * 65536)),
-    "schema_is_known": (xor, changed("schema", to="equimargin-certificate/3")),
+    "schema_is_known": (xor, changed("schema", to="equimargin-certificate/4")),
     "mode_is_known": (xor, changed("mode", to="proved")),
     "a_point_is_given": (lambda: opened(xor()) | {"primal": None}, changed("dual", to=None)),
     "constant_is_zero_or_one": (lambda: opened(xor()), changed("problem", "kernel", "constant", to=2)),
@@ -371,8 +397,22 @@ ALONE: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
     "lower_bound_is_proved": (gram, changed("claim", to={"lower": 2, "upper": "inf"})),
     "upper_bound_is_proved": (gram, changed("claim", to={"lower": "-inf", "upper": "1/8"})),
     "exact_bounds_are_equal": (xor, changed("claim", to={"lower": "1/8", "upper": "1/2"})),
+    "claim_is_a_range_and_a_gap": (xor_path, changed("claim", "from", to=17)),
+    "family_has_a_path": (without_loss, changed("problem", "family", to="svm.l2")),
+    "costs_are_weights": (without_loss, changed("problem", "C", to=2)),
+    "lambdas_decrease": (xor_path, lambda document: document["path"]["points"].insert(1, document["path"]["points"][0])),
+    "gap_is_proved_at_points": (xor_path, lambda document: alone(document["path"]["points"], document["claim"])),
+    "gap_is_proved_between_points": (xor_path, lambda document: document["path"]["points"].pop(1)),
+    "path_covers_the_range": (xor_path, changed("claim", "to", to=17)),
 }
 """For each condition a certificate that is accepted, and the change after which this condition is the only one that does not hold."""
+
+
+def alone(points: Any, claim: Any) -> None:
+    """One point of a path is left, of multipliers that are all 0."""
+    points[1:] = []
+    points[0] |= {"numerators": [0] * 4}
+    claim |= {"from": 16}
 
 
 def without_features(document: Any) -> None:
@@ -392,11 +432,11 @@ def test_a_certificate_that_violates_one_condition_only_is_rejected_by_its_name(
     """Without the change, and without the condition, it is accepted."""
     make, change = ALONE[name]
     document = make()
-    checker.check(data_of(document, lambda document: None))
+    check(data_of(document, lambda document: None))
     data = data_of(document, change)
     assert refusal_of(data).startswith(f"{name} does not hold: ")
     monkeypatch.setattr(checker, name, lambda *parts: None)
-    checker.check(data)
+    check(data)
 
 
 def texts() -> dict[str, bytes]:
@@ -606,7 +646,7 @@ def test_the_end_of_memory_is_a_refusal(tmp_path: Path, monkeypatch: pytest.Monk
     def exhausted(data: bytes) -> Any:
         raise MemoryError
 
-    monkeypatch.setattr(checker, "check", exhausted)
+    monkeypatch.setattr(checker, "read_file", exhausted)
     (tmp_path / "large.json").write_text("[]")
     assert checker.main([str(tmp_path / "large.json")]) == 1
     assert capsys.readouterr().out.endswith("large.json: REJECTED: out of memory\n")
@@ -686,3 +726,58 @@ def test_the_squared_terms_of_many_costs_are_rounded_up() -> None:
     assert checker.lower_bound(problem, alpha, True) == exact
     rounded = checker.lower_bound(problem, alpha, False)
     assert exact - Fraction(1, 2**390) < rounded < exact
+
+
+def test_the_exact_path_of_xor_is_proved_without_a_gap() -> None:
+    proved = check(json.dumps(mutant.signed(xor_path())).encode())
+    assert proved == "svm.soft: for every lambda in [1.0, 16.0] the path's objective is above the optimum by at most 0.0 of it"
+
+
+@pytest.mark.parametrize(("to", "reason"), [(-1, "the gap is negative"), ("1/0", "divided by 0"), (True, "a number is missing")])
+def test_a_gap_is_a_number_that_is_not_negative(to: Any, reason: str) -> None:
+    document = xor_path()
+    document["claim"]["gap"] = to
+    assert reason in refusal(document)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        changed("claim", "from", to=0),
+        changed("claim", "from", to="1/2"),
+        changed("path", "points", to=[]),
+        changed("path", "points", 2, "lambda", to=2),
+        changed("path", "points", 1, "lambda", to=9),
+        changed("path", "points", 2, "lambda", to=-1),
+        changed("path", "points", 1, "b", to="1/1000"),
+        changed("path", "points", 2, "numerators", 0, to=2),
+        changed("path", "points", 2, "numerators", to=[2] * 4),
+        changed("path", "points", 0, "numerators", to=[9] * 4),
+        changed("path", "points", 0, "rows", to=[0, 1, 2, 2]),
+        changed("path", "points", 0, "rows", to=[0, 1, 2, 4]),
+        changed("path", "points", 0, "weight", to=1),
+        changed("path", "more", to=1),
+        changed("path", "denominator", to=9),
+        changed("problem", "labels", to=[1, 1, 1, -1]),
+    ],
+)
+def test_a_changed_path_is_rejected(change: Callable[[Any], None]) -> None:
+    document = xor_path()
+    change(document)
+    assert " does not hold: " in refusal(document)
+
+
+def test_an_error_of_the_kernel_counts_against_a_piece() -> None:
+    """Its curvature is larger by (1 + gap / 2) e |dbeta|_1^2, where e is the error of an entry."""
+    problem = checker.read_problem(without_loss()["problem"])
+    first, second = checker.list_of_knots(problem, without_loss()["path"])
+    wrong = problem.space._replace(error=3)
+    larger = checker.curvature(wrong, first, second, Fraction(1, 2)) - checker.curvature(problem.space, first, second, Fraction(1, 2))
+    assert larger == Fraction(5, 4) * Fraction(3, problem.space.unit) * Fraction(4 * 7, 8) ** 2
+
+
+def test_a_path_with_too_many_points_is_refused_before_they_are_computed() -> None:
+    document = xor_path()
+    document["path"]["points"] *= 10**7 // 3
+    with pytest.raises(ValueError, match=r"^arithmetic_is_affordable does not hold"):
+        next(checker.list_of_knots(checker.read_problem(document["problem"]), document["path"]))
