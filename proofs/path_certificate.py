@@ -247,7 +247,7 @@ class _Grid:
             checker.path_is_affordable(self.judge, count, numbers)
         except ValueError:
             raise ValueError(
-                f"a path of {count:,} points with {self.problem.p:,} rows takes the checker too long; ask for a larger gap or a shorter range"
+                f"{count:,} points of {self.problem.p:,} rows are too much for the checker; ask for a larger gap or a shorter range"
             ) from None
 
     def steps(self, alpha: Array) -> Array:
