@@ -17,6 +17,7 @@ from equimargin.proofs.referee.examination import examine, examine_solution
 from equimargin.proofs.referee.judgement import Agreement, Family, Judgement, Verdict, judge
 from equimargin.proofs.referee.rays import proves_ray, reach_of_ray
 from equimargin.proofs.referee.residuals import own_residual
+from equimargin.proofs.referee.stable import Stable, stable
 from equimargin.proofs.referee.ways import Ways, ways
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Judgement",
     "PointProof",
     "Run",
+    "Stable",
     "Verdict",
     "Ways",
     "examine",
@@ -38,5 +40,6 @@ __all__ = [
     "proves_ray",
     "reach_of_ray",
     "skipped",
+    "stable",
     "ways",
 ]

@@ -18,6 +18,7 @@ from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.proofs.referee.evidence import Accuracy, Claim, Evidence, PointProof, worst
 from equimargin.proofs.referee.rays import RAY_TOLERANCE
+from equimargin.proofs.referee.stable import Stable
 from equimargin.proofs.referee.ways import Ways
 
 UNSOLVED = 1e-3
@@ -114,6 +115,8 @@ class Family:
     """Why the interval is not proven although it says so, a clause; empty where it is."""
     has_features: bool = True
     """Whether its problem is made of features, which may be scaled, and of points, of which fewer may be taken."""
+    stable: Stable | None = None
+    """What is the same at every optimum; None where nobody has asked yet, or where nothing is proven."""
 
     @property
     def unbounded(self) -> bool:

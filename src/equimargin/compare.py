@@ -29,7 +29,7 @@ from equimargin.formulations.numeric.jit import seconds_of_compiling
 from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.refusal import Refusal
 from equimargin.proofs import Agreement, Evidence, Family, Verdict, examine, examine_solution, judge
-from equimargin.proofs.referee import Ways, failed, skipped, ways
+from equimargin.proofs.referee import Ways, failed, skipped, stable, ways
 from equimargin.report.comparison import Comparison
 from equimargin.solvers import BACKENDS, SOLVERS, Limits, Solver, Status, solve_declaration
 from equimargin.solvers.interrupt import interruptible
@@ -379,11 +379,12 @@ class _Group:
     """CPU seconds of the comparison at which its part of them is used up; None until it has begun with further answers."""
 
     def judged(self) -> Family:
-        """The verdict on what there is, in the order of the jobs."""
+        """The verdict on what there is, in the order of the jobs; with the last answer comes what is the same at every optimum."""
         found = [self.evidence[place] for place in sorted(self.evidence)]
         problem = self.problem
         verdict = judge(problem.family, found, problem.scale, self.agree_tol, problem.convex, self.possible)
-        return replace(verdict, note=problem.note, doubt=problem.doubt, has_features=problem.has_features)
+        same = stable(problem, found) if len(found) == len(self.jobs) and not problem.doubt else None
+        return replace(verdict, note=problem.note, doubt=problem.doubt, has_features=problem.has_features, stable=same)
 
     def enter(self, place: int, found: Evidence, patient: bool) -> Family:
         """The verdict with one answer more; the first that proves the optimum sets what backends are allowed from then on."""

@@ -38,6 +38,20 @@ class Fault:
 
 FAULTS = (
     Fault(
+        "what a control brings counts for all",
+        "proofs/referee/stable.py",
+        "if e.point is not None and not e.run.control and",
+        "if e.point is not None and",
+        ("referee",),
+    ),
+    Fault(
+        "a share that is rounded up",
+        "src/equimargin/report/page.py",
+        "math.floor(100 * share)",
+        "math.ceil(100 * share)",
+        ("page",),
+    ),
+    Fault(
         "coefficients of equal points lost",
         "formulations/kernels/gram.py",
         "np.bincount(self.first_equal, v, self.m)",

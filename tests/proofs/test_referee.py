@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import fields, replace
+from fractions import Fraction
 from typing import Any
 
 import cvxpy as cp
@@ -35,13 +36,14 @@ from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.bounds.multipliers_from_f import dual_from
 from equimargin.formulations.problem.choices import Loss
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, examine_solution, judge
-from equimargin.proofs.referee import Accuracy, Claim, PointProof, Run, Ways, own_residual, proves_ray, skipped, ways
+from equimargin.proofs.referee import Accuracy, Claim, PointProof, Run, Ways, own_residual, proves_ray, skipped, stable, ways
 from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.proofs.referee.rays import RAY_TOLERANCE, Ray
-from equimargin.solvers import SOLVERS, Status, solve, solve_declaration
+from equimargin.solvers import SOLVERS, Status, exact_optimum, solve, solve_declaration
 from equimargin.solvers.backends.solve import Answer, Raw, Reading
 from equimargin.solvers.backends.standard_form import StandardForm
 from equimargin.testing import sample_problem
+from narrow import present
 
 # Evidence made by hand: the family's optimum is 1, its P(0) is 10.
 
@@ -928,3 +930,30 @@ def test_what_auxiliary_unknowns_hide_is_counted_in_the_accuracy() -> None:
     assert judged.evidence.accuracy is not None
     assert judged.claim > 10 * judged.evidence.accuracy.normwise
     assert judged.agreement in (Agreement.AGREES, Agreement.INACCURATE)
+
+
+def test_what_is_the_same_at_every_optimum_is_what_the_exact_optimum_has() -> None:
+    """With a narrow interval every row off its margin is told, and every label where f is not 0."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = np.rint(4 * rng.normal(size=(30, 2))) / 4
+        y = np.where(X @ [1.0, 2.0] + rng.normal(size=30) > 0, 1.0, -1.0)
+        problem = classification(X, y, 0.5, bias=False)
+        found = stable(problem, [examine_solution(problem, solve(problem, tol=1e-12))])
+        w = present(exact_optimum(problem).w)
+        f = [sum(a * Fraction(b) for a, b in zip(w, x, strict=True)) for x in X]
+        assert found is not None
+        assert found.labels == np.mean([value != 0 for value in f])
+        assert found.rows == pytest.approx(np.mean([value != label for value, label in zip(f, y, strict=True)]), abs=1e-12)
+        rough = stable(problem, [examine_solution(problem, solve(problem, tol=0.5))])
+        assert rough is None or rough.rows <= found.rows
+
+
+def test_nobody_knows_what_is_the_same_without_both_sides_of_a_point() -> None:
+    problem = classification([[1.0], [2.0]], [1, -1])
+    whole = examine_solution(problem, solve(problem))
+    assert stable(problem, [whole]) is not None
+    assert stable(problem, [replace(whole, run=replace(whole.run, control=True))]) is None
+    half = present(whole.point)
+    assert stable(problem, [replace(whole, point=replace(half, supplied=half.supplied.with_multipliers(None)))]) is None
+    assert stable(one_norm_classification([[1.0], [2.0]], [1, -1]), [whole]) is None

@@ -6,6 +6,7 @@ fastest; what was not right. The functions are pure: from judgements to lines, n
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -184,6 +185,20 @@ def optimum(family: Family) -> str:
     if np.isfinite(interval.upper):
         return f"optimum at most {interval.upper:.10g}; not bounded from below"
     return "nothing proven of the optimum"
+
+
+def same_at_every_optimum(family: Family) -> str:
+    """What is proven to be the same at every optimum of a family, a sentence; empty where nothing is."""
+    if family.stable is None:
+        return ""
+    shares = {"labels of the training points": family.stable.labels, "multipliers of the rows": family.stable.rows}
+    said = [f"{_share(share)} of the {what}" for what, share in shares.items() if share]
+    return f"The same at every optimum, proven: {' and '.join(said)}." if said else ""
+
+
+def _share(share: float) -> str:
+    """A share in whole percent, rounded down: all of them are 100 %, and no fewer."""
+    return f"{math.floor(100 * share)}{NO_BREAK}%"
 
 
 def standing(family: Family, missing: int, ended: bool) -> str:

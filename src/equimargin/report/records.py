@@ -57,6 +57,8 @@ def summary(family: Family) -> dict[str, Any]:
         "relative_width": _finite(family.interval.relative_width),
         "verdict": str(family.verdict),
         "note": "; ".join(filter(None, (family.note, family.doubt))),
+        "stable_labels": None if family.stable is None else family.stable.labels,
+        "stable_multipliers": None if family.stable is None else family.stable.rows,
         "answers": sum(not j.evidence.run.control for j in family.judgements),
         "agreeing": family.count(Agreement.AGREES),
         "inaccurate": family.count(Agreement.INACCURATE),

@@ -31,10 +31,12 @@ from equimargin.compare import compare as run
 from equimargin.formulations import Declaration, Problem, classification, declare, polynomial, ranking
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs import Agreement, Verdict
-from equimargin.report.page import MOST_DIGITS, NO_BREAK, Style, block, page, proven_digits, summary
+from equimargin.proofs.referee import Stable
+from equimargin.report.page import MOST_DIGITS, NO_BREAK, Style, block, page, proven_digits, same_at_every_optimum, summary
 from equimargin.report.words import EXPLANATION
 from equimargin.solvers import Answer, Status, solve_declaration
 from equimargin.solvers.interrupt import is_work_left
+from narrow import present
 from places import ROOT
 from schema import faults
 from terminal import HANG, Terminal, hard_ranking
@@ -517,3 +519,20 @@ def test_a_terminal_is_drawn_by_one_thread_alone(monkeypatch: pytest.MonkeyPatch
     with Screen(False) as screen:
         assert screen.terminal
         assert threading.active_count() == before
+
+
+def test_what_is_the_same_at_every_optimum_is_said_once_all_have_answered() -> None:
+    """In the record, and in a sentence of the page for a browser; before the last answer nothing is said."""
+    X, y = np.array([[0.0, 0], [0, 1], [3, 0], [3, 1], [9, 0]]), np.array([-1.0, -1, 1, 1, 1])
+    problem = classification(X, y, 10.0)
+    *before, last = comparisons(problem)
+    assert all(family.stable is None for comparison in before[:-1] for family in comparison.families)
+    assert present(last.families[0].stable).labels == 1.0
+    said = {}
+    for shares in (last.families[0].stable, Stable(None, 0.0), Stable(0.0, 0.999)):
+        said[shares] = same_at_every_optimum(replace(last.families[0], stable=shares)).replace(NO_BREAK, " ").partition(": ")[2]
+    assert list(said.values()) == [
+        "100 % of the labels of the training points and 20 % of the multipliers of the rows.",
+        "",
+        "99 % of the multipliers of the rows.",
+    ]
