@@ -59,6 +59,18 @@ OF_WEIGHTS = (
 """Theorems about rows that have each a cost of its own, from none to infinite: those of the links have one cost for all."""
 OF_THE_REDUCED_GRAPH = ("reduced.full_below_reduced", "reduced.reduced_meets_all")
 """Theorems about the reduced graph at every function, beside the one about optima that its link names."""
+OF_PATHS = (
+    "direction.direction_exists",
+    "direction.direction_minimal",
+    "direction.direction_step",
+    "direction.rank_path_step",
+    "direction.rank_path_between",
+    "direction.rank_path_12",
+    "constant_path.finitely_many",
+    "constant_path.l1_hinge_path",
+    "constant_path.l1_hinge_between",
+)
+"""Theorems about regularisation paths: the problem of their direction and their pieces, and those that are constant between jumps."""
 OF_THE_CHECKER = (
     "checker/rows.margin_sound",
     "checker/families.problem_sound",
@@ -70,7 +82,7 @@ OF_THE_CHECKER = (
 
 def linked() -> list[str]:
     """The theorems that links name, the capstones, and those of open families: file.name, each once."""
-    named = (*CAPSTONES, *OF_OPEN_FAMILIES, *OF_WEIGHTS, *OF_THE_REDUCED_GRAPH, *OF_THE_CHECKER)
+    named = (*CAPSTONES, *OF_OPEN_FAMILIES, *OF_WEIGHTS, *OF_THE_REDUCED_GRAPH, *OF_PATHS, *OF_THE_CHECKER)
     return list(dict.fromkeys([link.theorem for link in links.LINKS if link.theorem] + list(named)))
 
 

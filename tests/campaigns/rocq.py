@@ -444,6 +444,9 @@ class Mutant:
 
 
 MUTANTS = (
+    Mutant("the direction forgets its target", "direction", "ip (span a d) (a i) - g i * e + t i.", "ip (span a d) (a i) - g i * e."),
+    Mutant("rows off the margin may rise", "direction", "may_rise i := (r i == 0) && (al i < c i).", "may_rise i := al i < c i."),
+    Mutant("penalties of either sign", "constant_path", "\\sum_j pi j * `|be j|.", "\\sum_j pi j * be j."),
     Mutant(
         "no cap where the cost is finite",
         "weights",
