@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from campaigns.exact.differences import wrong_derivatives
+from campaigns.exact.near_optimal import SIZES, wrong_bounds
 from campaigns.exact.nightly import FAMILIES, drawn
 from equimargin.formulations import MarginProblem
 from equimargin.formulations.rows.listed import Tube
@@ -76,13 +77,14 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = la
             try:
                 found, said = derived(problem, number)
                 tally["regular" if found.regular else "kinks" if found.kink else "degenerate without a kink"] += 1
+                said += wrong_bounds(problem, number)
             except Exception as error:  # one instance must not end the run
                 said = [f"{type(error).__name__}: {error}"]
             judged, failures = judged + 1, failures + bool(said)
             for complaint in said:
                 say(f"  ! {family} {number}: {complaint}")
         say(f"{family:<18} " + ", ".join(f"{count} {what}" for what, count in sorted(tally.items())))
-    say(f"{judged} instances, {failures} failures, {time.perf_counter() - started:.0f} s, seed {options.seed}")
+    say(f"{judged} instances, {judged * len(SIZES)} functions near their optima, {failures} failures, {time.perf_counter() - started:.0f} s, seed {options.seed}")
     return 1 if failures else 0
 
 

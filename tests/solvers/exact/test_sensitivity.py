@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.exact.differences import wrong_derivatives
-from campaigns.exact.nightly import FAMILIES
+from campaigns.exact.near_optimal import best_bias, wrong_bounds
+from campaigns.exact.nightly import FAMILIES, Definition
 from campaigns.exact.nightly_stability import derived, instance, main
 from equimargin.formulations import classification, linear, one_norm_ranking, polynomial, ranking, rbf, regression
 from equimargin.solvers import exact_optimum, given_gram
@@ -101,6 +102,27 @@ def test_derivatives_are_the_limits_of_differences(family: str, seed: int) -> No
         assert not wrong, (found.parameter, wrong)
 
 
+@given(st.sampled_from(SOFT), st.integers(0, 2**32 - 1))
+def test_what_is_proven_of_all_functions_near_the_optimum_holds_of_drawn_ones(family: str, seed: int) -> None:
+    """Functions whose distance from the optimum is known exactly, and both ends of the exact optimum."""
+    problem = instance(family, [seed])
+    assert problem is None or not list(wrong_bounds(problem, [seed]))
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_the_oracle_of_best_biases_finds_the_ends_of_exact_optima(squared: bool) -> None:
+    """Its ends are those of the exact optimum, which are checked elsewhere; some of them are two, some are none."""
+    kinds = set()
+    for i in range(60):
+        problem = instance("svm.l2" if squared else "svm.soft", [5, i])
+        if problem is not None:
+            exact, at = exact_optimum(problem), Definition(problem)
+            low, high = best_bias(at, at.times_K(exact.beta))
+            assert (low, high) == exact.bias
+            kinds.add("one" if low == high and low is not None else "two" if low is not None and high is not None else "open")
+    assert kinds >= {"one", "open"} | (set() if squared else {"two"})
+
+
 @pytest.mark.parametrize("degree", [1, 2, 3])
 def test_multipliers_that_are_not_unique_are_chosen_with_the_curvature_of_the_kernel(degree: int) -> None:
     """Two equal points share a multiplier in any way until one of them moves."""
@@ -117,7 +139,7 @@ def test_the_campaign_counts_what_it_judges() -> None:
     lines: list[str] = []
     assert main(["--examples", "10", "--seed", "3"], lines.append) == 0
     assert len(lines) == 11
-    assert " instances, 0 failures" in lines[-1]
+    assert " functions near their optima, 0 failures" in lines[-1]
 
 
 def test_what_is_asked_wrongly_is_refused() -> None:

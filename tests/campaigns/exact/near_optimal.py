@@ -1,0 +1,101 @@
+"""Functions near the optimum, drawn and judged in rationals, against what is proven of all of them from one rough solution.
+
+Every f that is drawn has an exact objective P at its best bias, and so lies within eps = P - optimum. What `Solution.stability(eps)` says of
+all such functions has to hold of this one, at both ends of its best biases, and of both ends of the exact optimum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+
+from campaigns.exact.nightly import Definition
+from equimargin.formulations import MarginProblem
+from equimargin.formulations.bounds.stability import Stability
+from equimargin.solvers import exact_optimum, solve
+from equimargin.solvers.exact.active_set import Ends
+
+TOLERANCES = (0.3, 1e-2, 1e-5, 1e-9)
+"""Relative gaps of the solution that everything is proven from."""
+SIZES = (Fraction(1, 2**30), Fraction(1, 2**10), Fraction(1, 16), Fraction(1))
+"""How far functions are from the optimal one: one of each is drawn."""
+FAR = Fraction(1000)
+"""How far out a best bias without an end is tried."""
+
+
+def wrong_bounds(problem: MarginProblem, number: Sequence[int]) -> Iterator[str]:
+    """What is said of all functions near the optimum and does not hold of one, in sentences."""
+    rng = np.random.default_rng([*number, 2])
+    solution = solve(problem, tol=float(rng.choice(TOLERANCES)), time_limit=20.0)
+    exact, at = exact_optimum(problem), Definition(problem)
+    assert exact.value is not None
+    ball, found = solution.stability(), solution.stability().rows()
+    yield from _outside(ball, at, list(exact.beta), exact.bias, "the optimum")
+    for alpha, c, where in zip(exact.alpha, at.c, found.tolist(), strict=True):
+        if (where == -1 and alpha != 0) or (where == 1 and (alpha == 0 or not (at.squared or alpha == c))):
+            yield "a multiplier of the optimum that is not where it was said to be"
+    for size in SIZES:
+        change = rng.integers(-8, 9, problem.m) * rng.integers(0, 2, problem.m)
+        beta = [v + size * int(d) for v, d in zip(exact.beta, change, strict=True)]
+        f = at.times_K(beta)
+        low, high = best_bias(at, f)
+        b = low if low is not None else high if high is not None else Fraction(0)
+        norm2 = sum((v * w for v, w in zip(beta, f, strict=True)), Fraction(0))
+        value = at.primal_of(f, norm2, b)
+        assert value is not None
+        eps = np.nextafter(float(value - exact.value), inf)
+        yield from _outside(solution.stability(eps), at, beta, (low, high), f"a function within {eps:.2g}")
+
+
+def _outside(ball: Stability, at: Definition, beta: list[Fraction], bias: Ends, what: str) -> Iterator[str]:
+    """What is said of the functions of a ball and does not hold of one of them at its best biases."""
+    f, m = at.times_K(beta), at.m
+    low, high = bias
+    ends = [low if low is not None else (high or Fraction(0)) - FAR, high if high is not None else (low or Fraction(0)) + FAR]
+    least, most = ball.decisions()
+    signs, rows = ball.signs().tolist(), ball.rows().tolist()
+    for b in ends:
+        values = [v + b for v in f]
+        if any(not below(one, v) or not below(v, other) for v, one, other in zip(values, least, most, strict=True)):
+            yield f"{what} has a value outside its bounds"
+        if any(sign * v < 0 or (sign and v == 0) for sign, v in zip(signs, values, strict=True)):
+            yield f"{what} has another sign"
+        slacks = [t - v - b * s for t, v, s in zip(at.t, at.dot(f), at.s, strict=True)]
+        if any(c != 0 and where * u < 0 for where, u, c in zip(rows, slacks, at.c, strict=True)):
+            yield f"{what} has a slack of another sign"
+    i, j = np.divmod(np.arange(m * m), m)
+    orders = ball.orders(i, j).tolist()
+    if any(sign and sign * (f[one] - f[other]) <= 0 for one, other, sign in zip(i, j, orders, strict=True)):
+        yield f"{what} has two points in another order"
+
+
+def below(one: float | Fraction, other: float | Fraction) -> bool:
+    """Whether one <= other, exactly, for Fractions and floats that may be infinite."""
+    return one == -inf or other == inf or (one != inf and other != -inf and Fraction(one) <= Fraction(other))
+
+
+def best_bias(at: Definition, f: Sequence[Fraction]) -> Ends:
+    """The ends of all b at which the sum of losses is least, None where there is none, from the slope of the sum at its kinks."""
+    if not any(at.s):
+        return Fraction(0), Fraction(0)
+    rows = [(s * (t - v), s, c) for t, v, s, c in zip(at.t, at.dot(f), at.s, at.c, strict=True) if c]
+    kinks = sorted({v for v, _, _ in rows})
+    if not kinks:
+        return None, None
+    kinks = [kinks[0] - 1, *kinks, kinks[-1] + 1]
+
+    def slope(b: Fraction, side: int) -> Fraction:
+        """The derivative of the sum of losses at b, to the left (-1) or to the right (1)."""
+        open_rows = ((v, s, c) for v, s, c in rows if s * (v - b) > 0 or (v == b and s == -side))
+        return sum((-s * c * (2 * abs(v - b) if at.squared else 1) for v, s, c in open_rows), Fraction(0))
+
+    inside = [b for b in kinks if slope(b, -1) <= 0 <= slope(b, 1)]
+    if not inside:
+        left = max(b for b in kinks if slope(b, 1) < 0)
+        right = min(b for b in kinks if slope(b, -1) > 0)
+        root = left + (right - left) * slope(left, 1) / (slope(left, 1) - slope(right, -1))
+        return root, root
+    return (None if inside[0] == kinks[0] else inside[0]), (None if inside[-1] == kinks[-1] else inside[-1])
