@@ -50,7 +50,7 @@ for name, share in TIES.items():
 # Away from the kink all agree with the exact derivatives. At it three ways to write one function give three derivatives: one is that to the
 # right, one that to the left, and 4 is a slope that f has nowhere.
 #
-# The optimal value is smoother than f: its derivative in C, the sum of losses, has no jump here. That in a feature of a point has none either.
+# The optimal value is smoother than f: its derivative in C, the sum of losses, has no jump here. That in a feature has none either.
 for parameter in (Cost(), Feature(0, 1)):
     found = exact_sensitivity(classification(X, y, 0.125, kernel), parameter)
     print(f"{parameter}: the value {found.value.left} | {found.value.right}, f at the points", end="")

@@ -1,7 +1,7 @@
 """Functions near the optimum, drawn and judged in rationals, against what is proven of all of them from one rough solution.
 
-Every f that is drawn has an exact objective P at its best bias, and so lies within eps = P - optimum. What `Solution.stability(eps)` says of
-all such functions has to hold of this one, at both ends of its best biases, and of both ends of the exact optimum.
+Every f that is drawn has an exact objective P at its best bias, and so lies within eps = P - optimum. What `Solution.stability(eps)` says
+of all such functions has to hold of this one, at both ends of its best biases, and of both ends of the exact optimum.
 """
 
 from __future__ import annotations

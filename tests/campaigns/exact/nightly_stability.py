@@ -84,7 +84,8 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = la
             for complaint in said:
                 say(f"  ! {family} {number}: {complaint}")
         say(f"{family:<18} " + ", ".join(f"{count} {what}" for what, count in sorted(tally.items())))
-    say(f"{judged} instances, {judged * len(SIZES)} functions near their optima, {failures} failures, {time.perf_counter() - started:.0f} s, seed {options.seed}")
+    near, seconds = judged * len(SIZES), time.perf_counter() - started
+    say(f"{judged} instances, {near} functions near their optima, {failures} failures, {seconds:.0f} s, seed {options.seed}")
     return 1 if failures else 0
 
 

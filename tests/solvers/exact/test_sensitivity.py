@@ -17,6 +17,7 @@ from campaigns.exact.nightly_stability import derived, instance, main
 from equimargin.formulations import classification, linear, one_norm_ranking, polynomial, ranking, rbf, regression
 from equimargin.solvers import exact_optimum, given_gram
 from equimargin.solvers.exact.sensitivity import Cost, Feature, Parameter, Sides, Target, Weight, exact_sensitivity
+from places import example
 
 XOR = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0, -1.0])
 SOFT = [family for family in FAMILIES if not family.endswith(("hard", "onenorm", "rvm"))]
@@ -132,6 +133,16 @@ def test_multipliers_that_are_not_unique_are_chosen_with_the_curvature_of_the_ke
         for point in range(4):
             found = exact_sensitivity(problem, Feature(point, 1), new=[[0.5, 0.5]])
             assert not list(wrong_derivatives(found, np.array([[0.5, 0.5]])))
+
+
+def test_the_example_shows_a_derivative_that_the_function_has_nowhere(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of three ways to write it one gives each side, and one neither."""
+    kinks = example("kinks")
+    said = capsys.readouterr().out
+    assert "C =  0.125: f grows by 8 to the left, by 0 to the right; a kink: True" in said
+    assert [kinks.unrolled(0.125, share)[1] for share in kinks.TIES.values()] == [0.0, 4.0, 8.0]
+    for C, slope in ((0.0625, 8.0), (1.0, 0.0)):
+        assert [kinks.unrolled(C, share)[1] for share in kinks.TIES.values()] == pytest.approx([slope] * 3)
 
 
 def test_the_campaign_counts_what_it_judges() -> None:
