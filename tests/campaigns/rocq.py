@@ -444,6 +444,7 @@ class Mutant:
 
 
 MUTANTS = (
+    Mutant("inversions count relevant documents", "precision", "misses s k : nat := count negb", "misses s k : nat := count id"),
     Mutant("the direction forgets its target", "direction", "ip (span a d) (a i) - g i * e + t i.", "ip (span a d) (a i) - g i * e."),
     Mutant("rows off the margin may rise", "direction", "may_rise i := (r i == 0) && (al i < c i).", "may_rise i := al i < c i."),
     Mutant("penalties of either sign", "constant_path", "\\sum_j pi j * `|be j|.", "\\sum_j pi j * be j."),
