@@ -34,6 +34,8 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
+from equimargin.formulations.bounds.complete import complete
+from equimargin.formulations.bounds.evaluate import kernel_product
 from equimargin.formulations.bounds.intervals import Interval, inner_interval
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Linear, sigmoid
@@ -51,7 +53,7 @@ from equimargin.testing import (
     ranking_data,
     regression_data,
 )
-from narrow import as_a
+from narrow import as_a, present
 from oracles.rationals import (
     SLACK,
     Vector,
@@ -446,6 +448,32 @@ def test_large_costs_do_not_widen_an_interval_by_the_rounding_of_f() -> None:
     problem = classification(X, y, 1e4, rbf(1 / 30))
     if problem.gram.extended is not None:
         assert solve(problem, "smo", tol=1e-10).interval.relative_width <= 5e-10
+
+
+def test_values_are_computed_in_extended_precision_only_where_float64_is_too_rough() -> None:
+    """Extended precision costs a hundred times as much, and of ordinary data it proves no more than is asked."""
+    problem = classification(np.random.default_rng(0).normal(size=(20, 3)), np.repeat([1.0, -1.0], 10), kernel=linear())
+    v = np.linspace(-1.0, 1.0, 20)
+    f, error = kernel_product(problem, v)
+    in_float64, rough = present(problem.explicit).kernel_product(v)
+    assert (f == in_float64).all()
+    assert (error == rough).all()
+    assert (kernel_product(problem, v, 0.0)[1] < rough).all()
+
+
+@pytest.mark.parametrize("kernel", [rbf(0.5), polynomial(2, 1.0, 1.0)], ids=str)
+def test_the_quadratic_term_of_a_declaration_may_be_off_by_what_its_features_leave_out(kernel: Kernel) -> None:
+    """1/2 beta'(K - L L')beta, computed in rationals, is within the bound, whether beta or the multipliers make it."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(9, 2)), np.where(np.arange(9) < 4, 1.0, -1.0)
+    problem = classification(X, y, 1e6, kernel, bias=False)
+    beta, alpha = 1e3 * rng.normal(size=9), np.full(9, 1e5)
+    both = complete(problem, {"beta": beta, "alpha": alpha}).quadratic_error
+    assert problem.features_error > 0
+    for coefficients in (beta, y * alpha):
+        assert both >= problem.features_error * float(coefficients @ coefficients) / 2
+    largest = max(float(np.abs(b) @ problem.gram.product(b)[1]) + problem.features_error * float(b @ b) for b in (beta, y * alpha))
+    assert both <= largest
 
 
 def test_an_entry_off_by_more_than_its_bound_is_noticed() -> None:

@@ -361,6 +361,30 @@ def test_swept_pairs_are_bounded_as_listed_ones(loss: Any, C: float, weight: flo
     assert isinstance(swept.rows, LabelledPairs)
 
 
+def test_swept_pairs_that_must_be_met_beside_others_are_bounded_as_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One query is hard and one is soft, and f falls short of the hard margins: both upper bounds take the same multiple of it."""
+    rng = np.random.default_rng(0)
+    X = np.rint(8 * rng.normal(size=(20, 2))) / 8
+    y, query = np.r_[np.arange(10), rng.integers(0, 3, 10)].astype(float), np.repeat([0, 1], 10)
+    X[:10] = np.outer(np.arange(10), [1.0, 0.5])
+    problem = ranking(X, y, query, 0.5, query_weight={0: inf, 1: 1.0})
+    point = Point(w=np.array([0.5, 0.25]), beta=np.zeros(20))
+    listed = interval(problem, point).upper
+    monkeypatch.setattr("equimargin.formulations.rows.labelled.MANY", 0)
+    swept = interval(ranking(X, y, query, 0.5, query_weight={0: inf, 1: 1.0}), point).upper
+    assert 0 < listed < inf
+    assert swept == pytest.approx(listed, rel=1e-9)
+
+
+def test_a_tube_with_a_bias_that_is_missed_by_little_costs_little() -> None:
+    """The point that meets the tube is blended with its own bias: with another one it would be far off, and so would the upper bound."""
+    X, y = np.arange(6.0)[:, None], 100.0 + 3.0 * np.arange(6.0) + [0.0, 0.1, -0.1, 0.1, 0.0, -0.1]
+    problem = regression(X, y, inf, 0.2, linear())
+    solution = solve(problem, tol=1e-9)
+    short = Point(w=present(solution.w) * (1 - 1e-9), b=present(as_a(Point, solution.point).b))
+    assert interval(problem, short).upper == pytest.approx(solution.value, rel=1e-6)
+
+
 # The problem that is bounded.
 
 

@@ -151,6 +151,36 @@ def test_a_regression_and_a_problem_without_a_bias_have_bounds() -> None:
     assert solve(classification(X, np.sign(y), 1.0, linear(), bias=False)).stability().bias == (0.0, 0.0)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("C", [1e-20, 1e-14])
+def test_the_bias_of_large_targets_beside_a_tiny_function_is_known_to_their_rounding(loss: Any, C: float) -> None:
+    """The breakpoints are the targets, but for f: nothing but their own rounding may widen the interval of the best bias."""
+    problem = regression([[1e-6], [2e-6], [3e-6]], [1e6 + 0.1, 1e6 + 0.2, 1e6 + 0.35], C, 0.0, linear(), loss=loss)
+    low, high = solve(problem, tol=1e-12).stability().bias
+    for end in exact_optimum(problem).bias:
+        assert end is not None
+        assert Fraction(low) <= end <= Fraction(high)
+    assert high - low <= 1e-8
+
+
+def test_the_bias_of_a_squared_hinge_is_as_narrow_as_the_ball() -> None:
+    """Its sum of losses is curved, so that a small ball leaves little room for the bias, wherever the breakpoints are."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)), np.sign(rng.normal(size=20))
+    ball = solve(classification(X, y, 0.3, linear(), loss="squared_hinge"), tol=1e-13).stability()
+    assert ball.radius <= 1e-5
+    assert ball.bias[1] - ball.bias[0] <= 10 * ball.radius
+
+
+@pytest.mark.parametrize("label", [-1.0, 1.0])
+def test_one_class_bounds_the_bias_on_one_side(label: float) -> None:
+    """Every bias beyond the last breakpoint is as good: on that side there is no bound, and on the other there is one."""
+    problem = classification([[1.0], [2.0], [4.0]], [label, label, -label], 1.0, linear(), sample_weight=[1.0, 1.0, 0.0])
+    low, high = solve(problem).stability().bias
+    assert (np.isinf(low), np.isinf(high)) == (label < 0, label > 0)
+    assert min(abs(low), abs(high)) == pytest.approx(1.0, abs=1e-3)
+
+
 def test_what_is_asked_wrongly_is_refused() -> None:
     """Each in a sentence of its own."""
     rng = np.random.default_rng(2)
