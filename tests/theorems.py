@@ -30,6 +30,7 @@ OF_OPEN_FAMILIES = (
     "ordinal.ord_implicit_two_levels",
     "ordinal.ord_implicit_order",
     "ordinal.ord_implicit_l2_order",
+    "ordinal.ord_implicit_l2_strict",
     "ordinal.ord_hard_is_rank_hard",
     "ordinal.ord_pair_slacks",
     "sum_of_margins.ord_sum_pair",

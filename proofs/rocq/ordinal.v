@@ -7,6 +7,7 @@
     [ord_implicit_two_levels]           with two levels, ord.implicit and svm.soft have one optimum
     [ord_implicit_order]                best thresholds of all rows are in order, if the level between them is taken
     [ord_implicit_l2_order]             those for squared slacks, too
+    [ord_implicit_l2_strict]            and these are never equal
     [ord_hard_is_rank_hard]             hard rows have thresholds for 2w if and only if w meets all pairs, and then the objective is 4 times
     [ord_pair_slacks]                   the hinge of a pair, of margin 2, is at most the sum of its points' slacks at a threshold between *)
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -199,6 +200,58 @@ Theorem ord_implicit_l2_order (f : I -> R) (k k' : 'I_l) (c c' : R) : k' = k.+1 
 Proof.
 exact: (losses_in_order (phi := fun u => Num.max 0 u ^+ 2) (between_rises (phi := fun u => Num.max 0 u ^+ 2)
   (@square_hinge_le R) (@square_hinge_lt R))).
+Qed.
+
+(** The square of the hinge lies above its tangents, and below them by the square of the step at most. *)
+Lemma tangent_above (u h : R) : Num.max 0 (u + h) ^+ 2 <= Num.max 0 u ^+ 2 + 2%:R * h * Num.max 0 u + h ^+ 2.
+Proof.
+have -> : Num.max 0 u ^+ 2 + 2%:R * h * Num.max 0 u + h ^+ 2 = (Num.max 0 u + h) ^+ 2 by ring.
+case: (lerP (u + h) 0) => [_|p]; first by rewrite expr0n sqr_ge0.
+by rewrite ler_sqr ?nnegrE ?(ltW p) // ?ler_add2r ?le_maxr ?lexx ?orbT //; apply: le_trans (ltW p) _; rewrite ler_add2r le_maxr lexx orbT.
+Qed.
+Definition square_slope (f : I -> R) (k : 'I_l) (c : R) := \sum_i side i k * Num.max 0 (1 - side i k * (f i - c)).
+Lemma side_sqr i k : side i k ^+ 2 = 1.
+Proof. by rewrite /side; case: ifP => _; rewrite ?sqrrN expr1n. Qed.
+Lemma best_slope (f : I -> R) (k : 'I_l) (c : R) : (forall d, square_loss f k c <= square_loss f k d) -> square_slope f k c = 0.
+Proof.
+move=> best; have step h : 0 <= 2%:R * h * square_slope f k c + h ^+ 2 * #|I|%:R.
+  rewrite -(ler_add2l (square_loss f k c)) addr0; apply: le_trans (best (c + h)) _.
+  have -> : h ^+ 2 * #|I|%:R = \sum_(i : I) h ^+ 2 by rewrite sumr_const mulr_natr.
+  rewrite /square_loss /loss_of /square_slope mulr_sumr -!big_split /=; apply: ler_sum => i _.
+  have -> : 1 - side i k * (f i - (c + h)) = 1 - side i k * (f i - c) + side i k * h by ring.
+  apply: le_trans (tangent_above _ _) _; rewrite le_eqVlt; apply/orP; left; apply/eqP.
+  by rewrite exprMn side_sqr mul1r; ring.
+have n0 : 0 <= #|I|%:R :> R by exact: ler0n.
+move: (square_slope f k c) (#|I|%:R) n0 step => D n n0 step; apply/eqP/negPn/negP => nz.
+have N0 : 0 < 1 + n by rewrite ltr_paddr ?ltr01.
+have := step (- D / (1 + n)); have -> : 2%:R * (- D / (1 + n)) * D + (- D / (1 + n)) ^+ 2 * n = - (D ^+ 2 * (2%:R + n) / (1 + n) ^+ 2).
+  by field; rewrite gt_eqF.
+have p1 : 0 < D ^+ 2 by rewrite exprn_even_gt0.
+have p2 : 0 < 2%:R + n by rewrite ltr_spaddl ?ltr0n.
+have p3 : 0 < D ^+ 2 * (2%:R + n) / (1 + n) ^+ 2 by apply: divr_gt0; [exact: mulr_gt0|exact: exprn_gt0].
+by rewrite oppr_ge0 => le; have := lt_le_trans p3 le; rewrite ltxx.
+Qed.
+Theorem ord_implicit_l2_strict (f : I -> R) (k k' : 'I_l) (c c' : R) : k' = k.+1 :> nat -> (exists i, y i = k.+1 :> nat) ->
+  (forall d, square_loss f k c <= square_loss f k d) -> (forall d, square_loss f k' c' <= square_loss f k' d) -> c < c'.
+Proof.
+move=> e ex best best'; rewrite lt_neqAle (ord_implicit_l2_order e ex best best') andbT; apply/eqP => cc.
+rewrite -cc in best'; have [j yj] := ex.
+have pos i : 0 <= side i k * Num.max 0 (1 - side i k * (f i - c)) - side i k' * Num.max 0 (1 - side i k' * (f i - c)).
+  have [a|n] := boolP (above k i); last first.
+    have n' : ~~ above k' i by move: n; rewrite /above e -!leqNgt => h; exact: leq_trans h (leqnSn _).
+    by rewrite /side (negPf n) (negPf n') subrr.
+  have [a'|n'] := boolP (above k' i); first by rewrite /side a a' subrr.
+  by rewrite /side a (negPf n') mul1r mulN1r opprK addr_ge0 // le_maxr lexx.
+have : 0 < square_slope f k c - square_slope f k' c.
+  rewrite /square_slope -sumrB (bigD1 j) //= ltr_spaddl ?sumr_ge0 //.
+  have a : above k j by rewrite /above yj.
+  have n' : ~~ above k' j by rewrite /above yj e ltnn.
+  rewrite /side a (negPf n') !mul1r !mulN1r opprK; set v := f j - c.
+  have h : 2%:R <= Num.max 0 (1 - v) + Num.max 0 (1 - - v).
+    have -> : 2%:R = (1 - v) + (1 - - v) by ring.
+    by rewrite ler_add // le_maxr lexx orbT.
+  by apply: lt_le_trans h; rewrite ltr0n.
+by rewrite (best_slope best) (best_slope best') subrr ltxx.
 Qed.
 
 Theorem ord_pair_slacks w b xi i j k : implicit_feas (w, b, xi) -> above k i -> ~~ above k j ->
