@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.bounds.given import given_point
 from equimargin.formulations.bounds.intervals import Interval, interval, relative_size
+from equimargin.formulations.bounds.sensitivity import Sensitivity, sensitivity
 from equimargin.formulations.bounds.stability import Signs, Stability, stability
 from equimargin.formulations.kernels.features import explicit, new_points
 from equimargin.formulations.numeric.arguments import count, positive
@@ -263,6 +264,15 @@ class Solution(AnySolution):
         ValueError : a linear program, which may have many optimal functions; an eps below 0.
         """
         return stability(self.problem, self._both_sides, eps)
+
+    def sensitivity(self) -> Sensitivity:
+        """Between which the derivatives of the optimal value lie: in C, in the weight of each row, in the target t of each row.
+
+        Raises
+        ------
+        ValueError : as in `stability`; hard rows, pairs too many to be listed.
+        """
+        return sensitivity(self.stability())
 
     def stable_predict(self, X: Any) -> Signs:
         """The labels -1 and +1 that every optimum predicts, and 0 where they are not proven to be the same.

@@ -115,6 +115,19 @@ class Stability:
         ------
         ValueError : pairs too many to be listed; `counts` takes them.
         """
+        return np.where(self.problem.costs == 0, np.int8(-1), _signs(*self.slacks()))
+
+    def slacks(self) -> tuple[Array, Array]:
+        """Between which u_r = t_r - (A f)_r - b s_r lies for every such f and each of its best biases, (p,) each.
+
+        Returns
+        -------
+        least, most : infinite where nothing is known.
+
+        Raises
+        ------
+        ValueError : pairs too many to be listed.
+        """
         rows, b = self.problem.rows, self.bias
         f, error = kernel_product(self.problem, self._middle)
         u = rows.t - rows.dot(f)
@@ -122,8 +135,8 @@ class Stability:
         noise = rows.absolute_dot(error) + 8 * UNIT * size + self.radius * self._row_norms()
         noise = rounded(noise * (1 + 8 * UNIT), 1)
         shifts = np.stack([-b[0] * self.problem.bias_signs, -b[1] * self.problem.bias_signs])
-        found = _signs(u + shifts.min(axis=0) - noise, u + shifts.max(axis=0) + noise)
-        return np.where(self.problem.costs == 0, np.int8(-1), found)
+        least, most = u + shifts.min(axis=0) - noise, u + shifts.max(axis=0) + noise
+        return np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
 
     def counts(self) -> tuple[int, int]:
         """How many rows have alpha_r = 0 at every optimum, and how many are violated at every optimum: those of `rows`, or fewer.

@@ -286,6 +286,13 @@ FAULTS = (
         ("stability",),
     ),
     Fault(
+        "weights left out of the sum of losses",
+        "formulations/bounds/sensitivity.py",
+        "np.maximum(rounded(weight * least, -1), 0.0)",
+        "np.maximum(rounded(1.0 * least, -1), 0.0)",
+        ("sensitivity_bounds",),
+    ),
+    Fault(
         "an edge taken for a free row",
         "solvers/exact/sensitivity/tangent.py",
         "        if len(self.edge):\n            return None\n",

@@ -124,9 +124,9 @@ def exact_sensitivity(
     way = direction(problem, numbers, parameter, points)
     K = [kernel_values(problem.kernel, x, rationals(dense(problem.X))) for x in points]
     right = _side(base, way, K, seconds)
-    left = right if right.regular else _opposite(_side(base, way.reversed, K, seconds))
-    fixed = isinstance(parameter, Weight) and problem.weights is not None and problem.weights[parameter.index] == 0
-    return _result(optimum, parameter, None if fixed else left, right)
+    if isinstance(parameter, Weight) and problem.weights is not None and problem.weights[parameter.index] == 0:
+        return _result(optimum, parameter, None, right)
+    return _result(optimum, parameter, right if right.regular else _opposite(_side(base, way.reversed, K, seconds)), right)
 
 
 def _new_points(problem: MarginProblem, new: Any) -> list[list[Fraction]]:

@@ -14,9 +14,13 @@ import numpy as np
 
 from campaigns.exact.nightly import Definition
 from equimargin.formulations import MarginProblem
+from equimargin.formulations.bounds.sensitivity import Sensitivity
 from equimargin.formulations.bounds.stability import Stability
-from equimargin.solvers import exact_optimum, solve
+from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.listed import Tube
+from equimargin.solvers import ExactOptimum, exact_optimum, solve
 from equimargin.solvers.exact.active_set import Ends
+from equimargin.solvers.exact.sensitivity import Cost, Parameter, Target, Weight, exact_sensitivity
 
 TOLERANCES = (0.3, 1e-2, 1e-5, 1e-9)
 """Relative gaps of the solution that everything is proven from."""
@@ -37,6 +41,8 @@ def wrong_bounds(problem: MarginProblem, number: Sequence[int]) -> Iterator[str]
     for alpha, c, where in zip(exact.alpha, at.c, found.tolist(), strict=True):
         if (where == -1 and alpha != 0) or (where == 1 and (alpha == 0 or not (at.squared or alpha == c))):
             yield "a multiplier of the optimum that is not where it was said to be"
+    if not any(c is None for c in at.c):
+        yield from _wrong_intervals(solution.sensitivity(), exact, problem, rng)
     for size in SIZES:
         change = rng.integers(-8, 9, problem.m) * rng.integers(0, 2, problem.m)
         beta = [v + size * int(d) for v, d in zip(exact.beta, change, strict=True)]
@@ -48,6 +54,20 @@ def wrong_bounds(problem: MarginProblem, number: Sequence[int]) -> Iterator[str]
         assert value is not None
         eps = np.nextafter(float(value - exact.value), inf)
         yield from _outside(solution.stability(eps), at, beta, (low, high), f"a function within {eps:.2g}")
+
+
+def _wrong_intervals(intervals: Sensitivity, exact: ExactOptimum, problem: MarginProblem, rng: np.random.Generator) -> Iterator[str]:
+    """The intervals of derivatives that do not contain the exact ones: of C, of a target, and of a weight that is one row's."""
+    r = int(rng.integers(max(problem.p, 1)))
+    asked: list[tuple[Parameter, float, float]] = [(Cost(), *intervals.cost)]
+    if problem.p and not isinstance(problem.rows, Tube):
+        asked.append((Target(r), intervals.targets[0][r], intervals.targets[1][r]))
+    if problem.p and problem.rows.groups == problem.p and not isinstance(problem.rows, LabelledPairs):
+        asked.append((Weight(r), intervals.weights[0][r], intervals.weights[1][r]))
+    for parameter, low, high in asked:
+        value = exact_sensitivity(problem, parameter, optimum=exact).value
+        if any(side is not None and not (below(low, side) and below(side, high)) for side in (value.left, value.right)):
+            yield f"the derivative in {parameter} is not within [{low!r}, {high!r}]"
 
 
 def _outside(ball: Stability, at: Definition, beta: list[Fraction], bias: Ends, what: str) -> Iterator[str]:

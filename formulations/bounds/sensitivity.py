@@ -1,0 +1,70 @@
+"""Between which the derivatives of the optimal value lie, from the gap of one point.
+
+By Danskin's theorem they are values at an optimum, so that bounds on the slacks u_r of all optima are bounds of them:
+
+    in C            sum_r weight_r loss(u_r)
+    in weight_r     C loss(u_r)
+    in t_r          alpha_r: 0 where u_r < 0, c_r (squared hinge: 2 c_r u_r) where u_r > 0, between them elsewhere
+
+The derivatives to the left and to the right both lie in their interval, also at a kink.
+
+Source: J. M. Danskin, The theory of max-min (1966).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from equimargin.formulations.bounds.stability import Stability
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.rounding import rounded
+
+Bounds = tuple[Array, Array]
+"""Lower and upper bounds, row by row, (p,) each."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivity:
+    """Intervals of the derivatives of the optimal value, to the left and to the right.
+
+    cost : in C.  weights : in the weight of each row.  targets : in the t of each row, which are the row's multipliers at all optima.
+    """
+
+    cost: tuple[float, float]
+    weights: Bounds
+    targets: Bounds
+
+
+@np.errstate(all="ignore")  # what overflows is infinite, and nothing is proven of it
+def sensitivity(ball: Stability) -> Sensitivity:
+    """The intervals that a ball around all optimal functions proves.
+
+    Parameters
+    ----------
+    ball : of eps = 0, or larger.
+
+    Raises
+    ------
+    ValueError : hard rows, whose multipliers have no bound; pairs too many to be listed.
+    """
+    problem = ball.problem
+    if np.isinf(problem.costs).any():
+        raise ValueError("rows that must be met have no derivative in general: what moves may make them impossible; give finite costs")
+    ends = [np.maximum(u, 0.0) for u in ball.slacks()]
+    costs = [problem.rows.spread(c) for c in problem.group_costs_within]
+    losses = [rounded(u * u, way) if problem.squared else u for u, way in zip(ends, (-1, 1), strict=True)]
+    least, most = (np.maximum(loss, 0.0) for loss in losses)
+    weights = np.maximum(rounded(problem.C * least, -1), 0.0), rounded(problem.C * most, 1)
+    weight = problem.unit_weights
+    shares = np.maximum(rounded(weight * least, -1), 0.0), np.where(weight > 0, rounded(weight * most, 1), 0.0)
+    low, high = (float(rounded(math.fsum(share), way)) for share, way in zip(shares, (-1, 1), strict=True))
+    if problem.squared:
+        targets = [rounded(2 * c * u, way) for c, u, way in zip(costs, ends, (-1, 1), strict=True)]
+    else:
+        rows = ball.rows()
+        targets = [np.where(rows > 0, costs[0], 0.0), np.where(rows < 0, 0.0, costs[1])]
+    free = problem.costs == 0
+    return Sensitivity((max(low, 0.0), high), weights, (np.maximum(np.where(free, 0.0, targets[0]), 0.0), np.where(free, 0.0, targets[1])))
