@@ -519,6 +519,7 @@ FAULTS = (
         ("exact_path",),
     ),
     Fault("no point is left out", "solvers/exact/path/leave_one_out.py", "self.weights[i] = Fraction(0)", "pass", ("leave_one_out",)),
+    Fault("tents of one side", "proofs/claims/long_paths.py", "(2 * squares[i] -", "(squares[i] -", ("long_paths",)),
     Fault("sides exchanged", "solvers/exact/path/leave_one_out.py", "entry[self.i, 0] > 0", "entry[self.i, 0] < 0", ("leave_one_out",)),
     Fault("a value of 0 is right", "solvers/exact/path/leave_one_out.py", "value + low <= 0", "value + low < 0", ("leave_one_out",)),
     Fault("roots of f alone", "solvers/exact/path/leave_one_out.py", "f[0] + value, f[1] + slope", "f[0], f[1]", ("leave_one_out",)),

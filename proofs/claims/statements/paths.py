@@ -10,8 +10,10 @@ from random import Random
 
 from equimargin.formulations import reduced_preferences
 from equimargin.proofs.claims.instances import COSTS, Ranked, Vector, best_in_box, combined, dot, of_pairs, points, ranked
+from equimargin.proofs.claims.long_paths import ranking_with_a_long_path
 from equimargin.proofs.claims.statement import as_printed, statement
 from equimargin.proofs.claims.statements.rankings import coefficients, cost, incidence, multiplied, rank, slacks, transposed
+from equimargin.solvers.exact.path import exact_path
 
 
 def scaled(at: Ranked) -> Vector:
@@ -277,6 +279,23 @@ def the_change_of_lambda_is_that_of_the_margins(at: Segment) -> bool:
     change = combined([a - b for a, b in zip(scaled(last), scaled(first), strict=True)], [first.difference(r) for r in first.all])
     on = [r for r in first.all if first.margin(r) == 1 == last.margin(r)]
     return all(dot(change, first.difference(r)) == lambda_of_6(last) - lambda_of_6(first) for r in on)
+
+
+def few_pairs(random: Random) -> int:
+    """A number of pairs."""
+    return random.randint(1, 7)
+
+
+@statement("P.5.3.total", few_pairs)
+def a_path_may_have_two_to_the_pairs_breakpoints(pairs: int) -> bool:
+    """2^p - 1 breakpoints of p pairs; a convex program of p unknowns is solved in a time that is polynomial in p."""
+    return len(exact_path(ranking_with_a_long_path(pairs)).breakpoints) + 1 == 1 << pairs
+
+
+@as_printed("P.5.3.total")
+def breakpoints_are_a_few_a_pair(pairs: int) -> bool:
+    """A few multiples of one solution, here ten, leave no more than ten breakpoints a pair, each of which is an event."""
+    return len(exact_path(ranking_with_a_long_path(pairs)).breakpoints) <= 10 * pairs
 
 
 @statement("P.5.1.alpha", ranked)
