@@ -74,6 +74,8 @@ OF_PATHS = (
 """Theorems about regularisation paths: the problem of their direction and their pieces, and those that are constant between jumps."""
 OF_PRECISION = ("precision.average_precision_bound", "precision.bound_rises", "precision.average_precision_perfect")
 """Theorems about the average precision of any ranking."""
+OF_CERTIFIED_PATHS = ("path.excess_between", "path.piece_sound", "path.path_sound")
+"""Theorems that what is checked of a certified path proves its gap at every lambda."""
 OF_THE_CHECKER = (
     "checker/rows.margin_sound",
     "checker/families.problem_sound",
@@ -85,7 +87,7 @@ OF_THE_CHECKER = (
 
 def linked() -> list[str]:
     """The theorems that links name, the capstones, and those of open families: file.name, each once."""
-    named = (*CAPSTONES, *OF_OPEN_FAMILIES, *OF_WEIGHTS, *OF_THE_REDUCED_GRAPH, *OF_PATHS, *OF_PRECISION, *OF_THE_CHECKER)
+    named = (*CAPSTONES, *OF_OPEN_FAMILIES, *OF_WEIGHTS, *OF_THE_REDUCED_GRAPH, *OF_PATHS, *OF_PRECISION, *OF_CERTIFIED_PATHS, *OF_THE_CHECKER)
     return list(dict.fromkeys([link.theorem for link in links.LINKS if link.theorem] + list(named)))
 
 

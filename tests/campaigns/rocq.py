@@ -447,6 +447,9 @@ MUTANTS = (
     Mutant("inversions count relevant documents", "precision", "misses s k : nat := count negb", "misses s k : nat := count id"),
     Mutant("the direction forgets its target", "direction", "ip (span a d) (a i) - g i * e + t i.", "ip (span a d) (a i) - g i * e."),
     Mutant("rows off the margin may rise", "direction", "may_rise i := (r i == 0) && (al i < c i).", "may_rise i := al i < c i."),
+    Mutant("a piece of more curvature", "path", "rest ^+ 2 <= 4%:R * (excess", "rest ^+ 2 <= 5%:R * (excess"),
+    Mutant("a cost without its lambda", "path", "at_cost lam i := lam^-1 * om i.", "at_cost lam i := om i."),
+    Mutant("losses without their targets", "path", "(p.1.1 * r i - ip (span", "(- ip (span"),
     Mutant("penalties of either sign", "constant_path", "\\sum_j pi j * `|be j|.", "\\sum_j pi j * be j."),
     Mutant(
         "no cap where the cost is finite",
