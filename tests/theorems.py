@@ -87,7 +87,8 @@ OF_THE_CHECKER = (
 
 def linked() -> list[str]:
     """The theorems that links name, the capstones, and those of open families: file.name, each once."""
-    named = (*CAPSTONES, *OF_OPEN_FAMILIES, *OF_WEIGHTS, *OF_THE_REDUCED_GRAPH, *OF_PATHS, *OF_PRECISION, *OF_CERTIFIED_PATHS, *OF_THE_CHECKER)
+    of_families = (*CAPSTONES, *OF_OPEN_FAMILIES)
+    named = (*of_families, *OF_WEIGHTS, *OF_THE_REDUCED_GRAPH, *OF_PATHS, *OF_PRECISION, *OF_CERTIFIED_PATHS, *OF_THE_CHECKER)
     return list(dict.fromkeys([link.theorem for link in links.LINKS if link.theorem] + list(named)))
 
 

@@ -25,6 +25,9 @@ from equimargin.proofs.certificate import state
 from equimargin.solvers import RegularizationPath, regularization_path
 from equimargin.testing import sample_problem
 from narrow import as_a
+from places import SHARED, experiment
+
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the folder of public data sets is not beside the repository")
 
 
 def path_of(problem: MarginProblem, lambda_min: float = 1e-2) -> RegularizationPath:
@@ -145,6 +148,42 @@ def test_a_false_gap_would_be_noticed() -> None:
         point["numerators"] = [numerator // 2 for numerator in point["numerators"]]
     claim = document["claim"]
     assert not mutant.path_holds(document, 1 / math.sqrt(claim["from"] * claim["to"]))
+
+
+def public(name: str) -> MarginProblem:
+    """Document P's data, all pairs by an RBF kernel, or the first queries of MQ2008."""
+    if name == "mq2008":
+        data = load(SHARED / "mq2008" / "S1.txt")
+        assert data.qid is not None
+        kept = np.isin(data.qid, list(dict.fromkeys(data.qid.tolist()))[:20])
+        return ranking(data.X[kept], data.y[kept], data.qid[kept])
+    tables = experiment("path_tables")
+    points = tables.read(SHARED)[name]
+    if name == "Auto":
+        (points,) = tables.scaled((points.part(np.random.default_rng(0).permutation(392)[:196]),))
+    return ranking(points.X, points.y, kernel=rbf(1 / points.X.shape[1]))
+
+
+@needs_shared
+@pytest.mark.parametrize(("name", "pairs"), [("Mixtures", 10_000), ("Auto", 18_711), ("mq2008", 499)])
+def test_public_data_have_certified_paths(name: str, pairs: int) -> None:
+    problem = public(name)
+    assert problem.p == pairs
+    path = path_of(problem, 1e-2)
+    document = path_certificate(path, gap=1e-2)
+    assert len(document["path"]["points"]) < 30 < 1000 < len(path)
+    proved(document)
+    with pytest.raises(ValueError, match=r"^gap_is_proved_between_points does not hold: "):
+        proved(tampered(document, lambda changed: changed["path"].update(points=without_middle(changed["path"]["points"]))))
+
+
+def without_middle(points: list[Any]) -> list[Any]:
+    """The points without three, whose changes the one after them lists, too."""
+    middle, later = len(points) // 2, len(points) // 2 + 3
+    changes: dict[int, int] = {}
+    for point in points[middle : later + 1]:
+        changes |= dict(zip(point["rows"], point["numerators"], strict=True))
+    return [*points[:middle], points[later] | {"rows": list(changes), "numerators": list(changes.values())}, *points[later + 1 :]]
 
 
 def test_what_has_no_certified_path_is_a_sentence() -> None:
