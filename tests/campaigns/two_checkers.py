@@ -2,9 +2,10 @@
 
     python -m campaigns.two_checkers --seed 1 --examples 420
 
-Every family that the proved checker reads, by a linear kernel, its certificate changed so often in a digit and signed again, and in every
-hostile form. Each checker has to accept what the other accepts. Two differences are no fault and are counted apart: the program does not
-read what it does not cover, and it does not compute digests, so that all changes are signed. Exit status 1 if there is another difference.
+Every family that the proved checker reads, by a linear kernel, also with weights, rays and missing sides, its certificate changed
+so often in a digit and signed again, and in every hostile form. Each checker has to accept what the other accepts. Two differences
+are no fault and are counted apart: the program does not read what it does not cover, and it does not compute digests, so that all
+changes are signed. Exit status 1 if there is another difference.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import sys
 import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +24,16 @@ import numpy as np
 from campaigns.certificate_mutations import accepted, hostile, mutations, signed
 from campaigns.rocq import VERIFIED, certified
 from equimargin.data import load
-from equimargin.formulations import classification, ranking, regression
+from equimargin.formulations import classification, ranking, ranking_from_pairs, regression
+from equimargin.formulations.problem.choices import Loss
 from equimargin.proofs import certificate
 from equimargin.proofs.coq import Answer, NotProved, answer, build
-from equimargin.solvers import solve
+from equimargin.solvers import exact_optimum, solve
 
 OF_DATA = ("iris", "diabetes_ranking")
 """Bundled data of which certificates are changed too, besides those of eight points a family."""
+
+LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
 
 
 def documents() -> list[tuple[str, dict[str, Any]]]:
@@ -40,7 +45,47 @@ def documents() -> list[tuple[str, dict[str, Any]]]:
         regression(iris.X, iris.y, 1.0, 0.1),
         ranking(pairs.X, pairs.y, pairs.qid, 1.0),
     ]
-    return made + [(f"{problem.family}, {problem.m} points", certificate(solve(problem, tol=1e-9))) for problem in problems]
+    made += [(f"{problem.family}, {problem.m} points", certificate(solve(problem, tol=1e-9))) for problem in problems]
+    return [*made, *weighted(), *one_sided(certified("svm.l2")), *rays()]
+
+
+def weighted() -> list[tuple[str, dict[str, Any]]]:
+    """Certificates of problems with weights, one of them 0: of points, of rows, of queries and of pairs."""
+    rng = np.random.default_rng(0)
+    X, labels, targets = rng.integers(-8, 9, (10, 2)) / 4, np.resize([1.0, -1.0, 1.0], 10), rng.integers(-8, 9, 10) / 4
+    weights = rng.integers(1, 6, 20) / 2
+    weights[3] = 0
+    queries, pairs = [0] * 4 + [2] * 6, [[0, 1], [2, 3], [4, 5], [1, 6]]
+    made = []
+    for loss in LOSSES:
+        problems = [
+            classification(X, labels, 1.0, loss=loss, sample_weight=weights[:10]),
+            classification(X, labels, 1.0, loss=loss, bias=False, sample_weight=weights[:10]),
+            replace(regression(X, targets, 1.0, 0.25, loss=loss), weights=weights),
+            replace(ranking(X, targets, queries, 1.0, loss=loss), weights=weights[:2]),
+            replace(ranking_from_pairs(X, pairs, 1.0, loss=loss), weights=weights[:4]),
+        ]
+        made += [(f"{problem.family}, weights", certificate(solve(problem, tol=1e-9))) for problem in problems]
+    exact = exact_optimum(classification(X, labels, 1.0, loss="squared_hinge", sample_weight=weights[:10]))
+    endless = classification(X[:5], labels[:5], 2.0, sample_weight=[1, 1, np.inf, 1, np.inf])
+    made.append(("svm.soft, infinite weights", certificate(solve(endless, tol=1e-9))))
+    return [*made, ("svm.l2, weights, exact", certificate(exact, "exact"))]
+
+
+def rays() -> list[tuple[str, dict[str, Any]]]:
+    """Certificates that no point is feasible: the labels of XOR, and pairs in a circle."""
+    X = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]
+    xor, circle = classification(X, [1, 1, -1, -1], np.inf), ranking_from_pairs(X, [[0, 2], [2, 1], [1, 0]], np.inf)
+    return [(f"{problem.family}, a ray", certificate(exact_optimum(problem), "exact")) for problem in (xor, circle)]
+
+
+def one_sided(document: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """A certificate with one end of its interval, and the side that proves it."""
+    lower, upper = (document["claim"][end] for end in ("lower", "upper"))
+    return [
+        ("without a primal point", signed(document | {"primal": None, "claim": {"lower": lower, "upper": "inf"}})),
+        ("without a dual point", signed(document | {"dual": None, "claim": {"lower": "-inf", "upper": upper}})),
+    ]
 
 
 def compared(program: Path, document: dict[str, Any], rng: np.random.Generator, count: int) -> Counter[str]:
@@ -49,7 +94,7 @@ def compared(program: Path, document: dict[str, Any], rng: np.random.Generator, 
     changes = [(kind, json.dumps(signed(changed)).encode()) for kind, changed in mutations(document, rng, count)]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "certificate.json"
-        for kind, data in [*changes, *hostile(document)]:
+        for kind, data in [*changes, *((kind, signed_where_read(data)) for kind, data in hostile(document))]:
             file.write_bytes(data)
             theirs, ours = accepted(data) is not None, answer(program, file)
             if theirs == (ours is Answer.ACCEPTED):
@@ -60,6 +105,16 @@ def compared(program: Path, document: dict[str, Any], rng: np.random.Generator, 
             if outcome == "DIFFERENT":
                 print(f"  DIFFERENT: {kind}: checker.py {'accepts' if theirs else 'rejects'}, the program says {ours.value}")
     return counts
+
+
+def signed_where_read(data: bytes) -> bytes:
+    """A hostile form with digests that fit it, where it is read as a document and written as it was; else as it is."""
+    try:
+        document = json.loads(data)
+        same = json.dumps(document, separators=(",", ":")).encode() == data
+        return json.dumps(signed(document), separators=(",", ":")).encode() if same else data
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return data
 
 
 def main() -> int:

@@ -1,14 +1,13 @@
 (** * Certificates
 
-    [stated] is what a file says: the problem, and the interval that its claim is. [holds] says that the optimum of this problem exists and lies in this interval;
-    [check_sound] that it does where [check] accepts the file. What a file has to look like is in certificate.md. Read are the families of [families]
-    with a linear kernel, its constant included; weights, other kernels, and files of which a side is missing are not. The digests of a file are not
+    [stated] is what a file says: the problem, and the interval that its claim is. [holds] says that this claim is true: between two finite ends
+    is the optimum, which exists, and between two infinite ones no point is feasible ([rows.in_interval]); [check_sound] that it does where [check] accepts the file. What a file has to look like is in certificate.md. Read are the families of [families]
+    with a linear kernel, its constant included, and weights; other kernels are not. A side may be missing, and multipliers may be a ray. The digests of a file are not
     computed: what is proved is about the bytes themselves. *)
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ssrZ.
-From equimargin Require Import optimum.
-From equimargin.checker Require Import integers rows families json numbers.
+From equimargin.checker Require Import integers spaces rows families json numbers.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Open Scope text_scope.
 
@@ -47,32 +46,52 @@ Definition listed_pairs (m : nat) (v : json) : option (seq (nat * nat)) :=
 Definition labelled_pairs (labels : seq Z) (queries : seq nat) : seq (nat * nat) :=
   let items := zip (iota 0 (size labels)) (zip labels queries) in
   flatten [seq [seq (p.1, q.1) | q <- items & Z.ltb q.2.1 p.2.1 && (q.2.2 == p.2.2)] | p <- items].
-Definition read_pairs (m : nat) (labels queries pairs : json) : option (seq (nat * nat)) :=
-  if ~~ is_null pairs then require (is_null labels && is_null queries) (listed_pairs m pairs) else
+(** A task; how many weights it takes, and which of them every row has. *)
+Definition weighted_task := (task * (nat * seq nat))%type.
+Definition each_its_own (n : nat) (t : task) : weighted_task := (t, (n, iota 0 n)).
+Definition read_pairs (m : nat) (labels queries pairs : json) : option weighted_task :=
+  if ~~ is_null pairs then
+    require (is_null labels && is_null queries) (s <- listed_pairs m pairs; Some (each_its_own (size s) (Ranking s))) else
   y <- array rational_of labels; q <- (if is_null queries then Some (nseq m 0) else array (index_below m) queries);
-  require ((size y == m) && (size q == m)) (Some (labelled_pairs (common y).1 q)).
-Definition read_task (k : kind_of_task) (m : nat) (given : json) : option task := labels <- get "labels" given;
+  require ((size y == m) && (size q == m))
+  (let s := labelled_pairs (common y).1 q in Some (Ranking s, ((foldr maxn 0 q).+1, [seq nth 0 q p.1 | p <- s]))).
+Definition read_task (k : kind_of_task) (m : nat) (given : json) : option weighted_task := labels <- get "labels" given;
   match k with
-  | Classes bias => y <- array whole labels; Some (Classification y bias)
+  | Classes bias => y <- array whole labels; Some (each_its_own m (Classification y bias))
   | Tube => y <- array rational_of labels; e <- obind rational_of (get "epsilon" given);
       require (Z.leb 0 (mantissa e))
-      (if common (e :: y) is (e' :: y', u) then Some (Regression y' e' u) else None)
-  | Pairs => queries <- get "queries" given; pairs <- get "pairs" given; omap Ranking (read_pairs m labels queries pairs)
+      (if common (e :: y) is (e' :: y', u) then Some (each_its_own (m + m) (Regression y' e' u)) else None)
+  | Pairs => queries <- get "queries" given; pairs <- get "pairs" given; read_pairs m labels queries pairs
   end.
+(** A weight is infinite, as none, or a number that is not negative. *)
+Definition read_weight (v : json) : option (option rational) :=
+  if is_infinite v then Some None else w <- rational_of v; require (Z.leb 0 (mantissa w)) (Some (Some w)).
+Definition over_unit (s : seq (option rational)) : seq (option Z) * positive :=
+  let: (k, u) := common [seq odflt (integer 0) w | w <- s] in ([seq omap (fun=> p.2) p.1 | p <- zip s k], u).
+Definition read_weights (count : nat) (of_rows : seq nat) (v : json) : option (option (seq (option Z) * positive)) :=
+  if is_null v then Some None else
+  s <- array read_weight v;
+  require (size s == count) (let: (k, u) := over_unit s in Some (Some ([seq nth None k g | g <- of_rows], u))).
 Definition read_problem (given : json) : option problem :=
   f <- obind family_of (get "family" given); let: (k, l) := f in
-  require (has_keys (PROBLEM_KEYS ++ task_keys k) given && (if get "weights" given is Some v then is_null v else false))
+  require (has_keys (PROBLEM_KEYS ++ task_keys k) given)
   (kernel <- get "kernel" given; features <- get "features" given; X <- read_cloud kernel features;
    t <- read_task k (size (points X)) given; C <- obind (read_cost l) (get "C" given);
-   Some (Problem t X l C)).
+   weights <- obind (read_weights t.2.1 t.2.2) (get "weights" given);
+   Some (Problem t.1 X l C weights)).
 
 (** ** The document *)
 Definition DOCUMENT_KEYS : seq text := [:: "schema"; "mode"; "claim"; "semidefinite"; "problem"; "primal"; "dual"; "digests"].
+Definition read_end (v : json) : option end_point :=
+  if is_infinite v then Some Infinite else if is_word "-inf" v then Some MinusInfinite else omap (fun q => Finite (fraction_of q)) (rational_of v).
+Definition not_above (l u : end_point) := match l, u with
+  | MinusInfinite, _ | _, Infinite => true | Finite p, Finite q => fleb p q | _, _ => false end.
 Definition read_claim (v : json) : option interval :=
   require (has_keys [:: "lower"; "upper"] v)
-  (lo <- obind rational_of (get "lower" v); hi <- obind rational_of (get "upper" v); Some (Interval (fraction_of lo) (fraction_of hi))).
+  (lo <- obind read_end (get "lower" v); hi <- obind read_end (get "upper" v); require (not_above lo hi) (Some (Interval lo hi))).
 Definition says (k t : text) (doc : json) := if get k doc is Some v then is_word t v else false.
-Definition mode_fits (doc : json) (I : interval) := says "mode" "proven" doc || says "mode" "exact" doc && fleb (upper I) (lower I).
+Definition is_exact (doc : json) := says "mode" "exact" doc.
+Definition mode_fits (doc : json) (I : interval) := says "mode" "proven" doc || is_exact doc && not_above (upper I) (lower I).
 Definition stated (doc : json) : option (problem * interval) :=
   I <- obind read_claim (get "claim" doc);
   require [&& has_keys DOCUMENT_KEYS doc, says "schema" "equimargin-certificate/1" doc, says "semidefinite" "by theorem" doc & mode_fits doc I]
@@ -88,30 +107,31 @@ Fixpoint spread (at_row : Z) (given : seq (Z * Z)) (n : nat) : option (seq Z) :=
       if Z.eqb r at_row then omap (cons v) (spread (Z.succ at_row) given' n') else omap (cons Z0) (spread (Z.succ at_row) given n')
   | n'.+1, [::] => omap (cons Z0) (spread (Z.succ at_row) [::] n')
   end.
-Definition read_multipliers (n : nat) (v : json) : option (seq Z * positive) :=
+Definition read_multipliers (n : nat) (v : json) : option dual_point :=
   require (has_keys [:: "rows"; "numerators"; "denominator"] v)
   (r <- obind (array whole) (get "rows" v); s <- obind (array whole) (get "numerators" v); u <- obind whole (get "denominator" v);
    al <- spread Z0 (sort (fun p q => Z.leb p.1 q.1) (zip r s)) n;
-   if u is Zpos u' then require (size r == size s) (Some (al, u')) else None).
+   if u is Zpos u' then require (size r == size s) (Some (Dual al u')) else None).
 Definition has_bias (t : task) := match t with Classification _ bias => bias | Regression _ _ _ => true | Ranking _ => false end.
-Definition read_solution (P : problem) (doc : json) : option solution :=
-  primal <- get "primal" doc; require (has_keys [:: "w"; "b"] primal)
-  (given <- obind (array rational_of) (get "w" primal); b <- obind rational_of (get "b" primal);
-   al <- obind (read_multipliers (size (rows (in_rows P)))) (get "dual" doc);
-   let: (w, u) := common given in
-   require (has_bias (task_of P) || Z.eqb (mantissa b) Z0) (Some (Solution w u (fraction_of b) al.1 al.2))).
+Definition read_function (t : task) (v : json) : option (seq Z * positive * fraction) :=
+  require (has_keys [:: "w"; "b"] v)
+  (given <- obind (array rational_of) (get "w" v); b <- obind rational_of (get "b" v);
+   require (has_bias t || Z.eqb (mantissa b) Z0) (Some (common given, fraction_of b))).
+(** A side that is null is missing. *)
+Definition read_side A (f : json -> option A) (v : json) : option (option A) := if is_null v then Some None else omap some (f v).
+Definition read_sides (P : problem) (doc : json) : option sides :=
+  let n := size (rows_of (task_of P) (size (points (points_of P)))).1 in
+  primal <- obind (read_side (read_function (task_of P))) (get "primal" doc); dual <- obind (read_side (read_multipliers n)) (get "dual" doc);
+  require (isSome primal || isSome dual) (Some (Sides primal dual)).
 
 (** ** The verdict *)
 Definition check_document (doc : json) : bool :=
-  if stated doc is Some (P, claimed) then (if read_solution P doc is Some s then problem_check P s claimed else false) else false.
+  if stated doc is Some (P, claimed) then (if read_sides P doc is Some s then problem_check P s (is_exact doc) claimed else false) else false.
 Definition check (file : seq text) : bool := if parse file is Some doc then check_document doc else false.
 
-Import Order.TTheory GRing.Theory Num.Theory.
-Local Open Scope ring_scope.
-Definition holds (R : realFieldType) (file : seq text) := exists P I,
-  obind stated (parse file) = Some (P, I) /\ exists2 v : R, optimum P v & frac (lower I) <= v <= frac (upper I).
+Definition holds (R : realFieldType) (file : seq text) : Prop := exists P I, obind stated (parse file) = Some (P, I) /\ holds_of R P I.
 Theorem check_sound file : check file -> forall R, holds R file.
 Proof.
 rewrite /check /holds /check_document => h R; case: parse h => //= doc; case: stated => // -[P I].
-by case: read_solution => // s h; exists P, I; split=> //; exact: problem_sound h.
+by case: read_sides => // s h; exists P, I; split=> //; exact: problem_sound h R.
 Qed.

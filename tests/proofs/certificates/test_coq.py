@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from campaigns.certificate_mutations import accepted, hostile, mutations, signed
+from campaigns.two_checkers import one_sided, rays, weighted
 from equimargin.cli.app import app
 from equimargin.formulations import classification, rbf, regression
 from equimargin.proofs import certificate, coq
@@ -24,6 +25,7 @@ X = [[1.0, 0.3], [-1.0, 0.7], [-0.5, -1.0], [1.2, -1.0], [0.1, 0.2]]
 SOFT: Any = certificate(solve(classification(X, [1, -1, -1, 1, -1], 2.0), tol=1e-9))
 RBF: Any = certificate(solve(classification(X, [1, -1, -1, 1, -1], 2.0, rbf(1.0)), tol=1e-9))
 TUBE: Any = certificate(solve(regression(X, [0.5, 1.5, -2.0, 0.25, 1.0], 2.0, 0.125, loss="squared_hinge"), tol=1e-9))
+WEIGHTED, WITHOUT_POINT = dict(weighted())["svm.l2, weights"], rays()[0][1]
 BOTH = pytest.mark.skipif(not all(map(shutil.which, ("coqc", "ocamlfind"))), reason="coqc or ocamlfind is not installed")
 NEEDS_COQ = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
 
@@ -88,10 +90,12 @@ def test_a_rejected_certificate_becomes_no_theorem(tmp_path: Path) -> None:
 
 @NEEDS_COQ
 def test_coq_proves_what_it_covers_and_says_what_it_does_not(tmp_path: Path) -> None:
-    files = [written(tmp_path, f"{name}.json", document) for name, document in (("soft", SOFT), ("tube", TUBE), ("rbf", RBF))]
+    proved = {"soft": SOFT, "tube": TUBE, "weighted": WEIGHTED, "ray": WITHOUT_POINT}
+    proved |= {f"side{k}": one for k, (_, one) in enumerate(one_sided(SOFT))}
+    files = [written(tmp_path, f"{name}.json", document) for name, document in (proved | {"rbf": RBF}).items()]
     status, said = verify(*files)
     assert status == 4
-    for name in ("soft", "tube"):
+    for name in proved:
         assert re.search(rf"{name}.json: PROVED: Coq has checked the theorem \S*{name}.v, which rests on no axiom", said)
     assert f"rbf.json: NOT PROVED: the checker that is proved in Coq does not accept it: {coq.COVERED}" in said
 
@@ -162,13 +166,25 @@ def test_without_ocaml_a_sentence_says_what_to_install(program: Path, tmp_path: 
 def test_the_extracted_program_answers_as_the_checker_in_python_does(tmp_path: Path) -> None:
     built, rng = coq.build(), np.random.default_rng(0)
     assert coq.answer(built, written(tmp_path, "rbf.json", RBF)) is coq.Answer.UNREAD
-    for document in (SOFT, TUBE):
+    for document in (SOFT, TUBE, WEIGHTED, WITHOUT_POINT, *(one for _, one in one_sided(TUBE))):
         assert coq.answer(built, written(tmp_path, "true.json", document)) is coq.Answer.ACCEPTED
         for _, changed in mutations(document, rng, 40):
             again = signed(changed)
             data = json.dumps(again).encode()
             found = coq.answer(built, written(tmp_path, "changed.json", again))
             assert (found is coq.Answer.ACCEPTED) == (accepted(data) is not None)
+
+
+@BOTH
+def test_the_program_refuses_a_ray_that_is_none(tmp_path: Path) -> None:
+    """Multipliers that do not cancel, and weights of which a row of the ray has a finite one."""
+    problem, dual = WITHOUT_POINT["problem"], WITHOUT_POINT["dual"]
+    assert coq.answer(coq.build(), written(tmp_path, "ray.json", WITHOUT_POINT)) is coq.Answer.ACCEPTED
+    soft = signed(WITHOUT_POINT | {"problem": problem | {"family": "svm.soft", "C": 1, "weights": ["inf", "inf", "inf", 1e6]}})
+    apart = signed(WITHOUT_POINT | {"dual": dual | {"numerators": [2, 2, 1, 3]}})
+    for wrong in (soft, apart):
+        assert coq.answer(coq.build(), written(tmp_path, "wrong.json", wrong)) is coq.Answer.REJECTED
+        assert accepted(json.dumps(wrong).encode()) is None
 
 
 @BOTH

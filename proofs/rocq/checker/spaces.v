@@ -1,0 +1,93 @@
+(** * Functions in the space of a kernel
+
+    Points phi_0 .. phi_(m-1) of a space. The checker knows of a function w what [fits] says: its values <w, phi_i> up to some noise, and an
+    upper bound of its length. *)
+From Coq Require Import ZArith.
+From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import ring ssrZ.
+From equimargin Require Import inner.
+From equimargin.checker Require Import integers.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+
+(** ** What is computed *)
+(** Points of R^d, over one unit. *)
+Record cloud := Cloud { points : seq (seq Z); unit : positive; dimension : nat }.
+(** The values, and the noise of each, are over the unit of values. *)
+Record function := Function { values : seq Z; value_unit : positive; noise : Z; length2 : fraction }.
+
+Definition point (X : cloud) i := nth [::] (points X) i.
+Definition same_dimension (X : cloud) := all (fun x => size x == dimension X) (points X).
+(** The function of w over a unit. *)
+Definition of_features (X : cloud) (w : seq Z) (u : positive) : function :=
+  Function [seq product w x | x <- points X] (Pos.mul u (unit X)) Z0 (Fraction (product w w) (Pos.mul u u)).
+(** sum_i k_i s_i for lists of numbers s_i. *)
+Fixpoint combined (k : seq Z) (s : seq (seq Z)) : seq Z :=
+  match k, s with
+  | a :: k', x :: s' => if Z.eqb a Z0 then combined k' s' else plus_multiple a x (combined k' s')
+  | _, _ => [::]
+  end.
+(** An upper bound of the length of sum_i k_i phi_i, the coefficients k over a unit. *)
+Definition length_of_features (X : cloud) (k : seq Z) (u : positive) : fraction :=
+  let v := combined k (points X) in Fraction (product v v) (Pos.mul (Pos.mul u (unit X)) (Pos.mul u (unit X))).
+
+(** ** What it means *)
+Local Open Scope ring_scope.
+Section Meaning.
+Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V).
+(** Points are counted by natural numbers; those beyond the last one are 0. *)
+Definition at_place m (phi : 'I_m -> V) (i : nat) : V := if insub i is Some k then phi k else 0.
+Lemma at_place_in m (phi : 'I_m -> V) (i : 'I_m) : at_place phi i = phi i.
+Proof. by rewrite /at_place valK. Qed.
+Lemma at_place_out m (phi : 'I_m -> V) i : (m <= i)%N -> at_place phi i = 0.
+Proof. by move=> h; rewrite /at_place insubF // ltnNge h. Qed.
+Definition fits (phi : nat -> V) (f : function) (w : V) :=
+  (forall i, `|ip w (phi i) - over (values f) (value_unit f) i| <= frac (Fraction (noise f) (value_unit f))) /\ ip w w <= frac (length2 f).
+End Meaning.
+
+Section Features.
+Variables (R : realFieldType) (X : cloud).
+Local Notation m := (size (points X)).
+Local Notation d := (dimension X).
+Definition features (i : 'I_m) : 'rV[R]_d := vec d (point X i) (unit X).
+Local Notation phi := (at_place features).
+Hypothesis same : same_dimension X.
+Lemma point_size i : (size (point X i) <= d)%N.
+Proof.
+rewrite /point; have [l|l] := ltnP i m; last by rewrite nth_default.
+by rewrite (eqP (all_nthP [::] same _ l)).
+Qed.
+Lemma features_at i : phi i = vec d (point X i) (unit X).
+Proof.
+have [l|l] := ltnP i m; first by rewrite -[i]/(nat_of_ord (Ordinal l)) at_place_in.
+by rewrite at_place_out // /point nth_default // vec_nil.
+Qed.
+Lemma features_fit w u : size w = d -> fits (dot_ip R d) phi (of_features X w u) (vec d w u).
+Proof.
+move=> e; split=> [i|] /=; last by rewrite dot_vec ?e.
+rewrite features_at dot_vec ?e // /over /entry /frac /= zr0 mul0r.
+suff -> : nth Z0 [seq product w x | x <- points X] i = product w (point X i) by rewrite subrr normr0.
+have [l|l] := ltnP i m; first by rewrite (nth_map [::]).
+by rewrite /point !nth_default ?size_map //; case: (w).
+Qed.
+Lemma combined_at k s u : (zr (Zpos u))^-1 *: vec d (combined k s) (unit X) =
+  \sum_(i < size s) over k u i *: vec d (nth [::] s i) (unit X) :> 'rV[R]_d.
+Proof.
+transitivity ((zr (Zpos u))^-1 *: (\sum_(i < size s) zr (entry k i) *: vec (R := R) d (nth [::] s i) (unit X))); last first.
+  by rewrite scaler_sumr; apply: eq_bigr => i _; rewrite scalerA mulrC.
+congr (_ *: _); elim: s k => [|x s IH] [|a k] //=; rewrite ?vec_nil ?big_ord0 //.
+  by rewrite big1 // => i _; rewrite /entry nth_nil zr0 scale0r.
+by rewrite big_ord_recl /=; case: Z.eqb_spec => [->|_]; rewrite ?scale0r ?add0r ?vec_plus_multiple IH.
+Qed.
+Lemma combined_size k s : all (fun x => size x == d) s -> (size (combined k s) <= d)%N.
+Proof.
+elim: s k => [|x s IH] [|a k] //= /andP[/eqP h hs]; case: Z.eqb; first exact: IH.
+by rewrite size_plus_multiple ?h ?IH.
+Qed.
+Lemma features_length k u : let v := \sum_(i < m) over k u i *: phi i in dot v v <= frac (length_of_features X k u).
+Proof.
+rewrite /= /length_of_features -(@dot_vec R d) ?combined_size // -vec_unit combined_at.
+by have -> : \sum_(i < m) over k u i *: phi i = \sum_(i < m) over k u i *: vec d (nth [::] (points X) i) (unit X) :> 'rV[R]_d
+  by apply: eq_bigr => i _; rewrite features_at.
+Qed.
+End Features.
