@@ -18,7 +18,7 @@ from equimargin.proofs.coq.compiled import NotProved, coqc, library
 
 PIECE = 1000
 """Bytes of a string in the Coq file: Coq's stack is too small for strings of 100,000."""
-COVERED = "its families are svm, svr and rank, with a linear kernel"
+COVERED = "its families are svm, svr and rank, with a linear or polynomial kernel"
 """What the proved checker reads, as a sentence on a certificate that it refuses says it."""
 INSTALL = "apt-get install coq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics"
 """What installs Coq and the libraries that the theorems need."""

@@ -2,10 +2,10 @@
 
     python -m campaigns.two_checkers --seed 1 --examples 420
 
-Every family that the proved checker reads, by a linear kernel, also with weights, rays and missing sides, its certificate changed
-so often in a digit and signed again, and in every hostile form. Each checker has to accept what the other accepts. Two differences
-are no fault and are counted apart: the program does not read what it does not cover, and it does not compute digests, so that all
-changes are signed. Exit status 1 if there is another difference.
+Every family that the proved checker reads, by a linear and a polynomial kernel, also with weights, rays and missing sides, its
+certificate changed so often in a digit and signed again, and in every hostile form. Each checker has to accept what the other
+accepts. Two differences are no fault and are counted apart: the program does not read what it does not cover, and it does not
+compute digests, so that all changes are signed. Exit status 1 if there is another difference.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ import numpy as np
 from campaigns.certificate_mutations import accepted, hostile, mutations, signed
 from campaigns.rocq import VERIFIED, certified
 from equimargin.data import load
-from equimargin.formulations import classification, ranking, ranking_from_pairs, regression
+from equimargin.formulations import Kernel, classification, polynomial, ranking, ranking_from_pairs, regression
+from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.problem.choices import Loss
 from equimargin.proofs import certificate
 from equimargin.proofs.coq import Answer, NotProved, answer, build
 from equimargin.solvers import exact_optimum, solve
+from equimargin.testing import sample_problem
 
 OF_DATA = ("iris", "diabetes_ranking")
 """Bundled data of which certificates are changed too, besides those of eight points a family."""
@@ -46,7 +48,18 @@ def documents() -> list[tuple[str, dict[str, Any]]]:
         ranking(pairs.X, pairs.y, pairs.qid, 1.0),
     ]
     made += [(f"{problem.family}, {problem.m} points", certificate(solve(problem, tol=1e-9))) for problem in problems]
-    return [*made, *weighted(), *one_sided(certified("svm.l2")), *rays()]
+    return [*made, *polynomials(), *weighted(), *one_sided(certified("svm.l2")), *rays()]
+
+
+def polynomials() -> list[tuple[str, dict[str, Any]]]:
+    """Certificates of every family by a polynomial kernel, of some with a constant added to it, and a ray."""
+    made = []
+    for k, family in enumerate(VERIFIED):
+        kernel: Kernel = polynomial(2 + k % 2, 0.5, 1.0)
+        problem = sample_problem(family, Intercept(kernel) if family in ("svm.nobias", "svm.nobias_l2") else kernel, n=8)
+        made.append((f"{family}, polynomial", certificate(solve(problem, tol=1e-9))))
+    equal = classification([[1.0], [-1.0], [0.5]], [1, -1, 1], np.inf, polynomial(2, 1.0, 0.0))
+    return [*made, ("svm.hard, polynomial, a ray", certificate(exact_optimum(equal), "exact"))]
 
 
 def weighted() -> list[tuple[str, dict[str, Any]]]:

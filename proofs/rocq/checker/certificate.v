@@ -2,12 +2,12 @@
 
     [stated] is what a file says: the problem, and the interval that its claim is. [holds] says that this claim is true: between two finite ends
     is the optimum, which exists, and between two infinite ones no point is feasible ([rows.in_interval]); [check_sound] that it does where [check] accepts the file. What a file has to look like is in certificate.md. Read are the families of [families]
-    with a linear kernel, its constant included, and weights; other kernels are not. A side may be missing, and multipliers may be a ray. The digests of a file are not
+    with a linear or polynomial kernel, its constant included, and weights; other kernels are not. A side may be missing, and multipliers may be a ray. The digests of a file are not
     computed: what is proved is about the bytes themselves. *)
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ssrZ.
-From equimargin.checker Require Import integers spaces rows families json numbers.
+From equimargin.checker Require Import integers spaces kernels rows families json numbers.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Open Scope text_scope.
 
@@ -23,16 +23,23 @@ Definition family_of (v : json) : option (kind_of_task * loss) :=
 Definition PROBLEM_KEYS : seq text := [:: "family"; "kernel"; "features"; "C"; "weights"; "labels"].
 Definition task_keys (k : kind_of_task) : seq text := match k with Classes _ => [::] | Tube => [:: "epsilon"] | Pairs => [:: "queries"; "pairs"] end.
 
+Definition read_features (v : json) : option cloud :=
+  X <- array (array rational_of) v; let: (X, u) := common_table X in let d := size (head [::] X) in
+  require ((0 < d) && all (fun x => size x == d) X) (Some (Cloud X u d)).
 (** The constant that is added to a linear kernel is a feature that is 1 at every point. *)
-Definition read_cloud (kernel features : json) : option cloud :=
-  require (has_keys [:: "name"; "constant"] kernel && (if get "name" kernel is Some n then is_word "linear" n else false))
-  (c <- obind whole (get "constant" kernel); X <- array (array rational_of) features;
-   let: (X, u) := common_table X in let d := size (head [::] X) in
-   require ((0 < d) && all (fun x => size x == d) X)
-   (match c with
-    | Z0 => Some (Cloud X u d)
-    | Zpos xH => Some (Cloud [seq rcons x (Zpos u) | x <- X] u d.+1)
-    | _ => None end)).
+Definition with_constant (X : cloud) : cloud := Cloud [seq rcons x (Zpos (unit X)) | x <- points X] (unit X) (dimension X).+1.
+Definition MOST_DEGREE : Z := 32.
+Definition read_polynomial (c : Z) (kernel : json) : option polynomial :=
+  n <- obind whole (get "degree" kernel); g <- obind rational_of (get "gamma" kernel); c0 <- obind rational_of (get "coef0" kernel);
+  require [&& Z.leb 1 n, Z.leb n MOST_DEGREE, Z.ltb 0 (mantissa g) & Z.leb 0 (mantissa c0)]
+  (Some (PolynomialKernel (Z.to_nat n) (fraction_of g) (fraction_of c0) (Fraction c 1))).
+Definition read_space (kernel features : json) : option space :=
+  X <- read_features features; c <- obind whole (get "constant" kernel); name <- get "name" kernel;
+  require (Z.eqb c 0 || Z.eqb c 1)
+  (if is_word "linear" name then require (has_keys [:: "name"; "constant"] kernel) (Some (Linear (if Z.eqb c 1 then with_constant X else X)))
+   else if is_word "polynomial" name then require (has_keys [:: "name"; "constant"; "degree"; "gamma"; "coef0"] kernel)
+     (omap (Polynomial X) (read_polynomial c kernel))
+   else None).
 Definition is_infinite := is_word "inf".
 (** The cost of a hard problem is infinite, and plays no part in it. *)
 Definition read_cost (l : loss) (v : json) : option fraction :=
@@ -75,10 +82,10 @@ Definition read_weights (count : nat) (of_rows : seq nat) (v : json) : option (o
 Definition read_problem (given : json) : option problem :=
   f <- obind family_of (get "family" given); let: (k, l) := f in
   require (has_keys (PROBLEM_KEYS ++ task_keys k) given)
-  (kernel <- get "kernel" given; features <- get "features" given; X <- read_cloud kernel features;
-   t <- read_task k (size (points X)) given; C <- obind (read_cost l) (get "C" given);
+  (kernel <- get "kernel" given; features <- get "features" given; S <- read_space kernel features;
+   t <- read_task k (size (points (cloud_of S))) given; C <- obind (read_cost l) (get "C" given);
    weights <- obind (read_weights t.2.1 t.2.2) (get "weights" given);
-   Some (Problem t.1 X l C weights)).
+   Some (Problem t.1 S l C weights)).
 
 (** ** The document *)
 Definition DOCUMENT_KEYS : seq text := [:: "schema"; "mode"; "claim"; "semidefinite"; "problem"; "primal"; "dual"; "digests"].
@@ -113,15 +120,16 @@ Definition read_multipliers (n : nat) (v : json) : option dual_point :=
    al <- spread Z0 (sort (fun p q => Z.leb p.1 q.1) (zip r s)) n;
    if u is Zpos u' then require (size r == size s) (Some (Dual al u')) else None).
 Definition has_bias (t : task) := match t with Classification _ bias => bias | Regression _ _ _ => true | Ranking _ => false end.
-Definition read_function (t : task) (v : json) : option (seq Z * positive * fraction) :=
-  require (has_keys [:: "w"; "b"] v)
-  (given <- obind (array rational_of) (get "w" v); b <- obind rational_of (get "b" v);
+Definition read_function (S : space) (t : task) (v : json) : option (seq Z * positive * fraction) :=
+  let key : text := if S is Linear _ then "w" else "beta" in
+  require (has_keys [:: key; "b"] v)
+  (given <- obind (array rational_of) (get key v); b <- obind rational_of (get "b" v);
    require (has_bias t || Z.eqb (mantissa b) Z0) (Some (common given, fraction_of b))).
 (** A side that is null is missing. *)
 Definition read_side A (f : json -> option A) (v : json) : option (option A) := if is_null v then Some None else omap some (f v).
 Definition read_sides (P : problem) (doc : json) : option sides :=
-  let n := size (rows_of (task_of P) (size (points (points_of P)))).1 in
-  primal <- obind (read_side (read_function (task_of P))) (get "primal" doc); dual <- obind (read_side (read_multipliers n)) (get "dual" doc);
+  let n := size (rows_of (task_of P) (count_of P)).1 in
+  primal <- obind (read_side (read_function (space_of P) (task_of P))) (get "primal" doc); dual <- obind (read_side (read_multipliers n)) (get "dual" doc);
   require (isSome primal || isSome dual) (Some (Sides primal dual)).
 
 (** ** The verdict *)

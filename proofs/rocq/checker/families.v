@@ -8,7 +8,7 @@ From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
 From equimargin Require Import inner optimum qp margin svm svr ranksvm.
-From equimargin.checker Require Import integers spaces costs rows.
+From equimargin.checker Require Import integers spaces kernels costs rows.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 
@@ -20,7 +20,9 @@ Inductive task :=
   | Regression of seq Z & Z & positive
   | Ranking of seq (nat * nat).
 (** Weights are one of every row, over one unit; none is an infinite one. Without weights all are 1. *)
-Record problem := Problem { task_of : task; points_of : cloud; loss_of : loss; cost_of : fraction; weights_of : option (seq (option Z) * positive) }.
+Record problem := Problem { task_of : task; space_of : space; loss_of : loss; cost_of : fraction;
+  weights_of : option (seq (option Z) * positive) }.
+Definition count_of (P : problem) := size (points (cloud_of (space_of P))).
 
 (** ** What is computed *)
 Definition classification_row m (bias : bool) (p : nat * Z) :=
@@ -52,13 +54,14 @@ Definition labels_fit (t : task) (m : nat) := match t with
 Definition cost_is_positive (C : fraction) := Z.ltb Z0 (num C).
 (** A side is a function with its bias, or multipliers; one of them may be missing. *)
 Record sides := Sides { function_side : option (seq Z * positive * fraction); multiplier_side : option dual_point }.
-Definition primal_of (X : cloud) (s : sides) : option primal_point :=
-  omap (fun g : seq Z * positive * fraction => Primal (of_features X g.1.1 g.1.2) g.2) (function_side s).
-Definition functions_fit (X : cloud) (s : sides) := if function_side s is Some (w, _, _) then size w == dimension X else true.
-Definition problem_check (P : problem) (s : sides) (exact : bool) (I : interval) := let X := points_of P in let m := size (points X) in
-  let M := in_rows (task_of P) m (loss_of P) (cost_of P) (weights_of P) in
-  [&& same_dimension X, labels_fit (task_of P) m, cost_is_positive (cost_of P), rows_fit M & functions_fit X s] &&
-  (lower_check M (length_of_features X) exact (lower I) (multiplier_side s) && upper_check M (upper I) (primal_of X s)).
+Definition primal_of (G : geometry) (s : sides) : option primal_point :=
+  omap (fun g : seq Z * positive * fraction => Primal (function_in G g.1.1 g.1.2) g.2) (function_side s).
+Definition functions_fit (G : geometry) (s : sides) := if function_side s is Some (k, _, _) then size k == coefficients_of G else true.
+Definition problem_check (P : problem) (s : sides) (exact : bool) (I : interval) :=
+  let M := in_rows (task_of P) (count_of P) (loss_of P) (cost_of P) (weights_of P) in
+  [&& space_fits (space_of P), labels_fit (task_of P) (count_of P), cost_is_positive (cost_of P) & rows_fit M] &&
+  (let G := geometry_of (space_of P) in
+   [&& functions_fit G s, lower_check M (length_in G) exact (lower I) (multiplier_side s) & upper_check M (upper I) (primal_of G s)]).
 
 (** ** What it means *)
 Local Open Scope ring_scope.
@@ -101,9 +104,9 @@ Definition claim (t : task) (l : loss) weights :=
   | Ranking pairs => ranking_claim pairs l
   end.
 End Claim.
-(** The claim of a problem, its points in R^d. *)
-Definition holds_of (R : realFieldType) (P : problem) (I : interval) : Prop := let X := points_of P in
-  claim (dot_ip R (dimension X)) (@features R X) (cost_of P) I (task_of P) (loss_of P) (weights_of P).
+(** The claim of a problem, its points in the space of its kernel. *)
+Definition holds_of (R : realFieldType) (P : problem) (I : interval) : Prop :=
+  @in_its_space R (space_of P) (fun V ip x => claim ip x (cost_of P) I (task_of P) (loss_of P) (weights_of P)).
 
 (** ** From rows to families *)
 Section Transfer.
@@ -349,11 +352,10 @@ rewrite /claim; case: weights => [//|] fit; case: t fit => [y bias|y e u|pairs] 
 Qed.
 Theorem problem_sound P s exact I : problem_check P s exact I -> forall R, holds_of R P I.
 Proof.
-case/andP=> [/and5P[same fit C0 rfit ffit] /andP[low up]] R; apply: rows_sound => //.
-apply: (margin_sound (m := size (points (points_of P))) rfit _ _ _ _ low up).
+case/andP=> [/and4P[sfit fit C0 rfit] /and3P[ffit low up]] R; apply: space_sound => // V ip x [functions lengths].
+apply: rows_sound => //; apply: (margin_sound (m := count_of P) rfit _ _ _ _ low up) => //.
 - by move=> i; exact: at_place_out.
-- by move=> k u; exact: features_length.
 - by rewrite /in_rows; case: rows_of => a b; case: costs_of.
 - rewrite /primal_of; move: ffit; rewrite /functions_fit; case: function_side => [[[w u] b]|] //= /eqP e f b' [<- _].
-  by exists (vec (dimension (points_of P)) w u); exact: features_fit.
+  exact: functions.
 Qed.

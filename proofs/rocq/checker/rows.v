@@ -344,19 +344,20 @@ rewrite big_split; congr (_ + _) => /=; have [l|l] := ltnP i m.
 rewrite (outside l) scaler0 big1 // => j _; case: eqP => [e'|_]; last by rewrite scale0r.
 by move: (ltn_ord j); rewrite e' ltnNge l.
 Qed.
+Lemma size_pull al t : size (pull m al t) = m.
+Proof. by elim: al t => [|a al IH] [|r t] //=; rewrite ?size_nseq //; case: Z.eqb; rewrite ?size_add_at. Qed.
 Lemma pull_sum k s u : size k = size s ->
   \sum_(j < m) over (pull m k s) u j *: phi j = \sum_(i < size s) over k u i *: row_vector (nth no_row s i).
 Proof.
-have len al t : size (pull m al t) = m by elim: al t => [|a al IH] [|r t] //=; rewrite ?size_nseq //; case: Z.eqb; rewrite ?size_add_at.
 elim: k s => [|a k IH] [|r s] //= => [_|[e]].
   by rewrite big_ord0 big1 // => j _; rewrite /over /entry nth_nseq if_same zr0 mul0r scale0r.
 rewrite big_ord_recl /= -IH //; case: Z.eqb_spec => [->|_]; first by rewrite /over /= zr0 mul0r scale0r add0r.
-rewrite !add_at_sum ?size_add_at // zrN mulNr scaleNr -addrA addrC scalerBr; congr (_ + _).
+rewrite !add_at_sum ?size_add_at ?size_pull // zrN mulNr scaleNr -addrA addrC scalerBr; congr (_ + _).
 by rewrite addrC.
 Qed.
 
 Variables (length_of : seq Z -> positive -> fraction).
-Hypothesis lengths : forall k u, let v := \sum_(i < m) over k u i *: phi i in ip v v <= frac (length_of k u).
+Hypothesis lengths : forall k u, size k = m -> let v := \sum_(i < m) over k u i *: phi i in ip v v <= frac (length_of k u).
 Theorem margin_sound exact I primal dual : places P = m ->
   (forall f b, primal = Some (Primal f b) -> exists w, fits ip phi f w) ->
   lower_check P length_of exact (lower I) dual -> upper_check P (upper I) primal -> in_interval rows_feas rows_obj I.
@@ -364,7 +365,7 @@ Proof.
 move=> em known low up; split.
   case: dual low => [D|]; last by case: (lower I).
   case/andP=> ok h; refine (lower_sound _ ok h); have /and4P[/eqP e _ _ _] := ok.
-  by have := lengths (pull (places P) (multipliers D) (rows P)) (multiplier_unit D); rewrite em pull_sum.
+  by have := lengths (multiplier_unit D) (size_pull (multipliers D) (rows P)); rewrite em pull_sum.
 case: primal known up => [[f b]|] known up; last by move: up; case: (upper I).
 by have [w h] := known f b (erefl _); exact: (upper_sound h up).
 Qed.

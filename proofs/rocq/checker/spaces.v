@@ -1,6 +1,7 @@
 (** * Functions in the space of a kernel
 
-    Points phi_0 .. phi_(m-1) of a space. The checker knows of a function w what [fits] says: its values <w, phi_i> up to some noise, and an
+    A [geometry] is what the checker computes with: points of R^d, whose functions are vectors of it, or a matrix of the points' inner
+    products, whose functions are their combinations. Points phi_0 .. phi_(m-1) of a space. The checker knows of a function w what [fits] says: its values <w, phi_i> up to some noise, and an
     upper bound of its length. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -13,6 +14,9 @@ Import Order.TTheory GRing.Theory Num.Theory.
 (** ** What is computed *)
 (** Points of R^d, over one unit. *)
 Record cloud := Cloud { points : seq (seq Z); unit : positive; dimension : nat }.
+(** Inner products over one unit. *)
+Record gram := Gram { entries : seq (seq Z); gram_unit : positive }.
+Inductive geometry := Features of cloud | Matrix of gram.
 (** The values, and the noise of each, are over the unit of values. *)
 Record function := Function { values : seq Z; value_unit : positive; noise : Z; length2 : fraction }.
 
@@ -21,6 +25,10 @@ Definition same_dimension (X : cloud) := all (fun x => size x == dimension X) (p
 (** The function of w over a unit. *)
 Definition of_features (X : cloud) (w : seq Z) (u : positive) : function :=
   Function [seq product w x | x <- points X] (Pos.mul u (unit X)) Z0 (Fraction (product w w) (Pos.mul u u)).
+(** The function sum_i k_i phi_i of coefficients over a unit. *)
+Definition of_coefficients (G : gram) (k : seq Z) (u : positive) : function :=
+  let v := [seq product k row | row <- entries G] in
+  Function v (Pos.mul u (gram_unit G)) Z0 (Fraction (product k v) (Pos.mul u (Pos.mul u (gram_unit G)))).
 (** sum_i k_i s_i for lists of numbers s_i. *)
 Fixpoint combined (k : seq Z) (s : seq (seq Z)) : seq Z :=
   match k, s with
@@ -30,6 +38,12 @@ Fixpoint combined (k : seq Z) (s : seq (seq Z)) : seq Z :=
 (** An upper bound of the length of sum_i k_i phi_i, the coefficients k over a unit. *)
 Definition length_of_features (X : cloud) (k : seq Z) (u : positive) : fraction :=
   let v := combined k (points X) in Fraction (product v v) (Pos.mul (Pos.mul u (unit X)) (Pos.mul u (unit X))).
+
+Definition places_of (G : geometry) := match G with Features X => size (points X) | Matrix G => size (entries G) end.
+Definition coefficients_of (G : geometry) := match G with Features X => dimension X | Matrix G => size (entries G) end.
+Definition function_in (G : geometry) (k : seq Z) (u : positive) := match G with Features X => of_features X k u | Matrix G => of_coefficients G k u end.
+Definition length_in (G : geometry) (k : seq Z) (u : positive) :=
+  match G with Features X => length_of_features X k u | Matrix G => length2 (of_coefficients G k u) end.
 
 (** ** What it means *)
 Local Open Scope ring_scope.
@@ -43,7 +57,38 @@ Lemma at_place_out m (phi : 'I_m -> V) i : (m <= i)%N -> at_place phi i = 0.
 Proof. by move=> h; rewrite /at_place insubF // ltnNge h. Qed.
 Definition fits (phi : nat -> V) (f : function) (w : V) :=
   (forall i, `|ip w (phi i) - over (values f) (value_unit f) i| <= frac (Fraction (noise f) (value_unit f))) /\ ip w w <= frac (length2 f).
+(** What a geometry says of points is right. *)
+Definition described (G : geometry) m (x : 'I_m -> V) :=
+  (forall k u, size k = coefficients_of G -> exists w, fits (at_place x) (function_in G k u) w) /\
+  (forall k u, size k = m -> let v := \sum_(i < m) over k u i *: at_place x i in ip v v <= frac (length_in G k u)).
 End Meaning.
+
+Section Coefficients.
+Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V) (G : gram).
+Definition entry_of (i j : nat) : R := over (nth [::] (entries G) i) (gram_unit G) j.
+Variables (m : nat) (x : 'I_m -> V).
+Hypothesis size_m : size (entries G) = m.
+Hypothesis inner : forall i j, ip (x i) (x j) = entry_of i j.
+Lemma coefficients_fit k u : size k = m -> fits ip (at_place x) (of_coefficients G k u) (\sum_(i < m) over k u i *: at_place x i).
+Proof.
+move=> e; have E : \sum_(i < m) over k u i *: at_place x i = \sum_(i < m) over k u i *: x i by apply: eq_bigr => i _; rewrite at_place_in.
+have value (j : 'I_m) : ip (\sum_(i < m) over k u i *: x i) (x j) = over (values (of_coefficients G k u)) (value_unit (of_coefficients G k u)) j.
+  rewrite ip_suml /over /entry /= (nth_map [::]) ?size_m //; transitivity (\sum_(i < m) over k u i * over (nth [::] (entries G) j) (gram_unit G) i : R).
+    by apply: eq_bigr => i _; rewrite ip_scalel ip_sym inner.
+  by rewrite over_product ?e.
+rewrite E; split=> [i|].
+  rewrite [X in _ <= X]/frac /= zr0 mul0r; have [l|l] := ltnP i m.
+    by rewrite -[i]/(nat_of_ord (Ordinal l)) at_place_in value subrr normr0.
+  by rewrite at_place_out // ip0r /over /entry /= nth_default ?size_map ?size_m // zr0 mul0r subrr normr0.
+rewrite ip_sumr /= -(@over_product _ m) ?e //; apply: ler_sum => j _.
+by rewrite ip_scaler value.
+Qed.
+Lemma matrix_described : described ip (Matrix G) x.
+Proof.
+split=> k u e; first by exists (\sum_(i < m) over k u i *: at_place x i); apply: coefficients_fit; rewrite e.
+by have [] := coefficients_fit u e.
+Qed.
+End Coefficients.
 
 Section Features.
 Variables (R : realFieldType) (X : cloud).
@@ -91,3 +136,7 @@ by have -> : \sum_(i < m) over k u i *: phi i = \sum_(i < m) over k u i *: vec d
   by apply: eq_bigr => i _; rewrite features_at.
 Qed.
 End Features.
+Lemma features_described (R : realFieldType) X : same_dimension X -> described (dot_ip R (dimension X)) (Features X) (@features R X).
+Proof.
+by move=> same; split=> [k u e|k u _]; [exists (vec (dimension X) k u); exact: features_fit|exact: features_length].
+Qed.

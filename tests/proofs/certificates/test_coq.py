@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from campaigns.certificate_mutations import accepted, hostile, mutations, signed
 from campaigns.two_checkers import one_sided, rays, weighted
 from equimargin.cli.app import app
-from equimargin.formulations import classification, rbf, regression
+from equimargin.formulations import classification, polynomial, rbf, regression
 from equimargin.proofs import certificate, coq
 from equimargin.proofs.coq.__main__ import main
 from equimargin.proofs.coq.program import _name
@@ -25,6 +25,7 @@ X = [[1.0, 0.3], [-1.0, 0.7], [-0.5, -1.0], [1.2, -1.0], [0.1, 0.2]]
 SOFT: Any = certificate(solve(classification(X, [1, -1, -1, 1, -1], 2.0), tol=1e-9))
 RBF: Any = certificate(solve(classification(X, [1, -1, -1, 1, -1], 2.0, rbf(1.0)), tol=1e-9))
 TUBE: Any = certificate(solve(regression(X, [0.5, 1.5, -2.0, 0.25, 1.0], 2.0, 0.125, loss="squared_hinge"), tol=1e-9))
+CUBIC: Any = certificate(solve(classification(X, [1, -1, -1, 1, -1], 2.0, polynomial(3, 0.5, 1.0)), tol=1e-9))
 WEIGHTED, WITHOUT_POINT = dict(weighted())["svm.l2, weights"], rays()[0][1]
 BOTH = pytest.mark.skipif(not all(map(shutil.which, ("coqc", "ocamlfind"))), reason="coqc or ocamlfind is not installed")
 NEEDS_COQ = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
@@ -90,7 +91,7 @@ def test_a_rejected_certificate_becomes_no_theorem(tmp_path: Path) -> None:
 
 @NEEDS_COQ
 def test_coq_proves_what_it_covers_and_says_what_it_does_not(tmp_path: Path) -> None:
-    proved = {"soft": SOFT, "tube": TUBE, "weighted": WEIGHTED, "ray": WITHOUT_POINT}
+    proved = {"soft": SOFT, "tube": TUBE, "cubic": CUBIC, "weighted": WEIGHTED, "ray": WITHOUT_POINT}
     proved |= {f"side{k}": one for k, (_, one) in enumerate(one_sided(SOFT))}
     files = [written(tmp_path, f"{name}.json", document) for name, document in (proved | {"rbf": RBF}).items()]
     status, said = verify(*files)
@@ -166,7 +167,7 @@ def test_without_ocaml_a_sentence_says_what_to_install(program: Path, tmp_path: 
 def test_the_extracted_program_answers_as_the_checker_in_python_does(tmp_path: Path) -> None:
     built, rng = coq.build(), np.random.default_rng(0)
     assert coq.answer(built, written(tmp_path, "rbf.json", RBF)) is coq.Answer.UNREAD
-    for document in (SOFT, TUBE, WEIGHTED, WITHOUT_POINT, *(one for _, one in one_sided(TUBE))):
+    for document in (SOFT, TUBE, CUBIC, WEIGHTED, WITHOUT_POINT, *(one for _, one in one_sided(TUBE))):
         assert coq.answer(built, written(tmp_path, "true.json", document)) is coq.Answer.ACCEPTED
         for _, changed in mutations(document, rng, 40):
             again = signed(changed)
