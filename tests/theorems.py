@@ -35,6 +35,7 @@ OF_OPEN_FAMILIES = (
     "ordinal.ord_pair_slacks",
     "sum_of_margins.ord_sum_pair",
     "sum_of_margins.ord_sum_ball",
+    "sum_attained.ord_sum_duality",
     "sum_of_margins.ord_sum_bounded",
     "sum_of_margins.ord_sum_two_levels",
     "rank_losses.ord_rank_errors",
