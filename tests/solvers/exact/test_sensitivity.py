@@ -145,6 +145,36 @@ def test_the_example_shows_a_derivative_that_the_function_has_nowhere(capsys: py
         assert [kinks.unrolled(C, share)[1] for share in kinks.TIES.values()] == pytest.approx([slope] * 3)
 
 
+@pytest.mark.parametrize(
+    ("X", "y", "C"), [([[1, -2], [1, -2], [-1, 1]], [-1, -1, 1], 0.125), ([[0]] * 4 + [[-1], [-2]], [1, 1, 1, 1, 1, -1], 0.5)]
+)
+def test_the_curvature_of_the_kernel_decides_which_equal_point_keeps_its_multiplier(X: Any, y: Any, C: float) -> None:
+    """Instances at which f moves otherwise if half the second derivative of f at the moving point is taken for 0."""
+    data = np.array(X, dtype=np.float64)
+    problem = classification(data, np.array(y, dtype=np.float64), C, polynomial(2, 1.0, 1.0), bias=False)
+    found = exact_sensitivity(problem, Feature(2 if len(y) > 3 else 0, 0), data[-1:])
+    assert not found.regular
+    assert not list(wrong_derivatives(found, data[-1:]))
+
+
+def test_of_the_optimal_biases_those_are_followed_that_stay_optimal() -> None:
+    """Without a unique bias the row that becomes dearer chooses the end of the interval, to each side another one."""
+    problem = classification([[-2.0], [0.0], [-1.0]], [1.0, -1.0, -1.0], 1.0, linear(), sample_weight=[1.0, 0.5, 1.0])
+    found = exact_sensitivity(problem, Weight(0))
+    assert found.optimum.bias[0] != found.optimum.bias[1]
+    assert found.f[0] == Sides(Fraction(2), ZERO)
+    assert not list(wrong_derivatives(found))
+
+
+def test_a_weight_of_0_on_the_margin_is_not_followed_below_0() -> None:
+    """Found by the campaign: to the left there is no program to solve."""
+    problem = instance("svm.nobias", [11, 3, 208])
+    assert problem is not None
+    found, wrong = derived(problem, [11, 3, 208])
+    assert found.value.left is None
+    assert not wrong
+
+
 def test_the_campaign_counts_what_it_judges() -> None:
     """Its lines, and an exit status of 0 where nothing is wrong."""
     lines: list[str] = []
