@@ -268,7 +268,9 @@ def picture(found: dict[str, list[Run]]) -> Figure:
         low, high = np.log10(at.get_xlim())
         at.set_xlim(10.0 ** np.floor(low), 10.0 ** np.ceil(high))  # whole decades alone are labelled, and so there are two at least
         at.xaxis.set_minor_formatter(NullFormatter())
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="lower center", ncols=len(METHODS))
+    lines = {line.get_label(): line for at in axes.flat for line in at.get_lines()}  # no set has them all: two methods are for small ones
+    shown = [method for method in METHODS if method in lines]
+    figure.legend([lines[method] for method in shown], shown, loc="lower center", ncols=len(METHODS))
     figure.tight_layout(rect=(0, 0.08, 1, 1))
     return figure
 
