@@ -674,7 +674,7 @@ FAULTS = (
     Fault("losses out of order", "solvers/ordinal/smoothed.py", "s[i] * (f[i] - order[k])", "s[i] * (f[i] - b[k])", ("ordinal_solvers",)),
     Fault("a path without its loss", "proofs/checker.py", "g.norm2 + loss - lam * gain", "g.norm2 - lam * gain", ("path_certificate",)),
     Fault("targets at lambda 1", "proofs/checker.py", "[t * lam.numerator for t in rows.target]", "rows.target[:]", ("path_certificate",)),
-    Fault("half of a curvature", "proofs/checker.py", "return (1 + gap) * product -", "return product / 2 -", ("path_certificate",)),
+    Fault("half of a curvature", "proofs/checker.py", "return (1 + gap) * product -", "return product / 2 -", ("checker",)),
     Fault(
         "the error of a curvature",
         "proofs/checker.py",

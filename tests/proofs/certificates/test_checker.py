@@ -776,6 +776,14 @@ def test_an_error_of_the_kernel_counts_against_a_piece() -> None:
     assert larger == Fraction(5, 4) * Fraction(3, problem.space.unit) * Fraction(4 * 7, 8) ** 2
 
 
+@pytest.mark.parametrize(("gap", "value"), [(Fraction(0), 0), (Fraction(1, 2), Fraction(49, 8))])
+def test_the_curvature_of_a_piece_of_the_exact_path(gap: Fraction, value: Fraction) -> None:
+    """From lambda = 8 to 1 both dlambda t'dalpha and |A'dalpha|^2 are 49/2: the difference of 1 + gap and 1 + gap / 2 is left."""
+    problem = checker.read_problem(without_loss()["problem"])
+    first, second = checker.list_of_knots(problem, without_loss()["path"])
+    assert checker.curvature(problem.space, first, second, gap) == value
+
+
 def test_a_path_with_too_many_points_is_refused_before_they_are_computed() -> None:
     document = xor_path()
     document["path"]["points"] *= 10**7 // 3
