@@ -20,7 +20,7 @@ from equimargin.formulations.rows import labelled as labelled_pairs
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.formulations.rows.losses import SQUARED_HINGE, Smooth, huberised
-from equimargin.formulations.rows.pair_multipliers import FewMultipliers, PairMultipliers
+from equimargin.formulations.rows.pair_multipliers import FewMultipliers, MixedMultipliers, PairMultipliers
 from equimargin.solvers import Status, solve
 from equimargin.solvers.products import gram_products
 from equimargin.testing import ranking_data
@@ -414,3 +414,70 @@ def test_a_start_from_implicit_multipliers_and_no_pairs_at_all() -> None:
     for m in (1, 2, 50):
         none = solve(ranking(X[:m], np.zeros(m)))
         assert (none.lower, none.upper) == (0.0, 0.0)
+
+
+# What sums are made of.
+
+
+@pytest.mark.parametrize("phi", [SQUARED_HINGE, huberised(0.25), huberised(2.0)], ids=["squared hinge", "narrow", "wide"])
+def test_a_smooth_loss_is_the_integral_of_its_derivative(phi: Smooth) -> None:
+    """The derivative is piecewise linear, and all of its kinks are among the points: trapezoids integrate it exactly."""
+    u = np.arange(-4.0, 4.0, 0.125)
+    slopes = phi.derivative(u)
+    integral = np.append(0.0, np.cumsum((slopes[1:] + slopes[:-1]) / 2 * 0.125))
+    assert phi.value(u) == pytest.approx(integral, abs=1e-12)
+
+
+def test_the_least_margin_of_every_query_is_that_of_its_listed_pairs() -> None:
+    """The pair that is told has this margin; a query without pairs has none."""
+    for rows, f, _, _ in cases(7, 200):
+        pairs, margins = rows.least_margins(f)
+        listed, of = f[rows.preferred] - f[rows.other], rows.query[rows.preferred]
+        for query, (i, j), margin in zip(rows.queries, pairs, margins, strict=True):
+            assert margin == listed[of == query].min()
+            assert margin == f[i] - f[j]
+            assert rows.y[i] > rows.y[j]
+            assert rows.query[i] == rows.query[j] == query
+
+
+def test_few_points_of_many_queries_are_taken_as_whole_queries() -> None:
+    """Every tenth point of 30 queries of 20 points would leave two of each, and hardly a pair."""
+    query = np.repeat(np.arange(30), 20)
+    rows = LabelledPairs(np.tile(np.arange(20.0), 30), query)
+    chosen, counts = np.unique(query[rows.spaced(10)], return_counts=True)
+    assert len(chosen) == 3
+    assert (counts == 20).all()
+    many = LabelledPairs(np.arange(600.0), np.repeat([0, 1], 300))
+    assert len(many.spaced(10)) == 60
+    assert len(np.unique(many.query[many.spaced(10)])) == 2
+
+
+def test_multipliers_of_several_subsets_prove_their_exact_sum() -> None:
+    """Outward the bound is at most the sum in rational numbers, and inward at least, by a few roundings; those listed have the same sum."""
+    seen = 0
+    for rows, f, costs, rng in cases(11, 80):
+        if not rows.p:
+            continue
+        subsets = [rows.slacks(f * scale, costs).violated() for scale in (1.0, 0.5, -1.0)]
+        alpha = MixedMultipliers(rows, rng.uniform(0.1, 0.3, 3), subsets, costs)
+        shares = [zip(costs[rows.queries], subset.pairs, strict=True) for subset in subsets]
+        sums = [sum((Fraction(cost) * int(pairs) for cost, pairs in share), Fraction(0)) for share in shares]
+        exact = sum((Fraction(mu) * each for mu, each in zip(alpha.mu, sums, strict=True)), Fraction(0))
+        below, above = Fraction(alpha.dual_bound(None, 1.0)), Fraction(alpha.dual_bound(None, -1.0))
+        assert below <= exact <= above
+        assert above - below <= Fraction(1e-13) * exact + Fraction(1e-300)
+        assert alpha.to_array().sum() == pytest.approx(float(exact), rel=1e-12)
+        assert alpha.sum() == pytest.approx(float(exact), rel=1e-12)
+        seen += 1
+    assert seen > 50
+
+
+def test_squares_of_slacks_that_are_off_are_bounded_by_the_sums_at_hand() -> None:
+    """Every pair is met to the bit, so that the squares are nothing but what the slacks are off by."""
+    rows = LabelledPairs(np.arange(5.0), None)
+    slacks = rows.slacks(np.arange(5.0), np.ones(1))
+    neighbours = 4
+    for steps in (2**20, 2**40):
+        off = float(steps * slacks.unit)
+        assert slacks._squares_near(steps, 1.0) >= neighbours * off**2
+        assert slacks._squares_near(steps, -1.0) == 0.0
