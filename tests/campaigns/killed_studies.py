@@ -176,10 +176,19 @@ def run(folder: Path, number: int, victim: str, chance: random.Random, whole: li
     keys = [row["key"] for row in rows]
     lost, twice = len({row["key"] for row in whole} - set(keys)), len(keys) - len(set(keys))
     same = rows == whole
-    said.append(f"{lost} lost, {twice} twice, integrity {checked}, {'the same table' if same else 'ANOTHER TABLE'}")
+    compared = "the same table" if same else f"ANOTHER TABLE: {difference(rows, whole)}"
+    said.append(f"{lost} lost, {twice} twice, integrity {checked}, {compared}")
     good = last.returncode == 0 and not lost and not twice and checked == "ok" and same
     wrong = any(word in each for each in said for word in ("HANGS", "TRACEBACK"))
     return "; ".join(said) + (f"; {errors.decode()}" if errors else ""), good and not wrong, met
+
+
+def difference(rows: list[dict[str, Any]], whole: list[dict[str, Any]]) -> str:
+    """What the first different row has that the table of the study left in peace has not."""
+    for row, other in zip(rows, whole, strict=False):
+        if row != other:
+            return f"{row['key']}: {({name: (value, other.get(name)) for name, value in row.items() if value != other.get(name)})}"
+    return f"{len(rows)} rows in the place of {len(whole)}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
