@@ -64,7 +64,7 @@ class KeptTiles(Tiles):
     """
 
     def __init__(self, tiles: Tiles, whole: Whole) -> None:
-        super().__init__(tiles.gram, tiles.unit, tiles.n_jobs, tiles.dtype)
+        super().__init__(tiles.gram, tiles.unit, tiles.crew, tiles.dtype)
         self.source, self.whole = tiles, whole
 
     def expect(self, rows: int) -> None:
@@ -86,5 +86,5 @@ class KeptTiles(Tiles):
         """Where entries come from when this many more are asked for."""
         gram = self.whole.ask(entries * self.dtype.itemsize // 4)
         if gram is not None and not isinstance(self.source, GivenTiles):
-            self.source = GivenTiles(gram, 1.0, self.n_jobs, self.dtype)
+            self.source = GivenTiles(gram, 1.0, self.crew, self.dtype)
         return self.source

@@ -8,10 +8,8 @@ more columns, (sqrt(2 gamma) x, -gamma |x|^2, 1) and (sqrt(2 gamma) z, 1, -gamma
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -22,10 +20,10 @@ from equimargin.formulations.numeric.arrays import Array, is_sparse
 from equimargin.formulations.numeric.jit import fast
 from equimargin.formulations.numeric.rounding import gamma_n
 from equimargin.formulations.numeric.vector_loops import exponential
+from equimargin.solvers.products.crew import Crew
 from equimargin.solvers.products.rows_by_panel import ROWS, rows_by_panel
 
 Index = NDArray[np.intp]
-Result = TypeVar("Result")
 Block = NDArray[Any]
 """A block of K in the precision of its tiles."""
 
@@ -35,8 +33,6 @@ PRODUCT_COLUMNS = 1024
 """Columns of a tile in a product: a tile of 128 x 1024 entries stays in the second-level cache."""
 RENEWED_ROWS = 256
 """Rows of a block that are computed at a time when some of its rows and columns are renewed: they bound the memory that this takes."""
-PARTS_PER_THREAD = 4
-"""Parts of a product for every thread: the last ones may take longest, and a thread that is done early takes another."""
 PANEL_COLUMNS = 64
 """Columns of a panel of features: in float64 a panel of 1,000 features, half a megabyte, stays in the second-level cache."""
 SUMMED_ROWS = 20 * ROWS
@@ -56,26 +52,26 @@ def tiles(gram: Gram, unit: float, n_jobs: int = 1) -> Tiles:
     ----------
     gram : K.  unit : what it is divided by.  n_jobs : threads of a product.
     """
-    kernel = gram.kernel
+    kernel, crew = gram.kernel, Crew(n_jobs)
     if isinstance(kernel, RBF) and not is_sparse(gram.X):
         left = np.empty((gram.m, gram.X.shape[1] + 2))
         if _expand(gram.X, kernel.gamma, left) < EXPANDED_EXPONENT:
-            return RBFTiles(gram, unit, n_jobs, left)
+            return RBFTiles(gram, unit, crew, left)
     if isinstance(kernel, Linear):
-        return LinearTiles(gram, unit, n_jobs)
+        return LinearTiles(gram, unit, crew)
     if isinstance(kernel, Precomputed):
-        return GivenTiles(gram, unit, n_jobs)
-    return Tiles(gram, unit, n_jobs)
+        return GivenTiles(gram, unit, crew)
+    return Tiles(gram, unit, crew)
 
 
 class Tiles:
     """K / unit by the kernel's own formula.
 
-    gram : K.  unit : what it is divided by.  n_jobs : threads of a product.  dtype : the precision of blocks and tiles.
+    gram : K.  unit : what it is divided by.  crew : the threads of a product.  dtype : the precision of blocks and tiles.
     """
 
-    def __init__(self, gram: Gram, unit: float, n_jobs: int, dtype: DTypeLike = np.float64) -> None:
-        self.gram, self.unit, self.n_jobs = gram, unit, n_jobs
+    def __init__(self, gram: Gram, unit: float, crew: Crew, dtype: DTypeLike = np.float64) -> None:
+        self.gram, self.unit, self.crew = gram, unit, crew
         self.dtype: np.dtype[Any] = np.dtype(dtype)
 
     @property
@@ -100,7 +96,7 @@ class Tiles:
 
     def single(self) -> Tiles:
         """The same in float32."""
-        return type(self)(self.gram, self.unit, self.n_jobs, np.float32)
+        return type(self)(self.gram, self.unit, self.crew, np.float32)
 
     def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
         """K[rows, columns] / unit, (r, c); into `out` (r, c), if given: memory that is new costs as much as the numbers in it."""
@@ -126,31 +122,13 @@ class Tiles:
             for k in part:
                 self._add_columns(rows, v, f, k * PRODUCT_COLUMNS)
 
-        self._share(add, count)
+        self.crew.share(add, count)
 
     def product(self, rows: Index, v: Array, columns: Index) -> Array:
         """K[columns, rows] v / unit, (c,): the product at some of the points. No point is in `rows` or in `columns` twice."""
         f = np.zeros(self.gram.m)
         self.add_product(rows, v, f)
         return f[columns]
-
-    def _share(self, work: Callable[[range], Result], count: int) -> list[Result]:
-        """What `work` returns of the parts of range(count), several a thread: the last ones may be the longest."""
-        if self.n_jobs == 1 or count <= 1:
-            return [work(range(count))] if count else []
-        step = max(count // (PARTS_PER_THREAD * self.n_jobs), 1)
-        parts = [self._pool.submit(work, range(start, min(start + step, count))) for start in range(0, count, step)]
-        try:
-            return [part.result() for part in parts]
-        finally:  # after an interrupt, too: no thread goes on writing into memory that another run may have by then
-            for part in parts:
-                part.cancel()
-            wait(parts)
-
-    @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
-        """The threads of all products. They end when nobody has these tiles any more."""
-        return ThreadPoolExecutor(self.n_jobs)
 
     def _add_columns(self, rows: Index, v: Array, f: Array, start: int) -> None:
         columns = np.arange(start, min(start + PRODUCT_COLUMNS, self.gram.m))
@@ -165,8 +143,8 @@ class RBFTiles(Tiles):
     left : (m, d + 2) features of the rows.
     """
 
-    def __init__(self, gram: Gram, unit: float, n_jobs: int, left: Block) -> None:
-        super().__init__(gram, unit, n_jobs, left.dtype)
+    def __init__(self, gram: Gram, unit: float, crew: Crew, left: Block) -> None:
+        super().__init__(gram, unit, crew, left.dtype)
         self.left = left
 
     @property
@@ -180,14 +158,14 @@ class RBFTiles(Tiles):
         return super()._resolution() + np.expm1(np.minimum(gamma_n(self.left.shape[1] + 4, FLOAT32_UNIT) * terms, 700.0))
 
     def single(self) -> Tiles:
-        return RBFTiles(self.gram, self.unit, self.n_jobs, self.left.astype(np.float32))
+        return RBFTiles(self.gram, self.unit, self.crew, self.left.astype(np.float32))
 
     @cached_property
     def panels(self) -> Block:
         """The features of all columns, (n, d + 2, PANEL_COLUMNS): PANEL_COLUMNS columns at a time."""
         columns = np.arange(self.gram.m)
         panels = self._panels(columns)
-        self._share(lambda part: _fill_panels(self.left, columns, panels, part[0], part[-1] + 1), len(panels))
+        self.crew.share(lambda part: _fill_panels(self.left, columns, panels, part[0], part[-1] + 1), len(panels))
         return panels
 
     def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
@@ -200,11 +178,11 @@ class RBFTiles(Tiles):
                 _fill_panels(self.left, columns, panels, part[0], part[-1] + 1)
             _exponentials(self.left, rows, panels, K, rows is columns, part[0], part[-1] + 1)
 
-        self._share(fill, len(panels))
+        self.crew.share(fill, len(panels))
         return K
 
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
-        self._share(lambda part: _add_exponentials(self.left, rows, v, self.panels, f, False, part[0], part[-1] + 1), len(self.panels))
+        self.crew.share(lambda part: _add_exponentials(self.left, rows, v, self.panels, f, False, part[0], part[-1] + 1), len(self.panels))
 
     def product(self, rows: Index, v: Array, columns: Index) -> Array:
         """K[columns, rows] v, (c,). Every entry of K between the rows is computed once where all of them are among the columns."""
@@ -228,7 +206,7 @@ class RBFTiles(Tiles):
             _add_exponentials(self.left, rows, v, panels, f, symmetric, part[0], part[-1] + 1)
             return f
 
-        return np.sum(self._share(add, len(panels)), axis=0) if len(panels) else np.zeros(0)
+        return np.sum(self.crew.share(add, len(panels)), axis=0) if len(panels) else np.zeros(0)
 
     def _panels(self, columns: Index) -> Block:
         """Room for the features of some columns. Every thread fills in those that it takes."""

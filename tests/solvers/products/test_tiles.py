@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -96,20 +95,3 @@ def test_tiles_are_kept_at_once_where_many_rows_are_expected(wanted: int) -> Non
         used.block(rows, rows)
         assert isinstance(used, KeptTiles)
         assert isinstance(used.source, GivenTiles) == (wanted > M / 2)
-
-
-def test_threads_end_their_work_before_an_error_is_seen() -> None:
-    """Memory that threads write into may belong to another run afterwards."""
-    shared, ended = tiles(Gram(rbf(0.01), np.ones((M, 3))), 1.0, 2), []
-
-    def work(part: range) -> None:
-        if part.start == 0:
-            raise KeyboardInterrupt
-        time.sleep(0.05)
-        ended.append(part)
-
-    with pytest.raises(KeyboardInterrupt):
-        shared._share(work, 2)
-    before = len(ended)
-    time.sleep(0.2)
-    assert len(ended) == before
