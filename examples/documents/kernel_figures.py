@@ -53,7 +53,8 @@ METHODS = {
     "column_generation": "1-norm",
 }
 """The problem of each method: the first four as K compares them, the others of this package."""
-PUBLISHED = ("tron", "cutting_plane", "coordinate_descent", "linear_program")
+PUBLISHED = {"tron": "TRON", "cutting_plane": "SVMrank", "coordinate_descent": "SVMlight", "linear_program": "RV-SVM"}
+"""What K calls the methods that it compares."""
 CRITERIA: dict[str, Callable[..., Any]] = {"pairwise accuracy": partial(pairwise_accuracy, ties="wrong"), "mean NDCG": mean_ndcg}
 SETTLED = 0.002
 """Distance from the score of the optimal model within which a method has arrived."""
@@ -138,9 +139,9 @@ def folds(size: Size, data: Path) -> Iterator[Fold]:
         yield Fold("MQ2008", *(part.first(size.queries) for part in (training, read[3], read[4])))
     else:
         print(f"there is no folder {data / 'mq2008'}: drawn queries stand in the place of MQ2008")
-        yield Fold("like MQ2008", *(drawn(seed, size.drawn, 3) for seed in range(3)))
-    yield Fold("like MQ2007", *(drawn(10 + seed, size.drawn, 3) for seed in range(3)))
-    yield Fold("like MQ2007-list", *(drawn(20 + seed, size.drawn, 1000) for seed in range(3)))
+        yield Fold("drawn like MQ2008", *(drawn(seed, size.drawn, 3) for seed in range(3)))
+    yield Fold("drawn like MQ2007", *(drawn(10 + seed, size.drawn, 3) for seed in range(3)))
+    yield Fold("drawn like MQ2007-list", *(drawn(20 + seed, size.drawn, 1000) for seed in range(3)))
 
 
 def coefficients(problem: Problem, point: CanonicalPoint) -> Array:
@@ -248,7 +249,10 @@ def second(fold: Fold, found: list[Run]) -> Outcome:
 
 
 def picture(found: dict[str, list[Run]]) -> Figure:
-    """Score over training time, a column for each set and a row for each criterion; the start, which scores nothing, is left out."""
+    """Score over training time, a column for each set and a row for each criterion; the start, which scores nothing, is left out.
+
+    Lines are whole of the methods that K compares, and dashed of those that this package takes for the same problems.
+    """
     panels = [(name, criterion) for name, done in found.items() for criterion in dict.fromkeys(run.criterion for run in done)]
     rows, columns = len(CRITERIA), len(found)
     figure, axes = plt.subplots(rows, columns, figsize=(4 * columns, 3 * rows + 1), squeeze=False)
@@ -270,8 +274,9 @@ def picture(found: dict[str, list[Run]]) -> Figure:
         at.xaxis.set_minor_formatter(NullFormatter())
     lines = {line.get_label(): line for at in axes.flat for line in at.get_lines()}  # no set has them all: two methods are for small ones
     shown = [method for method in METHODS if method in lines]
-    figure.legend([lines[method] for method in shown], shown, loc="lower center", ncols=len(METHODS))
-    figure.tight_layout(rect=(0, 0.08, 1, 1))
+    labels = [f"{method} ({'in K ' + PUBLISHED[method] if method in PUBLISHED else METHODS[method]})" for method in shown]
+    figure.legend([lines[method] for method in shown], labels, loc="lower center", ncols=4)
+    figure.tight_layout(rect=(0, 0.11, 1, 1))
     return figure
 
 

@@ -207,7 +207,7 @@ def picture(found: dict[str, Array], size: Size) -> Figure:
         for place, method in enumerate(METHODS):
             spread = errors[:, :, place].std(axis=0) / np.sqrt(len(errors))
             at.errorbar(sizes, errors[:, :, place].mean(axis=0), spread, marker=".", capsize=2, label=method)
-        at.set(title=name, xlabel="points to learn from", ylabel="inverted pairs, test")
+        at.set(title=name, xlabel="points to learn from", ylabel="share of test pairs inverted")
     axes[0, 0].legend(fontsize=8)
     figure.tight_layout()
     return figure

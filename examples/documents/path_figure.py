@@ -22,6 +22,7 @@ import numpy as np
 from experiment import DATA, Outcome, Report, command
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from equimargin.boundaries import boundaries_between
 from equimargin.data import load
@@ -101,17 +102,19 @@ def drawn(axes: Axes, path: RegularizationPath, points: Points, name: str, panel
     cut = boundaries_between(points.y, path.decision_function(points.X, panel.lam)).thresholds
     axes.contourf(across, up, score, levels=12, cmap="Greys", alpha=0.5)
     axes.contour(across, up, score, levels=cut, colors="black", linewidths=1.5, linestyles="solid")
-    for level, colour in ((0, "tab:blue"), (1, "tab:red")):
-        axes.plot(*points.X[points.y == level].T, ".", color=colour, markersize=4)
+    for level, colour, label in ((0, "tab:blue", "to be below"), (1, "tab:red", "to be above")):
+        axes.plot(*points.X[points.y == level].T, ".", color=colour, markersize=4, label=label)
     axes.set(title=f"{name}\nlambda = {panel.lam:.3g}, {panel.wrong} wrong", xticks=[], yticks=[])
 
 
 def picture(path: RegularizationPath, points: Points, found: dict[str, Panel]) -> Figure:
     """Figure 4."""
-    figure, axes = plt.subplots(1, 4, figsize=(13, 3.6))
+    figure, axes = plt.subplots(1, 4, figsize=(13, 4))
     for at, (name, panel) in zip(axes, found.items(), strict=True):
         drawn(at, path, points, name, panel)
-    figure.tight_layout()
+    cut = Line2D([], [], color="black", label="cut with the fewest points on the wrong side")
+    figure.legend(handles=[*axes[0].get_lines()[::-1], cut], loc="lower center", ncols=3, title="the darker, the higher is the score")
+    figure.tight_layout(rect=(0, 0.14, 1, 1))
     return figure
 
 

@@ -27,9 +27,13 @@ def signed(at: Classes) -> Vector:
 
 @statement("T.2", separable)
 def the_classifier_is_linear(at: Classes) -> bool:
-    """F(x) = w.x - b: its values at the mean of two points are the means of its values."""
-    middle = tuple((u + v) / 2 for u, v in zip(at.x[0], at.x[1], strict=True))
-    return dot(at.w, middle) - at.b == (at.F(0) + at.F(1)) / 2
+    """F(x) = w.x - b: half way between two points F has the mean of their values, and between two of a class y F is at least 1."""
+    for i, j in combinations(at.all, 2):
+        middle = tuple((u + v) / 2 for u, v in zip(at.x[i], at.x[j], strict=True))
+        value = dot(at.w, middle) - at.b
+        if value != (at.F(i) + at.F(j)) / 2 or (at.y[i] == at.y[j] and at.y[i] * value < 1):
+            return False
+    return True
 
 
 @statement("T.3", separable)

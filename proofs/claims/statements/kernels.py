@@ -126,8 +126,8 @@ def the_form_of_a_kernel_is_not_positive(at: Weighed) -> bool:
 
 @statement("T.40.psi", weighed)
 def the_functions_of_mercer_have_finite_squares(at: Weighed) -> bool:
-    """The condition is for functions whose square has an integral: a sum of squares, which is finite and at least 0."""
-    return dot(at.psi, at.psi) >= 0
+    """The condition is for functions whose square has an integral, which is above 0 of all but 0: (40) is to hold of the drawn ones."""
+    return dot(at.psi, at.psi) > 0
 
 
 @as_printed("T.40.psi")

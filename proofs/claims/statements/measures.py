@@ -201,9 +201,9 @@ def squared_root_sum(R: int) -> tuple[Fraction, Fraction]:
 
 @statement("W.bound", retrieved)
 def average_precision_is_bounded_by_the_inversions(at: Retrieved) -> bool:
-    """AvgPrec >= 1/R (Q + R (R + 1) / 2)^-1 (sum sqrt i)^2."""
-    _, above = squared_root_sum(at.R)
-    return at.average_precision * at.R * (at.Q + Fraction(at.R * (at.R + 1), 2)) >= above - Fraction(1, 10**6)
+    """AvgPrec >= 1/R (Q + R (R + 1) / 2)^-1 (sum sqrt i)^2, with equality for R = 1; for more, the roots are taken from above."""
+    square = at.average_precision * at.R * (at.Q + Fraction(at.R * (at.R + 1), 2))
+    return square == 1 if at.R == 1 else square >= squared_root_sum(at.R)[1]
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ def a_larger_tau_lowers_the_bound(at: Inversions) -> bool:
 @statement("W.bound.perfect", inversions)
 def the_bound_of_a_perfect_ranking_is_at_most_one(at: Inversions) -> bool:
     """At Q = 0 the bound is 1 for R = 1 and less than 1 for R > 1, where the average precision is 1."""
-    return bound(at.R, 0) == 1 if at.R == 1 else bound(at.R, 0) < 1
+    return bound(at.R, 0) == 1 if at.R == 1 else squared_root_sum(at.R)[1] / (at.R * comb(at.R + 1, 2)) < 1
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from math import comb
 from random import Random
 
 from equimargin.formulations import classification, polynomial, ranking_from_pairs
@@ -64,8 +66,10 @@ def slacks_bound_the_misranked_pairs(at: Ranked) -> bool:
 
 @statement("T.87", ranked)
 def a_margin_is_of_a_difference(at: Ranked) -> bool:
-    """w.(x_i - x_j) >= 1 - xi_ij is (85)."""
-    return all(dot(at.w, minus(at.x[i], at.x[j])) >= 1 - at.xi(r) for r, (i, j) in enumerate(at.pairs))
+    """w.(x_i - x_j) >= 1 - xi_ij is (85): with the least slacks that it allows, (84) has the optimal value."""
+    least = [max(Fraction(0), 1 - dot(at.w, minus(at.x[i], at.x[j]))) for i, j in at.pairs]
+    allowed = all(dot(at.w, at.x[i]) >= dot(at.w, at.x[j]) + 1 - xi for xi, (i, j) in zip(least, at.pairs, strict=True))
+    return allowed and dot(at.w, at.w) / 2 + cost(at) * sum(least) == at.value
 
 
 @as_printed("T.87")
@@ -243,10 +247,10 @@ def labelled(random: Random) -> Labelled:
 
 @statement("K.1.1", labelled)
 def pairs_are_of_one_query_and_of_different_labels(at: Labelled) -> bool:
-    """P has every two documents of one query and different labels once."""
-    numbers = range(len(at.y))
-    two = sum(at.q[i] == at.q[j] and at.y[i] != at.y[j] for i in numbers for j in range(i))
-    return len(at.pairs) == two and all((j, i) not in at.pairs for i, j in at.pairs)
+    """P has every two documents of one query and different labels once: all l_q (l_q - 1) / 2 of a query, less those of a label."""
+    of_queries = sum(comb(at.q.count(q), 2) for q in set(at.q))
+    of_labels = sum(comb(count, 2) for count in Counter(zip(at.q, at.y, strict=True)).values())
+    return len(at.pairs) == of_queries - of_labels and all((j, i) not in at.pairs for i, j in at.pairs)
 
 
 @statement("K.1.many", labelled)
@@ -608,10 +612,21 @@ def the_square_of_a_slack_has_one_slope_where_it_ends(at: Kernelized) -> bool:
 
 @statement("K.3.3.linear", labelled)
 def a_product_with_a_linear_gram_matrix_takes_two_products(at: Labelled) -> bool:
-    """Q beta = X (X'beta) with Q = X X'."""
+    """Q beta = X (X'beta) with Q = X X': that of a beta is a sum of Q's columns, and 1 more in beta_j is one column j more."""
     beta = tuple(Fraction(i - 1) for i in range(len(at.x)))
-    w = combined(beta, at.x)
-    return all(dot([dot(a, b) for b in at.x], beta) == dot(a, w) for a in at.x)
+    Q = [[dot(a, b) for b in at.x] for a in at.x]
+    f = through_weights(at.x, beta)
+    for j in range(len(at.x)):
+        moved = through_weights(at.x, (*beta[:j], beta[j] + 1, *beta[j + 1 :]))
+        if any(after - before != row[j] for after, before, row in zip(moved, f, Q, strict=True)):
+            return False
+    return f == [dot(row, beta) for row in Q]
+
+
+def through_weights(x: tuple[Vector, ...], beta: Vector) -> list[Fraction]:
+    """X (X'beta)."""
+    w = combined(beta, x)
+    return [dot(a, w) for a in x]
 
 
 @statement("K.B.subgradient", halfway)

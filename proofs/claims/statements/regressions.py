@@ -122,8 +122,9 @@ def slacks_enter_with_their_squares(at: Tube) -> bool:
 
 @statement("T.62", tube)
 def a_target_may_be_below_by_the_other_slack(at: Tube) -> bool:
-    """w.x_i + b - y_i <= epsilon + xihat_i."""
-    return all(at.F(i) - at.y[i] <= at.epsilon + at.xihat(i) for i in at.all)
+    """w.x_i + b - y_i <= epsilon + xihat_i, with equality where it has a multiplier."""
+    left = [at.epsilon + at.xihat(i) - (at.F(i) - at.y[i]) for i in at.all]
+    return min(left) >= 0 and not any(a * v for a, v in zip(at.alphahat, left, strict=True))
 
 
 @as_printed("T.62")
