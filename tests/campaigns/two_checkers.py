@@ -3,9 +3,9 @@
     python -m campaigns.two_checkers --seed 1 --examples 420
 
 Every family that the proved checker reads, by a linear and a polynomial kernel and a given Gram matrix, also with weights, rays and
-missing sides, its certificate changed so often in a digit and signed again, and in every hostile form. Each checker has to accept what the other
-accepts. Two differences are no fault and are counted apart: the program does not read what it does not cover, and it does not
-compute digests, so that all changes are signed. Exit status 1 if there is another difference.
+missing sides, its certificate changed so often in a digit and signed again, and in every hostile form. Each checker has to accept
+what the other accepts. Two differences are no fault and are counted apart: the program does not read what it does not cover, and it
+does not compute digests, so that all changes are signed. Exit status 1 if there is another difference.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ from typing import Any
 import numpy as np
 
 from campaigns.certificate_mutations import accepted, hostile, mutations, signed
-from campaigns.rocq import ONE_NORM, VERIFIED, certified
+from campaigns.rocq import ONE_NORM, VERIFIED, by_matrix, certified, singular
 from equimargin.data import load
 from equimargin.formulations import (
     Kernel,
-    Problem,
     classification,
     linear,
     one_norm_classification,
@@ -37,7 +36,6 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
-from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.problem.choices import Loss
 from equimargin.formulations.rows.listed import Pairs
@@ -49,8 +47,8 @@ from equimargin.testing import sample_problem
 OF_DATA = ("iris", "diabetes_ranking")
 """Bundled data of which certificates are changed too, besides those of eight points a family."""
 
-SINGULAR, INDEFINITE = [[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0]], [[0.0, 1.0], [1.0, -2.0]]
-"""Matrices of which the one is positive semidefinite without room, and the other is not, which a linear program does not need."""
+INDEFINITE = [[0.0, 1.0], [1.0, -2.0]]
+"""A matrix that is not positive semidefinite, which a linear program does not need."""
 
 LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
 
@@ -92,18 +90,12 @@ def matrices() -> list[tuple[str, dict[str, Any]]]:
     problems = {f"{family}, a matrix": by_matrix(sample_problem(family, n=8), polynomial(2, 0.5, 1.0)) for family in VERIFIED}
     problems |= {
         "svm.nobias_l2, a shift": by_matrix(sample_problem("svm.nobias_l2", n=8), linear()),
-        "svm.nobias, a singular matrix and a constant": classification(SINGULAR, [1, -1, 1], 1.0, precomputed(), bias="penalized"),
+        "svm.nobias, a matrix and a constant": classification(np.eye(3), [1, -1, 1], 1.0, precomputed(), bias="penalized"),
         "svm.soft, a large matrix": by_matrix(sample_problem("svm.soft", n=checker.PIVOTED_ROWS + 6), rbf(0.5)),
         "svm.onenorm, an indefinite matrix": one_norm_classification(INDEFINITE, [1, -1], 1.0, precomputed()),
     }
-    return [(name, certificate(solve(problem, tol=1e-9))) for name, problem in problems.items()]
-
-
-def by_matrix(problem: Problem, kernel: Kernel) -> Problem:
-    """The problem by the Gram matrix of its points, with the shift by which that is proved positive semidefinite."""
-    K = kernel.block(problem.X, problem.X)
-    K = np.tril(K) + np.tril(K, -1).T
-    return replace(problem, X=K, kernel=precomputed(), shift=proven_shift(K))
+    made = [(name, certificate(solve(problem, tol=1e-9))) for name, problem in problems.items()]
+    return [*made, ("svm.soft, a singular matrix", singular())]
 
 
 def weighted() -> list[tuple[str, dict[str, Any]]]:
