@@ -3,8 +3,8 @@
     forall R : realFieldType, holds R certificate        the minimum of the stated problem exists, and lies in the claimed interval
 
 over every ordered field R; or, where the file claims only that, the one end of the interval, or that no point is feasible. Nothing
-of the certificate is read here: it is cut into pieces, and Coq reads them. The families of `rocq/checker` are covered, with a
-linear kernel. `rocq` is compiled at its first use, and kept in the user's cache.
+of the certificate is read here: it is cut into pieces, and Coq reads them. Format 1 is covered, with a linear or polynomial kernel or a
+given Gram matrix. `rocq` is compiled at its first use, and kept in the user's cache.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from equimargin.proofs.coq.compiled import NotProved, coqc, library
 
 PIECE = 1000
 """Bytes of a string in the Coq file: Coq's stack is too small for strings of 100,000."""
-COVERED = "its families are svm, svr and rank, with a linear or polynomial kernel"
+COVERED = "it reads format 1, with a linear or polynomial kernel or a given Gram matrix"
 """What the proved checker reads, as a sentence on a certificate that it refuses says it."""
 INSTALL = "apt-get install coq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics"
 """What installs Coq and the libraries that the theorems need."""

@@ -13,9 +13,18 @@ import pytest
 from typer.testing import CliRunner
 
 from campaigns.certificate_mutations import accepted, hostile, mutations, signed
-from campaigns.two_checkers import one_sided, rays, weighted
+from campaigns.rocq import singular
+from campaigns.two_checkers import INDEFINITE, one_sided, rays, weighted
 from equimargin.cli.app import app
-from equimargin.formulations import classification, polynomial, rbf, regression
+from equimargin.formulations import (
+    classification,
+    one_norm_classification,
+    polynomial,
+    precomputed,
+    ranking_vector_machine,
+    rbf,
+    regression,
+)
 from equimargin.proofs import certificate, coq
 from equimargin.proofs.coq.__main__ import main
 from equimargin.proofs.coq.program import _name
@@ -26,6 +35,9 @@ SOFT: Any = certificate(solve(classification(X, [1, -1, -1, 1, -1], 2.0), tol=1e
 RBF: Any = certificate(solve(classification(X, [1, -1, -1, 1, -1], 2.0, rbf(1.0)), tol=1e-9))
 TUBE: Any = certificate(solve(regression(X, [0.5, 1.5, -2.0, 0.25, 1.0], 2.0, 0.125, loss="squared_hinge"), tol=1e-9))
 CUBIC: Any = certificate(solve(classification(X, [1, -1, -1, 1, -1], 2.0, polynomial(3, 0.5, 1.0)), tol=1e-9))
+VECTORS: Any = certificate(solve(ranking_vector_machine(X, [2, 0, 1, 1, 0], None, 2.0), tol=1e-9))
+ONE_NORM: Any = certificate(solve(one_norm_classification(X, [1, -1, -1, 1, -1], 2.0), tol=1e-9))
+SINGULAR: Any = singular()
 WEIGHTED, WITHOUT_POINT = dict(weighted())["svm.l2, weights"], rays()[0][1]
 BOTH = pytest.mark.skipif(not all(map(shutil.which, ("coqc", "ocamlfind"))), reason="coqc or ocamlfind is not installed")
 NEEDS_COQ = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
@@ -92,6 +104,7 @@ def test_a_rejected_certificate_becomes_no_theorem(tmp_path: Path) -> None:
 @NEEDS_COQ
 def test_coq_proves_what_it_covers_and_says_what_it_does_not(tmp_path: Path) -> None:
     proved = {"soft": SOFT, "tube": TUBE, "cubic": CUBIC, "weighted": WEIGHTED, "ray": WITHOUT_POINT}
+    proved |= {"vectors": VECTORS, "one_norm": ONE_NORM, "singular": SINGULAR}
     proved |= {f"side{k}": one for k, (_, one) in enumerate(one_sided(SOFT))}
     files = [written(tmp_path, f"{name}.json", document) for name, document in (proved | {"rbf": RBF}).items()]
     status, said = verify(*files)
@@ -167,7 +180,7 @@ def test_without_ocaml_a_sentence_says_what_to_install(program: Path, tmp_path: 
 def test_the_extracted_program_answers_as_the_checker_in_python_does(tmp_path: Path) -> None:
     built, rng = coq.build(), np.random.default_rng(0)
     assert coq.answer(built, written(tmp_path, "rbf.json", RBF)) is coq.Answer.UNREAD
-    for document in (SOFT, TUBE, CUBIC, WEIGHTED, WITHOUT_POINT, *(one for _, one in one_sided(TUBE))):
+    for document in (SOFT, TUBE, CUBIC, WEIGHTED, WITHOUT_POINT, VECTORS, ONE_NORM, SINGULAR, *(one for _, one in one_sided(TUBE))):
         assert coq.answer(built, written(tmp_path, "true.json", document)) is coq.Answer.ACCEPTED
         for _, changed in mutations(document, rng, 40):
             again = signed(changed)
@@ -184,6 +197,38 @@ def test_the_program_refuses_a_ray_that_is_none(tmp_path: Path) -> None:
     soft = signed(WITHOUT_POINT | {"problem": problem | {"family": "svm.soft", "C": 1, "weights": ["inf", "inf", "inf", 1e6]}})
     apart = signed(WITHOUT_POINT | {"dual": dual | {"numerators": [2, 2, 1, 3]}})
     for wrong in (soft, apart):
+        assert coq.answer(coq.build(), written(tmp_path, "wrong.json", wrong)) is coq.Answer.REJECTED
+        assert accepted(json.dumps(wrong).encode()) is None
+
+
+@BOTH
+def test_the_program_refuses_a_matrix_that_is_not_semidefinite(tmp_path: Path) -> None:
+    """A margin problem needs K >= 0, a linear program does not; and what a certificate says of that has to be so."""
+    signs, multipliers = [1, -1], {"rows": [0, 1], "numerators": [1, 1], "denominator": 1}
+    indefinite = certificate(solve(one_norm_classification(INDEFINITE, signs, 1.0, precomputed()), tol=1e-9))
+    assert coq.answer(coq.build(), written(tmp_path, "program.json", indefinite)) is coq.Answer.ACCEPTED
+    margin = SINGULAR["problem"] | {"features": [[0], [1, -2]], "labels": signs}
+    claim = {"lower": 0, "upper": "inf"}
+    for triangle, expected in (
+        ([[0], [1, -2]], coq.Answer.REJECTED),
+        ([[1], [1, 1]], coq.Answer.ACCEPTED),
+        ([[1], [2, 1]], coq.Answer.REJECTED),
+    ):
+        made = SINGULAR | {"problem": margin | {"features": triangle}, "primal": None, "dual": multipliers, "claim": claim}
+        again = signed(made)
+        assert coq.answer(coq.build(), written(tmp_path, "margin.json", again)) is expected
+        assert (accepted(json.dumps(again).encode()) is not None) == (expected is coq.Answer.ACCEPTED)
+    said = signed(indefinite | {"semidefinite": "by factorisation"})
+    assert coq.answer(coq.build(), written(tmp_path, "said.json", said)) is coq.Answer.UNREAD
+    assert accepted(json.dumps(said).encode()) is None
+
+
+@BOTH
+def test_the_program_refuses_prices_above_one(tmp_path: Path) -> None:
+    """Multipliers of a linear program within their costs that break B'u <= 1, and a price that is just 1."""
+    for document in (VECTORS, ONE_NORM):
+        dual = document["dual"]
+        wrong = signed(document | {"dual": dual | {"denominator": int(str(dual["denominator"]), 0) * 9 // 10}})
         assert coq.answer(coq.build(), written(tmp_path, "wrong.json", wrong)) is coq.Answer.REJECTED
         assert accepted(json.dumps(wrong).encode()) is None
 
