@@ -3,9 +3,9 @@
     python -m campaigns.mutation --seed 1 --sample 25 checker referee
 
 Each mutant is one changed place of a source, which only a child of this process sees: nothing is written. There the tests of its room
-run until the first one fails. Kernels of the room run there as Python, because their machine code is kept under a digest of the sources on
-the disk, and would not be the mutant's. What survives is listed with the argument for it in `survivors.toml`. A survivor without one ends
-with exit status 1, and so does a room whose tests fail without any mutant.
+run until the first one fails, those first that took the least time without a mutant. Kernels of the room run there as Python, because their
+machine code is kept under a digest of the sources on the disk, and would not be the mutant's. What survives is listed with the argument for
+it in `survivors.toml`. A survivor without one ends with exit status 1, and so does a room whose tests fail without any mutant.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import ast
 import inspect
+import json
 import os
 import random
 import resource
@@ -79,6 +80,32 @@ ROOMS = {
     ),
 }
 """The rooms by their names."""
+
+
+class FastestFirst:
+    """A plugin of pytest: a room's tests by the seconds that each took without a mutant, which a run without one writes down.
+
+    file : where they are.  noted : whether this run writes them.
+    """
+
+    def __init__(self, file: Path, noted: bool) -> None:
+        self.file, self.noted = file, noted
+        self.seconds: dict[str, float] = {} if noted else json.loads(file.read_text(encoding="utf-8"))
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """One that is not known goes first."""
+        items.sort(key=lambda item: self.seconds.get(item.nodeid, 0.0))
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Set-up and what comes after it count, too."""
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        """Write them down."""
+        if self.noted:
+            self.file.write_text(json.dumps(self.seconds), encoding="utf-8")
+
+
 IN_PYTHON = {"larger": max, "smaller": min}
 """What stands for instructions of the processor where kernels run as Python, by their names in the kernels' modules."""
 
@@ -197,7 +224,9 @@ def killed(room: Room, mutant: Mutant | None) -> bool:
             _see(mutant)
         tests = [str(ROOT / "tests" / name) for name in room.tests]
         left_out = [f"--deselect=tests/{name}" for name in room.slow]
-        status = import_module("pytest").main(["-q", "-x", "-p", "no:cacheprovider", "-W", UNHEARD, *left_out, *tests])
+        fastest_first = FastestFirst(FOLDER / f"{room.name}.json", noted=mutant is None)
+        options = ["-q", "-x", "-p", "no:cacheprovider", "-W", UNHEARD]
+        status = import_module("pytest").main([*options, *left_out, *tests], plugins=[fastest_first])
     except BaseException:  # a mutant may fail while it is imported, in any way
         traceback.print_exc()
     finally:
