@@ -14,6 +14,7 @@ import argparse
 import ast
 import inspect
 import json
+import math
 import os
 import random
 import resource
@@ -41,8 +42,10 @@ FOLDER = ROOT / "build" / "mutation"
 """Where what the tests of the last mutant of a room have printed is kept."""
 UNHEARD = "ignore::pytest.PytestAssertRewriteWarning"
 """The warning that this process has loaded hypothesis before pytest has, which every child inherits."""
-CLOCK = 180
-"""CPU seconds of the tests of one mutant: one that makes a loop go on for ever is killed by its clock."""
+CLOCK = 3
+"""How many times the CPU seconds without a mutant the tests of one may take, which may make a loop go on for ever."""
+MOST_SECONDS = 900
+"""CPU seconds of the tests of a room without a mutant, at most."""
 LOADED_FIRST = ("pytest", "hypothesis", "hypothesis.extra.numpy", "scipy.sparse", "scipy.optimize", "numba", "cvxpy", "sklearn.svm")
 """Packages of others that every child needs, and that this process loads once for all."""
 
@@ -208,14 +211,15 @@ def _uncompiled(room: Room) -> None:
     numba.njit = njit
 
 
-def killed(room: Room, mutant: Mutant | None) -> bool:
-    """Whether a test fails, in a child of this process that sees the mutant."""
+def killed(room: Room, mutant: Mutant | None, seconds: int = MOST_SECONDS) -> tuple[bool, float]:
+    """Whether a test fails in a child of this process that sees the mutant, or it takes more CPU seconds; and how many it took."""
     child = os.fork()
     if child:
-        return os.waitpid(child, 0)[1] != 0
+        _, status, usage = os.wait4(child, 0)
+        return status != 0, usage.ru_utime + usage.ru_stime
     status = 1
     try:
-        resource.setrlimit(resource.RLIMIT_CPU, (CLOCK, CLOCK))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         log = os.open(FOLDER / f"{room.name}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         for stream in (sys.stdout, sys.stderr):
             os.dup2(log, stream.fileno())
@@ -242,11 +246,12 @@ def argued() -> dict[str, str]:
 def examined(name: str, sample: int, seed: int) -> bool:
     """Try a sample of a room's mutants and say how many are killed; whether every survivor has an argument."""
     room, known = ROOMS[name], argued()
-    if killed(room, None):
+    fails, seconds = killed(room, None)
+    if fails:
         print(f"{name}: its tests fail without any mutant", flush=True)
         return False
     tried, places = drawn(room, sample, seed)
-    survivors = [mutant for mutant in tried if not killed(room, mutant)]
+    survivors = [mutant for mutant in tried if not killed(room, mutant, CLOCK * math.ceil(seconds))[0]]
     for mutant in survivors:
         print(f"{name}: survives: {mutant}\n    {known.get(str(mutant), 'WITHOUT AN ARGUMENT')}", flush=True)
     print(f"{name}: {len(tried) - len(survivors)} of {len(tried)} killed, drawn by seed {seed} from {places:,} places", flush=True)

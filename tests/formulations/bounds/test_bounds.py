@@ -35,7 +35,7 @@ from equimargin.formulations import (
     regression,
 )
 from equimargin.formulations.bounds.complete import complete
-from equimargin.formulations.bounds.evaluate import kernel_product
+from equimargin.formulations.bounds.evaluate import inner_error, kernel_product
 from equimargin.formulations.bounds.intervals import Interval, inner_interval
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Linear, sigmoid
@@ -625,3 +625,22 @@ def test_a_missed_tube_is_as_far_off_inward_as_outward() -> None:
     proven, inner = interval(problem, wrong), inner_interval(problem, wrong)
     assert proven.upper > 1.1 * interval(problem, right).upper
     assert inner.upper == pytest.approx(proven.upper, rel=1e-12)
+
+
+def test_a_tube_that_is_hardly_missed_costs_hardly_more() -> None:
+    """The least w in the tube is 1/2, and 1 is inside by 1/2: one that misses it by a share of both is mixed with twice that share of 1."""
+    x = np.linspace(-1.0, 1.0, 9)
+    problem = regression(x[:, None], x, np.inf, 0.5)
+    for share in 2.05 * 2.0 ** np.arange(-13.0, -5.0):
+        w = 0.5 - 0.5 * share / (1 - share)
+        upper = interval(problem, Point(w=np.array([w]), b=0.0)).upper
+        assert 0.125 <= upper < 0.5 * (w + 2.1 * share * (1 - w)) ** 2
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4))
+def test_the_error_of_an_inner_product_is_no_less_than_what_its_terms_are_off_by(seed: int, n: int) -> None:
+    r = np.random.default_rng(seed)
+    v, off = r.normal(size=n), np.abs(r.normal(size=n)) * 10.0 ** r.integers(-9, 9)
+    exact = sum((abs(a) * e for a, e in zip(fractions(v), fractions(off), strict=True)), Fraction(0))
+    found = Fraction(inner_error(v, np.zeros(n), off))
+    assert exact <= found <= exact * (1 + Fraction(2) ** -46)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -203,3 +204,17 @@ def test_what_is_asked_wrongly_is_refused() -> None:
     with pytest.raises(ValueError, match="leave X out for the training points"):
         given_one.stable_predict(np.ones((2, 12)))
     assert (given_one.stability().signs() != 0).any()
+
+
+def test_a_distance_in_the_space_of_a_kernel_is_hardly_more_than_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the matrix where it is small enough; otherwise by the triangle over 0, whose two sides are 1."""
+    X = np.random.default_rng(0).normal(size=(9, 3)) * 0.1
+    problem = classification(X, np.resize([1.0, -1.0], 9), kernel=rbf(0.5))
+    i, j = np.triu_indices(9, 1)
+    exact = np.sqrt(-2 * np.expm1(-0.5 * ((X[i] - X[j]) ** 2).sum(axis=1)))
+    module = import_module(stability.__module__)
+    found = module._distances(problem, i, j)
+    assert (exact * (1 - 1e-12) <= found).all()
+    assert found == pytest.approx(exact, rel=1e-9)
+    monkeypatch.setattr(module, "STORED_ROWS", 8)
+    assert module._distances(problem, i, j) == pytest.approx(2.0, rel=1e-12)
