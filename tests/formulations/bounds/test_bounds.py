@@ -461,6 +461,16 @@ def test_values_are_computed_in_extended_precision_only_where_float64_is_too_rou
     assert (kernel_product(problem, v, 0.0)[1] < rough).all()
 
 
+def test_what_is_too_rough_is_measured_by_the_largest_target() -> None:
+    """Errors of 1e-10 are too many where targets are 1, and few enough where one is 1e6."""
+    v, x = np.array([1e6, 1e6]), np.array([[0.3], [0.7]])
+    for largest_target, rough_enough in ((1.0, False), (1e6, True)):
+        problem = regression(x, [0.0, largest_target], 1.0, 0.0)
+        in_float64 = present(problem.explicit).kernel_product(v)[1]
+        assert 1e-11 < in_float64.max() < 1e-8
+        assert (kernel_product(problem, v, 1e-11)[1] == in_float64).all() == rough_enough
+
+
 @pytest.mark.parametrize("kernel", [rbf(0.5), polynomial(2, 1.0, 1.0)], ids=str)
 def test_the_quadratic_term_of_a_declaration_may_be_off_by_what_its_features_leave_out(kernel: Kernel) -> None:
     """1/2 beta'(K - L L')beta, computed in rationals, is within the bound, whether beta or the multipliers make it."""

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from equimargin.formulations import MarginProblem, Point, classification, linear, one_norm_ranking, polynomial, ranking, rbf, regression
 from equimargin.formulations.bounds import stability
+from equimargin.formulations.bounds.stability import Stability
 from equimargin.formulations.kernels.kernel import RBF, Intercept
 from equimargin.formulations.rows import labelled
 from equimargin.solvers import Status, solve
@@ -138,6 +139,15 @@ def test_pairs_are_counted_as_they_are_listed(monkeypatch: pytest.MonkeyPatch) -
         rows: Any = solution.problem.rows
         queries = rows.query[rows.preferred]
         assert weight is None or (ball.rows()[queries == 1] == -1).all()
+
+
+def test_pairs_are_counted_as_far_as_thresholds_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """w = 1, and slacks are known to 6.5, then to 7.1: two of three pairs are met by 20, and thresholds of sweeps go up to 8."""
+    problem = ranking([[0.0], [20.0], [20.5]], [0, 1, 2])
+    monkeypatch.setattr(labelled, "MANY", 0)
+    for off, counted in ((6.5, (2, 0)), (7.1, (0, 0))):
+        ball = Stability(problem, np.array([0.0, 0.05, 0.0]), off / (2.02 * 13.5), (0.0, 0.0))
+        assert ball.counts() == counted
 
 
 def test_a_regression_and_a_problem_without_a_bias_have_bounds() -> None:
