@@ -68,7 +68,7 @@ ROOMS = {
     "checker": Room(
         "checker",
         ("proofs/checker.py",),
-        tuple(f"proofs/certificates/test_{name}.py" for name in ("checker", "certificate", "program_certificate")),
+        tuple(f"proofs/certificates/test_{name}.py" for name in ("checker", "certificate", "program_certificate", "path_certificate")),
     ),
     "referee": Room("referee", ("proofs/referee",), ("proofs/test_referee.py",)),
     "bounds": Room("bounds", ("formulations/bounds",), ("formulations/bounds",)),

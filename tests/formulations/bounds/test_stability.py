@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
@@ -228,3 +229,15 @@ def test_a_distance_in_the_space_of_a_kernel_is_hardly_more_than_it_is(monkeypat
     assert found == pytest.approx(exact, rel=1e-9)
     monkeypatch.setattr(module, "STORED_ROWS", 8)
     assert module._distances(problem, i, j) == pytest.approx(2.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_distances_of_many_features_are_taken_a_few_at_a_time(sparse: bool) -> None:
+    """Of 300,000 features three pairs are a block, and 21 pairs are seven."""
+    X = np.zeros((7, 300_000))
+    X[np.arange(7), np.arange(7)] = np.arange(1.0, 8.0)
+    problem = classification(csr_array(X) if sparse else X, np.resize([1.0, -1.0], 7))
+    i, j = np.triu_indices(7, 1)
+    found = import_module(stability.__module__)._distances(problem, i, j)
+    assert (np.hypot(i + 1.0, j + 1.0) <= found).all()
+    assert found == pytest.approx(np.hypot(i + 1.0, j + 1.0), rel=1e-9)

@@ -779,6 +779,14 @@ def test_a_changed_path_is_rejected(change: Callable[[Any], None]) -> None:
     assert " does not hold: " in refusal(document)
 
 
+def test_points_of_a_path_without_a_loss_prove_half_the_square_of_their_functions() -> None:
+    """They are optimal, so that lambda^2 L is lambda^2 U, which is |g|^2 / 2 as nothing is lost."""
+    problem = checker.read_problem(without_loss()["problem"])
+    for knot in checker.list_of_knots(problem, without_loss()["path"]):
+        assert knot.gap == 0
+        assert knot.lower == knot.g.norm2 / 2 == knot.lam**2 / 4
+
+
 def test_an_error_of_the_kernel_counts_against_a_piece() -> None:
     """Its curvature is larger by (1 + gap / 2) e |dbeta|_1^2, where e is the error of an entry."""
     problem = checker.read_problem(without_loss()["problem"])
