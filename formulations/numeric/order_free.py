@@ -90,13 +90,12 @@ def folded_rows(X: Array, beta: Array, cut: Grid) -> Array:
 
 
 @jit
-def products_by_row(X: Array, v: Array) -> Array:
-    """X v, (n,), plus the last entry of v if it has one more than X has columns. Every row is summed from left to right, on any machine.
+def products_by_row(X: Array, v: Array, out: Array) -> Array:
+    """X v into `out`, (n,), plus the last entry of v if it has one more than X has columns; `out`. Every row is summed from left to right.
 
     Four rows are summed at a time, because a sum in a fixed order waits for each of its additions.
     """
     n, d = X.shape
-    out = np.empty(n)
     constant = v[d] if v.size > d else 0.0
     whole = n - n % 4
     for i in range(0, whole, 4):

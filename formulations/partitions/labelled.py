@@ -31,13 +31,13 @@ class LabelledPartition(Partition):
 
     def look(self, whole: Whole, v: Array, loss: SmoothLoss) -> list[Array]:
         numbers, columns = whole.grids(v, loss)
-        beta, sums = np.empty(len(self.y)), np.empty((2, 2))
+        beta, sums = self.memory.array("beta", self.y.shape), np.empty((2, 2))
         squared = whole.loss == "squared_hinge"
         _fold(self.values(v), self.y, self._before(loss), loss.slope, loss.top, squared, numbers, beta, sums)
         return [sums, folded_rows(self.X, beta, columns)]
 
     def hessian(self, whole: Whole, v: Array, loss: SmoothLoss) -> list[Array]:
-        rows = np.empty(len(self.y), dtype=np.int32)
+        rows = self.memory.array("rows", self.y.shape, np.int32)
         k = _curved(self.values(v), self.y, self._before(loss), loss.slope, loss.top, rows)
         return [_integer_gram(self.X, rows[:k], whole.integer_scale())]
 
@@ -46,16 +46,17 @@ class LabelledPartition(Partition):
         if not loss.centres:
             return np.array([loss.start])
         key = b"".join(v.tobytes() + np.float64(slope).tobytes() for v, slope in loss.centres)
-        return self.kept("centre", key, lambda: self._centred(loss, key))
+        last = self._kept.get("centre", (b"", np.array([loss.start])))
+        return self.kept("centre", key, lambda: self._centred(loss, key, *last))
 
-    def _centred(self, loss: SmoothLoss, key: bytes) -> Array:
+    def _centred(self, loss: SmoothLoss, key: bytes, known: bytes, before: Array) -> Array:
         """a at the last centre, from that at the one before if it is kept, or else from the first."""
-        known, before = self._kept.get("centre", (b"", np.array([loss.start])))
         size = len(key) // len(loss.centres)
         start = len(known) // size if key.startswith(known) else 0
         a = before if start else np.array([loss.start])
         for v, slope in loss.centres[start:]:
-            a = np.clip(a + slope * (1.0 - self.y * products_by_row(self.X, v)), 0.0, 1.0)
+            f = products_by_row(self.X, v, self.memory.array("values at a centre", self.y.shape))
+            a = np.clip(a + slope * (1.0 - self.y * f), 0.0, 1.0)
         return a
 
 

@@ -1,13 +1,15 @@
 """One partition of the points, immutable. What it answers is a function of its rows and of what it is asked with, and of nothing else.
 
 What it keeps between two questions, decision values and their order, only saves time. It is left behind where a partition is copied or
-sent, and computed again where it is missing. A partition that is lost can therefore be read again in the middle of a run.
+sent, and computed again where it is missing. A partition that is lost can therefore be read again in the middle of a run. The memory in
+which it computes is kept, too, and serves one question after the other: in pages that are new to a process a look takes a tenth longer.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +17,7 @@ import numpy as np
 from equimargin.formulations.numeric.arguments import reals
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.order_free import products_by_row
+from equimargin.formulations.numeric.workspace import Workspace
 from equimargin.formulations.partitions.smooth_loss import SmoothLoss
 from equimargin.formulations.partitions.whole import Facts, Whole
 
@@ -48,7 +51,7 @@ class Partition(ABC):
             self._read()
         except ValueError as wrong:
             raise ValueError(f"partition {number}: {wrong}") from None
-        self._kept: dict[str, tuple[bytes, Any]] = {}
+        self._forget()
 
     @abstractmethod
     def _read(self) -> None:
@@ -66,21 +69,37 @@ class Partition(ABC):
     def hessian(self, whole: Whole, v: Array, loss: SmoothLoss) -> list[Array]:
         """sum z_r z_r' over the rows on the curved piece of phi, (2, q, q), z in integers: the two sums of each entry."""
 
+    def answer(self, question: str, *arguments: Any) -> Any:
+        """What the method of that name returns; one question at a time, whichever thread asks."""
+        with self._asked:
+            return getattr(self, question)(*arguments)
+
+    def _forget(self) -> None:
+        """Begin with nothing kept: all that is here only saves time."""
+        self._kept: dict[str, tuple[bytes, Any]] = {}
+        self.memory = Workspace()
+        self._asked = Lock()
+
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_kept": {}}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_kept", "memory", "_asked")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
 
     def __sizeof__(self) -> int:
         return int(self.X.nbytes + self.y.nbytes)
 
     def values(self, v: Array) -> Array:
         """f(x) + b, (n,)."""
-        return self.kept("values", v.tobytes(), lambda: products_by_row(self.X, v))
+        return self.kept("values", v.tobytes(), lambda: products_by_row(self.X, v, self.memory.array("values", self.y.shape)))
 
     def kept(self, name: str, key: bytes, make: Callable[[], Kept]) -> Kept:
-        """The last value of that name if it is that of the key; otherwise it is made."""
-        found = self._kept.get(name)
+        """The last value of that name if it is that of the key; otherwise it is made, perhaps in the memory of the last."""
+        found = self._kept.pop(name, None)
         if found is None or found[0] != key:
-            found = self._kept[name] = key, make()
+            found = key, make()
+        self._kept[name] = found
         value: Kept = found[1]
         return value
 

@@ -17,6 +17,7 @@ import numpy as np
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.jit import jit
 from equimargin.formulations.numeric.order_free import Grid, cut_in_two, folded_rows
+from equimargin.formulations.numeric.workspace import Workspace
 from equimargin.formulations.partitions.partition import Partition
 from equimargin.formulations.partitions.smooth_loss import SmoothLoss
 from equimargin.formulations.partitions.whole import BLOCK_PAIR_ROWS, Facts, Whole
@@ -53,7 +54,8 @@ class RankedPartition(Partition):
         at = self._sorted(whole, v)
         numbers, columns = whole.grids(v, loss)
         thresholds = *at.thresholds(loss), at.one
-        sums, beta = np.zeros((2, 2)), np.zeros(len(self.y))
+        sums, beta = np.zeros((2, 2)), self.memory.array("beta", self.y.shape)
+        beta[:] = 0.0
         within = tuple(at.within(tau) for tau in thresholds)
         scale = np.array([loss.slope, at.unit])
         _fold(at.order, at.points.z, within, np.array(thresholds), scale, whole.loss == "squared_hinge", numbers, beta, sums)
@@ -64,37 +66,40 @@ class RankedPartition(Partition):
         high, low = at.thresholds(loss)
         H = np.zeros((2, q, q))
         if len(at.order):
-            graph = Graph(at.points, high, low, at.within(high).degree - at.within(low).degree)
+            degree = self.memory.array("degree", at.order.shape, np.int64)
+            np.subtract(at.within(high).degree, at.within(low).degree, out=degree)
+            graph = Graph(at.points, high, low, degree)
             _integer_laplacian(self.X, at.order, whole.integer_scale(), graph, H)
         return [H]
 
     def _sorted(self, whole: Whole, v: Array) -> SortedQueries:
-        return self.kept("sorted", v.tobytes(), lambda: SortedQueries.of(self.pairs, self.values(v), whole.unit(v)))
+        return self.kept("sorted", v.tobytes(), lambda: SortedQueries.of(self.pairs, self.values(v), whole.unit(v), self.memory))
 
 
 @dataclass(frozen=True, eq=False)
 class SortedQueries:
     """The points of all queries, by decision value.
 
-    order : (n,) the points.  points : their values in units.  unit : of the values.
+    order : (n,) the points.  points : their values in units.  unit : of the values.  memory : where all of this is.
     """
 
     order: Index
     points: SortedPoints
     unit: float
+    memory: Workspace
     _within: dict[int, Within] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, pairs: CountedPairs, f: Array, unit: float) -> SortedQueries:
+    def of(cls, pairs: CountedPairs, f: Array, unit: float, memory: Workspace) -> SortedQueries:
         """Sort decision values f (m,), taken from the middle one of their query."""
         n, starts = len(pairs.active), pairs.starts
-        order, middle = np.empty(n, dtype=np.int64), np.empty(len(pairs.queries))
-        z, level = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int32)
+        order, middle = memory.array("order", (n,), np.int64), np.empty(len(pairs.queries))
+        z, level = memory.array("z", (n,), np.int64), memory.array("level", (n,), np.int32)
         if n:
             by_query(np.argsort(f), pairs.place, starts, order)
             middles(order, f, starts, middle)
             gathered(order, f, pairs.level, starts, middle, unit, z, level)
-        return cls(order, SortedPoints(z, level, starts, pairs.levels), unit)
+        return cls(order, SortedPoints(z, level, starts, pairs.levels), unit, memory)
 
     @property
     def one(self) -> int:
@@ -110,10 +115,13 @@ class SortedQueries:
         """The pairs within a threshold of units."""
         if tau not in self._within:
             n, k = len(self.order), len(self.points.levels)
-            degree, balance, pull = (np.zeros(n, dtype=np.int64) for _ in range(3))
+            of_points = self.memory.array(f"within threshold {len(self._within)}", (3, n), np.int64)
+            degree, balance, pull = of_points
             found = Within(degree, balance, pull, np.zeros(k), np.zeros(k), np.zeros(k, dtype=np.int64))
             if n and tau > BELOW_ALL_PAIRS:
                 within(self.points, tau, found)
+            else:
+                of_points[:] = 0
             self._within[tau] = found
         return self._within[tau]
 

@@ -24,13 +24,13 @@ import numpy as np
 
 from equimargin.formulations.bounds.intervals import interval
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.workspace import Workspace, lent
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.solvers.dual.newton_on_face import SMALL_FACE, climb, worth
 from equimargin.solvers.dual.smo_problem import Index, Look, PointProblem, Units
 from equimargin.solvers.dual.working_set import WorkingSet, pair_steps
 from equimargin.solvers.needs import Needs
-from equimargin.solvers.products.workspace import Workspace, lent
 from equimargin.solvers.progress import WORK_BETWEEN_CLOCKS, Progress, multipliers, risen
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits, Solution, Status

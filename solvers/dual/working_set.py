@@ -20,10 +20,10 @@ from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import fast, jit
 from equimargin.formulations.numeric.vector_loops import first_at_least, larger
+from equimargin.formulations.numeric.workspace import Workspace
 from equimargin.solvers.dual.smo_problem import NEVER, Index, Look, Sides
 from equimargin.solvers.products.kept_tiles import kept
 from equimargin.solvers.products.tiles import Block, Tiles, add_rows, tiles
-from equimargin.solvers.products.workspace import Workspace
 
 ONE_SET = 2048
 """Points up to which all of them are one working set. Its block of K, 16 MB in float32, is computed once and for all."""
@@ -98,7 +98,7 @@ class WorkingSet:
         if self.whole:
             if self.K is None:
                 self.points = np.arange(self.m)
-                self.K = self.tiles.block(self.points, self.points, self.memory.square("set", self.m, self.tiles.dtype))
+                self.K = self.tiles.block(self.points, self.points, self.memory.array("set", (self.m, self.m), self.tiles.dtype))
             return 0
         if self.K is not None:
             self.tiles.expect(int(np.count_nonzero((look.rise < look.level) | (look.fall > look.level))))
@@ -111,7 +111,7 @@ class WorkingSet:
         self.points, places = seated(points, before)
         if self.K is None or len(before) != size or len(places) > size // RENEWED_PART:
             self.points, self.K = points, None  # the memory of the old block is free for the new one
-            self.K = self.tiles.block(points, points, self.memory.square("set", size, self.tiles.dtype))
+            self.K = self.tiles.block(points, points, self.memory.array("set", (size, size), self.tiles.dtype))
             return 4 * size**2
         self.tiles.renew(self.K, self.points, places)
         return 8 * size * len(places)
@@ -120,7 +120,7 @@ class WorkingSet:
         """K at some points, (k, k), to write into."""
         if self.whole:
             return np.asarray(self.K[np.ix_(points, points)])
-        return self.tiles.block(points, points, self.memory.square("face", len(points), self.tiles.dtype))
+        return self.tiles.block(points, points, self.memory.array("face", (len(points), len(points)), self.tiles.dtype))
 
     def follow(self, points: Index, change: Array, G: Array) -> int:
         """G <- G + K[:, points] change, in place; through the block where the points are `self.points` or all points are in it.

@@ -36,7 +36,7 @@ class Here:
         self.partitions = list(partitions)
 
     def each(self, method: str, *arguments: Any) -> list[Any]:
-        return [getattr(partition, method)(*arguments) for partition in self.partitions]
+        return [partition.answer(method, *arguments) for partition in self.partitions]
 
     def total(self, method: str, *arguments: Any) -> list[Array]:
         return added(*self.each(method, *arguments))

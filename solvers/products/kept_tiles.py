@@ -13,8 +13,8 @@ import numpy as np
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import Precomputed
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.workspace import KEPT_BYTES, Workspace
 from equimargin.solvers.products.tiles import Block, GivenTiles, Index, Tiles
-from equimargin.solvers.products.workspace import KEPT_BYTES, Workspace
 
 USES_OF_A_ROW = 2
 """Times that the row of a point that violates optimality will be asked for, about: when the point moves, and when the gap is computed."""
@@ -52,7 +52,7 @@ class Whole:
         m = self.exact.gram.m
         if self.gram is None and self.spent + self.ahead > m**2:
             points = np.arange(m)
-            self.gram = Gram(Precomputed(), self.exact.block(points, points, self.memory.square("all", m, self.exact.dtype)))
+            self.gram = Gram(Precomputed(), self.exact.block(points, points, self.memory.array("all", (m, m), self.exact.dtype)))
         self.spent += entries
         return self.gram
 

@@ -3,9 +3,9 @@
     python -m campaigns.mutation --seed 1 --sample 25 checker referee
 
 Each mutant is one changed place of a source, which only a child of this process sees: nothing is written. There the tests of its room
-run until the first one fails. Kernels of the room run there as Python, because their machine code is kept under a digest of the sources on
-the disk, and would not be the mutant's. What survives is listed with the argument for it in `survivors.toml`. A survivor without one ends
-with exit status 1, and so does a room whose tests fail without any mutant.
+run until the first one fails, those first that took the least time without a mutant. Kernels of the room run there as Python, because their
+machine code is kept under a digest of the sources on the disk, and would not be the mutant's. What survives is listed with the argument for
+it in `survivors.toml`. A survivor without one ends with exit status 1, and so does a room whose tests fail without any mutant.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from __future__ import annotations
 import argparse
 import ast
 import inspect
+import json
+import math
 import os
 import random
 import resource
@@ -40,8 +42,10 @@ FOLDER = ROOT / "build" / "mutation"
 """Where what the tests of the last mutant of a room have printed is kept."""
 UNHEARD = "ignore::pytest.PytestAssertRewriteWarning"
 """The warning that this process has loaded hypothesis before pytest has, which every child inherits."""
-CLOCK = 180
-"""CPU seconds of the tests of one mutant: one that makes a loop go on for ever is killed by its clock."""
+CLOCK = 3
+"""How many times the CPU seconds without a mutant the tests of one may take, which may make a loop go on for ever."""
+MOST_SECONDS = 900
+"""CPU seconds of the tests of a room without a mutant, at most."""
 LOADED_FIRST = ("pytest", "hypothesis", "hypothesis.extra.numpy", "scipy.sparse", "scipy.optimize", "numba", "cvxpy", "sklearn.svm")
 """Packages of others that every child needs, and that this process loads once for all."""
 
@@ -64,7 +68,7 @@ ROOMS = {
     "checker": Room(
         "checker",
         ("proofs/checker.py",),
-        tuple(f"proofs/certificates/test_{name}.py" for name in ("checker", "certificate", "program_certificate")),
+        tuple(f"proofs/certificates/test_{name}.py" for name in ("checker", "certificate", "program_certificate", "path_certificate")),
     ),
     "referee": Room("referee", ("proofs/referee",), ("proofs/test_referee.py",)),
     "bounds": Room("bounds", ("formulations/bounds",), ("formulations/bounds",)),
@@ -79,6 +83,32 @@ ROOMS = {
     ),
 }
 """The rooms by their names."""
+
+
+class FastestFirst:
+    """A plugin of pytest: a room's tests by the seconds that each took without a mutant, which a run without one writes down.
+
+    file : where they are.  noted : whether this run writes them.
+    """
+
+    def __init__(self, file: Path, noted: bool) -> None:
+        self.file, self.noted = file, noted
+        self.seconds: dict[str, float] = {} if noted else json.loads(file.read_text(encoding="utf-8"))
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """One that is not known goes first."""
+        items.sort(key=lambda item: self.seconds.get(item.nodeid, 0.0))
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Set-up and what comes after it count, too."""
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        """Write them down."""
+        if self.noted:
+            self.file.write_text(json.dumps(self.seconds), encoding="utf-8")
+
+
 IN_PYTHON = {"larger": max, "smaller": min}
 """What stands for instructions of the processor where kernels run as Python, by their names in the kernels' modules."""
 
@@ -181,14 +211,15 @@ def _uncompiled(room: Room) -> None:
     numba.njit = njit
 
 
-def killed(room: Room, mutant: Mutant | None) -> bool:
-    """Whether a test fails, in a child of this process that sees the mutant."""
+def killed(room: Room, mutant: Mutant | None, seconds: int = MOST_SECONDS) -> tuple[bool, float]:
+    """Whether a test fails in a child of this process that sees the mutant, or it takes more CPU seconds; and how many it took."""
     child = os.fork()
     if child:
-        return os.waitpid(child, 0)[1] != 0
+        _, status, usage = os.wait4(child, 0)
+        return status != 0, usage.ru_utime + usage.ru_stime
     status = 1
     try:
-        resource.setrlimit(resource.RLIMIT_CPU, (CLOCK, CLOCK))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         log = os.open(FOLDER / f"{room.name}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         for stream in (sys.stdout, sys.stderr):
             os.dup2(log, stream.fileno())
@@ -197,7 +228,9 @@ def killed(room: Room, mutant: Mutant | None) -> bool:
             _see(mutant)
         tests = [str(ROOT / "tests" / name) for name in room.tests]
         left_out = [f"--deselect=tests/{name}" for name in room.slow]
-        status = import_module("pytest").main(["-q", "-x", "-p", "no:cacheprovider", "-W", UNHEARD, *left_out, *tests])
+        fastest_first = FastestFirst(FOLDER / f"{room.name}.json", noted=mutant is None)
+        options = ["-q", "-x", "-p", "no:cacheprovider", "-W", UNHEARD]
+        status = import_module("pytest").main([*options, *left_out, *tests], plugins=[fastest_first])
     except BaseException:  # a mutant may fail while it is imported, in any way
         traceback.print_exc()
     finally:
@@ -213,11 +246,12 @@ def argued() -> dict[str, str]:
 def examined(name: str, sample: int, seed: int) -> bool:
     """Try a sample of a room's mutants and say how many are killed; whether every survivor has an argument."""
     room, known = ROOMS[name], argued()
-    if killed(room, None):
+    fails, seconds = killed(room, None)
+    if fails:
         print(f"{name}: its tests fail without any mutant", flush=True)
         return False
     tried, places = drawn(room, sample, seed)
-    survivors = [mutant for mutant in tried if not killed(room, mutant)]
+    survivors = [mutant for mutant in tried if not killed(room, mutant, CLOCK * math.ceil(seconds))[0]]
     for mutant in survivors:
         print(f"{name}: survives: {mutant}\n    {known.get(str(mutant), 'WITHOUT AN ARGUMENT')}", flush=True)
     print(f"{name}: {len(tried) - len(survivors)} of {len(tried)} killed, drawn by seed {seed} from {places:,} places", flush=True)

@@ -481,3 +481,13 @@ def test_squares_of_slacks_that_are_off_are_bounded_by_the_sums_at_hand() -> Non
         off = float(steps * slacks.unit)
         assert slacks._squares_near(steps, 1.0) >= neighbours * off**2
         assert slacks._squares_near(steps, -1.0) == 0.0
+
+
+@pytest.mark.parametrize("u", [1.25, 1.5])
+def test_what_underflows_in_many_queries_is_counted(u: float) -> None:
+    """Every query has one pair of slack u at the smallest cost there is: their product is rounded by a quarter of it, or by half."""
+    queries, smallest, slope = 200, 5e-324, 1 / 16
+    rows = LabelledPairs(np.tile([0.0, 1.0], queries), np.repeat(np.arange(queries), 2))
+    alpha = PairMultipliers(rows.slacks(np.tile([u - 1.0, 0.0], queries), np.full(queries, smallest)), Smooth(slope, 0.0, np.inf))
+    exact = queries * Fraction(u) * Fraction(smallest) * Fraction(slope)
+    assert Fraction(alpha.dual_bound(None, 1.0)) <= exact <= Fraction(alpha.dual_bound(None, -1.0))

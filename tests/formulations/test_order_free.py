@@ -64,8 +64,8 @@ def test_sums_of_rows_have_the_same_bits_in_every_order(seed: int, n: int, d: in
 def test_a_row_has_the_same_product_wherever_it_is(seed: int, n: int, d: int) -> None:
     r = np.random.default_rng(seed)
     X, v = r.normal(size=(n, d)), r.normal(size=d + 1)
-    whole = products_by_row(X, v)
-    assert np.array_equal(whole, np.concatenate([products_by_row(X[i : i + 1], v) for i in range(n)]))
+    whole = products_by_row(X, v, np.empty(n))
+    assert np.array_equal(whole, np.concatenate([products_by_row(X[i : i + 1], v, np.empty(1)) for i in range(n)]))
     assert whole == pytest.approx(X @ v[:d] + v[d])
 
 

@@ -100,4 +100,4 @@ class OnDask:
 
 def _answer(partition: Partition, method: str, arguments: tuple[Any, ...]) -> Any:
     """What a partition answers, on its worker."""
-    return getattr(partition, method)(*arguments)
+    return partition.answer(method, *arguments)

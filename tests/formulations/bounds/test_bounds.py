@@ -35,7 +35,7 @@ from equimargin.formulations import (
     regression,
 )
 from equimargin.formulations.bounds.complete import complete
-from equimargin.formulations.bounds.evaluate import kernel_product
+from equimargin.formulations.bounds.evaluate import inner_error, kernel_product
 from equimargin.formulations.bounds.intervals import Interval, inner_interval
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Linear, sigmoid
@@ -461,6 +461,16 @@ def test_values_are_computed_in_extended_precision_only_where_float64_is_too_rou
     assert (kernel_product(problem, v, 0.0)[1] < rough).all()
 
 
+def test_what_is_too_rough_is_measured_by_the_largest_target() -> None:
+    """Errors of 1e-10 are too many where targets are 1, and few enough where one is 1e6."""
+    v, x = np.array([1e6, 1e6]), np.array([[0.3], [0.7]])
+    for largest_target, rough_enough in ((1.0, False), (1e6, True)):
+        problem = regression(x, [0.0, largest_target], 1.0, 0.0)
+        in_float64 = present(problem.explicit).kernel_product(v)[1]
+        assert 1e-11 < in_float64.max() < 1e-8
+        assert (kernel_product(problem, v, 1e-11)[1] == in_float64).all() == rough_enough
+
+
 @pytest.mark.parametrize("kernel", [rbf(0.5), polynomial(2, 1.0, 1.0)], ids=str)
 def test_the_quadratic_term_of_a_declaration_may_be_off_by_what_its_features_leave_out(kernel: Kernel) -> None:
     """1/2 beta'(K - L L')beta, computed in rationals, is within the bound, whether beta or the multipliers make it."""
@@ -625,3 +635,22 @@ def test_a_missed_tube_is_as_far_off_inward_as_outward() -> None:
     proven, inner = interval(problem, wrong), inner_interval(problem, wrong)
     assert proven.upper > 1.1 * interval(problem, right).upper
     assert inner.upper == pytest.approx(proven.upper, rel=1e-12)
+
+
+def test_a_tube_that_is_hardly_missed_costs_hardly_more() -> None:
+    """The least w in the tube is 1/2, and 1 is inside by 1/2: one that misses it by a share of both is mixed with twice that share of 1."""
+    x = np.linspace(-1.0, 1.0, 9)
+    problem = regression(x[:, None], x, np.inf, 0.5)
+    for share in 2.05 * 2.0 ** np.arange(-13.0, -5.0):
+        w = 0.5 - 0.5 * share / (1 - share)
+        upper = interval(problem, Point(w=np.array([w]), b=0.0)).upper
+        assert 0.125 <= upper < 0.5 * (w + 2.1 * share * (1 - w)) ** 2
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4))
+def test_the_error_of_an_inner_product_is_no_less_than_what_its_terms_are_off_by(seed: int, n: int) -> None:
+    r = np.random.default_rng(seed)
+    v, off = r.normal(size=n), np.abs(r.normal(size=n)) * 10.0 ** r.integers(-9, 9)
+    exact = sum((abs(a) * e for a, e in zip(fractions(v), fractions(off), strict=True)), Fraction(0))
+    found = Fraction(inner_error(v, np.zeros(n), off))
+    assert exact <= found <= exact * (1 + Fraction(2) ** -46)

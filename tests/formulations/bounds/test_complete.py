@@ -118,3 +118,10 @@ def test_values_of_a_kernel_with_ties_are_those_of_one_function() -> None:
     problem = classification(np.array([[1.0], [1.0], [2.0]]), SIGNS, kernel=rbf(0.5))
     whole = complete(problem, {"f": [0.5, 0.5, -1.0]})
     np.testing.assert_allclose(whole.f, [0.5, 0.5, -1.0], atol=1e-9)
+
+
+def test_a_row_on_its_margin_that_costs_nothing_has_the_multiplier_0() -> None:
+    """w = 1 is the optimum for one of two equal points of the class 1, and the other has no weight."""
+    problem = classification([[1.0], [1.0]], [1.0, 1.0], 3.0, bias=False, sample_weight=[1.0, 0.0])
+    alpha = present(complete(problem, {"w": [1.0]}).both_sides.alpha)
+    assert np.asarray(alpha) == pytest.approx([1.0, 0.0], abs=1e-9)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
 from equimargin.formulations import MarginProblem, Point, classification, linear, one_norm_ranking, polynomial, ranking, rbf, regression
 from equimargin.formulations.bounds import stability
+from equimargin.formulations.bounds.stability import Stability
 from equimargin.formulations.kernels.kernel import RBF, Intercept
 from equimargin.formulations.rows import labelled
 from equimargin.solvers import Status, solve
@@ -139,6 +142,15 @@ def test_pairs_are_counted_as_they_are_listed(monkeypatch: pytest.MonkeyPatch) -
         assert weight is None or (ball.rows()[queries == 1] == -1).all()
 
 
+def test_pairs_are_counted_as_far_as_thresholds_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """w = 1, and slacks are known to 6.5, then to 7.1: two of three pairs are met by 20, and thresholds of sweeps go up to 8."""
+    problem = ranking([[0.0], [20.0], [20.5]], [0, 1, 2])
+    monkeypatch.setattr(labelled, "MANY", 0)
+    for off, counted in ((6.5, (2, 0)), (7.1, (0, 0))):
+        ball = Stability(problem, np.array([0.0, 0.05, 0.0]), off / (2.02 * 13.5), (0.0, 0.0))
+        assert ball.counts() == counted
+
+
 def test_a_regression_and_a_problem_without_a_bias_have_bounds() -> None:
     """The bias of a regression moves with its residuals; without one it is 0."""
     rng = np.random.default_rng(1)
@@ -203,3 +215,29 @@ def test_what_is_asked_wrongly_is_refused() -> None:
     with pytest.raises(ValueError, match="leave X out for the training points"):
         given_one.stable_predict(np.ones((2, 12)))
     assert (given_one.stability().signs() != 0).any()
+
+
+def test_a_distance_in_the_space_of_a_kernel_is_hardly_more_than_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the matrix where it is small enough; otherwise by the triangle over 0, whose two sides are 1."""
+    X = np.random.default_rng(0).normal(size=(9, 3)) * 0.1
+    problem = classification(X, np.resize([1.0, -1.0], 9), kernel=rbf(0.5))
+    i, j = np.triu_indices(9, 1)
+    exact = np.sqrt(-2 * np.expm1(-0.5 * ((X[i] - X[j]) ** 2).sum(axis=1)))
+    module = import_module(stability.__module__)
+    found = module._distances(problem, i, j)
+    assert (exact * (1 - 1e-12) <= found).all()
+    assert found == pytest.approx(exact, rel=1e-9)
+    monkeypatch.setattr(module, "STORED_ROWS", 8)
+    assert module._distances(problem, i, j) == pytest.approx(2.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_distances_of_many_features_are_taken_a_few_at_a_time(sparse: bool) -> None:
+    """Of 300,000 features three pairs are a block, and 21 pairs are seven."""
+    X = np.zeros((7, 300_000))
+    X[np.arange(7), np.arange(7)] = np.arange(1.0, 8.0)
+    problem = classification(csr_array(X) if sparse else X, np.resize([1.0, -1.0], 7))
+    i, j = np.triu_indices(7, 1)
+    found = import_module(stability.__module__)._distances(problem, i, j)
+    assert (np.hypot(i + 1.0, j + 1.0) <= found).all()
+    assert found == pytest.approx(np.hypot(i + 1.0, j + 1.0), rel=1e-9)

@@ -439,6 +439,18 @@ def test_a_certificate_that_violates_one_condition_only_is_rejected_by_its_name(
     check(data)
 
 
+def test_a_direction_along_which_the_objective_is_level_proves_nothing() -> None:
+    assert refusal_of(data_of(endless(), changed("primal", "d", 0, to=0))).startswith("direction_descends_for_ever does not hold: ")
+
+
+def test_a_product_with_the_points_counts_all_numbers_of_all_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[tuple[int, int]] = []
+    monkeypatch.setattr(checker, "arithmetic_is_affordable", lambda *asked: counted.append(asked))
+    space = checker.Space(linear=True, rows=[[1] * 7] * 5, unit=1, error=0, bits=11, first=[0] * 5)
+    checker.product_is_affordable(space, [1, -2])
+    assert counted == [(35, 22)]
+
+
 def texts() -> dict[str, bytes]:
     """Files that violate one condition only before their values are looked at."""
     text = json.dumps(xor())
@@ -765,6 +777,14 @@ def test_a_changed_path_is_rejected(change: Callable[[Any], None]) -> None:
     document = xor_path()
     change(document)
     assert " does not hold: " in refusal(document)
+
+
+def test_points_of_a_path_without_a_loss_prove_half_the_square_of_their_functions() -> None:
+    """They are optimal, so that lambda^2 L is lambda^2 U, which is |g|^2 / 2 as nothing is lost."""
+    problem = checker.read_problem(without_loss()["problem"])
+    for knot in checker.list_of_knots(problem, without_loss()["path"]):
+        assert knot.gap == 0
+        assert knot.lower == knot.g.norm2 / 2 == knot.lam**2 / 4
 
 
 def test_an_error_of_the_kernel_counts_against_a_piece() -> None:

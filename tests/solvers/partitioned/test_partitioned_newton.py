@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -16,6 +17,8 @@ from equimargin.distributed import PartitionedProblem, PartitionedSolution, clas
 from equimargin.formulations import classification as classification_here
 from equimargin.formulations import ranking as ranking_here
 from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.partitions import ranked
+from equimargin.formulations.partitions.smooth_loss import SQUARED_HINGE, smoothed_hinge
 from equimargin.solvers import Status
 from equimargin.solvers import solve as solve_here
 from equimargin.solvers.partitioned import Here, Lost
@@ -201,3 +204,46 @@ def test_numbers_of_any_size_give_a_true_interval(loss: Any, size: float, C: flo
         assert found.lower <= 4 * C
         assert found.upper >= 0.0
         assert np.isfinite(found.w).all()
+
+
+def asked(ranks: bool, loss: Any) -> tuple[Any, Any, list[tuple[Any, ...]]]:
+    """A partition of its own, the sums of the same points, and questions to both."""
+    p = ordinary(ranks)
+    problem = ranking([p.X], [p.y], [p.qid], 1e-3, loss) if ranks else classification([p.X], [p.y], 1e-3, loss)
+    r = np.random.default_rng(0)
+    smooth = SQUARED_HINGE if loss == "squared_hinge" else smoothed_hinge(2.0)
+    points = [r.normal(size=len(problem.whole.top)) for _ in range(6)]
+    partition = pickle.loads(pickle.dumps(problem.sums.partitions[0]))  # type: ignore[attr-defined]
+    return partition, problem.sums, [(question, problem.whole, v, smooth) for v in points for question in ("look", "hessian")]
+
+
+def same(some: Any, others: Any) -> bool:
+    return all(np.array_equal(a, b) for a, b in zip(some, others, strict=True))
+
+
+@pytest.mark.parametrize("ranks", [False, True])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_threads_may_ask_a_partition_at_once(ranks: bool, loss: str) -> None:
+    partition, sums, questions = asked(ranks, loss)
+    wanted = [pickle.loads(pickle.dumps(sums.partitions[0])).answer(*question) for question in questions]
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(lambda question: partition.answer(*question), 5 * questions))
+    assert all(same(answer, one) for answer, one in zip(answers, 5 * wanted, strict=True))
+
+
+@pytest.mark.parametrize("broken", ["gathered", "within"])
+def test_a_question_that_is_broken_off_leaves_nothing_of_it_behind(monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
+    partition, sums, (first, _, second, *_) = asked(True, "hinge")
+    before = partition.answer(*first)
+    whole = getattr(ranked, broken)
+
+    def interrupted(*arguments: Any) -> None:
+        whole(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ranked, broken, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            partition.answer(*second)
+    assert same(partition.answer(*second), sums.partitions[0].answer(*second))
+    assert same(partition.answer(*first), before)

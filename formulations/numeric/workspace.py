@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,23 +12,23 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 KEPT_BYTES = 288 * 10**6
-"""Bytes of the largest square that is kept for the next run: a kernel matrix of 6000 points in float64, as `Gram` keeps one, too."""
+"""Bytes of the largest array that is kept for the next run: a kernel matrix of 6000 points in float64, as `Gram` keeps one, too."""
 
 
 class Workspace:
-    """The memory of one run, one piece for every name."""
+    """The memory of one run at a time, one piece for every name."""
 
     def __init__(self) -> None:
         self._pieces: dict[str, NDArray[np.uint8]] = {}
 
-    def square(self, name: str, n: int, dtype: DTypeLike) -> NDArray[Any]:
-        """An (n, n) array of any content, valid until the same name is asked for again."""
-        size = n * n * np.dtype(dtype).itemsize
+    def array(self, name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
+        """An array of any content, valid until the same name is asked for again."""
+        size = math.prod(shape) * np.dtype(dtype).itemsize
         if size > KEPT_BYTES:
-            return np.empty((n, n), dtype)
+            return np.empty(shape, dtype)
         if name not in self._pieces or len(self._pieces[name]) < size:
             self._pieces[name] = np.empty(size, np.uint8)
-        return self._pieces[name][:size].view(dtype).reshape(n, n)
+        return self._pieces[name][:size].view(dtype).reshape(shape)
 
 
 class _Kept(threading.local):
