@@ -1,0 +1,294 @@
+(** * The exponential in integers
+
+    [exp_units q] is E(-q) for a rational q >= 0 in units of 2^-96: the integer that `checker.py` computes too. In units of 2^-128, q is rounded
+    down and halved until it is below 2^-8; then come the alternating series, and as many squarings.
+
+    What E is, two laws say: E(a + b) = E(a) E(b) and 1 + a <= E(a). On the real numbers they are those of exp and of no other function.
+    [exponential_enclosed]: in every ordered field, and for every such E, the integer is off by two units at most. *)
+From Coq Require Import ZArith Lia.
+From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import ring ssrZ.
+From equimargin.checker Require Import integers.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Delimit Scope Z_scope with BZ.
+
+(** ** What is computed *)
+Definition EXP_BITS : Z := 96.
+Definition EXP_ERROR : Z := 2.
+Definition WORKING_BITS : Z := 128.
+Definition SERIES_BITS : Z := 8.
+(** No term after these is above 0. *)
+Definition MOST_TERMS := 17.
+Definition working_one : Z := Z.pow 2 WORKING_BITS.
+Definition exp_unit : positive := Z.to_pos (Z.pow 2 EXP_BITS).
+(** term - term x / k + term x^2 / (k (k + 1)) - ..., each term rounded down. *)
+Definition next_term (k term x : Z) : Z := Z.div (Z.shiftr (Z.mul term x) WORKING_BITS) k.
+Fixpoint series (terms : nat) (k term x : Z) : Z :=
+  if terms is n.+1 then (if Z.eqb term Z0 then Z0 else Z.sub term (series n (Z.succ k) (next_term k term x) x)) else Z0.
+Fixpoint squared (times : nat) (v : Z) : Z := if times is n.+1 then squared n (Z.shiftr (Z.mul v v) WORKING_BITS) else v.
+Definition working (q : fraction) : Z := Z.min (Z.div (Z.mul working_one (num q)) (Zpos (den q))) (Z.mul working_one EXP_BITS).
+Definition halvings (x : Z) : Z := Z.max Z0 (Z.sub (Z.succ (Z.log2 x)) (Z.sub WORKING_BITS SERIES_BITS)).
+Definition exp_units (q : fraction) : Z :=
+  let x := working q in let s := halvings x in
+  Z.shiftr (squared (Z.to_nat s) (series MOST_TERMS 1 working_one (Z.shiftr x s))) (Z.sub WORKING_BITS EXP_BITS).
+
+(** ** What it means *)
+Local Open Scope ring_scope.
+Section Exponential.
+Variables (R : realFieldType).
+Definition exponential (E : R -> R) := (forall a b, E (a + b) = E a * E b) /\ (forall a, 1 + a <= E a).
+
+Section Laws.
+Variable E : R -> R.
+Hypothesis isE : exponential E.
+Let ED a b : E (a + b) = E a * E b. Proof. by case: isE. Qed.
+Let above a : 1 + a <= E a. Proof. by case: isE. Qed.
+Lemma exponential_gt0 a : 0 < E a.
+Proof.
+have ge a' : 0 <= E a' by rewrite (_ : a' = a' / 2%:R + a' / 2%:R) ?ED -?expr2 ?sqr_ge0 //; field.
+rewrite lt_neqAle ge andbT eq_sym; apply/eqP => z; have := above 0.
+by rewrite -(subrr a) ED z mul0r subrr addr0 ler10.
+Qed.
+Let nz a : E a != 0. Proof. by rewrite gt_eqF ?exponential_gt0. Qed.
+Lemma exponential0 : E 0 = 1.
+Proof. by apply: (mulIf (nz 0)); rewrite -ED addr0 mul1r. Qed.
+Lemma exponentialN a : E (- a) = (E a)^-1.
+Proof. by apply: (mulIf (nz a)); rewrite mulVf // -ED addNr exponential0. Qed.
+Lemma exponential_le1 a : 0 <= a -> E (- a) <= 1.
+Proof. by move=> a0; rewrite exponentialN invf_le1 ?exponential_gt0 // (le_trans _ (above a)) // ler_addl. Qed.
+(** Between two points that are not negative E(-a) changes by no more than they differ. *)
+Lemma exponential_lipschitz a b : 0 <= a -> 0 <= b -> `|E (- a) - E (- b)| <= `|a - b|.
+Proof.
+have one a' b' : 0 <= b' -> b' <= a' -> `|E (- a') - E (- b')| <= `|a' - b'|.
+  move=> b0 le; have -> : - a' = - (a' - b') + - b' by rewrite -opprD subrK.
+  have d0 : 0 <= a' - b' by rewrite subr_ge0.
+  rewrite ED -{2}[E (- b')]mul1r -mulrBl normrM (gtr0_norm (exponential_gt0 _)) distrC !ger0_norm ?subr_ge0 ?exponential_le1 //.
+  rewrite (le_trans (ler_wpmul2l _ (exponential_le1 b0))) ?mulr1 ?subr_ge0 ?exponential_le1 //.
+  by rewrite ler_subl_addr -ler_subl_addl above.
+move=> a0 b0; have [le|/ltW le] := leP b a; first exact: one.
+by rewrite distrC [X in _ <= X]distrC; exact: one.
+Qed.
+Lemma exponential_near a : 0 <= a -> 1 - a <= E (- a) <= 1 - a + a ^+ 2.
+Proof.
+move=> a0; rewrite above exponentialN /=; have p : 0 < 1 + a by rewrite ltr_spaddl.
+rewrite (@le_trans _ _ (1 + a)^-1) ?lef_pinv ?posrE ?exponential_gt0 // -[_^-1]mul1r ler_pdivr_mulr //.
+have -> : (1 - a + a ^+ 2) * (1 + a) = 1 + a ^+ 3 by ring.
+by rewrite ler_addl exprn_ge0.
+Qed.
+
+(** The partial sums of E(-y) for y in [0, 1]: 1 - y + y^2 / 2 - ... *)
+Fixpoint alternating (n k : nat) (t y : R) : R := if n is n'.+1 then t - alternating n' k.+1 (t * y / k.+1%:R) y else 0.
+Lemma alternating_bounds n k t y : 0 <= t -> 0 <= y <= 1 -> 0 <= alternating n k t y <= t.
+Proof.
+move=> t0 /andP[y0 y1]; elim: n k t t0 => [|n IH] k t t0 /=; first by rewrite lexx.
+have t'0 : 0 <= t * y / k.+1%:R by rewrite divr_ge0 ?mulr_ge0 ?ler0n.
+have /andP[h1 h2] := IH k.+1 _ t'0.
+have le : t * y / k.+1%:R <= t.
+  rewrite ler_pdivr_mulr ?ltr0n // ler_wpmul2l // (le_trans y1) // ler1n //.
+by rewrite subr_ge0 (le_trans h2 le) ler_subl_addr ler_addl h1.
+Qed.
+Definition coefficient k : R := (-1) ^+ k / k`!%:R.
+Lemma alternating_sum n k y : alternating n k (y ^+ k / k`!%:R) y = \sum_(i < n) (-1) ^+ i * (y ^+ (k + i) / (k + i)`!%:R).
+Proof.
+elim: n k => [|n IH] k /=; first by rewrite big_ord0.
+have -> : y ^+ k / k`!%:R * y / k.+1%:R = y ^+ k.+1 / k.+1`!%:R.
+  by rewrite factS natrM exprS invfM; move: (_^-1) (_^-1) (y ^+ k) => u v w; ring.
+rewrite IH big_ord_recl addn0 expr0 mul1r -sumrN; congr (_ + _); apply: eq_bigr => i _.
+by rewrite -mulNr addSnnS [in RHS]/= /bump /= add1n exprS mulN1r.
+Qed.
+
+Section Partial.
+Variable n : nat.
+Definition partial : {poly R} := \poly_(i < n) coefficient i.
+Definition doubled : {poly R} := \poly_(i < n) (coefficient i * 2%:R ^+ i).
+Lemma partialE y : alternating n 0 1 y = partial.[y].
+Proof.
+have := alternating_sum n 0 y; rewrite expr0 fact0 divr1 => ->; rewrite horner_poly; apply: eq_bigr => i _.
+by rewrite add0n /coefficient mulrAC mulrA.
+Qed.
+Lemma doubledE y : partial.[2%:R * y] = doubled.[y].
+Proof. by rewrite !horner_poly; apply: eq_bigr => i _; rewrite exprMn mulrA. Qed.
+Lemma coefficient_le1 i : `|coefficient i| <= 1.
+Proof.
+rewrite normrM normrX normrN1 expr1n mul1r normfV ger0_norm ?ler0n // invf_le1 ?ler1n ?ltr0n fact_gt0 //.
+Qed.
+Lemma partial_le1 i : `|partial`_i| <= 1.
+Proof. by rewrite coef_poly; case: ifP => _; rewrite ?coefficient_le1 ?normr0 ?ler01. Qed.
+Lemma square_low j : (j < n)%N -> (partial * partial)`_j = doubled`_j.
+Proof.
+move=> l; rewrite coefM coef_poly l.
+transitivity (\sum_(i < j.+1) coefficient j * (1 *+ 'C(j, i))); last first.
+  rewrite -mulr_sumr; congr (_ * _); rewrite -[2%:R]/(1 + 1) exprDn; apply: eq_bigr => i _.
+  by rewrite !expr1n mulr1.
+apply: eq_bigr => i _; have li : (i <= j)%N by rewrite -ltnS.
+rewrite !coef_poly (leq_ltn_trans li l) (leq_ltn_trans (leq_subr _ _) l) /coefficient mulrACA -exprD subnKC //.
+rewrite -mulrA; congr (_ * _); rewrite -(bin_fact li) !natrM !invfM; have : 'C(j, i)%:R != 0 :> R by rewrite pnatr_eq0 -lt0n bin_gt0.
+by move: (_^-1 * _^-1) ('C(j, i)%:R) => u v v0; field.
+Qed.
+Lemma square_high j : (n <= j < n + n)%N -> `|(partial * partial - doubled)`_j| <= (n + n)%:R.
+Proof.
+case/andP=> h l; rewrite coefB [doubled`_j]coef_poly ltnNge h subr0 coefM (le_trans (ler_norm_sum _ _ _)) //.
+apply: (@le_trans _ _ (\sum_(i < j.+1) 1)); last by rewrite sumr_const card_ord ler_nat.
+by apply: ler_sum => i _; rewrite normrM mulr_ile1 ?normr_ge0 ?partial_le1.
+Qed.
+Lemma square_near y : 0 <= y <= 1 -> `|partial.[y] ^+ 2 - partial.[2%:R * y]| <= (n * (n + n))%:R * y ^+ n.
+Proof.
+case/andP=> y0 y1; rewrite doubledE expr2 -hornerM -hornerN -hornerD.
+rewrite (@horner_coef_wide _ (n + n)); last first.
+  apply: leq_trans (size_add _ _) _; rewrite geq_max size_opp; apply/andP; split.
+    by apply: leq_trans (size_mul_leq _ _) (leq_trans (leq_pred _) (leq_add _ _)); exact: size_poly.
+  by apply: leq_trans (size_poly _ _) _; exact: leq_addr.
+rewrite big_split_ord /= big1 ?add0r => [|i _]; last by rewrite coefB square_low // subrr mul0r.
+rewrite (le_trans (ler_norm_sum _ _ _)) //; apply: (@le_trans _ _ (\sum_(i < n) (n + n)%:R * y ^+ n)); last first.
+  by rewrite sumr_const card_ord natrM -[_ *+ n]mulr_natl mulrA.
+apply: ler_sum => i _; rewrite normrM; apply: ler_pmul; rewrite ?normr_ge0 //.
+  by apply: square_high; rewrite leq_addr ltn_add2l ltn_ord.
+by rewrite ger0_norm ?exprn_ge0 // exprD ler_pimulr ?exprn_ge0 // exprn_ile1.
+Qed.
+Theorem taylor k y : (1 < n)%N -> (2 + n * (n + n) <= 2 ^ n)%N -> 0 <= y <= 1 ->
+  `|E (- y) - alternating n 0 1 y| <= y ^+ 2 / 2%:R ^+ k + y ^+ n.
+Proof.
+move=> n1 big; elim: k y => [|k IH] y /andP[y0 y1].
+  have /andP[e1 e2] := exponential_near y0.
+  have [p1 p2] : 0 <= alternating n 0 1 y - (1 - y) /\ alternating n 0 1 y - (1 - y) <= y ^+ 2.
+    case: n n1 => [|[|m]] // _ /=; rewrite mul1r divr1; set t := _ / 2%:R.
+    have t0 : 0 <= t by rewrite /t divr_ge0 ?mulr_ge0 ?ler0n.
+    have y01 : 0 <= y <= 1 by rewrite y0.
+    have /andP[h1 h2] := alternating_bounds m 2 t0 y01.
+    have -> : 1 - (y - alternating m 2 t y) - (1 - y) = alternating m 2 t y by ring.
+    by split=> //; rewrite (le_trans h2) // /t -expr2 ler_pdivr_mulr ?ltr0n // ler_pemulr ?sqr_ge0 ?ler1n.
+  rewrite expr0 divr1 (@le_trans _ _ (y ^+ 2)) ?ler_addl ?exprn_ge0 //.
+  rewrite (_ : _ - _ = (E (- y) - (1 - y)) - (alternating n 0 1 y - (1 - y))); last by ring.
+  rewrite ler_distl ler_subl_addr (le_trans p2) ?ler_addr ?subr_ge0 //=.
+  by rewrite (@le_trans _ _ (y ^+ 2)) ?ler_addr // ler_subl_addl.
+have two : 0 < 2%:R :> R by rewrite ltr0n.
+have two0 : 2%:R != 0 :> R by rewrite gt_eqF.
+set h := y / 2%:R; have yE : y = 2%:R * h by rewrite /h mulrCA divff ?mulr1 ?pnatr_eq0.
+have h0 : 0 <= h by rewrite divr_ge0 ?ler0n.
+have h1 : h <= 1 by rewrite ler_pdivr_mulr // mul1r (le_trans y1) // ler1n.
+have h01 : 0 <= h <= 1 by rewrite h0.
+have /andP[p0 p1] := alternating_bounds n 0 ler01 h01.
+have near := IH h h01; have := square_near h01; rewrite -yE -!partialE => square.
+have -> : E (- y) = E (- h) ^+ 2 by rewrite expr2 -ED -opprD yE; congr (E (- _)); ring.
+set a := E (- h) in near *; set b := alternating n 0 1 h in near square p0 p1; set c := alternating n 0 1 y.
+have -> : a ^+ 2 - c = (a - b) * (a + b) + (b ^+ 2 - c) by ring.
+rewrite (le_trans (ler_norm_add _ _)) // (le_trans (ler_add _ square) (y := 2%:R * (h ^+ 2 / 2%:R ^+ k + h ^+ n) + (n * (n + n))%:R * h ^+ n)) //.
+  rewrite normrM mulrC ler_pmul ?normr_ge0 // ger0_norm ?addr_ge0 ?(ltW (exponential_gt0 _)) //.
+  by rewrite -[2%:R]/(1 + 1) ler_add // exponential_le1.
+have -> : y ^+ 2 / 2%:R ^+ k.+1 = 2%:R * (h ^+ 2 / 2%:R ^+ k).
+  by rewrite [2%:R ^+ k.+1]exprS yE; have := expf_neq0 k two0; move: (2%:R ^+ k) => u u0; field.
+have le : (2%:R + (n * (n + n))%:R) * h ^+ n <= y ^+ n.
+  by rewrite yE [(2%:R * h) ^+ n]exprMn; apply: ler_wpmul2r; rewrite ?exprn_ge0 // -natrX -natrD ler_nat.
+by rewrite mulrDr -addrA -mulrDl ler_add.
+Qed.
+End Partial.
+Lemma exponential_halved n a : E (- a) = E (- (a / 2%:R ^+ n)) ^+ (2 ^ n).
+Proof.
+elim: n => [|n IH]; first by rewrite divr1 expr1.
+rewrite IH expnS [RHS]exprM expr2 -ED -opprD; congr (E (- _) ^+ _).
+have p0 : 2%:R ^+ n != 0 :> R by rewrite expf_neq0 // pnatr_eq0.
+by rewrite exprS; move: (2%:R ^+ n) p0 => u u0; field.
+Qed.
+Lemma exponential_small n a : n%:R <= a -> E (- a) * 2%:R ^+ n <= 1.
+Proof.
+have one b : 1 <= b -> E (- b) * 2%:R <= 1.
+  by move=> b1; rewrite exponentialN mulrC ler_pdivr_mulr ?exponential_gt0 // mul1r (le_trans _ (above b)) // -[2%:R]/(1 + 1) ler_add.
+elim: n a => [|n IH] a le; first by rewrite expr0 mulr1 exponential_le1.
+have -> : - a = - (a - 1) + - 1 by rewrite -opprD subrK.
+rewrite ED exprSr mulrACA mulr_ile1 ?mulr_ge0 ?exprn_ge0 ?ler0n ?(ltW (exponential_gt0 _)) ?one //.
+by rewrite IH // ler_subr_addr -mulrSr.
+Qed.
+End Laws.
+
+(** What the integers are. *)
+Local Notation zr := (@zr R).
+Local Notation W := (zr working_one).
+Lemma zr_lt a b : Z.lt a b -> zr a < zr b.
+Proof.
+move=> h; rewrite -subr_gt0 -zrB; have : Z.lt 0 (Z.sub b a) by apply/Z.lt_0_sub.
+by case: (Z.sub b a) => // p _; exact: zr_gt0.
+Qed.
+Lemma zr_leP a b : Z.le a b -> zr a <= zr b.
+Proof. by move=> h; apply: zr_le; apply/Z.leb_le. Qed.
+Lemma zr_nat n : zr (Z.of_nat n) = n%:R.
+Proof. by elim: n => [|n IH] //; rewrite Nat2Z.inj_succ -Z.add_1_r zrD IH zr1 -mulrSr. Qed.
+Lemma zr_power_of_two n : zr (Z.pow 2 (Z.of_nat n)) = 2%:R ^+ n.
+Proof.
+elim: n => [|n IH]; first by rewrite expr0.
+rewrite Nat2Z.inj_succ Z.pow_succ_r; last exact: Nat2Z.is_nonneg.
+by rewrite zrM IH exprS.
+Qed.
+Lemma floor a b : Z.lt 0 b -> zr (Z.div a b) <= zr a / zr b < zr (Z.div a b) + 1.
+Proof.
+move=> b0; have [m0 m1] := Z.mod_pos_bound a b b0; have B0 : 0 < zr b by exact: (@zr_lt Z0).
+rewrite ler_pdivl_mulr // ltr_pdivr_mulr // mulrDl mul1r -zrM -zrD zr_leP ?zr_lt //.
+  by rewrite {1}(Z.div_mod a b); lia.
+by rewrite {2}(Z.div_mod a b); lia.
+Qed.
+Lemma shifted a n : zr (Z.shiftr a (Z.of_nat n)) <= zr a / 2%:R ^+ n < zr (Z.shiftr a (Z.of_nat n)) + 1.
+Proof.
+rewrite -[2%:R ^+ n]zr_power_of_two Z.shiftr_div_pow2; last exact: Nat2Z.is_nonneg.
+by apply: floor; apply: Z.pow_pos_nonneg; lia.
+Qed.
+Lemma shifted_working a : zr (Z.shiftr a WORKING_BITS) <= zr a / W < zr (Z.shiftr a WORKING_BITS) + 1.
+Proof. by have := shifted a 128; rewrite -[2%:R ^+ 128]zr_power_of_two. Qed.
+Lemma W_gt0 : 0 < W. Proof. exact: zr_gt0. Qed.
+
+Lemma next_bounds k t x : Z.lt 0 k -> Z.le 0 t -> Z.le 0 x -> Z.le x working_one -> Z.le 0 (next_term k t x) /\ Z.le (next_term k t x) t.
+Proof.
+move=> k0 t0 x0 x1; rewrite /next_term Z.shiftr_div_pow2 //.
+have s0 : Z.le 0 (Z.div (Z.mul t x) (Z.pow 2 WORKING_BITS)) by apply: Z.div_pos => //; nia.
+split; first exact: Z.div_pos.
+apply: Z.le_trans (_ : Z.le _ (Z.div (Z.mul t x) (Z.pow 2 WORKING_BITS))) _; first by apply: Z.div_le_upper_bound => //; nia.
+by apply: Z.div_le_upper_bound => //; rewrite -/working_one; nia.
+Qed.
+Lemma series_step n k t x : series n.+1 k t x = Z.sub t (series n (Z.succ k) (next_term k t x) x).
+Proof.
+rewrite /=; case: Z.eqb_spec => // ->.
+have -> : next_term k Z0 x = Z0 by rewrite /next_term Z.mul_0_l Z.shiftr_0_l.
+by case: n.
+Qed.
+Lemma series_bounds n k t x : Z.lt 0 k -> Z.le 0 t -> Z.le 0 x -> Z.le x working_one ->
+  Z.le 0 (series n k t x) /\ Z.le (series n k t x) t.
+Proof.
+move=> k0 t0 x0 x1; elim: n k t k0 t0 => [|n IH] k t k0 t0; first by [].
+rewrite series_step; have [h1 h2] := next_bounds k0 t0 x0 x1.
+by have := IH (Z.succ k) _ (Z.lt_lt_succ_r _ _ k0) h1; lia.
+Qed.
+
+Opaque working_one.
+Lemma next_near k t x : Z.le 0 t -> Z.le 0 x ->
+  zr (next_term (Z.of_nat k.+1) t x) <= zr t * (zr x / W) / k.+1%:R <= zr (next_term (Z.of_nat k.+1) t x) + 2%:R.
+Proof.
+move=> t0 x0; rewrite /next_term; set v := Z.shiftr _ _; have k1 : 0 < k.+1%:R :> R by rewrite ltr0n.
+have /andP[f1 f2] := floor v (b := Z.of_nat k.+1) (Pos2Z.is_pos _); have := shifted_working (Z.mul t x); rewrite -/v zrM => /andP[g1 g2].
+move: f1 f2; rewrite zr_nat => f1 f2; rewrite mulrA; apply/andP; split.
+  by rewrite (le_trans f1) // ler_pmul2r ?invr_gt0.
+rewrite (@le_trans _ _ ((zr v + 1) / k.+1%:R)) ?ler_pmul2r ?invr_gt0 ?(ltW g2) // mulrDl mul1r -[2%:R]/(1 + 1) addrA.
+by rewrite ler_add ?(ltW f2) // invf_le1 // ler1n.
+Qed.
+(** The error of the terms stays below 3, where x is a third of [working_one] at most. *)
+Lemma series_near n k t x tau : Z.le 0 t -> Z.le 0 x -> Z.le (Z.mul 3 x) working_one -> 0 <= tau -> `|zr t - W * tau| <= 3%:R ->
+  `|zr (series n (Z.of_nat k.+1) t x) - W * alternating n k tau (zr x / W)| <= 3%:R * n%:R.
+Proof.
+move=> t0 x0 x1; have y0 : 0 <= zr x / W by rewrite divr_ge0 ?zr_leP // (@zr_leP Z0).
+have y1 : zr x / W * 3%:R <= 1 by rewrite mulrAC ler_pdivr_mulr ?W_gt0 // mul1r mulrC -[3%:R]/(zr 3) -zrM zr_leP.
+have next j u (u0 : Z.le 0 u) := next_near j u0 x0.
+have bounds j u (u0 : Z.le 0 u) : Z.le 0 (next_term (Z.of_nat j.+1) u x) by have [] : _ := @next_bounds (Z.of_nat j.+1) u x _ u0 x0 _; lia.
+move: y0 y1 next {x1}; move: (zr x / W) => y; move: (zr working_one) => w y0 y1 next.
+elim: n k t tau t0 => [|n IH] k t tau t0 tau0 near; first by rewrite [series _ _ _ _]/= [alternating _ _ _ _]/= zr0 !mulr0 subrr normr0.
+rewrite series_step -(Nat2Z.inj_succ k.+1) (zrB R t) [alternating _ _ _ _]/=.
+have /andP[] := next k t t0; have := bounds k t t0; move: (next_term _ _ _) => t' t'0 n1 n2; set tau' := tau * y / k.+1%:R.
+have near' : `|zr t' - w * tau'| <= 3%:R.
+  rewrite (_ : _ - _ = (zr t' - zr t * y / k.+1%:R) + (zr t - w * tau) * (y / k.+1%:R)); last first.
+    by rewrite /tau'; move: (_^-1) => v; ring.
+  rewrite (le_trans (ler_norm_add _ _)) // -[3%:R]/(2%:R + 1) ler_add //.
+    by rewrite distrC ger0_norm ?subr_ge0 // ler_subl_addl.
+  have q0 : 0 <= y / k.+1%:R by rewrite divr_ge0 ?ler0n.
+  rewrite normrM (ger0_norm q0) (le_trans (ler_wpmul2r q0 near)) // (le_trans _ y1) // mulrC ler_wpmul2r ?ler0n //.
+  by rewrite ler_pdivr_mulr ?ltr0n // ler_pemulr // ler1n.
+rewrite mulrBr (_ : zr t - _ - _ = (zr t - w * tau) - (zr (series n (Z.of_nat k.+2) t' x) - w * alternating n k.+1 tau' y)); last by ring.
+rewrite (le_trans (ler_norm_sub _ _)) // mulrSr mulrDr mulr1 addrC ler_add // IH // /tau' divr_ge0 ?mulr_ge0 ?ler0n //.
+Qed.
+End Exponential.
