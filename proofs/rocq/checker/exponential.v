@@ -283,12 +283,30 @@ have /andP[] := next k t t0; have := bounds k t t0; move: (next_term _ _ _) => t
 have near' : `|zr t' - w * tau'| <= 3%:R.
   rewrite (_ : _ - _ = (zr t' - zr t * y / k.+1%:R) + (zr t - w * tau) * (y / k.+1%:R)); last first.
     by rewrite /tau'; move: (_^-1) => v; ring.
-  rewrite (le_trans (ler_norm_add _ _)) // -[3%:R]/(2%:R + 1) ler_add //.
+  rewrite (le_trans (ler_norm_add _ _)) // [X in _ <= X](natrD R 2 1) ler_add //.
     by rewrite distrC ger0_norm ?subr_ge0 // ler_subl_addl.
   have q0 : 0 <= y / k.+1%:R by rewrite divr_ge0 ?ler0n.
   rewrite normrM (ger0_norm q0) (le_trans (ler_wpmul2r q0 near)) // (le_trans _ y1) // mulrC ler_wpmul2r ?ler0n //.
   by rewrite ler_pdivr_mulr ?ltr0n // ler_pemulr // ler1n.
 rewrite mulrBr (_ : zr t - _ - _ = (zr t - w * tau) - (zr (series n (Z.of_nat k.+2) t' x) - w * alternating n k.+1 tau' y)); last by ring.
-rewrite (le_trans (ler_norm_sub _ _)) // mulrSr mulrDr mulr1 addrC ler_add // IH // /tau' divr_ge0 ?mulr_ge0 ?ler0n //.
+rewrite (le_trans (ler_norm_sub _ _)) // [X in _ <= _ * X]mulrSr mulrDr mulr1 addrC ler_add // IH // /tau' divr_ge0 ?mulr_ge0 ?ler0n //.
+Qed.
+Lemma squared_near n v a e : Z.le 0 v -> Z.le v working_one -> 0 <= a <= 1 -> `|zr v - W * a| <= e ->
+  `|zr (squared n v) - W * a ^+ (2 ^ n)| <= (e + 1) * 2%:R ^+ n.
+Proof.
+elim: n v a e => [|n IH] v a e v0 v1 /andP[a0 a1] near; first by rewrite expr1 expr0 mulr1 (le_trans near) // ler_addl.
+rewrite [squared _ _]/= expnS exprM [2%:R ^+ n.+1]exprS mulrA; set v' := Z.shiftr _ _.
+have [f1 f2] := andP (shifted_working (Z.mul v v)); rewrite -/v' zrM in f1 f2.
+have [v'0 v'1] : Z.le 0 v' /\ Z.le v' working_one.
+  by have [] := @next_bounds 1 v v (Pos2Z.is_pos _) v0 v0 v1; rewrite /next_term Z.div_1_r -/v'; lia.
+have -> : (e + 1) * 2%:R * 2%:R ^+ n = ((e * 2%:R + 1) + 1) * 2%:R ^+ n by move: (2%:R ^+ n) => p; ring.
+apply: IH => //; first by rewrite exprn_ge0 // exprn_ile1.
+have W0 := W_gt0; have p0 : 0 <= zr v / W by rewrite divr_ge0 ?(ltW W0) ?(@zr_leP Z0).
+have p1 : zr v / W <= 1 by rewrite ler_pdivr_mulr // mul1r zr_leP.
+have key (w q r c : R) : w != 0 -> q - w * c ^+ 2 = (q - r * r / w) + (r - w * c) * (r / w + c) by move=> w0; field.
+have Wnz : W != 0 by rewrite gt_eqF.
+rewrite (key _ _ (zr v) _ Wnz).
+rewrite (le_trans (ler_norm_add _ _)) // addrC ler_add //; last by rewrite distrC ger0_norm ?subr_ge0 // ler_subl_addl ltW.
+by rewrite normrM ler_pmul ?normr_ge0 // ger0_norm ?addr_ge0 // -[2%:R]/(1 + 1) ler_add.
 Qed.
 End Exponential.
