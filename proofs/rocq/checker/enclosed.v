@@ -72,7 +72,8 @@ have value (j : 'I_m) : `|ip (\sum_(i < m) over k' u i *: x i) (x j) - over (val
 split=> [i|].
   have [l|l] := ltnP i m; first by rewrite -[i]/(nat_of_ord (Ordinal l)) at_place_in; exact: value.
   rewrite at_place_out // ip0r /over /entry /= nth_default ?size_map ?size_G // zr0 mul0r subrr normr0.
-  by rewrite /frac divr_ge0 ?(ltW (zr_gt0 _ _)) //= zrM mulr_ge0 ?zr_ge0.
+  apply: divr_ge0; last exact: ltW (zr_gt0 _ _).
+  by rewrite zrM; apply: mulr_ge0 => //; exact: zr_ge0.
 rewrite ip_sumr /of_enclosed -/k' -/s1 /frac [num _]/= [den _]/= zrD mulrDl.
 have -> : zr (product k' (values f)) / zr (Zpos (Pos.mul u (Pos.mul u (gram_unit G)))) = \sum_(j < m) over k' u j * over (values f) (value_unit f) j :> R.
   by rewrite over_product ?e'.
@@ -85,7 +86,7 @@ Qed.
 Theorem enclosed_described : described ip (Enclosed N) x.
 Proof.
 split=> k u e; first by have [w h _] := enclosed_fit u e; exists w.
-have [w [_ h] wE] := enclosed_fit u e; rewrite (le_trans _ h) // wE; set k' := together X k (size k).
+have [w [_ h] wE] := enclosed_fit u e; cbv zeta; apply: le_trans h; rewrite wE; set k' := together X k (size k).
 have e' : size k' = m by rewrite /k' (size_together _ e).
 have pairs l : ip (\sum_(i < m) over l u i *: at_place x i) (\sum_(i < m) over l u i *: at_place x i) =
     \sum_(i < m) over l u i * \sum_(j < m) over l u j * K (nth [::] X i) (nth [::] X j).
@@ -94,7 +95,7 @@ have pairs l : ip (\sum_(i < m) over l u i *: at_place x i) (\sum_(i < m) over l
 have same (g : seq Z -> R) : \sum_(i < m) over k u i * g (nth [::] X i) = \sum_(i < m) over k' u i * g (nth [::] X i).
   have scaled l : \sum_(i < m) over l u i * g (nth [::] X i) = (zr (Zpos u))^-1 * \sum_(i < m) zr (entry l i) * g (nth [::] X i).
     by rewrite mulr_sumr; apply: eq_bigr => i _; rewrite mulrA (mulrC _^-1).
-  by rewrite !scaled (together_sum g _ e).
+  by rewrite !scaled (together_sum g (size k) e).
 rewrite !pairs (same (fun z => \sum_(j < m) over k u j * K z (nth [::] X j))) le_eqVlt; apply/orP; left; apply/eqP.
 by apply: eq_bigr => i _; rewrite (same (K (nth [::] X i))).
 Qed.

@@ -257,6 +257,8 @@ rewrite series_step; have [h1 h2] := next_bounds k0 t0 x0 x1.
 by have := IH (Z.succ k) _ (Z.lt_lt_succ_r _ _ k0) h1; lia.
 Qed.
 
+Lemma working_oneE : working_one = Z.pow 2 128. Proof. by []. Qed.
+Lemma W_power : W = 2%:R ^+ 128. Proof. by rewrite -[2%:R ^+ 128]zr_power_of_two. Qed.
 Opaque working_one.
 Lemma next_near k t x : Z.le 0 t -> Z.le 0 x ->
   zr (next_term (Z.of_nat k.+1) t x) <= zr t * (zr x / W) / k.+1%:R <= zr (next_term (Z.of_nat k.+1) t x) + 2%:R.
@@ -309,4 +311,90 @@ rewrite (key _ _ (zr v) _ Wnz).
 rewrite (le_trans (ler_norm_add _ _)) // addrC ler_add //; last by rewrite distrC ger0_norm ?subr_ge0 // ler_subl_addl ltW.
 by rewrite normrM ler_pmul ?normr_ge0 // ger0_norm ?addr_ge0 // -[2%:R]/(1 + 1) ler_add.
 Qed.
+
+Lemma halvings_fit x : Z.le 0 x -> Z.le x (Z.mul working_one EXP_BITS) ->
+  [/\ Z.le 0 (halvings x), Z.le (halvings x) 15, Z.le 0 (Z.shiftr x (halvings x)) & Z.le (Z.mul 256 (Z.shiftr x (halvings x))) working_one].
+Proof.
+rewrite working_oneE => x0 x1; have l0 := Z.log2_nonneg x.
+have h0 : Z.le 0 (halvings x) by rewrite /halvings; lia.
+have l1 : Z.le (Z.log2 x) 134 by apply: Z.le_trans (Z.log2_le_mono _ _ x1) _.
+have h1 : Z.le (halvings x) 15 by rewrite /halvings /WORKING_BITS /SERIES_BITS; lia.
+have p0 : Z.lt 0 (Z.pow 2 (halvings x)) by apply: Z.pow_pos_nonneg.
+rewrite Z.shiftr_div_pow2 //; split=> //; first exact: Z.div_pos.
+have up : Z.lt x (Z.mul (Z.pow 2 (halvings x)) (Z.pow 2 120)).
+  rewrite -Z.pow_add_r //; have [z|] := Z.eq_dec x 0; first by rewrite z; apply: Z.pow_pos_nonneg => //; lia.
+  move=> nz; have [_ s] := Z.log2_spec x (ltac:(lia)); apply: Z.lt_le_trans s _; apply: Z.pow_le_mono_r => //.
+  by rewrite /halvings /WORKING_BITS /SERIES_BITS; lia.
+have := Z.div_lt_upper_bound x _ _ p0 up; move: (Z.div _ _) => y y1.
+by rewrite (_ : Z.pow 2 128 = Z.mul 256 (Z.pow 2 120)) //; lia.
+Qed.
+Lemma working_near q : Z.le 0 (num q) -> [/\ Z.le 0 (working q), Z.le (working q) (Z.mul working_one EXP_BITS) &
+  zr (working q) <= W * Num.min (frac q) 96%:R <= zr (working q) + 1].
+Proof.
+move=> q0; have W0 := W_gt0; have one0 : Z.lt 0 working_one by rewrite working_oneE.
+have /andP[f1 f2] := floor (Z.mul working_one (num q)) (Pos2Z.is_pos (den q)); rewrite zrM -mulrA -/(frac q) in f1 f2.
+have W96 : zr (Z.mul working_one EXP_BITS) = W * 96%:R by rewrite zrM.
+rewrite /working; move: f1 f2; have : Z.le 0 (Z.div (Z.mul working_one (num q)) (Zpos (den q))) by apply: Z.div_pos; nia.
+have : Z.le 0 (Z.mul working_one EXP_BITS) by rewrite /EXP_BITS; lia.
+move: (Z.div _ _) (Z.mul working_one EXP_BITS) W96 => v c cE c0 v0 f1 f2; split; [exact: Z.min_glb|exact: Z.le_min_r|].
+rewrite (minr_pmulr _ _ (ltW W0)) -cE; have [[h ->]|[h ->]] := Z.min_spec v c.
+  by rewrite le_minr f1 (zr_leP (Z.lt_le_incl _ _ h)) /= le_minl (ltW f2).
+by rewrite le_minr lexx (le_trans (zr_leP h) f1) /= le_minl ler_addl ler01 orbT.
+Qed.
+Lemma rounded_argument E w x v X p : exponential E -> 0 < w -> 1 <= p -> 0 <= X -> 0 <= v -> v <= x / p < v + 1 -> x <= w * X <= x + 1 ->
+  `|w * E (- (X / p)) - w * E (- (v / w))| <= 2%:R.
+Proof.
+move=> isE w0 p1 X0 v0 /andP[v1 v2] /andP[x1 x2]; have p0 : 0 < p by rewrite (lt_le_trans _ p1) ?ltr01.
+have wnz : w != 0 by rewrite gt_eqF.
+rewrite -mulrBr normrM (gtr0_norm w0); apply: le_trans (ler_wpmul2l (ltW w0) (exponential_lipschitz isE _ _)) _.
+- by rewrite divr_ge0 // ltW.
+- by rewrite divr_ge0 // ltW.
+rewrite -{1}(gtr0_norm w0) -normrM (_ : w * (X / p - v / w) = w * X / p - v); last by field; rewrite wnz gt_eqF.
+rewrite ger0_norm ?subr_ge0; last by rewrite (le_trans v1) // ler_pmul2r ?invr_gt0.
+rewrite ler_subl_addl -[2%:R]/(1 + 1) addrA (le_trans (_ : _ <= (x + 1) / p)) //; first by rewrite ler_pmul2r ?invr_gt0.
+by rewrite mulrDl mul1r ler_add ?(ltW v2) // invf_le1.
+Qed.
+Lemma polynomial_near E w y : exponential E -> w = 2%:R ^+ 128 -> 0 <= y -> y * 256%:R <= 1 ->
+  `|w * E (- y) - w * alternating MOST_TERMS 0 1 y| <= 2%:R.
+Proof.
+move=> isE wE y0 y256; have w0 : 0 < w by rewrite wE exprn_gt0 // ltr0n.
+have y1 : y <= 1 by rewrite (le_trans _ y256) // ler_pemulr // ler1n.
+have y01 : 0 <= y <= 1 by rewrite y0.
+rewrite -mulrBr normrM (gtr0_norm w0); apply: le_trans (ler_wpmul2l (ltW w0) (taylor isE (n := MOST_TERMS) 128 isT _ y01)) _.
+  by rewrite /MOST_TERMS; vm_compute.
+rewrite mulrDr -[2%:R]/(1 + 1) ler_add //.
+  by rewrite -wE mulrCA divff ?mulr1 ?gt_eqF // exprn_ile1.
+apply: le_trans (ler_wpmul2r _ (_ : w <= 256%:R ^+ MOST_TERMS)) _; rewrite ?exprn_ge0 //.
+  have -> : 256%:R = 2%:R ^+ 8 :> R by rewrite -natrX.
+  by rewrite wE -exprM; apply: ler_weexpn2l; rewrite ?ler1n.
+by rewrite -exprMn mulrC exprn_ile1 // mulr_ge0 ?ler0n.
+Qed.
+Theorem exponential_enclosed E q : exponential E -> Z.leb Z0 (num q) ->
+  `|E (- frac q) - @frac R (Fraction (exp_units q) exp_unit)| <= frac (Fraction EXP_ERROR exp_unit).
+Proof.
+move=> isE /Z.leb_le q0; have [x0 x1 /andP[w1 w2]] := working_near q0; have W0 := W_gt0.
+rewrite /exp_units; move: (working q) x0 x1 w1 w2 => x x0 x1 w1 w2; have [h0 h1 s0 s1] := halvings_fit x0 x1.
+set n := Z.to_nat (halvings x); have nE : halvings x = Z.of_nat n by rewrite Z2Nat.id.
+have n15 : (n <= 15)%N by apply/ssrnat.leP; move: h1; rewrite nE; lia.
+move: s0 s1; rewrite nE; have /andP[g1 g2] := shifted x n; move: (Z.shiftr x (Z.of_nat n)) g1 g2 => small g1 g2 s0 s1.
+set X := Num.min (frac q) 96%:R in w1 w2; have X0 : 0 <= X by rewrite le_minr ler0n andbT divr_ge0 ?(ltW (zr_gt0 _ _)) ?(@zr_leP Z0).
+have p0 : 0 < 2%:R ^+ n :> R by rewrite exprn_gt0 // ltr0n.
+have p1 : 1 <= 2%:R ^+ n :> R by rewrite exprn_ege1 // ler1n.
+have s0' : 0 <= zr small by exact: (@zr_leP Z0).
+have rounded := rounded_argument isE W0 p1 X0 s0' (introT andP (conj g1 g2)) (introT andP (conj w1 w2)).
+have y0 : 0 <= zr small / W by rewrite divr_ge0 ?(ltW W0).
+have y256 : zr small / W * 256%:R <= 1 by rewrite mulrAC ler_pdivr_mulr // mul1r mulrC -[256%:R]/(zr 256) -zrM zr_leP.
+have polynomial := polynomial_near isE W_power y0 y256.
+have start : `|zr (series MOST_TERMS 1 working_one small) - W * alternating MOST_TERMS 0 1 (zr small / W)| <= 3%:R * MOST_TERMS%:R.
+  by apply: (@series_near MOST_TERMS 0 working_one small 1); rewrite ?mulr1 ?subrr ?normr0 ?ler01 ?ler0n //; rewrite ?working_oneE //; move: s1; rewrite working_oneE; lia.
+have [v0 v1] := @series_bounds MOST_TERMS 1 working_one small (Pos2Z.is_pos _) (Z.lt_le_incl _ _ (Pos2Z.is_pos _)) s0 (ltac:(lia)).
+move: start v0 v1; move: (series _ _ _ _) => v start v0 v1.
+have near : `|zr v - W * E (- (X / 2%:R ^+ n))| <= 55%:R.
+  rewrite (_ : _ - _ = (zr v - W * alternating MOST_TERMS 0 1 (zr small / W)) - ((W * E (- (X / 2%:R ^+ n)) - W * E (- (zr small / W)))
+     + (W * E (- (zr small / W)) - W * alternating MOST_TERMS 0 1 (zr small / W)))); last by move: (alternating _ _ _ _) (E _) (E _) W => *; ring.
+  rewrite (le_trans (ler_norm_sub _ _)) // -[55%N]/(51 + (2 + 2))%N !natrD ler_add //; first by rewrite (le_trans start) // -natrM.
+  by rewrite (le_trans (ler_norm_add _ _)) // ler_add.
+have e01 : 0 <= E (- (X / 2%:R ^+ n)) <= 1 by rewrite (ltW (exponential_gt0 isE _)) exponential_le1 // divr_ge0 // ltW.
+have := squared_near n v0 v1 e01 near; rewrite -(exponential_halved isE).
+Abort.
 End Exponential.
