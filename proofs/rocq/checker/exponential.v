@@ -385,9 +385,11 @@ have rounded := rounded_argument isE W0 p1 X0 s0' (introT andP (conj g1 g2)) (in
 have y0 : 0 <= zr small / W by rewrite divr_ge0 ?(ltW W0).
 have y256 : zr small / W * 256%:R <= 1 by rewrite mulrAC ler_pdivr_mulr // mul1r mulrC -[256%:R]/(zr 256) -zrM zr_leP.
 have polynomial := polynomial_near isE W_power y0 y256.
-have start : `|zr (series MOST_TERMS 1 working_one small) - W * alternating MOST_TERMS 0 1 (zr small / W)| <= 3%:R * MOST_TERMS%:R.
-  by apply: (@series_near MOST_TERMS 0 working_one small 1); rewrite ?mulr1 ?subrr ?normr0 ?ler01 ?ler0n //; rewrite ?working_oneE //; move: s1; rewrite working_oneE; lia.
-have [v0 v1] := @series_bounds MOST_TERMS 1 working_one small (Pos2Z.is_pos _) (Z.lt_le_incl _ _ (Pos2Z.is_pos _)) s0 (ltac:(lia)).
+have w0 : Z.le 0 working_one by rewrite working_oneE.
+have s3 : Z.le (Z.mul 3 small) working_one by lia.
+have tie : `|W - W * 1| <= 3%:R by rewrite mulr1 subrr normr0 ler0n.
+have start := @series_near MOST_TERMS 0 working_one small 1 w0 s0 s3 ler01 tie.
+have [v0 v1] := @series_bounds MOST_TERMS 1 working_one small (Pos2Z.is_pos _) w0 s0 (ltac:(lia)).
 move: start v0 v1; move: (series _ _ _ _) => v start v0 v1.
 have near : `|zr v - W * E (- (X / 2%:R ^+ n))| <= 55%:R.
   rewrite (_ : _ - _ = (zr v - W * alternating MOST_TERMS 0 1 (zr small / W)) - ((W * E (- (X / 2%:R ^+ n)) - W * E (- (zr small / W)))
@@ -396,5 +398,6 @@ have near : `|zr v - W * E (- (X / 2%:R ^+ n))| <= 55%:R.
   by rewrite (le_trans (ler_norm_add _ _)) // ler_add.
 have e01 : 0 <= E (- (X / 2%:R ^+ n)) <= 1 by rewrite (ltW (exponential_gt0 isE _)) exponential_le1 // divr_ge0 // ltW.
 have := squared_near n v0 v1 e01 near; rewrite -(exponential_halved isE).
+move: (squared n v) => r; rewrite -[EXP_BITS]/(Z.of_nat 96) (_ : Z.sub WORKING_BITS (Z.of_nat 96) = Z.of_nat 32) //.
 Abort.
 End Exponential.
