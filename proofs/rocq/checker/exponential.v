@@ -293,6 +293,11 @@ have near' : `|zr t' - w * tau'| <= 3%:R.
 rewrite mulrBr (_ : zr t - _ - _ = (zr t - w * tau) - (zr (series n (Z.of_nat k.+2) t' x) - w * alternating n k.+1 tau' y)); last by ring.
 rewrite (le_trans (ler_norm_sub _ _)) // [X in _ <= _ * X]mulrSr mulrDr mulr1 addrC ler_add // IH // /tau' divr_ge0 ?mulr_ge0 ?ler0n //.
 Qed.
+Lemma squared_bounds n v : Z.le 0 v -> Z.le v working_one -> Z.le 0 (squared n v).
+Proof.
+elim: n v => [|n IH] v v0 v1 //=; have [] := @next_bounds 1 v v (Pos2Z.is_pos _) v0 v0 v1; rewrite /next_term Z.div_1_r => h0 h1.
+by apply: IH => //; exact: Z.le_trans h1 v1.
+Qed.
 Lemma squared_near n v a e : Z.le 0 v -> Z.le v working_one -> 0 <= a <= 1 -> `|zr v - W * a| <= e ->
   `|zr (squared n v) - W * a ^+ (2 ^ n)| <= (e + 1) * 2%:R ^+ n.
 Proof.
@@ -369,6 +374,30 @@ apply: le_trans (ler_wpmul2r _ (_ : w <= 256%:R ^+ MOST_TERMS)) _; rewrite ?expr
   by rewrite wE -exprM; apply: ler_weexpn2l; rewrite ?ler1n.
 by rewrite -exprMn mulrC exprn_ile1 // mulr_ge0 ?ler0n.
 Qed.
+(** The last rounding, in units of 2^-96, of which W has p: v is within 2^21 of W e, and rounded down to r. *)
+Lemma last_argument w u p v e e' r n : 0 < u -> w = u * p -> p = 2%:R ^+ 32 -> (n <= 15)%N -> `|v - w * e| <= (55%:R + 1) * 2%:R ^+ n ->
+  r <= v / p < r + 1 -> 0 <= r -> (e' = e \/ 0 <= e' /\ u * e <= 1 /\ u * e' <= 1) -> `|e' - r / u| <= 2%:R / u :> R.
+Proof.
+move=> u0 wE pE n15 near /andP[r1 r2] r0 cases; have p0 : 0 < p by rewrite pE exprn_gt0 // ltr0n.
+have unz : u != 0 by rewrite gt_eqF.
+have small : `|v / p - u * e| <= 1.
+  rewrite (_ : v / p - u * e = (v - w * e) / p); last by rewrite wE; field; rewrite gt_eqF.
+  rewrite normrM normfV (gtr0_norm p0) ler_pdivr_mulr // mul1r (le_trans near) //.
+  apply: (@le_trans _ _ (2%:R ^+ 6 * 2%:R ^+ 15)).
+    apply: ler_pmul; rewrite ?addr_ge0 ?exprn_ge0 ?ler0n //; last by apply: ler_weexpn2l; rewrite ?ler1n.
+    by rewrite -natrX -[1]/(1%:R) -natrD ler_nat.
+  by rewrite pE -exprD; apply: ler_weexpn2l; rewrite ?ler1n.
+have [l1 l2] := andP (etrans (esym (ler_distl _ _ _)) small).
+rewrite (_ : e' - r / u = (u * e' - r) / u); last by field.
+rewrite normrM normfV (gtr0_norm u0) ler_pmul2r ?invr_gt0 // ler_distl.
+case: cases => [->|[e0 [b1 b2]]]; last first.
+  rewrite (le_trans _ (mulr_ge0 (ltW u0) e0)) ?(le_trans b2) //=.
+    by rewrite -[2%:R]/(1 + 1) addrA ler_addr addr_ge0.
+  by rewrite subr_le0 (le_trans r1) // (le_trans l2) // -[2%:R]/(1 + 1) ler_add.
+apply/andP; split.
+  by rewrite ler_subl_addr (le_trans r1) // (le_trans l2) // ler_add2l ler1n.
+by rewrite -[2%:R]/(1 + 1) addrA -ler_subl_addr (le_trans _ (ltW r2)) // ler_subl_addr -ler_subl_addr.
+Qed.
 Theorem exponential_enclosed E q : exponential E -> Z.leb Z0 (num q) ->
   `|E (- frac q) - @frac R (Fraction (exp_units q) exp_unit)| <= frac (Fraction EXP_ERROR exp_unit).
 Proof.
@@ -386,10 +415,11 @@ have y0 : 0 <= zr small / W by rewrite divr_ge0 ?(ltW W0).
 have y256 : zr small / W * 256%:R <= 1 by rewrite mulrAC ler_pdivr_mulr // mul1r mulrC -[256%:R]/(zr 256) -zrM zr_leP.
 have polynomial := polynomial_near isE W_power y0 y256.
 have w0 : Z.le 0 working_one by rewrite working_oneE.
-have s3 : Z.le (Z.mul 3 small) working_one by lia.
+have s3 : Z.le (Z.mul 3 small) working_one by clear -s0 s1; move: working_one s1 => o s1; lia.
+have s4 : Z.le small working_one by clear -s0 s1; move: working_one s1 => o s1; lia.
 have tie : `|W - W * 1| <= 3%:R by rewrite mulr1 subrr normr0 ler0n.
 have start := @series_near MOST_TERMS 0 working_one small 1 w0 s0 s3 ler01 tie.
-have [v0 v1] := @series_bounds MOST_TERMS 1 working_one small (Pos2Z.is_pos _) w0 s0 (ltac:(lia)).
+have [v0 v1] := @series_bounds MOST_TERMS 1 working_one small (Pos2Z.is_pos _) w0 s0 s4.
 move: start v0 v1; move: (series _ _ _ _) => v start v0 v1.
 have near : `|zr v - W * E (- (X / 2%:R ^+ n))| <= 55%:R.
   rewrite (_ : _ - _ = (zr v - W * alternating MOST_TERMS 0 1 (zr small / W)) - ((W * E (- (X / 2%:R ^+ n)) - W * E (- (zr small / W)))
@@ -398,6 +428,15 @@ have near : `|zr v - W * E (- (X / 2%:R ^+ n))| <= 55%:R.
   by rewrite (le_trans (ler_norm_add _ _)) // ler_add.
 have e01 : 0 <= E (- (X / 2%:R ^+ n)) <= 1 by rewrite (ltW (exponential_gt0 isE _)) exponential_le1 // divr_ge0 // ltW.
 have := squared_near n v0 v1 e01 near; rewrite -(exponential_halved isE).
-move: (squared n v) => r; rewrite -[EXP_BITS]/(Z.of_nat 96) (_ : Z.sub WORKING_BITS (Z.of_nat 96) = Z.of_nat 32) //.
-Abort.
+have bounds := squared_bounds n v0 v1; move: (squared n v) bounds => t t0 last.
+have rE := shifted t 32; have r0 : Z.le 0 (Z.shiftr t (Z.of_nat 32)) by apply/Z.shiftr_nonneg.
+move: rE r0; rewrite (_ : Z.sub WORKING_BITS EXP_BITS = Z.of_nat 32) //; move: (Z.shiftr t (Z.of_nat 32)) => r rE /(@zr_leP Z0) r0.
+rewrite /frac [num _]/= [num _]/= [den _]/= (_ : zr EXP_ERROR = 2%:R) //.
+have unit0 : 0 < zr (Zpos exp_unit) by exact: zr_gt0.
+have WU : W = zr (Zpos exp_unit) * 2%:R ^+ 32 by rewrite W_power -[2%:R ^+ 32]zr_power_of_two -zrM -[2%:R ^+ 128]zr_power_of_two.
+apply: (last_argument unit0 WU erefl n15 last rE r0); rewrite /X; have [le|lt] := leP (frac q) 96%:R; first by left.
+right; have small b : 96%:R <= b -> zr (Zpos exp_unit) * E (- b) <= 1.
+  move=> /(exponential_small isE); rewrite -[2%:R ^+ 96]zr_power_of_two mulrC; exact.
+by rewrite (ltW (exponential_gt0 isE _)) !small // ltW.
+Qed.
 End Exponential.
