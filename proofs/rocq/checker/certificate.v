@@ -3,11 +3,13 @@
     [stated] is what a file says: the problem, and the interval that its claim is. [holds] says that this claim is true: between two finite ends
     is the optimum, which exists, and between two infinite ones no point is feasible ([rows.in_interval]); [check_sound] that it does where [check] accepts the file. What a file has to look like is in certificate.md. Read are the families of [families]
     with a linear or polynomial kernel, its constant included, and weights; other kernels are not. A side may be missing, and multipliers may be a ray. The digests of a file are not
-    computed: what is proved is about the bytes themselves. *)
+    computed: what is proved is about the bytes themselves.
+
+    A problem is a margin problem of [families] or a linear program of [one_norms]. *)
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ssrZ.
-From equimargin.checker Require Import integers spaces kernels rows families json numbers.
+From equimargin.checker Require Import integers spaces kernels rows families one_norms json numbers.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Open Scope text_scope.
 
@@ -18,8 +20,10 @@ Definition FAMILIES : seq (text * (kind_of_task * loss)) := [::
   ("svm.nobias_hard", (Classes false, Hard)); ("svm.nobias", (Classes false, Hinge)); ("svm.nobias_l2", (Classes false, Squared));
   ("svr.hard", (Tube, Hard)); ("svr.l1", (Tube, Hinge)); ("svr.l2", (Tube, Squared));
   ("rank.hard", (Pairs, Hard)); ("rank.l1", (Pairs, Hinge)); ("rank.l2", (Pairs, Squared))].
-Definition family_of (v : json) : option (kind_of_task * loss) :=
-  ohead [seq p.2 | p <- FAMILIES & is_word p.1 v].
+(** Linear programs of the 1-norm, and whether their unknowns are numbers of points. *)
+Definition ONE_NORM_FAMILIES : seq (text * (kind_of_task * bool)) := [::
+  ("svm.onenorm", (Classes true, false)); ("svm.nobias_onenorm", (Classes false, false)); ("rank.onenorm", (Pairs, false)); ("rvm", (Pairs, true))].
+Definition named A (families : seq (text * A)) (v : json) : option A := ohead [seq p.2 | p <- families & is_word p.1 v].
 Definition PROBLEM_KEYS : seq text := [:: "family"; "kernel"; "features"; "C"; "weights"; "labels"].
 Definition task_keys (k : kind_of_task) : seq text := match k with Classes _ => [::] | Tube => [:: "epsilon"] | Pairs => [:: "queries"; "pairs"] end.
 
@@ -79,13 +83,27 @@ Definition read_weights (count : nat) (of_rows : seq nat) (v : json) : option (o
   if is_null v then Some None else
   s <- array read_weight v;
   require (size s == count) (let: (k, u) := over_unit s in Some (Some ([seq nth None k g | g <- of_rows], u))).
-Definition read_problem (given : json) : option problem :=
-  f <- obind family_of (get "family" given); let: (k, l) := f in
+Definition read_margin_problem (k : kind_of_task) (l : loss) (given : json) : option problem :=
   require (has_keys (PROBLEM_KEYS ++ task_keys k) given)
   (kernel <- get "kernel" given; features <- get "features" given; S <- read_space kernel features;
    t <- read_task k (size (points (cloud_of S))) given; C <- obind (read_cost l) (get "C" given);
    weights <- obind (read_weights t.2.1 t.2.2) (get "weights" given);
    Some (Problem t.1 S l C weights)).
+Definition form_in (by_points : bool) (t : task) : option one_norm_form := match t with
+  | Classification y bias => Some (OfClasses y bias)
+  | Ranking s => Some (if by_points then OfPairsByPoints s else OfPairs s)
+  | Regression _ _ _ => None end.
+Definition has_no_weights (given : json) := if get "weights" given is Some (Null | Array [::]) then true else false.
+Definition read_one_norm_problem (k : kind_of_task) (by_points : bool) (given : json) : option one_norm_problem :=
+  P <- read_margin_problem k Hinge given; form <- form_in by_points (task_of P);
+  require (has_no_weights given) (Some (OneNormProblem form (space_of P) (cost_of P))).
+Inductive statement := Margin of problem | OneNorm of one_norm_problem.
+Definition read_problem (given : json) : option statement :=
+  name <- get "family" given;
+  if named FAMILIES name is Some f then omap Margin (read_margin_problem f.1 f.2 given)
+  else f <- named ONE_NORM_FAMILIES name; omap OneNorm (read_one_norm_problem f.1 f.2 given).
+(** How it is established that the kernel is positive semidefinite. *)
+Definition semidefinite (P : statement) : text := match P with Margin _ => "by theorem" | OneNorm _ => "not needed" end.
 
 (** ** The document *)
 Definition DOCUMENT_KEYS : seq text := [:: "schema"; "mode"; "claim"; "semidefinite"; "problem"; "primal"; "dual"; "digests"].
@@ -99,10 +117,10 @@ Definition read_claim (v : json) : option interval :=
 Definition says (k t : text) (doc : json) := if get k doc is Some v then is_word t v else false.
 Definition is_exact (doc : json) := says "mode" "exact" doc.
 Definition mode_fits (doc : json) (I : interval) := says "mode" "proven" doc || is_exact doc && not_above (upper I) (lower I).
-Definition stated (doc : json) : option (problem * interval) :=
+Definition stated (doc : json) : option (statement * interval) :=
   I <- obind read_claim (get "claim" doc);
-  require [&& has_keys DOCUMENT_KEYS doc, says "schema" "equimargin-certificate/1" doc, says "semidefinite" "by theorem" doc & mode_fits doc I]
-  (P <- obind read_problem (get "problem" doc); Some (P, I)).
+  require [&& has_keys DOCUMENT_KEYS doc, says "schema" "equimargin-certificate/1" doc & mode_fits doc I]
+  (P <- obind read_problem (get "problem" doc); require (says "semidefinite" (semidefinite P) doc) (Some (P, I))).
 
 (** ** The points *)
 (** A list of n numbers of which those in the rows are given, in the order of the rows, and all others are 0. *)
@@ -114,11 +132,13 @@ Fixpoint spread (at_row : Z) (given : seq (Z * Z)) (n : nat) : option (seq Z) :=
       if Z.eqb r at_row then omap (cons v) (spread (Z.succ at_row) given' n') else omap (cons Z0) (spread (Z.succ at_row) given n')
   | n'.+1, [::] => omap (cons Z0) (spread (Z.succ at_row) [::] n')
   end.
-Definition read_multipliers (n : nat) (v : json) : option dual_point :=
-  require (has_keys [:: "rows"; "numerators"; "denominator"] v)
+Definition COMBINATION_KEYS : seq text := [:: "rows"; "numerators"; "denominator"].
+Definition read_combination (keys : seq text) (n : nat) (v : json) : option dual_point :=
+  require (has_keys keys v)
   (r <- obind (array whole) (get "rows" v); s <- obind (array whole) (get "numerators" v); u <- obind whole (get "denominator" v);
    al <- spread Z0 (sort (fun p q => Z.leb p.1 q.1) (zip r s)) n;
    if u is Zpos u' then require (size r == size s) (Some (Dual al u')) else None).
+Definition read_multipliers := read_combination COMBINATION_KEYS.
 Definition has_bias (t : task) := match t with Classification _ bias => bias | Regression _ _ _ => true | Ranking _ => false end.
 Definition read_function (S : space) (t : task) (v : json) : option (seq Z * positive * fraction) :=
   let key : text := if S is Linear _ then "w" else "beta" in
@@ -131,15 +151,33 @@ Definition read_sides (P : problem) (doc : json) : option sides :=
   let n := size (rows_of (task_of P) (count_of P)).1 in
   primal <- obind (read_side (read_function (space_of P) (task_of P))) (get "primal" doc); dual <- obind (read_side (read_multipliers n)) (get "dual" doc);
   require (isSome primal || isSome dual) (Some (Sides primal dual)).
+(** Numbers of columns, and beside them the bias where there is one. *)
+Definition read_unknowns (P : one_norm_problem) (v : json) : option one_norm_point :=
+  let n := size (columns P) in
+  if has_bias (task_of_form (form_of P)) then
+    x <- read_combination (rcons COMBINATION_KEYS "b"%text) n v; b <- obind rational_of (get "b" v); Some (OneNormPoint x (fraction_of b))
+  else omap (fun x => OneNormPoint x (Fraction 0 1)) (read_multipliers n v).
+Definition read_one_norm_sides (P : one_norm_problem) (doc : json) : option (option one_norm_point * option dual_point) :=
+  primal <- obind (read_side (read_unknowns P)) (get "primal" doc);
+  dual <- obind (read_side (read_multipliers (size (rows (program_rows P))))) (get "dual" doc);
+  require (isSome primal || isSome dual) (Some (primal, dual)).
 
 (** ** The verdict *)
-Definition check_document (doc : json) : bool :=
-  if stated doc is Some (P, claimed) then (if read_sides P doc is Some s then problem_check P s (is_exact doc) claimed else false) else false.
-Definition check (file : seq text) : bool := if parse file is Some doc then check_document doc else false.
+(** Whether the claim follows from the points; none where no problem or no point is read. *)
+Definition verdict (doc : json) : option bool :=
+  P <- stated doc; let: (P, claimed) := P in
+  match P with
+  | Margin P => s <- read_sides P doc; Some (problem_check P s (is_exact doc) claimed)
+  | OneNorm P => s <- read_one_norm_sides P doc; Some (one_norm_check P s.1 s.2 claimed)
+  end.
+Definition check (file : seq text) : bool := if obind verdict (parse file) is Some b then b else false.
 
-Definition holds (R : realFieldType) (file : seq text) : Prop := exists P I, obind stated (parse file) = Some (P, I) /\ holds_of R P I.
+Definition statement_holds (R : realFieldType) (P : statement) (I : interval) : Prop :=
+  match P with Margin P => holds_of R P I | OneNorm P => one_norm_holds R P I end.
+Definition holds (R : realFieldType) (file : seq text) : Prop := exists P I, obind stated (parse file) = Some (P, I) /\ statement_holds R P I.
 Theorem check_sound file : check file -> forall R, holds R file.
 Proof.
-rewrite /check /holds /check_document => h R; case: parse h => //= doc; case: stated => // -[P I].
-by case: read_sides => // s h; exists P, I; split=> //; exact: problem_sound h R.
+rewrite /check /holds /verdict => h R; case: parse h => //= doc; case: stated => // -[P I] /= h; exists P, I; split=> //.
+case: P h => P /=; first by case: read_sides => // s h; exact: problem_sound h R.
+by case: read_one_norm_sides => // s h; exact: one_norm_sound h R.
 Qed.

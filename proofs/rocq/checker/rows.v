@@ -174,15 +174,13 @@ Proof. by rewrite /cost_at /over /entry (nth_map None) ?size_costs //; case: nth
 Lemma zr_num_gt0 q : Z.ltb Z0 (num q) -> 0 < frac q :> R.
 Proof. by rewrite /frac; case: (num q) => // p _; rewrite divr_gt0 ?zr_gt0. Qed.
 
-Section Upper.
-Variables (f : function) (b : fraction) (w : V).
-Hypothesis known : fits ip phi f w.
-Local Notation excess i := (over (excesses P f b) (loss_unit P f b) i : R).
-Local Notation t := (w, - @frac R b, fun i : 'I_n => @over R (losses P f b) (loss_unit P f b) i).
-Lemma excess_above (i : 'I_n) : row_target i - (ip w (row_at i) + row_sign i * frac b) <= excess i.
+(** The values of a function at the places, up to its noise. *)
+Lemma excess_over (f : function) (b : fraction) (g : nat -> R) (i : 'I_n) :
+  (forall j, `|g j - over (values f) (value_unit f) j| <= frac (Fraction (noise f) (value_unit f))) ->
+  row_target i - (g (plus (r_ i)) - g (minus (r_ i)) + row_sign i * frac b) <= over (excesses P f b) (loss_unit P f b) i.
 Proof.
-have [near _] := known; have := near (plus (r_ i)); have := near (minus (r_ i)).
-rewrite /row_at /row_vector ipBr /over /excesses /entry (nth_map no_row) //; set r := nth _ _ _.
+move=> near; have := near (plus (r_ i)); have := near (minus (r_ i)).
+rewrite /over /excesses /entry (nth_map no_row) //; set r := nth _ _ _.
 have scaled k j : nth Z0 [seq Z.mul v k | v <- values f] j = Z.mul (nth Z0 (values f) j) k.
   have [h|h] := ltnP j (size (values f)); first by rewrite (nth_map Z0).
   by rewrite !nth_default ?size_map.
@@ -199,11 +197,22 @@ rewrite !ler_distl => /andP[_ h1] /andP[h2 _].
 have key := addr_ge0 (etrans (subr_ge0 _ _) h1) (etrans (subr_ge0 _ _) h2); rewrite -subr_ge0; move: key; rewrite /over /entry.
 by congr (0 <= _); ring.
 Qed.
-Lemma loss_at (i : 'I_n) : t.2 i = Num.max 0 (excess i) :> R.
+Lemma loss_over (f : function) (b : fraction) (i : 'I_n) :
+  over (losses P f b) (loss_unit P f b) i = Num.max 0 (over (excesses P f b) (loss_unit P f b) i) :> R.
 Proof.
-rewrite /= /over /losses /entry (nth_map Z0) ?size_map // zr_max zr0.
+rewrite /over /losses /entry (nth_map Z0) ?size_map // zr_max zr0.
 by rewrite maxr_pmull ?mul0r // invr_ge0 ltW ?zr_gt0.
 Qed.
+
+Section Upper.
+Variables (f : function) (b : fraction) (w : V).
+Hypothesis known : fits ip phi f w.
+Local Notation excess i := (over (excesses P f b) (loss_unit P f b) i : R).
+Local Notation t := (w, - @frac R b, fun i : 'I_n => @over R (losses P f b) (loss_unit P f b) i).
+Lemma excess_above (i : 'I_n) : row_target i - (ip w (row_at i) + row_sign i * frac b) <= excess i.
+Proof. by have [near _] := known; rewrite /row_at /row_vector ipBr; exact: (@excess_over f b (fun j => ip w (phi j)) i near). Qed.
+Lemma loss_at (i : 'I_n) : t.2 i = Num.max 0 (excess i) :> R.
+Proof. exact: loss_over. Qed.
 Lemma primal_feasible : rows_without_cost_are_met P f b -> rows_feas t.
 Proof.
 move=> met i; rewrite loss_at; split=> /=; first by rewrite le_maxr lexx.

@@ -107,10 +107,10 @@ Proof.
 have [l|l] := ltnP i m; first by rewrite -[i]/(nat_of_ord (Ordinal l)) at_place_in.
 by rewrite at_place_out // /point nth_default // vec_nil.
 Qed.
-Lemma features_fit w u : size w = d -> fits (dot_ip R d) phi (of_features X w u) (vec d w u).
+Lemma features_fit w u : (size w <= d)%N -> fits (dot_ip R d) phi (of_features X w u) (vec d w u).
 Proof.
-move=> e; split=> [i|] /=; last by rewrite dot_vec ?e.
-rewrite features_at dot_vec ?e // /over /entry /frac /= zr0 mul0r.
+move=> e; split=> [i|] /=; last by rewrite dot_vec.
+rewrite features_at dot_vec // /over /entry /frac /= zr0 mul0r.
 suff -> : nth Z0 [seq product w x | x <- points X] i = product w (point X i) by rewrite subrr normr0.
 have [l|l] := ltnP i m; first by rewrite (nth_map [::]).
 by rewrite /point !nth_default ?size_map //; case: (w).
@@ -138,5 +138,5 @@ Qed.
 End Features.
 Lemma features_described (R : realFieldType) X : same_dimension X -> described (dot_ip R (dimension X)) (Features X) (@features R X).
 Proof.
-by move=> same; split=> [k u e|k u _]; [exists (vec (dimension X) k u); exact: features_fit|exact: features_length].
+by move=> same; split=> [k u e|k u _]; [exists (vec (dimension X) k u); apply: features_fit; rewrite // e|exact: features_length].
 Qed.

@@ -1,0 +1,78 @@
+(** * Functions by the matrix of a kernel's values
+
+    A linear program of the 1-norm needs of its kernel a symmetric matrix K of values at the points, and no space: K need not be positive
+    semidefinite. The checker knows of a combination sum_j k_j K(x_j, .) of the points what [valued] says: its values up to some noise.
+    [of_its_matrix] says a claim of the matrix that a kernel has, and [matrix_sound] that it is true of what is true of all that the geometry
+    of the kernel values. *)
+From Coq Require Import ZArith.
+From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import ssrZ.
+From equimargin Require Import inner.
+From equimargin.checker Require Import integers spaces kernels.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+
+(** The function sum_i k_i phi_i of coefficients over a unit. *)
+Definition combination_in (G : geometry) (k : seq Z) (u : positive) : function :=
+  match G with Features X => of_features X (combined k (points X)) (Pos.mul u (unit X)) | Matrix G => of_coefficients G k u end.
+
+Local Open Scope ring_scope.
+Section Values.
+Variables (R : realFieldType) (m : nat) (K : 'I_m -> 'I_m -> R).
+(** K at two places, and 0 where one of them is none. *)
+Definition between (i j : nat) : R := at_place (fun k : 'I_m => at_place (fun l : 'I_m => K k l : R^o) j : R^o) i.
+Lemma between_in (i j : 'I_m) : between i j = K i j.
+Proof. by rewrite /between !at_place_in. Qed.
+Lemma between_out i j : (m <= j)%N -> between i j = 0.
+Proof.
+move=> h; rewrite /between; have [l|l] := ltnP i m; last by rewrite at_place_out.
+by rewrite -[i]/(nat_of_ord (Ordinal l)) at_place_in at_place_out.
+Qed.
+Lemma between_sym i j : (forall k l, K k l = K l k) -> between i j = between j i.
+Proof.
+move=> sym; have [l|l] := ltnP i m; last by rewrite [RHS]between_out // /between at_place_out.
+have [k|k] := ltnP j m; last by rewrite between_out // /between at_place_out.
+by rewrite -[i]/(nat_of_ord (Ordinal l)) -[j]/(nat_of_ord (Ordinal k)) !between_in.
+Qed.
+Definition valued (G : geometry) := forall k u, size k = m -> let f := combination_in G k u in
+  forall i, `|\sum_(j < m) over k u j * between j i - over (values f) (value_unit f) i| <= frac (Fraction (noise f) (value_unit f)).
+End Values.
+
+Section Matrices.
+Variable R : realFieldType.
+Lemma features_valued X : same_dimension X -> valued (fun i j => dot (@features R X i) (@features R X j)) (Features X).
+Proof.
+move=> same k u e f i; rewrite /f /= /combination_in.
+have -> : \sum_(j < size (points X)) over k u j * between (fun i j => dot (@features R X i) (@features R X j)) j i =
+    dot (vec (dimension X) (combined k (points X)) (Pos.mul u (unit X))) (at_place (@features R X) i).
+  rewrite -vec_unit combined_at -[X in _ = X]/(dot_ip R _ _ _) ip_suml; apply: eq_bigr => j _; rewrite ip_scalel.
+  have [l|l] := ltnP i (size (points X)); last by rewrite between_out // at_place_out // ip0r.
+  by rewrite -[i]/(nat_of_ord (Ordinal l)) between_in at_place_in.
+have [near _] := features_fit R (Pos.mul u (unit X)) (combined_size k same); exact: near.
+Qed.
+Lemma matrix_valued G m (K : 'I_m -> 'I_m -> R) : size (entries G) = m -> (forall i j, K i j = K j i) ->
+  (forall i j, K i j = entry_of R G i j) -> valued K (Matrix G).
+Proof.
+move=> em sym E k u e f i; rewrite [X in _ <= X]/frac /= zr0 mul0r; have [l|l] := ltnP i m; last first.
+  by rewrite big1 => [|j _]; rewrite ?between_out ?mulr0 // /f /over /entry /= nth_default ?size_map ?em // zr0 mul0r subrr normr0.
+rewrite /f /= /over /entry /= (nth_map [::]) ?em // -[i]/(nat_of_ord (Ordinal l)).
+rewrite -[zr _ / _]/(frac (Fraction _ _)) -(@over_product _ m) ?e // -sumrB big1 ?normr0 // => j _.
+by rewrite between_in sym E subrr.
+Qed.
+
+Definition claim_of_matrix m := ('I_m -> 'I_m -> R) -> Prop.
+Definition of_its_matrix (S : space) : claim_of_matrix (size (points (cloud_of S))) -> Prop :=
+  match S with
+  | Linear X => fun A => A (fun i j => dot (@features R X i) (@features R X j))
+  | Polynomial X p => fun A => A (fun i j => kernel_value p (@features R X i) (@features R X j))
+  end.
+Theorem matrix_sound S (A : claim_of_matrix (size (points (cloud_of S)))) : space_fits S ->
+  (forall K, (forall i j, K i j = K j i) -> valued K (geometry_of S) -> A K) -> of_its_matrix A.
+Proof.
+have symmetric p d (x z : 'rV[R]_d) : kernel_value p x z = kernel_value p z x by rewrite /kernel_value dot_sym.
+case: S A => [X|X p] A /andP[same fit] h.
+  by apply: h => [i j|]; [exact: dot_sym|exact: features_valued].
+apply: h => [i j|]; first exact: symmetric.
+by apply: matrix_valued => [|i j|i j]; [rewrite size_map|exact: symmetric|rewrite polynomial_entry].
+Qed.
+End Matrices.

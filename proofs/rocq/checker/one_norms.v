@@ -1,0 +1,336 @@
+(** * The checker of the linear programs of the 1-norm
+
+    Rows as in [rows], and columns, each a point or a row: an unknown x_j >= 0 for every column, whose function is that of the column. Rows
+    r ask for sum_j M_rj x_j + s_r b >= 1 up to their loss, where M_rj is the kernel [coupling] of the two, and what is minimised is the sum of
+    the x_j and C times that of the losses. The matrix K of the kernel is symmetric, and nothing else is asked of it.
+
+    [one_norm_claim] says what it is that the optimum of such a problem lies in an interval, by the programs of [one_norm], and
+    [one_norm_as_printed] that these are the printed ones of points in a space. [one_norm_sound]: what [one_norm_check] accepts holds. *)
+From Coq Require Import ZArith.
+From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import ring ssrZ.
+From equimargin Require Import inner optimum qp margin ranksvm one_norm.
+From equimargin.checker Require Import integers spaces kernels rows families matrices.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+
+(** Labels -1 and 1, and a free bias or none, with a column for every row; pairs of points, the preferred one first, with a column for
+    every pair; and with one for every point. *)
+Inductive one_norm_form := OfClasses of seq Z & bool | OfPairs of seq (nat * nat) | OfPairsByPoints of seq (nat * nat).
+Record one_norm_problem := OneNormProblem { form_of : one_norm_form; kernel_of : space; loss_cost : fraction }.
+
+(** ** What is computed *)
+Definition task_of_form (f : one_norm_form) : task := match f with
+  | OfClasses y bias => Classification y bias | OfPairs s | OfPairsByPoints s => Ranking s end.
+Definition columns_of (f : one_norm_form) (m : nat) : seq row := match f with
+  | OfPairsByPoints _ => [seq Row i m Z0 Z0 | i <- iota 0 m] | _ => (rows_of (task_of_form f) m).1 end.
+(** At least what the constraint of a column asks to be at most 1, over the unit of values: a row has two values, and the noise of both. *)
+Definition price (f : one_norm_form) (g : function) (a : row) : Z := match f with
+  | OfPairsByPoints _ => Z.add (entry (values g) (plus a)) (noise g)
+  | _ => Z.add (Z.sub (entry (values g) (plus a)) (entry (values g) (minus a))) (Z.add (noise g) (noise g)) end.
+(** Numbers of the columns, none negative, and the bias. *)
+Record one_norm_point := OneNormPoint { unknowns : dual_point; bias_of_point : fraction }.
+
+Section Computed.
+Variables (P : one_norm_problem).
+Local Notation m := (size (points (cloud_of (kernel_of P)))).
+Definition program_rows : margin_problem := in_rows (task_of_form (form_of P)) m Hinge (loss_cost P) None.
+Definition columns := columns_of (form_of P) m.
+Definition combined_rows (k : dual_point) (s : seq row) : function :=
+  combination_in (geometry_of (kernel_of P)) (pull m (multipliers k) s) (multiplier_unit k).
+Definition sum_of (k : dual_point) := Fraction (total (multipliers k)) (multiplier_unit k).
+Definition is_natural_at (s : seq row) (k : dual_point) := (size (multipliers k) == size s) && multipliers_are_natural k.
+Definition are_below_the_cost (D : dual_point) := all (fun k => fleb (Fraction k (multiplier_unit D)) (loss_cost P)) (multipliers D).
+Definition prices_are_at_most_one (g : function) := all (fun a => Z.leb (price (form_of P) g a) (Zpos (value_unit g))) columns.
+Definition one_norm_lower_check (l : end_point) (given : option dual_point) :=
+  if given is Some D then
+    [&& is_natural_at (rows program_rows) D, are_below_the_cost D, multipliers_are_balanced program_rows D
+      & prices_are_at_most_one (combined_rows D (rows program_rows))] &&
+    (match l with MinusInfinite => true | Infinite => false | Finite q => fleb q (sum_of D) end)
+  else if l is MinusInfinite then true else false.
+Definition one_norm_value (x : one_norm_point) : fraction :=
+  let g := combined_rows (unknowns x) columns in let b := bias_of_point x in
+  fadd (sum_of (unknowns x)) (fmul (loss_cost P) (Fraction (total (losses program_rows g b)) (loss_unit program_rows g b))).
+Definition one_norm_upper_check (u : end_point) (given : option one_norm_point) :=
+  if given is Some x then is_natural_at columns (unknowns x) &&
+    (match u with Infinite => true | Finite q => fleb (one_norm_value x) q | MinusInfinite => false end)
+  else if u is Infinite then true else false.
+Definition one_norm_check (x : option one_norm_point) (D : option dual_point) (I : interval) :=
+  [&& space_fits (kernel_of P), labels_fit (task_of_form (form_of P)) m & cost_is_positive (loss_cost P)] &&
+  (one_norm_lower_check (lower I) D && one_norm_upper_check (upper I) x).
+End Computed.
+
+(** ** What it means *)
+Local Open Scope ring_scope.
+Section Claim.
+Variables (R : realFieldType) (m : nat) (K : 'I_m -> 'I_m -> R) (C : fraction) (I : interval).
+Local Notation cost := (@frac R C).
+Definition class_entry (labels : seq Z) (i j : 'I_m) : R := zr (entry labels i) * K i j * zr (entry labels j).
+Definition hi (pairs : seq (nat * nat)) (p : 'I_(size pairs)) := (nth (0, 0)%N pairs p).1.
+Definition lo (pairs : seq (nat * nat)) (p : 'I_(size pairs)) := (nth (0, 0)%N pairs p).2.
+Definition pair_entry (pairs : seq (nat * nat)) (p q : 'I_(size pairs)) : R :=
+  between K (hi p) (hi q) + between K (lo p) (lo q) - between K (hi p) (lo q) - between K (lo p) (hi q).
+Definition point_entry (pairs : seq (nat * nat)) (p : 'I_(size pairs)) (i : 'I_m) : R := between K (hi p) i - between K (lo p) i.
+Definition one_norm_claim (f : one_norm_form) : Prop := match f with
+  | OfClasses y true => in_interval (blp_feas (class_entry y) (fun i => zr (entry y i))) (@blp_obj R _ _ cost) I
+  | OfClasses y false => in_interval (lp_feas (class_entry y)) (@lp_obj R _ _ cost) I
+  | OfPairs s => in_interval (lp_feas (@pair_entry s)) (@lp_obj R _ _ cost) I
+  | OfPairsByPoints s => in_interval (lp_feas (@point_entry s)) (@lp_obj R _ _ cost) I
+  end.
+End Claim.
+Definition one_norm_holds (R : realFieldType) (P : one_norm_problem) (I : interval) : Prop :=
+  @of_its_matrix R (kernel_of P) (fun K => one_norm_claim K (loss_cost P) I (form_of P)).
+
+Section Core.
+Variables (R : realFieldType) (P : one_norm_problem) (I : interval).
+Local Notation m := (size (points (cloud_of (kernel_of P)))).
+Variable K : 'I_m -> 'I_m -> R.
+Hypotheses (symmetric : forall i j, K i j = K j i) (known : valued K (geometry_of (kernel_of P))).
+Local Notation M := (program_rows P).
+Local Notation n := (size (rows M)).
+Local Notation k := (size (columns P)).
+Local Notation C := (@frac R (loss_cost P)).
+Local Notation r_ p := (nth no_row (rows M) p).
+Local Notation a_ j := (nth no_row (columns P) j).
+(** The kernel of two rows. *)
+Definition coupling (r a : row) : R :=
+  between K (plus r) (plus a) - between K (minus r) (plus a) - (between K (plus r) (minus a) - between K (minus r) (minus a)).
+Definition program_entry c d (p : 'I_c) (j : 'I_d) : R := coupling (r_ p) (a_ j).
+Definition program_sign c (p : 'I_c) : R := zr (sign (r_ p)).
+Definition combination (s : seq row) (x : dual_point) (i : nat) : R :=
+  \sum_(p < size s) over (multipliers x) (multiplier_unit x) p * (between K (plus (nth no_row s p)) i - between K (minus (nth no_row s p)) i).
+
+Lemma combined_values s x : is_natural_at s x ->
+  forall i, `|combination s x i - over (values (combined_rows P x s)) (value_unit (combined_rows P x s)) i| <=
+    frac (Fraction (noise (combined_rows P x s)) (value_unit (combined_rows P x s))).
+Proof.
+case/andP=> /eqP e _ i; have -> : combination s x i = \sum_(j < m) over (pull m (multipliers x) s) (multiplier_unit x) j * between K j i.
+  rewrite (@pull_sum R [lmodType R of R^o] (fun j => between K j i : R^o) m _ _ _ (multiplier_unit x) e) // => j l.
+  by rewrite between_sym // between_out.
+exact: known (size_pull _ _ _) i.
+Qed.
+Lemma column_of_point f s i : f = OfPairsByPoints s -> (i < size (columns_of f m))%N -> minus (nth no_row (columns_of f m) i) = m.
+Proof. by move=> -> /=; rewrite size_map => l; rewrite (nth_map 0%N). Qed.
+Lemma natural_ge0 s x p : is_natural_at s x -> 0 <= over (multipliers x) (multiplier_unit x) p :> R.
+Proof. by case/andP=> _ h; exact: over_ge0. Qed.
+Lemma sum_ofE s x : is_natural_at s x -> \sum_(p < size s) over (multipliers x) (multiplier_unit x) p = @frac R (sum_of x).
+Proof. by case/andP=> /eqP e _; rewrite (over_total _ _ e). Qed.
+Lemma row_targets p : zr (target (r_ p)) / zr (Zpos (target_unit M)) = 1 :> R \/ (n <= p)%N.
+Proof.
+rewrite /program_rows /in_rows; case: (form_of P) => [y bias|s|s] /=.
+- rewrite size_map; have [l|l] := ltnP p (size (zip (iota 0 m) y)); [left|by right].
+  by rewrite (nth_map (0%N, Z0)) //; case: (nth _ _ _) => i z /=; case: Z.ltb; rewrite /= zr1 divr1.
+- by rewrite size_map; have [l|l] := ltnP p (size s); [left; rewrite (nth_map (0, 0)%N) //= zr1 divr1|right].
+- by rewrite size_map; have [l|l] := ltnP p (size s); [left; rewrite (nth_map (0, 0)%N) //= zr1 divr1|right].
+Qed.
+Lemma row_targetE (p : 'I_n) : row_target R p = 1.
+Proof. by case: (row_targets p) => //; rewrite leqNgt ltn_ord. Qed.
+
+Section Upper.
+Variable x : one_norm_point.
+Hypothesis natural : is_natural_at (columns P) (unknowns x).
+Local Notation g := (combined_rows P (unknowns x) (columns P)).
+Local Notation b := (bias_of_point x).
+Definition point_of_program : ('I_k -> R) * R * ('I_n -> R) :=
+  (fun j : 'I_k => over (multipliers (unknowns x)) (multiplier_unit (unknowns x)) j, frac b, fun p : 'I_n => over (losses M g b) (loss_unit M g b) p).
+Lemma margin_of_row (p : 'I_n) : \sum_j @program_entry n k p j * over (multipliers (unknowns x)) (multiplier_unit (unknowns x)) j =
+  combination (columns P) (unknowns x) (plus (r_ p)) - combination (columns P) (unknowns x) (minus (r_ p)).
+Proof.
+rewrite -sumrB; apply: eq_bigr => j _; rewrite -mulrBr mulrC; congr (_ * _); rewrite /program_entry /coupling.
+by rewrite !(@between_sym R m K _ (plus (a_ j)) symmetric) !(@between_sym R m K _ (minus (a_ j)) symmetric); ring.
+Qed.
+Lemma program_feasible : blp_feas (@program_entry n k) (@program_sign n) point_of_program.
+Proof.
+split=> [j|p|p]; first exact: natural_ge0 natural; rewrite (@loss_over R M).
+  by rewrite le_maxr lexx.
+have := @excess_over R M g b (combination (columns P) (unknowns x)) p (combined_values natural).
+rewrite row_targetE margin_of_row /program_sign => h; rewrite ler_subl_addl -ler_subl_addr le_maxr.
+by apply/orP; right; exact: h.
+Qed.
+Lemma program_value : blp_obj C point_of_program = frac (one_norm_value P x).
+Proof.
+rewrite /= /one_norm_value fracD fracM (sum_ofE natural); congr (_ + _ * _).
+by rewrite (@over_total R n) // !size_map.
+Qed.
+End Upper.
+
+Section Lower.
+Variable D : dual_point.
+Hypotheses (natural : is_natural_at (rows M) D) (below : are_below_the_cost P D) (balanced : multipliers_are_balanced M D).
+Hypothesis prices : prices_are_at_most_one P (combined_rows P D (rows M)).
+Local Notation u := (fun p : 'I_n => over (multipliers D) (multiplier_unit D) p : R).
+Local Notation g := (combined_rows P D (rows M)).
+Lemma price_of_column (j : 'I_k) : \sum_p u p * program_entry p j <= 1.
+Proof.
+have -> : \sum_p u p * program_entry p j = combination (rows M) D (plus (a_ j)) - combination (rows M) D (minus (a_ j)).
+  by rewrite -sumrB; apply: eq_bigr => p _; rewrite -mulrBr; congr (_ * _); rewrite /program_entry /coupling; ring.
+have top : zr (price (form_of P) g (a_ j)) / zr (Zpos (value_unit g)) <= 1 :> R.
+  by rewrite ler_pdivr_mulr ?zr_gt0 // mul1r; apply: zr_le; exact: (all_nthP no_row prices).
+apply: le_trans top; have near i := combined_values natural i.
+have := near (plus (a_ j)); rewrite ler_distl => /andP[_ high]; have := near (minus (a_ j)); rewrite ler_distl => /andP[low _].
+have both : combination (rows M) D (plus (a_ j)) - combination (rows M) D (minus (a_ j)) <=
+    zr (Z.add (Z.sub (entry (values g) (plus (a_ j))) (entry (values g) (minus (a_ j)))) (Z.add (noise g) (noise g))) / zr (Zpos (value_unit g)).
+  apply: le_trans (ler_sub high low) _; rewrite le_eqVlt; apply/orP; left; apply/eqP.
+  by rewrite /over /frac /= !(zrD, zrB); ring.
+case e: (form_of P) => [y bias|s|s] //=.
+rewrite (column_of_point e (ltn_ord j)) [X in _ - X]big1 ?subr0 => [|p _]; last by rewrite !between_out ?subr0 ?mulr0.
+by rewrite zrD mulrDl.
+Qed.
+Lemma program_dual_feasible : blp_dual_feas (@program_entry n k) (@program_sign n) C u.
+Proof.
+have /andP[/eqP e _] := natural; split=> [p|j|]; last 2 first.
+- exact: price_of_column.
+- transitivity (\sum_(p < n) over (map sign (rows M)) 1 p * u p).
+    by apply: eq_bigr => p _; rewrite mulrC; congr (_ * _); rewrite /program_sign /over /entry zr1 divr1 (nth_map no_row).
+  by have /Z.eqb_eq h := balanced; rewrite over_product ?size_map // /frac h /= zr0 mul0r.
+rewrite (natural_ge0 _ natural) /=.
+by apply: (@frac_le R (Fraction _ _)); apply: (all_nthP Z0 below); rewrite e.
+Qed.
+End Lower.
+
+Theorem program_sound x D : cost_is_positive (loss_cost P) -> one_norm_lower_check P (lower I) D -> one_norm_upper_check P (upper I) x ->
+  forall c d, n = c -> k = d -> in_interval (blp_feas (@program_entry c d) (@program_sign c)) (@blp_obj R _ _ C) I.
+Proof.
+move=> pos low up c d <- <-; have C0 : 0 <= C by apply: ltW; exact: zr_num_gt0.
+split.
+  case: D low => [D|]; last by case: (lower I).
+  case/andP=> /and4P[nat below bal prices]; case: (lower I) => //= q /(@frac_le R) h t F; apply: le_trans h _.
+  by rewrite -(sum_ofE nat); exact: (weak_duality (blp_pair _ _ _) F (program_dual_feasible nat below bal prices)).
+case: x up => [x|]; last by case: (upper I).
+case/andP=> nat; case: (upper I) => //= q /(@frac_le R) h.
+have [[v [t [F O] e] _] _] := blp_duality (@program_entry n k) (@program_sign n) C0.
+by exists v; [exists t|rewrite -e (le_trans (O _ (program_feasible nat))) // program_value].
+Qed.
+End Core.
+
+(** ** From rows and columns to the programs *)
+Section Transfer.
+Variables (R : realFieldType) (J Q : finType) (M N : Q -> J -> R) (s t : Q -> R) (C : R) (I : interval).
+Hypothesis same : forall p j, M p j = N p j.
+Lemma row_same (be : J -> R) p : \sum_j M p j * be j = \sum_j N p j * be j.
+Proof. by apply: eq_bigr => j _; rewrite same. Qed.
+Lemma with_bias : (forall p, s p = t p) -> in_interval (blp_feas M s) (blp_obj C) I -> in_interval (blp_feas N t) (blp_obj C) I.
+Proof.
+move=> sign; apply: (in_interval_rewritten (f := id) (h := id)) => [[[be b] xi] [b0 x0 h]|[[be b] xi]|[[be b] xi] [b0 x0 h]|[[be b] xi]] //.
+- by split=> // p; rewrite -row_same -sign; exact: h.
+- by split=> // p; rewrite row_same sign; exact: h.
+Qed.
+Lemma without_bias : (forall p, s p = 0) -> in_interval (blp_feas M s) (blp_obj C) I -> in_interval (lp_feas N) (lp_obj C) I.
+Proof.
+move=> none; apply: (in_interval_rewritten (f := fun t => (t.1.1, t.2)) (h := fun t => (t.1, 0, t.2))) =>
+  [[[be b] xi] [b0 x0 h]|[[be b] xi]|[be xi] [b0 x0 h]|[be xi]] //.
+- by split=> // p; have := h p; rewrite row_same none mul0r addr0.
+- by split=> // p; rewrite row_same mulr0 addr0; exact: h.
+Qed.
+Lemma without_change : in_interval (lp_feas M) (lp_obj C) I -> in_interval (lp_feas N) (lp_obj C) I.
+Proof.
+apply: (in_interval_rewritten (f := id) (h := id)) => [[be xi] [b0 x0 h]|[be xi]|[be xi] [b0 x0 h]|[be xi]] //.
+- by split=> // p; rewrite -row_same; exact: h.
+- by split=> // p; rewrite row_same; exact: h.
+Qed.
+End Transfer.
+
+Section Forms.
+Variables (R : realFieldType) (P : one_norm_problem) (I : interval).
+Local Notation m := (size (points (cloud_of (kernel_of P)))).
+Variable K : 'I_m -> 'I_m -> R.
+Hypotheses (symmetric : forall i j, K i j = K j i) (fit : labels_fit (task_of_form (form_of P)) m).
+Local Notation C := (@frac R (loss_cost P)).
+Local Notation claim_in_rows c d := (in_interval (blp_feas (@program_entry R P K c d) (@program_sign R P c)) (@blp_obj R _ _ C) I).
+
+Section Classes.
+Variables (y : seq Z) (bias : bool).
+Hypothesis form : form_of P = OfClasses y bias.
+Let fit_y : (size y == m) && all is_sign y. Proof. by move: fit; rewrite form. Qed.
+Lemma class_row (i : 'I_m) : nth no_row (rows (program_rows P)) i = classification_row m bias (nat_of_ord i, entry y i).
+Proof. by rewrite /program_rows form (@classification_nth m (loss_cost P) Hinge y bias fit_y). Qed.
+Lemma class_column (i : 'I_m) : nth no_row (columns P) i = classification_row m bias (nat_of_ord i, entry y i).
+Proof. by rewrite -class_row /columns /program_rows form. Qed.
+Lemma class_coupling (i j : 'I_m) : @program_entry R P K m m i j = class_entry K y i j.
+Proof.
+rewrite /program_entry class_row class_column /coupling /class_entry.
+case: (@sign_cases m y fit_y i) => ->; case: (@sign_cases m y fit_y j) => -> /=;
+  by rewrite !(@between_out R m K _ m) // !(@between_sym R m K m) // !(@between_out R m K _ m) // !between_in;
+  rewrite -?[zr (Zneg 1)]/(zr (Z.opp 1)) ?zrN zr1; ring.
+Qed.
+Lemma class_size : size (rows (program_rows P)) = m /\ size (columns P) = m.
+Proof. by rewrite /columns /program_rows form /=; have /andP[/eqP e _] := fit_y; rewrite size_map size_zip size_iota e minnn. Qed.
+Lemma class_sign (i : 'I_m) : @program_sign R P m i = if bias then zr (entry y i) else 0.
+Proof. by rewrite /program_sign class_row; case: (@sign_cases m y fit_y i) => -> /=; case: bias. Qed.
+Lemma classes_claim : claim_in_rows m m -> one_norm_claim K (loss_cost P) I (OfClasses y bias).
+Proof.
+move=> h; rewrite /one_norm_claim; case: bias class_sign => sign.
+  by apply: with_bias h; [exact: class_coupling|exact: sign].
+by apply: without_bias h; [exact: class_coupling|exact: sign].
+Qed.
+End Classes.
+
+Section Pairs.
+Variable s : seq (nat * nat).
+Hypothesis task : task_of_form (form_of P) = Ranking s.
+Lemma pair_row (p : 'I_(size s)) : nth no_row (rows (program_rows P)) p = Row (hi p) (lo p) Z0 1.
+Proof. by rewrite /program_rows task /= (nth_map (0, 0)%N). Qed.
+Lemma pairs_size : size (rows (program_rows P)) = size s.
+Proof. by rewrite /program_rows task /= size_map. Qed.
+Lemma pair_sign (p : 'I_(size s)) : @program_sign R P (size s) p = 0.
+Proof. by rewrite /program_sign pair_row. Qed.
+Lemma pairs_claim : form_of P = OfPairs s -> claim_in_rows (size s) (size s) -> one_norm_claim K (loss_cost P) I (OfPairs s).
+Proof.
+move=> form; apply: without_bias => [p q|p]; last exact: pair_sign.
+rewrite /program_entry pair_row /columns form /= (nth_map (0, 0)%N) // /coupling /pair_entry /= -/(hi q) -/(lo q).
+by move: (between _ _ _) (between _ _ _) (between _ _ _) (between _ _ _) => v1 v2 v3 v4; ring.
+Qed.
+Lemma points_claim : form_of P = OfPairsByPoints s -> claim_in_rows (size s) m -> one_norm_claim K (loss_cost P) I (OfPairsByPoints s).
+Proof.
+move=> form; apply: without_bias => [p i|p]; last exact: pair_sign.
+rewrite /program_entry pair_row /columns form /= (nth_map 0%N) ?size_iota // nth_iota // add0n /coupling /=.
+by rewrite !(@between_out R m K _ m) // subr0 subr0.
+Qed.
+End Pairs.
+
+Theorem forms_sound : (forall c d, size (rows (program_rows P)) = c -> size (columns P) = d -> claim_in_rows c d) ->
+  one_norm_claim K (loss_cost P) I (form_of P).
+Proof.
+move=> h; case form: (form_of P) => [y bias|s|s].
+- by have [e1 e2] := class_size form; exact: classes_claim form (h _ _ e1 e2).
+- have task : task_of_form (form_of P) = Ranking s by rewrite form.
+  by apply: pairs_claim => //; apply: h; [exact: pairs_size|rewrite /columns form /= size_map].
+- have task : task_of_form (form_of P) = Ranking s by rewrite form.
+  by apply: points_claim => //; apply: h; [exact: pairs_size|rewrite /columns form /= size_map size_iota].
+Qed.
+End Forms.
+
+Theorem one_norm_sound P x D I : one_norm_check P x D I -> forall R, one_norm_holds R P I.
+Proof.
+case/andP=> [/and3P[sfit fit pos] /andP[low up]] R; apply: matrix_sound => // K symmetric known.
+by apply: forms_sound => // c d; exact: program_sound low up c d.
+Qed.
+
+(** ** The printed programs, of points in a space *)
+Section Printed.
+Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V) (m : nat) (x : 'I_m -> V) (C : fraction) (I : interval).
+Local Notation K := (fun i j => ip (x i) (x j)).
+Local Notation y labels := (fun i : 'I_m => zr (entry labels i) : R).
+Theorem svm_onenorm_as_printed labels : one_norm_claim K C I (OfClasses labels true) <->
+  in_interval (svm_onenorm_primal_feas ip x (y labels)) (@svm_onenorm_primal_obj R _ (frac C)) I.
+Proof. by []. Qed.
+Theorem svm_nobias_onenorm_as_printed labels : one_norm_claim K C I (OfClasses labels false) <->
+  in_interval (svm_nobias_onenorm_primal_feas ip x (y labels)) (@svm_nobias_onenorm_primal_obj R _ (frac C)) I.
+Proof. by []. Qed.
+Section Ranked.
+Variables (s : seq (nat * nat)) (h l : 'I_(size s) -> 'I_m).
+Hypothesis places : forall p : 'I_(size s), nth (0, 0)%N s p = (nat_of_ord (h p), nat_of_ord (l p)).
+Theorem rank_onenorm_as_printed : one_norm_claim K C I (OfPairs s) <->
+  in_interval (rank_onenorm_primal_feas ip x h l) (@rank_onenorm_primal_obj R _ (frac C)) I.
+Proof.
+have e p q : pair_entry K p q = Qhat ip x h l p q by rewrite /pair_entry /hi /lo !places !between_in.
+by split; apply: without_change => p q; rewrite e.
+Qed.
+Theorem rvm_as_printed : one_norm_claim K C I (OfPairsByPoints s) <->
+  in_interval (rvm_primal_feas ip x h l) (@rvm_primal_obj R _ _ (frac C)) I.
+Proof.
+have e p i : point_entry K p i = rvm_row ip x h l p i by rewrite /point_entry /hi /lo !places !between_in.
+by split; apply: without_change => p q; rewrite e.
+Qed.
+End Ranked.
+End Printed.
