@@ -83,6 +83,7 @@ OF_THE_CHECKER = (
     "checker/rows.in_interval_minimum",
     "checker/gram.gram_points",
     "checker/gram.polynomial_gram",
+    "checker/semidefinite.semidefinite_sound",
     "checker/kernels.space_sound",
     "checker/matrices.matrix_sound",
     "checker/rows.margin_sound",

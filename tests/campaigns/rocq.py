@@ -368,10 +368,12 @@ def write_golden(folder: Path) -> int:
     return text.count("Lemma golden_")
 
 
+ONE_NORM = ("rank.onenorm", "rvm", "svm.onenorm", "svm.nobias_onenorm")
+"""The families of linear programs."""
 VERIFIED = (
     *("svm.hard", "svm.soft", "svm.l2", "svm.nobias_hard", "svm.nobias", "svm.nobias_l2"),
     *("svr.hard", "svr.l1", "svr.l2", "rank.hard", "rank.l1", "rank.l2"),
-    *("rank.onenorm", "rvm", "svm.onenorm", "svm.nobias_onenorm"),
+    *ONE_NORM,
 )
 """The families of which the proved checker reads certificates."""
 MUTATIONS = 6

@@ -2,8 +2,8 @@
 
     python -m campaigns.two_checkers --seed 1 --examples 420
 
-Every family that the proved checker reads, by a linear and a polynomial kernel, also with weights, rays and missing sides, its
-certificate changed so often in a digit and signed again, and in every hostile form. Each checker has to accept what the other
+Every family that the proved checker reads, by a linear and a polynomial kernel and a given Gram matrix, also with weights, rays and
+missing sides, its certificate changed so often in a digit and signed again, and in every hostile form. Each checker has to accept what the other
 accepts. Two differences are no fault and are counted apart: the program does not read what it does not cover, and it does not
 compute digests, so that all changes are signed. Exit status 1 if there is another difference.
 """
@@ -22,18 +22,35 @@ from typing import Any
 import numpy as np
 
 from campaigns.certificate_mutations import accepted, hostile, mutations, signed
-from campaigns.rocq import VERIFIED, certified
+from campaigns.rocq import ONE_NORM, VERIFIED, certified
 from equimargin.data import load
-from equimargin.formulations import Kernel, classification, polynomial, ranking, ranking_from_pairs, regression
+from equimargin.formulations import (
+    Kernel,
+    Problem,
+    classification,
+    linear,
+    one_norm_classification,
+    polynomial,
+    precomputed,
+    ranking,
+    ranking_from_pairs,
+    rbf,
+    regression,
+)
+from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.problem.choices import Loss
-from equimargin.proofs import certificate
+from equimargin.formulations.rows.listed import Pairs
+from equimargin.proofs import certificate, checker
 from equimargin.proofs.coq import Answer, NotProved, answer, build
 from equimargin.solvers import exact_optimum, solve
 from equimargin.testing import sample_problem
 
 OF_DATA = ("iris", "diabetes_ranking")
 """Bundled data of which certificates are changed too, besides those of eight points a family."""
+
+SINGULAR, INDEFINITE = [[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0]], [[0.0, 1.0], [1.0, -2.0]]
+"""Matrices of which the one is positive semidefinite without room, and the other is not, which a linear program does not need."""
 
 LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
 
@@ -48,7 +65,8 @@ def documents() -> list[tuple[str, dict[str, Any]]]:
         ranking(pairs.X, pairs.y, pairs.qid, 1.0),
     ]
     made += [(f"{problem.family}, {problem.m} points", certificate(solve(problem, tol=1e-9))) for problem in problems]
-    return [*made, *polynomials(), *weighted(), *one_sided(certified("svm.l2")), *rays()]
+    sides = [*one_sided(certified("svm.l2")), *one_sided(certified("svm.onenorm"))]
+    return [*made, *polynomials(), *weighted(), *sides, *rays(), *linear_programs(), *matrices()]
 
 
 def polynomials() -> list[tuple[str, dict[str, Any]]]:
@@ -60,6 +78,32 @@ def polynomials() -> list[tuple[str, dict[str, Any]]]:
         made.append((f"{family}, polynomial", certificate(solve(problem, tol=1e-9))))
     equal = classification([[1.0], [-1.0], [0.5]], [1, -1, 1], np.inf, polynomial(2, 1.0, 0.0))
     return [*made, ("svm.hard, polynomial, a ray", certificate(exact_optimum(equal), "exact"))]
+
+
+def linear_programs() -> list[tuple[str, dict[str, Any]]]:
+    """Certificates of the linear programs: exact ones, and one of listed pairs."""
+    exact = [(f"{family}, exact", certificate(exact_optimum(sample_problem(family, linear(), n=8)), "exact")) for family in ONE_NORM]
+    listed = replace(sample_problem("rvm", n=8), rows=Pairs(np.array([0, 2, 4, 1, 3]), np.array([1, 3, 5, 6, 0]), 8))
+    return [*exact, ("rvm, listed pairs", certificate(solve(listed, tol=1e-9)))]
+
+
+def matrices() -> list[tuple[str, dict[str, Any]]]:
+    """Certificates of every family by a given Gram matrix, and by matrices of all kinds."""
+    problems = {f"{family}, a matrix": by_matrix(sample_problem(family, n=8), polynomial(2, 0.5, 1.0)) for family in VERIFIED}
+    problems |= {
+        "svm.nobias_l2, a shift": by_matrix(sample_problem("svm.nobias_l2", n=8), linear()),
+        "svm.nobias, a singular matrix and a constant": classification(SINGULAR, [1, -1, 1], 1.0, precomputed(), bias="penalized"),
+        "svm.soft, a large matrix": by_matrix(sample_problem("svm.soft", n=checker.PIVOTED_ROWS + 6), rbf(0.5)),
+        "svm.onenorm, an indefinite matrix": one_norm_classification(INDEFINITE, [1, -1], 1.0, precomputed()),
+    }
+    return [(name, certificate(solve(problem, tol=1e-9))) for name, problem in problems.items()]
+
+
+def by_matrix(problem: Problem, kernel: Kernel) -> Problem:
+    """The problem by the Gram matrix of its points, with the shift by which that is proved positive semidefinite."""
+    K = kernel.block(problem.X, problem.X)
+    K = np.tril(K) + np.tril(K, -1).T
+    return replace(problem, X=K, kernel=precomputed(), shift=proven_shift(K))
 
 
 def weighted() -> list[tuple[str, dict[str, Any]]]:

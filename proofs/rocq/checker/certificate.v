@@ -2,7 +2,7 @@
 
     [stated] is what a file says: the problem, and the interval that its claim is. [holds] says that this claim is true: between two finite ends
     is the optimum, which exists, and between two infinite ones no point is feasible ([rows.in_interval]); [check_sound] that it does where [check] accepts the file. What a file has to look like is in certificate.md. Read are the families of [families]
-    with a linear or polynomial kernel, its constant included, and weights; other kernels are not. A side may be missing, and multipliers may be a ray. The digests of a file are not
+    with a linear or polynomial kernel or a given Gram matrix, a constant included, and weights; other kernels are not. A side may be missing, and multipliers may be a ray. The digests of a file are not
     computed: what is proved is about the bytes themselves.
 
     A problem is a margin problem of [families] or a linear program of [one_norms]. *)
@@ -37,10 +37,20 @@ Definition read_polynomial (c : Z) (kernel : json) : option polynomial :=
   n <- obind whole (get "degree" kernel); g <- obind rational_of (get "gamma" kernel); c0 <- obind rational_of (get "coef0" kernel);
   require [&& Z.leb 1 n, Z.leb n MOST_DEGREE, Z.ltb 0 (mantissa g) & Z.leb 0 (mantissa c0)]
   (Some (PolynomialKernel (Z.to_nat n) (fraction_of g) (fraction_of c0) (Fraction c 1))).
+(** The constant is added to every number, and the shift to those on the diagonal. *)
+Fixpoint raised (c shift : Z) (row : seq Z) : seq Z := match row with
+  | [:: v] => [:: (v + c + shift)%BZ] | v :: row' => (v + c)%BZ :: raised c shift row' | [::] => [::] end.
+Definition read_given (c : Z) (kernel v : json) : option space :=
+  T <- array (array rational_of) v; shift <- obind rational_of (get "shift" kernel);
+  let: (K, u) := common_table ([:: shift] :: T) in
+  require [&& 0 < size T, map size T == iota 1 (size T) & Z.leb 0 (mantissa shift)]
+  (Some (Given (Gram [seq raised (c * Zpos u)%BZ (head Z0 (head [::] K)) row | row <- behead K] u))).
 Definition read_space (kernel features : json) : option space :=
-  X <- read_features features; c <- obind whole (get "constant" kernel); name <- get "name" kernel;
+  c <- obind whole (get "constant" kernel); name <- get "name" kernel;
   require (Z.eqb c 0 || Z.eqb c 1)
-  (if is_word "linear" name then require (has_keys [:: "name"; "constant"] kernel) (Some (Linear (if Z.eqb c 1 then with_constant X else X)))
+  (if is_word "precomputed" name then require (has_keys [:: "name"; "constant"; "shift"] kernel) (read_given c kernel features) else
+   X <- read_features features;
+   if is_word "linear" name then require (has_keys [:: "name"; "constant"] kernel) (Some (Linear (if Z.eqb c 1 then with_constant X else X)))
    else if is_word "polynomial" name then require (has_keys [:: "name"; "constant"; "degree"; "gamma"; "coef0"] kernel)
      (omap (Polynomial X) (read_polynomial c kernel))
    else None).
@@ -86,7 +96,7 @@ Definition read_weights (count : nat) (of_rows : seq nat) (v : json) : option (o
 Definition read_margin_problem (k : kind_of_task) (l : loss) (given : json) : option problem :=
   require (has_keys (PROBLEM_KEYS ++ task_keys k) given)
   (kernel <- get "kernel" given; features <- get "features" given; S <- read_space kernel features;
-   t <- read_task k (size (points (cloud_of S))) given; C <- obind (read_cost l) (get "C" given);
+   t <- read_task k (count_in S) given; C <- obind (read_cost l) (get "C" given);
    weights <- obind (read_weights t.2.1 t.2.2) (get "weights" given);
    Some (Problem t.1 S l C weights)).
 Definition form_in (by_points : bool) (t : task) : option one_norm_form := match t with
@@ -103,7 +113,8 @@ Definition read_problem (given : json) : option statement :=
   if named FAMILIES name is Some f then omap Margin (read_margin_problem f.1 f.2 given)
   else f <- named ONE_NORM_FAMILIES name; omap OneNorm (read_one_norm_problem f.1 f.2 given).
 (** How it is established that the kernel is positive semidefinite. *)
-Definition semidefinite (P : statement) : text := match P with Margin _ => "by theorem" | OneNorm _ => "not needed" end.
+Definition semidefinite (P : statement) : text := match P with
+  | Margin P => if space_of P is Given _ then "by factorisation" else "by theorem" | OneNorm _ => "not needed" end.
 
 (** ** The document *)
 Definition DOCUMENT_KEYS : seq text := [:: "schema"; "mode"; "claim"; "semidefinite"; "problem"; "primal"; "dual"; "digests"].

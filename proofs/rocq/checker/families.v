@@ -22,7 +22,7 @@ Inductive task :=
 (** Weights are one of every row, over one unit; none is an infinite one. Without weights all are 1. *)
 Record problem := Problem { task_of : task; space_of : space; loss_of : loss; cost_of : fraction;
   weights_of : option (seq (option Z) * positive) }.
-Definition count_of (P : problem) := size (points (cloud_of (space_of P))).
+Definition count_of (P : problem) := count_in (space_of P).
 
 (** ** What is computed *)
 Definition classification_row m (bias : bool) (p : nat * Z) :=
@@ -59,7 +59,7 @@ Definition primal_of (G : geometry) (s : sides) : option primal_point :=
 Definition functions_fit (G : geometry) (s : sides) := if function_side s is Some (k, _, _) then size k == coefficients_of G else true.
 Definition problem_check (P : problem) (s : sides) (exact : bool) (I : interval) :=
   let M := in_rows (task_of P) (count_of P) (loss_of P) (cost_of P) (weights_of P) in
-  [&& space_fits (space_of P), labels_fit (task_of P) (count_of P), cost_is_positive (cost_of P) & rows_fit M] &&
+  [&& space_fits (space_of P), has_inner_products (space_of P), labels_fit (task_of P) (count_of P), cost_is_positive (cost_of P) & rows_fit M] &&
   (let G := geometry_of (space_of P) in
    [&& functions_fit G s, lower_check M (length_in G) exact (lower I) (multiplier_side s) & upper_check M (upper I) (primal_of G s)]).
 
@@ -352,7 +352,7 @@ rewrite /claim; case: weights => [//|] fit; case: t fit => [y bias|y e u|pairs] 
 Qed.
 Theorem problem_sound P s exact I : problem_check P s exact I -> forall R, holds_of R P I.
 Proof.
-case/andP=> [/and4P[sfit fit C0 rfit] /and3P[ffit low up]] R; apply: space_sound => // V ip x [functions lengths].
+case/andP=> [/and5P[sfit inner fit C0 rfit] /and3P[ffit low up]] R; apply: space_sound => // V ip x [functions lengths].
 apply: rows_sound => //; apply: (margin_sound (m := count_of P) rfit _ _ _ _ low up) => //.
 - by move=> i; exact: at_place_out.
 - by rewrite /in_rows; case: rows_of => a b; case: costs_of.

@@ -1,20 +1,21 @@
 (** * The spaces of kernels
 
     [in_its_space] says a claim in R^d where the kernel is linear, and for another one in every space with points whose inner products are the
-    kernel's values; and that there are such points. [space_sound]: it is true of what is true of all that [geometry_of] describes. *)
+    kernel's values, or the given numbers; and that there are such points, which for given numbers is checked. [space_sound]: it is true of what is true of all that [geometry_of] describes. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
 From equimargin Require Import inner.
-From equimargin.checker Require Import integers spaces gram.
+From equimargin.checker Require Import integers spaces gram semidefinite.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 
 (** ** What is computed *)
 (** (gamma <x, z> + coef0)^degree + constant. *)
 Record polynomial := PolynomialKernel { degree : nat; gamma : fraction; coef0 : fraction; constant : fraction }.
-Inductive space := Linear of cloud | Polynomial of cloud & polynomial.
-Definition cloud_of (S : space) := match S with Linear X | Polynomial X _ => X end.
+(** Of a given Gram matrix there is the lower triangle. *)
+Inductive space := Linear of cloud | Polynomial of cloud & polynomial | Given of gram.
+Definition count_in (S : space) := match S with Linear X | Polynomial X _ => size (points X) | Given G => size (entries G) end.
 Fixpoint power (a : Z) (n : nat) : Z := if n is n'.+1 then Z.mul a (power a n') else Zpos 1.
 Fixpoint power_pos (a : positive) (n : nat) : positive := if n is n'.+1 then Pos.mul a (power_pos a n') else xH.
 Definition polynomial_matrix (X : cloud) (p : polynomial) : gram :=
@@ -25,21 +26,28 @@ Definition polynomial_matrix (X : cloud) (p : polynomial) : gram :=
   let added := Z.mul (num (constant p)) (Zpos v) in
   Gram [seq [seq Z.add (Z.mul (power (Z.add (Z.mul factor (product x z)) summand) (degree p)) (Zpos (den (constant p)))) added
     | z <- points X] | x <- points X] (Pos.mul v (den (constant p))).
+Definition given_matrix (G : gram) : gram :=
+  let places := iota 0 (size (entries G)) in Gram [seq [seq in_lower (entries G) i j | j <- places] | i <- places] (gram_unit G).
 Definition geometry_of (S : space) : geometry :=
-  match S with Linear X => Features X | Polynomial X p => Matrix (polynomial_matrix X p) end.
+  match S with Linear X => Features X | Polynomial X p => Matrix (polynomial_matrix X p) | Given G => Matrix (given_matrix G) end.
 Definition parameters_fit (p : polynomial) := [&& Z.leb Z0 (num (gamma p)), Z.leb Z0 (num (coef0 p)) & Z.leb Z0 (num (constant p))].
-Definition space_fits (S : space) := same_dimension (cloud_of S) && (if S is Polynomial _ p then parameters_fit p else true).
+Definition space_fits (S : space) :=
+  match S with Linear X => same_dimension X | Polynomial X p => same_dimension X && parameters_fit p | Given _ => true end.
+Definition has_inner_products (S : space) := if S is Given G then is_semidefinite (entries G) else true.
 
 (** ** What it means *)
 Local Open Scope ring_scope.
 Section Spaces.
 Variable R : realFieldType.
 Definition kernel_value (p : polynomial) d (x z : 'rV[R]_d) : R := (frac (gamma p) * dot x z + frac (coef0 p)) ^+ degree p + frac (constant p).
+Definition given_value (G : gram) (i j : 'I_(size (entries G))) : R := frac (Fraction (in_lower (entries G) i j) (gram_unit G)).
 Definition claim_of_points m := forall (V : lmodType R) (ip : semi_inner V) (x : 'I_m -> V), Prop.
-Definition in_its_space (S : space) : claim_of_points (size (points (cloud_of S))) -> Prop :=
-  match S with
+Definition in_its_space (S : space) : claim_of_points (count_in S) -> Prop :=
+  match S return claim_of_points (count_in S) -> Prop with
   | Linear X => fun A => A _ (dot_ip R (dimension X)) (@features R X)
   | Polynomial X p => fun A => let K := fun i j => kernel_value p (@features R X i) (@features R X j) in
+      has_points K /\ forall (V : lmodType R) (ip : semi_inner V) x, (forall i j, ip (x i) (x j) = K i j) -> A V ip x
+  | Given G => fun A => let K := @given_value G in
       has_points K /\ forall (V : lmodType R) (ip : semi_inner V) x, (forall i j, ip (x i) (x j) = K i j) -> A V ip x
   end.
 
@@ -57,13 +65,20 @@ by move: (nth _ _ _) (nth _ _ _) => x z; field; rewrite !zr_neq0.
 Qed.
 Lemma frac_ge0 q : Z.leb Z0 (num q) -> 0 <= frac q :> R.
 Proof. by move=> h; rewrite divr_ge0 ?zr_ge0 // ltW ?zr_gt0. Qed.
-Theorem space_sound S (A : claim_of_points (size (points (cloud_of S)))) : space_fits S ->
+Lemma given_entry G (i j : 'I_(size (entries G))) : entry_of R (given_matrix G) i j = given_value i j.
+Proof. by rewrite /entry_of /over /entry /= !(nth_map 0%N) ?size_iota // !nth_iota. Qed.
+Theorem space_sound S (A : claim_of_points (count_in S)) : space_fits S -> has_inner_products S ->
   (forall (V : lmodType R) (ip : semi_inner V) x, described ip (geometry_of S) x -> A V ip x) -> in_its_space A.
 Proof.
-case: S A => [X|X p] A /andP[same fit] h; first exact: h (features_described R same).
-have /and3P[g0 c0 k0] := fit; split.
-  by apply: gram_points; apply: polynomial_gram; exact: frac_ge0.
-move=> V ip x e; apply: h; apply: matrix_described; first by rewrite size_map.
-by move=> i j; rewrite e polynomial_entry.
+case: S A => [X|X p|G] A.
+- by move=> same _ h; exact: h (features_described R same).
+- move=> /andP[same /and3P[g0 c0 k0]] _ h; split; first by apply: gram_points; apply: polynomial_gram; exact: frac_ge0.
+  move=> V ip x e; apply: h; apply: matrix_described; first by rewrite size_map.
+  by move=> i j; rewrite e polynomial_entry.
+- move=> _ /(semidefinite_sound R) g h; split.
+    have u0 : 0 <= (zr (Zpos (gram_unit G)))^-1 :> R by rewrite invr_ge0 ltW ?zr_gt0.
+    by apply: gram_points; apply: gram_ext (gram_mul g (gram_constant _ u0)).
+  move=> V ip x e; apply: h; apply: matrix_described; first by rewrite size_map size_iota.
+  by move=> i j; rewrite e given_entry.
 Qed.
 End Spaces.

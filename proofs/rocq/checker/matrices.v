@@ -8,7 +8,7 @@ From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ssrZ.
 From equimargin Require Import inner.
-From equimargin.checker Require Import integers spaces kernels.
+From equimargin.checker Require Import integers spaces semidefinite kernels.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 
@@ -61,18 +61,22 @@ by rewrite between_in sym E subrr.
 Qed.
 
 Definition claim_of_matrix m := ('I_m -> 'I_m -> R) -> Prop.
-Definition of_its_matrix (S : space) : claim_of_matrix (size (points (cloud_of S))) -> Prop :=
-  match S with
+Definition of_its_matrix (S : space) : claim_of_matrix (count_in S) -> Prop :=
+  match S return claim_of_matrix (count_in S) -> Prop with
   | Linear X => fun A => A (fun i j => dot (@features R X i) (@features R X j))
   | Polynomial X p => fun A => A (fun i j => kernel_value p (@features R X i) (@features R X j))
+  | Given G => fun A => A (@given_value R G)
   end.
-Theorem matrix_sound S (A : claim_of_matrix (size (points (cloud_of S)))) : space_fits S ->
+Theorem matrix_sound S (A : claim_of_matrix (count_in S)) : space_fits S ->
   (forall K, (forall i j, K i j = K j i) -> valued K (geometry_of S) -> A K) -> of_its_matrix A.
 Proof.
 have symmetric p d (x z : 'rV[R]_d) : kernel_value p x z = kernel_value p z x by rewrite /kernel_value dot_sym.
-case: S A => [X|X p] A /andP[same fit] h.
-  by apply: h => [i j|]; [exact: dot_sym|exact: features_valued].
-apply: h => [i j|]; first exact: symmetric.
-by apply: matrix_valued => [|i j|i j]; [rewrite size_map|exact: symmetric|rewrite polynomial_entry].
+case: S A => [X|X p|G] A fit h; apply: h => [i j|].
+- exact: dot_sym.
+- exact: features_valued.
+- exact: symmetric.
+- have /andP[same _] := fit; apply: matrix_valued => [|i j|i j]; [by rewrite size_map|exact: symmetric|by rewrite polynomial_entry].
+- by rewrite /given_value in_lower_sym.
+- by apply: matrix_valued => [|i j|i j]; [rewrite size_map size_iota|rewrite /given_value in_lower_sym|rewrite given_entry].
 Qed.
 End Matrices.

@@ -33,7 +33,7 @@ Record one_norm_point := OneNormPoint { unknowns : dual_point; bias_of_point : f
 
 Section Computed.
 Variables (P : one_norm_problem).
-Local Notation m := (size (points (cloud_of (kernel_of P)))).
+Local Notation m := (count_in (kernel_of P)).
 Definition program_rows : margin_problem := in_rows (task_of_form (form_of P)) m Hinge (loss_cost P) None.
 Definition columns := columns_of (form_of P) m.
 Definition combined_rows (k : dual_point) (s : seq row) : function :=
@@ -83,7 +83,7 @@ Definition one_norm_holds (R : realFieldType) (P : one_norm_problem) (I : interv
 
 Section Core.
 Variables (R : realFieldType) (P : one_norm_problem) (I : interval).
-Local Notation m := (size (points (cloud_of (kernel_of P)))).
+Local Notation m := (count_in (kernel_of P)).
 Variable K : 'I_m -> 'I_m -> R.
 Hypotheses (symmetric : forall i j, K i j = K j i) (known : valued K (geometry_of (kernel_of P))).
 Local Notation M := (program_rows P).
@@ -232,7 +232,7 @@ End Transfer.
 
 Section Forms.
 Variables (R : realFieldType) (P : one_norm_problem) (I : interval).
-Local Notation m := (size (points (cloud_of (kernel_of P)))).
+Local Notation m := (count_in (kernel_of P)).
 Variable K : 'I_m -> 'I_m -> R.
 Hypotheses (symmetric : forall i j, K i j = K j i) (fit : labels_fit (task_of_form (form_of P)) m).
 Local Notation C := (@frac R (loss_cost P)).
