@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Linear
 from equimargin.formulations.numeric.arguments import reals
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
-from equimargin.formulations.numeric.jit import fast, jit
+from equimargin.formulations.numeric.jit import brief, fast, jit
 from equimargin.formulations.numeric.rounding import SMALLEST, gamma_n, rounded, summed, unit_of
 
 Index = NDArray[np.int64]
@@ -309,6 +309,7 @@ def _unsigned(X: Features) -> tuple[Index, Index, Array]:
     return X.indptr.view(f"u{X.indptr.itemsize}"), X.indices.view(f"u{X.indices.itemsize}"), X.data
 
 
+@brief
 @fast
 def _add_squares(X: Array, squares: Array) -> None:
     """Add |x_i|^2 to `squares`, (m,)."""

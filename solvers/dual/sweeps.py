@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import fast, jit, part
+from equimargin.formulations.numeric.jit import brief, fast, jit, part
 from equimargin.formulations.numeric.prefetch import prefetch
 from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.solvers.products.row_access import Index, row_add, row_clear, row_dot, stored_entries, stored_rows
@@ -139,6 +139,7 @@ def settled(
     return at.alpha, at.v, False
 
 
+@brief
 @jit
 def shuffle(order: Order, seed: int) -> None:
     """Put the rows in random order, in place: Fisher's and Yates's exchanges, Marsaglia's xorshift generator, no division."""
@@ -278,6 +279,7 @@ def _settle(X: Any, order: Order, t: Array, box: Array, at: Iterate, enough: flo
     return False
 
 
+@brief
 @jit
 def thresholds(down: float, up: float) -> tuple[float, float]:
     """The bounds on u_r beyond which rows settle in the next sweep: shares of the lowest and the highest pull of this one, if any."""
