@@ -123,5 +123,5 @@ def test_values_of_a_kernel_with_ties_are_those_of_one_function() -> None:
 def test_a_row_on_its_margin_that_costs_nothing_has_the_multiplier_0() -> None:
     """w = 1 is the optimum for one of two equal points of the class 1, and the other has no weight."""
     problem = classification([[1.0], [1.0]], [1.0, 1.0], 3.0, bias=False, sample_weight=[1.0, 0.0])
-    alpha = present(complete(problem, {"w": [1.0]}).both_sides.alpha)
+    alpha = present(as_a(Point, complete(problem, {"w": [1.0]}).both_sides).alpha)
     assert np.asarray(alpha) == pytest.approx([1.0, 0.0], abs=1e-9)
