@@ -16,10 +16,13 @@ from equimargin.formulations import (
     classification,
     complete,
     interval,
+    one_norm_classification,
     one_norm_ranking,
     ranking,
     rbf,
 )
+from equimargin.formulations.bounds.complete import OneNormCompletion
+from equimargin.formulations.bounds.given import given_point
 from equimargin.solvers import solve
 from equimargin.testing import margin_problems, sample_problem
 from narrow import as_a, present
@@ -77,6 +80,11 @@ def test_canonical_points_and_parts_of_programs_are_taken() -> None:
     assert present(complete(PROGRAM, [1.0, 0.0, 2.0][: PROGRAM.size]).point.x).shape == (PROGRAM.size,)
     both = complete(PROGRAM, {"x": np.zeros(PROGRAM.size), "u": np.zeros(PROGRAM.p)}).both_sides
     assert as_a(OneNormPoint, both).u is not None
+    own = OneNormPoint(x=np.ones(PROGRAM.size), u=np.zeros(PROGRAM.p))
+    taken = as_a(OneNormPoint, given_point(PROGRAM, own))
+    assert np.array_equal(present(taken.x), present(own.x))
+    assert np.array_equal(present(taken.u), present(own.u))
+    assert np.array_equal(present(as_a(Point, given_point(SOFT, point)).w), present(point.w))
     pairs = ranking(X, [0, 1, 2], loss="squared_hinge")
     implicit = present(solve(pairs, "newton").dual)
     assert complete(pairs, {"alpha": implicit}).point.alpha is implicit
@@ -125,3 +133,11 @@ def test_a_row_on_its_margin_that_costs_nothing_has_the_multiplier_0() -> None:
     problem = classification([[1.0], [1.0]], [1.0, 1.0], 3.0, bias=False, sample_weight=[1.0, 0.0])
     alpha = present(as_a(Point, complete(problem, {"w": [1.0]}).both_sides).alpha)
     assert np.asarray(alpha) == pytest.approx([1.0, 0.0], abs=1e-9)
+
+
+def test_slacks_of_a_linear_program_count_the_best_bias() -> None:
+    """At x = 0 the points of the class that is larger are met by the best bias, and each of the others misses its margin by 2."""
+    problem = one_norm_classification([[0.0], [1.0], [2.0]], [1, 1, -1])
+    whole = as_a(OneNormCompletion, complete(problem, {"x": np.zeros(problem.size)}))
+    assert isinstance(whole.b, float)
+    assert whole.xi == pytest.approx([0.0, 0.0, 2.0])
