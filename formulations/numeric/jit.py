@@ -118,7 +118,7 @@ def compiled_at_once() -> Iterator[None]:
 
 def _compiled(kernel: Callable[P, R], **options: Any) -> Callable[P, R]:
     dispatcher: Any = numba.njit(**OPTIONS, **options)(kernel)
-    if cache_directory() is not None and Path(inspect.getfile(kernel)).is_file():
+    if Path(inspect.getfile(kernel)).is_file() and cache_directory() is not None:
         dispatcher._cache = _Cache(kernel)
     dispatcher.compile = _undisturbed(_uncollected(_timed(dispatcher.compile)))
     compiled: Callable[P, R] = dispatcher
