@@ -2,8 +2,8 @@
 
 Blocks are taken from top to bottom. Python of all blocks is one session; a `text` block that follows one at once is what it printed. A
 block with a caption is the file of that name. A command of a `console` block runs in the folder; the parts between "..." of what the page
-says it prints are in what it prints. A figure may be another one: other machines have others. `sh` blocks set an environment up and are
-not run.
+says it prints are in what it prints. A figure may be another one: other machines have others, and a wider figure leaves other columns less
+room, so that words are cut off elsewhere. `sh` blocks set an environment up and are not run.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ def commands(place: str, text: str) -> Iterator[str]:
 
 
 def differences(place: str, expected: str, printed: str) -> Iterator[str]:
-    """Whether what was printed is as the page says, figures and spaces apart; three points that end a line stand for anything."""
+    """Whether what was printed is as the page says, figures, spaces and cut-off words apart; three points that end a line are anything."""
     said = shape(printed)
-    for part in re.split(r"\.\.\.\n", expected):
+    for part in re.split(r"\.\.\.\n|\S*\s*…", expected):
         if shape(part) not in said:
             yield f"{place}: the page has\n{part}\nand what was printed is\n{printed}"
 

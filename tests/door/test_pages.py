@@ -51,3 +51,10 @@ def test_every_family_is_told_from_the_others() -> None:
     load_shipped()
     page = (DOCS / "which.md").read_text(encoding="utf-8")
     assert set(own_families()) <= set(re.findall(r"`(?:[^`<]* <family-)?([\w.]+)>?`", page))
+
+
+def test_a_cut_off_word_may_be_cut_elsewhere_and_a_mark_may_not_change() -> None:
+    """A cell of "<.001" is wider than one of ".001", and the column beside it has a letter less."""
+    page = "dual  T (26) as printed, without …  ✗ .003\n"
+    assert not list(pages.differences("a page", page, "dual  T (26) as printed, without…  ✗ <.001\n"))
+    assert list(pages.differences("a page", page, "dual  T (26) as printed, without…  ✓ <.001\n"))
