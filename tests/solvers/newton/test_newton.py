@@ -19,6 +19,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.formulations.rows.losses import SQUARED_HINGE, huberised
+from equimargin.formulations.rows.pair_slacks import PairCurvature
 from equimargin.solvers import solve
 from equimargin.solvers.newton import hessian, newton
 from equimargin.solvers.newton.start import MOST_POINTS, Subsample
@@ -199,3 +200,24 @@ def test_a_combination_of_points_is_that_of_those_with_a_coefficient(d: int, cou
         expected = np.append(X.T @ beta, beta.sum())[: d + constant]
         assert Explicit(X, constant).rdot(beta) == pytest.approx(expected, abs=1e-13)
         assert Explicit(X, constant).rdot(beta.astype(np.longdouble)).dtype == np.longdouble
+
+
+@pytest.mark.parametrize(("scale", "C", "single"), [(1.0, 1e-2, True), (1.0, 10.0, True), (1.0, 1e4, True), (1e6, 1e3, False)])
+def test_pairs_of_dependent_features(scale: float, C: float, single: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Conjugate gradients give way to a Hessian, in float32 unless nothing but rounding would be left of it beside the norm."""
+    rng, formed = np.random.default_rng(0), list[bool]()
+    factors = rng.normal(size=(600, 8)) * np.geomspace(3, 0.3, 8)
+    X = scale * (factors @ rng.normal(size=(8, 120)) + 0.05 * rng.normal(size=(600, 120))) * 10.0 ** rng.uniform(-0.5, 0.5, 120)
+    levels = np.digitize(factors @ rng.normal(size=8) + rng.normal(size=600), [-2.0, 0.0, 2.0])
+    gram = PairCurvature.gram
+
+    def noted(self: PairCurvature, Z: Any, single: bool = False) -> Any:
+        formed.append(single)
+        return gram(self, Z, single)
+
+    monkeypatch.setattr(PairCurvature, "gram", noted)
+    problem = ranking(X, levels, np.arange(600) % 40, loss="squared_hinge", C=C)
+    checked(problem, 1e-6)
+    assert formed[0] is single
+    monkeypatch.setattr(hessian, "LARGEST_ROUGH", np.inf)  # now its rounding makes conjugate gradients fail, and float64 takes its place
+    checked(problem, 1e-6)
