@@ -60,7 +60,7 @@ SETTLING_GAP = 1e-3
 """Relative gap from which on the rows on the curved piece are solved for with the others held."""
 MOST_START_WIDTHS = 10
 """Widths of Huber's function that are tried at a start, each half of the one before."""
-HINGE_SUBSAMPLE = Subsample(entries=100_000, points_per_feature=60)
+HINGE_SUBSAMPLE = Subsample(entries=100_000, points_per_feature=20)
 """The part of the points that is solved first for a hinge. It takes many steps, so that a part pays earlier than for a squared hinge."""
 
 
