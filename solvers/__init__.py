@@ -1,6 +1,6 @@
 """How it is minimised fast: specialised algorithms and the cvxpy backends.
 
-What `solve` does not need is imported when it is first asked for: a process that solves one problem starts in two thirds of the time.
+What `solve` does not need is imported when it is first asked for, which spares a process that solves one problem an eighth of its start.
 """
 
 from importlib import import_module
@@ -98,4 +98,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted({*globals(), *__all__})

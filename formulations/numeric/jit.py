@@ -29,7 +29,7 @@ from typing import Any, ParamSpec, TypeVar
 import numba
 import numpy as np
 from numba.core import config
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, UserProvidedCacheLocator
 from numba.core.runtime.nrt import rtsys
 
 P = ParamSpec("P")
@@ -38,7 +38,6 @@ R = TypeVar("R")
 _FORMULATIONS = Path(__file__).parents[1]
 _KERNEL_FOLDERS = (_FORMULATIONS, _FORMULATIONS.parent / "solvers")
 """The folders whose sources the cache is named after. They are siblings in the checkout, behind its links and in an installed package."""
-_directing = threading.Lock()
 OPTIONS: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
 """Options of numba for every kernel: no GIL, and no entry for callers in C, of which there are none and which takes time to compile."""
 FAST: dict[str, Any] = {"fastmath": {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}, "error_model": "numpy"}
@@ -46,10 +45,10 @@ FAST: dict[str, Any] = {"fastmath": {"nnan", "nsz", "arcp", "contract", "reassoc
 by 0 gives one."""
 
 ENTRIES_AS_PYTHON = 20_000
-"""Entries of arrays that a brief kernel is handed in a process before it is compiled: Python takes some 20 ms for them, compiling 0.1 to
-0.4 s."""
-_AT_ONCE: ContextVar[bool] = ContextVar("_AT_ONCE", default=False)
-"""Whether brief kernels are compiled at their first call."""
+"""Entries of all arrays that a brief kernel is handed in a process before it is compiled: Python takes 2 to 30 ms for them, compiling 0.1
+to 0.4 s."""
+_at_once = False
+"""Whether brief kernels of this process are compiled at their first call."""
 
 
 def jit(kernel: Callable[P, R]) -> Callable[P, R]:
@@ -78,10 +77,11 @@ def part(kernel: Callable[P, R]) -> Callable[P, R]:
 
 
 def brief(kernel: Callable[P, R]) -> Callable[P, R]:
-    """As `jit`, but the kernel runs as Python while that takes less time than compiling it would; kept code is used from the first call on.
+    """As `jit`, but the kernel runs as Python while that takes less time than compiling it would and no code of it is kept.
 
     It is for kernels that do a few operations for every entry of their arguments and call no other kernel. They give the same bits in
-    both ways, because `jit` keeps the order of operations.
+    both ways, because `jit` keeps the order of operations; but they divide by no 0 and take no negative number as unsigned, for which
+    Python and compiled code differ.
     """
     dispatcher: Any = jit(kernel)
     compile_for = dispatcher._compile_for_args  # called where nothing is compiled for arguments; what it returns is called with them
@@ -92,7 +92,7 @@ def brief(kernel: Callable[P, R]) -> Callable[P, R]:
     def chosen(*arguments: Any) -> Any:
         nonlocal entries
         entries += sum(_entries(argument) for argument in arguments)
-        is_worth = entries > ENTRIES_AS_PYTHON or _AT_ONCE.get() or kept()
+        is_worth = entries > ENTRIES_AS_PYTHON or _at_once or kept()
         return compile_for(*arguments) if is_worth else interpreted
 
     dispatcher._compile_for_args = chosen
@@ -103,18 +103,19 @@ def brief(kernel: Callable[P, R]) -> Callable[P, R]:
 def _entries(argument: Any) -> int:
     """The entries of an array, or of the arrays of a tuple; a number is one."""
     if isinstance(argument, tuple):
-        return sum(_entries(part) for part in argument)
+        return sum(map(_entries, argument))
     return argument.size if isinstance(argument, np.ndarray) else 1
 
 
 @contextmanager
 def compiled_at_once() -> Iterator[None]:
     """Within it, brief kernels are compiled at their first call, too: for measurements, and for what compiles in advance."""
-    before = _AT_ONCE.set(True)
+    global _at_once
+    before, _at_once = _at_once, True
     try:
         yield
     finally:
-        _AT_ONCE.reset(before)
+        _at_once = before
 
 
 def _compiled(kernel: Callable[P, R], **options: Any) -> Callable[P, R]:
@@ -124,6 +125,22 @@ def _compiled(kernel: Callable[P, R], **options: Any) -> Callable[P, R]:
     dispatcher.compile = _undisturbed(_uncollected(_timed(dispatcher.compile)))
     compiled: Callable[P, R] = dispatcher
     return compiled
+
+
+class _Place(UserProvidedCacheLocator):  # type: ignore[misc]
+    """Our directory of kernels, and no other: one beside a source would keep a kernel whose callee in another file has changed."""
+
+    def __init__(self, kernel: Callable[..., Any], file: str) -> None:
+        self._py_file, self._lineno = file, kernel.__code__.co_firstlineno
+        self._cache_path = str(Path(str(cache_directory())) / self.get_suitable_cache_subpath(file))
+
+    @classmethod
+    def from_function(cls, kernel: Callable[..., Any], file: str) -> _Place:
+        return cls(kernel, file)
+
+
+class _Kept(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_Place,)
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
@@ -137,15 +154,8 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         self.enable()
 
     @functools.cached_property
-    def _impl(self) -> Any:
-        # numba knows no cache directory per function. It reads the global one at this moment, so it is lent ours for that long
-        # only: other packages' kernels stay where they were.
-        with _directing:
-            theirs, config.CACHE_DIR = config.CACHE_DIR, str(cache_directory())
-            try:
-                return self._impl_class(self._py_func)
-            finally:
-                config.CACHE_DIR = theirs
+    def _impl(self) -> _Kept:
+        return _Kept(self._py_func)
 
     @functools.cached_property
     def _cache_path(self) -> str:
@@ -264,7 +274,7 @@ def _timed(compile: Callable[P, R]) -> Callable[P, R]:
 
 
 def _uncollected(compile: Callable[P, R]) -> Callable[P, R]:
-    """As `compile`, without the collector of cycles: it takes a sixth of the time, because most objects of the compiler live to its end."""
+    """As `compile`, without the collector of cycles, which would take a sixth of the time: most objects of the compiler live to its end."""
 
     @functools.wraps(compile)
     def uncollected(*arguments: P.args, **options: P.kwargs) -> R:

@@ -93,7 +93,7 @@ class CountedPairs(Pairs):
         level, place = self.level[self.active], np.arange(len(self.active))
         first = np.repeat(self.starts[:-1], np.diff(self.starts))  # where the points of its query begin
         is_new = (place == first) | np.append(True, level[1:] != level[:-1])
-        below = np.maximum.accumulate(np.where(is_new, place, 0)) - first  # how many of them have lower levels
+        below = np.maximum.accumulate(np.where(is_new, place, 0)) - first  # how many points of its query have lower levels
         others = np.arange(self.p) + np.repeat(first - (np.cumsum(below) - below), below)
         pairs = np.repeat(self.active, below) * self.m + self.active[others]  # one number for each, because numbers are sorted faster
         pairs.sort()

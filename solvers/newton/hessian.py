@@ -7,7 +7,8 @@ kept instead and the solution corrected for them. Matrices that are not too larg
 of a step, and not of the gradient or the gap.
 
 The matrix of implicit pairs cannot be brought up to date. There conjugate gradients are tried first, until their products have cost as much
-as a matrix, or would; then with the last matrix as preconditioner. That matrix takes the place of the next where one more step will do.
+as a matrix, or at their pace after TRIED_PRODUCTS would; then with the last matrix as preconditioner. That matrix takes the place of the
+next where one more step will do.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
-from equimargin.formulations.numeric.arrays import Array, dense
+from equimargin.formulations.numeric.arrays import Array, Features, dense, is_sparse
 from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.losses import Smooth
 from equimargin.formulations.rows.pair_slacks import PairCurvature
@@ -44,7 +46,8 @@ FEWEST_NEAR_PRODUCTS = 3
 LARGEST_SINGLE = 1e5
 """Diagonal of a Hessian, beside the 1 of the norm, up to which it is summed in float32: its rounding is then about .01."""
 LARGEST_ROUGH = 1e12
-"""The same up to which a Hessian of pairs is summed in float32 as a preconditioner: beyond it, only rounding is left of it."""
+"""Sum of the diagonal of a Hessian of pairs, beside the 1 of the norm, up to which it is a preconditioner in float32. For features that are
+1e-5 from depending on each other a larger one cost 46 steps, one in float64 8."""
 FEWEST_SINGLE_COLUMNS = 40
 """Features below which sums of float32 over rows that are listed take no less time than those of float64."""
 TRIED_PRODUCTS = 4
@@ -61,6 +64,9 @@ FIRST_ROWS_PER_COLUMN = 100
 """Rows, for every feature, that stand for all rows in the first Hessian of a run from 0."""
 
 
+DENSE_SHARE, DENSE_SHARE_OF_PAIRS = 0.1, 0.35
+"""Shares of entries that are stored from which on sparse features are stored whole for a solver: of rows that are listed, whose Hessians
+take a half to a tenth of the time then, and of pairs, of which products take nearly all the time."""
 FEWEST_CORRECTED_COLUMNS = 300
 """Features below which a new factor takes less time than the correction of the last one."""
 COLUMNS_PER_CORRECTION = 8
@@ -69,6 +75,15 @@ COLUMNS_PER_CORRECTION = 8
 MOST_AMPLIFIED = 100.0
 """Entry of a correction's matrix or of its inverse, at most: by so much the correction amplifies the rounding of the factor, where a row
 brings curvature to a direction that had next to none, or takes away almost all that there was."""
+
+
+def stored(X: Features, rows: Rows) -> Features:
+    """Features as a solver is fastest with them: sparse ones whole where much of them is stored, if that is not too large."""
+    size = X.shape[0] * X.shape[1]
+    if not is_sparse(X) or X.shape[1] > MOST_COLUMNS or size > MOST_DENSE_ENTRIES:
+        return X
+    share = DENSE_SHARE_OF_PAIRS if isinstance(rows, LabelledPairs) else DENSE_SHARE
+    return dense(X) if X.nnz >= share * size else X
 
 
 class Nearby(NamedTuple):
@@ -98,15 +113,15 @@ class NewtonSystem:
     exactness : of conjugate gradients.  formed : the last D and its Hessian.  rough : whether that was summed in float32.
     scratch : (q, q) in float64 and in float32, to factorise in.  factored : the last matrix of listed rows that was factorised.
     nearby : the last Hessian of pairs that are not listed, None before there is one.
-    easy : whether conjugate gradients with it have found near enough solutions so far.  rough_will_do : also where its rounding in float32
-    is large beside the norm.  products : with Hessians, so far.
+    easy : whether conjugate gradients with it have found near enough solutions so far.
+    rough_will_do : whether one is summed in float32 though its rounding is large beside the norm: until conjugate gradients fail with one.
+    products : of conjugate gradients so far.
     """
 
     def __init__(self, problem: MarginProblem, Z: Explicit, R: Array) -> None:
         self.problem, self.rows, self.Z, self.R = problem, problem.rows, Z, R
         shape = (Z.q, Z.q) if Z.q <= MOST_COLUMNS else (0, 0)
-        too_dense = Z.sparse and isinstance(problem.rows, LabelledPairs) and Z.m * Z.q > MOST_DENSE_ENTRIES
-        self.forms = Z.q <= MOST_COLUMNS and not too_dense
+        self.forms = Z.q <= MOST_COLUMNS and not (Z.sparse and isinstance(problem.rows, LabelledPairs) and Z.m * Z.q > MOST_DENSE_ENTRIES)
         self.easy = self.rough_will_do = True
         self.products, self.exactness = 0, Exactness()
         self.formed, self.rough = (np.zeros(0), np.zeros(shape)), False
@@ -142,7 +157,7 @@ class NewtonSystem:
                 return s
             self.easy = self.rough_will_do = near is None
         size = seen.phi.slope * D.weight() * float(self._moments[1].sum())
-        rough = LARGEST_SINGLE < size <= LARGEST_ROUGH and self.rough_will_do
+        rough = LARGEST_SINGLE < size <= LARGEST_ROUGH and most > 0 and self.rough_will_do
         self.nearby = Nearby(D.gram(self.Z, rough or size <= LARGEST_SINGLE), D.weight(), seen.phi, square)
         if rough:
             s, self.rough_will_do = self._by_conjugate_gradients(seen, progress, self._near(seen, D), most)

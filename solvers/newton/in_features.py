@@ -16,18 +16,15 @@ from typing import Self
 import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
-from equimargin.formulations.numeric.arrays import Array, dense
+from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.losses import Smooth
 from equimargin.formulations.rows.slacks import Line, Slacks
 from equimargin.solvers.newton.base import Iterate, Move, Unknowns, View
-from equimargin.solvers.newton.hessian import NewtonSystem
+from equimargin.solvers.newton.hessian import NewtonSystem, stored
 from equimargin.solvers.newton.settle import settle_curved_rows
 from equimargin.solvers.progress import Progress, started
-
-DENSE_SHARE = 0.2
-"""Share of entries that are stored, from which on products with features are faster if those that are 0 are stored, too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +41,7 @@ class Weights(Unknowns):
         if problem.explicit is None:
             Z = Explicit(problem.features(), problem.bias)
         else:
-            X = problem.explicit.X
-            X = dense(X) if problem.explicit.sparse and X.nnz >= DENSE_SHARE * X.shape[0] * X.shape[1] else X
-            Z = Explicit(X, problem.explicit.constant or problem.bias)
+            Z = Explicit(stored(problem.explicit.X, problem.rows), problem.explicit.constant or problem.bias)
         R = np.ones(Z.q)
         R[Z.q - problem.bias :] = 0.0
         return cls(problem, by_row, Z, R, NewtonSystem(problem, Z, R))

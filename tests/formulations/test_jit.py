@@ -206,6 +206,7 @@ cache_directory().touch()
 print(twice(0))
 """
     assert call(kernels.parent, program, HOME=str(tmp_path / "home")) == "20"
+    assert list(kernels.rglob("*.nb?")) == []  # not beside the sources either
 
 
 def test_kernels_run_from_an_archive(kernels: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from equimargin.formulations.rows import pair_sweeps
 from equimargin.solvers.dual import smo_problem, sweeps
 from equimargin.solvers.hard import face
 from equimargin.solvers.products import tiles
+from places import ROOT
 
 Arguments = Callable[[np.random.Generator], tuple[Any, ...]]
 
@@ -71,7 +73,7 @@ BRIEF: dict[str, tuple[Any, Arguments]] = {
     "gathered": (pair_sweeps.gathered, _gathered),
     "place": (smo_problem._place, _place),
     "bound": (smo_problem._bound, _bound),
-    "shuffle": (sweeps.shuffle, lambda rng: (np.arange(200), 7)),
+    "shuffle": (sweeps.shuffle, lambda rng: (np.arange(rng.integers(200)), int(rng.integers(1000)))),
     "thresholds": (sweeps.thresholds, lambda rng: (float(rng.normal()), float(rng.normal()))),
     "drop": (face._drop, lambda rng: (np.triu(rng.normal(size=(6, 6))), rng.normal(size=(9, 6)), 2, 6)),
     "features": (tiles._expand, lambda rng: (rng.normal(size=(33, 7)), 0.3, np.empty((33, 9)))),
@@ -88,6 +90,38 @@ def test_python_and_compiled_code_give_the_same_bits(name: str) -> None:
             compiled = kernel(*one)
         with np.errstate(all="ignore"):
             interpreted = kernel.py_func(*other)
-        assert compiled == interpreted
+        assert bits(compiled) == bits(interpreted), seed
         for a, b in zip(one, other, strict=True):
-            assert np.array_equal(a, b, equal_nan=True), seed
+            assert bits(a) == bits(b), seed
+
+
+def bits(value: Any) -> Any:
+    """The bits of an array or a number, or of several, so that 0 is not -0; None of None."""
+    return [bits(part) for part in value] if isinstance(value, tuple) else None if value is None else np.asarray(value).tobytes()
+
+
+@pytest.mark.parametrize("extreme", [np.inf, -np.inf, np.nan, 0.0, 5e-324])
+def test_also_for_numbers_at_the_end_of_float64(extreme: float) -> None:
+    for name in ("steps", "least margins", "bound", "drop", "features", "place"):
+        kernel, arguments = BRIEF[name]
+        one, other = arguments(np.random.default_rng(0)), arguments(np.random.default_rng(0))
+        for drawn in (one, other):
+            for array in drawn:
+                if isinstance(array, np.ndarray) and array.dtype == np.float64 and name != "place":
+                    array.flat[:: max(array.size // 3, 1)] = abs(extreme) if name == "bound" else extreme
+        with compiled_at_once():
+            compiled = kernel(*one)
+        with np.errstate(all="ignore"):
+            interpreted = kernel.py_func(*other)
+        for a, b in zip((compiled, *one), (interpreted, *other), strict=True):
+            assert a is b is None or np.array_equal(a, b, equal_nan=True), name
+
+
+def test_every_brief_kernel_is_among_these() -> None:
+    found = set()
+    for folder in ("formulations", "solvers"):
+        for file in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.FunctionDef) and any(isinstance(d, ast.Name) and d.id == "brief" for d in node.decorator_list):
+                    found.add(node.name)
+    assert found == {kernel.py_func.__name__ for kernel, _ in BRIEF.values()}
