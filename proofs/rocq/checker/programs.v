@@ -1,0 +1,221 @@
+(** * The checker of any convex program in standard form
+
+    [program_check] decides whether the claimed interval of a program follows from its points, and [program_holds] says what such a claim is:
+    its lower end is below the objective at every feasible point, or no point is feasible; its upper end is not below the objective at some
+    feasible point, or there is no lower bound; and between two equal ends the minimum exists. Proved are the parts of its soundness: what is
+    accepted as convex is a semi-inner product ([form]), what is accepted as in the cone is in it ([cone_in]), products of lists are those of
+    matrices, and bounds that meet are attained ([bounds_attain]). That the check implies the claim is not proved here yet. *)
+From Coq Require Import ZArith.
+From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import ring ssrZ.
+From equimargin Require Import inner optimum qp standard_form.
+From equimargin.checker Require Import integers spaces gram semidefinite rows.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+
+(** Numbers over their unit, and rows of them. *)
+Record numbers := Numbers { steps : seq Z; step_unit : positive }.
+Record table := Table { table_rows : seq (seq Z); table_unit : positive }.
+(** P is the lower triangle of a symmetric matrix; of K, the first numbers are not negative, and a cone has one more than its length here. *)
+Record program := Program { quadratic : table; linear : numbers; constant : fraction; equations : table; equals : numbers;
+  inequalities : table; limits : numbers; nonnegative : nat; cones : seq nat }.
+Inductive program_primal := Feasible of numbers | Endless of numbers & numbers.
+Inductive program_dual := Multipliers of numbers & numbers & numbers | Separating of numbers & numbers.
+
+(** ** What is computed *)
+Section Computed.
+Variable P : program.
+Definition unknowns := size (table_rows (quadratic P)).
+Definition symmetric_rows := [seq [seq in_lower (table_rows (quadratic P)) i j | j <- iota 0 unknowns] | i <- iota 0 unknowns].
+Definition times (M : seq (seq Z)) (x : seq Z) := [seq product r x | r <- M].
+Definition is_zero := all (Z.eqb Z0).
+(** A diagonal one without negative entries is a sum of squares by its form. *)
+Definition is_diagonal (t : seq (seq Z)) := all (fun r => Z.leb Z0 (last Z0 r) && is_zero (take (size r).-1 r)) t.
+Definition rows_have (n : nat) (M : seq (seq Z)) := all (fun r => size r <= n) M.
+Definition triangle_fits (t : seq (seq Z)) := all (fun p => size p.1 == p.2) (zip t (iota 1 (size t))).
+Definition program_fits := [&& triangle_fits (table_rows (quadratic P)), size (steps (linear P)) == unknowns,
+  rows_have unknowns (table_rows (equations P)), rows_have unknowns (table_rows (inequalities P)),
+  size (table_rows (equations P)) == size (steps (equals P)), size (table_rows (inequalities P)) == size (steps (limits P)) &
+  size (steps (limits P)) == nonnegative P + rows_of_cones (cones P)].
+Definition is_convex := let t := table_rows (quadratic P) in if is_diagonal t then true else is_semidefinite t.
+
+Fixpoint is_second_order (sizes : seq nat) (s : seq Z) : bool := match sizes, s with
+  | k :: sizes', t :: s' => [&& Z.leb Z0 t, Z.leb (product (take k s') (take k s')) (Z.mul t t) & is_second_order sizes' (drop k s')]
+  | _ :: _, [::] => false
+  | [::], _ => true end.
+Definition is_in_cone (s : seq Z) := all (Z.leb Z0) (take (nonnegative P) s) && is_second_order (cones P) (drop (nonnegative P) s).
+
+Definition meets_equations (x : numbers) := all (fun p => Z.eqb (Z.mul p.1 (Zpos (step_unit (equals P)))) (Z.mul p.2 (Zpos (Pos.mul (table_unit (equations P)) (step_unit x)))))
+  (zip (times (table_rows (equations P)) (steps x)) (steps (equals P))).
+Definition slack_unit (x : numbers) := Pos.mul (step_unit (limits P)) (Pos.mul (table_unit (inequalities P)) (step_unit x)).
+Definition slack (x : numbers) := plus_multiple (Z.opp (Zpos (step_unit (limits P)))) (times (table_rows (inequalities P)) (steps x))
+  (plus_multiple (Zpos (Pos.mul (table_unit (inequalities P)) (step_unit x))) (steps (limits P)) [::]).
+Definition is_feasible (x : numbers) := meets_equations x && is_in_cone (slack x).
+Definition square (x : numbers) := Fraction (product (times symmetric_rows (steps x)) (steps x))
+  (Pos.mul (Pos.mul (table_unit (quadratic P)) (step_unit x)) (step_unit x)).
+Definition inner_product (s x : numbers) := Fraction (product (steps s) (steps x)) (Pos.mul (step_unit s) (step_unit x)).
+Definition objective (x : numbers) := fadd (fadd (fmul half (square x)) (inner_product (linear P) x)) (constant P).
+Definition descends_for_ever (d : numbers) := [&& is_zero (times symmetric_rows (steps d)), is_zero (times (table_rows (equations P)) (steps d)),
+  is_in_cone [seq Z.opp v | v <- times (table_rows (inequalities P)) (steps d)] & Z.ltb (num (inner_product (linear P) d)) Z0].
+
+Definition equation_unit (y : numbers) := Pos.mul (table_unit (equations P)) (step_unit y).
+Definition inequality_unit (z : numbers) := Pos.mul (table_unit (inequalities P)) (step_unit z).
+Definition pull (y z : numbers) := plus_multiple (Zpos (inequality_unit z)) (combined (steps y) (table_rows (equations P)))
+  (plus_multiple (Zpos (equation_unit y)) (combined (steps z) (table_rows (inequalities P))) [::]).
+Definition pull_unit (y z : numbers) := Pos.mul (equation_unit y) (inequality_unit z).
+(** P x + q + A'y + G'z, times the units of all. *)
+Definition gradient (x y z : numbers) := let u := Pos.mul (table_unit (quadratic P)) (step_unit x) in let v := step_unit (linear P) in let w := pull_unit y z in
+  plus_multiple (Zpos (Pos.mul v w)) (times symmetric_rows (steps x))
+    (plus_multiple (Zpos (Pos.mul u w)) (steps (linear P)) (plus_multiple (Zpos (Pos.mul u v)) (pull y z) [::])).
+Definition gain (y z : numbers) := fopp (fadd (inner_product (equals P) y) (inner_product (limits P) z)).
+Definition dual_objective (x y z : numbers) := fadd (fadd (gain y z) (fopp (fmul half (square x)))) (constant P).
+
+Definition upper_is_proved (u : end_point) (given : option program_primal) := match given with
+  | None => if u is Infinite then true else false
+  | Some (Feasible x) => is_feasible x && (match u with Infinite => true | Finite q => fleb (objective x) q | MinusInfinite => false end)
+  | Some (Endless x d) => is_feasible x && descends_for_ever d end.
+Definition lower_is_proved (l : end_point) (given : option program_dual) := match given with
+  | None => if l is MinusInfinite then true else false
+  | Some (Multipliers x y z) => [&& is_in_cone (steps z), is_zero (gradient x y z) &
+      match l with MinusInfinite => true | Finite q => fleb q (dual_objective x y z) | Infinite => false end]
+  | Some (Separating y z) => [&& is_in_cone (steps z), is_zero (pull y z) & Z.ltb Z0 (num (gain y z))] end.
+End Computed.
+Definition program_check (P : program) (primal : option program_primal) (dual : option program_dual) (I : interval) :=
+  [&& program_fits P, is_convex P, lower_is_proved P (lower I) dual & upper_is_proved P (upper I) primal].
+
+(** ** What it means *)
+Local Open Scope ring_scope.
+Section Claim.
+Variables (R : realFieldType) (P : program).
+Local Notation n := (unknowns P).
+Local Notation V := [lmodType R of {ffun 'I_n -> R^o}].
+Definition row_at (M : table) i (x : V) : R := \sum_(j < n) over (nth [::] (table_rows M) i) (table_unit M) j * x j.
+Definition entry_at (i j : nat) : R := zr (in_lower (table_rows (quadratic P)) i j) / zr (Zpos (table_unit (quadratic P))).
+Definition bilinear (x y : V) : R := \sum_(i < n) \sum_(j < n) entry_at i j * (x i * y j).
+Definition linear_at (x : V) : R := \sum_(j < n) over (steps (linear P)) (step_unit (linear P)) j * x j.
+(** A x = b and h - Gx in K. *)
+Definition feasible (x : V) :=
+  (forall i, (i < size (steps (equals P)))%N -> row_at (equations P) i x = over (steps (equals P)) (step_unit (equals P)) i) /\
+  in_cone (nonnegative P) (cones P) (fun i => over (steps (limits P)) (step_unit (limits P)) i - row_at (inequalities P) i x).
+Definition objective_at (x : V) : R := 2%:R^-1 * bilinear x x + linear_at x + frac (constant P).
+Definition is_reached (u : end_point) := match u with
+  | Infinite => True
+  | Finite q => exists2 x, feasible x & objective_at x <= frac q
+  | MinusInfinite => forall v, exists2 x, feasible x & objective_at x <= v end.
+Definition is_attained (I : interval) :=
+  if (lower I, upper I) is (Finite lo, Finite hi) then fleb hi lo -> minimum feasible objective_at (frac lo) else True.
+Definition program_holds (I : interval) := [/\ at_least feasible objective_at (lower I), is_reached (upper I) & is_attained I].
+Lemma bounds_attain I : at_least feasible objective_at (lower I) -> is_reached (upper I) -> is_attained I.
+Proof.
+rewrite /is_attained; case: (lower I) (upper I) => [lo||] [hi||] //= low [x F le] h; exists x.
+  by split=> // x' F'; apply: le_trans (low _ F'); apply: le_trans le _; exact: frac_le.
+by apply/eqP; rewrite eq_le low // andbT (le_trans le) // frac_le.
+Qed.
+
+Lemma functional_sum (a : nat -> R) : functional (fun x : V => \sum_(j < n) a j * x j).
+Proof.
+move=> k u v; rewrite mulr_sumr -big_split; apply: eq_bigr => j _.
+by rewrite !ffunE -[k *: (_ : R^o)]/(k * _) mulrDr mulrCA.
+Qed.
+Lemma bilinear_sym x y : bilinear x y = bilinear y x.
+Proof.
+rewrite /bilinear exchange_big; apply: eq_bigr => i _; apply: eq_bigr => j _.
+by rewrite /entry_at in_lower_sym [y i * _]mulrC.
+Qed.
+Lemma bilinear_row x y : bilinear x y = \sum_(j < n) (\sum_(i < n) entry_at j i * x i) * y j.
+Proof.
+rewrite bilinear_sym; apply: eq_bigr => i _; rewrite mulr_suml; apply: eq_bigr => j _; by rewrite mulrA mulrAC.
+Qed.
+Hypothesis convex : is_convex P.
+Hypothesis fits : program_fits P.
+Lemma entries_gram : a_gram (fun i j : 'I_n => entry_at i j).
+Proof.
+have u0 : 0 <= (zr (Zpos (table_unit (quadratic P))))^-1 :> R by rewrite invr_ge0 ltW ?zr_gt0.
+suff h : a_gram (fun i j : 'I_n => zr (in_lower (table_rows (quadratic P)) i j) : R) by exact: gram_mul h (gram_constant _ u0).
+move: convex; rewrite /is_convex; case: ifP => [/allP diagonal _|_]; last exact: semidefinite_sound.
+have /andP[/allP sized _] := fits; set t := table_rows (quadratic P) in diagonal sized *.
+have size_at (i : 'I_n) : size (nth [::] t i) = i.+1.
+  have l : (i < size (zip t (iota 1 (size t))))%N by rewrite size_zip size_iota minnn.
+  have := sized _ (mem_nth ([::], 0%N) l); rewrite nth_zip ?size_iota //= nth_iota //; by move/eqP.
+have at_row (i : 'I_n) := diagonal _ (mem_nth [::] (ltn_ord i)).
+have nonneg (i : 'I_n) : 0 <= zr (in_lower t i i) :> R.
+  by have /andP[/zr_ge0 h _] := at_row i; move: (h R); rewrite /in_lower maxnn minnn /entry -nth_last size_at.
+have zero (i j : 'I_n) : (j < i)%N -> in_lower t i j = Z0.
+  move=> lt; have /andP[_ /(all_nthP Z0)/(_ j)] := at_row i; rewrite size_at size_take size_at ltnSn nth_take // => /(_ lt)/Z.eqb_eq.
+  by rewrite /in_lower /entry (maxn_idPl (ltnW lt)) (minn_idPr (ltnW lt)).
+have one (k : 'I_n) : a_gram (fun i j : 'I_n => zr (in_lower t k k) * ((i == k)%:R * (j == k)%:R) : R) := gram_rank_one _ (nonneg k).
+apply: gram_ext (gram_sum (index_enum _) one) => i j; rewrite (bigD1 i) //= big1 ?addr0 => [|k /negPf ne]; last by rewrite [i == k]eq_sym ne mul0r mulr0.
+rewrite eqxx mul1r; have [->|ne] := eqVneq j i; first by rewrite mulr1.
+rewrite mulr0; have [l|l|e] := ltngtP i j; [by rewrite in_lower_sym zero|by rewrite zero|by case/eqP: ne; apply/val_inj].
+Qed.
+Fact bilinear_addl u v w : bilinear (u + v) w = bilinear u w + bilinear v w.
+Proof. by rewrite -big_split; apply: eq_bigr => i _; rewrite -big_split; apply: eq_bigr => j _; rewrite ffunE mulrDl mulrDr. Qed.
+Fact bilinear_scalel a (u v : V) : bilinear (a *: u) v = a * bilinear u v.
+Proof.
+rewrite mulr_sumr; apply: eq_bigr => i _; rewrite mulr_sumr; apply: eq_bigr => j _.
+by rewrite ffunE -[a *: (_ : R^o)]/(a * _) -[a * u i * v j]mulrA mulrCA.
+Qed.
+Fact bilinear_ge0 u : 0 <= bilinear u u.
+Proof.
+have [T [d [a [d0 e]]]] := entries_gram; have -> : bilinear u u = \sum_k d k * (\sum_(i < n) a k i * u i) ^+ 2.
+  transitivity (\sum_(i < n) \sum_k \sum_(j < n) d k * ((a k i * u i) * (a k j * u j))).
+    apply: eq_bigr => i _; rewrite exchange_big /=; apply: eq_bigr => j _; rewrite e mulr_suml; apply: eq_bigr => k _; ring.
+  rewrite exchange_big /=; apply: eq_bigr => k _; rewrite expr2 mulr_suml mulr_sumr; apply: eq_bigr => i _.
+  by rewrite mulr_sumr mulr_sumr.
+by apply: sumr_ge0 => k _; rewrite mulr_ge0 ?sqr_ge0.
+Qed.
+Definition form := SemiInner bilinear_sym bilinear_addl bilinear_scalel bilinear_ge0.
+
+(** ** From lists to numbers *)
+Local Notation point x := ([ffun j : 'I_n => over (steps x) (step_unit x) j] : V).
+Lemma times_at M x i : rows_have n M -> zr (entry (times M x) i) = \sum_(j < n) zr (entry (nth [::] M i) j) * zr (entry x j) :> R.
+Proof.
+move=> /(all_nthP [::]) short; have [l|l] := ltnP i (size M); last by rewrite /entry !nth_default ?size_map // big1 // => j _; rewrite nth_nil mul0r.
+by rewrite /entry (nth_map [::]) // (zr_product _ _ (short i l)).
+Qed.
+Lemma combined_at y M j : zr (entry (combined y M) j) = \sum_(i < size M) zr (entry y i) * zr (entry (nth [::] M i) j) :> R.
+Proof.
+elim: M y => [|r M IH] [|a y] /=; rewrite ?big_ord0 /entry ?nth_nil //; first by rewrite big1 // => i _; rewrite nth_nil mul0r.
+rewrite big_ord_recl /=; case: Z.eqb_spec => [->|_]; first by rewrite mul0r add0r; exact: IH.
+by rewrite -/(entry _ _) zr_plus_multiple; congr (_ + _); exact: IH.
+Qed.
+Lemma zeros s i : is_zero s -> zr (entry s i) = 0 :> R.
+Proof.
+move=> /(all_nthP Z0) z; have [l|l] := ltnP i (size s); last by rewrite /entry nth_default.
+by have /Z.eqb_eq := z i l; rewrite /entry => <-.
+Qed.
+Lemma symmetric_have : rows_have n (symmetric_rows P).
+Proof. by apply/(all_nthP [::]) => i; rewrite size_map size_iota => l; rewrite (nth_map 0%N) ?size_iota // size_map size_iota. Qed.
+Lemma symmetric_at (i j : 'I_n) : entry (nth [::] (symmetric_rows P) i) j = in_lower (table_rows (quadratic P)) i j.
+Proof. by rewrite (nth_map 0%N) ?size_iota // /entry (nth_map 0%N) ?size_iota // !nth_iota. Qed.
+Lemma bilinear_at (x : numbers) (v : V) : bilinear (point x) v =
+  \sum_(j < n) zr (entry (times (symmetric_rows P) (steps x)) j) / zr (Zpos (Pos.mul (table_unit (quadratic P)) (step_unit x))) * v j.
+Proof.
+rewrite bilinear_row; apply: eq_bigr => j _; congr (_ * _); rewrite times_at ?symmetric_have // mulr_suml; apply: eq_bigr => i _.
+by rewrite symmetric_at /entry_at ffunE /over zrP mulf_div.
+Qed.
+Lemma row_at_point M i x : rows_have n (table_rows M) ->
+  row_at M i (point x) = zr (entry (times (table_rows M) (steps x)) i) / zr (Zpos (Pos.mul (table_unit M) (step_unit x))).
+Proof.
+by move=> short; rewrite times_at // mulr_suml; apply: eq_bigr => j _; rewrite ffunE /over zrP mulf_div.
+Qed.
+Lemma cone_in s u : is_in_cone P s -> in_cone (nonnegative P) (cones P) (over s u : nat -> R).
+Proof.
+case/andP=> [/(all_nthP Z0) low high]; split=> [i l|].
+  have [s'|s'] := ltnP i (size s); last by rewrite /over /entry nth_default // mul0r.
+  rewrite divr_ge0 ?(ltW (zr_gt0 _ _)) // zr_ge0 //; have := low i; rewrite size_take nth_take //; apply; by case: ifP.
+elim: (cones P) (nonnegative P) {low} high => [|k rest IH] l //=; case e: (drop l s) => [|t s'] // /and3P[t0 w high].
+have at_l : entry s l = t by rewrite /entry -[l]addn0 -nth_drop e.
+have beyond j : entry s (l + j.+1) = entry s' j by rewrite /entry -nth_drop e.
+split; last by apply: IH; rewrite addnC -drop_drop e.
+  by rewrite /over at_l divr_ge0 ?zr_ge0 // ltW ?zr_gt0.
+have := zr_le R w; rewrite !zrM (zr_product R _ (leqnn _)) => h.
+have -> : \sum_(j < k) over s u (l + j.+1) ^+ 2 = (zr (Zpos u))^-1 ^+ 2 * \sum_(j < k) zr (entry s' j) ^+ 2 :> R.
+  by rewrite mulr_sumr; apply: eq_bigr => j _; rewrite /over beyond exprMn mulrC.
+rewrite /over at_l exprMn [X in _ <= X]mulrC ler_wpmul2l ?sqr_ge0 //; apply: le_trans h; rewrite le_eqVlt; apply/orP; left; apply/eqP.
+rewrite size_take; have [lt|ge] := ltnP k (size s').
+  by apply: eq_bigr => j _; rewrite /entry nth_take.
+rewrite take_oversize // -(subnKC ge) big_split_ord /= [X in _ + X]big1 ?addr0 => [|j _]; last by rewrite /entry nth_default ?leq_addr // expr0n.
+by apply: eq_bigr => j _; rewrite -expr2.
+Qed.
+End Claim.
