@@ -77,7 +77,12 @@ OF_PRECISION = ("precision.average_precision_bound", "precision.bound_rises", "p
 """Theorems about the average precision of any ranking."""
 OF_CERTIFIED_PATHS = ("path.excess_between", "path.piece_sound", "path.path_sound")
 """Theorems that what is checked of a certified path proves its gap at every lambda."""
-OF_PROGRAMS = ("standard_form.program_weak", "standard_form.program_infeasible", "standard_form.program_endless")
+OF_PROGRAMS = (
+    "standard_form.program_weak",
+    "standard_form.program_infeasible",
+    "standard_form.program_endless",
+    "checker/programs.program_sound",
+)
 """Theorems about convex programs in standard form: what points, multipliers and rays prove of their optimum."""
 OF_THE_CHECKER = (
     "checker/costs.costs_weak",

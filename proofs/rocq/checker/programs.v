@@ -2,9 +2,7 @@
 
     [program_check] decides whether the claimed interval of a program follows from its points, and [program_holds] says what such a claim is:
     its lower end is below the objective at every feasible point, or no point is feasible; its upper end is not below the objective at some
-    feasible point, or there is no lower bound; and between two equal ends the minimum exists. Proved are the parts of its soundness: what is
-    accepted as convex is a semi-inner product ([form]), what is accepted as in the cone is in it ([cone_in]), products of lists are those of
-    matrices, and bounds that meet are attained ([bounds_attain]). That the check implies the claim is not proved here yet. *)
+    feasible point, or there is no lower bound; and between two equal ends the minimum exists. [program_sound]: what the check accepts holds. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
@@ -218,4 +216,116 @@ rewrite size_take; have [lt|ge] := ltnP k (size s').
 rewrite take_oversize // -(subnKC ge) big_split_ord /= [X in _ + X]big1 ?addr0 => [|j _]; last by rewrite /entry nth_default ?leq_addr // expr0n.
 by apply: eq_bigr => j _; rewrite -expr2.
 Qed.
+
+(** ** The check implies the claim *)
+Lemma inner_product_at (s x : numbers) k : size (steps s) = k ->
+  \sum_(j < k) over (steps s) (step_unit s) j * over (steps x) (step_unit x) j = frac (inner_product s x) :> R.
+Proof. by move=> e; rewrite over_product ?e. Qed.
+Lemma linear_at_point x : linear_at (point x) = frac (inner_product (linear P) x).
+Proof.
+have /and3P[_ /eqP e _] := fits; rewrite -(inner_product_at _ e); apply: eq_bigr => j _; by rewrite ffunE.
+Qed.
+Lemma square_at x : bilinear (point x) (point x) = frac (square P x).
+Proof.
+rewrite bilinear_at /square -(@over_product R n); last by rewrite !size_map size_iota.
+by apply: eq_bigr => j _; rewrite ffunE.
+Qed.
+Lemma objective_at_point x : objective_at (point x) = frac (objective P x).
+Proof. by rewrite /objective_at square_at linear_at_point /objective !fracD fracM frac_half. Qed.
+
+Lemma feasible_sound x : is_feasible P x -> feasible (point x).
+Proof.
+have /and5P[_ _ short short' /and3P[/eqP e /eqP e' _]] := fits; case/andP=> eqs cone; split=> [i l|].
+  rewrite row_at_point // /over.
+  have := all_nthP (Z0, Z0) eqs i; rewrite size_zip size_map e minnn nth_zip ?size_map //= => /(_ l)/Z.eqb_eq /(congr1 (@zr R)).
+  by rewrite -/(entry _ i) -/(entry _ i) !zrM => h; apply/eqP; rewrite eqr_div ?zr_neq0 // h.
+apply: in_cone_ext (cone_in (slack_unit P x) cone) => i.
+rewrite row_at_point // /over /slack /slack_unit !zr_plus_multiple /entry nth_nil zr0 addr0 zrN !zrP -!/(entry _ _).
+by move: (zr (entry _ _)) (zr (entry _ _)) => a b; field; rewrite !zr_neq0.
+Qed.
+Lemma zr_lt a b : Z.ltb a b -> zr a < zr b :> R.
+Proof.
+move=> /Z.ltb_lt h; have /(@zr_le R) : Z.leb (Z.succ a) b by apply/Z.leb_le/Z.le_succ_l.
+by apply: lt_le_trans; rewrite -Z.add_1_r zrD zr1 ltr_addl ltr01.
+Qed.
+Lemma functional_row M i : functional (row_at M i).
+Proof. exact: functional_sum. Qed.
+Lemma functional_linear : functional linear_at.
+Proof. exact: functional_sum. Qed.
+Lemma descent_sound x d v : is_feasible P x -> descends_for_ever P d -> exists2 u, feasible u & objective_at u <= v.
+Proof.
+have /and5P[_ _ short short' _] := fits; move=> /feasible_sound F /and4P[flat level down /zr_lt neg].
+apply: (@program_endless R _ form linear_at (frac (constant P)) _ (row_at (equations P)) _ (row_at (inequalities P)) _ _ _
+  functional_linear (functional_row _) (functional_row _) (point x) (point d)) => //.
+- by move=> u; rewrite /= bilinear_at big1 // => j _; rewrite zeros // mul0r mul0r.
+- by move=> i _; rewrite row_at_point // zeros // mul0r.
+- apply: in_cone_ext (cone_in (Pos.mul (table_unit (inequalities P)) (step_unit d)) down) => i; rewrite row_at_point // /over -mulNr; congr (_ / _).
+  have [l|l] := ltnP i (size (times (table_rows (inequalities P)) (steps d))); first by rewrite /entry (nth_map Z0) // zrN.
+  by rewrite /entry !nth_default ?size_map ?zr0 ?oppr0 // -(size_map (product^~ (steps d))).
+by rewrite linear_at_point /frac ltr_pdivr_mulr ?zr_gt0 // mul0r.
+Qed.
+Lemma upper_sound u given : upper_is_proved P u given -> is_reached u.
+Proof.
+case: given => [[x|x d]|]; last by case: u.
+  by case/andP=> /feasible_sound F; case: u => [q /(@frac_le R) le||] //; exists (point x); rewrite ?objective_at_point.
+case/andP=> F D; case: u => [q||] //; first exact: descent_sound F D.
+by move=> v; exact: descent_sound F D.
+Qed.
+
+Local Notation m := (nonnegative P + rows_of_cones (cones P))%N.
+Local Notation p := (size (steps (equals P))).
+Local Notation weight y := (over (steps y) (step_unit y) : nat -> R).
+Lemma pulled_at y z v : pulled p (row_at (equations P)) (row_at (inequalities P)) (nonnegative P) (cones P) (weight y) (weight z) v =
+  \sum_(j < n) zr (entry (pull P y z) j) / zr (Zpos (pull_unit P y z)) * v j.
+Proof.
+have /and5P[_ _ short short' /and3P[/eqP e /eqP e' /eqP e'']] := fits.
+have weighted M w k : size (table_rows M) = k -> \sum_(i < k) weight w i * row_at M i v =
+    \sum_(j < n) zr (entry (combined (steps w) (table_rows M)) j) / zr (Zpos (Pos.mul (table_unit M) (step_unit w))) * v j.
+  move=> <-; under eq_bigr => i _ do rewrite mulr_sumr.
+  rewrite exchange_big; apply: eq_bigr => j _ /=; rewrite combined_at mulr_suml mulr_suml; apply: eq_bigr => i _.
+  by rewrite mulrA /over mulf_div zrP [zr (Zpos (step_unit w)) * _]mulrC.
+rewrite /pulled !weighted ?e ?e' // -big_split; apply: eq_bigr => j _ /=; rewrite -mulrDl; congr (_ * _).
+rewrite /pull /pull_unit /equation_unit /inequality_unit !zr_plus_multiple /entry nth_nil zr0 addr0 !zrP -!/(entry _ _).
+by move: (zr (entry _ _)) (zr (entry _ _)) => a b; field; rewrite !zr_neq0.
+Qed.
+Lemma multiplied_at y z : multiplied p (fun i => weight (equals P) i) (fun i => weight (limits P) i) (nonnegative P) (cones P) (weight y) (weight z) =
+  - frac (gain P y z).
+Proof.
+have /and5P[_ _ _ _ /and3P[_ _ /eqP e]] := fits.
+rewrite /multiplied /gain fracN fracD opprK -(inner_product_at _ (erefl _)) -(inner_product_at _ e).
+by congr (_ + _); apply: eq_bigr => i _; rewrite mulrC.
+Qed.
+Lemma gradient_at x y z v : is_zero (gradient P x y z) -> bilinear (point x) v + linear_at v +
+  pulled p (row_at (equations P)) (row_at (inequalities P)) (nonnegative P) (cones P) (weight y) (weight z) v = 0.
+Proof.
+move=> zero; rewrite bilinear_at pulled_at -!big_split big1 //= => j _; rewrite -!mulrDl /over.
+have := zeros j zero; rewrite /gradient; move: (pull P y z) => g; rewrite !zr_plus_multiple [entry [::] _]/entry nth_nil zr0 addr0 ![zr (Zpos (Pos.mul _ (pull_unit P y z)))]zrP.
+rewrite [zr (Zpos (Pos.mul (Pos.mul _ _) (step_unit (linear P))))]zrP.
+move: (zr (entry (times _ _) j)) (zr (entry (steps (linear P)) j)) (zr (entry g j)) => a b c h.
+move: (@zr_neq0 R (Pos.mul (table_unit (quadratic P)) (step_unit x))) (@zr_neq0 R (step_unit (linear P))) (@zr_neq0 R (pull_unit P y z)) h.
+move: (zr (Zpos (Pos.mul _ (step_unit x)))) (zr (Zpos (step_unit (linear P)))) (zr (Zpos (pull_unit P y z))) => s t w s0 t0 w0 h. suff -> : a / s + b / t + c / w = 0 by rewrite mul0r.
+have -> : a / s + b / t + c / w = (t * w * a + (s * w * b + s * t * c)) / (s * t * w) by field; rewrite s0 t0 w0.
+by rewrite h mul0r.
+Qed.
+Lemma lower_sound l given : lower_is_proved P l given -> at_least feasible objective_at l.
+Proof.
+case: given => [[x y z|y z]|]; last by case: l.
+  case/and3P=> /(cone_in (step_unit z)) K zero; case: l => [q /(@frac_le R) le v F||] //; apply: le_trans le _.
+  have -> : frac (dual_objective P x y z) = - multiplied p (fun i => weight (equals P) i) (fun i => weight (limits P) i) (nonnegative P) (cones P) (weight y) (weight z)
+      - 2%:R^-1 * bilinear (point x) (point x) + frac (constant P).
+    by rewrite multiplied_at opprK square_at /dual_objective !fracD fracN fracM frac_half.
+  apply: (@program_weak R _ form linear_at _ p (row_at (equations P)) _ (row_at (inequalities P)) _ _ _ (point x) (weight y) (weight z)) K _ F => w.
+  exact: gradient_at.
+case/and3P=> /(cone_in (step_unit z)) K zero /zr_lt neg.
+have none v : ~ feasible v.
+  apply: (@program_infeasible R _ p (row_at (equations P)) _ (row_at (inequalities P)) _ _ _ (weight y) (weight z)) K _ _ => [w|].
+    by rewrite pulled_at big1 // => j _; rewrite zeros // mul0r mul0r.
+  by rewrite multiplied_at oppr_lt0 /frac ltr_pdivl_mulr ?zr_gt0 // mul0r.
+by case: l => [q v /none||].
+Qed.
 End Claim.
+Theorem program_sound P primal dual I : program_check P primal dual I -> forall R, program_holds R P I.
+Proof.
+case/and4P=> fits convex low up R; have low' := lower_sound R convex fits low; have up' := upper_sound R convex fits up.
+by split=> //; exact: bounds_attain.
+Qed.
