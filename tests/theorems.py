@@ -81,6 +81,7 @@ OF_PROGRAMS = (
     "standard_form.program_weak",
     "standard_form.program_infeasible",
     "standard_form.program_endless",
+    "standard_form.program_attained",
     "checker/programs.program_sound",
 )
 """Theorems about convex programs in standard form: what points, multipliers and rays prove of their optimum."""

@@ -7,7 +7,8 @@
 
     [program_weak]        the dual value of a point and multipliers is below the objective of every feasible point
     [program_infeasible]  no point is feasible where there are multipliers that separate
-    [program_endless]     the objective has no lower bound where there is a feasible point and a direction that descends for ever *)
+    [program_endless]     the objective has no lower bound where there is a feasible point and a direction that descends for ever
+    [program_attained]    without cones, a minimum exists where there is a feasible point and a lower bound of the objective *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
 From equimargin Require Import inner optimum qp.
@@ -120,4 +121,46 @@ have -> : program_obj (t *: d + x) = program_obj x - t * - q d.
   by move: (B x x) (q x) (q d) => *; ring.
 rewrite ler_subl_addr -ler_subl_addl -ler_pdivr_mulr // /t le_maxr lexx orbT //.
 Qed.
+
+(** Without cones, a minimum exists wherever there is a feasible point and the objective has a lower bound. *)
+Section Attained.
+Hypothesis no_cones : sizes = [::].
+Local Notation K := ('I_p + 'I_p + 'I_l)%type.
+Definition side (k : K) (v : V) := match k with inl (inl i) => A i v | inl (inr i) => - A i v | inr i => G i v end.
+Definition cap (k : K) := match k with inl (inl i) => b i | inl (inr i) => - b i | inr i => h i end.
+Lemma functional_side k : functional (side k).
+Proof. by case: k => [[i|i]|i] a u v; rewrite /= ?FA ?FG; ring. Qed.
+Lemma within_caps x : program_feas x <-> forall k, side k x <= cap k.
+Proof.
+split=> [[eqs [low _]] [[i|i]|i] /=|le]; rewrite ?eqs //; first by have := low i (ltn_ord i); rewrite subr_ge0.
+split=> [i ip|]; first by have := le (inl (inl (Ordinal ip))); have := le (inl (inr (Ordinal ip))); rewrite /= ler_opp2 => ? ?; apply/eqP; rewrite eq_le; apply/andP.
+by rewrite no_cones; split=> // i il; rewrite subr_ge0; exact: le (inr (Ordinal il)).
+Qed.
+Theorem program_attained lo x0 : program_feas x0 -> (forall x, program_feas x -> lo <= program_obj x) ->
+  exists v, minimum program_feas program_obj v.
+Proof.
+move=> F0 low; have Fq' : functional (fun v => - q v) by move=> a u v; rewrite Fq; ring.
+have := @qp_alternative R I [eqType of K] _ (index_enum_uniq [finType of K]) B (fun v => - q v) side cap Fq' functional_side.
+case=> [[x [lam [F lam0 slack grad]]]|[lam [lam0 zero neg]]|[d [down flat pos]]].
+- exists (program_obj x), x => //; split=> [|y /within_caps F']; first by apply/within_caps => k; exact: F (mem_index_enum k).
+  rewrite -subr_ge0; have -> : program_obj y - program_obj x = 2%:R^-1 * B (y - x) (y - x) + (B x (y - x) + q (y - x)).
+    rewrite /program_obj (functionalB Fq) ipBl !ipBr (ip_sym B y x).
+    by move: (B x x) (B x y) (B y y) (q x) (q y) => u v w s t; field.
+  rewrite addr_ge0 ?mulr_ge0 ?ip_ge0 ?invr_ge0 ?ler0n //.
+  have -> : B x (y - x) + q (y - x) = \sum_(k <- index_enum [finType of K]) lam k * (cap k - side k y).
+    rewrite -[q _]opprK grad opprD addrA subrr sub0r -sumrN; apply: eq_big_seq => k ks.
+    rewrite (functionalB (functional_side k)) -mulrN opprB.
+    have /eqP := slack k ks; rewrite mulf_eq0 subr_eq0 => /orP[/eqP ->|/eqP ->] //; by rewrite !mul0r.
+  by apply: sumr_ge0 => k _; rewrite mulr_ge0 ?subr_ge0.
+- move/within_caps: F0 => F; have := zero x0; move/eqP; rewrite lt_eqF //.
+  by apply: le_lt_trans neg; apply: ler_sum => k _; rewrite ler_wpmul2l.
+have level i : (i < p)%N -> A i d = 0.
+  move=> ip; have := down (inl (inl (Ordinal ip))) (mem_index_enum _); have := down (inl (inr (Ordinal ip))) (mem_index_enum _).
+  by rewrite /= oppr_le0 => ? ?; apply/eqP; rewrite eq_le; apply/andP.
+have away : in_cone l sizes (fun i => - G i d).
+  by rewrite no_cones; split=> // i il; rewrite oppr_ge0; exact: down (inr (Ordinal il)) (mem_index_enum _).
+have [u Fu] := program_endless (lo - 1) F0 (fun u => ip_null u flat) level away (eq_ind _ is_true pos _ (oppr_gt0 (q d))).
+by move/(le_trans (low _ Fu)); rewrite ler_subr_addr ger_addl ler10.
+Qed.
+End Attained.
 End Program.

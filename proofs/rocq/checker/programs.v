@@ -2,7 +2,8 @@
 
     [program_check] decides whether the claimed interval of a program follows from its points, and [program_holds] says what such a claim is:
     its lower end is below the objective at every feasible point, or no point is feasible; its upper end is not below the objective at some
-    feasible point, or there is no lower bound; and between two equal ends the minimum exists. [program_sound]: what the check accepts holds. *)
+    feasible point, or there is no lower bound; and between two finite ends the minimum exists where they are equal or there are no cones.
+    With cones it need not exist. [program_sound]: what the check accepts holds. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
@@ -24,9 +25,10 @@ Inductive program_dual := Multipliers of numbers & numbers & numbers | Separatin
 Section Computed.
 Variable P : program.
 Definition unknowns := size (table_rows (quadratic P)).
-Definition symmetric_rows := [seq [seq in_lower (table_rows (quadratic P)) i j | j <- iota 0 unknowns] | i <- iota 0 unknowns].
 Definition times (M : seq (seq Z)) (x : seq Z) := [seq product r x | r <- M].
-Definition is_zero := all (Z.eqb Z0).
+(** P x: the lower triangle times x, and what is above the diagonal. *)
+Definition times_quadratic (x : seq Z) := let t := table_rows (quadratic P) in
+  plus_multiple (Zpos 1) (times t x) (combined x [seq take (size r).-1 r | r <- t]).
 (** A diagonal one without negative entries is a sum of squares by its form. *)
 Definition is_diagonal (t : seq (seq Z)) := all (fun r => Z.leb Z0 (last Z0 r) && is_zero (take (size r).-1 r)) t.
 Definition rows_have (n : nat) (M : seq (seq Z)) := all (fun r => size r <= n) M.
@@ -35,7 +37,7 @@ Definition program_fits := [&& triangle_fits (table_rows (quadratic P)), size (s
   rows_have unknowns (table_rows (equations P)), rows_have unknowns (table_rows (inequalities P)),
   size (table_rows (equations P)) == size (steps (equals P)), size (table_rows (inequalities P)) == size (steps (limits P)) &
   size (steps (limits P)) == nonnegative P + rows_of_cones (cones P)].
-Definition is_convex := let t := table_rows (quadratic P) in if is_diagonal t then true else is_semidefinite t.
+Definition is_convex := let t := table_rows (quadratic P) in if is_diagonal t then true else is_semidefinite_in_part t.
 
 Fixpoint is_second_order (sizes : seq nat) (s : seq Z) : bool := match sizes, s with
   | k :: sizes', t :: s' => [&& Z.leb Z0 t, Z.leb (product (take k s') (take k s')) (Z.mul t t) & is_second_order sizes' (drop k s')]
@@ -49,11 +51,11 @@ Definition slack_unit (x : numbers) := Pos.mul (step_unit (limits P)) (Pos.mul (
 Definition slack (x : numbers) := plus_multiple (Z.opp (Zpos (step_unit (limits P)))) (times (table_rows (inequalities P)) (steps x))
   (plus_multiple (Zpos (Pos.mul (table_unit (inequalities P)) (step_unit x))) (steps (limits P)) [::]).
 Definition is_feasible (x : numbers) := meets_equations x && is_in_cone (slack x).
-Definition square (x : numbers) := Fraction (product (times symmetric_rows (steps x)) (steps x))
+Definition square (x : numbers) := Fraction (product (times_quadratic (steps x)) (steps x))
   (Pos.mul (Pos.mul (table_unit (quadratic P)) (step_unit x)) (step_unit x)).
 Definition inner_product (s x : numbers) := Fraction (product (steps s) (steps x)) (Pos.mul (step_unit s) (step_unit x)).
 Definition objective (x : numbers) := fadd (fadd (fmul half (square x)) (inner_product (linear P) x)) (constant P).
-Definition descends_for_ever (d : numbers) := [&& is_zero (times symmetric_rows (steps d)), is_zero (times (table_rows (equations P)) (steps d)),
+Definition descends_for_ever (d : numbers) := [&& is_zero (times_quadratic (steps d)), is_zero (times (table_rows (equations P)) (steps d)),
   is_in_cone [seq Z.opp v | v <- times (table_rows (inequalities P)) (steps d)] & Z.ltb (num (inner_product (linear P) d)) Z0].
 
 Definition equation_unit (y : numbers) := Pos.mul (table_unit (equations P)) (step_unit y).
@@ -63,7 +65,7 @@ Definition pull (y z : numbers) := plus_multiple (Zpos (inequality_unit z)) (com
 Definition pull_unit (y z : numbers) := Pos.mul (equation_unit y) (inequality_unit z).
 (** P x + q + A'y + G'z, times the units of all. *)
 Definition gradient (x y z : numbers) := let u := Pos.mul (table_unit (quadratic P)) (step_unit x) in let v := step_unit (linear P) in let w := pull_unit y z in
-  plus_multiple (Zpos (Pos.mul v w)) (times symmetric_rows (steps x))
+  plus_multiple (Zpos (Pos.mul v w)) (times_quadratic (steps x))
     (plus_multiple (Zpos (Pos.mul u w)) (steps (linear P)) (plus_multiple (Zpos (Pos.mul u v)) (pull y z) [::])).
 Definition gain (y z : numbers) := fopp (fadd (inner_product (equals P) y) (inner_product (limits P) z)).
 Definition dual_objective (x y z : numbers) := fadd (fadd (gain y z) (fopp (fmul half (square x)))) (constant P).
@@ -101,15 +103,9 @@ Definition is_reached (u : end_point) := match u with
   | Finite q => exists2 x, feasible x & objective_at x <= frac q
   | MinusInfinite => forall v, exists2 x, feasible x & objective_at x <= v end.
 Definition is_attained (I : interval) :=
-  if (lower I, upper I) is (Finite lo, Finite hi) then fleb hi lo -> minimum feasible objective_at (frac lo) else True.
+  if (lower I, upper I) is (Finite lo, Finite hi) then
+    fleb hi lo || nilp (cones P) -> exists2 v, minimum feasible objective_at v & frac lo <= v <= frac hi else True.
 Definition program_holds (I : interval) := [/\ at_least feasible objective_at (lower I), is_reached (upper I) & is_attained I].
-Lemma bounds_attain I : at_least feasible objective_at (lower I) -> is_reached (upper I) -> is_attained I.
-Proof.
-rewrite /is_attained; case: (lower I) (upper I) => [lo||] [hi||] //= low [x F le] h; exists x.
-  by split=> // x' F'; apply: le_trans (low _ F'); apply: le_trans le _; exact: frac_le.
-by apply/eqP; rewrite eq_le low // andbT (le_trans le) // frac_le.
-Qed.
-
 Lemma functional_sum (a : nat -> R) : functional (fun x : V => \sum_(j < n) a j * x j).
 Proof.
 move=> k u v; rewrite mulr_sumr -big_split; apply: eq_bigr => j _.
@@ -126,15 +122,18 @@ rewrite bilinear_sym; apply: eq_bigr => i _; rewrite mulr_suml; apply: eq_bigr =
 Qed.
 Hypothesis convex : is_convex P.
 Hypothesis fits : program_fits P.
+Lemma triangle_row i : (i < n)%N -> size (nth [::] (table_rows (quadratic P)) i) = i.+1.
+Proof.
+have /andP[/allP sized _] := fits; set t := table_rows (quadratic P) in sized *; move=> i_n.
+have l : (i < size (zip t (iota 1 (size t))))%N by rewrite size_zip size_iota minnn.
+have := sized _ (mem_nth ([::], 0%N) l); rewrite nth_zip ?size_iota //= nth_iota //; by move/eqP.
+Qed.
 Lemma entries_gram : a_gram (fun i j : 'I_n => entry_at i j).
 Proof.
 have u0 : 0 <= (zr (Zpos (table_unit (quadratic P))))^-1 :> R by rewrite invr_ge0 ltW ?zr_gt0.
 suff h : a_gram (fun i j : 'I_n => zr (in_lower (table_rows (quadratic P)) i j) : R) by exact: gram_mul h (gram_constant _ u0).
-move: convex; rewrite /is_convex; case: ifP => [/allP diagonal _|_]; last exact: semidefinite_sound.
-have /andP[/allP sized _] := fits; set t := table_rows (quadratic P) in diagonal sized *.
-have size_at (i : 'I_n) : size (nth [::] t i) = i.+1.
-  have l : (i < size (zip t (iota 1 (size t))))%N by rewrite size_zip size_iota minnn.
-  have := sized _ (mem_nth ([::], 0%N) l); rewrite nth_zip ?size_iota //= nth_iota //; by move/eqP.
+move: convex; rewrite /is_convex; case: ifP => [/allP diagonal _|_]; last exact: semidefinite_in_part_sound.
+set t := table_rows (quadratic P) in diagonal *; have size_at (i : 'I_n) : size (nth [::] t i) = i.+1 by exact: triangle_row.
 have at_row (i : 'I_n) := diagonal _ (mem_nth [::] (ltn_ord i)).
 have nonneg (i : 'I_n) : 0 <= zr (in_lower t i i) :> R.
   by have /andP[/zr_ge0 h _] := at_row i; move: (h R); rewrite /in_lower maxnn minnn /entry -nth_last size_at.
@@ -182,15 +181,32 @@ Proof.
 move=> /(all_nthP Z0) z; have [l|l] := ltnP i (size s); last by rewrite /entry nth_default.
 by have /Z.eqb_eq := z i l; rewrite /entry => <-.
 Qed.
-Lemma symmetric_have : rows_have n (symmetric_rows P).
-Proof. by apply/(all_nthP [::]) => i; rewrite size_map size_iota => l; rewrite (nth_map 0%N) ?size_iota // size_map size_iota. Qed.
-Lemma symmetric_at (i j : 'I_n) : entry (nth [::] (symmetric_rows P) i) j = in_lower (table_rows (quadratic P)) i j.
-Proof. by rewrite (nth_map 0%N) ?size_iota // /entry (nth_map 0%N) ?size_iota // !nth_iota. Qed.
-Lemma bilinear_at (x : numbers) (v : V) : bilinear (point x) v =
-  \sum_(j < n) zr (entry (times (symmetric_rows P) (steps x)) j) / zr (Zpos (Pos.mul (table_unit (quadratic P)) (step_unit x))) * v j.
+Lemma triangle_have : rows_have n (table_rows (quadratic P)).
+Proof. by apply/(all_nthP [::]) => i l; rewrite triangle_row. Qed.
+Lemma size_times_quadratic x : (size (times_quadratic P x) <= n)%N.
 Proof.
-rewrite bilinear_row; apply: eq_bigr => j _; congr (_ * _); rewrite times_at ?symmetric_have // mulr_suml; apply: eq_bigr => i _.
-by rewrite symmetric_at /entry_at ffunE /over zrP mulf_div.
+have below k s : rows_have n s -> (size (combined k s) <= n)%N.
+  elim: s k => [|r s IH] [|a k] //= /andP[short rest]; case: Z.eqb; first exact: IH.
+  by rewrite size_plus_multiple ?IH.
+rewrite size_plus_multiple ?size_map ?below //; apply/(all_nthP [::]) => i; rewrite size_map => l.
+by rewrite (nth_map [::]) // size_take triangle_row // ltnSn ltnW.
+Qed.
+Lemma times_quadratic_at x (i : 'I_n) :
+  zr (entry (times_quadratic P x) i) = \sum_(j < n) zr (in_lower (table_rows (quadratic P)) i j) * zr (entry x j) :> R.
+Proof.
+rewrite zr_plus_multiple zr1 mul1r times_at ?triangle_have // combined_at size_map -big_split; apply: eq_bigr => j _ /=.
+set t := table_rows (quadratic P); rewrite [zr (entry x j) * _]mulrC -mulrDl; congr (_ * _).
+rewrite (nth_map [::]) // triangle_row //=; have [l|l] := leqP j i.
+  rewrite [X in _ + zr X](_ : _ = Z0) ?addr0; last by rewrite /entry nth_default // size_take triangle_row // ltnSn.
+  by rewrite /in_lower (maxn_idPl l) (minn_idPr l).
+rewrite [X in zr X](_ : _ = Z0) ?add0r; last by rewrite /entry nth_default // triangle_row.
+by rewrite /entry nth_take // in_lower_sym /in_lower /entry (maxn_idPl (ltnW l)) (minn_idPr (ltnW l)).
+Qed.
+Lemma bilinear_at (x : numbers) (v : V) : bilinear (point x) v =
+  \sum_(j < n) zr (entry (times_quadratic P (steps x)) j) / zr (Zpos (Pos.mul (table_unit (quadratic P)) (step_unit x))) * v j.
+Proof.
+rewrite bilinear_row; apply: eq_bigr => j _; congr (_ * _); rewrite times_quadratic_at mulr_suml; apply: eq_bigr => i _.
+by rewrite /entry_at ffunE /over zrP mulf_div.
 Qed.
 Lemma row_at_point M i x : rows_have n (table_rows M) ->
   row_at M i (point x) = zr (entry (times (table_rows M) (steps x)) i) / zr (Zpos (Pos.mul (table_unit M) (step_unit x))).
@@ -218,6 +234,20 @@ by apply: eq_bigr => j _; rewrite -expr2.
 Qed.
 
 (** ** The check implies the claim *)
+Lemma functional_row M i : functional (row_at M i).
+Proof. exact: functional_sum. Qed.
+Lemma functional_linear : functional linear_at.
+Proof. exact: functional_sum. Qed.
+Lemma ends_attain I : at_least feasible objective_at (lower I) -> is_reached (upper I) -> is_attained I.
+Proof.
+rewrite /is_attained; case: (lower I) (upper I) => [lo||] [hi||] //= low [x F le]; have both := le_trans (low _ F) le.
+case/orP=> [h|/nilP no_cones].
+  exists (frac lo); rewrite ?lexx ?both //; exists x; last by apply/eqP; rewrite eq_le low // andbT (le_trans le) // frac_le.
+  by split=> // x' F'; apply: le_trans (low _ F'); apply: le_trans le _; exact: frac_le.
+have [v M] := @program_attained R _ form linear_at (frac (constant P)) _ (row_at (equations P)) _ (row_at (inequalities P)) _ _ _
+  functional_linear (functional_row _) (functional_row _) no_cones (frac lo) x F low.
+by exists v => //; case: M => t [Ft least] <-; rewrite low // (le_trans (least _ F)).
+Qed.
 Lemma inner_product_at (s x : numbers) k : size (steps s) = k ->
   \sum_(j < k) over (steps s) (step_unit s) j * over (steps x) (step_unit x) j = frac (inner_product s x) :> R.
 Proof. by move=> e; rewrite over_product ?e. Qed.
@@ -227,7 +257,7 @@ have /and3P[_ /eqP e _] := fits; rewrite -(inner_product_at _ e); apply: eq_bigr
 Qed.
 Lemma square_at x : bilinear (point x) (point x) = frac (square P x).
 Proof.
-rewrite bilinear_at /square -(@over_product R n); last by rewrite !size_map size_iota.
+rewrite bilinear_at /square -(@over_product R n) ?size_times_quadratic //.
 by apply: eq_bigr => j _; rewrite ffunE.
 Qed.
 Lemma objective_at_point x : objective_at (point x) = frac (objective P x).
@@ -248,10 +278,6 @@ Proof.
 move=> /Z.ltb_lt h; have /(@zr_le R) : Z.leb (Z.succ a) b by apply/Z.leb_le/Z.le_succ_l.
 by apply: lt_le_trans; rewrite -Z.add_1_r zrD zr1 ltr_addl ltr01.
 Qed.
-Lemma functional_row M i : functional (row_at M i).
-Proof. exact: functional_sum. Qed.
-Lemma functional_linear : functional linear_at.
-Proof. exact: functional_sum. Qed.
 Lemma descent_sound x d v : is_feasible P x -> descends_for_ever P d -> exists2 u, feasible u & objective_at u <= v.
 Proof.
 have /and5P[_ _ short short' _] := fits; move=> /feasible_sound F /and4P[flat level down /zr_lt neg].
@@ -299,9 +325,9 @@ Lemma gradient_at x y z v : is_zero (gradient P x y z) -> bilinear (point x) v +
   pulled p (row_at (equations P)) (row_at (inequalities P)) (nonnegative P) (cones P) (weight y) (weight z) v = 0.
 Proof.
 move=> zero; rewrite bilinear_at pulled_at -!big_split big1 //= => j _; rewrite -!mulrDl /over.
-have := zeros j zero; rewrite /gradient; move: (pull P y z) => g; rewrite !zr_plus_multiple [entry [::] _]/entry nth_nil zr0 addr0 ![zr (Zpos (Pos.mul _ (pull_unit P y z)))]zrP.
+have := zeros j zero; rewrite /gradient; move: (pull P y z) (times_quadratic P (steps x)) => g Px; rewrite !zr_plus_multiple [entry [::] _]/entry nth_nil zr0 addr0 ![zr (Zpos (Pos.mul _ (pull_unit P y z)))]zrP.
 rewrite [zr (Zpos (Pos.mul (Pos.mul _ _) (step_unit (linear P))))]zrP.
-move: (zr (entry (times _ _) j)) (zr (entry (steps (linear P)) j)) (zr (entry g j)) => a b c h.
+move: (zr (entry Px j)) (zr (entry (steps (linear P)) j)) (zr (entry g j)) => a b c h.
 move: (@zr_neq0 R (Pos.mul (table_unit (quadratic P)) (step_unit x))) (@zr_neq0 R (step_unit (linear P))) (@zr_neq0 R (pull_unit P y z)) h.
 move: (zr (Zpos (Pos.mul _ (step_unit x)))) (zr (Zpos (step_unit (linear P)))) (zr (Zpos (pull_unit P y z))) => s t w s0 t0 w0 h. suff -> : a / s + b / t + c / w = 0 by rewrite mul0r.
 have -> : a / s + b / t + c / w = (t * w * a + (s * w * b + s * t * c)) / (s * t * w) by field; rewrite s0 t0 w0.
@@ -327,5 +353,5 @@ End Claim.
 Theorem program_sound P primal dual I : program_check P primal dual I -> forall R, program_holds R P I.
 Proof.
 case/and4P=> fits convex low up R; have low' := lower_sound R convex fits low; have up' := upper_sound R convex fits up.
-by split=> //; exact: bounds_attain.
+by split=> //; exact: ends_attain.
 Qed.
