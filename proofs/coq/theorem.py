@@ -4,8 +4,8 @@
 
 over every ordered field R; or, where the file claims only that, the one end of the interval, or that no point is feasible. Nothing
 of the certificate is read here: it is cut into pieces, and Coq reads them. Format 1 is covered, with a linear or polynomial kernel or a
-given Gram matrix, and format 2; of programs with second-order cones whose two ends differ, `holds` says that the infimum is between them,
-not that it is attained. `rocq` is compiled at its first use, and kept in the user's cache.
+given Gram matrix, and format 2; of programs with second-order cones whose two ends differ, `holds` says that no feasible point is below
+the one and some is not above the other, as a minimum need not exist. `rocq` is compiled at its first use, and kept in the user's cache.
 """
 
 from __future__ import annotations

@@ -512,7 +512,7 @@ MUTANTS = (
         "(Z.mul p.2 (Zpos (Pos.mul (table_unit (equations P)) (step_unit x))))",
         "(Z.mul p.2 (Zpos (table_unit (equations P))))",
     ),
-    Mutant("a direction that does not descend", "checker/programs", "Z.ltb (num (inner_product (linear P) d)) Z0.", "true."),
+    Mutant("a direction that does not descend", "checker/programs", "Z.ltb (num (inner_product (linear P) d)) Z0].", "true]."),
     Mutant("a direction that bends", "checker/programs", "[&& is_zero (times_quadratic (steps d)), ", "[&& "),
     Mutant("only what is on and below the diagonal", "checker/programs", "(combined x [seq take (size r).-1 r | r <- t]).", "[::]."),
     Mutant("a gradient without its linear part", "checker/programs", "(plus_multiple (Zpos (Pos.mul u w)) (steps (linear P)) (", "(("),

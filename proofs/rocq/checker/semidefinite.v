@@ -53,10 +53,11 @@ Definition relative (largest v : Z) := Z.div (Z.mul v (Z.pow 2 (Z.mul 2 FACTOR_B
 Fixpoint factor_row (largest : Z) (row : seq Z) (L : seq (seq Z)) (r : seq Z) : seq Z := match row, L with
   | v :: row', (d :: l) :: L' => factor_row largest row' L' (Z.div (Z.sub (relative largest v) (product r l)) d :: r)
   | _, _ => r end.
+(** It ends where nothing is left under a root: then there is no room for it, and going on would give ever longer numbers. *)
 Fixpoint factor (largest spare : Z) (t L : seq (seq Z)) : seq (seq Z) := match t with
   | row :: t' => let r := factor_row largest row L [::] in
       let square := Z.sub (Z.sub (relative largest (last Z0 row)) spare) (product r r) in
-      factor largest spare t' (rcons L (Z.sqrt (Z.max 1 square) :: r))
+      if Z.leb square 0 then L else factor largest spare t' (rcons L (Z.sqrt square :: r))
   | [::] => L end.
 Definition largest_on_diagonal (t : seq (seq Z)) : Z := foldr (fun row => Z.max (last Z0 row)) (Zpos 1) t.
 (** It leaves out 2 n units of 2^-FACTOR_BITS of the largest entry, for its rounding. *)
