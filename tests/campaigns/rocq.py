@@ -381,7 +381,7 @@ VERIFIED = (
     *ONE_NORM,
 )
 """The families of which the proved checker reads certificates."""
-MUTATIONS = 6
+MUTATIONS = 3
 """Mutations of each certificate that Coq judges, with its digests and with renewed ones: reading strings takes it most of the time."""
 
 

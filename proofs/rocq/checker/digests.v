@@ -132,8 +132,8 @@ Definition digests_match (doc : json) : bool :=
 Definition written_as (v expected : text) : bool := if parse [:: v] is Some v then same (rev (written v [::])) expected else false.
 Example of_few_digits : written_as "[0.0, -0.0, 0, -0, 1.50, -12e-1, 0.0001, 0.00001, 1e15, 1e16, 25E+22]"
   "[0.0,-0.0,0,0,1.5,-1.2,0.0001,1e-05,1000000000000000.0,1e+16,2.5e+23]". Proof. by vm_compute. Qed.
-Example of_many_digits : written_as "[0.30000000000000001, 0.29999999999999998, 0.30000000000000004, 3.2580826393233618, 123456789012345678901.0]"
-  "[0.3,0.3,0.30000000000000004,3.2580826393233617,1.2345678901234568e+20]". Proof. by vm_compute. Qed.
+Example of_many_digits : written_as "[0.10000000000000001, 0.29999999999999999, 0.29999999999999998, 0.30000000000000004, 3.2580826393233618, 123456789012345678901.0]"
+  "[0.1,0.3,0.3,0.30000000000000004,3.2580826393233617,1.2345678901234568e+20]". Proof. by vm_compute. Qed.
 (** A power of two, below which doubles are closer, and a double of which an end is a multiple of ten; the least and the greatest. *)
 Example of_ends : written_as "[2.5653355008114852e-290, 28692990471295732.0, 4.9e-324, 1e-400, 1.7976931348623157e308]"
   "[2.5653355008114852e-290,2.8692990471295732e+16,5e-324,0.0,1.7976931348623157e+308]". Proof. by vm_compute. Qed.

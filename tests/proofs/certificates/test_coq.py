@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from campaigns.certificate_mutations import accepted, hostile, mutations, signed
 from campaigns.rocq import programs, singular
-from campaigns.two_checkers import INDEFINITE, one_sided, rays, weighted
+from campaigns.two_checkers import INDEFINITE, doubled, of_form, one_sided, rays, rewritten, weighted
 from equimargin.cli.app import app
 from equimargin.formulations import (
     classification,
@@ -200,6 +200,17 @@ def test_the_extracted_program_answers_as_the_checker_in_python_does(tmp_path: P
             data = json.dumps(again).encode()
             found = coq.answer(built, written(tmp_path, "changed.json", again))
             assert (found is coq.Answer.ACCEPTED) == (accepted(data) is not None)
+
+
+@BOTH
+def test_the_program_refuses_wrong_digests_keys_and_schemas(tmp_path: Path) -> None:
+    forms = [*(json.dumps(changed).encode() for _, changed in of_form(SOFT)), *(data for _, data in (*doubled(SOFT), *rewritten(SOFT)))]
+    files = [tmp_path / f"{k}.json" for k in range(len(forms))]
+    for file, data in zip(files, forms, strict=True):
+        file.write_bytes(data)
+    found = [answer is coq.Answer.ACCEPTED for answer in coq.answers(coq.build(), files)]
+    assert found == [accepted(data) is not None for data in forms]
+    assert {True, False} == set(found)
 
 
 @BOTH
