@@ -283,6 +283,20 @@ def test_a_program_under_another_schema_is_not_read(schema: str, tmp_path: Path)
 
 
 @BOTH
+def test_a_program_whose_matrices_would_fill_the_memory_is_not_read(tmp_path: Path) -> None:
+    """3,500 unknowns without a constraint: the triangle of P and its mirror image have more than ten million zeros."""
+    n = 3500
+    empty: dict[str, Any] = {key: [] for key in ("P", "A", "b", "G", "h", "cones")}
+    document = signed(
+        PROGRAMS["linear"]
+        | {"problem": empty | {"q": [0] * n, "c": 0}, "claim": {"lower": 0, "upper": 0}}
+        | {"primal": {"x": [0] * n}, "dual": {"x": [0] * n, "y": [], "z": []}}
+    )
+    assert accepted(json.dumps(document).encode()) is not None
+    assert coq.answer(coq.build(), written(tmp_path, "large.json", document)) is coq.Answer.UNREAD
+
+
+@BOTH
 def test_the_program_refuses_what_a_point_of_a_program_does_not_prove(tmp_path: Path) -> None:
     """Ends too near, a slack outside its cone, multipliers that do not separate, a direction that ascends, a P that is indefinite."""
     cone, quadratic, infeasible, endless = (PROGRAMS[name] for name in ("cone", "quadratic", "infeasible", "endless"))
