@@ -36,6 +36,48 @@ rewrite (without_sum x e) addrA zrD mulrDl; congr (_ + _); apply: IH; exact: siz
 Qed.
 End Together.
 
+Section Values.
+Variables (R : realFieldType) (N : enclosure).
+Local Notation G := (matrix N).
+Local Notation X := (names N).
+Local Notation m := (size X).
+Variable K : 'I_m -> 'I_m -> R.
+Hypothesis sym : forall i j, K i j = K j i.
+Hypothesis size_G : size (entries G) = m.
+Hypothesis near : forall i j : 'I_m, `|K i j - entry_of R G i j| <= frac (Fraction (wrong N) (gram_unit G)).
+Lemma together_over k u (g : seq Z -> R) : size k = m ->
+  \sum_(i < m) over k u i * g (nth [::] X i) = \sum_(i < m) over (together X k (size k)) u i * g (nth [::] X i).
+Proof.
+move=> e; have scaled l : \sum_(i < m) over l u i * g (nth [::] X i) = (zr (Zpos u))^-1 * \sum_(i < m) zr (entry l i) * g (nth [::] X i).
+  by rewrite mulr_sumr; apply: eq_bigr => i _; rewrite mulrA (mulrC _^-1).
+by rewrite !scaled (together_sum g (size k) e).
+Qed.
+Lemma abs_total k u : size k = m -> \sum_(i < m) `|over k u i| = frac (Fraction (total [seq Z.abs a | a <- k]) u) :> R.
+Proof.
+move=> e; rewrite -(@over_total R m) ?size_map //; apply: eq_bigr => i _; rewrite /over /entry (nth_map Z0) ?e // normrM.
+rewrite [`|(zr (Zpos u))^-1|]ger0_norm ?invr_ge0 ?ltW ?zr_gt0 //; congr (_ / _).
+case: (nth Z0 k i) => [|p|p]; rewrite ?normr0 ?(gtr0_norm (zr_gt0 R p)) //.
+by rewrite -[zr (Zneg p)]/(zr (Z.opp (Zpos p))) zrN normrN gtr0_norm ?zr_gt0.
+Qed.
+Lemma enclosed_value k u (j : 'I_m) : size k = m -> let f := of_enclosed N k u in
+  `|\sum_(i < m) over (together X k (size k)) u i * K i j - over (values f) (value_unit f) j| <= frac (Fraction (noise f) (value_unit f)).
+Proof.
+move=> e; cbv zeta; set f := of_enclosed N k u; set k' := together X k (size k); have e' : size k' = m by rewrite /k' (size_together _ e).
+have -> : over (values f) (value_unit f) j = \sum_(i < m) over k' u i * entry_of R G j i.
+  by rewrite /entry_of over_product ?e' // /over /entry /= (nth_map [::]) ?size_G.
+rewrite -sumrB (le_trans (ler_norm_sum _ _ _)) //.
+have -> : frac (Fraction (noise f) (value_unit f)) = (\sum_(i < m) `|over k' u i|) * frac (Fraction (wrong N) (gram_unit G)) :> R.
+  by rewrite abs_total // -fracM /frac /= Z.mul_comm.
+by rewrite mulr_suml; apply: ler_sum => i _; rewrite -mulrBr normrM ler_wpmul2l ?normr_ge0 // sym near.
+Qed.
+Lemma noise_ge0 k u : size k = m -> Z.leb Z0 (wrong N) -> 0 <= frac (Fraction (noise (of_enclosed N k u)) (value_unit (of_enclosed N k u))) :> R.
+Proof.
+move=> e wrong0; set k' := together X k (size k); have e' : size k' = m by rewrite /k' (size_together _ e).
+apply: divr_ge0; last exact: ltW (zr_gt0 _ _).
+by have := abs_total 1 e'; rewrite /frac /= zr1 divr1 zrM => <-; rewrite mulr_ge0 ?zr_ge0 ?sumr_ge0.
+Qed.
+End Values.
+
 Section Enclosed.
 Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V) (N : enclosure) (K : seq Z -> seq Z -> R).
 Local Notation G := (matrix N).
@@ -46,57 +88,36 @@ Hypothesis inner : forall i j, ip (x i) (x j) = K (nth [::] X i) (nth [::] X j).
 Hypothesis size_G : size (entries G) = m.
 Hypothesis near : forall i j : 'I_m, `|ip (x i) (x j) - entry_of R G i j| <= frac (Fraction (wrong N) (gram_unit G)).
 Hypothesis wrong0 : Z.leb Z0 (wrong N).
-Lemma abs_total k u : size k = m -> \sum_(i < m) `|over k u i| = frac (Fraction (total [seq Z.abs a | a <- k]) u) :> R.
-Proof.
-move=> e; rewrite -(@over_total R m) ?size_map //; apply: eq_bigr => i _; rewrite /over /entry (nth_map Z0) ?e // normrM.
-rewrite [`|(zr (Zpos u))^-1|]ger0_norm ?invr_ge0 ?ltW ?zr_gt0 //; congr (_ / _).
-case: (nth Z0 k i) => [|p|p]; rewrite ?normr0 ?(gtr0_norm (zr_gt0 R p)) //.
-by rewrite -[zr (Zneg p)]/(zr (Z.opp (Zpos p))) zrN normrN gtr0_norm ?zr_gt0.
-Qed.
-Lemma enclosed_fit k u : size k = m -> exists2 w, fits ip (at_place x) (of_enclosed N k u) w & w = \sum_(i < m) over (together X k (size k)) u i *: at_place x i.
+Lemma enclosed_fit k u : size k = m -> fits ip (at_place x) (of_enclosed N k u) (\sum_(i < m) over (together X k (size k)) u i *: at_place x i).
 Proof.
 move=> e; set k' := together X k (size k); have e' : size k' = m by rewrite /k' (size_together _ e).
-exists (\sum_(i < m) over k' u i *: at_place x i) => //.
 have -> : \sum_(i < m) over k' u i *: at_place x i = \sum_(i < m) over k' u i *: x i by apply: eq_bigr => i _; rewrite at_place_in.
-have s0 : 0 <= zr (total [seq Z.abs a | a <- k']) :> R.
-  by have := abs_total 1 e'; rewrite /frac /= zr1 divr1 => <-; exact: sumr_ge0.
-set f := of_coefficients G k' u; set s1 := total [seq Z.abs a | a <- k'].
-have value (j : 'I_m) : `|ip (\sum_(i < m) over k' u i *: x i) (x j) - over (values f) (value_unit f) j| <= frac (Fraction (Z.mul (wrong N) s1) (value_unit f)).
-  have -> : over (values f) (value_unit f) j = \sum_(i < m) over k' u i * entry_of R G j i.
-    by rewrite /entry_of over_product ?e' // /over /entry /= (nth_map [::]) ?size_G.
-  rewrite ip_suml -sumrB (le_trans (ler_norm_sum _ _ _)) //.
-  have -> : frac (Fraction (Z.mul (wrong N) s1) (value_unit f)) = (\sum_(i < m) `|over k' u i|) * frac (Fraction (wrong N) (gram_unit G)) :> R.
-    by rewrite abs_total // -fracM /frac /= Z.mul_comm.
-  rewrite mulr_suml; apply: ler_sum => i _; rewrite ip_scalel -mulrBr normrM ler_wpmul2l ?normr_ge0 // ip_sym.
-  exact: near.
+set f := of_enclosed N k u.
+have value (j : 'I_m) : `|ip (\sum_(i < m) over k' u i *: x i) (x j) - over (values f) (value_unit f) j| <= frac (Fraction (noise f) (value_unit f)).
+  rewrite ip_suml (eq_bigr (fun i : 'I_m => over k' u i * ip (x i) (x j))) => [|i _]; last by rewrite ip_scalel.
+  have sym i' j' : ip (x i') (x j') = ip (x j') (x i') by exact: ip_sym.
+  exact: (@enclosed_value R N (fun i j => ip (x i) (x j)) sym size_G near).
 split=> [i|].
   have [l|l] := ltnP i m; first by rewrite -[i]/(nat_of_ord (Ordinal l)) at_place_in; exact: value.
-  rewrite at_place_out // ip0r /over /entry /= nth_default ?size_map ?size_G // zr0 mul0r subrr normr0.
-  apply: divr_ge0; last exact: ltW (zr_gt0 _ _).
-  by rewrite zrM; apply: mulr_ge0 => //; exact: zr_ge0.
-rewrite ip_sumr /of_enclosed -/k' -/s1 /frac [num _]/= [den _]/= zrD mulrDl.
+  by rewrite at_place_out // ip0r /over /entry /= nth_default ?size_map ?size_G // zr0 mul0r subrr normr0 noise_ge0.
+rewrite ip_sumr /length2 /f /of_enclosed -/k' [X in _ <= X]/frac [num _]/= [den _]/= zrD mulrDl.
 have -> : zr (product k' (values f)) / zr (Zpos (Pos.mul u (Pos.mul u (gram_unit G)))) = \sum_(j < m) over k' u j * over (values f) (value_unit f) j :> R.
   by rewrite over_product ?e'.
-have -> : zr (Z.mul (wrong N) (Z.mul s1 s1)) / zr (Zpos (Pos.mul u (Pos.mul u (gram_unit G)))) =
-    \sum_(j < m) `|over k' u j| * frac (Fraction (Z.mul (wrong N) s1) (value_unit f)) :> R.
-  by rewrite -mulr_suml abs_total // -fracM /frac /= Z.mul_assoc (Z.mul_comm _ s1).
+have -> : zr (Z.mul (wrong N) (Z.mul (total [seq Z.abs a | a <- k']) (total [seq Z.abs a | a <- k']))) / zr (Zpos (Pos.mul u (Pos.mul u (gram_unit G)))) =
+    \sum_(j < m) `|over k' u j| * frac (Fraction (noise f) (value_unit f)) :> R.
+  by rewrite -mulr_suml abs_total // -fracM /frac /= Z.mul_assoc (Z.mul_comm _ (total _)).
 rewrite -big_split; apply: ler_sum => j _ /=; rewrite ip_scaler -[_ * ip _ _](subrK (over k' u j * over (values f) (value_unit f) j)) addrC ler_add2l -mulrBr.
 by rewrite (le_trans (ler_norm _)) // normrM ler_wpmul2l ?normr_ge0 // value.
 Qed.
 Theorem enclosed_described : described ip (Enclosed N) x.
 Proof.
-split=> k u e; first by have [w h _] := enclosed_fit u e; exists w.
-have [w [_ h] wE] := enclosed_fit u e; cbv zeta; apply: le_trans h; rewrite wE; set k' := together X k (size k).
-have e' : size k' = m by rewrite /k' (size_together _ e).
+split=> k u e; first by exists (\sum_(i < m) over (together X k (size k)) u i *: at_place x i); exact: enclosed_fit.
+have [_ h] := enclosed_fit u e; cbv zeta; apply: le_trans h.
 have pairs l : ip (\sum_(i < m) over l u i *: at_place x i) (\sum_(i < m) over l u i *: at_place x i) =
     \sum_(i < m) over l u i * \sum_(j < m) over l u j * K (nth [::] X i) (nth [::] X j).
   rewrite ip_suml; apply: eq_bigr => i _; rewrite ip_scalel ip_sumr; congr (_ * _); apply: eq_bigr => j _.
   by rewrite ip_scaler !at_place_in inner.
-have same (g : seq Z -> R) : \sum_(i < m) over k u i * g (nth [::] X i) = \sum_(i < m) over k' u i * g (nth [::] X i).
-  have scaled l : \sum_(i < m) over l u i * g (nth [::] X i) = (zr (Zpos u))^-1 * \sum_(i < m) zr (entry l i) * g (nth [::] X i).
-    by rewrite mulr_sumr; apply: eq_bigr => i _; rewrite mulrA (mulrC _^-1).
-  by rewrite !scaled (together_sum g (size k) e).
-rewrite !pairs (same (fun z => \sum_(j < m) over k u j * K z (nth [::] X j))) le_eqVlt; apply/orP; left; apply/eqP.
-by apply: eq_bigr => i _; rewrite (same (K (nth [::] X i))).
+rewrite !pairs (together_over u (fun z => \sum_(j < m) over k u j * K z (nth [::] X j))) // le_eqVlt; apply/orP; left; apply/eqP.
+by apply: eq_bigr => i _; rewrite (together_over u (K (nth [::] X i))).
 Qed.
 End Enclosed.
