@@ -96,6 +96,13 @@ Lemma distance2_sym x z : distance2 x z = distance2 z x.
 Proof. by elim: x z => [|a x IH] [|b z] //=; rewrite IH; congr Z.add; rewrite -(Z.opp_involutive (Z.sub b a)) Z.mul_opp_opp Z.opp_sub_distr Z.add_comm. Qed.
 Lemma radial_units_sym X p x z : radial_units X p x z = radial_units X p z x.
 Proof. by rewrite /radial_units distance2_sym. Qed.
+Lemma size_radial X p : size (entries (matrix (radial_enclosure X p))) = size (points X).
+Proof. by rewrite [entries _]/= mirrored_triangle; [rewrite size_map|exact: radial_units_sym]. Qed.
+Lemma radial_sym E p d (x z : 'rV[R]_d) : radial_value E p x z = radial_value E p z x.
+Proof.
+rewrite /radial_value; congr (E (- (_ * _)) + _); rewrite !dotE; apply: eq_bigr => k _; rewrite !mxE.
+by rewrite -[x 0 k - z 0 k]opprB mulrNN.
+Qed.
 Lemma distance2_ge0 x z : Z.leb Z0 (distance2 x z).
 Proof.
 elim: x z => [|a x IH] [|b z] //=; apply/Z.leb_le; apply: Z.add_nonneg_nonneg; first exact: Z.square_nonneg.
@@ -135,8 +142,8 @@ case: S A => [X|X p|X p|G] A.
   by move=> i j; rewrite e polynomial_entry.
 - move=> /andP[same width0] _ h E isE K V ip x e; apply: h.
   pose k a b := radial_value E p (vec (dimension X) a (unit X)) (vec (dimension X) b (unit X)).
-  apply: (@enclosed_described _ _ _ (radial_enclosure X p) k) => [i j| |i j|]; [exact: e| |rewrite e; exact: radial_enclosed|exact: isT].
-  by rewrite [entries _]/= mirrored_triangle; [rewrite size_map|exact: radial_units_sym].
+  apply: (@enclosed_described _ _ _ (radial_enclosure X p) k) => [i j| |i j|]; [exact: e|exact: size_radial| |exact: isT].
+  by rewrite e; exact: radial_enclosed.
 - move=> _ /(semidefinite_sound R) g h; split.
     have u0 : 0 <= (zr (Zpos (gram_unit G)))^-1 :> R by rewrite invr_ge0 ltW ?zr_gt0.
     by apply: gram_points; apply: gram_ext (gram_mul g (gram_constant _ u0)).
