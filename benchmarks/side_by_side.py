@@ -197,7 +197,8 @@ def rankings(folder: Path) -> Iterator[Line]:
     else:
         print(f"{folder} has no folder mq2008: its rows are left out")
     smooth: list[tuple[int, str, Callable[[], ranking.Data], float, float]]
-    smooth = [(10, "3000 x 300", ranking.wide, C, 1e-6) for C in (0.01, 1.0, 100.0)]
+    shapes = (("3000 x 300", ranking.wide), ("3000 x 300 of 20 factors", ranking.correlated))
+    smooth = [(10, name, drawn, C, 1e-6) for name, drawn in shapes for C in (0.01, 1.0, 100.0)]
     smooth += [(12, name, drawn, C, tol) for name, drawn in sets for C in (0.01, 1.0, 100.0) for tol in (1e-3, 1e-6)]
     for number, name, data, C, tol in smooth:
         yield ranked(number, ranking.Row(name, data, "squared_hinge", C, ()), "tron", tol)

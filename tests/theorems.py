@@ -77,6 +77,14 @@ OF_PRECISION = ("precision.average_precision_bound", "precision.bound_rises", "p
 """Theorems about the average precision of any ranking."""
 OF_CERTIFIED_PATHS = ("path.excess_between", "path.piece_sound", "path.path_sound")
 """Theorems that what is checked of a certified path proves its gap at every lambda."""
+OF_PROGRAMS = (
+    "standard_form.program_weak",
+    "standard_form.program_infeasible",
+    "standard_form.program_endless",
+    "standard_form.program_attained",
+    "checker/programs.program_sound",
+)
+"""Theorems about convex programs in standard form: what points, multipliers and rays prove of their optimum."""
 OF_THE_CHECKER = (
     "checker/costs.costs_weak",
     "checker/costs.costs_attained",
@@ -102,7 +110,7 @@ OF_THE_CHECKER = (
 def linked() -> list[str]:
     """The theorems that links name, the capstones, and those of open families: file.name, each once."""
     of_families = (*CAPSTONES, *OF_OPEN_FAMILIES)
-    named = (*of_families, *OF_WEIGHTS, *OF_THE_REDUCED_GRAPH, *OF_PATHS, *OF_PRECISION, *OF_CERTIFIED_PATHS, *OF_THE_CHECKER)
+    named = (*of_families, *OF_WEIGHTS, *OF_THE_REDUCED_GRAPH, *OF_PATHS, *OF_PRECISION, *OF_CERTIFIED_PATHS, *OF_PROGRAMS, *OF_THE_CHECKER)
     return list(dict.fromkeys([link.theorem for link in links.LINKS if link.theorem] + list(named)))
 
 

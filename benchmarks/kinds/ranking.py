@@ -199,6 +199,18 @@ def wide() -> Data:
 
 
 @cache
+def correlated() -> Data:
+    """As `wide`, but the features are made of 20 factors, which is hard for conjugate gradients, and sparse; half of the entries are 0."""
+    rng, m, d, k = np.random.default_rng(0), 3000, 300, 20
+    queries, factors = np.sort(rng.integers(0, 201, m)), rng.normal(size=(m, k)) * np.geomspace(3, 0.3, k)
+    Z = factors @ rng.normal(size=(k, d)) + 0.1 * rng.normal(size=(m, d))
+    X = sparse.csr_matrix(np.round(np.maximum(Z, 0.0) * 10.0 ** rng.uniform(-0.5, 0.5, d), 3))
+    score = factors @ rng.normal(size=k)
+    score += rng.normal(size=m) * score.std()
+    return X, np.digitize(score, np.quantile(score, [0.4, 0.7, 0.88, 0.97])).astype(float), queries
+
+
+@cache
 def tall() -> Data:
     """42,000 points of 46 features in [0, 1], in 1,017 queries of 41 or 42, whose pairs of three levels are 233,864."""
     rng, m, d = np.random.default_rng(0), 42_000, 46
@@ -218,6 +230,8 @@ def rows(folder: Path, quick: bool) -> Iterator[Row]:
     yield from many_pairs(quick)
     no_slower = tuple(Target(tol, ratios={"tron": 1}) for tol in (1e-3, 1e-6))
     yield Row("3000 x 300", wide, "squared_hinge", 0.01, no_slower, LINEAR)
+    for C in (0.01, 1.0, 100.0):
+        yield Row("3000 x 300 of 20 factors", correlated, "squared_hinge", C, no_slower, ("tron",))
     if not (folder / "mq2008").is_dir():
         print(f"{folder} has no folder mq2008: its rows are left out")
     else:

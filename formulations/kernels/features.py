@@ -142,7 +142,7 @@ class Explicit:
         if self.sparse:
             _add_squares_of_entries(*_unsigned(self.X), np.zeros(self.d), squares)
         else:
-            _add_squares(self.X, squares)
+            squares += np.einsum("ij,ij->i", self.X, self.X)
         return squares
 
     def column_means(self) -> tuple[Array, Array]:
@@ -307,16 +307,6 @@ def _appended(X: Features, m: int) -> Features:
 def _unsigned(X: Features) -> tuple[Index, Index, Array]:
     """The arrays of a CSR matrix, the indices unsigned: numba asks of every signed one whether it counts from the end, which takes long."""
     return X.indptr.view(f"u{X.indptr.itemsize}"), X.indices.view(f"u{X.indices.itemsize}"), X.data
-
-
-@fast
-def _add_squares(X: Array, squares: Array) -> None:
-    """Add |x_i|^2 to `squares`, (m,)."""
-    for i in range(X.shape[0]):
-        x, total = X[i], 0.0
-        for j in range(x.size):
-            total += x[j] * x[j]
-        squares[i] += total
 
 
 @fast

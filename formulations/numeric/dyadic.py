@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import jit
+from equimargin.formulations.numeric.jit import brief
 from equimargin.formulations.numeric.rounding import SMALLEST
 
 
@@ -25,7 +25,7 @@ def on_grid(alpha: Array, box: Array, s: Array) -> Array:
     return steps * unit if float(steps @ s) == 0 else np.zeros(len(alpha))
 
 
-@jit
+@brief
 def _steps(alpha: Array, box: Array, s: Array, steps: Array, ends: Array) -> tuple[float, float]:
     """The multipliers in units, and the largest ones that are allowed, whole numbers both; the unit, and s'steps where it is not 0.
 

@@ -10,6 +10,7 @@ is not used, and its kernel is compiled again.
 from __future__ import annotations
 
 import functools
+import gc
 import hashlib
 import inspect
 import io
@@ -26,8 +27,9 @@ from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
 import numba
+import numpy as np
 from numba.core import config
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, UserProvidedCacheLocator
 from numba.core.runtime.nrt import rtsys
 
 P = ParamSpec("P")
@@ -36,12 +38,17 @@ R = TypeVar("R")
 _FORMULATIONS = Path(__file__).parents[1]
 _KERNEL_FOLDERS = (_FORMULATIONS, _FORMULATIONS.parent / "solvers")
 """The folders whose sources the cache is named after. They are siblings in the checkout, behind its links and in an installed package."""
-_directing = threading.Lock()
 OPTIONS: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
 """Options of numba for every kernel: no GIL, and no entry for callers in C, of which there are none and which takes time to compile."""
 FAST: dict[str, Any] = {"fastmath": {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}, "error_model": "numpy"}
 """Options of numba for plain arithmetic: sums may be taken in any order and no number is a NaN, but infinities are allowed, and a division
 by 0 gives one."""
+
+ENTRIES_AS_PYTHON = 20_000
+"""Entries of all arrays that a brief kernel is handed in a process before it is compiled: Python takes 2 to 30 ms for them, compiling 0.1
+to 0.4 s."""
+_at_once = False
+"""Whether brief kernels of this process are compiled at their first call."""
 
 
 def jit(kernel: Callable[P, R]) -> Callable[P, R]:
@@ -69,29 +76,95 @@ def part(kernel: Callable[P, R]) -> Callable[P, R]:
     return _compiled(kernel, inline="always", **FAST)
 
 
+def brief(kernel: Callable[P, R]) -> Callable[P, R]:
+    """As `jit`, but the kernel runs as Python while that takes less time than compiling it would and no code of it is kept.
+
+    It is for kernels that do a few operations for every entry of their arguments and call no other kernel. They give the same bits in
+    both ways, because `jit` keeps the order of operations; but they divide by no 0 and take no negative number as unsigned, for which
+    Python and compiled code differ.
+    """
+    dispatcher: Any = jit(kernel)
+    compile_for = dispatcher._compile_for_args  # called where nothing is compiled for arguments; what it returns is called with them
+    interpreted = np.errstate(all="ignore")(dispatcher.py_func)
+    kept = functools.cache(lambda: is_compiled(dispatcher))
+    entries = 0
+
+    def chosen(*arguments: Any) -> Any:
+        nonlocal entries
+        entries += sum(_entries(argument) for argument in arguments)
+        is_worth = entries > ENTRIES_AS_PYTHON or _at_once or kept()
+        return compile_for(*arguments) if is_worth else interpreted
+
+    dispatcher._compile_for_args = chosen
+    chooser: Callable[P, R] = dispatcher
+    return chooser
+
+
+def _entries(argument: Any) -> int:
+    """The entries of an array, or of the arrays of a tuple; a number is one."""
+    if isinstance(argument, tuple):
+        return sum(map(_entries, argument))
+    return argument.size if isinstance(argument, np.ndarray) else 1
+
+
+@contextmanager
+def compiled_at_once() -> Iterator[None]:
+    """Within it, brief kernels are compiled at their first call, too: for measurements, and for what compiles in advance."""
+    global _at_once
+    before, _at_once = _at_once, True
+    try:
+        yield
+    finally:
+        _at_once = before
+
+
 def _compiled(kernel: Callable[P, R], **options: Any) -> Callable[P, R]:
-    directory = cache_directory() if Path(inspect.getfile(kernel)).is_file() else None
-    # numba knows no cache directory per function. It reads the global one while decorating, so it is lent ours for that
-    # long only: other packages' kernels stay where they were.
-    with _directing:
-        theirs, config.CACHE_DIR = config.CACHE_DIR, str(directory) if directory else config.CACHE_DIR
-        try:
-            dispatcher: Any = numba.njit(**OPTIONS, **options)(kernel)
-            if directory is not None:
-                dispatcher._cache = _Cache(kernel)
-        finally:
-            config.CACHE_DIR = theirs
-    dispatcher.compile = _undisturbed(_timed(dispatcher.compile))
+    dispatcher: Any = numba.njit(**OPTIONS, **options)(kernel)
+    if Path(inspect.getfile(kernel)).is_file() and cache_directory() is not None:
+        dispatcher._cache = _Cache(kernel)
+    dispatcher.compile = _undisturbed(_uncollected(_timed(dispatcher.compile)))
     compiled: Callable[P, R] = dispatcher
     return compiled
 
 
+class _Place(UserProvidedCacheLocator):  # type: ignore[misc]
+    """Our directory of kernels, and no other: one beside a source would keep a kernel whose callee in another file has changed."""
+
+    def __init__(self, kernel: Callable[..., Any], file: str) -> None:
+        self._py_file, self._lineno = file, kernel.__code__.co_firstlineno
+        self._cache_path = str(Path(str(cache_directory())) / self.get_suitable_cache_subpath(file))
+
+    @classmethod
+    def from_function(cls, kernel: Callable[..., Any], file: str) -> _Place:
+        return cls(kernel, file)
+
+
+class _Kept(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_Place,)
+
+
 class _Cache(FunctionCache):  # type: ignore[misc]
-    """numba's cache of a kernel, in sealed files. A kernel that cannot be kept is compiled again by the next process."""
+    """numba's cache of a kernel, in sealed files. A kernel that cannot be kept is compiled again by the next process.
+
+    What numba finds out about the kernel's file is found out at the first look at the cache: most processes use few of all kernels.
+    """
 
     def __init__(self, kernel: Callable[..., Any]) -> None:
-        super().__init__(kernel)
-        self._cache_file = _SealedFiles(self.cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
+        self._name, self._py_func = repr(kernel), kernel
+        self.enable()
+
+    @functools.cached_property
+    def _impl(self) -> _Kept:
+        return _Kept(self._py_func)
+
+    @functools.cached_property
+    def _cache_path(self) -> str:
+        path: str = self._impl.locator.get_cache_path()
+        return path
+
+    @functools.cached_property
+    def _cache_file(self) -> _SealedFiles:
+        return _SealedFiles(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """The kept code, or None.
@@ -198,6 +271,22 @@ def _timed(compile: Callable[P, R]) -> Callable[P, R]:
                 clock.seconds += time.perf_counter() - clock.since
 
     return timed
+
+
+def _uncollected(compile: Callable[P, R]) -> Callable[P, R]:
+    """As `compile`, without the collector of cycles, which would take a sixth of the time: most objects of the compiler live to its end."""
+
+    @functools.wraps(compile)
+    def uncollected(*arguments: P.args, **options: P.kwargs) -> R:
+        if not gc.isenabled():
+            return compile(*arguments, **options)
+        gc.disable()
+        try:
+            return compile(*arguments, **options)
+        finally:
+            gc.enable()
+
+    return uncollected
 
 
 def _undisturbed(compile: Callable[P, R]) -> Callable[P, R]:

@@ -90,15 +90,15 @@ class CountedPairs(Pairs):
     def _listed(self) -> tuple[Index, Index]:  # type: ignore[override]
         if self.p > LISTED_PAIRS:
             raise ValueError(f"{self.p:,} preference pairs are more than the {LISTED_PAIRS:,} that are listed one by one")
-        preferred, other = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-        for start, stop in zip(self.starts[:-1], self.starts[1:], strict=True):
-            points = self.active[start:stop]
-            i, j = np.nonzero(self.level[points][:, None] > self.level[points][None, :])
-            preferred.append(points[i])
-            other.append(points[j])
-        i, j = np.concatenate(preferred), np.concatenate(other)
-        order = np.lexsort((j, i))
-        return i[order], j[order]
+        level, place = self.level[self.active], np.arange(len(self.active))
+        first = np.repeat(self.starts[:-1], np.diff(self.starts))  # where the points of its query begin
+        is_new = (place == first) | np.append(True, level[1:] != level[:-1])
+        below = np.maximum.accumulate(np.where(is_new, place, 0)) - first  # how many points of its query have lower levels
+        others = np.arange(self.p) + np.repeat(first - (np.cumsum(below) - below), below)
+        pairs = np.repeat(self.active, below) * self.m + self.active[others]  # one number for each, because numbers are sorted faster
+        pairs.sort()
+        preferred, other = np.divmod(pairs, max(self.m, 1))
+        return preferred, other
 
     @property
     def touched(self) -> Index:

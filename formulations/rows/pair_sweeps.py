@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array, Index
-from equimargin.formulations.numeric.jit import jit
+from equimargin.formulations.numeric.jit import brief, jit
 
 Level = NDArray[np.int32]
 
@@ -84,7 +84,7 @@ class Graph(NamedTuple):
     degree: Index
 
 
-@jit
+@brief
 def least_margins(points: Index, level: Level, starts: Index, f: Array, pairs: Index, margins: Array) -> None:
     """The pair (i, j) of every query whose margin f_i - f_j is least into `pairs`, (queries, 2), and that margin into `margins`, in O(n).
 
@@ -109,7 +109,7 @@ def least_margins(points: Index, level: Level, starts: Index, f: Array, pairs: I
             start = end
 
 
-@jit
+@brief
 def by_query(order: Index, query: Index, starts: Index, out: Index) -> None:
     """The points `order` by query, stable, into `out`; points of query -1 are left out.
 
@@ -123,7 +123,7 @@ def by_query(order: Index, query: Index, starts: Index, out: Index) -> None:
             place[q] += 1
 
 
-@jit
+@brief
 def middles(order: Index, f: Array, starts: Index, middle: Array) -> float:
     """The middle value of every query into `middle`, (queries,); the largest distance from it."""
     largest = 0.0
@@ -134,7 +134,7 @@ def middles(order: Index, f: Array, starts: Index, middle: Array) -> float:
     return largest
 
 
-@jit
+@brief
 def gathered(order: Index, f: Array, level: Level, starts: Index, middle: Array, unit: float, z: Index, levels: Level) -> None:
     """Put (f - middle) / unit, rounded, into z, and the levels into `levels`, both in sorted order."""
     for q in range(starts.size - 1):

@@ -406,7 +406,6 @@ class _Descent:
         return work
 
 
-
 def _ray_value(progress: Progress, units: Units) -> float:
     """The dual value of the best multiple of the multipliers, (t'alpha)^2 / (2 |A'alpha|_K^2)."""
     norm2 = progress.shown.norm2

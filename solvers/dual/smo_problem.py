@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.bounds.intervals import relative_size
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import fast, part
+from equimargin.formulations.numeric.jit import brief, fast, part
 from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.formulations.problem.margin import MarginProblem
 
@@ -182,7 +182,7 @@ class PointProblem:
         return Look(rise, fall, free, least, most, level, gap, dual, gap / size if math.isfinite(gap) and size > 0 else math.inf)
 
 
-@fast
+@brief
 def _place(point: Index, s: Array, targets: Array, c: Array, z: Array, width: Array, costs: Array) -> None:
     """Numbers of rows, (p,), by their points: z and the width, (m,) each, and the costs of the rows below and above 0, (2, m).
 
@@ -201,7 +201,7 @@ def _place(point: Index, s: Array, targets: Array, c: Array, z: Array, width: Ar
         z[k], width[k] = 0.5 * (below + above), 0.5 * (below - above)
 
 
-@fast
+@brief
 def _bound(costs: Array, curvature: float, lower: Array, upper: Array, ridge: Array) -> None:
     """The box, (m,) each, and the ridge, (2, m), of costs (2, m); curvature : of the squared hinge at a cost of 1, 0 of the hinge."""
     for side in range(2):

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import fast, jit, part
+from equimargin.formulations.numeric.jit import brief, fast, jit, part
 from equimargin.formulations.numeric.prefetch import prefetch
 from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.solvers.products.row_access import Index, row_add, row_clear, row_dot, stored_entries, stored_rows
@@ -139,7 +139,7 @@ def settled(
     return at.alpha, at.v, False
 
 
-@jit
+@brief
 def shuffle(order: Order, seed: int) -> None:
     """Put the rows in random order, in place: Fisher's and Yates's exchanges, Marsaglia's xorshift generator, no division."""
     state = SPREAD * np.uint64(seed + 1)
@@ -278,7 +278,7 @@ def _settle(X: Any, order: Order, t: Array, box: Array, at: Iterate, enough: flo
     return False
 
 
-@jit
+@brief
 def thresholds(down: float, up: float) -> tuple[float, float]:
     """The bounds on u_r beyond which rows settle in the next sweep: shares of the lowest and the highest pull of this one, if any."""
     return SETTLING_SHARE * down if down < 0.0 else -np.inf, SETTLING_SHARE * up if up > 0.0 else np.inf

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import jit
+from equimargin.formulations.numeric.jit import brief
 from equimargin.formulations.numeric.rounding import UNIT
 
 FIRST_CAPACITY = 64
@@ -235,7 +235,7 @@ class KernelFace(Face):
         return np.asarray(self.G @ every)
 
 
-@jit
+@brief
 def _drop(R: Array, Q: Array, place: int, size: int) -> None:
     """Take a column out of R (size, size) of D' = Q R by Givens rotations, which Q (q, size) takes along."""
     for j in range(place, size - 1):

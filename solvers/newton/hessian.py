@@ -4,9 +4,11 @@
 
 The matrix is kept from step to step and brought up to date by the rows whose curvature in D has changed; where these are few, its factor is
 kept instead and the solution corrected for them. Matrices that are not too large are summed and factorised in float32: this costs exactness
-of a step, and not of the gradient or the gap. For implicit pairs that is
-impossible. There conjugate gradients are tried first, as long as they find near enough solutions, with the last matrix as preconditioner
-once there is one; and that matrix takes the place of the next where one more step by it will do.
+of a step, and not of the gradient or the gap.
+
+The matrix of implicit pairs cannot be brought up to date. There conjugate gradients are tried first, until their products have cost as much
+as a matrix, or at their pace after TRIED_PRODUCTS would; then with the last matrix as preconditioner. That matrix takes the place of the
+next where one more step will do.
 """
 
 from __future__ import annotations
@@ -18,8 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
-from equimargin.formulations.numeric.arrays import Array, dense
+from equimargin.formulations.numeric.arrays import Array, Features, dense, is_sparse
 from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.losses import Smooth
 from equimargin.formulations.rows.pair_slacks import PairCurvature
@@ -42,8 +45,13 @@ FEWEST_NEAR_PRODUCTS = 3
 """The same where there is a Hessian of an earlier iterate, with which conjugate gradients need few products."""
 LARGEST_SINGLE = 1e5
 """Diagonal of a Hessian, beside the 1 of the norm, up to which it is summed in float32: its rounding is then about .01."""
+LARGEST_ROUGH = 1e12
+"""Sum of the diagonal of a Hessian of pairs, beside the 1 of the norm, up to which it is a preconditioner in float32. For features that are
+1e-5 from depending on each other a larger one cost 46 steps, one in float64 8."""
 FEWEST_SINGLE_COLUMNS = 40
 """Features below which sums of float32 over rows that are listed take no less time than those of float64."""
+TRIED_PRODUCTS = 4
+"""Products after which conjugate gradients end if at their pace they would need more than they have; the pace of fewer says little."""
 STALENESS = 64.0
 """How many times the share of |G|^2 that a step by its own Hessian left the next step by the same one leaves: 10 to 50 were seen."""
 HESSIAN_DAMPINGS = (0.0, *(10.0**k for k in range(-13, 1)))
@@ -56,6 +64,9 @@ FIRST_ROWS_PER_COLUMN = 100
 """Rows, for every feature, that stand for all rows in the first Hessian of a run from 0."""
 
 
+DENSE_SHARE, DENSE_SHARE_OF_PAIRS = 0.1, 0.35
+"""Shares of entries that are stored from which on sparse features are stored whole for a solver: of rows that are listed, whose Hessians
+take a half to a tenth of the time then, and of pairs, of which products take nearly all the time."""
 FEWEST_CORRECTED_COLUMNS = 300
 """Features below which a new factor takes less time than the correction of the last one."""
 COLUMNS_PER_CORRECTION = 8
@@ -64,6 +75,15 @@ COLUMNS_PER_CORRECTION = 8
 MOST_AMPLIFIED = 100.0
 """Entry of a correction's matrix or of its inverse, at most: by so much the correction amplifies the rounding of the factor, where a row
 brings curvature to a direction that had next to none, or takes away almost all that there was."""
+
+
+def stored(X: Features, rows: Rows) -> Features:
+    """Features as a solver is fastest with them: sparse ones whole where much of them is stored, if that is not too large."""
+    size = X.shape[0] * X.shape[1]
+    if not is_sparse(X) or X.shape[1] > MOST_COLUMNS or size > MOST_DENSE_ENTRIES:
+        return X
+    share = DENSE_SHARE_OF_PAIRS if isinstance(rows, LabelledPairs) else DENSE_SHARE
+    return dense(X) if X.nnz >= share * size else X
 
 
 class Nearby(NamedTuple):
@@ -93,14 +113,17 @@ class NewtonSystem:
     exactness : of conjugate gradients.  formed : the last D and its Hessian.  rough : whether that was summed in float32.
     scratch : (q, q) in float64 and in float32, to factorise in.  factored : the last matrix of listed rows that was factorised.
     nearby : the last Hessian of pairs that are not listed, None before there is one.
+    easy : whether conjugate gradients with it have found near enough solutions so far.
+    rough_will_do : whether one is summed in float32 though its rounding is large beside the norm: until conjugate gradients fail with one.
+    products : of conjugate gradients so far.
     """
 
     def __init__(self, problem: MarginProblem, Z: Explicit, R: Array) -> None:
         self.problem, self.rows, self.Z, self.R = problem, problem.rows, Z, R
         shape = (Z.q, Z.q) if Z.q <= MOST_COLUMNS else (0, 0)
-        too_dense = Z.sparse and isinstance(problem.rows, LabelledPairs) and Z.m * Z.q > MOST_DENSE_ENTRIES
-        self.forms = Z.q <= MOST_COLUMNS and not too_dense
-        self.easy, self.exactness = True, Exactness()
+        self.forms = Z.q <= MOST_COLUMNS and not (Z.sparse and isinstance(problem.rows, LabelledPairs) and Z.m * Z.q > MOST_DENSE_ENTRIES)
+        self.easy = self.rough_will_do = True
+        self.products, self.exactness = 0, Exactness()
         self.formed, self.rough = (np.zeros(0), np.zeros(shape)), False
         self.scratch = np.empty(shape), np.empty(shape, np.float32)
         self.nearby: Nearby | None = None
@@ -119,20 +142,28 @@ class NewtonSystem:
     def _of_pairs(self, seen: View, D: PairCurvature, progress: Progress) -> Array:
         """As `solve`, for pairs that are not listed, whose Hessian cannot be brought up to date.
 
-        One from an earlier iterate serves once more where the step will be the last, and else makes conjugate gradients faster.
+        One from an earlier iterate serves once more where the step will be the last, and else makes conjugate gradients faster. It is
+        summed in float32, and in float64 where conjugate gradients do not make up for the rounding.
         """
         square, most, near = float(seen.G @ seen.G), D.gram_over_product(self.Z.q), self.nearby
         if near is not None and near.phi == seen.phi and near.square > 0:
             self.nearby = near._replace(square=0.0)  # once is enough: it gets worse with every step
             if STALENESS * square / near.square * square <= progress.limits.tol * progress.primal:
                 return self._near(seen, D)(-seen.G)
-        if self.easy and most >= (FEWEST_PRODUCTS if near is None else FEWEST_NEAR_PRODUCTS):
-            s, enough = self._by_conjugate_gradients(seen, progress, self._near(seen, D), most)
+        left = most - self.products if near is None else most if self.easy else 0
+        if left > 0 and most >= (FEWEST_PRODUCTS if near is None else FEWEST_NEAR_PRODUCTS):
+            s, enough = self._by_conjugate_gradients(seen, progress, self._near(seen, D), left)
             if enough:
                 return s
-            self.easy = near is None
-        single = seen.phi.slope * D.weight() * self.Z.mean_square() <= LARGEST_SINGLE
-        self.nearby = Nearby(D.gram(self.Z, single), D.weight(), seen.phi, square)
+            self.easy = self.rough_will_do = near is None
+        size = seen.phi.slope * D.weight() * float(self._moments[1].sum())
+        rough = LARGEST_SINGLE < size <= LARGEST_ROUGH and most > 0 and self.rough_will_do
+        self.nearby = Nearby(D.gram(self.Z, rough or size <= LARGEST_SINGLE), D.weight(), seen.phi, square)
+        if rough:
+            s, self.rough_will_do = self._by_conjugate_gradients(seen, progress, self._near(seen, D), most)
+            if self.rough_will_do or progress.out_of_time:
+                return s
+            self.nearby = Nearby(D.gram(self.Z), D.weight(), seen.phi, square)
         return self._near(seen, D)(-seen.G)
 
     def _near(self, seen: View, D: PairCurvature) -> Solve:
@@ -148,9 +179,14 @@ class NewtonSystem:
         return FLAT_BIAS_CURVATURE * float(self.problem.costs.sum()) if self.problem.bias else 0.0
 
     @cached_property
+    def _moments(self) -> tuple[Array, Array]:
+        """The columns' means and mean squares, (q,) each."""
+        return self.Z.column_means()
+
+    @cached_property
     def _spread(self) -> Array:
         """About the Hessian's diagonal over the weight of its rows, (q,): the columns' mean squares, for differences about their means."""
-        mean, square = self.Z.column_means()
+        mean, square = self._moments
         return np.maximum(square - mean**2, 0.0) if self.rows.invariant else square
 
     def _diagonal(self, seen: View) -> Solve:
@@ -236,13 +272,16 @@ class NewtonSystem:
         """A direction after at most `most` products, and whether it is near enough: a residual r adds r'r / 2 to the gap."""
         slope, D, ridge = seen.phi.slope, seen.rows.D, self._ridge(seen)
         s, r = np.zeros_like(seen.G), -seen.G
-        r2 = float(r @ r)
+        r2 = first = float(r @ r)
         enough = self.exactness.residual(r2, progress)
         d = precondition(r)
         rho = float(r @ d)
-        for _ in range(most):
+        for k in range(most):
             if r2 <= enough or progress.out_of_time:
                 break
+            if k == TRIED_PRODUCTS and self.nearby is None and self.forms and min(r2 / first, 1.0) ** (most / k) * first > enough:
+                break  # at this pace `most` products will not be enough
+            self.products += 1
             Hd = ridge * d + slope * self.rows.gram_product(self.Z, D, d)
             step = rho / float(d @ Hd)
             s, r = s + step * d, r - step * Hd

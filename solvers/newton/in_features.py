@@ -22,7 +22,7 @@ from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.losses import Smooth
 from equimargin.formulations.rows.slacks import Line, Slacks
 from equimargin.solvers.newton.base import Iterate, Move, Unknowns, View
-from equimargin.solvers.newton.hessian import NewtonSystem
+from equimargin.solvers.newton.hessian import NewtonSystem, stored
 from equimargin.solvers.newton.settle import settle_curved_rows
 from equimargin.solvers.progress import Progress, started
 
@@ -41,7 +41,7 @@ class Weights(Unknowns):
         if problem.explicit is None:
             Z = Explicit(problem.features(), problem.bias)
         else:
-            Z = Explicit(problem.explicit.X, problem.explicit.constant or problem.bias)
+            Z = Explicit(stored(problem.explicit.X, problem.rows), problem.explicit.constant or problem.bias)
         R = np.ones(Z.q)
         R[Z.q - problem.bias :] = 0.0
         return cls(problem, by_row, Z, R, NewtonSystem(problem, Z, R))

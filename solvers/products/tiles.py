@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import RBF, Linear, Precomputed
 from equimargin.formulations.numeric.arrays import Array, is_sparse
-from equimargin.formulations.numeric.jit import fast
+from equimargin.formulations.numeric.jit import brief, fast
 from equimargin.formulations.numeric.rounding import gamma_n
 from equimargin.formulations.numeric.vector_loops import exponential
 from equimargin.solvers.products.crew import Crew
@@ -238,7 +238,7 @@ class GivenTiles(Tiles):
         add_rows(self.gram.X, rows, v, f, start, min(start + PRODUCT_COLUMNS, self.gram.m))
 
 
-@fast
+@brief
 def _expand(X: Array, gamma: float, left: Array) -> float:
     """left <- (sqrt(2 gamma) x, -gamma |x|^2, 1), (m, d + 2), with the origin at the mean of X, (m, d); the mean of gamma |x|^2."""
     (m, d), factor, total = X.shape, np.sqrt(2.0 * gamma), 0.0
@@ -259,7 +259,7 @@ def _expand(X: Array, gamma: float, left: Array) -> float:
     return mean
 
 
-@fast
+@brief
 def _fill_panels(left: Block, columns: Index, panels: Block, first: int, last: int) -> None:
     """panels[first:last] <- the features of their columns, the last two of each in the other order; 0 for columns that are not there."""
     e = left.shape[1]

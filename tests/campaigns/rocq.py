@@ -43,9 +43,11 @@ from equimargin.formulations import (
 from equimargin.formulations.declaration import REGISTRY, Printed
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.look_alikes import reduced_pairs
-from equimargin.proofs import certificate
+from equimargin.formulations.programs import Program, program_from_arrays
+from equimargin.proofs import certificate, enclosure, program_certificate
 from equimargin.proofs.coq import strings
 from equimargin.solvers import exact_optimum, solve
+from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, Undecided, program_optimum
 from equimargin.testing import sample_problem
 
 BUILD = theorems.ROCQ.parents[1] / "build" / "rocq"
@@ -409,7 +411,31 @@ def certificates() -> dict[str, dict[str, Any]]:
     made = {family: certified(family) for family in VERIFIED}
     for family in ("svm.soft", "svr.l2", "rvm"):
         made[f"{family}.matrix"] = certificate(solve(by_matrix(sample_problem(family, n=8), polynomial(2, 0.5, 1.0)), tol=1e-9))
-    return made | {"svm.soft.singular": singular()}
+    return made | {"svm.soft.singular": singular(), **{f"program.{name}": document for name, document in programs().items()}}
+
+
+CONE = program_from_arrays(None, [3, 4], G=[[0, 0], [-1, 0], [0, -1]], h=[1, 0, 0], cones=[3])
+"""min 3 x1 + 4 x2 over the unit disc, whose optimum is -5."""
+
+
+def programs() -> dict[str, dict[str, Any]]:
+    """Certificates of programs in standard form: a linear and a quadratic one, one over a cone, and rays of both sides."""
+    made: dict[str, Program] = {
+        "linear": program_from_arrays(None, [-1, -2], G=[[1, 1], [-1, 0], [0, -1]], h=[4, 0, 0], A=[[1, -1]], b=[1]),
+        "quadratic": program_from_arrays([[2, 1, 0], [1, 2, 0], [0, 0, 0]], [-1, 0, 1], G=[[0, 0, -1], [1, 1, 0]], h=[0, 0.25]),
+        "infeasible": program_from_arrays(None, [0], G=[[1], [-1]], h=[-1, 0.5]),
+        "endless": program_from_arrays([[1, 0], [0, 0]], [0, -1], G=[[1, -1]], h=[1]),
+    }
+    exact = {name: program_certificate(program, proved_outcome(program)) for name, program in made.items()}
+    return exact | {"cone": program_certificate(CONE, enclosure(CONE))}
+
+
+def proved_outcome(program: Program) -> Optimum | Infeasible | Unbounded:
+    """What is exactly known of a program; an error where that is nothing."""
+    found = program_optimum(program)
+    if isinstance(found, Undecided):
+        raise LookupError("a program of the campaign is undecided")
+    return found
 
 
 def singular() -> dict[str, Any]:
@@ -475,6 +501,31 @@ MUTANTS = (
     Mutant("the direction forgets its target", "direction", "ip (span a d) (a i) - g i * e + t i.", "ip (span a d) (a i) - g i * e."),
     Mutant("rows off the margin may rise", "direction", "may_rise i := (r i == 0) && (al i < c i).", "may_rise i := al i < c i."),
     Mutant("a piece of more curvature", "path", "rest ^+ 2 <= 4%:R * (excess", "rest ^+ 2 <= 5%:R * (excess"),
+    Mutant("a cone that may be turned over", "standard_form", "[/\\ 0 <= f at_row, ", "[/\\ f at_row = f at_row, "),
+    Mutant("equations from one side", "standard_form", "(i < p)%N -> A i x = b i)", "(i < p)%N -> A i x <= b i)"),
+    Mutant("a program without its half", "standard_form", ":= 2%:R^-1 * B x x + q x + c.", ":= B x x + q x + c."),
+    Mutant("a checked cone that may be turned over", "checker/programs", "[&& Z.leb Z0 t, ", "[&& "),
+    Mutant("a diagonal of either sign", "checker/programs", "Z.leb Z0 (last Z0 r) && is_zero", "is_zero"),
+    Mutant(
+        "equations over another unit",
+        "checker/programs",
+        "(Z.mul p.2 (Zpos (Pos.mul (table_unit (equations P)) (step_unit x))))",
+        "(Z.mul p.2 (Zpos (table_unit (equations P))))",
+    ),
+    Mutant("a direction that does not descend", "checker/programs", "Z.ltb (num (inner_product (linear P) d)) Z0].", "true]."),
+    Mutant("a direction that bends", "checker/programs", "[&& is_zero (times_quadratic (steps d)), ", "[&& "),
+    Mutant("only what is on and below the diagonal", "checker/programs", "(combined x [seq take (size r).-1 r | r <- t]).", "[::]."),
+    Mutant("a gradient without its linear part", "checker/programs", "(plus_multiple (Zpos (Pos.mul u w)) (steps (linear P)) (", "(("),
+    Mutant("a dual value without its half", "checker/programs", "(fopp (fmul half (square x)))", "(fopp (square x))"),
+    Mutant("multipliers that do not separate", "checker/programs", "Z.ltb Z0 (num (gain y z))] end.", "true] end."),
+    Mutant(
+        "multipliers outside the cone",
+        "checker/programs",
+        "[&& is_in_cone (steps z), is_zero (gradient x y z) &",
+        "[&& is_zero (gradient x y z) &",
+    ),
+    Mutant("a minimum over any cones", "checker/programs", "fleb hi lo || nilp (cones P) ->", "true ->"),
+    Mutant("rows with nothing on the diagonal", "checker/semidefinite", "[&& all is_zero (mask unused t), ", "[&& "),
     Mutant("a cost without its lambda", "path", "at_cost lam i := lam^-1 * om i.", "at_cost lam i := om i."),
     Mutant("losses without their targets", "path", "(p.1.1 * r i - ip (span", "(- ip (span"),
     Mutant("penalties of either sign", "constant_path", "\\sum_j pi j * `|be j|.", "\\sum_j pi j * be j."),
@@ -615,7 +666,7 @@ def check_mutants() -> int:
             build(folder)
             compile_file(folder, "golden")
         except RuntimeError as error:
-            where = re.search(r'File "\./(\w+)\.v", line (\d+)', str(error))
+            where = re.search(r'File "\./([\w/]+)\.v", line (\d+)', str(error))
             print(f"{mutant.name}: noticed in {where[1] + ', line ' + where[2] if where else 'the build'}", flush=True)
         else:
             print(f"{mutant.name}: SURVIVED", flush=True)

@@ -3,9 +3,10 @@
     python -m campaigns.two_checkers --seed 1 --examples 420
 
 Every family that the proved checker reads, by a linear and a polynomial kernel and a given Gram matrix, also with weights, rays and
-missing sides, its certificate changed so often in a digit and signed again, and in every hostile form. Each checker has to accept
-what the other accepts. Two differences are no fault and are counted apart: the program does not read what it does not cover, and it
-does not compute digests, so that all changes are signed. Exit status 1 if there is another difference.
+missing sides, and programs of all kinds in standard form: the certificate is changed so often in a digit and signed again, and in
+every hostile form. Each checker has to accept what the other accepts. Two differences are no fault and are counted apart: the program
+does not read what it does not cover, and it does not compute digests, so that all changes are signed. Exit status 1 if there is another
+difference.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from campaigns.certificate_mutations import accepted, hostile, mutations, signed
-from campaigns.rocq import ONE_NORM, VERIFIED, by_matrix, certified, singular
+from campaigns.certificate_mutations import OF_DOCUMENTS, accepted, hostile, mutations, signed
+from campaigns.exact.program_kinds import DATA, KINDS
+from campaigns.rocq import CONE, ONE_NORM, VERIFIED, by_matrix, certified, proved_outcome, singular
 from equimargin.data import load
 from equimargin.formulations import (
     Kernel,
@@ -38,9 +40,13 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.problem.choices import Loss
+from equimargin.formulations.programs import program_from_arrays
 from equimargin.formulations.rows.listed import Pairs
-from equimargin.proofs import certificate, checker
+from equimargin.own.instances import drawn
+from equimargin.proofs import certificate, checker, enclosure, program_certificate
 from equimargin.proofs.coq import Answer, NotProved, answer, build
+from equimargin.proofs.families.family import FAMILIES
+from equimargin.proofs.program_certificate import certificate_of_definition
 from equimargin.solvers import exact_optimum, solve
 from equimargin.testing import sample_problem
 
@@ -64,7 +70,7 @@ def documents() -> list[tuple[str, dict[str, Any]]]:
     ]
     made += [(f"{problem.family}, {problem.m} points", certificate(solve(problem, tol=1e-9))) for problem in problems]
     sides = [*one_sided(certified("svm.l2")), *one_sided(certified("svm.onenorm"))]
-    return [*made, *polynomials(), *weighted(), *sides, *rays(), *linear_programs(), *matrices()]
+    return [*made, *polynomials(), *weighted(), *sides, *rays(), *linear_programs(), *matrices(), *programs()]
 
 
 def polynomials() -> list[tuple[str, dict[str, Any]]]:
@@ -135,6 +141,23 @@ def one_sided(document: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
         ("without a primal point", signed(document | {"primal": None, "claim": {"lower": lower, "upper": "inf"}})),
         ("without a dual point", signed(document | {"dual": None, "claim": {"lower": "-inf", "upper": upper}})),
     ]
+
+
+def programs() -> list[tuple[str, dict[str, Any]]]:
+    """Certificates of programs in standard form: exact ones of all kinds, families of the documents, cones, rays and missing sides."""
+    rng, made = np.random.default_rng(0), []
+    for kind, data in ((kind, data) for kind in KINDS for data in DATA):
+        program = kind(rng, 8, 3, data)
+        made.append((f"{kind.__name__}, {data}", program_certificate(program, proved_outcome(program))))
+    made += [(id, certificate_of_definition(FAMILIES[id](drawn(FAMILIES[id], 0)))) for id in OF_DOCUMENTS]
+    G, h = [[1, 0, 0], [0, 0, 0], [-1, 0, 0], [0, -1, 0], [0, 0, -1]], [1, 2, 0, 0, 0]
+    two_cones = program_from_arrays(np.diag([2.0, 0.0, 1.0]), [1, -1, 0], [[1, 1, 1]], [2], G, h, cones=[3, 1])
+    B = np.random.default_rng(0).integers(-9, 10, (checker.PIVOTED_ROWS + 6, 2)).astype(np.float64)
+    singular = program_from_arrays(B @ B.T, -B.sum(axis=1))
+    for name, program in (("a cone", CONE), ("two cones", two_cones)):
+        made.append((name, program_certificate(program, enclosure(program))))
+        made += [(f"{name}, {side}", document) for side, document in one_sided(made[-1][1])]
+    return [*made, ("a large singular matrix", program_certificate(singular, proved_outcome(singular)))]
 
 
 def compared(program: Path, document: dict[str, Any], rng: np.random.Generator, count: int) -> Counter[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import os
 import pickle
 import shutil
@@ -114,6 +115,63 @@ def test_kept_code_finds_its_memory_and_its_linear_algebra(kernels: Path, tmp_pa
     assert call(kernels.parent, program + another, NUMBA_CACHE_DIR=str(tmp_path)) == "[[3.0, 3.0], [3.0, 3.0]] 1\n[[1.0]]"
 
 
+BRIEF = """
+from equimargin.formulations.numeric.jit import brief, jit
+
+@brief
+def total(X):
+    sum = 0.0
+    for x in X:
+        sum += x
+    return sum
+"""
+
+
+def test_a_brief_kernel_runs_as_python_unless_its_code_is_kept(kernels: Path, tmp_path: Path) -> None:
+    (kernels / "solvers" / "caller.py").write_text(BRIEF)
+    program = "import numpy as np; from equimargin.solvers.caller import total; from equimargin.formulations.numeric import jit; "
+    shown = "print(total(np.ones(3)), len(total.signatures), sum(total.stats.cache_hits.values()))"
+    assert call(kernels.parent, program + shown, NUMBA_CACHE_DIR=str(tmp_path)) == "3.0 0 0"
+    at_once = f"exec('with jit.compiled_at_once(): {shown}')"
+    assert call(kernels.parent, program + at_once, NUMBA_CACHE_DIR=str(tmp_path)) == "3.0 1 0"
+    assert call(kernels.parent, program + shown, NUMBA_CACHE_DIR=str(tmp_path)) == "3.0 1 1"
+
+
+def test_a_brief_kernel_is_compiled_once_it_has_been_handed_many_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "cache_directory", lambda: None)
+
+    def squared(pair: tuple[np.ndarray, np.ndarray], shares: np.ndarray) -> float:
+        shares[0] *= pair[0][0] * shares[0]
+        return float(pair[1].size)
+
+    kernel: Any = jit.brief(squared)
+    entries = jit.ENTRIES_AS_PYTHON // 2
+    for signatures in (0, 1):  # the second call is one for which compiling is worth while
+        shares = np.full(1, 1e200)  # its square is beyond float64, and no code warns of it
+        assert kernel((np.ones(entries // 2), np.ones(entries // 2)), shares) == entries // 2
+        assert (shares[0], len(kernel.signatures)) == (np.inf, signatures)
+
+
+def test_garbage_is_collected_again_after_a_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "cache_directory", lambda: None)
+    collecting = []
+
+    def successor(x: int) -> int:
+        return x + 1
+
+    class Looking(event.Listener):
+        def on_start(self, started: event.Event) -> None:
+            collecting.append(gc.isenabled())
+
+        def on_end(self, ended: event.Event) -> None:
+            pass
+
+    kernel: Any = jit.jit(successor)
+    with event.install_listener("numba:compile", Looking()):
+        assert kernel(1) == 2
+    assert (collecting, gc.isenabled()) == ([False], True)
+
+
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda content: b"",
     "cut off": lambda content: content[: len(content) // 2],
@@ -148,6 +206,7 @@ cache_directory().touch()
 print(twice(0))
 """
     assert call(kernels.parent, program, HOME=str(tmp_path / "home")) == "20"
+    assert list(kernels.rglob("*.nb?")) == []  # not beside the sources either
 
 
 def test_kernels_run_from_an_archive(kernels: Path, tmp_path: Path) -> None:
@@ -240,9 +299,10 @@ def test_seconds_of_compiling_are_counted_once_and_only_where_kernels_are_compil
 
 def test_the_clock_of_work_stands_still_while_a_kernel_is_compiled(tmp_path: Path) -> None:
     code = (
-        "import time\nfrom equimargin.formulations.numeric.jit import is_compiled, seconds_at_work, seconds_of_compiling\n"
+        "import time\n"
+        "from equimargin.formulations.numeric.jit import compiled_at_once, is_compiled, seconds_at_work, seconds_of_compiling\n"
         "from equimargin.solvers.dual.sweeps import thresholds\nkept = is_compiled(thresholds)\n"
-        "wall, work = time.perf_counter(), seconds_at_work()\nthresholds(-1.0, 1.0)\n"
+        "wall, work = time.perf_counter(), seconds_at_work()\nwith compiled_at_once():\n    thresholds(-1.0, 1.0)\n"
         "work, wall = seconds_at_work() - work, time.perf_counter() - wall\n"
         "assert 0 <= work <= wall - seconds_of_compiling() and is_compiled(thresholds)\nprint(kept)\n"
     )

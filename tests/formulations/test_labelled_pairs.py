@@ -94,6 +94,36 @@ def test_sums_over_pairs_that_are_not_listed(name: str) -> None:
         assert rows.gram_weighted(Explicit(X, False), moved.D) == pytest.approx(listed.gram_weighted(Explicit(X, False), D), abs=1e-9)
 
 
+def test_a_line_is_followed_back_and_forth() -> None:
+    """Behind where it was last and beyond: the slacks are those at the point that is asked for."""
+    for rows, f, costs, rng in cases(3, 10):
+        h = rng.normal(size=rows.m)
+        line, same = rows.slacks(f, costs).along(h), rows.listed().slacks(f, rows.spread(costs)).along(h)
+        for t in (0.7, 0.3, -0.4, 0.3):
+            assert line.slope(SQUARED_HINGE, t) == pytest.approx(same.slope(SQUARED_HINGE, t), abs=1e-9)
+
+
+def test_the_pairs_of_a_subset_are_those_that_are_counted() -> None:
+    """Pairs with a margin of exactly 1 are in neither."""
+    kinks = 0
+    for rows, f, costs, _ in cases(13, 60):
+        subset = rows.slacks(f, costs).violated()
+        listed = subset.listed()
+        margins = f[rows.preferred] - f[rows.other]
+        assert (listed == (margins < 1.0)).all()
+        assert int(subset.pairs.sum()) == listed.sum()
+        kinks += int((margins == 1.0).sum())
+    assert kinks > 0
+
+
+def test_a_ridge_is_at_the_costs_that_are_asked_for() -> None:
+    """The multipliers keep the costs that they were made with; a pair that must be met has no ridge."""
+    for rows, f, costs, rng in cases(17, 40):
+        alpha = PairMultipliers(rows.slacks(f, costs), SQUARED_HINGE)
+        asked = costs * rng.choice([0.5, 1.0, 3.0, np.inf], rows.groups)
+        assert alpha.ridge(asked) == pytest.approx(float((alpha.to_array() ** 2 / (4 * rows.spread(asked))).sum()), rel=1e-9, abs=1e-12)
+
+
 def test_a_hessian_by_buckets_is_nearly_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its spectrum over the exact one's, at 4,000 points of real labels and of three levels, features far from 0."""
     rng = np.random.default_rng(0)
@@ -426,6 +456,18 @@ def test_a_smooth_loss_is_the_integral_of_its_derivative(phi: Smooth) -> None:
     slopes = phi.derivative(u)
     integral = np.append(0.0, np.cumsum((slopes[1:] + slopes[:-1]) / 2 * 0.125))
     assert phi.value(u) == pytest.approx(integral, abs=1e-12)
+
+
+@pytest.mark.parametrize("phi", [SQUARED_HINGE, huberised(0.25), huberised(2.0)], ids=["squared hinge", "narrow", "wide"])
+def test_a_row_is_curved_where_its_derivative_rises_on_both_sides(phi: Smooth) -> None:
+    """Not on a kink, neither row by row nor all at once."""
+    u = np.arange(-4.0, 4.0, 0.125)
+    rises = phi.derivative(u + 0.0625) - phi.derivative(u - 0.0625)
+    curved = rises == phi.slope * 0.125
+    assert 0 < curved.sum() < len(u)
+    assert (phi.curved(u) == curved).all()
+    *_, at_once = phi.expanded(u, np.full(len(u), 3.0))
+    assert (at_once == 3.0 * curved).all()
 
 
 def test_the_least_margin_of_every_query_is_that_of_its_listed_pairs() -> None:

@@ -291,3 +291,14 @@ def test_the_size_of_a_problem_is_told_apart_from_its_kind() -> None:
     refusal = SOLVERS["coordinate_descent"].refusal(hard)
     assert refusal is not None
     assert not refusal.too_large
+
+
+def test_what_solve_does_not_need_is_imported_when_it_is_asked_for() -> None:
+    program = (
+        "import sys, equimargin.solvers as s\n"
+        "later = [n for n in sys.modules if n.startswith('equimargin.solvers.') and n.split('.')[2] in ('exact', 'path', 'backends')]\n"
+        "assert not later, later\n"
+        "assert all(getattr(s, name) is not None for name in s.__all__) and set(s.__all__) <= set(dir(s))\n"
+        "assert 'equimargin.solvers.exact.path' in sys.modules\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stderr == ""

@@ -5,11 +5,12 @@
     with a linear, polynomial or RBF kernel or a given Gram matrix, a constant included, and weights. A side may be missing, and multipliers may be a ray. The digests of a file are not
     computed: what is proved is about the bytes themselves.
 
-    A problem is a margin problem of [families] or a linear program of [one_norms]. *)
+    A problem is a margin problem of [families], a linear program of [one_norms] or, in format 2, any convex program in standard form: what
+    a claim says of that is [programs.program_holds]. *)
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ssrZ.
-From equimargin.checker Require Import integers spaces kernels rows families one_norms json numbers.
+From equimargin.checker Require Import integers spaces programs kernels rows families one_norms json numbers stated_programs.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Open Scope text_scope.
 
@@ -110,14 +111,15 @@ Definition has_no_weights (given : json) := if get "weights" given is Some (Null
 Definition read_one_norm_problem (k : kind_of_task) (by_points : bool) (given : json) : option one_norm_problem :=
   P <- read_margin_problem k Hinge given; form <- form_in by_points (task_of P);
   require (has_no_weights given) (Some (OneNormProblem form (space_of P) (cost_of P))).
-Inductive statement := Margin of problem | OneNorm of one_norm_problem.
+Inductive statement := Margin of problem | OneNorm of one_norm_problem | InStandardForm of program.
 Definition read_problem (given : json) : option statement :=
   name <- get "family" given;
   if named FAMILIES name is Some f then omap Margin (read_margin_problem f.1 f.2 given)
   else f <- named ONE_NORM_FAMILIES name; omap OneNorm (read_one_norm_problem f.1 f.2 given).
 (** How it is established that the kernel is positive semidefinite. *)
 Definition semidefinite (P : statement) : text := match P with
-  | Margin P => if space_of P is Given _ then "by factorisation" else "by theorem" | OneNorm _ => "not needed" end.
+  | Margin P => if space_of P is Given _ then "by factorisation" else "by theorem" | OneNorm _ => "not needed"
+  | InStandardForm P => semidefiniteness P end.
 
 (** ** The document *)
 Definition DOCUMENT_KEYS : seq text := [:: "schema"; "mode"; "claim"; "semidefinite"; "problem"; "primal"; "dual"; "digests"].
@@ -131,10 +133,13 @@ Definition read_claim (v : json) : option interval :=
 Definition says (k t : text) (doc : json) := if get k doc is Some v then is_word t v else false.
 Definition is_exact (doc : json) := says "mode" "exact" doc.
 Definition mode_fits (doc : json) (I : interval) := says "mode" "proven" doc || is_exact doc && not_above (upper I) (lower I).
+Definition read_statement (doc given : json) : option statement :=
+  if says "schema" "equimargin-certificate/2" doc then omap InStandardForm (read_program given) else
+  require (says "schema" "equimargin-certificate/1" doc) (read_problem given).
 Definition stated (doc : json) : option (statement * interval) :=
   I <- obind read_claim (get "claim" doc);
-  require [&& has_keys DOCUMENT_KEYS doc, says "schema" "equimargin-certificate/1" doc & mode_fits doc I]
-  (P <- obind read_problem (get "problem" doc); require (says "semidefinite" (semidefinite P) doc) (Some (P, I))).
+  require (has_keys DOCUMENT_KEYS doc && mode_fits doc I)
+  (P <- obind (read_statement doc) (get "problem" doc); require (says "semidefinite" (semidefinite P) doc) (Some (P, I))).
 
 (** ** The points *)
 (** A list of n numbers of which those in the rows are given, in the order of the rows, and all others are 0. *)
@@ -175,6 +180,9 @@ Definition read_one_norm_sides (P : one_norm_problem) (doc : json) : option (opt
   primal <- obind (read_side (read_unknowns P)) (get "primal" doc);
   dual <- obind (read_side (read_multipliers (size (rows (program_rows P))))) (get "dual" doc);
   require (isSome primal || isSome dual) (Some (primal, dual)).
+Definition read_program_sides (P : program) (doc : json) : option (option program_primal * option program_dual) :=
+  primal <- obind (read_side (read_primal P)) (get "primal" doc); dual <- obind (read_side (read_dual P)) (get "dual" doc);
+  require (isSome primal || isSome dual) (Some (primal, dual)).
 
 (** ** The verdict *)
 (** Whether the claim follows from the points; none where no problem or no point is read. *)
@@ -183,15 +191,17 @@ Definition verdict (doc : json) : option bool :=
   match P with
   | Margin P => s <- read_sides P doc; Some (problem_check P s (is_exact doc) claimed)
   | OneNorm P => s <- read_one_norm_sides P doc; Some (one_norm_check P s.1 s.2 claimed)
+  | InStandardForm P => s <- read_program_sides P doc; Some (program_check P s.1 s.2 claimed)
   end.
 Definition check (file : seq text) : bool := if obind verdict (parse file) is Some b then b else false.
 
 Definition statement_holds (R : realFieldType) (P : statement) (I : interval) : Prop :=
-  match P with Margin P => holds_of R P I | OneNorm P => one_norm_holds R P I end.
+  match P with Margin P => holds_of R P I | OneNorm P => one_norm_holds R P I | InStandardForm P => program_holds R P I end.
 Definition holds (R : realFieldType) (file : seq text) : Prop := exists P I, obind stated (parse file) = Some (P, I) /\ statement_holds R P I.
 Theorem check_sound file : check file -> forall R, holds R file.
 Proof.
 rewrite /check /holds /verdict => h R; case: parse h => //= doc; case: stated => // -[P I] /= h; exists P, I; split=> //.
 case: P h => P /=; first by case: read_sides => // s h; exact: problem_sound h R.
-by case: read_one_norm_sides => // s h; exact: one_norm_sound h R.
+  by case: read_one_norm_sides => // s h; exact: one_norm_sound h R.
+by case: read_program_sides => // s h; exact: programs.program_sound h R.
 Qed.

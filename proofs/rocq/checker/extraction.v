@@ -5,7 +5,7 @@
     not proved. *)
 From Coq Require Import Init.Byte NArith ZArith Extraction ExtrOcamlBasic ExtrOcamlNatInt ExtrOcamlChar.
 From mathcomp Require Import all_ssreflect.
-From equimargin.checker Require Import integers spaces semidefinite kernels rows families one_norms json numbers certificate.
+From equimargin.checker Require Import integers spaces semidefinite programs kernels rows families one_norms json numbers stated_programs certificate.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 
 (** A file is accepted; or it is read, and what it claims does not follow from its points; or it is no certificate that [certificate] reads. *)

@@ -53,10 +53,11 @@ Definition relative (largest v : Z) := Z.div (Z.mul v (Z.pow 2 (Z.mul 2 FACTOR_B
 Fixpoint factor_row (largest : Z) (row : seq Z) (L : seq (seq Z)) (r : seq Z) : seq Z := match row, L with
   | v :: row', (d :: l) :: L' => factor_row largest row' L' (Z.div (Z.sub (relative largest v) (product r l)) d :: r)
   | _, _ => r end.
+(** It ends where nothing is left under a root: then there is no room for it, and going on would give ever longer numbers. *)
 Fixpoint factor (largest spare : Z) (t L : seq (seq Z)) : seq (seq Z) := match t with
   | row :: t' => let r := factor_row largest row L [::] in
       let square := Z.sub (Z.sub (relative largest (last Z0 row)) spare) (product r r) in
-      factor largest spare t' (rcons L (Z.sqrt (Z.max 1 square) :: r))
+      if Z.leb square 0 then L else factor largest spare t' (rcons L (Z.sqrt square :: r))
   | [::] => L end.
 Definition largest_on_diagonal (t : seq (seq Z)) : Z := foldr (fun row => Z.max (last Z0 row)) (Zpos 1) t.
 (** It leaves out 2 n units of 2^-FACTOR_BITS of the largest entry, for its rounding. *)
@@ -73,6 +74,11 @@ Definition has_a_dominant_remainder (t : seq (seq Z)) : bool :=
   Z.leb 0 k && is_dominant (size t) (remainder (Z.pow 2 (Z.mul 2 FACTOR_BITS)) k t (proposed_factor k t)).
 Definition is_semidefinite (t : seq (seq Z)) : bool :=
   if has_a_dominant_remainder t then true else has_no_negative_pivot (size t) 1 (upper_triangle t).
+(** A matrix that is 0 in all rows and columns that are 0 on the diagonal, by the part that is left without them. *)
+Definition is_zero := all (Z.eqb Z0).
+Definition is_semidefinite_in_part (t : seq (seq Z)) : bool :=
+  let used := [seq ~~ Z.eqb (last Z0 r) Z0 | r <- t] in let unused := map negb used in
+  [&& all is_zero (mask unused t), all (fun r => is_zero (mask unused r)) t & is_semidefinite [seq mask used r | r <- mask used t]].
 
 (** ** What it means *)
 Local Open Scope ring_scope.
@@ -90,12 +96,16 @@ Qed.
 (** A row and a column of zeros before the others. *)
 Definition bordered n (K : 'I_n -> 'I_n -> R) (i j : 'I_n.+1) : R :=
   if (unlift ord0 i, unlift ord0 j) is (Some k, Some l) then K k l else 0.
-Lemma gram_bordered n (K : 'I_n -> 'I_n -> R) : a_gram K -> a_gram (bordered K).
+(** A matrix with rows and columns of zeros between its own. *)
+Lemma gram_spread n k (place : 'I_n -> option 'I_k) (K : 'I_k -> 'I_k -> R) : a_gram K ->
+  a_gram (fun i j => if (place i, place j) is (Some a, Some b) then K a b else 0).
 Proof.
-case=> T [d [a [d0 h]]]; exists T, d, (fun k i => if unlift ord0 i is Some l then a k l else 0); split=> // i j; rewrite /bordered.
-case: (unlift ord0 i) => [k|]; last by rewrite big1 // => t _; rewrite mul0r mulr0.
-by case: (unlift ord0 j) => [l|]; rewrite ?h // big1 // => t _; rewrite !mulr0.
+case=> T [d [a [d0 h]]]; exists T, d, (fun t i => if place i is Some l then a t l else 0); split=> // i j.
+case: (place i) => [k'|]; last by rewrite big1 // => t _; rewrite mul0r mulr0.
+by case: (place j) => [l|]; rewrite ?h // big1 // => t _; rewrite !mulr0.
 Qed.
+Lemma gram_bordered n (K : 'I_n -> 'I_n -> R) : a_gram K -> a_gram (bordered K).
+Proof. exact: gram_spread. Qed.
 Lemma gram_step n (K : nat -> nat -> R) : 0 < K 0%N 0%N -> (forall i, K i.+1 0%N = K 0%N i.+1) ->
   a_gram (fun i j : 'I_n => K 0%N 0%N * K i.+1 j.+1 - K 0%N i.+1 * K 0%N j.+1) -> a_gram (fun i j : 'I_n.+1 => K i j).
 Proof.
@@ -246,5 +256,38 @@ Theorem semidefinite_sound t : is_semidefinite t -> a_gram (fun i j : 'I_(size t
 Proof.
 rewrite /is_semidefinite; case: ifP => [/andP[k0 dom] _|_ h]; first by apply: remainder_sound k0 dom; exact: (zr_gt0 R (Pos.pow 2 128)).
 by apply: gram_ext (pivots_sound h) => i j; rewrite upper_triangle_at.
+Qed.
+
+Lemma nth_mask_at (T : Type) (x : T) b s i : nth false b i -> nth x (mask b s) (count id (take i b)) = nth x s i.
+Proof. by elim: b s i => [|[] b IH] [|y s] [|i] //= h; rewrite ?add0n ?add1n /= ?IH // !nth_nil. Qed.
+Lemma count_below b i : nth false b i -> (count id (take i b) < count id b)%N.
+Proof. by elim: b i => [|c b IH] [|i] //=; [case: c|move=> h; rewrite ltn_add2l IH]. Qed.
+Lemma count_mono b i j : (i <= j)%N -> (count id (take i b) <= count id (take j b))%N.
+Proof. by elim: b i j => [|c b IH] [|i] [|j] //= h; rewrite leq_add2l IH. Qed.
+Theorem semidefinite_in_part_sound t : is_semidefinite_in_part t -> a_gram (fun i j : 'I_(size t) => zr (in_lower t i j) : R).
+Proof.
+rewrite /is_semidefinite_in_part; set used := [seq _ | r <- t]; case/and3P=> rows columns.
+set part := [seq _ | r <- mask used t]; move=> /semidefinite_sound gram.
+have sized : size used = size t by rewrite size_map.
+have size_part : size part = count id used by rewrite size_map size_mask.
+have unused i : (i < size t)%N -> nth false (map negb used) i = ~~ nth false used i by move=> l; rewrite (nth_map false) ?sized.
+have zero s i : is_zero s -> entry s i = Z0.
+  by move=> z; have [l|l] := ltnP i (size s); [apply/esym/Z.eqb_eq; exact: (all_nthP Z0 z)|rewrite /entry nth_default].
+pose place (i : 'I_(size t)) : option 'I_(size part) := if nth false used i then insub (count id (take i used)) else None.
+apply: gram_ext (gram_spread place gram) => i j.
+wlog le : i j / (j <= i)%N => [wl|].
+  have [l|/ltnW l] := leqP j i; first exact: wl.
+  rewrite in_lower_sym -(wl _ _ l); case: (place i) (place j) => [a|] [b|] //; by rewrite in_lower_sym.
+have l := ltn_ord i; have lj := ltn_ord j; rewrite {2}/in_lower (maxn_idPl le) (minn_idPr le) /place.
+have [ui|ui] := boolP (nth false used i); last first.
+  suff -> : entry (nth [::] t i) j = Z0 by [].
+  apply: zero; have u : nth false (map negb used) i by rewrite unused.
+  rewrite -(nth_mask_at [::] t u); apply: (all_nthP [::] rows); by rewrite size_mask ?size_map // count_below.
+have [uj|uj] := boolP (nth false used j); last first.
+  have -> : entry (nth [::] t i) j = Z0; last by case: insub.
+  have u : nth false (map negb used) j by rewrite unused.
+  by rewrite /entry -(nth_mask_at Z0 _ u); apply: zero; exact: (all_nthP [::] columns).
+rewrite !insubT ?size_part ?count_below // => a b; rewrite /in_lower /= (maxn_idPl (count_mono _ le)) (minn_idPr (count_mono _ le)).
+by rewrite /entry (nth_map [::]) ?size_mask ?count_below // !nth_mask_at.
 Qed.
 End Meaning.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
@@ -71,5 +72,6 @@ def _send_again(lost: UnraisableHookArgs) -> None:
 def main() -> None:
     """Run the command line."""
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    atexit.register(gc.freeze)  # the system takes all memory back: a last look for garbage would take a tenth of a second
     sys.unraisablehook = _send_again
     app()

@@ -24,7 +24,7 @@ def warm_up() -> None:
         from equimargin.compare import compare
         from equimargin.families import families_of
         from equimargin.formulations import linear, rbf
-        from equimargin.formulations.numeric.jit import cache_directory, seconds_of_compiling
+        from equimargin.formulations.numeric.jit import cache_directory, compiled_at_once, seconds_of_compiling
         from equimargin.solvers import SOLVERS
 
         started = time.perf_counter()
@@ -35,7 +35,8 @@ def warm_up() -> None:
         for kernel in (linear(), rbf(1.0)):
             problems = families_of(X, np.sign(score), kernel=kernel) + families_of(X, score, kernel=kernel, task="regression")
             problems += families_of(X, score * 0 + levels, kernel=kernel, task="ranking", qid=queries)
-            compare(problems, solvers=list(SOLVERS), patient=True)
+            with compiled_at_once():
+                compare(problems, solvers=list(SOLVERS), patient=True)
         directory = cache_directory()
         kept = f"kept in {directory}" if directory else "kept nowhere, as no folder for them can be written"
         typer.echo(f"kernels compiled or found in {seconds_of_compiling():.1f} of {time.perf_counter() - started:.1f} s, {kept}")

@@ -110,6 +110,8 @@ class Database:
         StudyError : it cannot be opened, is no study, or has a newer schema.
         """
         self.file = Path(file)
+        self._log = self.file.with_name(f"{self.file.name}-wal")
+        self._writes = writes
         self._lock = threading.RLock()
         self._holder: int | None = None
         self._plugins: set[str] = set()
@@ -137,7 +139,7 @@ class Database:
 
     def _is_at_rest(self) -> bool:
         """Whether nothing is on its way into the file: SQLite needs no files beside it then, which a read-only folder would not take."""
-        return not self.file.with_name(f"{self.file.name}-wal").exists()
+        return not self._log.exists()
 
     def __enter__(self) -> Self:
         return self
@@ -145,6 +147,19 @@ class Database:
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._sql.close()
+            if not self._writes:
+                self._take_away_an_empty_log()
+
+    def _take_away_an_empty_log(self) -> None:
+        """Take away what a look leaves beside the file: SQLite makes a log for it, and only a connection that may write removes one.
+
+        It removes it where nobody else is connected. One that is not empty, of a process at work or of a killed one, is left alone.
+        """
+        with suppress(OSError, sqlite3.Error):  # where nothing can be written the log stays
+            if self._log.stat().st_size == 0:
+                self._connect("mode=rw")
+                self._check(writes=False)
+                self._sql.close()
 
     def enter(self, name: str, plan: str, asked: Sequence[Asked]) -> None:
         """Enter what a plan asks for. Answers that it no longer asks for are kept; questions without an answer are forgotten then."""

@@ -179,6 +179,43 @@ def test_a_study_in_a_folder_that_cannot_be_written_is_read(opened: Database, as
     assert row["key"] == asked[0].key
 
 
+def test_a_look_at_a_finished_study_leaves_nothing_behind(opened: Database) -> None:
+    with opened.held():
+        opened.write(present(opened.lease()), ROW)
+    opened.__exit__()
+    before = opened.file.read_bytes()
+    for _ in range(2):
+        assert len(Study(opened.file).records()) == 1
+        assert list(opened.file.parent.iterdir()) == [opened.file]
+    assert opened.file.read_bytes() == before
+
+
+def test_a_look_takes_nothing_from_whoever_writes(opened: Database) -> None:
+    """Looks that end while a study is at work leave its log alone, even one that is empty; rows that are written after them are kept."""
+    with opened.held():
+        for answered in range(1, 4):
+            opened.write(present(opened.lease()), ROW)
+            for looks in range(2):
+                if looks:
+                    assert opened._sql.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+                assert len(Study(opened.file).records()) == answered
+                assert (opened._log.stat().st_size > 0) == (looks == 0)
+    opened.__exit__()
+    assert len(Study(opened.file).records()) == 3
+
+
+def test_a_look_leaves_the_log_of_a_killed_process_as_it_is(opened: Database, tmp_path: Path) -> None:
+    """Rows that are in the log alone are seen, and stay there until the study goes on."""
+    with opened.held():
+        opened.write(present(opened.lease()), ROW)
+        for file in (opened.file, opened._log):
+            copy(file, tmp_path / f"killed{file.name[len('study') :]}")
+    killed = tmp_path / "killed.sqlite", tmp_path / "killed.sqlite-wal"
+    before = [file.read_bytes() for file in killed]
+    assert len(Study(killed[0]).records()) == 1
+    assert [file.read_bytes() for file in killed] == before
+
+
 def test_a_full_disk_loses_nothing(opened: Database, asked: list[Asked]) -> None:
     with opened.held():
         opened.write(present(opened.lease()), ROW)

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from campaigns.certificate_mutations import accepted, hostile, mutations, signed
-from campaigns.rocq import singular
+from campaigns.rocq import programs, singular
 from campaigns.two_checkers import INDEFINITE, one_sided, rays, weighted
 from equimargin.cli.app import app
 from equimargin.formulations import (
@@ -38,6 +38,7 @@ CUBIC: Any = certificate(solve(classification(X, [1, -1, -1, 1, -1], 2.0, polyno
 VECTORS: Any = certificate(solve(ranking_vector_machine(X, [2, 0, 1, 1, 0], None, 2.0), tol=1e-9))
 ONE_NORM: Any = certificate(solve(one_norm_classification(X, [1, -1, -1, 1, -1], 2.0), tol=1e-9))
 SINGULAR: Any = singular()
+PROGRAMS: dict[str, Any] = programs()
 WEIGHTED, WITHOUT_POINT = dict(weighted())["svm.l2, weights"], rays()[0][1]
 BOTH = pytest.mark.skipif(not all(map(shutil.which, ("coqc", "ocamlfind"))), reason="coqc or ocamlfind is not installed")
 NEEDS_COQ = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
@@ -105,6 +106,7 @@ def test_a_rejected_certificate_becomes_no_theorem(tmp_path: Path) -> None:
 def test_coq_proves_what_it_covers_and_says_what_it_does_not(tmp_path: Path) -> None:
     proved = {"soft": SOFT, "tube": TUBE, "cubic": CUBIC, "weighted": WEIGHTED, "ray": WITHOUT_POINT}
     proved |= {"vectors": VECTORS, "one_norm": ONE_NORM, "singular": SINGULAR}
+    proved |= {f"program_{name}": PROGRAMS[name] for name in ("cone", "quadratic", "infeasible", "endless")}
     proved |= {f"side{k}": one for k, (_, one) in enumerate(one_sided(SOFT))}
     files = [written(tmp_path, f"{name}.json", document) for name, document in (proved | {"rbf": RBF}).items()]
     status, said = verify(*files)
@@ -180,7 +182,18 @@ def test_without_ocaml_a_sentence_says_what_to_install(program: Path, tmp_path: 
 def test_the_extracted_program_answers_as_the_checker_in_python_does(tmp_path: Path) -> None:
     built, rng = coq.build(), np.random.default_rng(0)
     assert coq.answer(built, written(tmp_path, "rbf.json", RBF)) is coq.Answer.UNREAD
-    for document in (SOFT, TUBE, CUBIC, WEIGHTED, WITHOUT_POINT, VECTORS, ONE_NORM, SINGULAR, *(one for _, one in one_sided(TUBE))):
+    for document in (
+        SOFT,
+        TUBE,
+        CUBIC,
+        WEIGHTED,
+        WITHOUT_POINT,
+        VECTORS,
+        ONE_NORM,
+        SINGULAR,
+        *PROGRAMS.values(),
+        *(one for _, one in one_sided(TUBE)),
+    ):
         assert coq.answer(built, written(tmp_path, "true.json", document)) is coq.Answer.ACCEPTED
         for _, changed in mutations(document, rng, 40):
             again = signed(changed)
@@ -221,6 +234,59 @@ def test_the_program_refuses_a_matrix_that_is_not_semidefinite(tmp_path: Path) -
     said = signed(indefinite | {"semidefinite": "by factorisation"})
     assert coq.answer(coq.build(), written(tmp_path, "said.json", said)) is coq.Answer.UNREAD
     assert accepted(json.dumps(said).encode()) is None
+
+
+WRONG_PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "an unknown key": ("problem", {"d": 0}),
+    "an entry twice": ("problem", {"A": [[0, 0, 1], [0, 0, 1]]}),
+    "an entry of no column": ("problem", {"G": [[0, 3, 1]]}),
+    "an entry above the diagonal": ("problem", {"P": [[0, 1, 0]]}),
+    "an entry that is no triple": ("problem", {"G": [[0, 0]]}),
+    "a row that is a text": ("problem", {"G": [["0", 0, 1]]}),
+    "a cone without rows": ("problem", {"cones": [0]}),
+    "more cones than rows": ("problem", {"cones": [2, 2]}),
+    "a cone that is a boolean": ("problem", {"cones": [True]}),
+    "a point that is too long": ("primal", {"x": [0, 0, 0, 0]}),
+    "multipliers that are too few": ("dual", {"z": [1]}),
+    "a point of no name": ("primal", {"u": [0, 0, 0]}),
+}
+"""Changes of a part of the quadratic program, of three unknowns and two rows, that leave no program or no point."""
+
+
+@BOTH
+@pytest.mark.parametrize("name", WRONG_PROGRAMS)
+def test_what_states_no_program_is_not_read(name: str, tmp_path: Path) -> None:
+    part, change = WRONG_PROGRAMS[name]
+    document = PROGRAMS["quadratic"]
+    wrong = signed(document | {part: document[part] | change})
+    assert coq.answer(coq.build(), written(tmp_path, "wrong.json", wrong)) is coq.Answer.UNREAD
+    assert accepted(json.dumps(wrong).encode()) is None
+
+
+@BOTH
+@pytest.mark.parametrize("schema", ["equimargin-certificate/1", "equimargin-certificate/3", "equimargin-certificate/2 "])
+def test_a_program_under_another_schema_is_not_read(schema: str, tmp_path: Path) -> None:
+    wrong = PROGRAMS["linear"] | {"schema": schema}
+    assert coq.answer(coq.build(), written(tmp_path, "wrong.json", wrong)) is coq.Answer.UNREAD
+    assert accepted(json.dumps(wrong).encode()) is None
+
+
+@BOTH
+def test_the_program_refuses_what_a_point_of_a_program_does_not_prove(tmp_path: Path) -> None:
+    """Ends too near, a slack outside its cone, multipliers that do not separate, a direction that ascends, a P that is indefinite."""
+    cone, quadratic, infeasible, endless = (PROGRAMS[name] for name in ("cone", "quadratic", "infeasible", "endless"))
+    upper = quadratic["claim"]["upper"]
+    wrongs = [
+        quadratic | {"mode": "proven", "claim": {"lower": upper, "upper": "1000"}, "dual": None},
+        quadratic | {"problem": quadratic["problem"] | {"P": [[0, 0, 2], [1, 0, 1], [1, 1, "1/3"]]}},
+        cone | {"primal": {"x": [1, 1]}},
+        cone | {"dual": cone["dual"] | {"z": [0, *cone["dual"]["z"][1:]]}},
+        infeasible | {"dual": {"y": [], "z": [2, 1]}},
+        endless | {"primal": endless["primal"] | {"d": [0, -1]}},
+    ]
+    for wrong in map(signed, wrongs):
+        assert coq.answer(coq.build(), written(tmp_path, "wrong.json", wrong)) is coq.Answer.REJECTED
+        assert accepted(json.dumps(wrong).encode()) is None
 
 
 @BOTH

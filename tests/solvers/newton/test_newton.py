@@ -19,8 +19,10 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.formulations.rows.losses import SQUARED_HINGE, huberised
+from equimargin.formulations.rows.pair_slacks import PairCurvature
 from equimargin.solvers import solve
 from equimargin.solvers.newton import hessian, newton
+from equimargin.solvers.newton.hessian import TRIED_PRODUCTS, NewtonSystem
 from equimargin.solvers.newton.start import MOST_POINTS, Subsample
 from equimargin.solvers.progress import Progress
 from equimargin.solvers.solution import Limits
@@ -199,3 +201,59 @@ def test_a_combination_of_points_is_that_of_those_with_a_coefficient(d: int, cou
         expected = np.append(X.T @ beta, beta.sum())[: d + constant]
         assert Explicit(X, constant).rdot(beta) == pytest.approx(expected, abs=1e-13)
         assert Explicit(X, constant).rdot(beta.astype(np.longdouble)).dtype == np.longdouble
+
+
+def dependent(C: float, scale: float = 1.0, apart: float = 0.1) -> MarginProblem:
+    """A ranking of 300 features that are made of 8 factors, and of as much else as they are apart."""
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(900, 8)) * np.geomspace(3, 0.3, 8)
+    X = scale * (factors @ rng.normal(size=(8, 300)) + apart * rng.normal(size=(900, 300))) * 10.0 ** rng.uniform(-0.5, 0.5, 300)
+    levels = np.digitize(factors @ rng.normal(size=8) + rng.normal(size=900), [-2.0, 0.0, 2.0])
+    return ranking(X, levels, np.arange(900) % 60, loss="squared_hinge", C=C)
+
+
+def noted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What a run does from now on.
+
+    True and False are Hessians in float32 and float64; a pair is a call of conjugate gradients, its products and whether they were enough.
+    """
+    done: list[Any] = []
+    gram, gradients = PairCurvature.gram, NewtonSystem._by_conjugate_gradients
+
+    def formed(self: PairCurvature, Z: Any, single: bool = False) -> Any:
+        done.append(single)
+        return gram(self, Z, single)
+
+    def called(self: NewtonSystem, *arguments: Any) -> Any:
+        before = self.products
+        s, enough = gradients(self, *arguments)
+        done.append((self.products - before, enough))
+        return s, enough
+
+    monkeypatch.setattr(PairCurvature, "gram", formed)
+    monkeypatch.setattr(NewtonSystem, "_by_conjugate_gradients", called)
+    return done
+
+
+@pytest.mark.parametrize("C", [1e-2, 1e-1])
+def test_conjugate_gradients_give_way_to_a_hessian_where_they_are_slow(C: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = noted(monkeypatch)
+    checked(dependent(C), 1e-6)
+    given_up = done.index((TRIED_PRODUCTS, False))
+    assert all(enough for _, enough in done[:given_up])
+    assert done[given_up + 1] is True
+    assert len(done) > given_up + 2
+    assert all(enough and products < 2 * TRIED_PRODUCTS for products, enough in done[given_up + 2 :])
+
+
+def test_a_hessian_in_float32_gives_way_to_one_in_float64_where_only_its_rounding_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hessian, "LARGEST_ROUGH", np.inf)
+    done = noted(monkeypatch)
+    solve(dependent(1e3, scale=1e6, apart=1e-5), "newton", max_iter=10)
+    assert [step for step in done if isinstance(step, bool)][:2] == [True, False]
+
+
+def test_a_diagonal_that_is_too_large_is_summed_in_float64_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = noted(monkeypatch)
+    solve(dependent(1e3, scale=1e6), "newton", max_iter=10)
+    assert next(step for step in done if isinstance(step, bool)) is False

@@ -95,9 +95,12 @@ def test_fewer_points_than_features(method: Method, C: float) -> None:
         method.checked(method.signed(X, y, C, bias=bias), method.tight)
 
 
+@pytest.mark.parametrize("share", [0.1, 1.0])
 @pytest.mark.parametrize("bias", BIASES)
 @each
-def test_sparse_features_and_conjugate_gradients(method: Method, bias: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sparse_features_and_conjugate_gradients(method: Method, bias: Any, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two fifths of the entries are stored: the solver stores all for itself, or does not."""
+    monkeypatch.setattr(hessian, "DENSE_SHARE", share)
     thin = np.where(np.abs(SCALED) > 0.7, SCALED, 0.0)
     dense = method.checked(method.signed(thin, LABELS, bias=bias), method.tight)
     same_optimum(dense, method.checked(method.signed(sparse.csr_array(thin), LABELS, bias=bias), method.tight))

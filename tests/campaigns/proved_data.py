@@ -1,0 +1,126 @@
+"""Certificates of whole data sets, of every family by three kernels, put to all three checkers: a table of verdicts and CPU seconds.
+
+    python -m campaigns.proved_data [--data DIR] [--folder DIR] [--only TEXT] [--largest BYTES]
+
+Each bundled data set is compared as a user does it, `equimargin compare NAME --kernel KERNEL --certify FOLDER`, and with --data the first
+20 queries of MQ2008 and the first one of OHSUMED. `checker.py`, the program that is extracted from the proof, and Coq itself are asked
+about every certificate; Coq only about those of at most --largest bytes. Certificates that --folder has are not made again. Exit status 1
+where two checkers differ, or Coq does not prove what it is asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from equimargin.proofs import checker
+from equimargin.proofs.coq import Answer, NotProved, answer, build, prove
+
+BUNDLED = "xor", "iris", "breast_cancer", "diabetes", "diabetes_ranking", "iris_ranking", "wine_ranking"
+"""Bundled data sets; the others have so many rows or pairs that no family of theirs is certified within the time of a comparison."""
+KERNELS = "linear", "polynomial", "rbf"
+QUERIES = 20
+"""Queries of MQ2008 that are taken."""
+LARGEST = 1_000_000
+"""Bytes of the largest certificate that Coq is asked about, if nothing else is said: it takes a minute and a half there."""
+
+
+def main() -> int:
+    """Run from a shell; the exit status."""
+    options = _options()
+    where = Path(options.folder or tempfile.mkdtemp())
+    program = build()
+    print(f"{'certificate':<52} {'kB':>7} {'Python s':>9} {'program s':>9} {'Coq s':>8}")
+    failed = asked = 0
+    for name, data in _sets(options.data, where):
+        for kernel in KERNELS:
+            if options.only in f"{name} {kernel}":
+                for file in _certificates(name, data, kernel, where):
+                    asked += 1
+                    failed += not _judged(f"{name} {kernel} {file.stem}", file, program, options.largest)
+    print(f"{asked} certificates, {failed} on which the checkers differ or that are not proved")
+    return 1 if failed or not asked else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, help="the folder of public data sets")
+    parser.add_argument("--folder", type=Path, help="where the certificates are kept; by default a temporary folder")
+    parser.add_argument("--only", default="", help="only data sets and kernels whose names contain this")
+    parser.add_argument("--largest", type=int, default=LARGEST, help="bytes of the largest certificate that Coq is asked about")
+    return parser.parse_args()
+
+
+def _sets(public: Path | None, where: Path) -> Iterator[tuple[str, str]]:
+    """The data sets: what they are called, and what `compare` calls them."""
+    yield from zip(BUNDLED, BUNDLED, strict=True)
+    if public is None:
+        return
+    where.mkdir(parents=True, exist_ok=True)
+    for name, file, queries in (("mq2008", public / "mq2008" / "S1.txt", QUERIES), ("ohsumed", public / "ohsumed-queries-1-6.txt", 1)):
+        first = where / f"{name}.txt"
+        first.write_text("".join(_of_first_queries(file.read_text().splitlines(keepends=True), queries)))
+        yield name, str(first)
+
+
+def _of_first_queries(lines: list[str], queries: int) -> Iterator[str]:
+    """The lines of the first queries, which are together in a file."""
+    seen: list[str] = []
+    for line in lines:
+        query = line.split()[1]
+        if query not in seen:
+            seen.append(query)
+        if len(seen) > queries:
+            return
+        yield line
+
+
+def _certificates(name: str, data: str, kernel: str, where: Path) -> list[Path]:
+    """The certificates of a comparison, made if they are not there."""
+    folder = where / f"{name}.{kernel}"
+    if not folder.is_dir():
+        task = ["--task", "ranking"] if data != name else []
+        command = [sys.executable, "-m", "equimargin", "compare", data, *task, "--kernel", kernel, "--certify", str(folder)]
+        run = subprocess.run(command, capture_output=True, text=True)
+        if run.returncode not in (0, 4):
+            print(f"{name} {kernel}: compare ended with {run.returncode}: {run.stderr.strip()}")
+    return sorted(folder.glob("*.json"))
+
+
+def _judged(title: str, file: Path, program: Path, largest: int) -> bool:
+    """Print a line on a certificate; whether all checkers that are asked accept it."""
+    started = _seconds()
+    status, sentence = checker.verdict(str(file))
+    python, started = _seconds() - started, _seconds()
+    verified = answer(program, file)
+    extracted, started = _seconds() - started, _seconds()
+    size, said, proved = file.stat().st_size, "", True
+    if size > largest:
+        said = "not asked"
+    else:
+        try:
+            prove(file)
+            said = f"{_seconds() - started:8.1f}"
+        except NotProved as reason:
+            proved, said = False, f"NOT PROVED: {reason}"
+    print(f"{title:<52} {size / 1000:7.1f} {python:9.3f} {extracted:9.3f} {said:>8}", flush=True)
+    accepted = status == 0 and verified is Answer.ACCEPTED
+    if not accepted:
+        print(f"{title}: {sentence} The program: {verified.value}.")
+    return accepted and proved
+
+
+def _seconds() -> float:
+    """CPU seconds of this process and of the children that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+if __name__ == "__main__":
+    sys.exit(main())
