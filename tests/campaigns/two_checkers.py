@@ -2,8 +2,8 @@
 
     python -m campaigns.two_checkers --seed 1 --examples 420
 
-Every family that the proved checker reads, by a linear and a polynomial kernel and a given Gram matrix, also with weights, rays and
-missing sides, and programs of all kinds in standard form: the certificate is changed so often in a digit and signed again, and in
+Every family that the proved checker reads, by a linear, a polynomial and an RBF kernel and a given Gram matrix, also with weights, rays
+and missing sides, and programs of all kinds in standard form: the certificate is changed so often in a digit and signed again, and in
 every hostile form. Each checker has to accept what the other accepts. Two differences are no fault and are counted apart: the program
 does not read what it does not cover, and it does not compute digests, so that all changes are signed. Exit status 1 if there is another
 difference.
@@ -70,7 +70,7 @@ def documents() -> list[tuple[str, dict[str, Any]]]:
     ]
     made += [(f"{problem.family}, {problem.m} points", certificate(solve(problem, tol=1e-9))) for problem in problems]
     sides = [*one_sided(certified("svm.l2")), *one_sided(certified("svm.onenorm"))]
-    return [*made, *polynomials(), *weighted(), *sides, *rays(), *linear_programs(), *matrices(), *programs()]
+    return [*made, *polynomials(), *radials(), *weighted(), *sides, *rays(), *linear_programs(), *matrices(), *programs()]
 
 
 def polynomials() -> list[tuple[str, dict[str, Any]]]:
@@ -82,6 +82,19 @@ def polynomials() -> list[tuple[str, dict[str, Any]]]:
         made.append((f"{family}, polynomial", certificate(solve(problem, tol=1e-9))))
     equal = classification([[1.0], [-1.0], [0.5]], [1, -1, 1], np.inf, polynomial(2, 1.0, 0.0))
     return [*made, ("svm.hard, polynomial, a ray", certificate(exact_optimum(equal), "exact"))]
+
+
+def radials() -> list[tuple[str, dict[str, Any]]]:
+    """Certificates of every family by an RBF kernel, of some with a constant added to it, of equal points, and a ray where these cancel."""
+    made = []
+    for family in VERIFIED:
+        kernel: Kernel = rbf(0.5)
+        problem = sample_problem(family, Intercept(kernel) if family in ("svm.nobias", "svm.nobias_l2") else kernel, n=8)
+        made.append((f"{family}, RBF", certificate(solve(problem, tol=1e-9))))
+    iris = load(OF_DATA[0])
+    made.append(("svm.soft, RBF, equal points", certificate(solve(classification(iris.X, iris.y, 10.0, rbf(0.25)), tol=1e-9))))
+    circle = ranking_from_pairs([[0.0], [1.0], [2.0], [0.0]], [[0, 1], [1, 2], [2, 3]], np.inf, rbf(0.5))
+    return [*made, ("rank.hard, RBF, a ray", certificate(solve(circle)))]
 
 
 def linear_programs() -> list[tuple[str, dict[str, Any]]]:

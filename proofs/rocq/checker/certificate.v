@@ -6,7 +6,7 @@
     computed: what is proved is about the bytes themselves.
 
     A problem is a margin problem of [families], a linear program of [one_norms] or, in format 2, any convex program in standard form: what
-    a claim says of that is [programs.program_holds]. *)
+    a claim says of that is [programs.program_holds]. What it says of an RBF kernel is conditional: see [kernels]. *)
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ssrZ.

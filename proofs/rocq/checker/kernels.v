@@ -1,7 +1,9 @@
 (** * The spaces of kernels
 
     [in_its_space] says a claim in R^d where the kernel is linear, and for another one in every space with points whose inner products are the
-    kernel's values, or the given numbers; and that there are such points, which for given numbers is checked. [space_sound]: it is true of what is true of all that [geometry_of] describes. *)
+    kernel's values, or the given numbers; and that there are such points, which for given numbers is checked. For an RBF kernel that is not said:
+    its values are by any exponential E of the field, and the claim is of the spaces that have such points, if there are any. [space_sound]: it is true of what is
+    true of all that [geometry_of] describes. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.

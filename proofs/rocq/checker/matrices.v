@@ -2,7 +2,7 @@
 
     A linear program of the 1-norm needs of its kernel a symmetric matrix K of values at the points, and no space: K need not be positive
     semidefinite. The checker knows of a combination sum_j k_j K(x_j, .) of the points what [valued] says: its values up to some noise.
-    [of_its_matrix] says a claim of the matrix that a kernel has, and [matrix_sound] that it is true of what is true of all that the geometry
+    [of_its_matrix] says a claim of the matrix that a kernel has, an RBF kernel by every exponential, and [matrix_sound] that it is true of what is true of all that the geometry
     of the kernel values. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.

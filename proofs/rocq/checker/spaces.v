@@ -1,7 +1,7 @@
 (** * Functions in the space of a kernel
 
     A [geometry] is what the checker computes with: points of R^d, whose functions are vectors of it, or a matrix of the points' inner
-    products, whose functions are their combinations. Points phi_0 .. phi_(m-1) of a space. The checker knows of a function w what [fits] says: its values <w, phi_i> up to some noise, and an
+    products, perhaps wrong by some units, whose functions are their combinations. Points phi_0 .. phi_(m-1) of a space. The checker knows of a function w what [fits] says: its values <w, phi_i> up to some noise, and an
     upper bound of its length. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
