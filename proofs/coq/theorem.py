@@ -3,9 +3,10 @@
     forall R : realFieldType, holds R certificate        the minimum of the stated problem exists, and lies in the claimed interval
 
 over every ordered field R; or, where the file claims only that, the one end of the interval, or that no point is feasible. Nothing
-of the certificate is read here: it is cut into pieces, and Coq reads them. Format 1 is covered, with a linear or polynomial kernel or a
-given Gram matrix, and format 2; of programs with second-order cones whose two ends differ, `holds` says that no feasible point is below
-the one and some is not above the other, as a minimum need not exist. `rocq` is compiled at its first use, and kept in the user's cache.
+of the certificate is read here: it is cut into pieces, and Coq reads them. Formats 1 and 2 are covered. Of an RBF
+kernel `holds` speaks of every exponential on R, and of all points whose inner products are the kernel's values: that there are such is not
+proved. Of programs with second-order cones whose two ends differ, it says that no feasible point is below the one and some is not above
+the other, as a minimum need not exist. `rocq` is compiled at its first use, and kept in the user's cache.
 """
 
 from __future__ import annotations
@@ -19,10 +20,7 @@ from equimargin.proofs.coq.compiled import NotProved, coqc, library
 
 PIECE = 1000
 """Bytes of a string in the Coq file: Coq's stack is too small for strings of 100,000."""
-COVERED = (
-    "it reads format 1, with a linear or polynomial kernel or a given Gram matrix, and format 2, with matrices of at most ten million "
-    "entries, zeros included"
-)
+COVERED = "it reads format 1, and format 2 with matrices of at most ten million entries, zeros included"
 """What the proved checker reads, as a sentence on a certificate that it refuses says it."""
 INSTALL = "apt-get install coq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics"
 """What installs Coq and the libraries that the theorems need."""

@@ -38,6 +38,7 @@ from equimargin.formulations import (
     precomputed,
     ranking,
     ranking_vector_machine,
+    rbf,
     regression,
 )
 from equimargin.formulations.declaration import REGISTRY, Printed
@@ -407,8 +408,10 @@ def write_certificates(folder: Path) -> str:
 
 
 def certificates() -> dict[str, dict[str, Any]]:
-    """Certificates of all families by a linear kernel, and some by a given Gram matrix."""
+    """Certificates of all families by a linear kernel, some by an RBF kernel, and some by a given Gram matrix."""
     made = {family: certified(family) for family in VERIFIED}
+    for family in ("svm.soft", "svr.l2", "rank.l1", "rvm"):
+        made[f"{family}.rbf"] = certificate(solve(sample_problem(family, rbf(0.5), n=8), tol=1e-9))
     for family in ("svm.soft", "svr.l2", "rvm"):
         made[f"{family}.matrix"] = certificate(solve(by_matrix(sample_problem(family, n=8), polynomial(2, 0.5, 1.0)), tol=1e-9))
     return made | {"svm.soft.singular": singular(), **{f"program.{name}": document for name, document in programs().items()}}
@@ -527,6 +530,18 @@ MUTANTS = (
         "[&& is_zero (gradient x y z) &",
     ),
     Mutant("a minimum over any cones", "checker/programs", "fleb hi lo || nilp (cones P) ->", "true ->"),
+    Mutant("an exponential without its tangent", "checker/exponential", "/\\ (forall a, 1 + a <= E a).", "/\\ (forall a, a <= E a)."),
+    Mutant("a series of one sign", "checker/exponential", "Z.sub term (series n", "Z.add term (series n"),
+    Mutant("a series that is too short", "checker/exponential", "MOST_TERMS := 17.", "MOST_TERMS := 9."),
+    Mutant("halvings that are not all undone", "checker/exponential", "squared (Z.to_nat s) (", "squared (Z.to_nat s).-1 ("),
+    Mutant("an exponential without an error", "checker/exponential", "EXP_ERROR : Z := 2.", "EXP_ERROR : Z := 0."),
+    Mutant("a value without its noise", "checker/spaces", "(Z.mul (wrong E) size1) (Fraction", "Z0 (Fraction"),
+    Mutant("a length without its noise", "checker/spaces", "(Z.add n (Z.mul (wrong E) (Z.mul size1 size1)))", "n"),
+    Mutant("coefficients of other points together", "checker/spaces", "(if same_name x y then a else Z0) ::", "a ::"),
+    Mutant("coefficients that stay where they were", "checker/spaces", "(if same_name x y then Z0 else a) ::", "a ::"),
+    Mutant("differences that are not squared", "checker/kernels", "Z.add (Z.mul c c) (distance2 x' z')", "Z.add c (distance2 x' z')"),
+    Mutant("an RBF kernel without its constant", "checker/kernels", "fun x z => Z.add (exp_units (", "fun x z => Z.sub (exp_units ("),
+    Mutant("an RBF kernel of another width", "checker/kernels", "E (- (frac (width p) * dot", "E (- (2%:R * frac (width p) * dot"),
     Mutant("rows with nothing on the diagonal", "checker/semidefinite", "[&& all is_zero (mask unused t), ", "[&& "),
     Mutant("a cost without its lambda", "path", "at_cost lam i := lam^-1 * om i.", "at_cost lam i := om i."),
     Mutant("losses without their targets", "path", "(p.1.1 * r i - ip (span", "(- ip (span"),

@@ -2,8 +2,8 @@
 
     python -m campaigns.two_checkers --seed 1 --examples 420
 
-Every family that the proved checker reads, by a linear and a polynomial kernel and a given Gram matrix, also with weights, rays and
-missing sides, and programs of all kinds in standard form: the certificate changed so often in a digit, half of these signed again; in
+Every family that the proved checker reads, by a linear, a polynomial and an RBF kernel and a given Gram matrix, also with weights, rays
+and missing sides, and programs of all kinds in standard form: the certificate changed so often in a digit, half of these signed again; in
 every hostile form; with wrong digests and schemas; with a key more, twice or missing in each of its objects; and as another text of the
 same values. Each checker has to accept what the other accepts. One difference is no fault and is counted apart: the program does not read
 what it does not cover. Exit status 1 if there is another difference.
@@ -78,7 +78,7 @@ def documents() -> list[tuple[str, dict[str, Any]]]:
     ]
     made += [(f"{problem.family}, {problem.m} points", certificate(solve(problem, tol=1e-9))) for problem in problems]
     sides = [*one_sided(certified("svm.l2")), *one_sided(certified("svm.onenorm"))]
-    return [*made, *polynomials(), *weighted(), *sides, *rays(), *linear_programs(), *matrices(), *programs()]
+    return [*made, *polynomials(), *radials(), *weighted(), *sides, *rays(), *linear_programs(), *matrices(), *programs()]
 
 
 def polynomials() -> list[tuple[str, dict[str, Any]]]:
@@ -90,6 +90,19 @@ def polynomials() -> list[tuple[str, dict[str, Any]]]:
         made.append((f"{family}, polynomial", certificate(solve(problem, tol=1e-9))))
     equal = classification([[1.0], [-1.0], [0.5]], [1, -1, 1], np.inf, polynomial(2, 1.0, 0.0))
     return [*made, ("svm.hard, polynomial, a ray", certificate(exact_optimum(equal), "exact"))]
+
+
+def radials() -> list[tuple[str, dict[str, Any]]]:
+    """Certificates of every family by an RBF kernel, of some with a constant added to it, of equal points, and a ray where these cancel."""
+    made = []
+    for family in VERIFIED:
+        kernel: Kernel = rbf(0.5)
+        problem = sample_problem(family, Intercept(kernel) if family in ("svm.nobias", "svm.nobias_l2") else kernel, n=8)
+        made.append((f"{family}, RBF", certificate(solve(problem, tol=1e-9))))
+    iris = load(OF_DATA[0])
+    made.append(("svm.soft, RBF, equal points", certificate(solve(classification(iris.X, iris.y, 10.0, rbf(0.25)), tol=1e-9))))
+    circle = ranking_from_pairs([[0.0], [1.0], [2.0], [0.0]], [[0, 1], [1, 2], [2, 3]], np.inf, rbf(0.5))
+    return [*made, ("rank.hard, RBF, a ray", certificate(solve(circle)))]
 
 
 def linear_programs() -> list[tuple[str, dict[str, Any]]]:

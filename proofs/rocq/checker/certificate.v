@@ -2,11 +2,11 @@
 
     [stated] is what a file says: the problem, and the interval that its claim is. [holds] says that this claim is true: between two finite ends
     is the optimum, which exists, and between two infinite ones no point is feasible ([rows.in_interval]); [check_sound] that it does where [check] accepts the file. What a file has to look like is in certificate.md. Read are the families of [families]
-    with a linear or polynomial kernel or a given Gram matrix, a constant included, and weights; other kernels are not. A side may be missing, and multipliers may be a ray. A file with wrong digests is
+    with a linear, polynomial or RBF kernel or a given Gram matrix, a constant included, and weights. A side may be missing, and multipliers may be a ray. A file with wrong digests is
     not accepted; what is proved is about the bytes themselves.
 
     A problem is a margin problem of [families], a linear program of [one_norms] or, in format 2, any convex program in standard form: what
-    a claim says of that is [programs.program_holds]. *)
+    a claim says of that is [programs.program_holds]. What it says of an RBF kernel is conditional: see [kernels]. *)
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ssrZ.
@@ -38,6 +38,8 @@ Definition read_polynomial (c : Z) (kernel : json) : option polynomial :=
   n <- obind whole (get "degree" kernel); g <- obind rational_of (get "gamma" kernel); c0 <- obind rational_of (get "coef0" kernel);
   require [&& Z.leb 1 n, Z.leb n MOST_DEGREE, Z.ltb 0 (mantissa g) & Z.leb 0 (mantissa c0)]
   (Some (PolynomialKernel (Z.to_nat n) (fraction_of g) (fraction_of c0) (Fraction c 1))).
+Definition read_radial (c : Z) (kernel : json) : option radial :=
+  g <- obind rational_of (get "gamma" kernel); require (Z.ltb 0 (mantissa g)) (Some (RadialKernel (fraction_of g) c)).
 (** The constant is added to every number, and the shift to those on the diagonal. *)
 Fixpoint raised (c shift : Z) (row : seq Z) : seq Z := match row with
   | [:: v] => [:: (v + c + shift)%BZ] | v :: row' => (v + c)%BZ :: raised c shift row' | [::] => [::] end.
@@ -54,6 +56,7 @@ Definition read_space (kernel features : json) : option space :=
    if is_word "linear" name then require (has_keys [:: "name"; "constant"] kernel) (Some (Linear (if Z.eqb c 1 then with_constant X else X)))
    else if is_word "polynomial" name then require (has_keys [:: "name"; "constant"; "degree"; "gamma"; "coef0"] kernel)
      (omap (Polynomial X) (read_polynomial c kernel))
+   else if is_word "rbf" name then require (has_keys [:: "name"; "constant"; "gamma"] kernel) (omap (Radial X) (read_radial c kernel))
    else None).
 Definition is_infinite := is_word "inf".
 (** The cost of a hard problem is infinite, and plays no part in it. *)

@@ -28,6 +28,7 @@ Extract Constant BinInt.Z.add => "Bigint.add".
 Extract Constant BinInt.Z.sub => "Bigint.sub".
 Extract Constant BinInt.Z.mul => "Bigint.mul".
 Extract Constant BinInt.Z.opp => "Bigint.neg".
+Extract Constant BinInt.Z.abs => "Bigint.abs".
 Extract Constant BinInt.Z.max => "Bigint.max".
 Extract Constant BinInt.Z.min => "Bigint.min".
 Extract Constant BinInt.Z.succ => "Bigint.succ".
@@ -36,6 +37,8 @@ Extract Constant BinInt.Z.leb => "Bigint.leq".
 Extract Constant BinInt.Z.ltb => "Bigint.lt".
 Extract Constant BinInt.Z.eqb => "Bigint.equal".
 Extract Constant BinInt.Z.pow => "(fun a e -> if Bigint.sign e < 0 then Bigint.zero else Bigint.pow a (Bigint.to_int e))".
+Extract Constant BinInt.Z.shiftr =>
+  "(fun a n -> if Bigint.sign n < 0 then Bigint.shift_left a (- Bigint.to_int n) else Bigint.shift_right a (Bigint.to_int n))".
 Extract Constant BinInt.Z.div_eucl =>
   "(fun a b -> if Bigint.sign b = 0 then (Bigint.zero, a) else let q = Bigint.fdiv a b in (q, Bigint.sub a (Bigint.mul b q)))".
 Extract Constant BinInt.Z.lcm => "Bigint.lcm".

@@ -2,19 +2,22 @@
 
     A linear program of the 1-norm needs of its kernel a symmetric matrix K of values at the points, and no space: K need not be positive
     semidefinite. The checker knows of a combination sum_j k_j K(x_j, .) of the points what [valued] says: its values up to some noise.
-    [of_its_matrix] says a claim of the matrix that a kernel has, and [matrix_sound] that it is true of what is true of all that the geometry
+    [of_its_matrix] says a claim of the matrix that a kernel has, an RBF kernel by every exponential, and [matrix_sound] that it is true of what is true of all that the geometry
     of the kernel values. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
-From mathcomp Require Import ssrZ.
+From mathcomp Require Import ring ssrZ.
 From equimargin Require Import inner.
-From equimargin.checker Require Import integers spaces semidefinite kernels.
+From equimargin.checker Require Import integers spaces semidefinite exponential enclosed kernels.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 
 (** The function sum_i k_i phi_i of coefficients over a unit. *)
 Definition combination_in (G : geometry) (k : seq Z) (u : positive) : function :=
-  match G with Features X => of_features X (combined k (points X)) (Pos.mul u (unit X)) | Matrix G => of_coefficients G k u end.
+  match G with
+  | Features X => of_features X (combined k (points X)) (Pos.mul u (unit X)) | Matrix G => of_coefficients G k u
+  | Enclosed E => of_enclosed E k u
+  end.
 
 Local Open Scope ring_scope.
 Section Values.
@@ -60,23 +63,37 @@ rewrite -[zr _ / _]/(frac (Fraction _ _)) -(@over_product _ m) ?e // -sumrB big1
 by rewrite between_in sym E subrr.
 Qed.
 
+Lemma enclosed_valued N (g : seq Z -> seq Z -> R) : let X := names N in let K (i j : 'I_(size X)) := g (nth [::] X i) (nth [::] X j) in
+  size (entries (matrix N)) = size X -> Z.leb Z0 (wrong N) -> (forall i j, K i j = K j i) ->
+  (forall i j : 'I_(size X), `|K i j - entry_of R (matrix N) i j| <= frac (Fraction (wrong N) (gram_unit (matrix N)))) -> valued K (Enclosed N).
+Proof.
+move=> X K em wrong0 sym near k u e f i; rewrite {}/f [combination_in _ _ _]/=; have [l|l] := ltnP i (size X); last first.
+  by rewrite big1 => [|j _]; rewrite ?between_out ?mulr0 // /over /entry /= nth_default ?size_map ?em // zr0 mul0r subrr normr0 noise_ge0.
+rewrite -[i]/(nat_of_ord (Ordinal l)) (eq_bigr (fun j : 'I_(size X) => over k u j * K j (Ordinal l))) => [|j _]; last by rewrite between_in.
+rewrite (together_over u (fun z => g z (nth [::] X (Ordinal l)))) //; exact: (@enclosed_value R N K sym em near).
+Qed.
+
 Definition claim_of_matrix m := ('I_m -> 'I_m -> R) -> Prop.
 Definition of_its_matrix (S : space) : claim_of_matrix (count_in S) -> Prop :=
   match S return claim_of_matrix (count_in S) -> Prop with
   | Linear X => fun A => A (fun i j => dot (@features R X i) (@features R X j))
   | Polynomial X p => fun A => A (fun i j => kernel_value p (@features R X i) (@features R X j))
+  | Radial X p => fun A => forall E, exponential E -> A (fun i j => radial_value E p (@features R X i) (@features R X j))
   | Given G => fun A => A (@given_value R G)
   end.
 Theorem matrix_sound S (A : claim_of_matrix (count_in S)) : space_fits S ->
   (forall K, (forall i j, K i j = K j i) -> valued K (geometry_of S) -> A K) -> of_its_matrix A.
 Proof.
 have symmetric p d (x z : 'rV[R]_d) : kernel_value p x z = kernel_value p z x by rewrite /kernel_value dot_sym.
-case: S A => [X|X p|G] A fit h; apply: h => [i j|].
-- exact: dot_sym.
-- exact: features_valued.
-- exact: symmetric.
-- have /andP[same _] := fit; apply: matrix_valued => [|i j|i j]; [by rewrite size_map|exact: symmetric|by rewrite polynomial_entry].
-- by rewrite /given_value in_lower_sym.
-- by apply: matrix_valued => [|i j|i j]; [rewrite size_map size_iota|rewrite /given_value in_lower_sym|rewrite given_entry].
+case: S A => [X|X p|X p|G] A fit h.
+- by apply: h => [i j|]; [exact: dot_sym|exact: features_valued].
+- apply: h => [i j|]; first exact: symmetric.
+  have /andP[same _] := fit; apply: matrix_valued => [|i j|i j]; [by rewrite size_map|exact: symmetric|by rewrite polynomial_entry].
+- move=> E isE; have /andP[same width0] := fit; apply: h => [i j|]; first exact: radial_sym.
+  pose k a b := radial_value E p (vec (dimension X) a (unit X)) (vec (dimension X) b (unit X)).
+  apply: (@enclosed_valued (radial_enclosure X p) k) => [||i j|i j]; [|exact: isT|exact: radial_sym|exact: radial_enclosed].
+  exact: size_radial.
+- apply: h => [i j|]; first by rewrite /given_value in_lower_sym.
+  by apply: matrix_valued => [|i j|i j]; [rewrite size_map size_iota|rewrite /given_value in_lower_sym|rewrite given_entry].
 Qed.
 End Matrices.

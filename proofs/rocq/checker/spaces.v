@@ -1,7 +1,7 @@
 (** * Functions in the space of a kernel
 
     A [geometry] is what the checker computes with: points of R^d, whose functions are vectors of it, or a matrix of the points' inner
-    products, whose functions are their combinations. Points phi_0 .. phi_(m-1) of a space. The checker knows of a function w what [fits] says: its values <w, phi_i> up to some noise, and an
+    products, perhaps wrong by some units, whose functions are their combinations. Points phi_0 .. phi_(m-1) of a space. The checker knows of a function w what [fits] says: its values <w, phi_i> up to some noise, and an
     upper bound of its length. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -16,7 +16,9 @@ Import Order.TTheory GRing.Theory Num.Theory.
 Record cloud := Cloud { points : seq (seq Z); unit : positive; dimension : nat }.
 (** Inner products over one unit. *)
 Record gram := Gram { entries : seq (seq Z); gram_unit : positive }.
-Inductive geometry := Features of cloud | Matrix of gram.
+(** Inner products that are wrong by some units at most; points of one name are equal. *)
+Record enclosure := Enclosure { names : seq (seq Z); matrix : gram; wrong : Z }.
+Inductive geometry := Features of cloud | Matrix of gram | Enclosed of enclosure.
 (** The values, and the noise of each, are over the unit of values. *)
 Record function := Function { values : seq Z; value_unit : positive; noise : Z; length2 : fraction }.
 
@@ -29,6 +31,25 @@ Definition of_features (X : cloud) (w : seq Z) (u : positive) : function :=
 Definition of_coefficients (G : gram) (k : seq Z) (u : positive) : function :=
   let v := [seq product k row | row <- entries G] in
   Function v (Pos.mul u (gram_unit G)) Z0 (Fraction (product k v) (Pos.mul u (Pos.mul u (gram_unit G)))).
+(** The coefficients, those of one name added up at the first of them that is not 0. *)
+Fixpoint same_name (x y : seq Z) : bool :=
+  match x, y with [::], [::] => true | a :: x', b :: y' => if Z.eqb a b then same_name x' y' else false | _, _ => false end.
+Fixpoint of_name (x : seq Z) (X : seq (seq Z)) (k : seq Z) : seq Z :=
+  match X, k with y :: X', a :: k' => (if same_name x y then a else Z0) :: of_name x X' k' | _, _ => [::] end.
+Fixpoint but_name (x : seq Z) (X : seq (seq Z)) (k : seq Z) : seq Z :=
+  match X, k with y :: X', a :: k' => (if same_name x y then Z0 else a) :: but_name x X' k' | _, _ => [::] end.
+Fixpoint together (X : seq (seq Z)) (k : seq Z) (n : nat) : seq Z :=
+  match n, X, k with
+  | n'.+1, x :: X', a :: k' => if Z.eqb a Z0 then a :: together X' k' n'
+      else Z.add a (total (of_name x X' k')) :: together X' (but_name x X' k') n'
+  | _, _, _ => k
+  end.
+(** The function of coefficients, its values and its length with what the inner products are wrong by. *)
+Definition of_enclosed (E : enclosure) (k : seq Z) (u : positive) : function :=
+  let G := matrix E in let k' := together (names E) k (size k) in let size1 := total [seq Z.abs a | a <- k'] in
+  let f := of_coefficients G k' u in
+  let: Fraction n v := length2 f in
+  Function (values f) (value_unit f) (Z.mul (wrong E) size1) (Fraction (Z.add n (Z.mul (wrong E) (Z.mul size1 size1))) v).
 (** sum_i k_i s_i for lists of numbers s_i. *)
 Fixpoint combined (k : seq Z) (s : seq (seq Z)) : seq Z :=
   match k, s with
@@ -39,11 +60,13 @@ Fixpoint combined (k : seq Z) (s : seq (seq Z)) : seq Z :=
 Definition length_of_features (X : cloud) (k : seq Z) (u : positive) : fraction :=
   let v := combined k (points X) in Fraction (product v v) (Pos.mul (Pos.mul u (unit X)) (Pos.mul u (unit X))).
 
-Definition places_of (G : geometry) := match G with Features X => size (points X) | Matrix G => size (entries G) end.
-Definition coefficients_of (G : geometry) := match G with Features X => dimension X | Matrix G => size (entries G) end.
-Definition function_in (G : geometry) (k : seq Z) (u : positive) := match G with Features X => of_features X k u | Matrix G => of_coefficients G k u end.
+Definition places_of (G : geometry) := match G with Features X => size (points X) | Matrix G => size (entries G) | Enclosed E => size (names E) end.
+Definition coefficients_of (G : geometry) := match G with Features X => dimension X | Matrix G => size (entries G) | Enclosed E => size (names E) end.
+Definition function_in (G : geometry) (k : seq Z) (u : positive) :=
+  match G with Features X => of_features X k u | Matrix G => of_coefficients G k u | Enclosed E => of_enclosed E k u end.
 Definition length_in (G : geometry) (k : seq Z) (u : positive) :=
-  match G with Features X => length_of_features X k u | Matrix G => length2 (of_coefficients G k u) end.
+  match G with
+  | Features X => length_of_features X k u | Matrix G => length2 (of_coefficients G k u) | Enclosed E => length2 (of_enclosed E k u) end.
 
 (** ** What it means *)
 Local Open Scope ring_scope.

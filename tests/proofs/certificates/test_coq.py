@@ -25,10 +25,11 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
-from equimargin.proofs import certificate, coq
+from equimargin.proofs import certificate, certify_path, coq
 from equimargin.proofs.coq.__main__ import main
 from equimargin.proofs.coq.program import _name
-from equimargin.solvers import solve
+from equimargin.solvers import RegularizationPath, regularization_path, solve
+from narrow import as_a
 
 X = [[1.0, 0.3], [-1.0, 0.7], [-0.5, -1.0], [1.2, -1.0], [0.1, 0.2]]
 SOFT: Any = certificate(solve(classification(X, [1, -1, -1, 1, -1], 2.0), tol=1e-9))
@@ -105,15 +106,17 @@ def test_a_rejected_certificate_becomes_no_theorem(tmp_path: Path) -> None:
 @NEEDS_COQ
 def test_coq_proves_what_it_covers_and_says_what_it_does_not(tmp_path: Path) -> None:
     proved = {"soft": SOFT, "tube": TUBE, "cubic": CUBIC, "weighted": WEIGHTED, "ray": WITHOUT_POINT}
-    proved |= {"vectors": VECTORS, "one_norm": ONE_NORM, "singular": SINGULAR}
+    proved |= {"vectors": VECTORS, "one_norm": ONE_NORM, "singular": SINGULAR, "rbf": RBF}
     proved |= {f"program_{name}": PROGRAMS[name] for name in ("cone", "quadratic", "infeasible", "endless")}
     proved |= {f"side{k}": one for k, (_, one) in enumerate(one_sided(SOFT))}
-    files = [written(tmp_path, f"{name}.json", document) for name, document in (proved | {"rbf": RBF}).items()]
-    status, said = verify(*files)
+    files = [written(tmp_path, f"{name}.json", document) for name, document in proved.items()]
+    path = as_a(RegularizationPath, regularization_path(classification(X, [1, -1, -1, 1, -1], 2.0), 0.1))
+    certify_path(path, tmp_path / "path.json")
+    status, said = verify(*files, tmp_path / "path.json")
     assert status == 4
     for name in proved:
         assert re.search(rf"{name}.json: PROVED: Coq has checked the theorem \S*{name}.v, which rests on no axiom", said)
-    assert f"rbf.json: NOT PROVED: the checker that is proved in Coq does not accept it: {coq.COVERED}" in said
+    assert f"path.json: NOT PROVED: the checker that is proved in Coq does not accept it: {coq.COVERED}" in said
 
 
 @NEEDS_COQ
@@ -181,7 +184,6 @@ def test_without_ocaml_a_sentence_says_what_to_install(program: Path, tmp_path: 
 @BOTH
 def test_the_extracted_program_answers_as_the_checker_in_python_does(tmp_path: Path) -> None:
     built, rng = coq.build(), np.random.default_rng(0)
-    assert coq.answer(built, written(tmp_path, "rbf.json", RBF)) is coq.Answer.UNREAD
     for document in (
         SOFT,
         TUBE,
@@ -191,6 +193,7 @@ def test_the_extracted_program_answers_as_the_checker_in_python_does(tmp_path: P
         VECTORS,
         ONE_NORM,
         SINGULAR,
+        RBF,
         *PROGRAMS.values(),
         *(one for _, one in one_sided(TUBE)),
     ):
