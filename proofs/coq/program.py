@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 
@@ -88,17 +89,33 @@ def answer(program: Path, certificate: Path) -> Answer:
     ------
     NotProved : the program gives no answer, as when its memory does not suffice.
     """
+    return answers(program, [certificate])[0]
+
+
+def answers(program: Path, certificates: Sequence[Path]) -> list[Answer]:
+    """What the program says of files, of which it reads one after the other.
+
+    Parameters
+    ----------
+    program : its path, from `built` or `build`.
+    certificates : the files.
+
+    Raises
+    ------
+    NotProved : the program does not answer for each of them.
+    """
     try:
-        ended = subprocess.run([program, certificate], capture_output=True, text=True, errors="replace", timeout=MOST_SECONDS)
+        ended = subprocess.run([program, *certificates], capture_output=True, text=True, errors="replace", timeout=MOST_SECONDS)
     except subprocess.TimeoutExpired:
         raise NotProved(f"the program that is proved takes longer than {MOST_SECONDS} seconds") from None
     except OSError as reason:
         raise NotProved(f"the program that is proved cannot be started: {reason}; delete {program} and build it anew") from None
+    said = ended.stdout.split()
     try:
-        return Answer(ended.stdout.strip())
+        return [Answer(word) for _, word in zip(certificates, said, strict=True)]
     except ValueError:
-        said = " ".join(ended.stderr.split())[-300:]
-        raise NotProved(f"the program that is proved ends with status {ended.returncode}: {said}") from None
+        why = " ".join(ended.stderr.split())[-300:]
+        raise NotProved(f"the program that is proved ends with status {ended.returncode}: {why}") from None
 
 
 def _name() -> str:

@@ -20,7 +20,7 @@ from equimargin.proofs.coq.compiled import NotProved, coqc, library
 
 PIECE = 1000
 """Bytes of a string in the Coq file: Coq's stack is too small for strings of 100,000."""
-COVERED = "it reads formats 1 and 2"
+COVERED = "it reads format 1, and format 2 with matrices of at most ten million entries, zeros included"
 """What the proved checker reads, as a sentence on a certificate that it refuses says it."""
 INSTALL = "apt-get install coq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics"
 """What installs Coq and the libraries that the theorems need."""

@@ -3,19 +3,21 @@
     python -m campaigns.two_checkers --seed 1 --examples 420
 
 Every family that the proved checker reads, by a linear, a polynomial and an RBF kernel and a given Gram matrix, also with weights, rays
-and missing sides, and programs of all kinds in standard form: the certificate is changed so often in a digit and signed again, and in
-every hostile form. Each checker has to accept what the other accepts. Two differences are no fault and are counted apart: the program
-does not read what it does not cover, and it does not compute digests, so that all changes are signed. Exit status 1 if there is another
-difference.
+and missing sides, and programs of all kinds in standard form: the certificate changed so often in a digit, half of these signed again; in
+every hostile form; with wrong digests and schemas; with a key more, twice or missing in each of its objects; and as another text of the
+same values. Each checker has to accept what the other accepts. One difference is no fault and is counted apart: the program does not read
+what it does not cover. Exit status 1 if there is another difference.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,7 +46,7 @@ from equimargin.formulations.programs import program_from_arrays
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.own.instances import drawn
 from equimargin.proofs import certificate, checker, enclosure, program_certificate
-from equimargin.proofs.coq import Answer, NotProved, answer, build
+from equimargin.proofs.coq import Answer, NotProved, answers, build
 from equimargin.proofs.families.family import FAMILIES
 from equimargin.proofs.program_certificate import certificate_of_definition
 from equimargin.solvers import exact_optimum, solve
@@ -55,6 +57,12 @@ OF_DATA = ("iris", "diabetes_ranking")
 
 INDEFINITE = [[0.0, 1.0], [1.0, -2.0]]
 """A matrix that is not positive semidefinite, which a linear program does not need."""
+
+FORMS = (".16e", ".40f", ".30E", ".17g", ".15e")
+"""How doubles are written otherwise: by the first three they are read as the same, by the others some are integers or other doubles."""
+SEPARATORS = re.compile(r"([\[\]{}:,])")
+DOUBLE = re.compile(r"-?\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)")
+"""A number with a point or an exponent, between separators of a JSON text without spaces."""
 
 LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
 
@@ -176,20 +184,79 @@ def programs() -> list[tuple[str, dict[str, Any]]]:
 def compared(program: Path, document: dict[str, Any], rng: np.random.Generator, count: int) -> Counter[str]:
     """How often the two agree on the changes of a certificate, and how; a difference is printed."""
     counts = Counter[str]()
-    changes = [(kind, json.dumps(signed(changed)).encode()) for kind, changed in mutations(document, rng, count)]
+    changes = [(kind, json.dumps(changed).encode()) for kind, changed in [*mutations(document, rng, count), *of_form(document)]]
+    changes += [*doubled(document), *rewritten(document)]
+    changes += [(kind, signed_where_read(data)) for kind, data in hostile(document)]
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "certificate.json"
-        for kind, data in [*changes, *((kind, signed_where_read(data)) for kind, data in hostile(document))]:
+        files = [Path(folder) / f"{k}.json" for k in range(len(changes))]
+        for file, (_, data) in zip(files, changes, strict=True):
             file.write_bytes(data)
-            theirs, ours = accepted(data) is not None, answer(program, file)
-            if theirs == (ours is Answer.ACCEPTED):
-                outcome = "both accept" if theirs else "both reject"
-            else:
-                outcome = "unread by the program" if ours is Answer.UNREAD else "DIFFERENT"
-            counts[outcome] += 1
-            if outcome == "DIFFERENT":
-                print(f"  DIFFERENT: {kind}: checker.py {'accepts' if theirs else 'rejects'}, the program says {ours.value}")
+        said = answers(program, files)
+    for (kind, data), ours in zip(changes, said, strict=True):
+        theirs = accepted(data) is not None
+        if theirs == (ours is Answer.ACCEPTED):
+            outcome = "both accept" if theirs else "both reject"
+        else:
+            outcome = "unread by the program" if ours is Answer.UNREAD else "DIFFERENT"
+        counts[outcome] += 1
+        if outcome == "DIFFERENT":
+            print(f"  DIFFERENT: {kind}: checker.py {'accepts' if theirs else 'rejects'}, the program says {ours.value}")
     return counts
+
+
+def of_form(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The document with wrong digests and schemas, and with a key more or one missing in each of its objects, signed again."""
+    digests = document["digests"]
+    for schema in ("equimargin-certificate/0", "equimargin-certificate/10", "Equimargin-certificate/1", "", 1, None):
+        yield "schema", document | {"schema": schema}
+    for name, digest in digests.items():
+        wrong = (digest.upper(), digest[:-1], digest + "0", "", None, [digest], *(other for other in digests.values() if other != digest))
+        for value in wrong:
+            yield f"digest of {name}", document | {"digests": digests | {name: value}}
+    yield "digests of a point and of none", document | {"digests": digests | {"points": checker.sha256([document["primal"], None])}}
+    for path in _objects(document, ()):
+        part = _at(document, path)
+        for spoiled in (part | {"more": 0}, dict(list(part.items())[1:])):
+            changed = _with(document, path, spoiled)
+            yield f"keys of {'.'.join(path)}", signed(changed) if path and path != ("digests",) else changed
+
+
+def doubled(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
+    """The document with one of its keys twice, the true value first or last."""
+    for path in _objects(document, ()):
+        for key, value in _at(document, path).items():
+            for again in ({"": None} | _at(document, path), _at(document, path) | {"": value}):
+                yield f"{key} twice", json.dumps(_with(document, path, again)).replace('"":', f'"{key}":', 1).encode()
+
+
+def rewritten(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
+    """Other texts of the same values: their digests are those that they had."""
+    text = json.dumps(document, separators=(",", ":"))
+    yield "with spaces", json.dumps(document, indent=2).encode()
+    yield "keys from z to a", json.dumps(json.loads(text, object_pairs_hook=lambda pairs: dict(sorted(pairs, reverse=True)))).encode()
+    for form in FORMS:
+        pieces = [format(float(piece), form) if DOUBLE.fullmatch(piece) else piece for piece in SEPARATORS.split(text)]
+        yield f"doubles as {form}", "".join(pieces).encode()
+
+
+def _objects(part: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Where the objects of a document are."""
+    if isinstance(part, dict):
+        yield path
+        for key, value in part.items():
+            yield from _objects(value, (*path, key))
+
+
+def _at(document: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    part = document
+    for key in path:
+        part = part[key]
+    return part
+
+
+def _with(document: dict[str, Any], path: tuple[str, ...], part: dict[str, Any]) -> dict[str, Any]:
+    """The document with another object in the place of one of its own."""
+    return document | {path[0]: _with(document[path[0]], path[1:], part)} if path else part
 
 
 def signed_where_read(data: bytes) -> bytes:

@@ -2,15 +2,15 @@
 
     [stated] is what a file says: the problem, and the interval that its claim is. [holds] says that this claim is true: between two finite ends
     is the optimum, which exists, and between two infinite ones no point is feasible ([rows.in_interval]); [check_sound] that it does where [check] accepts the file. What a file has to look like is in certificate.md. Read are the families of [families]
-    with a linear, polynomial or RBF kernel or a given Gram matrix, a constant included, and weights. A side may be missing, and multipliers may be a ray. The digests of a file are not
-    computed: what is proved is about the bytes themselves.
+    with a linear, polynomial or RBF kernel or a given Gram matrix, a constant included, and weights. A side may be missing, and multipliers may be a ray. A file with wrong digests is
+    not accepted; what is proved is about the bytes themselves.
 
     A problem is a margin problem of [families], a linear program of [one_norms] or, in format 2, any convex program in standard form: what
     a claim says of that is [programs.program_holds]. What it says of an RBF kernel is conditional: see [kernels]. *)
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ssrZ.
-From equimargin.checker Require Import integers spaces programs kernels rows families one_norms json numbers stated_programs.
+From equimargin.checker Require Import integers spaces programs kernels rows families one_norms json numbers digests stated_programs.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Open Scope text_scope.
 
@@ -185,9 +185,10 @@ Definition read_program_sides (P : program) (doc : json) : option (option progra
   require (isSome primal || isSome dual) (Some (primal, dual)).
 
 (** ** The verdict *)
-(** Whether the claim follows from the points; none where no problem or no point is read. *)
+(** Whether the digests are right and the claim follows from the points; none where no problem or no point is read. *)
 Definition verdict (doc : json) : option bool :=
   P <- stated doc; let: (P, claimed) := P in
+  if ~~ digests_match doc then Some false else
   match P with
   | Margin P => s <- read_sides P doc; Some (problem_check P s (is_exact doc) claimed)
   | OneNorm P => s <- read_one_norm_sides P doc; Some (one_norm_check P s.1 s.2 claimed)
@@ -201,7 +202,7 @@ Definition holds (R : realFieldType) (file : seq text) : Prop := exists P I, obi
 Theorem check_sound file : check file -> forall R, holds R file.
 Proof.
 rewrite /check /holds /verdict => h R; case: parse h => //= doc; case: stated => // -[P I] /= h; exists P, I; split=> //.
-case: P h => P /=; first by case: read_sides => // s h; exact: problem_sound h R.
+case: digests_match h => // h; case: P h => P /=; first by case: read_sides => // s h; exact: problem_sound h R.
   by case: read_one_norm_sides => // s h; exact: one_norm_sound h R.
 by case: read_program_sides => // s h; exact: programs.program_sound h R.
 Qed.

@@ -8,7 +8,7 @@ From mathcomp Require Import all_ssreflect.
 From equimargin.checker Require Import integers spaces semidefinite programs kernels rows families one_norms json numbers stated_programs certificate.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 
-(** A file is accepted; or it is read, and what it claims does not follow from its points; or it is no certificate that [certificate] reads. *)
+(** A file is accepted; or it is read, and its digests are wrong or what it claims does not follow from its points; or it is no certificate that [certificate] reads. *)
 Inductive answer := Accepted | Rejected | Unread.
 Definition answer_to (file : seq text) : answer :=
   if obind verdict (parse file) is Some b then (if b then Accepted else Rejected) else Unread.

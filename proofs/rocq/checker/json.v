@@ -19,8 +19,8 @@ Notation "x <- f ; g" := (obind (fun x => g) f) (at level 60, f at next level, r
 Definition require A (b : bool) (v : option A) := if b then v else None.
 
 (** ** Values *)
-(** [Decimal m e] is m 10^e. *)
-Inductive json := Null | Boolean of bool | Integer of Z | Decimal of Z & Z | String of seq byte
+(** [Decimal s m e] is m 10^e, and s how the file writes it. *)
+Inductive json := Null | Boolean of bool | Integer of Z | Decimal of seq byte & Z & Z | String of seq byte
   | Array of seq json | Object of seq (seq byte * json).
 
 Definition code (b : byte) := Z.of_N (Byte.to_N b).
@@ -37,8 +37,8 @@ Definition exponent (s : seq byte) : option Z :=
   let: (negative, s) := match s with x2d%byte :: s' => (true, s') | x2b%byte :: s' => (false, s') | _ => (false, s) end in
   let: (m, count, rest) := digits Z0 0 s in
   require [&& 0 < count, count <= MOST_EXPONENT_DIGITS & nilp rest] (Some (if negative then Z.opp m else m)).
-Definition number (s : seq byte) : option json :=
-  let: (negative, s) := if s is x2d%byte :: s' then (true, s') else (false, s) in
+Definition number (text : seq byte) : option json :=
+  let: (negative, s) := if text is x2d%byte :: s' then (true, s') else (false, text) in
   let signed m := if negative then Z.opp m else m in
   let: (m, count, rest) := digits Z0 0 s in
   let leading_zero := if s is x30%byte :: _ :: _ then 1 < count else false in
@@ -48,10 +48,10 @@ Definition number (s : seq byte) : option json :=
   | x2e%byte :: s' => let: (m', places, rest') := digits m 0 s' in
     require ((0 < places) && (places <= MOST_DIGITS))
     (match rest' with
-    | [::] => Some (Decimal (signed m') (Z.opp (Z.of_nat places)))
-    | (x65 | x45)%byte :: s'' => e <- exponent s''; Some (Decimal (signed m') (Z.sub e (Z.of_nat places)))
+    | [::] => Some (Decimal text (signed m') (Z.opp (Z.of_nat places)))
+    | (x65 | x45)%byte :: s'' => e <- exponent s''; Some (Decimal text (signed m') (Z.sub e (Z.of_nat places)))
     | _ => None end)
-  | (x65 | x45)%byte :: s' => e <- exponent s'; Some (Decimal (signed m) e)
+  | (x65 | x45)%byte :: s' => e <- exponent s'; Some (Decimal text (signed m) e)
   | _ => None end.
 (** A value that is no string, no array and no object. *)
 Definition scalar (s : seq byte) : option json :=

@@ -24,14 +24,16 @@ Definition reduced (m p : Z) : rational := match m with
   | Z0 => integer 0 | Zpos n => let: (n', p') := odd_part n p in Rational (Zpos n') p' 1
   | Zneg n => let: (n', p') := odd_part n p in Rational (Zneg n') p' 1 end.
 (** The double nearest to m 10^e for m > 0, as an integer and a power of two: the quotient of m 10^e and 2^p has 53 bits, or fewer where
-    p is the least there is, and is rounded to an integer. None where it is infinite. *)
+    p is the least there is, and is rounded to an integer. It is computed once, with 53 or 54 bits, and halved where it has 54. None where it is
+    infinite. *)
 Definition nearest_double (m e : Z) : option (Z * Z) :=
   let N := (m * ten_to e)%BZ in let D := ten_to (- e) in
-  let quotient p := Z.div_eucl (N * two_to (- p))%BZ (D * two_to p)%BZ in
-  let low := (Z.log2 N - Z.log2 D - BITS)%BZ in
-  let p := Z.max LEAST_POWER (if Z.ltb (quotient low).1 (two_to BITS) then low else Z.succ low) in
-  let: (q, rest) := quotient p in
-  let up := match Z.compare (2 * rest)%BZ (D * two_to p)%BZ with Lt => false | Eq => Z.odd q | Gt => true end in
+  let least := Z.max LEAST_POWER (Z.log2 N - Z.log2 D - BITS)%BZ in
+  let over := (D * two_to least)%BZ in
+  let: (q, rest) := Z.div_eucl (N * two_to (- least))%BZ over in
+  let: (q, rest, over, p) := if Z.ltb q (two_to BITS) then (q, rest, over, least) else
+    (Z.div2 q, if Z.odd q then Z.add rest over else rest, Z.add over over, Z.succ least) in
+  let up := match Z.compare (2 * rest)%BZ over with Lt => false | Eq => Z.odd q | Gt => true end in
   let q' := if up then Z.succ q else q in
   require (Z.ltb (Z.log2 q' + p)%BZ INFINITE_POWER) (Some (q', p)).
 Definition decimal (m e : Z) : option rational := match m with
@@ -75,7 +77,7 @@ Definition quotient (s : seq byte) : option rational :=
   end.
 
 Definition rational_of (v : json) : option rational := match v with
-  | Integer m => Some (integer m) | Decimal m e => decimal m e | String s => quotient s | _ => None end.
+  | Integer m => Some (integer m) | Decimal _ m e => decimal m e | String s => quotient s | _ => None end.
 
 (** ** Units *)
 Definition unit_power (v : rational) : positive := Z.to_pos (two_to (- power v)).

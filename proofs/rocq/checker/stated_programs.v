@@ -45,6 +45,9 @@ Definition read_triangle (n : nat) (v : json) : option table :=
 
 (** ** The program *)
 Definition PROGRAM_KEYS : seq text := [:: "P"; "q"; "c"; "A"; "b"; "G"; "h"; "cones"].
+(** The largest number of entries of all matrices, with those that are 0: every one of them is kept, which takes half a gigabyte. *)
+Definition MOST_ENTRIES : Z := 10000000.
+Definition are_few (n height : nat) := Z.leb (Z.mul (Z.of_nat n) (Z.of_nat (n + height))) MOST_ENTRIES.
 (** A cone is stated by its number of rows, which is one more than [second_order] is told. *)
 Definition read_cone (rows : nat) (v : json) : option nat :=
   if v is Integer k then (if Z.ltb 0 k && Z.leb k (Z.of_nat rows) then Some (Z.to_nat (Z.pred k)) else None) else None.
@@ -52,6 +55,7 @@ Definition read_program (given : json) : option program :=
   require (has_keys PROGRAM_KEYS given)
   (q <- obind read_numbers (get "q" given); b <- obind read_numbers (get "b" given); h <- obind read_numbers (get "h" given);
    let n := size (steps q) in let rows := size (steps h) in
+   if ~~ are_few n (size (steps b) + rows) then None else
    P <- obind (read_triangle n) (get "P" given); c <- obind rational_of (get "c" given);
    A <- obind (read_table (size (steps b)) n) (get "A" given); G <- obind (read_table rows n) (get "G" given);
    K <- obind (array (read_cone rows)) (get "cones" given);

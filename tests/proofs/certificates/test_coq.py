@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from campaigns.certificate_mutations import accepted, hostile, mutations, signed
 from campaigns.rocq import programs, singular
-from campaigns.two_checkers import INDEFINITE, one_sided, rays, weighted
+from campaigns.two_checkers import INDEFINITE, doubled, of_form, one_sided, rays, rewritten, weighted
 from equimargin.cli.app import app
 from equimargin.formulations import (
     classification,
@@ -206,6 +206,17 @@ def test_the_extracted_program_answers_as_the_checker_in_python_does(tmp_path: P
 
 
 @BOTH
+def test_the_program_refuses_wrong_digests_keys_and_schemas(tmp_path: Path) -> None:
+    forms = [*(json.dumps(changed).encode() for _, changed in of_form(SOFT)), *(data for _, data in (*doubled(SOFT), *rewritten(SOFT)))]
+    files = [tmp_path / f"{k}.json" for k in range(len(forms))]
+    for file, data in zip(files, forms, strict=True):
+        file.write_bytes(data)
+    found = [answer is coq.Answer.ACCEPTED for answer in coq.answers(coq.build(), files)]
+    assert found == [accepted(data) is not None for data in forms]
+    assert {True, False} == set(found)
+
+
+@BOTH
 def test_the_program_refuses_a_ray_that_is_none(tmp_path: Path) -> None:
     """Multipliers that do not cancel, and weights of which a row of the ray has a finite one."""
     problem, dual = WITHOUT_POINT["problem"], WITHOUT_POINT["dual"]
@@ -272,6 +283,20 @@ def test_a_program_under_another_schema_is_not_read(schema: str, tmp_path: Path)
     wrong = PROGRAMS["linear"] | {"schema": schema}
     assert coq.answer(coq.build(), written(tmp_path, "wrong.json", wrong)) is coq.Answer.UNREAD
     assert accepted(json.dumps(wrong).encode()) is None
+
+
+@BOTH
+def test_a_program_whose_matrices_would_fill_the_memory_is_not_read(tmp_path: Path) -> None:
+    """3,500 unknowns without a constraint: the triangle of P and its mirror image have more than ten million zeros."""
+    n = 3500
+    empty: dict[str, Any] = {key: [] for key in ("P", "A", "b", "G", "h", "cones")}
+    document = signed(
+        PROGRAMS["linear"]
+        | {"problem": empty | {"q": [0] * n, "c": 0}, "claim": {"lower": 0, "upper": 0}}
+        | {"primal": {"x": [0] * n}, "dual": {"x": [0] * n, "y": [], "z": []}}
+    )
+    assert accepted(json.dumps(document).encode()) is not None
+    assert coq.answer(coq.build(), written(tmp_path, "large.json", document)) is coq.Answer.UNREAD
 
 
 @BOTH
