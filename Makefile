@@ -12,7 +12,7 @@ PYODIDE  ?= $(wildcard .pytest_cache/pyodide/node_modules/pyodide)
 # what benchmarks compare with has an environment of its own, because tests are to run as they do without it
 PEERS    := build/peers
 
-.PHONY: help demo check check-claims experiments lint mutants faults mutated-certificates mutation proofs verified-checker two-checkers proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-sameness nightly-path nightly-bounds killed-studies fuzz bench bench-each bench-against leaderboard scaling docs dist clean
+.PHONY: help demo check check-claims experiments lint mutants faults mutated-certificates mutation proofs verified-checker two-checkers three-checkers proved-data proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-sameness nightly-path nightly-bounds killed-studies fuzz bench bench-each bench-against leaderboard scaling docs dist clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22
@@ -121,7 +121,13 @@ verified-checker: $(READY)  ## the checker that is proved in Coq, extracted to O
 two-checkers: $(READY)  ## the proved program and checker.py on certificates that are changed on purpose: make two-checkers SEED=1 MUTATIONS=420
 	PYTHONPATH=tests $(BIN)/python -m campaigns.two_checkers --seed $(SEED) --examples $(MUTATIONS)
 
-proof-mutants: $(READY)  ## the same with definitions that are wrong on purpose: each must be noticed
+three-checkers: $(READY)  ## the same with Coq beside them, which computes each verdict, on certificates of eight points a family
+	PYTHONPATH=tests $(BIN)/python -m campaigns.three_checkers $(ARGS)
+
+proved-data: $(READY)  ## certificates of whole data sets, of every family by three kernels, put to all three checkers
+	PYTHONPATH=tests $(BIN)/python -m campaigns.proved_data $(ARGS)
+
+proof-mutants: $(READY)  ## make proofs with definitions that are wrong on purpose: each must be noticed
 	PYTHONPATH=tests $(BIN)/python -m campaigns.rocq --mutants
 
 docs: $(READY)  ## the documentation, in build/docs: every example is run, a warning is an error, and every link inside is followed

@@ -7,6 +7,21 @@ compiled    the files of `rocq` that both need, compiled once
 
 from equimargin.proofs.coq.compiled import NotProved
 from equimargin.proofs.coq.program import Answer, answer, answers, build, built
-from equimargin.proofs.coq.theorem import COVERED, PIECE, module_of, prove, strings, theorem
+from equimargin.proofs.coq.theorem import CONDITION, COVERED, PIECE, condition, module_of, prove, strings, theorem
 
-__all__ = ["COVERED", "PIECE", "Answer", "NotProved", "answer", "answers", "build", "built", "module_of", "prove", "strings", "theorem"]
+__all__ = [
+    "CONDITION",
+    "COVERED",
+    "PIECE",
+    "Answer",
+    "NotProved",
+    "answer",
+    "answers",
+    "build",
+    "built",
+    "condition",
+    "module_of",
+    "prove",
+    "strings",
+    "theorem",
+]

@@ -33,7 +33,7 @@ class Answer(Enum):
     ACCEPTED = "accepted"
     """The claim is true."""
     REJECTED = "rejected"
-    """The file is read, and its claim does not follow from its points."""
+    """The file is read, and its digests are wrong or its claim does not follow from its points."""
     UNREAD = "unread"
     """The file is no certificate that this checker reads."""
 
@@ -104,10 +104,11 @@ def answers(program: Path, certificates: Sequence[Path]) -> list[Answer]:
     ------
     NotProved : the program does not answer for each of them.
     """
+    most = MOST_SECONDS * len(certificates)
     try:
-        ended = subprocess.run([program, *certificates], capture_output=True, text=True, errors="replace", timeout=MOST_SECONDS)
+        ended = subprocess.run([program, *certificates], capture_output=True, text=True, errors="replace", timeout=most)
     except subprocess.TimeoutExpired:
-        raise NotProved(f"the program that is proved takes longer than {MOST_SECONDS} seconds") from None
+        raise NotProved(f"the program that is proved takes longer than {most:,} seconds") from None
     except OSError as reason:
         raise NotProved(f"the program that is proved cannot be started: {reason}; delete {program} and build it anew") from None
     said = ended.stdout.split()

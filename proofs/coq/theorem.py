@@ -2,15 +2,18 @@
 
     forall R : realFieldType, holds R certificate        the minimum of the stated problem exists, and lies in the claimed interval
 
-over every ordered field R; or, where the file claims only that, the one end of the interval, or that no point is feasible. Nothing
-of the certificate is read here: it is cut into pieces, and Coq reads them. Formats 1 and 2 are covered. Of an RBF
-kernel `holds` speaks of every exponential on R, and of all points whose inner products are the kernel's values: that there are such is not
-proved. Of programs with second-order cones whose two ends differ, it says that no feasible point is below the one and some is not above
-the other, as a minimum need not exist. `rocq` is compiled at its first use, and kept in the user's cache.
+over every ordered field R; or, where the file claims only that, the one end of the interval, that no point is feasible, or that there is
+no lower bound. Nothing of the certificate is read here but whether its kernel is an RBF: it is cut into pieces, and Coq reads them.
+
+Formats 1 and 2 are covered. Of an RBF kernel `holds` speaks of every exponential on R, and of all points whose inner products are the
+kernel's values: that there are such is not proved. Of programs with second-order cones whose two ends differ, it says that no feasible
+point is below the one and some is not above the other, as a minimum need not exist. `rocq` is compiled at its first use, and kept in the
+user's cache.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import tempfile
@@ -20,16 +23,19 @@ from equimargin.proofs.coq.compiled import NotProved, coqc, library
 
 PIECE = 1000
 """Bytes of a string in the Coq file: Coq's stack is too small for strings of 100,000."""
-COVERED = "it reads format 1, and format 2 with matrices of at most ten million entries, zeros included"
+COVERED = "it reads formats 1 and 2 as they are written here, with matrices of at most ten million entries, zeros included"
 """What the proved checker reads, as a sentence on a certificate that it refuses says it."""
 INSTALL = "apt-get install coq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics"
 """What installs Coq and the libraries that the theorems need."""
 CLOSED = "Closed under the global context"
 """What Coq says of a theorem that rests on no axiom."""
 
+CONDITION = "for every exponential, and for points with these inner products; that there are such is not proved"
+"""What a theorem about an RBF kernel is conditional on."""
+
 HEAD = "(** A certificate, byte by byte, and the theorem that its claim holds: written by equimargin, checked by"
 FILE = """{head}
-        coqc -Q ROCQ equimargin {module}.v          where ROCQ is the folder proofs/rocq of equimargin, compiled *)
+        coqc -Q ROCQ equimargin {module}.v          where ROCQ is the folder proofs/rocq of equimargin, compiled{condition} *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From equimargin.checker Require Import json certificate.
 Open Scope text_scope.
@@ -70,7 +76,22 @@ def theorem(data: bytes, module: str) -> str:
     ------
     NotProved : a byte is not ASCII.
     """
-    return FILE.format(head=HEAD, module=module, pieces=strings(data))
+    given = condition(data)
+    return FILE.format(head=HEAD, module=module, pieces=strings(data), condition=f". The theorem holds\n        {given}" if given else "")
+
+
+def condition(data: bytes) -> str:
+    """What the theorem about a certificate is conditional on: nothing, but for an RBF kernel.
+
+    Parameters
+    ----------
+    data : the certificate.
+    """
+    try:
+        kernel = json.loads(data)["problem"]["kernel"]
+        return CONDITION if kernel["name"] == "rbf" else ""
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return ""
 
 
 def module_of(certificate: Path) -> str:
@@ -118,5 +139,5 @@ def _checked(file: Path, compiled: Path) -> str:
         return coqc(file, compiled)
     except NotProved as reason:
         if "check certificate" in str(reason):
-            raise NotProved(f"the checker that is proved in Coq does not accept it: {COVERED}") from None
+            raise NotProved(f"the checker that is proved in Coq does not accept it, or does not read it: {COVERED}") from None
         raise

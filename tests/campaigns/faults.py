@@ -80,7 +80,7 @@ FAULTS = (
         "np.asarray(self.kernel.block(X, Z) + 0.0)",
         ("problems",),
     ),
-    Fault("ties are pairs", "formulations/rows/counted.py", "[:, None] > self.level", "[:, None] >= self.level", ("bounds",)),
+    Fault("ties are pairs", "formulations/rows/counted.py", "np.repeat(first - (np", "np.repeat(first + 1 - (np", ("bounds",)),
     Fault("ties counted", "formulations/rows/counted.py", "ties * (ties - 1) // 2", "ties * (ties - 2) // 2", ("labelled_pairs",)),
     Fault("a margin of exactly 1 is violated", "formulations/rows/pair_sweeps.py", "z[p] > edge", "z[p] >= edge", ("labelled_pairs",)),
     Fault("half of A'u", "formulations/rows/pair_sweeps.py", "pull[t] -= (tau", "pull[t] += (tau", ("labelled_pairs",)),
@@ -232,8 +232,8 @@ FAULTS = (
     Fault(
         "pairs of two queries",
         "formulations/rows/counted.py",
-        "zip(self.starts[:-1], self.starts[1:]",
-        "zip(self.starts[:1], self.starts[-1:]",
+        "np.repeat(first - (np",
+        "np.repeat(0 * first - (np",
         ("bounds",),
     ),
     Fault(

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import theorems
+from campaigns.rocq import MUTANTS, Mutant
 from equimargin.cli.app import app
 from equimargin.formulations import links
 from equimargin.formulations.links.kinds import EVIDENCE
@@ -54,3 +55,9 @@ def test_nothing_is_assumed(file: str) -> None:
 def test_the_statements_are_the_pinned_ones() -> None:
     """A theorem or a definition that changes does so on purpose: renew the digests by `python tests/theorems.py`."""
     assert theorems.digests() == json.loads(theorems.STATEMENTS.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_every_mutant_has_one_place_in_its_file(mutant: Mutant) -> None:
+    text = (theorems.ROCQ / f"{mutant.file}.v").read_text(encoding="utf-8")
+    assert text.count(mutant.old) == 1

@@ -1,7 +1,7 @@
 (** * Certificates
 
     [stated] is what a file says: the problem, and the interval that its claim is. [holds] says that this claim is true: between two finite ends
-    is the optimum, which exists, and between two infinite ones no point is feasible ([rows.in_interval]); [check_sound] that it does where [check] accepts the file. What a file has to look like is in certificate.md. Read are the families of [families]
+    is the optimum, which exists, between two ends inf no point is feasible, and from -inf to inf nothing is claimed ([rows.in_interval]); [check_sound] that it does where [check] accepts the file. What a file has to look like is in certificate.md. Read are the families of [families]
     with a linear, polynomial or RBF kernel or a given Gram matrix, a constant included, and weights. A side may be missing, and multipliers may be a ray. A file with wrong digests is
     not accepted; what is proved is about the bytes themselves.
 
@@ -151,10 +151,11 @@ Fixpoint spread (at_row : Z) (given : seq (Z * Z)) (n : nat) : option (seq Z) :=
       if Z.eqb r at_row then omap (cons v) (spread (Z.succ at_row) given' n') else omap (cons Z0) (spread (Z.succ at_row) given n')
   | n'.+1, [::] => omap (cons Z0) (spread (Z.succ at_row) [::] n')
   end.
+Definition index (v : json) : option Z := if v is Integer m then Some m else None.
 Definition COMBINATION_KEYS : seq text := [:: "rows"; "numerators"; "denominator"].
 Definition read_combination (keys : seq text) (n : nat) (v : json) : option dual_point :=
   require (has_keys keys v)
-  (r <- obind (array whole) (get "rows" v); s <- obind (array whole) (get "numerators" v); u <- obind whole (get "denominator" v);
+  (r <- obind (array index) (get "rows" v); s <- obind (array whole) (get "numerators" v); u <- obind whole (get "denominator" v);
    al <- spread Z0 (sort (fun p q => Z.leb p.1 q.1) (zip r s)) n;
    if u is Zpos u' then require (size r == size s) (Some (Dual al u')) else None).
 Definition read_multipliers := read_combination COMBINATION_KEYS.

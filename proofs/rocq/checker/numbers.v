@@ -24,7 +24,7 @@ Definition reduced (m p : Z) : rational := match m with
   | Z0 => integer 0 | Zpos n => let: (n', p') := odd_part n p in Rational (Zpos n') p' 1
   | Zneg n => let: (n', p') := odd_part n p in Rational (Zneg n') p' 1 end.
 (** The double nearest to m 10^e for m > 0, as an integer and a power of two: the quotient of m 10^e and 2^p has 53 bits, or fewer where
-    p is the least there is, and is rounded to an integer. It is computed once, with 53 or 54 bits, and halved where it has 54. None where it is
+    p is the least there is, and is rounded to an integer; one that is rounded to 2^53 is halved. It is computed once, with 53 or 54 bits, and halved where it has 54. None where it is
     infinite. *)
 Definition nearest_double (m e : Z) : option (Z * Z) :=
   let N := (m * ten_to e)%BZ in let D := ten_to (- e) in
@@ -35,6 +35,7 @@ Definition nearest_double (m e : Z) : option (Z * Z) :=
     (Z.div2 q, if Z.odd q then Z.add rest over else rest, Z.add over over, Z.succ least) in
   let up := match Z.compare (2 * rest)%BZ over with Lt => false | Eq => Z.odd q | Gt => true end in
   let q' := if up then Z.succ q else q in
+  let: (q', p) := if Z.eqb q' (two_to BITS) then (two_to (BITS - 1), Z.succ p) else (q', p) in
   require (Z.ltb (Z.log2 q' + p)%BZ INFINITE_POWER) (Some (q', p)).
 Definition decimal (m e : Z) : option rational := match m with
   | Z0 => Some (integer 0)

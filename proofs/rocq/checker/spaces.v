@@ -60,7 +60,6 @@ Fixpoint combined (k : seq Z) (s : seq (seq Z)) : seq Z :=
 Definition length_of_features (X : cloud) (k : seq Z) (u : positive) : fraction :=
   let v := combined k (points X) in Fraction (product v v) (Pos.mul (Pos.mul u (unit X)) (Pos.mul u (unit X))).
 
-Definition places_of (G : geometry) := match G with Features X => size (points X) | Matrix G => size (entries G) | Enclosed E => size (names E) end.
 Definition coefficients_of (G : geometry) := match G with Features X => dimension X | Matrix G => size (entries G) | Enclosed E => size (names E) end.
 Definition function_in (G : geometry) (k : seq Z) (u : positive) :=
   match G with Features X => of_features X k u | Matrix G => of_coefficients G k u | Enclosed E => of_enclosed E k u end.

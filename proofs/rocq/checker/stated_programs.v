@@ -45,7 +45,7 @@ Definition read_triangle (n : nat) (v : json) : option table :=
 
 (** ** The program *)
 Definition PROGRAM_KEYS : seq text := [:: "P"; "q"; "c"; "A"; "b"; "G"; "h"; "cones"].
-(** The largest number of entries of all matrices, with those that are 0: every one of them is kept, which takes half a gigabyte. *)
+(** The largest number of entries of all matrices, as if every 0 were kept: at most half a gigabyte. *)
 Definition MOST_ENTRIES : Z := 10000000.
 Definition are_few (n height : nat) := Z.leb (Z.mul (Z.of_nat n) (Z.of_nat (n + height))) MOST_ENTRIES.
 (** A cone is stated by its number of rows, which is one more than [second_order] is told. *)

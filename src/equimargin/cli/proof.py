@@ -101,11 +101,12 @@ def _asked_of_the_program(files: list[str]) -> int:
 
 def _proved(file: str) -> bool:
     """Whether Coq checks the theorem of a certificate; a line says so, or why not."""
-    from equimargin.proofs.coq import NotProved, prove
+    from equimargin.proofs.coq import NotProved, condition, prove
 
     try:
         with sentences():
-            typer.echo(f"{file}: PROVED: Coq has checked the theorem {prove(Path(file))}, which rests on no axiom")
+            theorem, given = prove(Path(file)), condition(Path(file).read_bytes())
+            typer.echo(f"{file}: PROVED: Coq has checked the theorem {theorem}, which rests on no axiom{given and f'; it holds {given}'}")
     except NotProved as reason:
         typer.echo(f"{file}: NOT PROVED: {reason}")
         return False

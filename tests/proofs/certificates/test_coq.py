@@ -116,7 +116,10 @@ def test_coq_proves_what_it_covers_and_says_what_it_does_not(tmp_path: Path) -> 
     assert status == 4
     for name in proved:
         assert re.search(rf"{name}.json: PROVED: Coq has checked the theorem \S*{name}.v, which rests on no axiom", said)
-    assert f"path.json: NOT PROVED: the checker that is proved in Coq does not accept it: {coq.COVERED}" in said
+    conditional = [line.partition(".json")[0].rpartition("/")[2] for line in said.splitlines() if f"it holds {coq.CONDITION}" in line]
+    assert conditional == ["rbf"]
+    assert coq.CONDITION in (tmp_path / "rbf.v").read_text()
+    assert f"path.json: NOT PROVED: the checker that is proved in Coq does not accept it, or does not read it: {coq.COVERED}" in said
 
 
 @NEEDS_COQ
@@ -206,14 +209,25 @@ def test_the_extracted_program_answers_as_the_checker_in_python_does(tmp_path: P
 
 
 @BOTH
-def test_the_program_refuses_wrong_digests_keys_and_schemas(tmp_path: Path) -> None:
-    forms = [*(json.dumps(changed).encode() for _, changed in of_form(SOFT)), *(data for _, data in (*doubled(SOFT), *rewritten(SOFT)))]
+@pytest.mark.parametrize("document", [SOFT, RBF, WITHOUT_POINT, PROGRAMS["quadratic"], PROGRAMS["cone"], PROGRAMS["infeasible"]])
+def test_the_program_refuses_wrong_digests_keys_and_schemas(document: dict[str, Any], tmp_path: Path) -> None:
+    forms = [json.dumps(changed).encode() for _, changed in of_form(document)]
+    forms += [data for _, data in (*doubled(document), *rewritten(document))]
     files = [tmp_path / f"{k}.json" for k in range(len(forms))]
     for file, data in zip(files, forms, strict=True):
         file.write_bytes(data)
     found = [answer is coq.Answer.ACCEPTED for answer in coq.answers(coq.build(), files)]
     assert found == [accepted(data) is not None for data in forms]
     assert {True, False} == set(found)
+
+
+@BOTH
+def test_the_program_takes_the_numbers_of_rows_as_integers_alone(tmp_path: Path) -> None:
+    dual = SOFT["dual"]
+    for rows in ([float(row) for row in dual["rows"]], [str(row) for row in dual["rows"]]):
+        changed = signed(SOFT | {"dual": dual | {"rows": rows}})
+        assert accepted(json.dumps(changed).encode()) is None
+        assert coq.answer(coq.build(), written(tmp_path, "rows.json", changed)) is coq.Answer.UNREAD
 
 
 @BOTH
