@@ -4,9 +4,9 @@
 
 Each bundled data set is compared as a user does it, `equimargin compare NAME --kernel KERNEL --certify FOLDER`, and with --data the first
 20 queries of MQ2008 and the first one of OHSUMED. `checker.py`, the program that is extracted from the proof, and Coq itself are asked
-about every certificate; Coq only about those of at most --largest bytes, and of at most --points points where the kernel is not linear: it
-computes one value for each pair of points, which takes it 3 milliseconds by an RBF kernel. Certificates that --folder has are not made again. Exit status 1
-where two checkers differ, or Coq does not prove what it is asked.
+about every certificate. Coq is asked only about those of at most --largest bytes, and of at most --points points where the kernel is not
+linear: every pair of points has a kernel value, which takes it 3 milliseconds by an RBF kernel. Certificates that --folder has are not
+made again. Exit status 1 where two checkers differ, a comparison fails, or Coq does not prove what it is asked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KERNELS = "linear", "polynomial", "rbf"
 QUERIES = 20
 """Queries of MQ2008 that are taken."""
 POINTS = 100
-"""Points of the largest certificate by a kernel that is not linear that Coq is asked about, if nothing else is said: it takes 20 seconds."""
+"""Points of the largest certificate by a kernel that is not linear that Coq is asked about: it takes 20 seconds there."""
 UNDECIDED = 4
 """The exit status of a comparison of which a family stays open."""
 LARGEST = 1_000_000
@@ -65,7 +65,7 @@ def _options() -> argparse.Namespace:
         "--points",
         type=int,
         default=POINTS,
-        help="points of the largest certificate by another kernel than a linear one that Coq is asked about",
+        help="points of the largest such certificate that is not linear",
     )
     parser.add_argument("--largest", type=int, default=LARGEST, help="bytes of the largest certificate that Coq is asked about")
     return parser.parse_args()
