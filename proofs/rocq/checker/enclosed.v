@@ -1,7 +1,7 @@
 (** * Functions in a space of which the inner products are known up to an error
 
     Points whose inner products lie within e of the entries of a matrix G. The function of coefficients beta has then the values G beta up to
-    e |beta|_1, and its length is beta' G beta up to e |beta|_1^2 ([enclosed_described]). Points with one name have the same inner products, so
+    e |beta|_1, and its length is beta' G beta up to e |beta|_1^2 ([enclosed_described]); of G only the columns are asked in which beta is not 0. Points with one name have the same inner products, so
     that the coefficients of all of them may be added up ([together]): then |beta|_1 is smaller, and 0 where the coefficients cancel. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -28,6 +28,13 @@ Lemma size_but_name x X k : size k = size X -> size (but_name x X k) = size X.
 Proof. by elim: X k => [|y X IH] [|a k] //= [e]; rewrite IH. Qed.
 Lemma size_together X k n : size k = size X -> size (together X k n) = size X.
 Proof. elim: n X k => [|n IH] [|x X] [|a k] //= [e]; case: Z.eqb; rewrite /= ?IH ?size_but_name ?e //. Qed.
+Lemma but_name_used x X k i : entry k i = Z0 -> entry (but_name x X k) i = Z0.
+Proof. by elim: X k i => [|y X IH] [|a k] [|i] //=; rewrite /entry ?nth_nil //=; [case: same_name|exact: IH]. Qed.
+Lemma together_used X k n i : entry k i = Z0 -> entry (together X k n) i = Z0.
+Proof.
+elim: n X k i => [|n IH] [|x X] [|a k] [|i] //=; first by move=> ->.
+by case: Z.eqb => h; apply: IH => //; exact: but_name_used.
+Qed.
 Lemma together_sum n X k : size k = size X -> \sum_(i < size X) term X k i = \sum_(i < size X) term X (together X k n) i.
 Proof.
 elim: n X k => [|n IH] [|x X] [|a k] //= [e]; case: Z.eqb => /=; rewrite !big_ord_recl /= /term /= -/(term _ _).
@@ -44,7 +51,8 @@ Local Notation m := (size X).
 Variable K : 'I_m -> 'I_m -> R.
 Hypothesis sym : forall i j, K i j = K j i.
 Hypothesis size_G : size (entries G) = m.
-Hypothesis near : forall i j : 'I_m, `|K i j - entry_of R G i j| <= frac (Fraction (wrong N) (gram_unit G)).
+(** The matrix is near where a point of the column has a coefficient. *)
+Definition near_of (k : seq Z) := forall i j : 'I_m, entry k j != Z0 -> `|K i j - entry_of R G i j| <= frac (Fraction (wrong N) (gram_unit G)).
 Lemma together_over k u (g : seq Z -> R) : size k = m ->
   \sum_(i < m) over k u i * g (nth [::] X i) = \sum_(i < m) over (together X k (size k)) u i * g (nth [::] X i).
 Proof.
@@ -59,16 +67,17 @@ rewrite [`|(zr (Zpos u))^-1|]ger0_norm ?invr_ge0 ?ltW ?zr_gt0 //; congr (_ / _).
 case: (nth Z0 k i) => [|p|p]; rewrite ?normr0 ?(gtr0_norm (zr_gt0 R p)) //.
 by rewrite -[zr (Zneg p)]/(zr (Z.opp (Zpos p))) zrN normrN gtr0_norm ?zr_gt0.
 Qed.
-Lemma enclosed_value k u (j : 'I_m) : size k = m -> let f := of_enclosed N k u in
+Lemma enclosed_value k u (j : 'I_m) : near_of k -> size k = m -> let f := of_enclosed N k u in
   `|\sum_(i < m) over (together X k (size k)) u i * K i j - over (values f) (value_unit f) j| <= frac (Fraction (noise f) (value_unit f)).
 Proof.
-move=> e; cbv zeta; set f := of_enclosed N k u; set k' := together X k (size k); have e' : size k' = m by rewrite /k' (size_together _ e).
+move=> near e; cbv zeta; set f := of_enclosed N k u; set k' := together X k (size k); have e' : size k' = m by rewrite /k' (size_together _ e).
 have -> : over (values f) (value_unit f) j = \sum_(i < m) over k' u i * entry_of R G j i.
   by rewrite /entry_of over_product ?e' // /over /entry /= (nth_map [::]) ?size_G.
 rewrite -sumrB (le_trans (ler_norm_sum _ _ _)) //.
 have -> : frac (Fraction (noise f) (value_unit f)) = (\sum_(i < m) `|over k' u i|) * frac (Fraction (wrong N) (gram_unit G)) :> R.
   by rewrite abs_total // -fracM /frac /= Z.mul_comm.
-by rewrite mulr_suml; apply: ler_sum => i _; rewrite -mulrBr normrM ler_wpmul2l ?normr_ge0 // sym near.
+rewrite mulr_suml; apply: ler_sum => i _; rewrite -mulrBr normrM; have [z|z] := eqVneq (entry k i) Z0; last by rewrite ler_wpmul2l ?normr_ge0 // sym near.
+by rewrite /over (together_used X (size k) z) zr0 !mul0r normr0 !mul0r.
 Qed.
 Lemma noise_ge0 k u : size k = m -> Z.leb Z0 (wrong N) -> 0 <= frac (Fraction (noise (of_enclosed N k u)) (value_unit (of_enclosed N k u))) :> R.
 Proof.
@@ -86,17 +95,17 @@ Local Notation m := (size X).
 Variable x : 'I_m -> V.
 Hypothesis inner : forall i j, ip (x i) (x j) = K (nth [::] X i) (nth [::] X j).
 Hypothesis size_G : size (entries G) = m.
-Hypothesis near : forall i j : 'I_m, `|ip (x i) (x j) - entry_of R G i j| <= frac (Fraction (wrong N) (gram_unit G)).
+Local Notation near k := (near_of (N := N) (fun i j => ip (x i) (x j)) k).
 Hypothesis wrong0 : Z.leb Z0 (wrong N).
-Lemma enclosed_fit k u : size k = m -> fits ip (at_place x) (of_enclosed N k u) (\sum_(i < m) over (together X k (size k)) u i *: at_place x i).
+Lemma enclosed_fit k u : near k -> size k = m -> fits ip (at_place x) (of_enclosed N k u) (\sum_(i < m) over (together X k (size k)) u i *: at_place x i).
 Proof.
-move=> e; set k' := together X k (size k); have e' : size k' = m by rewrite /k' (size_together _ e).
+move=> isnear e; set k' := together X k (size k); have e' : size k' = m by rewrite /k' (size_together _ e).
 have -> : \sum_(i < m) over k' u i *: at_place x i = \sum_(i < m) over k' u i *: x i by apply: eq_bigr => i _; rewrite at_place_in.
 set f := of_enclosed N k u.
 have value (j : 'I_m) : `|ip (\sum_(i < m) over k' u i *: x i) (x j) - over (values f) (value_unit f) j| <= frac (Fraction (noise f) (value_unit f)).
   rewrite ip_suml (eq_bigr (fun i : 'I_m => over k' u i * ip (x i) (x j))) => [|i _]; last by rewrite ip_scalel.
   have sym i' j' : ip (x i') (x j') = ip (x j') (x i') by exact: ip_sym.
-  exact: (@enclosed_value R N (fun i j => ip (x i) (x j)) sym size_G near).
+  exact: (@enclosed_value R N (fun i j => ip (x i) (x j)) sym size_G).
 split=> [i|].
   have [l|l] := ltnP i m; first by rewrite -[i]/(nat_of_ord (Ordinal l)) at_place_in; exact: value.
   by rewrite at_place_out // ip0r /over /entry /= nth_default ?size_map ?size_G // zr0 mul0r subrr normr0 noise_ge0.
@@ -109,10 +118,10 @@ have -> : zr (Z.mul (wrong N) (Z.mul (total [seq Z.abs a | a <- k']) (total [seq
 rewrite -big_split; apply: ler_sum => j _ /=; rewrite ip_scaler -[_ * ip _ _](subrK (over k' u j * over (values f) (value_unit f) j)) addrC ler_add2l -mulrBr.
 by rewrite (le_trans (ler_norm _)) // normrM ler_wpmul2l ?normr_ge0 // value.
 Qed.
-Theorem enclosed_described : described ip (Enclosed N) x.
+Theorem enclosed_described ks : (forall k, k \in ks -> near k) -> described ip ks (Enclosed N) x.
 Proof.
-split=> k u e; first by exists (\sum_(i < m) over (together X k (size k)) u i *: at_place x i); exact: enclosed_fit.
-have [_ h] := enclosed_fit u e; cbv zeta; apply: le_trans h.
+move=> nears; split=> k u /nears isnear e; first by exists (\sum_(i < m) over (together X k (size k)) u i *: at_place x i); exact: enclosed_fit.
+have [_ h] := enclosed_fit u isnear e; cbv zeta; apply: le_trans h.
 have pairs l : ip (\sum_(i < m) over l u i *: at_place x i) (\sum_(i < m) over l u i *: at_place x i) =
     \sum_(i < m) over l u i * \sum_(j < m) over l u j * K (nth [::] X i) (nth [::] X j).
   rewrite ip_suml; apply: eq_bigr => i _; rewrite ip_scalel ip_sumr; congr (_ * _); apply: eq_bigr => j _.

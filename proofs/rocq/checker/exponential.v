@@ -26,8 +26,10 @@ Definition exp_unit : positive := Z.to_pos (Z.pow 2 EXP_BITS).
 Definition next_term (k term x : Z) : Z := Z.div (Z.shiftr (Z.mul term x) WORKING_BITS) k.
 Fixpoint series (terms : nat) (k term x : Z) : Z :=
   if terms is n.+1 then (if Z.eqb term Z0 then Z0 else Z.sub term (series n (Z.succ k) (next_term k term x) x)) else Z0.
-Fixpoint squared (times : nat) (v : Z) : Z := if times is n.+1 then squared n (Z.shiftr (Z.mul v v) WORKING_BITS) else v.
-Definition working (q : fraction) : Z := Z.min (Z.div (Z.mul working_one (num q)) (Zpos (den q))) (Z.mul working_one EXP_BITS).
+Fixpoint squared (times : nat) (v : Z) : Z := if times is n.+1 then squared n (Z.shiftr (Z.square v) WORKING_BITS) else v.
+(** a / d rounded down: what d has of twos is shifted away, and for most numbers of a file d is a power of two. *)
+Fixpoint divided (a : Z) (d : positive) : Z := match d with xO d' => divided (Z.div2 a) d' | xH => a | xI _ => Z.div a (Zpos d) end.
+Definition working (q : fraction) : Z := Z.min (divided (Z.mul working_one (num q)) (den q)) (Z.mul working_one EXP_BITS).
 Definition halvings (x : Z) : Z := Z.max Z0 (Z.sub (Z.succ (Z.log2 x)) (Z.sub WORKING_BITS SERIES_BITS)).
 Definition exp_units (q : fraction) : Z :=
   let x := working q in let s := halvings x in
@@ -295,14 +297,14 @@ rewrite (le_trans (ler_norm_sub _ _)) // [X in _ <= _ * X]mulrSr mulrDr mulr1 ad
 Qed.
 Lemma squared_bounds n v : Z.le 0 v -> Z.le v working_one -> Z.le 0 (squared n v).
 Proof.
-elim: n v => [|n IH] v v0 v1 //=; have [] := @next_bounds 1 v v (Pos2Z.is_pos _) v0 v0 v1; rewrite /next_term Z.div_1_r => h0 h1.
+elim: n v => [|n IH] v v0 v1 //=; rewrite Z.square_spec; have [] := @next_bounds 1 v v (Pos2Z.is_pos _) v0 v0 v1; rewrite /next_term Z.div_1_r => h0 h1.
 by apply: IH => //; exact: Z.le_trans h1 v1.
 Qed.
 Lemma squared_near n v a e : Z.le 0 v -> Z.le v working_one -> 0 <= a <= 1 -> `|zr v - W * a| <= e ->
   `|zr (squared n v) - W * a ^+ (2 ^ n)| <= (e + 1) * 2%:R ^+ n.
 Proof.
 elim: n v a e => [|n IH] v a e v0 v1 /andP[a0 a1] near; first by rewrite expr1 expr0 mulr1 (le_trans near) // ler_addl.
-rewrite [squared _ _]/= expnS exprM [2%:R ^+ n.+1]exprS mulrA; set v' := Z.shiftr _ _.
+rewrite [squared _ _]/= Z.square_spec expnS exprM [2%:R ^+ n.+1]exprS mulrA; set v' := Z.shiftr _ _.
 have [f1 f2] := andP (shifted_working (Z.mul v v)); rewrite -/v' zrM in f1 f2.
 have [v'0 v'1] : Z.le 0 v' /\ Z.le v' working_one.
   by have [] := @next_bounds 1 v v (Pos2Z.is_pos _) v0 v0 v1; rewrite /next_term Z.div_1_r -/v'; lia.
@@ -333,13 +335,18 @@ have up : Z.lt x (Z.mul (Z.pow 2 (halvings x)) (Z.pow 2 120)).
 have := Z.div_lt_upper_bound x _ _ p0 up; move: (Z.div _ _) => y y1.
 by rewrite (_ : Z.pow 2 128 = Z.mul 256 (Z.pow 2 120)) //; lia.
 Qed.
+Lemma dividedE a d : divided a d = Z.div a (Zpos d).
+Proof.
+elim: d a => [d _|d IH|] a //=; last by rewrite Z.div_1_r.
+by rewrite IH Z.div2_div Z.div_div.
+Qed.
 Lemma working_near q : Z.le 0 (num q) -> [/\ Z.le 0 (working q), Z.le (working q) (Z.mul working_one EXP_BITS) &
   zr (working q) <= W * Num.min (frac q) 96%:R <= zr (working q) + 1].
 Proof.
 move=> q0; have W0 := W_gt0; have one0 : Z.lt 0 working_one by rewrite working_oneE.
 have /andP[f1 f2] := floor (Z.mul working_one (num q)) (Pos2Z.is_pos (den q)); rewrite zrM -mulrA -/(frac q) in f1 f2.
 have W96 : zr (Z.mul working_one EXP_BITS) = W * 96%:R by rewrite zrM.
-rewrite /working; move: f1 f2; have : Z.le 0 (Z.div (Z.mul working_one (num q)) (Zpos (den q))) by apply: Z.div_pos; nia.
+rewrite /working dividedE; move: f1 f2; have : Z.le 0 (Z.div (Z.mul working_one (num q)) (Zpos (den q))) by apply: Z.div_pos; nia.
 have : Z.le 0 (Z.mul working_one EXP_BITS) by rewrite /EXP_BITS; lia.
 move: (Z.div _ _) (Z.mul working_one EXP_BITS) W96 => v c cE c0 v0 f1 f2; split; [exact: Z.min_glb|exact: Z.le_min_r|].
 rewrite (minr_pmulr _ _ (ltW W0)) -cE; have [[h ->]|[h ->]] := Z.min_spec v c.
@@ -398,6 +405,14 @@ apply/andP; split; last by rewrite (le_trans b2) // -[X in X <= _]add0r ler_add 
 rewrite (le_trans _ (mulr_ge0 (ltW u0) e0)) // subr_le0 (le_trans r1) //.
 have : v / p <= u * e + 1 by rewrite -ler_subl_addr.
 by move=> h; rewrite (le_trans h) // (natrD R 1 1) ler_add2r.
+Qed.
+Lemma exp_units_beyond q : Z.lt (Z.mul EXP_BITS (Zpos (den q))) (num q) -> exp_units q = Z0.
+Proof.
+move=> h; have -> : exp_units q = exp_units (Fraction EXP_BITS 1); last by vm_compute.
+have -> // : working q = working (Fraction EXP_BITS 1) -> exp_units q = exp_units (Fraction EXP_BITS 1) by move=> e; rewrite /exp_units e.
+rewrite /working !dividedE Z.div_1_r Z.min_id; apply: Z.min_r; apply: Z.div_le_lower_bound; first exact: Pos2Z.is_pos.
+have : Z.le 0 working_one by rewrite working_oneE.
+by move: h; rewrite [num (Fraction _ _)]/=; move: EXP_BITS (num q) (Zpos (den q)) working_one => b n d w; nia.
 Qed.
 Theorem exponential_enclosed E q : exponential E -> Z.leb Z0 (num q) ->
   `|E (- frac q) - @frac R (Fraction (exp_units q) exp_unit)| <= frac (Fraction EXP_ERROR exp_unit).

@@ -5,7 +5,7 @@
     not proved. *)
 From Coq Require Import Init.Byte NArith ZArith Extraction ExtrOcamlBasic ExtrOcamlNatInt ExtrOcamlChar.
 From mathcomp Require Import all_ssreflect.
-From equimargin.checker Require Import integers spaces semidefinite programs kernels rows families one_norms json numbers stated_programs certificate.
+From equimargin.checker Require Import integers spaces semidefinite programs exponential kernels rows families one_norms json numbers stated_programs certificate.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 
 (** A file is accepted; or it is read, and its digests are wrong or what it claims does not follow from its points; or it is no certificate that [certificate] reads. *)
@@ -27,6 +27,7 @@ Extract Constant BinPos.Pos.mul => "Bigint.mul".
 Extract Constant BinInt.Z.add => "Bigint.add".
 Extract Constant BinInt.Z.sub => "Bigint.sub".
 Extract Constant BinInt.Z.mul => "Bigint.mul".
+Extract Constant BinInt.Z.square => "(fun a -> Bigint.mul a a)".
 Extract Constant BinInt.Z.opp => "Bigint.neg".
 Extract Constant BinInt.Z.abs => "Bigint.abs".
 Extract Constant BinInt.Z.max => "Bigint.max".
@@ -41,6 +42,7 @@ Extract Constant BinInt.Z.shiftr =>
   "(fun a n -> if Bigint.sign n < 0 then Bigint.shift_left a (- Bigint.to_int n) else Bigint.shift_right a (Bigint.to_int n))".
 Extract Constant BinInt.Z.div_eucl =>
   "(fun a b -> if Bigint.sign b = 0 then (Bigint.zero, a) else let q = Bigint.fdiv a b in (q, Bigint.sub a (Bigint.mul b q)))".
+Extract Constant divided => "Bigint.fdiv".
 Extract Constant BinInt.Z.lcm => "Bigint.lcm".
 Extract Constant BinInt.Z.log2 => "(fun a -> if Bigint.sign a <= 0 then Bigint.zero else Bigint.of_int (Bigint.numbits a - 1))".
 Extract Constant BinInt.Z.compare => "(fun a b -> let c = Bigint.compare a b in if c = 0 then Eq else if c < 0 then Lt else Gt)".

@@ -4,7 +4,7 @@
     kernel's values, or the given numbers; and that there are such points, which for given numbers is checked. For an RBF kernel that is not said:
     its values are by any exponential E of the field, and the claim is of the spaces that have such points, if there are any. [space_sound]: it is true of what is
     true of all that [geometry_of] describes. *)
-From Coq Require Import ZArith.
+From Coq Require Import ZArith Lia.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
 From equimargin Require Import inner.
@@ -23,35 +23,47 @@ Definition count_in (S : space) :=
   match S with Linear X | Polynomial X _ | Radial X _ => size (points X) | Given G => size (entries G) end.
 Fixpoint power (a : Z) (n : nat) : Z := if n is n'.+1 then Z.mul a (power a n') else Zpos 1.
 Fixpoint power_pos (a : positive) (n : nat) : positive := if n is n'.+1 then Pos.mul a (power_pos a n') else xH.
-Definition polynomial_matrix (X : cloud) (p : polynomial) : gram :=
-  let u := Pos.mul (Pos.mul (unit X) (unit X)) (Pos.mul (den (gamma p)) (den (coef0 p))) in
-  let factor := Z.mul (num (gamma p)) (Zpos (den (coef0 p))) in
-  let summand := Z.mul (num (coef0 p)) (Zpos (Pos.mul (Pos.mul (unit X) (unit X)) (den (gamma p)))) in
-  let v := power_pos u (degree p) in
-  let added := Z.mul (num (constant p)) (Zpos v) in
-  Gram [seq [seq Z.add (Z.mul (power (Z.add (Z.mul factor (product x z)) summand) (degree p)) (Zpos (den (constant p)))) added
-    | z <- points X] | x <- points X] (Pos.mul v (den (constant p))).
 Fixpoint distance2 (x z : seq Z) : Z :=
-  match x, z with a :: x', b :: z' => let c := Z.sub a b in Z.add (Z.mul c c) (distance2 x' z') | _, _ => Z0 end.
+  match x, z with a :: x', b :: z' => let c := Z.sub a b in Z.add (Z.square c) (distance2 x' z') | _, _ => Z0 end.
+(** The sum and |x - z|^2, or none where that is above the limit: what is left of x and z is not looked at then. *)
+Fixpoint distance_within (limit sum : Z) (x z : seq Z) : option Z :=
+  if Z.ltb limit sum then None else match x, z with
+  | a :: x', b :: z' => distance_within limit (Z.add sum (Z.square (Z.sub a b))) x' z' | _, _ => Some sum end.
 (** The matrix of a symmetric function, of which only the upper triangle is computed. *)
-Fixpoint triangle (f : seq Z -> seq Z -> Z) (s : seq (seq Z)) : seq (seq Z) :=
+Fixpoint triangle T (f : T -> T -> Z) (s : seq T) : seq (seq Z) :=
   if s is x :: s' then [seq f x z | z <- s] :: triangle f s' else [::].
 Fixpoint mirrored (t : seq (seq Z)) : seq (seq Z) :=
   if t is row :: t' then row :: [seq p.1 :: p.2 | p <- zip (behead row) (mirrored t')] else [::].
+(** Its values at all pairs of points of which one is used; 0 stands for the others. *)
+Definition if_used (f : seq Z -> seq Z -> Z) (x z : bool * seq Z) : Z := if x.1 || z.1 then f x.2 z.2 else Z0.
+Definition symmetric_matrix f (X : seq (seq Z)) (used : seq bool) : seq (seq Z) := mirrored (triangle (if_used f) (zip used X)).
+Definition polynomial_base (X : cloud) (p : polynomial) : positive :=
+  Pos.mul (Pos.mul (unit X) (unit X)) (Pos.mul (den (gamma p)) (den (coef0 p))).
+Definition polynomial_unit (X : cloud) (p : polynomial) : positive := Pos.mul (power_pos (polynomial_base X p) (degree p)) (den (constant p)).
+Definition polynomial_units (X : cloud) (p : polynomial) : seq Z -> seq Z -> Z :=
+  let factor := Z.mul (num (gamma p)) (Zpos (den (coef0 p))) in
+  let summand := Z.mul (num (coef0 p)) (Zpos (Pos.mul (Pos.mul (unit X) (unit X)) (den (gamma p)))) in
+  let added := Z.mul (num (constant p)) (Zpos (power_pos (polynomial_base X p) (degree p))) in
+  fun x z => Z.add (Z.mul (power (Z.add (Z.mul factor (product x z)) summand) (degree p)) (Zpos (den (constant p)))) added.
+Definition polynomial_matrix (X : cloud) (p : polynomial) (used : seq bool) : gram :=
+  Gram (symmetric_matrix (polynomial_units X p) (points X) used) (polynomial_unit X p).
+(** Where the exponential is of less than -96, it has no unit of 2^-96. *)
 Definition radial_units (X : cloud) (p : radial) : seq Z -> seq Z -> Z :=
   let v := Pos.mul (Pos.mul (unit X) (unit X)) (den (width p)) in let c := Z.mul (added p) (Zpos exp_unit) in
-  fun x z => Z.add (exp_units (Fraction (Z.mul (num (width p)) (distance2 x z)) v)) c.
-Definition radial_enclosure (X : cloud) (p : radial) : enclosure :=
-  Enclosure (points X) (Gram (mirrored (triangle (radial_units X p) (points X))) exp_unit) EXP_ERROR.
+  let limit := Z.div (Z.mul EXP_BITS (Zpos v)) (num (width p)) in
+  fun x z => if distance_within limit Z0 x z is Some d then Z.add (exp_units (Fraction (Z.mul (num (width p)) d) v)) c else c.
+Definition radial_enclosure (X : cloud) (p : radial) (used : seq bool) : enclosure :=
+  Enclosure (points X) (Gram (symmetric_matrix (radial_units X p) (points X) used) exp_unit) EXP_ERROR.
 Definition given_matrix (G : gram) : gram :=
   let places := iota 0 (size (entries G)) in Gram [seq [seq in_lower (entries G) i j | j <- places] | i <- places] (gram_unit G).
-Definition geometry_of (S : space) : geometry := match S with
-  | Linear X => Features X | Polynomial X p => Matrix (polynomial_matrix X p) | Radial X p => Enclosed (radial_enclosure X p)
+(** What is needed for functions of these coefficients. *)
+Definition geometry_of (S : space) (ks : seq (seq Z)) : geometry := let s := used (count_in S) ks in match S with
+  | Linear X => Features X | Polynomial X p => Matrix (polynomial_matrix X p s) | Radial X p => Enclosed (radial_enclosure X p s)
   | Given G => Matrix (given_matrix G) end.
 Definition parameters_fit (p : polynomial) := [&& Z.leb Z0 (num (gamma p)), Z.leb Z0 (num (coef0 p)) & Z.leb Z0 (num (constant p))].
 Definition space_fits (S : space) := match S with
   | Linear X => same_dimension X | Polynomial X p => same_dimension X && parameters_fit p
-  | Radial X p => same_dimension X && Z.leb Z0 (num (width p)) | Given _ => true end.
+  | Radial X p => same_dimension X && Z.ltb Z0 (num (width p)) | Given _ => true end.
 Definition has_inner_products (S : space) := if S is Given G then is_semidefinite (entries G) else true.
 
 (** ** What it means *)
@@ -77,79 +89,118 @@ Lemma zr_power a n : zr (power a n) = zr a ^+ n :> R.
 Proof. by elim: n => [|n IH] //=; rewrite zrM IH exprS. Qed.
 Lemma zr_power_pos a n : zr (Zpos (power_pos a n)) = zr (Zpos a) ^+ n :> R.
 Proof. by elim: n => [|n IH] //=; rewrite zrP IH exprS. Qed.
-Lemma polynomial_entry X p (i j : 'I_(size (points X))) : same_dimension X ->
-  entry_of R (polynomial_matrix X p) i j = kernel_value p (@features R X i) (@features R X j).
-Proof.
-move=> same; rewrite /entry_of /over /entry /= (nth_map [::]) // (nth_map [::]) // /kernel_value /features dot_vec ?point_size //.
-have split (a k v e : R) : v != 0 -> e != 0 -> (a * e + k * v) / (v * e) = a / v + k / e by move=> v0 e0; field; rewrite v0 e0.
-rewrite zrD !zrM zrP zr_power split ?zr_neq0 // zr_power_pos -expr_div_n; congr (_ ^+ _ + _); rewrite /frac /= /point !(zrD, zrM, zrP).
-by move: (nth _ _ _) (nth _ _ _) => x z; field; rewrite !zr_neq0.
-Qed.
-Lemma frac_ge0 q : Z.leb Z0 (num q) -> 0 <= frac q :> R.
-Proof. by move=> h; rewrite divr_ge0 ?zr_ge0 // ltW ?zr_gt0. Qed.
-Lemma mirrored_triangle f s : (forall x z, f x z = f z x) -> mirrored (triangle f s) = [seq [seq f x z | z <- s] | x <- s].
+Lemma mirrored_triangle T (f : T -> T -> Z) s : (forall x z, f x z = f z x) -> mirrored (triangle f s) = [seq [seq f x z | z <- s] | x <- s].
 Proof.
 move=> sym; elim: s => [|x s IH] //=; rewrite {}IH; congr (_ :: _).
 have zipped t : [seq p.1 :: p.2 | p <- zip [seq f x z | z <- t] [seq [seq f y z | z <- s] | y <- t]] = [seq f y x :: [seq f y z | z <- s] | y <- t].
   by elim: t => [|y t IH] //=; rewrite IH sym.
 exact: zipped.
 Qed.
+Section Symmetric.
+Variables (f : seq Z -> seq Z -> Z) (X : seq (seq Z)) (ks : seq (seq Z)).
+Hypothesis sym : forall x z, f x z = f z x.
+Let m := size X.
+Let symmetricE : symmetric_matrix f X (used m ks) = [seq [seq if_used f x z | z <- zip (used m ks) X] | x <- zip (used m ks) X].
+Proof. by apply: mirrored_triangle => x z; rewrite /if_used orbC sym. Qed.
+Lemma size_symmetric : size (symmetric_matrix f X (used m ks)) = m.
+Proof. by rewrite symmetricE size_map size_zip size_used minnn. Qed.
+Lemma symmetric_entry k (i j : 'I_m) : k \in ks -> entry k j != Z0 ->
+  entry (nth [::] (symmetric_matrix f X (used m ks)) i) j = f (nth [::] X i) (nth [::] X j).
+Proof.
+move=> isin nz; have e : size (used m ks) = size X by rewrite size_used.
+rewrite symmetricE /entry (nth_map (false, [::])) ?size_zip ?e ?minnn // (nth_map (false, [::])) ?size_zip ?e ?minnn // !nth_zip //.
+by rewrite /if_used /= (used_at isin _ nz) ?orbT.
+Qed.
+End Symmetric.
+Lemma product_sym x z : product x z = product z x.
+Proof. by elim: x z => [|a x IH] [|b z] //=; rewrite Z.mul_comm IH. Qed.
+Lemma polynomial_units_sym X p x z : polynomial_units X p x z = polynomial_units X p z x.
+Proof. by rewrite /polynomial_units product_sym. Qed.
+Lemma size_polynomial X p ks : size (entries (polynomial_matrix X p (used (size (points X)) ks))) = size (points X).
+Proof. by apply: size_symmetric; exact: polynomial_units_sym. Qed.
+Lemma polynomial_entry X p ks k (i j : 'I_(size (points X))) : same_dimension X -> k \in ks -> entry k j != Z0 ->
+  entry_of R (polynomial_matrix X p (used (size (points X)) ks)) i j = kernel_value p (@features R X i) (@features R X j).
+Proof.
+move=> same isin nz; rewrite /entry_of /over (symmetric_entry (polynomial_units_sym X p) i isin nz) /polynomial_units /polynomial_unit /polynomial_base /=.
+rewrite /kernel_value /features dot_vec ?point_size //.
+have split (a b v e : R) : v != 0 -> e != 0 -> (a * e + b * v) / (v * e) = a / v + b / e by move=> v0 e0; field; rewrite v0 e0.
+rewrite zrD !zrM zrP zr_power split ?zr_neq0 // zr_power_pos -expr_div_n; congr (_ ^+ _ + _); rewrite /frac /= /point !(zrD, zrM, zrP).
+by move: (nth _ _ _) (nth _ _ _) => x z; field; rewrite !zr_neq0.
+Qed.
+Lemma frac_ge0 q : Z.leb Z0 (num q) -> 0 <= frac q :> R.
+Proof. by move=> h; rewrite divr_ge0 ?zr_ge0 // ltW ?zr_gt0. Qed.
 Lemma distance2_sym x z : distance2 x z = distance2 z x.
-Proof. by elim: x z => [|a x IH] [|b z] //=; rewrite IH; congr Z.add; rewrite -(Z.opp_involutive (Z.sub b a)) Z.mul_opp_opp Z.opp_sub_distr Z.add_comm. Qed.
-Lemma radial_units_sym X p x z : radial_units X p x z = radial_units X p z x.
-Proof. by rewrite /radial_units distance2_sym. Qed.
-Lemma size_radial X p : size (entries (matrix (radial_enclosure X p))) = size (points X).
-Proof. by rewrite [entries _]/= mirrored_triangle; [rewrite size_map|exact: radial_units_sym]. Qed.
+Proof. by elim: x z => [|a x IH] [|b z] //=; rewrite IH !Z.square_spec; congr Z.add; rewrite -(Z.opp_involutive (Z.sub b a)) Z.mul_opp_opp Z.opp_sub_distr Z.add_comm. Qed.
+Lemma distance2_ge0 x z : Z.leb Z0 (distance2 x z).
+Proof.
+elim: x z => [|a x IH] [|b z] //=; apply/Z.leb_le; apply: Z.add_nonneg_nonneg; first by rewrite Z.square_spec; exact: Z.square_nonneg.
+by apply/Z.leb_le; exact: IH.
+Qed.
+Lemma distance_withinE limit sum x z :
+  distance_within limit sum x z = if Z.ltb limit (Z.add sum (distance2 x z)) then None else Some (Z.add sum (distance2 x z)).
+Proof.
+elim: x z sum => [|a x IH] [|b z] sum; rewrite /= ?Z.add_0_r //; case: (Z.ltb_spec limit sum) => [above|_]; last by rewrite IH Z.add_assoc.
+have /Z.leb_le := distance2_ge0 (a :: x) (b :: z); rewrite /= => d0.
+by case: Z.ltb_spec => // h; exfalso; move: above h d0; clear; move: (Z.add _ (distance2 _ _)) => d; lia.
+Qed.
+Lemma radial_unitsE X p x z : Z.ltb Z0 (num (width p)) -> radial_units X p x z = Z.add (exp_units
+  (Fraction (Z.mul (num (width p)) (distance2 x z)) (Pos.mul (Pos.mul (unit X) (unit X)) (den (width p))))) (Z.mul (added p) (Zpos exp_unit)).
+Proof.
+move=> /Z.ltb_lt w0; rewrite /radial_units distance_withinE Z.add_0_l; set v := Pos.mul _ (den _); case: Z.ltb_spec => // above.
+rewrite exp_units_beyond ?Z.add_0_l // [num _]/= [den _]/=.
+apply: Z.lt_le_trans (Z.mul_succ_div_gt (Z.mul EXP_BITS (Zpos v)) _ w0) _.
+by apply: Z.mul_le_mono_nonneg_l; [exact: Z.lt_le_incl|exact/Z.le_succ_l].
+Qed.
+Lemma radial_units_sym X p x z : Z.ltb Z0 (num (width p)) -> radial_units X p x z = radial_units X p z x.
+Proof. by move=> w0; rewrite (radial_unitsE X x z w0) (radial_unitsE X z x w0) (distance2_sym x z). Qed.
+Lemma size_radial X p ks : Z.ltb Z0 (num (width p)) -> size (entries (matrix (radial_enclosure X p (used (size (points X)) ks)))) = size (points X).
+Proof. by move=> w0; apply: size_symmetric => x z; exact: radial_units_sym. Qed.
 Lemma radial_sym E p d (x z : 'rV[R]_d) : radial_value E p x z = radial_value E p z x.
 Proof.
 rewrite /radial_value; congr (E (- (_ * _)) + _); rewrite !dotE; apply: eq_bigr => k _; rewrite !mxE.
 by rewrite -[x 0 k - z 0 k]opprB mulrNN.
-Qed.
-Lemma distance2_ge0 x z : Z.leb Z0 (distance2 x z).
-Proof.
-elim: x z => [|a x IH] [|b z] //=; apply/Z.leb_le; apply: Z.add_nonneg_nonneg; first exact: Z.square_nonneg.
-by apply/Z.leb_le; exact: IH.
 Qed.
 Lemma zr_distance2 d x z u : size x = d -> size z = d ->
   dot (vec d x u - vec d z u) (vec d x u - vec d z u) = zr (distance2 x z) / (zr (Zpos u) * zr (Zpos u)) :> R.
 Proof.
 move=> ex ez; rewrite dotE; have -> : zr (distance2 x z) = \sum_(k < d) (zr (entry x k) - zr (entry z k)) * (zr (entry x k) - zr (entry z k)) :> R.
   elim: d x z ex ez => [|d IH] [|a x] [|b z] //= => [_ _|[ex] [ez]]; first by rewrite big_ord0.
-  by rewrite big_ord_recl zrD zrM zrB (IH x z).
+  by rewrite big_ord_recl zrD Z.square_spec zrM zrB (IH x z).
 by rewrite mulr_suml; apply: eq_bigr => k _; rewrite !mxE /over; field; exact: zr_neq0.
 Qed.
-Lemma radial_enclosed E X p (i j : 'I_(size (points X))) : exponential E -> same_dimension X -> Z.leb Z0 (num (width p)) ->
-  `|radial_value E p (@features R X i) (@features R X j) - entry_of R (matrix (radial_enclosure X p)) i j| <= frac (Fraction EXP_ERROR exp_unit).
+Lemma radial_enclosed E X p ks k (i j : 'I_(size (points X))) : exponential E -> same_dimension X -> Z.ltb Z0 (num (width p)) -> k \in ks -> entry k j != Z0 ->
+  `|radial_value E p (@features R X i) (@features R X j) - entry_of R (matrix (radial_enclosure X p (used (size (points X)) ks))) i j| <= frac (Fraction EXP_ERROR exp_unit).
 Proof.
-move=> isE same w0; have sizes k : (k < size (points X))%N -> size (point X k) = dimension X by move=> l; apply/eqP; exact: (all_nthP [::] same).
-rewrite /entry_of /over /entry [entries _]/= [gram_unit _]/= mirrored_triangle; last exact: radial_units_sym.
-rewrite (nth_map [::]) // (nth_map [::]) // /radial_value /features zr_distance2 ?sizes // /radial_units -/(point X i) -/(point X j).
+move=> isE same w0 isin nz; have sizes l : (l < size (points X))%N -> size (point X l) = dimension X by move=> lm; apply/eqP; exact: (all_nthP [::] same).
+have sym x z : radial_units X p x z = radial_units X p z x by exact: radial_units_sym.
+rewrite /entry_of /over [entries _]/= [gram_unit _]/= (symmetric_entry sym i isin nz) radial_unitsE // /radial_value /features zr_distance2 ?sizes //.
+rewrite -/(point X i) -/(point X j).
 set q := Fraction (Z.mul _ _) _; have -> : frac (width p) * (zr (distance2 (point X i) (point X j)) / (zr (Zpos (unit X)) * zr (Zpos (unit X)))) = frac q :> R.
   by rewrite /frac /q /= zrM !zrP; move: (zr (distance2 _ _)) (zr (num _)) => u v; field; rewrite !zr_neq0.
-have q0 : Z.leb Z0 (num q) by apply/Z.leb_le; apply: Z.mul_nonneg_nonneg; apply/Z.leb_le; [exact: w0|exact: distance2_ge0].
+have q0 : Z.leb Z0 (num q) by apply/Z.leb_le; apply: Z.mul_nonneg_nonneg; [exact/Z.lt_le_incl/Z.ltb_lt|apply/Z.leb_le; exact: distance2_ge0].
 have := exponential_enclosed isE q0; move: (frac (Fraction EXP_ERROR exp_unit)) (E _) => e v.
 rewrite (_ : zr _ / _ = frac (Fraction (exp_units q) exp_unit) + zr (added p) :> R).
   by rewrite opprD addrACA subrr addr0.
-by move: (exp_units q) exp_unit => k u; rewrite zrD zrM mulrDl mulfK ?zr_neq0.
+by move: (exp_units q) exp_unit => n u; rewrite zrD zrM mulrDl mulfK ?zr_neq0.
 Qed.
 Lemma given_entry G (i j : 'I_(size (entries G))) : entry_of R (given_matrix G) i j = given_value i j.
 Proof. by rewrite /entry_of /over /entry /= !(nth_map 0%N) ?size_iota // !nth_iota. Qed.
-Theorem space_sound S (A : claim_of_points (count_in S)) : space_fits S -> has_inner_products S ->
-  (forall (V : lmodType R) (ip : semi_inner V) x, described ip (geometry_of S) x -> A V ip x) -> in_its_space A.
+Theorem space_sound S ks (A : claim_of_points (count_in S)) : space_fits S -> has_inner_products S ->
+  (forall (V : lmodType R) (ip : semi_inner V) x, described ip ks (geometry_of S ks) x -> A V ip x) -> in_its_space A.
 Proof.
 case: S A => [X|X p|X p|G] A.
-- by move=> same _ h; exact: h (features_described R same).
+- by move=> same _ h; exact: h (features_described R ks same).
 - move=> /andP[same /and3P[g0 c0 k0]] _ h; split; first by apply: gram_points; apply: polynomial_gram; exact: frac_ge0.
-  move=> V ip x e; apply: h; apply: matrix_described; first by rewrite size_map.
-  by move=> i j; rewrite e polynomial_entry.
+  move=> V ip x e; apply: h; apply: matrix_described; first exact: size_polynomial.
+  by move=> k isin i j nz; rewrite e (polynomial_entry p i same isin nz).
 - move=> /andP[same width0] _ h E isE K V ip x e; apply: h.
   pose k a b := radial_value E p (vec (dimension X) a (unit X)) (vec (dimension X) b (unit X)).
-  apply: (@enclosed_described _ _ _ (radial_enclosure X p) k) => [i j| |i j|]; [exact: e|exact: size_radial| |exact: isT].
-  by rewrite e; exact: radial_enclosed.
+  apply: (@enclosed_described _ _ _ (radial_enclosure X p _) k) => [i j| ||l isin i j nz]; [exact: e|exact: size_radial|exact: isT|].
+  by rewrite e; exact: (radial_enclosed i isE same width0 isin nz).
 - move=> _ /(semidefinite_sound R) g h; split.
     have u0 : 0 <= (zr (Zpos (gram_unit G)))^-1 :> R by rewrite invr_ge0 ltW ?zr_gt0.
     by apply: gram_points; apply: gram_ext (gram_mul g (gram_constant _ u0)).
   move=> V ip x e; apply: h; apply: matrix_described; first by rewrite size_map size_iota.
-  by move=> i j; rewrite e given_entry.
+  by move=> k _ i j _; rewrite e given_entry.
 Qed.
 End Spaces.

@@ -37,7 +37,7 @@ Local Notation m := (count_in (kernel_of P)).
 Definition program_rows : margin_problem := in_rows (task_of_form (form_of P)) m Hinge (loss_cost P) None.
 Definition columns := columns_of (form_of P) m.
 Definition combined_rows (k : dual_point) (s : seq row) : function :=
-  combination_in (geometry_of (kernel_of P)) (pull m (multipliers k) s) (multiplier_unit k).
+  let c := pull m (multipliers k) s in combination_in (geometry_of (kernel_of P) [:: c]) c (multiplier_unit k).
 Definition sum_of (k : dual_point) := Fraction (total (multipliers k)) (multiplier_unit k).
 Definition is_natural_at (s : seq row) (k : dual_point) := (size (multipliers k) == size s) && multipliers_are_natural k.
 Definition are_below_the_cost (D : dual_point) := all (fun k => fleb (Fraction k (multiplier_unit D)) (loss_cost P)) (multipliers D).
@@ -85,7 +85,7 @@ Section Core.
 Variables (R : realFieldType) (P : one_norm_problem) (I : interval).
 Local Notation m := (count_in (kernel_of P)).
 Variable K : 'I_m -> 'I_m -> R.
-Hypotheses (symmetric : forall i j, K i j = K j i) (known : valued K (geometry_of (kernel_of P))).
+Hypotheses (symmetric : forall i j, K i j = K j i) (known : forall ks, valued K ks (geometry_of (kernel_of P) ks)).
 Local Notation M := (program_rows P).
 Local Notation n := (size (rows M)).
 Local Notation k := (size (columns P)).
@@ -107,7 +107,7 @@ Proof.
 case/andP=> /eqP e _ i; have -> : combination s x i = \sum_(j < m) over (pull m (multipliers x) s) (multiplier_unit x) j * between K j i.
   rewrite (@pull_sum R [lmodType R of R^o] (fun j => between K j i : R^o) m _ _ _ (multiplier_unit x) e) // => j l.
   by rewrite between_sym // between_out.
-exact: known (size_pull _ _ _) i.
+exact: known (mem_head _ _) (size_pull _ _ _) i.
 Qed.
 Lemma column_of_point f s i : f = OfPairsByPoints s -> (i < size (columns_of f m))%N -> minus (nth no_row (columns_of f m) i) = m.
 Proof. by move=> -> /=; rewrite size_map => l; rewrite (nth_map 0%N). Qed.

@@ -366,15 +366,16 @@ by rewrite addrC.
 Qed.
 
 Variables (length_of : seq Z -> positive -> fraction).
-Hypothesis lengths : forall k u, size k = m -> let v := \sum_(i < m) over k u i *: phi i in ip v v <= frac (length_of k u).
 Theorem margin_sound exact I primal dual : places P = m ->
+  (forall D, dual = Some D -> let k := pull m (multipliers D) (rows P) in let u := multiplier_unit D in
+    let v := \sum_(i < m) over k u i *: phi i in ip v v <= frac (length_of k u)) ->
   (forall f b, primal = Some (Primal f b) -> exists w, fits ip phi f w) ->
   lower_check P length_of exact (lower I) dual -> upper_check P (upper I) primal -> in_interval rows_feas rows_obj I.
 Proof.
-move=> em known low up; split.
-  case: dual low => [D|]; last by case: (lower I).
+move=> em lengths known low up; split.
+  case: dual lengths low => [D|] lengths; last by case: (lower I).
   case/andP=> ok h; refine (lower_sound _ ok h); have /and4P[/eqP e _ _ _] := ok.
-  by have := lengths (multiplier_unit D) (size_pull (multipliers D) (rows P)); rewrite em pull_sum.
+  by have := lengths D (erefl _); rewrite em /= pull_sum.
 case: primal known up => [[f b]|] known up; last by move: up; case: (upper I).
 by have [w h] := known f b (erefl _); exact: (upper_sound h up).
 Qed.

@@ -67,7 +67,22 @@ Definition length_in (G : geometry) (k : seq Z) (u : positive) :=
   match G with
   | Features X => length_of_features X k u | Matrix G => length2 (of_coefficients G k u) | Enclosed E => length2 (of_enclosed E k u) end.
 
+(** Of m points those that have a coefficient in one of some lists. *)
+Fixpoint either (k : seq Z) (s : seq bool) : seq bool := match k, s with a :: k', b :: s' => (~~ Z.eqb a Z0 || b) :: either k' s' | _, _ => s end.
+Definition used (m : nat) (ks : seq (seq Z)) : seq bool := foldr either (nseq m false) ks.
+
 (** ** What it means *)
+Lemma size_used m ks : size (used m ks) = m.
+Proof.
+have size_either k s : size (either k s) = size s by elim: k s => [|a k IH] [|b s] //=; rewrite IH.
+by elim: ks => [|k ks IH]; rewrite /= ?size_nseq // size_either.
+Qed.
+Lemma used_at m ks k i : k \in ks -> (i < m)%N -> entry k i != Z0 -> nth false (used m ks) i.
+Proof.
+have ones l s j : (j < size s)%N -> nth false (either l s) j = (entry l j != Z0) || nth false s j.
+  by elim: l s j => [|a l IH] [|b s] [|j] //= h; exact: IH.
+by elim: ks => [|l ks IH] //=; rewrite inE => /orP[/eqP <-|h] im nz; rewrite ones ?size_used ?nz // IH ?orbT.
+Qed.
 Local Open Scope ring_scope.
 Section Meaning.
 Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V).
@@ -79,10 +94,10 @@ Lemma at_place_out m (phi : 'I_m -> V) i : (m <= i)%N -> at_place phi i = 0.
 Proof. by move=> h; rewrite /at_place insubF // ltnNge h. Qed.
 Definition fits (phi : nat -> V) (f : function) (w : V) :=
   (forall i, `|ip w (phi i) - over (values f) (value_unit f) i| <= frac (Fraction (noise f) (value_unit f))) /\ ip w w <= frac (length2 f).
-(** What a geometry says of points is right. *)
-Definition described (G : geometry) m (x : 'I_m -> V) :=
-  (forall k u, size k = coefficients_of G -> exists w, fits (at_place x) (function_in G k u) w) /\
-  (forall k u, size k = m -> let v := \sum_(i < m) over k u i *: at_place x i in ip v v <= frac (length_in G k u)).
+(** What a geometry says of points is right, for some lists of coefficients. *)
+Definition described (ks : seq (seq Z)) (G : geometry) m (x : 'I_m -> V) :=
+  (forall k u, k \in ks -> size k = coefficients_of G -> exists w, fits (at_place x) (function_in G k u) w) /\
+  (forall k u, k \in ks -> size k = m -> let v := \sum_(i < m) over k u i *: at_place x i in ip v v <= frac (length_in G k u)).
 End Meaning.
 
 Section Coefficients.
@@ -90,13 +105,15 @@ Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V) (G : gram).
 Definition entry_of (i j : nat) : R := over (nth [::] (entries G) i) (gram_unit G) j.
 Variables (m : nat) (x : 'I_m -> V).
 Hypothesis size_m : size (entries G) = m.
-Hypothesis inner : forall i j, ip (x i) (x j) = entry_of i j.
-Lemma coefficients_fit k u : size k = m -> fits ip (at_place x) (of_coefficients G k u) (\sum_(i < m) over k u i *: at_place x i).
+(** The matrix is right where a point of the column has a coefficient. *)
+Definition inner_of (k : seq Z) := forall i j : 'I_m, entry k j != Z0 -> ip (x i) (x j) = entry_of i j.
+Lemma coefficients_fit k u : inner_of k -> size k = m -> fits ip (at_place x) (of_coefficients G k u) (\sum_(i < m) over k u i *: at_place x i).
 Proof.
-move=> e; have E : \sum_(i < m) over k u i *: at_place x i = \sum_(i < m) over k u i *: x i by apply: eq_bigr => i _; rewrite at_place_in.
+move=> inner e; have E : \sum_(i < m) over k u i *: at_place x i = \sum_(i < m) over k u i *: x i by apply: eq_bigr => i _; rewrite at_place_in.
 have value (j : 'I_m) : ip (\sum_(i < m) over k u i *: x i) (x j) = over (values (of_coefficients G k u)) (value_unit (of_coefficients G k u)) j.
   rewrite ip_suml /over /entry /= (nth_map [::]) ?size_m //; transitivity (\sum_(i < m) over k u i * over (nth [::] (entries G) j) (gram_unit G) i : R).
-    by apply: eq_bigr => i _; rewrite ip_scalel ip_sym inner.
+    apply: eq_bigr => i _; rewrite ip_scalel ip_sym; have [z|z] := eqVneq (entry k i) Z0; last by rewrite inner.
+    by move: z; rewrite /over /entry => ->; rewrite zr0 !mul0r.
   by rewrite over_product ?e.
 rewrite E; split=> [i|].
   rewrite [X in _ <= X]/frac /= zr0 mul0r; have [l|l] := ltnP i m.
@@ -105,10 +122,10 @@ rewrite E; split=> [i|].
 rewrite ip_sumr /= -(@over_product _ m) ?e //; apply: ler_sum => j _.
 by rewrite ip_scaler value.
 Qed.
-Lemma matrix_described : described ip (Matrix G) x.
+Lemma matrix_described ks : (forall k, k \in ks -> inner_of k) -> described ip ks (Matrix G) x.
 Proof.
-split=> k u e; first by exists (\sum_(i < m) over k u i *: at_place x i); apply: coefficients_fit; rewrite e.
-by have [] := coefficients_fit u e.
+move=> inner; split=> k u /inner isin e; first by exists (\sum_(i < m) over k u i *: at_place x i); apply: coefficients_fit; rewrite // e.
+by have [] := coefficients_fit u isin e.
 Qed.
 End Coefficients.
 
@@ -158,7 +175,7 @@ by have -> : \sum_(i < m) over k u i *: phi i = \sum_(i < m) over k u i *: vec d
   by apply: eq_bigr => i _; rewrite features_at.
 Qed.
 End Features.
-Lemma features_described (R : realFieldType) X : same_dimension X -> described (dot_ip R (dimension X)) (Features X) (@features R X).
+Lemma features_described (R : realFieldType) ks X : same_dimension X -> described (dot_ip R (dimension X)) ks (Features X) (@features R X).
 Proof.
-by move=> same; split=> [k u e|k u _]; [exists (vec (dimension X) k u); apply: features_fit; rewrite // e|exact: features_length].
+by move=> same; split=> [k u _ e|k u _ _]; [exists (vec (dimension X) k u); apply: features_fit; rewrite // e|exact: features_length].
 Qed.
