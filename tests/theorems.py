@@ -86,6 +86,8 @@ OF_PROGRAMS = (
 )
 """Theorems about convex programs in standard form: what points, multipliers and rays prove of their optimum."""
 OF_THE_CHECKER = (
+    "checker/products.product_ofE",
+    "checker/products.square_ofE",
     "checker/costs.costs_weak",
     "checker/costs.costs_attained",
     "checker/rows.in_interval_minimum",
@@ -107,7 +109,7 @@ OF_THE_CHECKER = (
     "checker/certificate.check_sound",
     "checker/extraction.accepted_sound",
 )
-"""Theorems that what the checker in Coq accepts is true: of costs, rows, kernels, families and files, and as the program answers."""
+"""Theorems that what the checker in Coq accepts is true: of products of integers, costs, rows, kernels, families and files, and as the program answers."""
 
 
 def linked() -> list[str]:

@@ -5,8 +5,8 @@
 Each bundled data set is compared as a user does it, `equimargin compare NAME --kernel KERNEL --certify FOLDER`, and with --data the first
 20 queries of MQ2008 and the first one of OHSUMED. `checker.py`, the program that is extracted from the proof, and Coq itself are asked
 about every certificate. Coq is asked only about those of at most --largest bytes, and of at most --points points where the kernel is not
-linear: every pair of points has a kernel value, which takes it 3 milliseconds by an RBF kernel. Certificates that --folder has are not
-made again. Exit status 1 where two checkers differ, a comparison fails, or Coq does not prove what it is asked.
+linear: every pair of points has a kernel value, which takes it up to 2 milliseconds by an RBF kernel. Certificates that --folder has are
+not made again. Exit status 1 where two checkers differ, a comparison fails, or Coq does not prove what it is asked.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ BUNDLED = "xor", "iris", "breast_cancer", "diabetes", "diabetes_ranking", "iris_
 KERNELS = "linear", "polynomial", "rbf"
 QUERIES = 20
 """Queries of MQ2008 that are taken."""
-POINTS = 100
-"""Points of the largest certificate by a kernel that is not linear that Coq is asked about: it takes 20 seconds there."""
+POINTS = 600
+"""Points of the largest certificate by a kernel that is not linear that Coq is asked about, if nothing else is said: all have fewer."""
 UNDECIDED = 4
 """The exit status of a comparison of which a family stays open."""
 LARGEST = 1_000_000

@@ -8,7 +8,7 @@
 From Coq Require Import ZArith Lia.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
-From equimargin.checker Require Import integers.
+From equimargin.checker Require Import products integers.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Delimit Scope Z_scope with BZ.
@@ -23,11 +23,11 @@ Definition MOST_TERMS := 17.
 Definition working_one : Z := Z.pow 2 WORKING_BITS.
 Definition exp_unit : positive := Z.to_pos (Z.pow 2 EXP_BITS).
 (** term - term x / k + term x^2 / (k (k + 1)) - ..., each term rounded down. *)
-Definition next_term (k term x : Z) : Z := Z.div (Z.shiftr (Z.mul term x) WORKING_BITS) k.
+Definition next_term (k term x : Z) : Z := Z.div (Z.shiftr (product_of term x) WORKING_BITS) k.
 Fixpoint series (terms : nat) (k term x : Z) : Z :=
   if terms is n.+1 then (if Z.eqb term Z0 then Z0 else Z.sub term (series n (Z.succ k) (next_term k term x) x)) else Z0.
-Fixpoint squared (times : nat) (v : Z) : Z := if times is n.+1 then squared n (Z.shiftr (Z.square v) WORKING_BITS) else v.
-(** a / d rounded down: what d has of twos is shifted away, and for most numbers of a file d is a power of two. *)
+Fixpoint squared (times : nat) (v : Z) : Z := if times is n.+1 then squared n (Z.shiftr (square_of v) WORKING_BITS) else v.
+(** a / d rounded down. The factors 2 of d are shifted away first: for numbers of doubles there are no others. *)
 Fixpoint divided (a : Z) (d : positive) : Z := match d with xO d' => divided (Z.div2 a) d' | xH => a | xI _ => Z.div a (Zpos d) end.
 Definition working (q : fraction) : Z := Z.min (divided (Z.mul working_one (num q)) (den q)) (Z.mul working_one EXP_BITS).
 Definition halvings (x : Z) : Z := Z.max Z0 (Z.sub (Z.succ (Z.log2 x)) (Z.sub WORKING_BITS SERIES_BITS)).
@@ -237,9 +237,11 @@ Lemma shifted_working a : zr (Z.shiftr a WORKING_BITS) <= zr a / W < zr (Z.shift
 Proof. by have := shifted a 128; rewrite -[2%:R ^+ 128]zr_power_of_two. Qed.
 Lemma W_gt0 : 0 < W. Proof. exact: zr_gt0. Qed.
 
+Lemma next_termE k t x : next_term k t x = Z.div (Z.shiftr (Z.mul t x) WORKING_BITS) k.
+Proof. by rewrite /next_term product_ofE. Qed.
 Lemma next_bounds k t x : Z.lt 0 k -> Z.le 0 t -> Z.le 0 x -> Z.le x working_one -> Z.le 0 (next_term k t x) /\ Z.le (next_term k t x) t.
 Proof.
-move=> k0 t0 x0 x1; rewrite /next_term Z.shiftr_div_pow2 //.
+move=> k0 t0 x0 x1; rewrite next_termE Z.shiftr_div_pow2 //.
 have s0 : Z.le 0 (Z.div (Z.mul t x) (Z.pow 2 WORKING_BITS)) by apply: Z.div_pos => //; nia.
 split; first exact: Z.div_pos.
 apply: Z.le_trans (_ : Z.le _ (Z.div (Z.mul t x) (Z.pow 2 WORKING_BITS))) _; first by apply: Z.div_le_upper_bound => //; nia.
@@ -248,7 +250,7 @@ Qed.
 Lemma series_step n k t x : series n.+1 k t x = Z.sub t (series n (Z.succ k) (next_term k t x) x).
 Proof.
 rewrite /=; case: Z.eqb_spec => // ->.
-have -> : next_term k Z0 x = Z0 by rewrite /next_term Z.mul_0_l Z.shiftr_0_l.
+have -> : next_term k Z0 x = Z0 by [].
 by case: n.
 Qed.
 Lemma series_bounds n k t x : Z.lt 0 k -> Z.le 0 t -> Z.le 0 x -> Z.le x working_one ->
@@ -265,7 +267,7 @@ Opaque working_one.
 Lemma next_near k t x : Z.le 0 t -> Z.le 0 x ->
   zr (next_term (Z.of_nat k.+1) t x) <= zr t * (zr x / W) / k.+1%:R <= zr (next_term (Z.of_nat k.+1) t x) + 2%:R.
 Proof.
-move=> t0 x0; rewrite /next_term; set v := Z.shiftr _ _; have k1 : 0 < k.+1%:R :> R by rewrite ltr0n.
+move=> t0 x0; rewrite next_termE; set v := Z.shiftr _ _; have k1 : 0 < k.+1%:R :> R by rewrite ltr0n.
 have /andP[f1 f2] := floor v (b := Z.of_nat k.+1) (Pos2Z.is_pos _); have := shifted_working (Z.mul t x); rewrite -/v zrM => /andP[g1 g2].
 move: f1 f2; rewrite zr_nat => f1 f2; rewrite mulrA; apply/andP; split.
   by rewrite (le_trans f1) // ler_pmul2r ?invr_gt0.
@@ -297,17 +299,17 @@ rewrite (le_trans (ler_norm_sub _ _)) // [X in _ <= _ * X]mulrSr mulrDr mulr1 ad
 Qed.
 Lemma squared_bounds n v : Z.le 0 v -> Z.le v working_one -> Z.le 0 (squared n v).
 Proof.
-elim: n v => [|n IH] v v0 v1 //=; rewrite Z.square_spec; have [] := @next_bounds 1 v v (Pos2Z.is_pos _) v0 v0 v1; rewrite /next_term Z.div_1_r => h0 h1.
+elim: n v => [|n IH] v v0 v1 //=; rewrite square_ofE; have [] := @next_bounds 1 v v (Pos2Z.is_pos _) v0 v0 v1; rewrite next_termE Z.div_1_r => h0 h1.
 by apply: IH => //; exact: Z.le_trans h1 v1.
 Qed.
 Lemma squared_near n v a e : Z.le 0 v -> Z.le v working_one -> 0 <= a <= 1 -> `|zr v - W * a| <= e ->
   `|zr (squared n v) - W * a ^+ (2 ^ n)| <= (e + 1) * 2%:R ^+ n.
 Proof.
 elim: n v a e => [|n IH] v a e v0 v1 /andP[a0 a1] near; first by rewrite expr1 expr0 mulr1 (le_trans near) // ler_addl.
-rewrite [squared _ _]/= Z.square_spec expnS exprM [2%:R ^+ n.+1]exprS mulrA; set v' := Z.shiftr _ _.
+rewrite [squared _ _]/= square_ofE expnS exprM [2%:R ^+ n.+1]exprS mulrA; set v' := Z.shiftr _ _.
 have [f1 f2] := andP (shifted_working (Z.mul v v)); rewrite -/v' zrM in f1 f2.
 have [v'0 v'1] : Z.le 0 v' /\ Z.le v' working_one.
-  by have [] := @next_bounds 1 v v (Pos2Z.is_pos _) v0 v0 v1; rewrite /next_term Z.div_1_r -/v'; lia.
+  by have [] := @next_bounds 1 v v (Pos2Z.is_pos _) v0 v0 v1; rewrite next_termE Z.div_1_r -/v'; lia.
 have -> : (e + 1) * 2%:R * 2%:R ^+ n = ((e * 2%:R + 1) + 1) * 2%:R ^+ n by move: (2%:R ^+ n) => p; ring.
 apply: IH => //; first by rewrite exprn_ge0 // exprn_ile1.
 have W0 := W_gt0; have p0 : 0 <= zr v / W by rewrite divr_ge0 ?(ltW W0) ?(@zr_leP Z0).

@@ -5,7 +5,7 @@
     not proved. *)
 From Coq Require Import Init.Byte NArith ZArith Extraction ExtrOcamlBasic ExtrOcamlNatInt ExtrOcamlChar.
 From mathcomp Require Import all_ssreflect.
-From equimargin.checker Require Import integers spaces semidefinite programs exponential kernels rows families one_norms json numbers stated_programs certificate.
+From equimargin.checker Require Import products integers spaces semidefinite programs exponential kernels rows families one_norms json numbers stated_programs certificate.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 
 (** A file is accepted; or it is read, and its digests are wrong or what it claims does not follow from its points; or it is no certificate that [certificate] reads. *)
@@ -27,7 +27,6 @@ Extract Constant BinPos.Pos.mul => "Bigint.mul".
 Extract Constant BinInt.Z.add => "Bigint.add".
 Extract Constant BinInt.Z.sub => "Bigint.sub".
 Extract Constant BinInt.Z.mul => "Bigint.mul".
-Extract Constant BinInt.Z.square => "(fun a -> Bigint.mul a a)".
 Extract Constant BinInt.Z.opp => "Bigint.neg".
 Extract Constant BinInt.Z.abs => "Bigint.abs".
 Extract Constant BinInt.Z.max => "Bigint.max".
@@ -42,6 +41,8 @@ Extract Constant BinInt.Z.shiftr =>
   "(fun a n -> if Bigint.sign n < 0 then Bigint.shift_left a (- Bigint.to_int n) else Bigint.shift_right a (Bigint.to_int n))".
 Extract Constant BinInt.Z.div_eucl =>
   "(fun a b -> if Bigint.sign b = 0 then (Bigint.zero, a) else let q = Bigint.fdiv a b in (q, Bigint.sub a (Bigint.mul b q)))".
+Extract Constant product_of => "Bigint.mul".
+Extract Constant square_of => "(fun a -> Bigint.mul a a)".
 Extract Constant divided => "Bigint.fdiv".
 Extract Constant BinInt.Z.lcm => "Bigint.lcm".
 Extract Constant BinInt.Z.log2 => "(fun a -> if Bigint.sign a <= 0 then Bigint.zero else Bigint.of_int (Bigint.numbits a - 1))".

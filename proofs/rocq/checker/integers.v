@@ -7,6 +7,7 @@ From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ssrZ.
 From equimargin Require Import inner.
+From equimargin.checker Require Import products.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 
@@ -23,16 +24,18 @@ Definition half := Fraction (Zpos 1) 2.
 
 Definition entry (s : seq Z) i := nth Z0 s i.
 Fixpoint total (s : seq Z) : Z := if s is a :: s' then Z.add a (total s') else Z0.
-Fixpoint product (s t : seq Z) : Z := match s, t with a :: s', b :: t' => Z.add (Z.mul a b) (product s' t') | _, _ => Z0 end.
+Fixpoint product (s t : seq Z) : Z := match s, t with a :: s', b :: t' => Z.add (product_of a b) (product s' t') | _, _ => Z0 end.
 (** k s + t; a list that is shorter goes on in zeros. *)
 Fixpoint plus_multiple (k : Z) (s t : seq Z) : seq Z :=
   match s, t with
   | [::], _ => t
-  | a :: s', [::] => Z.mul k a :: plus_multiple k s' [::]
-  | a :: s', b :: t' => Z.add (Z.mul k a) b :: plus_multiple k s' t'
+  | a :: s', [::] => product_of k a :: plus_multiple k s' [::]
+  | a :: s', b :: t' => Z.add (product_of k a) b :: plus_multiple k s' t'
   end.
 
 (** ** What it means *)
+Lemma product_sym s t : product s t = product t s.
+Proof. by elim: s t => [|a s IH] [|b t] //=; rewrite IH !product_ofE Z.mul_comm. Qed.
 Local Open Scope ring_scope.
 Section Meaning.
 Variable R : realFieldType.
@@ -80,11 +83,11 @@ Lemma zr_product d s t : (size s <= d)%N -> zr (product s t) = \sum_(k < d) zr (
 Proof.
 elim: d s t => [|d IH] [|a s] [|b t] //= h; rewrite /entry ?big_ord0 //;
   try by rewrite big1 // => i _; rewrite ?nth_nil ?mul0r ?mulr0.
-by rewrite big_ord_recl zrD zrM IH.
+by rewrite big_ord_recl zrD product_ofE zrM IH.
 Qed.
 Lemma zr_plus_multiple k s t i : zr (entry (plus_multiple k s t) i) = zr k * zr (entry s i) + zr (entry t i).
 Proof.
-rewrite /entry; elim: s t i => [|a s IH] [|b t] [|i] //=; rewrite ?mulr0 ?add0r ?addr0 ?zrD ?zrM // IH ?nth_nil ?addr0 //.
+rewrite /entry; elim: s t i => [|a s IH] [|b t] [|i] //=; rewrite ?mulr0 ?add0r ?addr0 ?zrD ?product_ofE ?zrM // IH ?nth_nil ?addr0 //.
 Qed.
 Lemma size_plus_multiple k s t d : (size s <= d)%N -> (size t <= d)%N -> (size (plus_multiple k s t) <= d)%N.
 Proof. by elim: s t d => [|a s IH] [|b t] [|d] //= hs ht; apply: IH. Qed.

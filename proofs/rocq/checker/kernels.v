@@ -8,7 +8,7 @@ From Coq Require Import ZArith Lia.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
 From equimargin Require Import inner.
-From equimargin.checker Require Import integers spaces gram semidefinite exponential enclosed.
+From equimargin.checker Require Import products integers spaces gram semidefinite exponential enclosed.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 
@@ -21,20 +21,20 @@ Record radial := RadialKernel { width : fraction; added : Z }.
 Inductive space := Linear of cloud | Polynomial of cloud & polynomial | Radial of cloud & radial | Given of gram.
 Definition count_in (S : space) :=
   match S with Linear X | Polynomial X _ | Radial X _ => size (points X) | Given G => size (entries G) end.
-Fixpoint power (a : Z) (n : nat) : Z := if n is n'.+1 then Z.mul a (power a n') else Zpos 1.
+Fixpoint power (a : Z) (n : nat) : Z := if n is n'.+1 then product_of a (power a n') else Zpos 1.
 Fixpoint power_pos (a : positive) (n : nat) : positive := if n is n'.+1 then Pos.mul a (power_pos a n') else xH.
 Fixpoint distance2 (x z : seq Z) : Z :=
-  match x, z with a :: x', b :: z' => let c := Z.sub a b in Z.add (Z.square c) (distance2 x' z') | _, _ => Z0 end.
-(** The sum and |x - z|^2, or none where that is above the limit: what is left of x and z is not looked at then. *)
+  match x, z with a :: x', b :: z' => let c := Z.sub a b in Z.add (square_of c) (distance2 x' z') | _, _ => Z0 end.
+(** sum + |x - z|^2, or none where that is above the limit: what is left of x and z is not looked at then. *)
 Fixpoint distance_within (limit sum : Z) (x z : seq Z) : option Z :=
   if Z.ltb limit sum then None else match x, z with
-  | a :: x', b :: z' => distance_within limit (Z.add sum (Z.square (Z.sub a b))) x' z' | _, _ => Some sum end.
+  | a :: x', b :: z' => distance_within limit (Z.add sum (square_of (Z.sub a b))) x' z' | _, _ => Some sum end.
 (** The matrix of a symmetric function, of which only the upper triangle is computed. *)
 Fixpoint triangle T (f : T -> T -> Z) (s : seq T) : seq (seq Z) :=
   if s is x :: s' then [seq f x z | z <- s] :: triangle f s' else [::].
 Fixpoint mirrored (t : seq (seq Z)) : seq (seq Z) :=
   if t is row :: t' then row :: [seq p.1 :: p.2 | p <- zip (behead row) (mirrored t')] else [::].
-(** Its values at all pairs of points of which one is used; 0 stands for the others. *)
+(** The values of a symmetric function at the pairs of points of which one is used, and 0 at all other pairs. *)
 Definition if_used (f : seq Z -> seq Z -> Z) (x z : bool * seq Z) : Z := if x.1 || z.1 then f x.2 z.2 else Z0.
 Definition symmetric_matrix f (X : seq (seq Z)) (used : seq bool) : seq (seq Z) := mirrored (triangle (if_used f) (zip used X)).
 Definition polynomial_base (X : cloud) (p : polynomial) : positive :=
@@ -44,10 +44,10 @@ Definition polynomial_units (X : cloud) (p : polynomial) : seq Z -> seq Z -> Z :
   let factor := Z.mul (num (gamma p)) (Zpos (den (coef0 p))) in
   let summand := Z.mul (num (coef0 p)) (Zpos (Pos.mul (Pos.mul (unit X) (unit X)) (den (gamma p)))) in
   let added := Z.mul (num (constant p)) (Zpos (power_pos (polynomial_base X p) (degree p))) in
-  fun x z => Z.add (Z.mul (power (Z.add (Z.mul factor (product x z)) summand) (degree p)) (Zpos (den (constant p)))) added.
+  fun x z => Z.add (Z.mul (power (Z.add (product_of factor (product x z)) summand) (degree p)) (Zpos (den (constant p)))) added.
 Definition polynomial_matrix (X : cloud) (p : polynomial) (used : seq bool) : gram :=
   Gram (symmetric_matrix (polynomial_units X p) (points X) used) (polynomial_unit X p).
-(** Where the exponential is of less than -96, it has no unit of 2^-96. *)
+(** E(-q) is less than 2^-96 for q above 96, and counts as 0: of such distances only as much is computed as says so. *)
 Definition radial_units (X : cloud) (p : radial) : seq Z -> seq Z -> Z :=
   let v := Pos.mul (Pos.mul (unit X) (unit X)) (den (width p)) in let c := Z.mul (added p) (Zpos exp_unit) in
   let limit := Z.div (Z.mul EXP_BITS (Zpos v)) (num (width p)) in
@@ -56,7 +56,7 @@ Definition radial_enclosure (X : cloud) (p : radial) (used : seq bool) : enclosu
   Enclosure (points X) (Gram (symmetric_matrix (radial_units X p) (points X) used) exp_unit) EXP_ERROR.
 Definition given_matrix (G : gram) : gram :=
   let places := iota 0 (size (entries G)) in Gram [seq [seq in_lower (entries G) i j | j <- places] | i <- places] (gram_unit G).
-(** What is needed for functions of these coefficients. *)
+(** The geometry for functions of these lists of coefficients: no kernel value is computed that all of them multiply by 0. *)
 Definition geometry_of (S : space) (ks : seq (seq Z)) : geometry := let s := used (count_in S) ks in match S with
   | Linear X => Features X | Polynomial X p => Matrix (polynomial_matrix X p s) | Radial X p => Enclosed (radial_enclosure X p s)
   | Given G => Matrix (given_matrix G) end.
@@ -86,7 +86,7 @@ Definition in_its_space (S : space) : claim_of_points (count_in S) -> Prop :=
   end.
 
 Lemma zr_power a n : zr (power a n) = zr a ^+ n :> R.
-Proof. by elim: n => [|n IH] //=; rewrite zrM IH exprS. Qed.
+Proof. by elim: n => [|n IH] //=; rewrite product_ofE zrM IH exprS. Qed.
 Lemma zr_power_pos a n : zr (Zpos (power_pos a n)) = zr (Zpos a) ^+ n :> R.
 Proof. by elim: n => [|n IH] //=; rewrite zrP IH exprS. Qed.
 Lemma mirrored_triangle T (f : T -> T -> Z) s : (forall x z, f x z = f z x) -> mirrored (triangle f s) = [seq [seq f x z | z <- s] | x <- s].
@@ -112,8 +112,6 @@ rewrite symmetricE /entry (nth_map (false, [::])) ?size_zip ?e ?minnn // (nth_ma
 by rewrite /if_used /= (used_at isin _ nz) ?orbT.
 Qed.
 End Symmetric.
-Lemma product_sym x z : product x z = product z x.
-Proof. by elim: x z => [|a x IH] [|b z] //=; rewrite Z.mul_comm IH. Qed.
 Lemma polynomial_units_sym X p x z : polynomial_units X p x z = polynomial_units X p z x.
 Proof. by rewrite /polynomial_units product_sym. Qed.
 Lemma size_polynomial X p ks : size (entries (polynomial_matrix X p (used (size (points X)) ks))) = size (points X).
@@ -124,16 +122,16 @@ Proof.
 move=> same isin nz; rewrite /entry_of /over (symmetric_entry (polynomial_units_sym X p) i isin nz) /polynomial_units /polynomial_unit /polynomial_base /=.
 rewrite /kernel_value /features dot_vec ?point_size //.
 have split (a b v e : R) : v != 0 -> e != 0 -> (a * e + b * v) / (v * e) = a / v + b / e by move=> v0 e0; field; rewrite v0 e0.
-rewrite zrD !zrM zrP zr_power split ?zr_neq0 // zr_power_pos -expr_div_n; congr (_ ^+ _ + _); rewrite /frac /= /point !(zrD, zrM, zrP).
+rewrite product_ofE zrD !zrM zrP zr_power split ?zr_neq0 // zr_power_pos -expr_div_n; congr (_ ^+ _ + _); rewrite /frac /= /point !(zrD, zrM, zrP).
 by move: (nth _ _ _) (nth _ _ _) => x z; field; rewrite !zr_neq0.
 Qed.
 Lemma frac_ge0 q : Z.leb Z0 (num q) -> 0 <= frac q :> R.
 Proof. by move=> h; rewrite divr_ge0 ?zr_ge0 // ltW ?zr_gt0. Qed.
 Lemma distance2_sym x z : distance2 x z = distance2 z x.
-Proof. by elim: x z => [|a x IH] [|b z] //=; rewrite IH !Z.square_spec; congr Z.add; rewrite -(Z.opp_involutive (Z.sub b a)) Z.mul_opp_opp Z.opp_sub_distr Z.add_comm. Qed.
+Proof. by elim: x z => [|a x IH] [|b z] //=; rewrite IH !square_ofE; congr Z.add; rewrite -(Z.opp_involutive (Z.sub b a)) Z.mul_opp_opp Z.opp_sub_distr Z.add_comm. Qed.
 Lemma distance2_ge0 x z : Z.leb Z0 (distance2 x z).
 Proof.
-elim: x z => [|a x IH] [|b z] //=; apply/Z.leb_le; apply: Z.add_nonneg_nonneg; first by rewrite Z.square_spec; exact: Z.square_nonneg.
+elim: x z => [|a x IH] [|b z] //=; apply/Z.leb_le; apply: Z.add_nonneg_nonneg; first by rewrite square_ofE; exact: Z.square_nonneg.
 by apply/Z.leb_le; exact: IH.
 Qed.
 Lemma distance_withinE limit sum x z :
@@ -165,7 +163,7 @@ Lemma zr_distance2 d x z u : size x = d -> size z = d ->
 Proof.
 move=> ex ez; rewrite dotE; have -> : zr (distance2 x z) = \sum_(k < d) (zr (entry x k) - zr (entry z k)) * (zr (entry x k) - zr (entry z k)) :> R.
   elim: d x z ex ez => [|d IH] [|a x] [|b z] //= => [_ _|[ex] [ez]]; first by rewrite big_ord0.
-  by rewrite big_ord_recl zrD Z.square_spec zrM zrB (IH x z).
+  by rewrite big_ord_recl zrD square_ofE zrM zrB (IH x z).
 by rewrite mulr_suml; apply: eq_bigr => k _; rewrite !mxE /over; field; exact: zr_neq0.
 Qed.
 Lemma radial_enclosed E X p ks k (i j : 'I_(size (points X))) : exponential E -> same_dimension X -> Z.ltb Z0 (num (width p)) -> k \in ks -> entry k j != Z0 ->

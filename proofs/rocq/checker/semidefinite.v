@@ -229,8 +229,6 @@ apply: le_trans; apply: ler_sum => j _; by rewrite /entry (nth_map 0%N) ?size_io
 Qed.
 Lemma in_lower_max t i j : in_lower t (maxn i j) (minn i j) = in_lower t i j.
 Proof. by case: (leqP i j) => // _; exact: in_lower_sym. Qed.
-Lemma product_sym s u : product s u = product u s.
-Proof. by elim: s u => [|a s IH] [|b u] //=; rewrite IH Z.mul_comm. Qed.
 Lemma remainder_at s k t L (i j : 'I_(size t)) : in_lower (remainder s k t L) i j =
   Z.sub (Z.mul s (in_lower t i j)) (Z.mul k (product (nth [::] L (maxn i j)) (nth [::] L (minn i j)))).
 Proof.
