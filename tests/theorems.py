@@ -109,7 +109,7 @@ OF_THE_CHECKER = (
     "checker/certificate.check_sound",
     "checker/extraction.accepted_sound",
 )
-"""Theorems that what the checker in Coq accepts is true: of products of integers, costs, rows, kernels, families and files, and as the program answers."""
+"""Theorems that what the checker in Coq accepts is true: of products, costs, rows, kernels, families, files, and the program's answers."""
 
 
 def linked() -> list[str]:

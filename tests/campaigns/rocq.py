@@ -408,10 +408,11 @@ def write_certificates(folder: Path) -> str:
 
 
 def certificates() -> dict[str, dict[str, Any]]:
-    """Certificates of all families by a linear kernel, some by an RBF kernel, and some by a given Gram matrix."""
+    """Certificates of all families by a linear kernel, some by a polynomial or an RBF kernel, and some by a given Gram matrix."""
     made = {family: certified(family) for family in VERIFIED}
     for family in ("svm.soft", "svr.l2", "rank.l1", "rvm"):
         made[f"{family}.rbf"] = certificate(solve(sample_problem(family, rbf(0.5), n=8), tol=1e-9))
+        made[f"{family}.polynomial"] = certificate(solve(sample_problem(family, polynomial(3, 0.5, 1.0), n=8), tol=1e-9))
     for family in ("svm.soft", "svr.l2", "rvm"):
         made[f"{family}.matrix"] = certificate(solve(by_matrix(sample_problem(family, n=8), polynomial(2, 0.5, 1.0)), tol=1e-9))
     return made | {"svm.soft.singular": singular(), **{f"program.{name}": document for name, document in programs().items()}}
@@ -542,7 +543,12 @@ MUTANTS = (
     Mutant("coefficients that stay where they were", "checker/spaces", "(if same_name x y then Z0 else a) ::", "a ::"),
     Mutant("a point that only another list uses", "checker/spaces", "(~~ Z.eqb a Z0 || b) :: either", "(~~ Z.eqb a Z0) :: either"),
     Mutant("values of two used points only", "checker/kernels", "if x.1 || z.1 then", "if x.1 && z.1 then"),
-    Mutant("a sum that is cut off too soon", "checker/kernels", "Z.div (Z.mul EXP_BITS (Zpos v)) (num (width p))", "Z.div (Zpos v) (num (width p))"),
+    Mutant(
+        "a sum that is cut off too soon",
+        "checker/kernels",
+        "Z.div (Z.mul EXP_BITS (Zpos v)) (num (width p))",
+        "Z.div (Zpos v) (num (width p))",
+    ),
     Mutant("coefficients of the function only", "checker/families", "[:: pull (count_of P) (multipliers D) rows_of_problem]", "[::]"),
     Mutant("differences that are not squared", "checker/kernels", "Z.add (Z.square c) (distance2 x' z')", "Z.add c (distance2 x' z')"),
     Mutant("an RBF kernel without its constant", "checker/kernels", "then Z.add (exp_units (", "then Z.sub (exp_units ("),

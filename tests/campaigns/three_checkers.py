@@ -3,8 +3,8 @@
     python -m campaigns.three_checkers --seed 1 --examples 90
 
 The certificates are those that `campaigns.rocq` proves, of eight points a family and of programs. Each is changed so often in a digit,
-with its digests and with renewed ones, and in every form of `two_checkers`. Coq computes the verdict of each by `vm_compute`.
-A line for every certificate; exit status 1 where two checkers differ.
+with its digests and with renewed ones, and in every form of `two_checkers`; some have a value of another type. Coq computes the verdict of
+each by `vm_compute`. A line for every certificate; exit status 1 where two checkers differ.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ import numpy as np
 
 from campaigns.certificate_mutations import accepted, mutations, signed
 from campaigns.rocq import certificates, quoted
-from campaigns.two_checkers import of_form
+from campaigns.two_checkers import of_form, of_type
 from equimargin.proofs.coq import Answer, answers, build
 from equimargin.proofs.coq.compiled import NotProved, coqc, library
 
 TOGETHER = 60
 """Certificates in one file of Coq: loading its libraries takes as long as some ten of them, and memory grows with each."""
+OF_TYPE = 20
+"""Values of other types in each certificate: there are some 700, of which `two_checkers` asks about all."""
 HEAD = """From mathcomp Require Import all_ssreflect all_algebra.
 From equimargin.checker Require Import json certificate.
 Open Scope text_scope.
@@ -44,6 +46,8 @@ def main() -> int:
         for name, document in certificates().items():
             changed = [one for _, mutation in mutations(document, rng, options.examples) for one in (mutation, signed(mutation))]
             changed += [form for _, form in of_form(document)]
+            retyped = [one for _, one in of_type(document)]
+            changed += [retyped[place] for place in rng.choice(len(retyped), OF_TYPE, replace=False)]
             verdicts = [accepted(json.dumps(one).encode()) is not None for one in changed]
             said = "" if _program(program, changed, Path(folder)) == verdicts else ", DIFFERENT from the program's"
             if not all(_coq(batch, told, compiled, Path(folder)) for batch, told in _batches(changed, verdicts)):

@@ -4,14 +4,15 @@
 
 Every family that the proved checker reads, by a linear, a polynomial and an RBF kernel and a given Gram matrix, also with weights, rays
 and missing sides, and programs of all kinds in standard form: the certificate changed so often in a digit, half of these signed again; in
-every hostile form; with wrong digests and schemas; with a key more, twice or missing in each of its objects; and as another text of the
-same values. Each checker has to accept what the other accepts. One difference is no fault and is counted apart: the program does not read
-what it does not cover. Exit status 1 if there is another difference.
+every hostile form; with wrong digests and schemas; with a key more, twice or missing in each of its objects; with values of other types;
+and as another text of the same values. Each checker has to accept what the other accepts. One difference is no fault and is counted apart:
+the program does not read what it does not cover. Exit status 1 if there is another difference.
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import re
 import sys
@@ -63,6 +64,11 @@ FORMS = (".16e", ".40f", ".30E", ".17g", ".15e")
 SEPARATORS = re.compile(r"([\[\]{}:,])")
 DOUBLE = re.compile(r"-?\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)")
 """A number with a point or an exponent, between separators of a JSON text without spaces."""
+
+OTHER_VALUES: list[Any] = json.loads(
+    '[null, true, false, 0, 1, 0.0, -0.0, 1.0, 0.5, "", "0", "1/2", "0x1", "1.0", "inf", "-inf", "linear", [], [0], {}]'
+)
+"""What stands in the place of a value: something of every type of JSON, and strings that are numbers."""
 
 UNCHANGED = "nothing"
 """What is changed of a certificate that the program has to accept: not to read it is a difference there."""
@@ -189,7 +195,8 @@ def compared(program: Path, document: dict[str, Any], rng: np.random.Generator, 
     """How often the two agree on the changes of a certificate, and how; a difference is printed."""
     counts = Counter[str]()
     changes = [(UNCHANGED, json.dumps(document).encode())]
-    changes += [(kind, json.dumps(changed).encode()) for kind, changed in [*mutations(document, rng, count), *of_form(document)]]
+    mutated = [*mutations(document, rng, count), *of_form(document), *of_type(document)]
+    changes += [(kind, json.dumps(changed).encode()) for kind, changed in mutated]
     changes += [*doubled(document), *rewritten(document)]
     changes += [(kind, signed_where_read(data)) for kind, data in hostile(document)]
     with tempfile.TemporaryDirectory() as folder:
@@ -224,6 +231,33 @@ def of_form(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         for spoiled in (part | {"more": 0}, dict(list(part.items())[1:])):
             changed = _with(document, path, spoiled)
             yield f"keys of {'.'.join(path)}", signed(changed) if path and path != ("digests",) else changed
+
+
+def of_type(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The document with values of other types: each value of its objects, and the first of every list in these; signed again."""
+    for path in _firsts({key: value for key, value in document.items() if key != "digests"}, ()):
+        value: Any = document
+        for key in path:
+            value = value[key]
+        alike = [kind(value) for kind in (float, int, bool) if isinstance(value, int | float)]
+        for other in (*OTHER_VALUES, *alike, json.dumps(value), [value], {"": value}):
+            changed = copy.deepcopy(document)
+            at: Any = changed
+            for key in path[:-1]:
+                at = at[key]
+            at[path[-1]] = other
+            yield f"type of {'.'.join(map(str, path))}", signed(changed)
+
+
+def _firsts(part: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Where the values of objects are, and the first one of every list."""
+    if path:
+        yield path
+    if isinstance(part, dict):
+        for key, value in part.items():
+            yield from _firsts(value, (*path, key))
+    elif isinstance(part, list) and part:
+        yield from _firsts(part[0], (*path, 0))
 
 
 def doubled(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
