@@ -5,8 +5,9 @@
 Each bundled data set is compared as a user does it, `equimargin compare NAME --kernel KERNEL --certify FOLDER`, and with --data the first
 20 queries of MQ2008 and the first one of OHSUMED. `checker.py`, the program that is extracted from the proof, and Coq itself are asked
 about every certificate. Coq is asked only about those of at most --largest bytes, and of at most --points points where the kernel is not
-linear: every pair of points has a kernel value, which takes it up to 2 milliseconds by an RBF kernel. Certificates that --folder has are
-not made again. Exit status 1 where two checkers differ, a comparison fails, or Coq does not prove what it is asked.
+linear: every pair of points of which one has a coefficient has a kernel value, and one by an RBF kernel takes Coq up to 2 milliseconds.
+Certificates that --folder has are not made again. Exit status 1 where two checkers differ, a comparison fails, or Coq does not prove what
+it is asked.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ KERNELS = "linear", "polynomial", "rbf"
 QUERIES = 20
 """Queries of MQ2008 that are taken."""
 POINTS = 600
-"""Points of the largest certificate by a kernel that is not linear that Coq is asked about, if nothing else is said: all have fewer."""
+"""Points of the largest certificate by another kernel than a linear one that Coq is asked about by default: all have fewer."""
 UNDECIDED = 4
 """The exit status of a comparison of which a family stays open."""
 LARGEST = 1_000_000
-"""Bytes of the largest certificate that Coq is asked about, if nothing else is said: it takes a minute and a half there."""
+"""Bytes of the largest certificate that Coq is asked about, if nothing else is said: it takes a minute there."""
 
 
 def main() -> int:
@@ -65,7 +66,7 @@ def _options() -> argparse.Namespace:
         "--points",
         type=int,
         default=POINTS,
-        help="points of the largest such certificate that is not linear",
+        help="points of the largest certificate by another kernel than a linear one that Coq is asked about",
     )
     parser.add_argument("--largest", type=int, default=LARGEST, help="bytes of the largest certificate that Coq is asked about")
     return parser.parse_args()

@@ -320,8 +320,11 @@ def differences(printed: Printed) -> str:
 
 
 def run(*command: str, cwd: Path) -> str:
-    """The output of a command; its failure is an error that holds what it said."""
-    answer = subprocess.run(command, cwd=cwd, capture_output=True, text=True, encoding="utf-8", timeout=10 * SECONDS)
+    """The output of a command; its failure is an error that holds what it said, and so is that it takes too long."""
+    try:
+        answer = subprocess.run(command, cwd=cwd, capture_output=True, text=True, encoding="utf-8", timeout=10 * SECONDS)
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"{command[0]} takes more than {10 * SECONDS} seconds") from None
     if answer.returncode:
         said = [line for line in (answer.stdout + answer.stderr).splitlines() if re.match(r"File|Error|make", line)]
         raise RuntimeError(f"{command[0]} ended with status {answer.returncode}\n" + "\n".join(said[-5:]))
@@ -549,8 +552,19 @@ MUTANTS = (
         "Z.div (Z.mul EXP_BITS (Zpos v)) (num (width p))",
         "Z.div (Zpos v) (num (width p))",
     ),
-    Mutant("coefficients of the function only", "checker/families", "[:: pull (count_of P) (multipliers D) rows_of_problem]", "[::]"),
-    Mutant("differences that are not squared", "checker/kernels", "Z.add (Z.square c) (distance2 x' z')", "Z.add c (distance2 x' z')"),
+    Mutant("coefficients of the rows only", "checker/families", "then [:: k; f] else [:: k]", "then [:: k] else [:: k]"),
+    Mutant("coefficients of the function only", "checker/families", "then [:: k; f] else [:: k]", "then [:: f] else [::]"),
+    Mutant("values of no used point", "checker/one_norms", "(geometry_of (kernel_of P) [:: c])", "(geometry_of (kernel_of P) [::])"),
+    Mutant("a kernel without a width", "checker/kernels", "&& Z.ltb Z0 (num (width p))", "&& Z.leb Z0 (num (width p))"),
+    Mutant("a table with a wrong entry", "checker/products", "sum_of_pos y7 (by_table p)~0~0~0", "sum_of_pos y5 (by_table p)~0~0~0"),
+    Mutant("a square without its cross term", "checker/products", "(sum_of_pos (square_of_pos p) p)~0~1", "(square_of_pos p)~0~1"),
+    Mutant(
+        "two bits that carry nothing",
+        "checker/products",
+        "p~0~1, q~1~0 => (sum_of_pos p q)~1~1 | p~0~1, q~1~1 => (next_sum_of_pos p q)~0~0",
+        "p~0~1, q~1~0 => (sum_of_pos p q)~1~1 | p~0~1, q~1~1 => (sum_of_pos p q)~0~0",
+    ),
+    Mutant("differences that are not squared", "checker/kernels", "(Z.add sum (square_of (Z.sub a b)))", "(Z.add sum (Z.sub a b))"),
     Mutant("an RBF kernel without its constant", "checker/kernels", "then Z.add (exp_units (", "then Z.sub (exp_units ("),
     Mutant("an RBF kernel of another width", "checker/kernels", "E (- (frac (width p) * dot", "E (- (2%:R * frac (width p) * dot"),
     Mutant("rows with nothing on the diagonal", "checker/semidefinite", "[&& all is_zero (mask unused t), ", "[&& "),

@@ -1,7 +1,7 @@
 (** * Functions in a space of which the inner products are known up to an error
 
     Points whose inner products lie within e of the entries of a matrix G. The function of coefficients beta has then the values G beta up to
-    e |beta|_1, and its length is beta' G beta up to e |beta|_1^2 ([enclosed_described]); of G only the columns are asked in which beta is not 0. Points with one name have the same inner products, so
+    e |beta|_1, and its length is beta' G beta up to e |beta|_1^2 ([enclosed_described]); only those columns of G are used in which beta is not 0. Points with one name have the same inner products, so
     that the coefficients of all of them may be added up ([together]): then |beta|_1 is smaller, and 0 where the coefficients cancel. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -51,7 +51,7 @@ Local Notation m := (size X).
 Variable K : 'I_m -> 'I_m -> R.
 Hypothesis sym : forall i j, K i j = K j i.
 Hypothesis size_G : size (entries G) = m.
-(** The matrix is near where a point of the column has a coefficient. *)
+(** In each column whose point has a coefficient that is not 0, the entries are within the error of K. *)
 Definition near_of (k : seq Z) := forall i j : 'I_m, entry k j != Z0 -> `|K i j - entry_of R G i j| <= frac (Fraction (wrong N) (gram_unit G)).
 Lemma together_over k u (g : seq Z -> R) : size k = m ->
   \sum_(i < m) over k u i * g (nth [::] X i) = \sum_(i < m) over (together X k (size k)) u i * g (nth [::] X i).

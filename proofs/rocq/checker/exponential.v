@@ -27,7 +27,7 @@ Definition next_term (k term x : Z) : Z := Z.div (Z.shiftr (product_of term x) W
 Fixpoint series (terms : nat) (k term x : Z) : Z :=
   if terms is n.+1 then (if Z.eqb term Z0 then Z0 else Z.sub term (series n (Z.succ k) (next_term k term x) x)) else Z0.
 Fixpoint squared (times : nat) (v : Z) : Z := if times is n.+1 then squared n (Z.shiftr (square_of v) WORKING_BITS) else v.
-(** a / d rounded down. The factors 2 of d are shifted away first: for numbers of doubles there are no others. *)
+(** a / d rounded down. The factors 2 of d are shifted away first: the denominator of a double has no others. *)
 Fixpoint divided (a : Z) (d : positive) : Z := match d with xO d' => divided (Z.div2 a) d' | xH => a | xI _ => Z.div a (Zpos d) end.
 Definition working (q : fraction) : Z := Z.min (divided (Z.mul working_one (num q)) (den q)) (Z.mul working_one EXP_BITS).
 Definition halvings (x : Z) : Z := Z.max Z0 (Z.sub (Z.succ (Z.log2 x)) (Z.sub WORKING_BITS SERIES_BITS)).

@@ -43,7 +43,7 @@ Definition costs_of (l : loss) (C : fraction) (weights : option (seq (option Z) 
   else (nseq n (if l is Hard then None else Some (num C)), den C).
 Definition squares (l : loss) := if l is Squared then true else false.
 Definition in_rows (t : task) (m : nat) (l : loss) (C : fraction) weights : margin_problem :=
-  let: (s, u) := rows_of t m in let: (c, v) := costs_of l C weights (size s) in MarginProblem m s u c v (squares l).
+  let: (s, u) := rows_of t m in let: (c, v) := costs_of l C weights (size s) in MarginProblem s u c v (squares l).
 
 Definition is_sign y := Z.eqb y 1 || Z.eqb y (-1).
 Definition labels_fit (t : task) (m : nat) := match t with
@@ -57,15 +57,14 @@ Record sides := Sides { function_side : option (seq Z * positive * fraction); mu
 Definition primal_of (G : geometry) (s : sides) : option primal_point :=
   omap (fun g : seq Z * positive * fraction => Primal (function_in G g.1.1 g.1.2) g.2) (function_side s).
 Definition functions_fit (G : geometry) (s : sides) := if function_side s is Some (k, _, _) then size k == coefficients_of G else true.
-(** The coefficients of the points in a function and in the sum of the rows. *)
-Definition coefficients (P : problem) (s : sides) (rows_of_problem : seq row) : seq (seq Z) :=
-  (if function_side s is Some (k, _, _) then [:: k] else [::]) ++
-  (if multiplier_side s is Some D then [:: pull (count_of P) (multipliers D) rows_of_problem] else [::]).
+(** The coefficients of the points in the sum of the rows, each times its multiplier. *)
+Definition pulled (P : problem) (s : sides) (rows_of_problem : seq row) : seq Z :=
+  if multiplier_side s is Some D then pull (count_of P) (multipliers D) rows_of_problem else [::].
 Definition problem_check (P : problem) (s : sides) (exact : bool) (I : interval) :=
   let M := in_rows (task_of P) (count_of P) (loss_of P) (cost_of P) (weights_of P) in
   [&& space_fits (space_of P), has_inner_products (space_of P), labels_fit (task_of P) (count_of P), cost_is_positive (cost_of P) & rows_fit M] &&
-  (let G := geometry_of (space_of P) (coefficients P s (rows M)) in
-   [&& functions_fit G s, lower_check M (length_in G) exact (lower I) (multiplier_side s) & upper_check M (upper I) (primal_of G s)]).
+  (let k := pulled P s (rows M) in let G := geometry_of (space_of P) (if function_side s is Some (f, _, _) then [:: k; f] else [:: k]) in
+   [&& functions_fit G s, lower_check M (length_in G k) exact (lower I) (multiplier_side s) & upper_check M (upper I) (primal_of G s)]).
 
 (** ** What it means *)
 Local Open Scope ring_scope.
@@ -357,10 +356,12 @@ Qed.
 Theorem problem_sound P s exact I : problem_check P s exact I -> forall R, holds_of R P I.
 Proof.
 case/andP=> [/and5P[sfit inner fit C0 rfit] /and3P[ffit low up]] R; apply: space_sound => // V ip x [functions lengths].
-apply: rows_sound => //; apply: (margin_sound (m := count_of P) rfit _ _ _ _ low up) => //.
+apply: rows_sound => //; set M := in_rows _ _ _ _ _ in functions lengths ffit low up *.
+apply: (margin_sound (m := count_of P) rfit _ _ _ low up) => //.
 - by move=> i; exact: at_place_out.
-- by rewrite /in_rows; case: rows_of => a b; case: costs_of.
-- by move=> D eD; apply: lengths; [rewrite /coefficients eD mem_cat inE eqxx orbT|exact: size_pull].
-- rewrite /primal_of; move: ffit; rewrite /functions_fit; case eF: function_side => [[[w u] b]|] //= /eqP e f b' [<- _].
-  by apply: functions; rewrite // /coefficients eF inE eqxx.
+- move=> D eD; have e : pull (count_of P) (multipliers D) (rows M) = pulled P s (rows M) by rewrite /pulled eD.
+  rewrite /= e; apply: lengths; first by case: function_side => [[[f u] b]|]; exact: mem_head.
+  by rewrite -e size_pull.
+- rewrite /primal_of; move: functions ffit; rewrite /functions_fit; case: function_side => [[[w u] b]|] //= functions /eqP e f b' [<- _].
+  by apply: functions; rewrite // !inE eqxx orbT.
 Qed.

@@ -23,8 +23,6 @@ Definition count_in (S : space) :=
   match S with Linear X | Polynomial X _ | Radial X _ => size (points X) | Given G => size (entries G) end.
 Fixpoint power (a : Z) (n : nat) : Z := if n is n'.+1 then product_of a (power a n') else Zpos 1.
 Fixpoint power_pos (a : positive) (n : nat) : positive := if n is n'.+1 then Pos.mul a (power_pos a n') else xH.
-Fixpoint distance2 (x z : seq Z) : Z :=
-  match x, z with a :: x', b :: z' => let c := Z.sub a b in Z.add (square_of c) (distance2 x' z') | _, _ => Z0 end.
 (** sum + |x - z|^2, or none where that is above the limit: what is left of x and z is not looked at then. *)
 Fixpoint distance_within (limit sum : Z) (x z : seq Z) : option Z :=
   if Z.ltb limit sum then None else match x, z with
@@ -34,9 +32,9 @@ Fixpoint triangle T (f : T -> T -> Z) (s : seq T) : seq (seq Z) :=
   if s is x :: s' then [seq f x z | z <- s] :: triangle f s' else [::].
 Fixpoint mirrored (t : seq (seq Z)) : seq (seq Z) :=
   if t is row :: t' then row :: [seq p.1 :: p.2 | p <- zip (behead row) (mirrored t')] else [::].
-(** The values of a symmetric function at the pairs of points of which one is used, and 0 at all other pairs. *)
+(** The values of a symmetric function at the pairs of points of which at least one is used, and 0 at all other pairs. *)
 Definition if_used (f : seq Z -> seq Z -> Z) (x z : bool * seq Z) : Z := if x.1 || z.1 then f x.2 z.2 else Z0.
-Definition symmetric_matrix f (X : seq (seq Z)) (used : seq bool) : seq (seq Z) := mirrored (triangle (if_used f) (zip used X)).
+Definition symmetric_matrix f (X : seq (seq Z)) (mask : seq bool) : seq (seq Z) := mirrored (triangle (if_used f) (zip mask X)).
 Definition polynomial_base (X : cloud) (p : polynomial) : positive :=
   Pos.mul (Pos.mul (unit X) (unit X)) (Pos.mul (den (gamma p)) (den (coef0 p))).
 Definition polynomial_unit (X : cloud) (p : polynomial) : positive := Pos.mul (power_pos (polynomial_base X p) (degree p)) (den (constant p)).
@@ -45,20 +43,21 @@ Definition polynomial_units (X : cloud) (p : polynomial) : seq Z -> seq Z -> Z :
   let summand := Z.mul (num (coef0 p)) (Zpos (Pos.mul (Pos.mul (unit X) (unit X)) (den (gamma p)))) in
   let added := Z.mul (num (constant p)) (Zpos (power_pos (polynomial_base X p) (degree p))) in
   fun x z => Z.add (Z.mul (power (Z.add (product_of factor (product x z)) summand) (degree p)) (Zpos (den (constant p)))) added.
-Definition polynomial_matrix (X : cloud) (p : polynomial) (used : seq bool) : gram :=
-  Gram (symmetric_matrix (polynomial_units X p) (points X) used) (polynomial_unit X p).
-(** E(-q) is less than 2^-96 for q above 96, and counts as 0: of such distances only as much is computed as says so. *)
+Definition polynomial_matrix (X : cloud) (p : polynomial) (mask : seq bool) : gram :=
+  Gram (symmetric_matrix (polynomial_units X p) (points X) mask) (polynomial_unit X p).
+(** Where q is above 96, [exp_units] is 0. The sum of squares is therefore cut off as soon as it shows that q is above 96. *)
 Definition radial_units (X : cloud) (p : radial) : seq Z -> seq Z -> Z :=
   let v := Pos.mul (Pos.mul (unit X) (unit X)) (den (width p)) in let c := Z.mul (added p) (Zpos exp_unit) in
   let limit := Z.div (Z.mul EXP_BITS (Zpos v)) (num (width p)) in
   fun x z => if distance_within limit Z0 x z is Some d then Z.add (exp_units (Fraction (Z.mul (num (width p)) d) v)) c else c.
-Definition radial_enclosure (X : cloud) (p : radial) (used : seq bool) : enclosure :=
-  Enclosure (points X) (Gram (symmetric_matrix (radial_units X p) (points X) used) exp_unit) EXP_ERROR.
+Definition radial_enclosure (X : cloud) (p : radial) (mask : seq bool) : enclosure :=
+  Enclosure (points X) (Gram (symmetric_matrix (radial_units X p) (points X) mask) exp_unit) EXP_ERROR.
 Definition given_matrix (G : gram) : gram :=
   let places := iota 0 (size (entries G)) in Gram [seq [seq in_lower (entries G) i j | j <- places] | i <- places] (gram_unit G).
 (** The geometry for functions of these lists of coefficients: no kernel value is computed that all of them multiply by 0. *)
-Definition geometry_of (S : space) (ks : seq (seq Z)) : geometry := let s := used (count_in S) ks in match S with
-  | Linear X => Features X | Polynomial X p => Matrix (polynomial_matrix X p s) | Radial X p => Enclosed (radial_enclosure X p s)
+Definition geometry_of (S : space) (ks : seq (seq Z)) : geometry := match S with
+  | Linear X => Features X | Polynomial X p => Matrix (polynomial_matrix X p (used (size (points X)) ks))
+  | Radial X p => Enclosed (radial_enclosure X p (used (size (points X)) ks))
   | Given G => Matrix (given_matrix G) end.
 Definition parameters_fit (p : polynomial) := [&& Z.leb Z0 (num (gamma p)), Z.leb Z0 (num (coef0 p)) & Z.leb Z0 (num (constant p))].
 Definition space_fits (S : space) := match S with
@@ -127,17 +126,19 @@ by move: (nth _ _ _) (nth _ _ _) => x z; field; rewrite !zr_neq0.
 Qed.
 Lemma frac_ge0 q : Z.leb Z0 (num q) -> 0 <= frac q :> R.
 Proof. by move=> h; rewrite divr_ge0 ?zr_ge0 // ltW ?zr_gt0. Qed.
+Fixpoint distance2 (x z : seq Z) : Z :=
+  match x, z with a :: x', b :: z' => let c := Z.sub a b in Z.add (Z.mul c c) (distance2 x' z') | _, _ => Z0 end.
 Lemma distance2_sym x z : distance2 x z = distance2 z x.
-Proof. by elim: x z => [|a x IH] [|b z] //=; rewrite IH !square_ofE; congr Z.add; rewrite -(Z.opp_involutive (Z.sub b a)) Z.mul_opp_opp Z.opp_sub_distr Z.add_comm. Qed.
+Proof. by elim: x z => [|a x IH] [|b z] //=; rewrite IH; congr Z.add; rewrite -(Z.opp_involutive (Z.sub b a)) Z.mul_opp_opp Z.opp_sub_distr Z.add_comm. Qed.
 Lemma distance2_ge0 x z : Z.leb Z0 (distance2 x z).
 Proof.
-elim: x z => [|a x IH] [|b z] //=; apply/Z.leb_le; apply: Z.add_nonneg_nonneg; first by rewrite square_ofE; exact: Z.square_nonneg.
+elim: x z => [|a x IH] [|b z] //=; apply/Z.leb_le; apply: Z.add_nonneg_nonneg; first exact: Z.square_nonneg.
 by apply/Z.leb_le; exact: IH.
 Qed.
 Lemma distance_withinE limit sum x z :
   distance_within limit sum x z = if Z.ltb limit (Z.add sum (distance2 x z)) then None else Some (Z.add sum (distance2 x z)).
 Proof.
-elim: x z sum => [|a x IH] [|b z] sum; rewrite /= ?Z.add_0_r //; case: (Z.ltb_spec limit sum) => [above|_]; last by rewrite IH Z.add_assoc.
+elim: x z sum => [|a x IH] [|b z] sum; rewrite /= ?Z.add_0_r //; case: (Z.ltb_spec limit sum) => [above|_]; last by rewrite IH square_ofE Z.add_assoc.
 have /Z.leb_le := distance2_ge0 (a :: x) (b :: z); rewrite /= => d0.
 by case: Z.ltb_spec => // h; exfalso; move: above h d0; clear; move: (Z.add _ (distance2 _ _)) => d; lia.
 Qed.
@@ -163,7 +164,7 @@ Lemma zr_distance2 d x z u : size x = d -> size z = d ->
 Proof.
 move=> ex ez; rewrite dotE; have -> : zr (distance2 x z) = \sum_(k < d) (zr (entry x k) - zr (entry z k)) * (zr (entry x k) - zr (entry z k)) :> R.
   elim: d x z ex ez => [|d IH] [|a x] [|b z] //= => [_ _|[ex] [ez]]; first by rewrite big_ord0.
-  by rewrite big_ord_recl zrD square_ofE zrM zrB (IH x z).
+  by rewrite big_ord_recl zrD zrM zrB (IH x z).
 by rewrite mulr_suml; apply: eq_bigr => k _; rewrite !mxE /over; field; exact: zr_neq0.
 Qed.
 Lemma radial_enclosed E X p ks k (i j : 'I_(size (points X))) : exponential E -> same_dimension X -> Z.ltb Z0 (num (width p)) -> k \in ks -> entry k j != Z0 ->

@@ -37,7 +37,7 @@ move=> sym; have [l|l] := ltnP i m; last by rewrite [RHS]between_out // /between
 have [k|k] := ltnP j m; last by rewrite between_out // /between at_place_out.
 by rewrite -[i]/(nat_of_ord (Ordinal l)) -[j]/(nat_of_ord (Ordinal k)) !between_in.
 Qed.
-(** The combinations of some lists of coefficients. *)
+(** What a geometry says of the combinations by the lists ks is right. *)
 Definition valued (ks : seq (seq Z)) (G : geometry) := forall k u, k \in ks -> size k = m -> let f := combination_in G k u in
   forall i, `|\sum_(j < m) over k u j * between j i - over (values f) (value_unit f) i| <= frac (Fraction (noise f) (value_unit f)).
 End Values.

@@ -107,7 +107,7 @@ Proof.
 case/andP=> /eqP e _ i; have -> : combination s x i = \sum_(j < m) over (pull m (multipliers x) s) (multiplier_unit x) j * between K j i.
   rewrite (@pull_sum R [lmodType R of R^o] (fun j => between K j i : R^o) m _ _ _ (multiplier_unit x) e) // => j l.
   by rewrite between_sym // between_out.
-exact: known (mem_head _ _) (size_pull _ _ _) i.
+by apply: known; [rewrite inE eqxx|exact: size_pull].
 Qed.
 Lemma column_of_point f s i : f = OfPairsByPoints s -> (i < size (columns_of f m))%N -> minus (nth no_row (columns_of f m) i) = m.
 Proof. by move=> -> /=; rewrite size_map => l; rewrite (nth_map 0%N). Qed.

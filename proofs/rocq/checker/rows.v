@@ -15,7 +15,7 @@ Import Order.TTheory GRing.Theory Num.Theory.
 
 Record row := Row { plus : nat; minus : nat; sign : Z; target : Z }.
 (** Targets are over their unit, and costs over theirs; a row without a cost must be met. *)
-Record margin_problem := MarginProblem { places : nat; rows : seq row; target_unit : positive;
+Record margin_problem := MarginProblem { rows : seq row; target_unit : positive;
   row_costs : seq (option Z); cost_unit : positive; is_squared : bool }.
 Record primal_point := Primal { function_of : function; bias : fraction }.
 Record dual_point := Dual { multipliers : seq Z; multiplier_unit : positive }.
@@ -107,9 +107,9 @@ End Dual.
 Definition rows_fit (P : margin_problem) :=
   (size (row_costs P) == size (rows P)) && all (fun c => if c is Some k then Z.leb Z0 k else true) (row_costs P).
 (** What is proved by a dual point, or by none; likewise by a primal point. *)
-Definition lower_check (P : margin_problem) (length_of : seq Z -> positive -> fraction) (exact : bool) (l : end_point) (given : option dual_point) :=
+Definition lower_check (P : margin_problem) (length_of : positive -> fraction) (exact : bool) (l : end_point) (given : option dual_point) :=
   if given is Some D then
-    dual_fits P D && lower_end_is_proved P D (length_of (pull (places P) (multipliers D) (rows P)) (multiplier_unit D)) exact l
+    dual_fits P D && lower_end_is_proved P D (length_of (multiplier_unit D)) exact l
   else if l is MinusInfinite then true else false.
 Definition upper_check (P : margin_problem) (u : end_point) (given : option primal_point) :=
   if given is Some (Primal f b) then rows_without_cost_are_met P f b &&
@@ -365,17 +365,17 @@ rewrite !add_at_sum ?size_add_at ?size_pull // zrN mulNr scaleNr -addrA addrC sc
 by rewrite addrC.
 Qed.
 
-Variables (length_of : seq Z -> positive -> fraction).
-Theorem margin_sound exact I primal dual : places P = m ->
-  (forall D, dual = Some D -> let k := pull m (multipliers D) (rows P) in let u := multiplier_unit D in
-    let v := \sum_(i < m) over k u i *: phi i in ip v v <= frac (length_of k u)) ->
+Variables (length_of : positive -> fraction).
+Theorem margin_sound exact I primal dual :
+  (forall D, dual = Some D -> let v := \sum_(i < m) over (pull m (multipliers D) (rows P)) (multiplier_unit D) i *: phi i in
+    ip v v <= frac (length_of (multiplier_unit D))) ->
   (forall f b, primal = Some (Primal f b) -> exists w, fits ip phi f w) ->
   lower_check P length_of exact (lower I) dual -> upper_check P (upper I) primal -> in_interval rows_feas rows_obj I.
 Proof.
-move=> em lengths known low up; split.
+move=> lengths known low up; split.
   case: dual lengths low => [D|] lengths; last by case: (lower I).
   case/andP=> ok h; refine (lower_sound _ ok h); have /and4P[/eqP e _ _ _] := ok.
-  by have := lengths D (erefl _); rewrite em /= pull_sum.
+  by have := lengths D (erefl _); rewrite /= pull_sum.
 case: primal known up => [[f b]|] known up; last by move: up; case: (upper I).
 by have [w h] := known f b (erefl _); exact: (upper_sound h up).
 Qed.

@@ -67,8 +67,9 @@ Definition length_in (G : geometry) (k : seq Z) (u : positive) :=
   match G with
   | Features X => length_of_features X k u | Matrix G => length2 (of_coefficients G k u) | Enclosed E => length2 (of_enclosed E k u) end.
 
-(** Of m points those that have a coefficient in one of some lists. *)
+(** For each point, whether its coefficient is not 0, or the other list says true of it. *)
 Fixpoint either (k : seq Z) (s : seq bool) : seq bool := match k, s with a :: k', b :: s' => (~~ Z.eqb a Z0 || b) :: either k' s' | _, _ => s end.
+(** For each of m points, whether its coefficient is not 0 in at least one of the lists. *)
 Definition used (m : nat) (ks : seq (seq Z)) : seq bool := foldr either (nseq m false) ks.
 
 (** ** What it means *)
@@ -94,7 +95,7 @@ Lemma at_place_out m (phi : 'I_m -> V) i : (m <= i)%N -> at_place phi i = 0.
 Proof. by move=> h; rewrite /at_place insubF // ltnNge h. Qed.
 Definition fits (phi : nat -> V) (f : function) (w : V) :=
   (forall i, `|ip w (phi i) - over (values f) (value_unit f) i| <= frac (Fraction (noise f) (value_unit f))) /\ ip w w <= frac (length2 f).
-(** What a geometry says of points is right, for some lists of coefficients. *)
+(** What a geometry says of points is right, for the functions of the lists ks. *)
 Definition described (ks : seq (seq Z)) (G : geometry) m (x : 'I_m -> V) :=
   (forall k u, k \in ks -> size k = coefficients_of G -> exists w, fits (at_place x) (function_in G k u) w) /\
   (forall k u, k \in ks -> size k = m -> let v := \sum_(i < m) over k u i *: at_place x i in ip v v <= frac (length_in G k u)).
@@ -105,7 +106,7 @@ Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V) (G : gram).
 Definition entry_of (i j : nat) : R := over (nth [::] (entries G) i) (gram_unit G) j.
 Variables (m : nat) (x : 'I_m -> V).
 Hypothesis size_m : size (entries G) = m.
-(** The matrix is right where a point of the column has a coefficient. *)
+(** In each column whose point has a coefficient that is not 0, the entries are the inner products. *)
 Definition inner_of (k : seq Z) := forall i j : 'I_m, entry k j != Z0 -> ip (x i) (x j) = entry_of i j.
 Lemma coefficients_fit k u : inner_of k -> size k = m -> fits ip (at_place x) (of_coefficients G k u) (\sum_(i < m) over k u i *: at_place x i).
 Proof.
