@@ -546,7 +546,7 @@ def dot(v: Iterable[Any], w: Iterable[Any]) -> Any:
 def read_document(document: Any) -> Document:
     """The parts of a certificate of an interval, and its claim."""
     keys_are_those_listed(document, DOCUMENT_KEYS)
-    schema_is_known(document["schema"])
+    schema_is_known(document["schema"], SCHEMA, PROGRAM_SCHEMA)
     mode_is_known(document["mode"])
     digests_match(document["digests"], document["problem"], [document["primal"], document["dual"]])
     claim = document["claim"]
@@ -558,9 +558,8 @@ def read_document(document: Any) -> Document:
     return Document(document["schema"] == PROGRAM_SCHEMA, document["mode"] == "exact", lower, upper, *parts)
 
 
-def schema_is_known(schema: Any) -> None:
-    """12. The schema is equimargin-certificate/1, equimargin-certificate/2 or equimargin-certificate/3."""
-    known = (SCHEMA, PROGRAM_SCHEMA, PATH_SCHEMA)
+def schema_is_known(schema: Any, *known: str) -> None:
+    """12. The schema is equimargin-certificate/1 or equimargin-certificate/2, and equimargin-certificate/3 of a path."""
     require(schema in known, "schema_is_known", f"the schema is none of {', '.join(known)}")
 
 
@@ -1528,7 +1527,7 @@ def exact_bounds_are_equal(document: Document) -> None:
 def path_claim(document: Any) -> PathClaim:
     """The claim of a certificate of a path, which its points prove."""
     keys_are_those_listed(document, PATH_DOCUMENT_KEYS)
-    schema_is_known(document["schema"])
+    schema_is_known(document["schema"], PATH_SCHEMA)
     digests_match(document["digests"], document["problem"], document["path"])
     claim = document["claim"]
     keys_are_those_listed(claim, ("from", "to", "gap"))

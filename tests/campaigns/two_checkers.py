@@ -219,7 +219,7 @@ def compared(program: Path, document: dict[str, Any], rng: np.random.Generator, 
 def of_form(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The document with wrong digests and schemas, and with a key more or one missing in each of its objects, signed again."""
     digests = document["digests"]
-    for schema in ("equimargin-certificate/0", "equimargin-certificate/10", "Equimargin-certificate/1", "", 1, None):
+    for schema in (*(f"equimargin-certificate/{number}" for number in (0, 3, 10)), "Equimargin-certificate/1", "", 1, None):
         yield "schema", document | {"schema": schema}
     for name, digest in digests.items():
         wrong = (digest.upper(), digest[:-1], digest + "0", "", None, [digest], *(other for other in digests.values() if other != digest))
