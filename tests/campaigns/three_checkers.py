@@ -21,14 +21,14 @@ import numpy as np
 
 from campaigns.certificate_mutations import accepted, mutations, signed
 from campaigns.rocq import certificates, quoted
-from campaigns.two_checkers import of_form, of_type
+from campaigns.two_checkers import drawn_types, of_form
 from equimargin.proofs.coq import Answer, answers, build
 from equimargin.proofs.coq.compiled import NotProved, coqc, library
 
 TOGETHER = 60
 """Certificates in one file of Coq: loading its libraries takes as long as some ten of them, and memory grows with each."""
 OF_TYPE = 20
-"""Values of other types in each certificate: there are some 700, of which `two_checkers` asks about all."""
+"""Values of other types in each certificate: there are some 700."""
 HEAD = """From mathcomp Require Import all_ssreflect all_algebra.
 From equimargin.checker Require Import json certificate.
 Open Scope text_scope.
@@ -46,8 +46,7 @@ def main() -> int:
         for name, document in certificates().items():
             changed = [one for _, mutation in mutations(document, rng, options.examples) for one in (mutation, signed(mutation))]
             changed += [form for _, form in of_form(document)]
-            retyped = [one for _, one in of_type(document)]
-            changed += [retyped[place] for place in rng.choice(len(retyped), OF_TYPE, replace=False)]
+            changed += [one for _, one in drawn_types(document, rng, OF_TYPE)]
             verdicts = [accepted(json.dumps(one).encode()) is not None for one in changed]
             said = "" if _program(program, changed, Path(folder)) == verdicts else ", DIFFERENT from the program's"
             if not all(_coq(batch, told, compiled, Path(folder)) for batch, told in _batches(changed, verdicts)):
