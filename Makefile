@@ -124,7 +124,7 @@ two-checkers: $(READY)  ## the proved program and checker.py on certificates tha
 three-checkers: $(READY)  ## the same with Coq beside them, which computes each verdict, on certificates of eight points a family
 	PYTHONPATH=tests $(BIN)/python -m campaigns.three_checkers $(ARGS)
 
-proved-data: $(READY)  ## certificates of whole data sets, of every family by three kernels, put to all three checkers
+proved-data: $(READY)  ## certificates of whole data sets, of all families by three kernels, put to all three checkers
 	PYTHONPATH=tests $(BIN)/python -m campaigns.proved_data $(ARGS)
 
 proof-mutants: $(READY)  ## make proofs with definitions that are wrong on purpose: each must be noticed

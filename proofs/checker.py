@@ -559,8 +559,8 @@ def read_document(document: Any) -> Document:
 
 
 def schema_is_known(schema: Any, *known: str) -> None:
-    """12. The schema is equimargin-certificate/1 or equimargin-certificate/2, and equimargin-certificate/3 of a path."""
-    require(schema in known, "schema_is_known", f"the schema is none of {', '.join(known)}")
+    """12. The schema is equimargin-certificate/1 or equimargin-certificate/2; that of a path is equimargin-certificate/3."""
+    require(schema in known, "schema_is_known", f"the schema is not {' or '.join(known)}")
 
 
 def mode_is_known(mode: Any) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from equimargin.proofs.theorems import text_of
 
 MOST_SECONDS = 1800
-"""Seconds that Coq may take for one file: a certificate of a megabyte takes about one minute."""
+"""Seconds that Coq may take for one file: a certificate of a megabyte takes about one minute by a linear kernel."""
 ROOT = "checker/certificate"
 """The file of `rocq` that a theorem needs, with all those that it needs itself."""
 

@@ -1,13 +1,13 @@
-"""Certificates of whole data sets, of every family by three kernels, put to all three checkers: a table of verdicts and CPU seconds.
+"""Certificates of whole data sets, of all families by three kernels, put to all three checkers: a table of verdicts and CPU seconds.
 
     python -m campaigns.proved_data [--data DIR] [--folder DIR] [--only TEXT] [--largest BYTES]
 
-Each bundled data set is compared as a user does it, `equimargin compare NAME --kernel KERNEL --certify FOLDER`, and with --data the first
-20 queries of MQ2008 and the first one of OHSUMED. `checker.py`, the program that is extracted from the proof, and Coq itself are asked
-about every certificate. Coq is asked only about those of at most --largest bytes, and of at most --points points where the kernel is not
-linear: every pair of points of which one has a coefficient has a kernel value, and one by an RBF kernel takes Coq up to 2 milliseconds.
-Certificates that --folder has are not made again. Exit status 1 where two checkers differ, a comparison fails, or Coq does not prove what
-it is asked.
+Each bundled data set is compared as a user does it, `equimargin compare NAME --kernel KERNEL --certify FOLDER`, and once more with C =
+inf; with --data, so are the first 20 queries of MQ2008 and the first one of OHSUMED. `checker.py`, the program that is extracted from the
+proof, and Coq itself are asked about every certificate. Coq is asked only about those of at most --largest bytes, and of at most --points
+points where the kernel is not linear: it computes a kernel value for each pair of points of which at least one has a coefficient, in up to
+2 milliseconds. Certificates that --folder has are not made again. Exit status 1 where two checkers differ, a comparison fails, or Coq does
+not prove what it is asked.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 from equimargin.proofs import checker
@@ -28,14 +29,16 @@ from equimargin.proofs.coq import Answer, NotProved, answer, build, prove
 BUNDLED = "xor", "iris", "breast_cancer", "diabetes", "diabetes_ranking", "iris_ranking", "wine_ranking"
 """Bundled data sets. The others have more than 1,700 rows or 97,000 pairs: their comparisons and certificates take minutes each."""
 KERNELS = "linear", "polynomial", "rbf"
+COSTS = {"": "1", " hard": "inf"}
+"""What is said of a comparison by its cost, and the cost."""
 QUERIES = 20
 """Queries of MQ2008 that are taken."""
 POINTS = 600
-"""Points of the largest certificate by another kernel than a linear one that Coq is asked about by default: all have fewer."""
+"""Points that a certificate by another kernel than a linear one may have at most, by default, for Coq to be asked: here all have fewer."""
 UNDECIDED = 4
 """The exit status of a comparison of which a family stays open."""
 LARGEST = 1_000_000
-"""Bytes of the largest certificate that Coq is asked about, if nothing else is said: it takes a minute there."""
+"""Bytes that a certificate may have at most, by default, for Coq to be asked: a megabyte takes it a minute by a linear kernel."""
 
 
 def main() -> int:
@@ -46,13 +49,14 @@ def main() -> int:
     print(f"{'certificate':<52} {'kB':>7} {'Python s':>9} {'program s':>9} {'Coq s':>8}")
     failed = asked = 0
     for name, data in _sets(options.data, where):
-        for kernel in KERNELS:
-            if options.only in f"{name} {kernel}":
-                files = _certificates(name, data, kernel, where)
+        for kernel, cost in product(KERNELS, COSTS):
+            title = f"{name} {kernel}{cost}"
+            if options.only in title:
+                files = _certificates(title, data, ["--kernel", kernel, "--cost", COSTS[cost]], where)
                 failed += not files
                 for file in files:
                     asked += 1
-                    failed += not _judged(f"{name} {kernel} {file.stem}", file, program, _is_asked(file, options))
+                    failed += not _judged(f"{title} {file.stem}", file, program, _is_asked(file, options))
     print(f"{asked} certificates, {failed} on which the checkers differ or that are not proved")
     return 1 if failed or not asked else 0
 
@@ -66,9 +70,9 @@ def _options() -> argparse.Namespace:
         "--points",
         type=int,
         default=POINTS,
-        help="points of the largest certificate by another kernel than a linear one that Coq is asked about",
+        help="points that a certificate by another kernel than a linear one may have at most for Coq to be asked",
     )
-    parser.add_argument("--largest", type=int, default=LARGEST, help="bytes of the largest certificate that Coq is asked about")
+    parser.add_argument("--largest", type=int, default=LARGEST, help="bytes that a certificate may have at most for Coq to be asked")
     return parser.parse_args()
 
 
@@ -96,15 +100,16 @@ def _of_first_queries(lines: list[str], queries: int) -> Iterator[str]:
         yield line
 
 
-def _certificates(name: str, data: str, kernel: str, where: Path) -> list[Path]:
+def _certificates(title: str, data: str, choices: list[str], where: Path) -> list[Path]:
     """The certificates of a comparison, made if they are not there; none where it fails, which a line says."""
-    folder, made = where / f"{name}.{kernel}", where / f"{name}.{kernel}.made"
+    name = title.replace(" ", ".")
+    folder, made = where / name, where / f"{name}.made"
     if not folder.is_dir():
-        task = ["--task", "ranking"] if data != name else []
-        command = [sys.executable, "-m", "equimargin", "compare", data, *task, "--kernel", kernel, "--certify", str(made)]
+        task = ["--task", "ranking"] if Path(data).is_file() else []
+        command = [sys.executable, "-m", "equimargin", "compare", data, *task, *choices, "--certify", str(made)]
         run = subprocess.run(command, capture_output=True, text=True)
         if run.returncode not in (0, UNDECIDED):
-            print(f"{name} {kernel}: compare ended with {run.returncode}: {run.stderr.strip()}")
+            print(f"{title}: compare ended with {run.returncode}: {run.stderr.strip()}")
             return []
         made.rename(folder)
     return sorted(folder.glob("*.json"))

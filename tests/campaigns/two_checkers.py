@@ -239,8 +239,10 @@ def of_type(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         value: Any = document
         for key in path:
             value = value[key]
-        alike = [kind(value) for kind in (float, int, bool) if isinstance(value, int | float)]
+        alike = [float(value), int(value), bool(value)] if isinstance(value, int | float) and abs(value) <= sys.float_info.max else []
         for other in (*OTHER_VALUES, *alike, json.dumps(value), [value], {"": value}):
+            if json.dumps(other) == json.dumps(value):
+                continue
             changed = copy.deepcopy(document)
             at: Any = changed
             for key in path[:-1]:

@@ -3,8 +3,8 @@
     Points phi_0 .. phi_(m-1) of a space, and rows (i, j, s, t): each asks for <w, phi_i - phi_j> + s b >= t up to its loss, and phi_m is 0.
     Every row has a cost of its loss, which is hinge or squared, or none: then it must be met.
 
-    [margin_sound]   what [margin_check] accepts is an interval that holds the optimum, which exists where its upper end is finite; where
-                     its lower end is infinite no point is feasible. *)
+    [margin_sound]   what [lower_check] and [upper_check] accept is an interval that holds the optimum, which exists where its upper end is
+                     finite; where its lower end is infinite no point is feasible. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.

@@ -345,7 +345,7 @@ def changed(*path: Any, to: Any) -> Callable[[Any], None]:
         (changed("primal", "b", to="1/2/3"), "not written p or p/q"),
         (changed("primal", to=None), "less than the claimed|more than the claimed"),
         (changed("semidefinite", to="by factorisation"), "established by theorem, not as the document says"),
-        (changed("schema", to="equimargin-certificate/4"), "the schema is none of equimargin-certificate/1, equimargin-certificate/2"),
+        (changed("schema", to="equimargin-certificate/4"), "the schema is not equimargin-certificate/1 or equimargin-certificate/2"),
         (changed("schema", to="equimargin-certificate/3"), "an object with the keys schema claim semidefinite problem path digests"),
     ],
 )
@@ -355,9 +355,11 @@ def test_what_is_wrong_is_said(change: Callable[[Any], None], reason: str) -> No
     assert any(part in refusal(document) for part in reason.split("|"))
 
 
-def test_the_schema_of_a_path_is_none_of_an_interval() -> None:
-    with pytest.raises(ValueError, match="the schema is none of equimargin-certificate/1, equimargin-certificate/2"):
+def test_a_path_and_an_interval_have_their_own_schemas() -> None:
+    with pytest.raises(ValueError, match=r"the schema is not equimargin-certificate/1 or equimargin-certificate/2$"):
         checker.check(json.dumps(xor() | {"schema": checker.PATH_SCHEMA}).encode())
+    with pytest.raises(ValueError, match=r"the schema is not equimargin-certificate/3$"):
+        checker.check_path(json.dumps(mutant.signed(xor_path()) | {"schema": checker.SCHEMA}).encode())
 
 
 ALONE: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
