@@ -531,6 +531,8 @@ MUTANTS = (
         "[&& is_zero (gradient x y z) &",
     ),
     Mutant("a minimum over any cones", "checker/programs", "fleb hi lo || nilp (cones P) ->", "true ->"),
+    Mutant("doubles that are rounded down", "checker/numbers", "Eq => Z.odd q | Gt => true end in", "Eq => Z.odd q | Gt => false end in"),
+    Mutant("doubles of 52 bits", "checker/numbers", "Z.log2 N - Z.log2 D - BITS)%BZ", "Z.log2 N - Z.log2 D - BITS + 1)%BZ"),
     Mutant("an exponential without its tangent", "checker/exponential", "/\\ (forall a, 1 + a <= E a).", "/\\ (forall a, a <= E a)."),
     Mutant("a series of one sign", "checker/exponential", "Z.sub term (series n", "Z.add term (series n"),
     Mutant("a series that is too short", "checker/exponential", "MOST_TERMS := 17.", "MOST_TERMS := 9."),
