@@ -28,7 +28,7 @@ from equimargin.proofs.coq.compiled import NotProved, coqc, library
 TOGETHER = 60
 """Certificates in one file of Coq: loading its libraries takes as long as some ten of them, and memory grows with each."""
 OF_TYPE = 20
-"""Values of other types in each certificate: there are some 700."""
+"""Documents with a value of another type that are drawn for each certificate: of the 700 that there are, Coq would take minutes."""
 HEAD = """From mathcomp Require Import all_ssreflect all_algebra.
 From equimargin.checker Require Import json certificate.
 Open Scope text_scope.

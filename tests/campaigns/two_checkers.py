@@ -252,7 +252,7 @@ def of_type(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def drawn_types(document: dict[str, Any], rng: np.random.Generator, count: int) -> list[tuple[str, dict[str, Any]]]:
-    """So many of the documents with values of other types."""
+    """Documents with a value of another type, drawn at random, as many as the count says."""
     every = list(of_type(document))
     return [every[place] for place in rng.choice(len(every), min(count, len(every)), replace=False)]
 

@@ -30,7 +30,7 @@ rewrite /within_half /two_to; have [h|h] := Z_lt_le_dec p 0.
   move: (2 ^ Z.max 0 p) => t; have -> : q * (D * (2 * t)) = 2 * q * (D * t) by ring.
   by have -> : D * (2 * t) = 2 * (D * t) by ring.
 Qed.
-(** The multiple of [over] that is nearest to over q + rest, ties to even. *)
+(** q or q + 1: the one whose multiple of [over] is nearer to over q + rest, and the even one of two that are as near. *)
 Definition rounded (q rest over : Z) : Z := if match Z.compare (2 * rest) over with Lt => false | Eq => Z.odd q | Gt => true end then Z.succ q else q.
 Lemma rounded_near q rest over : 0 <= rest < over -> Z.abs (2 * (rounded q rest over * over - (over * q + rest))) <= over.
 Proof.
