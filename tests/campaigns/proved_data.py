@@ -27,7 +27,7 @@ from equimargin.proofs import checker
 from equimargin.proofs.coq import Answer, NotProved, answer, build, prove
 
 BUNDLED = "xor", "iris", "breast_cancer", "diabetes", "diabetes_ranking", "iris_ranking", "wine_ranking"
-"""Bundled data sets. The others have more than 1,700 rows or 97,000 pairs: by kernels that are not linear, their comparisons take minutes."""
+"""Bundled data sets. The others have more than 1,700 rows or 97,000 pairs: by other kernels than a linear one they take minutes."""
 KERNELS = "linear", "polynomial", "rbf"
 COSTS = {"": "1", " hard": "inf"}
 """What is said of a comparison by its cost, and the cost."""
