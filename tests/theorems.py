@@ -88,6 +88,7 @@ OF_PROGRAMS = (
 OF_THE_CHECKER = (
     "checker/products.product_ofE",
     "checker/products.square_ofE",
+    "checker/tables.value_byE",
     "checker/nearest.nearest_double_near",
     "checker/nearest.nearest_double_has_bits",
     "checker/costs.costs_weak",

@@ -1,19 +1,16 @@
 """Certificates of whole data sets, of all families by three kernels, put to all three checkers: a table of verdicts and CPU seconds.
 
-    python -m campaigns.proved_data [--data DIR] [--folder DIR] [--only TEXT] [--largest BYTES]
+    python -m campaigns.proved_data [--data DIR] [--folder DIR] [--only TEXT]
 
 Each bundled data set is compared as a user does it, `equimargin compare NAME --kernel KERNEL --certify FOLDER`, and once more with C =
 inf; with --data, so are the first 20 queries of MQ2008 and the first one of OHSUMED. `checker.py`, the program that is extracted from the
-proof, and Coq itself are asked about every certificate. Coq is asked only about those of at most --largest bytes, and of at most --points
-points where the kernel is not linear: it computes a kernel value for each pair of points of which at least one has a coefficient, in up to
-2 milliseconds. Certificates that --folder has are not made again. Exit status 1 where two checkers differ, a comparison fails, or Coq does
-not prove what it is asked.
+proof, and Coq itself are asked about every certificate. Certificates that --folder has are not made again. Exit status 1 where two
+checkers differ, a comparison fails, or Coq does not prove a certificate.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import subprocess
 import sys
@@ -23,22 +20,17 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
+from equimargin.data import BUNDLED
 from equimargin.proofs import checker
 from equimargin.proofs.coq import Answer, NotProved, answer, build, prove
 
-BUNDLED = "xor", "iris", "breast_cancer", "diabetes", "diabetes_ranking", "iris_ranking", "wine_ranking"
-"""Bundled data sets. The others have more than 1,700 rows or 97,000 pairs: by other kernels than a linear one they take minutes."""
 KERNELS = "linear", "polynomial", "rbf"
 COSTS = {"": "1", " hard": "inf"}
 """What is said of a comparison by its cost, and the cost."""
 QUERIES = 20
 """Queries of MQ2008 that are taken."""
-POINTS = 600
-"""Points that a certificate by another kernel than a linear one may have at most, by default, for Coq to be asked: here all have fewer."""
 UNDECIDED = 4
 """The exit status of a comparison of which a family stays open."""
-LARGEST = 1_000_000
-"""Bytes that a certificate may have at most, by default, for Coq to be asked: a megabyte takes it a minute by a linear kernel."""
 
 
 def main() -> int:
@@ -53,10 +45,10 @@ def main() -> int:
             title = f"{name} {kernel}{cost}"
             if options.only in title:
                 files = _certificates(title, data, ["--kernel", kernel, "--cost", COSTS[cost]], where)
-                failed += not files
-                for file in files:
+                failed += files is None
+                for file in files or ():
                     asked += 1
-                    failed += not _judged(f"{title} {file.stem}", file, program, _is_asked(file, options))
+                    failed += not _judged(f"{title} {file.stem}", file, program)
     print(f"{asked} certificates, {failed} on which the checkers differ or that are not proved")
     return 1 if failed or not asked else 0
 
@@ -66,13 +58,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, help="the folder of public data sets")
     parser.add_argument("--folder", type=Path, help="where the certificates are kept; by default a temporary folder")
     parser.add_argument("--only", default="", help="only data sets and kernels whose names contain this")
-    parser.add_argument(
-        "--points",
-        type=int,
-        default=POINTS,
-        help="points that a certificate by another kernel than a linear one may have at most for Coq to be asked",
-    )
-    parser.add_argument("--largest", type=int, default=LARGEST, help="bytes that a certificate may have at most for Coq to be asked")
     return parser.parse_args()
 
 
@@ -100,8 +85,8 @@ def _of_first_queries(lines: list[str], queries: int) -> Iterator[str]:
         yield line
 
 
-def _certificates(title: str, data: str, choices: list[str], where: Path) -> list[Path]:
-    """The certificates of a comparison, made if they are not there; none where it fails, which a line says."""
+def _certificates(title: str, data: str, choices: list[str], where: Path) -> list[Path] | None:
+    """The certificates of a comparison, made if they are not there; None where it fails, and a line says so, as where it writes none."""
     name = title.replace(" ", ".")
     folder, made = where / name, where / f"{name}.made"
     if not folder.is_dir():
@@ -110,20 +95,16 @@ def _certificates(title: str, data: str, choices: list[str], where: Path) -> lis
         run = subprocess.run(command, capture_output=True, text=True)
         if run.returncode not in (0, UNDECIDED):
             print(f"{title}: compare ended with {run.returncode}: {run.stderr.strip()}")
-            return []
+            return None
         made.rename(folder)
-    return sorted(folder.glob("*.json"))
+    files = sorted(folder.glob("*.json"))
+    if not files:
+        print(f"{title}: compare writes no certificate")
+    return files
 
 
-def _is_asked(file: Path, options: argparse.Namespace) -> bool:
-    """Whether Coq is asked about a certificate."""
-    problem = json.loads(file.read_text())["problem"]
-    many = problem["kernel"]["name"] != "linear" and len(problem["features"]) > options.points
-    return bool(file.stat().st_size <= options.largest and not many)
-
-
-def _judged(title: str, file: Path, program: Path, by_coq: bool) -> bool:
-    """Print a line on a certificate; whether all checkers that are asked accept it."""
+def _judged(title: str, file: Path, program: Path) -> bool:
+    """Print a line on a certificate; whether all checkers accept it."""
     started = _seconds()
     status, sentence = checker.verdict(str(file))
     python, started = _seconds() - started, _seconds()
@@ -132,15 +113,12 @@ def _judged(title: str, file: Path, program: Path, by_coq: bool) -> bool:
     except NotProved as reason:
         verified = f"no answer: {reason}"
     extracted, started = _seconds() - started, _seconds()
-    size, said, proved = file.stat().st_size, "", True
-    if not by_coq:
-        said = "not asked"
-    else:
-        try:
-            prove(file)
-            said = f"{_seconds() - started:8.1f}"
-        except NotProved as reason:
-            proved, said = False, f"NOT PROVED: {reason}"
+    size, proved = file.stat().st_size, True
+    try:
+        prove(file)
+        said = f"{_seconds() - started:8.1f}"
+    except NotProved as reason:
+        proved, said = False, f"NOT PROVED: {reason}"
     print(f"{title:<52} {size / 1000:7.1f} {python:9.3f} {extracted:9.3f} {said:>8}", flush=True)
     accepted = status == 0 and verified == Answer.ACCEPTED.value
     if not accepted:

@@ -548,12 +548,20 @@ MUTANTS = (
     Mutant(
         "a sum that is cut off too soon",
         "checker/kernels",
-        "Z.div (Z.mul EXP_BITS (Zpos v)) (num (width p))",
-        "Z.div (Zpos v) (num (width p))",
+        "Z.div (Z.mul EXP_BITS (Zpos (radial_den X p))) (num (width p))",
+        "Z.div (Zpos (radial_den X p)) (num (width p))",
     ),
     Mutant("coefficients of the rows only", "checker/families", "then [:: k; f] else [:: k]", "then [:: k] else [:: k]"),
     Mutant("coefficients of the function only", "checker/families", "then [:: k; f] else [:: k]", "then [:: f] else [::]"),
-    Mutant("values of no used point", "checker/one_norms", "(geometry_of (kernel_of P) [:: c])", "(geometry_of (kernel_of P) [::])"),
+    Mutant("numbers of the rows only", "checker/one_norms", "(kernel_of P) [:: low; up]", "(kernel_of P) [:: low]"),
+    Mutant("numbers of the columns only", "checker/one_norms", "(kernel_of P) [:: low; up]", "(kernel_of P) [:: up]"),
+    Mutant("columns by the numbers of the rows", "checker/one_norms", "up) (upper I) x).", "low) (upper I) x)."),
+    Mutant(
+        "a value at the next number", "checker/tables", "PositiveMap.add k (f (Zpos k)) t", "PositiveMap.add k (f (Zpos (Pos.succ k))) t"
+    ),
+    Mutant(
+        "values by a table of another function", "checker/kernels", "let t := table_of f distances", "let t := table_of Z.succ distances"
+    ),
     Mutant("a kernel without a width", "checker/kernels", "&& Z.ltb Z0 (num (width p))", "&& Z.leb Z0 (num (width p))"),
     Mutant("a table with a wrong entry", "checker/products", "sum_of_pos y7 (by_table p)~0~0~0", "sum_of_pos y5 (by_table p)~0~0~0"),
     Mutant("a square without its cross term", "checker/products", "(sum_of_pos (square_of_pos p) p)~0~1", "(square_of_pos p)~0~1"),
@@ -564,7 +572,7 @@ MUTANTS = (
         "p~0~1, q~1~0 => (sum_of_pos p q)~1~1 | p~0~1, q~1~1 => (sum_of_pos p q)~0~0",
     ),
     Mutant("differences that are not squared", "checker/kernels", "(Z.add sum (square_of (Z.sub a b)))", "(Z.add sum (Z.sub a b))"),
-    Mutant("an RBF kernel without its constant", "checker/kernels", "then Z.add (exp_units (", "then Z.sub (exp_units ("),
+    Mutant("an RBF kernel without its constant", "checker/kernels", "then Z.add (value_by f t d) c", "then Z.sub (value_by f t d) c"),
     Mutant("an RBF kernel of another width", "checker/kernels", "E (- (frac (width p) * dot", "E (- (2%:R * frac (width p) * dot"),
     Mutant("rows with nothing on the diagonal", "checker/semidefinite", "[&& all is_zero (mask unused t), ", "[&& "),
     Mutant("a cost without its lambda", "path", "at_cost lam i := lam^-1 * om i.", "at_cost lam i := om i."),

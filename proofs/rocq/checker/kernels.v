@@ -8,7 +8,7 @@ From Coq Require Import ZArith Lia.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
 From equimargin Require Import inner.
-From equimargin.checker Require Import products integers spaces gram semidefinite exponential enclosed.
+From equimargin.checker Require Import products tables integers spaces gram semidefinite exponential enclosed.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 
@@ -28,13 +28,15 @@ Fixpoint distance_within (limit sum : Z) (x z : seq Z) : option Z :=
   if Z.ltb limit sum then None else match x, z with
   | a :: x', b :: z' => distance_within limit (Z.add sum (square_of (Z.sub a b))) x' z' | _, _ => Some sum end.
 (** The matrix of a symmetric function, of which only the upper triangle is computed. *)
-Fixpoint triangle T (f : T -> T -> Z) (s : seq T) : seq (seq Z) :=
+Fixpoint triangle A B (f : A -> A -> B) (s : seq A) : seq (seq B) :=
   if s is x :: s' then [seq f x z | z <- s] :: triangle f s' else [::].
-Fixpoint mirrored (t : seq (seq Z)) : seq (seq Z) :=
+Fixpoint mirrored B (t : seq (seq B)) : seq (seq B) :=
   if t is row :: t' then row :: [seq p.1 :: p.2 | p <- zip (behead row) (mirrored t')] else [::].
-(** The values of a symmetric function at the pairs of points of which at least one is used, and 0 at all other pairs. *)
-Definition if_used (f : seq Z -> seq Z -> Z) (x z : bool * seq Z) : Z := if x.1 || z.1 then f x.2 z.2 else Z0.
-Definition symmetric_matrix f (X : seq (seq Z)) (mask : seq bool) : seq (seq Z) := mirrored (triangle (if_used f) (zip mask X)).
+(** A symmetric function at the pairs of points of which at least one is used, and none of its values at all other pairs. *)
+Definition if_used B (none : B) (f : seq Z -> seq Z -> B) (x z : bool * seq Z) : B := if x.1 || z.1 then f x.2 z.2 else none.
+(** The matrix of the numbers that are made of the values of such a function; how, may depend on all of them. *)
+Definition symmetric_matrix B none f (number : seq (seq B) -> B -> Z) (X : seq (seq Z)) (mask : seq bool) : seq (seq Z) :=
+  let t := triangle (if_used none f) (zip mask X) in let number_in_t := number t in mirrored [seq [seq number_in_t v | v <- row] | row <- t].
 Definition polynomial_base (X : cloud) (p : polynomial) : positive :=
   Pos.mul (Pos.mul (unit X) (unit X)) (Pos.mul (den (gamma p)) (den (coef0 p))).
 Definition polynomial_unit (X : cloud) (p : polynomial) : positive := Pos.mul (power_pos (polynomial_base X p) (degree p)) (den (constant p)).
@@ -44,14 +46,19 @@ Definition polynomial_units (X : cloud) (p : polynomial) : seq Z -> seq Z -> Z :
   let added := Z.mul (num (constant p)) (Zpos (power_pos (polynomial_base X p) (degree p))) in
   fun x z => Z.add (Z.mul (power (Z.add (product_of factor (product x z)) summand) (degree p)) (Zpos (den (constant p)))) added.
 Definition polynomial_matrix (X : cloud) (p : polynomial) (mask : seq bool) : gram :=
-  Gram (symmetric_matrix (polynomial_units X p) (points X) mask) (polynomial_unit X p).
+  Gram (symmetric_matrix Z0 (polynomial_units X p) (fun=> id) (points X) mask) (polynomial_unit X p).
+Definition radial_den (X : cloud) (p : radial) : positive := Pos.mul (Pos.mul (unit X) (unit X)) (den (width p)).
 (** Where q is above 96, [exp_units] is 0. The sum of squares is therefore cut off as soon as it shows that q is above 96. *)
-Definition radial_units (X : cloud) (p : radial) : seq Z -> seq Z -> Z :=
-  let v := Pos.mul (Pos.mul (unit X) (unit X)) (den (width p)) in let c := Z.mul (added p) (Zpos exp_unit) in
-  let limit := Z.div (Z.mul EXP_BITS (Zpos v)) (num (width p)) in
-  fun x z => if distance_within limit Z0 x z is Some d then Z.add (exp_units (Fraction (Z.mul (num (width p)) d) v)) c else c.
+Definition distance_of (X : cloud) (p : radial) : seq Z -> seq Z -> option Z :=
+  let limit := Z.div (Z.mul EXP_BITS (Zpos (radial_den X p))) (num (width p)) in distance_within limit Z0.
+Definition exp_of (X : cloud) (p : radial) : Z -> Z :=
+  let v := radial_den X p in fun d => exp_units (Fraction (Z.mul (num (width p)) d) v).
+(** The value at a distance: the exponential by a table of those of all distances, plus the constant. *)
+Definition radial_units (X : cloud) (p : radial) (distances : seq (seq (option Z))) : option Z -> Z :=
+  let c := Z.mul (added p) (Zpos exp_unit) in let f := exp_of X p in let t := table_of f distances in
+  fun a => if a is Some d then Z.add (value_by f t d) c else c.
 Definition radial_enclosure (X : cloud) (p : radial) (mask : seq bool) : enclosure :=
-  Enclosure (points X) (Gram (symmetric_matrix (radial_units X p) (points X) mask) exp_unit) EXP_ERROR.
+  Enclosure (points X) (Gram (symmetric_matrix None (distance_of X p) (radial_units X p) (points X) mask) exp_unit) EXP_ERROR.
 Definition given_matrix (G : gram) : gram :=
   let places := iota 0 (size (entries G)) in Gram [seq [seq in_lower (entries G) i j | j <- places] | i <- places] (gram_unit G).
 (** The geometry for functions of these lists of coefficients: no kernel value is computed that all of them multiply by 0. *)
@@ -88,23 +95,28 @@ Lemma zr_power a n : zr (power a n) = zr a ^+ n :> R.
 Proof. by elim: n => [|n IH] //=; rewrite product_ofE zrM IH exprS. Qed.
 Lemma zr_power_pos a n : zr (Zpos (power_pos a n)) = zr (Zpos a) ^+ n :> R.
 Proof. by elim: n => [|n IH] //=; rewrite zrP IH exprS. Qed.
-Lemma mirrored_triangle T (f : T -> T -> Z) s : (forall x z, f x z = f z x) -> mirrored (triangle f s) = [seq [seq f x z | z <- s] | x <- s].
+Lemma mirrored_triangle A B (f : A -> A -> B) s : (forall x z, f x z = f z x) -> mirrored (triangle f s) = [seq [seq f x z | z <- s] | x <- s].
 Proof.
 move=> sym; elim: s => [|x s IH] //=; rewrite {}IH; congr (_ :: _).
 have zipped t : [seq p.1 :: p.2 | p <- zip [seq f x z | z <- t] [seq [seq f y z | z <- s] | y <- t]] = [seq f y x :: [seq f y z | z <- s] | y <- t].
   by elim: t => [|y t IH] //=; rewrite IH sym.
 exact: zipped.
 Qed.
+Lemma triangle_map A B C (f : A -> A -> B) (g : B -> C) s : [seq [seq g v | v <- row] | row <- triangle f s] = triangle (fun x z => g (f x z)) s.
+Proof. by elim: s => [|x s IH] //=; rewrite IH -map_comp. Qed.
 Section Symmetric.
-Variables (f : seq Z -> seq Z -> Z) (X : seq (seq Z)) (ks : seq (seq Z)).
-Hypothesis sym : forall x z, f x z = f z x.
+Variables (B : Type) (none : B) (f : seq Z -> seq Z -> B) (number : seq (seq B) -> B -> Z) (g : B -> Z) (X : seq (seq Z)) (ks : seq (seq Z)).
+Hypotheses (sym : forall x z, f x z = f z x) (numberE : forall t, number t =1 g).
 Let m := size X.
-Let symmetricE : symmetric_matrix f X (used m ks) = [seq [seq if_used f x z | z <- zip (used m ks) X] | x <- zip (used m ks) X].
-Proof. by apply: mirrored_triangle => x z; rewrite /if_used orbC sym. Qed.
-Lemma size_symmetric : size (symmetric_matrix f X (used m ks)) = m.
+Local Notation M := (symmetric_matrix none f number X (used m ks)).
+Let symmetricE : M = [seq [seq g (if_used none f x z) | z <- zip (used m ks) X] | x <- zip (used m ks) X].
+Proof.
+rewrite /symmetric_matrix triangle_map mirrored_triangle => [|x z]; last by rewrite !numberE /if_used orbC sym.
+by apply: eq_map => x; apply: eq_map => z; exact: numberE.
+Qed.
+Lemma size_symmetric : size M = m.
 Proof. by rewrite symmetricE size_map size_zip size_used minnn. Qed.
-Lemma symmetric_entry k (i j : 'I_m) : k \in ks -> entry k j != Z0 ->
-  entry (nth [::] (symmetric_matrix f X (used m ks)) i) j = f (nth [::] X i) (nth [::] X j).
+Lemma symmetric_entry k (i j : 'I_m) : k \in ks -> entry k j != Z0 -> entry (nth [::] M i) j = g (f (nth [::] X i) (nth [::] X j)).
 Proof.
 move=> isin nz; have e : size (used m ks) = size X by rewrite size_used.
 rewrite symmetricE /entry (nth_map (false, [::])) ?size_zip ?e ?minnn // (nth_map (false, [::])) ?size_zip ?e ?minnn // !nth_zip //.
@@ -114,11 +126,11 @@ End Symmetric.
 Lemma polynomial_units_sym X p x z : polynomial_units X p x z = polynomial_units X p z x.
 Proof. by rewrite /polynomial_units product_sym. Qed.
 Lemma size_polynomial X p ks : size (entries (polynomial_matrix X p (used (size (points X)) ks))) = size (points X).
-Proof. by apply: size_symmetric; exact: polynomial_units_sym. Qed.
+Proof. exact: (size_symmetric (number := fun=> id) (g := id) Z0 (points X) ks (polynomial_units_sym X p) (fun t a => erefl)). Qed.
 Lemma polynomial_entry X p ks k (i j : 'I_(size (points X))) : same_dimension X -> k \in ks -> entry k j != Z0 ->
   entry_of R (polynomial_matrix X p (used (size (points X)) ks)) i j = kernel_value p (@features R X i) (@features R X j).
 Proof.
-move=> same isin nz; rewrite /entry_of /over (symmetric_entry (polynomial_units_sym X p) i isin nz) /polynomial_units /polynomial_unit /polynomial_base /=.
+move=> same isin nz; rewrite /entry_of /over (symmetric_entry (number := fun=> id) (g := id) Z0 (polynomial_units_sym X p) (fun t a => erefl) i isin nz) /polynomial_units /polynomial_unit /polynomial_base /=.
 rewrite /kernel_value /features dot_vec ?point_size //.
 have split (a b v e : R) : v != 0 -> e != 0 -> (a * e + b * v) / (v * e) = a / v + b / e by move=> v0 e0; field; rewrite v0 e0.
 rewrite product_ofE zrD !zrM zrP zr_power split ?zr_neq0 // zr_power_pos -expr_div_n; congr (_ ^+ _ + _); rewrite /frac /= /point !(zrD, zrM, zrP).
@@ -142,18 +154,23 @@ elim: x z sum => [|a x IH] [|b z] sum; rewrite /= ?Z.add_0_r //; case: (Z.ltb_sp
 have /Z.leb_le := distance2_ge0 (a :: x) (b :: z); rewrite /= => d0.
 by case: Z.ltb_spec => // h; exfalso; move: above h d0; clear; move: (Z.add _ (distance2 _ _)) => d; lia.
 Qed.
-Lemma radial_unitsE X p x z : Z.ltb Z0 (num (width p)) -> radial_units X p x z = Z.add (exp_units
+(** The same without a table. *)
+Definition radial_number (X : cloud) (p : radial) (a : option Z) : Z :=
+  let c := Z.mul (added p) (Zpos exp_unit) in if a is Some d then Z.add (exp_of X p d) c else c.
+Lemma radial_unitsE X p t : radial_units X p t =1 radial_number X p.
+Proof. by case=> [d|] //; rewrite /radial_units value_byE. Qed.
+Lemma distance_sym X p x z : distance_of X p x z = distance_of X p z x.
+Proof. by rewrite /distance_of !distance_withinE (distance2_sym x z). Qed.
+Lemma radial_numberE X p x z : Z.ltb Z0 (num (width p)) -> radial_number X p (distance_of X p x z) = Z.add (exp_units
   (Fraction (Z.mul (num (width p)) (distance2 x z)) (Pos.mul (Pos.mul (unit X) (unit X)) (den (width p))))) (Z.mul (added p) (Zpos exp_unit)).
 Proof.
-move=> /Z.ltb_lt w0; rewrite /radial_units distance_withinE Z.add_0_l; set v := Pos.mul _ (den _); case: Z.ltb_spec => // above.
+move=> /Z.ltb_lt w0; rewrite /radial_number /distance_of /exp_of /radial_den distance_withinE Z.add_0_l; set v := Pos.mul _ (den _); case: Z.ltb_spec => // above.
 rewrite exp_units_beyond ?Z.add_0_l // [num _]/= [den _]/=.
 apply: Z.lt_le_trans (Z.mul_succ_div_gt (Z.mul EXP_BITS (Zpos v)) _ w0) _.
 by apply: Z.mul_le_mono_nonneg_l; [exact: Z.lt_le_incl|exact/Z.le_succ_l].
 Qed.
-Lemma radial_units_sym X p x z : Z.ltb Z0 (num (width p)) -> radial_units X p x z = radial_units X p z x.
-Proof. by move=> w0; rewrite (radial_unitsE X x z w0) (radial_unitsE X z x w0) (distance2_sym x z). Qed.
-Lemma size_radial X p ks : Z.ltb Z0 (num (width p)) -> size (entries (matrix (radial_enclosure X p (used (size (points X)) ks)))) = size (points X).
-Proof. by move=> w0; apply: size_symmetric => x z; exact: radial_units_sym. Qed.
+Lemma size_radial X p ks : size (entries (matrix (radial_enclosure X p (used (size (points X)) ks)))) = size (points X).
+Proof. by apply: (size_symmetric None (points X) ks (distance_sym X p) (radial_unitsE X p)). Qed.
 Lemma radial_sym E p d (x z : 'rV[R]_d) : radial_value E p x z = radial_value E p z x.
 Proof.
 rewrite /radial_value; congr (E (- (_ * _)) + _); rewrite !dotE; apply: eq_bigr => k _; rewrite !mxE.
@@ -171,8 +188,7 @@ Lemma radial_enclosed E X p ks k (i j : 'I_(size (points X))) : exponential E ->
   `|radial_value E p (@features R X i) (@features R X j) - entry_of R (matrix (radial_enclosure X p (used (size (points X)) ks))) i j| <= frac (Fraction EXP_ERROR exp_unit).
 Proof.
 move=> isE same w0 isin nz; have sizes l : (l < size (points X))%N -> size (point X l) = dimension X by move=> lm; apply/eqP; exact: (all_nthP [::] same).
-have sym x z : radial_units X p x z = radial_units X p z x by exact: radial_units_sym.
-rewrite /entry_of /over [entries _]/= [gram_unit _]/= (symmetric_entry sym i isin nz) radial_unitsE // /radial_value /features zr_distance2 ?sizes //.
+rewrite /entry_of /over [entries _]/= [gram_unit _]/= (symmetric_entry None (distance_sym X p) (radial_unitsE X p) i isin nz) radial_numberE // /radial_value /features zr_distance2 ?sizes //.
 rewrite -/(point X i) -/(point X j).
 set q := Fraction (Z.mul _ _) _; have -> : frac (width p) * (zr (distance2 (point X i) (point X j)) / (zr (Zpos (unit X)) * zr (Zpos (unit X)))) = frac q :> R.
   by rewrite /frac /q /= zrM !zrP; move: (zr (distance2 _ _)) (zr (num _)) => u v; field; rewrite !zr_neq0.

@@ -36,28 +36,31 @@ Variables (P : one_norm_problem).
 Local Notation m := (count_in (kernel_of P)).
 Definition program_rows : margin_problem := in_rows (task_of_form (form_of P)) m Hinge (loss_cost P) None.
 Definition columns := columns_of (form_of P) m.
-Definition combined_rows (k : dual_point) (s : seq row) : function :=
-  let c := pull m (multipliers k) s in combination_in (geometry_of (kernel_of P) [:: c]) c (multiplier_unit k).
 Definition sum_of (k : dual_point) := Fraction (total (multipliers k)) (multiplier_unit k).
 Definition is_natural_at (s : seq row) (k : dual_point) := (size (multipliers k) == size s) && multipliers_are_natural k.
 Definition are_below_the_cost (D : dual_point) := all (fun k => fleb (Fraction k (multiplier_unit D)) (loss_cost P)) (multipliers D).
 Definition prices_are_at_most_one (g : function) := all (fun a => Z.leb (price (form_of P) g a) (Zpos (value_unit g))) columns.
-Definition one_norm_lower_check (l : end_point) (given : option dual_point) :=
+(** The functions of the rows and of the columns, each times its number, are given over every unit of the numbers. *)
+Definition one_norm_lower_check (of_rows : positive -> function) (l : end_point) (given : option dual_point) :=
   if given is Some D then
     [&& is_natural_at (rows program_rows) D, are_below_the_cost D, multipliers_are_balanced program_rows D
-      & prices_are_at_most_one (combined_rows D (rows program_rows))] &&
+      & prices_are_at_most_one (of_rows (multiplier_unit D))] &&
     (match l with MinusInfinite => true | Infinite => false | Finite q => fleb q (sum_of D) end)
   else if l is MinusInfinite then true else false.
-Definition one_norm_value (x : one_norm_point) : fraction :=
-  let g := combined_rows (unknowns x) columns in let b := bias_of_point x in
+Definition one_norm_value (g : function) (x : one_norm_point) : fraction :=
+  let b := bias_of_point x in
   fadd (sum_of (unknowns x)) (fmul (loss_cost P) (Fraction (total (losses program_rows g b)) (loss_unit program_rows g b))).
-Definition one_norm_upper_check (u : end_point) (given : option one_norm_point) :=
+Definition one_norm_upper_check (of_columns : positive -> function) (u : end_point) (given : option one_norm_point) :=
   if given is Some x then is_natural_at columns (unknowns x) &&
-    (match u with Infinite => true | Finite q => fleb (one_norm_value x) q | MinusInfinite => false end)
+    (match u with Infinite => true | Finite q => fleb (one_norm_value (of_columns (multiplier_unit (unknowns x))) x) q | MinusInfinite => false end)
   else if u is Infinite then true else false.
+(** The coefficients of the points in the sum of rows or columns, each times its number. *)
+Definition coefficients_by (s : seq row) (given : option dual_point) := if given is Some k then pull m (multipliers k) s else [::].
 Definition one_norm_check (x : option one_norm_point) (D : option dual_point) (I : interval) :=
   [&& space_fits (kernel_of P), labels_fit (task_of_form (form_of P)) m & cost_is_positive (loss_cost P)] &&
-  (one_norm_lower_check (lower I) D && one_norm_upper_check (upper I) x).
+  (let low := coefficients_by (rows program_rows) D in let up := coefficients_by columns (omap unknowns x) in
+   let G := geometry_of (kernel_of P) [:: low; up] in
+   one_norm_lower_check (combination_in G low) (lower I) D && one_norm_upper_check (combination_in G up) (upper I) x).
 End Computed.
 
 (** ** What it means *)
@@ -84,8 +87,8 @@ Definition one_norm_holds (R : realFieldType) (P : one_norm_problem) (I : interv
 Section Core.
 Variables (R : realFieldType) (P : one_norm_problem) (I : interval).
 Local Notation m := (count_in (kernel_of P)).
-Variable K : 'I_m -> 'I_m -> R.
-Hypotheses (symmetric : forall i j, K i j = K j i) (known : forall ks, valued K ks (geometry_of (kernel_of P) ks)).
+Variables (K : 'I_m -> 'I_m -> R) (G : geometry) (ks : seq (seq Z)).
+Hypotheses (symmetric : forall i j, K i j = K j i) (known : valued K ks G).
 Local Notation M := (program_rows P).
 Local Notation n := (size (rows M)).
 Local Notation k := (size (columns P)).
@@ -100,14 +103,14 @@ Definition program_sign c (p : 'I_c) : R := zr (sign (r_ p)).
 Definition combination (s : seq row) (x : dual_point) (i : nat) : R :=
   \sum_(p < size s) over (multipliers x) (multiplier_unit x) p * (between K (plus (nth no_row s p)) i - between K (minus (nth no_row s p)) i).
 
-Lemma combined_values s x : is_natural_at s x ->
-  forall i, `|combination s x i - over (values (combined_rows P x s)) (value_unit (combined_rows P x s)) i| <=
-    frac (Fraction (noise (combined_rows P x s)) (value_unit (combined_rows P x s))).
+Local Notation combined_by s x := (combination_in G (pull m (multipliers x) s) (multiplier_unit x)).
+Lemma combined_values s x : is_natural_at s x -> pull m (multipliers x) s \in ks -> let g := combined_by s x in
+  forall i, `|combination s x i - over (values g) (value_unit g) i| <= frac (Fraction (noise g) (value_unit g)).
 Proof.
-case/andP=> /eqP e _ i; have -> : combination s x i = \sum_(j < m) over (pull m (multipliers x) s) (multiplier_unit x) j * between K j i.
+case/andP=> /eqP e _ isin g i; rewrite {}/g; have -> : combination s x i = \sum_(j < m) over (pull m (multipliers x) s) (multiplier_unit x) j * between K j i.
   rewrite (@pull_sum R [lmodType R of R^o] (fun j => between K j i : R^o) m _ _ _ (multiplier_unit x) e) // => j l.
   by rewrite between_sym // between_out.
-by apply: known; [rewrite inE eqxx|exact: size_pull].
+by apply: known; [exact: isin|exact: size_pull].
 Qed.
 Lemma column_of_point f s i : f = OfPairsByPoints s -> (i < size (columns_of f m))%N -> minus (nth no_row (columns_of f m) i) = m.
 Proof. by move=> -> /=; rewrite size_map => l; rewrite (nth_map 0%N). Qed.
@@ -128,8 +131,8 @@ Proof. by case: (row_targets p) => //; rewrite leqNgt ltn_ord. Qed.
 
 Section Upper.
 Variable x : one_norm_point.
-Hypothesis natural : is_natural_at (columns P) (unknowns x).
-Local Notation g := (combined_rows P (unknowns x) (columns P)).
+Hypotheses (natural : is_natural_at (columns P) (unknowns x)) (isin : pull m (multipliers (unknowns x)) (columns P) \in ks).
+Local Notation g := (combined_by (columns P) (unknowns x)).
 Local Notation b := (bias_of_point x).
 Definition point_of_program : ('I_k -> R) * R * ('I_n -> R) :=
   (fun j : 'I_k => over (multipliers (unknowns x)) (multiplier_unit (unknowns x)) j, frac b, fun p : 'I_n => over (losses M g b) (loss_unit M g b) p).
@@ -143,11 +146,11 @@ Lemma program_feasible : blp_feas (@program_entry n k) (@program_sign n) point_o
 Proof.
 split=> [j|p|p]; first exact: natural_ge0 natural; rewrite (@loss_over R M).
   by rewrite le_maxr lexx.
-have := @excess_over R M g b (combination (columns P) (unknowns x)) p (combined_values natural).
+have := @excess_over R M g b (combination (columns P) (unknowns x)) p (combined_values natural isin).
 rewrite row_targetE margin_of_row /program_sign => h; rewrite ler_subl_addl -ler_subl_addr le_maxr.
 by apply/orP; right; exact: h.
 Qed.
-Lemma program_value : blp_obj C point_of_program = frac (one_norm_value P x).
+Lemma program_value : blp_obj C point_of_program = frac (one_norm_value P g x).
 Proof.
 rewrite /= /one_norm_value fracD fracM (sum_ofE natural); congr (_ + _ * _).
 by rewrite (@over_total R n) // !size_map.
@@ -157,16 +160,16 @@ End Upper.
 Section Lower.
 Variable D : dual_point.
 Hypotheses (natural : is_natural_at (rows M) D) (below : are_below_the_cost P D) (balanced : multipliers_are_balanced M D).
-Hypothesis prices : prices_are_at_most_one P (combined_rows P D (rows M)).
+Hypotheses (isin : pull m (multipliers D) (rows M) \in ks) (prices : prices_are_at_most_one P (combined_by (rows M) D)).
 Local Notation u := (fun p : 'I_n => over (multipliers D) (multiplier_unit D) p : R).
-Local Notation g := (combined_rows P D (rows M)).
+Local Notation g := (combined_by (rows M) D).
 Lemma price_of_column (j : 'I_k) : \sum_p u p * program_entry p j <= 1.
 Proof.
 have -> : \sum_p u p * program_entry p j = combination (rows M) D (plus (a_ j)) - combination (rows M) D (minus (a_ j)).
   by rewrite -sumrB; apply: eq_bigr => p _; rewrite -mulrBr; congr (_ * _); rewrite /program_entry /coupling; ring.
 have top : zr (price (form_of P) g (a_ j)) / zr (Zpos (value_unit g)) <= 1 :> R.
   by rewrite ler_pdivr_mulr ?zr_gt0 // mul1r; apply: zr_le; exact: (all_nthP no_row prices).
-apply: le_trans top; have near i := combined_values natural i.
+apply: le_trans top; have near i := combined_values natural isin i.
 have := near (plus (a_ j)); rewrite ler_distl => /andP[_ high]; have := near (minus (a_ j)); rewrite ler_distl => /andP[low _].
 have both : combination (rows M) D (plus (a_ j)) - combination (rows M) D (minus (a_ j)) <=
     zr (Z.add (Z.sub (entry (values g) (plus (a_ j))) (entry (values g) (minus (a_ j)))) (Z.add (noise g) (noise g))) / zr (Zpos (value_unit g)).
@@ -188,18 +191,20 @@ by apply: (@frac_le R (Fraction _ _)); apply: (all_nthP Z0 below); rewrite e.
 Qed.
 End Lower.
 
-Theorem program_sound x D : cost_is_positive (loss_cost P) -> one_norm_lower_check P (lower I) D -> one_norm_upper_check P (upper I) x ->
+Theorem program_sound x D : let low := coefficients_by P (rows M) D in let up := coefficients_by P (columns P) (omap unknowns x) in
+  low \in ks -> up \in ks -> cost_is_positive (loss_cost P) ->
+  one_norm_lower_check P (combination_in G low) (lower I) D -> one_norm_upper_check P (combination_in G up) (upper I) x ->
   forall c d, n = c -> k = d -> in_interval (blp_feas (@program_entry c d) (@program_sign c)) (@blp_obj R _ _ C) I.
 Proof.
-move=> pos low up c d <- <-; have C0 : 0 <= C by apply: ltW; exact: zr_num_gt0.
+move=> l u in_low in_up pos low up c d <- <-; have C0 : 0 <= C by apply: ltW; exact: zr_num_gt0.
 split.
-  case: D low => [D|]; last by case: (lower I).
+  case: D @l in_low low => [D|] l in_low; last by case: (lower I).
   case/andP=> /and4P[nat below bal prices]; case: (lower I) => //= q /(@frac_le R) h t F; apply: le_trans h _.
-  by rewrite -(sum_ofE nat); exact: (weak_duality (blp_pair _ _ _) F (program_dual_feasible nat below bal prices)).
-case: x up => [x|]; last by case: (upper I).
+  by rewrite -(sum_ofE nat); exact: (weak_duality (blp_pair _ _ _) F (program_dual_feasible nat below bal in_low prices)).
+case: x @u in_up up => [x|] u in_up; last by case: (upper I).
 case/andP=> nat; case: (upper I) => //= q /(@frac_le R) h.
 have [[v [t [F O] e] _] _] := blp_duality (@program_entry n k) (@program_sign n) C0.
-by exists v; [exists t|rewrite -e (le_trans (O _ (program_feasible nat))) // program_value].
+by exists v; [exists t|rewrite -e (le_trans (O _ (program_feasible nat in_up))) // program_value].
 Qed.
 End Core.
 
@@ -303,7 +308,9 @@ End Forms.
 Theorem one_norm_sound P x D I : one_norm_check P x D I -> forall R, one_norm_holds R P I.
 Proof.
 case/andP=> [/and3P[sfit fit pos] /andP[low up]] R; apply: matrix_sound => // K symmetric known.
-by apply: forms_sound => // c d; exact: program_sound low up c d.
+apply: forms_sound => // c d; apply: (program_sound symmetric (known _) _ _ pos low up).
+  by rewrite inE eqxx.
+by rewrite !inE eqxx orbT.
 Qed.
 
 (** ** The printed programs, of points in a space *)
