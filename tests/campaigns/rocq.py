@@ -413,6 +413,7 @@ def certificates() -> dict[str, dict[str, Any]]:
     for family in ("svm.soft", "svr.l2", "rank.l1", "rvm"):
         made[f"{family}.rbf"] = certificate(solve(sample_problem(family, rbf(0.5), n=8), tol=1e-9))
         made[f"{family}.polynomial"] = certificate(solve(sample_problem(family, polynomial(3, 0.5, 1.0), n=8), tol=1e-9))
+        made[f"{family}.expanded"] = certificate(solve(sample_problem(family, polynomial(2, 0.5, 1.0), n=16), tol=1e-9))
     for family in ("svm.soft", "svr.l2", "rvm"):
         made[f"{family}.matrix"] = certificate(solve(by_matrix(sample_problem(family, n=8), polynomial(2, 0.5, 1.0)), tol=1e-9))
     return made | {"svm.soft.singular": singular(), **{f"program.{name}": document for name, document in programs().items()}}
@@ -562,6 +563,12 @@ MUTANTS = (
     Mutant(
         "values by a table of another function", "checker/kernels", "let t := table_of f distances", "let t := table_of Z.succ distances"
     ),
+    Mutant("binomials that do not end", "checker/expansions", "(rcons (binomials n') 0)", "(rcons (binomials n') 1)"),
+    Mutant("powers of a number left out", "checker/expansions", "product_of a (value_at q z)", "product_of a (value_at q z')"),
+    Mutant("coefficients without their features", "checker/expansions", "bs' n.-1 (times c k)", "bs' n.-1 k"),
+    Mutant("a constant that is added once", "checker/spaces", "product_of (offset E) (total k)", "offset E"),
+    Mutant("a length without its points", "checker/spaces", "then Z0 else f p.2", "then f p.2 else Z0"),
+    Mutant("a summand that nothing multiplies", "checker/kernels", "rcons z (Zpos 1)", "rcons z Z0"),
     Mutant("a kernel without a width", "checker/kernels", "&& Z.ltb Z0 (num (width p))", "&& Z.leb Z0 (num (width p))"),
     Mutant("a table with a wrong entry", "checker/products", "sum_of_pos y7 (by_table p)~0~0~0", "sum_of_pos y5 (by_table p)~0~0~0"),
     Mutant("a square without its cross term", "checker/products", "(sum_of_pos (square_of_pos p) p)~0~1", "(square_of_pos p)~0~1"),

@@ -95,8 +95,9 @@ def polynomials() -> list[tuple[str, dict[str, Any]]]:
     """Certificates of every family by a polynomial kernel, of some with a constant added to it, and a ray."""
     made = []
     for k, family in enumerate(VERIFIED):
-        kernel: Kernel = polynomial(2 + k % 2, 0.5, 1.0)
-        problem = sample_problem(family, Intercept(kernel) if family in ("svm.nobias", "svm.nobias_l2") else kernel, n=8)
+        degree, n = ((2, 16), (3, 8))[k % 2]  # expanded in the features, and by a matrix
+        kernel: Kernel = polynomial(degree, 0.5, 1.0)
+        problem = sample_problem(family, Intercept(kernel) if family in ("svm.nobias", "svm.nobias_l2") else kernel, n=n)
         made.append((f"{family}, polynomial", certificate(solve(problem, tol=1e-9))))
     equal = classification([[1.0], [-1.0], [0.5]], [1, -1, 1], np.inf, polynomial(2, 1.0, 0.0))
     return [*made, ("svm.hard, polynomial, a ray", certificate(exact_optimum(equal), "exact"))]

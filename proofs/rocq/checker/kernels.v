@@ -8,7 +8,7 @@ From Coq Require Import ZArith Lia.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
 From equimargin Require Import inner.
-From equimargin.checker Require Import products tables integers spaces gram semidefinite exponential enclosed.
+From equimargin.checker Require Import products tables integers expansions spaces gram semidefinite exponential enclosed.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 
@@ -21,7 +21,6 @@ Record radial := RadialKernel { width : fraction; added : Z }.
 Inductive space := Linear of cloud | Polynomial of cloud & polynomial | Radial of cloud & radial | Given of gram.
 Definition count_in (S : space) :=
   match S with Linear X | Polynomial X _ | Radial X _ => size (points X) | Given G => size (entries G) end.
-Fixpoint power (a : Z) (n : nat) : Z := if n is n'.+1 then product_of a (power a n') else Zpos 1.
 Fixpoint power_pos (a : positive) (n : nat) : positive := if n is n'.+1 then Pos.mul a (power_pos a n') else xH.
 (** sum + |x - z|^2, or none where that is above the limit: what is left of x and z is not looked at then. *)
 Fixpoint distance_within (limit sum : Z) (x z : seq Z) : option Z :=
@@ -40,13 +39,30 @@ Definition symmetric_matrix B none f (number : seq (seq B) -> B -> Z) (X : seq (
 Definition polynomial_base (X : cloud) (p : polynomial) : positive :=
   Pos.mul (Pos.mul (unit X) (unit X)) (Pos.mul (den (gamma p)) (den (coef0 p))).
 Definition polynomial_unit (X : cloud) (p : polynomial) : positive := Pos.mul (power_pos (polynomial_base X p) (degree p)) (den (constant p)).
+(** A value over its unit is (factor <x, z> + summand)^degree, times the denominator of the constant, plus an offset for the constant. *)
+Definition polynomial_factor (p : polynomial) : Z := Z.mul (num (gamma p)) (Zpos (den (coef0 p))).
+Definition polynomial_summand (X : cloud) (p : polynomial) : Z := Z.mul (num (coef0 p)) (Zpos (Pos.mul (Pos.mul (unit X) (unit X)) (den (gamma p)))).
+Definition polynomial_offset (X : cloud) (p : polynomial) : Z := Z.mul (num (constant p)) (Zpos (power_pos (polynomial_base X p) (degree p))).
 Definition polynomial_units (X : cloud) (p : polynomial) : seq Z -> seq Z -> Z :=
-  let factor := Z.mul (num (gamma p)) (Zpos (den (coef0 p))) in
-  let summand := Z.mul (num (coef0 p)) (Zpos (Pos.mul (Pos.mul (unit X) (unit X)) (den (gamma p)))) in
-  let added := Z.mul (num (constant p)) (Zpos (power_pos (polynomial_base X p) (degree p))) in
-  fun x z => Z.add (Z.mul (power (Z.add (product_of factor (product x z)) summand) (degree p)) (Zpos (den (constant p)))) added.
+  let factor := polynomial_factor p in let summand := polynomial_summand X p in let offset := polynomial_offset X p in
+  fun x z => Z.add (Z.mul (power (Z.add (product_of factor (product x z)) summand) (degree p)) (Zpos (den (constant p)))) offset.
 Definition polynomial_matrix (X : cloud) (p : polynomial) (mask : seq bool) : gram :=
   Gram (symmetric_matrix Z0 (polynomial_units X p) (fun=> id) (points X) mask) (polynomial_unit X p).
+(** The same values by an expansion, of points with one more feature, which makes the summand. *)
+Definition polynomial_expansion (X : cloud) (p : polynomial) : expansion :=
+  let factor := polynomial_factor p in let summand := polynomial_summand X p in
+  Expansion [seq rcons [seq product_of factor a | a <- x] summand | x <- points X] [seq rcons z (Zpos 1) | z <- points X] (dimension X).+1
+    (degree p) (Zpos (den (constant p))) (polynomial_offset X p) (polynomial_unit X p).
+Fixpoint rising (a : Z) (n : nat) : Z := if n is n'.+1 then Z.mul a (rising (Z.succ a) n') else Zpos 1.
+(** How many coefficients an expansion has: as many as there are products of [degree] features, of which there is one more than the dimension. *)
+Definition count_of_coefficients (X : cloud) (p : polynomial) : Z :=
+  Z.div (rising (Z.succ (Z.of_nat (dimension X))) (degree p)) (rising (Zpos 1) (degree p)).
+(** Whether an expansion takes less time than the matrix, for two functions by the points that are used. The unit of time is a product of two
+    features. A kernel value takes one for each feature, and 4 in each function. A coefficient of the expansion takes 2 for each point that is used
+    until it is made, and 3 in each value: one function has values at all points, and the length of the other needs those that are used. *)
+Definition is_worth_expanding (X : cloud) (p : polynomial) (mask : seq bool) : bool :=
+  let m := Z.of_nat (size (points X)) in let u := Z.of_nat (count id mask) in let pairs := Z.sub (Z.mul u m) (Z.div2 (Z.mul u u)) in
+  Z.ltb (Z.mul (count_of_coefficients X p) (Z.add (Z.mul 7 u) (Z.mul 3 m))) (Z.add (Z.mul pairs (Z.of_nat (dimension X))) (Z.mul 8 (Z.mul u m))).
 Definition radial_den (X : cloud) (p : radial) : positive := Pos.mul (Pos.mul (unit X) (unit X)) (den (width p)).
 (** Where q is above 96, [exp_units] is 0. The sum of squares is therefore cut off as soon as it shows that q is above 96. *)
 Definition distance_of (X : cloud) (p : radial) : seq Z -> seq Z -> option Z :=
@@ -63,7 +79,8 @@ Definition given_matrix (G : gram) : gram :=
   let places := iota 0 (size (entries G)) in Gram [seq [seq in_lower (entries G) i j | j <- places] | i <- places] (gram_unit G).
 (** The geometry for functions of these lists of coefficients: no kernel value is computed that all of them multiply by 0. *)
 Definition geometry_of (S : space) (ks : seq (seq Z)) : geometry := match S with
-  | Linear X => Features X | Polynomial X p => Matrix (polynomial_matrix X p (used (size (points X)) ks))
+  | Linear X => Features X | Polynomial X p => let mask := used (size (points X)) ks in
+    if is_worth_expanding X p mask then Expanded (polynomial_expansion X p) else Matrix (polynomial_matrix X p mask)
   | Radial X p => Enclosed (radial_enclosure X p (used (size (points X)) ks))
   | Given G => Matrix (given_matrix G) end.
 Definition parameters_fit (p : polynomial) := [&& Z.leb Z0 (num (gamma p)), Z.leb Z0 (num (coef0 p)) & Z.leb Z0 (num (constant p))].
@@ -127,14 +144,38 @@ Lemma polynomial_units_sym X p x z : polynomial_units X p x z = polynomial_units
 Proof. by rewrite /polynomial_units product_sym. Qed.
 Lemma size_polynomial X p ks : size (entries (polynomial_matrix X p (used (size (points X)) ks))) = size (points X).
 Proof. exact: (size_symmetric (number := fun=> id) (g := id) Z0 (points X) ks (polynomial_units_sym X p) (fun t a => erefl)). Qed.
-Lemma polynomial_entry X p ks k (i j : 'I_(size (points X))) : same_dimension X -> k \in ks -> entry k j != Z0 ->
-  entry_of R (polynomial_matrix X p (used (size (points X)) ks)) i j = kernel_value p (@features R X i) (@features R X j).
+Lemma polynomial_unitsE X p (i j : 'I_(size (points X))) : same_dimension X ->
+  zr (polynomial_units X p (point X i) (point X j)) / zr (Zpos (polynomial_unit X p)) = kernel_value p (@features R X i) (@features R X j).
 Proof.
-move=> same isin nz; rewrite /entry_of /over (symmetric_entry (number := fun=> id) (g := id) Z0 (polynomial_units_sym X p) (fun t a => erefl) i isin nz) /polynomial_units /polynomial_unit /polynomial_base /=.
+move=> same; rewrite /polynomial_units /polynomial_factor /polynomial_summand /polynomial_offset /polynomial_unit /polynomial_base /=.
 rewrite /kernel_value /features dot_vec ?point_size //.
 have split (a b v e : R) : v != 0 -> e != 0 -> (a * e + b * v) / (v * e) = a / v + b / e by move=> v0 e0; field; rewrite v0 e0.
 rewrite product_ofE zrD !zrM zrP zr_power split ?zr_neq0 // zr_power_pos -expr_div_n; congr (_ ^+ _ + _); rewrite /frac /= /point !(zrD, zrM, zrP).
 by move: (nth _ _ _) (nth _ _ _) => x z; field; rewrite !zr_neq0.
+Qed.
+Lemma polynomial_entry X p ks k (i j : 'I_(size (points X))) : same_dimension X -> k \in ks -> entry k j != Z0 ->
+  entry_of R (polynomial_matrix X p (used (size (points X)) ks)) i j = kernel_value p (@features R X i) (@features R X j).
+Proof.
+move=> same isin nz; rewrite -polynomial_unitsE // /entry_of /over.
+by rewrite (symmetric_entry (number := fun=> id) (g := id) Z0 (polynomial_units_sym X p) (fun t a => erefl) i isin nz).
+Qed.
+Lemma expansion_fits X p (E := polynomial_expansion X p) : same_dimension X ->
+  [/\ size (lefts E) = size (points X), size (rights E) = size (points X) &
+   all (fun x => size x == size_of_lists E) (lefts E) && all (fun z => size z == size_of_lists E) (rights E)].
+Proof.
+move=> same; rewrite !size_map; split=> //; rewrite !all_map.
+by apply/andP; split; apply: sub_all same => x /= /eqP e; rewrite size_rcons ?size_map e.
+Qed.
+Local Arguments product_of : simpl never.
+Lemma expansion_entry X p (i j : 'I_(size (points X))) : same_dimension X ->
+  entry_of R (matrix_of (polynomial_expansion X p)) i j = kernel_value p (@features R X i) (@features R X j).
+Proof.
+move=> same; rewrite -polynomial_unitsE // polynomial_units_sym /entry_of /over /entry /= !(nth_map [::]) ?size_map //.
+have ends f x z u : size x = size z -> product (rcons [seq product_of f a | a <- x] u) (rcons z 1) = Z.add (product_of f (product x z)) u.
+  rewrite !product_ofE; elim: x z => [|a x IH] [|b z] //= => [_|[e]]; first by rewrite product_ofE Z.mul_1_r Z.mul_0_r Z.add_0_r.
+  by rewrite IH // !product_ofE Z.mul_add_distr_l Z.mul_assoc Z.add_assoc.
+have sizes l : (l < size (points X))%N -> size (point X l) = dimension X by move=> lm; apply/eqP; exact: (all_nthP [::] same).
+by rewrite -!/(point X _) ends ?sizes // product_ofE /polynomial_units Z.mul_comm.
 Qed.
 Lemma frac_ge0 q : Z.leb Z0 (num q) -> 0 <= frac q :> R.
 Proof. by move=> h; rewrite divr_ge0 ?zr_ge0 // ltW ?zr_gt0. Qed.
@@ -206,8 +247,11 @@ Proof.
 case: S A => [X|X p|X p|G] A.
 - by move=> same _ h; exact: h (features_described R ks same).
 - move=> /andP[same /and3P[g0 c0 k0]] _ h; split; first by apply: gram_points; apply: polynomial_gram; exact: frac_ge0.
-  move=> V ip x e; apply: h; apply: matrix_described; first exact: size_polynomial.
-  by move=> k isin i j nz; rewrite e (polynomial_entry p i same isin nz).
+  move=> V ip x e; apply: h; rewrite /geometry_of; case: is_worth_expanding.
+    have [el er fits] := expansion_fits p same; apply: expanded_described => //; apply: matrix_described => [|k _ i j _]; first by rewrite size_map.
+    by rewrite e expansion_entry.
+  apply: matrix_described => [|k isin i j nz]; first exact: size_polynomial.
+  by rewrite e (polynomial_entry p i same isin nz).
 - move=> /andP[same width0] _ h E isE K V ip x e; apply: h.
   pose k a b := radial_value E p (vec (dimension X) a (unit X)) (vec (dimension X) b (unit X)).
   apply: (@enclosed_described _ _ _ (radial_enclosure X p _) k) => [i j| ||l isin i j nz]; [exact: e|exact: size_radial|exact: isT|].

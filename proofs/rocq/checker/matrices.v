@@ -16,7 +16,7 @@ Import Order.TTheory GRing.Theory Num.Theory.
 Definition combination_in (G : geometry) (k : seq Z) (u : positive) : function :=
   match G with
   | Features X => of_features X (combined k (points X)) (Pos.mul u (unit X)) | Matrix G => of_coefficients G k u
-  | Enclosed E => of_enclosed E k u
+  | Enclosed E => of_enclosed E k u | Expanded E => of_expansion E k u
   end.
 
 Local Open Scope ring_scope.
@@ -65,6 +65,9 @@ rewrite between_in; have [z|z] := eqVneq (entry k j) Z0; last by rewrite sym (E 
 by move: z; rewrite /over /entry => ->; rewrite zr0 !mul0r subrr.
 Qed.
 
+Lemma expanded_valued ks E m (K : 'I_m -> 'I_m -> R) : size (lefts E) = m -> all (fun x => size x == size_of_lists E) (lefts E) && all (fun z => size z == size_of_lists E) (rights E) ->
+  valued K ks (Matrix (matrix_of E)) -> valued K ks (Expanded E).
+Proof. by move=> el sizes h k u isin e; rewrite [combination_in _ _ _]of_expansionE ?el //; exact: h. Qed.
 Lemma enclosed_valued ks N (g : seq Z -> seq Z -> R) : let X := names N in let K (i j : 'I_(size X)) := g (nth [::] X i) (nth [::] X j) in
   size (entries (matrix N)) = size X -> Z.leb Z0 (wrong N) -> (forall i j, K i j = K j i) ->
   (forall k, k \in ks -> near_of (N := N) K k) -> valued K ks (Enclosed N).
@@ -90,7 +93,10 @@ have symmetric p d (x z : 'rV[R]_d) : kernel_value p x z = kernel_value p z x by
 case: S A => [X|X p|X p|G] A fit h.
 - by apply: h => [i j|ks]; [exact: dot_sym|exact: features_valued].
 - apply: h => [i j|ks]; first exact: symmetric.
-  have /andP[same _] := fit; apply: matrix_valued => [|i j|k i j isin nz]; [exact: size_polynomial|exact: symmetric|].
+  have /andP[same _] := fit; rewrite /geometry_of; case: is_worth_expanding.
+    have [el er fits] := expansion_fits p same; apply: expanded_valued => //; apply: matrix_valued => [|i j|k i j _ _]; [by rewrite size_map|exact: symmetric|].
+    by rewrite expansion_entry.
+  apply: matrix_valued => [|i j|k i j isin nz]; [exact: size_polynomial|exact: symmetric|].
   by rewrite (polynomial_entry R p i same isin nz).
 - move=> E isE; have /andP[same width0] := fit; apply: h => [i j|ks]; first exact: radial_sym.
   pose k a b := radial_value E p (vec (dimension X) a (unit X)) (vec (dimension X) b (unit X)).

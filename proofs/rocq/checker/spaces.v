@@ -1,13 +1,13 @@
 (** * Functions in the space of a kernel
 
     A [geometry] is what the checker computes with: points of R^d, whose functions are vectors of it, or a matrix of the points' inner
-    products, perhaps wrong by some units, whose functions are their combinations. Points phi_0 .. phi_(m-1) of a space. The checker knows of a function w what [fits] says: its values <w, phi_i> up to some noise, and an
+    products, perhaps wrong by some units or expanded in the features, whose functions are their combinations. Points phi_0 .. phi_(m-1) of a space. The checker knows of a function w what [fits] says: its values <w, phi_i> up to some noise, and an
     upper bound of its length. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
 From equimargin Require Import inner.
-From equimargin.checker Require Import integers.
+From equimargin.checker Require Import products integers expansions.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 
@@ -18,7 +18,9 @@ Record cloud := Cloud { points : seq (seq Z); unit : positive; dimension : nat }
 Record gram := Gram { entries : seq (seq Z); gram_unit : positive }.
 (** Inner products that are wrong by some units at most; points of one name are equal. *)
 Record enclosure := Enclosure { names : seq (seq Z); matrix : gram; wrong : Z }.
-Inductive geometry := Features of cloud | Matrix of gram | Enclosed of enclosure.
+(** Inner products a <x_i, z_j>^n + b of lists x_i and z_j of d numbers, over one unit; they are symmetric. *)
+Record expansion := Expansion { lefts : seq (seq Z); rights : seq (seq Z); size_of_lists : nat; exponent : nat; scale : Z; offset : Z; expansion_unit : positive }.
+Inductive geometry := Features of cloud | Matrix of gram | Enclosed of enclosure | Expanded of expansion.
 (** The values, and the noise of each, are over the unit of values. *)
 Record function := Function { values : seq Z; value_unit : positive; noise : Z; length2 : fraction }.
 
@@ -50,6 +52,17 @@ Definition of_enclosed (E : enclosure) (k : seq Z) (u : positive) : function :=
   let f := of_coefficients G k' u in
   let: Fraction n v := length2 f in
   Function (values f) (value_unit f) (Z.mul (wrong E) size1) (Fraction (Z.add n (Z.mul (wrong E) (Z.mul size1 size1))) v).
+(** The function of coefficients by an expansion. *)
+Definition expanded_value (E : expansion) (k : seq Z) : seq Z -> Z :=
+  let t := expanded (size_of_lists E) (exponent E) k (lefts E) in let s := product_of (offset E) (total k) in
+  fun z => Z.add (product_of (scale E) (value_at t z)) s.
+Definition of_expansion (E : expansion) (k : seq Z) (u : positive) : function :=
+  let f := expanded_value E k in let v := [seq f z | z <- rights E] in
+  Function v (Pos.mul u (expansion_unit E)) Z0 (Fraction (product k v) (Pos.mul u (Pos.mul u (expansion_unit E)))).
+(** Its length needs its values only where a coefficient is not 0. *)
+Definition length_of_expansion (E : expansion) (k : seq Z) (u : positive) : fraction :=
+  let f := expanded_value E k in
+  Fraction (product k [seq if Z.eqb p.1 Z0 then Z0 else f p.2 | p <- zip k (rights E)]) (Pos.mul u (Pos.mul u (expansion_unit E))).
 (** sum_i k_i s_i for lists of numbers s_i. *)
 Fixpoint combined (k : seq Z) (s : seq (seq Z)) : seq Z :=
   match k, s with
@@ -60,12 +73,13 @@ Fixpoint combined (k : seq Z) (s : seq (seq Z)) : seq Z :=
 Definition length_of_features (X : cloud) (k : seq Z) (u : positive) : fraction :=
   let v := combined k (points X) in Fraction (product v v) (Pos.mul (Pos.mul u (unit X)) (Pos.mul u (unit X))).
 
-Definition coefficients_of (G : geometry) := match G with Features X => dimension X | Matrix G => size (entries G) | Enclosed E => size (names E) end.
+Definition coefficients_of (G : geometry) := match G with Features X => dimension X | Matrix G => size (entries G) | Enclosed E => size (names E) | Expanded E => size (lefts E) end.
 Definition function_in (G : geometry) (k : seq Z) (u : positive) :=
-  match G with Features X => of_features X k u | Matrix G => of_coefficients G k u | Enclosed E => of_enclosed E k u end.
+  match G with Features X => of_features X k u | Matrix G => of_coefficients G k u | Enclosed E => of_enclosed E k u | Expanded E => of_expansion E k u end.
 Definition length_in (G : geometry) (k : seq Z) (u : positive) :=
   match G with
-  | Features X => length_of_features X k u | Matrix G => length2 (of_coefficients G k u) | Enclosed E => length2 (of_enclosed E k u) end.
+  | Features X => length_of_features X k u | Matrix G => length2 (of_coefficients G k u) | Enclosed E => length2 (of_enclosed E k u)
+  | Expanded E => length_of_expansion E k u end.
 
 (** For each point, whether its coefficient is not 0, or the other list says true of it. *)
 Fixpoint either (k : seq Z) (s : seq bool) : seq bool := match k, s with a :: k', b :: s' => (~~ Z.eqb a Z0 || b) :: either k' s' | _, _ => s end.
@@ -129,6 +143,40 @@ move=> inner; split=> k u /inner isin e; first by exists (\sum_(i < m) over k u 
 by have [] := coefficients_fit u isin e.
 Qed.
 End Coefficients.
+
+Section Expanded.
+Variable E : expansion.
+(** The matrix that an expansion stands for. *)
+Definition matrix_of : gram :=
+  Gram [seq [seq Z.add (product_of (scale E) (power (product x z) (exponent E))) (offset E) | x <- lefts E] | z <- rights E] (expansion_unit E).
+Hypothesis sizes : all (fun x => size x == size_of_lists E) (lefts E) && all (fun z => size z == size_of_lists E) (rights E).
+Lemma expanded_valueE k z : size k = size (lefts E) -> z \in rights E ->
+  expanded_value E k z = product k [seq Z.add (product_of (scale E) (power (product x z) (exponent E))) (offset E) | x <- lefts E].
+Proof.
+move=> e isin; have /andP[sl /allP sr] := sizes.
+by rewrite -power_sum_product // /expanded_value expandedE ?(eqP (sr z isin)) // !product_ofE.
+Qed.
+Lemma of_expansionE k u : size k = size (lefts E) -> of_expansion E k u = of_coefficients matrix_of k u.
+Proof.
+move=> e; rewrite /of_expansion /of_coefficients [entries _]/= -map_comp.
+have -> : [seq expanded_value E k z | z <- rights E] = map (product k \o fun z => [seq Z.add (product_of (scale E) (power (product x z) (exponent E))) (offset E) | x <- lefts E]) (rights E).
+  by apply/eq_in_map => z isin; exact: expanded_valueE.
+by [].
+Qed.
+Lemma length_of_expansionE k u : size k = size (lefts E) -> length_of_expansion E k u = length2 (of_coefficients matrix_of k u).
+Proof.
+move=> e; rewrite -of_expansionE // /length_of_expansion /of_expansion /=; congr Fraction.
+move: (expanded_value E k) => f; elim: (rights E) k {e} => [|z Z IH] [|a k] //=; rewrite !product_ofE.
+by case: Z.eqb_spec => [->|_]; rewrite IH.
+Qed.
+Lemma expanded_described (R : realFieldType) (V : lmodType R) (ip : semi_inner V) m (x : 'I_m -> V) ks : size (lefts E) = m -> size (rights E) = m ->
+  described ip ks (Matrix matrix_of) x -> described ip ks (Expanded E) x.
+Proof.
+move=> el er [fit len]; split=> k u isin e.
+  by rewrite [function_in _ _ _]of_expansionE //; apply: fit; rewrite // e /= size_map er.
+by rewrite [length_in _ _ _]length_of_expansionE ?el //; exact: len.
+Qed.
+End Expanded.
 
 Section Features.
 Variables (R : realFieldType) (X : cloud).
