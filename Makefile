@@ -121,7 +121,7 @@ verified-checker: $(READY)  ## the checker that is proved in Coq, extracted to O
 two-checkers: $(READY)  ## the proved program and checker.py on certificates that are changed on purpose: make two-checkers SEED=1 MUTATIONS=420
 	PYTHONPATH=tests $(BIN)/python -m campaigns.two_checkers --seed $(SEED) --examples $(MUTATIONS)
 
-three-checkers: $(READY)  ## the same with Coq beside them, which computes each verdict, on certificates of eight points a family
+three-checkers: $(READY)  ## the same with Coq beside them, which computes each verdict, on certificates of 8 to 32 points a family
 	PYTHONPATH=tests $(BIN)/python -m campaigns.three_checkers $(ARGS)
 
 proved-data: $(READY)  ## certificates of whole data sets, of all families by three kernels, put to all three checkers

@@ -2,7 +2,7 @@
 
     python -m campaigns.three_checkers --seed 1 --examples 90
 
-The certificates are those that `campaigns.rocq` proves, of eight points a family and of programs. Each is changed so often in a digit,
+The certificates are those that `campaigns.rocq` proves, of 8 to 32 points a family and of programs. Each is changed so often in a digit,
 with its digests and with renewed ones, and in every form of `two_checkers`; some have a value of another type. Coq computes the verdict of
 each by `vm_compute`. A line for every certificate; exit status 1 where two checkers differ.
 """

@@ -15,13 +15,13 @@ Fixpoint power (a : Z) (n : nat) : Z := if n is n'.+1 then product_of a (power a
 Inductive form := Constant of Z | Plus of form & form.
 Fixpoint value_at (f : form) (z : seq Z) : Z := match f, z with
   | Constant a, _ => a | Plus p q, a :: z' => value_at p z' + product_of a (value_at q z) | Plus _ _, [::] => 0 end.
-Fixpoint times (s t : seq Z) : seq Z := match s, t with a :: s', b :: t' => product_of a b :: times s' t' | _, _ => [::] end.
-Fixpoint sums (s t : seq Z) : seq Z := match s, t with a :: s', b :: t' => a + b :: sums s' t' | _, _ => [::] end.
+Fixpoint products_of_two (s t : seq Z) : seq Z := match s, t with a :: s', b :: t' => product_of a b :: products_of_two s' t' | _, _ => [::] end.
+Fixpoint sums_of_two (s t : seq Z) : seq Z := match s, t with a :: s', b :: t' => a + b :: sums_of_two s' t' | _, _ => [::] end.
 (** The binomial coefficients of n. *)
-Fixpoint binomials (n : nat) : seq Z := if n is n'.+1 then sums (0 :: binomials n') (rcons (binomials n') 0) else [:: 1].
-(** sum_m b_m c^m p_m z^m, where z is the first number, c the first features of the points, and p_m is sum_j k_j <x_j, z>^(n - m) in the others. *)
+Fixpoint binomials (n : nat) : seq Z := if n is n'.+1 then let s := binomials n' in sums_of_two (0 :: s) (rcons s 0) else [:: 1].
+(** sum_m b_m a^m sum_j k_j c_j^m <x_j, z>^(n - m), where a is the first number, c_j the first feature of x_j, and <x_j, z> that of the others. *)
 Fixpoint terms (in_others : nat -> seq Z -> form) (c bs : seq Z) (n : nat) (k : seq Z) : form :=
-  if bs is b :: bs' then Plus (in_others n [seq b * a | a <- k]) (terms in_others c bs' n.-1 (times c k)) else Constant 0.
+  if bs is b :: bs' then Plus (in_others n [seq b * a | a <- k]) (terms in_others c bs' n.-1 (products_of_two c k)) else Constant 0.
 (** sum_j k_j <x_j, z>^n as a polynomial in z, for points of d features. *)
 Fixpoint expanded (d n : nat) (k : seq Z) (X : seq (seq Z)) : form :=
   if n is 0%nat then Constant (total k) else if d is d'.+1 then
@@ -38,7 +38,7 @@ Proof. exact: product_ofE. Qed.
 Fixpoint in_two (bs : seq Z) (n : nat) (u p : Z) : Z := if bs is b :: bs' then b * power p n + u * in_two bs' n.-1 u p else 0.
 Lemma in_twoS b bs n u p : in_two (b :: bs) n u p = b * power p n + u * in_two bs n.-1 u p.
 Proof. by []. Qed.
-Lemma in_two_sums s t n u p : size s = size t -> in_two (sums s t) n u p = in_two s n u p + in_two t n u p.
+Lemma in_two_sums s t n u p : size s = size t -> in_two (sums_of_two s t) n u p = in_two s n u p + in_two t n u p.
 Proof.
 elim: s t n => [|a s IH] [|b t] n //= [e]; rewrite IH //.
 by move: (power _ _) (in_two _ _ _ _) (in_two _ _ _ _) => *; ring.
@@ -50,11 +50,11 @@ rewrite rcons_cons !in_twoS powerS.
 case: n le => [|n] le; last by rewrite IH // [_.+1.-1]/=; move: (power _ _) (in_two _ _ _ _) => *; ring.
 by case: s le {IH} => //= _; ring.
 Qed.
-Lemma binomialsS n : binomials n.+1 = sums (0 :: binomials n) (rcons (binomials n) 0).
+Lemma binomialsS n : binomials n.+1 = sums_of_two (0 :: binomials n) (rcons (binomials n) 0).
 Proof. by []. Qed.
 Lemma size_binomials n : size (binomials n) = n.+1.
 Proof.
-have size_sums s t : size s = size t -> size (sums s t) = size s by elim: s t => [|a s IH] [|b t] //= [e]; rewrite IH.
+have size_sums s t : size s = size t -> size (sums_of_two s t) = size s by elim: s t => [|a s IH] [|b t] //= [e]; rewrite IH.
 by elim: n => [|n IH] //; rewrite binomialsS size_sums /= ?size_rcons IH.
 Qed.
 Lemma binomial_theorem n u p : in_two (binomials n) n u p = power (u + p) n.
@@ -68,14 +68,14 @@ Qed.
 Fixpoint two_sum (bs : seq Z) (n : nat) (a : Z) (z k c : seq Z) (X : seq (seq Z)) : Z := match k, c, X with
   | b :: k', e :: c', x :: X' => b * in_two bs n (e * a) (product x z) + two_sum bs n a z k' c' X' | _, _, _ => 0 end.
 Lemma two_sumS b bs n a z k c X : size k = size X -> size c = size X ->
-  two_sum (b :: bs) n a z k c X = power_sum n [seq b * e | e <- k] X z + a * two_sum bs n.-1 a z (times c k) c X.
+  two_sum (b :: bs) n a z k c X = power_sum n [seq b * e | e <- k] X z + a * two_sum bs n.-1 a z (products_of_two c k) c X.
 Proof.
 elim: X k c => [|x X IH] [|e k] [|d c] //= => [_ _|[ek] [ec]]; first by ring.
 by rewrite IH // product_ofE; move: (power _ _) (in_two _ _ _ _) (power_sum _ _ _ _) (two_sum _ _ _ _ _ _ _) => *; ring.
 Qed.
 Lemma two_sum0 n a z k c X : two_sum [::] n a z k c X = 0.
 Proof. by elim: X k c => [|x X IH] [|e k] [|d c] //=; rewrite IH; ring. Qed.
-Lemma size_times c k : size c = size k -> size (times c k) = size k.
+Lemma size_products c k : size c = size k -> size (products_of_two c k) = size k.
 Proof. by elim: c k => [|a c IH] [|b k] //= [e]; rewrite IH. Qed.
 Lemma total_of_powers k X z : size k = size X -> total k = power_sum 0 k X z.
 Proof. by elim: X k => [|x X IH] [|a k] //= [sk]; rewrite -(IH k sk); ring. Qed.
@@ -84,7 +84,7 @@ Lemma termsE in_others n a z k c X : size c = size X -> size k = size X ->
   forall bs, value_at (terms in_others c bs n k) (a :: z) = two_sum bs n a z k c X.
 Proof.
 move=> sc + others bs; elim: bs n k => [|b bs IH] n k sk; first by rewrite two_sum0.
-by rewrite two_sumS //= product_ofE IH ?size_times ?sc // others // size_map.
+by rewrite two_sumS //= product_ofE IH ?size_products ?sc // others // size_map.
 Qed.
 Lemma expandedS d n k X : expanded d.+1 n.+1 k X =
   terms (fun n k => expanded d n k [seq behead x | x <- X]) [seq head 0 x | x <- X] (binomials n.+1) n.+1 k.

@@ -57,13 +57,10 @@ Record sides := Sides { function_side : option (seq Z * positive * fraction); mu
 Definition primal_of (G : geometry) (s : sides) : option primal_point :=
   omap (fun g : seq Z * positive * fraction => Primal (function_in G g.1.1 g.1.2) g.2) (function_side s).
 Definition functions_fit (G : geometry) (s : sides) := if function_side s is Some (k, _, _) then size k == coefficients_of G else true.
-(** The coefficients of the points in the sum of the rows, each times its multiplier. *)
-Definition pulled (P : problem) (s : sides) (rows_of_problem : seq row) : seq Z :=
-  if multiplier_side s is Some D then pull (count_of P) (multipliers D) rows_of_problem else [::].
 Definition problem_check (P : problem) (s : sides) (exact : bool) (I : interval) :=
   let M := in_rows (task_of P) (count_of P) (loss_of P) (cost_of P) (weights_of P) in
   [&& space_fits (space_of P), has_inner_products (space_of P), labels_fit (task_of P) (count_of P), cost_is_positive (cost_of P) & rows_fit M] &&
-  (let k := pulled P s (rows M) in let G := geometry_of (space_of P) (if function_side s is Some (f, _, _) then [:: k; f] else [:: k]) in
+  (let k := pulled_by (count_of P) (rows M) (multiplier_side s) in let G := geometry_of (space_of P) (if function_side s is Some (f, _, _) then [:: k; f] else [:: k]) in
    [&& functions_fit G s, lower_check M (length_in G k) exact (lower I) (multiplier_side s) & upper_check M (upper I) (primal_of G s)]).
 
 (** ** What it means *)
@@ -359,7 +356,7 @@ case/andP=> [/and5P[sfit inner fit C0 rfit] /and3P[ffit low up]] R; apply: space
 apply: rows_sound => //; set M := in_rows _ _ _ _ _ in functions lengths ffit low up *.
 apply: (margin_sound (m := count_of P) rfit _ _ _ low up) => //.
 - by move=> i; exact: at_place_out.
-- move=> D eD; have e : pull (count_of P) (multipliers D) (rows M) = pulled P s (rows M) by rewrite /pulled eD.
+- move=> D eD; have e : pull (count_of P) (multipliers D) (rows M) = pulled_by (count_of P) (rows M) (multiplier_side s) by rewrite eD.
   rewrite /= e; apply: lengths; first by case: function_side => [[[f u] b]|]; exact: mem_head.
   by rewrite -e size_pull.
 - rewrite /primal_of; move: functions ffit; rewrite /functions_fit; case: function_side => [[[w u] b]|] //= functions /eqP e f b' [<- _].

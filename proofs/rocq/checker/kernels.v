@@ -31,9 +31,9 @@ Fixpoint triangle A B (f : A -> A -> B) (s : seq A) : seq (seq B) :=
   if s is x :: s' then [seq f x z | z <- s] :: triangle f s' else [::].
 Fixpoint mirrored B (t : seq (seq B)) : seq (seq B) :=
   if t is row :: t' then row :: [seq p.1 :: p.2 | p <- zip (behead row) (mirrored t')] else [::].
-(** A symmetric function at the pairs of points of which at least one is used, and none of its values at all other pairs. *)
+(** A symmetric function at the pairs of points of which at least one is used, and [none] at all other pairs. *)
 Definition if_used B (none : B) (f : seq Z -> seq Z -> B) (x z : bool * seq Z) : B := if x.1 || z.1 then f x.2 z.2 else none.
-(** The matrix of the numbers that are made of the values of such a function; how, may depend on all of them. *)
+(** The matrix of the numbers that are made of the values of such a function. [number] is given all values first, so that it can make a table of them. *)
 Definition symmetric_matrix B none f (number : seq (seq B) -> B -> Z) (X : seq (seq Z)) (mask : seq bool) : seq (seq Z) :=
   let t := triangle (if_used none f) (zip mask X) in let number_in_t := number t in mirrored [seq [seq number_in_t v | v <- row] | row <- t].
 Definition polynomial_base (X : cloud) (p : polynomial) : positive :=
@@ -44,8 +44,8 @@ Definition polynomial_factor (p : polynomial) : Z := Z.mul (num (gamma p)) (Zpos
 Definition polynomial_summand (X : cloud) (p : polynomial) : Z := Z.mul (num (coef0 p)) (Zpos (Pos.mul (Pos.mul (unit X) (unit X)) (den (gamma p)))).
 Definition polynomial_offset (X : cloud) (p : polynomial) : Z := Z.mul (num (constant p)) (Zpos (power_pos (polynomial_base X p) (degree p))).
 Definition polynomial_units (X : cloud) (p : polynomial) : seq Z -> seq Z -> Z :=
-  let factor := polynomial_factor p in let summand := polynomial_summand X p in let offset := polynomial_offset X p in
-  fun x z => Z.add (Z.mul (power (Z.add (product_of factor (product x z)) summand) (degree p)) (Zpos (den (constant p)))) offset.
+  let factor := polynomial_factor p in let summand := polynomial_summand X p in let added := polynomial_offset X p in
+  fun x z => Z.add (Z.mul (power (Z.add (product_of factor (product x z)) summand) (degree p)) (Zpos (den (constant p)))) added.
 Definition polynomial_matrix (X : cloud) (p : polynomial) (mask : seq bool) : gram :=
   Gram (symmetric_matrix Z0 (polynomial_units X p) (fun=> id) (points X) mask) (polynomial_unit X p).
 (** The same values by an expansion, of points with one more feature, which makes the summand. *)
@@ -54,30 +54,31 @@ Definition polynomial_expansion (X : cloud) (p : polynomial) : expansion :=
   Expansion [seq rcons [seq product_of factor a | a <- x] summand | x <- points X] [seq rcons z (Zpos 1) | z <- points X] (dimension X).+1
     (degree p) (Zpos (den (constant p))) (polynomial_offset X p) (polynomial_unit X p).
 Fixpoint rising (a : Z) (n : nat) : Z := if n is n'.+1 then Z.mul a (rising (Z.succ a) n') else Zpos 1.
-(** How many coefficients an expansion has: as many as there are products of [degree] features, of which there is one more than the dimension. *)
+(** How many coefficients an expansion has: the number of products of [degree] factors, each one of the features or of the one that is added to them. *)
 Definition count_of_coefficients (X : cloud) (p : polynomial) : Z :=
   Z.div (rising (Z.succ (Z.of_nat (dimension X))) (degree p)) (rising (Zpos 1) (degree p)).
 (** Whether an expansion takes less time than the matrix, for two functions by the points that are used. The unit of time is a product of two
-    features. A kernel value takes one for each feature, and 4 in each function. A coefficient of the expansion takes 2 for each point that is used
-    until it is made, and 3 in each value: one function has values at all points, and the length of the other needs those that are used. *)
+    features. A kernel value takes one for each feature, and 4 in each function. A coefficient of an expansion takes 2 for each point that is used
+    until it is made, and 3 in each value at a point. That longer numbers take longer by a high degree is left out, for both. *)
 Definition is_worth_expanding (X : cloud) (p : polynomial) (mask : seq bool) : bool :=
   let m := Z.of_nat (size (points X)) in let u := Z.of_nat (count id mask) in let pairs := Z.sub (Z.mul u m) (Z.div2 (Z.mul u u)) in
-  Z.ltb (Z.mul (count_of_coefficients X p) (Z.add (Z.mul 7 u) (Z.mul 3 m))) (Z.add (Z.mul pairs (Z.of_nat (dimension X))) (Z.mul 8 (Z.mul u m))).
+  Z.ltb (Z.mul (count_of_coefficients X p) (Z.add (Z.mul 4 u) (Z.mul 6 m))) (Z.add (Z.mul pairs (Z.of_nat (dimension X))) (Z.mul 8 (Z.mul u m))).
 Definition radial_den (X : cloud) (p : radial) : positive := Pos.mul (Pos.mul (unit X) (unit X)) (den (width p)).
-(** Where q is above 96, [exp_units] is 0. The sum of squares is therefore cut off as soon as it shows that q is above 96. *)
+(** Where q = width |x - z|^2 is above 96, [exp_units] is 0. The sum of squares is therefore cut off as soon as it shows that. *)
 Definition distance_of (X : cloud) (p : radial) : seq Z -> seq Z -> option Z :=
   let limit := Z.div (Z.mul EXP_BITS (Zpos (radial_den X p))) (num (width p)) in distance_within limit Z0.
 Definition exp_of (X : cloud) (p : radial) : Z -> Z :=
   let v := radial_den X p in fun d => exp_units (Fraction (Z.mul (num (width p)) d) v).
-(** The value at a distance: the exponential by a table of those of all distances, plus the constant. *)
+(** The value at a distance is the exponential, by a table of those at short distances, plus the constant. *)
 Definition radial_units (X : cloud) (p : radial) (distances : seq (seq (option Z))) : option Z -> Z :=
-  let c := Z.mul (added p) (Zpos exp_unit) in let f := exp_of X p in let t := table_of f distances in
+  let c := Z.mul (added p) (Zpos exp_unit) in let f := exp_of X p in let t := kept_values f distances in
   fun a => if a is Some d then Z.add (value_by f t d) c else c.
 Definition radial_enclosure (X : cloud) (p : radial) (mask : seq bool) : enclosure :=
   Enclosure (points X) (Gram (symmetric_matrix None (distance_of X p) (radial_units X p) (points X) mask) exp_unit) EXP_ERROR.
 Definition given_matrix (G : gram) : gram :=
   let places := iota 0 (size (entries G)) in Gram [seq [seq in_lower (entries G) i j | j <- places] | i <- places] (gram_unit G).
-(** The geometry for functions of these lists of coefficients: no kernel value is computed that all of them multiply by 0. *)
+(** The geometry for functions of these lists of coefficients: no kernel value is computed that all of them multiply by 0, and none at all where the
+    kernel is a polynomial that is worth expanding. *)
 Definition geometry_of (S : space) (ks : seq (seq Z)) : geometry := match S with
   | Linear X => Features X | Polynomial X p => let mask := used (size (points X)) ks in
     if is_worth_expanding X p mask then Expanded (polynomial_expansion X p) else Matrix (polynomial_matrix X p mask)

@@ -54,11 +54,9 @@ Definition one_norm_upper_check (of_columns : positive -> function) (u : end_poi
   if given is Some x then is_natural_at columns (unknowns x) &&
     (match u with Infinite => true | Finite q => fleb (one_norm_value (of_columns (multiplier_unit (unknowns x))) x) q | MinusInfinite => false end)
   else if u is Infinite then true else false.
-(** The coefficients of the points in the sum of rows or columns, each times its number. *)
-Definition coefficients_by (s : seq row) (given : option dual_point) := if given is Some k then pull m (multipliers k) s else [::].
 Definition one_norm_check (x : option one_norm_point) (D : option dual_point) (I : interval) :=
   [&& space_fits (kernel_of P), labels_fit (task_of_form (form_of P)) m & cost_is_positive (loss_cost P)] &&
-  (let low := coefficients_by (rows program_rows) D in let up := coefficients_by columns (omap unknowns x) in
+  (let low := pulled_by m (rows program_rows) D in let up := pulled_by m columns (omap unknowns x) in
    let G := geometry_of (kernel_of P) [:: low; up] in
    one_norm_lower_check (combination_in G low) (lower I) D && one_norm_upper_check (combination_in G up) (upper I) x).
 End Computed.
@@ -191,17 +189,17 @@ by apply: (@frac_le R (Fraction _ _)); apply: (all_nthP Z0 below); rewrite e.
 Qed.
 End Lower.
 
-Theorem program_sound x D : let low := coefficients_by P (rows M) D in let up := coefficients_by P (columns P) (omap unknowns x) in
+Theorem program_sound x D low up : low = pulled_by m (rows M) D -> up = pulled_by m (columns P) (omap unknowns x) ->
   low \in ks -> up \in ks -> cost_is_positive (loss_cost P) ->
   one_norm_lower_check P (combination_in G low) (lower I) D -> one_norm_upper_check P (combination_in G up) (upper I) x ->
   forall c d, n = c -> k = d -> in_interval (blp_feas (@program_entry c d) (@program_sign c)) (@blp_obj R _ _ C) I.
 Proof.
-move=> l u in_low in_up pos low up c d <- <-; have C0 : 0 <= C by apply: ltW; exact: zr_num_gt0.
+move=> -> -> in_low in_up pos {}low {}up c d <- <-; have C0 : 0 <= C by apply: ltW; exact: zr_num_gt0.
 split.
-  case: D @l in_low low => [D|] l in_low; last by case: (lower I).
+  case: D in_low low => [D|] in_low; last by case: (lower I).
   case/andP=> /and4P[nat below bal prices]; case: (lower I) => //= q /(@frac_le R) h t F; apply: le_trans h _.
   by rewrite -(sum_ofE nat); exact: (weak_duality (blp_pair _ _ _) F (program_dual_feasible nat below bal in_low prices)).
-case: x @u in_up up => [x|] u in_up; last by case: (upper I).
+case: x in_up up => [x|] in_up; last by case: (upper I).
 case/andP=> nat; case: (upper I) => //= q /(@frac_le R) h.
 have [[v [t [F O] e] _] _] := blp_duality (@program_entry n k) (@program_sign n) C0.
 by exists v; [exists t|rewrite -e (le_trans (O _ (program_feasible nat in_up))) // program_value].
@@ -308,7 +306,9 @@ End Forms.
 Theorem one_norm_sound P x D I : one_norm_check P x D I -> forall R, one_norm_holds R P I.
 Proof.
 case/andP=> [/and3P[sfit fit pos] /andP[low up]] R; apply: matrix_sound => // K symmetric known.
-apply: forms_sound => // c d; apply: (program_sound symmetric (known _) _ _ pos low up).
+apply: forms_sound => // c d; move: low up; set l := pulled_by _ (rows _) _; set u := pulled_by _ (columns _) _.
+have [el eu] : l = pulled_by (count_in (kernel_of P)) (rows (program_rows P)) D /\ u = pulled_by (count_in (kernel_of P)) (columns P) (omap unknowns x) by [].
+move: l u el eu => l u el eu low up; apply: (program_sound symmetric (known [:: l; u]) el eu _ _ pos low up).
   by rewrite inE eqxx.
 by rewrite !inE eqxx orbT.
 Qed.

@@ -36,6 +36,8 @@ Fixpoint pull (m : nat) (al : seq Z) (s : seq row) : seq Z :=
   | k :: al', r :: s' => if Z.eqb k Z0 then pull m al' s' else add_at (plus r) k (add_at (minus r) (Z.opp k) (pull m al' s'))
   | _, _ => nseq m Z0
   end.
+(** The same for multipliers that are given, or none. *)
+Definition pulled_by (m : nat) (s : seq row) (given : option dual_point) : seq Z := if given is Some D then pull m (multipliers D) s else [::].
 
 Section Primal.
 Variables (P : margin_problem) (f : function) (b : fraction).

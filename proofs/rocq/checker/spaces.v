@@ -1,7 +1,7 @@
 (** * Functions in the space of a kernel
 
     A [geometry] is what the checker computes with: points of R^d, whose functions are vectors of it, or a matrix of the points' inner
-    products, perhaps wrong by some units or expanded in the features, whose functions are their combinations. Points phi_0 .. phi_(m-1) of a space. The checker knows of a function w what [fits] says: its values <w, phi_i> up to some noise, and an
+    products, perhaps wrong by some units, whose functions are their combinations. Where inner products are powers, their combinations may be expanded in the features. Points phi_0 .. phi_(m-1) of a space. The checker knows of a function w what [fits] says: its values <w, phi_i> up to some noise, and an
     upper bound of its length. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -18,7 +18,8 @@ Record cloud := Cloud { points : seq (seq Z); unit : positive; dimension : nat }
 Record gram := Gram { entries : seq (seq Z); gram_unit : positive }.
 (** Inner products that are wrong by some units at most; points of one name are equal. *)
 Record enclosure := Enclosure { names : seq (seq Z); matrix : gram; wrong : Z }.
-(** Inner products a <x_i, z_j>^n + b of lists x_i and z_j of d numbers, over one unit; they are symmetric. *)
+(** Inner products a <x_i, z_j>^n + b of lists x_i on the left and z_j on the right, all of one size; n is the exponent, a the scale and b the offset, and
+    all is over one unit. *)
 Record expansion := Expansion { lefts : seq (seq Z); rights : seq (seq Z); size_of_lists : nat; exponent : nat; scale : Z; offset : Z; expansion_unit : positive }.
 Inductive geometry := Features of cloud | Matrix of gram | Enclosed of enclosure | Expanded of expansion.
 (** The values, and the noise of each, are over the unit of values. *)
@@ -52,7 +53,7 @@ Definition of_enclosed (E : enclosure) (k : seq Z) (u : positive) : function :=
   let f := of_coefficients G k' u in
   let: Fraction n v := length2 f in
   Function (values f) (value_unit f) (Z.mul (wrong E) size1) (Fraction (Z.add n (Z.mul (wrong E) (Z.mul size1 size1))) v).
-(** The function of coefficients by an expansion. *)
+(** The function of coefficients by an expansion: its value at a list of numbers, and below at all points. *)
 Definition expanded_value (E : expansion) (k : seq Z) : seq Z -> Z :=
   let t := expanded (size_of_lists E) (exponent E) k (lefts E) in let s := product_of (offset E) (total k) in
   fun z => Z.add (product_of (scale E) (value_at t z)) s.
