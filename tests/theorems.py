@@ -88,7 +88,7 @@ OF_PROGRAMS = (
 OF_THE_CHECKER = (
     "checker/products.product_ofE",
     "checker/products.square_ofE",
-    "checker/tables.value_byE",
+    "checker/tables.number_byE",
     "checker/expansions.expandedE",
     "checker/nearest.nearest_double_near",
     "checker/nearest.nearest_double_has_bits",

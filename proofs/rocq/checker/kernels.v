@@ -64,17 +64,17 @@ Definition is_worth_expanding (X : cloud) (p : polynomial) (mask : seq bool) : b
   let m := Z.of_nat (size (points X)) in let u := Z.of_nat (count id mask) in let pairs := Z.sub (Z.mul u m) (Z.div2 (Z.mul u u)) in
   Z.ltb (Z.mul (count_of_coefficients X p) (Z.add (Z.mul 4 u) (Z.mul 6 m))) (Z.add (Z.mul pairs (Z.of_nat (dimension X))) (Z.mul 8 (Z.mul u m))).
 Definition radial_den (X : cloud) (p : radial) : positive := Pos.mul (Pos.mul (unit X) (unit X)) (den (width p)).
+Definition radial_constant (p : radial) : Z := Z.mul (added p) (Zpos exp_unit).
+(** The value of the kernel at a distance. *)
+Definition radial_units (X : cloud) (p : radial) : Z -> Z :=
+  let v := radial_den X p in let c := radial_constant p in fun d => Z.add (exp_units (Fraction (Z.mul (num (width p)) d) v)) c.
 (** Where q = width |x - z|^2 is above 96, [exp_units] is 0. The sum of squares is therefore cut off as soon as it shows that. *)
-Definition distance_of (X : cloud) (p : radial) : seq Z -> seq Z -> option Z :=
-  let limit := Z.div (Z.mul EXP_BITS (Zpos (radial_den X p))) (num (width p)) in distance_within limit Z0.
-Definition exp_of (X : cloud) (p : radial) : Z -> Z :=
-  let v := radial_den X p in fun d => exp_units (Fraction (Z.mul (num (width p)) d) v).
-(** The value at a distance is the exponential, by a table of those at short distances, plus the constant. *)
-Definition radial_units (X : cloud) (p : radial) (distances : seq (seq (option Z))) : option Z -> Z :=
-  let c := Z.mul (added p) (Zpos exp_unit) in let f := exp_of X p in let t := kept_values f distances in
-  fun a => if a is Some d then Z.add (value_by f t d) c else c.
+Definition radial_at (X : cloud) (p : radial) : seq Z -> seq Z -> value :=
+  let limit := Z.div (Z.mul EXP_BITS (Zpos (radial_den X p))) (num (width p)) in let f := radial_units X p in let c := radial_constant p in
+  fun x z => if distance_within limit Z0 x z is Some d then value_of f d else Computed c.
 Definition radial_enclosure (X : cloud) (p : radial) (mask : seq bool) : enclosure :=
-  Enclosure (points X) (Gram (symmetric_matrix None (distance_of X p) (radial_units X p) (points X) mask) exp_unit) EXP_ERROR.
+  let f := radial_units X p in let number t := number_by f (kept_values f t) in
+  Enclosure (points X) (Gram (symmetric_matrix (Computed Z0) (radial_at X p) number (points X) mask) exp_unit) EXP_ERROR.
 Definition given_matrix (G : gram) : gram :=
   let places := iota 0 (size (entries G)) in Gram [seq [seq in_lower (entries G) i j | j <- places] | i <- places] (gram_unit G).
 (** The geometry for functions of these lists of coefficients: no kernel value is computed that all of them multiply by 0, and none at all where the
@@ -196,23 +196,19 @@ elim: x z sum => [|a x IH] [|b z] sum; rewrite /= ?Z.add_0_r //; case: (Z.ltb_sp
 have /Z.leb_le := distance2_ge0 (a :: x) (b :: z); rewrite /= => d0.
 by case: Z.ltb_spec => // h; exfalso; move: above h d0; clear; move: (Z.add _ (distance2 _ _)) => d; lia.
 Qed.
-(** The same without a table. *)
-Definition radial_number (X : cloud) (p : radial) (a : option Z) : Z :=
-  let c := Z.mul (added p) (Zpos exp_unit) in if a is Some d then Z.add (exp_of X p d) c else c.
-Lemma radial_unitsE X p t : radial_units X p t =1 radial_number X p.
-Proof. by case=> [d|] //; rewrite /radial_units value_byE. Qed.
-Lemma distance_sym X p x z : distance_of X p x z = distance_of X p z x.
-Proof. by rewrite /distance_of !distance_withinE (distance2_sym x z). Qed.
-Lemma radial_numberE X p x z : Z.ltb Z0 (num (width p)) -> radial_number X p (distance_of X p x z) = Z.add (exp_units
+Lemma radial_at_sym X p x z : radial_at X p x z = radial_at X p z x.
+Proof. by rewrite /radial_at !distance_withinE (distance2_sym x z). Qed.
+Lemma radial_atE X p x z : Z.ltb Z0 (num (width p)) -> number_of (radial_units X p) (radial_at X p x z) = Z.add (exp_units
   (Fraction (Z.mul (num (width p)) (distance2 x z)) (Pos.mul (Pos.mul (unit X) (unit X)) (den (width p))))) (Z.mul (added p) (Zpos exp_unit)).
 Proof.
-move=> /Z.ltb_lt w0; rewrite /radial_number /distance_of /exp_of /radial_den distance_withinE Z.add_0_l; set v := Pos.mul _ (den _); case: Z.ltb_spec => // above.
+move=> /Z.ltb_lt w0; rewrite /radial_at distance_withinE Z.add_0_l /radial_den; set v := Pos.mul _ (den _).
+case: Z.ltb_spec => [above|_]; last by rewrite number_of_value.
 rewrite exp_units_beyond ?Z.add_0_l // [num _]/= [den _]/=.
 apply: Z.lt_le_trans (Z.mul_succ_div_gt (Z.mul EXP_BITS (Zpos v)) _ w0) _.
 by apply: Z.mul_le_mono_nonneg_l; [exact: Z.lt_le_incl|exact/Z.le_succ_l].
 Qed.
 Lemma size_radial X p ks : size (entries (matrix (radial_enclosure X p (used (size (points X)) ks)))) = size (points X).
-Proof. by apply: (size_symmetric None (points X) ks (distance_sym X p) (radial_unitsE X p)). Qed.
+Proof. exact: (size_symmetric (Computed Z0) (points X) ks (radial_at_sym X p) (number_byE (radial_units X p))). Qed.
 Lemma radial_sym E p d (x z : 'rV[R]_d) : radial_value E p x z = radial_value E p z x.
 Proof.
 rewrite /radial_value; congr (E (- (_ * _)) + _); rewrite !dotE; apply: eq_bigr => k _; rewrite !mxE.
@@ -230,7 +226,7 @@ Lemma radial_enclosed E X p ks k (i j : 'I_(size (points X))) : exponential E ->
   `|radial_value E p (@features R X i) (@features R X j) - entry_of R (matrix (radial_enclosure X p (used (size (points X)) ks))) i j| <= frac (Fraction EXP_ERROR exp_unit).
 Proof.
 move=> isE same w0 isin nz; have sizes l : (l < size (points X))%N -> size (point X l) = dimension X by move=> lm; apply/eqP; exact: (all_nthP [::] same).
-rewrite /entry_of /over [entries _]/= [gram_unit _]/= (symmetric_entry None (distance_sym X p) (radial_unitsE X p) i isin nz) radial_numberE // /radial_value /features zr_distance2 ?sizes //.
+rewrite /entry_of /over [entries _]/= [gram_unit _]/= (symmetric_entry (Computed Z0) (radial_at_sym X p) (number_byE (radial_units X p)) i isin nz) radial_atE // /radial_value /features zr_distance2 ?sizes //.
 rewrite -/(point X i) -/(point X j).
 set q := Fraction (Z.mul _ _) _; have -> : frac (width p) * (zr (distance2 (point X i) (point X j)) / (zr (Zpos (unit X)) * zr (Zpos (unit X)))) = frac q :> R.
   by rewrite /frac /q /= zrM !zrP; move: (zr (distance2 _ _)) (zr (num _)) => u v; field; rewrite !zr_neq0.

@@ -1,39 +1,45 @@
 (** * Tables of values
 
-    Points whose features are small integers, as counts or the grey levels of a picture, have far fewer distances than pairs. The table of a
-    function has its values at the positive numbers of at most 24 bits in some lists, each computed once; all other values are computed where they are needed.
-    [value_byE]: a value by the table is that of the function. *)
+    Points whose features are small integers, as counts or the grey levels of a picture, have far fewer distances than pairs. Of a function at many
+    numbers, the values at long numbers are computed at once, and those at short ones by a table, which computes each once. [number_byE]: both
+    are the values of the function. *)
 From Coq Require Import ZArith FMapPositive.
 From mathcomp Require Import all_ssreflect.
 From equimargin.checker Require Import products.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 
 (** ** What is computed *)
-(** Bits that a number in a table may have: distances of measured features have more, and nearly all of them are different. *)
+(** Bits of the longest number that counts as short: distances of measured features have more, and nearly all of them are different. *)
 Definition MOST_BITS := 24%nat.
+(** A value that is computed, or the short number at which it is to be looked up. *)
+Inductive value := Computed of Z | LookedUp of positive.
 Definition kept := PositiveMap.t Z.
 Section Tables.
 Variable f : Z -> Z.
 Definition with_value (t : kept) (k : positive) : kept := if PositiveMap.mem k t then t else PositiveMap.add k (f (Zpos k)) t.
-Definition with_number (t : kept) (a : option Z) : kept :=
-  if a is Some (Zpos k) then (if is_longer MOST_BITS k then t else with_value t k) else t.
-Definition kept_values (numbers : seq (seq (option Z))) : kept := foldl (foldl with_number) (PositiveMap.empty Z) numbers.
-Definition value_by (t : kept) (a : Z) : Z := if a is Zpos k then (if PositiveMap.find k t is Some v then v else f a) else f a.
+Definition with_number (t : kept) (v : value) : kept := if v is LookedUp k then with_value t k else t.
+Definition kept_values (s : seq (seq value)) : kept := foldl (foldl with_number) (PositiveMap.empty Z) s.
+Definition value_of (a : Z) : value := match a with Zpos k => if is_longer MOST_BITS k then Computed (f a) else LookedUp k | _ => Computed (f a) end.
+Definition number_by (t : kept) (v : value) : Z := match v with
+  | Computed b => b | LookedUp k => if PositiveMap.find k t is Some b then b else f (Zpos k) end.
 
 (** ** What it means *)
 Arguments is_longer : simpl never.
 Definition is_right (t : kept) := forall k v, PositiveMap.find k t = Some v -> v = f (Zpos k).
-Lemma with_number_right t a : is_right t -> is_right (with_number t a).
+Lemma with_number_right t v : is_right t -> is_right (with_number t v).
 Proof.
-case: a => [[|k|k]|] //= right; case: is_longer => //; rewrite /with_value; case: PositiveMap.mem => // l v.
+case: v => [b|k] //= right; rewrite /with_value; case: PositiveMap.mem => // l v.
 by have [->|other] := Pos.eq_dec l k; [rewrite PositiveMap.gss => -[]|rewrite PositiveMap.gso //; exact: right].
 Qed.
-Lemma table_right numbers : is_right (kept_values numbers).
+Lemma kept_right s : is_right (kept_values s).
 Proof.
 rewrite /kept_values; have : is_right (PositiveMap.empty Z) by move=> k v; rewrite PositiveMap.gempty.
-elim: numbers (PositiveMap.empty Z) => [|row numbers IH] t right //=; apply: IH.
-by elim: row t right => [|a row IH] t right //=; apply: IH; exact: with_number_right.
+elim: s (PositiveMap.empty Z) => [|row s IH] t right //=; apply: IH.
+by elim: row t right => [|v row IH] t right //=; apply: IH; exact: with_number_right.
 Qed.
-Theorem value_byE numbers a : value_by (kept_values numbers) a = f a.
-Proof. by case: a => //= k; case e: PositiveMap.find => [v|] //; exact: table_right e. Qed.
+Definition number_of (v : value) : Z := match v with Computed b => b | LookedUp k => f (Zpos k) end.
+Lemma number_of_value a : number_of (value_of a) = f a.
+Proof. by case: a => //= k; case: is_longer. Qed.
+Theorem number_byE s v : number_by (kept_values s) v = number_of v.
+Proof. by case: v => //= k; case e: PositiveMap.find => [b|] //; exact: kept_right e. Qed.
 End Tables.
