@@ -410,7 +410,7 @@ def write_certificates(folder: Path) -> str:
 def certificates() -> dict[str, dict[str, Any]]:
     """Certificates of all families by a linear kernel, and of some by an RBF kernel, a given Gram matrix and a polynomial kernel.
 
-    Of 32 points the proved checker expands functions by a polynomial kernel in the features, of 8 it computes the matrix.
+    Of 32 points the proved checker expands functions by a polynomial kernel in the features; of 8 it computes the matrix.
     """
     made = {family: certified(family) for family in VERIFIED}
     for family in ("svm.soft", "svr.l2", "rank.l1", "rvm"):

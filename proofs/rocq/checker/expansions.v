@@ -19,9 +19,10 @@ Fixpoint products_of_two (s t : seq Z) : seq Z := match s, t with a :: s', b :: 
 Fixpoint sums_of_two (s t : seq Z) : seq Z := match s, t with a :: s', b :: t' => a + b :: sums_of_two s' t' | _, _ => [::] end.
 (** The binomial coefficients of n. *)
 Fixpoint binomials (n : nat) : seq Z := if n is n'.+1 then let s := binomials n' in sums_of_two (0 :: s) (rcons s 0) else [:: 1].
-(** sum_m b_m a^m sum_j k_j c_j^m <x_j, z>^(n - m), where a is the first number, c_j the first feature of x_j, and <x_j, z> that of the others. *)
+(** The polynomial whose value at a :: z is sum_m b_m a^m sum_j k_j c_j^m <x_j, z>^(n - m): c_j is the first feature of the point x_j, and <x_j, z> is
+    of its other features. *)
 Fixpoint terms (in_others : nat -> seq Z -> form) (c bs : seq Z) (n : nat) (k : seq Z) : form :=
-  if bs is b :: bs' then Plus (in_others n [seq b * a | a <- k]) (terms in_others c bs' n.-1 (products_of_two c k)) else Constant 0.
+  if bs is b :: bs' then Plus (in_others n [seq b * e | e <- k]) (terms in_others c bs' n.-1 (products_of_two c k)) else Constant 0.
 (** sum_j k_j <x_j, z>^n as a polynomial in z, for points of d features. *)
 Fixpoint expanded (d n : nat) (k : seq Z) (X : seq (seq Z)) : form :=
   if n is 0%nat then Constant (total k) else if d is d'.+1 then

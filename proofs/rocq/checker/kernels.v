@@ -44,8 +44,8 @@ Definition polynomial_factor (p : polynomial) : Z := Z.mul (num (gamma p)) (Zpos
 Definition polynomial_summand (X : cloud) (p : polynomial) : Z := Z.mul (num (coef0 p)) (Zpos (Pos.mul (Pos.mul (unit X) (unit X)) (den (gamma p)))).
 Definition polynomial_offset (X : cloud) (p : polynomial) : Z := Z.mul (num (constant p)) (Zpos (power_pos (polynomial_base X p) (degree p))).
 Definition polynomial_units (X : cloud) (p : polynomial) : seq Z -> seq Z -> Z :=
-  let factor := polynomial_factor p in let summand := polynomial_summand X p in let added := polynomial_offset X p in
-  fun x z => Z.add (Z.mul (power (Z.add (product_of factor (product x z)) summand) (degree p)) (Zpos (den (constant p)))) added.
+  let factor := polynomial_factor p in let summand := polynomial_summand X p in let constant_units := polynomial_offset X p in
+  fun x z => Z.add (Z.mul (power (Z.add (product_of factor (product x z)) summand) (degree p)) (Zpos (den (constant p)))) constant_units.
 Definition polynomial_matrix (X : cloud) (p : polynomial) (mask : seq bool) : gram :=
   Gram (symmetric_matrix Z0 (polynomial_units X p) (fun=> id) (points X) mask) (polynomial_unit X p).
 (** The same values by an expansion, of points with one more feature, which makes the summand. *)
@@ -54,7 +54,7 @@ Definition polynomial_expansion (X : cloud) (p : polynomial) : expansion :=
   Expansion [seq rcons [seq product_of factor a | a <- x] summand | x <- points X] [seq rcons z (Zpos 1) | z <- points X] (dimension X).+1
     (degree p) (Zpos (den (constant p))) (polynomial_offset X p) (polynomial_unit X p).
 Fixpoint rising (a : Z) (n : nat) : Z := if n is n'.+1 then Z.mul a (rising (Z.succ a) n') else Zpos 1.
-(** How many coefficients an expansion has: the number of products of [degree] factors, each one of the features or of the one that is added to them. *)
+(** How many coefficients an expansion has: the number of products of [degree] factors, each of them a feature or the one that is added to the features. *)
 Definition count_of_coefficients (X : cloud) (p : polynomial) : Z :=
   Z.div (rising (Z.succ (Z.of_nat (dimension X))) (degree p)) (rising (Zpos 1) (degree p)).
 (** Whether an expansion takes less time than the matrix, for two functions by the points that are used. The unit of time is a product of two
@@ -65,7 +65,7 @@ Definition is_worth_expanding (X : cloud) (p : polynomial) (mask : seq bool) : b
   Z.ltb (Z.mul (count_of_coefficients X p) (Z.add (Z.mul 4 u) (Z.mul 6 m))) (Z.add (Z.mul pairs (Z.of_nat (dimension X))) (Z.mul 8 (Z.mul u m))).
 Definition radial_den (X : cloud) (p : radial) : positive := Pos.mul (Pos.mul (unit X) (unit X)) (den (width p)).
 Definition radial_constant (p : radial) : Z := Z.mul (added p) (Zpos exp_unit).
-(** The value of the kernel at a distance. *)
+(** The kernel's value where |x - z|^2 is d units. *)
 Definition radial_units (X : cloud) (p : radial) : Z -> Z :=
   let v := radial_den X p in let c := radial_constant p in fun d => Z.add (exp_units (Fraction (Z.mul (num (width p)) d) v)) c.
 (** Where q = width |x - z|^2 is above 96, [exp_units] is 0. The sum of squares is therefore cut off as soon as it shows that. *)

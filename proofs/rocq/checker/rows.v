@@ -36,7 +36,7 @@ Fixpoint pull (m : nat) (al : seq Z) (s : seq row) : seq Z :=
   | k :: al', r :: s' => if Z.eqb k Z0 then pull m al' s' else add_at (plus r) k (add_at (minus r) (Z.opp k) (pull m al' s'))
   | _, _ => nseq m Z0
   end.
-(** The same for multipliers that are given, or none. *)
+(** The same where multipliers are given, and no coefficients where none are. *)
 Definition pulled_by (m : nat) (s : seq row) (given : option dual_point) : seq Z := if given is Some D then pull m (multipliers D) s else [::].
 
 Section Primal.

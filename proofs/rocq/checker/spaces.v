@@ -1,8 +1,9 @@
 (** * Functions in the space of a kernel
 
     A [geometry] is what the checker computes with: points of R^d, whose functions are vectors of it, or a matrix of the points' inner
-    products, perhaps wrong by some units, whose functions are their combinations. Where inner products are powers, their combinations may be expanded in the features. Points phi_0 .. phi_(m-1) of a space. The checker knows of a function w what [fits] says: its values <w, phi_i> up to some noise, and an
-    upper bound of its length. *)
+    products, perhaps wrong by some units, whose functions are combinations of the points. Where the inner products are powers, the values of
+    such a function may be computed by an expansion in the features. The points phi_0 .. phi_(m-1) are of a space. The checker knows of a
+    function w what [fits] says: its values <w, phi_i> up to some noise, and an upper bound of its length. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.

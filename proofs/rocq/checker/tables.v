@@ -1,8 +1,8 @@
 (** * Tables of values
 
-    Points whose features are small integers, as counts or the grey levels of a picture, have far fewer distances than pairs. Of a function at many
-    numbers, the values at long numbers are computed at once, and those at short ones by a table, which computes each once. [number_byE]: both
-    are the values of the function. *)
+    Points whose features are small integers, as counts or the grey levels of a picture, have far fewer distances than pairs. A value of a function at a
+    short number is looked up in a table, which computes it once; at any other number it is computed where it is needed. [number_byE] and
+    [number_of_value]: both are the values of the function. *)
 From Coq Require Import ZArith FMapPositive.
 From mathcomp Require Import all_ssreflect.
 From equimargin.checker Require Import products.
@@ -16,9 +16,9 @@ Inductive value := Computed of Z | LookedUp of positive.
 Definition kept := PositiveMap.t Z.
 Section Tables.
 Variable f : Z -> Z.
-Definition with_value (t : kept) (k : positive) : kept := if PositiveMap.mem k t then t else PositiveMap.add k (f (Zpos k)) t.
-Definition with_number (t : kept) (v : value) : kept := if v is LookedUp k then with_value t k else t.
-Definition kept_values (s : seq (seq value)) : kept := foldl (foldl with_number) (PositiveMap.empty Z) s.
+Definition with_number (t : kept) (k : positive) : kept := if PositiveMap.mem k t then t else PositiveMap.add k (f (Zpos k)) t.
+Definition with_value (t : kept) (v : value) : kept := if v is LookedUp k then with_number t k else t.
+Definition kept_values (s : seq (seq value)) : kept := foldl (foldl with_value) (PositiveMap.empty Z) s.
 Definition value_of (a : Z) : value := match a with Zpos k => if is_longer MOST_BITS k then Computed (f a) else LookedUp k | _ => Computed (f a) end.
 Definition number_by (t : kept) (v : value) : Z := match v with
   | Computed b => b | LookedUp k => if PositiveMap.find k t is Some b then b else f (Zpos k) end.
@@ -26,17 +26,18 @@ Definition number_by (t : kept) (v : value) : Z := match v with
 (** ** What it means *)
 Arguments is_longer : simpl never.
 Definition is_right (t : kept) := forall k v, PositiveMap.find k t = Some v -> v = f (Zpos k).
-Lemma with_number_right t v : is_right t -> is_right (with_number t v).
+Lemma with_value_right t v : is_right t -> is_right (with_value t v).
 Proof.
-case: v => [b|k] //= right; rewrite /with_value; case: PositiveMap.mem => // l v.
+case: v => [b|k] //= right; rewrite /with_number; case: PositiveMap.mem => // l v.
 by have [->|other] := Pos.eq_dec l k; [rewrite PositiveMap.gss => -[]|rewrite PositiveMap.gso //; exact: right].
 Qed.
 Lemma kept_right s : is_right (kept_values s).
 Proof.
 rewrite /kept_values; have : is_right (PositiveMap.empty Z) by move=> k v; rewrite PositiveMap.gempty.
 elim: s (PositiveMap.empty Z) => [|row s IH] t right //=; apply: IH.
-by elim: row t right => [|v row IH] t right //=; apply: IH; exact: with_number_right.
+by elim: row t right => [|v row IH] t right //=; apply: IH; exact: with_value_right.
 Qed.
+(** The number that a value stands for, without a table. *)
 Definition number_of (v : value) : Z := match v with Computed b => b | LookedUp k => f (Zpos k) end.
 Lemma number_of_value a : number_of (value_of a) = f a.
 Proof. by case: a => //= k; case: is_longer. Qed.
